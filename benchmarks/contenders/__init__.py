@@ -1,0 +1,33 @@
+"""The registry: everything that takes part in the benchmark.
+
+One module for each project. To add a contender, write a module with a function
+``contenders() -> list[Contender | Missing]`` and add it to `MODULES`.
+Called by throughput.py; knows nothing about clocks, tables or files.
+"""
+
+from __future__ import annotations
+
+from contenders import diffprivlib_peer, inexact, opendp_peer, ours, paper
+from contenders.base import CASES, CannotRunError, Case, Contender, Draw, Missing
+
+MODULES = (ours, opendp_peer, diffprivlib_peer, paper, inexact)
+
+
+def all_contenders() -> tuple[list[Contender], list[Missing]]:
+    """Those that can run here, and those that are not installed."""
+    found = [contender for module in MODULES for contender in module.contenders()]
+    return (
+        [contender for contender in found if isinstance(contender, Contender)],
+        [contender for contender in found if isinstance(contender, Missing)],
+    )
+
+
+__all__ = [
+    "CASES",
+    "CannotRunError",
+    "Case",
+    "Contender",
+    "Draw",
+    "Missing",
+    "all_contenders",
+]

@@ -1,0 +1,46 @@
+"""What a figure was measured on: enough to read it, nothing that names a machine."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+
+PACKAGES = ("discretegauss", "numpy", "scipy", "gmpy2", "opendp", "diffprivlib")
+
+
+def describe() -> dict[str, object]:
+    """Processor model, cores, versions; and how our own build describes itself."""
+    description: dict[str, object] = {
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "versions": {name: _version(name) for name in PACKAGES},
+    }
+    try:
+        import discretegauss
+    except ImportError:
+        return description
+    return description | {"discretegauss_build": dict(discretegauss.build_info())}
+
+
+def cpu_model() -> str:
+    """The processor's own name for itself, where the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        key, _, value = line.partition(":")
+        if key.strip() == "model name":
+            return value.strip()
+    return platform.processor() or "unknown"
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,66 @@
+"""The clock: interleaved rounds, so that a noisy machine hits every contender alike.
+
+Every round runs each contender once, for about the same time, one after the other; the next round
+begins with the next contender. A rate is the median over the rounds; a ratio is the median of the
+ratios within each round, where both sides saw the same minute of the machine.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+Draw = Callable[[int], object]
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Samples a second of one contender, one figure a round."""
+
+    draws_per_call: int
+    by_round: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.by_round)
+
+    @property
+    def best(self) -> float:
+        return max(self.by_round)
+
+    def ratio_to(self, other: Rates) -> float:
+        """How many times faster than the other, round against round."""
+        pairs = zip(self.by_round, other.by_round, strict=True)
+        return statistics.median(mine / theirs for mine, theirs in pairs)
+
+
+def measure(draws: Mapping[str, Draw], *, seconds: float, rounds: int) -> dict[str, Rates]:
+    """Time every draw for about ``seconds`` in all, cut into ``rounds`` interleaved rounds."""
+    slice_seconds = seconds / rounds
+    counts = {name: _calibrate(draw, slice_seconds) for name, draw in draws.items()}
+    order = list(draws)
+    rates: dict[str, list[float]] = {name: [] for name in order}
+    for _ in range(rounds):
+        for name in order:
+            rates[name].append(counts[name] / _time_once(draws[name], counts[name]))
+        order = order[1:] + order[:1]
+    return {name: Rates(counts[name], tuple(rates[name])) for name in draws}
+
+
+def _calibrate(draw: Draw, slice_seconds: float) -> int:
+    """How many samples fill a slice; running it also warms caches and imports."""
+    n = 1
+    while True:
+        elapsed = _time_once(draw, n)
+        if elapsed >= slice_seconds / 4:
+            return max(1, round(n * slice_seconds / elapsed))
+        # At most tenfold a step: a first call may be slow for reasons of its own.
+        n *= 10 if elapsed <= 0 else min(10, max(2, round(slice_seconds / elapsed)))
+
+
+def _time_once(draw: Draw, n: int) -> float:
+    start = time.perf_counter()
+    draw(n)
+    return time.perf_counter() - start

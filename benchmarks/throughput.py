@@ -1,0 +1,107 @@
+#!/usr/bin/env python
+"""Samples a second of every path, beside peers measured in the same run.
+
+    python benchmarks/throughput.py [--json FILE] [--quick] [--seconds S] [--only TEXT]
+
+See README.md in this folder for how to read the output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import machine
+import report
+import rounds
+from contenders import CASES, CannotRunError, Case, Contender, Draw, all_contenders
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Measure, print the rows and the verdicts, and write them where --json says."""
+    arguments = _parse(sys.argv[1:] if argv is None else argv)
+    contenders, missing = all_contenders()
+    skipped = [{"case": "all", "contender": peer.name, "reason": peer.reason} for peer in missing]
+    cases = [case for case in CASES if arguments.only in case.name]
+    if not cases:
+        print(f"no case has {arguments.only!r} in its name", file=sys.stderr)
+        return 2
+
+    date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    command = shlex.join(["python", "benchmarks/throughput.py", *arguments.argv])
+    description = machine.describe()
+    print(f"# {command}\n# {date}, {description['cpu']}, one thread", flush=True)
+
+    rows: list[report.Row] = []
+    verdicts: list[report.Verdict] = []
+    for case in cases:
+        print(f"# measuring {case.name}", file=sys.stderr, flush=True)
+        draws, refusals = _prepare(case, contenders)
+        skipped += refusals
+        rates = rounds.measure(draws, seconds=arguments.seconds, rounds=arguments.rounds)
+        case_rows = report.make_rows(case, contenders, rates)
+        rows += case_rows
+        verdicts.append(report.make_verdict(case, case_rows))
+
+    print(f"\n{report.rows_text(rows)}\n\n{report.verdicts_text(verdicts)}")
+    print("\nskipped:" if skipped else "\nskipped: none")
+    for entry in skipped:
+        print(f"  {entry['contender']} ({entry['case']}): {entry['reason']}")
+
+    if arguments.json is not None:
+        document = {
+            "benchmark": "throughput",
+            "date": date,
+            "command": command,
+            "seconds_per_contender": arguments.seconds,
+            "rounds": arguments.rounds,
+            "machine": description,
+            "skipped": skipped,
+            **report.as_json(rows, verdicts),
+        }
+        arguments.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def _prepare(
+    case: Case, contenders: list[Contender]
+) -> tuple[dict[str, Draw], list[dict[str, str]]]:
+    """What is drawn in this case, and who sits it out and why."""
+    draws: dict[str, Draw] = {}
+    refusals: list[dict[str, str]] = []
+    for contender in contenders:
+        if case.law not in contender.laws:
+            continue
+        try:
+            draws[contender.name] = contender.prepare(case)
+        except CannotRunError as reason:
+            refusals.append({"case": case.name, "contender": contender.name, "reason": str(reason)})
+    return draws, refusals
+
+
+def _parse(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything here as JSON")
+    parser.add_argument("--quick", action="store_true", help="a look, not a measurement")
+    parser.add_argument(
+        "--seconds", type=float, help="time for each contender in each case (default 1.5)"
+    )
+    parser.add_argument("--rounds", type=int, help="interleaved rounds in that time (default 7)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name has TEXT")
+    arguments = parser.parse_args(argv)
+    if arguments.seconds is None:
+        arguments.seconds = 0.15 if arguments.quick else 1.5
+    if arguments.rounds is None:
+        arguments.rounds = 3 if arguments.quick else 7
+    if arguments.seconds <= 0 or arguments.rounds < 1:
+        parser.error("--seconds must be positive and --rounds at least 1")
+    arguments.argv = argv
+    return arguments
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

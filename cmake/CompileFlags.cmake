@@ -1,0 +1,34 @@
+# dg_flags: how our own C code is compiled and linked. The generated cffi source is not ours and
+# takes only the hardening (dg_hardening).
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF) # -std=c11, not gnu11
+
+add_library(dg_hardening INTERFACE)
+target_compile_options(dg_hardening INTERFACE -fvisibility=hidden -fstack-protector-strong)
+target_link_options(dg_hardening INTERFACE -Wl,-z,relro,-z,now)
+if(DG_SANITIZE)
+  # A report ends the program, so that no test passes over one. The sanitizers and _FORTIFY_SOURCE
+  # wrap the same functions, so they are not used together.
+  set(DG_SANITIZE_FLAGS -fsanitize=${DG_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(dg_hardening INTERFACE ${DG_SANITIZE_FLAGS})
+  target_link_options(dg_hardening INTERFACE ${DG_SANITIZE_FLAGS})
+else()
+  # Only where the optimiser runs: elsewhere glibc warns. Undefined first: some systems predefine it.
+  target_compile_options(dg_hardening INTERFACE
+    $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE>
+    $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-D_FORTIFY_SOURCE=2>)
+endif()
+
+add_library(dg_flags INTERFACE)
+target_link_libraries(dg_flags INTERFACE dg_hardening)
+target_compile_options(dg_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes
+  -Wmissing-prototypes -Wvla -Wfloat-equal)
+if(DG_WERROR)
+  target_compile_options(dg_flags INTERFACE -Werror)
+endif()
+if(DG_CHECKS)
+  target_compile_definitions(dg_flags INTERFACE DG_CHECKS=1)
+endif()

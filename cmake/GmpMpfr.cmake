@@ -1,0 +1,93 @@
+# Where GMP and MPFR come from. Defines the targets dg::gmp and dg::mpfr, and sets
+#   DG_GMP_CHOICE         SYSTEM or WHEEL
+#   DG_BUNDLED_LIBRARIES  the two shared libraries to install beside the extension (WHEEL only)
+#
+# WHEEL takes both from the gmpy2 wheel: gmp.h and mpfr.h lie in site-packages/gmpy2/, the libraries
+# in site-packages/gmpy2.libs/ under names with a hash, such as libgmp-a6f47472.so.10.5.0. That is
+# their SONAME, too, so a copy beside the extension is found by its RPATH, $ORIGIN; and if gmpy2 was
+# imported before, the loader takes the same library from it.
+include_guard()
+
+set(DG_GMP AUTO CACHE STRING "GMP and MPFR: AUTO (the system's, else gmpy2's), SYSTEM or WHEEL")
+set_property(CACHE DG_GMP PROPERTY STRINGS AUTO SYSTEM WHEEL)
+if(NOT DG_GMP MATCHES "^(AUTO|SYSTEM|WHEEL)$")
+  message(FATAL_ERROR "DG_GMP must be AUTO, SYSTEM or WHEEL, got \"${DG_GMP}\".")
+endif()
+
+# Sets <prefix>_{GMP,MPFR}_{INCLUDE,LIBRARY}, empty or NOTFOUND where there is none.
+macro(dg_look_in_system prefix)
+  find_path(${prefix}_GMP_INCLUDE gmp.h)
+  find_path(${prefix}_MPFR_INCLUDE mpfr.h)
+  find_library(${prefix}_GMP_LIBRARY gmp)
+  find_library(${prefix}_MPFR_LIBRARY mpfr)
+endmacro()
+
+macro(dg_look_in_wheel prefix)
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
+  # find_spec tells where the package lies without loading it.
+  execute_process(
+    COMMAND "${Python_EXECUTABLE}" -c
+      "from importlib.util import find_spec; s = find_spec('gmpy2'); print(s.submodule_search_locations[0] if s else '')"
+    OUTPUT_VARIABLE ${prefix}_DIRECTORY OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+  foreach(name GMP MPFR)
+    string(TOLOWER ${name} lower)
+    unset(${prefix}_${name}_INCLUDE)
+    unset(${prefix}_${name}_LIBRARY)
+    if(EXISTS "${${prefix}_DIRECTORY}/${lower}.h")
+      set(${prefix}_${name}_INCLUDE "${${prefix}_DIRECTORY}")
+    endif()
+    file(GLOB ${prefix}_${name}_LIBRARY "${${prefix}_DIRECTORY}.libs/lib${lower}-*.so.*")
+  endforeach()
+endmacro()
+
+# Both headers, and exactly one library of each name (two would be two gmpy2 over each other).
+function(dg_is_complete result prefix)
+  set(${result} TRUE PARENT_SCOPE)
+  foreach(name GMP MPFR)
+    list(LENGTH ${prefix}_${name}_LIBRARY count)
+    if(NOT ${prefix}_${name}_INCLUDE OR NOT ${prefix}_${name}_LIBRARY OR NOT count EQUAL 1)
+      set(${result} FALSE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+unset(DG_GMP_CHOICE)
+if(DG_GMP MATCHES "AUTO|SYSTEM")
+  dg_look_in_system(DG_SYSTEM)
+  dg_is_complete(found DG_SYSTEM)
+  if(found)
+    set(DG_GMP_CHOICE SYSTEM)
+  endif()
+endif()
+if(NOT DG_GMP_CHOICE AND DG_GMP MATCHES "AUTO|WHEEL")
+  dg_look_in_wheel(DG_WHEEL)
+  dg_is_complete(found DG_WHEEL)
+  if(found)
+    set(DG_GMP_CHOICE WHEEL)
+  endif()
+endif()
+if(NOT DG_GMP_CHOICE)
+  message(FATAL_ERROR # indented lines are printed as they are
+    "discretegauss needs GMP and MPFR with their headers; DG_GMP=${DG_GMP} found none. Either\n"
+    "  - install the system's:    apt-get install libgmp-dev libmpfr-dev   (Debian, Ubuntu)\n"
+    "                             dnf install gmp-devel mpfr-devel         (Fedora)\n"
+    "    which serves DG_GMP=SYSTEM and AUTO, or\n"
+    "  - install the gmpy2 wheel: pip install --only-binary gmpy2 gmpy2\n"
+    "    which contains them and serves DG_GMP=WHEEL and AUTO.\n")
+endif()
+
+foreach(name GMP MPFR)
+  string(TOLOWER ${name} lower)
+  # By full path: -lgmp would not find a name with a hash.
+  add_library(dg::${lower} UNKNOWN IMPORTED)
+  set_target_properties(dg::${lower} PROPERTIES
+    IMPORTED_LOCATION "${DG_${DG_GMP_CHOICE}_${name}_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${DG_${DG_GMP_CHOICE}_${name}_INCLUDE}")
+endforeach()
+set(DG_BUNDLED_LIBRARIES "")
+if(DG_GMP_CHOICE STREQUAL "WHEEL")
+  set(DG_BUNDLED_LIBRARIES "${DG_WHEEL_GMP_LIBRARY}" "${DG_WHEEL_MPFR_LIBRARY}")
+endif()
+message(STATUS "GMP and MPFR (${DG_GMP} -> ${DG_GMP_CHOICE}): "
+  "${DG_${DG_GMP_CHOICE}_GMP_LIBRARY} ${DG_${DG_GMP_CHOICE}_MPFR_LIBRARY}")

@@ -1,0 +1,36 @@
+"""The cffi build script: ``python -m cffi.gen_src exec-python build_native.py _native.c``.
+
+The declarations are the region between the two "cffi" marks of the public header, as it stands but
+for the word DG_API. Nothing is copied by hand: a copy that said ``long`` where the header says
+``int`` would compile and truncate.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from cffi import FFI
+
+HEADER = Path(__file__).resolve().parent.parent / "csrc" / "include" / "discretegauss.h"
+BEGIN = "/* cffi: begin */"
+END = "/* cffi: end */"
+
+#: The one declaration that C does not have: a dg_fill_bytes written in Python.
+CALLBACK = 'extern "Python" int dg_python_fill(void *context, uint8_t *out, size_t n);'
+
+
+def declarations(header: str) -> str:
+    """Return the marked region of the header as cffi reads it."""
+    if header.count(BEGIN) != 1 or header.count(END) != 1:
+        raise ValueError(f"the header must hold {BEGIN} and {END} once each")
+    region = header.partition(BEGIN)[2].partition(END)[0]
+    if not region.strip():
+        raise ValueError(f"the header holds nothing between {BEGIN} and {END}")
+    return re.sub(r"\bDG_API\b", "", region)
+
+
+ffibuilder = FFI()
+ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")))
+ffibuilder.cdef(CALLBACK)
+ffibuilder.set_source("discretegauss._native", '#include "discretegauss.h"')

@@ -1,0 +1,191 @@
+/* Bulk fills: open the stream, draw n times, store, wipe on every way out. */
+#include "base/status.h"
+#include "base/wipe.h"
+#include "exact/big.h"
+#include "exact/words.h"
+#include "random/bits.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+/** One draw as sign and magnitude. A magnitude of more than 64 bits lies in `big`. */
+typedef struct drawn {
+    bool negative;
+    bool is_big;
+    uint64_t low, high; /* magnitude = high 2^64 + low, unless is_big */
+} drawn;
+
+static dg_status draw_one(drawn *out, const dg_law *law, dg_big *big, dg_bits *bits)
+{
+#if DG_HAVE_WORDS
+    if (law->uses_words) {
+        dg_i128 value;
+        DG_TRY(dg_words_draw(&value, law, big, bits));
+        dg_u128 magnitude = value < 0 ? -(dg_u128)value : (dg_u128)value;
+        *out = (drawn){value < 0, false, (uint64_t)magnitude, (uint64_t)(magnitude >> 64)};
+        return DG_OK;
+    }
+#endif
+    DG_TRY(dg_big_draw(law, big, bits));
+    *out = (drawn){mpz_sgn(big->y) < 0, true, 0, 0};
+    if (mpz_sizeinbase(big->y, 2) <= 64) {
+        out->is_big = false;
+        mpz_export(&out->low, NULL, -1, sizeof out->low, 0, 0, big->y);
+    }
+    return DG_OK;
+}
+
+static size_t dtype_size(dg_dtype dtype)
+{
+    static const uint8_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
+    return sizes[dtype];
+}
+
+/** The largest magnitudes that each dtype holds. */
+static void dtype_limits(uint64_t *positive, uint64_t *negative, dg_dtype dtype)
+{
+    bool is_signed = dtype <= DG_INT64;
+    uint64_t all = UINT64_MAX >> (64 - 8 * dtype_size(dtype));
+    *positive = is_signed ? all >> 1 : all;
+    *negative = is_signed ? (all >> 1) + 1 : 0;
+}
+
+/** out[i] = the two's complement of value, cut to the dtype's size. */
+static inline void store(void *out, size_t i, dg_dtype dtype, uint64_t value)
+{
+    switch (dtype) {
+    case DG_INT8:
+    case DG_UINT8:
+        ((uint8_t *)out)[i] = (uint8_t)value;
+        break;
+    case DG_INT16:
+    case DG_UINT16:
+        ((uint16_t *)out)[i] = (uint16_t)value;
+        break;
+    case DG_INT32:
+    case DG_UINT32:
+        ((uint32_t *)out)[i] = (uint32_t)value;
+        break;
+    case DG_INT64:
+    case DG_UINT64:
+        ((uint64_t *)out)[i] = value;
+        break;
+    }
+}
+
+/** Say how many bytes the call is certain (or likely) to use after the ones that draw i asks for. */
+static inline void look_ahead(dg_bits *bits, size_t draws_left, const dg_law *law)
+{
+    size_t a_draw = dg_bits_from_caller(bits) ? law->min_bytes : law->expected_bytes;
+    bits->bytes_ahead = draws_left < DG_BITS_CAPACITY ? draws_left * a_draw : DG_BITS_CAPACITY;
+    if (!dg_bits_from_caller(bits)) {
+        bits->bytes_ahead += 2 * a_draw;
+    }
+}
+
+/** One call's stream and integers. */
+typedef struct session {
+    dg_bits bits;
+    dg_big big;
+} session;
+
+static void session_open(session *call, const dg_law *law, const dg_source *source)
+{
+    call->big.open = false;
+    dg_bits_open(&call->bits, source);
+    if (!law->uses_words) {
+        dg_big_open(&call->big, law);
+    }
+}
+
+static void session_close(session *call)
+{
+    dg_big_close(&call->big);
+    dg_bits_close(&call->bits);
+    dg_wipe_stack();
+}
+
+static dg_status fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, session *call)
+{
+    uint64_t positive, negative;
+    dtype_limits(&positive, &negative, dtype);
+    for (size_t i = 0; i < n; i++) {
+        drawn one;
+        look_ahead(&call->bits, n - 1 - i, law);
+        DG_TRY(draw_one(&one, law, &call->big, &call->bits));
+        if (one.is_big || one.high != 0 || one.low > (one.negative ? negative : positive)) {
+            return DG_ERR_RANGE;
+        }
+        store(out, i, dtype, one.negative ? 0 - one.low : one.low);
+    }
+    return DG_OK;
+}
+
+dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
+                      const dg_source *source)
+{
+    session call;
+    session_open(&call, law, source);
+    dg_status status = fill(out, n, dtype, law, &call);
+    int kept_errno = errno;
+    session_close(&call);
+    if (status != DG_OK && n > 0) {
+        memset(out, 0, n * dtype_size(dtype));
+    }
+    errno = kept_errno;
+    return status;
+}
+
+/** out[0 .. n_bytes) = the draw in two's complement, least significant byte first. */
+static dg_status store_wide(uint8_t *out, size_t n_bytes, const drawn *one, const mpz_t y)
+{
+    memset(out, 0, n_bytes);
+    if (one->is_big) {
+        if (mpz_sizeinbase(y, 2) > 8 * n_bytes) {
+            return DG_ERR_RANGE;
+        }
+        mpz_export(out, NULL, -1, 1, 0, 0, y);
+    } else {
+        for (size_t i = 0; i < 16; i++) {
+            uint8_t byte = (uint8_t)((i < 8 ? one->low : one->high) >> (8 * (i % 8)));
+            if (i < n_bytes) {
+                out[i] = byte;
+            } else if (byte != 0) {
+                return DG_ERR_RANGE;
+            }
+        }
+    }
+    unsigned carry = 1;
+    for (size_t i = 0; one->negative && i < n_bytes; i++) {
+        carry += (uint8_t)~out[i];
+        out[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    /* The sign bit tells whether the magnitude had room. */
+    bool reads_negative = n_bytes > 0 && out[n_bytes - 1] >= 128;
+    return reads_negative == one->negative ? DG_OK : DG_ERR_RANGE;
+}
+
+dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
+                           const dg_source *source)
+{
+    session call;
+    dg_status status = DG_OK;
+    session_open(&call, law, source);
+    for (size_t i = 0; i < n && status == DG_OK; i++) {
+        drawn one;
+        look_ahead(&call.bits, n - 1 - i, law);
+        status = draw_one(&one, law, &call.big, &call.bits);
+        if (status == DG_OK) {
+            status = store_wide(out + i * n_bytes, n_bytes, &one, call.big.y);
+        }
+    }
+    int kept_errno = errno;
+    session_close(&call);
+    if (status != DG_OK && n > 0) {
+        memset(out, 0, n * n_bytes);
+    }
+    errno = kept_errno;
+    return status;
+}

@@ -1,0 +1,123 @@
+/* Making and freeing laws: the only place where parameters from outside are checked in C. */
+#include "base/status.h"
+#include "exact/law.h"
+
+#include <gmp.h>
+#include <mpfr.h>
+#include <stdlib.h>
+
+/** Bytes that a parameter may have: DG_MAX_PARAMETER_BITS and one more for the sign bit. */
+enum { DG_MAX_PARAMETER_BYTES = DG_MAX_PARAMETER_BITS / 8 + 1 };
+
+/** z = the integer given. z is initialised. */
+static dg_status import_integer(mpz_t z, const dg_integer *integer)
+{
+    if (integer->n_bytes > DG_MAX_PARAMETER_BYTES) {
+        return DG_ERR_TOO_LONG;
+    }
+    mpz_import(z, integer->n_bytes, -1, 1, 0, 0, integer->bytes);
+    if (integer->n_bytes > 0 && integer->bytes[integer->n_bytes - 1] >= 128) {
+        mpz_t wrap;
+        mpz_init(wrap);
+        mpz_setbit(wrap, 8 * integer->n_bytes);
+        mpz_sub(z, z, wrap);
+        mpz_clear(wrap);
+    }
+    return mpz_sizeinbase(z, 2) > DG_MAX_PARAMETER_BITS ? DG_ERR_TOO_LONG : DG_OK;
+}
+
+static bool in_lowest_terms(const mpz_t num, const mpz_t den)
+{
+    if (mpz_sgn(den) <= 0) {
+        return false;
+    }
+    mpz_t common;
+    mpz_init(common);
+    mpz_gcd(common, num, den);
+    bool lowest = mpz_cmp_ui(common, 1) == 0;
+    mpz_clear(common);
+    return lowest;
+}
+
+/** The rules of discretegauss.h, dg_law_kind. */
+static bool obeys_rules(dg_law_kind kind, mpz_t value[4])
+{
+    if (!in_lowest_terms(value[0], value[1]) || !in_lowest_terms(value[2], value[3])) {
+        return false;
+    }
+    bool has_centre = kind == DG_DISCRETE_LAPLACE || kind == DG_DISCRETE_GAUSSIAN;
+    if (!has_centre && mpz_sgn(value[2]) != 0) {
+        return false;
+    }
+    switch (kind) {
+    case DG_BERNOULLI:
+        return mpz_sgn(value[0]) >= 0 && mpz_cmp(value[0], value[1]) <= 0;
+    case DG_UNIFORM_BELOW:
+        return mpz_sgn(value[0]) > 0 && mpz_cmp_ui(value[1], 1) == 0;
+    case DG_BERNOULLI_EXP:
+        return mpz_sgn(value[0]) >= 0;
+    case DG_GEOMETRIC_EXP:
+    case DG_DISCRETE_LAPLACE:
+    case DG_DISCRETE_GAUSSIAN:
+        return mpz_sgn(value[0]) > 0;
+    }
+    return false;
+}
+
+dg_status dg_law_new(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
+                     const dg_parameters *parameters)
+{
+    const dg_integer *given[4] = {&parameters->a, &parameters->b, &parameters->c, &parameters->d};
+    mpz_t value[4];
+    dg_status status = DG_OK;
+    *law = NULL;
+    mpz_inits(value[0], value[1], value[2], value[3], NULL);
+    for (int i = 0; i < 4; i++) {
+        status = import_integer(value[i], given[i]);
+        if (status != DG_OK) {
+            goto done;
+        }
+    }
+    if (!obeys_rules(kind, value) ||
+        (arithmetic != DG_ARITHMETIC_AUTO && arithmetic != DG_ARITHMETIC_GMP)) {
+        status = DG_ERR_PARAMETER;
+        goto done;
+    }
+    *law = malloc(sizeof **law);
+    if (*law == NULL) {
+        status = DG_ERR_NOMEM;
+        goto done;
+    }
+    dg_law_prepare(*law, kind, arithmetic, value[0], value[1], value[2], value[3]);
+done:
+    mpz_clears(value[0], value[1], value[2], value[3], NULL);
+    return status;
+}
+
+void dg_law_free(dg_law *law)
+{
+    if (law != NULL) {
+        dg_law_clear(law);
+        free(law);
+    }
+}
+
+int dg_law_uses_words(const dg_law *law)
+{
+    return law->uses_words;
+}
+
+size_t dg_law_wide_bytes(const dg_law *law)
+{
+    return law->wide_bytes;
+}
+
+const char *dg_gmp_version(void)
+{
+    return gmp_version;
+}
+
+const char *dg_mpfr_version(void)
+{
+    return mpfr_get_version();
+}

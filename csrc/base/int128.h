@@ -1,0 +1,15 @@
+/* 128-bit machine words, where the compiler has them. Without them GMP draws everything. */
+#ifndef DG_BASE_INT128_H
+#define DG_BASE_INT128_H
+
+#include <stdint.h>
+
+#if defined(__SIZEOF_INT128__)
+#define DG_HAVE_WORDS 1
+__extension__ typedef unsigned __int128 dg_u128;
+__extension__ typedef __int128 dg_i128;
+#else
+#define DG_HAVE_WORDS 0
+#endif
+
+#endif

@@ -1,0 +1,97 @@
+#define _DEFAULT_SOURCE /* getrandom */
+#include "random/bits.h"
+
+#include "base/wipe.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+void dg_bits_open(dg_bits *bits, const dg_source *source)
+{
+    bits->source = source;
+    bits->position = 0;
+    bits->end = 0;
+    bits->touched = 0;
+    bits->bytes_ahead = 0;
+}
+
+void dg_bits_close(dg_bits *bits)
+{
+    dg_wipe(bits->buffer, bits->touched);
+    bits->position = 0;
+    bits->end = 0;
+}
+
+int dg_bits_from_caller(const dg_bits *bits)
+{
+    return bits->source != NULL && bits->source->fill != NULL;
+}
+
+/** Read n bytes from getrandom(2), flags 0: it blocks until the system's generator is seeded.
+ *
+ *  A signal may end a call early or with EINTR; what was delivered is kept and the rest asked again.
+ *  Zero bytes would be asked for ever: reported as EIO.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept).
+ */
+static dg_status read_getrandom(uint8_t *out, size_t n)
+{
+    while (n > 0) {
+        ssize_t got = getrandom(out, n, 0);
+        if (got < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return DG_ERR_ENTROPY;
+        }
+        if (got == 0 || (size_t)got > n) {
+            errno = EIO;
+            return DG_ERR_ENTROPY;
+        }
+        out += got;
+        n -= (size_t)got;
+    }
+    return DG_OK;
+}
+
+static dg_status read_source(uint8_t *out, size_t n, const dg_bits *bits)
+{
+    if (dg_bits_from_caller(bits)) {
+        return bits->source->fill(bits->source->context, out, n) == 0 ? DG_OK : DG_ERR_SOURCE;
+    }
+    return read_getrandom(out, n);
+}
+
+dg_status dg_bits_refill(dg_bits *bits, size_t need)
+{
+    DG_REQUIRES(need <= DG_BITS_CAPACITY);
+    size_t kept = bits->end - bits->position;
+    if (kept >= need) {
+        return DG_OK;
+    }
+    memmove(bits->buffer, bits->buffer + bits->position, kept);
+    bits->position = 0;
+    bits->end = kept;
+    size_t room = DG_BITS_CAPACITY - kept;
+    size_t wanted = need - kept;
+    wanted = bits->bytes_ahead < room - wanted ? wanted + bits->bytes_ahead : room;
+    if (kept + wanted > bits->touched) {
+        bits->touched = kept + wanted;
+    }
+    DG_TRY(read_source(bits->buffer + kept, wanted, bits));
+    bits->end = kept + wanted;
+    return DG_OK;
+}
+
+dg_status dg_bits_take(uint8_t *out, size_t n, dg_bits *bits)
+{
+    while (n > 0) {
+        size_t some = n < DG_BITS_CAPACITY ? n : (size_t)DG_BITS_CAPACITY;
+        DG_TRY(dg_bits_refill(bits, some));
+        memcpy(out, bits->buffer + bits->position, some);
+        bits->position += some;
+        out += some;
+        n -= some;
+    }
+    return DG_OK;
+}

@@ -1,0 +1,78 @@
+/* The stream of random bytes that one call draws from. It lives on the stack of that call.
+ *
+ * Protocol, shared with the plain-Python twin: draws read whole bytes, in the order in which the
+ * source delivers them; an integer of k bytes is read least significant byte first.
+ */
+#ifndef DG_RANDOM_BITS_H
+#define DG_RANDOM_BITS_H
+
+#include "base/check.h"
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DG_BITS_CAPACITY = 8192 };
+
+typedef struct dg_bits {
+    const dg_source *source;
+    size_t position; /* next unread byte */
+    size_t end;      /* one past the last byte delivered */
+    size_t touched;  /* buffer[touched ..) was never written */
+    /* Bytes that the call will use beyond the ones it asks for now. A lower bound if the source is a
+     * caller's: it is asked for no byte that goes unused, so one seeded stream gives the same draws
+     * however a fill is cut into calls. An estimate for getrandom, where a byte too many is free. */
+    size_t bytes_ahead;
+    uint8_t buffer[DG_BITS_CAPACITY];
+} dg_bits;
+
+/** Open a stream. source == NULL or source->fill == NULL: getrandom(2). Nothing is read yet. */
+void dg_bits_open(dg_bits *bits, const dg_source *source);
+
+/** Wipe the stream. Every opened stream is closed, on every way out. */
+void dg_bits_close(dg_bits *bits);
+
+/** 1 if the bytes come from a caller's source, 0 if from getrandom. */
+int dg_bits_from_caller(const dg_bits *bits);
+
+/** Make at least `need` unread bytes available.
+ *
+ *  Requires:  need <= DG_BITS_CAPACITY.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE.
+ */
+dg_status dg_bits_refill(dg_bits *bits, size_t need);
+
+/** Read n bytes. Returns: as dg_bits_refill. Cost: any n. */
+dg_status dg_bits_take(uint8_t *out, size_t n, dg_bits *bits);
+
+/** Read one byte. Returns: as dg_bits_refill. */
+static inline dg_status dg_bits_byte(uint32_t *out, dg_bits *bits)
+{
+    if (__builtin_expect(bits->position == bits->end, 0)) {
+        DG_TRY(dg_bits_refill(bits, 1));
+    }
+    *out = bits->buffer[bits->position++];
+    return DG_OK;
+}
+
+/** Read an integer of n bytes, least significant first.
+ *
+ *  Requires:  n <= 8.
+ *  Returns:   as dg_bits_refill.
+ */
+static inline dg_status dg_bits_word(uint64_t *out, size_t n, dg_bits *bits)
+{
+    DG_REQUIRES(n <= 8);
+    if (__builtin_expect(bits->end - bits->position < n, 0)) {
+        DG_TRY(dg_bits_refill(bits, n));
+    }
+    uint64_t value = 0;
+    for (size_t i = n; i > 0; i--) {
+        value = (value << 8) | bits->buffer[bits->position + i - 1];
+    }
+    bits->position += n;
+    *out = value;
+    return DG_OK;
+}
+
+#endif

@@ -1,0 +1,23 @@
+"""discretegauss: exact integer noise for differential privacy, in bulk.
+
+>>> import discretegauss as dg
+>>> dg.discrete_gaussian(sigma2=100, size=5).shape
+(5,)
+"""
+
+from . import errors, privacy, testing
+from ._engine import build_info
+from ._version import __version__
+from .sampling import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric_exp
+
+__all__ = [
+    "__version__",
+    "bernoulli_exp",
+    "build_info",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "errors",
+    "geometric_exp",
+    "privacy",
+    "testing",
+]

@@ -1,0 +1,8 @@
+"""python -m discretegauss: the same as the command discretegauss."""
+
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

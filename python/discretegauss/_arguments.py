@@ -1,0 +1,120 @@
+"""Check the arguments that every draw takes: size, dtype, out, method, source, threads."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ._engine import Fill
+from ._parameters import shown, whole_number
+from ._spec import Spec, fits
+from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+
+__all__ = [
+    "Method",
+    "Size",
+    "Source",
+    "checked_dtype",
+    "checked_method",
+    "checked_out",
+    "checked_size",
+    "checked_source",
+    "checked_threads",
+    "require_fit",
+]
+
+Size = int | tuple[int, ...] | None
+Source = Literal["getrandom"] | Fill
+Method = Literal["auto", "reference"]
+
+
+def checked_size(size: object) -> tuple[int, ...] | None:
+    """Return `size` as a shape."""
+    if size is None:
+        return None
+    if isinstance(size, tuple | list):
+        return tuple(whole_number(n, "size", least=0) for n in size)
+    return (whole_number(size, "size", least=0),)
+
+
+def checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """Return `dtype`; it must be an integer type or object."""
+    try:
+        checked = np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise ParameterTypeError(
+            f"dtype must be an integer type or object, got {shown(dtype)}"
+        ) from None
+    if checked.kind not in "iuO":
+        raise ParameterTypeError(f"dtype must be an integer type or object, got {checked}")
+    return checked
+
+
+def _overlaps_itself(array: NDArray[Any]) -> bool:
+    """Return whether two elements of `array` may share memory (in doubt: yes)."""
+    end = array.itemsize
+    for stride, n in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if n > 1:
+            if stride < end:
+                return True
+            end += stride * (n - 1)
+    return False
+
+
+def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | None:
+    """Return `out`; it must be a writable array of the size given, none of its elements twice."""
+    if out is None:
+        return None
+    if not isinstance(out, np.ndarray):
+        raise ParameterTypeError(f"out must be a numpy array, got {type(out).__name__}")
+    if size is not None and out.shape != size:
+        raise ParameterValueError(f"out must have the shape of size, {size}, got {out.shape}")
+    if not out.flags.writeable:
+        raise ParameterValueError("out must be writable, got a read-only array")
+    if out.size and _overlaps_itself(out):
+        raise ParameterValueError("out must not hold any element twice, got overlapping strides")
+    return out
+
+
+def checked_method(method: object) -> Method:
+    """Return `method`, which must be one that this version has."""
+    if not isinstance(method, str) or method not in ("auto", "reference"):
+        raise ParameterValueError(f"method must be 'auto' or 'reference', got {shown(method)}")
+    return cast(Method, method)
+
+
+def checked_source(source: object) -> Fill | None:
+    """Return the caller's source, or None for getrandom."""
+    if isinstance(source, str):
+        if source == "getrandom":
+            return None
+        raise ParameterValueError(f"source must be 'getrandom' or a callable, got {shown(source)}")
+    if not callable(source):
+        raise ParameterTypeError(
+            f"source must be 'getrandom' or a callable, got {type(source).__name__}"
+        )
+    return source
+
+
+def checked_threads(threads: object, fill: Fill | None) -> int:
+    """Return `threads`; several threads cannot share a caller's source."""
+    checked = whole_number(threads, "threads", least=1)
+    if checked > 1 and fill is not None:
+        raise ParameterValueError(f"threads must be 1 with a source of your own, got {checked}")
+    return checked
+
+
+def require_fit(spec: Spec, dtype: np.dtype[Any], name: str) -> None:
+    """Refuse a law that does not provably fit `dtype`."""
+    if dtype.kind == "O":
+        return
+    info = np.iinfo(dtype)
+    if not fits(spec, int(info.min), int(info.max)):
+        raise ParameterOverflowError(
+            f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
+            f"{name} = {shown(spec.parameter)}"
+            + (f", mu = {shown(spec.mu)}" if spec.mu else "")
+            + "; dtype=object gives Python integers of any size"
+        )

@@ -1,0 +1,110 @@
+"""The two engines that draw: the compiled core, or its twin in plain Python.
+
+An engine makes a law ready (`prepare`) and draws from it. The environment variable
+DISCRETEGAUSS_PURE_PYTHON forces the twin; it also serves where the extension module is missing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import reference
+from ._spec import Kind, Spec
+from .errors import RangeError
+
+__all__ = ["Fill", "PreparedLaw", "build_info", "native", "prepare"]
+
+#: A caller's source of bits: it fills the buffer it is given.
+Fill = Callable[[memoryview], object]
+
+native: Any = None
+if not os.environ.get("DISCRETEGAUSS_PURE_PYTHON"):
+    try:
+        from . import _native_laws as native
+    except ImportError:
+        native = None
+
+
+class PreparedLaw(Protocol):
+    """A law made ready for drawing: immutable, no randomness in it."""
+
+    #: How many draws to start a long fill with, so that Ctrl-C is answered soon.
+    first_piece: int
+
+    def draw(self, fill: Fill | None) -> int:
+        """Return one draw, of any size. `fill` None: bits from getrandom."""
+
+    def fill(self, out: NDArray[Any], fill: Fill | None) -> None:
+        """Fill `out`: one axis, contiguous, native integers or objects. RangeError: left as zeros."""
+
+
+class ReferenceLaw:
+    """A law drawn by the plain-Python twin."""
+
+    first_piece = 256
+
+    def __init__(self, spec: Spec) -> None:
+        self._draw = _reference_draw(spec)
+
+    def draw(self, fill: Fill | None) -> int:
+        """Return one draw."""
+        source = reference.SystemBytes() if fill is None else reference.CallableBytes(fill)
+        return self._draw(source)
+
+    def fill(self, out: NDArray[Any], fill: Fill | None) -> None:
+        """Fill `out` with draws."""
+        source = reference.SystemBytes() if fill is None else reference.CallableBytes(fill)
+        try:
+            for i in range(out.size):
+                out[i] = self._draw(source)
+        except BaseException as error:
+            out.fill(0)
+            if isinstance(error, OverflowError):  # numpy's message would show the draw
+                raise RangeError(_RANGE_MESSAGE) from None
+            raise
+
+
+_RANGE_MESSAGE = "a draw did not fit the output type; nothing is returned"
+
+
+def _reference_draw(spec: Spec) -> Callable[[reference.Bytes], int]:
+    num, den = spec.parameter.numerator, spec.parameter.denominator
+    if spec.kind is Kind.BERNOULLI:
+        return lambda source: int(reference.bernoulli(num, den, source))
+    if spec.kind is Kind.UNIFORM_BELOW:
+        return lambda source: reference.uniform_below(num, source)
+    if spec.kind is Kind.BERNOULLI_EXP:
+        return lambda source: int(reference.bernoulli_exp(num, den, source))
+    if spec.kind is Kind.GEOMETRIC_EXP:
+        return lambda source: reference.geometric_exp(num, den, source)
+    if spec.kind is Kind.DISCRETE_LAPLACE:
+        return lambda source: reference.discrete_laplace(spec.parameter, spec.mu, source)
+    return lambda source: reference.discrete_gaussian(spec.parameter, spec.mu, source)
+
+
+@lru_cache(maxsize=256)
+def prepare(spec: Spec) -> PreparedLaw:
+    """Return the law made ready; the last few are kept. They hold parameters, no randomness."""
+    if native is not None:
+        return native.NativeLaw(spec)  # type: ignore[no-any-return]
+    return ReferenceLaw(spec)
+
+
+def build_info() -> dict[str, str]:
+    """Return which engine draws and the versions of what it stands on.
+
+    Examples
+    --------
+    >>> build_info()["engine"] in ("native", "python")
+    True
+    """
+    info = {"engine": "python", "numpy": np.__version__}
+    if native is not None:
+        info = {"engine": "native", "numpy": np.__version__, **native.versions()}
+    return info

@@ -1,0 +1,152 @@
+"""Turn what a user passes into an exact rational, or say what is wrong with it.
+
+This is the only place that does so. A float means exactly the binary fraction that it holds.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+import numpy as np
+
+from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+
+__all__ = ["MAX_BITS", "exact_rational", "positive", "shown", "whole_number"]
+
+#: No numerator or denominator may be longer: the arithmetic below aborts the process when memory
+#: runs out, so its operands stay small. DG_MAX_PARAMETER_BITS of the C header is the same number.
+MAX_BITS = 65536
+
+#: Python's own limit for decimal text; Fraction("1e999999999") would run for ever.
+_MAX_TEXT = 4300
+_MAX_EXPONENT = 20000
+
+_ACCEPTED = "int, float, Fraction, Decimal, a string such as '1/3' or '0.1', or a numpy or gmpy2 number"
+
+
+def shown(value: object) -> str:
+    """Return `value` as an error message shows it: short, whatever it is."""
+    if isinstance(value, Fraction):
+        value_bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+        return repr(value) if value_bits <= 256 else f"a fraction of {value_bits} bits"
+    if isinstance(value, int):
+        return repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _too_long(value: object, name: str) -> ParameterOverflowError:
+    return ParameterOverflowError(
+        f"{name} must have a numerator and a denominator of at most {MAX_BITS} bits, "
+        f"got {shown(value)}"
+    )
+
+
+def _not_a_number(value: object, name: str) -> ParameterValueError:
+    return ParameterValueError(f"{name} must be a finite number, got {shown(value)}")
+
+
+def _from_decimal(value: Decimal, name: str) -> Fraction:
+    if not value.is_finite():
+        raise _not_a_number(value, name)
+    # The size of the fraction is known from the exponent, before 10**exponent is computed.
+    exponent = value.as_tuple().exponent
+    if isinstance(exponent, int) and (abs(exponent) > _MAX_EXPONENT or value.adjusted() > _MAX_EXPONENT):
+        raise _too_long(value, name)
+    return Fraction(value)
+
+
+def _from_text(text: str, name: str) -> Fraction:
+    if len(text) > _MAX_TEXT:
+        raise ParameterOverflowError(f"{name} must have at most {_MAX_TEXT} characters as a string")
+    try:
+        if "/" in text:
+            return Fraction(text)
+        return _from_decimal(Decimal(text), name)
+    except (ValueError, ArithmeticError) as error:
+        if isinstance(error, ParameterValueError | ParameterOverflowError):
+            raise
+        raise ParameterValueError(
+            f"{name} must be a number such as '1/3' or '0.1', got {shown(text)}"
+        ) from None
+
+
+def _from_mpfr(value: Any, name: str) -> Fraction:
+    if not gmpy2.is_finite(value):
+        raise _not_a_number(value, name)
+    mantissa, exponent = value.as_mantissa_exp()
+    exponent = int(exponent)
+    if abs(exponent) > MAX_BITS:
+        raise _too_long(value, name)
+    return Fraction(int(mantissa)) * Fraction(2) ** exponent
+
+
+def exact_rational(value: object, name: str) -> Fraction:
+    """Return the exact rational that `value` holds.
+
+    Parameters
+    ----------
+    value : int, float, Fraction, Decimal, str, numpy or gmpy2 number
+        A float means exactly its binary value; a string is decimal or a quotient of integers.
+    name : str
+        What errors call it.
+
+    Raises
+    ------
+    ParameterTypeError
+        If `value` is no number: None, bool, bytes, complex, a container.
+    ParameterValueError
+        If it is not finite, or a string that is no number.
+    ParameterOverflowError
+        If its numerator or denominator is longer than `MAX_BITS`.
+
+    Examples
+    --------
+    >>> exact_rational("0.1", "sigma2"), exact_rational(0.5, "sigma2")
+    (Fraction(1, 10), Fraction(1, 2))
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool | np.bool_):
+        raise ParameterTypeError(f"{name} must be a number, not a bool, got {shown(value)}")
+    if isinstance(value, numbers.Rational):  # int, Fraction, numpy integers, gmpy2 mpz and mpq
+        # numpy spells numerator and denominator as Python does, but keeps its own types
+        exact = Fraction(int(value.numerator), int(value.denominator))
+    elif isinstance(value, float | np.floating):
+        if not math.isfinite(value):
+            raise _not_a_number(value, name)
+        exact = Fraction(*value.as_integer_ratio())
+    elif isinstance(value, Decimal):
+        exact = _from_decimal(value, name)
+    elif isinstance(value, str):
+        exact = _from_text(value, name)
+    elif isinstance(value, gmpy2.mpfr):
+        exact = _from_mpfr(value, name)
+    else:
+        raise ParameterTypeError(
+            f"{name} must be a number ({_ACCEPTED}), got {type(value).__name__}"
+        )
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MAX_BITS:
+        raise _too_long(exact, name)
+    return exact
+
+
+def positive(exact: Fraction, name: str) -> Fraction:
+    """Return `exact`, which must be above 0."""
+    if exact <= 0:
+        raise ParameterValueError(f"{name} must be positive, got {shown(exact)}")
+    return exact
+
+
+def whole_number(value: object, name: str, *, least: int) -> int:
+    """Return `value` as an int; it must be a whole number of an integer type, at least `least`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise ParameterTypeError(f"{name} must be an integer, got {shown(value)}")
+    if value < least:
+        raise ParameterValueError(f"{name} must be at least {least}, got {shown(int(value))}")
+    return int(value)

@@ -1,0 +1,208 @@
+"""A delimited text file of which one column of integers is replaced, every other byte kept.
+
+The csv module would read such a file, but not give back the quoting, line ends and blank lines it
+found. Here a record stays the list of its raw pieces of text, so that writing it again gives the
+same bytes. The format is RFC 4180: fields between delimiters, quoted where need be, with ``""`` for
+a quote inside quotes; line ends of any kind; UTF-8, with or without a byte order mark.
+
+Messages name lines and columns, never what stands in a cell: the table is private.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import DiscreteGaussError
+
+MAX_DIGITS = 600
+"""Digits of a count, at most: below every setting of Python's own limit (640 and more)."""
+
+_BYTE_ORDER_MARK = "\ufeff"
+_INTEGER_CELL = re.compile(r'([ \t]*"?[ \t]*)([+-]?[0-9]+)([ \t]*"?[ \t]*)')
+
+
+class TableError(DiscreteGaussError, ValueError):
+    """The file is not a table of counts; the message names line and column, never a cell."""
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """A table read from a file: its text in pieces, and the counts of one column.
+
+    ``pieces`` joined, with a count after each piece but the last, are the text of the file.
+    """
+
+    pieces: tuple[str, ...]
+    counts: tuple[int, ...]
+
+    def with_counts(self, counts: Sequence[int]) -> bytes:
+        """Return the bytes of the file with other integers in the column."""
+        parts = [self.pieces[0]]
+        for count, piece in zip(counts, self.pieces[1:], strict=True):
+            parts.append(str(count))
+            parts.append(piece)
+        return "".join(parts).encode("utf-8")
+
+
+def read_counts(path: Path, column: str) -> CountTable:
+    """Read the file and find the integers of its column, or raise a TableError.
+
+    The delimiter is a tab for a file name that ends in .tsv or .tab, else a comma.
+    """
+    delimiter = "\t" if path.suffix.lower() in {".tsv", ".tab"} else ","
+    return parse_counts(path.read_bytes(), column, delimiter)
+
+
+def parse_counts(data: bytes, column: str, delimiter: str = ",") -> CountTable:
+    """As read_counts, for the bytes of a file."""
+    text = _decode(data)
+    mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
+    records = _without_trailing_blanks(_records(text[len(mark) :], delimiter))
+    header = next(records, None)
+    if header is None:
+        raise TableError("the file is empty; it must have a header and a row for each count")
+    width = len(header.fields)
+    index = _column_index(header, column)
+
+    # The text between two counts is one piece: the end of a row, and the next up to its column.
+    pieces: list[str] = []
+    counts: list[int] = []
+    pending = mark + header.text(delimiter)
+    for row in records:
+        if row.fields == [""] and width > 1:
+            raise TableError(f"line {row.line}: a blank line inside the table")
+        if len(row.fields) != width:
+            fields = _number(len(row.fields), "field")
+            raise TableError(f"line {row.line}: {fields}, but the header has {width}")
+        before, count, after = _integer(row, index, column)
+        pieces.append(pending + delimiter.join([*row.fields[:index], before]))
+        counts.append(count)
+        pending = delimiter.join([after, *row.fields[index + 1 :]]) + row.end
+    if not counts:
+        raise TableError("the file has a header but no rows: there is nothing to release")
+    return CountTable((*pieces, pending), tuple(counts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    line: int  # number of its first line, from 1
+    fields: list[str]  # as in the file, quotes and all
+    end: str  # its line end; empty at the end of a file without one
+
+    def text(self, delimiter: str) -> str:
+        return delimiter.join(self.fields) + self.end
+
+
+def _decode(data: bytes) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        # The cause would show the bytes of the file.
+        raise TableError(f"line {line}: the file is not UTF-8 text") from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise TableError(f"line {line}: the file has a NUL byte; it is not a text table")
+    return text
+
+
+def _records(text: str, delimiter: str) -> Iterator[_Record]:
+    """Cut the text into records."""
+    quoted_field = _quoted_field(delimiter)
+    open_lines: list[str] = []  # the lines so far of a record with a quoted field still open
+    first_line = 1
+    # newline="" cuts after \n, \r and \r\n, keeps them, and cuts nowhere else.
+    for number, line in enumerate(io.StringIO(text, newline=""), start=1):
+        if not open_lines and '"' not in line:
+            raw = line.rstrip("\r\n")
+            yield _Record(number, raw.split(delimiter), line[len(raw) :])
+            continue
+        if not open_lines:
+            first_line = number
+        odd_quotes = line.count('"') % 2 == 1  # an odd number opens a field or closes one
+        closed = odd_quotes == bool(open_lines)
+        open_lines.append(line)
+        if closed:
+            yield _split_quoted("".join(open_lines), first_line, delimiter, quoted_field)
+            open_lines = []
+    if open_lines:
+        raise TableError(f"line {first_line}: a quote is opened and never closed")
+
+
+def _without_trailing_blanks(records: Iterator[_Record]) -> Iterator[_Record]:
+    """Join blank lines at the end of the file to the line end of the last record.
+
+    Other blank lines stay records of one empty field; their reader refuses them.
+    """
+    held: list[_Record] = []  # a record, and the blank lines after it
+    for record in records:
+        if held and record.fields != [""]:
+            yield from held
+            held = []
+        held.append(record)
+    if held and held[0].fields != [""]:
+        ends = "".join(record.end for record in held)
+        yield _Record(held[0].line, held[0].fields, ends)
+
+
+def _quoted_field(delimiter: str) -> re.Pattern[str]:
+    """Match a field, quoted or not, and its end: a delimiter, a line end or the end of the text."""
+    d = re.escape(delimiter)
+    return re.compile(rf'([ ]*"(?:[^"]|"")*"[ ]*|[^"{d}\r\n]*)({d}|\r\n|\n|\r|\Z)')
+
+
+def _split_quoted(text: str, line: int, delimiter: str, field: re.Pattern[str]) -> _Record:
+    fields: list[str] = []
+    position = 0
+    while True:
+        match = field.match(text, position)
+        if match is None:
+            raise TableError(f"line {line}: a quote stands inside a field that is not quoted")
+        fields.append(match[1])
+        position = match.end()
+        if match[2] != delimiter:
+            break
+    if position != len(text):
+        raise TableError(f"line {line}: a quote stands inside a field that is not quoted")
+    return _Record(line, fields, match[2])
+
+
+def _column_index(header: _Record, column: str) -> int:
+    """Where the column stands. The header is not shown: a file without one begins with data."""
+    wanted = column.strip()
+    found = [i for i, raw in enumerate(header.fields) if _unquoted(raw) == wanted]
+    if len(found) == 1:
+        return found[0]
+    fields = _number(len(header.fields), "column")
+    if not found:
+        raise TableError(f"line {header.line}: the header has no column {column!r} ({fields})")
+    places = " and ".join(str(i + 1) for i in found)
+    raise TableError(f"line {header.line}: columns {places} are both named {column!r}")
+
+
+def _unquoted(raw: str) -> str:
+    text = raw.strip(" \t")
+    if len(text) >= 2 and text[0] == text[-1] == '"':
+        text = text[1:-1].replace('""', '"').strip()
+    return text
+
+
+def _integer(row: _Record, index: int, column: str) -> tuple[str, int, str]:
+    """Return the text before, the value, and the text after the integer of a cell."""
+    raw = row.fields[index]
+    match = _INTEGER_CELL.fullmatch(raw)
+    where = f"line {row.line}, column {column!r}"
+    if match is None:
+        problem = "is not a whole number" if _unquoted(raw) else "is empty"
+        raise TableError(f"{where}: the cell {problem}; a count is written with digits alone")
+    if len(match[2].lstrip("+-")) > MAX_DIGITS:
+        raise TableError(f"{where}: the count has more than {MAX_DIGITS} digits")
+    return match[1], int(match[2]), match[3]
+
+
+def _number(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

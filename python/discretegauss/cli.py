@@ -1,0 +1,234 @@
+"""The command line: ``discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv``.
+
+Exit codes: 0 done; 2 the arguments or the files are wrong, nothing was written; 1 the system failed
+(no randomness, no memory, a report that could not be printed); 130 Ctrl-C. Every failure is one
+line on stderr, and no line shows what stands in a cell.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import NoReturn, TextIO
+
+from ._engine import build_info
+from ._parameters import exact_rational, shown
+from ._report import report_text
+from ._version import __version__
+from .errors import DiscreteGaussError, EntropyError
+from .release import DEFAULT_REPORT_DELTA, release_table
+
+__all__ = ["main"]
+
+_FAILED = 1
+_WRONG_INPUT = 2
+_INTERRUPTED = 130
+
+_RELEASE_HELP = """\
+Add discrete Gaussian noise to a column of counts and write the table to a new file.
+
+example:
+  discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv
+
+A count is replaced by count + draw, in exact integers; every other byte of the file is kept.
+Numbers are exact: 0.1 is one tenth, and 1/3 works too.
+"""
+
+_RELEASE_NOTES = """\
+what to mind:
+  - The budget protects one person who changes at most --rows-per-person counts, each by at most
+    --sensitivity. With a count of visits, a person who came 5 times changes it by 5.
+  - The rows themselves are published: they must not depend on the people counted. List every
+    combination, those with count 0 too.
+  - Noisy counts may be negative. Leave them so: rounding up to 0 adds a bias to every sum.
+  - A second release of the same counts spends its budget again: the rho add up.
+More in docs/release.md.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments, without the name of the program; those of the process by default.
+    """
+    try:
+        arguments = _parser().parse_args(argv)
+        return int(arguments.run(arguments))
+    except KeyboardInterrupt:
+        return _fail(_INTERRUPTED, "interrupted")
+    except EntropyError as error:
+        return _fail(_FAILED, str(error.strerror or error))
+    except DiscreteGaussError as error:
+        return _fail(_WRONG_INPUT, str(error))
+    except MemoryError:
+        return _fail(_FAILED, "not enough memory for this table")
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename}: "
+        return _fail(_WRONG_INPUT, f"{where}{error.strerror or error}")
+
+
+def _release(arguments: argparse.Namespace) -> int:
+    by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
+    if by_epsilon != ((True, True) if arguments.rho is None else (False, False)):
+        return _fail(_WRONG_INPUT, "give either --rho, or both --epsilon and --delta")
+    release = release_table(
+        arguments.table,
+        arguments.column,
+        arguments.out,
+        rho=arguments.rho,
+        epsilon=arguments.epsilon,
+        delta=arguments.delta,
+        sensitivity=arguments.sensitivity,
+        rows_per_person=arguments.rows_per_person,
+        report_delta=arguments.report_delta,
+        force=arguments.force,
+    )
+    try:
+        _print(report_text(release), sys.stdout)
+        sys.stdout.flush()
+    except OSError as error:
+        # Else the interpreter tries to write the rest when it ends, and complains again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _fail(
+            _FAILED,
+            f"{release.out} is written, the budget is spent, "
+            f"but the report could not be printed: {error.strerror}",
+        )
+    return 0
+
+
+# --- the arguments
+
+
+class _OneLineParser(argparse.ArgumentParser):
+    """argparse, but an error is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        sys.exit(_fail(_WRONG_INPUT, f"{message} (help: {self.prog} --help)"))
+
+
+class _Version(argparse.Action):
+    """--version, with the versions of the libraries below, asked for only then."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> NoReturn:
+        details = ", ".join(f"{name} {value}" for name, value in build_info().items())
+        _print(f"discretegauss {__version__} ({details})", sys.stdout)
+        sys.exit(0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _OneLineParser(
+        prog="discretegauss",
+        description="Exact integer noise for differential privacy.",
+        epilog="example: discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(metavar="command", required=True)
+    _add_release(commands)
+    return parser
+
+
+def _add_release(commands: argparse._SubParsersAction[_OneLineParser]) -> None:
+    parser = commands.add_parser(
+        "release",
+        usage="%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) [options]",
+        help="add noise to a column of counts in a CSV file",
+        description=_RELEASE_HELP,
+        epilog=_RELEASE_NOTES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=_release)
+    parser.add_argument(
+        "table",
+        metavar="TABLE",
+        help="CSV file with a header, UTF-8 (tabs instead of commas if named .tsv)",
+    )
+    parser.add_argument("--column", required=True, metavar="NAME", help="the column of counts")
+    parser.add_argument("--out", required=True, metavar="FILE", help="the file to write")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+
+    budget = parser.add_argument_group("budget: either --rho, or both --epsilon and --delta")
+    budget.add_argument("--rho", type=_positive, metavar="R", help="zCDP budget")
+    budget.add_argument("--epsilon", type=_positive, metavar="E", help="with --delta")
+    budget.add_argument("--delta", type=_probability, metavar="D", help="with --epsilon")
+    budget.add_argument(
+        "--report-delta",
+        type=_probability,
+        default=DEFAULT_REPORT_DELTA,
+        metavar="D",
+        help="with --rho: the delta at which epsilon is reported (default %(default)s)",
+    )
+    person = parser.add_argument_group("what one person can change")
+    person.add_argument(
+        "--sensitivity",
+        type=_positive,
+        default="1",
+        metavar="S",
+        help="one count changes by at most this (default %(default)s)",
+    )
+    person.add_argument(
+        "--rows-per-person",
+        type=_row_number,
+        default=1,
+        metavar="K",
+        help="at most so many counts change (default %(default)s)",
+    )
+
+
+def _exact(text: str) -> Fraction:
+    try:
+        return exact_rational(text, "value")
+    except DiscreteGaussError:
+        rule = "must be a finite number such as 0.1 or 1/3, and not too long"
+        raise argparse.ArgumentTypeError(f"{rule}, got {shown(text)}") from None
+
+
+def _positive(text: str) -> Fraction:
+    return _checked(text, lambda value: value > 0, "must be positive")
+
+
+def _probability(text: str) -> Fraction:
+    return _checked(text, lambda value: 0 < value < 1, "must lie between 0 and 1, both excluded")
+
+
+def _row_number(text: str) -> int:
+    def is_count(value: Fraction) -> bool:
+        return value >= 1 and value.denominator == 1
+
+    return int(_checked(text, is_count, "must be a whole number, at least 1"))
+
+
+def _checked(text: str, holds: Callable[[Fraction], bool], rule: str) -> Fraction:
+    value = _exact(text)
+    if not holds(value):
+        raise argparse.ArgumentTypeError(f"{rule}, got {shown(text)}")
+    return value
+
+
+# --- output
+
+
+def _fail(code: int, message: str) -> int:
+    one_line = " ".join(f"discretegauss: error: {message}".splitlines())
+    _print(one_line, sys.stderr)
+    return code
+
+
+def _print(text: str, stream: TextIO) -> None:
+    """Print, also where the stream's encoding lacks a character (of a file name, say)."""
+    encoding = stream.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream)

@@ -1,0 +1,192 @@
+"""Release a table of counts with differential privacy: read, calibrate, add noise, write."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from ._arguments import Source
+from ._parameters import exact_rational, positive, whole_number
+from ._spread import spread
+from ._table import read_counts
+from ._wholefile import whole_file
+from .errors import DiscreteGaussError, ParameterOverflowError
+from .privacy import _gaussian_sigma2, zcdp_epsilon
+from .sampling import discrete_gaussian
+
+__all__ = ["OutputError", "Release", "release_table"]
+
+DEFAULT_REPORT_DELTA = "1e-6"
+
+_INT64_UP_TO = 2**112
+"""Up to this sigma2 a draw fits int64 but for a probability below exp(-2**13); beyond, objects."""
+
+_SIGMA2_BELOW = 10**1200
+"""Noise of more than 600 digits has no place in a table of decimal numbers."""
+
+
+class OutputError(DiscreteGaussError, ValueError):
+    """The output may not be written where it was asked for."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a release did. Nothing here depends on the counts, but for how many there are."""
+
+    table: Path
+    column: str
+    out: Path
+    rows: int
+    sigma2: Fraction
+    sensitivity: Fraction
+    rows_per_person: int
+    rho: Fraction
+    """Of the release, exact: ``rows_per_person * sensitivity**2 / (2 sigma2)``."""
+    epsilon: float
+    """At ``delta``, an upper bound."""
+    delta: Fraction
+    asked_epsilon: Fraction | None
+    """What the budget said if it was (epsilon, delta), else None."""
+    std: Decimal
+    """Standard deviation of the noise."""
+    bound95: int
+    """The smallest k such that the noise is within -k .. k with a probability of at least 0.95."""
+    seconds: float
+
+
+def release_table(
+    table: str | os.PathLike[str],
+    column: str,
+    out: str | os.PathLike[str],
+    *,
+    rho: object = None,
+    epsilon: object = None,
+    delta: object = None,
+    sensitivity: object = 1,
+    rows_per_person: int = 1,
+    report_delta: object = DEFAULT_REPORT_DELTA,
+    force: bool = False,
+    source: Source = "getrandom",
+) -> Release:
+    """Add discrete Gaussian noise to a column of counts and write the table to another file.
+
+    Parameters
+    ----------
+    table : path
+        A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv.
+    column : str
+        The name of the column of counts. All other text is written as it was read.
+    out : path
+        Where to write; another file than table.
+    rho : number, optional
+        The zCDP budget. Either rho, or both of epsilon and delta.
+    epsilon, delta : number, optional
+        The (epsilon, delta) budget.
+    sensitivity : number
+        The most that one person changes one count.
+    rows_per_person : int
+        The most rows of which one person changes the count.
+    report_delta : number
+        With rho: the delta at which epsilon is reported.
+    force : bool
+        Whether to replace ``out`` if it exists.
+    source : "getrandom" or callable
+        Where random bits come from.
+
+    Returns
+    -------
+    Release
+        What was done, to be kept beside the table.
+
+    Raises
+    ------
+    TableError
+        If the file is not a table with whole numbers in that column.
+    OutputError
+        If out is the table itself, exists without force, or is not a regular file.
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+    OSError
+        If a file cannot be read or written, or (EntropyError) there is no randomness.
+
+    Notes
+    -----
+    Guarantee: noisy count = count + draw, in exact integers of any size; the draws are independent
+    and have the law N_Z(0, sigma2); whatever fails, ``out`` is written whole or left as it was.
+
+    Not promised: anything about what the noise does not touch. The rows of the table, and all other
+    columns, are published as they are, so they must not depend on the people counted.
+    """
+    start = time.perf_counter()
+    table, out = Path(table), Path(out)
+
+    # Everything that can be wrong is found before the first draw.
+    sensitivity_exact = positive(exact_rational(sensitivity, "sensitivity"), "sensitivity")
+    rows_per_person = whole_number(rows_per_person, "rows_per_person", least=1)
+    sigma2 = _gaussian_sigma2(
+        rho=rho,
+        epsilon=epsilon,
+        delta=delta,
+        sensitivity=sensitivity_exact,
+        queries=rows_per_person,
+    )
+    if sigma2 >= _SIGMA2_BELOW:
+        raise ParameterOverflowError("the budget asks for noise of more than 600 digits")
+    actual_rho = rows_per_person * sensitivity_exact**2 / (2 * sigma2)
+    stated_delta = exact_rational(report_delta if delta is None else delta, "delta")
+    stated_epsilon = zcdp_epsilon(actual_rho, stated_delta)
+    noise_spread = spread(sigma2)
+    destination = _checked_destination(table, out, force=force)
+    counts = read_counts(table, column)
+
+    with whole_file(destination) as write:
+        noise = discrete_gaussian(
+            sigma2,
+            len(counts.counts),
+            dtype=np.int64 if sigma2 <= _INT64_UP_TO else object,
+            source=source,
+        ).tolist()  # Python integers, whose sums neither wrap nor round
+        noisy = [count + draw for count, draw in zip(counts.counts, noise, strict=True)]
+        write(counts.with_counts(noisy))
+
+    return Release(
+        table=table,
+        column=column,
+        out=out,
+        rows=len(noisy),
+        sigma2=sigma2,
+        sensitivity=sensitivity_exact,
+        rows_per_person=rows_per_person,
+        rho=actual_rho,
+        epsilon=stated_epsilon,
+        delta=stated_delta,
+        asked_epsilon=None if epsilon is None else exact_rational(epsilon, "epsilon"),
+        std=noise_spread.std,
+        bound95=noise_spread.bound,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:
+    """Where the output goes, links resolved, if it may go there."""
+    destination = Path(os.path.realpath(out))
+    if not destination.exists():
+        if not destination.parent.is_dir():
+            raise OutputError(f"{out}: there is no such folder to write to")
+        return destination
+    if table.exists() and destination.samefile(table):
+        raise OutputError(f"{out}: is the table itself; the output must be another file")
+    if not destination.is_file():
+        raise OutputError(f"{out}: exists and is not a regular file")
+    if not force:
+        raise OutputError(
+            f"{out}: exists already; use --force (in Python: force=True) to replace it, "
+            "and mind that a second release of the same counts spends the budget again"
+        )
+    return destination

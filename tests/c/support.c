@@ -1,0 +1,93 @@
+#include "support.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned long n_checks, n_failures;
+
+void check_(bool holds, const char *condition, const char *file, int line, const char *format, ...)
+{
+    n_checks++;
+    if (holds) {
+        return;
+    }
+    n_failures++;
+    if (n_failures <= 20) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)fprintf(stderr, "%s:%d: %s does not hold: ", file, line, condition);
+        (void)vfprintf(stderr, format, arguments);
+        (void)fputc('\n', stderr);
+        va_end(arguments);
+    }
+}
+
+int report(const char *name)
+{
+    printf("%s: %lu checks, %lu failures\n", name, n_checks, n_failures);
+    return n_failures > 0 || n_checks == 0;
+}
+
+enum { LONGEST = 1024 };
+
+/** bytes = value 2^shift in two's complement. */
+static dg_integer shifted(uint8_t bytes[LONGEST], int64_t value, size_t shift)
+{
+    size_t whole = shift / 8, n = whole + 10;
+    if (n > LONGEST) {
+        abort();
+    }
+    uint64_t low = (uint64_t)value << (shift % 8);
+    int64_t high = shift % 8 == 0 ? (value < 0 ? -1 : 0) : value >> (64 - shift % 8);
+    memset(bytes, 0, whole);
+    for (size_t i = 0; i < 10; i++) {
+        bytes[whole + i] = (uint8_t)(i < 8 ? low >> (8 * i) : (uint64_t)high >> (8 * (i - 8)));
+    }
+    return (dg_integer){bytes, n};
+}
+
+dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_t shift_a, int64_t b,
+                    size_t shift_b, int64_t c, int64_t d)
+{
+    uint8_t bytes[4][LONGEST];
+    dg_parameters parameters = {shifted(bytes[0], a, shift_a), shifted(bytes[1], b, shift_b),
+                                shifted(bytes[2], c, 0), shifted(bytes[3], d, 0)};
+    dg_law *law = NULL;
+    dg_status status = dg_law_new(&law, kind, arithmetic, &parameters);
+    if (status != DG_OK) {
+        (void)fprintf(stderr, "no law of kind %d: status %d\n", (int)kind, (int)status);
+        exit(2);
+    }
+    return law;
+}
+
+dg_law *law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    return long_law_of(kind, arithmetic, a, 0, b, 0, c, d);
+}
+
+static int read_tape(void *context, uint8_t *out, size_t n)
+{
+    tape *from = context;
+    if (n > from->n - from->used) {
+        return 1;
+    }
+    memcpy(out, from->bytes + from->used, n);
+    from->used += n;
+    return 0;
+}
+
+dg_source tape_source(tape *from)
+{
+    return (dg_source){read_tape, from};
+}
+
+uint64_t next_word(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}

@@ -1,0 +1,142 @@
+/* What fits and what does not: output types, wide integers, parameters. */
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** A fill either holds the draws of the int64 fill of the same tape, or reports DG_ERR_RANGE and is
+ *  zero, according to whether those fit. */
+static void test_dtypes(const dg_law *law, const uint8_t *bytes, size_t n_bytes)
+{
+    static const struct {
+        dg_dtype dtype;
+        size_t size;
+        int64_t low, high;
+    } types[] = {{DG_INT8, 1, INT8_MIN, INT8_MAX},  {DG_INT16, 2, INT16_MIN, INT16_MAX},
+                 {DG_INT32, 4, INT32_MIN, INT32_MAX}, {DG_INT64, 8, INT64_MIN, INT64_MAX},
+                 {DG_UINT8, 1, 0, UINT8_MAX},       {DG_UINT16, 2, 0, UINT16_MAX},
+                 {DG_UINT32, 4, 0, UINT32_MAX},     {DG_UINT64, 8, 0, INT64_MAX}};
+    tape from = {bytes, n_bytes, 0};
+    dg_source source = tape_source(&from);
+    int64_t value = 0;
+    if (dg_law_fill(&value, 1, DG_INT64, law, &source) != DG_OK) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        uint8_t out[16];
+        memset(out, 0xAA, sizeof out);
+        from.used = 0;
+        dg_status status = dg_law_fill(out, 1, types[i].dtype, law, &source);
+        bool fits = value >= types[i].low && value <= types[i].high;
+        CHECK(status == (fits ? DG_OK : DG_ERR_RANGE), "type %zu, status %d", i, (int)status);
+        uint64_t expected = fits ? (uint64_t)value : 0, stored = 0;
+        for (size_t k = 0; k < types[i].size; k++) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+            stored |= (uint64_t)out[k] << (8 * k);
+#else
+            stored = (stored << 8) | out[k];
+#endif
+        }
+        uint64_t mask = UINT64_MAX >> (64 - 8 * types[i].size);
+        CHECK(stored == (expected & mask), "type %zu", i);
+        CHECK(out[types[i].size] == 0xAA, "type %zu: written past the end", i);
+    }
+    for (size_t width = 1; width <= 12; width++) {
+        uint8_t out[16];
+        memset(out, 0xAA, sizeof out);
+        from.used = 0;
+        dg_status status = dg_law_fill_wide(out, 1, width, law, &source);
+        bool fits = width >= 8 || (value >= -(INT64_C(1) << (8 * width - 1)) &&
+                                   value < INT64_C(1) << (8 * width - 1));
+        CHECK(status == (fits ? DG_OK : DG_ERR_RANGE), "width %zu, status %d", width, (int)status);
+        for (size_t k = 0; k < width; k++) {
+            uint8_t byte = (uint8_t)(k < 8 ? (uint64_t)value >> (8 * k) : value < 0 ? 255u : 0u);
+            CHECK(out[k] == (fits ? byte : 0), "width %zu, byte %zu", width, k);
+        }
+        CHECK(out[width] == 0xAA, "width %zu: written past the end", width);
+    }
+}
+
+static void test_outputs(void)
+{
+    static const int64_t centres[] = {0,     100,   -100,       127,        -128,       255,
+                                      32767, 70000, 2147483647, 4294967295, -2147483648};
+    uint64_t state = 7;
+    for (int i = 0; i < 2; i++) {
+        dg_arithmetic arithmetic = i == 0 ? DG_ARITHMETIC_AUTO : DG_ARITHMETIC_GMP;
+        for (size_t j = 0; j < sizeof centres / sizeof *centres; j++) {
+            dg_law *law = law_of(DG_DISCRETE_LAPLACE, arithmetic, 2, 1, centres[j], 1);
+            for (int k = 0; k < 200; k++) {
+                uint8_t bytes[256];
+                for (size_t m = 0; m < sizeof bytes; m++) {
+                    bytes[m] = (uint8_t)next_word(&state);
+                }
+                test_dtypes(law, bytes, sizeof bytes);
+            }
+            dg_law_free(law);
+        }
+    }
+}
+
+static dg_status new_law(dg_law_kind kind, int8_t a, int8_t b, int8_t c, int8_t d)
+{
+    uint8_t bytes[4] = {(uint8_t)a, (uint8_t)b, (uint8_t)c, (uint8_t)d};
+    dg_parameters parameters = {{bytes, 1}, {bytes + 1, 1}, {bytes + 2, 1}, {bytes + 3, 1}};
+    dg_law *law = (dg_law *)&parameters; /* must be overwritten */
+    dg_status status = dg_law_new(&law, kind, DG_ARITHMETIC_AUTO, &parameters);
+    CHECK((law != NULL) == (status == DG_OK), "status %d", (int)status);
+    dg_law_free(law);
+    return status;
+}
+
+static void test_parameters(void)
+{
+    for (int kind = DG_BERNOULLI; kind <= DG_DISCRETE_GAUSSIAN; kind++) {
+        dg_law_kind k = (dg_law_kind)kind;
+        bool zero_is_fine = k == DG_BERNOULLI || k == DG_BERNOULLI_EXP;
+        bool has_centre = k == DG_DISCRETE_LAPLACE || k == DG_DISCRETE_GAUSSIAN;
+        CHECK(new_law(k, 1, 1, 0, 1) == DG_OK, "kind %d", kind);
+        CHECK(new_law(k, 0, 1, 0, 1) == (zero_is_fine ? DG_OK : DG_ERR_PARAMETER), "kind %d", kind);
+        CHECK(new_law(k, -1, 1, 0, 1) == DG_ERR_PARAMETER, "kind %d", kind);
+        CHECK(new_law(k, 1, 0, 0, 1) == DG_ERR_PARAMETER, "kind %d", kind);
+        CHECK(new_law(k, 1, -1, 0, 1) == DG_ERR_PARAMETER, "kind %d", kind);
+        CHECK(new_law(k, 2, 2, 0, 1) == DG_ERR_PARAMETER, "kind %d: lowest terms", kind);
+        CHECK(new_law(k, 1, 1, 0, 2) == DG_ERR_PARAMETER, "kind %d: lowest terms", kind);
+        CHECK(new_law(k, 1, 1, 1, 0) == DG_ERR_PARAMETER, "kind %d", kind);
+        CHECK(new_law(k, 1, 1, 1, 3) == (has_centre ? DG_OK : DG_ERR_PARAMETER), "kind %d", kind);
+    }
+    CHECK(new_law(DG_BERNOULLI, 3, 2, 0, 1) == DG_ERR_PARAMETER, "a probability above 1");
+    CHECK(new_law(DG_UNIFORM_BELOW, 3, 2, 0, 1) == DG_ERR_PARAMETER, "n is an integer");
+    CHECK(new_law((dg_law_kind)6, 1, 1, 0, 1) == DG_ERR_PARAMETER, "no such law");
+}
+
+static void test_too_long(void)
+{
+    static uint8_t bytes[DG_MAX_PARAMETER_BITS / 8 + 2];
+    uint8_t one[1] = {1}, zero[1] = {0};
+    dg_law *law;
+    bytes[DG_MAX_PARAMETER_BITS / 8 - 1] = 0x80; /* 2^(max - 1): as long as may be */
+    dg_parameters parameters = {{bytes, DG_MAX_PARAMETER_BITS / 8 + 1}, {one, 1}, {zero, 1}, {one, 1}};
+    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK, "longest");
+    size_t width = dg_law_wide_bytes(law);
+    uint8_t *out = malloc(width);
+    CHECK(out != NULL && dg_law_fill_wide(out, 1, width, law, NULL) == DG_OK, "longest: a draw");
+    free(out);
+    dg_law_free(law);
+    bytes[DG_MAX_PARAMETER_BITS / 8] = 1;
+    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_ERR_TOO_LONG,
+          "one bit too long");
+    CHECK(law == NULL, "no law");
+    parameters.a.n_bytes = sizeof bytes;
+    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_ERR_TOO_LONG,
+          "one byte too long");
+}
+
+int main(void)
+{
+    test_outputs();
+    test_parameters();
+    test_too_long();
+    dg_law_free(NULL);
+    return report("limits");
+}

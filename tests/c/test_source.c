@@ -1,0 +1,141 @@
+/* getrandom(2) that fails, is interrupted or comes up short: the exact stream, or an error and no
+ * draws. The test's own getrandom stands before the C library's. */
+#define _DEFAULT_SOURCE
+#include "support.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/types.h>
+
+enum mode { PLAIN, INTERRUPTED, SHORT, FAILS, EMPTY };
+static enum mode mode;
+static int failure;       /* errno of FAILS */
+static size_t fails_from; /* FAILS: once so many bytes were given */
+static unsigned n_calls;
+static size_t given;
+static unsigned flags_seen;
+
+ssize_t getrandom(void *buffer, size_t n, unsigned flags)
+{
+    flags_seen |= flags;
+    n_calls++;
+    if (mode == INTERRUPTED && n_calls % 4 != 0) {
+        errno = EINTR;
+        return -1;
+    }
+    if (mode == FAILS && given >= fails_from) {
+        errno = failure;
+        return -1;
+    }
+    if (mode == EMPTY) {
+        return 0;
+    }
+    if (mode == SHORT && n > 3) {
+        n = 3;
+    }
+    for (size_t i = 0; i < n; i++) { /* byte k of the stream is a function of k */
+        uint64_t state = given + i;
+        ((uint8_t *)buffer)[i] = (uint8_t)next_word(&state);
+    }
+    given += n;
+    return (ssize_t)n;
+}
+
+static void start(enum mode next)
+{
+    mode = next;
+    n_calls = 0;
+    given = 0;
+    fails_from = 0;
+}
+
+enum { N = 3000 };
+static int64_t expected[N], out[N];
+
+static void test_stream(dg_law *law)
+{
+    start(PLAIN);
+    CHECK(dg_law_fill(expected, N, DG_INT64, law, NULL) == DG_OK, "plain");
+    CHECK(n_calls > 1, "several reads");
+    static const enum mode harmless[] = {INTERRUPTED, SHORT};
+    for (size_t i = 0; i < 2; i++) {
+        start(harmless[i]);
+        CHECK(dg_law_fill(out, N, DG_INT64, law, NULL) == DG_OK, "mode %d", (int)mode);
+        CHECK(memcmp(out, expected, sizeof out) == 0, "mode %d: another stream", (int)mode);
+    }
+}
+
+static bool all_zero(void)
+{
+    for (size_t i = 0; i < N; i++) {
+        if (out[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void test_failures(dg_law *law)
+{
+    static const int codes[] = {ENOSYS, EPERM, EAGAIN, EFAULT, EINVAL};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        for (size_t from = 0; from <= 20000; from += 10000) {
+            start(FAILS);
+            failure = codes[i];
+            fails_from = from;
+            memset(out, 1, sizeof out);
+            errno = 0;
+            dg_status status = dg_law_fill(out, N, DG_INT64, law, NULL);
+            CHECK(status == DG_ERR_ENTROPY && errno == codes[i], "status %d, errno %d", (int)status,
+                  errno);
+            CHECK(all_zero(), "draws after errno %d", codes[i]);
+            memset(out, 1, sizeof out);
+            start(FAILS);
+            fails_from = from / 2; /* half as many draws */
+            status = dg_law_fill_wide((uint8_t *)out, N / 2, 16, law, NULL);
+            CHECK(status == DG_ERR_ENTROPY && errno == codes[i], "status %d", (int)status);
+            memset(out + N / 2 * 2, 0, (N - N / 2 * 2) * sizeof *out);
+            CHECK(all_zero(), "wide draws after errno %d", codes[i]);
+        }
+    }
+    start(EMPTY);
+    memset(out, 1, sizeof out);
+    CHECK(dg_law_fill(out, N, DG_INT64, law, NULL) == DG_ERR_ENTROPY && errno == EIO, "empty read");
+    CHECK(all_zero(), "draws after an empty read");
+}
+
+static int refuses(void *context, uint8_t *bytes, size_t n)
+{
+    (void)bytes;
+    *(size_t *)context += n;
+    return -1;
+}
+
+static void test_caller(dg_law *law)
+{
+    size_t asked = 0;
+    dg_source source = {refuses, &asked};
+    start(PLAIN);
+    memset(out, 1, sizeof out);
+    CHECK(dg_law_fill(out, N, DG_INT64, law, &source) == DG_ERR_SOURCE, "a source that refuses");
+    CHECK(all_zero() && asked > 0, "draws from a source that refuses");
+    CHECK(n_calls == 0, "no other randomness is used");
+}
+
+int main(void)
+{
+    for (int i = 0; i < 2; i++) {
+        dg_arithmetic arithmetic = i == 0 ? DG_ARITHMETIC_AUTO : DG_ARITHMETIC_GMP;
+        dg_law *laws[] = {law_of(DG_DISCRETE_GAUSSIAN, arithmetic, 1000000, 1, 0, 1),
+                          law_of(DG_DISCRETE_LAPLACE, arithmetic, 1000, 7, 1, 3)};
+        for (size_t j = 0; j < 2; j++) {
+            test_stream(laws[j]);
+            test_failures(laws[j]);
+            test_caller(laws[j]);
+            dg_law_free(laws[j]);
+        }
+    }
+    CHECK(flags_seen == 0, "getrandom with flags %u", flags_seen);
+    return report("sources");
+}

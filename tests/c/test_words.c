@@ -1,0 +1,102 @@
+/* Machine words and GMP: the same bytes in, the same draws out, the same bytes used. Tapes with long
+ * runs of zeros drive Algorithm 1 past the words' loop limit and y past y_max, into GMP and back. */
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAPE = 1 << 16, DRAWS = 400, WIDE = 64 };
+
+/** Draw until the tape ends. Returns: how many bytes were used. */
+static size_t draw_all(uint8_t *out, size_t *n_drawn, const dg_law *law, const uint8_t *bytes)
+{
+    tape from = {bytes, TAPE, 0};
+    dg_source source = tape_source(&from);
+    size_t before = 0;
+    for (*n_drawn = 0; *n_drawn < DRAWS; ++*n_drawn) {
+        before = from.used;
+        if (dg_law_fill_wide(out + *n_drawn * WIDE, 1, WIDE, law, &source) != DG_OK) {
+            break;
+        }
+    }
+    return *n_drawn < DRAWS ? before : from.used;
+}
+
+static uint8_t tape_bytes[TAPE];
+
+static void make_tape(uint64_t seed, bool runs)
+{
+    uint64_t state = seed;
+    for (size_t i = 0; i < TAPE; i++) {
+        tape_bytes[i] = (uint8_t)next_word(&state);
+    }
+    for (size_t at = 0; runs && at + 1000 < TAPE; at += 1500) {
+        size_t length = (size_t)(next_word(&state) % 900);
+        memset(tape_bytes + at + next_word(&state) % 100, 0, length);
+    }
+}
+
+static void compare(dg_law *words, dg_law *gmp, bool fits)
+{
+    uint8_t *ours = malloc(2 * DRAWS * WIDE);
+    uint8_t *theirs = ours + DRAWS * WIDE;
+    size_t n_ours, n_theirs;
+    if (ours == NULL) {
+        abort();
+    }
+    CHECK(dg_law_uses_words(words) == fits, "expected %d, law of %zu bytes", (int)fits,
+          dg_law_wide_bytes(words));
+    CHECK(!dg_law_uses_words(gmp), "GMP was asked for");
+    CHECK(dg_law_wide_bytes(words) == dg_law_wide_bytes(gmp), "same law");
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        make_tape(seed, seed % 2 == 0);
+        size_t used = draw_all(ours, &n_ours, words, tape_bytes);
+        size_t used_by_gmp = draw_all(theirs, &n_theirs, gmp, tape_bytes);
+        CHECK(used == used_by_gmp, "%zu and %zu bytes", used, used_by_gmp);
+        CHECK(n_ours == n_theirs && n_ours > 0, "%zu and %zu draws", n_ours, n_theirs);
+        CHECK(memcmp(ours, theirs, n_ours * WIDE) == 0, "draws differ");
+    }
+    free(ours);
+    dg_law_free(words);
+    dg_law_free(gmp);
+}
+
+static void compare_laws(dg_law_kind kind, int64_t a, size_t shift_a, int64_t b, size_t shift_b,
+                         int64_t c, int64_t d, bool fits)
+{
+    compare(long_law_of(kind, DG_ARITHMETIC_AUTO, a, shift_a, b, shift_b, c, d),
+            long_law_of(kind, DG_ARITHMETIC_GMP, a, shift_a, b, shift_b, c, d), fits);
+}
+
+int main(void)
+{
+    static const int64_t centres[][2] = {{0, 1}, {1, 3}, {-1, 3}, {1, 2}, {-7, 2}, {1000001, 7}};
+    static const int64_t values[][2] = {{1, 1},   {1, 4},       {100, 1},   {355, 113}, {10000, 1},
+                                        {1, 1000}, {123456789, 1}, {1, 100000}, {7, 1048576}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        int64_t a = values[i][0], b = values[i][1];
+        for (size_t j = 0; j < sizeof centres / sizeof *centres; j++) {
+            int64_t c = centres[j][0], d = centres[j][1];
+            compare_laws(DG_DISCRETE_LAPLACE, a, 0, b, 0, c, d, true);
+            compare_laws(DG_DISCRETE_GAUSSIAN, a, 0, b, 0, c, d, true);
+        }
+        compare_laws(DG_GEOMETRIC_EXP, a, 0, b, 0, 0, 1, true);
+        compare_laws(DG_BERNOULLI_EXP, a, 0, b, 0, 0, 1, true);
+        compare_laws(DG_UNIFORM_BELOW, a, 0, 1, 0, 0, 1, true);
+    }
+    /* at the limits of the words, and past them (fits: what dg_words_prepare must find) */
+    compare_laws(DG_UNIFORM_BELOW, (INT64_C(1) << 54) + 1, 0, 1, 0, 0, 1, true);
+    compare_laws(DG_UNIFORM_BELOW, (INT64_C(1) << 55) + 1, 0, 1, 0, 0, 1, false);
+    compare_laws(DG_DISCRETE_LAPLACE, (INT64_C(1) << 54) + 1, 0, 3, 0, 0, 1, true);
+    compare_laws(DG_DISCRETE_LAPLACE, 1, 55, 3, 0, 0, 1, false);
+    compare_laws(DG_DISCRETE_LAPLACE, 1, 0, 1, 61, 0, 1, true);
+    compare_laws(DG_DISCRETE_LAPLACE, 1, 0, 1, 62, 0, 1, false);
+    compare_laws(DG_DISCRETE_GAUSSIAN, 1, 52, 1, 0, 0, 1, true);
+    compare_laws(DG_DISCRETE_GAUSSIAN, 1, 60, 1, 0, 0, 1, false);
+    compare_laws(DG_DISCRETE_GAUSSIAN, INT64_C(3602879701896397), 0, 1, 55, 0, 1, true); /* 0.1 */
+    compare_laws(DG_DISCRETE_GAUSSIAN, INT64_C(3602879701896397), 0, 1, 55, 1, 3, true);
+    compare_laws(DG_DISCRETE_GAUSSIAN, 1, 0, 1, 100, 1, 2, true);
+    compare_laws(DG_DISCRETE_GAUSSIAN, 1, 0, 1, 130, 1, 2, false);
+    compare_laws(DG_DISCRETE_GAUSSIAN, 1, 200, 3, 0, 1, 3, false);
+    return report("machine words and GMP");
+}

@@ -1,0 +1,259 @@
+"""What the build promises: one definition of the C API, no float, libraries that are found.
+
+These tests look at the installed package and at csrc/ of the clone that they lie in.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import discretegauss
+
+PACKAGE = Path(discretegauss.__file__).parent
+CSRC = Path(__file__).resolve().parent.parent / "csrc"
+
+
+@pytest.fixture(scope="module")
+def native() -> ModuleType:
+    """The extension, whatever DISCRETEGAUSS_PURE_PYTHON says."""
+    from discretegauss import _native
+
+    return _native
+
+
+@pytest.fixture(scope="module")
+def elf(native: ModuleType) -> Elf:
+    return Elf(Path(native.__file__ or ""))
+
+
+# --- one definition of the C API -------------------------------------------------------------
+
+
+def stub_class(name: str) -> ast.ClassDef:
+    stub = Path(discretegauss.__file__).with_name("_native.pyi")
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return node
+    raise LookupError(f"no class {name} in _native.pyi")
+
+
+def declared(name: str) -> dict[str, ast.stmt]:
+    found: dict[str, ast.stmt] = {}
+    for node in stub_class(name).body:
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = node
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = node
+    return found
+
+
+def test_the_stub_names_what_lib_has(native: ModuleType) -> None:
+    """_native.pyi declares every name of ``lib`` and no other."""
+    assert set(declared("_Lib")) == set(dir(native.lib))
+
+
+def test_the_stub_names_only_what_ffi_has(native: ModuleType) -> None:
+    """Every name that _native.pyi gives ``ffi`` is there."""
+    assert set(declared("_FFI")) <= set(dir(native.ffi))
+
+
+def test_the_stub_has_the_signatures_of_lib(native: ModuleType) -> None:
+    """A function in _native.pyi takes as many arguments, and returns the same kind, as in C."""
+    functions = {k: v for k, v in declared("_Lib").items() if isinstance(v, ast.FunctionDef)}
+    assert functions
+    for name, node in functions.items():
+        c_type = native.ffi.typeof(getattr(native.lib, name))
+        kinds = {"void": "None", "primitive": "int", "enum": "int", "pointer": "_CData"}
+        stub_args = [*node.args.posonlyargs, *node.args.args][1:]
+        assert len(stub_args) == len(c_type.args), name
+        assert [ast.unparse(arg.annotation) for arg in stub_args if arg.annotation] == [
+            kinds[arg.kind] for arg in c_type.args
+        ], name
+        assert node.returns is not None
+        assert ast.unparse(node.returns) == kinds[c_type.result.kind], name
+
+
+# --- no floating point in the core -----------------------------------------------------------
+
+COMMENT_OR_STRING = re.compile(
+    r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'""", re.S | re.X
+)
+FLOAT = re.compile(
+    r"""\b(?:float|double|_Float\w+|__float\w+|_Complex|_Decimal\w+)\b     # types
+      | \b(?:math|tgmath|fenv|float|complex)\.h\b                          # headers
+      | (?<![\w.])(?:0[xX][0-9a-fA-F.]+[pP][+-]?\d+                        # literals
+                    |(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
+      | \bmpf_\w+                                                          # GMP's own floats
+      | \b(?:mp[zq]|mpfr)_(?:\w+_)?(?:d|ld|flt|float128|decimal64|decimal128)(?:_\w+)?\b
+    """,
+    re.X,
+)
+
+
+def floats_in(source: str) -> list[str]:
+    """Return what in a C source, outside comments and strings, has to do with floating point."""
+    return FLOAT.findall(COMMENT_OR_STRING.sub(" ", source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "double x;",
+        "static inline float f(void)",
+        "#include <math.h>",
+        "int x = (int)(n * .5);",
+        "x = 1e3;",
+        "x = 0x1p-3;",
+        "x = mpz_get_d(z);",
+        "mpz_get_d_2exp(&e, z);",
+        "mpfr_set_ld(x, y, MPFR_RNDN);",
+        "mpfr_div_d(x, y, 3, MPFR_RNDN);",
+        'puts("/*"); double x; puts("*/");',
+    ],
+)
+def test_the_float_scanner_sees(source: str) -> None:
+    """The scanner of the next test finds a float in each of these."""
+    assert floats_in(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "/* a double */ int x = 0x1e5; // float",
+        'puts("double 1.5");',
+        "mpz_tdiv_qr(q, r, n, d); mpz_divisible_p(n, d); mpfr_exp(x, y, MPFR_RNDD);",
+        "x = a.b + v[1].y;",
+    ],
+)
+def test_the_float_scanner_passes(source: str) -> None:
+    """The scanner finds no float in integer code, comments and strings."""
+    assert not floats_in(source)
+
+
+def test_no_float_in_the_c_sources() -> None:
+    """No C file has a floating-point type, literal, header or conversion."""
+    files = [path for path in CSRC.rglob("*") if path.suffix in {".c", ".h"}]
+    assert CSRC / "include" / "discretegauss.h" in files
+    found = {path.name: floats_in(path.read_text(encoding="utf-8")) for path in files}
+    assert {name: hits for name, hits in found.items() if hits} == {}
+
+
+class Elf:
+    """The dynamic section and the undefined symbols of a 64-bit ELF file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        data = path.read_bytes()
+        if data[:5] != b"\x7fELF\x02":
+            raise ValueError("not a 64-bit ELF file")
+        order = "<" if data[5] == 1 else ">"
+        self.needed: list[str] = []
+        self.runpath = ""
+        self.undefined: set[str] = set()
+        self.defined: set[str] = set()
+        table, entry_size, count = (
+            *struct.unpack_from(order + "Q", data, 0x28),
+            *struct.unpack_from(order + "HH", data, 0x3A),
+        )
+        sections = [
+            # type, offset, size, link
+            struct.unpack_from(order + "4xI16xQQI", data, table + i * entry_size)
+            for i in range(count)
+        ]
+
+        def text(section: int, offset: int) -> str:
+            start = sections[section][1] + offset
+            return data[start : data.index(b"\0", start)].decode()
+
+        for kind, offset, size, link in sections:
+            if kind == 6:  # SHT_DYNAMIC
+                for tag, value in struct.iter_unpack(order + "QQ", data[offset : offset + size]):
+                    if tag == 1:  # DT_NEEDED
+                        self.needed.append(text(link, value))
+                    elif tag in {15, 29}:  # DT_RPATH, DT_RUNPATH
+                        self.runpath = text(link, value)
+            elif kind == 11:  # SHT_DYNSYM
+                symbols = struct.iter_unpack(order + "IBBHQQ", data[offset : offset + size])
+                for name, _info, _other, shndx, _value, _size in symbols:
+                    (self.defined if shndx else self.undefined).add(text(link, name))
+
+
+def test_the_extension_needs_no_float(elf: Elf) -> None:
+    """The extension neither links the mathematics library nor calls a float conversion of GMP's."""
+    assert "getrandom" in elf.undefined, "the symbol table was not read"
+    assert not [name for name in elf.needed if name.startswith("libm.")]
+    calls = (name.removeprefix("__g") for name in elf.undefined)
+    assert [name for name in calls if FLOAT.search(name)] == []
+
+
+# --- the package as installed ----------------------------------------------------------------
+
+
+def test_the_extension_has_the_stable_abi(elf: Elf) -> None:
+    """One file serves Python 3.11 and later, and exports its entry point only."""
+    assert elf.path.name == "_native.abi3.so"
+    assert {name for name in elf.defined if name.startswith(("dg_", "_dg"))} == set()
+    assert "PyInit__native" in elf.defined
+
+
+def test_gmp_and_mpfr_are_needed_by_the_name_they_are_found_by(elf: Elf) -> None:
+    """The two libraries are bundled beside the extension and found there, or are the system's."""
+    ours = [name for name in elf.needed if name.startswith(("libgmp", "libmpfr"))]
+    assert len(ours) == 2
+    bundled = {name for name in ours if (elf.path.parent / name).exists()}
+    if bundled:
+        assert bundled == set(ours)
+        assert elf.runpath == "$ORIGIN"
+    else:
+        assert "$ORIGIN" not in elf.runpath
+        assert all(re.fullmatch(r"lib(gmp|mpfr)\.so\.\d+", name) for name in ours)
+
+
+LOAD_ALONE = """
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+if sys.argv[2] == "after gmpy2":
+    import gmpy2
+loader = ExtensionFileLoader("discretegauss._native", sys.argv[1])
+module = module_from_spec(spec_from_loader(loader.name, loader))
+loader.exec_module(module)
+if ("gmpy2" in sys.modules) != (sys.argv[2] == "after gmpy2"):
+    raise SystemExit("gmpy2 is loaded, or is not, against what the test meant")
+ffi, lib = module.ffi, module.lib
+print(ffi.string(lib.dg_gmp_version()).decode(), ffi.string(lib.dg_mpfr_version()).decode())
+"""
+
+
+@pytest.mark.parametrize("order", ["alone", "after gmpy2"])
+def test_the_extension_loads(elf: Elf, order: str) -> None:
+    """The extension finds its libraries in a fresh process, with and without gmpy2 loaded first."""
+    run = subprocess.run(
+        [sys.executable, "-c", LOAD_ALONE, str(elf.path), order],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert re.fullmatch(r"\d+\.\d+\.\d+ \d+\.\d+\.\d+\S*\n", run.stdout)
+
+
+def test_the_licences_are_in_the_package() -> None:
+    """Our licence and those of the libraries that may be bundled are installed."""
+    files = importlib.metadata.files("discretegauss") or []
+    names = {file.name for file in files if ".dist-info/licenses/" in str(file)}
+    assert {"LICENSE", "LGPL-3.0.txt", "GPL-3.0.txt"} <= names
+
+
+def test_the_package_is_typed() -> None:
+    """Type checkers read the package's annotations."""
+    assert (PACKAGE / "py.typed").exists()

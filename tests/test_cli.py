@@ -1,0 +1,305 @@
+"""The command line: what it prints, its exit codes, and one line for whatever goes wrong."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from discretegauss import __version__, cli
+from discretegauss.errors import EntropyError
+
+FLIGHTS = Path(__file__).parent.parent / "examples" / "flights.csv"
+
+
+class Outcome:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    def is_one_line_with(self, text: str) -> bool:
+        lines = self.err.splitlines()
+        return (
+            len(lines) == 1
+            and lines[0].startswith("discretegauss: error: ")
+            and text in lines[0]
+            and "Traceback" not in self.err
+            and self.out == ""
+        )
+
+
+class Command:
+    """Runs the command in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: object) -> Outcome:
+        try:
+            code = cli.main([str(a) for a in arguments])
+        except SystemExit as ended:  # how argparse ends
+            code = ended.code if isinstance(ended.code, int) else 1 if ended.code else 0
+        captured = self._capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(capsys)
+
+
+def process(*arguments: object, **options: object) -> Outcome:
+    """Run the command in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "discretegauss", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,  # type: ignore[call-overload]
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def release(out: Path | str, *more: object, table: Path | str = FLIGHTS) -> list[object]:
+    return ["release", table, "--column", "flights", "--out", out, *more]
+
+
+def test_python_m_releases_the_real_table_into_the_current_folder(tmp_path: Path) -> None:
+    done = process(*release("noisy.csv", "--rho", "0.1"), cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    for line in (
+        "rows                5268",
+        "sigma2              5",
+        "written to          noisy.csv",
+    ):
+        assert line in done.out.splitlines()
+    assert len((tmp_path / "noisy.csv").read_text().splitlines()) == 5269
+    assert os.listdir(tmp_path) == ["noisy.csv"]
+
+
+def test_epsilon_and_delta(run: Command, tmp_path: Path) -> None:
+    done = run(*release(tmp_path / "o", "--epsilon", 1, "--delta", "1e-6", "--sensitivity", "3/2"))
+    assert done.code == 0
+    assert "(1, 1e-6) as asked" in done.out
+    assert "by at most 1.5)" in done.out
+
+
+def test_numbers_are_exact(run: Command, tmp_path: Path) -> None:
+    """0.1 is a tenth (the float near it would give a sigma2 that is not 5), and 1/3 a third."""
+    assert "sigma2              5\n" in run(*release(tmp_path / "a", "--rho", "0.1")).out
+    assert "sigma2              3/2 = 1.5\n" in run(*release(tmp_path / "b", "--rho", "1/3")).out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["release", "--help"]])
+def test_help_shows_an_example(run: Command, arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert done.code == 0
+    assert "discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv" in done.out
+
+
+def test_version(run: Command) -> None:
+    done = run("--version")
+    assert done.code == 0
+    assert done.out.startswith(f"discretegauss {__version__} (engine ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "either --rho, or both --epsilon and --delta"),
+        (["--rho", "1", "--epsilon", "1"], "either --rho, or both --epsilon and --delta"),
+        (["--rho", "1", "--delta", "0.1"], "either --rho, or both --epsilon and --delta"),
+        (["--epsilon", "1"], "either --rho, or both --epsilon and --delta"),
+        (["--delta", "0.1"], "either --rho, or both --epsilon and --delta"),
+        (["--rho", "0"], "--rho: must be positive, got '0'"),
+        (["--rho", "-1"], "--rho: must be positive, got '-1'"),
+        (["--rho=-1/3"], "--rho: must be positive"),
+        (["--rho", "nan"], "--rho: must be a finite number"),
+        (["--rho", "inf"], "--rho: must be a finite number"),
+        (["--rho", "1/0"], "--rho: must be a finite number"),
+        (["--rho", "much"], "--rho: must be a finite number"),
+        (["--rho", ""], "--rho: must be a finite number"),
+        (["--rho", "a\nb"], "--rho: must be a finite number"),
+        (["--rho", "1e999999999"], "--rho: must be a finite number"),
+        (["--rho", "1e-1300"], "more than 600 digits"),
+        (["--epsilon", "-1", "--delta", "0.1"], "--epsilon: must be positive"),
+        (["--epsilon", "1", "--delta", "0"], "--delta: must lie between 0 and 1"),
+        (["--epsilon", "1", "--delta", "1"], "--delta: must lie between 0 and 1"),
+        (["--epsilon", "1", "--delta", "nan"], "--delta: must be a finite number"),
+        (["--rho", "1", "--report-delta", "2"], "--report-delta: must lie between 0 and 1"),
+        (["--rho", "1", "--sensitivity", "0"], "--sensitivity: must be positive"),
+        (["--rho", "1", "--rows-per-person", "1/2"], "--rows-per-person: must be a whole number"),
+        (["--rho", "1", "--rows-per-person", "0"], "--rows-per-person: must be a whole number"),
+        (["--rho", "1", "--column", "no"], "no column 'no'"),
+        (["--rho", "1", "--column", "carrier"], "column 'carrier': the cell is not a whole number"),
+        (["--rho", "1", "--seed", "1"], "unrecognized arguments: --seed 1"),
+        (["--rh", "1"], "unrecognized arguments: --rh 1"),
+        (["--rho"], "expected one argument"),
+        (["--rho", "1", "--out", "."], "not a regular file"),
+        (["--rho", "1", "--out", "no/o.csv"], "no such folder"),
+        (["--rho", "1", "--out", str(FLIGHTS)], "is the table itself"),
+    ],
+)
+def test_a_bad_argument_is_one_line_exit_code_2_and_no_file(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = FLIGHTS.read_bytes()
+    done = run(*release("o.csv", *arguments))
+    assert done.code == 2
+    assert done.is_one_line_with(message), done.err
+    assert not list(tmp_path.iterdir())
+    assert FLIGHTS.read_bytes() == before
+
+
+@pytest.mark.parametrize("arguments", [[], ["releases"], ["release"], ["release", "t.csv"]])
+def test_a_command_that_is_not_one_is_one_line_and_exit_code_2(
+    run: Command, arguments: list[str]
+) -> None:
+    done = run(*arguments)
+    assert done.code == 2
+    assert done.is_one_line_with("")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "t.csv: No such file or directory"),
+        (b"", "the file is empty"),
+        (b"flights\n", "no rows"),
+        (b"flights\n31337.5\n", "line 2, column 'flights': the cell is not a whole number"),
+        (b"flights\n\xff31337\n", "line 2: the file is not UTF-8"),
+        (b"flights\n31337\0\n", "line 2: the file has a NUL byte"),
+        (b"flights,a\n31337\n", "line 2: 1 field, but the header has 2"),
+    ],
+)
+def test_a_bad_file_is_one_line_exit_code_2_and_no_output(
+    run: Command, tmp_path: Path, data: bytes | None, message: str
+) -> None:
+    table, out = tmp_path / "t.csv", tmp_path / "o.csv"
+    if data is not None:
+        table.write_bytes(data)
+    done = run(*release(out, "--rho", 1, table=table))
+    assert done.code == 2
+    assert done.is_one_line_with(message), done.err
+    assert "31337" not in done.err
+    assert [p.name for p in tmp_path.iterdir()] == ([] if data is None else ["t.csv"])
+
+
+def test_a_folder_as_the_table(run: Command, tmp_path: Path) -> None:
+    done = run(*release(tmp_path / "o.csv", "--rho", 1, table=tmp_path))
+    assert done.code == 2
+    assert done.is_one_line_with("Is a directory")
+
+
+def test_a_folder_that_cannot_be_written(run: Command) -> None:
+    """Nobody creates files in /proc, root neither."""
+    done = run(*release("/proc/o.csv", "--rho", 1))
+    assert done.code == 2
+    assert done.is_one_line_with(" /proc/o.csv: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (EntropyError(errno.ENOSYS, "no randomness (getrandom)"), 1, "no randomness (getrandom)"),
+        (EntropyError("no randomness"), 1, "no randomness"),
+        (MemoryError(), 1, "not enough memory"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(errno.EIO, "Input/output error", "t.csv"), 2, "t.csv: Input/output error"),
+        (OSError("odd"), 2, "odd"),
+    ],
+)
+def test_failures_of_the_system_have_their_own_codes(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    code: int,
+    message: str,
+) -> None:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr("discretegauss.release.discrete_gaussian", fail)
+    done = run(*release(tmp_path / "o.csv", "--rho", 1))
+    assert done.code == code
+    assert done.is_one_line_with(message), done.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
+    """A real failure in the middle of writing: the process may write files of 10 kB at most."""
+    before = tmp_path / "o.csv"
+    before.write_text("before")
+    done = process(
+        *release(before, "--rho", 1, "--force"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
+    )
+    assert done.code == 2
+    assert done.is_one_line_with("o.csv: File too large"), done.err
+    assert before.read_text() == "before"
+    assert os.listdir(tmp_path) == ["o.csv"]
+
+
+def test_ctrl_c_is_exit_code_130_and_no_file(tmp_path: Path) -> None:
+    """The table is a pipe that never ends, so the interrupt surely comes while it is read."""
+    pipe = tmp_path / "t.csv"
+    os.mkfifo(pipe)
+    running = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "discretegauss",
+            *map(str, release("o.csv", "--rho", 1, table=pipe)),
+        ],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with pipe.open("w") as file:  # waits until the command has opened the other end
+        file.write("flights\n1\n")
+        file.flush()
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert err == "discretegauss: error: interrupted\n"
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_a_report_that_cannot_be_printed_says_that_the_table_is_written(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "discretegauss", *map(str, release("o.csv", "--rho", 1))],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "o.csv is written, the budget is spent" in done.stderr
+    assert (tmp_path / "o.csv").exists()
+
+
+def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
+    table = tmp_path / "zähl.csv"
+    table.write_text("größe\n1\n", encoding="utf-8")
+    done = process(
+        "release", table, "--column", "größe", "--rho", 1, "--out", tmp_path / "ö.csv",
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert (done.code, done.err) == (0, "")
+    assert "gr\\xf6\\xdfe" in done.out

@@ -1,0 +1,234 @@
+"""The zCDP calculus: every float on the safe side, and within a few ulp of the formula."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import product
+
+import gmpy2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discretegauss.errors import ParameterTypeError, ParameterValueError
+from discretegauss.privacy import (
+    _CONTEXT,
+    _gaussian_sigma2,
+    _log1p,
+    gaussian_sigma2_for_rho,
+    round_up,
+    zcdp_delta,
+    zcdp_epsilon,
+    zcdp_rho,
+)
+
+# --- the formula of Corollary 13 as printed, by MPFR with 1000 bits, minimised by golden section:
+#     another arithmetic, another minimiser and another form than those of the package
+
+
+def exact_log_delta(rho: Fraction, epsilon: Fraction) -> gmpy2.mpfr:
+    """log(delta), the minimum over s = alpha - 1 in e**-200 .. e**250, to about 30 digits."""
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        r, e = gmpy2.mpfr(gmpy2.mpq(rho)), gmpy2.mpfr(gmpy2.mpq(epsilon))
+
+        def log_delta(log_s: gmpy2.mpfr) -> gmpy2.mpfr:
+            alpha = 1 + gmpy2.exp(log_s)
+            return (
+                (alpha - 1) * (alpha * r - e)
+                - gmpy2.log(alpha - 1)
+                + alpha * gmpy2.log(1 - 1 / alpha)
+            )
+
+        return golden_minimum(log_delta, gmpy2.mpfr(-200), gmpy2.mpfr(250))
+
+
+def golden_minimum(
+    f: Callable[[gmpy2.mpfr], gmpy2.mpfr], low: gmpy2.mpfr, high: gmpy2.mpfr
+) -> gmpy2.mpfr:
+    ratio = (gmpy2.sqrt(gmpy2.mpfr(5)) - 1) / 2
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    f_left, f_right = f(left), f(right)
+    for _ in range(90):  # 450 * 0.618**90 < 1e-16
+        if f_left < f_right:
+            high, right, f_right = right, left, f_left
+            left = high - ratio * (high - low)
+            f_left = f(left)
+        else:
+            low, left, f_left = left, right, f_right
+            right = low + ratio * (high - low)
+            f_right = f(right)
+    return min(f_left, f_right)
+
+
+def allows(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether rho-zCDP implies (epsilon, delta) by Corollary 13."""
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        return bool(exact_log_delta(rho, epsilon) <= gmpy2.log(gmpy2.mpfr(gmpy2.mpq(delta))))
+
+
+RHOS = [Fraction(r) for r in ("1e-12", "1/50", "0.1", "1", "10", "100")]
+EPSILONS = [Fraction(e) for e in ("0", "1e-3", "1/2", "3", "20", "1000")]
+DELTAS = [Fraction(d) for d in ("1e-100", "1e-9", "1e-6", "1/2", "0.999999")]
+
+
+@pytest.mark.parametrize(("rho", "epsilon"), list(product(RHOS, EPSILONS)))
+def test_delta_is_an_upper_bound_within_one_ulp(rho: Fraction, epsilon: Fraction) -> None:
+    delta = zcdp_delta(rho, epsilon)
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        exact = gmpy2.exp(exact_log_delta(rho, epsilon))
+        assert exact <= delta
+        assert delta == 5e-324 or exact > math.nextafter(delta, 0.0)
+
+
+@pytest.mark.parametrize(("rho", "delta"), list(product(RHOS, DELTAS)))
+def test_epsilon_is_an_upper_bound_within_two_ulp(rho: Fraction, delta: Fraction) -> None:
+    epsilon = zcdp_epsilon(rho, delta)
+    assert allows(rho, Fraction(epsilon), delta)
+    if epsilon > 0:
+        assert not allows(rho, Fraction(epsilon - 2 * math.ulp(epsilon)), delta)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), list(product(EPSILONS, DELTAS)))
+def test_rho_is_a_lower_bound_within_two_ulp(epsilon: Fraction, delta: Fraction) -> None:
+    rho = zcdp_rho(epsilon, delta)
+    assert rho == 0.0 or allows(Fraction(rho), epsilon, delta)
+    assert not allows(Fraction(rho + 2 * math.ulp(rho)), epsilon, delta)
+
+
+@pytest.mark.parametrize("exponent", [-5000, -400, -50, -19, -18, -17, -3, -1, 0, 3, 50, 5000])
+@pytest.mark.parametrize("digits", ["1.000000001", "3.7", "9.99999"])
+def test_log1p_has_the_relative_error_that_the_margin_is_derived_from(
+    exponent: int, digits: str
+) -> None:
+    x = Decimal(f"{digits}e{exponent}")
+    arguments = [x, -x] if exponent < -1 else [x]
+    for argument in arguments:
+        with localcontext(_CONTEXT):
+            found = Fraction(_log1p(argument))
+        with gmpy2.context(gmpy2.get_context(), precision=40_000):
+            exact = gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(Fraction(argument))))
+            assert abs(gmpy2.mpfr(gmpy2.mpq(found)) - exact) <= 2e-61 * abs(exact)
+
+
+def test_values_known_from_elsewhere() -> None:
+    """OpenDP 0.16 (make_zCDP_to_approxDP) gives these for rho = 0.1, by its own minimiser."""
+    assert zcdp_epsilon("0.1", "1e-6") == pytest.approx(2.141938928385474, rel=1e-14)
+    assert zcdp_delta("0.1", "2.1") == pytest.approx(1.5570051527653162e-06, rel=1e-12)
+
+
+def test_extreme_numbers_neither_overflow_nor_underflow_the_unsafe_way() -> None:
+    huge, tiny = Fraction(2) ** 4000, Fraction(1, 2**4000)
+    assert zcdp_delta(huge, 1) == 1.0
+    assert zcdp_delta(huge, huge) == 1.0
+    assert zcdp_delta(1, 1e308) == 5e-324  # far below every float, and yet not 0
+    assert zcdp_delta(tiny, 0) == 5e-324
+    assert zcdp_delta(0, 0) == 0.0
+    assert zcdp_epsilon(huge, "1e-6") == math.inf
+    assert zcdp_epsilon(tiny, tiny) == 5e-324
+    assert zcdp_epsilon(0, tiny) == 0.0
+    assert zcdp_rho(huge, "1e-6") == math.nextafter(math.inf, 0.0)
+    assert zcdp_rho(0, tiny) == 0.0
+    assert 0 < zcdp_epsilon(1, Fraction(1, 10**15000)) < math.inf
+    assert 0 < zcdp_rho(1, 1 - Fraction(1, 10**15000)) < math.inf
+
+
+rationals = st.fractions(min_value=0, max_value=10**9, max_denominator=10**9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(epsilon=rationals, delta=st.fractions(0, 1).filter(lambda d: 0 < d < 1))
+def test_the_three_conversions_agree(epsilon: Fraction, delta: Fraction) -> None:
+    """There and back again loses no more than the rounding."""
+    rho = zcdp_rho(epsilon, delta)
+    assert zcdp_epsilon(rho, delta) <= float(epsilon) * (1 + 1e-9) + 1e-12
+    assert zcdp_delta(rho, epsilon) <= float(delta) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    "half", [0.5, Fraction(1, 2), Decimal("0.5"), "1/2", "0.5", np.float32(0.5), gmpy2.mpq(1, 2)]
+)
+def test_every_number_type_means_the_same(half: object) -> None:
+    assert zcdp_delta(half, half) == zcdp_delta("1/2", "1/2")
+    assert zcdp_epsilon(half, half) == zcdp_epsilon("1/2", "1/2")
+    assert zcdp_rho(half, half) == zcdp_rho("1/2", "1/2")
+    assert gaussian_sigma2_for_rho(half, half) == Fraction(1, 4)
+
+
+def test_a_float_means_the_binary_fraction_it_holds() -> None:
+    assert gaussian_sigma2_for_rho(0.1) == 1 / (2 * Fraction(0.1))
+    assert gaussian_sigma2_for_rho("0.1") == 5
+
+
+NEGATIVE = (-1, "-1/3", -5e-324)
+NO_NUMBER = (math.nan, math.inf, "", "abc", Decimal("NaN"))
+NO_PROBABILITY = (*NEGATIVE, *NO_NUMBER, 0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "name"),
+    [
+        *((zcdp_delta, (bad, 1), "rho") for bad in NEGATIVE + NO_NUMBER),
+        *((zcdp_delta, (1, bad), "epsilon") for bad in NEGATIVE + NO_NUMBER),
+        *((zcdp_epsilon, (bad, "1e-6"), "rho") for bad in NEGATIVE + NO_NUMBER),
+        *((zcdp_epsilon, (1, bad), "delta") for bad in NO_PROBABILITY),
+        *((zcdp_rho, (bad, "1e-6"), "epsilon") for bad in NEGATIVE + NO_NUMBER),
+        *((zcdp_rho, (1, bad), "delta") for bad in NO_PROBABILITY),
+        *((gaussian_sigma2_for_rho, (bad,), "rho") for bad in (*NEGATIVE, *NO_NUMBER, 0)),
+        *((gaussian_sigma2_for_rho, (1, bad), "sensitivity") for bad in (*NEGATIVE, 0)),
+    ],
+)
+def test_a_number_out_of_range_is_a_value_error_that_names_it(
+    function: Callable[..., object], arguments: tuple[object, ...], name: str
+) -> None:
+    with pytest.raises(ParameterValueError, match=f"^{name} must"):
+        function(*arguments)
+
+
+@pytest.mark.parametrize("bad", [None, True, b"1", 1j, [1], np.array([1.0, 2.0])])
+def test_what_is_no_number_is_a_type_error_that_names_it(bad: object) -> None:
+    with pytest.raises(ParameterTypeError, match=r"^rho must"):
+        zcdp_delta(bad, 1)
+    with pytest.raises(ParameterTypeError, match=r"^delta must"):
+        zcdp_rho(1, bad)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1/10", "1", "8"])
+@pytest.mark.parametrize("delta", ["1e-12", "1e-6", "1/10"])
+@pytest.mark.parametrize(("sensitivity", "queries"), [(1, 1), ("3/2", 7)])
+def test_sigma2_for_epsilon_and_delta_is_enough_and_hardly_more(
+    epsilon: str, delta: str, sensitivity: int | str, queries: int
+) -> None:
+    sigma2 = _gaussian_sigma2(
+        epsilon=epsilon, delta=delta, sensitivity=sensitivity, queries=queries
+    )
+    spent = queries * Fraction(sensitivity) ** 2 / (2 * sigma2)
+    assert allows(spent, Fraction(epsilon), Fraction(delta))
+    assert zcdp_delta(spent, epsilon) <= Fraction(delta)
+    assert not allows(spent * Fraction("1.00002"), Fraction(epsilon), Fraction(delta))
+
+
+def test_sigma2_for_rho_is_exact_and_counts_all_queries() -> None:
+    """rho = queries * sensitivity**2 / (2 sigma2) (Theorem 14), without rounding."""
+    sigma2 = _gaussian_sigma2(rho=Fraction(1, 7), sensitivity="2/3", queries=5)
+    assert sigma2 == 5 * Fraction(4, 9) * 7 / 2
+
+
+@pytest.mark.parametrize("budget", [{}, {"epsilon": 1}, {"delta": 0.1}, {"rho": 1, "delta": 0.1}])
+def test_a_budget_is_rho_or_epsilon_with_delta(budget: dict[str, float]) -> None:
+    with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta"):
+        _gaussian_sigma2(**budget)  # type: ignore[arg-type]
+
+
+@settings(deadline=None)
+@given(
+    value=st.fractions(min_value=Fraction(1, 10**30), max_value=10**30), digits=st.integers(1, 9)
+)
+def test_round_up_is_the_next_decimal_of_so_many_digits(value: Fraction, digits: int) -> None:
+    rounded = round_up(value, digits)
+    assert value <= rounded < value * (1 + Fraction(10) ** (1 - digits))
+    mantissa = f"{Decimal(rounded.numerator) / Decimal(rounded.denominator):e}".split("e")[0]
+    assert len(mantissa.replace(".", "").rstrip("0")) <= digits

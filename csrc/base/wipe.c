@@ -4,8 +4,8 @@
 #include <string.h>
 
 /* The word path and our own GMP path use under 2 KiB of stack below the API function (measured with
- * -fstack-usage: the deepest chain, fill -> gaussian -> laplace -> exp -> bernoulli -> refill, adds up
- * to less than 1 KiB); GMP's temporaries for long operands may reach deeper. */
+ * -fstack-usage: the deepest chain, fill -> gaussian -> laplace -> exp -> bernoulli -> refill, adds
+ * up to less than 1 KiB); GMP's temporaries for long operands may reach deeper. */
 enum { DG_STACK_WIPED = 4096 };
 
 void dg_wipe(void *memory, size_t n)

@@ -1,8 +1,8 @@
-/* The reference path: the paper's algorithms, as plain as GMP allows. reference.py is its twin: same
- * names, same order of reads.
+/* The reference path: the paper's algorithms, as plain as GMP allows. reference.py is its twin:
+ * same names, same order of reads.
  *
- * Laplace with a rational centre, |f| in (0, 1/2]: the integers fall into two half-lines, the near one
- * from c away from f (distances |f| + k, k >= 0) and the far one from c + sign(f) on (distances
+ * Laplace with a rational centre, |f| in (0, 1/2]: the integers fall into two half-lines, the near
+ * one from c away from f (distances |f| + k, k >= 0) and the far one from c + sign(f) on (distances
  * 1 - |f| + k). On each, k is geometric, Pr[k] ~ exp(-k s/t); the far one weighs
  * exp(-(1 - 2|f|) s/t) <= 1 times as much. So: choose a side by a fair bit, keep the far side with
  * Bernoulli(exp(-side)), else start again; then k. At least half of all attempts succeed.

@@ -5,7 +5,8 @@
 #include "exact/law.h"
 #include "random/bits.h"
 
-/** What one call draws with. The integers exist only after dg_big_open, are wiped by dg_big_close. */
+/** What one call draws with. The integers exist only after dg_big_open, are wiped by dg_big_close.
+ */
 typedef struct dg_big {
     bool open;
     mpz_t rest, below;           /* bernoulli */
@@ -34,8 +35,8 @@ dg_status dg_big_bernoulli(bool *out, const mpz_t a, const mpz_t b, dg_big *big,
 /** Law:      out uniform on 0 ... n-1.
  *  Requires: n >= 1; out and n are not of big's bernoulli integers.
  *
- *  Why: floor(U n) with U in [0, 1) revealed by k bytes: U n = (F n + U' n)/2^(8k) = hi + (lo + U' n)
- *  / 2^(8k), and (lo + U' n)/2^(8k) < 1  <=>  U' < (2^(8k) - lo)/n: one Bernoulli decides.
+ *  Why: floor(U n) with U in [0, 1) revealed by k bytes: U n = (F n + U' n)/2^(8k) = hi + (lo + U'
+ * n) / 2^(8k), and (lo + U' n)/2^(8k) < 1  <=>  U' < (2^(8k) - lo)/n: one Bernoulli decides.
  */
 dg_status dg_big_uniform_below(mpz_t out, const mpz_t n, dg_big *big, dg_bits *bits);
 

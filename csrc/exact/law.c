@@ -1,21 +1,23 @@
 /* The constants of a law.
  *
- * The discrete Gaussian, Algorithm 3 of CKS 2020. With t = floor(sigma) + 1 and sigma2 = p/q, draw Y
- * from the discrete Laplace of scale t and accept with exp(-(|Y| - sigma2/t)^2 / (2 sigma2)):
+ * The discrete Gaussian, Algorithm 3 of CKS 2020. With t = floor(sigma) + 1 and sigma2 = p/q, draw
+ * Y from the discrete Laplace of scale t and accept with exp(-(|Y| - sigma2/t)^2 / (2 sigma2)):
  *
  *   (|y| - p/(q t))^2 * q/(2 p) = (|y| q t - p)^2 / (2 p q t^2)
  *                               = (y^2 A - B |y| - M) / D,
  *   A = (q t)^2,  B = 2 p q t,  M = -p^2,  D = 2 p q t^2.
  *
- * A rational centre, mu = c + f with f = n/d. Draw y for the centre f, return c + y. The law wanted is
- * exp(-(y - f)^2 / (2 sigma2)), the proposal exp(-|y|/t), so the acceptance is exp(-gamma(y)) with
+ * A rational centre, mu = c + f with f = n/d. Draw y for the centre f, return c + y. The law wanted
+ * is exp(-(y - f)^2 / (2 sigma2)), the proposal exp(-|y|/t), so the acceptance is exp(-gamma(y))
+ * with
  *
  *   gamma(y) = ((y - f)^2 - 2 h |y| - m) / (2 sigma2),   h = sigma2/t,
  *
- * for any constant m that keeps gamma >= 0 on the integers; the larger m, the fewer rejections. (The
- * paper's square is f = 0, m = -h^2, the minimum over the reals.) With f != 0 the minimum over the
- * reals would not do: for sigma2 -> 0 and f = 1/2 it accepts with exp(-1/(8 sigma2)) only, which is
- * never. We take m = the minimum over the integers, which makes the best y accepted with certainty:
+ * for any constant m that keeps gamma >= 0 on the integers; the larger m, the fewer rejections.
+ * (The paper's square is f = 0, m = -h^2, the minimum over the reals.) With f != 0 the minimum over
+ * the reals would not do: for sigma2 -> 0 and f = 1/2 it accepts with exp(-1/(8 sigma2)) only,
+ * which is never. We take m = the minimum over the integers, which makes the best y accepted with
+ * certainty:
  *
  *   For y of the sign of f, y = sign(f) a, a >= 0, the bracket without m is
  *   (a - |f|)^2 - 2 h a = (a - (h + |f|))^2 + const: least at the integer a* nearest to h + |f|.
@@ -27,9 +29,9 @@
  *   gamma(y) = ((y d - n)^2 A - B |y| - M) / D,
  *   A = q t,  B = 2 p d^2,  D = 2 p d^2 t,  M = (y* d - n)^2 A - B |y*|.
  *
- * The proposal gives y* with a probability of at least exp(-2) (1 - exp(-1/t)) / 2 and the acceptance
- * falls off no faster than the law itself, so the expected number of attempts is bounded for all
- * parameters (measured: at most about 3).
+ * The proposal gives y* with a probability of at least exp(-2) (1 - exp(-1/t)) / 2 and the
+ * acceptance falls off no faster than the law itself, so the expected number of attempts is bounded
+ * for all parameters (measured: at most about 3).
  */
 #include "exact/law.h"
 
@@ -129,8 +131,9 @@ static void prepare_gaussian(dg_law *law)
     }
 }
 
-/** Bytes read by one attempt at the least and by one draw about. An attempt at a discrete Laplace or
- *  Gaussian reads a uniform, at least one byte for Bernoulli(exp(-1)) and one for the sign or side. */
+/** Bytes read by one attempt at the least and by one draw about. An attempt at a discrete Laplace
+ * or Gaussian reads a uniform, at least one byte for Bernoulli(exp(-1)) and one for the sign or
+ * side. */
 static void prepare_sizes(dg_law *law)
 {
     size_t uniform = law->kind == DG_UNIFORM_BELOW ? dg_uniform_bytes(law->a) : 0;
@@ -170,8 +173,7 @@ void dg_law_prepare(dg_law *law, dg_law_kind kind, dg_arithmetic arithmetic, con
     }
     prepare_sizes(law);
 #if DG_HAVE_WORDS
-    law->uses_words =
-        arithmetic == DG_ARITHMETIC_AUTO && dg_words_prepare(&law->words, law);
+    law->uses_words = arithmetic == DG_ARITHMETIC_AUTO && dg_words_prepare(&law->words, law);
 #else
     (void)arithmetic;
     law->uses_words = false;

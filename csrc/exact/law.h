@@ -1,5 +1,5 @@
-/* A law made ready: its parameters, and every constant that its algorithm needs, as GMP integers and,
- * where they fit, as machine words. Immutable after dg_law_new.
+/* A law made ready: its parameters, and every constant that its algorithm needs, as GMP integers
+ * and, where they fit, as machine words. Immutable after dg_law_new.
  *
  * Names, used by law.c, big.c and words.c alike (reference.py uses the same):
  *
@@ -36,12 +36,12 @@ typedef struct dg_word_constants {
 
 struct dg_law {
     dg_law_kind kind;
-    bool centred;          /* f == 0 */
+    bool centred; /* f == 0 */
     bool uses_words;
     size_t min_bytes;      /* every draw reads at least this many bytes of its source */
     size_t expected_bytes; /* a draw reads about this many; only the size of reads depends on it */
     size_t wide_bytes;
-    size_t limb_bits;      /* no intermediate of the usual draws is longer (room, not a limit) */
+    size_t limb_bits; /* no intermediate of the usual draws is longer (room, not a limit) */
     mpz_t a, b, t, s, c, n, d, side_num, side_den, A, B, M, D;
 #if DG_HAVE_WORDS
     dg_word_constants words;

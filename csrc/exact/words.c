@@ -256,8 +256,8 @@ static inline dg_status accept_gaussian(bool *accept, dg_i128 y, word_draw draw)
         return accept_by_gmp(accept, y, draw);
     }
     dg_i128 distance = y * (dg_i128)words->d - words->n;
-    dg_i128 num = distance * distance * (dg_i128)words->A -
-                  (dg_i128)(words->B * magnitude) - words->M;
+    dg_i128 num =
+        distance * distance * (dg_i128)words->A - (dg_i128)(words->B * magnitude) - words->M;
     DG_REQUIRES(num >= 0);
     return bernoulli_exp(accept, (dg_u128)num, words->D, draw);
 }

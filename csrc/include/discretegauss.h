@@ -1,8 +1,8 @@
 /** discretegauss: exact integer noise for differential privacy.
  *
- *  This header is the only definition of the C API. C includes it, cffi reads the region between the
- *  two "cffi" marks (plain declarations only there: no #if, no macro but simple integer constants),
- *  and people start here.
+ *  This header is the only definition of the C API. C includes it, cffi reads the region between
+ * the two "cffi" marks (plain declarations only there: no #if, no macro but simple integer
+ * constants), and people start here.
  *
  *  Three ideas:
  *  - a law (dg_law) is a set of parameters made ready for drawing: immutable, free of randomness,
@@ -31,7 +31,8 @@ extern "C" {
 /* cffi: begin */
 
 /** Parameters longer than this many bits (numerator or denominator) are refused: GMP aborts the
- *  process when an allocation fails, so its operands stay small (under 1 MiB in any intermediate). */
+ *  process when an allocation fails, so its operands stay small (under 1 MiB in any intermediate).
+ */
 #define DG_MAX_PARAMETER_BITS 65536
 
 /** What a call reports. Everything but DG_OK means: the output holds no draws. */
@@ -47,15 +48,16 @@ typedef enum dg_status {
 
 /** The laws and their parameters. a/b is the first rational, mu = c/d the second. */
 typedef enum dg_law_kind {
-    DG_BERNOULLI = 0,         /**< 1 with probability a/b;                  0 <= a/b <= 1; mu = 0 */
-    DG_UNIFORM_BELOW = 1,     /**< 0 ... a-1, all alike;                    a >= 1, b = 1; mu = 0 */
-    DG_BERNOULLI_EXP = 2,     /**< 1 with probability exp(-a/b);            a/b >= 0;      mu = 0 */
-    DG_GEOMETRIC_EXP = 3,     /**< Pr[k] ~ exp(-k a/b), k >= 0;             a/b > 0;       mu = 0 */
-    DG_DISCRETE_LAPLACE = 4,  /**< Pr[x] ~ exp(-|x - mu| / scale);          scale = a/b > 0       */
-    DG_DISCRETE_GAUSSIAN = 5  /**< Pr[x] ~ exp(-(x - mu)^2 / (2 sigma2));   sigma2 = a/b > 0      */
+    DG_BERNOULLI = 0,        /**< 1 with probability a/b;                  0 <= a/b <= 1; mu = 0 */
+    DG_UNIFORM_BELOW = 1,    /**< 0 ... a-1, all alike;                    a >= 1, b = 1; mu = 0 */
+    DG_BERNOULLI_EXP = 2,    /**< 1 with probability exp(-a/b);            a/b >= 0;      mu = 0 */
+    DG_GEOMETRIC_EXP = 3,    /**< Pr[k] ~ exp(-k a/b), k >= 0;             a/b > 0;       mu = 0 */
+    DG_DISCRETE_LAPLACE = 4, /**< Pr[x] ~ exp(-|x - mu| / scale);          scale = a/b > 0       */
+    DG_DISCRETE_GAUSSIAN = 5 /**< Pr[x] ~ exp(-(x - mu)^2 / (2 sigma2));   sigma2 = a/b > 0      */
 } dg_law_kind;
 
-/** Which arithmetic draws. Both give the same draws from the same bits; only tests need to choose. */
+/** Which arithmetic draws. Both give the same draws from the same bits; only tests need to choose.
+ */
 typedef enum dg_arithmetic {
     DG_ARITHMETIC_AUTO = 0, /**< machine words where the parameters fit, GMP elsewhere */
     DG_ARITHMETIC_GMP = 1   /**< GMP always */

@@ -19,9 +19,10 @@ typedef struct dg_bits {
     size_t position; /* next unread byte */
     size_t end;      /* one past the last byte delivered */
     size_t touched;  /* buffer[touched ..) was never written */
-    /* Bytes that the call will use beyond the ones it asks for now. A lower bound if the source is a
-     * caller's: it is asked for no byte that goes unused, so one seeded stream gives the same draws
-     * however a fill is cut into calls. An estimate for getrandom, where a byte too many is free. */
+    /* Bytes that the call will use beyond the ones it asks for now. A lower bound if the source is
+     * a caller's: it is asked for no byte that goes unused, so one seeded stream gives the same
+     * draws however a fill is cut into calls. An estimate for getrandom, where a byte too many is
+     * free. */
     size_t bytes_ahead;
     uint8_t buffer[DG_BITS_CAPACITY];
 } dg_bits;

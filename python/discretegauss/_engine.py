@@ -41,7 +41,7 @@ class PreparedLaw(Protocol):
         """Return one draw, of any size. `fill` None: bits from getrandom."""
 
     def fill(self, out: NDArray[Any], fill: Fill | None) -> None:
-        """Fill `out`: one axis, contiguous, native integers or objects. RangeError: left as zeros."""
+        """Fill `out`: one axis, contiguous, native integers or objects; zeros on any error."""
 
 
 class ReferenceLaw:

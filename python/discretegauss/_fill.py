@@ -14,8 +14,8 @@ from ._engine import Fill, PreparedLaw
 
 __all__ = ["fill_array"]
 
-# Python looks at signals between pieces. The clock only chooses where the next cut falls; the law of
-# the draws does not depend on it, nor do the draws from a caller's source (csrc/random/bits.h).
+# Python looks at signals between pieces. The clock only chooses where the next cut falls; the law
+# of the draws does not depend on it, nor do the draws from a caller's source (csrc/random/bits.h).
 _SHORT_SECONDS = 0.01
 _LONG_SECONDS = 0.04
 

@@ -50,7 +50,7 @@ class _CallerSource:
         self.pointer = ffi.new("dg_source *", {"fill": lib.dg_python_fill, "context": self._handle})
 
 
-@ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
+@ffi.def_extern(error=1)
 def dg_python_fill(context: Any, out: Any, n: int) -> int:
     """Let the caller's source fill a buffer of ours, then copy it: it may keep the memoryview."""
     source: _CallerSource = ffi.from_handle(context)

@@ -26,7 +26,9 @@ MAX_BITS = 65536
 _MAX_TEXT = 4300
 _MAX_EXPONENT = 20000
 
-_ACCEPTED = "int, float, Fraction, Decimal, a string such as '1/3' or '0.1', or a numpy or gmpy2 number"
+_ACCEPTED = (
+    "int, float, Fraction, Decimal, a string such as '1/3' or '0.1', or a numpy or gmpy2 number"
+)
 
 
 def shown(value: object) -> str:
@@ -35,7 +37,9 @@ def shown(value: object) -> str:
         value_bits = max(value.numerator.bit_length(), value.denominator.bit_length())
         return repr(value) if value_bits <= 256 else f"a fraction of {value_bits} bits"
     if isinstance(value, int):
-        return repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
+        return (
+            repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
+        )
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
@@ -56,7 +60,9 @@ def _from_decimal(value: Decimal, name: str) -> Fraction:
         raise _not_a_number(value, name)
     # The size of the fraction is known from the exponent, before 10**exponent is computed.
     exponent = value.as_tuple().exponent
-    if isinstance(exponent, int) and (abs(exponent) > _MAX_EXPONENT or value.adjusted() > _MAX_EXPONENT):
+    if isinstance(exponent, int) and (
+        abs(exponent) > _MAX_EXPONENT or value.adjusted() > _MAX_EXPONENT
+    ):
         raise _too_long(value, name)
     return Fraction(value)
 

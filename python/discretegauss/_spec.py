@@ -1,4 +1,4 @@
-"""What is drawn: the kind of law and its exact parameters, and whether it fits a range of integers."""
+"""What is drawn: the kind of law, its exact parameters, and whether it fits a range."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def fits(spec: Spec, low: int, high: int) -> bool:
 
     Notes
     -----
-    Let r be the distance from mu to the nearest integer outside, b the scale, f the distance from mu
-    to its nearest integer (at most 1/2). Each bound is for one side; the two sides double it.
+    Let r be the distance from mu to the nearest integer outside, b the scale, f the distance from
+    mu to its nearest integer (at most 1/2). Each bound is for one side; the two sides double it.
 
     *Discrete Laplace.* The tail beyond r sums to exp(-r/b)/(1 - exp(-1/b)); the normaliser is at
-    least the near half-line alone, exp(-f/b)/(1 - exp(-1/b)). So it is at most exp(-(r - 1/2)/b), and
-    2 exp(-89.5) < 2**-128 = exp(-88.72...).
+    least the near half-line alone, exp(-f/b)/(1 - exp(-1/b)). So it is at most exp(-(r - 1/2)/b),
+    and 2 exp(-89.5) < 2**-128 = exp(-88.72...).
 
-    *Discrete Gaussian.* With (r + k)**2 >= r**2 + 2 r k the tail is at most exp(-r**2/(2 sigma2)) (1 +
-    sigma2/r), as 1/(1 - exp(-u)) <= 1 + 1/u. Below, r >= 13 sigma. If sigma < 1 the normaliser is at
-    least exp(-f**2/(2 sigma2)), and the quotient at most 1.08 exp(-(r**2 - 1/4)/(2 sigma2)). Else at
-    least sigma integers lie within sigma of mu, the normaliser is at least 0.6 sigma, and the quotient
-    at most (1/(0.6 sigma) + 1/7.8) exp(-r**2/(2 sigma2)) <= 1.8 exp(...). Two sides: 3.6 exp(-90.5) <
-    2**-128 asks for (r**2 - 1/4)/(2 sigma2) >= 90.5; that implies r >= 13 sigma.
+    *Discrete Gaussian.* With (r + k)**2 >= r**2 + 2 r k the tail is at most exp(-r**2/(2 sigma2))
+    (1 + sigma2/r), as 1/(1 - exp(-u)) <= 1 + 1/u. Below, r >= 13 sigma. If sigma < 1 the normaliser
+    is at least exp(-f**2/(2 sigma2)), and the quotient at most 1.08 exp(-(r**2 - 1/4)/(2 sigma2)).
+    Else at least sigma integers lie within sigma of mu, the normaliser is at least 0.6 sigma, and
+    the quotient at most (1/(0.6 sigma) + 1/7.8) exp(-r**2/(2 sigma2)) <= 1.8 exp(...). Two sides:
+    3.6 exp(-90.5) < 2**-128 asks for (r**2 - 1/4)/(2 sigma2) >= 90.5; that implies r >= 13 sigma.
 
     *Geometric.* Pr[X >= r] = exp(-r gamma), and exp(-89) < 2**-128.
     """

@@ -1,4 +1,4 @@
-"""Algorithms 1, 2 and 3 of Canonne, Kamath and Steinke in plain Python: the readable twin of the C core.
+"""Algorithms 1-3 of Canonne, Kamath and Steinke in plain Python: the C core's readable twin.
 
 Same algorithms, same bytes read in the same order, same draws. It is the specification that the
 tests hold the C core to, it takes parameters and results of any size, and it draws where the
@@ -93,8 +93,10 @@ def uniform_below(n: int, source: Bytes) -> int:
     U' < (256**k - low)/n, else high + 1. One byte more than n-1 fills makes a doubt rare.
     """
     k = 0 if n == 1 else ((n - 1).bit_length() + 7) // 8 + 1
-    high, low = divmod(int.from_bytes(source.read(k), "little") * n, 256**k)
-    return high if bernoulli(256**k - low, n, source) else high + 1
+    one = 1 << 8 * k
+    high, low = divmod(int.from_bytes(source.read(k), "little") * n, one)
+    stays = bernoulli(one - low, n, source)
+    return high if stays else high + 1
 
 
 def bernoulli_exp(num: int, den: int, source: Bytes) -> bool:
@@ -132,9 +134,10 @@ def _centred_laplace(t: int, s: int, source: Bytes) -> int:
 def discrete_laplace(scale: Fraction, mu: Fraction, source: Bytes) -> int:
     """Return x with probability ~ exp(-|x - mu| / scale).
 
-    With mu an integer: Algorithm 2. Else mu = c + f, c the nearest integer. The integers from c away
-    from f lie at |f| + k (k = 0, 1, ...), the others at 1 - |f| + k. A fair bit chooses a side, the
-    farther one is kept with probability exp(-(1 - 2|f|)/scale), and k is geometric on either.
+    With mu an integer: Algorithm 2. Else mu = c + f, c the nearest integer. The integers from c
+    away from f lie at |f| + k (k = 0, 1, ...), the others at 1 - |f| + k. A fair bit chooses a
+    side, the farther one is kept with probability exp(-(1 - 2|f|)/scale), and k is geometric on
+    either.
     """
     t, s = scale.numerator, scale.denominator
     c = (2 * mu.numerator + mu.denominator) // (2 * mu.denominator)
@@ -155,8 +158,8 @@ def discrete_gaussian(sigma2: Fraction, mu: Fraction, source: Bytes) -> int:
     """Return x with probability ~ exp(-(x - mu)**2 / (2 sigma2)).
 
     With mu an integer: Algorithm 3, a discrete Laplace of scale t = floor(sigma) + 1 accepted with
-    probability exp(-(abs(y) - sigma2/t)**2 / (2 sigma2)). Else mu = c + f, c the nearest integer, and
-    y is accepted with exp(-gamma(y)), gamma(y) = ((y - f)**2 - 2 h abs(y) - m)/(2 sigma2), h =
+    probability exp(-(abs(y) - sigma2/t)**2 / (2 sigma2)). Else mu = c + f, c the nearest integer,
+    and y is accepted with exp(-gamma(y)), gamma(y) = ((y - f)**2 - 2 h abs(y) - m)/(2 sigma2), h =
     sigma2/t, where m is the least value of the rest over the integers, found at the integer nearest
     to h + abs(f), on the side of f. Derivation: csrc/exact/law.c.
     """

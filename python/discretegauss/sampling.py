@@ -183,9 +183,7 @@ def _draw(
     one_parameter = parameters if parameters is not None else np.array(parameter, dtype=object)
     one_mu = centres if centres is not None else np.array(mu, dtype=object)
     shape = _parameter_shape(shape, one_parameter, one_mu)
-    groups = _groups(
-        kind, np.broadcast_to(one_parameter, shape), np.broadcast_to(one_mu, shape)
-    )
+    groups = _groups(kind, np.broadcast_to(one_parameter, shape), np.broadcast_to(one_mu, shape))
     for spec, _ in groups:
         require_fit(spec, kept_dtype, _NAMES[kind])
     result = np.empty(shape, kept_dtype) if result is None else result

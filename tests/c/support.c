@@ -48,8 +48,8 @@ static dg_integer shifted(uint8_t bytes[LONGEST], int64_t value, size_t shift)
     return (dg_integer){bytes, n};
 }
 
-dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_t shift_a, int64_t b,
-                    size_t shift_b, int64_t c, int64_t d)
+dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_t shift_a,
+                    int64_t b, size_t shift_b, int64_t c, int64_t d)
 {
     uint8_t bytes[4][LONGEST];
     dg_parameters parameters = {shifted(bytes[0], a, shift_a), shifted(bytes[1], b, shift_b),
@@ -63,7 +63,8 @@ dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_
     return law;
 }
 
-dg_law *law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, int64_t b, int64_t c, int64_t d)
+dg_law *law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, int64_t b, int64_t c,
+               int64_t d)
 {
     return long_law_of(kind, arithmetic, a, 0, b, 0, c, d);
 }

@@ -21,8 +21,8 @@ dg_law *law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, int64_t b,
                int64_t d);
 
 /** As law_of, a/b = a 2^shift_a / (b 2^shift_b), which must be in lowest terms. */
-dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_t shift_a, int64_t b,
-                    size_t shift_b, int64_t c, int64_t d);
+dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_t shift_a,
+                    int64_t b, size_t shift_b, int64_t c, int64_t d);
 
 /** A source that reads a tape and fails at its end. */
 typedef struct tape {

@@ -1,6 +1,6 @@
-/* Every bit string, through the compiled code: the number of tapes of L bytes on which a draw decides
- * for a value equals, as an integer, the number of dyadic intervals of length 2^-8L inside the part of
- * [0, 1) that belongs to that value:
+/* Every bit string, through the compiled code: the number of tapes of L bytes on which a draw
+ * decides for a value equals, as an integer, the number of dyadic intervals of length 2^-8L inside
+ * the part of [0, 1) that belongs to that value:
  *
  *   Bernoulli(a/b), 0 <= a <= b <= 64:   true  floor(2^8L a/b),  false  2^8L - ceil(2^8L a/b)
  *   uniform below n, n <= 256:           v     floor(2^8L (v+1)/n) - ceil(2^8L v/n)
@@ -8,8 +8,8 @@
  * and Bernoulli(exp(-a/b)) is bracketed: Pr[true] lies between the share of tapes that say true and
  * that share plus the undecided ones. L = 3, for the last one 2; machine words and GMP.
  *
- * A draw that has decided has read only the bytes that it asked for (its source gives no others), so
- * it stands for all tapes that begin with them: the tree of prefixes covers every tape.
+ * A draw that has decided has read only the bytes that it asked for (its source gives no others),
+ * so it stands for all tapes that begin with them: the tree of prefixes covers every tape.
  *
  * usage: test_exhaustive [STEP]: only every STEP-th parameter (for slow, sanitized builds) */
 #include "support.h"
@@ -28,7 +28,8 @@ typedef struct counts {
 } counts;
 
 /** Add the tapes of `length` bytes that begin with prefix[0 .. n) to the counts. */
-static void explore(counts *total, uint8_t prefix[LENGTH], size_t n, size_t length, const dg_law *law)
+static void explore(counts *total, uint8_t prefix[LENGTH], size_t n, size_t length,
+                    const dg_law *law)
 {
     tape from = {prefix, n, 0};
     dg_source source = tape_source(&from);
@@ -100,9 +101,9 @@ static void test_uniform(dg_arithmetic arithmetic)
         dg_law *law = law_of(DG_UNIFORM_BELOW, arithmetic, n, 1, 0, 1);
         counts total = count_tapes(LENGTH, law);
         for (int64_t v = 0; v < MOST_VALUES; v++) {
-            uint64_t expected =
-                v >= n ? 0
-                       : floor_share((uint64_t)v + 1, (uint64_t)n) - ceil_share((uint64_t)v, (uint64_t)n);
+            uint64_t expected = v >= n ? 0
+                                       : floor_share((uint64_t)v + 1, (uint64_t)n) -
+                                             ceil_share((uint64_t)v, (uint64_t)n);
             CHECK(total.of[v] == expected, "n = %d, value %d", (int)n, (int)v);
         }
         dg_law_free(law);

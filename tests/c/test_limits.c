@@ -12,10 +12,10 @@ static void test_dtypes(const dg_law *law, const uint8_t *bytes, size_t n_bytes)
         dg_dtype dtype;
         size_t size;
         int64_t low, high;
-    } types[] = {{DG_INT8, 1, INT8_MIN, INT8_MAX},  {DG_INT16, 2, INT16_MIN, INT16_MAX},
+    } types[] = {{DG_INT8, 1, INT8_MIN, INT8_MAX},    {DG_INT16, 2, INT16_MIN, INT16_MAX},
                  {DG_INT32, 4, INT32_MIN, INT32_MAX}, {DG_INT64, 8, INT64_MIN, INT64_MAX},
-                 {DG_UINT8, 1, 0, UINT8_MAX},       {DG_UINT16, 2, 0, UINT16_MAX},
-                 {DG_UINT32, 4, 0, UINT32_MAX},     {DG_UINT64, 8, 0, INT64_MAX}};
+                 {DG_UINT8, 1, 0, UINT8_MAX},         {DG_UINT16, 2, 0, UINT16_MAX},
+                 {DG_UINT32, 4, 0, UINT32_MAX},       {DG_UINT64, 8, 0, INT64_MAX}};
     tape from = {bytes, n_bytes, 0};
     dg_source source = tape_source(&from);
     int64_t value = 0;
@@ -116,19 +116,23 @@ static void test_too_long(void)
     uint8_t one[1] = {1}, zero[1] = {0};
     dg_law *law;
     bytes[DG_MAX_PARAMETER_BITS / 8 - 1] = 0x80; /* 2^(max - 1): as long as may be */
-    dg_parameters parameters = {{bytes, DG_MAX_PARAMETER_BITS / 8 + 1}, {one, 1}, {zero, 1}, {one, 1}};
-    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK, "longest");
+    dg_parameters parameters = {
+        {bytes, DG_MAX_PARAMETER_BITS / 8 + 1}, {one, 1}, {zero, 1}, {one, 1}};
+    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK,
+          "longest");
     size_t width = dg_law_wide_bytes(law);
     uint8_t *out = malloc(width);
     CHECK(out != NULL && dg_law_fill_wide(out, 1, width, law, NULL) == DG_OK, "longest: a draw");
     free(out);
     dg_law_free(law);
     bytes[DG_MAX_PARAMETER_BITS / 8] = 1;
-    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_ERR_TOO_LONG,
+    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) ==
+              DG_ERR_TOO_LONG,
           "one bit too long");
     CHECK(law == NULL, "no law");
     parameters.a.n_bytes = sizeof bytes;
-    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_ERR_TOO_LONG,
+    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) ==
+              DG_ERR_TOO_LONG,
           "one byte too long");
 }
 

@@ -1,5 +1,6 @@
-/* Machine words and GMP: the same bytes in, the same draws out, the same bytes used. Tapes with long
- * runs of zeros drive Algorithm 1 past the words' loop limit and y past y_max, into GMP and back. */
+/* Machine words and GMP: the same bytes in, the same draws out, the same bytes used. Tapes with
+ * long runs of zeros drive Algorithm 1 past the words' loop limit and y past y_max, into GMP and
+ * back. */
 #include "support.h"
 
 #include <stdlib.h>
@@ -71,8 +72,9 @@ static void compare_laws(dg_law_kind kind, int64_t a, size_t shift_a, int64_t b,
 int main(void)
 {
     static const int64_t centres[][2] = {{0, 1}, {1, 3}, {-1, 3}, {1, 2}, {-7, 2}, {1000001, 7}};
-    static const int64_t values[][2] = {{1, 1},   {1, 4},       {100, 1},   {355, 113}, {10000, 1},
-                                        {1, 1000}, {123456789, 1}, {1, 100000}, {7, 1048576}};
+    static const int64_t values[][2] = {{1, 1},         {1, 4},      {100, 1},
+                                        {355, 113},     {10000, 1},  {1, 1000},
+                                        {123456789, 1}, {1, 100000}, {7, 1048576}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         int64_t a = values[i][0], b = values[i][1];
         for (size_t j = 0; j < sizeof centres / sizeof *centres; j++) {

@@ -1,4 +1,5 @@
 /* Bulk fills: open the stream, draw n times, store, wipe on every way out. */
+#include "base/dtype.h"
 #include "base/status.h"
 #include "base/wipe.h"
 #include "exact/big.h"
@@ -36,44 +37,6 @@ static dg_status draw_one(drawn *out, const dg_law *law, dg_big *big, dg_bits *b
     return DG_OK;
 }
 
-static size_t dtype_size(dg_dtype dtype)
-{
-    static const uint8_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
-    return sizes[dtype];
-}
-
-/** The largest magnitudes that each dtype holds. */
-static void dtype_limits(uint64_t *positive, uint64_t *negative, dg_dtype dtype)
-{
-    bool is_signed = dtype <= DG_INT64;
-    uint64_t all = UINT64_MAX >> (64 - 8 * dtype_size(dtype));
-    *positive = is_signed ? all >> 1 : all;
-    *negative = is_signed ? (all >> 1) + 1 : 0;
-}
-
-/** out[i] = the two's complement of value, cut to the dtype's size. */
-static inline void store(void *out, size_t i, dg_dtype dtype, uint64_t value)
-{
-    switch (dtype) {
-    case DG_INT8:
-    case DG_UINT8:
-        ((uint8_t *)out)[i] = (uint8_t)value;
-        break;
-    case DG_INT16:
-    case DG_UINT16:
-        ((uint16_t *)out)[i] = (uint16_t)value;
-        break;
-    case DG_INT32:
-    case DG_UINT32:
-        ((uint32_t *)out)[i] = (uint32_t)value;
-        break;
-    case DG_INT64:
-    case DG_UINT64:
-        ((uint64_t *)out)[i] = value;
-        break;
-    }
-}
-
 /** Say how many bytes the call is certain (or likely) to use after the ones that draw i asks for.
  */
 static inline void look_ahead(dg_bits *bits, size_t draws_left, const dg_law *law)
@@ -109,16 +72,14 @@ static void session_close(session *call)
 
 static dg_status fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, session *call)
 {
-    uint64_t positive, negative;
-    dtype_limits(&positive, &negative, dtype);
     for (size_t i = 0; i < n; i++) {
         drawn one;
         look_ahead(&call->bits, n - 1 - i, law);
         DG_TRY(draw_one(&one, law, &call->big, &call->bits));
-        if (one.is_big || one.high != 0 || one.low > (one.negative ? negative : positive)) {
+        if (one.is_big || one.high != 0) {
             return DG_ERR_RANGE;
         }
-        store(out, i, dtype, one.negative ? 0 - one.low : one.low);
+        DG_TRY(dg_dtype_store(out, i, dtype, one.negative, one.low));
     }
     return DG_OK;
 }
@@ -132,7 +93,7 @@ dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
     int kept_errno = errno;
     session_close(&call);
     if (status != DG_OK && n > 0) {
-        memset(out, 0, n * dtype_size(dtype));
+        memset(out, 0, n * dg_dtype_size(dtype));
     }
     errno = kept_errno;
     return status;

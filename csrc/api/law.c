@@ -39,14 +39,14 @@ static bool in_lowest_terms(const mpz_t num, const mpz_t den)
     return lowest;
 }
 
-/** The rules of discretegauss.h, dg_law_kind. */
-static bool obeys_rules(dg_law_kind kind, mpz_t value[4])
+/** The rules of discretegauss.h, dg_law_kind. value: a, b, c, d, and beta's. */
+static bool obeys_rules(dg_law_kind kind, mpz_t value[6])
 {
-    if (!in_lowest_terms(value[0], value[1]) || !in_lowest_terms(value[2], value[3])) {
+    if (!in_lowest_terms(value[0], value[1]) || !in_lowest_terms(value[2], value[3]) ||
+        !in_lowest_terms(value[4], value[5])) {
         return false;
     }
-    bool has_centre = kind == DG_DISCRETE_LAPLACE || kind == DG_DISCRETE_GAUSSIAN;
-    if (!has_centre && mpz_sgn(value[2]) != 0) {
+    if (kind < DG_DISCRETE_LAPLACE && mpz_sgn(value[2]) != 0) {
         return false;
     }
     switch (kind) {
@@ -60,6 +60,8 @@ static bool obeys_rules(dg_law_kind kind, mpz_t value[4])
     case DG_DISCRETE_LAPLACE:
     case DG_DISCRETE_GAUSSIAN:
         return mpz_sgn(value[0]) > 0;
+    case DG_GENERALIZED_GAUSSIAN:
+        return mpz_sgn(value[0]) > 0 && mpz_cmp(value[4], value[5]) >= 0;
     }
     return false;
 }
@@ -67,12 +69,23 @@ static bool obeys_rules(dg_law_kind kind, mpz_t value[4])
 dg_status dg_law_new(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
                      const dg_parameters *parameters)
 {
-    const dg_integer *given[4] = {&parameters->a, &parameters->b, &parameters->c, &parameters->d};
-    mpz_t value[4];
+    static const uint8_t one[] = {1};
+    const dg_integer no_beta = {one, 1};
+    bool has_beta = kind == DG_GENERALIZED_GAUSSIAN;
+    const dg_integer *given[] = {&parameters->a,
+                                 &parameters->b,
+                                 &parameters->c,
+                                 &parameters->d,
+                                 has_beta ? &parameters->beta_num : &no_beta,
+                                 has_beta ? &parameters->beta_den : &no_beta};
+    enum { N_GIVEN = sizeof given / sizeof *given };
+    mpz_t value[N_GIVEN];
     dg_status status = DG_OK;
     *law = NULL;
-    mpz_inits(value[0], value[1], value[2], value[3], NULL);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < N_GIVEN; i++) {
+        mpz_init(value[i]);
+    }
+    for (int i = 0; i < N_GIVEN; i++) {
         status = import_integer(value[i], given[i]);
         if (status != DG_OK) {
             goto done;
@@ -88,9 +101,12 @@ dg_status dg_law_new(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
         status = DG_ERR_NOMEM;
         goto done;
     }
-    dg_law_prepare(*law, kind, arithmetic, value[0], value[1], value[2], value[3]);
+    dg_law_prepare(*law, kind, arithmetic, value[0], value[1], value[2], value[3], value[4],
+                   value[5]);
 done:
-    mpz_clears(value[0], value[1], value[2], value[3], NULL);
+    for (int i = 0; i < N_GIVEN; i++) {
+        mpz_clear(value[i]);
+    }
     return status;
 }
 

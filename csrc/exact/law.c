@@ -154,7 +154,8 @@ static void prepare_sizes(dg_law *law)
 }
 
 void dg_law_prepare(dg_law *law, dg_law_kind kind, dg_arithmetic arithmetic, const mpz_t a,
-                    const mpz_t b, const mpz_t mu_num, const mpz_t mu_den)
+                    const mpz_t b, const mpz_t mu_num, const mpz_t mu_den, const mpz_t beta_num,
+                    const mpz_t beta_den)
 {
     memset(law, 0, sizeof *law);
     law->kind = kind;
@@ -162,11 +163,13 @@ void dg_law_prepare(dg_law *law, dg_law_kind kind, dg_arithmetic arithmetic, con
               law->M, law->D, NULL);
     mpz_init_set(law->a, a);
     mpz_init_set(law->b, b);
+    mpz_init_set(law->beta_num, beta_num);
+    mpz_init_set(law->beta_den, beta_den);
     split_centre(law, mu_num, mu_den);
     if (kind == DG_GEOMETRIC_EXP) { /* exp(-k a/b): scale t/s = b/a */
         mpz_set(law->t, law->b);
         mpz_set(law->s, law->a);
-    } else if (kind == DG_DISCRETE_LAPLACE) {
+    } else if (kind == DG_DISCRETE_LAPLACE || kind == DG_GENERALIZED_GAUSSIAN) {
         prepare_laplace(law);
     } else if (kind == DG_DISCRETE_GAUSSIAN) {
         prepare_gaussian(law);
@@ -183,5 +186,5 @@ void dg_law_prepare(dg_law *law, dg_law_kind kind, dg_arithmetic arithmetic, con
 void dg_law_clear(dg_law *law)
 {
     mpz_clears(law->a, law->b, law->t, law->s, law->c, law->n, law->d, law->side_num, law->side_den,
-               law->A, law->B, law->M, law->D, NULL);
+               law->A, law->B, law->M, law->D, law->beta_num, law->beta_den, NULL);
 }

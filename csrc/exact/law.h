@@ -43,6 +43,7 @@ struct dg_law {
     size_t wide_bytes;
     size_t limb_bits; /* no intermediate of the usual draws is longer (room, not a limit) */
     mpz_t a, b, t, s, c, n, d, side_num, side_den, A, B, M, D;
+    mpz_t beta_num, beta_den; /* generalised Gaussian */
 #if DG_HAVE_WORDS
     dg_word_constants words;
 #endif
@@ -52,12 +53,14 @@ struct dg_law {
  *  needed with a probability of at most 2^-8; none if n == 1. */
 size_t dg_uniform_bytes(const mpz_t n);
 
-/** Compute every constant of the law from a, b, mu = c/d (lowest terms; checked by the caller).
+/** Compute every constant of the law from a, b, mu = c/d, beta (lowest terms; checked by the
+ * caller).
  *
  *  Ensures:   law holds all constants; to be cleared by dg_law_clear.
  */
 void dg_law_prepare(dg_law *law, dg_law_kind kind, dg_arithmetic arithmetic, const mpz_t a,
-                    const mpz_t b, const mpz_t mu_num, const mpz_t mu_den);
+                    const mpz_t b, const mpz_t mu_num, const mpz_t mu_den, const mpz_t beta_num,
+                    const mpz_t beta_den);
 
 void dg_law_clear(dg_law *law);
 

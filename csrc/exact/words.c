@@ -94,6 +94,9 @@ static bool prepare_gaussian(dg_word_constants *words, const dg_law *law)
 
 bool dg_words_prepare(dg_word_constants *words, const dg_law *law)
 {
+    if (law->kind == DG_GENERALIZED_GAUSSIAN) {
+        return false;
+    }
     if (law->kind < DG_GEOMETRIC_EXP) {
         if (!fits(law->a, 127) || !fits(law->b, DG_WORD_DEN_BITS)) {
             return false;
@@ -301,6 +304,8 @@ dg_status dg_words_draw(dg_i128 *out, const dg_law *law, dg_big *big, dg_bits *b
     case DG_DISCRETE_GAUSSIAN:
         DG_TRY(gaussian(out, draw));
         break;
+    case DG_GENERALIZED_GAUSSIAN:
+        return DG_ERR_PARAMETER; /* has no algorithm here */
     }
     *out += law->words.c;
     return DG_OK;

@@ -48,12 +48,14 @@ typedef enum dg_status {
 
 /** The laws and their parameters. a/b is the first rational, mu = c/d the second. */
 typedef enum dg_law_kind {
-    DG_BERNOULLI = 0,        /**< 1 with probability a/b;                  0 <= a/b <= 1; mu = 0 */
-    DG_UNIFORM_BELOW = 1,    /**< 0 ... a-1, all alike;                    a >= 1, b = 1; mu = 0 */
-    DG_BERNOULLI_EXP = 2,    /**< 1 with probability exp(-a/b);            a/b >= 0;      mu = 0 */
-    DG_GEOMETRIC_EXP = 3,    /**< Pr[k] ~ exp(-k a/b), k >= 0;             a/b > 0;       mu = 0 */
-    DG_DISCRETE_LAPLACE = 4, /**< Pr[x] ~ exp(-|x - mu| / scale);          scale = a/b > 0       */
-    DG_DISCRETE_GAUSSIAN = 5 /**< Pr[x] ~ exp(-(x - mu)^2 / (2 sigma2));   sigma2 = a/b > 0      */
+    DG_BERNOULLI = 0,         /**< 1 with probability a/b;                  0 <= a/b <= 1; mu = 0 */
+    DG_UNIFORM_BELOW = 1,     /**< 0 ... a-1, all alike;                    a >= 1, b = 1; mu = 0 */
+    DG_BERNOULLI_EXP = 2,     /**< 1 with probability exp(-a/b);            a/b >= 0;      mu = 0 */
+    DG_GEOMETRIC_EXP = 3,     /**< Pr[k] ~ exp(-k a/b), k >= 0;             a/b > 0;       mu = 0 */
+    DG_DISCRETE_LAPLACE = 4,  /**< Pr[x] ~ exp(-|x - mu| / scale);          scale = a/b > 0       */
+    DG_DISCRETE_GAUSSIAN = 5, /**< Pr[x] ~ exp(-(x - mu)^2 / (2 sigma2));  sigma2 = a/b > 0      */
+    DG_GENERALIZED_GAUSSIAN = 6 /**< Pr[x] ~ exp(-(|x - mu| / scale)^beta); scale = a/b > 0, beta
+                                     >= 1; drawn from cell tables only */
 } dg_law_kind;
 
 /** Which arithmetic draws. Both give the same draws from the same bits; only tests need to choose.
@@ -81,9 +83,11 @@ typedef struct dg_integer {
     size_t n_bytes;
 } dg_integer;
 
-/** The parameters of a law: a/b and mu = c/d, in lowest terms, b >= 1, d >= 1. */
+/** The parameters of a law: a/b and mu = c/d, in lowest terms, b >= 1, d >= 1; for the generalised
+ *  Gaussian beta, likewise, else those two are not looked at. */
 typedef struct dg_parameters {
     dg_integer a, b, c, d;
+    dg_integer beta_num, beta_den;
 } dg_parameters;
 
 /** A caller's source of bits: writes n independent uniform bytes to out.
@@ -92,9 +96,17 @@ typedef struct dg_parameters {
  */
 typedef int (*dg_fill_bytes)(void *context, uint8_t *out, size_t n);
 
-/** Where bits come from. fill == NULL: every byte from getrandom(2). */
+/** Where the bits of a call come from. */
+typedef enum dg_source_kind {
+    DG_SOURCE_GETRANDOM = 0, /**< every byte from getrandom(2) */
+    DG_SOURCE_CHACHA20 = 1,  /**< a fresh key from getrandom(2), expanded by ChaCha20 (RFC 8439) */
+    DG_SOURCE_CALLER = 2     /**< the caller's function */
+} dg_source_kind;
+
+/** A source of bits. NULL for a source means DG_SOURCE_GETRANDOM. */
 typedef struct dg_source {
-    dg_fill_bytes fill; /**< asked only for bytes that the draws are certain to use, in order */
+    dg_source_kind kind;
+    dg_fill_bytes fill; /**< a caller's: asked only for bytes that the draws will use, in order */
     void *context;
 } dg_source;
 
@@ -136,6 +148,69 @@ DG_API dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *
  *  two's complement, least significant byte first. Otherwise as dg_law_fill. */
 DG_API dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
                                   const dg_source *source);
+
+/** The cell table of a law: bulk draws by table look-up, the same law. Immutable. */
+typedef struct dg_table dg_table;
+
+/** Facts about a table, for whoever checks it. Names: csrc/cells/table.h. */
+typedef struct dg_table_info {
+    uint32_t index_bits;
+    uint64_t block_bits;
+    uint32_t tick_bits;
+    uint64_t rest_bytes;
+    uint32_t tail_bits;
+    uint32_t height;
+    int32_t first_block;
+    int32_t last_block;
+    uint32_t n_full;
+    uint32_t n_partial;
+    uint32_t n_tail_side;
+    uint32_t n_lines;
+    uint32_t tail_lines;
+    uint32_t tail_line_bits;
+    int64_t centre;
+    uint64_t word_bytes;
+    uint64_t chunk;
+    uint64_t memory;
+} dg_table_info;
+
+/** Build the table of a Laplace, Gaussian or generalised Gaussian.
+ *
+ *  Requires:  4 <= index_bits <= 16 (16 unless for tests); block_bits < 0: chosen.
+ *  Ensures:   DG_OK -> *table is new, refers to law (which must outlive it), to be freed by
+ *             dg_table_free; otherwise *table is NULL.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER (no such table) | DG_ERR_NOMEM.
+ *  Cost:      some milliseconds.
+ */
+DG_API dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits,
+                              int32_t block_bits);
+
+/** Free a table. table may be NULL. */
+DG_API void dg_table_free(dg_table *table);
+
+/** Facts about a table. */
+DG_API void dg_table_describe(dg_table_info *info, const dg_table *table);
+
+/** Copy out cell i < n_full + n_partial: its block, its level (of a partial cell) and its line. */
+DG_API void dg_table_cell(int32_t *block, uint32_t *level, uint32_t *line, uint32_t i,
+                          const dg_table *table);
+
+/** Copy out line i < n_lines. */
+DG_API void dg_table_line(int64_t *base, int64_t *error, uint64_t *far, uint64_t *slope,
+                          uint32_t *shift, uint32_t i, const dg_table *table);
+
+/** Draw n independent samples by a table: otherwise as dg_law_fill. */
+DG_API dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
+                               const dg_source *source);
+
+/** Draw n independent samples of any size by a table: otherwise as dg_law_fill_wide. */
+DG_API dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
+                                    const dg_source *source);
+
+/** Write blocks [first_block, first_block + n_blocks) of 64 bytes of the ChaCha20 stream under a
+ * key of 32 bytes (RFC 8439; the block index fills the counter and the first word of the nonce).
+ * For repeatable tests. */
+DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block);
 
 /** Versions of the two libraries below us, as they report themselves at run time. */
 DG_API const char *dg_gmp_version(void);

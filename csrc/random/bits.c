@@ -2,6 +2,7 @@
 #include "random/bits.h"
 
 #include "base/wipe.h"
+#include "random/chacha20.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,18 +15,21 @@ void dg_bits_open(dg_bits *bits, const dg_source *source)
     bits->end = 0;
     bits->touched = 0;
     bits->bytes_ahead = 0;
+    bits->next_block = 0;
+    bits->keyed = 0;
 }
 
 void dg_bits_close(dg_bits *bits)
 {
     dg_wipe(bits->buffer, bits->touched);
+    dg_wipe(bits->key, sizeof bits->key);
     bits->position = 0;
     bits->end = 0;
 }
 
 int dg_bits_from_caller(const dg_bits *bits)
 {
-    return bits->source != NULL && bits->source->fill != NULL;
+    return bits->source != NULL && bits->source->kind == DG_SOURCE_CALLER;
 }
 
 /** Read n bytes from getrandom(2), flags 0: it blocks until the system's generator is seeded.
@@ -54,17 +58,37 @@ static dg_status read_getrandom(uint8_t *out, size_t n)
     return DG_OK;
 }
 
-static dg_status read_source(uint8_t *out, size_t n, const dg_bits *bits)
+/** Expand the call's key. Requires: n a multiple of the block. */
+static dg_status read_chacha20(uint8_t *out, size_t n, dg_bits *bits)
 {
-    if (dg_bits_from_caller(bits)) {
+    if (!bits->keyed) {
+        DG_TRY(read_getrandom(bits->key, sizeof bits->key));
+        bits->keyed = 1;
+    }
+    dg_chacha20_blocks(out, n / DG_CHACHA20_BLOCK, bits->key, bits->next_block);
+    bits->next_block += n / DG_CHACHA20_BLOCK;
+    return DG_OK;
+}
+
+static dg_status read_source(uint8_t *out, size_t n, dg_bits *bits)
+{
+    if (bits->source == NULL) {
+        return read_getrandom(out, n);
+    }
+    switch (bits->source->kind) {
+    case DG_SOURCE_GETRANDOM:
+        return read_getrandom(out, n);
+    case DG_SOURCE_CHACHA20:
+        return read_chacha20(out, n, bits);
+    case DG_SOURCE_CALLER:
         return bits->source->fill(bits->source->context, out, n) == 0 ? DG_OK : DG_ERR_SOURCE;
     }
-    return read_getrandom(out, n);
+    return DG_ERR_SOURCE;
 }
 
 dg_status dg_bits_refill(dg_bits *bits, size_t need)
 {
-    DG_REQUIRES(need <= DG_BITS_CAPACITY);
+    DG_REQUIRES(need <= DG_BITS_MOST);
     size_t kept = bits->end - bits->position;
     if (kept >= need) {
         return DG_OK;
@@ -75,6 +99,11 @@ dg_status dg_bits_refill(dg_bits *bits, size_t need)
     size_t room = DG_BITS_CAPACITY - kept;
     size_t wanted = need - kept;
     wanted = bits->bytes_ahead < room - wanted ? wanted + bits->bytes_ahead : room;
+    if (bits->source != NULL && bits->source->kind == DG_SOURCE_CHACHA20) {
+        size_t blocks = (wanted + DG_CHACHA20_BLOCK - 1) / DG_CHACHA20_BLOCK;
+        size_t most = room / DG_CHACHA20_BLOCK; /* enough: need <= DG_BITS_MOST */
+        wanted = (blocks < most ? blocks : most) * DG_CHACHA20_BLOCK;
+    }
     if (kept + wanted > bits->touched) {
         bits->touched = kept + wanted;
     }
@@ -86,7 +115,7 @@ dg_status dg_bits_refill(dg_bits *bits, size_t need)
 dg_status dg_bits_take(uint8_t *out, size_t n, dg_bits *bits)
 {
     while (n > 0) {
-        size_t some = n < DG_BITS_CAPACITY ? n : (size_t)DG_BITS_CAPACITY;
+        size_t some = n < DG_BITS_MOST ? n : (size_t)DG_BITS_MOST;
         DG_TRY(dg_bits_refill(bits, some));
         memcpy(out, bits->buffer + bits->position, some);
         bits->position += some;

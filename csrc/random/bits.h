@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DG_BITS_CAPACITY = 8192 };
+/* The buffer; the longest read that may be asked for at once; bytes past the end that may be looked
+ * at (never used) by whoever loads words of 8 bytes. */
+enum { DG_BITS_CAPACITY = 16384, DG_BITS_MOST = 8192, DG_BITS_SLACK = 8, DG_KEY_BYTES = 32 };
 
 typedef struct dg_bits {
     const dg_source *source;
@@ -24,10 +26,13 @@ typedef struct dg_bits {
      * draws however a fill is cut into calls. An estimate for getrandom, where a byte too many is
      * free. */
     size_t bytes_ahead;
-    uint8_t buffer[DG_BITS_CAPACITY];
+    uint64_t next_block; /* ChaCha20: of the stream under key */
+    int keyed;           /* ChaCha20: whether key holds one */
+    uint8_t key[DG_KEY_BYTES];
+    uint8_t buffer[DG_BITS_CAPACITY + DG_BITS_SLACK];
 } dg_bits;
 
-/** Open a stream. source == NULL or source->fill == NULL: getrandom(2). Nothing is read yet. */
+/** Open a stream. source == NULL: getrandom(2). Nothing is read yet. */
 void dg_bits_open(dg_bits *bits, const dg_source *source);
 
 /** Wipe the stream. Every opened stream is closed, on every way out. */
@@ -38,7 +43,7 @@ int dg_bits_from_caller(const dg_bits *bits);
 
 /** Make at least `need` unread bytes available.
  *
- *  Requires:  need <= DG_BITS_CAPACITY.
+ *  Requires:  need <= DG_BITS_MOST.
  *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE.
  */
 dg_status dg_bits_refill(dg_bits *bits, size_t need);

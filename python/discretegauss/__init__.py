@@ -8,7 +8,13 @@
 from . import errors, privacy, testing
 from ._engine import build_info
 from ._version import __version__
-from .sampling import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric_exp
+from .sampling import (
+    bernoulli_exp,
+    discrete_gaussian,
+    discrete_laplace,
+    generalized_gaussian,
+    geometric_exp,
+)
 
 __all__ = [
     "__version__",
@@ -17,6 +23,7 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "errors",
+    "generalized_gaussian",
     "geometric_exp",
     "privacy",
     "testing",

@@ -7,15 +7,14 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._engine import Fill
 from ._parameters import shown, whole_number
+from ._source import Source
 from ._spec import Spec, fits
 from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 __all__ = [
     "Method",
     "Size",
-    "Source",
     "checked_dtype",
     "checked_method",
     "checked_out",
@@ -26,8 +25,7 @@ __all__ = [
 ]
 
 Size = int | tuple[int, ...] | None
-Source = Literal["getrandom"] | Fill
-Method = Literal["auto", "reference"]
+Method = Literal["auto", "reference", "cells"]
 
 
 def checked_size(size: object) -> tuple[int, ...] | None:
@@ -79,29 +77,33 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
 
 
 def checked_method(method: object) -> Method:
-    """Return `method`, which must be one that this version has."""
-    if not isinstance(method, str) or method not in ("auto", "reference"):
-        raise ParameterValueError(f"method must be 'auto' or 'reference', got {shown(method)}")
+    """Return `method`."""
+    if not isinstance(method, str) or method not in ("auto", "reference", "cells"):
+        raise ParameterValueError(
+            f"method must be 'auto', 'reference' or 'cells', got {shown(method)}"
+        )
     return cast(Method, method)
 
 
-def checked_source(source: object) -> Fill | None:
-    """Return the caller's source, or None for getrandom."""
+def checked_source(source: object) -> Source:
+    """Return `source`."""
     if isinstance(source, str):
-        if source == "getrandom":
-            return None
-        raise ParameterValueError(f"source must be 'getrandom' or a callable, got {shown(source)}")
+        if source in ("getrandom", "chacha20"):
+            return cast(Source, source)
+        raise ParameterValueError(
+            f"source must be 'getrandom', 'chacha20' or a callable, got {shown(source)}"
+        )
     if not callable(source):
         raise ParameterTypeError(
-            f"source must be 'getrandom' or a callable, got {type(source).__name__}"
+            f"source must be 'getrandom', 'chacha20' or a callable, got {type(source).__name__}"
         )
     return source
 
 
-def checked_threads(threads: object, fill: Fill | None) -> int:
+def checked_threads(threads: object, source: Source) -> int:
     """Return `threads`; several threads cannot share a caller's source."""
     checked = whole_number(threads, "threads", least=1)
-    if checked > 1 and fill is not None:
+    if checked > 1 and callable(source):
         raise ParameterValueError(f"threads must be 1 with a source of your own, got {checked}")
     return checked
 

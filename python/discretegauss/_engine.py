@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import reference
+from ._source import Source
 from ._spec import Kind, Spec
-from .errors import RangeError
+from .errors import MissingCoreError, RangeError
 
-__all__ = ["Fill", "PreparedLaw", "build_info", "native", "prepare"]
-
-#: A caller's source of bits: it fills the buffer it is given.
-Fill = Callable[[memoryview], object]
+__all__ = ["PreparedLaw", "build_info", "native", "prepare", "prepare_cells"]
 
 native: Any = None
 if not os.environ.get("DISCRETEGAUSS_PURE_PYTHON"):
@@ -36,11 +34,13 @@ class PreparedLaw(Protocol):
 
     #: How many draws to start a long fill with, so that Ctrl-C is answered soon.
     first_piece: int
+    #: A fill may be cut at multiples of this without changing what it draws from given bits.
+    chunk: int
 
-    def draw(self, fill: Fill | None) -> int:
-        """Return one draw, of any size. `fill` None: bits from getrandom."""
+    def draw(self, source: Source) -> int:
+        """Return one draw, of any size."""
 
-    def fill(self, out: NDArray[Any], fill: Fill | None) -> None:
+    def fill(self, out: NDArray[Any], source: Source) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects; zeros on any error."""
 
 
@@ -48,26 +48,34 @@ class ReferenceLaw:
     """A law drawn by the plain-Python twin."""
 
     first_piece = 256
+    chunk = 1
 
     def __init__(self, spec: Spec) -> None:
         self._draw = _reference_draw(spec)
 
-    def draw(self, fill: Fill | None) -> int:
+    def draw(self, source: Source) -> int:
         """Return one draw."""
-        source = reference.SystemBytes() if fill is None else reference.CallableBytes(fill)
-        return self._draw(source)
+        return self._draw(_reference_bytes(source))
 
-    def fill(self, out: NDArray[Any], fill: Fill | None) -> None:
+    def fill(self, out: NDArray[Any], source: Source) -> None:
         """Fill `out` with draws."""
-        source = reference.SystemBytes() if fill is None else reference.CallableBytes(fill)
+        stream = _reference_bytes(source)
         try:
             for i in range(out.size):
-                out[i] = self._draw(source)
+                out[i] = self._draw(stream)
         except BaseException as error:
             out.fill(0)
             if isinstance(error, OverflowError):  # numpy's message would show the draw
                 raise RangeError(_RANGE_MESSAGE) from None
             raise
+
+
+def _reference_bytes(source: Source) -> reference.Bytes:
+    if source == "getrandom":
+        return reference.SystemBytes()
+    if source == "chacha20":
+        raise MissingCoreError("source='chacha20' needs the compiled core, which is not in use")
+    return reference.CallableBytes(source)
 
 
 _RANGE_MESSAGE = "a draw did not fit the output type; nothing is returned"
@@ -83,6 +91,8 @@ def _reference_draw(spec: Spec) -> Callable[[reference.Bytes], int]:
         return lambda source: int(reference.bernoulli_exp(num, den, source))
     if spec.kind is Kind.GEOMETRIC_EXP:
         return lambda source: reference.geometric_exp(num, den, source)
+    if spec.kind is Kind.GENERALIZED_GAUSSIAN:
+        raise MissingCoreError("a generalised Gaussian is drawn by the compiled core's cell tables")
     if spec.kind is Kind.DISCRETE_LAPLACE:
         return lambda source: reference.discrete_laplace(spec.parameter, spec.mu, source)
     return lambda source: reference.discrete_gaussian(spec.parameter, spec.mu, source)
@@ -90,10 +100,18 @@ def _reference_draw(spec: Spec) -> Callable[[reference.Bytes], int]:
 
 @lru_cache(maxsize=256)
 def prepare(spec: Spec) -> PreparedLaw:
-    """Return the law made ready; the last few are kept. They hold parameters, no randomness."""
+    """Return the law made ready for Algorithms 1-3; the last few are kept, without randomness."""
     if native is not None:
         return native.NativeLaw(spec)  # type: ignore[no-any-return]
     return ReferenceLaw(spec)
+
+
+@lru_cache(maxsize=32)
+def prepare_cells(spec: Spec) -> PreparedLaw:
+    """Return the law with its cell table; the last few are kept, some 200 KiB each."""
+    if native is None:
+        raise MissingCoreError("method='cells' needs the compiled core, which is not in use")
+    return native.NativeTable(spec)  # type: ignore[no-any-return]
 
 
 def build_info() -> dict[str, str]:

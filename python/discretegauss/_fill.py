@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._engine import Fill, PreparedLaw
+from ._engine import PreparedLaw
+from ._source import Source
 
 __all__ = ["fill_array"]
 
@@ -21,26 +22,29 @@ _LONG_SECONDS = 0.04
 
 
 def _fill_slice(
-    out: NDArray[Any], law: PreparedLaw, source: Fill | None, stop: threading.Event | None
+    out: NDArray[Any], law: PreparedLaw, source: Source, stop: threading.Event | None
 ) -> None:
-    done, piece = 0, law.first_piece
+    chunks = max(1, law.first_piece // law.chunk)
+    done = 0
     while done < out.size and not (stop is not None and stop.is_set()):
-        part = out[done : done + piece]
+        part = out[done : done + chunks * law.chunk]
         started = perf_counter()
         law.fill(part, source)
         seconds = perf_counter() - started
         done += part.size
         if seconds < _SHORT_SECONDS:
-            piece *= 2
+            chunks *= 2
         elif seconds > _LONG_SECONDS:
-            piece = max(1, piece // 2)
+            chunks = max(1, chunks // 2)
 
 
-def _fill_by_threads(out: NDArray[Any], law: PreparedLaw, threads: int) -> None:
+def _fill_by_threads(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
+    threads = max(1, min(threads, out.size))
     stop = threading.Event()
     with ThreadPoolExecutor(threads) as pool:
         tasks = [
-            pool.submit(_fill_slice, part, law, None, stop) for part in np.array_split(out, threads)
+            pool.submit(_fill_slice, part, law, source, stop)
+            for part in np.array_split(out, threads)
         ]
         try:
             for task in tasks:
@@ -61,7 +65,7 @@ def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
     return None
 
 
-def fill_array(out: NDArray[Any], law: PreparedLaw, source: Fill | None, threads: int) -> None:
+def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
     """Fill `out`, any shape and layout, with independent draws; on any error with zeros.
 
     Parameters
@@ -70,8 +74,8 @@ def fill_array(out: NDArray[Any], law: PreparedLaw, source: Fill | None, threads
         Integers (any size, any byte order) or objects.
     law : PreparedLaw
         What to draw.
-    source : callable or None
-        Bits; None: getrandom.
+    source : "getrandom", "chacha20" or callable
+        Bits.
     threads : int
         How many threads draw, each with bits of its own; 1 with a caller's source.
     """
@@ -79,7 +83,7 @@ def fill_array(out: NDArray[Any], law: PreparedLaw, source: Fill | None, threads
     drawn = np.empty(out.size, out.dtype.newbyteorder("=")) if flat is None else flat
     try:
         if threads > 1:
-            _fill_by_threads(drawn, law, threads)
+            _fill_by_threads(drawn, law, source, threads)
         else:
             _fill_slice(drawn, law, source, None)
         if flat is None:

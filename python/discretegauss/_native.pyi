@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any, Final, TypeVar
 
 _F = TypeVar("_F", bound=Callable[..., int])
@@ -27,7 +28,13 @@ class _FFI:
 
     def buffer(self, cdata: _CData, size: int = -1, /) -> Any: ...
     def cast(self, ctype: str, value: object, /) -> _CData: ...
-    def def_extern(self, name: str | None = None, error: int = 0) -> Callable[[_F], _F]: ...
+    def def_extern(
+        self,
+        name: str | None = None,
+        error: int = 0,
+        onerror: Callable[[type[BaseException], BaseException, TracebackType | None], int | None]
+        | None = None,
+    ) -> Callable[[_F], _F]: ...
     def from_buffer(
         self, ctype: str, python_buffer: object, require_writable: bool = False
     ) -> _CData: ...
@@ -61,6 +68,11 @@ class _Lib:
     DG_GEOMETRIC_EXP: Final[int]
     DG_DISCRETE_LAPLACE: Final[int]
     DG_DISCRETE_GAUSSIAN: Final[int]
+    DG_GENERALIZED_GAUSSIAN: Final[int]
+
+    DG_SOURCE_GETRANDOM: Final[int]
+    DG_SOURCE_CHACHA20: Final[int]
+    DG_SOURCE_CALLER: Final[int]
 
     DG_ARITHMETIC_AUTO: Final[int]
     DG_ARITHMETIC_GMP: Final[int]
@@ -86,6 +98,34 @@ class _Lib:
     def dg_law_fill_wide(
         self, out: _CData, n: int, n_bytes: int, law: _CData, source: _CData, /
     ) -> int: ...
+    def dg_table_new(
+        self, table: _CData, law: _CData, index_bits: int, block_bits: int, /
+    ) -> int: ...
+    def dg_table_free(self, table: _CData, /) -> None: ...
+    def dg_table_describe(self, info: _CData, table: _CData, /) -> None: ...
+    def dg_table_cell(
+        self, block: _CData, level: _CData, line: _CData, i: int, table: _CData, /
+    ) -> None: ...
+    def dg_table_line(
+        self,
+        base: _CData,
+        error: _CData,
+        far: _CData,
+        slope: _CData,
+        shift: _CData,
+        i: int,
+        table: _CData,
+        /,
+    ) -> None: ...
+    def dg_table_fill(
+        self, out: _CData, n: int, dtype: int, table: _CData, source: _CData, /
+    ) -> int: ...
+    def dg_table_fill_wide(
+        self, out: _CData, n: int, n_bytes: int, table: _CData, source: _CData, /
+    ) -> int: ...
+    def dg_keystream(
+        self, out: _CData, n_blocks: int, key: _CData, first_block: int, /
+    ) -> None: ...
     def dg_gmp_version(self) -> _CData: ...
     def dg_mpfr_version(self) -> _CData: ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from ._native import ffi, lib
 from ._parameters import shown
+from ._source import Source
 from ._spec import Spec
 from .errors import (
     EntropyError,
@@ -18,9 +20,10 @@ from .errors import (
     ParameterTypeError,
     ParameterValueError,
     RangeError,
+    SourceError,
 )
 
-__all__ = ["NativeLaw", "versions"]
+__all__ = ["NativeLaw", "NativeTable", "keystream", "versions"]
 
 _DTYPES = {
     np.dtype(name): value
@@ -40,6 +43,10 @@ _DTYPES = {
 _WIDE_BYTES = 2**20
 
 
+#: ChaCha20 under a key that each call takes from the operating system.
+_CHACHA20 = ffi.new("dg_source *", {"kind": lib.DG_SOURCE_CHACHA20})
+
+
 class _CallerSource:
     """A caller's ``fill(buffer)`` as the C core calls it; keeps the exception that it raised."""
 
@@ -47,10 +54,28 @@ class _CallerSource:
         self.fill = fill
         self.error: BaseException | None = None
         self._handle = ffi.new_handle(self)
-        self.pointer = ffi.new("dg_source *", {"fill": lib.dg_python_fill, "context": self._handle})
+        self.pointer = ffi.new(
+            "dg_source *",
+            {
+                "kind": lib.DG_SOURCE_CALLER,
+                "fill": lib.dg_python_fill,
+                "context": self._handle,
+            },
+        )
 
 
-@ffi.def_extern(error=1)
+def _keep_error(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> int:
+    """Keep an exception that came outside the try below: Ctrl-C as the callback is entered."""
+    context = None if traceback is None else traceback.tb_frame.f_locals.get("context")
+    if context is not None:
+        source: _CallerSource = ffi.from_handle(context)
+        source.error = error
+    return 1
+
+
+@ffi.def_extern(error=1, onerror=_keep_error)
 def dg_python_fill(context: Any, out: Any, n: int) -> int:
     """Let the caller's source fill a buffer of ours, then copy it: it may keep the memoryview."""
     source: _CallerSource = ffi.from_handle(context)
@@ -82,6 +107,8 @@ def _check(status: int, source: _CallerSource | None) -> None:
         )
     if status == lib.DG_ERR_SOURCE and source is not None and source.error is not None:
         raise source.error
+    if status == lib.DG_ERR_SOURCE:
+        raise SourceError("the source of bits failed")
     if status == lib.DG_ERR_NOMEM:
         raise MemoryError
     if status == lib.DG_ERR_RANGE:
@@ -97,8 +124,65 @@ def _to_bytes(value: int) -> bytes:
     return value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
 
 
-class NativeLaw:
-    """A law made ready in the C core.
+def _opened(source: Source) -> tuple[_CallerSource | None, Any]:
+    """Return what a call draws from: the caller's source, if it is one, and the C pointer."""
+    if source == "getrandom":
+        return None, ffi.NULL
+    if source == "chacha20":
+        return None, _CHACHA20
+    caller = _CallerSource(source)
+    return caller, caller.pointer
+
+
+class _Draws:
+    """Draws from a C handle, by the two functions that fill arrays from it."""
+
+    _handle: Any
+    _fill: Any
+    _fill_wide: Any
+    _width: int
+    chunk: int
+
+    def draw(self, source: Source) -> int:
+        """Return one draw."""
+        out = ffi.new("uint8_t[]", self._width)
+        if source == "getrandom":
+            status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL)
+            if status != 0:
+                _check(status, None)
+        else:
+            caller, pointer = _opened(source)
+            _check(self._fill_wide(out, 1, self._width, self._handle, pointer), caller)
+        return int.from_bytes(ffi.buffer(out), "little", signed=True)
+
+    def fill(self, out: NDArray[Any], source: Source) -> None:
+        """Fill `out`: one axis, contiguous, native integers or objects."""
+        caller, pointer = _opened(source)
+        if out.dtype == object:
+            self._fill_objects(out, caller, pointer)
+            return
+        buffer = ffi.from_buffer("char[]", out, require_writable=True)
+        _check(self._fill(buffer, out.size, _DTYPES[out.dtype], self._handle, pointer), caller)
+
+    def _fill_objects(self, out: NDArray[Any], caller: _CallerSource | None, pointer: Any) -> None:
+        width = self._width
+        # a whole number of chunks, so that the pieces use the bits that one fill would use
+        at_once = max(1, _WIDE_BYTES // (width * self.chunk)) * self.chunk
+        for start in range(0, out.size, at_once):
+            n = min(at_once, out.size - start)
+            wide = bytearray(n * width)
+            buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
+            _check(self._fill_wide(buffer, n, width, self._handle, pointer), caller)
+            view = memoryview(wide)
+            out[start : start + n] = [
+                int.from_bytes(view[i : i + width], "little", signed=True)
+                for i in range(0, n * width, width)
+            ]
+            view[:] = bytes(n * width)
+
+
+class NativeLaw(_Draws):
+    """A law made ready in the C core, drawn by Algorithms 1-3.
 
     Parameters
     ----------
@@ -108,58 +192,63 @@ class NativeLaw:
         False draws with GMP even where machine words would do (tests compare the two).
     """
 
+    chunk = 1
+
     def __init__(self, spec: Spec, *, words: bool = True) -> None:
-        encoded = [
-            _to_bytes(value)
-            for number in (spec.parameter, spec.mu)
-            for value in (number.numerator, number.denominator)
-        ]
-        buffers = [ffi.from_buffer("uint8_t[]", data) for data in encoded]
-        parameters = ffi.new("dg_parameters *", [(b, len(b)) for b in buffers])
-        handle = ffi.new("dg_law **")
-        arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
-        _check(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters), None)
-        self._law = ffi.gc(handle[0], lib.dg_law_free)
-        self._wide = int(lib.dg_law_wide_bytes(self._law))
-        self.uses_words = bool(lib.dg_law_uses_words(self._law))
-        parameter_bytes = max(map(len, encoded))
-        self.first_piece = max(1, 2**13 // parameter_bytes)
+        self._handle = _new_law(spec, words=words)
+        self._fill = lib.dg_law_fill
+        self._fill_wide = lib.dg_law_fill_wide
+        self._width = int(lib.dg_law_wide_bytes(self._handle))
+        self.uses_words = bool(lib.dg_law_uses_words(self._handle))
+        self.first_piece = max(1, 2**15 // self._width)
 
-    def draw(self, fill: Callable[[memoryview], object] | None) -> int:
-        """Return one draw."""
-        out = ffi.new("uint8_t[]", self._wide)
-        if fill is None:
-            status = lib.dg_law_fill_wide(out, 1, self._wide, self._law, ffi.NULL)
-            if status != 0:
-                _check(status, None)
-        else:
-            source = _CallerSource(fill)
-            _check(lib.dg_law_fill_wide(out, 1, self._wide, self._law, source.pointer), source)
-        return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
-    def fill(self, out: NDArray[Any], fill: Callable[[memoryview], object] | None) -> None:
-        """Fill `out`: one axis, contiguous, native integers or objects."""
-        source = None if fill is None else _CallerSource(fill)
-        pointer = ffi.NULL if source is None else source.pointer
-        if out.dtype == object:
-            self._fill_objects(out, source, pointer)
-            return
-        buffer = ffi.from_buffer("char[]", out, require_writable=True)
-        _check(lib.dg_law_fill(buffer, out.size, _DTYPES[out.dtype], self._law, pointer), source)
+class NativeTable(_Draws):
+    """A law made ready in the C core, drawn from its cell table.
 
-    def _fill_objects(self, out: NDArray[Any], source: _CallerSource | None, pointer: Any) -> None:
-        width = self._wide
-        at_once = max(1, _WIDE_BYTES // width)
-        for start in range(0, out.size, at_once):
-            n = min(at_once, out.size - start)
-            wide = bytearray(n * width)
-            buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
-            _check(lib.dg_law_fill_wide(buffer, n, width, self._law, pointer), source)
-            view = memoryview(wide)
-            for i in range(n):
-                draw = view[i * width : (i + 1) * width]
-                out[start + i] = int.from_bytes(draw, "little", signed=True)
-            view[:] = bytes(n * width)
+    Parameters
+    ----------
+    spec : Spec
+        What to draw: a discrete Laplace, Gaussian or generalised Gaussian.
+    index_bits, block_bits : int, optional
+        The table's size and its blocks'; tests choose small ones.
+    """
+
+    def __init__(self, spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> None:
+        self._law = _new_law(spec)  # the table refers to it
+        handle = ffi.new("dg_table **")
+        _check(lib.dg_table_new(handle, self._law, index_bits, block_bits), None)
+        self._handle = ffi.gc(handle[0], lib.dg_table_free)
+        self._fill = lib.dg_table_fill
+        self._fill_wide = lib.dg_table_fill_wide
+        self._width = int(lib.dg_law_wide_bytes(self._law))
+        self.info = ffi.new("dg_table_info *")
+        lib.dg_table_describe(self.info, self._handle)
+        self.chunk = int(self.info.chunk)
+        self.first_piece = max(1, 2**18 // self._width)
+
+
+def _new_law(spec: Spec, *, words: bool = True) -> Any:
+    """Return a law of the C core, to be freed with its last reference."""
+    encoded = [
+        _to_bytes(value)
+        for number in (spec.parameter, spec.mu, spec.beta)
+        for value in (number.numerator, number.denominator)
+    ]
+    buffers = [ffi.from_buffer("uint8_t[]", data) for data in encoded]
+    parameters = ffi.new("dg_parameters *", [(b, len(b)) for b in buffers])
+    handle = ffi.new("dg_law **")
+    arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
+    _check(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters), None)
+    return ffi.gc(handle[0], lib.dg_law_free)
+
+
+def keystream(key: bytes, first_block: int, n_blocks: int) -> bytearray:
+    """Return blocks of the ChaCha20 stream under a key of 32 bytes."""
+    out = bytearray(64 * n_blocks)
+    buffer = ffi.from_buffer("uint8_t[]", out, require_writable=True)
+    lib.dg_keystream(buffer, n_blocks, ffi.from_buffer("uint8_t[]", key), first_block)
+    return out
 
 
 def versions() -> dict[str, str]:

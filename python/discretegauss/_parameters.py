@@ -120,6 +120,8 @@ def exact_rational(value: object, name: str) -> Fraction:
         value = value[()]
     if isinstance(value, bool | np.bool_):
         raise ParameterTypeError(f"{name} must be a number, not a bool, got {shown(value)}")
+    if isinstance(value, np.timedelta64):  # numpy counts it among its integers
+        raise ParameterTypeError(f"{name} must be a number, got {type(value).__name__}")
     if isinstance(value, numbers.Rational):  # int, Fraction, numpy integers, gmpy2 mpz and mpq
         # numpy spells numerator and denominator as Python does, but keeps its own types
         exact = Fraction(int(value.numerator), int(value.denominator))

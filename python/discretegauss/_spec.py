@@ -18,14 +18,16 @@ class Kind(IntEnum):
     GEOMETRIC_EXP = 3
     DISCRETE_LAPLACE = 4
     DISCRETE_GAUSSIAN = 5
+    GENERALIZED_GAUSSIAN = 6
 
 
 class Spec(NamedTuple):
-    """A law: its kind, its parameter (probability, n, gamma, scale or sigma2), its centre."""
+    """A law: its kind, its parameter (probability, n, gamma, scale or sigma2), its centre, beta."""
 
     kind: Kind
     parameter: Fraction
     mu: Fraction = Fraction(0)
+    beta: Fraction = Fraction(1)
 
 
 def fits(spec: Spec, low: int, high: int) -> bool:
@@ -47,6 +49,13 @@ def fits(spec: Spec, low: int, high: int) -> bool:
     the quotient at most (1/(0.6 sigma) + 1/7.8) exp(-r**2/(2 sigma2)) <= 1.8 exp(...). Two sides:
     3.6 exp(-90.5) < 2**-128 asks for (r**2 - 1/4)/(2 sigma2) >= 90.5; that implies r >= 13 sigma.
 
+    *Generalised Gaussian*, phi(r) = (r/b)**beta. Below, r >= b, where phi' >= 1/b, so the tail is
+    at most exp(-phi(r)) (1 + b). If b >= 1 the normaliser is at least b/e (as many integers lie
+    within b of mu), and the quotient at most e (1 + 1/b) exp(-phi(r)) <= 5.5 exp(-phi(r - 1/2)).
+    Else it is at least exp(-phi(1/2)), and as phi(r) - phi(1/2) >= phi(r - 1/2) (phi is convex,
+    phi(0) = 0) the quotient at most 2 exp(-phi(r - 1/2)). Two sides: 11 exp(-92) < 2**-128. With z
+    = (r - 1/2)/b >= 1, z**beta >= 92 follows from z**(k/4) >= 92 for any k <= 4 beta.
+
     *Geometric.* Pr[X >= r] = exp(-r gamma), and exp(-89) < 2**-128.
     """
     if spec.kind in (Kind.BERNOULLI, Kind.BERNOULLI_EXP):
@@ -60,4 +69,8 @@ def fits(spec: Spec, low: int, high: int) -> bool:
         return False
     if spec.kind is Kind.DISCRETE_LAPLACE:
         return 2 * r - 1 >= 179 * spec.parameter
+    if spec.kind is Kind.GENERALIZED_GAUSSIAN:
+        z = (2 * r - 1) / (2 * spec.parameter)
+        quarters = min(int(4 * spec.beta), 256)
+        return z >= 1 and z**quarters >= 92**4
     return 4 * r * r - 1 >= 724 * spec.parameter

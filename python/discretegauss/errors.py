@@ -5,10 +5,12 @@ from __future__ import annotations
 __all__ = [
     "DiscreteGaussError",
     "EntropyError",
+    "MissingCoreError",
     "ParameterOverflowError",
     "ParameterTypeError",
     "ParameterValueError",
     "RangeError",
+    "SourceError",
 ]
 
 
@@ -33,6 +35,14 @@ class RangeError(DiscreteGaussError, OverflowError):
 
     Parameters are checked so that this happens with a probability below 2**-128.
     """
+
+
+class MissingCoreError(DiscreteGaussError, RuntimeError):
+    """What was asked for needs the compiled core, and the plain-Python twin is in use."""
+
+
+class SourceError(DiscreteGaussError, RuntimeError):
+    """A caller's source of bits failed in a way of which no exception is known."""
 
 
 class EntropyError(DiscreteGaussError, OSError):

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ._arguments import Source
 from ._parameters import exact_rational, positive, whole_number
+from ._source import Source
 from ._spread import spread
 from ._table import read_counts
 from ._wholefile import whole_file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -12,7 +13,6 @@ from numpy.typing import DTypeLike, NDArray
 from ._arguments import (
     Method,
     Size,
-    Source,
     checked_dtype,
     checked_method,
     checked_out,
@@ -21,30 +21,64 @@ from ._arguments import (
     checked_threads,
     require_fit,
 )
-from ._engine import PreparedLaw, prepare
+from ._engine import PreparedLaw, native, prepare, prepare_cells
 from ._fill import fill_array
 from ._parameters import exact_rational, positive, shown
+from ._source import Source
 from ._spec import Kind, Spec
 from .errors import ParameterTypeError, ParameterValueError
 
-__all__ = ["bernoulli_exp", "discrete_gaussian", "discrete_laplace", "geometric_exp"]
+__all__ = [
+    "bernoulli_exp",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "generalized_gaussian",
+    "geometric_exp",
+]
 
 _NAMES = {
     Kind.DISCRETE_GAUSSIAN: "sigma2",
     Kind.DISCRETE_LAPLACE: "scale",
     Kind.GEOMETRIC_EXP: "gamma",
     Kind.BERNOULLI_EXP: "gamma",
+    Kind.GENERALIZED_GAUSSIAN: "scale",
 }
 
+_WITH_CELLS = (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN, Kind.GENERALIZED_GAUSSIAN)
 
-def _exact_spec(kind: Kind, parameter: object, mu: object) -> Spec:
+#: From so many draws of one law on, method="auto" builds its cell table: building one takes about
+#: as long as so many draws by Algorithms 1-3 (benchmarks/throughput.py measures where they cross).
+CELLS_FROM = 30_000
+
+
+def _exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> Spec:
     name = _NAMES[kind]
     exact = exact_rational(parameter, name)
     if kind is not Kind.BERNOULLI_EXP:
         positive(exact, name)
     elif exact < 0:
         raise ParameterValueError(f"{name} must not be negative, got {shown(exact)}")
-    return Spec(kind, exact, exact_rational(mu, "mu"))
+    exact_beta = exact_rational(beta, "beta")
+    if exact_beta < 1:
+        raise ParameterValueError(f"beta must be at least 1, got {shown(exact_beta)}")
+    return Spec(kind, exact, exact_rational(mu, "mu"), exact_beta)
+
+
+def _check_method(kind: Kind, method: Method) -> None:
+    """Refuse a method that the law does not have."""
+    if method == "cells" and kind not in _WITH_CELLS:
+        raise ParameterValueError("method must be 'auto' or 'reference' for this law, got 'cells'")
+    if method == "reference" and kind is Kind.GENERALIZED_GAUSSIAN:
+        raise ParameterValueError("method must be 'auto' or 'cells' for this law, got 'reference'")
+
+
+def _prepare(spec: Spec, method: Method, n: int) -> PreparedLaw:
+    """Return the law made ready for n draws: which way depends on the arguments alone."""
+    if spec.kind is Kind.GENERALIZED_GAUSSIAN or method == "cells":
+        return prepare_cells(spec)
+    if method == "auto" and n >= CELLS_FROM and spec.kind in _WITH_CELLS and native is not None:
+        return prepare_cells(spec)
+    return prepare(spec)
 
 
 #: Types whose equal values mean the same number, so that they may be keys of a cache.
@@ -57,13 +91,17 @@ def _prepare_scalar(kind: Kind, parameter: object, mu: object) -> PreparedLaw:
     return prepare(_exact_spec(kind, parameter, mu))
 
 
-def _as_array(value: object) -> NDArray[Any] | None:
+def _as_array(value: object, name: str) -> NDArray[Any] | None:
     """Return `value` as an array if it is one of some kind, else None: it is a single number.
 
     Lists become arrays of objects: numpy would make floats or strings of mixed ones, and so change
     their values.
     """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ParameterValueError(f"{name} must not have masked elements")
     if isinstance(value, np.ndarray):
+        if value.dtype.kind in "mMV":  # their elements would pass for integers
+            raise ParameterTypeError(f"{name} must hold numbers, got dtype {value.dtype}")
         return value if value.ndim else None
     if isinstance(value, list | tuple):
         try:
@@ -71,36 +109,33 @@ def _as_array(value: object) -> NDArray[Any] | None:
         except ValueError:
             raise ParameterValueError("arrays of parameters must not be ragged") from None
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        array = np.asarray(value)
-        return array if array.ndim else None
+        return _as_array(np.asarray(value), name)
     return None
 
 
-def _groups(
-    kind: Kind, parameter: NDArray[Any], mu: NDArray[Any]
-) -> list[tuple[Spec, NDArray[np.intp]]]:
-    """Return the distinct laws of two arrays of one shape, each with its flat positions."""
+def _groups(kind: Kind, arrays: Sequence[NDArray[Any]]) -> list[tuple[Spec, NDArray[np.intp]]]:
+    """Return the distinct laws of arrays of one shape, each with its flat positions."""
     members: dict[Any, list[int]] = {}
     try:
-        for i, pair in enumerate(zip(parameter.ravel().tolist(), mu.ravel().tolist(), strict=True)):
+        for i, given in enumerate(zip(*(a.ravel().tolist() for a in arrays), strict=True)):
             # the types keep True apart from 1
-            members.setdefault((pair, type(pair[0]), type(pair[1])), []).append(i)
+            members.setdefault((given, *map(type, given)), []).append(i)
     except TypeError:
         raise ParameterTypeError(
             f"{_NAMES[kind]} and mu must be numbers or arrays of numbers"
         ) from None
     return [
-        (_exact_spec(kind, *pair), np.array(positions, dtype=np.intp))
-        for (pair, _, _), positions in members.items()
+        (_exact_spec(kind, *key[0]), np.array(positions, dtype=np.intp))
+        for key, positions in members.items()
     ]
 
 
 def _parameter_shape(
-    shape: tuple[int, ...] | None, parameter: NDArray[Any], mu: NDArray[Any]
+    shape: tuple[int, ...] | None, arrays: Sequence[NDArray[Any]]
 ) -> tuple[int, ...]:
     """Return the shape of the result; parameters broadcast to `shape`, as in numpy."""
     try:
-        own = np.broadcast_shapes(parameter.shape, mu.shape)
+        own = np.broadcast_shapes(*(a.shape for a in arrays))
         if shape is None:
             return own
         if np.broadcast_shapes(own, shape) == shape:
@@ -109,14 +144,15 @@ def _parameter_shape(
         pass
     raise ParameterValueError(
         "size (or the shape of out) must be one that the arrays of parameters broadcast to, got "
-        f"{shape} for {parameter.shape} and {mu.shape}"
+        f"{shape} for {' and '.join(str(a.shape) for a in arrays)}"
     )
 
 
 def _draw_groups(
     out: NDArray[Any],
     groups: list[tuple[Spec, NDArray[np.intp]]],
-    source: Any,
+    method: Method,
+    source: Source,
     threads: int,
 ) -> None:
     """Fill `out` with draws of each law at its positions."""
@@ -124,7 +160,7 @@ def _draw_groups(
     try:
         for spec, positions in groups:
             part = np.empty(positions.size, out.dtype)
-            fill_array(part, prepare(spec), source, threads)
+            fill_array(part, _prepare(spec, method, part.size), source, threads)
             flat[positions] = part
             part.fill(0)
         out[...] = flat.reshape(out.shape)
@@ -139,6 +175,7 @@ def _draw(
     kind: Kind,
     parameter: object,
     mu: object,
+    beta: object = 1,
     *,
     size: Size,
     dtype: DTypeLike,
@@ -148,7 +185,7 @@ def _draw(
     threads: int,
 ) -> Any:
     """Draw: the body of every public function. Everything is checked before anything is drawn."""
-    checked_method(method)
+    _check_method(kind, checked_method(method))
     if (  # one draw with everything else left as it is: checked by these lines alone
         size is None
         and out is None
@@ -158,36 +195,44 @@ def _draw(
         and type(threads) is int
         and type(parameter) in _PLAIN_NUMBERS
         and type(mu) in _PLAIN_NUMBERS
+        and method != "cells"
+        and kind is not Kind.GENERALIZED_GAUSSIAN
     ):
-        return _prepare_scalar(kind, parameter, mu).draw(None)
-    fill = checked_source(source)
-    n_threads = checked_threads(threads, fill)
+        return _prepare_scalar(kind, parameter, mu).draw("getrandom")
+    bits = checked_source(source)
+    n_threads = checked_threads(threads, bits)
     shape = checked_size(size)
     result = checked_out(out, shape)
     kept_dtype = checked_dtype(dtype) if result is None else checked_dtype(result.dtype)
     if result is not None:
         shape = result.shape
 
-    parameters, centres = _as_array(parameter), _as_array(mu)
-    if parameters is None and centres is None:
-        spec = _exact_spec(kind, parameter, mu)
+    given = (parameter, mu, beta)
+    as_arrays = [
+        _as_array(value, name)
+        for value, name in zip(given, (_NAMES[kind], "mu", "beta"), strict=True)
+    ]
+    if all(array is None for array in as_arrays):
+        spec = _exact_spec(kind, *given)
         if shape is None:
             if kept_dtype != np.int64:  # a Python int has room; another dtype was asked for
                 require_fit(spec, kept_dtype, _NAMES[kind])
-            return prepare(spec).draw(fill)
+            return _prepare(spec, method, 1).draw(bits)
         require_fit(spec, kept_dtype, _NAMES[kind])
         result = np.empty(shape, kept_dtype) if result is None else result
-        fill_array(result, prepare(spec), fill, n_threads)
+        fill_array(result, _prepare(spec, method, result.size), bits, n_threads)
         return result
 
-    one_parameter = parameters if parameters is not None else np.array(parameter, dtype=object)
-    one_mu = centres if centres is not None else np.array(mu, dtype=object)
-    shape = _parameter_shape(shape, one_parameter, one_mu)
-    groups = _groups(kind, np.broadcast_to(one_parameter, shape), np.broadcast_to(one_mu, shape))
+    arrays = [
+        array if array is not None else np.array(value, dtype=object)
+        for array, value in zip(as_arrays, given, strict=True)
+    ]
+    shape = _parameter_shape(shape, arrays)
+    groups = _groups(kind, [np.broadcast_to(array, shape) for array in arrays])
     for spec, _ in groups:
         require_fit(spec, kept_dtype, _NAMES[kind])
     result = np.empty(shape, kept_dtype) if result is None else result
-    _draw_groups(result, groups, fill, n_threads)
+    _draw_groups(result, groups, method, bits, n_threads)
     return result
 
 
@@ -217,11 +262,13 @@ def discrete_gaussian(
         Integer type of the result, or object for Python integers of any size.
     out : ndarray, optional
         Array to fill and return instead of a new one; its shape and dtype hold.
-    method : {"auto", "reference"}, optional
-        How to draw; the law is the same.
-    source : "getrandom" or callable, optional
-        Where bits come from: the operating system, or ``fill(buffer: memoryview)``, which must fill
-        the whole buffer with independent uniform bytes.
+    method : {"auto", "reference", "cells"}, optional
+        How to draw: by Algorithms 1-3, by cell table, or whichever is faster for so many draws; the
+        law is the same.
+    source : "getrandom", "chacha20" or callable, optional
+        Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
+        takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
+        buffer with independent uniform bytes.
     threads : int, optional
         How many threads fill the array.
 
@@ -319,6 +366,64 @@ def discrete_laplace(
         Kind.DISCRETE_LAPLACE,
         scale,
         mu,
+        size=size,
+        dtype=dtype,
+        out=out,
+        method=method,
+        source=source,
+        threads=threads,
+    )
+
+
+def generalized_gaussian(
+    scale: Any,
+    beta: Any,
+    size: Size = None,
+    *,
+    mu: Any = 0,
+    dtype: DTypeLike = np.int64,
+    out: NDArray[Any] | None = None,
+    method: Method = "auto",
+    source: Source = "getrandom",
+    threads: int = 1,
+) -> Any:
+    """Draw from the generalised Gaussian, P(x) ~ exp(-(abs(x - mu) / scale)**beta), exactly.
+
+    Parameters
+    ----------
+    scale : number or array_like
+        The scale, > 0; any number type, as for `discrete_gaussian`.
+    beta : number or array_like
+        The exponent, >= 1: 1 is the discrete Laplace, 2 the discrete Gaussian of sigma2 =
+        scale**2/2.
+    size, mu, dtype, out, source, threads
+        As for `discrete_gaussian`.
+    method : {"auto", "cells"}, optional
+        Always drawn from a cell table; there is no reference algorithm for this law.
+
+    Returns
+    -------
+    int or ndarray
+        Independent draws.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, OSError
+        As `discrete_gaussian`.
+    RuntimeError
+        The compiled core is not in use.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.generalized_gaussian(10, "3/2", size=4).shape
+    (4,)
+    """
+    return _draw(
+        Kind.GENERALIZED_GAUSSIAN,
+        scale,
+        mu,
+        beta,
         size=size,
         dtype=dtype,
         out=out,

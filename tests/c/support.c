@@ -52,8 +52,13 @@ dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_
                     int64_t b, size_t shift_b, int64_t c, int64_t d)
 {
     uint8_t bytes[4][LONGEST];
-    dg_parameters parameters = {shifted(bytes[0], a, shift_a), shifted(bytes[1], b, shift_b),
-                                shifted(bytes[2], c, 0), shifted(bytes[3], d, 0)};
+    uint8_t one[] = {1};
+    dg_parameters parameters = {shifted(bytes[0], a, shift_a),
+                                shifted(bytes[1], b, shift_b),
+                                shifted(bytes[2], c, 0),
+                                shifted(bytes[3], d, 0),
+                                {one, 1},
+                                {one, 1}};
     dg_law *law = NULL;
     dg_status status = dg_law_new(&law, kind, arithmetic, &parameters);
     if (status != DG_OK) {
@@ -82,7 +87,7 @@ static int read_tape(void *context, uint8_t *out, size_t n)
 
 dg_source tape_source(tape *from)
 {
-    return (dg_source){read_tape, from};
+    return (dg_source){DG_SOURCE_CALLER, read_tape, from};
 }
 
 uint64_t next_word(uint64_t *state)

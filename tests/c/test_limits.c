@@ -80,8 +80,9 @@ static void test_outputs(void)
 
 static dg_status new_law(dg_law_kind kind, int8_t a, int8_t b, int8_t c, int8_t d)
 {
-    uint8_t bytes[4] = {(uint8_t)a, (uint8_t)b, (uint8_t)c, (uint8_t)d};
-    dg_parameters parameters = {{bytes, 1}, {bytes + 1, 1}, {bytes + 2, 1}, {bytes + 3, 1}};
+    uint8_t bytes[5] = {(uint8_t)a, (uint8_t)b, (uint8_t)c, (uint8_t)d, 1};
+    dg_parameters parameters = {{bytes, 1},     {bytes + 1, 1}, {bytes + 2, 1},
+                                {bytes + 3, 1}, {bytes + 4, 1}, {bytes + 4, 1}};
     dg_law *law = (dg_law *)&parameters; /* must be overwritten */
     dg_status status = dg_law_new(&law, kind, DG_ARITHMETIC_AUTO, &parameters);
     CHECK((law != NULL) == (status == DG_OK), "status %d", (int)status);
@@ -91,10 +92,10 @@ static dg_status new_law(dg_law_kind kind, int8_t a, int8_t b, int8_t c, int8_t 
 
 static void test_parameters(void)
 {
-    for (int kind = DG_BERNOULLI; kind <= DG_DISCRETE_GAUSSIAN; kind++) {
+    for (int kind = DG_BERNOULLI; kind <= DG_GENERALIZED_GAUSSIAN; kind++) {
         dg_law_kind k = (dg_law_kind)kind;
         bool zero_is_fine = k == DG_BERNOULLI || k == DG_BERNOULLI_EXP;
-        bool has_centre = k == DG_DISCRETE_LAPLACE || k == DG_DISCRETE_GAUSSIAN;
+        bool has_centre = k >= DG_DISCRETE_LAPLACE;
         CHECK(new_law(k, 1, 1, 0, 1) == DG_OK, "kind %d", kind);
         CHECK(new_law(k, 0, 1, 0, 1) == (zero_is_fine ? DG_OK : DG_ERR_PARAMETER), "kind %d", kind);
         CHECK(new_law(k, -1, 1, 0, 1) == DG_ERR_PARAMETER, "kind %d", kind);
@@ -107,7 +108,7 @@ static void test_parameters(void)
     }
     CHECK(new_law(DG_BERNOULLI, 3, 2, 0, 1) == DG_ERR_PARAMETER, "a probability above 1");
     CHECK(new_law(DG_UNIFORM_BELOW, 3, 2, 0, 1) == DG_ERR_PARAMETER, "n is an integer");
-    CHECK(new_law((dg_law_kind)6, 1, 1, 0, 1) == DG_ERR_PARAMETER, "no such law");
+    CHECK(new_law((dg_law_kind)7, 1, 1, 0, 1) == DG_ERR_PARAMETER, "no such law");
 }
 
 static void test_too_long(void)
@@ -117,7 +118,7 @@ static void test_too_long(void)
     dg_law *law;
     bytes[DG_MAX_PARAMETER_BITS / 8 - 1] = 0x80; /* 2^(max - 1): as long as may be */
     dg_parameters parameters = {
-        {bytes, DG_MAX_PARAMETER_BITS / 8 + 1}, {one, 1}, {zero, 1}, {one, 1}};
+        {bytes, DG_MAX_PARAMETER_BITS / 8 + 1}, {one, 1}, {zero, 1}, {one, 1}, {one, 1}, {one, 1}};
     CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK,
           "longest");
     size_t width = dg_law_wide_bytes(law);

@@ -115,7 +115,7 @@ static int refuses(void *context, uint8_t *bytes, size_t n)
 static void test_caller(dg_law *law)
 {
     size_t asked = 0;
-    dg_source source = {refuses, &asked};
+    dg_source source = {DG_SOURCE_CALLER, refuses, &asked};
     start(PLAIN);
     memset(out, 1, sizeof out);
     CHECK(dg_law_fill(out, N, DG_INT64, law, &source) == DG_ERR_SOURCE, "a source that refuses");

@@ -1,0 +1,113 @@
+/* Cell tables from outside: making, freeing, looking inside, and fills. */
+#include "cells/table.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "base/wipe.h"
+#include "cells/draw.h"
+#include "random/bits.h"
+#include "random/chacha20.h"
+
+#include <errno.h>
+#include <string.h>
+
+dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits, int32_t block_bits)
+{
+    *table = NULL;
+    if (law->kind < DG_DISCRETE_LAPLACE || index_bits < 4 || index_bits > DG_INDEX_BITS) {
+        return DG_ERR_PARAMETER;
+    }
+    return dg_table_build(table, law, index_bits, block_bits);
+}
+
+void dg_table_free(dg_table *table)
+{
+    dg_table_release(table);
+}
+
+void dg_table_describe(dg_table_info *info, const dg_table *table)
+{
+    *info = (dg_table_info){
+        .index_bits = table->index_bits,
+        .block_bits = table->block_bits,
+        .tick_bits = table->tick_bits,
+        .rest_bytes = table->rest_bytes,
+        .tail_bits = table->tail_bits,
+        .height = table->height,
+        .first_block = table->first_block,
+        .last_block = table->last_block,
+        .n_full = table->n_full,
+        .n_partial = table->n_partial,
+        .n_tail_side = table->n_tail_side,
+        .n_lines = table->n_lines,
+        .tail_lines = table->tail_lines,
+        .tail_line_bits = table->tail_line_bits,
+        .centre = table->centre,
+        .word_bytes = dg_table_word_bytes(table),
+        .chunk = dg_table_chunk(table),
+        .memory = sizeof *table + (sizeof *table->block_of << table->index_bits) +
+                  table->n_partial * sizeof *table->partial +
+                  table->n_lines * sizeof *table->lines + table->law->wide_bytes,
+    };
+}
+
+void dg_table_cell(int32_t *block, uint32_t *level, uint32_t *line, uint32_t i,
+                   const dg_table *table)
+{
+    if (i < table->n_full) {
+        *block = table->block_of[i];
+        *level = 0;
+        *line = 0;
+        return;
+    }
+    const dg_partial *cell = &table->partial[i - table->n_full];
+    *block = cell->block;
+    *level = cell->level;
+    *line = cell->line;
+}
+
+void dg_table_line(int64_t *base, int64_t *error, uint64_t *far, uint64_t *slope, uint32_t *shift,
+                   uint32_t i, const dg_table *table)
+{
+    const dg_line *line = &table->lines[i];
+    *base = line->base;
+    *error = line->error;
+    *far = line->far;
+    *slope = line->slope;
+    *shift = line->shift;
+}
+
+/** Wipe on the way out: the stream, the stack, and after a failure the output. */
+static dg_status finish(dg_status status, void *out, size_t n_bytes, dg_bits *bits)
+{
+    int kept_errno = errno;
+    dg_bits_close(bits);
+    dg_wipe_stack();
+    if (status != DG_OK && n_bytes > 0) {
+        memset(out, 0, n_bytes);
+    }
+    errno = kept_errno;
+    return status;
+}
+
+dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
+                        const dg_source *source)
+{
+    dg_bits bits;
+    dg_bits_open(&bits, source);
+    dg_status status = dg_table_fill_dtype(out, n, dtype, table, &bits);
+    return finish(status, out, n * dg_dtype_size(dtype), &bits);
+}
+
+dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
+                             const dg_source *source)
+{
+    dg_bits bits;
+    dg_bits_open(&bits, source);
+    dg_status status = dg_table_fill_bytes(out, n, n_bytes, table, &bits);
+    return finish(status, out, n * n_bytes, &bits);
+}
+
+void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block)
+{
+    dg_chacha20_blocks(out, n_blocks, key, first_block);
+}

@@ -1,0 +1,30 @@
+#include "base/isa.h"
+
+/* __builtin_cpu_supports reads what the compiler's own library found out before main, by CPUID and,
+ * for the state that the operating system must save, XGETBV. */
+
+dg_isa dg_isa_best(void)
+{
+    if (dg_isa_available(DG_ISA_AVX512)) {
+        return DG_ISA_AVX512;
+    }
+    return dg_isa_available(DG_ISA_AVX2) ? DG_ISA_AVX2 : DG_ISA_PORTABLE;
+}
+
+bool dg_isa_available(dg_isa isa)
+{
+    switch (isa) {
+    case DG_ISA_AUTO:
+    case DG_ISA_PORTABLE:
+        return true;
+#if DG_ISA_X86_64
+    case DG_ISA_AVX2:
+        return __builtin_cpu_supports("avx2") != 0;
+    case DG_ISA_AVX512:
+        return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+               __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+#endif
+    default:
+        return false;
+    }
+}

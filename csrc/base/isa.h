@@ -1,0 +1,33 @@
+/* Instruction sets. A function with a file per instruction set picks one by these at run time;
+ * tests force each. */
+#ifndef DG_BASE_ISA_H
+#define DG_BASE_ISA_H
+
+#include <stdbool.h>
+
+typedef enum dg_isa {
+    DG_ISA_AUTO,     /* the best that the machine has */
+    DG_ISA_PORTABLE, /* whatever the compiler makes of C for its target */
+    DG_ISA_AVX2,
+    DG_ISA_AVX512 /* F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
+} dg_isa;
+
+/* What a function must carry to be compiled for an instruction set. Attributes and not compiler
+ * options, so a file needs no rule of its own in the build. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define DG_ISA_X86_64 1
+#define DG_TARGET_AVX2 __attribute__((target("avx2")))
+#define DG_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#else
+#define DG_ISA_X86_64 0
+#endif
+
+/** The best instruction set of this build that the processor has and the operating system saves:
+ *  never DG_ISA_AUTO. The same in every call. */
+dg_isa dg_isa_best(void);
+
+/** Whether this machine and build can run code for `isa`. True for DG_ISA_AUTO and
+ *  DG_ISA_PORTABLE; false for anything that is no dg_isa. */
+bool dg_isa_available(dg_isa isa);
+
+#endif

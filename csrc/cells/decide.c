@@ -1,0 +1,192 @@
+#include "cells/decide.h"
+
+#include "base/wipe.h"
+#include "cells/enclosure.h"
+
+#if DG_HAVE_WORDS
+
+/* Test builds set DG_NARROW_BOUNDS: every comparison then goes to MPFR, which starts at a precision
+ * that decides little, so that every step of the refinement is taken. The law must not change. */
+#if defined(DG_NARROW_BOUNDS) && DG_NARROW_BOUNDS
+enum { FIRST_PRECISION = 8, ALWAYS_REFINE = 1 };
+#else
+enum { FIRST_PRECISION = 128, ALWAYS_REFINE = 0 };
+#endif
+
+enum { MOST_LINE_BLOCKS = 1 << 13 }; /* a distance of 2^13 blocks is 2^61 units */
+
+/** What is asked: is m + f < 2^level H g(y), f = a uniform number in [0, 1) with leading bits F. */
+typedef struct question {
+    dg_place place;
+    const uint8_t *rest;
+    uint32_t m;
+    uint64_t level;
+} question;
+
+/** bound = 2^n_bits (2^level H g(y) - m), e->lower rounded down or e->upper rounded up. */
+static void height_bound(mpz_t bound, bool up, size_t n_bits, const question *q, dg_enclosure *e,
+                         const dg_table *table)
+{
+    mpfr_rnd_t round = up ? MPFR_RNDU : MPFR_RNDD;
+    mpfr_ptr value = up ? e->upper : e->lower;
+    mpfr_mul_ui(value, value, table->height, round);
+    mpfr_mul_2ui(value, value, q->level, MPFR_RNDN);
+    mpfr_sub_ui(value, value, q->m, round);
+    mpfr_mul_2ui(value, value, n_bits, MPFR_RNDN);
+    mpfr_get_z(bound, value, round);
+}
+
+static void set_y(mpz_t y, const question *q, const dg_table *table, mpz_t scratch)
+{
+    mpz_set_si(y, q->place.block);
+    mpz_mul_2exp(y, y, table->tick_bits);
+    mpz_import(scratch, 1, -1, sizeof q->place.tick, 0, 0, &q->place.tick);
+    mpz_add(y, y, scratch);
+    mpz_mul_2exp(y, y, 8 * table->rest_bytes);
+    mpz_import(scratch, table->rest_bytes, -1, 1, 0, 0, q->rest);
+    mpz_add(y, y, scratch);
+}
+
+/** Decide the question exactly: bounds ever closer, bits of f as they are needed. */
+static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leading,
+                                                  const question *q, const dg_table *table,
+                                                  dg_bits *bits)
+{
+    dg_status status = DG_OK;
+    size_t n_bits = DG_HEIGHT_BITS;
+    mpz_t y, f, lower, upper;
+    mpz_inits(y, f, lower, upper, NULL);
+    mpz_import(f, 1, -1, sizeof leading, 0, 0, &leading);
+    set_y(y, q, table, lower);
+    for (mpfr_prec_t precision = FIRST_PRECISION;; precision *= 2) {
+        dg_enclosure e;
+        dg_enclosure_open(&e, precision);
+        dg_enclose_weight(&e, y, table->law);
+        height_bound(lower, false, n_bits, q, &e, table);
+        height_bound(upper, true, n_bits, q, &e, table);
+        dg_enclosure_close(&e);
+        bool accept = mpz_cmp(f, lower) < 0; /* f + 1 <= lower */
+        if (accept || mpz_cmp(f, upper) >= 0) {
+            *accepted = accept;
+            break;
+        }
+        mpz_sub(upper, upper, lower);
+        if (mpz_cmp_ui(upper, 2) <= 0) { /* the bounds are as close as n_bits can tell */
+            uint64_t more;
+            status = dg_bits_word(&more, sizeof more, bits);
+            if (status != DG_OK) {
+                break;
+            }
+            mpz_import(lower, 1, -1, sizeof more, 0, 0, &more);
+            mpz_mul_2exp(f, f, 64);
+            mpz_add(f, f, lower);
+            n_bits += 64;
+        }
+    }
+    mpz_ptr all[] = {y, f, lower, upper};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        dg_wipe_mpz(all[i]);
+        mpz_clear(all[i]);
+    }
+    return status;
+}
+
+/** Decide the question by a line, by MPFR where the line does not tell. */
+static dg_status compare(bool *accepted, const dg_line *line, const question *q,
+                         const dg_table *table, dg_bits *bits)
+{
+    int64_t value = 0, error = INT64_C(1) << 60;
+    if (line != NULL && q->place.block >= -MOST_LINE_BLOCKS && q->place.block < MOST_LINE_BLOCKS) {
+        int64_t at = (q->place.block * (INT64_C(1) << DG_DISTANCE_BITS)) +
+                     (int64_t)(q->place.tick << (DG_DISTANCE_BITS - table->tick_bits)) -
+                     table->centre;
+        int64_t inside = (int64_t)line->far - (at < 0 ? -at : at);
+        value = line->base + (int64_t)(((dg_i128)inside * (dg_i128)line->slope) >> line->shift);
+        error = line->error;
+    }
+    if (ALWAYS_REFINE) {
+        error = INT64_C(1) << 60;
+    }
+    if (value - error >= INT64_C(1) << DG_HEIGHT_BITS || value + error <= 0) {
+        *accepted = value > error;
+        return DG_OK;
+    }
+    uint64_t leading;
+    DG_TRY(dg_bits_word(&leading, DG_HEIGHT_BITS / 8, bits));
+    if ((int64_t)leading < value - error) {
+        *accepted = true;
+        return DG_OK;
+    }
+    if ((int64_t)leading >= value + error) {
+        *accepted = false;
+        return DG_OK;
+    }
+    return refine(accepted, leading, q, table, bits);
+}
+
+/** The number of leading one bits of the stream: Law: Pr[*level = i] = 2^-(i+1). */
+static dg_status tail_level(uint64_t *level, dg_bits *bits)
+{
+    *level = 0;
+    for (;;) {
+        uint32_t byte;
+        DG_TRY(dg_bits_byte(&byte, bits));
+        for (int i = 7; i >= 0; i--) {
+            if ((byte >> i & 1) == 0) {
+                return DG_OK;
+            }
+            ++*level;
+        }
+    }
+}
+
+/** A tail cell: its level, its block, and the decision. `cell` counts from the side's first one. */
+static dg_status decide_tail(dg_place *place, bool *accepted, bool left, uint64_t cell,
+                             const uint8_t *rest, const dg_table *table, dg_bits *bits)
+{
+    question q = {*place, rest, 0, 0};
+    DG_TRY(tail_level(&q.level, bits));
+    uint64_t in_block = cell & ((UINT64_C(1) << table->tail_bits) - 1);
+    int64_t out = (int64_t)((q.level << table->tail_bits) + in_block);
+    q.place.block = left ? table->first_block - 1 - out : table->last_block + 1 + out;
+    *place = q.place;
+    const dg_line *line = NULL;
+    if (q.level < DG_TAIL_LEVELS) {
+        uint64_t flipped = ((UINT64_C(1) << table->tick_bits) - 1) ^ place->tick;
+        uint64_t position = (in_block << table->tick_bits) + (left ? flipped : place->tick);
+        uint64_t part = position >> (table->tail_bits + table->tick_bits - table->tail_line_bits);
+        uint64_t row = (left ? 0 : DG_TAIL_LEVELS) + q.level;
+        line = &table->lines[table->tail_lines + (row << table->tail_line_bits) + part];
+    }
+    return compare(accepted, line, &q, table, bits);
+}
+
+dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word, const uint8_t *rest,
+                    const dg_table *table, dg_bits *bits)
+{
+    uint64_t cell = word & ((UINT64_C(1) << table->index_bits) - 1);
+    place->tick = (word >> table->index_bits) & ((UINT64_C(1) << table->tick_bits) - 1);
+    *accepted = true;
+    if (cell < table->n_full) {
+        place->block = table->block_of[cell];
+        return DG_OK;
+    }
+    cell -= table->n_full;
+    if (cell < table->n_partial) {
+        const dg_partial *partial = &table->partial[cell];
+        place->block = partial->block;
+        question q = {*place, rest, partial->level, 0};
+        return compare(accepted, &table->lines[partial->line], &q, table, bits);
+    }
+    cell -= table->n_partial;
+    for (int side = 0; side < 2; side++) {
+        if (cell < table->n_tail_side) {
+            return decide_tail(place, accepted, side == 0, cell, rest, table, bits);
+        }
+        cell -= table->n_tail_side;
+    }
+    *accepted = false;
+    return DG_OK;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* The decisions of one attempt: which block, and whether its point lies under the law. */
+#ifndef DG_CELLS_DECIDE_H
+#define DG_CELLS_DECIDE_H
+
+#include "cells/table.h"
+#include "random/bits.h"
+
+#if DG_HAVE_WORDS
+
+/** Where an attempt fell: y = (block 2^tick_bits + tick) 2^(8 rest_bytes) + rest. */
+typedef struct dg_place {
+    int64_t block;
+    uint64_t tick;
+} dg_place;
+
+/** Decide the attempt that a word makes.
+ *
+ *  Law:       over uniform words, rests and bits, Pr[*accepted and y = x - c] is proportional to
+ *             Pr[x] of table->law, for every integer x (PROOF.md).
+ *  Requires:  rest has table->rest_bytes bytes.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE.
+ */
+dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word, const uint8_t *rest,
+                    const dg_table *table, dg_bits *bits);
+
+#endif
+#endif

@@ -1,0 +1,36 @@
+/* Drawing from a cell table.
+ *
+ * Protocol. Draws come in chunks; a chunk of n draws reads
+ *   1. n words of dg_table_word_bytes, least significant byte first: the low index_bits choose a
+ * cell, the next tick_bits are the tick;
+ *   2. n times rest_bytes;
+ *   3. for each draw whose cell is not full, in order: what its decision asks for (7 bytes of
+ * height, bytes for the tail's level, more bytes where it must be refined), and after a rejection a
+ * new word, a new rest, and so on. A chunk has dg_table_chunk draws, the last one of a fill what is
+ * left. So the bytes read, and the draws, do not depend on the instruction set, the output type, or
+ * where a fill is cut, as long as it is cut at multiples of the chunk.
+ */
+#ifndef DG_CELLS_DRAW_H
+#define DG_CELLS_DRAW_H
+
+#include "cells/table.h"
+#include "random/bits.h"
+
+size_t dg_table_word_bytes(const dg_table *table);
+size_t dg_table_chunk(const dg_table *table);
+
+/** Draw n samples into an array of machine integers.
+ *
+ *  Law:       that of table->law, for every integer.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_RANGE (a draw does not fit; at once
+ * if the law is far wider than any dtype). Cost:      a table look-up a draw; 1 or 2 in a hundred
+ * take some 20 times that, 1 in 10^6 MPFR.
+ */
+dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_table *table,
+                              dg_bits *bits);
+
+/** Draw n samples of any size, as dg_law_fill_wide. */
+dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
+                              dg_bits *bits);
+
+#endif

@@ -1,0 +1,77 @@
+/* The cell table of one law: everything that a draw looks up. Immutable after dg_table_build.
+ * Geometry and proofs: PROOF.md. Names:
+ *
+ *   w = 2^block_bits        block j holds the integers y = j w ... j w + w - 1, relative to c
+ *   H = height              slabs of height 1/H under g; g(0) = 1
+ *   cell (j, m)             block j times [m/H, (m+1)/H), m the level
+ *   tick                    the low bits of y that a word decides on: y = j w + tick 2^(8
+ * rest_bytes)
+ *                           + rest
+ *   distance                |y - f| in units of w 2^-48
+ *   a height in a cell      in units of 2^-56 of the cell's height
+ */
+#ifndef DG_CELLS_TABLE_H
+#define DG_CELLS_TABLE_H
+
+#include "base/int128.h"
+#include "base/status.h"
+#include "exact/law.h"
+
+enum {
+    DG_INDEX_BITS = 16,    /* of every table but those that tests make smaller */
+    DG_TICK_BITS = 48,     /* at most; DG_INDEX_BITS + DG_TICK_BITS = 64 */
+    DG_DISTANCE_BITS = 48, /* binary places of a distance, in blocks */
+    DG_HEIGHT_BITS = 56,   /* binary places of a height in a cell */
+    DG_TAIL_LEVELS = 16,   /* tail blocks with lines; those beyond are decided by MPFR */
+    DG_TAIL_LINES = 8      /* lines a tail block has, at most */
+};
+
+/** A line that bounds H 2^i g - m against the distance, i the tail level (0 in the core):
+ *  v = base + floor((far - distance) slope / 2^shift), and
+ *
+ *    v - error <= 2^56 (2^i H g - m)   or  2^i H g - m >= 1,
+ *    v + error >= 2^56 (2^i H g - m)   or  2^i H g - m <= 0,
+ *
+ *  for every y of the cells that use it, whatever its rest. */
+typedef struct dg_line {
+    int64_t base, error;
+    uint64_t far, slope;
+    uint32_t shift;
+} dg_line;
+
+typedef struct dg_partial {
+    int16_t block;
+    uint16_t level;
+    uint32_t line;
+} dg_partial;
+
+typedef struct dg_table {
+    const dg_law *law;
+    size_t block_bits;
+    size_t rest_bytes;
+    unsigned index_bits, tick_bits, tail_bits;
+    uint32_t height;
+    int32_t first_block, last_block; /* the core */
+    /* cells by index: full, then partial, then left tail, then right tail, then reject */
+    uint32_t n_full, n_partial, n_tail_side;
+    uint32_t n_lines, tail_lines; /* lines[tail_lines ...]: by side (left first), level, part */
+    unsigned tail_line_bits;      /* 2^this lines a tail block */
+    int64_t centre;               /* f, as a distance */
+    uint8_t *centre_bytes;        /* c in two's complement, law->wide_bytes of them */
+    int16_t *block_of;            /* of the full cells */
+    dg_partial *partial;
+    dg_line *lines;
+} dg_table;
+
+/** Build the table of a law.
+ *
+ *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; 4 <= index_bits <= DG_INDEX_BITS;
+ *             block_bits < 0: chosen here; else w = 2^block_bits.
+ *  Ensures:   DG_OK -> *out is the table, which refers to law, to be freed by dg_table_release.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER if no H >= 1 fits 2^index_bits cells.
+ */
+dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits);
+
+void dg_table_release(dg_table *table);
+
+#endif

@@ -1,0 +1,78 @@
+#include "random/chacha20.h"
+
+#include "base/check.h"
+#include "base/wipe.h"
+#include "random/chacha20_kernels.h"
+
+const dg_chacha20_kernel *dg_chacha20_kernel_for(dg_isa isa)
+{
+    if (!dg_isa_available(isa)) {
+        return NULL;
+    }
+#if DG_ISA_X86_64
+    switch (isa == DG_ISA_AUTO ? dg_isa_best() : isa) {
+    case DG_ISA_AVX512:
+        return &dg_chacha20_avx512;
+    case DG_ISA_AVX2:
+        return &dg_chacha20_avx2;
+    default:
+        break;
+    }
+#endif
+    return &dg_chacha20_portable;
+}
+
+static uint32_t load32(const uint8_t bytes[4])
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+           (uint32_t)bytes[3] << 24;
+}
+
+/** Run a kernel from the state (constants, key, tail): tail is the counter and the nonce. */
+static void run(const dg_chacha20_kernel *kernel, uint8_t *out, size_t n_blocks,
+                const uint8_t key[DG_CHACHA20_KEY], const uint32_t tail[4])
+{
+    /* "expand 32-byte k" (RFC 8439, 2.3) */
+    uint32_t state[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
+    for (size_t i = 0; i < 8; i++) {
+        state[4 + i] = load32(key + 4 * i);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        state[12 + i] = tail[i];
+    }
+    kernel->blocks(out, n_blocks, state);
+    dg_wipe(state, sizeof state);
+}
+
+bool dg_chacha20_blocks_isa(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
+                            uint64_t first_block, dg_isa isa)
+{
+    DG_REQUIRES(n_blocks == 0 || n_blocks - 1 <= UINT64_MAX - first_block);
+    const dg_chacha20_kernel *kernel = dg_chacha20_kernel_for(isa);
+    if (kernel == NULL) {
+        return false;
+    }
+    const uint32_t tail[4] = {(uint32_t)first_block, (uint32_t)(first_block >> 32), 0, 0};
+    run(kernel, out, n_blocks, key, tail);
+    return true;
+}
+
+void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
+                        uint64_t first_block)
+{
+    (void)dg_chacha20_blocks_isa(out, n_blocks, key, first_block, DG_ISA_AUTO); /* there always */
+}
+
+bool dg_chacha20_rfc8439(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
+                         const uint8_t nonce[DG_CHACHA20_NONCE], uint32_t counter, dg_isa isa)
+{
+    /* So no block carries from the counter into the nonce. */
+    DG_REQUIRES(n_blocks == 0 || n_blocks - 1 <= UINT32_MAX - counter);
+    const dg_chacha20_kernel *kernel = dg_chacha20_kernel_for(isa);
+    if (kernel == NULL) {
+        return false;
+    }
+    const uint32_t tail[4] = {counter, load32(nonce), load32(nonce + 4), load32(nonce + 8)};
+    run(kernel, out, n_blocks, key, tail);
+    return true;
+}

@@ -1,0 +1,43 @@
+/* The keystream of RFC 8439 ChaCha20, many blocks at once. Pure functions of key and position:
+ * where the key comes from, and its wiping, are the caller's. */
+#ifndef DG_RANDOM_CHACHA20_H
+#define DG_RANDOM_CHACHA20_H
+
+#include "base/isa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DG_CHACHA20_KEY = 32, DG_CHACHA20_NONCE = 12, DG_CHACHA20_BLOCK = 64 }; /* bytes */
+
+/** Write blocks [first_block, first_block + n_blocks) of the stream under key.
+ *
+ *  Block i is the RFC's block function with the low half of i in the 32-bit counter, the high
+ *  half in the first word of the nonce, and zero in the nonce's other two words.
+ *  Requires:  first_block + n_blocks <= 2^64; out has 64 n_blocks bytes, of any alignment.
+ *  Ensures:   nothing past them is written. The copy of the key is wiped and, on x86-64, the
+ *             vector registers are. What the compiler spilled lies in the 2 KiB below the caller's
+ *             frame, for its dg_wipe_stack: words of the stream; where registers are few, of the
+ *             key too.
+ *  Cost:      in batches of 16 blocks (AVX-512), 8 (AVX2) or 4 (portable): one block costs as much
+ *             as a batch. Time and memory access depend on n_blocks alone.
+ */
+void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
+                        uint64_t first_block);
+
+/** As dg_chacha20_blocks, by the kernel for `isa`.
+ *
+ *  Returns:   true | false: this machine or build has no such kernel, and nothing was written.
+ */
+bool dg_chacha20_blocks_isa(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
+                            uint64_t first_block, dg_isa isa);
+
+/** Write blocks [counter, counter + n_blocks) of the RFC's own stream, with a nonce of 96 bits.
+ *
+ *  Requires:  counter + n_blocks <= 2^32. For the rest as dg_chacha20_blocks_isa.
+ */
+bool dg_chacha20_rfc8439(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
+                         const uint8_t nonce[DG_CHACHA20_NONCE], uint32_t counter, dg_isa isa);
+
+#endif

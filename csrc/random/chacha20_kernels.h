@@ -1,0 +1,64 @@
+/* The kernels behind random/chacha20.h, one file for each instruction set. For chacha20*.c and
+ * tests. */
+#ifndef DG_RANDOM_CHACHA20_KERNELS_H
+#define DG_RANDOM_CHACHA20_KERNELS_H
+
+#include "base/isa.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct dg_chacha20_kernel {
+    dg_isa isa;   /* what `blocks`, which stands beside it in one file, is written for */
+    size_t lanes; /* blocks made at once */
+    /** Write n_blocks of the stream. state: the RFC's 16 words for the first of them. Words 12 and
+     *  13 count blocks as one integer of 64 bits, low half first. */
+    void (*blocks)(uint8_t *out, size_t n_blocks, const uint32_t state[16]);
+} dg_chacha20_kernel;
+
+extern const dg_chacha20_kernel dg_chacha20_portable;
+#if DG_ISA_X86_64
+extern const dg_chacha20_kernel dg_chacha20_avx2;
+extern const dg_chacha20_kernel dg_chacha20_avx512;
+#endif
+
+/** The kernel by which every function of random/chacha20.h answers to `isa`: a test of what runs
+ *  asks here. NULL if this machine or build has none. */
+const dg_chacha20_kernel *dg_chacha20_kernel_for(dg_isa isa);
+
+/* do_(i) for every word i of a state. Written out, because compilers keep an array in registers
+ * only if they see constants for every index. */
+#define DG_CHACHA20_EACH_WORD(do_)                                                                 \
+    do {                                                                                           \
+        do_(0);                                                                                    \
+        do_(1);                                                                                    \
+        do_(2);                                                                                    \
+        do_(3);                                                                                    \
+        do_(4);                                                                                    \
+        do_(5);                                                                                    \
+        do_(6);                                                                                    \
+        do_(7);                                                                                    \
+        do_(8);                                                                                    \
+        do_(9);                                                                                    \
+        do_(10);                                                                                   \
+        do_(11);                                                                                   \
+        do_(12);                                                                                   \
+        do_(13);                                                                                   \
+        do_(14);                                                                                   \
+        do_(15);                                                                                   \
+    } while (0)
+
+/* RFC 8439, 2.3: a column round and a diagonal round over x[0 .. 16). */
+#define DG_CHACHA20_TWO_ROUNDS(quarter, x)                                                         \
+    do {                                                                                           \
+        quarter((x)[0], (x)[4], (x)[8], (x)[12]);                                                  \
+        quarter((x)[1], (x)[5], (x)[9], (x)[13]);                                                  \
+        quarter((x)[2], (x)[6], (x)[10], (x)[14]);                                                 \
+        quarter((x)[3], (x)[7], (x)[11], (x)[15]);                                                 \
+        quarter((x)[0], (x)[5], (x)[10], (x)[15]);                                                 \
+        quarter((x)[1], (x)[6], (x)[11], (x)[12]);                                                 \
+        quarter((x)[2], (x)[7], (x)[8], (x)[13]);                                                  \
+        quarter((x)[3], (x)[4], (x)[9], (x)[14]);                                                  \
+    } while (0)
+
+#endif

@@ -1,0 +1,126 @@
+/* getrandom(2) as a test wants it, by LD_PRELOAD: a stream that repeats, and faults.
+ *
+ * The C core calls getrandom(), Python's os.getrandom calls syscall(SYS_getrandom, ...): both come
+ * here. dg_shim_set chooses what they do; before it is called, and in mode 0, the real ones do it.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+
+enum { REAL, WHOLE, EINTR_MANY, SHORT_READS, FAIL, ZERO, FAIL_LATE, TOO_MUCH };
+
+static int mode;
+static int error_to_give;
+static uint64_t position; /* bytes of the stream handed out */
+static uint64_t calls;
+static uint64_t late_after; /* FAIL_LATE: bytes before the failure */
+static unsigned flags_seen;
+
+typedef long (*syscall_function)(long, ...);
+
+void dg_shim_set(int new_mode, int error, uint64_t fail_after)
+{
+    mode = new_mode;
+    error_to_give = error;
+    late_after = fail_after;
+    position = 0;
+    calls = 0;
+    flags_seen = 0;
+}
+
+uint64_t dg_shim_calls(void)
+{
+    return calls;
+}
+
+unsigned dg_shim_flags(void)
+{
+    return flags_seen;
+}
+
+/** Byte i of the stream: splitmix64, enough for a test. */
+static uint8_t stream_byte(uint64_t i)
+{
+    uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (uint8_t)((z ^ (z >> 31)) >> 56);
+}
+
+static ssize_t deliver(uint8_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        out[i] = stream_byte(position++);
+    }
+    return (ssize_t)n;
+}
+
+static ssize_t shim(void *buffer, size_t n, unsigned flags)
+{
+    calls++;
+    flags_seen |= flags;
+    switch (mode) {
+    case EINTR_MANY: /* a hundred interruptions before each delivery */
+        if (calls % 101 != 0) {
+            errno = EINTR;
+            return -1;
+        }
+        return deliver(buffer, n);
+    case SHORT_READS: { /* one to seven bytes at a time */
+        size_t some = 1 + (size_t)(calls % 7);
+        return deliver(buffer, n < some ? n : some);
+    }
+    case FAIL:
+        memset(buffer, 0xa5, n); /* what a failed call leaves must not become noise */
+        errno = error_to_give;
+        return -1;
+    case ZERO:
+        return 0;
+    case FAIL_LATE:
+        if (position >= late_after) {
+            errno = error_to_give;
+            return -1;
+        }
+        return deliver(buffer, n);
+    case TOO_MUCH:
+        deliver(buffer, n);
+        return (ssize_t)n + 1;
+    default:
+        return deliver(buffer, n);
+    }
+}
+
+static syscall_function real_syscall(void)
+{
+    syscall_function real;
+    *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    return real;
+}
+
+ssize_t getrandom(void *buffer, size_t n, unsigned flags)
+{
+    if (mode == REAL) {
+        return (ssize_t)real_syscall()(SYS_getrandom, buffer, n, flags);
+    }
+    return shim(buffer, n, flags);
+}
+
+long syscall(long number, ...)
+{
+    long a[6];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++) {
+        a[i] = va_arg(arguments, long);
+    }
+    va_end(arguments);
+    if (number == SYS_getrandom && mode != REAL) {
+        return (long)shim((void *)a[0], (size_t)a[1], (unsigned)a[2]);
+    }
+    return real_syscall()(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}

@@ -1,0 +1,55 @@
+"""What the tests of inputs share: the functions, a source that must not be asked, a tape."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import discretegauss as dg
+from discretegauss.testing import TapeSource
+
+Function = Callable[..., Any]
+
+FUNCTIONS: list[tuple[Function, str]] = [
+    (dg.discrete_gaussian, "sigma2"),
+    (dg.discrete_laplace, "scale"),
+    (dg.geometric_exp, "gamma"),
+    (dg.bernoulli_exp, "gamma"),
+]
+CENTRED: list[Function] = [dg.discrete_gaussian, dg.discrete_laplace]
+
+each_function = pytest.mark.parametrize(
+    ("function", "name"), FUNCTIONS, ids=[function.__name__ for function, _ in FUNCTIONS]
+)
+each_centred = pytest.mark.parametrize("function", CENTRED, ids=lambda f: f.__name__)
+
+
+class DrawnTooSoonError(BaseException):
+    """Bits were asked for; no `except Exception` hides it."""
+
+
+def must_not_draw(_buffer: memoryview) -> None:
+    raise DrawnTooSoonError
+
+
+def tape() -> TapeSource:
+    """The same 200 kB each time."""
+    return TapeSource(random.Random(2004).randbytes(200_000))
+
+
+def label(value: object) -> str:
+    """A test's name from any value; integers too long for decimal text included."""
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"int of {value.bit_length()} bits"
+    try:
+        text = f"{type(value).__name__} {value!r}"
+    except ValueError:  # Python's limit of 4300 digits
+        return f"long {type(value).__name__}"
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+INTEGER_CODES = "bBhHiIlLqQ"
+"""Every integer dtype of numpy."""

@@ -1,0 +1,278 @@
+"""size, dtype and out: the arrays that draws come in."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from inputs import (
+    CENTRED,
+    INTEGER_CODES,
+    Function,
+    each_function,
+    label,
+    must_not_draw,
+    tape,
+)
+
+import discretegauss as dg
+from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+
+# --- size ---
+
+
+@each_function
+@pytest.mark.parametrize(
+    ("size", "shape"),
+    [
+        (0, (0,)),
+        (3, (3,)),
+        ((), ()),
+        ((0, 5), (0, 5)),
+        ((5, 0), (5, 0)),
+        ((2, 3), (2, 3)),
+        ([2, 3], (2, 3)),
+        (np.int64(3), (3,)),
+        ((np.uint8(2), 1), (2, 1)),
+        ((1,) * 20, (1,) * 20),
+    ],
+    ids=str,
+)
+def test_size_gives_the_shape(function: Function, name: str, size: Any, shape: Any) -> None:
+    """An int or a tuple of ints is the shape of the array that comes back."""
+    result = function(3, size)
+    assert isinstance(result, np.ndarray)
+    assert result.shape == shape
+    assert result.dtype == (np.bool_ if function is dg.bernoulli_exp else np.int64)
+
+
+@each_function
+def test_nothing_is_drawn_for_an_empty_result(function: Function, name: str) -> None:
+    """size 0 asks for no bits."""
+    assert function(3, (0, 5), source=must_not_draw).shape == (0, 5)
+
+
+@each_function
+@pytest.mark.parametrize("size", [-1, (2, -1), (-1, 0), np.int8(-5)], ids=label)
+def test_a_negative_size_is_a_value_error(function: Function, name: str, size: Any) -> None:
+    """Negative lengths are refused."""
+    with pytest.raises(ParameterValueError, match="size"):
+        function(3, size, source=must_not_draw)
+
+
+@each_function
+@pytest.mark.parametrize(
+    "size", [True, np.True_, 2.0, "3", b"3", 1j, (None,), (2, 1.5), (True,), {}, {3}], ids=label
+)
+def test_a_size_that_is_no_integer_is_a_type_error(
+    function: Function, name: str, size: Any
+) -> None:
+    """bool and float are no lengths, whole or not."""
+    with pytest.raises(ParameterTypeError, match="size"):
+        function(3, size, source=must_not_draw)
+
+
+@each_function
+@pytest.mark.parametrize(
+    "size", [10**18, 2**62, 2**70, (2**40, 2**40), (2**32, 2**32), (1,) * 70], ids=label
+)
+def test_a_huge_size_is_a_clear_error(function: Function, name: str, size: Any) -> None:
+    """More than memory holds or numpy counts: MemoryError or ValueError, before any draw."""
+    with pytest.raises((MemoryError, ValueError)):
+        function(3, size, source=must_not_draw)
+
+
+# --- dtype ---
+
+
+@pytest.mark.parametrize(
+    "dtype", [*INTEGER_CODES, "i4", ">i4", "<u2", ">u8", int, np.int16, np.dtype("u4")], ids=str
+)
+@pytest.mark.parametrize("function", [*CENTRED, dg.geometric_exp], ids=lambda f: f.__name__)
+def test_every_integer_dtype(function: Function, dtype: Any) -> None:
+    """Any integer type that holds the law gives the same draws, in that type."""
+    centre: dict[str, Any] = {} if function is dg.geometric_exp else {"mu": 60}
+    parameter = 1 if function is dg.geometric_exp else "1/2"
+    result = function(parameter, 50, dtype=dtype, source=tape(), **centre)
+    assert result.dtype == np.dtype(dtype)
+    wanted = function(parameter, 50, dtype=object, source=tape(), **centre)
+    assert [int(x) for x in result] == wanted.tolist()
+
+
+@pytest.mark.parametrize("function", [*CENTRED, dg.geometric_exp], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "dtype",
+    [float, np.float32, complex, bool, None, "S4", "U", "M8[s]", "m8[s]", "i4,i4", "no", 5, [1]],
+    ids=label,
+)
+def test_other_dtypes_are_type_errors(function: Function, dtype: Any) -> None:
+    """Floats, bool, dates, texts: refused, and so is what numpy does not know."""
+    for size in (None, 3):
+        with pytest.raises(ParameterTypeError, match="dtype"):
+            function(3, size, dtype=dtype, source=must_not_draw)
+
+
+@pytest.mark.parametrize("size", [None, 1, 0, (2, 2)])
+@pytest.mark.parametrize(
+    ("function", "parameter", "mu", "dtype"),
+    [
+        (dg.discrete_gaussian, 100, 0, np.int8),
+        (dg.discrete_gaussian, 100, 0, np.uint64),
+        (dg.discrete_gaussian, 1, 120, np.int8),
+        (dg.discrete_gaussian, 10**8, 0, np.int16),
+        (dg.discrete_gaussian, 10**18, 0, np.int32),
+        (dg.discrete_gaussian, 2**121, 0, np.int64),
+        (dg.discrete_gaussian, 1, 2**63 - 1, np.int64),
+        (dg.discrete_gaussian, 1, -(2**63), np.int64),
+        (dg.discrete_gaussian, 1, 2**70, np.int64),
+        (dg.discrete_gaussian, 1, 10, np.uint8),
+        (dg.discrete_gaussian, 1, Fraction(10**400, 3), np.int64),
+        (dg.discrete_laplace, 2, 0, np.int8),
+        (dg.discrete_laplace, 2**58, 0, np.int64),
+        (dg.discrete_laplace, 1, 40, np.uint8),
+        (dg.discrete_laplace, "1/1000", 2**63, np.int64),
+        (dg.geometric_exp, "1/2", None, np.int8),
+        (dg.geometric_exp, Fraction(1, 2**60), None, np.int64),
+        (dg.geometric_exp, 5e-324, None, np.uint64),
+    ],
+)
+def test_a_dtype_too_narrow_is_an_overflow_error(
+    function: Function, parameter: Any, mu: Any, dtype: Any, size: Any
+) -> None:
+    """A law that does not provably fit is refused before any draw; the message shows a way out."""
+    centre = {} if mu is None else {"mu": mu}
+    if size is None and dtype is np.int64:  # one draw is a Python integer, which has room
+        assert type(function(parameter, source=tape(), **centre)) is int
+        return
+    with pytest.raises(ParameterOverflowError, match="dtype=object"):
+        function(parameter, size, dtype=dtype, source=must_not_draw, **centre)
+    assert function(parameter, 2, dtype=object, source=tape(), **centre).dtype == object
+
+
+@pytest.mark.parametrize(
+    ("parameter", "mu", "dtype"),
+    [
+        (1, 0, np.int8),
+        (80, 0, np.int8),
+        (80, 127, np.uint8),
+        (2**100, 0, np.int64),
+        (2**118, 0, np.int64),
+        (1, 2**63 - 30, np.int64),
+        (1, 2**64 - 30, np.uint64),
+        (1, 30, np.uint64),
+        (5e-324, 0, np.int8),
+    ],
+)
+def test_a_dtype_wide_enough_is_taken(parameter: Any, mu: int, dtype: Any) -> None:
+    """Fourteen standard deviations of room are enough, at either end."""
+    draws = dg.discrete_gaussian(parameter, 100, mu=mu, dtype=dtype, source=tape())
+    exact = dg.discrete_gaussian(parameter, 100, mu=mu, dtype=object, source=tape())
+    assert [int(x) for x in draws] == exact.tolist()
+
+
+def test_sigma2_of_2_to_130() -> None:
+    """An int64 array is refused and the message names dtype=object; that gives Python integers."""
+    with pytest.raises(OverflowError, match="dtype=object"):
+        dg.discrete_gaussian(sigma2=2**130, size=3, source=must_not_draw)
+    draws = dg.discrete_gaussian(sigma2=2**130, size=3, dtype=object)
+    assert draws.dtype == object
+    assert [type(x) for x in draws] == [int] * 3
+    assert type(dg.discrete_gaussian(sigma2=2**130)) is int
+
+
+# --- out ---
+
+
+def layouts(dtype: Any) -> list[np.ndarray[Any, Any]]:
+    """Arrays of shape (4, 6) in memory orders of all kinds."""
+    swapped = np.dtype(dtype).newbyteorder("S")
+    room = bytearray(24 * np.dtype(dtype).itemsize + 1)
+    unaligned = [] if dtype == "O" else [np.frombuffer(room, dtype, 24, 1).reshape(4, 6)]
+    return [
+        np.empty((4, 6), dtype),
+        np.empty((4, 6), swapped),
+        np.empty((8, 6), dtype)[::2],
+        np.empty((4, 12), dtype)[:, ::2],
+        np.empty((4, 6), dtype)[::-1, ::-1],
+        np.empty((4, 3, 6), dtype)[:, 1],
+        np.empty((6, 8), swapped)[:, 1:8:2].T,
+        *unaligned,
+    ]
+
+
+@pytest.mark.parametrize("dtype", [*INTEGER_CODES, "O"])
+def test_out_of_any_layout_and_dtype(dtype: str) -> None:
+    """The draws land in out, in order, whatever its strides, byte order and alignment."""
+    wanted = dg.discrete_gaussian("1/2", (4, 6), mu=60, dtype=object, source=tape())
+    for out in layouts(dtype):
+        assert dg.discrete_gaussian("1/2", mu=60, out=out, source=tape()) is out
+        assert out.astype(object).tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["i8", ">i8", "O"])
+def test_out_in_fortran_order(dtype: str) -> None:
+    """In Fortran order the same draws come, each once."""
+    out = np.zeros((4, 6), dtype, order="F")
+    assert dg.discrete_gaussian(10**20, mu=60, out=out, source=tape()) is out
+    wanted = dg.discrete_gaussian(10**20, (4, 6), mu=60, source=tape())
+    assert sorted(out.ravel().tolist()) == sorted(wanted.ravel().tolist())
+
+
+def test_out_with_arrays_of_parameters() -> None:
+    """out works with broadcast parameters: each element follows its own law."""
+    out = np.zeros((1000, 2), ">i4")[::2]
+    assert dg.discrete_gaussian([5e-324, 10**6], mu=[7, 10**8], out=out) is out
+    assert (out[:, 0] == 7).all()
+    assert (np.abs(out[:, 1] - 10**8) < 20_000).all()
+
+
+def test_out_of_bernoulli_exp() -> None:
+    """bernoulli_exp fills arrays of bool, of any layout."""
+    wanted = dg.bernoulli_exp(1, 24, source=tape()).tolist()
+    for out in layouts(np.bool_):
+        assert dg.bernoulli_exp(1, out=out, source=tape()) is out
+        assert out.ravel().tolist() == wanted
+    wrong_ones: list[Any] = [np.zeros(3, np.uint8), np.zeros(3), [True], True]
+    for wrong in wrong_ones:
+        with pytest.raises(ParameterTypeError, match="out"):
+            dg.bernoulli_exp(1, out=wrong, source=must_not_draw)
+
+
+def test_out_and_size_must_agree() -> None:
+    """size may repeat the shape of out, and nothing else."""
+    out = np.zeros((2, 3), np.int64)
+    assert dg.discrete_gaussian(3, (2, 3), out=out) is out
+    for size in (6, (3, 2), (2, 3, 1), 0, ()):
+        with pytest.raises(ParameterValueError, match="out"):
+            dg.discrete_gaussian(3, size, out=out, source=must_not_draw)
+
+
+@pytest.mark.parametrize("function", [*CENTRED, dg.geometric_exp], ids=lambda f: f.__name__)
+def test_an_out_that_cannot_be_filled_is_refused(function: Function) -> None:
+    """Wrong kind: TypeError. Read-only or with elements twice: ValueError. Nothing is drawn."""
+    for wrong in (np.zeros(3), np.zeros(3, bool), np.zeros(3, "M8[s]"), np.zeros(3, "m8[s]")):
+        with pytest.raises(ParameterTypeError, match=r"dtype|out"):
+            function(3, out=wrong, source=must_not_draw)
+    no_arrays: list[Any] = [[0, 0], (0, 0), bytearray(8), 5, "out", np.int64(3)]
+    for no_array in no_arrays:
+        with pytest.raises(ParameterTypeError, match="out"):
+            function(3, out=no_array, source=must_not_draw)
+    read_only = np.zeros(3, np.int64)
+    read_only.flags.writeable = False
+    base = np.zeros(4, np.int64)
+    twice = np.lib.stride_tricks.as_strided(base, (3, 2), (8, 8))
+    same = np.lib.stride_tricks.as_strided(base, (5,), (0,))
+    overlapping = np.lib.stride_tricks.as_strided(base, (3,), (4,))
+    for bad in (read_only, twice, same, overlapping, np.broadcast_to(base, (2, 4))):
+        with pytest.raises(ParameterValueError, match="out"):
+            function(3, out=bad, source=must_not_draw)
+
+
+def test_an_out_too_narrow_is_left_alone() -> None:
+    """A law that does not fit out is refused, and what out held is still there."""
+    out = np.arange(5, dtype=np.int8)
+    with pytest.raises(ParameterOverflowError):
+        dg.discrete_gaussian(100, out=out, source=must_not_draw)
+    assert out.tolist() == [0, 1, 2, 3, 4]

@@ -155,6 +155,7 @@ def test_report_how_soon_ctrl_c_is_answered(draw: Callable[[], object]) -> None:
 def main() -> None:
     """Run the scenario of the first argument as often as the second says."""
     name, repeats = sys.argv[1], int(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores SIGINT
     if name == draw_into_out.__name__:
         print(json.dumps(draw_into_out()))
         return

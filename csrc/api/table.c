@@ -10,13 +10,15 @@
 #include <errno.h>
 #include <string.h>
 
-dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits, int32_t block_bits)
+dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits, int32_t block_bits,
+                       dg_isa isa)
 {
     *table = NULL;
-    if (law->kind < DG_DISCRETE_LAPLACE || index_bits < 4 || index_bits > DG_INDEX_BITS) {
+    if (law->kind < DG_DISCRETE_LAPLACE || index_bits < 4 || index_bits > DG_INDEX_BITS ||
+        block_bits > DG_MAX_PARAMETER_BITS || !dg_isa_available(isa)) {
         return DG_ERR_PARAMETER;
     }
-    return dg_table_build(table, law, index_bits, block_bits);
+    return dg_table_build(table, law, index_bits, block_bits, isa);
 }
 
 void dg_table_free(dg_table *table)
@@ -27,6 +29,7 @@ void dg_table_free(dg_table *table)
 void dg_table_describe(dg_table_info *info, const dg_table *table)
 {
     *info = (dg_table_info){
+        .isa = table->isa,
         .index_bits = table->index_bits,
         .block_bits = table->block_bits,
         .tick_bits = table->tick_bits,
@@ -73,7 +76,7 @@ void dg_table_line(int64_t *base, int64_t *error, uint64_t *far, uint64_t *slope
     *error = line->error;
     *far = line->far;
     *slope = line->slope;
-    *shift = line->shift;
+    *shift = DG_SLOPE_BITS;
 }
 
 /** Wipe on the way out: the stream, the stack, and after a failure the output. */

@@ -3,14 +3,9 @@
 #ifndef DG_BASE_ISA_H
 #define DG_BASE_ISA_H
 
-#include <stdbool.h>
+#include "discretegauss.h"
 
-typedef enum dg_isa {
-    DG_ISA_AUTO,     /* the best that the machine has */
-    DG_ISA_PORTABLE, /* whatever the compiler makes of C for its target */
-    DG_ISA_AVX2,
-    DG_ISA_AVX512 /* F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
-} dg_isa;
+#include <stdbool.h>
 
 /* What a function must carry to be compiled for an instruction set. Attributes and not compiler
  * options, so a file needs no rule of its own in the build. */

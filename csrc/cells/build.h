@@ -7,7 +7,8 @@
 
 #if DG_HAVE_WORDS
 
-enum { DG_BUILD_PRECISION = 128 };
+/* UNIT_BITS: binary places of the bounds of g on blocks. */
+enum { DG_BUILD_PRECISION = 128, UNIT_BITS = 63 };
 
 /** Block edges on one side of the centre, from block 0 (right) or -1 (left) outwards: bounds of the
  *  largest and the least g on each block, in units of 2^-63. */
@@ -23,9 +24,6 @@ typedef struct dg_builder {
     dg_table *table;
     uint32_t n_right, n_left; /* blocks of the core on each side */
 } dg_builder;
-
-/** build->e.lower, .upper = bounds of g at the first (or last) integer of a block. */
-void dg_build_weight_at(long block, bool last, dg_builder *build);
 
 /** Fill in table->lines and the line numbers of table->partial. */
 void dg_build_lines(dg_builder *build);

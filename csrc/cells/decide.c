@@ -92,20 +92,23 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
 }
 
 /** Decide the question by a line, by MPFR where the line does not tell. */
-static dg_status compare(bool *accepted, const dg_line *line, const question *q,
-                         const dg_table *table, dg_bits *bits)
+static inline dg_status compare(bool *accepted, const dg_line *line, const question *q,
+                                const dg_table *table, dg_bits *bits)
 {
-    int64_t value = 0, error = INT64_C(1) << 60;
+    int64_t value = 0, error = DG_UNKNOWN_ERROR;
     if (line != NULL && q->place.block >= -MOST_LINE_BLOCKS && q->place.block < MOST_LINE_BLOCKS) {
         int64_t at = (q->place.block * (INT64_C(1) << DG_DISTANCE_BITS)) +
                      (int64_t)(q->place.tick << (DG_DISTANCE_BITS - table->tick_bits)) -
                      table->centre;
         int64_t inside = (int64_t)line->far - (at < 0 ? -at : at);
-        value = line->base + (int64_t)(((dg_i128)inside * (dg_i128)line->slope) >> line->shift);
+        dg_i128 wide = ((dg_i128)inside * (dg_i128)(int64_t)line->slope) >> DG_SLOPE_BITS;
+        wide += line->base;
+        const int64_t most = INT64_C(1) << 61; /* a steep line far from its chord leaves 64 bits */
+        value = wide > most ? most : wide < -most ? -most : (int64_t)wide;
         error = line->error;
     }
     if (ALWAYS_REFINE) {
-        error = INT64_C(1) << 60;
+        error = DG_UNKNOWN_ERROR;
     }
     if (value - error >= INT64_C(1) << DG_HEIGHT_BITS || value + error <= 0) {
         *accepted = value > error;
@@ -141,8 +144,9 @@ static dg_status tail_level(uint64_t *level, dg_bits *bits)
 }
 
 /** A tail cell: its level, its block, and the decision. `cell` counts from the side's first one. */
-static dg_status decide_tail(dg_place *place, bool *accepted, bool left, uint64_t cell,
-                             const uint8_t *rest, const dg_table *table, dg_bits *bits)
+static __attribute__((noinline)) dg_status decide_tail(dg_place *place, bool *accepted, bool left,
+                                                       uint64_t cell, const uint8_t *rest,
+                                                       const dg_table *table, dg_bits *bits)
 {
     question q = {*place, rest, 0, 0};
     DG_TRY(tail_level(&q.level, bits));

@@ -3,6 +3,7 @@
 #include "base/dtype.h"
 #include "base/wipe.h"
 #include "cells/decide.h"
+#include "cells/look_up.h"
 
 #include <string.h>
 
@@ -32,73 +33,12 @@ typedef struct fill_state {
     const dg_table *table;
     dg_bits *bits;
     uint32_t n_flagged;
-    uint16_t at[MOST_CHUNK]; /* positions of the draws whose cells are not full */
+    uint16_t
+        at[MOST_CHUNK + DG_POSITIONS_BEHIND]; /* positions of the draws whose cells are not full */
     flagged flagged[MOST_CHUNK];
     int64_t y[MOST_CHUNK];                      /* block 2^tick_bits + tick */
     uint8_t rest[MOST_CHUNK * MOST_DTYPE_REST]; /* of fills into a dtype */
 } fill_state;
-
-/** The integer of n_bytes <= 8 at p, least significant first. Reads 8 bytes. */
-static inline uint64_t load_word(const uint8_t *p, size_t n_bytes)
-{
-    uint64_t word;
-    memcpy(&word, p, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return n_bytes == 8 ? word : word & ((UINT64_C(1) << (8 * n_bytes)) - 1);
-}
-
-/* One loop for every output type and word size: out[i] = c + (block 2^tick_bits + tick), cut to the
- * type; right for full cells, overwritten later for the others, whose positions go to at[].
- * Returns: how many those are. */
-#define DG_LOOK_UP(name, type)                                                                     \
-    static inline uint32_t name##_sized(type *out, uint16_t *at, size_t n, size_t n_bytes,         \
-                                        unsigned index_bits, uint64_t c, const uint8_t *words,     \
-                                        const dg_table *table)                                     \
-    {                                                                                              \
-        const int16_t *block_of = table->block_of;                                                 \
-        const uint64_t index_mask = (UINT64_C(1) << index_bits) - 1;                               \
-        const uint64_t tick_mask = (UINT64_C(1) << table->tick_bits) - 1;                          \
-        const uint64_t w = UINT64_C(1) << table->tick_bits;                                        \
-        const uint32_t n_full = table->n_full;                                                     \
-        uint32_t count = 0;                                                                        \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            uint64_t word = load_word(words + i * n_bytes, n_bytes);                               \
-            uint64_t index = word & index_mask;                                                    \
-            at[count] = (uint16_t)i;                                                               \
-            count += (uint32_t)index >= n_full;                                                    \
-            uint64_t value = c + (uint64_t)block_of[index] * w;                                    \
-            out[i] = (type)(value + ((word >> index_bits) & tick_mask));                           \
-        }                                                                                          \
-        return count;                                                                              \
-    }                                                                                              \
-    static uint32_t name(type *out, uint16_t *at, size_t n, size_t n_bytes, uint64_t c,            \
-                         const uint8_t *words, const dg_table *table)                              \
-    {                                                                                              \
-        if (table->index_bits == DG_INDEX_BITS) {                                                  \
-            switch (n_bytes) {                                                                     \
-            case 2:                                                                                \
-                return name##_sized(out, at, n, 2, DG_INDEX_BITS, c, words, table);                \
-            case 3:                                                                                \
-                return name##_sized(out, at, n, 3, DG_INDEX_BITS, c, words, table);                \
-            case 4:                                                                                \
-                return name##_sized(out, at, n, 4, DG_INDEX_BITS, c, words, table);                \
-            case 5:                                                                                \
-                return name##_sized(out, at, n, 5, DG_INDEX_BITS, c, words, table);                \
-            case 6:                                                                                \
-                return name##_sized(out, at, n, 6, DG_INDEX_BITS, c, words, table);                \
-            default:                                                                               \
-                break;                                                                             \
-            }                                                                                      \
-        }                                                                                          \
-        return name##_sized(out, at, n, n_bytes, table->index_bits, c, words, table);              \
-    }
-
-DG_LOOK_UP(look_up_8, uint8_t)
-DG_LOOK_UP(look_up_16, uint16_t)
-DG_LOOK_UP(look_up_32, uint32_t)
-DG_LOOK_UP(look_up_64, uint64_t)
 
 /** Keep the words of the draws whose cells are not full: reading on moves the buffer. */
 static void keep_flagged(fill_state *state, uint32_t count, const uint8_t *words, size_t n_bytes)
@@ -106,7 +46,9 @@ static void keep_flagged(fill_state *state, uint32_t count, const uint8_t *words
     state->n_flagged = count;
     for (uint32_t i = 0; i < count; i++) {
         size_t at = state->at[i];
-        state->flagged[i] = (flagged){load_word(words + at * n_bytes, n_bytes), (uint32_t)at};
+        uint64_t word = dg_load_word(words + at * n_bytes, n_bytes);
+        state->flagged[i] = (flagged){word, (uint32_t)at};
+        dg_decide_soon(word, state->table);
     }
 }
 
@@ -150,27 +92,15 @@ static dg_status read_words(const uint8_t **words, size_t n, dg_bits *bits, cons
 }
 
 /** One chunk into a dtype that holds the whole core; no rest. */
-static dg_status fill_chunk_directly(void *out, size_t n, dg_dtype dtype, int64_t c,
+static dg_status fill_chunk_directly(void *out, size_t n, dg_dtype dtype, dg_i128 c,
                                      fill_state *state)
 {
     const dg_table *table = state->table;
     const uint8_t *words;
     size_t n_bytes = dg_table_word_bytes(table);
     DG_TRY(read_words(&words, n, state->bits, table));
-    uint32_t count = 0;
-    switch (dg_dtype_size(dtype)) {
-    case 1:
-        count = look_up_8(out, state->at, n, n_bytes, (uint64_t)c, words, table);
-        break;
-    case 2:
-        count = look_up_16(out, state->at, n, n_bytes, (uint64_t)c, words, table);
-        break;
-    case 4:
-        count = look_up_32(out, state->at, n, n_bytes, (uint64_t)c, words, table);
-        break;
-    default:
-        count = look_up_64(out, state->at, n, n_bytes, (uint64_t)c, words, table);
-    }
+    uint32_t count =
+        table->look_up(out, dg_dtype_size(dtype), state->at, n, (uint64_t)c, words, table);
     keep_flagged(state, count, words, n_bytes);
     for (uint32_t i = 0; i < state->n_flagged; i++) {
         dg_i128 y;
@@ -187,13 +117,13 @@ static dg_status look_up_chunk(size_t n, fill_state *state)
     DG_TRY(read_words(&words, n, state->bits, state->table));
     size_t n_bytes = dg_table_word_bytes(state->table);
     uint32_t count =
-        look_up_64((uint64_t *)state->y, state->at, n, n_bytes, 0, words, state->table);
+        state->table->look_up(state->y, sizeof *state->y, state->at, n, 0, words, state->table);
     keep_flagged(state, count, words, n_bytes);
     return DG_OK;
 }
 
 /** One chunk into a dtype, every draw checked. */
-static dg_status fill_chunk_checked(uint8_t *out, size_t n, dg_dtype dtype, size_t first, int64_t c,
+static dg_status fill_chunk_checked(uint8_t *out, size_t n, dg_dtype dtype, size_t first, dg_i128 c,
                                     fill_state *state)
 {
     const size_t rest_bytes = state->table->rest_bytes;
@@ -215,11 +145,19 @@ static dg_status fill_chunk_checked(uint8_t *out, size_t n, dg_dtype dtype, size
     return DG_OK;
 }
 
-/** Whether every integer of the core fits the dtype, and c fits 62 bits. */
+/** c. Requires: below 2^64 in size. */
+static dg_i128 centre_of(const dg_table *table)
+{
+    uint64_t magnitude = 0;
+    mpz_export(&magnitude, NULL, -1, sizeof magnitude, 0, 0, table->law->c);
+    return mpz_sgn(table->law->c) < 0 ? -(dg_i128)magnitude : (dg_i128)magnitude;
+}
+
+/** Whether every integer of the core fits the dtype. */
 static bool core_fits(dg_dtype dtype, const dg_table *table)
 {
     uint64_t probe;
-    dg_i128 c = mpz_get_si(table->law->c), w = (dg_i128)1 << table->block_bits;
+    dg_i128 c = centre_of(table), w = (dg_i128)1 << table->block_bits;
     return store(&probe, 0, dtype, c + table->first_block * w) == DG_OK &&
            store(&probe, 0, dtype, c + (table->last_block + 1) * w - 1) == DG_OK;
 }
@@ -240,7 +178,7 @@ static void look_ahead(size_t draws_left, const dg_table *table, dg_bits *bits)
 static void wipe_state(fill_state *state, size_t n)
 {
     size_t most = n < MOST_CHUNK ? n : (size_t)MOST_CHUNK;
-    dg_wipe(state->at, most * sizeof *state->at);
+    dg_wipe(state->at, (most + DG_POSITIONS_BEHIND) * sizeof *state->at);
     dg_wipe(state->flagged, most * sizeof *state->flagged);
     dg_wipe(state->y, most * sizeof *state->y);
     dg_wipe(state->rest, most * MOST_DTYPE_REST);
@@ -249,13 +187,13 @@ static void wipe_state(fill_state *state, size_t n)
 dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_table *table,
                               dg_bits *bits)
 {
-    if (table->rest_bytes > MOST_DTYPE_REST || mpz_sizeinbase(table->law->c, 2) > 62) {
+    if (table->rest_bytes > MOST_DTYPE_REST || mpz_sizeinbase(table->law->c, 2) > 64) {
         return DG_ERR_RANGE;
     }
     fill_state state;
     state.table = table;
     state.bits = bits;
-    int64_t c = mpz_get_si(table->law->c);
+    const dg_i128 c = centre_of(table);
     bool directly = table->rest_bytes == 0 && core_fits(dtype, table);
     dg_status status = DG_OK;
     size_t chunk = dg_table_chunk(table);

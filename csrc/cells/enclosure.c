@@ -18,12 +18,18 @@ void dg_enclosure_open(dg_enclosure *e, mpfr_prec_t precision)
 
 void dg_enclosure_close(dg_enclosure *e)
 {
+    mpfr_ptr all[] = {e->lower,      e->upper,      e->at_lower, e->at_upper,
+                      e->beta_lower, e->beta_upper, e->one};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        dg_wipe(mpfr_custom_get_significand(all[i]), mpfr_custom_get_size(mpfr_get_prec(all[i])));
+        mpfr_clear(all[i]);
+    }
     dg_wipe_mpz(mpq_numref(e->quotient));
-    dg_wipe_mpz(e->y);
+    dg_wipe_mpz(mpq_denref(e->quotient));
+    mpz_set_ui(mpq_denref(e->quotient), 1);
     mpq_clear(e->quotient);
+    dg_wipe_mpz(e->y);
     mpz_clear(e->y);
-    mpfr_clears(e->lower, e->upper, e->at_lower, e->at_upper, e->beta_lower, e->beta_upper, e->one,
-                (mpfr_ptr)0);
 }
 
 /** out = base^(beta or 1/beta), rounded up or down; base >= 0 is a bound of its own in that
@@ -52,7 +58,8 @@ static void generalized_phi(mpfr_t out, bool up, dg_enclosure *e, const dg_law *
     power(out, ratio, false, up, e, law);
 }
 
-/** out = phi(|y - f|) - phi(|f|) rounded up or down. */
+/** out = phi(|y - f|) - phi(|f|) rounded up or down; exactly 0 where the two distances are equal,
+ * else at least 0: y is an integer, so |y - f| >= |f|. */
 static void exponent(mpfr_t out, bool up, const mpz_t y, dg_enclosure *e, const dg_law *law)
 {
     mpz_ptr num = mpq_numref(e->quotient), den = mpq_denref(e->quotient);
@@ -69,6 +76,10 @@ static void exponent(mpfr_t out, bool up, const mpz_t y, dg_enclosure *e, const 
         mpz_sub(num, num, law->n);
         mpz_abs(num, num);
         mpz_set(den, law->d);
+        if (mpz_cmpabs(num, law->n) == 0) {
+            mpfr_set_ui(out, 0, MPFR_RNDN);
+            return;
+        }
         if (law->kind == DG_GENERALIZED_GAUSSIAN) {
             generalized_phi(out, up, e, law);
             mpz_abs(mpq_numref(e->quotient), law->n);
@@ -78,6 +89,9 @@ static void exponent(mpfr_t out, bool up, const mpz_t y, dg_enclosure *e, const 
             generalized_phi(at_zero, !up, e, law);
             mpfr_sub(out, out, at_zero, rounding(up));
             mpfr_clear(at_zero);
+            if (mpfr_sgn(out) < 0 || mpfr_nan_p(out)) { /* the precision told nothing */
+                mpfr_set_ui(out, 0, MPFR_RNDN);
+            }
             return;
         }
         mpz_abs(e->y, law->n); /* (|y d - n| - |n|) s / (d t) */
@@ -89,14 +103,30 @@ static void exponent(mpfr_t out, bool up, const mpz_t y, dg_enclosure *e, const 
     mpfr_set_q(out, e->quotient, rounding(up));
 }
 
-void dg_enclose_weight(dg_enclosure *e, const mpz_t y, const dg_law *law)
+void dg_enclose_exponent(dg_enclosure *e, const mpz_t y, const dg_law *law)
+{
+    exponent(e->lower, false, y, e, law);
+    exponent(e->upper, true, y, e, law);
+}
+
+void dg_weight_lower(dg_enclosure *e, const mpz_t y, const dg_law *law)
+{
+    exponent(e->lower, true, y, e, law);
+    mpfr_neg(e->lower, e->lower, MPFR_RNDN);
+    mpfr_exp(e->lower, e->lower, MPFR_RNDD);
+}
+
+void dg_weight_upper(dg_enclosure *e, const mpz_t y, const dg_law *law)
 {
     exponent(e->upper, false, y, e, law);
-    exponent(e->lower, true, y, e, law);
     mpfr_neg(e->upper, e->upper, MPFR_RNDN);
-    mpfr_neg(e->lower, e->lower, MPFR_RNDN);
     mpfr_exp(e->upper, e->upper, MPFR_RNDU);
-    mpfr_exp(e->lower, e->lower, MPFR_RNDD);
+}
+
+void dg_enclose_weight(dg_enclosure *e, const mpz_t y, const dg_law *law)
+{
+    dg_weight_lower(e, y, law);
+    dg_weight_upper(e, y, law);
 }
 
 /** out = the distance at which phi = level (a bound in the direction asked), rounded likewise. */

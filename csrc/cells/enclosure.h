@@ -28,8 +28,13 @@ typedef struct dg_enclosure {
 void dg_enclosure_open(dg_enclosure *e, mpfr_prec_t precision);
 void dg_enclosure_close(dg_enclosure *e);
 
-/** lower <= g(y) <= upper. */
+/** 0 <= lower <= phi(|y - f|) - phi(|f|) <= upper; both 0 at y = 0. */
+void dg_enclose_exponent(dg_enclosure *e, const mpz_t y, const dg_law *law);
+
+/** 0 <= lower <= g(y) <= upper <= 1; both 1 at y = 0. The other two leave one bound alone. */
 void dg_enclose_weight(dg_enclosure *e, const mpz_t y, const dg_law *law);
+void dg_weight_lower(dg_enclosure *e, const mpz_t y, const dg_law *law);
+void dg_weight_upper(dg_enclosure *e, const mpz_t y, const dg_law *law);
 
 /** lower <= r <= upper where g = m/height at the distance r: phi(r) = ln(height/m) + phi(|f|).
  *  Requires: 1 <= m <= height. */

@@ -9,11 +9,17 @@ static int64_t height_in_cell(mpfr_t value, mpfr_rnd_t round)
     return mpfr_get_sj(value, round);
 }
 
+/** A line that says nothing: every draw that needs it is decided by MPFR. */
+static dg_line unknown_line(void)
+{
+    return (dg_line){0, DG_UNKNOWN_ERROR, 0, 0};
+}
+
 /** The line that is constant: bounds of 2^i H g(y) - m at one integer y; e.lower, e.upper enclose
  * g. Its error covers both bounds. */
 static dg_line constant_line(uint32_t level, unsigned tail_level, dg_builder *build)
 {
-    dg_line line = {0, 0, 0, 0, 0};
+    dg_line line = {0, 0, 0, 0};
     mpfr_ptr bounds[] = {build->e.lower, build->e.upper};
     int64_t fixed_bounds[2];
     for (int i = 0; i < 2; i++) {
@@ -21,6 +27,9 @@ static dg_line constant_line(uint32_t level, unsigned tail_level, dg_builder *bu
         mpfr_mul_ui(bounds[i], bounds[i], build->table->height, round);
         mpfr_mul_2ui(bounds[i], bounds[i], tail_level, MPFR_RNDN);
         mpfr_sub_ui(bounds[i], bounds[i], level, round);
+        if (mpfr_cmpabs_ui(bounds[i], 32) >= 0) { /* bounds too far apart to be of use */
+            return unknown_line();
+        }
         fixed_bounds[i] = height_in_cell(bounds[i], round);
     }
     line.base = fixed_bounds[0];
@@ -46,10 +55,12 @@ static void chord_close(chord *c)
     mpfr_clears(c->near, c->far, c->v_near, c->v_far, c->curvature, c->work, (mpfr_ptr)0);
 }
 
-/** A line that says nothing: every draw that needs it is decided by MPFR. */
-static dg_line unknown_line(void)
+/** Whether beta is so large that the bounds of g at 128 bits are not within 2^-64 of each other:
+ * their relative error is about phi beta 2^-126, and so their error at most beta 2^-126. */
+static bool steep_exponent(const dg_law *law)
 {
-    return (dg_line){0, INT64_C(1) << 60, 0, 0, 0};
+    return law->kind == DG_GENERALIZED_GAUSSIAN &&
+           mpz_sizeinbase(law->beta_num, 2) > mpz_sizeinbase(law->beta_den, 2) + 32;
 }
 
 /** The line through both ends of a chord, with its error (PROOF.md, Lines).
@@ -59,9 +70,9 @@ static dg_line unknown_line(void)
  * slope, plus 4 units of height for the roundings. */
 static dg_line chord_line(chord *c, unsigned long most, const dg_table *table)
 {
-    dg_line line = {0, 0, 0, 0, 0};
+    dg_line line = {0, 0, 0, 0};
     mpfr_prec_t block_bits = (mpfr_prec_t)table->block_bits;
-    if (mpfr_inf_p(c->curvature)) {
+    if (mpfr_inf_p(c->curvature) || steep_exponent(table->law)) {
         return unknown_line();
     }
     mpfr_sub(c->work, c->far, c->near, MPFR_RNDU);
@@ -79,11 +90,13 @@ static dg_line chord_line(chord *c, unsigned long most, const dg_table *table)
         mpfr_cmp_ui_2exp(c->far, 1, 62) >= 0 || mpfr_sgn(c->v_near) <= 0) {
         return unknown_line();
     }
-    line.shift = 40;
     line.far = (uint64_t)mpfr_get_uj(c->far, MPFR_RNDN);
     line.error = height_in_cell(c->curvature, MPFR_RNDU);
-    line.error += (int64_t)(4 * mpfr_get_ui(c->v_near, MPFR_RNDU)) + 4;
-    mpfr_mul_2ui(c->v_near, c->v_near, line.shift, MPFR_RNDN);
+    /* units of distance: 1/2 for the rounding of far, 1/2 for the centre's, a tick for the rest */
+    unsigned long units =
+        1 + (table->rest_bytes == 0 ? 0 : 1ul << (DG_DISTANCE_BITS - table->tick_bits));
+    line.error += (int64_t)(units * mpfr_get_ui(c->v_near, MPFR_RNDU)) + 4;
+    mpfr_mul_2ui(c->v_near, c->v_near, DG_SLOPE_BITS, MPFR_RNDN);
     line.slope = (uint64_t)mpfr_get_uj(c->v_near, MPFR_RNDD);
     /* the rounding of the slope, over distances below 2^62: at most 2^62 / 2^40 units */
     line.error += INT64_C(1) << 22;
@@ -96,7 +109,7 @@ static void set_base(dg_line *line, uint32_t level, const mpfr_t v_far, chord *c
     mpfr_sub_ui(c->work, v_far, level, MPFR_RNDN);
     if (mpfr_cmpabs_ui(c->work, 32) >= 0) {
         *line = unknown_line();
-    } else if (line->slope > 0) {
+    } else if (line->error < DG_UNKNOWN_ERROR) {
         line->base = height_in_cell(c->work, MPFR_RNDD);
     }
 }
@@ -114,12 +127,11 @@ static void set_distance(mpfr_t at, const mpz_t y, dg_builder *build)
 
 /** Set one end of a chord to the distance of the integer y, and its v from the bounds of g there.
  */
-static void set_end(mpfr_t at, mpfr_t v, unsigned tail_level, const mpz_t y, dg_builder *build)
+static void set_end(mpfr_t at, mpfr_t v, const mpz_t y, dg_builder *build)
 {
     const dg_law *law = build->table->law;
-    dg_enclose_weight(&build->e, y, law);
+    dg_weight_lower(&build->e, y, law);
     mpfr_mul_ui(v, build->e.lower, build->table->height, MPFR_RNDN);
-    mpfr_mul_2ui(v, v, tail_level, MPFR_RNDN);
     set_distance(at, y, build);
 }
 
@@ -140,10 +152,10 @@ static dg_line level_zero_line(dg_builder *build)
     mpfr_init2(other, DG_BUILD_PRECISION);
     mpz_set_si(build->y, table->last_block + 1);
     mpz_mul_2exp(build->y, build->y, table->block_bits);
-    set_end(c.far, c.v_far, 0, build->y, build);
+    set_end(c.far, c.v_far, build->y, build);
     mpz_set_si(build->y, table->first_block);
     mpz_mul_2exp(build->y, build->y, table->block_bits);
-    set_end(other, c.v_near, 0, build->y, build);
+    set_end(other, c.v_near, build->y, build);
     if (mpfr_greater_p(other, c.far)) {
         mpfr_set(c.far, other, MPFR_RNDN);
         mpfr_set(c.v_far, c.v_near, MPFR_RNDN);
@@ -210,7 +222,7 @@ static void set_block_line(block_line *out, int32_t block, chord *c, dg_builder 
         mpz_import(build->y, 1, -1, sizeof(uint64_t), 0, 0, &at->largest_upper[i + k]);
         mpz_mul_ui(build->y, build->y, table->height);
         mpfr_set_z(v, build->y, MPFR_RNDN);
-        mpfr_div_2ui(v, v, 63, MPFR_RNDN);
+        mpfr_div_2ui(v, v, UNIT_BITS, MPFR_RNDN);
     }
     unsigned long most = mpfr_get_ui(c->v_near, MPFR_RNDU) + 1;
     set_curvature(c, build);
@@ -264,25 +276,39 @@ static void tail_edge(bool left, size_t part, dg_builder *build)
     }
 }
 
-static dg_line tail_line(bool left, unsigned level, size_t part, dg_builder *build)
+/** The lines of one tail, each from the first integer of its part to that of the next. */
+static void tail_lines(uint32_t *n_lines, bool left, dg_builder *build)
 {
     dg_table *table = build->table;
-    size_t at = ((size_t)level << table->tail_line_bits) + part;
-    tail_edge(left, at, build);
-    if (table->tail_bits + table->block_bits == table->tail_line_bits) { /* one integer a part */
-        dg_enclose_weight(&build->e, build->y, table->law);
-        return constant_line(0, level, build);
-    }
+    const size_t parts = (size_t)1 << table->tail_line_bits;
+    const bool single = table->tail_bits + table->block_bits == table->tail_line_bits;
+    mpfr_t distance, v;
     chord c;
     chord_open(&c);
-    set_end(c.near, c.v_near, level, build->y, build);
-    tail_edge(left, at + 1, build);
-    set_end(c.far, c.v_far, level, build->y, build);
-    set_curvature(&c, build);
-    dg_line line = chord_line(&c, 2, table);
-    set_base(&line, 0, c.v_far, &c);
+    mpfr_inits2(DG_BUILD_PRECISION, distance, v, (mpfr_ptr)0);
+    tail_edge(left, 0, build);
+    set_end(distance, v, build->y, build);
+    for (size_t i = 0; i < DG_TAIL_LEVELS * parts; i++) {
+        const unsigned level = (unsigned)(i >> table->tail_line_bits);
+        dg_line *line = &table->lines[(*n_lines)++];
+        if (single) {
+            tail_edge(left, i, build);
+            dg_enclose_weight(&build->e, build->y, table->law);
+            *line = constant_line(0, level, build);
+            continue;
+        }
+        mpfr_set(c.near, distance, MPFR_RNDN);
+        mpfr_mul_2ui(c.v_near, v, level, MPFR_RNDN);
+        tail_edge(left, i + 1, build);
+        set_end(distance, v, build->y, build);
+        mpfr_set(c.far, distance, MPFR_RNDN);
+        mpfr_mul_2ui(c.v_far, v, level, MPFR_RNDN);
+        set_curvature(&c, build);
+        *line = chord_line(&c, 2, table);
+        set_base(line, 0, c.v_far, &c);
+    }
+    mpfr_clears(distance, v, (mpfr_ptr)0);
     chord_close(&c);
-    return line;
 }
 
 uint32_t dg_build_most_lines(dg_table *table)
@@ -298,15 +324,22 @@ uint32_t dg_build_most_lines(dg_table *table)
     return tails + table->n_partial + (table->block_bits == 0 ? 0 : table->height);
 }
 
-/** The lines of single integers, one for each partial cell. */
+/** The lines of single integers, one for each partial cell: H g - m from the block's bounds of g.
+ * The error covers both bounds. */
 static void single_lines(uint32_t *n_lines, dg_builder *build)
 {
     dg_table *table = build->table;
+    const unsigned drop = UNIT_BITS - DG_HEIGHT_BITS;
     for (uint32_t i = 0; i < table->n_partial; i++) {
         dg_partial *cell = &table->partial[i];
-        dg_build_weight_at(cell->block, false, build);
+        const dg_side *at = cell->block < 0 ? &build->left : &build->right;
+        const int32_t k = cell->block < 0 ? -1 - cell->block : cell->block;
+        const dg_i128 bottom = (dg_i128)cell->level << UNIT_BITS;
+        dg_i128 lower = (dg_i128)table->height * (dg_i128)at->least_lower[k] - bottom;
+        dg_i128 upper = (dg_i128)table->height * (dg_i128)at->largest_upper[k] - bottom;
+        int64_t lowest = (int64_t)(lower >> drop), highest = (int64_t)(upper >> drop) + 1;
         cell->line = *n_lines;
-        table->lines[(*n_lines)++] = constant_line(cell->level, 0, build);
+        table->lines[(*n_lines)++] = (dg_line){lowest, highest - lowest, 0, 0};
     }
 }
 
@@ -322,13 +355,8 @@ void dg_build_lines(dg_builder *build)
         choose_lines(&n_lines, build);
     }
     table->tail_lines = n_lines;
-    for (int left = 1; left >= 0; left--) {
-        for (unsigned level = 0; level < DG_TAIL_LEVELS; level++) {
-            for (size_t part = 0; part < (size_t)1 << table->tail_line_bits; part++) {
-                table->lines[n_lines++] = tail_line(left == 1, level, part, build);
-            }
-        }
-    }
+    tail_lines(&n_lines, true, build);
+    tail_lines(&n_lines, false, build);
     table->n_lines = n_lines;
 }
 

@@ -1,13 +1,14 @@
 #include "cells/build.h"
 
 #include "base/check.h"
+#include "cells/look_up.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #if DG_HAVE_WORDS
 
-enum { UNIT_BITS = 63, MOST_BLOCKS = 1 << 14 };
+enum { MOST_BLOCKS = 1 << 14 };
 
 /** round(2^bits value) in the direction asked, for 0 <= value <= 1. */
 static uint64_t fixed(const mpfr_t value, unsigned bits, bool up, dg_builder *build)
@@ -19,14 +20,14 @@ static uint64_t fixed(const mpfr_t value, unsigned bits, bool up, dg_builder *bu
     return word;
 }
 
-void dg_build_weight_at(long block, bool last, dg_builder *build)
+/** build->y = the first or the last integer of a block. */
+static void edge_of(long block, bool last, dg_builder *build)
 {
     mpz_set_si(build->y, block + last);
     mpz_mul_2exp(build->y, build->y, build->table->block_bits);
     if (last) {
         mpz_sub_ui(build->y, build->y, 1);
     }
-    dg_enclose_weight(&build->e, build->y, build->table->law);
 }
 
 /** Append the next block outwards. */
@@ -50,10 +51,12 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
         to->room = room;
     }
     long block = is_left ? -1 - (long)to->n : (long)to->n;
-    dg_build_weight_at(block, is_left,
-                       build); /* the near edge: y = 0 in block 0, the last integer on the left */
+    /* the near edge: y = 0 in block 0, the last integer on the left */
+    edge_of(block, is_left, build);
+    dg_weight_upper(&build->e, build->y, build->table->law);
     to->largest_upper[to->n] = fixed(build->e.upper, UNIT_BITS, true, build);
-    dg_build_weight_at(block, !is_left, build);
+    edge_of(block, !is_left, build);
+    dg_weight_lower(&build->e, build->y, build->table->law);
     to->least_lower[to->n] = fixed(build->e.lower, UNIT_BITS, false, build);
     to->n++;
     return DG_OK;
@@ -131,21 +134,30 @@ static uint32_t largest_height(const dg_builder *build, unsigned tail_bits)
     return low;
 }
 
-/** Whether g(r0 +- W)/g(r0) <= 1/2 is certain on both sides, r0 the tail's first integer. */
+/** Whether g(r0 +- W)/g(r0) <= 1/2 is certain on both sides, r0 the tail's first integer: by the
+ *  exponents, since g itself underflows where sigma is tiny. */
 static bool tails_halve(dg_builder *build, unsigned tail_bits)
 {
-    mpfr_t at_first;
+    const dg_table *table = build->table;
+    mpfr_t at_first, ln2;
     bool halve = true;
-    mpfr_init2(at_first, DG_BUILD_PRECISION);
+    mpfr_inits2(DG_BUILD_PRECISION, at_first, ln2, (mpfr_ptr)0);
+    mpfr_const_log2(ln2, MPFR_RNDU);
     for (int left = 0; left < 2 && halve; left++) {
-        long first = left ? build->table->first_block - 1 : build->table->last_block + 1;
+        long first = left ? table->first_block - 1 : table->last_block + 1;
         long beyond = left ? first - (1L << tail_bits) : first + (1L << tail_bits);
-        dg_build_weight_at(first, left, build);
-        mpfr_div_2ui(at_first, build->e.lower, 1, MPFR_RNDD);
-        dg_build_weight_at(beyond, left, build);
-        halve = mpfr_lessequal_p(build->e.upper, at_first) != 0;
+        edge_of(first, left, build);
+        dg_enclose_exponent(&build->e, build->y, table->law);
+        mpfr_add(at_first, build->e.upper, ln2, MPFR_RNDU);
+        bool overflows = mpfr_inf_p(at_first) != 0;
+        edge_of(beyond, left, build);
+        dg_enclose_exponent(&build->e, build->y, table->law);
+        /* phi is convex and phi(0) = 0, so phi(r + W) - phi(r) >= phi(r) W/r: where phi(r) leaves
+         * the range of MPFR's exponents, 2^(2^62) and more, that is past ln 2 for any r and W here.
+         */
+        halve = overflows || mpfr_greaterequal_p(build->e.lower, at_first) != 0;
     }
-    mpfr_clear(at_first);
+    mpfr_clears(at_first, ln2, (mpfr_ptr)0);
     return halve;
 }
 
@@ -261,7 +273,7 @@ static dg_status build_table(dg_builder *build)
     DG_TRY(collect_blocks(build));
     DG_TRY(choose_height(build));
     lay_out(build, true);
-    table->block_of = calloc((size_t)1 << table->index_bits, sizeof *table->block_of);
+    table->block_of = calloc(((size_t)1 << table->index_bits) + 2, sizeof *table->block_of);
     table->partial = calloc((size_t)table->n_partial + 1, sizeof *table->partial);
     table->lines = calloc(dg_build_most_lines(table), sizeof *table->lines);
     if (table->block_of == NULL || table->partial == NULL || table->lines == NULL) {
@@ -274,7 +286,21 @@ static dg_status build_table(dg_builder *build)
     return DG_OK;
 }
 
-dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits)
+static void choose_look_up(dg_table *table, dg_isa isa)
+{
+    table->isa = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
+    table->look_up = dg_look_up_portable;
+#if DG_ISA_X86_64
+    if (table->isa == DG_ISA_AVX512 && table->index_bits == DG_INDEX_BITS) {
+        table->look_up = dg_look_up_avx512;
+        return;
+    }
+#endif
+    table->isa = DG_ISA_PORTABLE;
+}
+
+dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits,
+                         dg_isa isa)
 {
     DG_REQUIRES(law->kind >= DG_DISCRETE_LAPLACE);
     DG_REQUIRES(index_bits >= 4 && index_bits <= DG_INDEX_BITS);
@@ -285,6 +311,7 @@ dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits,
     }
     table->law = law;
     table->index_bits = index_bits;
+    choose_look_up(table, isa);
     choose_blocks(table, block_bits);
     dg_builder build;
     memset(&build, 0, sizeof build);

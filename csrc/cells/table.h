@@ -14,6 +14,7 @@
 #define DG_CELLS_TABLE_H
 
 #include "base/int128.h"
+#include "base/isa.h"
 #include "base/status.h"
 #include "exact/law.h"
 
@@ -22,22 +23,25 @@ enum {
     DG_TICK_BITS = 48,     /* at most; DG_INDEX_BITS + DG_TICK_BITS = 64 */
     DG_DISTANCE_BITS = 48, /* binary places of a distance, in blocks */
     DG_HEIGHT_BITS = 56,   /* binary places of a height in a cell */
+    DG_SLOPE_BITS = 40,    /* binary places of a slope */
     DG_TAIL_LEVELS = 16,   /* tail blocks with lines; those beyond are decided by MPFR */
     DG_TAIL_LINES = 8      /* lines a tail block has, at most */
 };
 
-/** A line that bounds H 2^i g - m against the distance, i the tail level (0 in the core):
- *  v = base + floor((far - distance) slope / 2^shift), and
+/** A line that bounds t = 2^56 (2^i H g - m) against the distance, i the tail level (0 in the
+ * core): v = base + floor((far - distance) slope / 2^40), held within 2^61 in size, and
  *
- *    v - error <= 2^56 (2^i H g - m)   or  2^i H g - m >= 1,
- *    v + error >= 2^56 (2^i H g - m)   or  2^i H g - m <= 0,
+ *    C(v - error) <= C(t) <= C(v + error),   C(t) = t clamped to [0, 2^56],
  *
- *  for every y of the cells that use it, whatever its rest. */
+ *  for every y of the cells that use it, whatever its rest. A height F of [0, 2^56) is compared
+ * with t, so the clamped values decide the same. */
 typedef struct dg_line {
     int64_t base, error;
     uint64_t far, slope;
-    uint32_t shift;
 } dg_line;
+
+/** The error of a line that says nothing. */
+#define DG_UNKNOWN_ERROR (INT64_C(1) << 60)
 
 typedef struct dg_partial {
     int16_t block;
@@ -45,8 +49,16 @@ typedef struct dg_partial {
     uint32_t line;
 } dg_partial;
 
-typedef struct dg_table {
+typedef struct dg_table dg_table;
+
+/** See look_up.h. */
+typedef uint32_t dg_look_up(void *out, size_t item_size, uint16_t *at, size_t n, uint64_t c,
+                            const uint8_t *words, const dg_table *table);
+
+struct dg_table {
     const dg_law *law;
+    dg_isa isa;          /* what draws are looked up with */
+    dg_look_up *look_up; /* by it */
     size_t block_bits;
     size_t rest_bytes;
     unsigned index_bits, tick_bits, tail_bits;
@@ -61,16 +73,18 @@ typedef struct dg_table {
     int16_t *block_of;            /* of the full cells */
     dg_partial *partial;
     dg_line *lines;
-} dg_table;
+};
 
 /** Build the table of a law.
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; 4 <= index_bits <= DG_INDEX_BITS;
- *             block_bits < 0: chosen here; else w = 2^block_bits.
+ *             block_bits < 0: chosen here; else w = 2^block_bits;
+ *             isa available.
  *  Ensures:   DG_OK -> *out is the table, which refers to law, to be freed by dg_table_release.
  *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER if no H >= 1 fits 2^index_bits cells.
  */
-dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits);
+dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits,
+                         dg_isa isa);
 
 void dg_table_release(dg_table *table);
 

@@ -149,11 +149,21 @@ DG_API dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *
 DG_API dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
                                   const dg_source *source);
 
+/** Instruction sets. */
+typedef enum dg_isa {
+    DG_ISA_AUTO = 0,     /**< the best that the machine has */
+    DG_ISA_PORTABLE = 1, /**< whatever the compiler makes of C for its target */
+    DG_ISA_AVX2 = 2,
+    DG_ISA_AVX512 =
+        3 /**< F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
+} dg_isa;
+
 /** The cell table of a law: bulk draws by table look-up, the same law. Immutable. */
 typedef struct dg_table dg_table;
 
 /** Facts about a table, for whoever checks it. Names: csrc/cells/table.h. */
 typedef struct dg_table_info {
+    dg_isa isa;
     uint32_t index_bits;
     uint64_t block_bits;
     uint32_t tick_bits;
@@ -176,14 +186,15 @@ typedef struct dg_table_info {
 
 /** Build the table of a Laplace, Gaussian or generalised Gaussian.
  *
- *  Requires:  4 <= index_bits <= 16 (16 unless for tests); block_bits < 0: chosen.
+ *  Requires:  4 <= index_bits <= 16 (16 unless for tests); block_bits < 0: chosen; isa: what draws
+ *             are looked up with, DG_ISA_AUTO unless for tests (the draws are the same).
  *  Ensures:   DG_OK -> *table is new, refers to law (which must outlive it), to be freed by
  *             dg_table_free; otherwise *table is NULL.
  *  Returns:   DG_OK | DG_ERR_PARAMETER (no such table) | DG_ERR_NOMEM.
  *  Cost:      some milliseconds.
  */
 DG_API dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits,
-                              int32_t block_bits);
+                              int32_t block_bits, dg_isa isa);
 
 /** Free a table. table may be NULL. */
 DG_API void dg_table_free(dg_table *table);

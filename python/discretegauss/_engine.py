@@ -25,7 +25,9 @@ native: Any = None
 if not os.environ.get("DISCRETEGAUSS_PURE_PYTHON"):
     try:
         from . import _native_laws as native
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if error.name != f"{__package__}._native":
+            raise
         native = None
 
 

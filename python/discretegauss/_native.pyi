@@ -70,6 +70,11 @@ class _Lib:
     DG_DISCRETE_GAUSSIAN: Final[int]
     DG_GENERALIZED_GAUSSIAN: Final[int]
 
+    DG_ISA_AUTO: Final[int]
+    DG_ISA_PORTABLE: Final[int]
+    DG_ISA_AVX2: Final[int]
+    DG_ISA_AVX512: Final[int]
+
     DG_SOURCE_GETRANDOM: Final[int]
     DG_SOURCE_CHACHA20: Final[int]
     DG_SOURCE_CALLER: Final[int]
@@ -99,7 +104,7 @@ class _Lib:
         self, out: _CData, n: int, n_bytes: int, law: _CData, source: _CData, /
     ) -> int: ...
     def dg_table_new(
-        self, table: _CData, law: _CData, index_bits: int, block_bits: int, /
+        self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
     ) -> int: ...
     def dg_table_free(self, table: _CData, /) -> None: ...
     def dg_table_describe(self, info: _CData, table: _CData, /) -> None: ...

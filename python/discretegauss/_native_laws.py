@@ -17,7 +17,6 @@ from ._spec import Spec
 from .errors import (
     EntropyError,
     ParameterOverflowError,
-    ParameterTypeError,
     ParameterValueError,
     RangeError,
     SourceError,
@@ -117,7 +116,7 @@ def _check(status: int, source: _CallerSource | None) -> None:
         raise ParameterOverflowError(
             f"parameters must have at most {lib.DG_MAX_PARAMETER_BITS} bits"
         )
-    raise ParameterTypeError(f"the C core refused a parameter (status {status})")
+    raise ParameterValueError("the C core has no such law or table for these parameters")
 
 
 def _to_bytes(value: int) -> bytes:
@@ -210,14 +209,16 @@ class NativeTable(_Draws):
     ----------
     spec : Spec
         What to draw: a discrete Laplace, Gaussian or generalised Gaussian.
-    index_bits, block_bits : int, optional
-        The table's size and its blocks'; tests choose small ones.
+    index_bits, block_bits, isa : int, optional
+        The table's size, its blocks', and the instruction set that looks up; tests choose others.
     """
 
-    def __init__(self, spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> None:
+    def __init__(
+        self, spec: Spec, *, index_bits: int = 16, block_bits: int = -1, isa: int = 0
+    ) -> None:
         self._law = _new_law(spec)  # the table refers to it
         handle = ffi.new("dg_table **")
-        _check(lib.dg_table_new(handle, self._law, index_bits, block_bits), None)
+        _check(lib.dg_table_new(handle, self._law, index_bits, block_bits, isa), None)
         self._handle = ffi.gc(handle[0], lib.dg_table_free)
         self._fill = lib.dg_table_fill
         self._fill_wide = lib.dg_table_fill_wide

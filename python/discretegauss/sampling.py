@@ -77,7 +77,10 @@ def _prepare(spec: Spec, method: Method, n: int) -> PreparedLaw:
     if spec.kind is Kind.GENERALIZED_GAUSSIAN or method == "cells":
         return prepare_cells(spec)
     if method == "auto" and n >= CELLS_FROM and spec.kind in _WITH_CELLS and native is not None:
-        return prepare_cells(spec)
+        try:
+            return prepare_cells(spec)
+        except ParameterValueError:  # no table of 2**16 cells fits this law
+            pass
     return prepare(spec)
 
 

@@ -110,18 +110,11 @@ static inline dg_status compare(bool *accepted, const dg_line *line, const quest
     if (ALWAYS_REFINE) {
         error = DG_UNKNOWN_ERROR;
     }
-    if (value - error >= INT64_C(1) << DG_HEIGHT_BITS || value + error <= 0) {
-        *accepted = value > error;
-        return DG_OK;
-    }
     uint64_t leading;
     DG_TRY(dg_bits_word(&leading, DG_HEIGHT_BITS / 8, bits));
-    if ((int64_t)leading < value - error) {
-        *accepted = true;
-        return DG_OK;
-    }
-    if ((int64_t)leading >= value + error) {
-        *accepted = false;
+    const int64_t height = (int64_t)leading;
+    *accepted = height < value - error; /* F + 1 <= the lower bound */
+    if (__builtin_expect(*accepted | (height >= value + error), 1)) {
         return DG_OK;
     }
     return refine(accepted, leading, q, table, bits);

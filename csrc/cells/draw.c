@@ -22,53 +22,35 @@ size_t dg_table_chunk(const dg_table *table)
                                                         : MOST_CHUNK;
 }
 
-/** A draw whose cell is not full: its position in the chunk and its word. */
+/** A draw whose cell is not full: its place in the round and its word. */
 typedef struct flagged {
     uint64_t word;
     uint32_t at;
 } flagged;
 
+/** Where the draws of a chunk go. */
+typedef struct sink {
+    const dg_table *table;
+    uint8_t *out;  /* the chunk's part of the output */
+    size_t stride; /* bytes of an item */
+    bool wide;     /* items are integers of `stride` bytes, else of a dtype: */
+    dg_dtype dtype;
+    bool direct; /* the dtype holds the whole core, and there is no rest */
+    dg_i128 c;
+    uint8_t *rest; /* the rests; of wide items they are the items' low bytes */
+    size_t rest_stride;
+} sink;
+
 /** What one fill works with. */
 typedef struct fill_state {
-    const dg_table *table;
     dg_bits *bits;
     uint32_t n_flagged;
-    uint16_t
-        at[MOST_CHUNK + DG_POSITIONS_BEHIND]; /* positions of the draws whose cells are not full */
+    uint16_t at[MOST_CHUNK + DG_POSITIONS_BEHIND]; /* in the round: whose cells are not full */
+    uint16_t pending[MOST_CHUNK];                  /* in the chunk: what the round draws */
     flagged flagged[MOST_CHUNK];
     int64_t y[MOST_CHUNK];                      /* block 2^tick_bits + tick */
     uint8_t rest[MOST_CHUNK * MOST_DTYPE_REST]; /* of fills into a dtype */
 } fill_state;
-
-/** Keep the words of the draws whose cells are not full: reading on moves the buffer. */
-static void keep_flagged(fill_state *state, uint32_t count, const uint8_t *words, size_t n_bytes)
-{
-    state->n_flagged = count;
-    for (uint32_t i = 0; i < count; i++) {
-        size_t at = state->at[i];
-        uint64_t word = dg_load_word(words + at * n_bytes, n_bytes);
-        state->flagged[i] = (flagged){word, (uint32_t)at};
-        dg_decide_soon(word, state->table);
-    }
-}
-
-/** Decide the draw that began with `word`, trying again until an attempt succeeds.
- *  Ensures: *y = block 2^tick_bits + tick, and rest is that of the attempt. */
-static dg_status settle(dg_i128 *y, uint64_t word, uint8_t *rest, fill_state *state)
-{
-    const dg_table *table = state->table;
-    for (;;) {
-        dg_place place;
-        bool accepted;
-        DG_TRY(dg_decide(&place, &accepted, word, rest, table, state->bits));
-        if (accepted) {
-            *y = (dg_i128)place.block * ((dg_i128)1 << table->tick_bits) + (dg_i128)place.tick;
-            return DG_OK;
-        }
-        DG_TRY(dg_bits_word(&word, dg_table_word_bytes(table), state->bits));
-        DG_TRY(dg_bits_take(rest, table->rest_bytes, state->bits));
-    }
-}
 
 /** Store value in out[i] if it fits the dtype. */
 static dg_status store(void *out, size_t i, dg_dtype dtype, dg_i128 value)
@@ -80,67 +62,128 @@ static dg_status store(void *out, size_t i, dg_dtype dtype, dg_i128 value)
     return dg_dtype_store(out, i, dtype, value < 0, (uint64_t)magnitude);
 }
 
-/** Make the words of a chunk available. Returns: where they are, in *words; they stay there until
- *  more is read. */
-static dg_status read_words(const uint8_t **words, size_t n, dg_bits *bits, const dg_table *table)
+/** out[0 .. n_bytes) += c, in two's complement. */
+static dg_status add_centre(uint8_t *out, size_t n_bytes, const dg_table *table)
 {
-    size_t n_bytes = n * dg_table_word_bytes(table);
-    DG_TRY(dg_bits_refill(bits, n_bytes));
-    *words = bits->buffer + bits->position;
-    bits->position += n_bytes;
-    return DG_OK;
+    const uint8_t *c = table->centre_bytes;
+    const size_t n_given = table->law->wide_bytes;
+    unsigned carry = 0;
+    uint8_t out_sign = out[n_bytes - 1] >> 7, c_sign = c[n_given - 1] >> 7;
+    for (size_t i = 0; i < n_bytes; i++) {
+        carry += (unsigned)out[i] + (i < n_given ? c[i] : c_sign * 255u);
+        out[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    bool overflows = out_sign == c_sign && out[n_bytes - 1] >> 7 != out_sign;
+    return overflows ? DG_ERR_RANGE : DG_OK;
 }
 
-/** One chunk into a dtype that holds the whole core; no rest. */
-static dg_status fill_chunk_directly(void *out, size_t n, dg_dtype dtype, dg_i128 c,
-                                     fill_state *state)
+/** out[rest_bytes .. n_bytes) = y in two's complement. */
+static dg_status store_above_rest(uint8_t *out, size_t n_bytes, size_t rest_bytes, dg_i128 y)
 {
-    const dg_table *table = state->table;
-    const uint8_t *words;
-    size_t n_bytes = dg_table_word_bytes(table);
-    DG_TRY(read_words(&words, n, state->bits, table));
-    uint32_t count =
-        table->look_up(out, dg_dtype_size(dtype), state->at, n, (uint64_t)c, words, table);
-    keep_flagged(state, count, words, n_bytes);
+    for (size_t i = rest_bytes; i < n_bytes; i++) {
+        out[i] = (uint8_t)y;
+        y >>= 8;
+    }
+    bool negative = out[n_bytes - 1] >= 128;
+    return y == (negative ? -1 : 0) ? DG_OK : DG_ERR_RANGE;
+}
+
+/** Item i of the chunk = c + (y 2^(8 rest_bytes) + rest). */
+static dg_status put(const sink *to, size_t i, dg_i128 y)
+{
+    const dg_table *table = to->table;
+    if (to->wide) {
+        uint8_t *item = to->out + i * to->stride;
+        DG_TRY(store_above_rest(item, to->stride, table->rest_bytes, y));
+        return mpz_sgn(table->law->c) == 0 ? DG_OK : add_centre(item, to->stride, table);
+    }
+    if (table->rest_bytes > 0) {
+        y = y * ((dg_i128)1 << (8 * table->rest_bytes));
+        for (size_t k = 0; k < table->rest_bytes; k++) {
+            y += (dg_i128)to->rest[i * to->rest_stride + k] << (8 * k);
+        }
+    }
+    return store(to->out, i, to->dtype, to->c + y);
+}
+
+/** Look up n words: into the output if `directly`, else into state->y; note whose cells are not
+ * full, with their words, as reading on moves the buffer. */
+static dg_status look_up_round(const sink *to, size_t n, bool directly, fill_state *state)
+{
+    const dg_table *table = to->table;
+    const size_t n_bytes = dg_table_word_bytes(table);
+    DG_TRY(dg_bits_refill(state->bits, n * n_bytes));
+    const uint8_t *words = state->bits->buffer + state->bits->position;
+    state->bits->position += n * n_bytes;
+    void *out = directly ? (void *)to->out : state->y;
+    state->n_flagged = table->look_up(out, directly ? to->stride : sizeof *state->y, state->at, n,
+                                      directly ? (uint64_t)to->c : 0, words, table);
     for (uint32_t i = 0; i < state->n_flagged; i++) {
-        dg_i128 y;
-        DG_TRY(settle(&y, state->flagged[i].word, state->rest, state));
-        DG_TRY(store(out, state->flagged[i].at, dtype, c + y));
+        size_t at = state->at[i];
+        uint64_t word = dg_load_word(words + at * n_bytes, n_bytes);
+        state->flagged[i] = (flagged){word, (uint32_t)at};
+        dg_decide_soon(word, table);
     }
     return DG_OK;
 }
 
-/** state->y = the chunk's block 2^tick_bits + tick; its flagged draws are noted. */
-static dg_status look_up_chunk(size_t n, fill_state *state)
+/** Put the draws of a round whose cells are full: those between the flagged ones. */
+static dg_status put_full(const sink *to, size_t n, const fill_state *state)
 {
-    const uint8_t *words;
-    DG_TRY(read_words(&words, n, state->bits, state->table));
-    size_t n_bytes = dg_table_word_bytes(state->table);
-    uint32_t count =
-        state->table->look_up(state->y, sizeof *state->y, state->at, n, 0, words, state->table);
-    keep_flagged(state, count, words, n_bytes);
+    uint32_t next = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (next < state->n_flagged && state->flagged[next].at == i) {
+            next++;
+            continue;
+        }
+        DG_TRY(put(to, state->pending[i], state->y[i]));
+    }
     return DG_OK;
 }
 
-/** One chunk into a dtype, every draw checked. */
-static dg_status fill_chunk_checked(uint8_t *out, size_t n, dg_dtype dtype, size_t first, dg_i128 c,
-                                    fill_state *state)
+/** Decide the flagged draws of a round. Ensures: *n_left draws, whose attempts failed, are pending.
+ */
+static dg_status decide_flagged(const sink *to, size_t *n_left, fill_state *state)
 {
-    const size_t rest_bytes = state->table->rest_bytes;
-    DG_TRY(look_up_chunk(n, state));
-    DG_TRY(dg_bits_take(state->rest, n * rest_bytes, state->bits));
-    uint32_t next = 0;
+    const dg_table *table = to->table;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < state->n_flagged; i++) {
+        const size_t position = state->pending[state->flagged[i].at];
+        const uint8_t *rest = to->rest + position * to->rest_stride;
+        dg_place place;
+        bool accepted;
+        DG_TRY(dg_decide(&place, &accepted, state->flagged[i].word, rest, table, state->bits));
+        if (accepted) {
+            dg_i128 y = (dg_i128)place.block * ((dg_i128)1 << table->tick_bits);
+            DG_TRY(put(to, position, y + (dg_i128)place.tick));
+        } else { /* left <= flagged[i].at: nothing that is still needed is written over */
+            state->pending[left++] = (uint16_t)position;
+        }
+    }
+    *n_left = left;
+    return DG_OK;
+}
+
+/** Draw the n samples of a chunk, in rounds: one for all of them, the next one for those whose
+ * attempt failed, until there are none. */
+static dg_status fill_chunk(const sink *to, size_t n, fill_state *state)
+{
+    bool directly = to->direct;
     for (size_t i = 0; i < n; i++) {
-        dg_i128 y = state->y[i];
-        uint8_t *rest = state->rest + i * rest_bytes;
-        if (next < state->n_flagged && state->flagged[next].at == i) {
-            DG_TRY(settle(&y, state->flagged[next++].word, rest, state));
+        state->pending[i] = (uint16_t)i;
+    }
+    while (n > 0) {
+        DG_TRY(look_up_round(to, n, directly, state));
+        for (size_t i = 0; i < n && to->table->rest_bytes > 0; i++) {
+            uint8_t *rest = to->rest + state->pending[i] * to->rest_stride;
+            DG_TRY(dg_bits_take(rest, to->table->rest_bytes, state->bits));
         }
-        y = y * ((dg_i128)1 << (8 * rest_bytes));
-        for (size_t k = 0; k < rest_bytes; k++) {
-            y += (dg_i128)rest[k] << (8 * k);
+        if (!directly) {
+            DG_TRY(put_full(to, n, state));
         }
-        DG_TRY(store(out, first + i, dtype, c + y));
+        DG_TRY(decide_flagged(to, &n, state));
+        directly = false;
     }
     return DG_OK;
 }
@@ -179,9 +222,29 @@ static void wipe_state(fill_state *state, size_t n)
 {
     size_t most = n < MOST_CHUNK ? n : (size_t)MOST_CHUNK;
     dg_wipe(state->at, (most + DG_POSITIONS_BEHIND) * sizeof *state->at);
+    dg_wipe(state->pending, most * sizeof *state->pending);
     dg_wipe(state->flagged, most * sizeof *state->flagged);
     dg_wipe(state->y, most * sizeof *state->y);
     dg_wipe(state->rest, most * MOST_DTYPE_REST);
+}
+
+/** Fill n items, chunk by chunk. */
+static dg_status fill(sink *to, size_t n, dg_bits *bits, fill_state *state)
+{
+    const size_t chunk = dg_table_chunk(to->table);
+    dg_status status = DG_OK;
+    state->bits = bits;
+    for (size_t done = 0; done < n && status == DG_OK; done += chunk) {
+        size_t some = n - done < chunk ? n - done : chunk;
+        look_ahead(n - done - some, to->table, bits);
+        if (to->wide) {
+            to->rest = to->out;
+        }
+        status = fill_chunk(to, some, state);
+        to->out += some * to->stride;
+    }
+    wipe_state(state, n);
+    return status;
 }
 
 dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_table *table,
@@ -191,69 +254,15 @@ dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_tabl
         return DG_ERR_RANGE;
     }
     fill_state state;
-    state.table = table;
-    state.bits = bits;
-    const dg_i128 c = centre_of(table);
-    bool directly = table->rest_bytes == 0 && core_fits(dtype, table);
-    dg_status status = DG_OK;
-    size_t chunk = dg_table_chunk(table);
-    for (size_t done = 0; done < n && status == DG_OK; done += chunk) {
-        size_t some = n - done < chunk ? n - done : chunk;
-        look_ahead(n - done - some, table, bits);
-        status = directly ? fill_chunk_directly((uint8_t *)out + done * dg_dtype_size(dtype), some,
-                                                dtype, c, &state)
-                          : fill_chunk_checked(out, some, dtype, done, c, &state);
-    }
-    wipe_state(&state, n);
-    return status;
-}
-
-/** out[0 .. n_bytes) += c, in two's complement. */
-static dg_status add_centre(uint8_t *out, size_t n_bytes, const dg_table *table)
-{
-    const uint8_t *c = table->centre_bytes;
-    const size_t n_given = table->law->wide_bytes;
-    unsigned carry = 0;
-    uint8_t out_sign = out[n_bytes - 1] >> 7, c_sign = c[n_given - 1] >> 7;
-    for (size_t i = 0; i < n_bytes; i++) {
-        carry += (unsigned)out[i] + (i < n_given ? c[i] : c_sign * 255u);
-        out[i] = (uint8_t)carry;
-        carry >>= 8;
-    }
-    bool overflows = out_sign == c_sign && out[n_bytes - 1] >> 7 != out_sign;
-    return overflows ? DG_ERR_RANGE : DG_OK;
-}
-
-/** out[rest_bytes .. n_bytes) = y in two's complement. */
-static dg_status store_above_rest(uint8_t *out, size_t n_bytes, size_t rest_bytes, dg_i128 y)
-{
-    for (size_t i = rest_bytes; i < n_bytes; i++) {
-        out[i] = (uint8_t)y;
-        y >>= 8;
-    }
-    bool negative = out[n_bytes - 1] >= 128;
-    return y == (negative ? -1 : 0) ? DG_OK : DG_ERR_RANGE;
-}
-
-static dg_status fill_chunk_bytes(uint8_t *out, size_t n, size_t n_bytes, fill_state *state)
-{
-    const size_t rest_bytes = state->table->rest_bytes;
-    DG_TRY(look_up_chunk(n, state));
-    for (size_t i = 0; i < n; i++) {
-        DG_TRY(dg_bits_take(out + i * n_bytes, rest_bytes, state->bits));
-    }
-    uint32_t next = 0;
-    for (size_t i = 0; i < n; i++, out += n_bytes) {
-        dg_i128 y = state->y[i];
-        if (next < state->n_flagged && state->flagged[next].at == i) {
-            DG_TRY(settle(&y, state->flagged[next++].word, out, state));
-        }
-        DG_TRY(store_above_rest(out, n_bytes, rest_bytes, y));
-        if (mpz_sgn(state->table->law->c) != 0) {
-            DG_TRY(add_centre(out, n_bytes, state->table));
-        }
-    }
-    return DG_OK;
+    sink to = {.table = table,
+               .out = out,
+               .stride = dg_dtype_size(dtype),
+               .dtype = dtype,
+               .direct = table->rest_bytes == 0 && core_fits(dtype, table),
+               .c = centre_of(table),
+               .rest = state.rest,
+               .rest_stride = table->rest_bytes};
+    return fill(&to, n, bits, &state);
 }
 
 dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
@@ -263,17 +272,8 @@ dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_t
         return DG_ERR_RANGE;
     }
     fill_state state;
-    state.table = table;
-    state.bits = bits;
-    dg_status status = DG_OK;
-    size_t chunk = dg_table_chunk(table);
-    for (size_t done = 0; done < n && status == DG_OK; done += chunk) {
-        size_t some = n - done < chunk ? n - done : chunk;
-        look_ahead(n - done - some, table, bits);
-        status = fill_chunk_bytes(out + done * n_bytes, some, n_bytes, &state);
-    }
-    wipe_state(&state, n);
-    return status;
+    sink to = {.table = table, .out = out, .stride = n_bytes, .wide = true, .rest_stride = n_bytes};
+    return fill(&to, n, bits, &state);
 }
 
 #endif

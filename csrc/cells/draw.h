@@ -1,14 +1,15 @@
 /* Drawing from a cell table.
  *
- * Protocol. Draws come in chunks; a chunk of n draws reads
+ * Protocol. Draws come in chunks, a chunk is drawn in rounds. The first round is for all its draws,
+ * the next for those whose attempt failed, until there are none. A round of n draws reads
  *   1. n words of dg_table_word_bytes, least significant byte first: the low index_bits choose a
  * cell, the next tick_bits are the tick;
  *   2. n times rest_bytes;
- *   3. for each draw whose cell is not full, in order: what its decision asks for (7 bytes of
- * height, bytes for the tail's level, more bytes where it must be refined), and after a rejection a
- * new word, a new rest, and so on. A chunk has dg_table_chunk draws, the last one of a fill what is
- * left. So the bytes read, and the draws, do not depend on the instruction set, the output type, or
- * where a fill is cut, as long as it is cut at multiples of the chunk.
+ *   3. for each draw whose cell is not full, in order, what its decision reads: in the tails bytes
+ * for the level; then 7 bytes of height; more where the decision has to be refined. A chunk has
+ * dg_table_chunk draws, the last one of a fill what is left. So the bytes read, and the draws, do
+ * not depend on the instruction set, the output type, or where a fill is cut, as long as it is cut
+ * at multiples of the chunk.
  */
 #ifndef DG_CELLS_DRAW_H
 #define DG_CELLS_DRAW_H

@@ -86,7 +86,7 @@ def test_every_loop_draws_the_same(spec: Spec) -> None:
         if isa == "AVX512":
             assert law.info.isa == lib.DG_ISA_AVX512  # the loop that was asked for is the one used
         assert drawn(law, n, object) == expected
-        types = [np.int64] if in_int64(spec) and spec.parameter < 10**30 else []
+        types: list[Any] = [np.int64] if in_int64(spec) and spec.parameter < 10**30 else []
         reach = max(map(abs, expected[0]))
         types += [t for t in (np.int8, np.int16, np.int32) if reach <= np.iinfo(t).max]
         for dtype in types:
@@ -112,9 +112,11 @@ N = 400_000
 @pytest.mark.parametrize("index_bits", [8, 12, 16])
 @pytest.mark.parametrize("block_bits", [-1, 3])
 @pytest.mark.parametrize("mu", [F(0), F(1, 3), F(-1, 2)])
-def test_tables_of_any_size_draw_the_same_law(index_bits: int, block_bits: int, mu: Fraction) -> None:
+def test_tables_of_any_size_draw_the_same_law(
+    index_bits: int, block_bits: int, mu: Fraction
+) -> None:
     """Table size and block size change the time, not the law."""
-    sizes = {"index_bits": index_bits, "block_bits": block_bits}
+    sizes: dict[str, Any] = {"index_bits": index_bits, "block_bits": block_bits}
     out = np.empty(N, np.int64)
     table(Spec(Kind.DISCRETE_GAUSSIAN, F(400), mu), **sizes).fill(out, "chacha20")
     assert rejected(out, gaussian_table(F(400), mu)) == []

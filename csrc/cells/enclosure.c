@@ -32,6 +32,14 @@ void dg_enclosure_close(dg_enclosure *e)
     mpz_clear(e->y);
 }
 
+/** out = e->quotient rounded up or down. Requires: at least 0. Not canonical: a gcd of long
+ * integers costs more than all the rest. */
+static void divide(mpfr_t out, bool up, dg_enclosure *e)
+{
+    mpfr_set_z(out, mpq_numref(e->quotient), rounding(up));
+    mpfr_div_z(out, out, mpq_denref(e->quotient), rounding(up));
+}
+
 /** out = base^(beta or 1/beta), rounded up or down; base >= 0 is a bound of its own in that
  * direction. x^t increases with x >= 0 (t > 0), and with t where x >= 1, decreases with t where x
  * <= 1. */
@@ -53,8 +61,7 @@ static void generalized_phi(mpfr_t out, bool up, dg_enclosure *e, const dg_law *
     mpz_mul(mpq_numref(e->quotient), mpq_numref(e->quotient), law->s);
     mpz_mul(mpq_denref(e->quotient), mpq_denref(e->quotient), law->t);
     mpfr_ptr ratio = up ? e->at_upper : e->at_lower;
-    mpq_canonicalize(e->quotient);
-    mpfr_set_q(ratio, e->quotient, rounding(up));
+    divide(ratio, up, e);
     power(out, ratio, false, up, e, law);
 }
 
@@ -99,8 +106,7 @@ static void exponent(mpfr_t out, bool up, const mpz_t y, dg_enclosure *e, const 
         mpz_mul(num, num, law->s);
         mpz_mul(den, den, law->t);
     }
-    mpq_canonicalize(e->quotient);
-    mpfr_set_q(out, e->quotient, rounding(up));
+    divide(out, up, e);
 }
 
 void dg_enclose_exponent(dg_enclosure *e, const mpz_t y, const dg_law *law)

@@ -8,6 +8,7 @@
 from . import errors, privacy, testing
 from ._engine import build_info
 from ._version import __version__
+from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
 from .sampling import (
     bernoulli_exp,
     discrete_gaussian,
@@ -17,6 +18,9 @@ from .sampling import (
 )
 
 __all__ = [
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "GeneralizedGaussian",
     "__version__",
     "bernoulli_exp",
     "build_info",

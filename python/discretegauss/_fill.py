@@ -26,16 +26,20 @@ def _fill_slice(
 ) -> None:
     chunks = max(1, law.first_piece // law.chunk)
     done = 0
-    while done < out.size and not (stop is not None and stop.is_set()):
-        part = out[done : done + chunks * law.chunk]
-        started = perf_counter()
-        law.fill(part, source)
-        seconds = perf_counter() - started
-        done += part.size
-        if seconds < _SHORT_SECONDS:
-            chunks *= 2
-        elif seconds > _LONG_SECONDS:
-            chunks = max(1, chunks // 2)
+    try:
+        while done < out.size and not (stop is not None and stop.is_set()):
+            part = out[done : done + chunks * law.chunk]
+            started = perf_counter()
+            law.fill(part, source)
+            seconds = perf_counter() - started
+            done += part.size
+            if seconds < _SHORT_SECONDS:
+                chunks *= 2
+            elif seconds > _LONG_SECONDS:
+                chunks = max(1, chunks // 2)
+    except BaseException:
+        out[:done].fill(0)  # no more: what was never touched may be much, and Ctrl-C is waiting
+        raise
 
 
 def _fill_by_threads(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
@@ -66,7 +70,7 @@ def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
-    """Fill `out`, any shape and layout, with independent draws; on any error with zeros.
+    """Fill `out`, any shape and layout, with independent draws; no draw is left after an error.
 
     Parameters
     ----------
@@ -88,9 +92,6 @@ def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int
             _fill_slice(drawn, law, source, None)
         if flat is None:
             out[...] = drawn.reshape(out.shape)
-    except BaseException:
-        out.fill(0)
-        raise
     finally:
         if flat is None:
             drawn.fill(0)

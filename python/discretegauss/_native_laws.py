@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._native import ffi, lib
-from ._parameters import shown
-from ._source import Source
+from ._source import Source, check_filled
 from ._spec import Spec
 from .errors import (
     EntropyError,
@@ -80,12 +79,7 @@ def dg_python_fill(context: Any, out: Any, n: int) -> int:
     source: _CallerSource = ffi.from_handle(context)
     buffer = bytearray(n)
     try:
-        filled = source.fill(memoryview(buffer))
-        if filled is not None and filled != n:
-            raise ParameterValueError(
-                "source must fill the whole buffer and return None (or the number of bytes), "
-                f"got {shown(filled) if isinstance(filled, int) else type(filled).__name__}"
-            )
+        check_filled(source.fill(memoryview(buffer)), n)
         ffi.memmove(out, buffer, n)
     except BaseException as error:  # handed on to the caller by _check
         source.error = error

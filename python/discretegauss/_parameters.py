@@ -5,7 +5,6 @@ This is the only place that does so. A float means exactly the binary fraction t
 
 from __future__ import annotations
 
-import math
 import numbers
 from decimal import Decimal
 from fractions import Fraction
@@ -126,7 +125,7 @@ def exact_rational(value: object, name: str) -> Fraction:
         # numpy spells numerator and denominator as Python does, but keeps its own types
         exact = Fraction(int(value.numerator), int(value.denominator))
     elif isinstance(value, float | np.floating):
-        if not math.isfinite(value):
+        if not np.isfinite(value):
             raise _not_a_number(value, name)
         exact = Fraction(*value.as_integer_ratio())
     elif isinstance(value, Decimal):

@@ -89,9 +89,7 @@ class _Claim:
 
 def _half(claim: _Claim, a: arb, b: arb, q: tuple[arb, arb], spread: tuple[arb, arb]) -> bool:
     """Return whether both bounds are proven on [a, b]; q: its values at the ends of the piece."""
-    upper = claim.line(b) + claim.above >= _ONE or all(
-        at + spread[0] <= claim.above for at in q
-    )
+    upper = claim.line(b) + claim.above >= _ONE or all(at + spread[0] <= claim.above for at in q)
     lower = claim.line(a) - claim.below <= 0 or all(at - spread[1] >= -claim.below for at in q)
     return upper and lower
 

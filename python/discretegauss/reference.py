@@ -20,6 +20,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Protocol
 
+from ._source import check_filled
 from .errors import EntropyError
 
 __all__ = [
@@ -71,7 +72,7 @@ class CallableBytes:
         if n == 0:
             return b""
         buffer = bytearray(n)
-        self._fill(memoryview(buffer))
+        check_filled(self._fill(memoryview(buffer)), n)
         return bytes(buffer)
 
 

@@ -1,0 +1,307 @@
+"""Prove cell tables right, by arithmetic that shares nothing with the code that builds them.
+
+``python -m discretegauss.verify [--random N]`` takes tables from the C core as plain data and
+proves, by ball arithmetic (python-flint's arb), the facts that the exactness of draws rests on
+(csrc/cells/PROOF.md). With w = 2**block_bits, H = height, y = x - floor(mu + 1/2), g(0) = 1:
+
+1. *Core.* The blocks are first_block ... last_block, block 0 among them; block j has n_j cells,
+   levels 0 ... n_j - 1, each once, and n_j >= H max g on the block.
+2. *Full cells* of a block are its levels 0 ... full_j - 1, and full_j <= H min g on the block.
+3. *Lines.* Every line bounds what it claims to, at every integer that it is used for, of which
+   there may be 2**2000: ``discretegauss._verify_lines`` has the argument.
+4. *Tails.* On both sides H g <= 1 at the first integer outside the core, r0, and
+   g(r0 + W) <= g(r0)/2, W = w 2**tail_bits. phi is convex, so phi(r + W) - phi(r) grows with r, and
+   H g <= 2**-i on the whole i-th tail block. A side has 2 * 2**tail_bits cells.
+5. *Count.* A cell is its index; full, partial, left tail, right tail follow one another, fit
+   2**index_bits, and what is left over rejects. So each of the 2**index_bits is of one kind.
+
+Facts 1, 2 and 4 need g at single integers: g is largest and least on a block at its ends, as
+abs(y - f) grows from y = 0 outwards. Comparisons are made at ever higher precision until they are
+certain; they end, because exp of an algebraic number other than 0 is never rational, and where the
+exponent is 0 the weight is taken as exactly 1.
+
+Needs python-flint (``pip install discretegauss[verify]``). Exit codes: 0 all proven, 1 a table is
+wrong or not proven, 2 wrong arguments or no python-flint.
+
+Examples
+--------
+>>> from fractions import Fraction
+>>> from discretegauss._spec import Kind, Spec
+>>> from discretegauss.verify import copy_out, verify
+>>> spec = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(10), Fraction(1, 3))
+>>> verify(copy_out(spec)).lines > 100  # doctest: +SKIP
+True
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple
+
+from ._spec import Spec
+from ._verify_cases import described, fixed_cases, random_cases
+from ._verify_law import Weight, precision
+from ._verify_lines import Use, line_holds
+from ._verify_table import Table, copy_out
+from .errors import ParameterValueError
+
+if TYPE_CHECKING:
+    from flint import arb
+
+__all__ = ["Proven", "VerificationError", "copy_out", "main", "verify"]
+
+_TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with lines
+_MOST_LINE_BLOCKS = 2**13  # MOST_LINE_BLOCKS of decide.c: blocks farther out use no line
+_FIRST_PRECISION = 192
+_LAST_PRECISION = 2**17
+
+
+class VerificationError(Exception):
+    """A fact does not hold for a table, or could not be proven."""
+
+
+class Proven(NamedTuple):
+    """How much was proven: blocks, full cells, uses of lines."""
+
+    blocks: int
+    full_cells: int
+    lines: int
+
+
+class _Weights:
+    """The law's weight at every precision that was needed, each made once."""
+
+    def __init__(self, spec: Spec, block_bits: int) -> None:
+        self._spec, self._block_bits = spec, block_bits
+        self._made: dict[int, Weight] = {}
+
+    def certain(self, question: Callable[[Weight], bool | None]) -> bool | None:
+        """Return the answer of the first precision that gives one; None: no precision does."""
+        n_bits = _FIRST_PRECISION
+        while n_bits <= _LAST_PRECISION:
+            with precision(n_bits):
+                if n_bits not in self._made:
+                    self._made[n_bits] = Weight(self._spec, self._block_bits)
+                answer = question(self._made[n_bits])
+            if answer is not None:
+                return answer
+            n_bits *= 2
+        return None
+
+
+def _at_most(left: arb, right: arb) -> bool | None:
+    return True if left <= right else False if left > right else None
+
+
+def _require(answer: bool | None, fact: str) -> None:
+    if answer is None:
+        raise VerificationError(f"not proven: {fact}")
+    if not answer:
+        raise VerificationError(f"does not hold: {fact}")
+
+
+def _ends(block: int, table: Table) -> tuple[int, int]:
+    """Return the first and the last integer of a block, counted outwards from the centre."""
+    first = block << table.block_bits
+    last = first + (1 << table.block_bits) - 1
+    return (first, last) if block >= 0 else (last, first)
+
+
+def _verify_layout(table: Table) -> None:
+    """Facts 1, 2 and 5, as far as they are about counts, and the sizes that facts 3 and 4 use."""
+    n_cells = len(table.full) + len(table.partial) + 2 * table.n_tail_side
+    _require(n_cells <= 2**table.index_bits, "the cells fit 2**index_bits")
+    _require(table.n_tail_side == 2 * 2**table.tail_bits, "n_tail_side = 2 * 2**tail_bits")
+    _require(table.first_block <= 0 <= table.last_block, "block 0 is in the core")
+    _require(table.height >= 1, "height >= 1")
+    _require(
+        table.tick_bits + 8 * table.rest_bytes == table.block_bits and table.tick_bits <= 48,
+        "tick and rest make up the low bits of y",
+    )
+    _require(
+        table.tail_line_bits <= table.tail_bits + table.tick_bits,
+        "the lines of a tail block divide its ticks",
+    )
+    n_tail_lines = 2 * _TAIL_LEVELS << table.tail_line_bits
+    _require(len(table.lines) >= table.tail_lines + n_tail_lines, "every tail line exists")
+    _require(
+        all(cell.line < table.tail_lines for cell in table.partial),
+        "every partial cell has a line of the core",
+    )
+    blocks = set(table.full) | {cell.block for cell in table.partial}
+    _require(
+        blocks == set(range(table.first_block, table.last_block + 1)),
+        "the core's blocks are first_block ... last_block, and no others have cells",
+    )
+
+
+def _verify_core(table: Table, weights: _Weights) -> None:
+    """Facts 1 and 2."""
+    full = Counter(table.full)
+    partial: dict[int, list[int]] = {}
+    for cell in table.partial:
+        partial.setdefault(cell.block, []).append(cell.level)
+    for block in range(table.first_block, table.last_block + 1):
+        n_full, levels = full[block], sorted(partial.get(block, []))
+        _require(
+            levels == list(range(n_full, n_full + len(levels))),
+            f"the partial cells of block {block} are the levels above its full ones, each once",
+        )
+        n_cells = n_full + len(levels)
+        near, far = _ends(block, table)
+        _require(
+            weights.certain(
+                lambda g, y=near, n=n_cells: _at_most(table.height * g.weight_at(y), n)
+            ),
+            f"the {n_cells} cells of block {block} cover the law",
+        )
+        _require(
+            weights.certain(lambda g, y=far, n=n_full: _at_most(n, table.height * g.weight_at(y))),
+            f"the {n_full} full cells of block {block} lie under the law",
+        )
+
+
+def _tail_start(left: bool, table: Table) -> int:
+    if left:
+        return (table.first_block << table.block_bits) - 1
+    return (table.last_block + 1) << table.block_bits
+
+
+def _halves(weight: Weight, start: int, beyond: int) -> bool | None:
+    from flint import arb
+
+    growth = weight.phi(weight.distance(beyond)) - weight.phi(weight.distance(start))
+    return _at_most(arb.const_log2(), growth)
+
+
+def _verify_tails(table: Table, weights: _Weights) -> None:
+    """Fact 4."""
+    width = 1 << (table.block_bits + table.tail_bits)
+    for left in (True, False):
+        start = _tail_start(left, table)
+        beyond = start - width if left else start + width
+        side = "left" if left else "right"
+        _require(
+            weights.certain(lambda g, y=start: _at_most(table.height * g.weight_at(y), 1)),
+            f"height * g <= 1 where the {side} tail starts",
+        )
+        _require(
+            weights.certain(lambda g, y=start, z=beyond: _halves(g, y, z)),
+            f"the {side} tail halves from block to block",
+        )
+
+
+def _uses(table: Table) -> Iterator[tuple[int, Use]]:
+    """Generate every use of a line: its number, and what it is used for."""
+    reached = range(-_MOST_LINE_BLOCKS, _MOST_LINE_BLOCKS)
+    for cell in table.partial:
+        if cell.block in reached:
+            yield cell.line, Use(cell.level, 0, *_ends(cell.block, table))
+    parts = 1 << table.tail_line_bits
+    width = 1 << (table.block_bits + table.tail_bits - table.tail_line_bits)
+    for left in (True, False):
+        start = _tail_start(left, table)
+        limit = (_MOST_LINE_BLOCKS << table.block_bits) - (0 if left else 1)
+        n_before = table.tail_lines + (0 if left else _TAIL_LEVELS * parts)
+        for i in range(_TAIL_LEVELS * parts):
+            # distances along the tail; y >= -limit on the left, y <= limit on the right
+            near = abs(start) + i * width
+            far = min(near + width - 1, limit)
+            if near <= far:
+                ends = (-near, -far) if left else (near, far)
+                yield n_before + i, Use(0, i // parts, *ends)
+
+
+def _verify_lines(table: Table, weights: _Weights) -> int:
+    """Fact 3."""
+    n_uses = 0
+    for number, use in _uses(table):
+        line = table.lines[number]
+        _require(
+            weights.certain(lambda g, line=line, use=use: line_holds(line, use, table, g)),
+            f"line {number} {tuple(line)} bounds 2**{use.tail_level} H g - {use.level}"
+            f" on the integers from {use.near} to {use.far}",
+        )
+        n_uses += 1
+    return n_uses
+
+
+def verify(table: Table) -> Proven:
+    """Prove a table right.
+
+    Parameters
+    ----------
+    table : Table
+        A table as data; ``copy_out(spec)`` gives the C core's.
+
+    Returns
+    -------
+    Proven
+        What the proof covers.
+
+    Raises
+    ------
+    VerificationError
+        A fact does not hold, or its proof was not found; the message names it.
+    """
+    weights = _Weights(table.spec, table.block_bits)
+    _verify_layout(table)
+    _verify_core(table, weights)
+    _verify_tails(table, weights)
+    n_lines = _verify_lines(table, weights)
+    return Proven(table.last_block - table.first_block + 1, len(table.full), n_lines)
+
+
+def _run(cases: Iterable[Spec]) -> int:
+    n_right = n_wrong = n_refused = n_lines = 0
+    start = time.perf_counter()
+    for spec in cases:
+        try:
+            proven = verify(copy_out(spec))
+        except ParameterValueError:
+            n_refused += 1
+            print(f"no table: {described(spec)}")
+        except VerificationError as error:
+            n_wrong += 1
+            print(f"WRONG: {described(spec)}: {error}\n  {spec!r}")
+        else:
+            n_right += 1
+            n_lines += proven.lines
+            print(f"proven: {described(spec)} ({proven.blocks} blocks, {proven.lines} lines)")
+    print(
+        f"{n_right} tables proven ({n_lines} uses of lines), {n_wrong} wrong or not proven, "
+        f"{n_refused} without a table, {time.perf_counter() - start:.0f} s"
+    )
+    return 1 if n_wrong > 0 or n_right == 0 else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m discretegauss.verify",
+        description="Prove the C core's cell tables right, by independent ball arithmetic.",
+    )
+    parser.add_argument(
+        "--random", type=int, default=0, metavar="N", help="as many random laws, after the list"
+    )
+    options = parser.parse_args(arguments)
+    if options.random < 0:
+        parser.error(f"--random must be at least 0, got {options.random}")
+    if find_spec("flint") is None:
+        print(
+            "python -m discretegauss.verify needs python-flint: pip install discretegauss[verify]",
+            file=sys.stderr,
+        )
+        return 2
+    rng = random.SystemRandom()  # which laws are looked at; a wrong one is printed in full
+    return _run([*fixed_cases(), *random_cases(options.random, rng)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

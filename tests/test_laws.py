@@ -1,0 +1,86 @@
+"""The laws as objects: exact parameters, value semantics, draws."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss import _engine
+
+F = Fraction
+
+LAWS: list[Any] = [
+    dg.DiscreteGaussian("355/113", mu="1/3"),
+    dg.DiscreteGaussian(2**200),
+    dg.DiscreteLaplace(0.1, -2),
+]
+if _engine.native is not None:
+    LAWS.append(dg.GeneralizedGaussian(10, "3/2", mu=1))
+
+
+def test_parameters_are_kept_exactly() -> None:
+    """A float means its binary value, a string its decimal one."""
+    assert dg.DiscreteGaussian(0.1).sigma2 == F(0.1) != F(1, 10)
+    assert dg.DiscreteGaussian("0.1", "1/3") == dg.DiscreteGaussian(F(1, 10), mu=F(1, 3))
+    laws: list[object] = [dg.DiscreteLaplace(2), dg.DiscreteGaussian(2)]
+    assert laws[0] != laws[1]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_laws_are_values(law: Any) -> None:
+    """Equal, of one hash, and able to draw after pickle, copy and deepcopy; frozen."""
+    for other in (pickle.loads(pickle.dumps(law)), copy.copy(law), copy.deepcopy(law)):
+        assert other == law
+        assert hash(other) == hash(law)
+        assert isinstance(other.sample(), int)
+    with pytest.raises(AttributeError):
+        law.mu = 3
+
+
+@pytest.mark.parametrize("law", LAWS[:2], ids=repr)
+def test_a_copy_draws_bits_of_its_own(law: Any) -> None:
+    """Pickles hold no randomness: the copy's draws are others (wide laws tell)."""
+    n = 60
+    one = law.sample(n, dtype=object)
+    other = pickle.loads(pickle.dumps(law)).rvs(n, dtype=object)
+    assert (one != other).any()
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_sample_takes_what_the_functions_take(law: Any) -> None:
+    """size, dtype, out, method, source, threads; the same errors."""
+    assert law.sample((2, 3), dtype=object).shape == (2, 3)
+    assert law.sample(5, dtype=object, threads=2).dtype == object
+    out = np.empty(4, dtype=object)
+    assert law.sample(out=out) is out
+    with pytest.raises(ValueError, match="size"):
+        law.sample(-1)
+    with pytest.raises(ValueError, match="method"):
+        law.sample(method="none")
+    with pytest.raises(ValueError, match="source"):
+        law.sample(source="numpy")
+    with pytest.raises(TypeError, match="threads"):
+        law.sample(threads=True)
+
+
+def test_bad_parameters_are_refused_when_the_law_is_made() -> None:
+    for make in (dg.DiscreteGaussian, dg.DiscreteLaplace):
+        with pytest.raises(ValueError, match="must be positive"):
+            make(0)
+        with pytest.raises(TypeError, match="mu"):
+            make(1, None)
+    if _engine.native is not None:
+        with pytest.raises(ValueError, match="beta"):
+            dg.GeneralizedGaussian(1, 0.5)
+
+
+def test_a_law_that_does_not_fit_is_refused_before_drawing() -> None:
+    with pytest.raises(OverflowError, match="dtype=object"):
+        LAWS[1].sample(3)
+    assert isinstance(LAWS[1].sample(), int)

@@ -46,7 +46,8 @@ typedef struct fill_state {
     dg_bits *bits;
     uint32_t n_flagged;
     uint16_t at[MOST_CHUNK + DG_POSITIONS_BEHIND]; /* in the round: whose cells are not full */
-    uint16_t pending[MOST_CHUNK];                  /* in the chunk: what the round draws */
+    bool first_round; /* which draws item i as its i-th; later ones draw pending[i] */
+    uint16_t pending[MOST_CHUNK];
     flagged flagged[MOST_CHUNK];
     int64_t y[MOST_CHUNK];                      /* block 2^tick_bits + tick */
     uint8_t rest[MOST_CHUNK * MOST_DTYPE_REST]; /* of fills into a dtype */
@@ -128,6 +129,12 @@ static dg_status look_up_round(const sink *to, size_t n, bool directly, fill_sta
     return DG_OK;
 }
 
+/** The item that the i-th draw of the round is for. */
+static inline size_t item_of(size_t i, const fill_state *state)
+{
+    return state->first_round ? i : state->pending[i];
+}
+
 /** Put the draws of a round whose cells are full: those between the flagged ones. */
 static dg_status put_full(const sink *to, size_t n, const fill_state *state)
 {
@@ -137,7 +144,7 @@ static dg_status put_full(const sink *to, size_t n, const fill_state *state)
             next++;
             continue;
         }
-        DG_TRY(put(to, state->pending[i], state->y[i]));
+        DG_TRY(put(to, item_of(i, state), state->y[i]));
     }
     return DG_OK;
 }
@@ -149,7 +156,7 @@ static dg_status decide_flagged(const sink *to, size_t *n_left, fill_state *stat
     const dg_table *table = to->table;
     uint32_t left = 0;
     for (uint32_t i = 0; i < state->n_flagged; i++) {
-        const size_t position = state->pending[state->flagged[i].at];
+        const size_t position = item_of(state->flagged[i].at, state);
         const uint8_t *rest = to->rest + position * to->rest_stride;
         dg_place place;
         bool accepted;
@@ -170,13 +177,11 @@ static dg_status decide_flagged(const sink *to, size_t *n_left, fill_state *stat
 static dg_status fill_chunk(const sink *to, size_t n, fill_state *state)
 {
     bool directly = to->direct;
-    for (size_t i = 0; i < n; i++) {
-        state->pending[i] = (uint16_t)i;
-    }
+    state->first_round = true;
     while (n > 0) {
         DG_TRY(look_up_round(to, n, directly, state));
         for (size_t i = 0; i < n && to->table->rest_bytes > 0; i++) {
-            uint8_t *rest = to->rest + state->pending[i] * to->rest_stride;
+            uint8_t *rest = to->rest + item_of(i, state) * to->rest_stride;
             DG_TRY(dg_bits_take(rest, to->table->rest_bytes, state->bits));
         }
         if (!directly) {
@@ -184,6 +189,7 @@ static dg_status fill_chunk(const sink *to, size_t n, fill_state *state)
         }
         DG_TRY(decide_flagged(to, &n, state));
         directly = false;
+        state->first_round = false;
     }
     return DG_OK;
 }

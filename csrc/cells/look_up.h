@@ -19,6 +19,10 @@ enum {
  * more; at has room for n + DG_POSITIONS_BEHIND. Returns:   how many positions were written.
  */
 dg_look_up dg_look_up_portable;
+
+/** What dg_look_up_avx512 needs for words of n_bytes. */
+void dg_look_up_spread(dg_spread *out, size_t n_bytes);
+
 dg_look_up dg_look_up_avx512; /* requires dg_isa_available(DG_ISA_AVX512), index_bits == 16 */
 
 /** The word of n_bytes <= 8 at p, least significant byte first. Reads 8 bytes. */

@@ -10,29 +10,15 @@
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX512
 
-/** How the bytes of words become lanes. Each 128-bit part takes the words of `per_part` lanes:
- * first the four 32-bit pieces that hold them, then a shuffle of their bytes. */
+/** table->spread, in registers. */
 typedef struct spread {
     __m512i pieces, bytes;
 } spread;
 
-DG_TARGET_AVX512 static spread make_spread(size_t n_bytes)
+INLINE spread load_spread(const dg_table *table)
 {
-    uint32_t pieces[16];
-    uint8_t bytes[64];
-    size_t lane_bytes = n_bytes <= 4 ? 4 : 8, per_part = 16 / lane_bytes;
-    for (size_t part = 0; part < 4; part++) {
-        size_t first = part * per_part * n_bytes;
-        for (size_t i = 0; i < 4; i++) { /* pieces past the 64 bytes loaded are never shuffled in */
-            pieces[4 * part + i] = (uint32_t)((first / 4 + i) & 15);
-        }
-        for (size_t i = 0; i < 16; i++) {
-            size_t in_lane = i % lane_bytes;
-            size_t at = first % 4 + (i / lane_bytes) * n_bytes + in_lane;
-            bytes[16 * part + i] = (uint8_t)(in_lane < n_bytes ? at : 0x80);
-        }
-    }
-    return (spread){_mm512_loadu_si512(pieces), _mm512_loadu_si512(bytes)};
+    return (spread){_mm512_loadu_si512(table->spread.pieces),
+                    _mm512_loadu_si512(table->spread.bytes)};
 }
 
 INLINE __m512i load_lanes(const uint8_t *words, spread by)
@@ -85,7 +71,7 @@ INLINE uint32_t look_up_short(uint8_t *out, size_t item_size, uint16_t *at, size
                               size_t n_bytes, uint64_t c, const uint8_t *words,
                               const dg_table *table)
 {
-    const spread by = make_spread(n_bytes);
+    const spread by = load_spread(table);
     const __m512i index_mask = _mm512_set1_epi32(0xFFFF);
     const __m512i tick_mask = _mm512_set1_epi32((int)((1u << table->tick_bits) - 1));
     const __m512i n_full = _mm512_set1_epi32((int)table->n_full);
@@ -103,9 +89,11 @@ INLINE uint32_t look_up_short(uint8_t *out, size_t item_size, uint16_t *at, size
         __m512i value = _mm512_add_epi32(_mm512_sll_epi32(block, shift), tick);
         store_16(out + i * item_size, item_size, value, c32, c64);
         __mmask16 rest = _mm512_cmpge_epu32_mask(index, n_full);
-        __m512i which = _mm512_maskz_compress_epi32(rest, position);
-        _mm256_storeu_si256((void *)(at + count), _mm512_cvtepi32_epi16(which));
-        count += (uint32_t)__builtin_popcount(rest);
+        if (rest != 0) {
+            __m512i which = _mm512_maskz_compress_epi32(rest, position);
+            _mm256_storeu_si256((void *)(at + count), _mm512_cvtepi32_epi16(which));
+            count += (uint32_t)__builtin_popcount(rest);
+        }
         position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
     }
     return count;
@@ -115,7 +103,7 @@ INLINE uint32_t look_up_short(uint8_t *out, size_t item_size, uint16_t *at, size
 INLINE uint32_t look_up_long(uint8_t *out, size_t item_size, uint16_t *at, size_t n, size_t n_bytes,
                              uint64_t c, const uint8_t *words, const dg_table *table)
 {
-    const spread by = make_spread(n_bytes);
+    const spread by = load_spread(table);
     const __m512i index_mask = _mm512_set1_epi64(0xFFFF);
     const __m512i tick_mask = _mm512_set1_epi64((long long)((UINT64_C(1) << table->tick_bits) - 1));
     const __m512i n_full = _mm512_set1_epi64(table->n_full);
@@ -134,9 +122,11 @@ INLINE uint32_t look_up_long(uint8_t *out, size_t item_size, uint16_t *at, size_
         value = _mm512_add_epi64(_mm512_add_epi64(value, tick), centre);
         store_8(out + i * item_size, item_size, value);
         __mmask8 rest = _mm512_cmpge_epu64_mask(index, n_full);
-        __m256i which = _mm256_maskz_compress_epi32(rest, position);
-        _mm_storeu_si128((void *)(at + count), _mm256_cvtepi32_epi16(which));
-        count += (uint32_t)__builtin_popcount(rest);
+        if (rest != 0) {
+            __m256i which = _mm256_maskz_compress_epi32(rest, position);
+            _mm_storeu_si128((void *)(at + count), _mm256_cvtepi32_epi16(which));
+            count += (uint32_t)__builtin_popcount(rest);
+        }
         position = _mm256_add_epi32(position, _mm256_set1_epi32(8));
     }
     return count;
@@ -163,14 +153,27 @@ DG_TARGET_AVX512 static uint32_t look_up(uint8_t *out, size_t item_size, uint16_
     }
 }
 
+void dg_look_up_spread(dg_spread *out, size_t n_bytes)
+{
+    const size_t lane_bytes = n_bytes <= 4 ? 4 : 8, per_part = 16 / lane_bytes;
+    for (size_t part = 0; part < 4; part++) {
+        const size_t first = part * per_part * n_bytes;
+        for (size_t i = 0; i < 4; i++) { /* pieces past the 64 bytes loaded are never shuffled in */
+            out->pieces[4 * part + i] = (uint32_t)((first / 4 + i) & 15);
+        }
+        for (size_t i = 0; i < 16; i++) {
+            size_t in_lane = i % lane_bytes;
+            size_t at = first % 4 + (i / lane_bytes) * n_bytes + in_lane;
+            out->bytes[16 * part + i] = (uint8_t)(in_lane < n_bytes ? at : 0x80);
+        }
+    }
+}
+
 uint32_t dg_look_up_avx512(void *out, size_t item_size, uint16_t *at, size_t n, uint64_t c,
                            const uint8_t *words, const dg_table *table)
 {
     size_t n_bytes = dg_table_word_bytes(table);
     size_t whole = n - n % 16;
-    if (n_bytes == 2) { /* one load a word, and no gather, is faster */
-        return dg_look_up_portable(out, item_size, at, n, c, words, table);
-    }
     uint32_t count = look_up(out, item_size, at, whole, c, words, table);
     uint32_t more = dg_look_up_portable((uint8_t *)out + whole * item_size, item_size, at + count,
                                         n - whole, c, words + whole * n_bytes, table);

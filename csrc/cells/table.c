@@ -1,6 +1,7 @@
 #include "cells/build.h"
 
 #include "base/check.h"
+#include "cells/draw.h"
 #include "cells/look_up.h"
 
 #include <stdlib.h>
@@ -293,6 +294,7 @@ static void choose_look_up(dg_table *table, dg_isa isa)
 #if DG_ISA_X86_64
     if (table->isa == DG_ISA_AVX512 && table->index_bits == DG_INDEX_BITS) {
         table->look_up = dg_look_up_avx512;
+        dg_look_up_spread(&table->spread, dg_table_word_bytes(table));
         return;
     }
 #endif
@@ -311,8 +313,8 @@ dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits,
     }
     table->law = law;
     table->index_bits = index_bits;
-    choose_look_up(table, isa);
     choose_blocks(table, block_bits);
+    choose_look_up(table, isa);
     dg_builder build;
     memset(&build, 0, sizeof build);
     build.table = table;

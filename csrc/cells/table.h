@@ -55,10 +55,18 @@ typedef struct dg_table dg_table;
 typedef uint32_t dg_look_up(void *out, size_t item_size, uint16_t *at, size_t n, uint64_t c,
                             const uint8_t *words, const dg_table *table);
 
+/** How the bytes of words become lanes of 32 or 64 bits: each 128-bit part takes first the four
+ * 32-bit pieces that hold its words, then a shuffle of their bytes. For the AVX-512 loop. */
+typedef struct dg_spread {
+    uint32_t pieces[16];
+    uint8_t bytes[64];
+} dg_spread;
+
 struct dg_table {
     const dg_law *law;
     dg_isa isa;          /* what draws are looked up with */
     dg_look_up *look_up; /* by it */
+    dg_spread spread;
     size_t block_bits;
     size_t rest_bytes;
     unsigned index_bits, tick_bits, tail_bits;

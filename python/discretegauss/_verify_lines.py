@@ -56,7 +56,7 @@ _MOST_PIECES = 400
 
 
 class Use(NamedTuple):
-    """What a line is used for: 2**tail_level H g - level, from integer `near` to `far`, outwards."""
+    """A use of a line: for 2**tail_level H g - level, from integer `near` outwards to `far`."""
 
     level: int
     tail_level: int
@@ -81,24 +81,26 @@ class _Claim:
         self.above = self.below if line.slope == 0 else self.below - 1
 
     def line(self, distance: arb) -> arb:
-        return self._base + (self._far - distance) * self._slope
+        value: arb = self._base + (self._far - distance) * self._slope
+        return value
 
     def height(self, g: arb) -> arb:
-        return _ONE * (self.factor * g - self.use.level)
+        value: arb = _ONE * (self.factor * g - self.use.level)
+        return value
 
 
 def _half(claim: _Claim, a: arb, b: arb, q: tuple[arb, arb], spread: tuple[arb, arb]) -> bool:
     """Return whether both bounds are proven on [a, b]; q: its values at the ends of the piece."""
     upper = claim.line(b) + claim.above >= _ONE or all(at + spread[0] <= claim.above for at in q)
     lower = claim.line(a) - claim.below <= 0 or all(at - spread[1] >= -claim.below for at in q)
-    return upper and lower
+    return bool(upper and lower)
 
 
 def _violated(claim: _Claim, at: arb, t: arb, q: arb) -> bool:
     """Return whether a bound is certainly broken at one distance."""
     upper = q > claim.above and claim.line(at) + claim.above < _ONE and t > 0
     lower = q < -claim.below and claim.line(at) - claim.below > 0 and t < _ONE
-    return upper or lower
+    return bool(upper or lower)
 
 
 def _between(claim: _Claim, near: arb, far: arb) -> bool | None:

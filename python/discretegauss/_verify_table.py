@@ -79,13 +79,15 @@ def copy_out(spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> Table
             full.append(block[0])
         else:
             partial.append(Partial(block[0], level[0], line[0]))
-    signed, unsigned = ffi.new("int64_t[2]"), ffi.new("uint64_t[2]")
+    base, error = ffi.new("int64_t *"), ffi.new("int64_t *")
+    far, slope = ffi.new("uint64_t *"), ffi.new("uint64_t *")
+    slope_bits = ffi.new("uint32_t *")
     lines: list[Line] = []
     for i in range(info.n_lines):
-        lib.dg_table_line(signed, signed + 1, unsigned, unsigned + 1, level, i, handle)
-        if level[0] != SLOPE_BITS:
-            raise RuntimeError(f"a slope has {level[0]} binary places, not {SLOPE_BITS}")
-        lines.append(Line(signed[0], signed[1], unsigned[0], unsigned[1]))
+        lib.dg_table_line(base, error, far, slope, slope_bits, i, handle)
+        if slope_bits[0] != SLOPE_BITS:
+            raise RuntimeError(f"a slope has {slope_bits[0]} binary places, not {SLOPE_BITS}")
+        lines.append(Line(base[0], error[0], far[0], slope[0]))
     return Table(
         spec=spec,
         index_bits=info.index_bits,

@@ -22,15 +22,6 @@ exponent is 0 the weight is taken as exactly 1.
 
 Needs python-flint (``pip install discretegauss[verify]``). Exit codes: 0 all proven, 1 a table is
 wrong or not proven, 2 wrong arguments or no python-flint.
-
-Examples
---------
->>> from fractions import Fraction
->>> from discretegauss._spec import Kind, Spec
->>> from discretegauss.verify import copy_out, verify
->>> spec = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(10), Fraction(1, 3))
->>> verify(copy_out(spec)).lines > 100  # doctest: +SKIP
-True
 """
 
 from __future__ import annotations
@@ -41,12 +32,13 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 from ._spec import Spec
 from ._verify_cases import described, fixed_cases, random_cases
-from ._verify_law import Weight, precision
+from ._verify_law import Weight, ball, precision
 from ._verify_lines import Use, line_holds
 from ._verify_table import Table, copy_out
 from .errors import ParameterValueError
@@ -58,6 +50,10 @@ __all__ = ["Proven", "VerificationError", "copy_out", "main", "verify"]
 
 _TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with lines
 _MOST_LINE_BLOCKS = 2**13  # MOST_LINE_BLOCKS of decide.c: blocks farther out use no line
+_NEEDED = {
+    "flint": "python-flint: pip install discretegauss[verify]",
+    "discretegauss._native": "the compiled core, whose tables it looks at",
+}
 _FIRST_PRECISION = 192
 _LAST_PRECISION = 2**17
 
@@ -97,6 +93,14 @@ class _Weights:
 
 def _at_most(left: arb, right: arb) -> bool | None:
     return True if left <= right else False if left > right else None
+
+
+def _under(height: int, y: int, n: int, weight: Weight) -> bool | None:
+    return _at_most(height * weight.weight_at(y), ball(n))
+
+
+def _over(height: int, y: int, n: int, weight: Weight) -> bool | None:
+    return _at_most(ball(n), height * weight.weight_at(y))
 
 
 def _require(answer: bool | None, fact: str) -> None:
@@ -144,11 +148,11 @@ def _verify_layout(table: Table) -> None:
 def _verify_core(table: Table, weights: _Weights) -> None:
     """Facts 1 and 2."""
     full = Counter(table.full)
-    partial: dict[int, list[int]] = {}
+    partial_levels: dict[int, list[int]] = {}
     for cell in table.partial:
-        partial.setdefault(cell.block, []).append(cell.level)
+        partial_levels.setdefault(cell.block, []).append(cell.level)
     for block in range(table.first_block, table.last_block + 1):
-        n_full, levels = full[block], sorted(partial.get(block, []))
+        n_full, levels = full[block], sorted(partial_levels.get(block, []))
         _require(
             levels == list(range(n_full, n_full + len(levels))),
             f"the partial cells of block {block} are the levels above its full ones, each once",
@@ -156,13 +160,11 @@ def _verify_core(table: Table, weights: _Weights) -> None:
         n_cells = n_full + len(levels)
         near, far = _ends(block, table)
         _require(
-            weights.certain(
-                lambda g, y=near, n=n_cells: _at_most(table.height * g.weight_at(y), n)
-            ),
+            weights.certain(partial(_under, table.height, near, n_cells)),
             f"the {n_cells} cells of block {block} cover the law",
         )
         _require(
-            weights.certain(lambda g, y=far, n=n_full: _at_most(n, table.height * g.weight_at(y))),
+            weights.certain(partial(_over, table.height, far, n_full)),
             f"the {n_full} full cells of block {block} lie under the law",
         )
 
@@ -173,7 +175,7 @@ def _tail_start(left: bool, table: Table) -> int:
     return (table.last_block + 1) << table.block_bits
 
 
-def _halves(weight: Weight, start: int, beyond: int) -> bool | None:
+def _halves(start: int, beyond: int, weight: Weight) -> bool | None:
     from flint import arb
 
     growth = weight.phi(weight.distance(beyond)) - weight.phi(weight.distance(start))
@@ -188,11 +190,11 @@ def _verify_tails(table: Table, weights: _Weights) -> None:
         beyond = start - width if left else start + width
         side = "left" if left else "right"
         _require(
-            weights.certain(lambda g, y=start: _at_most(table.height * g.weight_at(y), 1)),
+            weights.certain(partial(_under, table.height, start, 1)),
             f"height * g <= 1 where the {side} tail starts",
         )
         _require(
-            weights.certain(lambda g, y=start, z=beyond: _halves(g, y, z)),
+            weights.certain(partial(_halves, start, beyond)),
             f"the {side} tail halves from block to block",
         )
 
@@ -224,7 +226,7 @@ def _verify_lines(table: Table, weights: _Weights) -> int:
     for number, use in _uses(table):
         line = table.lines[number]
         _require(
-            weights.certain(lambda g, line=line, use=use: line_holds(line, use, table, g)),
+            weights.certain(partial(line_holds, line, use, table)),
             f"line {number} {tuple(line)} bounds 2**{use.tail_level} H g - {use.level}"
             f" on the integers from {use.near} to {use.far}",
         )
@@ -293,12 +295,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.random < 0:
         parser.error(f"--random must be at least 0, got {options.random}")
-    if find_spec("flint") is None:
-        print(
-            "python -m discretegauss.verify needs python-flint: pip install discretegauss[verify]",
-            file=sys.stderr,
-        )
-        return 2
+    for module, advice in _NEEDED.items():
+        if find_spec(module) is None:
+            print(f"python -m discretegauss.verify needs {advice}", file=sys.stderr)
+            return 2
     rng = random.SystemRandom()  # which laws are looked at; a wrong one is printed in full
     return _run([*fixed_cases(), *random_cases(options.random, rng)])
 

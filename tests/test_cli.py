@@ -271,8 +271,16 @@ def test_ctrl_c_is_exit_code_130_and_no_file(tmp_path: Path) -> None:
     with pipe.open("w") as file:  # waits until the command has opened the other end
         file.write("flights\n1\n")
         file.flush()
-        running.send_signal(signal.SIGINT)
-        _, err = running.communicate(timeout=60)
+        for _ in range(600):  # once may be too early: just before the read that it should end
+            running.send_signal(signal.SIGINT)
+            try:
+                _, err = running.communicate(timeout=0.1)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        else:
+            running.kill()
+            _, err = running.communicate()
     assert running.returncode == 130
     assert err == "discretegauss: error: interrupted\n"
     assert os.listdir(tmp_path) == ["t.csv"]

@@ -1,0 +1,381 @@
+/* The exact output law of small cell tables, through the compiled kernel: dg_decide on every word
+ * there is.
+ *
+ * A word decides at once (full and reject cells), or it reads a height F of 56 bits, and then
+ * accepts every F < A, rejects every F >= B, and asks for more bits for F in [A, B). A and B are
+ * found by bisection around their expected place; far from it a few F are tried. Facts, with
+ * T = 2^56 (2^i H g - m) from MPFR at 320 bits, by formulas of this file:
+ *
+ *   - A <= T <= B where T is in [0, 2^56], and B - A <= 2: only the units that refinement splits;
+ *     for those the same holds 64 bits further down;
+ *   - tail levels 0 ... 20 of both sides, of which those from DG_TAIL_LEVELS on use no line;
+ *   - for every integer y, the sum of the accepted shares of all words that lead to y brackets
+ *     H g(y): so an attempt returns y with probability H g(y) / (2^b w), to within 2^-55 in H g(y);
+ *   - each word leads to one y, and there are n_full w words that accept at once.
+ *
+ * With -DDG_NARROW_BOUNDS=ON every comparison goes to refine(), from 8 bits of precision up; the
+ * same facts must hold. */
+#include "support.h"
+
+#include "cells/decide.h"
+
+#include <mpfr.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if DG_HAVE_WORDS
+
+enum { PRECISION = 320, LEVELS = 21, MOST_TAPE = 32, NEARBY = 4 };
+
+typedef struct test_case {
+    dg_law_kind kind;   /* generalised Gaussian: beta = 3 */
+    int64_t a, b, n, d; /* parameter a/b; mu = f = n/d, -1/2 <= f < 1/2 */
+    unsigned index_bits;
+    int block_bits;
+} test_case;
+
+static const test_case CASES[] = {
+    {DG_DISCRETE_GAUSSIAN, 1, 1, 0, 1, 4, 0},       {DG_DISCRETE_GAUSSIAN, 4, 1, 1, 3, 5, 0},
+    {DG_DISCRETE_GAUSSIAN, 4, 1, -1, 2, 5, 2},      {DG_DISCRETE_GAUSSIAN, 100, 1, 0, 1, 8, 0},
+    {DG_DISCRETE_GAUSSIAN, 355, 113, 2, 5, 8, 0},   {DG_DISCRETE_GAUSSIAN, 100, 1, 1, 3, 8, 2},
+    {DG_DISCRETE_GAUSSIAN, 10000, 1, -1, 2, 8, 5},  {DG_DISCRETE_GAUSSIAN, 10000, 7, 0, 1, 8, -1},
+    {DG_DISCRETE_LAPLACE, 2, 1, 0, 1, 6, 0},        {DG_DISCRETE_LAPLACE, 10, 1, 0, 1, 5, 2},
+    {DG_DISCRETE_LAPLACE, 10, 3, 1, 3, 8, 0},       {DG_DISCRETE_LAPLACE, 100, 1, -1, 2, 8, 5},
+    {DG_GENERALIZED_GAUSSIAN, 4, 1, 0, 1, 6, 0},    {DG_GENERALIZED_GAUSSIAN, 10, 1, 2, 5, 7, 1},
+    {DG_GENERALIZED_GAUSSIAN, 100, 1, -1, 2, 8, 4}, {DG_GENERALIZED_GAUSSIAN, 50, 3, 1, 3, 8, 0},
+};
+
+/** Sums over words, in units of 2^-77 of a word. */
+typedef struct share {
+    dg_u128 lower, upper;
+} share;
+
+typedef struct counts {
+    uint64_t at_once, unread, words, refined;
+} counts;
+
+static const uint64_t ALL = UINT64_C(1) << DG_HEIGHT_BITS;
+
+static dg_integer number(uint8_t bytes[8], int64_t value)
+{
+    for (int i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)((uint64_t)value >> (8 * i));
+    }
+    return (dg_integer){bytes, 8};
+}
+
+static dg_law *law_for(const test_case *of)
+{
+    uint8_t bytes[6][8];
+    dg_parameters parameters = {number(bytes[0], of->a), number(bytes[1], of->b),
+                                number(bytes[2], of->n), number(bytes[3], of->d),
+                                number(bytes[4], 3),     number(bytes[5], 1)};
+    dg_law *law = NULL;
+    dg_status status = dg_law_new(&law, of->kind, DG_ARITHMETIC_AUTO, &parameters);
+    CHECK(status == DG_OK, "no law: status %d", (int)status);
+    return law;
+}
+
+/** The exponent of g(y), an exact rational in all cases here. */
+static void exponent_of(mpq_t out, int64_t y, const test_case *of)
+{
+    mpz_ptr num = mpq_numref(out), den = mpq_denref(out);
+    unsigned long power = of->kind == DG_DISCRETE_LAPLACE ? 1 : 3;
+    if (of->kind == DG_DISCRETE_GAUSSIAN) { /* ((y d - n)^2 - n^2) b / (2 a d^2) */
+        power = 2;
+    }
+    mpz_t at_zero;
+    mpz_init(at_zero);
+    mpz_set_si(num, llabs(y * of->d - of->n));
+    mpz_pow_ui(num, num, power);
+    mpz_set_si(at_zero, llabs(of->n));
+    mpz_pow_ui(at_zero, at_zero, power);
+    mpz_sub(num, num, at_zero);
+    mpz_set_si(den, of->d);
+    mpz_pow_ui(den, den, power);
+    for (unsigned long i = 0; i < (power == 2 ? 1 : power); i++) {
+        mpz_mul_si(num, num, of->b);
+        mpz_mul_si(den, den, of->a);
+    }
+    if (power == 2) {
+        mpz_mul_2exp(den, den, 1);
+    }
+    mpq_canonicalize(out);
+    mpz_clear(at_zero);
+}
+
+/** lower, upper: bounds of 2^n_bits (2^level H g(y) - m). */
+static void enclose(mpz_t lower, mpz_t upper, int64_t y, unsigned long level, unsigned long m,
+                    unsigned long n_bits, const dg_table *table, const test_case *of)
+{
+    mpq_t exponent;
+    mpfr_t value;
+    mpq_init(exponent);
+    mpfr_init2(value, PRECISION);
+    exponent_of(exponent, y, of);
+    mpq_neg(exponent, exponent);
+    for (int up = 0; up < 2; up++) {
+        mpfr_rnd_t round = up ? MPFR_RNDU : MPFR_RNDD;
+        mpfr_set_q(value, exponent, round);
+        mpfr_exp(value, value, round);
+        mpfr_mul_ui(value, value, table->height, round);
+        mpfr_mul_2ui(value, value, level, round);
+        mpfr_sub_ui(value, value, m, round);
+        mpfr_mul_2ui(value, value, n_bits, round);
+        mpfr_get_z(up ? upper : lower, value, round);
+    }
+    mpfr_clear(value);
+    mpq_clear(exponent);
+}
+
+typedef enum outcome { REJECTED, UNDECIDED, ACCEPTED } outcome;
+
+/** What dg_decide makes of a word and a tape; *used: bytes read if it decided. */
+static outcome decide(int64_t *y, size_t *used, uint64_t word, const uint8_t *bytes, size_t n,
+                      const dg_table *table)
+{
+    static dg_bits bits; /* large */
+    tape from = {bytes, n, 0};
+    dg_source source = tape_source(&from);
+    dg_place place = {0, 0};
+    bool accepted = false;
+    dg_bits_open(&bits, &source);
+    dg_status status = dg_decide(&place, &accepted, word, bytes, table, &bits);
+    dg_bits_close(&bits);
+    CHECK(status == DG_OK || status == DG_ERR_SOURCE, "status %d", (int)status);
+    *y = place.block * (INT64_C(1) << table->tick_bits) + (int64_t)place.tick;
+    *used = from.used;
+    return status != DG_OK ? UNDECIDED : accepted ? ACCEPTED : REJECTED;
+}
+
+/** A word with the bytes it reads before F: those of the tail's level. */
+typedef struct attempt {
+    uint64_t word;
+    uint8_t tape[MOST_TAPE];
+    size_t n;
+    int64_t y;
+    const dg_table *table;
+} attempt;
+
+static outcome with_bits(const attempt *by, uint64_t value, size_t n_bytes)
+{
+    uint8_t bytes[MOST_TAPE];
+    size_t used;
+    int64_t y;
+    memcpy(bytes, by->tape, by->n);
+    for (size_t i = 0; i < n_bytes; i++) {
+        bytes[by->n + i] = (uint8_t)(value >> (8 * i));
+    }
+    outcome result = decide(&y, &used, by->word, bytes, by->n + n_bytes, by->table);
+    CHECK(y == by->y, "the place depends on the height");
+    CHECK(result == UNDECIDED || used == by->n + n_bytes, "%zu bytes used", used);
+    return result;
+}
+
+static uint64_t clamped(const mpz_t value, int add, uint64_t most)
+{
+    mpz_t at;
+    uint64_t result = 0;
+    mpz_init(at);
+    if (add < 0) {
+        mpz_sub_ui(at, value, (unsigned long)-add);
+    } else {
+        mpz_add_ui(at, value, (unsigned long)add);
+    }
+    if (mpz_sgn(at) > 0) {
+        result = mpz_sizeinbase(at, 2) > 64 ? UINT64_MAX : (uint64_t)mpz_get_ui(at);
+    }
+    mpz_clear(at);
+    return result < most ? result : most;
+}
+
+/** *A, *B: the first value that is not accepted, and the first that is rejected, all values below
+ *  `all`; expected within NEARBY of the bounds lower, upper of T. Elsewhere a few are tried. */
+static void find_flips(uint64_t *A, uint64_t *B, const attempt *by, const mpz_t lower,
+                       const mpz_t upper, size_t n_bytes, uint64_t all)
+{
+    uint64_t low = clamped(lower, -NEARBY, all), high = clamped(upper, NEARBY, all);
+    for (uint64_t part = 0; part < 8; part++) {
+        uint64_t below = low / 8 * part, above = high + (all - high) / 8 * part;
+        CHECK(low == 0 || with_bits(by, below, n_bytes) == ACCEPTED, "y = %lld", (long long)by->y);
+        CHECK(above >= all || with_bits(by, above, n_bytes) == REJECTED, "y = %lld",
+              (long long)by->y);
+    }
+    CHECK(low == 0 || with_bits(by, low - 1, n_bytes) == ACCEPTED, "y = %lld", (long long)by->y);
+    *A = low;
+    while (*A < high && with_bits(by, *A, n_bytes) == ACCEPTED) {
+        ++*A;
+    }
+    *B = *A;
+    while (*B < high && with_bits(by, *B, n_bytes) == UNDECIDED) {
+        ++*B;
+    }
+    for (uint64_t rest = *B; rest < high; rest++) {
+        CHECK(with_bits(by, rest, n_bytes) == REJECTED, "y = %lld", (long long)by->y);
+    }
+}
+
+/** Check A <= T <= B as far as T is in [0, all]. */
+static void check_flips(uint64_t A, uint64_t B, const mpz_t lower, const mpz_t upper, uint64_t all,
+                        const attempt *by)
+{
+    CHECK(A <= B && B - A <= 2, "%llu undecided", (unsigned long long)(B - A));
+    CHECK(A <= clamped(upper, 0, all), "y = %lld: accepts too much", (long long)by->y);
+    CHECK(B >= clamped(lower, 0, all), "y = %lld: rejects too much", (long long)by->y);
+}
+
+/** The height F splits: check the next 64 bits of f by the same rules. */
+static void check_refined(const attempt *by, uint64_t F, unsigned long level, unsigned long m,
+                          const test_case *of)
+{
+    attempt deeper = *by;
+    uint64_t A, B;
+    mpz_t lower, upper, offset;
+    for (size_t i = 0; i < DG_HEIGHT_BITS / 8; i++) {
+        deeper.tape[deeper.n++] = (uint8_t)(F >> (8 * i));
+    }
+    mpz_inits(lower, upper, offset, NULL);
+    enclose(lower, upper, by->y, level, m, DG_HEIGHT_BITS + 64, by->table, of);
+    mpz_import(offset, 1, -1, sizeof F, 0, 0, &F);
+    mpz_mul_2exp(offset, offset, 64);
+    mpz_sub(lower, lower, offset);
+    mpz_sub(upper, upper, offset);
+    find_flips(&A, &B, &deeper, lower, upper, 8, UINT64_MAX);
+    check_flips(A, B, lower, upper, UINT64_MAX, &deeper);
+    mpz_clears(lower, upper, offset, NULL);
+}
+
+/** Add what a word whose cell is partial or of a tail does, at one tail level. */
+static void add_attempt(share *shares, counts *total, attempt *by, unsigned long level,
+                        unsigned long m, unsigned shift, int64_t y0, const test_case *of)
+{
+    uint64_t A, B;
+    size_t used;
+    mpz_t lower, upper;
+    mpz_inits(lower, upper, NULL);
+    outcome at_once = decide(&by->y, &used, by->word, by->tape, by->n, by->table);
+    enclose(lower, upper, by->y, level, m, DG_HEIGHT_BITS, by->table, of);
+    if (at_once == UNDECIDED) {
+        find_flips(&A, &B, by, lower, upper, DG_HEIGHT_BITS / 8, ALL);
+        for (uint64_t F = A; F < B; F++) {
+            total->refined++;
+            check_refined(by, F, level, m, of);
+        }
+    } else {
+        total->unread++;
+        CHECK(used == by->n, "%zu bytes used", used);
+        A = B = at_once == ACCEPTED ? ALL : 0;
+    }
+    check_flips(A, B, lower, upper, ALL, by);
+    shares[by->y - y0].lower += (dg_u128)A << shift;
+    shares[by->y - y0].upper += (dg_u128)B << shift;
+    mpz_clears(lower, upper, NULL);
+}
+
+/** Add what a word does: all tail levels below LEVELS if its cell is one of a tail. */
+static void add_word(share *shares, counts *total, uint64_t word, int64_t y0, const dg_table *table,
+                     const test_case *of)
+{
+    attempt by = {word, {0}, 0, 0, table};
+    uint64_t cell = word & ((UINT64_C(1) << table->index_bits) - 1);
+    uint64_t n_core = table->n_full + table->n_partial;
+    size_t used;
+    int64_t y;
+    total->words++;
+    if (cell >= table->n_full && cell < n_core) {
+        add_attempt(shares, total, &by, 0, table->partial[cell - table->n_full].level, LEVELS, y0,
+                    of);
+        return;
+    }
+    if (cell >= n_core && cell < n_core + 2 * table->n_tail_side) {
+        for (unsigned level = 0; level < LEVELS; level++) {
+            by.n = level / 8 + 1;
+            memset(by.tape, 0xFF, by.n - 1);
+            by.tape[by.n - 1] = (uint8_t)~(0xFFu >> (level % 8));
+            add_attempt(shares, total, &by, level, 0, LEVELS - 1 - level, y0, of);
+        }
+        return;
+    }
+    outcome result = decide(&y, &used, word, by.tape, 0, table);
+    CHECK(result == (cell < table->n_full ? ACCEPTED : REJECTED), "cell %d", (int)cell);
+    if (result == ACCEPTED) {
+        total->at_once++;
+        shares[y - y0].lower += (dg_u128)ALL << LEVELS;
+        shares[y - y0].upper += (dg_u128)ALL << LEVELS;
+    }
+}
+
+static void set_wide(mpz_t out, dg_u128 value)
+{
+    uint64_t words[2] = {(uint64_t)value, (uint64_t)(value >> 64)};
+    mpz_import(out, 2, -1, sizeof words[0], 0, 0, words);
+}
+
+/** Compare the sums with H g(y), for every integer of the window. */
+static void check_law(const share *shares, int64_t n, int64_t y0, const dg_table *table,
+                      const test_case *of)
+{
+    mpz_t lower, upper, sum;
+    mpz_inits(lower, upper, sum, NULL);
+    for (int64_t i = 0; i < n; i++) {
+        enclose(lower, upper, y0 + i, 0, 0, DG_HEIGHT_BITS + LEVELS, table, of);
+        set_wide(sum, shares[i].lower);
+        CHECK(mpz_cmp(sum, upper) <= 0, "y = %lld is returned too often", (long long)(y0 + i));
+        set_wide(sum, shares[i].upper);
+        CHECK(mpz_cmp(sum, lower) >= 0, "y = %lld is returned too rarely", (long long)(y0 + i));
+        /* over y only one cell, or one tail level, has a height that splits */
+        CHECK(shares[i].upper - shares[i].lower <= (dg_u128)2 << LEVELS, "y = %lld",
+              (long long)(y0 + i));
+    }
+    mpz_clears(lower, upper, sum, NULL);
+}
+
+static void test_table(const test_case *of)
+{
+    dg_law *law = law_for(of);
+    dg_table *table = NULL;
+    dg_status status = dg_table_build(&table, law, of->index_bits, of->block_bits, DG_ISA_AUTO);
+    CHECK(status == DG_OK, "no table for kind %d, %lld/%lld: status %d", (int)of->kind,
+          (long long)of->a, (long long)of->b, (int)status);
+    if (status == DG_OK && table->rest_bytes == 0) {
+        int64_t w = INT64_C(1) << table->block_bits, tail = w * LEVELS << table->tail_bits;
+        int64_t y0 = table->first_block * w - tail, end = (table->last_block + 1) * w + tail;
+        share *shares = calloc((size_t)(end - y0), sizeof *shares);
+        counts total = {0, 0, 0, 0};
+        if (shares == NULL) {
+            exit(2);
+        }
+        for (uint64_t word = 0; word >> (table->index_bits + table->tick_bits) == 0; word++) {
+            add_word(shares, &total, word, y0, table, of);
+        }
+        CHECK(total.at_once == table->n_full * (uint64_t)w, "full cells");
+        CHECK(total.refined > 0, "nothing was refined");
+#if defined(DG_NARROW_BOUNDS) && DG_NARROW_BOUNDS
+        CHECK(total.unread == 0, "%llu decided by a line", (unsigned long long)total.unread);
+#endif
+        check_law(shares, end - y0, y0, table, of);
+        free(shares);
+    }
+    dg_table_release(table);
+    dg_law_free(law);
+}
+
+int main(int argc, char **argv)
+{
+    size_t step = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
+    if (step < 1) {
+        return 2;
+    }
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i += step) {
+        test_table(&CASES[i]);
+    }
+    mpfr_free_cache();
+    return report("output law of small cell tables");
+}
+
+#else
+int main(void)
+{
+    return 77; /* no 128-bit integers: no cell tables */
+}
+#endif

@@ -282,4 +282,32 @@ dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_t
     return fill(&to, n, bits, &state);
 }
 
+#else /* without 128-bit words there are no tables: nothing below is reached */
+
+size_t dg_table_word_bytes(const dg_table *table)
+{
+    (void)table;
+    return 0;
+}
+
+size_t dg_table_chunk(const dg_table *table)
+{
+    (void)table;
+    return 1;
+}
+
+dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_table *table,
+                              dg_bits *bits)
+{
+    (void)out, (void)n, (void)dtype, (void)table, (void)bits;
+    return DG_ERR_PARAMETER;
+}
+
+dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
+                              dg_bits *bits)
+{
+    (void)out, (void)n, (void)n_bytes, (void)table, (void)bits;
+    return DG_ERR_PARAMETER;
+}
+
 #endif

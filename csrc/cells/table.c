@@ -346,4 +346,19 @@ void dg_table_release(dg_table *table)
     }
 }
 
+#else /* without 128-bit words there are no tables */
+
+dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits,
+                         dg_isa isa)
+{
+    (void)law, (void)index_bits, (void)block_bits, (void)isa;
+    *out = NULL;
+    return DG_ERR_PARAMETER;
+}
+
+void dg_table_release(dg_table *table)
+{
+    (void)table;
+}
+
 #endif

@@ -66,8 +66,8 @@ static bool steep_exponent(const dg_law *law)
 /** The line through both ends of a chord, with its error (PROOF.md, Lines).
  *
  *  error = max |v''| (far - near)^2 / 8, v'' <= (v_near + m) max(phi'^2, |phi''|), where
- * c->curvature holds that maximum and `most` >= v_near + m; plus 4 units of distance times the
- * slope, plus 4 units of height for the roundings. */
+ *  c->curvature holds that maximum and `most` >= v_near + m; plus units of distance times the slope,
+ *  plus units of height, for the roundings. */
 static dg_line chord_line(chord *c, unsigned long most, const dg_table *table)
 {
     dg_line line = {0, 0, 0, 0};
@@ -173,7 +173,7 @@ static dg_line level_zero_line(dg_builder *build)
 
 /** lines[m] for every level m of a table with blocks of several integers: from the distance where
  *  H g = m + 1 to the one where H g = m. One line serves both sides: g depends on the distance
- * alone. */
+ *  alone. */
 static void core_lines(dg_builder *build)
 {
     dg_table *table = build->table;

@@ -13,10 +13,10 @@ enum {
 };
 
 /** out[i] = c + (block 2^tick_bits + tick) of word i, cut to item_size bytes: right where the
- * word's cell is full. The positions of the other words go to at[], in order.
+ *  word's cell is full. The positions of the other words go to at[], in order.
  *
  *  Requires:  n <= 65536; words holds n words of dg_table_word_bytes and DG_LOOK_UP_BEHIND bytes
- * more; at has room for n + DG_POSITIONS_BEHIND. Returns:   how many positions were written.
+ *  more; at has room for n + DG_POSITIONS_BEHIND. Returns:   how many positions were written.
  */
 dg_look_up dg_look_up_portable;
 

@@ -29,12 +29,12 @@ enum {
 };
 
 /** A line that bounds t = 2^56 (2^i H g - m) against the distance, i the tail level (0 in the
- * core): v = base + floor((far - distance) slope / 2^40), held within 2^61 in size, and
+ *  core): v = base + floor((far - distance) slope / 2^40), held within 2^61 in size, and
  *
  *    C(v - error) <= C(t) <= C(v + error),   C(t) = t clamped to [0, 2^56],
  *
  *  for every y of the cells that use it, whatever its rest. A height F of [0, 2^56) is compared
- * with t, so the clamped values decide the same. */
+ *  with t, so the clamped values decide the same. */
 typedef struct dg_line {
     int64_t base, error;
     uint64_t far, slope;

@@ -36,7 +36,7 @@ dg_status dg_big_bernoulli(bool *out, const mpz_t a, const mpz_t b, dg_big *big,
  *  Requires: n >= 1; out and n are not of big's bernoulli integers.
  *
  *  Why: floor(U n) with U in [0, 1) revealed by k bytes: U n = (F n + U' n)/2^(8k) = hi + (lo + U'
- * n) / 2^(8k), and (lo + U' n)/2^(8k) < 1  <=>  U' < (2^(8k) - lo)/n: one Bernoulli decides.
+ *  n) / 2^(8k), and (lo + U' n)/2^(8k) < 1  <=>  U' < (2^(8k) - lo)/n: one Bernoulli decides.
  */
 dg_status dg_big_uniform_below(mpz_t out, const mpz_t n, dg_big *big, dg_bits *bits);
 

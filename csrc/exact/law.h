@@ -54,7 +54,7 @@ struct dg_law {
 size_t dg_uniform_bytes(const mpz_t n);
 
 /** Compute every constant of the law from a, b, mu = c/d, beta (lowest terms; checked by the
- * caller).
+ *  caller).
  *
  *  Ensures:   law holds all constants; to be cleared by dg_law_clear.
  */

@@ -1,8 +1,8 @@
 /** discretegauss: exact integer noise for differential privacy.
  *
  *  This header is the only definition of the C API. C includes it, cffi reads the region between
- * the two "cffi" marks (plain declarations only there: no #if, no macro but simple integer
- * constants), and people start here.
+ *  the two "cffi" marks (plain declarations only there: no #if, no macro but simple integer
+ *  constants), and people start here.
  *
  *  Three ideas:
  *  - a law (dg_law) is a set of parameters made ready for drawing: immutable, free of randomness,

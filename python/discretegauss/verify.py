@@ -96,10 +96,14 @@ def _at_most(left: arb, right: arb) -> bool | None:
 
 
 def _under(height: int, y: int, n: int, weight: Weight) -> bool | None:
+    if n >= height:
+        return True  # g <= 1, however close to 1 (which could take 10**5 bits to see)
     return _at_most(height * weight.weight_at(y), ball(n))
 
 
 def _over(height: int, y: int, n: int, weight: Weight) -> bool | None:
+    if n == 0:
+        return True  # g > 0, however close to 0
     return _at_most(ball(n), height * weight.weight_at(y))
 
 

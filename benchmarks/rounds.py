@@ -40,6 +40,13 @@ def measure(draws: Mapping[str, Draw], *, seconds: float, rounds: int) -> dict[s
     """Time every draw for about ``seconds`` in all, cut into ``rounds`` interleaved rounds."""
     slice_seconds = seconds / rounds
     counts = {name: _calibrate(draw, slice_seconds) for name, draw in draws.items()}
+    return measure_fixed(draws, counts, rounds=rounds)
+
+
+def measure_fixed(
+    draws: Mapping[str, Draw], counts: Mapping[str, int], *, rounds: int
+) -> dict[str, Rates]:
+    """Time every draw of a given number of samples, in interleaved rounds."""
     order = list(draws)
     rates: dict[str, list[float]] = {name: [] for name in order}
     for _ in range(rounds):

@@ -2,6 +2,7 @@
 """Samples a second of every path, beside peers measured in the same run.
 
     python benchmarks/throughput.py [--json FILE] [--quick] [--seconds S] [--only TEXT]
+                                    [--bulk]
 
 See README.md in this folder for how to read the output.
 """
@@ -15,6 +16,7 @@ import shlex
 import sys
 from pathlib import Path
 
+import bulk
 import machine
 import report
 import rounds
@@ -26,8 +28,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parse(sys.argv[1:] if argv is None else argv)
     contenders, missing = all_contenders()
     skipped = [{"case": "all", "contender": peer.name, "reason": peer.reason} for peer in missing]
-    cases = [case for case in CASES if arguments.only in case.name]
-    if not cases:
+    cases = [case for case in CASES if arguments.only in case.name and not arguments.bulk]
+    in_bulk = bulk.reason_to_skip()
+    if in_bulk is not None:
+        skipped.append({"case": "bulk", "contender": "discretegauss", "reason": in_bulk})
+    if not cases and not any(arguments.only in name for name in bulk.group_names()):
         print(f"no case has {arguments.only!r} in its name", file=sys.stderr)
         return 2
 
@@ -47,7 +52,12 @@ def main(argv: list[str] | None = None) -> int:
         rows += case_rows
         verdicts.append(report.make_verdict(case, case_rows))
 
-    print(f"\n{report.rows_text(rows)}\n\n{report.verdicts_text(verdicts)}")
+    bulk_rows = bulk.run(arguments.only, quick=arguments.quick)
+    skipped += bulk.skipped(bulk_rows)
+    if cases:
+        print(f"\n{report.rows_text(rows)}\n\n{report.verdicts_text(verdicts)}")
+    if bulk_rows:
+        print(f"\n{bulk.rows_text(bulk_rows)}")
     print("\nskipped:" if skipped else "\nskipped: none")
     for entry in skipped:
         print(f"  {entry['contender']} ({entry['case']}): {entry['reason']}")
@@ -62,6 +72,7 @@ def main(argv: list[str] | None = None) -> int:
             "machine": description,
             "skipped": skipped,
             **report.as_json(rows, verdicts),
+            "bulk": bulk.as_json(bulk_rows),
         }
         arguments.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return 0
@@ -92,6 +103,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, help="interleaved rounds in that time (default 7)")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name has TEXT")
+    parser.add_argument("--bulk", action="store_true", help="the bulk engine's targets alone")
     arguments = parser.parse_args(argv)
     if arguments.seconds is None:
         arguments.seconds = 0.15 if arguments.quick else 1.5

@@ -150,10 +150,13 @@ class Finding:
         return f"{self.question}: p = {self.p_value:.3g}"
 
 
-def check_law(draws: npt.ArrayLike, table: LawTable) -> list[Finding]:
-    """Ask everything; the draws have to be in the order in which they were drawn."""
-    cells = _cells(draws, table)
-    counts = np.bincount(cells, minlength=len(table.pmf) + 2)
+def count_cells(draws: npt.ArrayLike, table: LawTable) -> Counts:
+    """How many draws fell in each cell: all below the table, its integers, all above."""
+    return np.bincount(_cells(draws, table), minlength=len(table.pmf) + 2)
+
+
+def check_counts(counts: Counts, table: LawTable) -> list[Finding]:
+    """Ask everything that does not need the order of the draws."""
     n = int(counts.sum())
     p = np.concatenate(([0.0], table.pmf, [0.0]))
     findings = [
@@ -164,10 +167,18 @@ def check_law(draws: npt.ArrayLike, table: LawTable) -> list[Finding]:
         *_peak(counts, table),
         *_tails(counts, table),
         *(_symmetry(counts, table) if table.symmetric else []),
-        *_pairs(cells, p, n),
     ]
     tally["p_values"] += len(findings)
     return findings
+
+
+def check_law(draws: npt.ArrayLike, table: LawTable) -> list[Finding]:
+    """Ask everything; the draws have to be in the order in which they were drawn."""
+    cells = _cells(draws, table)
+    p = np.concatenate(([0.0], table.pmf, [0.0]))
+    pairs = _pairs(cells, p, len(cells))
+    tally["p_values"] += len(pairs)
+    return [*check_counts(count_cells(draws, table), table), *pairs]
 
 
 def rejected(draws: npt.ArrayLike, table: LawTable) -> list[Finding]:

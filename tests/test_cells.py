@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from law_checks import gaussian_table, laplace_table, rejected
+from law_checks import (
+    ALPHA,
+    check_counts,
+    count_cells,
+    gaussian_table,
+    laplace_table,
+    rejected,
+)
 
 import discretegauss as dg
 from discretegauss import _engine
@@ -250,13 +257,19 @@ def test_a_seeded_source_does_not_mind_how_it_is_read() -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize("sigma2", [F(1), F(355, 113), F(10**4), F(10**12)])
 def test_a_thousand_million_draws(sigma2: Fraction) -> None:
-    """10^9 draws from the cell table follow the law."""
+    """10^9 draws from the cell table follow the law.
+
+    At sigma2 = 10^12 they are rounded to multiples of 2^14 first and held against the discrete
+    Gaussian of that grid: its variance is 2 * 10^-5 larger, a tenth of what 10^9 draws show.
+    """
     step = 1 if sigma2 < 10**6 else 2**14
-    exact = gaussian_table(sigma2 / step**2) if step > 1 else gaussian_table(sigma2)
+    exact = gaussian_table(sigma2 / step**2)
     out = np.empty(10**7, np.int64)
-    parts = []
+    counts = np.zeros(len(exact.pmf) + 2, np.int64)
     for _ in range(100):
         dg.discrete_gaussian(sigma2, out=out, method="cells", source="chacha20")
-        part = out if step == 1 else np.round(out / step).astype(np.int64)
-        parts.append(part.astype(np.int16))
-    assert rejected(np.concatenate(parts), exact) == []
+        if step > 1:
+            out += step // 2
+            out //= step
+        counts += count_cells(out, exact)
+    assert [finding for finding in check_counts(counts, exact) if finding.p_value < ALPHA] == []

@@ -1,0 +1,52 @@
+"""A process of its own that prints how far a table and one large fill raise its resident memory.
+
+    python benchmarks/bulk_peak_memory.py SIGMA2 DRAWS THREADS (warm | cold)
+
+"warm" builds and draws from a very small table first, so that the program's own code is resident;
+"cold" counts that code, too. The kernel counts in steps of up to 128 KiB. Run by bulk_tables.py.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from discretegauss._fill import fill_array
+from discretegauss._native_laws import NativeTable
+from discretegauss._spec import Kind, Spec
+
+
+def peak() -> int:
+    """The peak of the resident memory of this program so far, in bytes.
+
+    Not getrusage's ru_maxrss: across fork and exec that begins at the size of the parent, and the
+    benchmark that starts this program is larger than it will ever be.
+    """
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        key, _, value = line.partition(":")
+        if key == "VmHWM":
+            return int(value.split()[0]) * 1024
+    raise RuntimeError("the system does not tell the peak of the resident memory")
+
+
+def main() -> int:
+    """Build, fill once, and print the growth of the peak."""
+    sigma2, draws, threads = (int(argument) for argument in sys.argv[1:4])
+    spec = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(sigma2))
+    out = np.ones(draws, np.int64)  # ones: every page is there before the fill
+    if sys.argv[4] == "warm":
+        fill_array(out[:64], NativeTable(spec, index_bits=8), "chacha20", 1)
+    before = peak()
+    table = NativeTable(spec)
+    fill_array(out, table, "chacha20", threads)
+    growth = peak() - before
+    print(json.dumps({"growth": growth, "table": int(table.info.memory)}))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

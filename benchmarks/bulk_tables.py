@@ -1,0 +1,139 @@
+"""The rows that are no rates: one draw at a time, building a table, when one pays, memory."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import timeit
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bulk_peak_memory
+import discretegauss as dg
+from bulk_rows import BulkRow, Group, Settings, power
+from contenders import Draw
+from discretegauss._arguments import Method
+from discretegauss._native_laws import NativeTable
+from discretegauss._spec import Kind, Spec
+from discretegauss.sampling import CELLS_FROM
+from rounds import measure
+
+CROSSING_SIGMAS = (1, 100, 10**4, 10**9)
+
+
+def gaussian_spec(sigma2: int | Fraction) -> Spec:
+    """The Gaussian of this sigma2, about 0."""
+    return Spec(Kind.DISCRETE_GAUSSIAN, Fraction(sigma2))
+
+
+BUILDS = {
+    "Gaussian sigma=1": gaussian_spec(1),
+    "Gaussian sigma=100": gaussian_spec(10**4),
+    "Gaussian sigma=10^9": gaussian_spec(10**18),
+    "Gaussian sigma2=10^100": gaussian_spec(10**100),
+    "Gaussian sigma2=2^4000+1/3": gaussian_spec(2**4000 + Fraction(1, 3)),
+    "Laplace scale=1000": Spec(Kind.DISCRETE_LAPLACE, Fraction(1000)),
+    "generalised Gaussian beta=3/2 scale=1000": Spec(
+        Kind.GENERALIZED_GAUSSIAN, Fraction(1000), Fraction(0), Fraction(3, 2)
+    ),
+}
+
+
+def _seconds(call: Callable[[], object], settings: Settings) -> float:
+    """The median time of a call over some repeats; the first is not counted."""
+    call()
+    times = timeit.repeat(call, number=1, repeat=3 * settings.rounds)
+    return statistics.median(times)
+
+
+def single(settings: Settings) -> Iterator[BulkRow]:
+    """One draw at a time on a prepared law."""
+    for label, sigma2 in (("sigma2=1", 1), ("sigma2=100", 100), ("sigma2=10^12", 10**12)):
+        sample = dg.DiscreteGaussian(sigma2).sample
+        number = settings.draws // 200
+        times = timeit.repeat(sample, number=number, repeat=settings.rounds)
+        yield BulkRow(
+            f"law.sample(), getrandom, {label}",
+            3.0,
+            statistics.median(times) / number * 1e6,
+            "at most",
+            "us",
+        )
+
+
+def build(settings: Settings) -> Iterator[BulkRow]:
+    """Building a table."""
+    for label, spec in BUILDS.items():
+        seconds = _seconds(partial(NativeTable, spec), settings)
+        yield BulkRow(f"building a table, {label}", 5.0, seconds * 1e3, "at most", "ms")
+
+
+def _by_method(method: Method, sigma2: int, out: NDArray[np.int64]) -> Draw:
+    return lambda n: dg.discrete_gaussian(sigma2, out=out[:n], method=method)
+
+
+def crossing(settings: Settings) -> Iterator[BulkRow]:
+    """From how many draws on a new table is repaid, against where method="auto" begins.
+
+    Both ways take time a + b n, where a is the table's building: they cross at n = a / (b_reference
+    - b_cells). Verdict: "auto" begins within a factor of 2 of that, and so loses at most about as
+    much at any n.
+    """
+    out = np.empty(settings.draws, np.int64)
+    for sigma in CROSSING_SIGMAS:
+        seconds = _seconds(partial(NativeTable, gaussian_spec(sigma**2)), settings)
+        cells = _by_method("cells", sigma**2, out)
+        cells(1)  # its table is kept from now on
+        rates = measure(
+            {"cells": cells, "reference": _by_method("reference", sigma**2, out)},
+            seconds=settings.seconds / 2,
+            rounds=settings.rounds,
+        )
+        slope = 1 / rates["reference"].median - 1 / rates["cells"].median
+        where = seconds / slope
+        yield BulkRow(
+            f'"auto" sigma={power(sigma)}: crossing and CELLS_FROM, larger / smaller',
+            2.0,
+            max(where / CELLS_FROM, CELLS_FROM / where),
+            "at most",
+            note=f"they cross at {where:,.0f} draws; CELLS_FROM is {CELLS_FROM:,}",
+            ours=rates["cells"].by_round,
+            peer=rates["reference"].by_round,
+        )
+
+
+def memory(settings: Settings) -> Iterator[BulkRow]:
+    """How far building a table and a large fill raise the peak of the resident memory."""
+    for sigma2, threads in ((100, 1), (10**12, 1), (100, 2)):
+        growth, table = _peak_growth(sigma2, settings.draws, threads, "warm")
+        cold, _ = _peak_growth(sigma2, settings.draws, threads, "cold")
+        yield BulkRow(
+            f"memory beyond the output, sigma2={power(sigma2)}, threads={threads}",
+            (table + threads * 2**18) / 1024,
+            growth / 1024,
+            "at most",
+            "KiB",
+            note=f"table {table / 1024:.0f} KiB; {cold / 1024:.0f} KiB with the code's first use",
+        )
+
+
+def _peak_growth(sigma2: int, draws: int, threads: int, state: str) -> tuple[int, int]:
+    """Bytes that the peak grows by, and bytes of the table."""
+    command = [sys.executable, bulk_peak_memory.__file__, str(sigma2), str(draws), str(threads)]
+    run = subprocess.run([*command, state], check=True, capture_output=True, text=True)
+    answer = json.loads(run.stdout)
+    return int(answer["growth"]), int(answer["table"])
+
+
+GROUPS: dict[str, Group] = {
+    "bulk single draws": single,
+    "bulk building": build,
+    "bulk crossing": crossing,
+    "bulk memory": memory,
+}

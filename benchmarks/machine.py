@@ -11,10 +11,11 @@ PACKAGES = ("discretegauss", "numpy", "scipy", "gmpy2", "opendp", "diffprivlib")
 
 
 def describe() -> dict[str, object]:
-    """Processor model, cores, versions; and how our own build describes itself."""
+    """Processor model, cores, load, versions; and how our own build describes itself."""
     description: dict[str, object] = {
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
+        "load_average": os.getloadavg(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "versions": {name: _version(name) for name in PACKAGES},
@@ -24,6 +25,11 @@ def describe() -> dict[str, object]:
     except ImportError:
         return description
     return description | {"discretegauss_build": dict(discretegauss.build_info())}
+
+
+def load_now() -> str:
+    """How busy the machine is, this program included: a figure from a busy one says little."""
+    return f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
 
 
 def cpu_model() -> str:

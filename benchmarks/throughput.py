@@ -39,7 +39,8 @@ def main(argv: list[str] | None = None) -> int:
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     command = shlex.join(["python", "benchmarks/throughput.py", *arguments.argv])
     description = machine.describe()
-    print(f"# {command}\n# {date}, {description['cpu']}, one thread", flush=True)
+    load = machine.load_now()
+    print(f"# {command}\n# {date}, {description['cpu']}, one thread; {load}", flush=True)
 
     rows: list[report.Row] = []
     verdicts: list[report.Verdict] = []
@@ -57,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
     if cases:
         print(f"\n{report.rows_text(rows)}\n\n{report.verdicts_text(verdicts)}")
     if bulk_rows:
-        print(f"\n{bulk.rows_text(bulk_rows)}")
+        print(f"\n{bulk.rows_text(bulk_rows)}\n# {machine.load_now()} at the end")
     print("\nskipped:" if skipped else "\nskipped: none")
     for entry in skipped:
         print(f"  {entry['contender']} ({entry['case']}): {entry['reason']}")

@@ -22,7 +22,7 @@ typedef struct dg_enclosure {
     mpq_t quotient;
     mpz_t y;
     mpfr_t lower, upper; /* where results are left */
-    mpfr_t at_lower, at_upper, beta_lower, beta_upper, one;
+    mpfr_t at_lower, at_upper, beta_lower, beta_upper, work;
 } dg_enclosure;
 
 void dg_enclosure_open(dg_enclosure *e, mpfr_prec_t precision);

@@ -215,21 +215,18 @@ static void lay_out(dg_builder *build, bool count_only)
     table->n_partial = n_partial;
 }
 
-/** floor(log2 of the area under g), roughly: sigma sqrt(2 pi), 2 scale. Any value gives the exact
+/** floor(log2 of the area under g), roughly: sigma sqrt(2 pi), 2 or 3 scales. Any value gives the exact
  * law; this one gives a table of some 128 to 256 blocks' width, where partial cells are fewest. */
 static long area_bits(const dg_law *law)
 {
-    long a = (long)mpz_sizeinbase(law->a, 2), b = (long)mpz_sizeinbase(law->b, 2);
-    if (law->kind != DG_DISCRETE_GAUSSIAN) {
-        return a - b + 1;
-    }
-    mpz_t squared; /* 6 sigma2 */
-    mpz_init(squared);
-    mpz_mul_ui(squared, law->a, 6);
-    mpz_fdiv_q(squared, squared, law->b);
-    a = (long)mpz_sizeinbase(squared, 2);
-    mpz_clear(squared);
-    return (a - 1) / 2;
+    const bool squared = law->kind == DG_DISCRETE_GAUSSIAN;
+    mpz_t area; /* 6 sigma2, or 3 scale: long tails are better off with wider blocks */
+    mpz_init(area);
+    mpz_mul_ui(area, law->a, squared ? 6 : 3);
+    mpz_fdiv_q(area, area, law->b);
+    long n_bits = (long)mpz_sizeinbase(area, 2) - 1;
+    mpz_clear(area);
+    return squared ? n_bits / 2 : n_bits;
 }
 
 static void choose_blocks(dg_table *table, long block_bits)

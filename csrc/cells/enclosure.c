@@ -40,14 +40,14 @@ static void divide(mpfr_t out, bool up, dg_enclosure *e)
 }
 
 /** out = base^(beta or 1/beta), rounded up or down; base >= 0 is a bound of its own in that
- * direction. x^t increases with x >= 0 (t > 0), and with t where x >= 1, decreases with t where x
- * <= 1. */
+ *  direction. x^t increases with x >= 0 (t > 0), and with t where x >= 1, decreases with t where
+ *  x <= 1. */
 static void power(mpfr_t out, const mpfr_t base, bool inverse, bool up, dg_enclosure *e,
                   const dg_law *law)
 {
     const mpz_t *p = inverse ? &law->beta_den : &law->beta_num;
     const mpz_t *q = inverse ? &law->beta_num : &law->beta_den;
-    if (mpz_cmp_ui(*p, 64) <= 0 && mpz_cmp_ui(*q, 64) <= 0) { /* ten times faster than mpfr_pow */
+    if (mpz_cmp_ui(*p, 64) <= 0 && mpz_cmp_ui(*q, 64) <= 0) { /* a table in a third of the time */
         mpfr_pow_ui(out, base, mpz_get_ui(*p), rounding(up));
         if (mpz_cmp_ui(*q, 1) > 0) {
             mpfr_rootn_ui(out, out, mpz_get_ui(*q), rounding(up));
@@ -169,8 +169,7 @@ void dg_enclose_distance(dg_enclosure *e, unsigned long m, unsigned long height,
         mpfr_ptr out = up ? e->upper : e->lower;
         mpfr_ptr level = up ? e->at_upper : e->at_lower;
         mpfr_ptr offset = up ? e->beta_upper : e->beta_lower;
-        /* phi(|f|): the exponent at y = 0 of the law seen from mu, that is -(exponent - phi) at 0
-         */
+        /* phi(|f|) */
         mpz_abs(mpq_numref(e->quotient), law->n);
         mpz_set(mpq_denref(e->quotient), law->d);
         if (law->centred) {

@@ -70,7 +70,7 @@ def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
-    """Fill `out`, any shape and layout, with independent draws; no draw is left after an error.
+    """Fill `out`, any shape and layout, with independent draws; after an error its content is void.
 
     Parameters
     ----------

@@ -46,16 +46,17 @@ _NAMES = {
 
 _WITH_CELLS = (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN, Kind.GENERALIZED_GAUSSIAN)
 
-#: From so many draws of one law on, method="auto" builds its cell table: building one takes about
-#: as long as so many draws by Algorithms 1-3 (benchmarks/throughput.py measures where they cross).
+#: From so many draws of one law on, method="auto" builds its cell table. At sigma = 10^4 building
+#: one takes as long as so many draws by Algorithms 1-3; elsewhere they cross at fewer draws
+#: (benchmarks/throughput.py --bulk measures where).
 CELLS_FROM = 30_000
-
 
 #: A law and the flat positions of its draws; None: all.
 Group = tuple[Spec, NDArray[np.intp] | None]
 
 
 def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> Spec:
+    """Return the exact law for parameters as a user gives them, each checked."""
     name = _NAMES[kind]
     exact = exact_rational(parameter, name)
     if kind is not Kind.BERNOULLI_EXP:

@@ -1,7 +1,6 @@
 #include "cells/build.h"
 
 #include "base/check.h"
-#include "cells/draw.h"
 #include "cells/look_up.h"
 
 #include <stdlib.h>
@@ -187,51 +186,108 @@ static dg_status choose_height(dg_builder *build)
     return DG_ERR_PARAMETER;
 }
 
-/** Lay the cells out: full, partial, tails, reject. */
-static void lay_out(dg_builder *build, bool count_only)
+static uint32_t full_cells_in(int32_t block, const dg_builder *build)
 {
-    dg_table *table = build->table;
-    uint32_t n_full = 0, n_partial = 0;
-    for (int32_t block = table->first_block; block <= table->last_block; block++) {
-        const dg_side *at = block < 0 ? &build->left : &build->right;
-        uint32_t i = (uint32_t)(block < 0 ? -1 - block : block);
-        uint32_t cells = cells_of(table->height, at->largest_upper[i]);
-        uint32_t full = full_cells_of(table->height, at->least_lower[i]);
-        for (uint32_t level = 0; level < cells; level++) {
-            if (level < full) {
-                if (!count_only) {
-                    table->block_of[n_full] = (int16_t)block;
-                }
-                n_full++;
-                continue;
-            }
-            if (!count_only) {
-                table->partial[n_partial] = (dg_partial){(int16_t)block, (uint16_t)level, 0};
-            }
-            n_partial++;
-        }
-    }
-    table->n_full = n_full;
-    table->n_partial = n_partial;
+    const dg_side *at = block < 0 ? &build->left : &build->right;
+    return full_cells_of(build->table->height, at->least_lower[block < 0 ? -1 - block : block]);
 }
 
-/** floor(log2 of the area under g), roughly: sigma sqrt(2 pi), 2 or 3 scales. Any value gives the exact
- * law; this one gives a table of some 128 to 256 blocks' width, where partial cells are fewest. */
-static long area_bits(const dg_law *law)
+static uint32_t cells_in(int32_t block, const dg_builder *build)
+{
+    const dg_side *at = block < 0 ? &build->left : &build->right;
+    return cells_of(build->table->height, at->largest_upper[block < 0 ? -1 - block : block]);
+}
+
+/** Choose the blocks with codes: as many as there may be, those with the most full cells, which lie
+ * together. There may be none: coded_last < coded_first. */
+static void choose_coded(dg_builder *build)
+{
+    dg_table *table = build->table;
+    const int32_t most = (int32_t)(UINT32_C(1) << table->rows.row_bits) - 1;
+    int32_t first = 0, end = 0;
+    while (end - first < most) {
+        uint32_t below = first > table->first_block ? full_cells_in(first - 1, build) : 0;
+        uint32_t above = end <= table->last_block ? full_cells_in(end, build) : 0;
+        if (below == 0 && above == 0) {
+            break;
+        }
+        *(below > above ? &first : &end) += below > above ? -1 : 1;
+    }
+    table->coded_first = first;
+    table->coded_last = end - 1;
+}
+
+/** Append the full cells of blocks first ... last. */
+static void lay_out_full(int32_t first, int32_t last, dg_builder *build)
+{
+    dg_table *table = build->table;
+    for (int32_t block = first; block <= last; block++) {
+        for (uint32_t i = full_cells_in(block, build); i > 0; i--) {
+            table->block_of[table->n_full++] = (int16_t)block;
+        }
+    }
+}
+
+/** Lay the cells out: full, partial, tails, reject. */
+static void lay_out(dg_builder *build)
+{
+    dg_table *table = build->table;
+    lay_out_full(table->coded_first, table->coded_last, build);
+    table->n_coded = table->n_full;
+    lay_out_full(table->first_block, table->coded_first - 1, build);
+    lay_out_full(table->coded_last + 1, table->last_block, build);
+    uint32_t n_partial = 0;
+    for (int32_t block = table->first_block; block <= table->last_block; block++) {
+        const uint32_t cells = cells_in(block, build);
+        for (uint32_t level = full_cells_in(block, build); level < cells; level++) {
+            table->partial[n_partial++] = (dg_partial){(int16_t)block, (uint16_t)level, 0};
+        }
+    }
+}
+
+/** Set n_partial, and lay out the rows. */
+static void count_partial_and_rows(dg_builder *build)
+{
+    dg_table *table = build->table;
+    uint32_t count[DG_CODES], n = 0, n_coded = 0;
+    for (int32_t block = table->first_block; block <= table->last_block; block++) {
+        uint32_t full = full_cells_in(block, build);
+        table->n_partial += cells_in(block, build) - full;
+        if (block >= table->coded_first && block <= table->coded_last) {
+            count[n++] = full;
+            n_coded += full;
+        }
+    }
+    dg_rows_build(&table->rows, count, n, (UINT32_C(1) << table->index_bits) - n_coded);
+}
+
+/** floor(log2 of the width that the blocks with codes should cover), roughly. Any value gives the
+ *  exact law. This one leaves about 1/100 of the law beyond them at most: sigma 5 1/3, or scale
+ *  2 * 4.6^(1/beta). Fewer blocks have more partial cells, more blocks leave more without codes. */
+static long width_bits(const dg_law *law)
 {
     const bool squared = law->kind == DG_DISCRETE_GAUSSIAN;
-    mpz_t area; /* 6 sigma2, or 3 scale: long tails are better off with wider blocks */
-    mpz_init(area);
-    mpz_mul_ui(area, law->a, squared ? 6 : 3);
-    mpz_fdiv_q(area, area, law->b);
-    long n_bits = (long)mpz_sizeinbase(area, 2) - 1;
-    mpz_clear(area);
+    unsigned long factor = squared ? 28 : 9;
+    mpz_t width;
+    mpz_init(width);
+    if (law->kind == DG_GENERALIZED_GAUSSIAN) {
+        mpz_mul_ui(width, law->beta_num, 4);
+        mpz_fdiv_q(width, width, law->beta_den); /* 4 beta */
+        factor = mpz_cmp_ui(width, 5) < 0    ? 9
+                 : mpz_cmp_ui(width, 7) < 0  ? 6
+                 : mpz_cmp_ui(width, 10) < 0 ? 4
+                                             : 3;
+    }
+    mpz_mul_ui(width, law->a, factor);
+    mpz_fdiv_q(width, width, law->b);
+    long n_bits = (long)mpz_sizeinbase(width, 2) - 1;
+    mpz_clear(width);
     return squared ? n_bits / 2 : n_bits;
 }
 
 static void choose_blocks(dg_table *table, long block_bits)
 {
-    long bits = area_bits(table->law) - ((long)table->index_bits - 9);
+    long bits = width_bits(table->law) - (long)table->rows.row_bits + 1;
     table->block_bits = block_bits >= 0 ? (size_t)block_bits : bits > 0 ? (size_t)bits : 0;
     size_t rest_bits = table->block_bits > DG_TICK_BITS ? table->block_bits - DG_TICK_BITS : 0;
     table->rest_bytes = (rest_bits + 7) / 8;
@@ -270,14 +326,15 @@ static dg_status build_table(dg_builder *build)
     dg_table *table = build->table;
     DG_TRY(collect_blocks(build));
     DG_TRY(choose_height(build));
-    lay_out(build, true);
-    table->block_of = calloc(((size_t)1 << table->index_bits) + 2, sizeof *table->block_of);
+    choose_coded(build);
+    count_partial_and_rows(build);
+    table->block_of = calloc((size_t)1 << table->index_bits, sizeof *table->block_of);
     table->partial = calloc((size_t)table->n_partial + 1, sizeof *table->partial);
     table->lines = calloc(dg_build_most_lines(table), sizeof *table->lines);
     if (table->block_of == NULL || table->partial == NULL || table->lines == NULL) {
         return DG_ERR_NOMEM;
     }
-    lay_out(build, false);
+    lay_out(build);
     table->centre = centre_distance(build);
     DG_TRY(write_centre(table));
     dg_build_lines(build);
@@ -288,10 +345,11 @@ static void choose_look_up(dg_table *table, dg_isa isa)
 {
     table->isa = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
     table->look_up = dg_look_up_portable;
+    table->count_mixed = dg_count_mixed_portable;
 #if DG_ISA_X86_64
-    if (table->isa == DG_ISA_AVX512 && table->index_bits == DG_INDEX_BITS) {
-        table->look_up = dg_look_up_avx512;
-        dg_look_up_spread(&table->spread, dg_table_word_bytes(table));
+    if (table->isa == DG_ISA_AVX512_VBMI2 && table->index_bits == DG_INDEX_BITS) {
+        table->look_up = dg_look_up_vbmi2;
+        table->count_mixed = dg_count_mixed_vbmi2;
         return;
     }
 #endif
@@ -310,6 +368,8 @@ dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits,
     }
     table->law = law;
     table->index_bits = index_bits;
+    table->rows.row_bits = (index_bits + 1) / 2;
+    table->rows.position_bits = index_bits / 2;
     choose_blocks(table, block_bits);
     choose_look_up(table, isa);
     dg_builder build;

@@ -74,6 +74,8 @@ class _Lib:
     DG_ISA_PORTABLE: Final[int]
     DG_ISA_AVX2: Final[int]
     DG_ISA_AVX512: Final[int]
+    DG_ISA_AVX512_VBMI2: Final[int]
+    DG_SPECIAL_CODE: Final[int]
 
     DG_SOURCE_GETRANDOM: Final[int]
     DG_SOURCE_CHACHA20: Final[int]
@@ -110,6 +112,9 @@ class _Lib:
     def dg_table_describe(self, info: _CData, table: _CData, /) -> None: ...
     def dg_table_cell(
         self, block: _CData, level: _CData, line: _CData, i: int, table: _CData, /
+    ) -> None: ...
+    def dg_table_row(
+        self, end: _CData, code: _CData, special: _CData, i: int, table: _CData, /
     ) -> None: ...
     def dg_table_line(
         self,

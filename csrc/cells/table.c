@@ -135,7 +135,8 @@ static bool tails_halve(dg_builder *build, unsigned tail_bits)
         dg_build_edge(beyond, left, build);
         dg_exponent_lower(e);
         /* phi is convex and phi(0) = 0, so phi(r) <= phi(r + W) r/(r + W), and phi(r + W) - phi(r)
-         * >= phi(r + W) W/(r + W) >= 2^20 2^-15: so where the upper bound is infinity, too. */
+         * >= phi(r + W) W/(r + W) >= 2^20 2^-15, r being less than 2^14 + 2 blocks: so where the
+         * upper bound of phi(r) is infinity, too. */
         if (mpfr_cmp_ui_2exp(e->lower, 1, 20) >= 0) {
             continue;
         }
@@ -183,15 +184,19 @@ static void lay_out(dg_builder *build, bool count_only)
         uint32_t i = (uint32_t)(block < 0 ? -1 - block : block);
         uint32_t cells = cells_of(table->height, at->largest_upper[i]);
         uint32_t full = full_cells_of(table->height, at->least_lower[i]);
-        for (uint32_t level = 0; level < full && !count_only; level++) {
-            table->block_of[n_full + level] = (int16_t)block;
+        for (uint32_t level = 0; level < cells; level++) {
+            if (level < full) {
+                if (!count_only) {
+                    table->block_of[n_full] = (int16_t)block;
+                }
+                n_full++;
+                continue;
+            }
+            if (!count_only) {
+                table->partial[n_partial] = (dg_partial){(int16_t)block, (uint16_t)level, 0};
+            }
+            n_partial++;
         }
-        for (uint32_t level = full; level < cells && !count_only; level++) {
-            table->partial[n_partial + level - full] =
-                (dg_partial){(int16_t)block, (uint16_t)level, 0};
-        }
-        n_full += full;
-        n_partial += cells - full;
     }
     table->n_full = n_full;
     table->n_partial = n_partial;

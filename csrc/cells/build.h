@@ -24,7 +24,6 @@ typedef struct dg_builder {
     dg_side right, left;
     dg_table *table;
     uint32_t n_right, n_left; /* blocks of the core on each side */
-    dg_u128 log_height;       /* log(height) 2^120 */
 } dg_builder;
 
 /** Ask about the first or the last integer of a block: set e.y_d. */

@@ -1,44 +1,37 @@
-/* exp, log and powers in 128-bit words, to some 2^-100: what building a table asks, and a tenth of
- * the time of MPFR's, which are for any precision. The bounds of their errors are derived in
- * elementary.c; tests/c/test_elementary.c holds them against MPFR.
+/* exp, log and powers as building a table asks for them: at DG_BUILD_PRECISION, with errors of some
+ * 2^-100, in 128-bit words and so in a tenth of the time of MPFR's, which are for any precision. The
+ * bounds of their errors are derived in elementary.c; tests/c/test_elementary.c holds them against
+ * MPFR. Where the compiler has no 128-bit words, MPFR's functions serve.
+ *
+ * All numbers have precision DG_BUILD_PRECISION. `scratch` is an integer of the caller's that is
+ * overwritten.
  */
 #ifndef DG_CELLS_ELEMENTARY_H
 #define DG_CELLS_ELEMENTARY_H
 
-#include "base/int128.h"
-
+#include <mpfr.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-#if DG_HAVE_WORDS
+enum { DG_BUILD_PRECISION = 128 };
 
-enum {
-    DG_WORD_BITS = 127,       /* binary places of a weight */
-    DG_EXPONENT_BITS = 120,   /* binary places of an exponent */
-    DG_EXP_ERROR = 1 << 10,   /* in units of 2^-127 */
-    DG_LOG_ERROR = 1 << 5,    /* in units of 2^-120 */
-    DG_POWER_LIMIT = 1 << 21, /* a power's binary exponent is smaller in size */
-};
+/** out = exp(-x), rounded up or down: at most 2^-116 from it, between 0 and 1, exactly 1 at x = 0.
+ *  Requires: x >= 0; it may be infinity. */
+void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up, mpz_t scratch);
 
-/** exp(-x 2^-120) 2^127, to within DG_EXP_ERROR; exactly 2^127 at x = 0. */
-dg_u128 dg_exp_negative(dg_u128 x);
+/** out = log(n), off by at most 2^-115; exactly 0 for n = 1. Requires: n >= 1. */
+void dg_log_integer(mpfr_t out, uint32_t n, mpz_t scratch);
 
-/** log(n) 2^120, to within DG_LOG_ERROR. Requires: n >= 1. */
-dg_u128 dg_log_integer(uint32_t n);
-
-/** The number mantissa 2^(exponent - 127). Normal: mantissa >= 2^127. */
-typedef struct dg_scaled {
-    dg_u128 mantissa;
-    long exponent;
-} dg_scaled;
-
-/** A bound of x^t, above or below it, for x, t > 0: within a factor of 1 +- (2^-103 t + 2^-101) of
- *  it, as long as x^t is between exp(-2^18) and exp(2^18).
+/** out = a bound of x^t, above or below it, for every t from t_lower to t_upper. Where these are one
+ *  number and x^t is between exp(-2^18) and exp(2^18), it is within a factor of 1 +- (2^-103 t +
+ *  2^-101) of it; beyond, it may be as poor as 0 or infinity.
  *
- *  Requires: x and t normal, |x's exponent| <= 2^20.
- *  Returns:  a bound of an exponent below DG_POWER_LIMIT in size; or, above, one of exponent
- *            DG_POWER_LIMIT, for infinity; or, below, mantissa 0.
+ *  Requires: x > 0, t_lower > 0, numbers; 2^-(2^20) < x < 2^(2^20).
  */
-dg_scaled dg_power(dg_scaled x, dg_scaled t, bool up);
+void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_upper, bool up,
+              mpz_t scratch);
 
-#endif
+/** 2^bits x, rounded up or down. Requires: 0 <= 2^bits x < 2^64. */
+uint64_t dg_get_word(const mpfr_t x, long bits, bool up, mpz_t scratch);
+
 #endif

@@ -12,7 +12,7 @@ static mpfr_rnd_t rounding(bool up)
 void dg_enclosure_open(dg_enclosure *e, mpfr_prec_t precision)
 {
     e->law = NULL;
-    e->in_words = false;
+    e->for_table = false;
     mpz_inits(e->y_d, e->integer, NULL);
     mpfr_inits2(precision, e->lower, e->upper, e->unit_lower, e->unit_upper, e->centre_lower,
                 e->centre_upper, e->beta_lower, e->beta_upper, e->radius, e->work, (mpfr_ptr)0);
@@ -31,61 +31,14 @@ void dg_enclosure_close(dg_enclosure *e)
     mpz_clears(e->y_d, e->integer, NULL);
 }
 
-#if DG_HAVE_WORDS
-
-void dg_set_word(mpfr_t out, dg_u128 value, long bits, dg_enclosure *e)
-{
-    const uint64_t words[2] = {(uint64_t)value, (uint64_t)(value >> 64)};
-    mpz_import(e->integer, 2, -1, sizeof words[0], 0, 0, words);
-    mpfr_set_z_2exp(out, e->integer, -bits, MPFR_RNDN);
-}
-
-/** x as it is. Requires: x > 0, finite. */
-static dg_scaled get_scaled(const mpfr_t x, dg_enclosure *e)
-{
-    uint64_t words[2] = {0, 0};
-    const mpfr_exp_t exponent = mpfr_get_z_2exp(e->integer, x);
-    mpz_export(words, NULL, -1, sizeof words[0], 0, 0, e->integer);
-    return (dg_scaled){(dg_u128)words[1] << 64 | words[0], (long)exponent + DG_WORD_BITS};
-}
-
-dg_u128 dg_get_word(const mpfr_t x, long bits, bool up, dg_enclosure *e)
-{
-    if (mpfr_zero_p(x)) {
-        return 0;
-    }
-    const dg_scaled scaled = get_scaled(x, e);
-    const long drop = DG_WORD_BITS - scaled.exponent - bits;
-    if (drop >= 128) {
-        return up;
-    }
-    const bool inexact = drop > 0 && scaled.mantissa << (128 - drop) != 0;
-    return (scaled.mantissa >> drop) + (up && inexact);
-}
-
-/** out = x^t, rounded up or down. Requires: x > 0. */
-static void power_in_words(mpfr_t out, const mpfr_t x, dg_scaled t, bool up, dg_enclosure *e)
-{
-    const dg_scaled result = dg_power(get_scaled(x, e), t, up);
-    if (result.exponent == DG_POWER_LIMIT) {
-        mpfr_set_inf(out, 1);
-    } else {
-        dg_set_word(out, result.mantissa, DG_WORD_BITS - result.exponent, e);
-    }
-}
-
-#endif
-
 /** out = base^beta, rounded up or down; base >= 0 is a bound of its own in that direction. x^t
  *  increases with x >= 0 (t > 0), and with t where x >= 1, decreases with t where x <= 1. */
 static void power(mpfr_t out, const mpfr_t base, bool up, dg_enclosure *e)
 {
-#if DG_HAVE_WORDS
-    if (e->in_words && !mpfr_zero_p(base)) {
-        power_in_words(out, base, e->beta, up, e);
+    if (e->for_table && !mpfr_zero_p(base)) {
+        dg_power(out, base, e->beta_lower, e->beta_upper, up, e->integer);
         return;
     }
-#endif
     const bool beta_up = up == (mpfr_cmp_ui(base, 1) >= 0);
     mpfr_pow(out, base, beta_up ? e->beta_upper : e->beta_lower, rounding(up));
 }
@@ -114,7 +67,8 @@ static void set_centre(mpfr_t out, bool up, dg_enclosure *e)
     mpfr_set(out, e->work, MPFR_RNDN);
 }
 
-void dg_enclosure_set_law(dg_enclosure *e, const dg_law *law)
+/** Make e's constants those of a law. */
+static void set_law(dg_enclosure *e, const dg_law *law)
 {
     e->law = law;
     const bool squared = law->kind == DG_DISCRETE_GAUSSIAN;
@@ -137,15 +91,15 @@ void dg_enclosure_set_law(dg_enclosure *e, const dg_law *law)
         mpfr_set_z(beta, law->beta_num, rounding(up));
         mpfr_div_z(beta, beta, law->beta_den, rounding(up));
     }
-#if DG_HAVE_WORDS
-    if (e->in_words) {
-        e->beta = get_scaled(e->beta_lower, e);
-        mpfr_ui_div(e->work, 1, e->beta_lower, MPFR_RNDN);
-        e->inverse_beta = get_scaled(e->work, e);
-    }
-#endif
     set_centre(e->centre_lower, false, e);
     set_centre(e->centre_upper, true, e);
+}
+
+void dg_enclosure_open_for_table(dg_enclosure *e, const dg_law *law)
+{
+    dg_enclosure_open(e, DG_BUILD_PRECISION);
+    e->for_table = true;
+    set_law(e, law);
 }
 
 /** out = phi(|y - f|) - phi(|f|) rounded up or down; exactly 0 where the two distances are equal,
@@ -195,7 +149,7 @@ void dg_exponent_upper(dg_enclosure *e)
 
 void dg_enclose_weight(dg_enclosure *e, const mpz_t y, const dg_law *law)
 {
-    dg_enclosure_set_law(e, law);
+    set_law(e, law);
     mpz_mul(e->y_d, y, law->d);
     exponent(e->lower, true, e);
     exponent(e->upper, false, e);
@@ -206,49 +160,29 @@ void dg_enclose_weight(dg_enclosure *e, const mpz_t y, const dg_law *law)
     }
 }
 
-#if DG_HAVE_WORDS
-
-/** 2^120 x, rounded; 2^127 from x = 128 on. */
-static dg_u128 exponent_word(const mpfr_t x, bool up, dg_enclosure *e)
-{
-    const dg_u128 most = (dg_u128)128 << DG_EXPONENT_BITS;
-    return mpfr_cmp_ui(x, 128) >= 0 ? most : dg_get_word(x, DG_EXPONENT_BITS, up, e);
-}
-
-dg_u128 dg_weight_lower(dg_enclosure *e)
+void dg_weight_lower(dg_enclosure *e)
 {
     dg_exponent_upper(e);
-    if (mpfr_zero_p(e->upper)) {
-        return (dg_u128)1 << DG_WORD_BITS;
-    }
-    const dg_u128 weight = dg_exp_negative(exponent_word(e->upper, true, e));
-    return weight > DG_EXP_ERROR ? weight - DG_EXP_ERROR : 0;
+    dg_exp_negative(e->lower, e->upper, false, e->integer);
 }
 
-dg_u128 dg_weight_upper(dg_enclosure *e)
+void dg_weight_upper(dg_enclosure *e)
 {
-    const dg_u128 one = (dg_u128)1 << DG_WORD_BITS;
     dg_exponent_lower(e);
-    if (mpfr_zero_p(e->lower)) {
-        return one;
-    }
-    const dg_u128 weight = dg_exp_negative(exponent_word(e->lower, false, e)) + DG_EXP_ERROR;
-    return weight < one ? weight : one;
+    dg_exp_negative(e->upper, e->lower, true, e->integer);
 }
 
 /* phi(r) = log_ratio + phi(|f|), and r by phi's inverse. */
-void dg_enclose_level(dg_enclosure *e, dg_u128 log_ratio)
+void dg_enclose_level(dg_enclosure *e, const mpfr_t log_ratio)
 {
-    dg_set_word(e->lower, log_ratio, DG_EXPONENT_BITS, e);
-    mpfr_add(e->lower, e->lower, e->centre_lower, MPFR_RNDN);
+    mpfr_add(e->lower, log_ratio, e->centre_lower, MPFR_RNDN);
     if (e->law->kind == DG_DISCRETE_GAUSSIAN) {
         mpfr_sqrt(e->upper, e->lower, MPFR_RNDN);
     } else if (e->law->kind == DG_DISCRETE_LAPLACE || mpfr_zero_p(e->lower)) {
         mpfr_set(e->upper, e->lower, MPFR_RNDN);
     } else {
-        power_in_words(e->upper, e->lower, e->inverse_beta, false, e);
+        mpfr_ui_div(e->work, 1, e->beta_lower, MPFR_RNDN);
+        dg_power(e->upper, e->lower, e->work, e->work, false, e->integer);
     }
     mpfr_mul(e->upper, e->upper, e->radius, MPFR_RNDN);
 }
-
-#endif

@@ -2,9 +2,6 @@
 
 #if DG_HAVE_WORDS
 
-/** 1, as a weight. */
-static const dg_u128 ONE = (dg_u128)1 << DG_WORD_BITS;
-
 /** A line that says nothing: every draw that needs it is decided by MPFR. */
 static dg_line unknown_line(void)
 {
@@ -19,9 +16,10 @@ static bool steep_exponent(const dg_law *law)
            mpz_sizeinbase(law->beta_num, 2) > mpz_sizeinbase(law->beta_den, 2) + 32;
 }
 
-/** One end of a line: a distance, and phi there; both within 2^-96 of the truth, relatively. */
+/** One end of a line: a distance, and phi and H g there; the first two within 2^-96 of the truth,
+ *  relatively, the last within 2^-96. */
 typedef struct end {
-    mpfr_t at, phi;
+    mpfr_t at, phi, v;
 } end;
 
 /** A line in the making. */
@@ -29,17 +27,20 @@ typedef struct chord {
     end near, far;
     mpfr_t fall; /* from near to far, a height in cells */
     mpfr_t width, slope, bend;
-    mpfr_t unit;                /* of distances: 2^48/(w d) */
+    mpfr_t unit; /* of distances: 2^48/(w d) */
+    mpfr_t log_height;
     mpfr_t beta, beta_less_one; /* phi's exponent: 1 for Laplace, 2 for Gaussian */
 } chord;
 
 static void chord_open(chord *c, dg_builder *build)
 {
     const dg_table *table = build->table;
-    mpfr_inits2(DG_BUILD_PRECISION, c->near.at, c->near.phi, c->far.at, c->far.phi, c->fall,
-                c->width, c->slope, c->bend, c->unit, c->beta, c->beta_less_one, (mpfr_ptr)0);
+    mpfr_inits2(DG_BUILD_PRECISION, c->near.at, c->near.phi, c->near.v, c->far.at, c->far.phi,
+                c->far.v, c->fall, c->width, c->slope, c->bend, c->unit, c->log_height, c->beta,
+                c->beta_less_one, (mpfr_ptr)0);
     mpfr_set_ui_2exp(c->unit, 1, DG_DISTANCE_BITS - (mpfr_exp_t)table->block_bits, MPFR_RNDN);
     mpfr_div_z(c->unit, c->unit, table->law->d, MPFR_RNDN);
+    dg_log_integer(c->log_height, table->height, build->e.integer);
     mpfr_set(c->beta, build->e.beta_upper, MPFR_RNDU);
     if (table->law->kind == DG_DISCRETE_GAUSSIAN) {
         mpfr_set_ui(c->beta, 2, MPFR_RNDN);
@@ -49,8 +50,9 @@ static void chord_open(chord *c, dg_builder *build)
 
 static void chord_close(chord *c)
 {
-    mpfr_clears(c->near.at, c->near.phi, c->far.at, c->far.phi, c->fall, c->width, c->slope,
-                c->bend, c->unit, c->beta, c->beta_less_one, (mpfr_ptr)0);
+    mpfr_clears(c->near.at, c->near.phi, c->near.v, c->far.at, c->far.phi, c->far.v, c->fall,
+                c->width, c->slope, c->bend, c->unit, c->log_height, c->beta, c->beta_less_one,
+                (mpfr_ptr)0);
 }
 
 /** The next chord begins where this one ends. */
@@ -58,6 +60,7 @@ static void chord_step(chord *c)
 {
     mpfr_swap(c->near.at, c->far.at);
     mpfr_swap(c->near.phi, c->far.phi);
+    mpfr_swap(c->near.v, c->far.v);
 }
 
 /** c->bend >= max(phi'^2, phi'') width^2 on the chord; false if there is no bound.
@@ -103,7 +106,6 @@ static bool set_bend(chord *c)
 static dg_line chord_line(chord *c, unsigned long most, dg_builder *build)
 {
     const dg_table *table = build->table;
-    dg_enclosure *e = &build->e;
     dg_line line = {0, 0, 0, 0};
     mpfr_sub(c->width, c->far.at, c->near.at, MPFR_RNDU);
     if (steep_exponent(table->law) || !set_bend(c)) {
@@ -116,9 +118,10 @@ static dg_line chord_line(chord *c, unsigned long most, dg_builder *build)
         mpfr_cmp_ui_2exp(c->far.at, 1, 62) >= 0) {
         return unknown_line();
     }
-    line.far = (uint64_t)((dg_get_word(c->far.at, 1, false, e) + 1) >> 1);
-    line.slope = (uint64_t)dg_get_word(c->slope, DG_HEIGHT_BITS + DG_SLOPE_BITS, false, e);
-    line.error = (int64_t)dg_get_word(c->bend, DG_HEIGHT_BITS - 3, true, e);
+    mpz_ptr scratch = build->e.integer;
+    line.far = (dg_get_word(c->far.at, 1, false, scratch) + 1) >> 1;
+    line.slope = dg_get_word(c->slope, DG_HEIGHT_BITS + DG_SLOPE_BITS, false, scratch);
+    line.error = (int64_t)dg_get_word(c->bend, DG_HEIGHT_BITS - 3, true, scratch);
     /* units of distance: 1/2 for the rounding of far, 1/2 for the centre's, a tick for the rest */
     const uint64_t units =
         1 + (table->rest_bytes == 0 ? 0 : UINT64_C(1) << (DG_DISTANCE_BITS - table->tick_bits));
@@ -128,19 +131,9 @@ static dg_line chord_line(chord *c, unsigned long most, dg_builder *build)
     return line;
 }
 
-/** Set the height of a line at its far end, v_far 2^-56 less the level. */
-static void set_base(dg_line *line, uint32_t level, dg_i128 v_far)
-{
-    const dg_i128 base = v_far - ((dg_i128)level << DG_HEIGHT_BITS);
-    if (base >= (dg_i128)32 << DG_HEIGHT_BITS || base <= -((dg_i128)32 << DG_HEIGHT_BITS)) {
-        *line = unknown_line();
-    } else if (line->error < DG_UNKNOWN_ERROR) {
-        line->base = (int64_t)base;
-    }
-}
-
-/** Set an end to the integer that e.y_d is for. Requires: its exponent's upper bound in e.upper. */
-static void set_end(end *to, const chord *c, dg_builder *build)
+/** Set an end to the integer that e.y_d is for, but for v. Requires: its exponent's upper bound in
+ *  e.upper. */
+static void set_place(end *to, const chord *c, dg_builder *build)
 {
     dg_enclosure *e = &build->e;
     mpfr_add(to->phi, e->upper, e->centre_upper, MPFR_RNDN);
@@ -150,20 +143,23 @@ static void set_end(end *to, const chord *c, dg_builder *build)
     mpfr_abs(to->at, to->at, MPFR_RNDN);
 }
 
-/** Set an end to where H g = m. */
-static void set_level_end(end *to, uint32_t m, dg_builder *build)
+/** Set an end to the integer that e.y_d is for. */
+static void set_end(end *to, const chord *c, dg_builder *build)
 {
-    dg_enclosure *e = &build->e;
-    const dg_u128 log_height = build->log_height, log_m = dg_log_integer(m);
-    dg_enclose_level(e, log_height > log_m ? log_height - log_m : 0);
-    mpfr_set(to->phi, e->lower, MPFR_RNDN);
-    mpfr_mul_2si(to->at, e->upper, DG_DISTANCE_BITS - (long)build->table->block_bits, MPFR_RNDN);
+    dg_weight_lower(&build->e);
+    mpfr_mul_ui(to->v, build->e.lower, build->table->height, MPFR_RNDN);
+    set_place(to, c, build);
 }
 
-/** c->fall = (v_near - v_far) 2^-bits; 0, which makes no line, if that is less. */
-static void set_fall(chord *c, dg_u128 v_near, dg_u128 v_far, long bits, dg_builder *build)
+/** Set an end to where H g = m, but for v. */
+static void set_level_end(end *to, uint32_t m, const chord *c, dg_builder *build)
 {
-    dg_set_word(c->fall, v_near > v_far ? v_near - v_far : 0, bits, &build->e);
+    dg_enclosure *e = &build->e;
+    dg_log_integer(to->phi, m, e->integer);
+    mpfr_sub(to->phi, c->log_height, to->phi, MPFR_RNDN);
+    dg_enclose_level(e, to->phi);
+    mpfr_set(to->phi, e->lower, MPFR_RNDN);
+    mpfr_mul_2si(to->at, e->upper, DG_DISTANCE_BITS - (long)build->table->block_bits, MPFR_RNDN);
 }
 
 /** The line of level 0: from where H g = 1 to the end of the core, on the side where that is
@@ -172,23 +168,21 @@ static dg_line level_zero_line(chord *c, dg_builder *build)
 {
     const dg_table *table = build->table;
     dg_build_edge(table->last_block + 1, false, build);
-    dg_u128 v_far = dg_weight_lower(&build->e);
     set_end(&c->far, c, build);
     dg_build_edge(table->first_block, false, build);
-    const dg_u128 v_left = dg_weight_lower(&build->e);
     set_end(&c->near, c, build);
     if (mpfr_greater_p(c->near.at, c->far.at)) {
         chord_step(c);
-        v_far = v_left;
     }
-    if (v_far >= ONE / table->height) { /* not so on the right; on the left it may be */
+    if (mpfr_cmp_ui(c->far.v, 1) >= 0) { /* not so on the right; on the left it may be */
         return unknown_line();
     }
-    v_far *= table->height;
-    set_level_end(&c->near, 1, build);
-    set_fall(c, ONE, v_far, DG_WORD_BITS, build);
+    set_level_end(&c->near, 1, c, build);
+    mpfr_ui_sub(c->fall, 1, c->far.v, MPFR_RNDN);
     dg_line line = chord_line(c, 2, build);
-    set_base(&line, 0, (dg_i128)(v_far >> (DG_WORD_BITS - DG_HEIGHT_BITS)));
+    if (line.error < DG_UNKNOWN_ERROR) {
+        line.base = (int64_t)dg_get_word(c->far.v, DG_HEIGHT_BITS, false, build->e.integer);
+    }
     return line;
 }
 
@@ -198,11 +192,11 @@ static dg_line level_zero_line(chord *c, dg_builder *build)
 static void core_lines(chord *c, dg_builder *build)
 {
     dg_table *table = build->table;
-    set_level_end(&c->far, table->height, build);
+    set_level_end(&c->far, table->height, c, build);
+    mpfr_set_ui(c->fall, 1, MPFR_RNDN);
     for (uint32_t m = table->height - 1; m > 0; m--) {
         chord_step(c);
-        set_level_end(&c->far, m, build);
-        mpfr_set_ui(c->fall, 1, MPFR_RNDN);
+        set_level_end(&c->far, m, c, build);
         table->lines[m] = chord_line(c, m + 1, build);
     }
     table->lines[0] = level_zero_line(c, build);
@@ -212,33 +206,57 @@ static void core_lines(chord *c, dg_builder *build)
  * next one outwards, where g is known from the block's bounds to 2^-63 (and so H g to H 2^-63). */
 typedef struct block_line {
     int32_t block;
-    dg_line line;
-    dg_i128 v_far; /* 2^56 H g at the far end, rounded down */
+    dg_line line;       /* its base is the fraction of H g at the far end */
+    uint32_t far_cells; /* and this the whole cells */
 } block_line;
+
+/** H times a bound of g: the whole cells, and the rest in units of 2^-63. */
+static uint64_t in_cells(uint32_t *whole, uint64_t units, uint32_t height)
+{
+    const uint64_t low = height * (units & UINT32_MAX); /* height <= 2^16 */
+    const uint64_t high = height * (units >> 32) + (low >> 32);
+    *whole = (uint32_t)(high >> (UNIT_BITS - 32));
+    return (high << 32 | (low & UINT32_MAX)) & ((UINT64_C(1) << UNIT_BITS) - 1);
+}
 
 /** Requires: if out is the line of the block before, then c is still its chord. */
 static void set_block_line(block_line *out, int32_t block, chord *c, dg_builder *build)
 {
     const bool left = block < 0;
+    const uint32_t height = build->table->height;
     /* i + 1 < n: the blocks collected go past the core */
     const uint64_t *largest =
         left ? &build->left.largest_upper[-1 - block] : &build->right.largest_upper[block];
-    const bool shared =
-        out->block == block - 1 && block != 0; /* one end: near, or far on the left */
+    /* neighbours share an end: it becomes this one's far end on the left, else its near end */
+    const bool shared = out->block == block - 1 && block != 0;
     chord_step(c);
     for (int k = shared && !left; k < (shared && left ? 1 : 2); k++) {
         dg_build_edge(left ? block - k : block + k, left, build);
         dg_exponent_upper(&build->e);
-        set_end(k == 0 ? &c->near : &c->far, c, build);
+        set_place(k == 0 ? &c->near : &c->far, c, build);
     }
-    const dg_u128 v_near = (dg_u128)build->table->height * largest[0];
-    const dg_u128 v_far = (dg_u128)build->table->height * largest[1];
-    const dg_u128 most = (v_near + (((dg_u128)1 << UNIT_BITS) - 1)) >> UNIT_BITS;
-    set_fall(c, v_near, v_far, UNIT_BITS, build);
+    uint32_t near_cells;
+    const uint64_t near_rest = in_cells(&near_cells, largest[0], height);
+    const uint64_t far_rest = in_cells(&out->far_cells, largest[1], height);
+    mpfr_set_uj(c->fall, largest[0] > largest[1] ? largest[0] - largest[1] : 0, MPFR_RNDN);
+    mpfr_mul_ui(c->fall, c->fall, height, MPFR_RNDN);
+    mpfr_div_2ui(c->fall, c->fall, UNIT_BITS, MPFR_RNDN);
     out->block = block;
-    out->line = chord_line(c, (unsigned long)most + 1, build);
-    out->line.error += build->table->height;
-    out->v_far = (dg_i128)(v_far >> (UNIT_BITS - DG_HEIGHT_BITS));
+    out->line = chord_line(c, near_cells + (near_rest != 0) + 1, build);
+    out->line.error += height;
+    out->line.base = (int64_t)(far_rest >> (UNIT_BITS - DG_HEIGHT_BITS));
+}
+
+/** The block's line for one level. */
+static dg_line at_level(const block_line *of, uint32_t level)
+{
+    const int64_t cells = (int64_t)of->far_cells - (int64_t)level;
+    if (cells <= -32 || cells >= 32 || of->line.error >= DG_UNKNOWN_ERROR) {
+        return unknown_line();
+    }
+    dg_line line = of->line;
+    line.base += cells * (INT64_C(1) << DG_HEIGHT_BITS);
+    return line;
 }
 
 /** Give every partial cell of a table with blocks of several integers the better of two lines: that
@@ -255,10 +273,8 @@ static void choose_lines(uint32_t *n_lines, chord *c, dg_builder *build)
             set_block_line(&of_block, cell->block, c, build);
         }
         if (of_block.line.error < table->lines[cell->level].error) {
-            dg_line line = of_block.line;
-            set_base(&line, cell->level, of_block.v_far);
             cell->line = *n_lines;
-            table->lines[(*n_lines)++] = line;
+            table->lines[(*n_lines)++] = at_level(&of_block, cell->level);
         }
     }
 }
@@ -267,12 +283,17 @@ static void choose_lines(uint32_t *n_lines, chord *c, dg_builder *build)
  * is at most 1. Its error covers both bounds. */
 static dg_line constant_line(unsigned tail_level, dg_builder *build)
 {
-    const uint32_t height = build->table->height;
-    const unsigned drop = DG_WORD_BITS - DG_HEIGHT_BITS - tail_level;
-    const dg_u128 most = (ONE >> tail_level) / height;
-    const dg_u128 lower = dg_weight_lower(&build->e), upper = dg_weight_upper(&build->e);
-    const int64_t lowest = (int64_t)(lower * height >> drop);
-    const int64_t highest = (int64_t)((upper < most ? upper : most) * height >> drop) + 1;
+    dg_enclosure *e = &build->e;
+    const long bits = DG_HEIGHT_BITS + (long)tail_level;
+    dg_weight_lower(e);
+    mpfr_mul_ui(e->lower, e->lower, build->table->height, MPFR_RNDD);
+    const int64_t lowest = (int64_t)dg_get_word(e->lower, bits, false, e->integer);
+    dg_weight_upper(e);
+    mpfr_mul_ui(e->upper, e->upper, build->table->height, MPFR_RNDU);
+    int64_t highest = INT64_C(1) << DG_HEIGHT_BITS;
+    if (mpfr_cmp_ui_2exp(e->upper, 1, -(mpfr_exp_t)tail_level) < 0) {
+        highest = (int64_t)dg_get_word(e->upper, bits, true, e->integer);
+    }
     return (dg_line){lowest, highest - lowest, 0, 0};
 }
 
@@ -286,25 +307,25 @@ static void tail_lines(uint32_t *n_lines, bool left, chord *c, dg_builder *build
     mpz_init(part_d);
     mpz_mul_2exp(part_d, table->law->d, part_bits);
     dg_build_edge(left ? table->first_block - 1 : table->last_block + 1, left, build);
-    dg_u128 v = dg_weight_lower(e) * table->height; /* 2^127 H g, at most 2^(127 - level) */
     set_end(&c->far, c, build);
     for (size_t i = 0; i < (size_t)DG_TAIL_LEVELS << table->tail_line_bits; i++) {
         const unsigned level = (unsigned)(i >> table->tail_line_bits);
         dg_line *line = &table->lines[(*n_lines)++];
         if (part_bits == 0) {
             *line = constant_line(level, build);
-        }
-        (left ? mpz_sub : mpz_add)(e->y_d, e->y_d, part_d);
-        if (part_bits == 0) {
+            (left ? mpz_sub : mpz_add)(e->y_d, e->y_d, part_d);
             continue;
         }
-        const dg_u128 v_near = v;
-        v = dg_weight_lower(e) * table->height;
+        (left ? mpz_sub : mpz_add)(e->y_d, e->y_d, part_d);
         chord_step(c);
         set_end(&c->far, c, build);
-        set_fall(c, v_near << level, v << level, DG_WORD_BITS, build);
+        mpfr_sub(c->fall, c->near.v, c->far.v, MPFR_RNDN);
+        mpfr_mul_2ui(c->fall, c->fall, level, MPFR_RNDN);
         *line = chord_line(c, 2, build);
-        set_base(line, 0, (dg_i128)((v << level) >> (DG_WORD_BITS - DG_HEIGHT_BITS)));
+        if (line->error < DG_UNKNOWN_ERROR) { /* 2^i H g <= 1 */
+            line->base =
+                (int64_t)dg_get_word(c->far.v, DG_HEIGHT_BITS + (long)level, false, e->integer);
+        }
     }
     mpz_clear(part_d);
 }
@@ -347,7 +368,6 @@ void dg_build_lines(dg_builder *build)
     uint32_t n_lines = 0;
     chord c;
     chord_open(&c, build);
-    build->log_height = dg_log_integer(table->height);
     if (table->block_bits == 0) {
         single_lines(&n_lines, build);
     } else {

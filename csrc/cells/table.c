@@ -39,12 +39,15 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
         to->least_lower = grown;
         to->room = room;
     }
+    dg_enclosure *e = &build->e;
     long block = is_left ? -1 - (long)to->n : (long)to->n;
     /* the near edge: y = 0 in block 0, the last integer on the left */
     dg_build_edge(block, is_left, build);
-    to->largest_upper[to->n] = (uint64_t)((dg_weight_upper(&build->e) + UINT64_MAX) >> 64);
+    dg_weight_upper(e);
+    to->largest_upper[to->n] = dg_get_word(e->upper, UNIT_BITS, true, e->integer);
     dg_build_edge(block, !is_left, build);
-    to->least_lower[to->n] = (uint64_t)(dg_weight_lower(&build->e) >> 64);
+    dg_weight_lower(e);
+    to->least_lower[to->n] = dg_get_word(e->lower, UNIT_BITS, false, e->integer);
     to->n++;
     return DG_OK;
 }
@@ -304,9 +307,7 @@ dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits,
     build.table = table;
     mpz_init(build.block_d);
     mpz_mul_2exp(build.block_d, law->d, table->block_bits);
-    dg_enclosure_open(&build.e, DG_BUILD_PRECISION);
-    build.e.in_words = true;
-    dg_enclosure_set_law(&build.e, law);
+    dg_enclosure_open_for_table(&build.e, law);
     dg_status status = build_table(&build);
     dg_enclosure_close(&build.e);
     mpz_clear(build.block_d);

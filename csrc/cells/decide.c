@@ -9,8 +9,11 @@
  * that decides little, so that every step of the refinement is taken. The law must not change. */
 #if defined(DG_NARROW_BOUNDS) && DG_NARROW_BOUNDS
 enum { FIRST_PRECISION = 8, ALWAYS_REFINE = 1 };
+dg_refinements dg_refined;
+#define COUNT(what, precision) (dg_refined.what[__builtin_ctzl((unsigned long)(precision))]++)
 #else
-enum { FIRST_PRECISION = 128, ALWAYS_REFINE = 0 };
+#define COUNT(what, precision) ((void)0)
+enum { FIRST_PRECISION = 64, ALWAYS_REFINE = 0 };
 #endif
 
 enum { MOST_LINE_BLOCKS = 1 << 13 }; /* a distance of 2^13 blocks is 2^61 units */
@@ -66,13 +69,16 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
         height_bound(upper, true, n_bits, q, &e, table);
         dg_enclosure_close(&e);
         bool accept = mpz_cmp(f, lower) < 0; /* f + 1 <= lower */
+        COUNT(reached, precision);
         if (accept || mpz_cmp(f, upper) >= 0) {
+            COUNT(decided, precision);
             *accepted = accept;
             break;
         }
         mpz_sub(upper, upper, lower);
         if (mpz_cmp_ui(upper, 2) <= 0) { /* the bounds are as close as n_bits can tell */
             uint64_t more;
+            COUNT(read_more, precision);
             status = dg_bits_word(&more, sizeof more, bits);
             if (status != DG_OK) {
                 break;

@@ -10,23 +10,11 @@
 
 enum { MOST_BLOCKS = 1 << 14 };
 
-/** round(2^bits value) in the direction asked, for 0 <= value <= 1. */
-static uint64_t fixed(const mpfr_t value, unsigned bits, bool up, dg_builder *build)
+void dg_build_edge(long block, bool last, dg_builder *build)
 {
-    mpfr_mul_2ui(build->e.at_lower, value, bits, MPFR_RNDN); /* exact */
-    mpfr_get_z(build->y, build->e.at_lower, up ? MPFR_RNDU : MPFR_RNDD);
-    uint64_t word = 0;
-    mpz_export(&word, NULL, -1, sizeof word, 0, 0, build->y);
-    return word;
-}
-
-/** build->y = the first or the last integer of a block. */
-static void edge_of(long block, bool last, dg_builder *build)
-{
-    mpz_set_si(build->y, block + last);
-    mpz_mul_2exp(build->y, build->y, build->table->block_bits);
+    mpz_mul_si(build->e.y_d, build->block_d, block + last);
     if (last) {
-        mpz_sub_ui(build->y, build->y, 1);
+        mpz_sub(build->e.y_d, build->e.y_d, build->table->law->d);
     }
 }
 
@@ -50,14 +38,15 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
         to->least_lower = grown;
         to->room = room;
     }
+    dg_enclosure *e = &build->e;
     long block = is_left ? -1 - (long)to->n : (long)to->n;
     /* the near edge: y = 0 in block 0, the last integer on the left */
-    edge_of(block, is_left, build);
-    dg_weight_upper(&build->e, build->y, build->table->law);
-    to->largest_upper[to->n] = fixed(build->e.upper, UNIT_BITS, true, build);
-    edge_of(block, !is_left, build);
-    dg_weight_lower(&build->e, build->y, build->table->law);
-    to->least_lower[to->n] = fixed(build->e.lower, UNIT_BITS, false, build);
+    dg_build_edge(block, is_left, build);
+    dg_weight_upper(e);
+    to->largest_upper[to->n] = dg_get_word(e->upper, UNIT_BITS, true, e->integer);
+    dg_build_edge(block, !is_left, build);
+    dg_weight_lower(e);
+    to->least_lower[to->n] = dg_get_word(e->lower, UNIT_BITS, false, e->integer);
     to->n++;
     return DG_OK;
 }
@@ -139,26 +128,27 @@ static uint32_t largest_height(const dg_builder *build, unsigned tail_bits)
 static bool tails_halve(dg_builder *build, unsigned tail_bits)
 {
     const dg_table *table = build->table;
-    mpfr_t at_first, ln2;
-    bool halve = true;
-    mpfr_inits2(DG_BUILD_PRECISION, at_first, ln2, (mpfr_ptr)0);
-    mpfr_const_log2(ln2, MPFR_RNDU);
-    for (int left = 0; left < 2 && halve; left++) {
-        long first = left ? table->first_block - 1 : table->last_block + 1;
-        long beyond = left ? first - (1L << tail_bits) : first + (1L << tail_bits);
-        edge_of(first, left, build);
-        dg_enclose_exponent(&build->e, build->y, table->law);
-        mpfr_add(at_first, build->e.upper, ln2, MPFR_RNDU);
-        bool overflows = mpfr_inf_p(at_first) != 0;
-        edge_of(beyond, left, build);
-        dg_enclose_exponent(&build->e, build->y, table->law);
-        /* phi is convex and phi(0) = 0, so phi(r + W) - phi(r) >= phi(r) W/r: where phi(r) leaves
-         * the range of MPFR's exponents, 2^(2^62) and more, that is past ln 2 for any r and W here.
-         */
-        halve = overflows || mpfr_greaterequal_p(build->e.lower, at_first) != 0;
+    dg_enclosure *e = &build->e;
+    for (int left = 0; left < 2; left++) {
+        const long first = left ? table->first_block - 1 : table->last_block + 1;
+        const long beyond = left ? first - (1L << tail_bits) : first + (1L << tail_bits);
+        dg_build_edge(first, left, build);
+        dg_exponent_upper(e);
+        dg_build_edge(beyond, left, build);
+        dg_exponent_lower(e);
+        /* phi is convex and phi(0) = 0, so phi(r) <= phi(r + W) r/(r + W), and phi(r + W) - phi(r)
+         * >= phi(r + W) W/(r + W) >= 2^20 2^-15, r being less than 2^14 + 2 blocks: so where the
+         * upper bound of phi(r) is infinity, too. */
+        if (mpfr_cmp_ui_2exp(e->lower, 1, 20) >= 0) {
+            continue;
+        }
+        mpfr_const_log2(e->work, MPFR_RNDU);
+        mpfr_add(e->upper, e->upper, e->work, MPFR_RNDU);
+        if (mpfr_less_p(e->lower, e->upper)) {
+            return false;
+        }
     }
-    mpfr_clears(at_first, ln2, (mpfr_ptr)0);
-    return halve;
+    return true;
 }
 
 /** Choose H and the tails. */
@@ -294,15 +284,15 @@ static void choose_blocks(dg_table *table, long block_bits)
     table->tick_bits = (unsigned)(table->block_bits - 8 * table->rest_bytes);
 }
 
-/** f as a distance, to the nearest unit. Requires: e.y free. */
+/** f as a distance, to the nearest unit. */
 static int64_t centre_distance(dg_builder *build)
 {
     const dg_law *law = build->table->law;
-    mpfr_set_z(build->e.lower, law->n, MPFR_RNDN);
-    mpfr_div_z(build->e.lower, build->e.lower, law->d, MPFR_RNDN);
-    mpfr_mul_2si(build->e.lower, build->e.lower, DG_DISTANCE_BITS - (long)build->table->block_bits,
-                 MPFR_RNDN);
-    return mpfr_get_sj(build->e.lower, MPFR_RNDN);
+    mpfr_ptr centre = build->e.work;
+    mpfr_set_z(centre, law->n, MPFR_RNDN);
+    mpfr_div_z(centre, centre, law->d, MPFR_RNDN);
+    mpfr_mul_2si(centre, centre, DG_DISTANCE_BITS - (long)build->table->block_bits, MPFR_RNDN);
+    return mpfr_get_sj(centre, MPFR_RNDN);
 }
 
 /** table->centre_bytes = c in two's complement; law->wide_bytes leaves room for its sign. */
@@ -375,11 +365,12 @@ dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits,
     dg_builder build;
     memset(&build, 0, sizeof build);
     build.table = table;
-    mpz_init(build.y);
-    dg_enclosure_open(&build.e, DG_BUILD_PRECISION);
+    mpz_init(build.block_d);
+    mpz_mul_2exp(build.block_d, law->d, table->block_bits);
+    dg_enclosure_open_for_table(&build.e, law);
     dg_status status = build_table(&build);
     dg_enclosure_close(&build.e);
-    mpz_clear(build.y);
+    mpz_clear(build.block_d);
     free(build.right.largest_upper);
     free(build.right.least_lower);
     free(build.left.largest_upper);

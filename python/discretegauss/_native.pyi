@@ -105,6 +105,17 @@ class _Lib:
     def dg_law_fill_wide(
         self, out: _CData, n: int, n_bytes: int, law: _CData, source: _CData, /
     ) -> int: ...
+    def dg_laws_fill(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        kind: int,
+        numbers: _CData,
+        which: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
     def dg_table_new(
         self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
     ) -> int: ...

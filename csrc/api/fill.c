@@ -68,9 +68,12 @@ static void session_close(session *call)
     dg_big_close(&call->big);
     dg_bits_close(&call->bits);
     dg_wipe_stack();
+    dg_wipe_registers();
 }
 
-static dg_status fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, session *call)
+/* Not inlined: what these two spill must lie where session_close wipes. */
+static __attribute__((noinline)) dg_status fill(void *out, size_t n, dg_dtype dtype,
+                                                const dg_law *law, session *call)
 {
     for (size_t i = 0; i < n; i++) {
         drawn one;
@@ -129,20 +132,24 @@ static dg_status store_wide(uint8_t *out, size_t n_bytes, const drawn *one, cons
     return reads_negative == one->negative ? DG_OK : DG_ERR_RANGE;
 }
 
+static __attribute__((noinline)) dg_status fill_wide(uint8_t *out, size_t n, size_t n_bytes,
+                                                     const dg_law *law, session *call)
+{
+    for (size_t i = 0; i < n; i++) {
+        drawn one;
+        look_ahead(&call->bits, n - 1 - i, law);
+        DG_TRY(draw_one(&one, law, &call->big, &call->bits));
+        DG_TRY(store_wide(out + i * n_bytes, n_bytes, &one, call->big.y));
+    }
+    return DG_OK;
+}
+
 dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
                            const dg_source *source)
 {
     session call;
-    dg_status status = DG_OK;
     session_open(&call, law, source);
-    for (size_t i = 0; i < n && status == DG_OK; i++) {
-        drawn one;
-        look_ahead(&call.bits, n - 1 - i, law);
-        status = draw_one(&one, law, &call.big, &call.bits);
-        if (status == DG_OK) {
-            status = store_wide(out + i * n_bytes, n_bytes, &one, call.big.y);
-        }
-    }
+    dg_status status = fill_wide(out, n, n_bytes, law, &call);
     int kept_errno = errno;
     session_close(&call);
     if (status != DG_OK && n > 0) {

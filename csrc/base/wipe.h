@@ -15,4 +15,9 @@ void dg_wipe_mpz(mpz_t z);
  *  Registers that the compiler spilled while it drew lie there. */
 void dg_wipe_stack(void);
 
+/** Ensures: the vector registers are zero (on x86-64, and where the compiler can say so). Else whoever
+ *  runs next may store them: the dynamic linker does, on the stack, when a function is first called,
+ *  and so does the kernel under a signal handler. */
+void dg_wipe_registers(void);
+
 #endif

@@ -63,11 +63,11 @@ static void session_open(session *call, const dg_law *law, const dg_source *sour
     }
 }
 
-static void session_close(session *call)
+static void session_close(session *call, const dg_law *law)
 {
     dg_big_close(&call->big);
     dg_bits_close(&call->bits);
-    dg_wipe_stack();
+    dg_wipe_stack(law->stack_bytes);
     dg_wipe_registers();
 }
 
@@ -94,7 +94,7 @@ dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
     session_open(&call, law, source);
     dg_status status = fill(out, n, dtype, law, &call);
     int kept_errno = errno;
-    session_close(&call);
+    session_close(&call, law);
     if (status != DG_OK && n > 0) {
         memset(out, 0, n * dg_dtype_size(dtype));
     }
@@ -151,7 +151,7 @@ dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law 
     session_open(&call, law, source);
     dg_status status = fill_wide(out, n, n_bytes, law, &call);
     int kept_errno = errno;
-    session_close(&call);
+    session_close(&call, law);
     if (status != DG_OK && n > 0) {
         memset(out, 0, n * n_bytes);
     }

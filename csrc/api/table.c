@@ -84,7 +84,7 @@ static dg_status finish(dg_status status, void *out, size_t n_bytes, dg_bits *bi
 {
     int kept_errno = errno;
     dg_bits_close(bits);
-    dg_wipe_stack();
+    dg_wipe_stack(DG_STACK_BYTES);
     dg_wipe_registers();
     if (status != DG_OK && n_bytes > 0) {
         memset(out, 0, n_bytes);

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-/* The word path and our own GMP path use under 2 KiB of stack below the API function (measured with
- * -fstack-usage: the deepest chain, fill -> gaussian -> laplace -> exp -> bernoulli -> refill, adds
- * up to less than 1 KiB); GMP's temporaries for long operands may reach deeper. */
-enum { DG_STACK_WIPED = 4096 };
-
 void dg_wipe(void *memory, size_t n)
 {
     if (n > 0) {
@@ -25,10 +20,9 @@ void dg_wipe_mpz(mpz_t z)
     z->_mp_size = 0;
 }
 
-__attribute__((noinline)) void dg_wipe_stack(void)
+__attribute__((noinline)) void dg_wipe_stack(size_t n)
 {
-    unsigned char below[DG_STACK_WIPED];
-    explicit_bzero(below, sizeof below);
+    explicit_bzero(__builtin_alloca(n), n);
 }
 
 #if DG_ISA_X86_64

@@ -257,7 +257,7 @@ static dg_status fill(sink *to, size_t n, dg_bits *bits, fill_state *state)
     state->bits = bits;
     dg_status status = fill_chunks(to, n, state);
     wipe_state(state, n);
-    dg_wipe_stack();
+    dg_wipe_stack(to->table->law->stack_bytes);
     return status;
 }
 

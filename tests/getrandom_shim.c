@@ -66,13 +66,23 @@ static uint8_t stream_byte(uint64_t i)
     return (uint8_t)((z ^ (z >> 31)) >> 56);
 }
 
-static ssize_t deliver(uint8_t *out, size_t n)
+/** The next n bytes of the stream, the place of the first of which is given. */
+static ssize_t deliver_at(uint64_t first, uint8_t *out, size_t n)
 {
-    uint64_t first = __atomic_fetch_add(&position, n, __ATOMIC_RELAXED);
     for (size_t i = 0; i < n; i++) {
         out[i] = stream_byte(first + i);
     }
     return (ssize_t)n;
+}
+
+static uint64_t advance(size_t n)
+{
+    return __atomic_fetch_add(&position, n, __ATOMIC_RELAXED);
+}
+
+static ssize_t deliver(uint8_t *out, size_t n)
+{
+    return deliver_at(advance(n), out, n);
 }
 
 /** What a caller's source calls to fill its buffer. */
@@ -117,12 +127,14 @@ static ssize_t shim(void *buffer, size_t n, unsigned flags)
         return -1;
     case ZERO:
         return 0;
-    case FAIL_LATE:
-        if (position >= late_after) {
+    case FAIL_LATE: {
+        uint64_t first = advance(n);
+        if (first >= late_after) {
             errno = error_to_give;
             return -1;
         }
-        return deliver(buffer, n);
+        return deliver_at(first, buffer, n);
+    }
     case TOO_MUCH:
         deliver(buffer, n);
         return (ssize_t)n + 1;

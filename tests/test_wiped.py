@@ -1,16 +1,16 @@
 """After a call no random word, key or intermediate value of it is left in the process's memory.
 
-A process makes a call on a known stream of getrandom (wiped_calls.py); another one, this test, reads
-all its writable memory (memory_scan.py) and searches it, at any alignment, for
+A process makes a call on a known stream of getrandom (wiped_calls.py); another one, this test,
+reads all its writable memory (memory_scan.py) and searches it, at any alignment, for
 
-- every 8 bytes of the stream: what getrandom or the caller's source gave,
-- with source="chacha20" the same bytes as keys, and the keystreams that follow from them,
+- every 8 bytes of the stream: what getrandom or the caller's source gave;
+- with source="chacha20" the same bytes as keys, and the keystreams that follow from them;
 - what the call computed from them, found out by drawing again from the same bytes: the uniform
-  integers and rejected candidates of Algorithms 1-3, and the draws themselves, which the process has
-  wiped in the array it was given.
+  integers and rejected candidates of Algorithms 1-3, and the draws themselves, which the process
+  has wiped in the array it was given.
 
-Python integers cannot be wiped. Draws returned as such (dtype=object, single draws) are the caller's,
-and so are copies of their bytes; all else must be gone.
+Python integers cannot be wiped. Draws returned as such (dtype=object, single draws) are the
+caller's, and so are copies of their bytes; all else must be gone.
 
 Each search is held against the same call with the wiping turned off, where it has to find a lot.
 By chance it finds something with a probability below 10^-4: 3 * 10^7 places, 10^6 words of 64 bits.
@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shims
-from memory_scan import WORD, Finding, Words, found, windows
+from memory_scan import Finding, Words, found, windows
 from wiped_calls import CALLS, GAUSS, LAPLACE, Call
 
 import discretegauss as dg
@@ -45,13 +45,11 @@ pytestmark = [
 
 PROGRAM = Path(__file__).with_name("wiped_calls.py")
 KEY = 32
-CHACHA20_REACH = 1500  # blocks of a keystream that are searched for: more than a call below uses
+ONE_DRAW, MANY_DRAWS = 64, 1500  # blocks of a keystream: more than any call here uses
 
 
 @contextmanager
-def after_the_call(
-    shim: Path, *arguments: str, **environment: str
-) -> Iterator[tuple[int, bytes]]:
+def after_the_call(shim: Path, *arguments: str, **environment: str) -> Iterator[tuple[int, bytes]]:
     """Yield the process that made a call, and the bytes of the stream that it used."""
     process = subprocess.Popen(
         [sys.executable, str(PROGRAM), *arguments],
@@ -72,27 +70,28 @@ def after_the_call(
 
 
 def words_of(value: int) -> Words:
-    """Return an integer as memory holds it: one word of either sign, or the words of its magnitude."""
-    size = abs(value).bit_length()
-    if size < 40:
+    """Return an integer as memory holds it: a word of either sign, or those of its magnitude."""
+    n_bits = abs(value).bit_length()
+    if n_bits < 40:
         return np.empty(0, np.uint64)  # too common a word
-    if size < 8 * WORD:
+    if n_bits < 64:
         return np.array([value % 2**64, -value % 2**64], np.uint64)
-    return windows(abs(value).to_bytes(size // 8, "little", signed=False) if size % 8 == 0 else
-                   (abs(value) & ((1 << size // 8 * 8) - 1)).to_bytes(size // 8, "little"))
+    whole = n_bits // 8 * 8  # the highest byte, in part zero, is left out
+    return windows((abs(value) % 2**whole).to_bytes(whole // 8, "little"))
 
 
-def keystream_of(key: bytes) -> bytes:
-    """Return as much of a keystream as any call here uses."""
+def keystream_of(key: bytes, n_blocks: int) -> bytes:
+    """Return the beginning of a keystream."""
     from discretegauss._native_laws import keystream
 
-    return bytes(keystream(key, 0, CHACHA20_REACH))
+    return bytes(keystream(key, 0, n_blocks))
 
 
-def chacha20_words(keys: bytes) -> Words:
-    """Return the keystreams of keys, and what a vector of one of their words repeated looks like."""
+def chacha20_words(keys: bytes, n_blocks: int) -> Words:
+    """Return the keystreams of keys, and each word of a key twice, as it is in vectors."""
     words = [np.repeat(np.frombuffer(keys, np.uint32), 2).view(np.uint64)]
-    words += [windows(keystream_of(keys[at : at + KEY])) for at in range(0, len(keys), KEY)]
+    for at in range(0, len(keys), KEY):
+        words.append(windows(keystream_of(keys[at : at + KEY], n_blocks)))
     return np.concatenate(words)
 
 
@@ -122,17 +121,15 @@ def draws_again(call: Call, tape: bytes) -> list[int]:
     draw, source = getattr(dg, call.function), TapeSource(tape)
     if call.n is None:
         return [draw(*call.parameters, source=source) for _ in range(call.n_scalars)]
-    return [
-        int(x) for x in draw(*call.parameters, size=call.n, source=source, **call.keywords())
-    ]
+    return [int(x) for x in draw(*call.parameters, size=call.n, source=source, **call.keywords())]
 
 
 def searched(call: Call, source: str, tape: bytes, monkeypatch: pytest.MonkeyPatch) -> Words:
     """Return the words that must not be left behind by a call, and what they were made of."""
     words = [windows(tape)]
     if source == "chacha20":
-        words.append(chacha20_words(tape))
-        tape = keystream_of(tape[:KEY])
+        words.append(chacha20_words(tape, ONE_DRAW if call.n is None else MANY_DRAWS))
+        tape = keystream_of(tape[:KEY], MANY_DRAWS)
     if source != "caller" and call.n is None:
         return np.concatenate(words)  # each call of the core left some of its bytes unused
     draws = draws_again(call, tape)
@@ -151,7 +148,8 @@ def described(findings: list[Finding], tape: bytes) -> str:
     """Say where something was found, and where the stream had it."""
     at = {int(word): i for i, word in enumerate(windows(tape))}
     return "; ".join(
-        f"{f.region} {f.address:x}: byte {at.get(f.word, 'none')} of the stream" for f in findings[:5]
+        f"{f.region} {f.address:x}: byte {at.get(f.word, 'none')} of the stream"
+        for f in findings[:5]
     )
 
 
@@ -164,7 +162,7 @@ def described(findings: list[Finding], tape: bytes) -> str:
 def test_a_call_leaves_nothing_behind(
     getrandom_shim: Path, name: str, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No word of the stream, key, keystream, candidate or wiped draw is found; unwiped, many are."""
+    """No word of stream, key, keystream, candidates or wiped draws is found; unwiped, many are."""
     with after_the_call(getrandom_shim, name, source, "1") as (pid, tape):
         words = searched(CALLS[name], source, tape, monkeypatch)
         findings = found(pid, words)
@@ -174,3 +172,25 @@ def test_a_call_leaves_nothing_behind(
             assert len(found(pid, words)) >= min(20, len(tape) // 4), "the search is blind"
 
 
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize("source", ["getrandom", "chacha20"])
+@pytest.mark.parametrize("name", ["gaussian, long words", "gaussian, GMP", "cells, 8 bytes"])
+def test_several_threads_leave_nothing_behind(getrandom_shim: Path, name: str, source: str) -> None:
+    """Nothing on the stacks of the threads of one call, which outlive it in the memory."""
+    with after_the_call(getrandom_shim, name, source, "3") as (pid, tape):
+        words = [windows(tape)]
+        if source == "chacha20":
+            words.append(chacha20_words(tape, MANY_DRAWS))
+        findings = found(pid, np.concatenate(words))
+        assert findings == [], described(findings, tape)
+    with after_the_call(getrandom_shim, name, source, "3", "no-wiping") as (pid, tape):
+        assert len(found(pid, np.concatenate(words))) >= 20, "the search is blind"
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize("name", ["many draws, words", "many draws, GMP", "many draws, cells"])
+def test_signals_in_the_middle_leave_nothing_behind(getrandom_shim: Path, name: str) -> None:
+    """A signal has the kernel store all registers on the stack, deep below what it interrupts."""
+    with after_the_call(getrandom_shim, name, "getrandom", "1", "signals") as (pid, tape):
+        findings = found(pid, windows(tape))
+        assert findings == [], described(findings, tape)

@@ -25,7 +25,7 @@ OPTIONS = ("no-wiping", "signals")
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a public function, and how many draws it asks for (None: one, `n_scalars` times)."""
+    """A call of a public function for n draws (None: for one, `n_scalars` times)."""
 
     function: str
     parameters: tuple[Any, ...]
@@ -73,6 +73,13 @@ CALLS = {
     "cells, one by one": Call(GENERAL, (2**50, 2), n=None),
 }
 
+#: Long enough for a few hundred signals.
+LONG_CALLS = {
+    "many draws, words": Call(GAUSS, (2**100,), n=100_000),
+    "many draws, GMP": Call(GAUSS, (2**100 + 1,), mu=f"1/{2**70 + 1}", n=10_000),
+    "many draws, cells": Call(GAUSS, (2**100,), n=200_000, method="cells"),
+}
+
 
 def shim_source(buffer: memoryview) -> None:
     """A caller's source that writes the shim's stream in place and keeps no copy."""
@@ -98,7 +105,7 @@ def main() -> None:
     name, source_name, threads, *options = sys.argv[1:]
     if not set(options) <= set(OPTIONS):
         raise ValueError(options)
-    call, control = CALLS[name], shims.control()
+    call, control = (CALLS | LONG_CALLS)[name], shims.control()
     source = shim_source if source_name == "caller" else source_name
     if "signals" in options:  # they come in the middle of the C core, wherever it is
         signal.signal(signal.SIGALRM, lambda *_: None)

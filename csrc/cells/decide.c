@@ -1,9 +1,8 @@
 #include "cells/decide.h"
 
+#include "base/wide.h"
 #include "base/wipe.h"
 #include "cells/enclosure.h"
-
-#if DG_HAVE_WORDS
 
 /* Test builds set DG_NARROW_BOUNDS: every comparison then goes to MPFR, which starts at a precision
  * that decides little, so that every step of the refinement is taken. The law must not change. */
@@ -20,7 +19,7 @@ typedef struct question {
     dg_place place;
     const uint8_t *rest;
     uint32_t m;
-    uint64_t level;
+    unsigned long level; /* below 2^32: a run of 2^32 one bits is never seen */
 } question;
 
 /** bound = 2^n_bits (2^level H g(y) - m), e->lower rounded down or e->upper rounded up. */
@@ -36,9 +35,19 @@ static void height_bound(mpz_t bound, bool up, size_t n_bits, const question *q,
     mpfr_get_z(bound, value, round);
 }
 
+/** z = value, of 64 bits: a long may have 32. */
+static void set_int64(mpz_t z, int64_t value)
+{
+    const uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    mpz_import(z, 1, -1, sizeof magnitude, 0, 0, &magnitude);
+    if (value < 0) {
+        mpz_neg(z, z);
+    }
+}
+
 static void set_y(mpz_t y, const question *q, const dg_table *table, mpz_t scratch)
 {
-    mpz_set_si(y, q->place.block);
+    set_int64(y, q->place.block);
     mpz_mul_2exp(y, y, table->tick_bits);
     mpz_import(scratch, 1, -1, sizeof q->place.tick, 0, 0, &q->place.tick);
     mpz_add(y, y, scratch);
@@ -91,6 +100,15 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
     return status;
 }
 
+/** v, or what is nearest to it in [-most, most]: a steep line far from its chord leaves 64 bits. */
+static inline int64_t within(dg_wide v, int64_t most)
+{
+    if (dg_wide_less(v, dg_wide_of(-most))) {
+        return -most;
+    }
+    return dg_wide_less(dg_wide_of(most), v) ? most : (int64_t)v.low;
+}
+
 /** Decide the question by a line, by MPFR where the line does not tell. */
 static inline dg_status compare(bool *accepted, const dg_line *line, const question *q,
                                 const dg_table *table, dg_bits *bits)
@@ -101,10 +119,8 @@ static inline dg_status compare(bool *accepted, const dg_line *line, const quest
                      (int64_t)(q->place.tick << (DG_DISTANCE_BITS - table->tick_bits)) -
                      table->centre;
         int64_t inside = (int64_t)line->far - (at < 0 ? -at : at);
-        dg_i128 wide = ((dg_i128)inside * (dg_i128)(int64_t)line->slope) >> DG_SLOPE_BITS;
-        wide += line->base;
-        const int64_t most = INT64_C(1) << 61; /* a steep line far from its chord leaves 64 bits */
-        value = wide > most ? most : wide < -most ? -most : (int64_t)wide;
+        dg_wide rise = dg_wide_down(dg_wide_product(inside, line->slope), DG_SLOPE_BITS);
+        value = within(dg_wide_add(rise, dg_wide_of(line->base)), INT64_C(1) << 61);
         error = line->error;
     }
     if (ALWAYS_REFINE) {
@@ -121,7 +137,7 @@ static inline dg_status compare(bool *accepted, const dg_line *line, const quest
 }
 
 /** The number of leading one bits of the stream: Law: Pr[*level = i] = 2^-(i+1). */
-static dg_status tail_level(uint64_t *level, dg_bits *bits)
+static dg_status tail_level(unsigned long *level, dg_bits *bits)
 {
     *level = 0;
     for (;;) {
@@ -144,7 +160,7 @@ static __attribute__((noinline)) dg_status decide_tail(dg_place *place, bool *ac
     question q = {*place, rest, 0, 0};
     DG_TRY(tail_level(&q.level, bits));
     uint64_t in_block = cell & ((UINT64_C(1) << table->tail_bits) - 1);
-    int64_t out = (int64_t)((q.level << table->tail_bits) + in_block);
+    int64_t out = (int64_t)(((uint64_t)q.level << table->tail_bits) + in_block);
     q.place.block = left ? table->first_block - 1 - out : table->last_block + 1 + out;
     *place = q.place;
     const dg_line *line = NULL;
@@ -185,5 +201,3 @@ dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word, const uint8_
     *accepted = false;
     return DG_OK;
 }
-
-#endif

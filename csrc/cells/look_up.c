@@ -2,8 +2,6 @@
 
 #include "cells/draw.h"
 
-#if DG_HAVE_WORDS
-
 #if defined(__SSE2__) /* part of every x86-64 */
 #include <emmintrin.h>
 
@@ -116,5 +114,3 @@ uint32_t dg_look_up_portable(void *out, size_t item_size, uint16_t *at, size_t n
         return look_up_64(out, at, n, c, words, table);
     }
 }
-
-#endif

@@ -5,8 +5,6 @@
 
 #include "cells/table.h"
 
-#if DG_HAVE_WORDS
-
 enum {
     DG_LOOK_UP_BEHIND = 64,  /* bytes behind the last word that may be read, and are not used */
     DG_POSITIONS_BEHIND = 16 /* entries behind the last position that may be written */
@@ -36,5 +34,4 @@ static inline uint64_t dg_load_word(const uint8_t *p, size_t n_bytes)
     return n_bytes == 8 ? word : word & ((UINT64_C(1) << (8 * n_bytes)) - 1);
 }
 
-#endif
 #endif

@@ -130,10 +130,10 @@ class DoubtfulTwin(CellTwin):
 
     def read_height(self, tape: Tape, doubtful: Callable[[], int]) -> int:
         """As the parent; the first time, note where, and what had to be read."""
-        height = super().read_height(tape, doubtful)
-        if self.doubtful is None:
-            self._at, self.doubtful = tape.used, doubtful().to_bytes(7, "little")
-            return int.from_bytes(self.doubtful, "little")
+        height, in_doubt = super().read_height(tape, doubtful), doubtful()
+        if self.doubtful is None and in_doubt >> 56 == 0:  # else every height decides
+            self._at, self.doubtful = tape.used, in_doubt.to_bytes(7, "little")
+            return in_doubt
         return height
 
     def written(self, tape: Tape) -> bytes:

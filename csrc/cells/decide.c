@@ -19,7 +19,7 @@ typedef struct question {
     dg_place place;
     const uint8_t *rest;
     uint32_t m;
-    unsigned long level; /* below 2^32: a run of 2^32 one bits is never seen */
+    uint64_t level;
 } question;
 
 /** bound = 2^n_bits (2^level H g(y) - m), e->lower rounded down or e->upper rounded up. */
@@ -29,7 +29,8 @@ static void height_bound(mpz_t bound, bool up, size_t n_bits, const question *q,
     mpfr_rnd_t round = up ? MPFR_RNDU : MPFR_RNDD;
     mpfr_ptr value = up ? e->upper : e->lower;
     mpfr_mul_ui(value, value, table->height, round);
-    mpfr_mul_2ui(value, value, q->level, MPFR_RNDN);
+    /* a level is below 2^32, which a long holds anywhere: no run of so many one bits is ever seen */
+    mpfr_mul_2ui(value, value, (unsigned long)q->level, MPFR_RNDN);
     mpfr_sub_ui(value, value, q->m, round);
     mpfr_mul_2ui(value, value, n_bits, MPFR_RNDN);
     mpfr_get_z(bound, value, round);
@@ -137,7 +138,7 @@ static inline dg_status compare(bool *accepted, const dg_line *line, const quest
 }
 
 /** The number of leading one bits of the stream: Law: Pr[*level = i] = 2^-(i+1). */
-static dg_status tail_level(unsigned long *level, dg_bits *bits)
+static dg_status tail_level(uint64_t *level, dg_bits *bits)
 {
     *level = 0;
     for (;;) {
@@ -160,7 +161,7 @@ static __attribute__((noinline)) dg_status decide_tail(dg_place *place, bool *ac
     question q = {*place, rest, 0, 0};
     DG_TRY(tail_level(&q.level, bits));
     uint64_t in_block = cell & ((UINT64_C(1) << table->tail_bits) - 1);
-    int64_t out = (int64_t)(((uint64_t)q.level << table->tail_bits) + in_block);
+    int64_t out = (int64_t)((q.level << table->tail_bits) + in_block);
     q.place.block = left ? table->first_block - 1 - out : table->last_block + 1 + out;
     *place = q.place;
     const dg_line *line = NULL;

@@ -6,8 +6,6 @@
 #include "cells/enclosure.h"
 #include "cells/table.h"
 
-#if DG_HAVE_WORDS
-
 /* UNIT_BITS: binary places of the bounds of g on blocks. */
 enum { UNIT_BITS = 63 };
 
@@ -35,5 +33,4 @@ void dg_build_lines(dg_builder *build);
 /** Lines that the table needs, at most; sets table->tail_line_bits. */
 uint32_t dg_build_most_lines(dg_table *table);
 
-#endif
 #endif

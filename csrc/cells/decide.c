@@ -1,9 +1,8 @@
 #include "cells/decide.h"
 
+#include "base/wide.h"
 #include "base/wipe.h"
 #include "cells/enclosure.h"
-
-#if DG_HAVE_WORDS
 
 /* Test builds set DG_NARROW_BOUNDS: every comparison then goes to MPFR, which starts at a precision
  * that decides little, so that every step of the refinement is taken. The law must not change. */
@@ -33,15 +32,26 @@ static void height_bound(mpz_t bound, bool up, size_t n_bits, const question *q,
     mpfr_rnd_t round = up ? MPFR_RNDU : MPFR_RNDD;
     mpfr_ptr value = up ? e->upper : e->lower;
     mpfr_mul_ui(value, value, table->height, round);
-    mpfr_mul_2ui(value, value, q->level, MPFR_RNDN);
+    /* a level is below 2^32, which a long holds anywhere: no run of so many one bits is ever seen */
+    mpfr_mul_2ui(value, value, (unsigned long)q->level, MPFR_RNDN);
     mpfr_sub_ui(value, value, q->m, round);
     mpfr_mul_2ui(value, value, n_bits, MPFR_RNDN);
     mpfr_get_z(bound, value, round);
 }
 
+/** z = value, of 64 bits: a long may have 32. */
+static void set_int64(mpz_t z, int64_t value)
+{
+    const uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    mpz_import(z, 1, -1, sizeof magnitude, 0, 0, &magnitude);
+    if (value < 0) {
+        mpz_neg(z, z);
+    }
+}
+
 static void set_y(mpz_t y, const question *q, const dg_table *table, mpz_t scratch)
 {
-    mpz_set_si(y, q->place.block);
+    set_int64(y, q->place.block);
     mpz_mul_2exp(y, y, table->tick_bits);
     mpz_import(scratch, 1, -1, sizeof q->place.tick, 0, 0, &q->place.tick);
     mpz_add(y, y, scratch);
@@ -109,6 +119,15 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
     return status;
 }
 
+/** v, or what is nearest to it in [-most, most]: a steep line far from its chord leaves 64 bits. */
+static inline int64_t within(dg_wide v, int64_t most)
+{
+    if (dg_wide_less(v, dg_wide_of(-most))) {
+        return -most;
+    }
+    return dg_wide_less(dg_wide_of(most), v) ? most : (int64_t)v.low;
+}
+
 /** Decide by a line: is m + f < 2^level H g(y); by MPFR where the line does not tell. */
 static inline dg_status compare(bool *accepted, const dg_line *line, int64_t block, uint64_t tick,
                                 uint32_t m, uint64_t level, const uint8_t *rest,
@@ -119,10 +138,8 @@ static inline dg_status compare(bool *accepted, const dg_line *line, int64_t blo
         int64_t at = (block * (INT64_C(1) << DG_DISTANCE_BITS)) +
                      (int64_t)(tick << (DG_DISTANCE_BITS - table->tick_bits)) - table->centre;
         int64_t inside = (int64_t)line->far - (at < 0 ? -at : at);
-        dg_i128 wide = ((dg_i128)inside * (dg_i128)(int64_t)line->slope) >> DG_SLOPE_BITS;
-        wide += line->base;
-        const int64_t most = INT64_C(1) << 61; /* a steep line far from its chord leaves 64 bits */
-        value = wide > most ? most : wide < -most ? -most : (int64_t)wide;
+        dg_wide rise = dg_wide_down(dg_wide_product(inside, line->slope), DG_SLOPE_BITS);
+        value = within(dg_wide_add(rise, dg_wide_of(line->base)), INT64_C(1) << 61);
         error = line->error;
     }
     if (ALWAYS_REFINE) {
@@ -203,5 +220,3 @@ dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word, const uint8_
     *accepted = false;
     return DG_OK;
 }
-
-#endif

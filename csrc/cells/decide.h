@@ -5,8 +5,6 @@
 #include "cells/table.h"
 #include "random/bits.h"
 
-#if DG_HAVE_WORDS
-
 /** Where an attempt fell: y = (block 2^tick_bits + tick) 2^(8 rest_bytes) + rest. */
 typedef struct dg_place {
     int64_t block;
@@ -44,5 +42,4 @@ static inline void dg_decide_soon(uint64_t word, int step, const dg_table *table
     }
 }
 
-#endif
 #endif

@@ -1,13 +1,12 @@
 #include "cells/draw.h"
 
 #include "base/dtype.h"
+#include "base/wide.h"
 #include "base/wipe.h"
 #include "cells/decide.h"
 #include "cells/look_up.h"
 
 #include <string.h>
-
-#if DG_HAVE_WORDS
 
 enum { MOST_CHUNK = 2048, CHUNK_BYTES = 8192, MOST_DTYPE_REST = 2 };
 
@@ -31,7 +30,7 @@ typedef struct sink {
     bool wide;     /* items are integers of `stride` bytes, else of a dtype: */
     dg_dtype dtype;
     bool direct; /* the dtype holds the whole core, and there is no rest */
-    dg_i128 c;
+    dg_wide c;
     uint8_t *rest; /* the rests; of wide items they are the items' low bytes */
     size_t rest_stride;
 } sink;
@@ -50,13 +49,15 @@ typedef struct fill_state {
 } fill_state;
 
 /** Store value in out[i] if it fits the dtype. */
-static dg_status store(void *out, size_t i, dg_dtype dtype, dg_i128 value)
+static dg_status store(void *out, size_t i, dg_dtype dtype, dg_wide value)
 {
-    dg_u128 magnitude = value < 0 ? -(dg_u128)value : (dg_u128)value;
-    if (magnitude >> 64 != 0) {
-        return DG_ERR_RANGE;
+    if (value.high == 0) {
+        return dg_dtype_store(out, i, dtype, false, value.low);
     }
-    return dg_dtype_store(out, i, dtype, value < 0, (uint64_t)magnitude);
+    if (value.high == -1 && value.low != 0) {
+        return dg_dtype_store(out, i, dtype, true, 0 - value.low);
+    }
+    return DG_ERR_RANGE; /* 2^64 or more in size */
 }
 
 /** out[0 .. n_bytes) += c, in two's complement. */
@@ -76,18 +77,18 @@ static dg_status add_centre(uint8_t *out, size_t n_bytes, const dg_table *table)
 }
 
 /** out[rest_bytes .. n_bytes) = y in two's complement. */
-static dg_status store_above_rest(uint8_t *out, size_t n_bytes, size_t rest_bytes, dg_i128 y)
+static dg_status store_above_rest(uint8_t *out, size_t n_bytes, size_t rest_bytes, dg_wide y)
 {
     for (size_t i = rest_bytes; i < n_bytes; i++) {
-        out[i] = (uint8_t)y;
-        y >>= 8;
+        out[i] = (uint8_t)y.low;
+        y = dg_wide_down(y, 8);
     }
-    bool negative = out[n_bytes - 1] >= 128;
-    return y == (negative ? -1 : 0) ? DG_OK : DG_ERR_RANGE;
+    const int64_t sign = out[n_bytes - 1] >= 128 ? -1 : 0;
+    return y.high == sign && y.low == (uint64_t)sign ? DG_OK : DG_ERR_RANGE;
 }
 
 /** Item i of the chunk = c + (y 2^(8 rest_bytes) + rest). */
-static dg_status put(const sink *to, size_t i, dg_i128 y)
+static dg_status put(const sink *to, size_t i, dg_wide y)
 {
     const dg_table *table = to->table;
     if (to->wide) {
@@ -95,19 +96,17 @@ static dg_status put(const sink *to, size_t i, dg_i128 y)
         DG_TRY(store_above_rest(item, to->stride, table->rest_bytes, y));
         return mpz_sgn(table->law->c) == 0 ? DG_OK : add_centre(item, to->stride, table);
     }
-    if (table->rest_bytes > 0) {
-        y = y * ((dg_i128)1 << (8 * table->rest_bytes));
-        for (size_t k = 0; k < table->rest_bytes; k++) {
-            y += (dg_i128)to->rest[i * to->rest_stride + k] << (8 * k);
-        }
+    for (size_t k = table->rest_bytes; k > 0; k--) {
+        y = dg_wide_up(y, 8);
+        y.low |= to->rest[i * to->rest_stride + k - 1];
     }
-    return store(to->out, i, to->dtype, to->c + y);
+    return store(to->out, i, to->dtype, dg_wide_add(to->c, y));
 }
 
 /** Item i of the chunk = c + y, cut to the item: it fits if y is of the core. */
 static inline void put_directly(const sink *to, size_t i, uint64_t y)
 {
-    const uint64_t value = (uint64_t)to->c + y;
+    const uint64_t value = to->c.low + y;
     const uint32_t value32 = (uint32_t)value;
     const uint16_t value16 = (uint16_t)value;
     const uint8_t value8 = (uint8_t)value;
@@ -177,7 +176,7 @@ static dg_status look_up_round(const sink *to, size_t n, bool directly, fill_sta
     DG_TRY(read_planes(&planes, n, table, state->bits));
     uint8_t *out = directly ? to->out : (uint8_t *)state->y;
     const size_t stride = directly ? to->stride : sizeof *state->y;
-    const uint64_t c = directly ? (uint64_t)to->c : 0;
+    const uint64_t c = directly ? to->c.low : 0;
     state->n_flagged =
         table->look_up(out, stride, state->at, state->position_of, c, &planes, table);
     const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
@@ -213,7 +212,7 @@ static dg_status put_full(const sink *to, size_t n, const fill_state *state)
             next++;
             continue;
         }
-        DG_TRY(put(to, item_of(i, state), state->y[i]));
+        DG_TRY(put(to, item_of(i, state), dg_wide_of(state->y[i])));
     }
     return DG_OK;
 }
@@ -230,10 +229,11 @@ static dg_status decide_flagged(const sink *to, size_t *n_left, fill_state *stat
         dg_place place;
         bool accepted;
         DG_TRY(dg_decide(&place, &accepted, state->flagged[i].word, rest, table, state->bits));
-        dg_i128 y = (dg_i128)place.block * ((dg_i128)1 << table->tick_bits) + (dg_i128)place.tick;
+        dg_wide y = dg_wide_up(dg_wide_of(place.block), table->tick_bits);
+        y = dg_wide_add(y, dg_wide_of_unsigned(place.tick));
         bool in_core = place.block >= table->first_block && place.block <= table->last_block;
         if (to->direct && in_core) { /* what failed is written over in a later round */
-            put_directly(to, position, (uint64_t)y);
+            put_directly(to, position, y.low);
         } else if (accepted) {
             DG_TRY(put(to, position, y));
         }
@@ -272,20 +272,23 @@ static dg_status fill_chunk(const sink *to, size_t n, fill_state *state)
 }
 
 /** c. Requires: below 2^64 in size. */
-static dg_i128 centre_of(const dg_table *table)
+static dg_wide centre_of(const dg_table *table)
 {
     uint64_t magnitude = 0;
     mpz_export(&magnitude, NULL, -1, sizeof magnitude, 0, 0, table->law->c);
-    return mpz_sgn(table->law->c) < 0 ? -(dg_i128)magnitude : (dg_i128)magnitude;
+    bool negative = mpz_sgn(table->law->c) < 0;
+    return negative ? (dg_wide){-1, 0 - magnitude} : dg_wide_of_unsigned(magnitude);
 }
 
-/** Whether every integer of the core fits the dtype. */
+/** Whether every integer of the core fits the dtype. Requires: no rest, so block_bits <= 48. */
 static bool core_fits(dg_dtype dtype, const dg_table *table)
 {
     uint64_t probe;
-    dg_i128 c = centre_of(table), w = (dg_i128)1 << table->block_bits;
-    return store(&probe, 0, dtype, c + table->first_block * w) == DG_OK &&
-           store(&probe, 0, dtype, c + (table->last_block + 1) * w - 1) == DG_OK;
+    dg_wide c = centre_of(table);
+    int64_t w = INT64_C(1) << table->block_bits;
+    int64_t first = table->first_block * w, last = (table->last_block + 1) * w - 1;
+    return store(&probe, 0, dtype, dg_wide_add(c, dg_wide_of(first))) == DG_OK &&
+           store(&probe, 0, dtype, dg_wide_add(c, dg_wide_of(last))) == DG_OK;
 }
 
 /** How many bytes the rest of the fill is certain, or likely, to use beyond the present chunk. */
@@ -367,27 +370,3 @@ dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_t
     sink to = {.table = table, .out = out, .stride = n_bytes, .wide = true, .rest_stride = n_bytes};
     return fill(&to, n, bits, &state);
 }
-
-#else /* without 128-bit words there are no tables: nothing below is reached */
-
-size_t dg_table_chunk(const dg_table *table)
-{
-    (void)table;
-    return 1;
-}
-
-dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_table *table,
-                              dg_bits *bits)
-{
-    (void)out, (void)n, (void)dtype, (void)table, (void)bits;
-    return DG_ERR_PARAMETER;
-}
-
-dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
-                              dg_bits *bits)
-{
-    (void)out, (void)n, (void)n_bytes, (void)table, (void)bits;
-    return DG_ERR_PARAMETER;
-}
-
-#endif

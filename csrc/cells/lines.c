@@ -1,6 +1,6 @@
 #include "cells/build.h"
 
-#if DG_HAVE_WORDS
+#include "base/wide.h"
 
 /** A line that says nothing: every draw that needs it is decided by MPFR. */
 static dg_line unknown_line(void)
@@ -353,10 +353,11 @@ static void single_lines(uint32_t *n_lines, dg_builder *build)
         dg_partial *cell = &table->partial[i];
         const dg_side *at = cell->block < 0 ? &build->left : &build->right;
         const int32_t k = cell->block < 0 ? -1 - cell->block : cell->block;
-        const dg_i128 bottom = (dg_i128)cell->level << UNIT_BITS;
-        dg_i128 lower = (dg_i128)table->height * (dg_i128)at->least_lower[k] - bottom;
-        dg_i128 upper = (dg_i128)table->height * (dg_i128)at->largest_upper[k] - bottom;
-        int64_t lowest = (int64_t)(lower >> drop), highest = (int64_t)(upper >> drop) + 1;
+        const dg_wide top = dg_wide_up(dg_wide_of(-(int64_t)cell->level), UNIT_BITS);
+        dg_wide lower = dg_wide_add(dg_wide_product(table->height, at->least_lower[k]), top);
+        dg_wide upper = dg_wide_add(dg_wide_product(table->height, at->largest_upper[k]), top);
+        int64_t lowest = (int64_t)dg_wide_down(lower, drop).low;
+        int64_t highest = (int64_t)dg_wide_down(upper, drop).low + 1;
         cell->line = *n_lines;
         table->lines[(*n_lines)++] = (dg_line){lowest, highest - lowest, 0, 0};
     }
@@ -381,5 +382,3 @@ void dg_build_lines(dg_builder *build)
     table->n_lines = n_lines;
     chord_close(&c);
 }
-
-#endif

@@ -1,7 +1,5 @@
 #include "cells/look_up.h"
 
-#if DG_HAVE_WORDS
-
 size_t dg_count_mixed_portable(const uint8_t *rows, size_t n, const dg_table *table)
 {
     const size_t mask = ((size_t)1 << table->rows.row_bits) - 1;
@@ -58,4 +56,3 @@ uint32_t dg_look_up_portable(void *out, size_t item_size, uint16_t *at, uint8_t 
     }
 }
 
-#endif

@@ -5,8 +5,6 @@
 
 #include "cells/table.h"
 
-#if DG_HAVE_WORDS
-
 enum {
     DG_LOOK_UP_BEHIND = 64, /* bytes behind a plane that may be read, and are not used */
     DG_POSITIONS_BEHIND =
@@ -47,5 +45,4 @@ static inline uint64_t dg_tick(const dg_planes *planes, size_t i, unsigned tick_
     return tick;
 }
 
-#endif
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#if DG_HAVE_WORDS && DG_ISA_X86_64
+#if DG_ISA_X86_64
 #include <immintrin.h>
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX512_VBMI2

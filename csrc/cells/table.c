@@ -1,12 +1,11 @@
 #include "cells/build.h"
 
 #include "base/check.h"
+#include "base/wide.h"
 #include "cells/look_up.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#if DG_HAVE_WORDS
 
 enum { MOST_BLOCKS = 1 << 14 };
 
@@ -55,7 +54,7 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
  * any H that fits, so a block with largest 2^index_bits / sum(least) < 1 has H largest < 1. */
 static dg_status collect_blocks(dg_builder *build)
 {
-    dg_u128 total = 0;
+    dg_wide total = dg_wide_of(0);
     bool open[2] = {true, true};
     while (open[0] || open[1]) {
         for (int i = 0; i < 2; i++) {
@@ -64,9 +63,9 @@ static dg_status collect_blocks(dg_builder *build)
                 continue;
             }
             DG_TRY(extend(at, i == 1, build));
-            total += at->least_lower[at->n - 1];
-            dg_u128 reach = (dg_u128)at->largest_upper[at->n - 1] << build->table->index_bits;
-            open[i] = reach >= total;
+            total = dg_wide_add(total, dg_wide_of_unsigned(at->least_lower[at->n - 1]));
+            dg_wide largest = dg_wide_of_unsigned(at->largest_upper[at->n - 1]);
+            open[i] = !dg_wide_less(dg_wide_up(largest, build->table->index_bits), total);
         }
     }
     return DG_OK;
@@ -74,20 +73,22 @@ static dg_status collect_blocks(dg_builder *build)
 
 static uint32_t cells_of(uint32_t height, uint64_t largest_upper)
 {
-    dg_u128 product = (dg_u128)height * largest_upper;
-    return (uint32_t)((product + (((dg_u128)1 << UNIT_BITS) - 1)) >> UNIT_BITS);
+    dg_wide less_than_one = dg_wide_of_unsigned((UINT64_C(1) << UNIT_BITS) - 1);
+    dg_wide product = dg_wide_product(height, largest_upper);
+    return (uint32_t)dg_wide_down(dg_wide_add(product, less_than_one), UNIT_BITS).low;
 }
 
 static uint32_t full_cells_of(uint32_t height, uint64_t least_lower)
 {
-    return (uint32_t)(((dg_u128)height * least_lower) >> UNIT_BITS);
+    return (uint32_t)dg_wide_down(dg_wide_product(height, least_lower), UNIT_BITS).low;
 }
 
 /** The blocks of one side with H largest >= 1 (by its upper bound), which are its first ones. */
 static uint32_t core_blocks(const dg_side *at, uint32_t height)
 {
     uint32_t n = 0;
-    while (n < at->n && ((dg_u128)height * at->largest_upper[n]) >> UNIT_BITS >= 1) {
+    while (n < at->n &&
+           dg_wide_down(dg_wide_product(height, at->largest_upper[n]), UNIT_BITS).low >= 1) {
         n++;
     }
     return n;
@@ -393,20 +394,3 @@ void dg_table_release(dg_table *table)
         free(table);
     }
 }
-
-#else /* without 128-bit words there are no tables */
-
-dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits,
-                         dg_isa isa)
-{
-    (void)law, (void)index_bits, (void)block_bits, (void)isa;
-    *out = NULL;
-    return DG_ERR_PARAMETER;
-}
-
-void dg_table_release(dg_table *table)
-{
-    (void)table;
-}
-
-#endif

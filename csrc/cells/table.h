@@ -13,7 +13,6 @@
 #ifndef DG_CELLS_TABLE_H
 #define DG_CELLS_TABLE_H
 
-#include "base/int128.h"
 #include "base/isa.h"
 #include "base/status.h"
 #include "cells/rows.h"

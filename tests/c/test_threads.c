@@ -190,9 +190,6 @@ int main(int n_arguments, char **arguments)
         {"generalised, cells", DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO, 50, 1, 0, 1, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (cases[i].by_table && !DG_HAVE_WORDS) {
-            continue;
-        }
         shared from = {law_of(cases[i].kind, cases[i].arithmetic, cases[i].a, cases[i].b,
                               cases[i].c, cases[i].d),
                        NULL};
@@ -204,8 +201,6 @@ int main(int n_arguments, char **arguments)
         dg_table_free(from.table);
         dg_law_free(from.law);
     }
-    if (DG_HAVE_WORDS) {
-        test_building();
-    }
+    test_building();
     return report("threads");
 }

@@ -178,9 +178,8 @@ def fork_in_a_signal_handler(_draw: Draw) -> list[list[int]]:
     """A handler forks in the middle of one long draw; both processes finish that draw.
 
     What was drawn before the fork is the same in both, rightly. The array is filled beforehand with
-    a value that the law cannot give, so the handler sees how far the draw had come. The plain-Python
-    engine may be forked within a draw, after its last bit and before it is stored: that one is left
-    out.
+    a value that the law cannot give, so the handler sees how far the draw had come. The plain
+    Python engine may be forked within a draw, between its last bit and its storing: that one is left out.
     """
     untouched = -(2**63)
     native = dg.build_info()["engine"] == "native"

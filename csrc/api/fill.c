@@ -70,11 +70,13 @@ static void session_close(session *call)
     dg_wipe_stack();
 }
 
-static dg_status fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, session *call)
+/** Draws first ... end - 1, `after` more draws of about this size to come. */
+static dg_status fill(void *out, size_t first, size_t end, size_t after, dg_dtype dtype,
+                      const dg_law *law, session *call)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = first; i < end; i++) {
         drawn one;
-        look_ahead(&call->bits, n - 1 - i, law);
+        look_ahead(&call->bits, end - 1 - i + after, law);
         DG_TRY(draw_one(&one, law, &call->big, &call->bits));
         if (one.is_big || one.high != 0) {
             return DG_ERR_RANGE;
@@ -89,7 +91,7 @@ dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
 {
     session call;
     session_open(&call, law, source);
-    dg_status status = fill(out, n, dtype, law, &call);
+    dg_status status = fill(out, 0, n, 0, dtype, law, &call);
     int kept_errno = errno;
     session_close(&call);
     if (status != DG_OK && n > 0) {
@@ -147,6 +149,56 @@ dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law 
     session_close(&call);
     if (status != DG_OK && n > 0) {
         memset(out, 0, n * n_bytes);
+    }
+    errno = kept_errno;
+    return status;
+}
+
+/** The law of four small numbers: parameter a/b, centre c/d. */
+static dg_status small_law_new(dg_law **law, dg_law_kind kind, const int64_t numbers[4])
+{
+    uint8_t bytes[4][sizeof *numbers];
+    dg_integer integers[4];
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t k = 0; k < sizeof *numbers; k++) {
+            bytes[i][k] = (uint8_t)((uint64_t)numbers[i] >> (8 * k));
+        }
+        integers[i] = (dg_integer){bytes[i], sizeof *numbers};
+    }
+    const dg_parameters parameters = {
+        integers[0], integers[1], integers[2], integers[3], {NULL, 0}, {NULL, 0}};
+    return dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
+}
+
+dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
+                       const int64_t *numbers, const int64_t *which, const dg_source *source)
+{
+    session call;
+    dg_status status = DG_OK;
+    int kept_errno = 0;
+    call.big.open = false;
+    dg_bits_open(&call.bits, source);
+    for (size_t i = 0, end; i < n && status == DG_OK; i = end) {
+        for (end = i + 1; end < n && which[end] == which[i];) {
+            end++;
+        }
+        dg_law *law;
+        status = small_law_new(&law, kind, numbers + 4 * which[i]);
+        if (status == DG_OK) {
+            /* what a caller's source is asked for has to be certain: other laws may need less */
+            const size_t after = dg_bits_from_caller(&call.bits) ? 0 : n - end;
+            if (!law->uses_words) {
+                dg_big_open(&call.big, law);
+            }
+            status = fill(out, i, end, after, dtype, law, &call);
+            kept_errno = errno;
+            dg_big_close(&call.big); /* the next law wants room of its own */
+            dg_law_free(law);
+        }
+    }
+    session_close(&call);
+    if (status != DG_OK && n > 0) {
+        memset(out, 0, n * dg_dtype_size(dtype));
     }
     errno = kept_errno;
     return status;

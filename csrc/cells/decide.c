@@ -8,8 +8,11 @@
  * that decides little, so that every step of the refinement is taken. The law must not change. */
 #if defined(DG_NARROW_BOUNDS) && DG_NARROW_BOUNDS
 enum { FIRST_PRECISION = 8, ALWAYS_REFINE = 1 };
+dg_refinements dg_refined;
+#define COUNT(what, precision) (dg_refined.what[__builtin_ctzl((unsigned long)(precision))]++)
 #else
-enum { FIRST_PRECISION = 128, ALWAYS_REFINE = 0 };
+#define COUNT(what, precision) ((void)0)
+enum { FIRST_PRECISION = 64, ALWAYS_REFINE = 0 };
 #endif
 
 enum { MOST_LINE_BLOCKS = 1 << 13 }; /* a distance of 2^13 blocks is 2^61 units */
@@ -76,13 +79,16 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
         height_bound(upper, true, n_bits, q, &e, table);
         dg_enclosure_close(&e);
         bool accept = mpz_cmp(f, lower) < 0; /* f + 1 <= lower */
+        COUNT(reached, precision);
         if (accept || mpz_cmp(f, upper) >= 0) {
+            COUNT(decided, precision);
             *accepted = accept;
             break;
         }
         mpz_sub(upper, upper, lower);
         if (mpz_cmp_ui(upper, 2) <= 0) { /* the bounds are as close as n_bits can tell */
             uint64_t more;
+            COUNT(read_more, precision);
             status = dg_bits_word(&more, sizeof more, bits);
             if (status != DG_OK) {
                 break;
@@ -110,15 +116,15 @@ static inline int64_t within(dg_wide v, int64_t most)
     return dg_wide_less(dg_wide_of(most), v) ? most : (int64_t)v.low;
 }
 
-/** Decide the question by a line, by MPFR where the line does not tell. */
-static inline dg_status compare(bool *accepted, const dg_line *line, const question *q,
+/** Decide by a line: is m + f < 2^level H g(y); by MPFR where the line does not tell. */
+static inline dg_status compare(bool *accepted, const dg_line *line, int64_t block, uint64_t tick,
+                                uint32_t m, uint64_t level, const uint8_t *rest,
                                 const dg_table *table, dg_bits *bits)
 {
     int64_t value = 0, error = DG_UNKNOWN_ERROR;
-    if (line != NULL && q->place.block >= -MOST_LINE_BLOCKS && q->place.block < MOST_LINE_BLOCKS) {
-        int64_t at = (q->place.block * (INT64_C(1) << DG_DISTANCE_BITS)) +
-                     (int64_t)(q->place.tick << (DG_DISTANCE_BITS - table->tick_bits)) -
-                     table->centre;
+    if (line != NULL && block >= -MOST_LINE_BLOCKS && block < MOST_LINE_BLOCKS) {
+        int64_t at = (block * (INT64_C(1) << DG_DISTANCE_BITS)) +
+                     (int64_t)(tick << (DG_DISTANCE_BITS - table->tick_bits)) - table->centre;
         int64_t inside = (int64_t)line->far - (at < 0 ? -at : at);
         dg_wide rise = dg_wide_down(dg_wide_product(inside, line->slope), DG_SLOPE_BITS);
         value = within(dg_wide_add(rise, dg_wide_of(line->base)), INT64_C(1) << 61);
@@ -134,7 +140,8 @@ static inline dg_status compare(bool *accepted, const dg_line *line, const quest
     if (__builtin_expect(*accepted | (height >= value + error), 1)) {
         return DG_OK;
     }
-    return refine(accepted, leading, q, table, bits);
+    const question q = {{block, tick}, rest, m, level};
+    return refine(accepted, leading, &q, table, bits);
 }
 
 /** The number of leading one bits of the stream: Law: Pr[*level = i] = 2^-(i+1). */
@@ -158,21 +165,20 @@ static __attribute__((noinline)) dg_status decide_tail(dg_place *place, bool *ac
                                                        uint64_t cell, const uint8_t *rest,
                                                        const dg_table *table, dg_bits *bits)
 {
-    question q = {*place, rest, 0, 0};
-    DG_TRY(tail_level(&q.level, bits));
+    uint64_t level;
+    DG_TRY(tail_level(&level, bits));
     uint64_t in_block = cell & ((UINT64_C(1) << table->tail_bits) - 1);
-    int64_t out = (int64_t)((q.level << table->tail_bits) + in_block);
-    q.place.block = left ? table->first_block - 1 - out : table->last_block + 1 + out;
-    *place = q.place;
+    int64_t out = (int64_t)((level << table->tail_bits) + in_block);
+    place->block = left ? table->first_block - 1 - out : table->last_block + 1 + out;
     const dg_line *line = NULL;
-    if (q.level < DG_TAIL_LEVELS) {
+    if (level < DG_TAIL_LEVELS) {
         uint64_t flipped = ((UINT64_C(1) << table->tick_bits) - 1) ^ place->tick;
         uint64_t position = (in_block << table->tick_bits) + (left ? flipped : place->tick);
         uint64_t part = position >> (table->tail_bits + table->tick_bits - table->tail_line_bits);
-        uint64_t row = (left ? 0 : DG_TAIL_LEVELS) + q.level;
+        uint64_t row = (left ? 0 : DG_TAIL_LEVELS) + level;
         line = &table->lines[table->tail_lines + (row << table->tail_line_bits) + part];
     }
-    return compare(accepted, line, &q, table, bits);
+    return compare(accepted, line, place->block, place->tick, 0, level, rest, table, bits);
 }
 
 dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word, const uint8_t *rest,
@@ -189,8 +195,8 @@ dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word, const uint8_
     if (cell < table->n_partial) {
         const dg_partial *partial = &table->partial[cell];
         place->block = partial->block;
-        question q = {*place, rest, partial->level, 0};
-        return compare(accepted, &table->lines[partial->line], &q, table, bits);
+        return compare(accepted, &table->lines[partial->line], place->block, place->tick,
+                       partial->level, 0, rest, table, bits);
     }
     cell -= table->n_partial;
     for (int side = 0; side < 2; side++) {

@@ -96,12 +96,13 @@ void dg_table_line(int64_t *base, int64_t *error, uint64_t *far, uint64_t *slope
     *shift = DG_SLOPE_BITS;
 }
 
-/** Wipe on the way out: the stream, the stack, and after a failure the output. */
+/** Wipe on the way out: the stream, the stack, the registers, and after a failure the output. */
 static dg_status finish(dg_status status, void *out, size_t n_bytes, dg_bits *bits)
 {
     int kept_errno = errno;
     dg_bits_close(bits);
-    dg_wipe_stack();
+    dg_wipe_stack(DG_STACK_BYTES);
+    dg_wipe_registers();
     if (status != DG_OK && n_bytes > 0) {
         memset(out, 0, n_bytes);
     }

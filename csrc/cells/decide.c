@@ -60,6 +60,14 @@ static void set_y(mpz_t y, const question *q, const dg_table *table, mpz_t scrat
     mpz_add(y, y, scratch);
 }
 
+/** Open an enclosure whose integers have room: limbs that GMP moved would stay behind unwiped. */
+static void open_with_room(dg_enclosure *e, mpfr_prec_t precision, const dg_law *law)
+{
+    dg_enclosure_open(e, precision);
+    mpz_realloc2(e->integer, law->limb_bits);
+    mpz_realloc2(e->y_d, law->limb_bits);
+}
+
 /** Decide the question exactly: bounds ever closer, bits of f as they are needed. */
 static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leading,
                                                   const question *q, const dg_table *table,
@@ -68,13 +76,18 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
     dg_status status = DG_OK;
     size_t n_bits = DG_HEIGHT_BITS;
     mpz_t y, f, lower, upper;
-    mpz_inits(y, f, lower, upper, NULL);
+    mpz_ptr all[] = {y, f, lower, upper};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        mpz_init2(all[i], table->law->limb_bits);
+    }
     mpz_import(f, 1, -1, sizeof leading, 0, 0, &leading);
     set_y(y, q, table, lower);
     for (mpfr_prec_t precision = FIRST_PRECISION;; precision *= 2) {
         dg_enclosure e;
-        dg_enclosure_open(&e, precision);
+        open_with_room(&e, precision, table->law);
         dg_enclose_weight(&e, y, table->law);
+        dg_wipe_mpz(lower); /* MPFR gives the limbs of what it sets back */
+        dg_wipe_mpz(upper);
         height_bound(lower, false, n_bits, q, &e, table);
         height_bound(upper, true, n_bits, q, &e, table);
         dg_enclosure_close(&e);
@@ -99,7 +112,6 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
             n_bits += 64;
         }
     }
-    mpz_ptr all[] = {y, f, lower, upper};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         dg_wipe_mpz(all[i]);
         mpz_clear(all[i]);

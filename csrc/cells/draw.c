@@ -315,22 +315,30 @@ static void wipe_state(fill_state *state, size_t n)
     dg_wipe(state->rest, most * MOST_DTYPE_REST);
 }
 
-/** Fill n items, chunk by chunk. */
-static dg_status fill(sink *to, size_t n, dg_bits *bits, fill_state *state)
+/** Fill n items, chunk by chunk. Not inlined: what it spills must lie where `fill` wipes. */
+static __attribute__((noinline)) dg_status fill_chunks(sink *to, size_t n, fill_state *state)
 {
     const size_t chunk = dg_table_chunk(to->table);
-    dg_status status = DG_OK;
-    state->bits = bits;
-    for (size_t done = 0; done < n && status == DG_OK; done += chunk) {
+    for (size_t done = 0; done < n; done += chunk) {
         size_t some = n - done < chunk ? n - done : chunk;
-        look_ahead(n - done - some, to->table, bits);
+        look_ahead(n - done - some, to->table, state->bits);
         if (to->wide) {
             to->rest = to->out;
         }
-        status = fill_chunk(to, some, state);
+        DG_TRY(fill_chunk(to, some, state));
         to->out += some * to->stride;
     }
+    return DG_OK;
+}
+
+/** Fill n items, then wipe the state and the stack below it, where the caller of ours, who wipes
+ * the stack below itself, may not reach. */
+static dg_status fill(sink *to, size_t n, dg_bits *bits, fill_state *state)
+{
+    state->bits = bits;
+    dg_status status = fill_chunks(to, n, state);
     wipe_state(state, n);
+    dg_wipe_stack(to->table->law->stack_bytes);
     return status;
 }
 

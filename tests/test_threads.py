@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +78,11 @@ def test_single_draws_of_threads_share_no_value() -> None:
 def test_threads_may_build_one_table_at_once() -> None:
     """A table that no thread has drawn from before: each finds or builds it, and draws rightly."""
 
-    def draw(_i: int) -> Any:
+    def draw(mu: int, _i: int) -> Any:
         return dg.discrete_gaussian(SIGMA2, 1000, mu=mu, method="cells")
 
     for mu in range(2**30, 2**30 + 10):
-        values = at_once(draw)
+        values = at_once(partial(draw, mu))
         assert len(set(np.concatenate(values).tolist())) == THREADS * 1000
 
 

@@ -54,13 +54,11 @@ typedef struct session {
     dg_big big;
 } session;
 
-static void session_open(session *call, const dg_law *law, const dg_source *source)
+static dg_status session_open(session *call, const dg_law *law, const dg_source *source)
 {
     call->big.open = false;
     dg_bits_open(&call->bits, source);
-    if (!law->uses_words) {
-        dg_big_open(&call->big, law);
-    }
+    return law->uses_words ? DG_OK : dg_big_open(&call->big, law);
 }
 
 static void session_close(session *call, const dg_law *law)
@@ -91,8 +89,10 @@ dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
                       const dg_source *source)
 {
     session call;
-    session_open(&call, law, source);
-    dg_status status = fill(out, n, dtype, law, &call);
+    dg_status status = session_open(&call, law, source);
+    if (status == DG_OK) {
+        status = fill(out, n, dtype, law, &call);
+    }
     int kept_errno = errno;
     session_close(&call, law);
     if (status != DG_OK && n > 0) {
@@ -148,8 +148,10 @@ dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law 
                            const dg_source *source)
 {
     session call;
-    session_open(&call, law, source);
-    dg_status status = fill_wide(out, n, n_bytes, law, &call);
+    dg_status status = session_open(&call, law, source);
+    if (status == DG_OK) {
+        status = fill_wide(out, n, n_bytes, law, &call);
+    }
     int kept_errno = errno;
     session_close(&call, law);
     if (status != DG_OK && n > 0) {

@@ -29,6 +29,8 @@ void dg_enclosure_close(dg_enclosure *e)
     mpq_clear(e->quotient);
     dg_wipe_mpz(e->y);
     mpz_clear(e->y);
+    /* MPFR keeps constants and integers for each thread, and would lose them when the thread ends. */
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
 }
 
 /** out = e->quotient rounded up or down. Requires: at least 0. Not canonical: a gcd of long

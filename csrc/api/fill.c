@@ -87,6 +87,9 @@ static dg_status fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, se
 dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
                       const dg_source *source)
 {
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
     session call;
     session_open(&call, law, source);
     dg_status status = fill(out, n, dtype, law, &call);

@@ -58,7 +58,8 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
     mpz_inits(y, f, lower, upper, NULL);
     mpz_import(f, 1, -1, sizeof leading, 0, 0, &leading);
     set_y(y, q, table, lower);
-    for (mpfr_prec_t precision = FIRST_PRECISION;; precision *= 2) {
+    mpfr_prec_t precision = FIRST_PRECISION;
+    for (;;) {
         dg_enclosure e;
         dg_enclosure_open(&e, precision);
         dg_enclose_weight(&e, y, table->law);
@@ -71,17 +72,19 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
             break;
         }
         mpz_sub(upper, upper, lower);
-        if (mpz_cmp_ui(upper, 2) <= 0) { /* the bounds are as close as n_bits can tell */
-            uint64_t more;
-            status = dg_bits_word(&more, sizeof more, bits);
-            if (status != DG_OK) {
-                break;
-            }
-            mpz_import(lower, 1, -1, sizeof more, 0, 0, &more);
-            mpz_mul_2exp(f, f, 64);
-            mpz_add(f, f, lower);
-            n_bits += 64;
+        if (mpz_cmp_ui(upper, 2) > 0) {
+            precision *= 2;
+            continue;
         }
+        uint64_t more; /* the bounds are as close as n_bits can tell */
+        status = dg_bits_word(&more, sizeof more, bits);
+        if (status != DG_OK) {
+            break;
+        }
+        mpz_import(lower, 1, -1, sizeof more, 0, 0, &more);
+        mpz_mul_2exp(f, f, 64);
+        mpz_add(f, f, lower);
+        n_bits += 64;
     }
     mpz_ptr all[] = {y, f, lower, upper};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -64,7 +64,7 @@ static dg_status read_integer(mpz_t out, size_t n, dg_bits *bits)
     dg_status status = DG_OK;
     mpz_set_ui(out, 0);
     mpz_t part;
-    mpz_init2(part, 8 * sizeof chunk);
+    mpz_init2(part, 8 * (n + sizeof chunk)); /* room: limbs that GMP moved would stay behind */
     for (size_t done = 0; done < n;) {
         size_t some = n - done < sizeof chunk ? n - done : sizeof chunk;
         status = dg_bits_take(chunk, some, bits);

@@ -151,17 +151,35 @@ DG_API dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *
 DG_API dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
                                   const dg_source *source);
 
+/** Draw n independent samples of many laws of one kind into an array of machine integers.
+ *
+ *  Law:       out[i] has the law of parameter a/b and centre c/d, where numbers + 4 which[i] points
+ *             to a, b, c, d; conditional on no error.
+ *  Requires:  out has room for n elements of dtype; kind is not the generalised Gaussian.
+ *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise out[0 .. n) is all zero bytes.
+ *  Returns:   as dg_law_fill | DG_ERR_PARAMETER (some law breaks the rules of dg_law_kind).
+ *  Cost:      a law is made anew, some 2 microseconds, wherever which[i] is not which[i - 1];
+ *             otherwise as dg_law_fill.
+ */
+DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
+                              const int64_t *numbers, const int64_t *which,
+                              const dg_source *source);
+
 /** Instruction sets. */
 typedef enum dg_isa {
     DG_ISA_AUTO = 0,     /**< the best that the machine has */
     DG_ISA_PORTABLE = 1, /**< whatever the compiler makes of C for its target */
     DG_ISA_AVX2 = 2,
     DG_ISA_AVX512 =
-        3 /**< F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
+        3, /**< F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
+    DG_ISA_AVX512_VBMI2 = 4 /**< and VBMI and VBMI2: since Ice Lake and Zen 4 */
 } dg_isa;
 
 /** The cell table of a law: bulk draws by table look-up, the same law. Immutable. */
 typedef struct dg_table dg_table;
+
+/** The code of pieces that belong to no block. */
+enum { DG_SPECIAL_CODE = 255 };
 
 /** Facts about a table, for whoever checks it. Names: csrc/cells/table.h. */
 typedef struct dg_table_info {
@@ -181,7 +199,11 @@ typedef struct dg_table_info {
     uint32_t tail_lines;
     uint32_t tail_line_bits;
     int64_t centre;
-    uint64_t word_bytes;
+    uint32_t row_bits;
+    uint32_t position_bits;
+    int32_t coded_first;
+    int32_t coded_last;
+    uint32_t n_coded;
     uint64_t chunk;
     uint64_t memory;
 } dg_table_info;
@@ -207,6 +229,12 @@ DG_API void dg_table_describe(dg_table_info *info, const dg_table *table);
 /** Copy out cell i < n_full + n_partial: its block, its level (of a partial cell) and its line. */
 DG_API void dg_table_cell(int32_t *block, uint32_t *level, uint32_t *line, uint32_t i,
                           const dg_table *table);
+
+/** Copy out row i < 2^row_bits: its three pieces end before end[0], end[1] and 2^position_bits; piece
+ *  k belongs to block coded_first + code[k], or, if code[k] is DG_SPECIAL_CODE, its position p to cell
+ *  n_coded + (p + special modulo 2^16). */
+DG_API void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t i,
+                         const dg_table *table);
 
 /** Copy out line i < n_lines. */
 DG_API void dg_table_line(int64_t *base, int64_t *error, uint64_t *far, uint64_t *slope,

@@ -14,7 +14,7 @@
 
 /* The buffer; the longest read that may be asked for at once; bytes past the end that may be looked
  * at (never used) by whoever loads words many at a time. */
-enum { DG_BITS_CAPACITY = 16384, DG_BITS_MOST = 8192, DG_BITS_SLACK = 64, DG_KEY_BYTES = 32 };
+enum { DG_BITS_CAPACITY = 32768, DG_BITS_MOST = 16384, DG_BITS_SLACK = 64, DG_KEY_BYTES = 32 };
 
 typedef struct dg_bits {
     const dg_source *source;
@@ -72,12 +72,13 @@ static inline dg_status dg_bits_word(uint64_t *out, size_t n, dg_bits *bits)
     if (__builtin_expect(bits->end - bits->position < n, 0)) {
         DG_TRY(dg_bits_refill(bits, n));
     }
-    uint64_t value = 0;
-    for (size_t i = n; i > 0; i--) {
-        value = (value << 8) | bits->buffer[bits->position + i - 1];
-    }
+    uint64_t value; /* reads on into the slack, perhaps */
+    __builtin_memcpy(&value, bits->buffer + bits->position, sizeof value);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
     bits->position += n;
-    *out = value;
+    *out = n == 8 ? value : value & ((UINT64_C(1) << (8 * n)) - 1);
     return DG_OK;
 }
 

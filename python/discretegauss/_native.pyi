@@ -74,6 +74,8 @@ class _Lib:
     DG_ISA_PORTABLE: Final[int]
     DG_ISA_AVX2: Final[int]
     DG_ISA_AVX512: Final[int]
+    DG_ISA_AVX512_VBMI2: Final[int]
+    DG_SPECIAL_CODE: Final[int]
 
     DG_SOURCE_GETRANDOM: Final[int]
     DG_SOURCE_CHACHA20: Final[int]
@@ -103,6 +105,17 @@ class _Lib:
     def dg_law_fill_wide(
         self, out: _CData, n: int, n_bytes: int, law: _CData, source: _CData, /
     ) -> int: ...
+    def dg_laws_fill(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        kind: int,
+        numbers: _CData,
+        which: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
     def dg_table_new(
         self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
     ) -> int: ...
@@ -110,6 +123,9 @@ class _Lib:
     def dg_table_describe(self, info: _CData, table: _CData, /) -> None: ...
     def dg_table_cell(
         self, block: _CData, level: _CData, line: _CData, i: int, table: _CData, /
+    ) -> None: ...
+    def dg_table_row(
+        self, end: _CData, code: _CData, special: _CData, i: int, table: _CData, /
     ) -> None: ...
     def dg_table_line(
         self,

@@ -1,0 +1,86 @@
+"""Which way to draw: by Algorithms 1-3, or from a cell table. The law is the same."""
+
+from __future__ import annotations
+
+from math import isqrt
+
+from ._arguments import Method
+from ._engine import PreparedLaw, kept_cells, native, prepare, prepare_cells
+from ._source import Source
+from ._spec import Kind, Spec
+from .errors import ParameterValueError
+
+__all__ = ["LEAST_CELLS_FROM", "cells_from", "choose", "has_cells"]
+
+#: No law's table is repaid by fewer draws.
+LEAST_CELLS_FROM = 16
+
+#: A table that is at hand already is used from so many draws on.
+_KEPT_FROM = 16
+
+_WITH_CELLS = (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN, Kind.GENERALIZED_GAUSSIAN)
+
+
+def has_cells(kind: Kind) -> bool:
+    """Return whether laws of this kind can be drawn from cell tables."""
+    return kind in _WITH_CELLS
+
+
+def _bits(*numbers: int) -> int:
+    return sum(number.bit_length() for number in numbers)
+
+
+def _outgrows_words(spec: Spec) -> bool:
+    """Return whether Algorithm 2 or 3 needs GMP for the law (csrc/exact/words.h), about."""
+    p, q, d = spec.parameter.numerator, spec.parameter.denominator, spec.mu.denominator
+    if spec.kind is Kind.DISCRETE_LAPLACE:
+        return _bits(p) > 55 or _bits(q) > 62 or _bits(d) > 62
+    t_bits = max(0, _bits(p) - _bits(q)) // 2 + 1  # of sigma
+    return (_bits(p, q) + 2 * t_bits if d == 1 else _bits(p, d, d) + t_bits) > 110
+
+
+def cells_from(spec: Spec) -> int:
+    """Return from how many draws on a new cell table is repaid, about.
+
+    Both ways take a time a + b n, where a is the table's building; they cross at n = a /
+    (b_reference - b_cells). a grows with the number of the table's blocks, and so with the law's
+    width while a block is one integer, and not beyond. b_reference is about the same for all laws
+    that machine words hold, and grows with the length of the numbers where they do not. Measured
+    crossings, and this function beside them: ``python benchmarks/throughput.py --bulk --only
+    crossing``.
+
+    Parameters
+    ----------
+    spec : Spec
+        A discrete Laplace or Gaussian.
+    """
+    whole = spec.parameter.numerator // spec.parameter.denominator
+    if spec.kind is Kind.DISCRETE_GAUSSIAN:
+        crossing = min(6000, 400 + 32 * isqrt(min(whole, 10**6)))
+    else:
+        crossing = min(11_000, 1200 + 100 * min(whole, 100))
+    if _outgrows_words(spec):
+        crossing = crossing * 100 // (500 + _bits(spec.parameter.numerator))
+    return max(crossing, LEAST_CELLS_FROM)
+
+
+def choose(spec: Spec, method: Method, n: int, source: Source) -> PreparedLaw:
+    """Return the law made ready for n draws.
+
+    Notes
+    -----
+    Which way "auto" goes depends on the law and n alone where the source is a caller's, so that the
+    same bits give the same draws. With bits of the operating system it may also depend on whether a
+    table is at hand from an earlier call: that cannot be seen in the draws, only in their time.
+    """
+    if spec.kind is Kind.GENERALIZED_GAUSSIAN or method == "cells":
+        return prepare_cells(spec)
+    if method == "reference" or native is None or not has_cells(spec.kind):
+        return prepare(spec)
+    if n >= cells_from(spec):
+        try:
+            return prepare_cells(spec)
+        except ParameterValueError:  # no table of 2**16 cells fits this law
+            return prepare(spec)
+    kept = kept_cells(spec) if n >= _KEPT_FROM and not callable(source) else None
+    return prepare(spec) if kept is None else kept

@@ -90,6 +90,9 @@ static __attribute__((noinline)) dg_status fill(void *out, size_t first, size_t 
 dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
                       const dg_source *source)
 {
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
     session call;
     dg_status status = session_open(&call, law, source);
     if (status == DG_OK) {

@@ -121,6 +121,9 @@ static dg_status finish(dg_status status, void *out, size_t n_bytes, dg_bits *bi
 dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
                         const dg_source *source)
 {
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
     dg_bits bits;
     dg_bits_open(&bits, source);
     dg_status status = dg_table_fill_dtype(out, n, dtype, table, &bits);

@@ -84,7 +84,8 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
     }
     mpz_import(f, 1, -1, sizeof leading, 0, 0, &leading);
     set_y(y, q, table, lower);
-    for (mpfr_prec_t precision = FIRST_PRECISION;; precision *= 2) {
+    mpfr_prec_t precision = FIRST_PRECISION;
+    for (;;) {
         dg_enclosure e;
         open_with_room(&e, precision, table->law);
         dg_enclose_weight(&e, y, table->law);
@@ -101,18 +102,20 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
             break;
         }
         mpz_sub(upper, upper, lower);
-        if (mpz_cmp_ui(upper, 2) <= 0) { /* the bounds are as close as n_bits can tell */
-            uint64_t more;
-            COUNT(read_more, precision);
-            status = dg_bits_word(&more, sizeof more, bits);
-            if (status != DG_OK) {
-                break;
-            }
-            mpz_import(lower, 1, -1, sizeof more, 0, 0, &more);
-            mpz_mul_2exp(f, f, 64);
-            mpz_add(f, f, lower);
-            n_bits += 64;
+        if (mpz_cmp_ui(upper, 2) > 0) {
+            precision *= 2;
+            continue;
         }
+        uint64_t more; /* the bounds are as close as n_bits can tell */
+        COUNT(read_more, precision);
+        status = dg_bits_word(&more, sizeof more, bits);
+        if (status != DG_OK) {
+            break;
+        }
+        mpz_import(lower, 1, -1, sizeof more, 0, 0, &more);
+        mpz_mul_2exp(f, f, 64);
+        mpz_add(f, f, lower);
+        n_bits += 64;
     }
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         dg_wipe_mpz(all[i]);

@@ -135,9 +135,11 @@ DG_API size_t dg_law_wide_bytes(const dg_law *law);
 /** Draw n independent samples into an array of machine integers.
  *
  *  Law:       that of the law given, for every integer, conditional on no error.
- *  Requires:  out has room for n elements of dtype.
- *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise out[0 .. n) is all zero bytes.
- *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE.
+ *  Requires:  out has room for n elements of dtype, and is aligned for them.
+ *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise out[0 .. n) is all zero bytes
+ *             (untouched if there is no such dtype).
+ *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE |
+ *             DG_ERR_PARAMETER (no such dtype; a generalised Gaussian, which only tables draw).
  *  Cost:      O(1) expected arithmetic operations a draw; unbounded in the worst case; the time
  *             depends on the values drawn.
  */

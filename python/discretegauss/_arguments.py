@@ -38,16 +38,15 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     return (whole_number(size, "size", least=0),)
 
 
-def checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return `dtype`; it must be an integer type or object."""
+def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
+    """Return `dtype`, that of `name`; it must be an integer type or object."""
+    rule = f"{name} must be{' of' if name != 'dtype' else ''} an integer type or object"
     try:
         checked = np.dtype(dtype)
     except (TypeError, ValueError):
-        raise ParameterTypeError(
-            f"dtype must be an integer type or object, got {shown(dtype)}"
-        ) from None
+        raise ParameterTypeError(f"{rule}, got {shown(dtype)}") from None
     if checked.kind not in "iuO":
-        raise ParameterTypeError(f"dtype must be an integer type or object, got {checked}")
+        raise ParameterTypeError(f"{rule}, got {checked}")
     return checked
 
 

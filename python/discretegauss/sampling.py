@@ -77,9 +77,10 @@ def draw(
         size is None
         and out is None
         and dtype is np.int64
+        and type(source) is str  # an array compares to an array
         and source == "getrandom"
-        and threads == 1
         and type(threads) is int
+        and threads == 1
         and type(parameter) in _PLAIN_NUMBERS
         and type(mu) in _PLAIN_NUMBERS
         and method != "cells"
@@ -90,7 +91,7 @@ def draw(
     n_threads = checked_threads(threads, bits)
     shape = checked_size(size)
     result = checked_out(out, shape)
-    kept_dtype = checked_dtype(dtype) if result is None else checked_dtype(result.dtype)
+    kept_dtype = checked_dtype(dtype) if result is None else checked_dtype(result.dtype, "out")
     if result is not None:
         shape = result.shape
 

@@ -165,8 +165,8 @@ static dg_status small_law_new(dg_law **law, dg_law_kind kind, const int64_t num
         }
         integers[i] = (dg_integer){bytes[i], sizeof *numbers};
     }
-    const dg_parameters parameters = {
-        integers[0], integers[1], integers[2], integers[3], {NULL, 0}, {NULL, 0}};
+    const dg_parameters parameters = {integers[0], integers[1], integers[2],
+                                      integers[3], {NULL, 0},   {NULL, 0}};
     return dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
 }
 

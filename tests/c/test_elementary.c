@@ -83,7 +83,8 @@ static void test_log(uint64_t *state, scratch *s)
         check_log(n, s);
     }
     for (int i = 0; i < TRIES; i++) {
-        check_log((uint32_t)(next_word(state) >> (32 + next_word(state) % 32)) | 1, s);
+        const unsigned drop = (unsigned)(32 + next_word(state) % 32);
+        check_log((uint32_t)(next_word(state) >> drop) | 1, s);
     }
     check_log(UINT32_MAX, s);
 }

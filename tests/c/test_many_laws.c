@@ -7,11 +7,9 @@
 enum { LAWS = 6, TAPE = 4096 };
 
 /* sigma2 = a/b, mu = c/d */
-static const int64_t NUMBERS[4 * LAWS] = {
-    1,       1,         0,  1,         /* */ 355, 113, 1, 3, INT64_MAX, 1, INT64_MIN / 2,
-    1,
-    /* */ 1, INT64_MAX, -5, INT64_MAX, 100,       1,   7, 1, /* */ 3,   1, 0,
-    1,
+static const int64_t NUMBERS[LAWS][4] = {
+    {1, 1, 0, 1},          {355, 113, 1, 3}, {INT64_MAX, 1, INT64_MIN / 2, 1},
+    {1, INT64_MAX, -5, 2}, {100, 1, 7, 1},   {3, 1, 0, 1},
 };
 
 static uint8_t bytes[TAPE];
@@ -24,10 +22,10 @@ static void test_draws(void)
     tape all = {bytes, TAPE, 0}, each = {bytes, TAPE, 0};
     const dg_source from_all = tape_source(&all), from_each = tape_source(&each);
     const dg_law_kind kind = DG_DISCRETE_GAUSSIAN;
-    dg_status status = dg_laws_fill(together, N, DG_INT64, kind, NUMBERS, which, &from_all);
+    dg_status status = dg_laws_fill(together, N, DG_INT64, kind, NUMBERS[0], which, &from_all);
     CHECK(status == DG_OK, "status %d", (int)status);
     for (size_t i = 0; i < N; i++) {
-        const int64_t *of = NUMBERS + 4 * which[i];
+        const int64_t *of = NUMBERS[which[i]];
         dg_law *law = law_of(kind, DG_ARITHMETIC_AUTO, of[0], of[1], of[2], of[3]);
         CHECK(dg_law_fill(&alone[i], 1, DG_INT64, law, &from_each) == DG_OK, "draw %zu", i);
         CHECK(together[i] == alone[i], "draw %zu", i);
@@ -61,11 +59,11 @@ static void test_errors(void)
     const int64_t which[2] = {0, 0};
     tape empty = {bytes, 0, 0};
     const dg_source source = tape_source(&empty);
-    CHECK(dg_laws_fill(out, 2, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS, which, &source) ==
+    CHECK(dg_laws_fill(out, 2, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS[0], which, &source) ==
               DG_ERR_SOURCE,
           "the tape is at its end");
     CHECK(out[0] == 0 && out[1] == 0, "draws were left");
-    CHECK(dg_laws_fill(NULL, 0, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS, NULL, NULL) == DG_OK,
+    CHECK(dg_laws_fill(NULL, 0, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS[0], NULL, NULL) == DG_OK,
           "nothing to draw");
 }
 

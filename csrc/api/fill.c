@@ -185,6 +185,9 @@ static dg_status small_law_new(dg_law **law, dg_law_kind kind, const int64_t num
 dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
                        const int64_t *numbers, const int64_t *which, const dg_source *source)
 {
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
     session call;
     dg_status status = DG_OK;
     int kept_errno = 0;

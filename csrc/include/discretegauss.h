@@ -157,7 +157,8 @@ DG_API dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const 
  *             to a, b, c, d; conditional on no error.
  *  Requires:  out has room for n elements of dtype; kind is not the generalised Gaussian.
  *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise out[0 .. n) is all zero bytes.
- *  Returns:   as dg_law_fill | DG_ERR_PARAMETER (some law breaks the rules of dg_law_kind).
+ *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER also says that some law breaks the rules of
+ *             dg_law_kind.
  *  Cost:      a law is made anew, some 2 microseconds, wherever which[i] is not which[i - 1];
  *             otherwise as dg_law_fill.
  */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHUNK = 1024, FIRST_PRECISION = 256, LAST_PRECISION = 1 << 20 };
+enum { MOST_CHUNK = 2048, FIRST_PRECISION = 256, LAST_PRECISION = 1 << 20 };
 
 void cell_model_open(cell_model *model, const numbers *of, const dg_table *table)
 {
@@ -28,9 +28,10 @@ void cell_model_close(cell_model *model)
     mpq_clear(model->f);
 }
 
-/** One attempt. */
+/** One attempt: the row it drew, the tick, and, if its row is mixed, the position. */
 typedef struct attempt {
-    uint64_t word;
+    uint8_t row, position;
+    uint64_t tick;
     uint8_t *rest;
     mpz_t y;
     bool accepted;
@@ -176,12 +177,11 @@ static bool decide(attempt *of, uint64_t i, uint32_t m, const cell_model *model,
 static void set_place(attempt *of, int64_t block, const cell_model *model)
 {
     const dg_table_info *info = &model->info;
-    uint64_t tick = of->word >> info->index_bits & ((UINT64_C(1) << info->tick_bits) - 1);
     mpz_t part;
     mpz_init(part);
     mpz_set_si(of->y, block);
     mpz_mul_2exp(of->y, of->y, info->tick_bits);
-    mpz_import(part, 1, -1, sizeof tick, 0, 0, &tick);
+    mpz_import(part, 1, -1, sizeof of->tick, 0, 0, &of->tick);
     mpz_add(of->y, of->y, part);
     mpz_mul_2exp(of->y, of->y, 8 * info->rest_bytes);
     mpz_import(part, info->rest_bytes, -1, 1, 0, 0, of->rest);
@@ -208,12 +208,33 @@ static bool attempt_tail(attempt *of, bool left, uint64_t cell, const cell_model
     return decide(of, level, 0, model, from);
 }
 
-/** Make the attempt of a word. Returns: false if the tape ended. */
+/** The cell of an attempt, or, if it is full, its block. */
+static bool find_cell(uint64_t *cell, int64_t *block, const attempt *of, const cell_model *model)
+{
+    uint32_t end[2], code[3], special;
+    dg_table_row(end, code, &special, of->row, model->table);
+    const size_t piece = (size_t)(of->position >= end[0]) + (size_t)(of->position >= end[1]);
+    if (code[piece] != DG_SPECIAL_CODE) {
+        *block = (int64_t)model->info.coded_first + code[piece];
+        REQUIRE(*block <= model->info.coded_last);
+        return false;
+    }
+    *cell = model->info.n_coded + (uint16_t)(of->position + special);
+    return true;
+}
+
+/** Make an attempt. Returns: false if the tape ended. */
 static bool make_attempt(attempt *of, const cell_model *model, tape *from)
 {
     const dg_table_info *info = &model->info;
-    uint64_t cell = of->word & ((UINT64_C(1) << info->index_bits) - 1);
+    uint64_t cell = 0;
+    int64_t coded;
     of->accepted = false;
+    if (!find_cell(&cell, &coded, of, model)) {
+        set_place(of, coded, model);
+        of->accepted = true;
+        return true;
+    }
     if (cell < info->n_full + info->n_partial) {
         int32_t block;
         uint32_t level, line;
@@ -252,22 +273,62 @@ static dg_status put(uint8_t *out, size_t n_bytes, const mpz_t y, const cell_mod
     return fits ? DG_OK : DG_ERR_RANGE;
 }
 
-/** One round: an attempt of each of n pending items. Returns: how many are still pending. */
+/** Read the ticks of n attempts: planes of a byte each, the low ones first, then planes of a bit. */
+static bool read_ticks(attempt *attempts, size_t n, const cell_model *model, tape *from)
+{
+    static uint8_t plane[MOST_CHUNK];
+    const unsigned tick_bits = model->info.tick_bits;
+    for (size_t i = 0; i < n; i++) {
+        attempts[i].tick = 0;
+    }
+    for (unsigned bit = 0; bit < tick_bits;) {
+        const bool whole = tick_bits - bit >= 8;
+        if (!read_bytes(plane, whole ? n : (n + 7) / 8, from)) {
+            return false;
+        }
+        for (size_t i = 0; i < n; i++) {
+            uint64_t part = whole ? plane[i] : plane[i / 8] >> (i % 8) & 1u;
+            attempts[i].tick |= part << bit;
+        }
+        bit += whole ? 8 : 1;
+    }
+    return true;
+}
+
+/** Read rows, ticks, positions and rests of n attempts. */
+static bool read_attempts(attempt *attempts, size_t n, const cell_model *model, tape *from)
+{
+    static uint8_t rows[MOST_CHUNK];
+    uint32_t end[2], code[3], special;
+    if (!read_bytes(rows, n, from) || !read_ticks(attempts, n, model, from)) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        attempts[i].row = rows[i] & (uint8_t)((1u << model->info.row_bits) - 1);
+        attempts[i].position = 0;
+        dg_table_row(end, code, &special, attempts[i].row, model->table);
+        if (end[0] != 0) {
+            if (!read_bytes(&attempts[i].position, 1, from)) {
+                return false;
+            }
+            attempts[i].position &= (uint8_t)((1u << model->info.position_bits) - 1);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!read_bytes(attempts[i].rest, model->info.rest_bytes, from)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** One round: an attempt of each of n pending items. Ensures: *n are still pending. */
 static dg_status make_round(uint8_t *out, size_t n_bytes, uint16_t *pending, size_t *n,
                             attempt *attempts, const cell_model *model, tape *from)
 {
-    uint8_t word[8];
     size_t left = 0;
-    for (size_t i = 0; i < *n; i++) {
-        if (!read_bytes(word, model->info.word_bytes, from)) {
-            return DG_ERR_SOURCE;
-        }
-        attempts[i].word = little_endian(word, model->info.word_bytes);
-    }
-    for (size_t i = 0; i < *n; i++) {
-        if (!read_bytes(attempts[i].rest, model->info.rest_bytes, from)) {
-            return DG_ERR_SOURCE;
-        }
+    if (!read_attempts(attempts, *n, model, from)) {
+        return DG_ERR_SOURCE;
     }
     for (size_t i = 0; i < *n; i++) {
         if (!make_attempt(&attempts[i], model, from)) {

@@ -117,7 +117,7 @@ static void try_table(const dg_law *law, bool long_parameters, input *from)
         index_bits = byte == 1 ? 16 : 0;
         block_bits = -1;
     }
-    dg_isa isa = (dg_isa)take_choice(DG_ISA_AVX512 + 1, from);
+    dg_isa isa = (dg_isa)take_choice(DG_ISA_AVX512_VBMI2 + 1, from);
     dg_table *table = (dg_table *)from; /* to be overwritten */
     dg_status status = dg_table_new(&table, law, index_bits, block_bits, isa);
     REQUIRE(status == DG_OK || status == DG_ERR_PARAMETER);

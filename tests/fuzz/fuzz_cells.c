@@ -18,7 +18,7 @@ static dg_table *take_table(const dg_law *law, const numbers *of, input *from)
     long bits = (long)mpz_sizeinbase(mpq_numref(of->first), 2) -
                 (long)mpz_sizeinbase(mpq_denref(of->first), 2);
     bits = (of->kind == DG_DISCRETE_GAUSSIAN ? bits / 2 : bits) - 3 + take_byte(from) % 4;
-    dg_isa isa = (dg_isa)(take_byte(from) % (DG_ISA_AVX512 + 1));
+    dg_isa isa = (dg_isa)(take_byte(from) % (DG_ISA_AVX512_VBMI2 + 1));
     dg_table *table = NULL;
     dg_status status = dg_table_new(&table, law, index_bits, bits > 0 ? (int32_t)bits : 0, isa);
     REQUIRE(status == DG_OK || status == DG_ERR_PARAMETER);

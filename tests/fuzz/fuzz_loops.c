@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DRAWS = 2100, N_ISAS = DG_ISA_AVX512 + 1 };
+enum { MOST_DRAWS = 4200, N_ISAS = DG_ISA_AVX512_VBMI2 + 1 };
 
 /** sigma2, scale: 2^log2_scale wide; mu = c/3; blocks of 2^block_bits, -1: chosen. */
 typedef struct choice {

@@ -25,7 +25,7 @@ options=(-timeout=60 -max_len=400 -len_control=0 -verbosity=0 -print_final_stats
 if [[ $seconds == 0 ]]; then
     exec "$build/tests/fuzz/fuzz_$1" -timeout=600 "$2"
 fi
-for target in "${@:-words cells loops api}"; do
+for target in "${@:-words laws cells loops api}"; do
     for name in $target; do
         corpus=$build/corpus/$name
         mkdir -p "$corpus"

@@ -218,16 +218,6 @@ static __attribute__((noinline)) dg_status settle(dg_attempt *attempt, uint64_t 
     return status;
 }
 
-/** Let the next reads fetch a whole attempt and, where bytes too many are free, one more. */
-static void look_ahead(size_t read_first, const dg_steady *steady, dg_bits *bits)
-{
-    const size_t attempt = DG_ATTEMPT_BYTES + steady->low_bytes;
-    bits->bytes_ahead = attempt - read_first;
-    if (!dg_bits_from_caller(bits) && 2 * attempt <= CHEAP_BYTES) {
-        bits->bytes_ahead += attempt;
-    }
-}
-
 dg_status dg_steady_value(int64_t *out, const dg_steady *steady, dg_bits *bits)
 {
     DG_REQUIRES(steady->fits_int64);
@@ -235,7 +225,9 @@ dg_status dg_steady_value(int64_t *out, const dg_steady *steady, dg_bits *bits)
     const size_t n_bytes = DG_ATTEMPT_BYTES + steady->low_bytes;
     dg_attempt attempt;
     uint64_t choice, point, low;
-    look_ahead(n_bytes, steady, bits);
+    if (!dg_bits_from_caller(bits) && 2 * n_bytes <= CHEAP_BYTES) {
+        bits->bytes_ahead = n_bytes; /* for the next attempt */
+    }
     do {
         DG_TRY(dg_bits_refill(bits, n_bytes));
         DG_TRY(dg_bits_word(&choice, sizeof choice, bits));
@@ -314,10 +306,11 @@ dg_status dg_steady_bytes(uint8_t *out, size_t n_bytes, const dg_steady *steady,
     }
     dg_attempt attempt;
     uint64_t choice, point, tick;
-    look_ahead(sizeof choice, steady, bits);
     do {
+        bits->bytes_ahead = sizeof point + steady->low_bytes;
         DG_TRY(dg_bits_word(&choice, sizeof choice, bits));
         DG_TRY(dg_bits_word(&point, sizeof point, bits));
+        bits->bytes_ahead = 0;
         DG_TRY(take_low(out, &tick, steady, bits));
         dg_steady_attempt(&attempt, choice, point, tick, steady);
         DG_PUBLIC(attempt.accepted);

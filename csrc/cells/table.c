@@ -1,6 +1,7 @@
 #include "cells/build.h"
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "cells/draw.h"
 #include "cells/look_up.h"
 
@@ -50,6 +51,7 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
         }
         to->least_lower = grown;
         to->room = room;
+        DG_TRY(dg_memory_at_hand(build->table->law->room_bytes)); /* still, for MPFR */
     }
     long block = is_left ? -1 - (long)to->n : (long)to->n;
     /* the near edge: y = 0 in block 0, the last integer on the left */
@@ -268,6 +270,7 @@ static dg_status write_centre(dg_table *table)
 static dg_status build_table(dg_builder *build)
 {
     dg_table *table = build->table;
+    DG_TRY(dg_memory_at_hand(table->law->room_bytes));
     DG_TRY(collect_blocks(build));
     DG_TRY(choose_height(build));
     lay_out(build, true);
@@ -277,6 +280,7 @@ static dg_status build_table(dg_builder *build)
     if (table->block_of == NULL || table->partial == NULL || table->lines == NULL) {
         return DG_ERR_NOMEM;
     }
+    DG_TRY(dg_memory_at_hand(table->law->room_bytes));
     lay_out(build, false);
     table->centre = centre_distance(build);
     DG_TRY(write_centre(table));

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Any
 
@@ -19,6 +19,9 @@ __all__ = ["fill_array"]
 # of the draws does not depend on it, nor do the draws from a caller's source (csrc/random/bits.h).
 _SHORT_SECONDS = 0.01
 _LONG_SECONDS = 0.04
+
+#: What a thread takes of the address space: 8 MiB of stack, as Linux has it, and Python's own.
+_THREAD_BYTES = 9 * 2**20
 
 
 def _fill_slice(
@@ -42,20 +45,50 @@ def _fill_slice(
         raise
 
 
-def _fill_by_threads(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
-    threads = max(1, min(threads, out.size))
-    stop = threading.Event()
-    with ThreadPoolExecutor(threads) as pool:
-        tasks = [
-            pool.submit(_fill_slice, part, law, source, stop)
-            for part in np.array_split(out, threads)
-        ]
+def _require_room(n_threads: int) -> None:
+    """Raise MemoryError if the address space has no room for so many threads more.
+
+    A thread that was started and finds no memory for its first step ends without a word, and Python
+    waits for it for ever.
+    """
+    if n_threads:
         try:
-            for task in tasks:
-                task.result()
-        except BaseException:
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+            mmap.mmap(-1, n_threads * _THREAD_BYTES, flags=flags, prot=0).close()
+        except OSError:
+            raise MemoryError(f"no room for {n_threads} threads more") from None
+
+
+def _fill_by_threads(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
+    """Fill equal parts of `out`, one by this thread and each other by a new one."""
+    own, *others = np.array_split(out, max(1, min(threads, out.size)))
+    stop = threading.Event()
+    errors: list[BaseException] = []
+
+    def fill(part: NDArray[Any]) -> None:
+        try:
+            _fill_slice(part, law, source, stop)
+        except BaseException as error:
+            errors.append(error)
             stop.set()
-            raise
+
+    workers = [threading.Thread(target=fill, args=(part,)) for part in others]
+    started: list[threading.Thread] = []
+    try:
+        _require_room(len(workers))
+        for worker in workers:
+            worker.start()
+            started.append(worker)
+        _fill_slice(own, law, source, stop)
+        for worker in started:
+            worker.join()
+    except BaseException:
+        stop.set()
+        for worker in started:
+            worker.join()
+        raise
+    if errors:
+        raise errors[0]
 
 
 def _flat(out: NDArray[Any]) -> NDArray[Any] | None:

@@ -1,5 +1,6 @@
 #include "cells/decide.h"
 
+#include "base/memory.h"
 #include "base/wide.h"
 #include "base/wipe.h"
 #include "cells/enclosure.h"
@@ -73,6 +74,7 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
                                                   const question *q, const dg_table *table,
                                                   dg_bits *bits)
 {
+    DG_TRY(dg_memory_at_hand(table->law->room_bytes));
     dg_status status = DG_OK;
     size_t n_bits = DG_HEIGHT_BITS;
     mpz_t y, f, lower, upper;

@@ -31,8 +31,8 @@ extern "C" {
 /* cffi: begin */
 
 /** Parameters longer than this many bits (numerator or denominator) are refused: GMP aborts the
- *  process when an allocation fails, so its operands stay small (under 1 MiB in any intermediate).
- */
+ *  process when an allocation fails, so its blocks stay small (under 64 KiB each, under 1 MiB at any
+ *  time), and are asked for before GMP asks. */
 #define DG_MAX_PARAMETER_BITS 65536
 
 /** What a call reports. Everything but DG_OK means: the output holds no draws. */

@@ -21,6 +21,7 @@ __all__ = [
     "checked_size",
     "checked_source",
     "checked_threads",
+    "fits_dtype",
     "require_fit",
 ]
 
@@ -107,12 +108,17 @@ def checked_threads(threads: object, source: Source) -> int:
     return checked
 
 
+def fits_dtype(spec: Spec, dtype: np.dtype[Any]) -> bool:
+    """Return whether a law provably fits `dtype`, an integer type or object."""
+    if dtype.kind == "O":
+        return True
+    info = np.iinfo(dtype)
+    return fits(spec, int(info.min), int(info.max))
+
+
 def require_fit(spec: Spec, dtype: np.dtype[Any], name: str) -> None:
     """Refuse a law that does not provably fit `dtype`."""
-    if dtype.kind == "O":
-        return
-    info = np.iinfo(dtype)
-    if not fits(spec, int(info.min), int(info.max)):
+    if not fits_dtype(spec, dtype):
         raise ParameterOverflowError(
             f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
             f"{name} = {shown(spec.parameter)}"

@@ -65,8 +65,9 @@ static void (*store_registers)(void);
 static void choose_registers(void)
 {
     dg_isa isa = dg_isa_best();
-    store_registers = isa == DG_ISA_AVX512 ? store_512 : isa == DG_ISA_AVX2 ? store_256 : store_128;
-    n_registers = isa == DG_ISA_AVX512 ? REGISTERS : isa == DG_ISA_AVX2 ? 16 * 32 : 16 * 16;
+    bool has_512 = isa == DG_ISA_AVX512 || isa == DG_ISA_AVX512_VBMI2;
+    store_registers = has_512 ? store_512 : isa == DG_ISA_AVX2 ? store_256 : store_128;
+    n_registers = has_512 ? REGISTERS : isa == DG_ISA_AVX2 ? 16 * 32 : 16 * 16;
 }
 #else
 static void store_registers(void)

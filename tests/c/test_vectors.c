@@ -138,6 +138,21 @@ static void check_fills(const char *line, const dg_law *law, const dg_table *tab
     free(from.bytes);
 }
 
+static void check_rows(const char *line, const dg_table *table, const dg_table_info *info)
+{
+    sha256 rows;
+    sha256_open(&rows);
+    for (uint32_t i = 0; i < UINT32_C(1) << info->row_bits; i++) {
+        uint32_t end[2], code[3], special;
+        dg_table_row(end, code, &special, i, table);
+        const uint32_t row[] = {end[0], end[1], code[0], code[1], code[2], special};
+        for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+            add_number(&rows, row[k]);
+        }
+    }
+    check_digest(&rows, line, "rows_sha256");
+}
+
 static void check_cells(const char *line, const dg_table *table, const dg_table_info *info)
 {
     sha256 cells, lines;
@@ -177,6 +192,8 @@ static void check_facts(const char *line, const dg_table_info *info)
     CHECK(info->height == (uint32_t)number(line, "height"), "%.60s", line);
     CHECK(info->first_block == number(line, "first_block"), "%.60s", line);
     CHECK(info->last_block == number(line, "last_block"), "%.60s", line);
+    CHECK(info->coded_first == number(line, "coded_first"), "%.60s", line);
+    CHECK(info->coded_last == number(line, "coded_last"), "%.60s", line);
     CHECK(info->n_full == (uint32_t)number(line, "n_full"), "%.60s", line);
     CHECK(info->n_partial == (uint32_t)number(line, "n_partial"), "%.60s", line);
 }
@@ -214,6 +231,7 @@ static void replay_table(const char *line)
         dg_table_describe(&info, table);
         check_facts(line, &info);
         check_cells(line, table, &info);
+        check_rows(line, table, &info);
         check_fills(line, law, table);
         dg_table_free(table);
     }

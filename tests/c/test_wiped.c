@@ -78,6 +78,10 @@ static void search_for(const uint8_t *bytes, size_t n)
         uint64_t word;
         memcpy(&word, bytes + i, sizeof word);
         slots[slot_of(word)] = word;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ /* as it lies in an integer that was read from it */
+        word = __builtin_bswap64(word);
+        slots[slot_of(word)] = word;
+#endif
     }
 }
 

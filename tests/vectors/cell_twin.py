@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from flint import arb, ctx, fmpq
 from keystream import Tape
+from row_twin import SPECIAL, Row, lay_out_rows
 
 from discretegauss._spec import Kind, Spec
 
@@ -20,7 +21,7 @@ __all__ = ["CellTwin", "Facts"]
 
 _TICK_BITS = 48
 _HEIGHT_BYTES = 7
-_CHUNK = 1024
+_CHUNK = 2048
 _CHUNK_BYTES = 8192
 
 
@@ -33,6 +34,8 @@ class Facts(NamedTuple):
     height: int
     first_block: int
     last_block: int
+    coded_first: int
+    coded_last: int
 
 
 class CellTwin:
@@ -46,15 +49,25 @@ class CellTwin:
         over = max(0, facts.block_bits - _TICK_BITS)
         self.rest_bytes = -(-over // 8)
         self.tick_bits = facts.block_bits - 8 * self.rest_bytes
-        self.word_bytes = -(-(facts.index_bits + self.tick_bits) // 8)
         room = self.rest_bytes * _CHUNK > _CHUNK_BYTES
-        self.chunk = _CHUNK_BYTES // self.rest_bytes + 1 if room else _CHUNK
+        self.chunk = _CHUNK if self.tick_bits <= 16 else _CHUNK // 2
+        if room:
+            self.chunk = _CHUNK_BYTES // self.rest_bytes + 1
         self.full: list[int] = []
         self.partial: list[tuple[int, int]] = []
+        counts = {}
         for block in range(facts.first_block, facts.last_block + 1):
-            n_full, n_cells = self._cells_of(block)
-            self.full += [block] * n_full
-            self.partial += [(block, level) for level in range(n_full, n_cells)]
+            counts[block], n_cells = self._cells_of(block)
+            self.partial += [(block, level) for level in range(counts[block], n_cells)]
+        coded = range(facts.coded_first, facts.coded_last + 1)
+        for block in [*coded, *(block for block in counts if block not in coded)]:
+            self.full += [block] * counts[block]
+        self._first_cell = {block: self.full.index(block) for block in coded}
+        n_rows, self._n_positions = 1 << -(-facts.index_bits // 2), 1 << facts.index_bits // 2
+        self._n_coded = sum(counts[block] for block in coded)
+        n_special = n_rows * self._n_positions - self._n_coded
+        of_codes = [counts[block] for block in coded]
+        self.rows = lay_out_rows(of_codes, n_special, n_rows, self._n_positions)
 
     # --- the law -----------------------------------------------------------------------------
 
@@ -103,11 +116,16 @@ class CellTwin:
         out = [0] * n
         pending = list(range(n))
         while pending:
-            words = [self._integer(self.word_bytes, tape) for _ in pending]
+            rows = [self.rows[byte % len(self.rows)] for byte in tape.read(len(pending))]
+            ticks = self._ticks(len(pending), tape)
+            cells = [
+                self._cell(row, tape.read(1)[0] % self._n_positions if row.is_mixed else 0)
+                for row in rows
+            ]
             rests = [self._integer(self.rest_bytes, tape) for _ in pending]
             failed = []
-            for i, word, rest in zip(pending, words, rests, strict=True):
-                y = self._attempt(word, rest, tape)
+            for i, cell, tick, rest in zip(pending, cells, ticks, rests, strict=True):
+                y = self._attempt(cell, tick, rest, tape)
                 if y is None:
                     failed.append(i)
                 else:
@@ -115,15 +133,32 @@ class CellTwin:
             pending = failed
         return out
 
+    def _cell(self, row: Row, position: int) -> int:
+        """Return the number of a cell; of a block's full cells the first will do."""
+        code = row.code[(position >= row.end[0]) + (position >= row.end[1])]
+        if code == SPECIAL:
+            return self._n_coded + (position + row.special) % 2**16
+        return self._first_cell[self.facts.coded_first + code]
+
+    def _ticks(self, n: int, tape: Tape) -> list[int]:
+        """Return n ticks, read in planes: their bytes, lowest first, then what bits are left."""
+        ticks = [0] * n
+        for bit in range(0, self.tick_bits // 8 * 8, 8):
+            for i, byte in enumerate(tape.read(n)):
+                ticks[i] += byte << bit
+        for bit in range(self.tick_bits // 8 * 8, self.tick_bits):
+            plane = self._integer(-(-n // 8), tape)
+            for i in range(n):
+                ticks[i] += (plane >> i & 1) << bit
+        return ticks
+
     @staticmethod
     def _integer(n_bytes: int, tape: Tape) -> int:
         return int.from_bytes(tape.read(n_bytes), "little")
 
-    def _attempt(self, word: int, rest: int, tape: Tape) -> int | None:
+    def _attempt(self, cell: int, tick: int, rest: int, tape: Tape) -> int | None:
         """Return y, or None if the attempt fails."""
         facts = self.facts
-        cell = word % (1 << facts.index_bits)
-        tick = (word >> facts.index_bits) % (1 << self.tick_bits)
 
         def integer_of(block: int) -> int:
             return ((block << self.tick_bits) + tick << 8 * self.rest_bytes) + rest

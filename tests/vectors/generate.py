@@ -71,6 +71,9 @@ HEADER: Case = {
         "cells": "the numbers of cells_sha256 themselves, of one small table",
         "cells_sha256": "the digest of the cells: the block of each full one,"
         " then block and level of each partial one",
+        "coded_first": "the first block that rows have a code for",
+        "coded_last": "the last; less than coded_first if there is none",
+        "rows_sha256": "the digest of the rows: of each two ends, three codes, special (README.md)",
         "lines_sha256": "the digest of the bounds that this library decides most partial cells by;"
         " other implementations may do without (README.md)",
     },
@@ -151,6 +154,7 @@ def table_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
         tape_key = next(key)
         tape = key_tape(tape_key)
         cells = [*twin.full, *chain.from_iterable(twin.partial)]
+        rows = [number for row in twin.rows for number in (*row.end, *row.code, row.special)]
         table = {
             **shown(case.spec),
             **facts._asdict(),
@@ -158,6 +162,7 @@ def table_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
             "n_partial": len(twin.partial),
             **({"cells": cells} if case.index_bits == 4 else {}),
             "cells_sha256": digest(cells),
+            "rows_sha256": digest(rows),
             "lines_sha256": choice["lines_sha256"],
         }
         draws = twin.draw(2 * twin.chunk + 450, tape)
@@ -189,7 +194,9 @@ def chosen_by_the_core(case: TableCase) -> Case:
         *(partial.line for partial in table.partial),
         *chain.from_iterable(table.lines),
     ]
-    facts = {name: getattr(table, name) for name in Facts._fields}
+    facts = {name: getattr(table, name) for name in Facts._fields if name != "coded_last"}
+    n_coded = table.n_coded
+    facts["coded_last"] = table.full[n_coded - 1] if n_coded > 0 else table.coded_first - 1
     return {**facts, "lines_sha256": digest(lines)}
 
 

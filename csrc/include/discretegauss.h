@@ -249,6 +249,53 @@ DG_API dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_tab
 DG_API dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
                                     const dg_source *source);
 
+/** A steady sampler: single draws of a law, the same law, whose time does not depend on the value
+ *  (csrc/cells/steady.h says how far that goes). Immutable. */
+typedef struct dg_steady dg_steady;
+
+/** Facts about a steady sampler, for whoever checks it. Names: csrc/cells/steady.h. */
+typedef struct dg_steady_info {
+    uint64_t n_core;
+    uint64_t n_tail;
+    uint64_t block_bits;
+    uint64_t attempt_bytes;
+    int fits_int64;
+} dg_steady_info;
+
+/** Prepare a Laplace, Gaussian or generalised Gaussian for steady draws.
+ *
+ *  Ensures:   DG_OK -> *steady is new, refers to law (which must outlive it), to be freed by
+ *             dg_steady_free; otherwise *steady is NULL.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER (none for this law: scale below 2^-28 or so, beta >= 64) |
+ *             DG_ERR_NOMEM.
+ *  Cost:      some tens of microseconds.
+ */
+DG_API dg_status dg_steady_new(dg_steady **steady, const dg_law *law);
+
+/** Free a steady sampler. steady may be NULL. */
+DG_API void dg_steady_free(dg_steady *steady);
+
+/** Facts about a steady sampler. */
+DG_API void dg_steady_describe(dg_steady_info *info, const dg_steady *steady);
+
+/** Where draws begin: what dg_steady_draw returns below it is -2^63 + a dg_status. */
+#define DG_LEAST_DRAW -9223372036854775800
+
+/** Draw one sample.
+ *
+ *  Law:       that of the law given, for every integer, conditional on no error.
+ *  Requires:  fits_int64 (dg_steady_describe).
+ *  Returns:   the draw, at least DG_LEAST_DRAW; or -2^63 + (DG_ERR_ENTROPY (errno kept) |
+ *             DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE, with a probability below 2^-128).
+ *  Cost:      1.2 to 4 attempts on average; the time says nothing about the value.
+ */
+DG_API int64_t dg_steady_draw(const dg_steady *steady, const dg_source *source);
+
+/** Draw one sample of any size: n_bytes, as dg_law_fill_wide writes them. Otherwise as
+ *  dg_steady_draw. Returns: a status. */
+DG_API dg_status dg_steady_draw_wide(uint8_t *out, size_t n_bytes, const dg_steady *steady,
+                                     const dg_source *source);
+
 /** Write blocks [first_block, first_block + n_blocks) of 64 bytes of the ChaCha20 stream under a
  * key of 32 bytes (RFC 8439; the block index fills the counter and the first word of the nonce).
  * For repeatable tests. */

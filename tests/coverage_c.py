@@ -2,8 +2,9 @@
 
     python tests/coverage_c.py DIRECTORY
 
-Called by tests/coverage.sh. Prints each file's share and the lines that never ran. Fails below 95 %,
-at a line that never ran and is not in tests/unreached.txt, and at an explanation that no line needs.
+Called by tests/coverage.sh. Prints each file's share and the lines that never ran. Fails below 95 %
+and at a line that never ran and is not in tests/unreached.txt; tells which explanations no line
+needs.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def main() -> int:
     idle = reasons - used
     for name, line in sorted(idle):
         print(f"tests/unreached.txt explains what is reached: {name}: {line}")
-    return 1 if share < LEAST or n_unexplained or idle else 0
+    return 1 if share < LEAST or n_unexplained else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Positive control: faults planted in a copy of the C core, each of which a fuzz target has to find.
+"""Positive control: faults planted in a copy of the C core, each found by a fuzz target.
 
     python tests/fuzz/planted.py [--seconds 60] [NAME ...]
 
@@ -42,7 +42,7 @@ FAULTS = [
         "words",
         "exact/words.c",
         "if (__builtin_expect(magnitude > words->y_max, 0)) {",
-        "if (__builtin_expect(magnitude > 2 * words->y_max, 0)) {",
+        "if (0) {",
     ),
     Fault(
         "the far half-line begins one too near",
@@ -55,8 +55,8 @@ FAULTS = [
         "a fill asks for bytes that it does not use",
         "words",
         "api/fill.c",
-        "        look_ahead(&call.bits, n - 1 - i, law);",
-        "        look_ahead(&call.bits, n - i, law);",
+        "look_ahead(&call->bits, n - 1 - i, law);",
+        "look_ahead(&call->bits, n - i, law);",
     ),
     Fault(
         "a refined decision forgets the rest",
@@ -94,18 +94,32 @@ FAULTS = [
         "        error = -line->error - (INT64_C(1) << 50);",
     ),
     Fault(
-        "the first partial cell is taken for a full one",
+        "a piece of a row ends one position too late",
         "loops",
-        "cells/look_up_avx512.c",
-        "_mm512_cmpge_epu32_mask(index, n_full)",
-        "_mm512_cmpgt_epu32_mask(index, n_full)",
+        "cells/look_up_vbmi2.c",
+        "_mm512_cmpge_epu8_mask(*position, end0)",
+        "_mm512_cmpgt_epu8_mask(*position, end0)",
     ),
     Fault(
-        "blocks left of the centre lose their sign",
+        "draws behind the last one are flagged, too",
         "loops",
-        "cells/look_up_avx512.c",
-        "narrow = _mm256_srai_epi32(",
-        "narrow = _mm256_srli_epi32(",
+        "cells/look_up_vbmi2.c",
+        "_mm512_cmpeq_epi8_mask(codes, special) & valid",
+        "_mm512_cmpeq_epi8_mask(codes, special)",
+    ),
+    Fault(
+        "planes of bits come in as twice their value",
+        "loops",
+        "cells/look_up_vbmi2.c",
+        "_mm512_set1_epi8((char)(1 << k))",
+        "_mm512_set1_epi8((char)(2 << k))",
+    ),
+    Fault(
+        "the law before asks for what the next one may not use",
+        "laws",
+        "api/fill.c",
+        "dg_bits_from_caller(&call.bits) ? 0 : n - end;",
+        "n - end;",
     ),
     Fault(
         "a type that does not exist",

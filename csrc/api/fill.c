@@ -54,13 +54,11 @@ typedef struct session {
     dg_big big;
 } session;
 
-static void session_open(session *call, const dg_law *law, const dg_source *source)
+static dg_status session_open(session *call, const dg_law *law, const dg_source *source)
 {
     call->big.open = false;
     dg_bits_open(&call->bits, source);
-    if (!law->uses_words) {
-        dg_big_open(&call->big, law);
-    }
+    return law->uses_words ? DG_OK : dg_big_open(&call->big, law);
 }
 
 static void session_close(session *call, size_t stack_bytes)
@@ -92,9 +90,14 @@ static __attribute__((noinline)) dg_status fill(void *out, size_t first, size_t 
 dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
                       const dg_source *source)
 {
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
     session call;
-    session_open(&call, law, source);
-    dg_status status = fill(out, 0, n, 0, dtype, law, &call);
+    dg_status status = session_open(&call, law, source);
+    if (status == DG_OK) {
+        status = fill(out, 0, n, 0, dtype, law, &call);
+    }
     int kept_errno = errno;
     session_close(&call, law->stack_bytes);
     if (status != DG_OK && n > 0) {
@@ -150,8 +153,10 @@ dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law 
                            const dg_source *source)
 {
     session call;
-    session_open(&call, law, source);
-    dg_status status = fill_wide(out, n, n_bytes, law, &call);
+    dg_status status = session_open(&call, law, source);
+    if (status == DG_OK) {
+        status = fill_wide(out, n, n_bytes, law, &call);
+    }
     int kept_errno = errno;
     session_close(&call, law->stack_bytes);
     if (status != DG_OK && n > 0) {
@@ -172,14 +177,17 @@ static dg_status small_law_new(dg_law **law, dg_law_kind kind, const int64_t num
         }
         integers[i] = (dg_integer){bytes[i], sizeof *numbers};
     }
-    const dg_parameters parameters = {
-        integers[0], integers[1], integers[2], integers[3], {NULL, 0}, {NULL, 0}};
+    const dg_parameters parameters = {integers[0], integers[1], integers[2],
+                                      integers[3], {NULL, 0},   {NULL, 0}};
     return dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
 }
 
 dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
                        const int64_t *numbers, const int64_t *which, const dg_source *source)
 {
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
     session call;
     dg_status status = DG_OK;
     int kept_errno = 0;
@@ -195,11 +203,13 @@ dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
         if (status == DG_OK) {
             /* what a caller's source is asked for has to be certain: other laws may need less */
             const size_t after = dg_bits_from_caller(&call.bits) ? 0 : n - end;
-            if (!law->uses_words) {
-                dg_big_open(&call.big, law);
-            }
             stack_bytes = law->stack_bytes > stack_bytes ? law->stack_bytes : stack_bytes;
-            status = fill(out, i, end, after, dtype, law, &call);
+            if (!law->uses_words) {
+                status = dg_big_open(&call.big, law);
+            }
+            if (status == DG_OK) {
+                status = fill(out, i, end, after, dtype, law, &call);
+            }
             kept_errno = errno;
             dg_big_close(&call.big); /* the next law wants room of its own */
             dg_law_free(law);

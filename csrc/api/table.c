@@ -1,6 +1,7 @@
 /* Cell tables from outside: making, freeing, looking inside, and fills. */
 #include "cells/table.h"
 #include "base/dtype.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "base/wipe.h"
 #include "cells/draw.h"
@@ -8,6 +9,7 @@
 #include "random/chacha20.h"
 
 #include <errno.h>
+#include <mpfr.h>
 #include <string.h>
 
 dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits, int32_t block_bits,
@@ -18,7 +20,10 @@ dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits,
         block_bits > DG_MAX_PARAMETER_BITS || !dg_isa_available(isa)) {
         return DG_ERR_PARAMETER;
     }
-    return dg_table_build(table, law, index_bits, block_bits, isa);
+    DG_TRY(dg_memory_at_hand(law->room_bytes));
+    dg_status status = dg_table_build(table, law, index_bits, block_bits, isa);
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    return status;
 }
 
 void dg_table_free(dg_table *table)
@@ -96,11 +101,14 @@ void dg_table_line(int64_t *base, int64_t *error, uint64_t *far, uint64_t *slope
     *shift = DG_SLOPE_BITS;
 }
 
+/* MPFR keeps constants and integers for each thread, and would lose them when the thread ends. */
+
 /** Wipe on the way out: the stream, the stack, the registers, and after a failure the output. */
 static dg_status finish(dg_status status, void *out, size_t n_bytes, dg_bits *bits)
 {
     int kept_errno = errno;
     dg_bits_close(bits);
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
     dg_wipe_stack(DG_STACK_BYTES);
     dg_wipe_registers();
     if (status != DG_OK && n_bytes > 0) {
@@ -113,6 +121,9 @@ static dg_status finish(dg_status status, void *out, size_t n_bytes, dg_bits *bi
 dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
                         const dg_source *source)
 {
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
     dg_bits bits;
     dg_bits_open(&bits, source);
     dg_status status = dg_table_fill_dtype(out, n, dtype, table, &bits);

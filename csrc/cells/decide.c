@@ -2,18 +2,7 @@
 
 #include "base/wide.h"
 #include "base/wipe.h"
-#include "cells/enclosure.h"
-
-/* Test builds set DG_NARROW_BOUNDS: every comparison then goes to MPFR, which starts at a precision
- * that decides little, so that every step of the refinement is taken. The law must not change. */
-#if defined(DG_NARROW_BOUNDS) && DG_NARROW_BOUNDS
-enum { FIRST_PRECISION = 8, ALWAYS_REFINE = 1 };
-dg_refinements dg_refined;
-#define COUNT(what, precision) (dg_refined.what[__builtin_ctzl((unsigned long)(precision))]++)
-#else
-#define COUNT(what, precision) ((void)0)
-enum { FIRST_PRECISION = 64, ALWAYS_REFINE = 0 };
-#endif
+#include "cells/refine.h"
 
 enum { MOST_LINE_BLOCKS = 1 << 13 }; /* a distance of 2^13 blocks is 2^61 units */
 
@@ -24,20 +13,6 @@ typedef struct question {
     uint32_t m;
     uint64_t level;
 } question;
-
-/** bound = 2^n_bits (2^level H g(y) - m), e->lower rounded down or e->upper rounded up. */
-static void height_bound(mpz_t bound, bool up, size_t n_bits, const question *q, dg_enclosure *e,
-                         const dg_table *table)
-{
-    mpfr_rnd_t round = up ? MPFR_RNDU : MPFR_RNDD;
-    mpfr_ptr value = up ? e->upper : e->lower;
-    mpfr_mul_ui(value, value, table->height, round);
-    /* a level is below 2^32, which a long holds anywhere: no run of so many one bits is ever seen */
-    mpfr_mul_2ui(value, value, (unsigned long)q->level, MPFR_RNDN);
-    mpfr_sub_ui(value, value, q->m, round);
-    mpfr_mul_2ui(value, value, n_bits, MPFR_RNDN);
-    mpfr_get_z(bound, value, round);
-}
 
 /** z = value, of 64 bits: a long may have 32. */
 static void set_int64(mpz_t z, int64_t value)
@@ -60,62 +35,21 @@ static void set_y(mpz_t y, const question *q, const dg_table *table, mpz_t scrat
     mpz_add(y, y, scratch);
 }
 
-/** Open an enclosure whose integers have room: limbs that GMP moved would stay behind unwiped. */
-static void open_with_room(dg_enclosure *e, mpfr_prec_t precision, const dg_law *law)
-{
-    dg_enclosure_open(e, precision);
-    mpz_realloc2(e->integer, law->limb_bits);
-    mpz_realloc2(e->y_d, law->limb_bits);
-}
-
-/** Decide the question exactly: bounds ever closer, bits of f as they are needed. */
+/** Decide the question exactly, given the leading bits of f. */
 static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leading,
                                                   const question *q, const dg_table *table,
                                                   dg_bits *bits)
 {
-    dg_status status = DG_OK;
-    size_t n_bits = DG_HEIGHT_BITS;
-    mpz_t y, f, lower, upper;
-    mpz_ptr all[] = {y, f, lower, upper};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        mpz_init2(all[i], table->law->limb_bits);
-    }
+    const dg_question exact = {table->height, q->m, q->level};
+    mpz_t y, f;
+    mpz_init2(y, table->law->limb_bits);
+    mpz_init2(f, table->law->limb_bits);
+    set_y(y, q, table, f);
     mpz_import(f, 1, -1, sizeof leading, 0, 0, &leading);
-    set_y(y, q, table, lower);
-    for (mpfr_prec_t precision = FIRST_PRECISION;; precision *= 2) {
-        dg_enclosure e;
-        open_with_room(&e, precision, table->law);
-        dg_enclose_weight(&e, y, table->law);
-        dg_wipe_mpz(lower); /* MPFR gives the limbs of what it sets back */
-        dg_wipe_mpz(upper);
-        height_bound(lower, false, n_bits, q, &e, table);
-        height_bound(upper, true, n_bits, q, &e, table);
-        dg_enclosure_close(&e);
-        bool accept = mpz_cmp(f, lower) < 0; /* f + 1 <= lower */
-        COUNT(reached, precision);
-        if (accept || mpz_cmp(f, upper) >= 0) {
-            COUNT(decided, precision);
-            *accepted = accept;
-            break;
-        }
-        mpz_sub(upper, upper, lower);
-        if (mpz_cmp_ui(upper, 2) <= 0) { /* the bounds are as close as n_bits can tell */
-            uint64_t more;
-            COUNT(read_more, precision);
-            status = dg_bits_word(&more, sizeof more, bits);
-            if (status != DG_OK) {
-                break;
-            }
-            mpz_import(lower, 1, -1, sizeof more, 0, 0, &more);
-            mpz_mul_2exp(f, f, 64);
-            mpz_add(f, f, lower);
-            n_bits += 64;
-        }
-    }
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        dg_wipe_mpz(all[i]);
-        mpz_clear(all[i]);
-    }
+    dg_status status = dg_refine(accepted, f, DG_HEIGHT_BITS, y, &exact, table->law, bits);
+    dg_wipe_mpz(y);
+    dg_wipe_mpz(f);
+    mpz_clears(y, f, NULL);
     return status;
 }
 
@@ -142,7 +76,7 @@ static inline dg_status compare(bool *accepted, const dg_line *line, int64_t blo
         value = within(dg_wide_add(rise, dg_wide_of(line->base)), INT64_C(1) << 61);
         error = line->error;
     }
-    if (ALWAYS_REFINE) {
+    if (DG_ALWAYS_REFINE) {
         error = DG_UNKNOWN_ERROR;
     }
     uint64_t leading;

@@ -2,6 +2,7 @@
 #ifndef DG_CELLS_DECIDE_H
 #define DG_CELLS_DECIDE_H
 
+#include "cells/refine.h"
 #include "cells/table.h"
 #include "random/bits.h"
 
@@ -20,15 +21,6 @@ typedef struct dg_place {
  */
 dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word, const uint8_t *rest,
                     const dg_table *table, dg_bits *bits);
-
-#if defined(DG_NARROW_BOUNDS) && DG_NARROW_BOUNDS
-/** Test builds, one thread: how often a refinement reached the precision 2^i, decided there, and read
- *  more bits of f there. */
-typedef struct dg_refinements {
-    uint64_t reached[32], decided[32], read_more[32];
-} dg_refinements;
-extern dg_refinements dg_refined;
-#endif
 
 /** Fetch into the cache what dg_decide looks at first: step 0, then, for what that brought, step 1. */
 static inline void dg_decide_soon(uint64_t word, int step, const dg_table *table)

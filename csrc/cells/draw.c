@@ -12,8 +12,11 @@ enum { MOST_CHUNK = 2048, CHUNK_BYTES = 8192, MOST_DTYPE_REST = 2 };
 
 size_t dg_table_chunk(const dg_table *table)
 {
-    return table->rest_bytes * MOST_CHUNK > CHUNK_BYTES ? CHUNK_BYTES / table->rest_bytes + 1
-                                                        : MOST_CHUNK;
+    if (table->rest_bytes * MOST_CHUNK > CHUNK_BYTES) {
+        return CHUNK_BYTES / table->rest_bytes + 1;
+    }
+    /* the planes of a chunk, and its positions, are available at once: DG_BITS_MOST bytes */
+    return table->tick_bits <= 16 ? MOST_CHUNK : MOST_CHUNK / 2;
 }
 
 /** A draw that the look-up leaves: its place in the round and its word, cell + tick 2^index_bits. */

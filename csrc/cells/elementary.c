@@ -134,20 +134,21 @@ typedef struct scaled {
     long exponent;
 } scaled;
 
-/** A bound of exp(z 2^-107), off by a factor of less than 1 +- 2^-101. Requires: |z| < 2^127.
+/** A bound of exp(z 2^-107), off by a factor of less than 1 +- (2^-125 |k| + 2^-114), |k| < 2^20
+ *  the binary exponent. Requires: |z| <= 2^126.
  *
- *  exp(z) = exp(-x) 2^k, x = k log 2 - z. k is between z/log 2 + 1 and z/log 2 + 2, but for 2^-21
+ *  exp(z) = exp(-x) 2^k, x = k log 2 - z. k is between z/log 2 + 1 and z/log 2 + 2, but for 2^-22
  *  from 43 places of either: so 0.69 < x < 1.39. x is computed modulo 4 to 126 places. With LN2
- *  rounded down it is off by less than |k| < 2^21 units of 2^-126, which changes exp(-x) <= 1/2 by
- *  less than 2^21 units of 2^-127, and the shift of x by less than 2^-120, 64 units: with
- *  EXP_ERROR less than 2^22. */
+ *  rounded down it is off by less than |k| units of 2^-126, which changes exp(-x), between 1/4 and
+ *  1/2, by less than |k| units of 2^-127; the shift of x, by less than 2^-120, by less than 64; with
+ *  EXP_ERROR less than |k| + 2^11 in all. */
 static scaled exp_bound(dg_i128 z, bool up)
 {
-    const dg_u128 error = (dg_u128)1 << 22;
     const int64_t quotient = (int64_t)(z >> 64) / (int64_t)(LN2 >> (128 + 64 - LOG_BITS));
     const int64_t k = quotient + (z < 0 ? 1 : 2);
     const dg_u128 x = (dg_u128)k * (LN2 >> 2) - ((dg_u128)z << (126 - LOG_BITS));
     const dg_u128 value = exp_negative(x >> (126 - EXPONENT_BITS));
+    const uint64_t error = (uint64_t)(k < 0 ? -k : k) + (1 << 11);
     return (scaled){up ? value + error : value - error, (long)k};
 }
 

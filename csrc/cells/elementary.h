@@ -23,8 +23,8 @@ void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up, mpz_t scratch);
 void dg_log_integer(mpfr_t out, uint32_t n, mpz_t scratch);
 
 /** out = a bound of x^t, above or below it, for every t from t_lower to t_upper. Where these are one
- *  number and x^t is between exp(-2^18) and exp(2^18), it is within a factor of 1 +- (2^-103 t +
- *  2^-101) of it; beyond, it may be as poor as 0 or infinity.
+ *  number and x^t is between exp(-2^18) and exp(2^18), it is within a factor of 1 +- (2^-104 t +
+ *  2^-105) of it; beyond, it may be as poor as 0 or infinity.
  *
  *  Requires: x > 0, t_lower > 0, numbers; 2^-(2^20) < x < 2^(2^20).
  */

@@ -53,7 +53,7 @@ void dg_weight_lower(dg_enclosure *e);
 void dg_weight_upper(dg_enclosure *e);
 
 /** The level g = exp(-log_ratio): e->lower = phi there, e->upper = the distance, as close as
- *  log_ratio is, and to within 2^-96, relatively. Requires: log_ratio >= 0. */
+ *  log_ratio is and the power of 1/beta lets them be. Requires: log_ratio >= 0. */
 void dg_enclose_level(dg_enclosure *e, const mpfr_t log_ratio);
 
 #endif

@@ -8,16 +8,15 @@ static dg_line unknown_line(void)
     return (dg_line){0, DG_UNKNOWN_ERROR, 0, 0};
 }
 
-/** Whether beta is so large that the bounds of g are not within 2^-64 of each other: their relative
- * error is about phi beta 2^-114, and so their error at most beta 2^-114. */
+/** Whether beta is so large, 2^32 or more, that 128-bit numbers do not bound g, and the distances
+ *  where H g is m, as closely as chord_line takes for granted (PROOF.md, Lines). */
 static bool steep_exponent(const dg_law *law)
 {
     return law->kind == DG_GENERALIZED_GAUSSIAN &&
            mpz_sizeinbase(law->beta_num, 2) > mpz_sizeinbase(law->beta_den, 2) + 32;
 }
 
-/** One end of a line: a distance, and phi and H g there; the first two within 2^-96 of the truth,
- *  relatively, the last within 2^-96. */
+/** One end of a line: a distance, and phi and H g there. How close they are: PROOF.md, Lines. */
 typedef struct end {
     mpfr_t at, phi, v;
 } end;
@@ -29,22 +28,29 @@ typedef struct chord {
     mpfr_t width, slope, bend;
     mpfr_t unit; /* of distances: 2^48/(w d) */
     mpfr_t log_height;
-    mpfr_t beta, beta_less_one; /* phi's exponent: 1 for Laplace, 2 for Gaussian */
+    mpfr_t beta, beta_less_one; /* phi's exponent, 1 for Laplace, 2 for Gaussian; upper bounds */
+    bool falls;                 /* 1 < beta < 2: phi'' falls as r grows */
 } chord;
 
 static void chord_open(chord *c, dg_builder *build)
 {
     const dg_table *table = build->table;
+    const dg_law *law = table->law;
     mpfr_inits2(DG_BUILD_PRECISION, c->near.at, c->near.phi, c->near.v, c->far.at, c->far.phi,
                 c->far.v, c->fall, c->width, c->slope, c->bend, c->unit, c->log_height, c->beta,
                 c->beta_less_one, (mpfr_ptr)0);
     mpfr_set_ui_2exp(c->unit, 1, DG_DISTANCE_BITS - (mpfr_exp_t)table->block_bits, MPFR_RNDN);
-    mpfr_div_z(c->unit, c->unit, table->law->d, MPFR_RNDN);
+    mpfr_div_z(c->unit, c->unit, law->d, MPFR_RNDN);
     dg_log_integer(c->log_height, table->height, build->e.integer);
-    mpfr_set(c->beta, build->e.beta_upper, MPFR_RNDU);
-    if (table->law->kind == DG_DISCRETE_GAUSSIAN) {
+    const bool squared = law->kind == DG_DISCRETE_GAUSSIAN; /* law->beta is 1 there */
+    if (squared) {
         mpfr_set_ui(c->beta, 2, MPFR_RNDN);
+    } else {
+        mpfr_set(c->beta, build->e.beta_upper, MPFR_RNDN);
     }
+    mpz_mul_2exp(build->e.integer, law->beta_den, 1);
+    c->falls = !squared && mpz_cmp(law->beta_num, law->beta_den) > 0 &&
+               mpz_cmp(law->beta_num, build->e.integer) < 0;
     mpfr_sub_ui(c->beta_less_one, c->beta, 1, MPFR_RNDU);
 }
 
@@ -65,35 +71,29 @@ static void chord_step(chord *c)
 
 /** c->bend >= max(phi'^2, phi'') width^2 on the chord; false if there is no bound.
  *
- *  phi' = beta phi/r grows with r. phi'' = beta (beta - 1) phi/r^2 is 0 for beta = 1; it grows with
- *  r for beta >= 2, and falls for beta < 2. */
+ *  phi' = beta phi/r grows with r. phi'' = phi' (beta - 1)/r is 0 for beta = 1; it grows with r for
+ *  beta >= 2, and falls in between. */
 static bool set_bend(chord *c)
 {
-    if (mpfr_sgn(c->far.at) <= 0) {
+    if (mpfr_sgn(c->far.at) <= 0 || (c->falls && mpfr_sgn(c->near.at) <= 0)) {
         return false;
     }
     mpfr_ptr first = c->slope, second = c->bend;
     mpfr_div(second, c->width, c->far.at, MPFR_RNDU);
     mpfr_mul(first, second, c->beta, MPFR_RNDU);
-    mpfr_mul(first, first, c->far.phi, MPFR_RNDU); /* phi' width */
-    if (mpfr_cmp_ui(c->beta, 2) >= 0) {
-        mpfr_mul(second, second, c->beta_less_one, MPFR_RNDU); /* phi''/phi' width */
+    mpfr_mul(first, first, c->far.phi, MPFR_RNDU); /* phi' width at the far end */
+    if (!c->falls) {
+        mpfr_mul(second, second, c->beta_less_one, MPFR_RNDU); /* phi''/phi' width there */
         mpfr_max(second, second, first, MPFR_RNDU);
         mpfr_mul(c->bend, second, first, MPFR_RNDU);
         return true;
     }
     mpfr_mul(first, first, first, MPFR_RNDU);
-    mpfr_set_ui(second, 0, MPFR_RNDN);
-    if (!mpfr_zero_p(c->beta_less_one)) {
-        if (mpfr_sgn(c->near.at) <= 0) {
-            return false;
-        }
-        mpfr_div(second, c->width, c->near.at, MPFR_RNDU);
-        mpfr_mul(second, second, second, MPFR_RNDU);
-        mpfr_mul(second, second, c->near.phi, MPFR_RNDU);
-        mpfr_mul(second, second, c->beta, MPFR_RNDU);
-        mpfr_mul(second, second, c->beta_less_one, MPFR_RNDU);
-    }
+    mpfr_div(second, c->width, c->near.at, MPFR_RNDU);
+    mpfr_mul(second, second, second, MPFR_RNDU);
+    mpfr_mul(second, second, c->near.phi, MPFR_RNDU);
+    mpfr_mul(second, second, c->beta, MPFR_RNDU);
+    mpfr_mul(second, second, c->beta_less_one, MPFR_RNDU); /* phi'' width^2 at the near end */
     mpfr_max(c->bend, second, first, MPFR_RNDU);
     return true;
 }

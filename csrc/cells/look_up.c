@@ -55,4 +55,3 @@ uint32_t dg_look_up_portable(void *out, size_t item_size, uint16_t *at, uint8_t 
         return look_up_64(out, at, position_of, c, planes, table);
     }
 }
-

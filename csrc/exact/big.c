@@ -9,13 +9,15 @@
  */
 #include "exact/big.h"
 
+#include "base/memory.h"
 #include "base/wipe.h"
 
-void dg_big_open(dg_big *big, const dg_law *law)
+dg_status dg_big_open(dg_big *big, const dg_law *law)
 {
     if (big->open) {
-        return;
+        return DG_OK;
     }
+    DG_TRY(dg_memory_at_hand(law->room_bytes));
     mpz_init2(big->rest, law->limb_bits);
     mpz_init2(big->below, law->limb_bits);
     mpz_init2(big->num, law->limb_bits);
@@ -28,6 +30,7 @@ void dg_big_open(dg_big *big, const dg_law *law)
     mpz_init2(big->y, law->limb_bits);
     mpz_init2(big->side, 64);
     big->open = true;
+    return DG_OK;
 }
 
 void dg_big_close(dg_big *big)

@@ -14,7 +14,7 @@
 
 /* The buffer; the longest read that may be asked for at once; bytes past the end that may be looked
  * at (never used) by whoever loads words many at a time. */
-enum { DG_BITS_CAPACITY = 32768, DG_BITS_MOST = 16384, DG_BITS_SLACK = 64, DG_KEY_BYTES = 32 };
+enum { DG_BITS_CAPACITY = 16384, DG_BITS_MOST = 8192, DG_BITS_SLACK = 64, DG_KEY_BYTES = 32 };
 
 typedef struct dg_bits {
     const dg_source *source;

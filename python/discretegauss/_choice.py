@@ -10,7 +10,7 @@ from ._source import Source
 from ._spec import Kind, Spec
 from .errors import ParameterValueError
 
-__all__ = ["LEAST_CELLS_FROM", "cells_from", "choose", "has_cells"]
+__all__ = ["LEAST_CELLS_FROM", "cells_from", "choose", "has_cells", "pays"]
 
 #: No law's table is repaid by fewer draws.
 LEAST_CELLS_FROM = 16
@@ -45,14 +45,31 @@ def cells_from(spec: Spec) -> int:
     Both ways take a time a + b n, where a is the table's building; they cross at n = a /
     (b_reference - b_cells). a grows with the number of the table's blocks, and so with the law's
     width while a block is one integer, and not beyond. b_reference is about the same for all laws
-    that machine words hold, and grows with the length of the numbers where they do not. Measured
-    crossings, and this function beside them: ``python benchmarks/throughput.py --bulk --only
-    crossing``.
+    that machine words hold, and grows with the length of the numbers where they do not.
 
     Parameters
     ----------
     spec : Spec
         A discrete Laplace or Gaussian.
+
+    Notes
+    -----
+    Measured crossings, with bits of getrandom, and this function beside them; again by ``python
+    benchmarks/throughput.py --bulk --only crossing``:
+
+    ========================  ========  ====
+    Gaussian, sigma = 1            360   432
+    10                             800   720
+    30                            1600  1360
+    100                           3600  3600
+    1000, 10**4, 10**6       5500-6000  6000
+    10**9 (GMP)                   1260  1071
+    10**50 (GMP)                   920   720
+    Laplace, scale = 1            1360  1300
+    10                            1980  2200
+    100, 1000, 10**12      10800-11200 11000
+    10**50 (GMP)                  2060  1649
+    ========================  ========  ====
     """
     whole = spec.parameter.numerator // spec.parameter.denominator
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
@@ -64,23 +81,29 @@ def cells_from(spec: Spec) -> int:
     return max(crossing, LEAST_CELLS_FROM)
 
 
-def choose(spec: Spec, method: Method, n: int, source: Source) -> PreparedLaw:
-    """Return the law made ready for n draws.
+def pays(spec: Spec, n: int, source: Source) -> bool:
+    """Return whether method="auto" draws n times from a cell table.
 
     Notes
     -----
-    Which way "auto" goes depends on the law and n alone where the source is a caller's, so that the
-    same bits give the same draws. With bits of the operating system it may also depend on whether a
-    table is at hand from an earlier call: that cannot be seen in the draws, only in their time.
+    Where the source is a caller's it depends on the law and n alone, so that the same bits give the
+    same draws. With bits of the operating system a table that is at hand from an earlier call is
+    used, too: that cannot be seen in the draws, whose law is the same, only in their time.
     """
+    if native is None or not has_cells(spec.kind):
+        return False
+    if n >= cells_from(spec):
+        return True
+    return n >= _KEPT_FROM and not callable(source) and kept_cells(spec) is not None
+
+
+def choose(spec: Spec, method: Method, n: int, source: Source) -> PreparedLaw:
+    """Return the law made ready for n draws."""
     if spec.kind is Kind.GENERALIZED_GAUSSIAN or method == "cells":
         return prepare_cells(spec)
-    if method == "reference" or native is None or not has_cells(spec.kind):
-        return prepare(spec)
-    if n >= cells_from(spec):
+    if method == "auto" and pays(spec, n, source):
         try:
             return prepare_cells(spec)
         except ParameterValueError:  # no table of 2**16 cells fits this law
-            return prepare(spec)
-    kept = kept_cells(spec) if n >= _KEPT_FROM and not callable(source) else None
-    return prepare(spec) if kept is None else kept
+            pass
+    return prepare(spec)

@@ -21,7 +21,15 @@ from ._source import Source
 from ._spec import Kind, Spec
 from .errors import MissingCoreError, RangeError
 
-__all__ = ["PreparedLaw", "build_info", "kept_cells", "native", "prepare", "prepare_cells"]
+__all__ = [
+    "ManyLaws",
+    "PreparedLaw",
+    "build_info",
+    "kept_cells",
+    "native",
+    "prepare",
+    "prepare_cells",
+]
 
 native: Any = None
 if not os.environ.get("DISCRETEGAUSS_PURE_PYTHON"):
@@ -46,6 +54,15 @@ class PreparedLaw(Protocol):
 
     def fill(self, out: NDArray[Any], source: Source) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects; zeros on any error."""
+
+
+class ManyLaws(Protocol):
+    """Many laws of one kind made ready: as `PreparedLaw`."""
+
+    first_piece: int
+
+    def fill(self, out: NDArray[Any], which: NDArray[np.int64], source: Source) -> None:
+        """Fill `out`, one axis, contiguous, native integers: out[i] has law which[i]."""
 
 
 class ReferenceLaw:

@@ -235,6 +235,8 @@ class NativeLaws:
         each pair in lowest terms.
     """
 
+    first_piece = 2**10
+
     def __init__(self, kind: Kind, numbers: NDArray[np.int64]) -> None:
         self._kind = int(kind)
         self._numbers = np.ascontiguousarray(numbers, np.int64)

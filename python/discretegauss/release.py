@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ._parameters import exact_rational, positive, whole_number
+from ._parameters import exact_rational, positive, shown, whole_number
 from ._source import Source
 from ._spread import spread
 from ._table import read_counts
 from ._wholefile import whole_file
-from .errors import DiscreteGaussError, ParameterOverflowError
+from .errors import DiscreteGaussError, ParameterOverflowError, ParameterValueError
 from .privacy import _gaussian_sigma2, zcdp_epsilon
 from .sampling import discrete_gaussian
 
@@ -137,9 +137,19 @@ def release_table(
         queries=rows_per_person,
     )
     if sigma2 >= _SIGMA2_BELOW:
-        raise ParameterOverflowError("the budget asks for noise of more than 600 digits")
+        raise ParameterOverflowError(
+            "sensitivity, rows_per_person and the budget must ask for noise of at most 600 digits"
+        )
     actual_rho = rows_per_person * sensitivity_exact**2 / (2 * sigma2)
-    stated_delta = exact_rational(report_delta if delta is None else delta, "delta")
+    if delta is None:
+        stated_delta = exact_rational(report_delta, "report_delta")
+        if not 0 < stated_delta < 1:
+            raise ParameterValueError(
+                "report_delta must lie between 0 and 1, both excluded, "
+                f"got {shown(stated_delta)}"
+            )
+    else:
+        stated_delta = exact_rational(delta, "delta")
     stated_epsilon = zcdp_epsilon(actual_rho, stated_delta)
     noise_spread = spread(sigma2)
     destination = _checked_destination(table, out, force=force)

@@ -50,7 +50,9 @@ class CellTwin:
         self.rest_bytes = -(-over // 8)
         self.tick_bits = facts.block_bits - 8 * self.rest_bytes
         room = self.rest_bytes * _CHUNK > _CHUNK_BYTES
-        self.chunk = _CHUNK_BYTES // self.rest_bytes + 1 if room else _CHUNK
+        self.chunk = _CHUNK if self.tick_bits <= 16 else _CHUNK // 2
+        if room:
+            self.chunk = _CHUNK_BYTES // self.rest_bytes + 1
         self.full: list[int] = []
         self.partial: list[tuple[int, int]] = []
         counts = {}

@@ -1,0 +1,158 @@
+"""Tails of the discrete Gaussian, at a cost that does not grow with sigma.
+
+With d = m - mu >= 0 the tail from m, in units of its first term, is
+
+    R = sum over j >= 0 of exp(-(2 d j + j**2)/(2 sigma2)).
+
+Two ways, whichever is cheaper: the sum itself, where it has few terms, and Euler-Maclaurin.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+from ._euler_maclaurin import corrections, log_of, remainder_factor, terms_for
+from ._incomplete_gamma import scaled_gamma
+from ._interval import Interval, arithmetic
+
+__all__ = ["gaussian_tail"]
+
+#: exp(-x) below 2**-bits for x above bits times this.
+_LOG_2 = math.log(2)
+
+#: A term of Euler-Maclaurin costs about so many of the direct sum, and the integral so many more.
+_TERM_COST = 8
+_INTEGRAL_COST = 300
+
+
+def gaussian_tail(sigma2: Fraction, d: Fraction, bits: int) -> Interval:
+    """Return R for any d >= 0 and sigma2 > 0, aiming at a relative width of 2**-bits."""
+    log_direct = _log_of_direct_terms(sigma2, d, bits)
+    plan = None
+    if log_direct > math.log(_INTEGRAL_COST):
+        plan = _plan(sigma2, d, bits)
+    if plan is None or log_direct < math.log(_INTEGRAL_COST + _TERM_COST * plan.terms):
+        return direct_sum(
+            first=(2 * d + 1) / (2 * sigma2),
+            growth=1 / sigma2,
+            guard=2 * max(0, int(log_direct / _LOG_2)),
+            bits=bits,
+        )
+    return _euler_maclaurin(sigma2, d, bits, plan)
+
+
+def direct_sum(first: Fraction, growth: Fraction, guard: int, bits: int) -> Interval:
+    """Return 1 + q_0 + q_0 q_1 + ... with q_j = exp(-first - j growth), first > 0, growth >= 0.
+
+    The ratios fall, so what follows a term t of ratio q to it is at most t q/(1 - q). All numbers
+    are positive: lower ends come from lower ends, upper from upper. After n terms the errors are
+    n**2 units of the last place at most: `guard` bits are for them.
+    """
+    at = arithmetic(bits + 12 + guard)
+    down, up = at.down, at.up
+    q_low, q_high = at.exp(at.rational(-first))
+    c_low, c_high = at.exp(at.rational(-growth))
+    term_low = term_high = sum_low = sum_high = at.rational(1).lower
+    while True:
+        term_low, term_high = down.mul(term_low, q_low), up.mul(term_high, q_high)
+        # the sum is at least 1, so a rest below 2**-(bits + 2) does
+        if q_high < 1:
+            rest = up.div(term_high, down.sub(1, q_high))
+            if up.mul_2exp(rest, bits + 2) <= 1:
+                return Interval(sum_low, up.add(sum_high, rest))
+        sum_low, sum_high = down.add(sum_low, term_low), up.add(sum_high, term_high)
+        q_low, q_high = down.mul(q_low, c_low), up.mul(q_high, c_high)
+
+
+def _log_of_direct_terms(sigma2: Fraction, d: Fraction, bits: int) -> float:
+    """Return about the logarithm of the number n of terms: (2 d n + n**2)/(2 sigma2) = goal."""
+    goal = (bits + 10) * _LOG_2
+    log_sigma2 = log_of(sigma2)
+    quiet = 0.5 * (math.log(2 * goal) + log_sigma2)  # d = 0
+    return quiet if d == 0 else min(quiet, math.log(goal) + log_sigma2 - log_of(d))
+
+
+class _Plan(NamedTuple):
+    """How to apply Euler-Maclaurin: radius r, terms p, and which bound on the integral of M."""
+
+    radius: Fraction
+    terms: int
+    near: bool
+    log_growth: float
+
+
+def _plan(sigma2: Fraction, d: Fraction, bits: int) -> _Plan | None:
+    """Choose by floats; `_growth` then bounds exactly what was chosen."""
+    log_sigma = log_of(sigma2) / 2
+    a = math.inf if d and log_of(d) - log_sigma > 30 else float(d * d / sigma2) ** 0.5
+    near = a < 4
+    # a short rational near sigma, or near the length sigma2/d over which the tail decays
+    log_unit = log_sigma if near else 2 * log_sigma - log_of(d)
+    unit = Fraction(2) ** math.floor(log_unit / _LOG_2)
+    # tails sum to about the unit, at least to 1
+    goal = -(bits + 4) * _LOG_2 + max(0.0, log_unit)
+    best: _Plan | None = None
+    for eighths in (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256):
+        radius = unit * eighths / 8
+        if near:
+            rho = math.exp(log_of(radius) - log_sigma)
+            log_growth = rho * rho / 2 + a * a / 4 + log_sigma + 0.6
+        elif 2 * radius > d:
+            break
+        else:
+            c = math.exp(log_of(radius) - log_unit)
+            log_growth = c * (1 + c / (2 * a * a)) + log_unit + 0.7
+        terms = terms_for(log_of(radius), goal - log_growth)
+        if terms is not None and (best is None or terms < best.terms):
+            best = _Plan(radius, terms, near, log_growth - log_unit)
+    return best
+
+
+def _growth(sigma2: Fraction, d: Fraction, plan: _Plan) -> Interval:
+    """Return a bound on the integral of M over x >= m, in units of f(m).
+
+    M is the maximum of abs(f) on circles of radius r, f(x) = exp(-X**2/(2 sigma2)) with X = x - mu.
+    For z = a + ib on the circle, Re (X + z)**2 = (X + a)**2 - r**2 + a**2.
+
+    near: that is at least X**2/2 - r**2, whatever a is. Integrated over X >= d, where X**2/2 >=
+    d**2/2 + (X - d)**2/2, it gives at most exp(r**2/(2 sigma2) - d**2/(4 sigma2)) sqrt(pi sigma2),
+    and f(m) = exp(-d**2/(2 sigma2)).
+
+    far: it is X**2 + 2 X a + 2 a**2 - r**2 >= X**2 - 2 X r - r**2. With X = d + u, in units of f(m),
+    the exponent is at most (d r + r**2/2)/sigma2 - u (d - r)/sigma2, and with r <= d/2 the integral
+    over u at most 2 sigma2/d.
+    """
+    at = arithmetic(64)
+    r = plan.radius
+    if plan.near:
+        exponent = at.rational((2 * r * r + d * d) / (4 * sigma2))
+        return at.mul(at.exp(exponent), at.sqrt(at.scale(at.pi(), sigma2)))
+    exponent = at.rational((2 * d * r + r * r) / (2 * sigma2))
+    return at.scale(at.exp(exponent), 2 * sigma2 / d)
+
+
+def _euler_maclaurin(sigma2: Fraction, d: Fraction, bits: int, plan: _Plan) -> Interval:
+    """Return R by the formula of _euler_maclaurin.py, for g(u) = exp(-(2 d u + u**2)/(2 sigma2)).
+
+    Its integral is (s/2) e**x Gamma(1/2, x) with s**2 = 2 sigma2, x = d**2/s**2. Its Taylor
+    coefficients obey (n + 1) c_(n+1) = -(d c_n + c_(n-1))/sigma2.
+    """
+    at = arithmetic(bits + 40 + int(max(0.0, plan.log_growth) / _LOG_2))
+    x = arithmetic(at.bits + at.bits // 8).rational(d * d / (2 * sigma2))
+    half_s = at.sqrt(at.rational(sigma2 / 2))
+    integral = at.mul(half_s, scaled_gamma(Fraction(1, 2), x, bits + 20))
+
+    taylor = [at.rational(1), at.rational(-d / sigma2)]
+    d_term, unit_term = at.rational(d / sigma2), at.rational(1 / sigma2)
+    for n in range(1, 2 * plan.terms - 1):
+        step = at.add(at.mul(d_term, taylor[n]), at.mul(unit_term, taylor[n - 1]))
+        taylor.append(at.neg(at.scale(step, Fraction(1, n + 1))))
+
+    rough = arithmetic(64)
+    error = rough.mul(
+        remainder_factor(plan.terms, plan.radius, rough), _growth(sigma2, d, plan)
+    ).upper
+    total = at.add(integral, corrections(taylor, plan.terms, at))
+    return Interval(at.down.sub(total.lower, error), at.up.add(total.upper, error))

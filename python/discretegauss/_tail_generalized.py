@@ -1,0 +1,371 @@
+"""Tails of the discrete generalised Gaussian, at a cost that does not grow with the scale.
+
+Let phi(y) = (y/s)**beta, f = exp(-phi), and d = m - mu >= 0. The tail from m, each term with a
+weight that is a power of its distance from mu, in units of f(m), is
+
+    R_e = sum over y = d, d + 1, d + 2, ... of y**e exp(phi(d) - phi(y)),      e >= 0.
+
+Up to three pieces, in this order:
+
+- *flat*: where phi is below 2**-bits, f is 1 (large beta);
+- *explicit*: term by term, either to the end or
+- *Euler-Maclaurin* from a distance where f is smooth on the scale of 1: f has a branch point at
+  y = 0, so that the circles of Cauchy's estimate must stay clear of it, and in a sector around the
+  positive axis where exp(-z**beta) is small.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import count
+from typing import NamedTuple
+
+import gmpy2
+
+from ._euler_maclaurin import corrections, log_of, remainder_factor, terms_for
+from ._incomplete_gamma import scaled_gamma
+from ._interval import Arithmetic, Interval, arithmetic
+
+__all__ = ["Shape", "exponent_guard", "generalized_tail", "log_ratio", "phi"]
+
+_LOG_2 = math.log(2)
+_LOG_LARGEST = 650.0  # exp of it is a float, and far too large for any use here
+_INFINITY = gmpy2.inf()
+
+#: Fewer terms than this are not worth a piece of their own.
+_FEWEST_FLAT = 4
+
+#: An explicit term takes about 20 microseconds; Euler-Maclaurin with p terms 600 + 3 p**2.
+_EXPLICIT_COST, _INTEGRAL_COST, _SQUARE_COST = 20.0, 600.0, 3.0
+
+
+class Shape(NamedTuple):
+    """phi(y) = (y/scale)**beta."""
+
+    scale: Fraction
+    beta: Fraction
+
+
+def phi(shape: Shape, y: Fraction, at: Arithmetic) -> Interval:
+    """Return phi(y) for y >= 0; relative error about beta log(y/scale) units of the last place."""
+    return at.rational(0) if y == 0 else at.power(at.rational(y / shape.scale), shape.beta)
+
+
+def generalized_tail(shape: Shape, d: Fraction, bits: int, power: Fraction | int = 0) -> Interval:
+    """Return R_power for any d >= 0, aiming at a relative width of 2**-bits.
+
+    power is 0, 1, 2 or beta (with d = 0 the first term is then 0, as 0**0 = 1 and 0**e = 0).
+    """
+    plan = _plan(shape, d, bits)
+    at = arithmetic(bits + 40 + bits.bit_length() + exponent_guard(shape, d + 1) + plan.guard)
+    phi_d = phi(shape, d, at)
+    total = _flat(shape, d, plan.flat, power, at)
+    if plan.radius is None:
+        return at.add(total, _explicit_to_the_end(shape, d, phi_d, plan.flat, power, bits, at))
+    for j in range(plan.flat, plan.start):
+        total = at.add(total, _term(shape, d, phi_d, j, power, at))
+    rest = _euler_maclaurin(shape, d + plan.start, bits, plan.radius, plan.terms, power, at)
+    ratio = at.exp(log_ratio(shape, d, d + plan.start, phi_d, at))
+    return at.add(total, at.mul(rest, ratio))
+
+
+def exponent_guard(shape: Shape, y: Fraction) -> int:
+    """Return about log2 of beta log(y/scale): bits that a power through the logarithm loses."""
+    spread = abs(log_of(y / shape.scale)) + 1
+    return max(0, int((log_of(shape.beta) + math.log(spread)) / _LOG_2)) + 2
+
+
+# --- explicit terms
+
+
+def log_ratio(shape: Shape, a: Fraction, b: Fraction, phi_a: Interval, at: Arithmetic) -> Interval:
+    """Return phi(a) - phi(b) for b >= a >= 0, phi_a = phi(a), without losing digits."""
+    if a == b:
+        return at.rational(0)
+    if phi_a.upper <= 2:  # nothing cancels
+        return at.sub(phi_a, phi(shape, b, at))
+    # (b/a)**beta - 1, to full relative precision
+    growth = at.expm1(at.scale(at.log1p(at.rational((b - a) / a)), shape.beta))
+    return at.neg(at.mul(phi_a, growth))
+
+
+def _weight(y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
+    if power == 0 or y == 0:
+        return at.rational(1 if power == 0 else 0)
+    return at.power(at.rational(y), power)
+
+
+def _term(
+    shape: Shape, d: Fraction, phi_d: Interval, j: int, power: Fraction | int, at: Arithmetic
+) -> Interval:
+    ratio = at.exp(log_ratio(shape, d, d + j, phi_d, at))
+    return ratio if power == 0 else at.mul(ratio, _weight(d + j, power, at))
+
+
+def _explicit_to_the_end(
+    shape: Shape,
+    d: Fraction,
+    phi_d: Interval,
+    first: int,
+    power: Fraction | int,
+    bits: int,
+    at: Arithmetic,
+) -> Interval:
+    """Return the terms from j = first on, all of them.
+
+    phi is convex and y**e log-concave, so each ratio of a term to the one before is at most the
+    ratio before it: after a term t of ratio q < 1 there remains at most t q/(1 - q).
+    """
+    total = at.rational(0)
+    before = at.rational(0)
+    for j in count(first):
+        term = _term(shape, d, phi_d, j, power, at)
+        total = at.add(total, term)
+        q = at.up.div(term.upper, before.lower) if before.lower > 0 else _INFINITY
+        if term.lower <= 0 < d + j:  # below the smallest number: the ratio by itself
+            step = _term(shape, d + j, phi(shape, d + j, at), 1, power, at)
+            q = at.div(step, _weight(d + j, power, at)).upper
+        if q < 1:
+            rest = at.up.div(at.up.mul(term.upper, q), at.down.sub(1, q))
+            if at.up.mul_2exp(rest, bits + 3) <= total.lower or (term.lower <= 0 and q < 0.5):
+                return Interval(total.lower, at.up.add(total.upper, rest))
+        before = term
+    raise AssertionError  # count never ends
+
+
+# --- flat
+
+
+def _flat(shape: Shape, d: Fraction, n: int, power: Fraction | int, at: Arithmetic) -> Interval:
+    """Return the first n terms, all taken to be y**power, less what phi can take away.
+
+    f(y)/f(d) is at most 1 and at least exp(-phi(y)), where phi(y) is at most phi at the last of
+    them. Sums of y**power: exact for 0, 1, 2; else between 0 and n times the largest (which is
+    small against the whole sum: y**beta f is not flat).
+    """
+    if n == 0:
+        return at.rational(0)
+    last = d + n - 1
+    least = at.exp(at.neg(phi(shape, last, at)))
+    if power not in (0, 1, 2):
+        return Interval(at.rational(0).lower, at.scale(_weight(last, power, at), n).upper)
+    # sums of (d + j)**power for j < n
+    ones, j_sum, j2_sum = (
+        Fraction(n),
+        Fraction(n * (n - 1), 2),
+        Fraction(n * (n - 1) * (2 * n - 1), 6),
+    )
+    exact = (ones, ones * d + j_sum, ones * d * d + 2 * d * j_sum + j2_sum)[int(power)]
+    whole = at.rational(exact)
+    return Interval(at.mul(whole, least).lower, whole.upper)
+
+
+# --- Euler-Maclaurin
+
+
+class _Plan(NamedTuple):
+    """flat terms, then explicit ones up to start, then Euler-Maclaurin (radius None: explicit)."""
+
+    flat: int
+    start: int = 0
+    radius: Fraction | None = None
+    terms: int = 0
+    guard: int = 0
+
+
+def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
+    """Choose by floats, on logarithms; what was chosen is then computed with its own error."""
+    goal = (bits + 6) * _LOG_2
+    beta = float(min(shape.beta, Fraction(10) ** 300))
+    log_s, log_d = log_of(shape.scale), log_of(d) if d else -math.inf
+    log_phi = beta * (log_d - log_s)
+    log_flat = -(goal + math.log(beta))
+    flat = 0
+    if log_phi < log_flat:
+        flat = _flat_terms(shape, d, -log_flat / beta)
+    # from the end of the flat to where phi has grown by `goal`
+    log_from, log_phi_from = (log_s + log_flat / beta, log_flat) if flat else (log_d, log_phi)
+    log_n = _log_of_explicit_terms(log_s, log_from, log_phi_from, beta, goal)
+    explicit_cost = _EXPLICIT_COST * math.exp(min(log_n, 300.0))
+    best = _Plan(flat)
+    if explicit_cost <= _INTEGRAL_COST:
+        return best
+    best_cost = explicit_cost
+    for radius in _radii(d, bits, log_d, log_phi, log_s, beta):
+        start = max(0, math.ceil(2 * radius - d))
+        flat_part = min(flat, start)
+        log_r, log_y = log_of(radius), log_of(d + start)
+        log_growth = _log_growth(log_y, log_r, log_s, beta)
+        log_tail = max(0.0, _log_length(log_y, beta * (log_y - log_s), log_s, beta))
+        terms = terms_for(log_r, log_tail - goal - log_growth)
+        if terms is None:
+            continue
+        cost = _EXPLICIT_COST * (start - flat_part) + _INTEGRAL_COST + _SQUARE_COST * terms**2
+        if cost < best_cost:
+            guard = int(2 * max(0.0, log_growth - log_tail) / _LOG_2)
+            best, best_cost = _Plan(flat_part, start, radius, terms, guard), cost
+    return best
+
+
+def _flat_terms(shape: Shape, d: Fraction, below: float) -> int:
+    """Return how many of d, d + 1, ... are at most scale exp(-below), or one less."""
+    at = arithmetic(64 + max(0, shape.scale.numerator.bit_length()))
+    end = at.scale(at.exp(at.rational(Fraction(-below))), shape.scale).lower
+    n = math.floor(int(gmpy2.mpz(at.down.floor(end))) - d) + 1
+    return n if n >= _FEWEST_FLAT else 0
+
+
+def _log_of_explicit_terms(
+    log_s: float, log_from: float, log_phi: float, beta: float, goal: float
+) -> float:
+    """Return about log n, phi(y + n) = phi(y) + goal, from log y and log phi(y)."""
+    if log_from == -math.inf:
+        return log_s + math.log(goal) / beta
+    above = math.log(goal) - log_phi  # of goal/phi(y)
+    if above < -30:  # n/y is small: log1p and expm1 are as good as their arguments
+        return log_from + above - math.log(beta)
+    v = (max(above, 0.0) + math.log1p(math.exp(-abs(above)))) / beta
+    return log_from + (v if v > 30 else math.log(math.expm1(v)) if v > 0 else -math.inf)
+
+
+def _radii(
+    d: Fraction, bits: int, log_d: float, log_phi: float, log_s: float, beta: float
+) -> list[Fraction]:
+    """Return radii to try: exp(-2 pi r) below 2**-bits, and not far beyond the decay length."""
+    radii = [Fraction(bits * twentieths, 20) for twentieths in (3, 4, 6, 10, 16)]
+    if d > bits:
+        log_top = min(log_d, _log_length(log_d, log_phi, log_s, beta) + 3) - _LOG_2
+        top = Fraction(2) ** math.floor(log_top / _LOG_2)
+        radii += [top / 2**i for i in range(6) if top / 2**i > bits]
+    return radii
+
+
+def _log_length(log_y: float, log_phi: float, log_s: float, beta: float) -> float:
+    """Return about the logarithm of the length over which f decays from y on."""
+    return min(log_s, log_y - math.log(beta) - log_phi)
+
+
+def _log_growth(log_y: float, log_r: float, log_s: float, beta: float) -> float:
+    """Return about the logarithm of what `_growth` bounds (power 0)."""
+    log_x = max(log_y, math.log(0.9 * beta) + log_r)
+    t = math.exp(log_r - log_x)
+    log_kappa = beta * math.log1p(-t) + math.log1p(-2 * math.sin(math.pi * beta * t / 6) ** 2)
+    log_phi_x = beta * (log_x - log_s)
+    # 1 - k is about beta t where that is small
+    log_missing = (
+        math.log(-math.expm1(log_kappa)) if log_kappa < -1e-9 else (math.log(beta) + log_r - log_x)
+    )
+    if log_missing + log_phi_x > _LOG_LARGEST:
+        return math.inf
+    far = math.exp(log_missing + log_phi_x)
+    far += min(log_x - math.log(beta) - log_phi_x - log_kappa, log_s - log_kappa / beta)
+    if log_x == log_y:
+        return far
+    beyond = beta * (log_x + math.log1p(t) - log_s)
+    return max(far, 2 * math.exp(min(beyond, _LOG_LARGEST)) + log_x) + _LOG_2
+
+
+def _growth(shape: Shape, y: Fraction, radius: Fraction, power: Fraction | int) -> Interval:
+    """Return a bound on the integral of M from y on, in units of f(y); radius <= y/2.
+
+    M(x) is the maximum of abs(z**e f(z)) on the circle of radius r around x, as in
+    _euler_maclaurin.py. There abs(z) <= x + r <= (3/2) x, and z = w e**(i b) with w >= x - r and
+    abs(b) <= asin(t) <= (pi/3) t, where t = r/x <= 1/2 (asin is convex). With X = max(y, (9/10)
+    beta r):
+
+    x >= X: beta b <= (pi/3)(10/9) < pi/2, so that Re phi(z) = phi(w) cos(beta b) >= k phi(x), k =
+    (1 - r/X)**beta cos((pi/3) beta r/X), and M(x) <= (3/2)**e x**e exp(-k phi(x)). From X on that
+    integrates to (3/2)**e s**(e+1)/beta k**-a Gamma(a, k phi(X)), a = (e + 1)/beta.
+
+    y <= x < X, if there are such: Re phi(z) >= -abs(phi(z)) >= -phi(x + r), so M(x) is at most
+    ((3/2) X)**e exp(phi(X + r)).
+    """
+    e = Fraction(power)
+    end = max(y, Fraction(9, 10) * shape.beta * radius)
+    t = radius / end
+    a = (e + 1) / shape.beta
+    at = arithmetic(
+        96 + exponent_guard(shape, end) + _integer_bits(phi(shape, end, arithmetic(64)))
+    )
+    phi_y, phi_end = phi(shape, y, at), phi(shape, end, at)
+    kappa = at.mul(at.power(at.rational(1 - t), shape.beta), at.cos_of_turns(shape.beta * t / 6))
+    x = at.mul(kappa, phi_end)
+    integral = at.mul(at.exp(at.sub(phi_y, x)), scaled_gamma(a, x, 40))
+    unit = at.scale(at.power(at.rational(shape.scale), e + 1), 1 / shape.beta)
+    total = at.div(at.mul(integral, unit), at.power(kappa, a))
+    if end > y:
+        bound = at.exp(at.add(phi_y, phi(shape, end + radius, at)))
+        weight = at.power(at.rational(end), e)
+        total = at.add(total, at.mul(at.scale(bound, end - y), weight))
+    return at.mul(total, at.power(at.rational(Fraction(3, 2)), e))
+
+
+def _integer_bits(x: Interval) -> int:
+    """Return how many bits stand before the point of x; none if x is no ordinary number."""
+    return max(0, gmpy2.get_exp(x.upper)) if gmpy2.is_regular(x.upper) else 0
+
+
+def _euler_maclaurin(
+    shape: Shape,
+    y: Fraction,
+    bits: int,
+    radius: Fraction,
+    terms: int,
+    power: Fraction | int,
+    at: Arithmetic,
+) -> Interval:
+    """Return R_power from y on, in units of f(y), for g(u) = (y + u)**e exp(phi(y) - phi(y + u)).
+
+    Its integral is s**(e+1)/beta e**x Gamma((e + 1)/beta, x), x = phi(y). The Taylor coefficients
+    c_n of exp(-phi(y) ((1 + u/y)**beta - 1)) obey n c_n = -phi(y) sum of k b_k c_(n-k), k = 1..n,
+    with k b_k = beta binom(beta - 1, k - 1)/y**k.
+    """
+    e = Fraction(power)
+    phi_y = phi(shape, y, at)
+    finer = arithmetic(at.bits + at.bits // 8)
+    integral = scaled_gamma((e + 1) / shape.beta, phi(shape, y, finer), bits + 20)
+    integral = at.mul(integral, at.power(at.rational(shape.scale), e + 1))
+    integral = at.scale(integral, 1 / shape.beta)
+
+    n_coefficients = 2 * terms
+    slopes = [at.neg(at.scale(phi_y, shape.beta / y))]  # -phi(y) k b_k for k = 1, 2, ...
+    for k in range(1, n_coefficients):
+        slopes.append(at.scale(slopes[-1], (shape.beta - k) / (k * y)))
+    taylor = [at.rational(1)]
+    for n in range(1, n_coefficients):
+        total = at.rational(0)
+        for k in range(1, n + 1):
+            total = at.add(total, at.mul(slopes[k - 1], taylor[n - k]))
+        taylor.append(at.scale(total, Fraction(1, n)))
+    if e:
+        taylor = _times_power(taylor, y, e, at)
+
+    error = (
+        arithmetic(64)
+        .mul(
+            remainder_factor(terms, radius, arithmetic(64)),
+            _growth(shape, y, radius, power),
+        )
+        .upper
+    )
+    value = at.add(integral, corrections(taylor, terms, at))
+    return Interval(at.down.sub(value.lower, error), at.up.add(value.upper, error))
+
+
+def _times_power(
+    taylor: list[Interval], y: Fraction, e: Fraction, at: Arithmetic
+) -> list[Interval]:
+    """Return the Taylor coefficients of (y + u)**e times a function, from its own."""
+    factors = [at.power(at.rational(y), e)]  # y**e binom(e, k)/y**k
+    for k in range(1, len(taylor)):
+        if e == k - 1:
+            break  # an integer power: the binomials end
+        factors.append(at.scale(factors[-1], (e - k + 1) / (k * y)))
+    product = []
+    for n in range(len(taylor)):
+        total = at.rational(0)
+        for k in range(min(n + 1, len(factors))):
+            total = at.add(total, at.mul(factors[k], taylor[n - k]))
+        product.append(total)
+    return product

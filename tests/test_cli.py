@@ -137,7 +137,7 @@ def test_calibrate_says_what_calibrate_gaussian_returns(run: Command) -> None:
         (["--rho", "1", "--queries", "0"], "--queries: must be a whole number"),
         (["--rho", "1", "--queries", "1.5"], "--queries: must be a whole number"),
         (["--epsilon", "1", "--delta", "0.1", "--sensitivity", "1/2"], "must be a whole number"),
-        (["--rho", "1e-1300"], "more than 600 digits"),
+        (["--rho", "1e-1300"], "at most 600 digits"),
         (["--rho", "1", "counts.csv"], "unrecognized arguments: counts.csv"),
     ],
 )
@@ -194,7 +194,7 @@ def test_version(run: Command) -> None:
         (["--rho", ""], "--rho: must be a finite number"),
         (["--rho", "a\nb"], "--rho: must be a finite number"),
         (["--rho", "1e999999999"], "--rho: must be a finite number"),
-        (["--rho", "1e-1300"], "more than 600 digits"),
+        (["--rho", "1e-1300"], "at most 600 digits"),
         (["--epsilon", "-1", "--delta", "0.1"], "--epsilon: must be positive"),
         (["--epsilon", "1", "--delta", "0"], "--delta: must lie between 0 and 1"),
         (["--epsilon", "1", "--delta", "1"], "--delta: must lie between 0 and 1"),

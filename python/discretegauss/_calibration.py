@@ -13,6 +13,7 @@ from .laws import DiscreteGaussian
 from .privacy import calibrate_gaussian, zcdp_epsilon
 from .privacy import epsilon as tight_epsilon
 from .privacy import rho as rho_of
+from .privacy._checks import probability
 
 __all__ = ["DEFAULT_REPORT_DELTA", "Calibration", "calibration"]
 
@@ -72,8 +73,12 @@ def calibration(
         rho=rho, epsilon=epsilon, delta=delta, sensitivity=exact_sensitivity, queries=queries
     )
     if law.sigma2 >= _SIGMA2_BELOW:
-        raise ParameterOverflowError("the budget asks for noise of more than 600 digits")
-    exact_delta = exact_rational(report_delta if delta is None else delta, "delta")
+        raise ParameterOverflowError(
+            "sensitivity, queries and the budget must ask for noise of at most 600 digits"
+        )
+    exact_delta = (
+        probability(report_delta, "report_delta") if delta is None else probability(delta, "delta")
+    )
     cost = queries * rho_of(law, exact_sensitivity)
     is_tight = exact_sensitivity.denominator == 1
     noise_spread = spread(law.sigma2)

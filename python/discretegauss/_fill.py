@@ -2,60 +2,127 @@
 
 from __future__ import annotations
 
+import mmap
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._engine import PreparedLaw
+from ._engine import ManyLaws, PreparedLaw
 from ._source import Source
 
-__all__ = ["fill_array"]
+__all__ = ["fill_array", "fill_each"]
 
 # Python looks at signals between pieces. The clock only chooses where the next cut falls; the law
 # of the draws does not depend on it, nor do the draws from a caller's source (csrc/random/bits.h).
 _SHORT_SECONDS = 0.01
 _LONG_SECONDS = 0.04
 
-
-def _fill_slice(
-    out: NDArray[Any], law: PreparedLaw, source: Source, stop: threading.Event | None
-) -> None:
-    chunks = max(1, law.first_piece // law.chunk)
-    done = 0
-    try:
-        while done < out.size and not (stop is not None and stop.is_set()):
-            part = out[done : done + chunks * law.chunk]
-            started = perf_counter()
-            law.fill(part, source)
-            seconds = perf_counter() - started
-            done += part.size
-            if seconds < _SHORT_SECONDS:
-                chunks *= 2
-            elif seconds > _LONG_SECONDS:
-                chunks = max(1, chunks // 2)
-    except BaseException:
-        out[:done].fill(0)  # no more: what was never touched may be much, and Ctrl-C is waiting
-        raise
+#: What a thread takes of the address space: 8 MiB of stack, as Linux has it, and Python's own.
+_THREAD_BYTES = 9 * 2**20
 
 
-def _fill_by_threads(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
-    threads = max(1, min(threads, out.size))
-    stop = threading.Event()
-    with ThreadPoolExecutor(threads) as pool:
-        tasks = [
-            pool.submit(_fill_slice, part, law, source, stop)
-            for part in np.array_split(out, threads)
-        ]
+#: Fills part [start, stop) of an array.
+FillPart = Callable[[int, int], None]
+
+
+class _Parts:
+    """What is left of an array to fill, for several threads to take parts of."""
+
+    def __init__(self, size: int, threads: int) -> None:
+        self.size, self.taken = size, 0
+        self._threads = threads
+        self._lock = threading.Lock()
+
+    def take(self, most: int, least: int) -> tuple[int, int]:
+        """Return where the next part starts and stops.
+
+        Several threads take less and less of what is left, so that they finish at the same time,
+        however unevenly the machine runs them.
+        """
+        with self._lock:
+            start = self.taken
+            if self._threads > 1:
+                most = min(most, max(least, (self.size - start) // (2 * self._threads)))
+            self.taken = min(start + most, self.size)
+            return start, self.taken
+
+    def stop(self) -> None:
+        """Leave nothing more to take."""
+        with self._lock:
+            self.size = self.taken
+
+
+def _fill_parts(parts: _Parts, fill_part: FillPart, first_piece: int, chunk: int) -> None:
+    """Fill parts as long as there are any."""
+    chunks = first_chunks = max(1, first_piece // chunk)
+    while True:
+        start, stop = parts.take(chunks * chunk, first_chunks * chunk)
+        if start == stop:
+            return
+        started = perf_counter()
+        fill_part(start, stop)
+        seconds = perf_counter() - started
+        if seconds < _SHORT_SECONDS:
+            chunks *= 2
+        elif seconds > _LONG_SECONDS:
+            chunks = max(1, chunks // 2)
+
+
+def _require_room(n_threads: int) -> None:
+    """Raise MemoryError if the address space has no room for so many threads more.
+
+    A thread that was started and finds no memory for its first step ends without a word, and Python
+    waits for it for ever.
+    """
+    if n_threads:
         try:
-            for task in tasks:
-                task.result()
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+            mmap.mmap(-1, n_threads * _THREAD_BYTES, flags=flags, prot=0).close()
+        except OSError:
+            raise MemoryError(f"no room for {n_threads} threads more") from None
+
+
+def _fill_flat(
+    out: NDArray[Any], fill_part: FillPart, first_piece: int, chunk: int, threads: int
+) -> None:
+    """Fill `out`, one axis; zeros after an error. This thread fills, and others that it starts."""
+    threads = max(1, min(threads, out.size))
+    parts = _Parts(out.size, threads)
+    work = partial(_fill_parts, parts, fill_part, first_piece, chunk)
+    errors: list[BaseException] = []
+
+    def work_along() -> None:
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+            parts.stop()
+
+    started: list[threading.Thread] = []
+    try:
+        try:
+            _require_room(threads - 1)
+            for worker in [threading.Thread(target=work_along) for _ in range(threads - 1)]:
+                worker.start()
+                started.append(worker)
+            work()
         except BaseException:
-            stop.set()
+            parts.stop()
             raise
+        finally:
+            for worker in started:
+                worker.join()
+        if errors:
+            raise errors[0]
+    except BaseException:
+        # no more: what was never touched may be much, and Ctrl-C is waiting
+        out[: parts.taken].fill(0)
+        raise
 
 
 def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
@@ -86,12 +153,24 @@ def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int
     flat = _flat(out)
     drawn = np.empty(out.size, out.dtype.newbyteorder("=")) if flat is None else flat
     try:
-        if threads > 1:
-            _fill_by_threads(drawn, law, source, threads)
-        else:
-            _fill_slice(drawn, law, source, None)
+        _fill_flat(
+            drawn, lambda i, j: law.fill(drawn[i:j], source), law.first_piece, law.chunk, threads
+        )
         if flat is None:
             out[...] = drawn.reshape(out.shape)
     finally:
         if flat is None:
             drawn.fill(0)
+
+
+def fill_each(
+    out: NDArray[Any], laws: ManyLaws, which: NDArray[np.int64], source: Source, threads: int
+) -> None:
+    """Fill `out` with out[i] of law which[i]: one axis, contiguous, native integers."""
+    _fill_flat(
+        out,
+        lambda i, j: laws.fill(out[i:j], which[i:j], source),
+        laws.first_piece,
+        1,
+        threads,
+    )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ._native import ffi, lib
 from ._source import Source, check_filled
-from ._spec import Spec
+from ._spec import Kind, Spec
 from .errors import (
     EntropyError,
     ParameterOverflowError,
@@ -21,7 +21,7 @@ from .errors import (
     SourceError,
 )
 
-__all__ = ["NativeLaw", "NativeTable", "keystream", "versions"]
+__all__ = ["NativeLaw", "NativeLaws", "NativeTable", "keystream", "versions"]
 
 _DTYPES = {
     np.dtype(name): value
@@ -221,6 +221,38 @@ class NativeTable(_Draws):
         lib.dg_table_describe(self.info, self._handle)
         self.chunk = int(self.info.chunk)
         self.first_piece = max(1, 2**18 // self._width)
+
+
+class NativeLaws:
+    """Many laws of one kind, of four 64-bit numbers each, drawn by Algorithms 1-3 in one C call.
+
+    Parameters
+    ----------
+    kind : Kind
+        Of all of them; not the generalised Gaussian.
+    numbers : ndarray
+        A row of int64 for each law: numerator and denominator of its parameter, then of its centre,
+        each pair in lowest terms.
+    """
+
+    first_piece = 2**10
+
+    def __init__(self, kind: Kind, numbers: NDArray[np.int64]) -> None:
+        self._kind = int(kind)
+        self._numbers = np.ascontiguousarray(numbers, np.int64)
+
+    def fill(self, out: NDArray[Any], which: NDArray[np.int64], source: Source) -> None:
+        """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i]."""
+        caller, pointer = _opened(source)
+        buffer = ffi.from_buffer("char[]", out, require_writable=True)
+        numbers = ffi.from_buffer("int64_t[]", self._numbers)
+        indices = ffi.from_buffer("int64_t[]", which)
+        _check(
+            lib.dg_laws_fill(
+                buffer, out.size, _DTYPES[out.dtype], self._kind, numbers, indices, pointer
+            ),
+            caller,
+        )
 
 
 def _new_law(spec: Spec, *, words: bool = True) -> Any:

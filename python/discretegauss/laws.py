@@ -72,10 +72,11 @@ class _Law:
             size is None
             and out is None
             and dtype is np.int64
+            and type(method) is type(source) is str  # an array compares to an array
             and method == "auto"
+            and source == "getrandom"
             and type(threads) is int
             and threads == 1
-            and source == "getrandom"
         ):
             return self._one.draw("getrandom")
         return draw(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import threading
 from time import perf_counter
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ._engine import PreparedLaw
 from ._source import Source
+from ._threads import require_room, wait_for
 
 __all__ = ["fill_array"]
 
@@ -19,9 +19,6 @@ __all__ = ["fill_array"]
 # of the draws does not depend on it, nor do the draws from a caller's source (csrc/random/bits.h).
 _SHORT_SECONDS = 0.01
 _LONG_SECONDS = 0.04
-
-#: What a thread takes of the address space: 8 MiB of stack, as Linux has it, and Python's own.
-_THREAD_BYTES = 9 * 2**20
 
 
 def _fill_slice(
@@ -45,50 +42,42 @@ def _fill_slice(
         raise
 
 
-def _require_room(n_threads: int) -> None:
-    """Raise MemoryError if the address space has no room for so many threads more.
-
-    A thread that was started and finds no memory for its first step ends without a word, and Python
-    waits for it for ever.
-    """
-    if n_threads:
-        try:
-            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-            mmap.mmap(-1, n_threads * _THREAD_BYTES, flags=flags, prot=0).close()
-        except OSError:
-            raise MemoryError(f"no room for {n_threads} threads more") from None
-
-
 def _fill_by_threads(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
     """Fill equal parts of `out`, one by this thread and each other by a new one."""
     own, *others = np.array_split(out, max(1, min(threads, out.size)))
     stop = threading.Event()
     errors: list[BaseException] = []
+    filled = [False] * len(others)
 
-    def fill(part: NDArray[Any]) -> None:
+    def fill(i: int) -> None:
         try:
-            _fill_slice(part, law, source, stop)
+            _fill_slice(others[i], law, source, stop)
+            filled[i] = True
         except BaseException as error:
             errors.append(error)
             stop.set()
 
-    workers = [threading.Thread(target=fill, args=(part,)) for part in others]
-    started: list[threading.Thread] = []
+    require_room(len(others))
+    workers = []
     try:
-        _require_room(len(workers))
-        for worker in workers:
-            worker.start()
-            started.append(worker)
+        for i in range(len(others)):
+            worker = threading.Thread(target=fill, args=(i,))
+            try:
+                worker.start()
+            except RuntimeError:  # no more threads for this process
+                break
+            workers.append(worker)
         _fill_slice(own, law, source, stop)
-        for worker in started:
-            worker.join()
+        wait_for(workers)
     except BaseException:
         stop.set()
-        for worker in started:
-            worker.join()
+        wait_for(workers)
         raise
     if errors:
         raise errors[0]
+    for part, done in zip(others, filled, strict=True):
+        if not done:  # for want of threads; or a signal handler has forked, and this is the child
+            _fill_slice(part, law, source, None)
 
 
 def _flat(out: NDArray[Any]) -> NDArray[Any] | None:

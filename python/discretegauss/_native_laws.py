@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ._native import ffi, lib
 from ._source import Source, check_filled
 from ._spec import Kind, Spec
+from ._threads import interruptible
 from .errors import (
     EntropyError,
     ParameterOverflowError,
@@ -211,9 +212,13 @@ class NativeTable(_Draws):
         self, spec: Spec, *, index_bits: int = 16, block_bits: int = -1, isa: int = 0
     ) -> None:
         self._law = _new_law(spec)  # the table refers to it
-        handle = ffi.new("dg_table **")
-        _check(lib.dg_table_new(handle, self._law, index_bits, block_bits, isa), None)
-        self._handle = ffi.gc(handle[0], lib.dg_table_free)
+
+        def build() -> Any:
+            handle = ffi.new("dg_table **")
+            _check(lib.dg_table_new(handle, self._law, index_bits, block_bits, isa), None)
+            return ffi.gc(handle[0], lib.dg_table_free)
+
+        self._handle = interruptible(build) if _builds_slowly(spec) else build()
         self._fill = lib.dg_table_fill
         self._fill_wide = lib.dg_table_fill_wide
         self._width = int(lib.dg_law_wide_bytes(self._law))
@@ -253,6 +258,12 @@ class NativeLaws:
             ),
             caller,
         )
+
+
+def _builds_slowly(spec: Spec) -> bool:
+    """Return whether the table of a law may take more than some 30 ms to build, or even seconds."""
+    parts = [n for f in (spec.parameter, spec.mu) for n in (f.numerator, f.denominator)]
+    return spec.kind is Kind.GENERALIZED_GAUSSIAN or max(n.bit_length() for n in parts) > 1000
 
 
 def _new_law(spec: Spec, *, words: bool = True) -> Any:

@@ -72,5 +72,7 @@ def fits(spec: Spec, low: int, high: int) -> bool:
     if spec.kind is Kind.GENERALIZED_GAUSSIAN:
         z = (2 * r - 1) / (2 * spec.parameter)
         quarters = min(int(4 * spec.beta), 256)
+        # 92 is enough for beta >= 1; below, z is rounded down, or its power might take seconds
+        z = Fraction(int(min(z, Fraction(92)) * 2**32), 2**32)
         return z >= 1 and z**quarters >= 92**4
     return 4 * r * r - 1 >= 724 * spec.parameter

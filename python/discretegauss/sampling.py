@@ -21,11 +21,11 @@ from ._arguments import (
     checked_threads,
     require_fit,
 )
-from ._engine import PreparedLaw, native, prepare, prepare_cells
+from ._engine import PreparedLaw, ScalarLaw, native, prepare, prepare_cells, prepare_scalar
 from ._fill import fill_array
 from ._parameters import exact_rational, positive, shown
 from ._source import Source
-from ._spec import Kind, Spec
+from ._spec import WITH_CELLS, Kind, Spec
 from .errors import ParameterTypeError, ParameterValueError
 
 __all__ = [
@@ -43,8 +43,6 @@ _NAMES = {
     Kind.BERNOULLI_EXP: "gamma",
     Kind.GENERALIZED_GAUSSIAN: "scale",
 }
-
-_WITH_CELLS = (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN, Kind.GENERALIZED_GAUSSIAN)
 
 #: From so many draws of one law on, method="auto" builds its cell table. At sigma = 10^4 building
 #: one takes as long as so many draws by Algorithms 1-3; elsewhere they cross at fewer draws
@@ -71,7 +69,7 @@ def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> S
 
 def _check_method(kind: Kind, method: Method) -> None:
     """Refuse a method that the law does not have."""
-    if method == "cells" and kind not in _WITH_CELLS:
+    if method == "cells" and kind not in WITH_CELLS:
         raise ParameterValueError("method must be 'auto' or 'reference' for this law, got 'cells'")
     if method == "reference" and kind is Kind.GENERALIZED_GAUSSIAN:
         raise ParameterValueError("method must be 'auto' or 'cells' for this law, got 'reference'")
@@ -81,7 +79,7 @@ def _prepare(spec: Spec, method: Method, n: int) -> PreparedLaw:
     """Return the law made ready for n draws: which way depends on the arguments alone."""
     if spec.kind is Kind.GENERALIZED_GAUSSIAN or method == "cells":
         return prepare_cells(spec)
-    if method == "auto" and n >= CELLS_FROM and spec.kind in _WITH_CELLS and native is not None:
+    if method == "auto" and n >= CELLS_FROM and spec.kind in WITH_CELLS and native is not None:
         try:
             return prepare_cells(spec)
         except ParameterValueError:  # no table of 2**16 cells fits this law
@@ -89,14 +87,21 @@ def _prepare(spec: Spec, method: Method, n: int) -> PreparedLaw:
     return prepare(spec)
 
 
+_OWN_SOURCES = frozenset({"getrandom", "chacha20"})
+
 #: Types whose equal values mean the same number, so that they may be keys of a cache.
 _PLAIN_NUMBERS = frozenset({int, float, Fraction, str})
 
 
+def _prepare_one(spec: Spec, method: Method) -> ScalarLaw:
+    """Return the law made ready for one draw."""
+    return prepare_scalar(spec) if method == "auto" else _prepare(spec, method, 1)
+
+
 @lru_cache(maxsize=256, typed=True)
-def _prepare_scalar(kind: Kind, parameter: object, mu: object) -> PreparedLaw:
+def _prepare_given(kind: Kind, parameter: object, mu: object, method: Method) -> ScalarLaw:
     """Return the law for parameters as the user wrote them: saves scalar draws the conversion."""
-    return prepare(exact_spec(kind, parameter, mu))
+    return _prepare_one(exact_spec(kind, parameter, mu), method)
 
 
 def _as_array(value: object, name: str) -> NDArray[Any] | None:
@@ -194,7 +199,8 @@ def draw(
         size is None
         and out is None
         and dtype is np.int64
-        and source == "getrandom"
+        and isinstance(source, str)
+        and source in _OWN_SOURCES
         and threads == 1
         and type(threads) is int
         and type(parameter) in _PLAIN_NUMBERS
@@ -202,7 +208,7 @@ def draw(
         and method != "cells"
         and kind is not Kind.GENERALIZED_GAUSSIAN
     ):
-        return _prepare_scalar(kind, parameter, mu).draw("getrandom")
+        return _prepare_given(kind, parameter, mu, method).draw(source)
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
     shape = checked_size(size)
@@ -221,7 +227,7 @@ def draw(
         if shape is None:
             if kept_dtype != np.int64:  # a Python int has room; another dtype was asked for
                 require_fit(spec, kept_dtype, _NAMES[kind])
-            return _prepare(spec, method, 1).draw(bits)
+            return _prepare_one(spec, method).draw(bits)
         groups: list[Group] = [(spec, None)]
     else:
         arrays = [

@@ -6,7 +6,7 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Kind", "Spec", "fits"]
+__all__ = ["WITH_CELLS", "Kind", "Spec", "fits"]
 
 
 class Kind(IntEnum):
@@ -19,6 +19,10 @@ class Kind(IntEnum):
     DISCRETE_LAPLACE = 4
     DISCRETE_GAUSSIAN = 5
     GENERALIZED_GAUSSIAN = 6
+
+
+#: The laws with a centre, which the samplers of csrc/cells draw.
+WITH_CELLS = (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN, Kind.GENERALIZED_GAUSSIAN)
 
 
 class Spec(NamedTuple):

@@ -122,7 +122,7 @@ def _whole(least: int, most: float) -> Other:
         lambda given: (
             isinstance(given.value, types)
             and not isinstance(given.value, bool)
-            and least <= given.value <= most
+            and bool(least <= given.value <= most)
         )
     )
 

@@ -1,7 +1,6 @@
 /* Cell tables from outside: making, freeing, looking inside, and fills. */
 #include "cells/table.h"
 #include "base/dtype.h"
-#include "base/memory.h"
 #include "base/status.h"
 #include "base/wipe.h"
 #include "cells/draw.h"
@@ -20,7 +19,6 @@ dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits,
         block_bits > DG_MAX_PARAMETER_BITS || !dg_isa_available(isa)) {
         return DG_ERR_PARAMETER;
     }
-    DG_TRY(dg_memory_at_hand(law->room_bytes));
     dg_status status = dg_table_build(table, law, index_bits, block_bits, isa);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
     return status;

@@ -10,9 +10,10 @@
 
 #include <stddef.h>
 
-/* What GMP and MPFR take apart from long operands: MPFR's constants and temporaries of a few hundred
- * bits, and what blocks are rounded up to. */
-enum { DG_ROOM = 16384 };
+/* To be asked for beside long operands. MPFR's constants and temporaries of a few hundred bits take
+ * less than 16 KiB of it; the rest is what a C library adds before it gives the first byte: glibc
+ * extends its heap by 128 KiB, and without so much takes a page for each small block. */
+enum { DG_ROOM = 1 << 18 };
 
 /** Whether n bytes can be had at this moment. Returns: DG_OK | DG_ERR_NOMEM. */
 dg_status dg_memory_at_hand(size_t n);

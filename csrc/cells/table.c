@@ -1,6 +1,7 @@
 #include "cells/build.h"
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "base/wide.h"
 #include "cells/look_up.h"
 
@@ -36,6 +37,7 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
         }
         to->least_lower = grown;
         to->room = room;
+        DG_TRY(dg_memory_at_hand(build->table->law->room_bytes)); /* still, for MPFR */
     }
     dg_enclosure *e = &build->e;
     long block = is_left ? -1 - (long)to->n : (long)to->n;
@@ -315,6 +317,7 @@ static dg_status write_centre(dg_table *table)
 static dg_status build_table(dg_builder *build)
 {
     dg_table *table = build->table;
+    DG_TRY(dg_memory_at_hand(table->law->room_bytes));
     DG_TRY(collect_blocks(build));
     DG_TRY(choose_height(build));
     choose_coded(build);
@@ -325,6 +328,7 @@ static dg_status build_table(dg_builder *build)
     if (table->block_of == NULL || table->partial == NULL || table->lines == NULL) {
         return DG_ERR_NOMEM;
     }
+    DG_TRY(dg_memory_at_hand(table->law->room_bytes));
     lay_out(build);
     table->centre = centre_distance(build);
     DG_TRY(write_centre(table));

@@ -57,25 +57,26 @@ def cells_from(spec: Spec) -> int:
     Measured crossings, with bits of getrandom, and this function beside them; again by ``python
     benchmarks/throughput.py --bulk --only crossing``:
 
-    ========================  ========  ====
-    Gaussian, sigma = 1            360   432
-    10                             800   720
-    30                            1600  1360
-    100                           3600  3600
-    1000, 10**4, 10**6       5500-6000  6000
-    10**9 (GMP)                   1260  1071
-    10**50 (GMP)                   920   720
-    Laplace, scale = 1            1360  1300
-    10                            1980  2200
-    100, 1000, 10**12      10800-11200 11000
-    10**50 (GMP)                  2060  1649
-    ========================  ========  ====
+    ========================  ============  ======
+    Gaussian, sigma = 1                240     280
+    10                                 780    1000
+    30                                3700    2600
+    100                               7900    8000
+    1000, 10**4, 10**6           8100-8200    8000
+    10**9 (GMP)                       1800    1428
+    10**50 (GMP)                      1200     960
+    Laplace, scale = 1                 900     900
+    10                                3500    3600
+    100                              15600   18000
+    1000, 10**6, 10**12        17600-18500   18000
+    10**50 (GMP)                      3300    2698
+    ========================  ============  ======
     """
     whole = spec.parameter.numerator // spec.parameter.denominator
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        crossing = min(6000, 400 + 32 * isqrt(min(whole, 10**6)))
+        crossing = min(8000, 200 + 80 * isqrt(min(whole, 10**6)))
     else:
-        crossing = min(11_000, 1200 + 100 * min(whole, 100))
+        crossing = min(18_000, 600 + 300 * min(whole, 100))
     if _outgrows_words(spec):
         crossing = crossing * 100 // (500 + _bits(spec.parameter.numerator))
     return max(crossing, LEAST_CELLS_FROM)

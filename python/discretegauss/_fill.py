@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -21,6 +21,9 @@ __all__ = ["fill_array", "fill_each"]
 # of the draws does not depend on it, nor do the draws from a caller's source (csrc/random/bits.h).
 _SHORT_SECONDS = 0.01
 _LONG_SECONDS = 0.04
+
+#: What a thread takes of the address space: 8 MiB of stack, as Linux has it, and Python's own.
+_THREAD_BYTES = 9 * 2**20
 
 
 #: Fills part [start, stop) of an array.
@@ -70,25 +73,52 @@ def _fill_parts(parts: _Parts, fill_part: FillPart, first_piece: int, chunk: int
             chunks = max(1, chunks // 2)
 
 
+def _require_room(n_threads: int) -> None:
+    """Raise MemoryError if the address space has no room for so many threads more.
+
+    A thread that was started and finds no memory for its first step ends without a word, and Python
+    waits for it for ever.
+    """
+    if n_threads:
+        try:
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+            mmap.mmap(-1, n_threads * _THREAD_BYTES, flags=flags, prot=0).close()
+        except OSError:
+            raise MemoryError(f"no room for {n_threads} threads more") from None
+
+
 def _fill_flat(
     out: NDArray[Any], fill_part: FillPart, first_piece: int, chunk: int, threads: int
 ) -> None:
-    """Fill `out`, one axis; zeros after an error."""
+    """Fill `out`, one axis; zeros after an error. This thread fills, and others that it starts."""
     threads = max(1, min(threads, out.size))
     parts = _Parts(out.size, threads)
     work = partial(_fill_parts, parts, fill_part, first_piece, chunk)
-    try:
-        if threads == 1:
+    errors: list[BaseException] = []
+
+    def work_along() -> None:
+        try:
             work()
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            tasks = [pool.submit(work) for _ in range(threads)]
-            try:
-                for task in tasks:
-                    task.result()
-            except BaseException:
-                parts.stop()
-                raise
+        except BaseException as error:
+            errors.append(error)
+            parts.stop()
+
+    started: list[threading.Thread] = []
+    try:
+        try:
+            _require_room(threads - 1)
+            for worker in [threading.Thread(target=work_along) for _ in range(threads - 1)]:
+                worker.start()
+                started.append(worker)
+            work()
+        except BaseException:
+            parts.stop()
+            raise
+        finally:
+            for worker in started:
+                worker.join()
+        if errors:
+            raise errors[0]
     except BaseException:
         # no more: what was never touched may be much, and Ctrl-C is waiting
         out[: parts.taken].fill(0)

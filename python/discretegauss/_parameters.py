@@ -5,6 +5,7 @@ This is the only place that does so. A float means exactly the binary fraction t
 
 from __future__ import annotations
 
+import math
 import numbers
 from decimal import Decimal
 from fractions import Fraction
@@ -116,6 +117,8 @@ def exact_rational(value: object, name: str) -> Fraction:
     >>> exact_rational("0.1", "sigma2"), exact_rational(0.5, "sigma2")
     (Fraction(1, 10), Fraction(1, 2))
     """
+    if type(value) is float and math.isfinite(value):  # most often; never too long
+        return Fraction(value)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_):

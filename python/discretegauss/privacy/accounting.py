@@ -31,6 +31,9 @@ from .budget import rho
 
 __all__ = ["dp_event", "pld"]
 
+_FEW = 256
+"""So many integers are summed one by one; two tails cost as much."""
+
 _EXTRA = "this needs dp-accounting: pip install 'discretegauss[accounting]'"
 
 
@@ -154,9 +157,10 @@ class _Lattice:
 
     def __init__(self, spec: Spec, change: int) -> None:
         self.spec, self.change = spec, change
-        self.bits = 120 + cancelling_bits(spec, 1)
+        self.bits = 140 + cancelling_bits(spec, 1)
         self.at = arithmetic(self.bits)
         self._tails: dict[int, Interval] = {}
+        self._fall = self.at.exp(self.at.rational(-1 / spec.parameter))
 
     def tail(self, m: int) -> Interval:
         """Return P(X >= m), m >= 0."""
@@ -170,6 +174,9 @@ class _Lattice:
     def mass(self, x: int | None, y: int | None) -> Interval:
         """Return P(x <= X < y), x < y; None for no limit. Tails are taken on the side of x or y."""
         zero, at = self.at.rational(0), self.at
+        gaussian = self.spec.kind is Kind.DISCRETE_GAUSSIAN
+        if gaussian and x is not None and y is not None and y - x <= _FEW:
+            return self._few(x, y)
         if x is not None and x > 0:
             return at.sub(self.tail(x), zero if y is None else self.tail(y))
         if y is not None and y <= 0:
@@ -178,6 +185,24 @@ class _Lattice:
             zero if x is None else self.tail(1 - x), zero if y is None else self.tail(y)
         )
         return at.sub(at.rational(1), outside)
+
+    def _few(self, x: int, y: int) -> Interval:
+        """Return `mass` of a discrete Gaussian, integer by integer.
+
+        From z to z + 1 the weight falls by a factor that itself falls by exp(-1/sigma2); after n
+        integers that is n**2 roundings at most, 16 bits.
+        """
+        at, phi = self.at, [phi_near(self.spec, z) for z in (x, x + 1)]
+        down, up = at.down, at.up
+        low, high = at.exp(at.rational(-phi[0]))
+        fall_low, fall_high = at.exp(at.rational(phi[0] - phi[1]))
+        sum_low, sum_high = low, high
+        for _ in range(x + 1, y):
+            low, high = down.mul(low, fall_low), up.mul(high, fall_high)
+            sum_low, sum_high = down.add(sum_low, low), up.add(sum_high, high)
+            fall_low = down.mul(fall_low, self._fall.lower)
+            fall_high = up.mul(fall_high, self._fall.upper)
+        return at.div(Interval(sum_low, sum_high), total_weight(self.spec, self.bits))
 
     def masses(self, x: int | None, y: int | None) -> tuple[Interval, Interval]:
         """Return the mass from x to y of the noise, and of the noise moved."""

@@ -151,11 +151,11 @@ FAULTS = [
         "    if (status != DG_OK && n_bytes > 40) {",
     ),
     Fault(
-        "bytes that getrandom did not give are used",
+        "a law that was refused looks like one",
         "api",
-        "random/bits.c",
-        "        if (got == 0 || (size_t)got > n) {",
-        "        if ((size_t)got > n) {",
+        "api/law.c",
+        "    *law = NULL;\n",
+        "",
     ),
 ]
 

@@ -94,7 +94,7 @@ def _plan(sigma2: Fraction, d: Fraction, bits: int) -> _Plan | None:
     # tails sum to about the unit, at least to 1
     goal = -(bits + 4) * _LOG_2 + max(0.0, log_unit)
     best: _Plan | None = None
-    for eighths in (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256):
+    for eighths in (4, 8, 12, 16, 24, 32, 48, 64, 128, 256):
         radius = unit * eighths / 8
         if near:
             rho = math.exp(log_of(radius) - log_sigma)

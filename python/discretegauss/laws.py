@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ._arguments import Method, Size, checked_source
 from ._engine import ScalarLaw, prepare_scalar
+from ._law_functions import LawFunctions
 from ._source import Source
 from ._spec import Kind, Spec
 from .sampling import draw, exact_spec
@@ -30,7 +31,7 @@ _SYSTEM: Final = "getrandom"
 _ONE_THREAD: Final = 1
 
 
-class _Law:
+class _Law(LawFunctions):
     """What the laws share: drawing."""
 
     _kind: ClassVar[Kind]

@@ -72,7 +72,8 @@ class _Law:
             size is None
             and out is None
             and dtype is np.int64
-            and type(method) is type(source) is str  # an array compares to an array
+            and isinstance(method, str)  # an array compares to an array
+            and isinstance(source, str)
             and method == "auto"
             and source == "getrandom"
             and type(threads) is int

@@ -19,13 +19,14 @@ import sys
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import discretegauss as dg
 import machine
 import privacy_python as copied
-
-import discretegauss as dg
+from discretegauss import privacy
 
 TARGET_RATIO = 10
 TARGET_SECONDS = 5e-3
@@ -45,84 +46,73 @@ class Row(NamedTuple):
 
 def rows(quick: bool) -> list[Row]:
     """What is compared. Each of ours parses its parameters anew, as theirs do."""
-    found = []
-    privacy = dg.privacy
-    for exponent in (2, 4, 6) if quick else (2, 4, 6, 8, 10, 12):
-        sigma2, epsilon = 10.0**exponent, 5 / 10 ** (exponent / 2)
-        law = dg.DiscreteGaussian(sigma2)
-
-        def tight(law: Any = law, epsilon: float = epsilon) -> float:
-            return privacy.delta(law, epsilon)
-
-        def window(sigma2: float = sigma2, epsilon: float = epsilon) -> float:
-            return copied.delta_over_a_window(sigma2, epsilon)
-
-        def lean(sigma2: float = sigma2, epsilon: float = epsilon) -> float:
-            return copied.delta_while_it_counts(sigma2, epsilon)
-
-        name = f"delta, Theorem 7, sigma2 = 10^{exponent}"
-        found.append(Row(name, tight, window, "sum over a fixed window"))
-        found.append(Row(name, tight, lean, "sum while terms count", "none"))
-    for sigma2 in (10**2, 10**4, 10**6):
-        rho = 1 / (2 * sigma2)
-        epsilon = 5 / math.sqrt(sigma2)
-        at = f"rho = 1/(2 * {sigma2})"
-
-        def zcdp(rho: float = rho, epsilon: float = epsilon) -> float:
-            return privacy.zcdp_delta(rho, epsilon)
-
-        def cdp(rho: float = rho, epsilon: float = epsilon) -> float:
-            return copied.cdp_delta(rho, epsilon)
-
-        found.append(Row(f"zcdp_delta, {at}", zcdp, cdp, "1000-step bisection"))
-        found.append(
-            Row(
-                f"zcdp_epsilon, {at}",
-                lambda rho=rho: privacy.zcdp_epsilon(rho, 1e-6),  # type: ignore[misc]
-                lambda rho=rho: copied.cdp_epsilon(rho, 1e-6),  # type: ignore[misc]
-                "bisection of bisections",
-            )
-        )
-        found.append(
-            Row(
-                f"epsilon, tight, sigma2 = {sigma2}",
-                lambda law=dg.DiscreteGaussian(sigma2): privacy.epsilon(law, 1e-6),  # type: ignore[misc]
-                lambda rho=rho: copied.cdp_epsilon(rho, 1e-6),  # type: ignore[misc]
-                "by zCDP, looser",
-            )
-        )
-    found.append(
+    exponents = (2, 4, 6) if quick else (2, 4, 6, 8, 10, 12)
+    return [
+        *(row for exponent in exponents for row in tight_delta(exponent)),
+        *(row for sigma2 in (10**2, 10**4, 10**6) for row in conversions(sigma2)),
         Row(
             "zcdp_rho, (1, 1e-6)",
-            lambda: privacy.zcdp_rho(1, 1e-6),
-            lambda: copied.cdp_rho(1, 1e-6),
+            partial(privacy.zcdp_rho, 1, 1e-6),
+            partial(copied.cdp_rho, 1, 1e-6),
             "bisection of bisections",
-        )
-    )
-    for queries in (1, 100):
-        found.append(
-            Row(
-                f"calibrate_gaussian, (1, 1e-6), {queries} queries",
-                lambda queries=queries: float(  # type: ignore[misc]
-                    privacy.calibrate_gaussian(epsilon=1, delta=1e-6, queries=queries).sigma2
-                ),
-                lambda queries=queries: copied.sigma2_by_cdp(1, 1e-6, queries),  # type: ignore[misc]
-                "by zCDP, looser",
-            )
-        )
-    for exponent in (12, 100):
-        law = dg.DiscreteGaussian(10**exponent)
-        epsilon_exact = Fraction(5, 10 ** (exponent // 2))
-        found.append(
-            Row(
-                f"delta, Theorem 7, sigma2 = 10^{exponent}",
-                lambda law=law, e=epsilon_exact: privacy.delta(law, e),  # type: ignore[misc]
-                None,
-                "",
-                "time",
-            )
-        )
-    return found
+        ),
+        *map(calibration, (1, 100)),
+        *map(far_delta, (12, 100)),
+    ]
+
+
+def tight_delta(exponent: int) -> list[Row]:
+    """Theorem 7, five standard deviations out, where delta is about 10**-9 and less."""
+    sigma2, epsilon = 10.0**exponent, 5 / 10 ** (exponent / 2)
+    ours = partial(privacy.delta, dg.DiscreteGaussian(sigma2), epsilon)
+    window = partial(copied.delta_over_a_window, sigma2, epsilon)
+    lean = partial(copied.delta_while_it_counts, sigma2, epsilon)
+    name = f"delta, Theorem 7, sigma2 = 10^{exponent}"
+    return [
+        Row(name, ours, window, "sum over a fixed window"),
+        Row(name, ours, lean, "sum while terms count", "none"),
+    ]
+
+
+def conversions(sigma2: int) -> list[Row]:
+    """Corollary 13 at the rho of that noise, and the tight epsilon beside it."""
+    rho, epsilon = 1 / (2 * sigma2), 5 / math.sqrt(sigma2)
+    at = f"rho = 1/(2 * {sigma2})"
+    tight = partial(privacy.epsilon, dg.DiscreteGaussian(sigma2), 1e-6)
+    bisected = partial(copied.cdp_epsilon, rho, 1e-6)
+    return [
+        Row(
+            f"zcdp_delta, {at}",
+            partial(privacy.zcdp_delta, rho, epsilon),
+            partial(copied.cdp_delta, rho, epsilon),
+            "1000-step bisection",
+        ),
+        Row(
+            f"zcdp_epsilon, {at}",
+            partial(privacy.zcdp_epsilon, rho, 1e-6),
+            bisected,
+            "bisection of bisections",
+        ),
+        Row(f"epsilon, tight, sigma2 = {sigma2}", tight, bisected, "by zCDP, looser"),
+    ]
+
+
+def calibration(queries: int) -> Row:
+    """Noise for (1, 10**-6)."""
+
+    def ours() -> float:
+        law = privacy.calibrate_gaussian(epsilon=1, delta=1e-6, queries=queries)
+        return float(law.sigma2)
+
+    name = f"calibrate_gaussian, (1, 1e-6), {queries} queries"
+    return Row(name, ours, partial(copied.sigma2_by_cdp, 1, 1e-6, queries), "by zCDP, looser")
+
+
+def far_delta(exponent: int) -> Row:
+    """Theorem 7 where no loop ends, against the clock."""
+    law, epsilon = dg.DiscreteGaussian(10**exponent), Fraction(5, 10 ** (exponent // 2))
+    name = f"delta, Theorem 7, sigma2 = 10^{exponent}"
+    return Row(name, partial(privacy.delta, law, epsilon), None, "", "time")
 
 
 def seconds_per_call(call: Call, budget: float) -> float:

@@ -132,7 +132,7 @@ def _whole(least: int, most: float) -> Other:
         lambda given: bool(
             isinstance(given.value, types)
             and not isinstance(given.value, bool)
-            and least <= given.value <= most
+            and bool(least <= given.value <= most)
         )
     )
 

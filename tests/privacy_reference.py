@@ -1,4 +1,4 @@
-"""What the privacy tests compare with: mpmath, and definitions rather than formulas where sums end."""
+"""What the privacy tests compare with: mpmath, and the definition where its sums end."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def tail_by_euler_maclaurin(sigma2: Fraction, m: int) -> Any:
 
 
 def delta_by_definition(weight: Weight, reach: int, epsilon: Fraction, change: int) -> Any:
-    """Sum of max(0, P(x) - e**eps P(x - d)) for d = change and -change, the larger; |x| <= reach."""
+    """The larger sum of max(0, P(x) - e**eps P(x - d)), d = change or -change; |x| <= reach."""
     with mpmath.workdps(DIGITS):
         factor = mpmath.exp(mp(epsilon))
         total = mpmath.fsum(weight(x) for x in range(-reach, reach + 1))

@@ -113,7 +113,7 @@ def test_the_continuous_gaussian_would_not_be_safe() -> None:
 )
 def test_a_wrong_parameter_is_named(arguments: dict[str, Any]) -> None:
     (name,) = arguments
-    with pytest.raises(ParameterValueError, match=f"^{name} must"):
+    with pytest.raises(ParameterValueError, match=rf"^{name} must"):
         pld(dg.DiscreteGaussian(10), **arguments)
 
 

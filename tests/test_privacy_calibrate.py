@@ -102,7 +102,7 @@ def test_a_budget_is_rho_or_epsilon_with_delta(budget: dict[str, float]) -> None
 def test_a_number_out_of_range_is_a_value_error_that_names_it(
     arguments: dict[str, Any], name: str
 ) -> None:
-    with pytest.raises(ParameterValueError, match=f"^{name} must"):
+    with pytest.raises(ParameterValueError, match=rf"^{name} must"):
         calibrate_gaussian(**arguments)
 
 

@@ -84,7 +84,7 @@ def test_delta_below_every_float_is_the_smallest_float() -> None:
     assert log_delta(law, 10**300) == -math.nextafter(math.inf, 0)  # -5e611 is below all floats
 
 
-LAWS: list[tuple[Any, Any, int]] = [
+LAWS: list[tuple[Any, Any, str]] = [
     *((dg.DiscreteGaussian, gaussian_weight, s) for s in ("1/5", "1", "7/2")),
     *((dg.DiscreteLaplace, laplace_weight, s) for s in ("1/3", "1", "5/2")),
 ]
@@ -92,7 +92,9 @@ LAWS: list[tuple[Any, Any, int]] = [
 
 @pytest.mark.parametrize(("law", "weight", "parameter"), LAWS)
 @pytest.mark.parametrize("change", [1, 2, 5])
-def test_delta_is_that_of_the_definition(law: Any, weight: Any, parameter: str, change: int) -> None:
+def test_delta_is_that_of_the_definition(
+    law: Any, weight: Any, parameter: str, change: int
+) -> None:
     """The sum of what P exceeds e**eps Q by, over all integers that matter, either way round."""
     for e in ("0", "1/7", "1", "3"):
         exact = delta_by_definition(weight(Fraction(parameter)), 450, Fraction(e), change)
@@ -186,7 +188,7 @@ def test_epsilon_beyond_the_floats_and_below() -> None:
     tiny = dg.DiscreteGaussian(Fraction(1, 10**4000))
     assert epsilon(tiny, "1e-6") == math.inf
     assert epsilon(dg.DiscreteGaussian(10**30), "1e-6") == 0.0
-    with pytest.raises(ParameterValueError, match="^delta must"):
+    with pytest.raises(ParameterValueError, match=r"^delta must"):
         epsilon(dg.DiscreteGaussian(1), 0)
 
 
@@ -221,7 +223,8 @@ def test_delta_falls_with_sigma2_while_epsilon_is_at_most_half_the_sensitivity(
 
 def test_delta_may_grow_with_sigma2_for_large_epsilon() -> None:
     """At sigma2 = 1/20 only x >= 1 has a loss above 10; at 2/25 still, and is likelier."""
-    assert delta(dg.DiscreteGaussian("1/20"), 10) < 5e-5 < 1e-3 < delta(dg.DiscreteGaussian("2/25"), 10)
+    assert delta(dg.DiscreteGaussian("1/20"), 10) < 5e-5
+    assert delta(dg.DiscreteGaussian("2/25"), 10) > 1e-3
 
 
 @settings(max_examples=40, deadline=None)
@@ -269,29 +272,29 @@ def test_what_is_out_of_range_is_a_value_error_that_names_it(
     function: Any, arguments: tuple[Any, ...], name: str | None
 ) -> None:
     own = "delta" if function is epsilon else "epsilon"
-    with pytest.raises(ParameterValueError, match=f"^{name or own} must"):
+    with pytest.raises(ParameterValueError, match=rf"^{name or own} must"):
         function(*arguments)
 
 
 @pytest.mark.parametrize("function", [delta, log_delta, epsilon])
 def test_what_is_of_the_wrong_kind_is_a_type_error(function: Any) -> None:
     for law in (None, 1, "law", dg.DiscreteGaussian, [GAUSSIAN]):
-        with pytest.raises(ParameterTypeError, match="^law must be"):
+        with pytest.raises(ParameterTypeError, match=r"^law must be"):
             function(law, 0.5)
     with pytest.raises(ParameterTypeError, match="must be"):
         function(GAUSSIAN, None)
-    with pytest.raises(ParameterTypeError, match="^sensitivity must be"):
+    with pytest.raises(ParameterTypeError, match=r"^sensitivity must be"):
         function(GAUSSIAN, 0.5, [1, 2])
     for queries in (1.0, None, "2", True):
-        with pytest.raises(ParameterTypeError, match="^queries must be"):
+        with pytest.raises(ParameterTypeError, match=r"^queries must be"):
             function(GAUSSIAN, 0.5, queries=queries)
-    with pytest.raises(ParameterValueError, match="^queries must be"):
+    with pytest.raises(ParameterValueError, match=r"^queries must be"):
         function(GAUSSIAN, 0.5, queries=0)
-    with pytest.raises(ParameterValueError, match="^queries must be 1"):
+    with pytest.raises(ParameterValueError, match=r"^queries must be 1"):
         function(dg.DiscreteLaplace(1), 0.5, queries=2)
 
 
 @pytest.mark.parametrize("bad", [1, 2, -1, "1e400"])
 def test_a_delta_is_between_0_and_1(bad: Any) -> None:
-    with pytest.raises(ParameterValueError, match="^delta must"):
+    with pytest.raises(ParameterValueError, match=r"^delta must"):
         epsilon(GAUSSIAN, bad)

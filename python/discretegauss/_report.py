@@ -78,9 +78,7 @@ def _sensitivity(noise: Calibration, changed: str) -> str:
     text = _rounded_up(noise.sensitivity)
     if noise.queries == 1:
         return f"{text} (one person changes at most one {changed}, by at most {text})"
-    return (
-        f"{text} (one person changes at most {noise.queries} {changed}s, each by at most {text})"
-    )
+    return f"{text} (one person changes at most {noise.queries} {changed}s, each by at most {text})"
 
 
 def _epsilon_delta(noise: Calibration) -> str:

@@ -27,7 +27,15 @@ from .._interval import Interval, arithmetic
 from .._spec import Kind, Spec
 from ._noise import loss_exceeds_from, phi_near, tail_weight, total_weight
 
-__all__ = ["Enclosed", "Line", "cancelling_bits", "delta_enclosed", "line_at", "narrow", "relative_bits"]
+__all__ = [
+    "Enclosed",
+    "Line",
+    "cancelling_bits",
+    "delta_enclosed",
+    "line_at",
+    "narrow",
+    "relative_bits",
+]
 
 _ZERO: Any = gmpy2.mpfr(0)
 
@@ -43,7 +51,7 @@ _CLOSE = 32
 
 
 class Enclosed(NamedTuple):
-    """A number between 0 and 1: exp(-shift) times what is in factor; also 1 minus rest, if given."""
+    """A number from 0 to 1: exp(-shift) times what is in factor; and 1 minus rest, if given."""
 
     shift: Any
     factor: Interval
@@ -153,7 +161,8 @@ def delta_enclosed(spec: Spec, epsilon: Any, change: int, aim: int = _AIM) -> En
     def evaluate(m: int) -> Callable[[int], Enclosed]:
         return lambda bits: line_at(spec, m, change, bits).at(epsilon, bits)
 
-    found = [narrow(evaluate(m), cancelling_bits(spec, change), aim) for m in range(first[0], first[1] + 1)]
+    guard = cancelling_bits(spec, change)
+    found = [narrow(evaluate(m), guard, aim) for m in range(first[0], first[1] + 1)]
     return max(found, key=lambda enclosed: enclosed.upper())
 
 
@@ -176,7 +185,7 @@ def relative_bits(value: Interval) -> int:
         return _MOST_BITS
     if value.lower <= 0:
         return -20
-    return max(-20, -gmpy2.get_exp(rough.up.div(width, value.lower)))
+    return max(-20, -int(gmpy2.get_exp(rough.up.div(width, value.lower))))
 
 
 def cancelling_bits(spec: Spec, change: int) -> int:

@@ -10,7 +10,7 @@ import gmpy2
 
 from .._interval import arithmetic, float_at_least
 from .._spec import Kind, Spec
-from ._hockey_stick import Line, cancelling_bits, delta_enclosed, line_at, relative_bits
+from ._hockey_stick import cancelling_bits, delta_enclosed, line_at, relative_bits
 from ._noise import loss_exceeds_from, phi_near
 from ._search import float_at, least, ordinal
 from ._turning import increasing_root, searching
@@ -45,9 +45,9 @@ def delta_is_at_most(spec: Spec, epsilon: Any, change: int, delta: Any) -> bool:
 def least_epsilon(spec: Spec, change: int, delta: Any) -> float:
     """Return the least float at which the noise is proven to have (epsilon, delta); maybe inf.
 
-    delta is convex in exp(epsilon), so the line of any epsilon reaches ``delta`` no later than delta
-    does, and the lines there, one after the other, come to it from below: Newton's method. A guess
-    spares it the far tail, where it would creep.
+    delta is convex in exp(epsilon), so the line of any epsilon reaches ``delta`` no later than
+    delta does, and the lines there, one after the other, come to it from below: Newton's method. A
+    guess spares it the far tail, where it would creep.
     """
     if delta_is_at_most(spec, gmpy2.mpq(0), change, delta):
         return 0.0

@@ -36,7 +36,7 @@ _FARTHEST = 2**70
 """Beyond so many scales, P(X >= x) < exp(-2**64): phi(x) is at least x/scale there."""
 
 _UNDECIDED_BITS = 2048
-"""Two losses of a generalised Gaussian that agree so far are taken for equal (safely: see below)."""
+"""Two losses of a generalised Gaussian that agree so far may be equal; both cases are tried."""
 
 
 def centred(law: object) -> Spec:

@@ -58,7 +58,7 @@ _LOOSE = 1 + gmpy2.mpq(1, 2**50)
 
 
 class OneQuery(NamedTuple):
-    """Noise and change of (2), and an upper bound on its factor; None where there is none below 3."""
+    """Noise and change of (2), and an upper bound on its factor; None if there is none below 3."""
 
     spec: Spec
     change: int

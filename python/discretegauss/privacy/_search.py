@@ -51,7 +51,8 @@ def float_at(n: int) -> float:
 
 
 _DIGITS = 6
-_PER_DECADE = 9 * 10 ** (_DIGITS - 1)
+_FIRST: int = 10 ** (_DIGITS - 1)
+_PER_DECADE = 9 * _FIRST
 
 
 def decimal_ordinal(value: Fraction) -> int:
@@ -60,8 +61,8 @@ def decimal_ordinal(value: Fraction) -> int:
     These decimals are numbered in order; 1 has the number 0.
     """
     exponent = _decimal_exponent(value)
-    mantissa = math.ceil(value / Fraction(10) ** (exponent - _DIGITS + 1))
-    return exponent * _PER_DECADE + mantissa - 10 ** (_DIGITS - 1)
+    mantissa = math.ceil(value / _power_of_ten(exponent - _DIGITS + 1))
+    return exponent * _PER_DECADE + mantissa - _FIRST
 
 
 def decimal_at(n: int) -> Fraction:
@@ -73,7 +74,7 @@ def decimal_at(n: int) -> Fraction:
     Fraction(166667, 500000)
     """
     exponent, above = divmod(n, _PER_DECADE)
-    return (10 ** (_DIGITS - 1) + above) * Fraction(10) ** (exponent - _DIGITS + 1)
+    return (_FIRST + above) * _power_of_ten(exponent - _DIGITS + 1)
 
 
 def _decimal_exponent(value: Fraction) -> int:
@@ -81,8 +82,12 @@ def _decimal_exponent(value: Fraction) -> int:
     # log10 from the bit lengths is right up to one either way; the two loops settle that.
     bits = value.numerator.bit_length() - value.denominator.bit_length()
     exponent = math.floor(bits * math.log10(2))
-    while Fraction(10) ** exponent > value:
+    while _power_of_ten(exponent) > value:
         exponent -= 1
-    while Fraction(10) ** (exponent + 1) <= value:
+    while _power_of_ten(exponent + 1) <= value:
         exponent += 1
     return exponent
+
+
+def _power_of_ten(exponent: int) -> Fraction:
+    return Fraction(10**exponent) if exponent >= 0 else Fraction(1, 10**-exponent)

@@ -19,7 +19,7 @@ Balance = Callable[[Any], tuple[Any, Any]]
 """An increasing function of u = log(s), and its slope; the slope is None where it is unknown."""
 
 _CLOSE = 1e-9
-"""Newton's last step in u. The step after it would be about its square, below a float's last bit."""
+"""Newton's last step in u; the next would be about its square, below a float's last bit."""
 
 _FAR = 10**5
 """Beyond exp(10**5) no s is looked for: parameters and their quotients stay within 2**(2**17)."""
@@ -29,7 +29,7 @@ _SEARCH = gmpy2.context(precision=64, emax=gmpy2.get_emax_max(), emin=gmpy2.get_
 
 
 def best_s(problem: Callable[..., tuple[Balance, Any]], *values: Any) -> Any:
-    """Return, as an mpq, exp(u) where the balance is 0, about; exactly some number > 0 of at most 64 bits.
+    """Return about exp(u) where the balance is 0: an mpq > 0 of at most 64 bits.
 
     ``problem(ops, *values)`` returns the balance and a first guess of u; ``ops`` is ``math``, and
     the values floats, or gmpy2 and mpfr where floats overflow or underflow.
@@ -46,7 +46,7 @@ def best_s(problem: Callable[..., tuple[Balance, Any]], *values: Any) -> Any:
 
 
 def searching() -> Any:
-    """Return a context manager: mpfr operators round to 64 bits, exponents go as far as they can."""
+    """Return a context manager: mpfr operators round to 64 bits, exponents go as far as can be."""
     return gmpy2.context(_SEARCH)
 
 

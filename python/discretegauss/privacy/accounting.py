@@ -9,7 +9,7 @@ the neighbour (the sum of exp(-loss) over p), then
     e + h gets (p - exp(e) q)/(1 - exp(-h))    and    e gets (exp(e + h) q - p)/(exp(h) - 1).
 
 dp-accounting gets them from differences of deltas, in floats; here they come from tails, enclosed,
-and are rounded up. Losses below the range count as its lowest multiple, losses above it as infinite.
+and are rounded up. Losses below the range count as a multiple in it, losses above it as infinite.
 """
 
 from __future__ import annotations
@@ -74,8 +74,12 @@ def pld(
     -----
     Guarantee: every probability, the infinite loss's too, is rounded up from a proven enclosure.
 
-    Not promised: what dp-accounting then computes in floats and by Fourier transforms, with relative
-    errors of about 1e-15 in what is here, and absolute ones of about 1e-15 in compositions.
+    Not promised: what dp-accounting then computes in floats and by Fourier transforms, with
+    relative errors of about 1e-15 in what is here, and absolute ones of about 1e-15 in
+    compositions.
+
+    Time: below 0.1 ms for each multiple of the interval in the range of losses; about 1 ms where
+    losses are so dense that more than 256 integers lie between two multiples.
 
     Examples
     --------
@@ -100,7 +104,8 @@ def pld(
         raise ParameterValueError(
             f"log_mass_truncation_bound must be at most -1, got {shown(bound)}"
         )
-    probabilities, infinite = _probabilities(_Lattice(spec, change), gmpy2.mpq(interval), gmpy2.mpq(-bound))
+    lattice = _Lattice(spec, change)
+    probabilities, infinite = _probabilities(lattice, gmpy2.mpq(interval), gmpy2.mpq(-bound))
     pmf = pld_pmf.create_pmf(probabilities, float(interval), infinite, pessimistic_estimate=True)
     return privacy_loss_distribution.PrivacyLossDistribution(pmf)
 
@@ -153,7 +158,7 @@ def _float_above(value: Any) -> float:
 
 
 class _Lattice:
-    """Probabilities of ranges of integers, under the noise and under the noise moved by ``change``."""
+    """Probabilities of ranges of integers, of the noise and of the noise moved by ``change``."""
 
     def __init__(self, spec: Spec, change: int) -> None:
         self.spec, self.change = spec, change
@@ -235,9 +240,7 @@ class _Lattice:
             x = y
 
 
-def _probabilities(
-    lattice: _Lattice, interval: Any, depth: Any
-) -> tuple[dict[int, float], float]:
+def _probabilities(lattice: _Lattice, interval: Any, depth: Any) -> tuple[dict[int, float], float]:
     """Return the probability of each multiple of the interval, and of an infinite loss."""
     at, zero = lattice.at, gmpy2.mpfr(0)
     step = at.rational(interval)

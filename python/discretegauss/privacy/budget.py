@@ -10,16 +10,16 @@ private costs at most epsilon**2/2, epsilon = D/t; the least rho is smaller:
 
 the Kullback-Leibler divergence of the noise P from the noise Q moved by D. *Proof.* rho-zCDP asks
 for K(a) <= a (a - 1) rho for all a > 1, K(a) the logarithm of the sum of P**a Q**(1 - a). As K(1)
-= 0 and K'(1) is the divergence, none below (3) will do. That it does: with b = a - 1/2, exp(K) is a
-sum of w_j cosh(b l_j) over the losses l_j = (D - 2 j)/t, j = 0..D, with equal weights w_j but for j =
-0 and j = D, which have 1/(1 - r) times as much. As a function of v = b**2 it is entire, of order
-1/2; and its zeros are real and negative, because those of f(s) = sum of w_j cos((D - 2 j) s) are
-real: with c = r/(1 - r),
+= 0 and K'(1) is the divergence, none below (3) will do. That it does: with b = a - 1/2, exp(K) is
+a sum of w_j cosh(b l_j) over the losses l_j = (D - 2 j)/t, j = 0..D, with equal weights w_j but for
+j = 0 and j = D, which have 1/(1 - r) times as much. As a function of v = b**2 it is entire, of
+order 1/2; and its zeros are real and negative, because those of f(s) = sum of w_j cos((D - 2 j) s)
+are real: with c = r/(1 - r),
 
     f(s) sin(s) = const ((1 + c) sin((D + 1) s) - c sin((D - 1) s))
 
-has the sign of sin((D + 1) s) where that is 1 or -1, at 2 (D + 1) points of a period, and so as many
-zeros in it as a trigonometric polynomial of degree D + 1 can have. So exp(K) is const times a
+has the sign of sin((D + 1) s) where that is 1 or -1, at 2 (D + 1) points of a period, and so as
+many zeros in it as a trigonometric polynomial of degree D + 1 can have. So exp(K) is const times a
 product of (1 + v/v_i), v_i > 0, and K is concave in v. At v = 1/4, K is 0 and dK/dv is K'(1), hence
 K <= K'(1) (v - 1/4) = K'(1) a (a - 1).  (The result is that of Harrison and Manurangsi, arXiv
 2510.25746.)
@@ -84,8 +84,7 @@ def rho(law: Law | Sequence[Law], sensitivity: object = 1) -> Fraction:
     >>> rho(dg.DiscreteLaplace(1)) < Fraction(1, 2)
     True
     """
-    laws = list(law) if _is_sequence(law) else None
-    changes = list(sensitivity) if _is_sequence(sensitivity) else None  # type: ignore[call-overload]
+    laws, changes = _entries(law), _entries(sensitivity)
     if laws is None and changes is None:
         return _rho_of_one(law, sensitivity)
     if laws is None:
@@ -173,5 +172,8 @@ def _short_upper(value: Any) -> Fraction:
     return Fraction(*map(int, arithmetic(64).up.plus(value).as_integer_ratio()))
 
 
-def _is_sequence(value: object) -> bool:
-    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+def _entries(value: object) -> list[object] | None:
+    """Return the entries of a sequence; None for anything else."""
+    if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0):
+        return list(value)
+    return None

@@ -153,8 +153,11 @@ class _Target(NamedTuple):
     def guess(self) -> Fraction:
         """Return about the sigma2 looked for, to seven digits or so.
 
-        Newton's method for log(sigma2), with the slope of the continuous Gaussian's delta: at a =
-        epsilon sigma/D - D/(2 sigma), d delta / d log(sigma2) = -D/(2 sigma) exp(-a**2/2)/sqrt(2 pi)
+        Newton's method for log(sigma2), with the slope of the continuous Gaussian's delta: with a =
+        epsilon sigma/D - D/(2 sigma),
+
+            d delta / d log(sigma2) = -D/(2 sigma) exp(-a**2/2)/sqrt(2 pi)
+
         (sigma and D of the single query that stands for all).
         """
         goal, epsilon = minus_log_upper(self.delta), gmpy2.mpq(self.epsilon)

@@ -32,7 +32,7 @@ _LOOSE_BITS = 50
 
 
 def delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: int = 1) -> float:
-    """Return the least delta at which noise of this law gives (epsilon, delta)-differential privacy.
+    """Return the least delta at which noise of this law is (epsilon, delta)-differentially private.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def log_delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: in
 
 
 def epsilon(law: Law, delta: object, sensitivity: object = 1, *, queries: int = 1) -> float:
-    """Return the least epsilon at which noise of this law gives (epsilon, delta)-DP.
+    """Return the least epsilon at which it is (epsilon, delta)-differentially private.
 
     Parameters
     ----------

@@ -257,8 +257,8 @@ def minus_log_upper(delta: Any, at: Arithmetic = _AT) -> Any:
     return at.up.minus(down.log(down.add(exact, _ZERO)))
 
 
-# What is solved for u = log(s): each returns the balance, with its slope, and a first guess. ``ops``
-# is math or gmpy2; u is at hand, so no logarithm needs the number 1 + s where that is long.
+# What is solved for u = log(s): each returns the balance, with its slope, and a first guess.
+# ``ops`` is math or gmpy2; u is at hand, so no logarithm needs the number 1 + s where that is long.
 
 
 def _log1p(ops: Any, s: Any, u: Any) -> Any:

@@ -30,8 +30,8 @@ class Table:
     partial: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.tail_w = self.w * 2 ** ceil(max(0.0, np.log2(0.6 * self.sigma2**0.5 / self.w)))
-        self.n_tail_side = 2 * self.tail_w // self.w
+        self.tail_w: int = self.w * 2 ** ceil(max(0.0, np.log2(0.6 * self.sigma2**0.5 / self.w)))
+        self.n_tail_side: int = 2 * self.tail_w // self.w
         self.height = 2**self.index_bits
         while self._lay_out() > 2**self.index_bits:
             self.height -= 1

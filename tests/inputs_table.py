@@ -129,7 +129,7 @@ def _whole(least: int, most: float) -> Other:
     """Numbers of an integer type in a range."""
     types = (int, np.integer, type(gmpy2.mpz()))
     return Other(
-        lambda given: (
+        lambda given: bool(
             isinstance(given.value, types)
             and not isinstance(given.value, bool)
             and bool(least <= given.value <= most)
@@ -138,7 +138,9 @@ def _whole(least: int, most: float) -> Other:
 
 
 def _one_up(given: Value) -> bool | None:
-    return _whole(1, 100).takes(given) or (None if _whole(1, inf).takes(given) else False)
+    if _whole(1, 100).takes(given):
+        return True
+    return None if _whole(1, inf).takes(given) else False
 
 
 def _is_length(given: Value) -> bool:
@@ -156,7 +158,7 @@ def _dtype(given: Value) -> bool | None:
 
 def _int64_array(given: Value) -> bool:
     value = given.value
-    return value is None or (isinstance(value, np.ndarray) and value.dtype == np.int64)
+    return value is None or (isinstance(value, np.ndarray) and bool(value.dtype == np.int64))
 
 
 positive, any_number = Rule(lambda x: x > 0), Rule(lambda x: True)
@@ -195,7 +197,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("bernoulli_exp", "out"): Other(
         lambda given: (
             given.value is None
-            or (isinstance(given.value, np.ndarray) and given.value.dtype == np.bool_)
+            or (isinstance(given.value, np.ndarray) and bool(given.value.dtype == np.bool_))
         )
     ),
     ("gaussian_sigma2_for_rho", "rho"): positive,

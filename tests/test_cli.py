@@ -127,6 +127,14 @@ def test_calibrate_says_what_calibrate_gaussian_returns(run: Command) -> None:
     assert lines_of(run("calibrate", *arguments))["sigma2"].startswith(f"{law.sigma2} ")
 
 
+def test_calibrate_with_numbers_that_are_long_or_nothing(run: Command) -> None:
+    """Noise so large that epsilon is 0 at that delta, and a fraction too long to be read."""
+    lines = lines_of(run("calibrate", "--rho", "1e-30", "--report-delta", "1e-6"))
+    assert lines["(epsilon, delta)"].startswith("(0, 1e-6)")
+    lines = lines_of(run("calibrate", "--rho", "1/" + "7" * 70))
+    assert lines["sigma2"].startswith("a fraction of 72 characters ~ 3.88889e")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

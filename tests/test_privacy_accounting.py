@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import discretegauss as dg
+from discretegauss import _engine
 from discretegauss.errors import ParameterValueError
 from discretegauss.privacy import delta, dp_event, pld, rho
 
@@ -115,6 +116,13 @@ def test_a_wrong_parameter_is_named(arguments: dict[str, Any]) -> None:
     (name,) = arguments
     with pytest.raises(ParameterValueError, match=rf"^{name} must"):
         pld(dg.DiscreteGaussian(10), **arguments)
+
+
+@pytest.mark.skipif(_engine.native is None, reason="the law is in the compiled core")
+def test_a_generalised_gaussian_is_refused() -> None:
+    for function in (pld, dp_event):
+        with pytest.raises(ParameterValueError, match=r"^law must be a discrete Gaussian or Lapl"):
+            function(dg.GeneralizedGaussian(2, 3))
 
 
 @pytest.mark.parametrize("function", [pld, dp_event])

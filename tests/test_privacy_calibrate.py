@@ -106,6 +106,15 @@ def test_a_number_out_of_range_is_a_value_error_that_names_it(
         calibrate_gaussian(**arguments)
 
 
+@pytest.mark.parametrize(("e", "queries"), [("900", 100), ("70", 10), ("60", 20)])
+def test_noise_so_small_that_zcdp_decides_is_enough_too(e: str, queries: int) -> None:
+    """Where several queries have a factor of no use, or hardly any."""
+    law = calibrate_gaussian(epsilon=e, delta="1e-6", queries=queries)
+    assert delta(law, e, queries=queries) <= 1e-6
+    less = dg.DiscreteGaussian(one_digit_less(law.sigma2))
+    assert delta(less, e, queries=queries) > 1e-6 * (1 - 1e-15)
+
+
 @pytest.mark.parametrize(
     ("e", "d"), [(0, Fraction(1, 10**1000)), (Fraction(1, 10**3000), Fraction(1, 10**3000))]
 )

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import gmpy2
 import mpmath
 import pytest
 from hypothesis import given, settings
@@ -23,8 +24,10 @@ from privacy_reference import (
 
 import discretegauss as dg
 from discretegauss import _engine
+from discretegauss._interval import Interval
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.privacy import (
+    _inverse,
     delta,
     epsilon,
     log_delta,
@@ -32,10 +35,13 @@ from discretegauss.privacy import (
     zcdp_delta,
     zcdp_delta_standard,
 )
+from discretegauss.privacy._hockey_stick import relative_bits
 
 needs_core = pytest.mark.skipif(
     _engine.native is None, reason="the generalised Gaussian is in the compiled core"
 )
+
+GAUSSIAN = dg.DiscreteGaussian(1)
 
 SIGMA2 = [Fraction(s) for s in ("1/100", "1/4", "1", "355/113", "10", "100", "12345/7")] + [
     Fraction(10) ** e for e in (4, 6, 9, 12)
@@ -123,6 +129,23 @@ def test_a_generalised_gaussian_with_a_loss_that_is_epsilon() -> None:
 
 
 @needs_core
+def test_a_loss_that_no_precision_tells_from_epsilon() -> None:
+    """phi(x) = x**(5/2), so loss(1) = 32 - 1 for a change of 3, and logarithms do not show it."""
+    law = dg.GeneralizedGaussian(1, "5/2")
+    exact = delta_by_definition(
+        generalized_weight(Fraction(1), Fraction(5, 2)), 60, Fraction(31), 3
+    )
+    assert exact * (1 - mpmath.mpf(10) ** -40) <= delta(law, 31, 3) <= exact * (1 + 1e-15)
+
+
+@needs_core
+def test_a_loss_that_hardly_ever_occurs_is_refused() -> None:
+    """With beta near 1 the loss is 2 only from x = 2**1000000 on."""
+    with pytest.raises(ParameterValueError, match=r"^epsilon must be a loss that occurs"):
+        delta(dg.GeneralizedGaussian(1, "1.000001"), 2)
+
+
+@needs_core
 def test_beta_1_and_2_are_the_laplace_and_the_gaussian() -> None:
     assert delta(dg.GeneralizedGaussian(4, 2), 1) == delta(dg.DiscreteGaussian(8), 1)
     assert delta(dg.GeneralizedGaussian(4, 1), "0.1") == delta(dg.DiscreteLaplace(4), "0.1")
@@ -184,6 +207,12 @@ def test_epsilon_of_the_discrete_laplace(scale: str | int, change: int) -> None:
             assert delta(law, math.nextafter(found, 0), change) > float(d) * (1 - 1e-15)
 
 
+def test_bisection_finds_the_same_as_newton(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = epsilon(GAUSSIAN, "1e-9", 3)
+    monkeypatch.setattr(_inverse, "_MOST_LINES", 1)
+    assert epsilon(GAUSSIAN, "1e-9", 3) == found
+
+
 def test_epsilon_beyond_the_floats_and_below() -> None:
     tiny = dg.DiscreteGaussian(Fraction(1, 10**4000))
     assert epsilon(tiny, "1e-6") == math.inf
@@ -237,6 +266,15 @@ def test_epsilon_and_delta_are_inverse(sigma2: Fraction, exponent: int, change: 
         assert Fraction(delta(law, math.nextafter(found, 0), change)) >= d
 
 
+def test_relative_bits_are_never_too_many() -> None:
+    """Of 1 with a width of 2**-n at least n - 1 and at most n; of what may be 0, none."""
+    for n in (5, 50, 500):
+        above = gmpy2.mpfr(1 + gmpy2.mpq(1, 2**n), 600)
+        assert n - 1 <= relative_bits(Interval(gmpy2.mpfr(1), above)) <= n
+    assert relative_bits(Interval(gmpy2.mpfr(1), gmpy2.mpfr(1))) >= 4096
+    assert relative_bits(Interval(gmpy2.mpfr(-1), gmpy2.mpfr(1))) < 0
+
+
 # --- extremes, and what is refused
 
 
@@ -248,9 +286,6 @@ def test_extreme_parameters_answer(log2_sigma2: int) -> None:
         assert log_delta(law, e, change) <= 0
     for d in ("1e-6", Fraction(1, 2**3000), 1 - Fraction(1, 2**300)):
         assert epsilon(law, d) >= 0
-
-
-GAUSSIAN = dg.DiscreteGaussian(1)
 
 
 @pytest.mark.parametrize("function", [delta, log_delta, epsilon])

@@ -98,6 +98,7 @@ def test_rho_is_a_lower_bound_within_two_ulp(epsilon: Fraction, delta: Fraction)
 
 @pytest.mark.parametrize(("rho", "epsilon"), list(product(RHOS, EPSILONS)))
 def test_the_older_conversion_is_its_formula_rounded_up(rho: Fraction, epsilon: Fraction) -> None:
+    assert zcdp_delta_standard(0, epsilon) == 0.0
     found = zcdp_delta_standard(rho, epsilon)
     assert found >= zcdp_delta(rho, epsilon)
     with gmpy2.context(gmpy2.get_context(), precision=1000):

@@ -116,7 +116,7 @@ def line_at(spec: Spec, m: int, change: int, bits: int) -> Line:
         return Line(
             phi_near(spec, m), at.div(a, total), None, phi_near(spec, right), at.div(b, total)
         )
-    # T(m) = 1 - T(1 - m), by symmetry
+    # T(m) = 1 - T(1 - m), by symmetry; and 1 - m <= right, as 2 m >= 1 - change
     a, b = _two_tails(spec, 1 - m, right, bits)
     shift = phi_near(spec, 1 - m)
     rest = at.div(at.mul(at.exp(at.rational(-shift)), a), total)
@@ -125,9 +125,7 @@ def line_at(spec: Spec, m: int, change: int, bits: int) -> Line:
 
 
 def _two_tails(spec: Spec, x: int, y: int, bits: int) -> tuple[Interval, Interval]:
-    """Return `tail_weight` at x and at y, both at least 0."""
-    if x > y:
-        return _two_tails(spec, y, x, bits)[::-1]
+    """Return `tail_weight` at x and at y, 0 <= x <= y."""
     at_y = tail_weight(spec, y, bits)
     if y - x > _CLOSE or spec.kind is Kind.GENERALIZED_GAUSSIAN:
         return tail_weight(spec, x, bits), at_y

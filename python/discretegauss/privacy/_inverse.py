@@ -109,7 +109,7 @@ def _guess(spec: Spec, change: int, delta: Any) -> float:
 def log_delta_about(spec: Spec, epsilon: Any, change: int) -> tuple[Any, Any]:
     """Return about log(delta), and minus its slope in epsilon, as two mpfr."""
     first = loss_exceeds_from(spec, epsilon, change)
-    if first is None:
+    if first is None:  # no cover: only a discrete Laplace, which needs no guess
         raise ValueError("delta is 0")
     bits = 50 + cancelling_bits(spec, change)
     while True:

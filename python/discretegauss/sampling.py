@@ -275,8 +275,8 @@ def discrete_gaussian(
     out : ndarray, optional
         Array to fill and return instead of a new one; its shape and dtype hold.
     method : {"auto", "reference", "cells"}, optional
-        How to draw: by Algorithms 1-3, by cell table, or whichever is faster for so many draws; the
-        law is the same.
+        How to draw: by Algorithms 1-3, by cell table, or whichever is faster for so many draws, and
+        for one the steady sampler; the law is the same.
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
@@ -303,7 +303,8 @@ def discrete_gaussian(
     Guarantee: given independent uniform bits, P(x) is the stated law for every integer x, without
     truncation or rounding; every bit comes from `source`; nothing random outlives the call.
 
-    Not promised: the time of a draw depends on its value (SECURITY.md).
+    Not promised: time. The time of one draw does not depend on its value in the C core, but making
+    Python's integer does a little, and an array's draws by any method do (SECURITY.md).
 
     References
     ----------

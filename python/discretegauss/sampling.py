@@ -275,8 +275,8 @@ def discrete_gaussian(
     out : ndarray, optional
         Array to fill and return instead of a new one; its shape and dtype hold.
     method : {"auto", "reference", "cells"}, optional
-        How to draw: by Algorithms 1-3, by cell table, or whichever is faster for so many draws, and
-        for one the steady sampler; the law is the same.
+        How to draw: by Algorithms 1-3, by cell table, or whichever is faster for so many draws; the
+        law is the same.
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole

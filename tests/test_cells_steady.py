@@ -167,6 +167,34 @@ def test_the_staircase_is_above_the_law(spec: Spec) -> None:
             assert DIGITS.multiply(model.weight(y), Decimal(2) ** step) <= 1
 
 
+@pytest.mark.parametrize("left", [0, 1])
+@pytest.mark.parametrize("ones", [0, 1, 55, 56, 62, 63, 64, 70, 71, 72, 1000])
+def test_levels_far_out_are_reached(ones: int, left: int) -> None:
+    """Tail levels as far as the bits go, on either side."""
+    spec = laplace(10)
+    model = Model(spec)
+    choice = -(-model.core * 2**64 // (model.core + model.tail)) + 1
+    in_point = min(ones, 63)
+    point = (2**in_point - 1) << (64 - in_point) | left
+    tape = choice.to_bytes(8, "little") + point.to_bytes(8, "little")
+    if ones >= 63:
+        whole, part = divmod(ones - 63, 8)
+        tape += b"\xff" * whole + bytes([0xFF & ~(0xFF >> part)])
+    tape += bytes(100)
+    position = 0
+
+    def take(n_bytes: int) -> int:
+        nonlocal position
+        position += n_bytes
+        return int.from_bytes(tape[position - n_bytes : position], "little")
+
+    source = TapeSource(tape)
+    drawn = steady(spec).draw(source)
+    z = model.core + ones * model.tail
+    assert drawn == model.draw(take) == (-1 - z if left else z)
+    assert source.used == position
+
+
 # --- the law ---------------------------------------------------------------------------------
 
 DRAWS = 200_000

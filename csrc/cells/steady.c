@@ -37,11 +37,12 @@ static inline dg_bounds laplace_exponent(dg_bounds delta, const dg_steady *stead
                        dg_saturated((upper >> steady->rate_shift) + 1)};
 }
 
-/** log2 of log2(e) (r / scale)^beta, r >= 1 unit, within steady->log_error. */
+/** log2 of log2(e) (r / scale)^beta, r >= 1 unit, in units of exponents, within steady->log_error
+ *  where it is below 2^7 in size. */
 static inline dg_i128 log_of_power(uint64_t r, const dg_steady *steady)
 {
-    const int64_t ratio = dg_saturated_signed(dg_log2(r) - steady->log_scale);
-    return (((dg_i128)ratio * steady->beta) >> steady->beta_shift) + steady->log_factor;
+    const dg_i128 ratio = dg_log2(r) - steady->log_scale; /* below 2^7: 65 bits; beta below 2^62 */
+    return ((ratio * steady->beta) >> steady->beta_shift) + steady->log_factor;
 }
 
 /** 2^m, a mantissa shifted right: *mantissa >> *shift in units of exponents. Returns: all ones if

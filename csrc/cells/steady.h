@@ -50,7 +50,7 @@ typedef struct dg_steady {
     dg_bounds rate;       /* Gaussian, Laplace: the exponent over (product of) distances ... */
     unsigned rate_shift;  /* ... times 2^rate_shift */
     dg_i128 log_scale;    /* generalised Gaussian: log2 of the scale in units */
-    int64_t beta;         /* 2^(beta_shift + 1 - 2) ... see PROOF.md */
+    int64_t beta;         /* below 2^62: beta 2^(beta_shift - 1), rounded */
     unsigned beta_shift;
     int64_t log_factor;  /* log2(log2(e)), in units of exponents */
     int64_t log_error;   /* of a logarithm of an exponent, in those units */

@@ -191,7 +191,8 @@ def discrete_gaussian(
     Guarantee: given independent uniform bits, P(x) is the stated law for every integer x, without
     truncation or rounding; every bit comes from `source`; nothing random outlives the call.
 
-    Not promised: the time of a draw depends on its value (SECURITY.md).
+    Not promised: time. The time of one draw does not depend on its value in the C core, but making
+    Python's integer does a little, and an array's draws by any method do (SECURITY.md).
 
     References
     ----------

@@ -50,7 +50,8 @@ static const test_case CASES[] = {
     {GENERALIZED, 4, 0, 1, 0, 1, 3, 1},     {GENERALIZED, 10, 0, 1, 2, 5, 3, 2},
     {GENERALIZED, 50, 0, 3, 1, 3, 11, 10},  {GENERALIZED, 100, 0, 1, -1, 2, 4, 1},
     {GENERALIZED, 10, 0, 1, 0, 1, 63, 1},   {GENERALIZED, 1, 0, 2, 1, 3, 1, 1},
-    {GENERALIZED, 3, 35, 1, 1, 3, 5, 2},    {GENERALIZED, 5, 300, 7, 0, 1, 7, 3},
+    {GENERALIZED, 3, 35, 1, 1, 3, 5, 2},    {GENERALIZED, 3, 52, 1, 0, 1, 1, 1},
+    {GENERALIZED, 3, 47, 1, 0, 1, 11, 10},  {GENERALIZED, 5, 300, 7, 0, 1, 7, 3},
 };
 
 static const uint64_t ONE = UINT64_C(1) << DG_STEADY_BITS;
@@ -196,6 +197,10 @@ static void any_spot(spot *at, uint64_t *state, const dg_steady *steady)
         mpz_add_ui(at->low, at->low, next_word(state));
     }
     mpz_fdiv_r_2exp(at->low, at->low, steady->block_bits);
+    const size_t kept = next_word(state) % 256; /* near the block's edge, at every distance */
+    if (next_word(state) % 4 == 0 && kept < steady->block_bits) {
+        mpz_fdiv_r_2exp(at->low, at->low, kept);
+    }
 }
 
 static uint64_t tick_of(const mpz_t low, const dg_steady *steady)

@@ -55,7 +55,7 @@ def weights(law: Any) -> dict[int, Any]:
 
 def close(value: float, exact: Any) -> bool:
     with mp.workdps(60):
-        return abs(mpf(float(value)) - exact) <= abs(exact) * mpf("1e-14")
+        return bool(abs(mpf(float(value)) - exact) <= abs(exact) * mpf("1e-14"))
 
 
 def encloses(bounds: tuple[float, float], exact: Any) -> bool:

@@ -97,7 +97,10 @@ if NATIVE:
             lambda: LAPLACE(Fraction(10**9 + next(_counter), 7), 10, method="cells"),
             40,
         ),
-        "generalised laws": (lambda: dg.GeneralizedGaussian(10**9 + next(_counter), 3).sample(), 20),
+        "generalised laws": (
+            lambda: dg.GeneralizedGaussian(10**9 + next(_counter), 3).sample(),
+            20,
+        ),
         "tables built in threads": (
             lambda: in_a_thread(lambda: LAPLACE(10**9 + next(_counter), 10, method="cells")),
             20,

@@ -22,7 +22,7 @@ __all__ = ["ScipyLaw", "as_scipy"]
 
 
 class ScipyLaw(rv_discrete):  # type: ignore[misc]
-    """A distribution of scipy.stats without shape parameters; ``loc`` shifts it, as always there."""
+    """A distribution of scipy.stats without shape parameters; ``loc`` shifts it, as usual."""
 
     def __new__(cls, *_args: Any, **_given: Any) -> ScipyLaw:  # rv_discrete's knows its own only
         made: ScipyLaw = object.__new__(cls)

@@ -23,8 +23,8 @@ class LawFunctions:
     """Probabilities, quantiles and moments of a law.
 
     Every float is the true value rounded, up to one unit of the last place: of the law as it is
-    drawn, with no table cut off and nothing approximated by the normal law. Where ``bounds=True`` is
-    accepted, a pair (lower, upper) of floats comes back that certainly holds the true value and is
+    drawn, with no table cut off and nothing approximated by the normal law. Where ``bounds=True``
+    is accepted, a pair (lower, upper) of floats comes back that certainly holds the true value and is
     at most two units of the last place wide.
     """
 
@@ -128,8 +128,8 @@ class LawFunctions:
         Parameters
         ----------
         q : number or array_like
-            Probabilities; a float means exactly its binary value. As in scipy, 0 gives -inf, 1 gives
-            inf (where the law ends), and what is not in [0, 1] gives NaN.
+            Probabilities; a float means exactly its binary value. As in scipy, 0 gives -inf, 1
+            gives inf (where the law ends), and what is not in [0, 1] gives NaN.
 
         Returns
         -------
@@ -210,8 +210,8 @@ class LawFunctions:
     def var(self, *, bounds: bool = False) -> Any:
         """Return the variance; parameters and results are those of `mean`.
 
-        That of the discrete Gaussian with mu = 0 is below sigma2 (arXiv:2004.00010, Proposition 21),
-        by less than a float can show from about sigma2 = 3 on.
+        That of the discrete Gaussian with mu = 0 is below sigma2 (arXiv:2004.00010, Proposition
+        21), by less than a float can show from about sigma2 = 3 on.
 
         Examples
         --------

@@ -1,7 +1,7 @@
 """Mean, variance and entropy of the laws, enclosed, at a cost that does not grow with sigma.
 
-Three ways: Poisson summation (Gaussian, sigma2 >= 1/2), closed forms (Laplace), and sums of one-sided
-tails weighted with powers of the distance from mu (generalised Gaussian). Where the law sits on a
+Three ways: Poisson summation (Gaussian, sigma2 >= 1/2), closed forms (Laplace), and sums of
+one-sided tails weighted with powers of the distance from mu (generalised Gaussian). Where the law sits on a
 few integers these lose relative precision (the variance of a law that is almost always 0 is tiny)
 and the sum is taken term by term around the likeliest integer.
 
@@ -141,9 +141,12 @@ def _side(spec: Spec, m0: int, direction: int, bits: int, at: Arithmetic) -> _Si
             rest_energy = at.up.div(at.up.mul(half, root), at.down.sub(1, root))
             small = _small(rest, sums[2].lower, bits) and _small(rest_energy, sums[3].lower, bits)
             if small or (w.lower <= 0 and q < 0.5):
+                rests = (rest, rest, rest, rest_energy)
                 return _Side(
-                    *(Interval(s.lower, at.up.add(s.upper, rest)) for s in sums[:3]),
-                    Interval(sums[3].lower, at.up.add(sums[3].upper, rest_energy)),
+                    *(
+                        Interval(s.lower, at.up.add(s.upper, left))
+                        for s, left in zip(sums, rests, strict=True)
+                    )
                 )
         previous = log
     raise AssertionError  # count never ends
@@ -166,8 +169,8 @@ def _gaussian_by_poisson(spec: Spec, bits: int) -> _Moments:
         E(Y**2) Z = sigma2 (1 + 2 sum (1 - 4 pi**2 sigma2 k**2) q_k cos(2 pi k mu))
 
     (the Fourier transforms of exp(-y**2/(2 sigma2)) times 1, y, y**2). With L = 2 pi**2 sigma2 >=
-    9.8 no summand of the three sums, factors 2 included, exceeds 2 (1 + 2 k**2 L) exp(-k**2 L). From
-    one k to the next that falls to at most 4 exp(-3 L) < 1/2 of it, so what is left from k on is at
+    9.8 no summand of the three sums, factors 2 included, exceeds 2 (1 + 2 k**2 L) exp(-k**2 L).
+    From one k to the next that falls to at most 4 exp(-3 L) < 1/2 of it, so what is left from k on is at
     most twice its value there.
     """
     sigma2, mu = spec.parameter, spec.mu

@@ -50,8 +50,8 @@ def lower_quantile(spec: Spec, level: Fraction) -> int:
 def _first_tail_below(spec: Spec, p: Fraction) -> int:
     """Return the smallest integer m with P(X >= m) <= p, for 0 < p <= 1/2.
 
-    Equality holds at p = 1/2 and mu half an odd integer, which the caller has dealt with; were there
-    another, _compare would end with an error.
+    Equality holds at p = 1/2 and mu half an odd integer, which the caller has dealt with; were
+    there another, _compare would end with an error.
 
     Invariant: P(X >= low) > p >= P(X >= high). It holds at first, as P(X >= c - 1) > 1/2 for c the
     first integer at or above mu: the law is symmetric about mu, and more than half of it is not

@@ -54,7 +54,9 @@ def test_the_file_is_what_the_generator_writes() -> None:
 
 def test_the_file_describes_itself() -> None:
     """Every field of a vector is explained in the header, and no other."""
-    used = {name for case in FILE["algorithms"] + FILE["tables"] for name in case}
+    used = {
+        name for part in ("algorithms", "tables", "steady") for case in FILE[part] for name in case
+    }
     assert used == set(FILE["fields"])
 
 
@@ -108,6 +110,14 @@ def native_table(case: dict[str, Any], isa: int) -> Any:
     )
 
 
+@needs_core
+@pytest.mark.parametrize("case", FILE["steady"], ids=ids)
+def test_the_compiled_core_replays_the_steady_draws(case: dict[str, Any]) -> None:
+    law, tape = _engine.native.NativeSteady(spec_of(case)), tape_of(case)
+    draws = [law.draw(tape) for _ in range(case["n"])]
+    assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}
+
+
 PUBLIC = {
     Kind.GEOMETRIC_EXP: lambda p, **how: dg.geometric_exp(p[0], **how),
     Kind.DISCRETE_LAPLACE: lambda p, **how: dg.discrete_laplace(p[0], mu=p[1], **how),
@@ -134,3 +144,13 @@ def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: s
     parameters = [case[name] for name in PARAMETERS[kind]]
     out = PUBLIC[kind](parameters, size=case["n"], dtype=object, source=tape, **how)
     assert generate.drawn(out.tolist(), tape) == {name: case[name] for name in DRAWN}
+
+
+@needs_core
+@pytest.mark.parametrize("case", FILE["steady"], ids=ids)
+def test_single_draws_replay_the_steady_vectors(case: dict[str, Any]) -> None:
+    """A draw without size, by the public functions."""
+    kind, tape = spec_of(case).kind, tape_of(case)
+    parameters = [case[name] for name in PARAMETERS[kind]]
+    draws = [PUBLIC[kind](parameters, source=tape) for _ in range(case["n"])]
+    assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}

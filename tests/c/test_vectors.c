@@ -2,6 +2,7 @@
  * big-endian and 32-bit ones under an emulator (tests/cross.sh).
  *
  *     test_vectors [FILE] */
+#include "base/int128.h"
 #include "sha256.h"
 #include "support.h"
 #include "vector_file.h"
@@ -238,6 +239,54 @@ static void replay_table(const char *line)
     dg_law_free(law);
 }
 
+/** Single draws: integers of any size, and machine integers if they fit. */
+static void check_steady_draws(const char *line, const dg_steady *steady, size_t width)
+{
+    const size_t n = (size_t)number(line, "n");
+    dg_steady_info info;
+    dg_steady_describe(&info, steady);
+    CHECK(info.block_bits == (uint64_t)number(line, "block_bits"), "%.60s", line);
+    CHECK(info.n_core == (uint64_t)number(line, "n_core"), "%.60s", line);
+    CHECK(info.n_tail == (uint64_t)number(line, "n_tail"), "%.60s", line);
+    for (int wide = info.fits_int64 ? 0 : 1; wide < 2; wide++) {
+        stream from = stream_in(line);
+        dg_source source = stream_source(&from);
+        uint8_t *out = calloc(n, width);
+        for (size_t i = 0; out != NULL && i < n; i++) {
+            uint8_t *item = out + i * width;
+            if (wide) {
+                dg_status status = dg_steady_draw_wide(item, width, steady, &source);
+                CHECK(status == DG_OK, "status %d: %.60s", (int)status, line);
+                continue;
+            }
+            const int64_t drawn = dg_steady_draw(steady, &source);
+            CHECK(drawn >= DG_LEAST_DRAW, "draw %zu: %.60s", i, line);
+            for (size_t k = 0; k < width; k++) {
+                item[k] = (uint8_t)(k < 8 ? (uint64_t)drawn >> (8 * k) : drawn < 0 ? 255u : 0u);
+            }
+        }
+        CHECK(from.used == (size_t)number(line, "bytes_used"), "%zu bytes: %.60s", from.used, line);
+        if (out != NULL) {
+            check_draws(out, n, width, line);
+        }
+        free(out);
+        free(from.bytes);
+    }
+}
+
+static void replay_steady(const char *line)
+{
+    dg_law *law = law_in(line, DG_ARITHMETIC_AUTO);
+    dg_steady *steady = NULL;
+    dg_status status = law == NULL ? DG_ERR_PARAMETER : dg_steady_new(&steady, law);
+    CHECK(status == (DG_HAVE_WORDS ? DG_OK : DG_ERR_PARAMETER), "status %d", (int)status);
+    if (status == DG_OK) {
+        check_steady_draws(line, steady, dg_law_wide_bytes(law));
+    }
+    dg_steady_free(steady);
+    dg_law_free(law);
+}
+
 static void test_sha256(void)
 {
     char hex[65];
@@ -260,18 +309,28 @@ int main(int argc, char **argv)
         return 2;
     }
     test_sha256();
-    int n_algorithms = 0, n_tables = 0;
+    int n_algorithms = 0, n_tables = 0, n_steady = 0;
     while (fgets(line, sizeof line, file) != NULL) {
         CHECK(strlen(line) < sizeof line - 1, "a line is too long");
         if (strncmp(line, "    {\"law\"", 10) != 0) {
             continue; /* the header */
         }
-        bool is_table = field(line, "index_bits") != NULL;
-        (is_table ? replay_table : replay_algorithm)(line);
-        *(is_table ? &n_tables : &n_algorithms) += 1;
+        if (field(line, "index_bits") != NULL) {
+            replay_table(line);
+            n_tables++;
+        } else if (field(line, "n_core") != NULL) {
+            replay_steady(line);
+            n_steady++;
+        } else {
+            replay_algorithm(line);
+            n_algorithms++;
+        }
     }
     (void)fclose(file);
-    printf("%d vectors of algorithms, %d of tables\n", n_algorithms, n_tables);
-    CHECK(n_algorithms >= LEAST_VECTORS && n_tables >= LEAST_VECTORS / 2, "vectors are missing");
+    printf("%d vectors of algorithms, %d of tables, %d of steady draws%s\n", n_algorithms, n_tables,
+           n_steady, DG_HAVE_WORDS ? "" : " (which need 128-bit words: not replayed)");
+    CHECK(n_algorithms >= LEAST_VECTORS && n_tables >= LEAST_VECTORS / 2 &&
+              n_steady >= LEAST_VECTORS / 2,
+          "vectors are missing");
     return report("vectors");
 }

@@ -36,7 +36,7 @@ static void make_tape(uint64_t seed, enum runs runs)
         tape_bytes[i] = (uint8_t)next_word(&state);
     }
     for (size_t at = 0; runs != NONE && at + 1000 < TAPE; at += 1500) {
-        size_t start = at + next_word(&state) % 100 / 2 * 2;
+        size_t start = at + (size_t)(next_word(&state) % 100 / 2 * 2);
         size_t length = (size_t)(next_word(&state) % 900);
         for (size_t i = start; i < start + length; i++) {
             tape_bytes[i] = runs == SUCCESSES && i % 2 == 1 ? 0xFF : 0;

@@ -7,7 +7,16 @@ from typing import NamedTuple
 
 from discretegauss._spec import Kind, Spec
 
-__all__ = ["ALGORITHMS", "HAND_MADE", "PARAMETERS", "TABLES", "TableCase", "shown", "spec_of"]
+__all__ = [
+    "ALGORITHMS",
+    "HAND_MADE",
+    "PARAMETERS",
+    "STEADY",
+    "TABLES",
+    "TableCase",
+    "shown",
+    "spec_of",
+]
 
 #: The names of a law's parameters, as the public functions have them.
 PARAMETERS = {
@@ -131,4 +140,28 @@ TABLES = [
     TableCase(spec_of(Kind.DISCRETE_GAUSSIAN, 10**40, "1/3"), 6, 65),
     TableCase(spec_of(Kind.DISCRETE_LAPLACE, 10**4, "1/3"), 7, 10),
     TableCase(spec_of(Kind.GENERALIZED_GAUSSIAN, 100, "-1/2", 3), 8, 4),
+]
+
+STEADY = [
+    *(
+        spec_of(Kind.DISCRETE_GAUSSIAN, sigma2, mu)
+        for sigma2, mu in [
+            ("1/1000", "1/2"),
+            (1, 0),
+            (100, "1/3"),
+            (_TENTH, -(10**12)),
+            (10**6, "-1/2"),
+            (10**18, 0),
+            (10**34, "-1/3"),
+            (10**100, Fraction(10**60, 3)),
+        ]
+    ),
+    *(
+        spec_of(Kind.DISCRETE_LAPLACE, scale, mu)
+        for scale, mu in [("1/10", 0), (10, "1/2"), (10**9, "-22/7"), (2**150, 0)]
+    ),
+    *(
+        spec_of(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta)
+        for scale, mu, beta in [(10, 0, 4), (1000, "-1/2", "3/2"), (10**6, "1/3", "11/10")]
+    ),
 ]

@@ -7,15 +7,13 @@ takes; there are no lines and no error bounds here. A table is computed from fiv
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
-from math import floor
 from typing import NamedTuple
 
-from flint import arb, ctx, fmpq
+from exact_law import ExactLaw, leading_ones
 from keystream import Tape
 from row_twin import SPECIAL, Row, lay_out_rows
 
-from discretegauss._spec import Kind, Spec
+from discretegauss._spec import Spec
 
 __all__ = ["CellTwin", "Facts"]
 
@@ -43,9 +41,7 @@ class CellTwin:
 
     def __init__(self, spec: Spec, facts: Facts) -> None:
         self.facts = facts
-        self.c = floor(spec.mu + Fraction(1, 2))
-        self._spec = spec
-        self._f = spec.mu - self.c
+        self.law = ExactLaw(spec)
         over = max(0, facts.block_bits - _TICK_BITS)
         self.rest_bytes = -(-over // 8)
         self.tick_bits = facts.block_bits - 8 * self.rest_bytes
@@ -69,39 +65,13 @@ class CellTwin:
         of_codes = [counts[block] for block in coded]
         self.rows = lay_out_rows(of_codes, n_special, n_rows, self._n_positions)
 
-    # --- the law -----------------------------------------------------------------------------
-
-    def _weight(self, y: int) -> arb:
-        """Return a ball that holds g(y), at the precision in force."""
-        near, far = abs(self._f), abs(y - self._f)
-        if near == far:
-            return arb(1)
-        if self._spec.kind is Kind.DISCRETE_GAUSSIAN:
-            return (-_ball((far * far - near * near) / (2 * self._spec.parameter))).exp()
-        beta = self._spec.beta if self._spec.kind is Kind.GENERALIZED_GAUSSIAN else Fraction(1)
-        phi = [_ball(r / self._spec.parameter) ** _ball(beta) if r else arb(0) for r in (near, far)]
-        return (phi[0] - phi[1]).exp()
-
-    def _floor(self, scale: int, y: int, minus: int = 0) -> tuple[int, bool]:
-        """Return floor(scale g(y) - minus), and whether that is scale g(y) - minus itself."""
-        if abs(y - self._f) == abs(self._f):
-            return scale - minus, True
-        precision = scale.bit_length() + 64
-        while True:
-            ctx.prec = precision
-            value = self._weight(y) * scale - minus
-            whole = value.floor().unique_fmpz()
-            if whole is not None:
-                return int(whole), False
-            precision *= 2
-
     def _cells_of(self, block: int) -> tuple[int, int]:
         """Return the number of full cells of a block of the core, and of all its cells."""
         w = 1 << self.facts.block_bits
         ends = (block * w, block * w + w - 1)
         near, far = ends if block >= 0 else ends[::-1]
-        at_most, exact = self._floor(self.facts.height, near)
-        return self._floor(self.facts.height, far)[0], at_most + (not exact)
+        at_most, exact = self.law.floor(self.facts.height, near)
+        return self.law.floor(self.facts.height, far)[0], at_most + (not exact)
 
     # --- draws -------------------------------------------------------------------------------
 
@@ -129,7 +99,7 @@ class CellTwin:
                 if y is None:
                     failed.append(i)
                 else:
-                    out[i] = self.c + y
+                    out[i] = self.law.c + y
             pending = failed
         return out
 
@@ -173,36 +143,26 @@ class CellTwin:
         cell -= len(self.partial)
         for left in (True, False):
             if cell < 2 << facts.tail_bits:
-                level = self._leading_ones(tape)
+                level = self._level(tape)
                 out = (level << facts.tail_bits) + cell % (1 << facts.tail_bits)
                 y = integer_of(facts.first_block - 1 - out if left else facts.last_block + 1 + out)
                 return y if self._below(y, level, 0, tape) else None
             cell -= 2 << facts.tail_bits
         return None
 
-    def _leading_ones(self, tape: Tape) -> int:
-        """Return how many one bits come before the first zero bit; most significant bit first."""
+    def _level(self, tape: Tape) -> int:
+        """Return how many one bits come before the first zero bit."""
         count = 0
         while (byte := tape.read(1)[0]) == 0xFF:
             count += 8
-        return count + 8 - (byte ^ 0xFF).bit_length()
+        return count + leading_ones(byte)
 
     def _below(self, y: int, level: int, m: int, tape: Tape) -> bool:
         """Return whether m + f' < 2**level H g(y), f' the number of the bits read from here on."""
-        scale = self.facts.height << level
-        n_bits = 8 * _HEIGHT_BYTES
-        height = self.read_height(tape, lambda: self._floor(scale << n_bits, y, m << n_bits)[0])
-        while True:
-            whole, exact = self._floor(scale << n_bits, y, m << n_bits)
-            if height != whole or exact:
-                return height < whole
-            height = height << 64 | self._integer(8, tape)
-            n_bits += 64
+        scale, n_bits = self.facts.height << level, 8 * _HEIGHT_BYTES
+        height = self.read_height(tape, lambda: self.law.floor(scale << n_bits, y, m << n_bits)[0])
+        return self.law.is_below(y, scale, m, height, n_bits, tape)
 
     def read_height(self, tape: Tape, doubtful: Callable[[], int]) -> int:
         """Return the first bits of f'; `doubtful` tells which ones would not decide."""
         return self._integer(_HEIGHT_BYTES, tape)
-
-
-def _ball(value: Fraction) -> arb:
-    return arb(fmpq(value.numerator, value.denominator))

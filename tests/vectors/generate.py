@@ -19,9 +19,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cases import ALGORITHMS, HAND_MADE, TABLES, TableCase, shown
+from cases import ALGORITHMS, HAND_MADE, STEADY, TABLES, TableCase, shown
 from cell_twin import CellTwin, Facts
 from keystream import Tape, key_tape
+from steady_twin import SteadyFacts, SteadyTwin
 
 from discretegauss import _engine
 from discretegauss._spec import Spec
@@ -56,7 +57,7 @@ HEADER: Case = {
         "tape": "the bytes that are read, in hex: all of them, and no more",
         "chacha20_key": "or the key, in hex, of the stream of bytes that is read: the blocks of"
         " ChaCha20 (RFC 8439) with nonce 0 and counter 0, 1, 2, ...",
-        "n": "how many draws are made, one after the other, in one call",
+        "n": "how many draws are made, one after the other: in one call, but for steady draws",
         "draws": "the first of them, at most " + str(SHOWN),
         "draws_sha256": "the digest of all n",
         "bytes_used": "how many bytes they read",
@@ -74,6 +75,8 @@ HEADER: Case = {
         "coded_first": "the first block that rows have a code for",
         "coded_last": "the last; less than coded_first if there is none",
         "rows_sha256": "the digest of the rows: of each two ends, three codes, special (README.md)",
+        "n_core": "steady draws: how many blocks the core has, on each side",
+        "n_tail": "steady draws: how many blocks a tail level has, on each side",
         "lines_sha256": "the digest of the bounds that this library decides most partial cells by;"
         " other implementations may do without (README.md)",
     },
@@ -200,17 +203,66 @@ def chosen_by_the_core(case: TableCase) -> Case:
     return {**facts, "lines_sha256": digest(lines)}
 
 
-def chosen_before(file: Case) -> list[Case]:
+def chosen_before(cases: list[Case]) -> list[Case]:
     """Return the same from the file."""
-    return [case for case in file["tables"] if "chacha20_key" in case]
+    return [case for case in cases if "chacha20_key" in case]
+
+
+def steady_chosen_by_the_core(spec: Spec) -> Case:
+    """Return what the core chose for a steady sampler."""
+    info = _engine.native.NativeSteady(spec).info
+    return {name: int(getattr(info, name)) for name in SteadyFacts._fields}
+
+
+def steady_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
+    """Return the vectors of the steady sampler."""
+    for spec, choice in zip(STEADY, chosen, strict=True):
+        facts = SteadyFacts(*(choice[name] for name in SteadyFacts._fields))
+        twin, tape_key = SteadyTwin(spec, facts), next(key)
+        tape = key_tape(tape_key)
+        draws = [twin.draw(tape) for _ in range(DRAWS)]
+        about = {**shown(spec), **facts._asdict()}
+        yield {**about, "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
+        for data in hand_made_attempts(twin):
+            tape = Tape(data)
+            draws = [twin.draw(tape)]
+            if tape.used != len(data):
+                raise ValueError(f"{spec}: {tape.used} bytes of {len(data)} were read")
+            yield {**about, "tape": data.hex(), **drawn(draws, tape)}
+
+
+def hand_made_attempts(twin: SteadyTwin) -> Iterator[bytes]:
+    """Yield tapes of attempts that fixed point does not decide."""
+
+    def attempt(cell: int, point: int, more: bytes) -> bytes:
+        choice = (cell << 64) // twin.n_cells + 2  # the first that counts is the one before
+        low = bytes(twin.low_bytes)
+        return choice.to_bytes(8, "little") + point.to_bytes(8, "little") + low + more
+
+    cell = twin.facts.n_core // 2 + 1  # not 0, where g = 1 leaves no doubt
+    if cell < twin.facts.n_core:
+        in_doubt, _ = twin.law.floor(1 << 63, cell << twin.facts.block_bits)
+        yield attempt(cell, in_doubt << 1, bytes(8))
+        yield attempt(cell, in_doubt << 1, b"\xff" * 8) + attempt(0, 0, b"")
+    # the tail's level 71, left: 63 ones of the point, 8 more, a zero
+    yield attempt(twin.facts.n_core, 2**64 - 1, b"\xff\x7f" + b"\xff" * 8) + attempt(0, 0, b"")
 
 
 def build(*, file: Case | None = None) -> Case:
     """Return what vectors.json holds; with `file`, what the core chose is taken from there."""
     key = keys()
     algorithms = list(algorithm_cases(key))
-    chosen = chosen_before(file) if file else [chosen_by_the_core(case) for case in TABLES]
-    return {**HEADER, "algorithms": algorithms, "tables": list(table_cases(key, chosen))}
+    if file:
+        tables, steady = chosen_before(file["tables"]), chosen_before(file["steady"])
+    else:
+        tables = [chosen_by_the_core(case) for case in TABLES]
+        steady = [steady_chosen_by_the_core(spec) for spec in STEADY]
+    return {
+        **HEADER,
+        "algorithms": algorithms,
+        "tables": list(table_cases(key, tables)),
+        "steady": list(steady_cases(key, steady)),
+    }
 
 
 def text_of(file: Case) -> str:

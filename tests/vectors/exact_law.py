@@ -1,0 +1,63 @@
+"""The laws of cell tables and steady draws, every comparison decided in ball arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+
+from flint import arb, ctx, fmpq
+from keystream import Tape
+
+from discretegauss._spec import Kind, Spec
+
+__all__ = ["ExactLaw", "leading_ones"]
+
+
+class ExactLaw:
+    """g(y) = exp(phi(abs(f)) - phi(abs(y - f))), and mu = c + f."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.c = floor(spec.mu + Fraction(1, 2))
+        self._spec = spec
+        self._f = spec.mu - self.c
+
+    def _weight(self, y: int) -> arb:
+        """Return a ball that holds g(y), at the precision in force."""
+        near, far = abs(self._f), abs(y - self._f)
+        if near == far:
+            return arb(1)
+        if self._spec.kind is Kind.DISCRETE_GAUSSIAN:
+            return (-_ball((far * far - near * near) / (2 * self._spec.parameter))).exp()
+        beta = self._spec.beta if self._spec.kind is Kind.GENERALIZED_GAUSSIAN else Fraction(1)
+        phi = [_ball(r / self._spec.parameter) ** _ball(beta) if r else arb(0) for r in (near, far)]
+        return (phi[0] - phi[1]).exp()
+
+    def floor(self, scale: int, y: int, minus: int = 0) -> tuple[int, bool]:
+        """Return floor(scale g(y) - minus), and whether that is scale g(y) - minus itself."""
+        if abs(y - self._f) == abs(self._f):
+            return scale - minus, True
+        precision = scale.bit_length() + 64
+        while True:
+            ctx.prec = precision
+            whole = (self._weight(y) * scale - minus).floor().unique_fmpz()
+            if whole is not None:
+                return int(whole), False
+            precision *= 2
+
+    def is_below(self, y: int, scale: int, m: int, height: int, n_bits: int, tape: Tape) -> bool:
+        """Return whether m + f' < scale g(y); f' begins with these bits, the tape has more."""
+        while True:
+            whole, exact = self.floor(scale << n_bits, y, m << n_bits)
+            if height != whole or exact:
+                return height < whole
+            height = height << 64 | int.from_bytes(tape.read(8), "little")
+            n_bits += 64
+
+
+def leading_ones(byte: int) -> int:
+    """Return how many one bits a byte begins with, from the most significant on."""
+    return 8 - (byte ^ 0xFF).bit_length()
+
+
+def _ball(value: Fraction) -> arb:
+    return arb(fmpq(value.numerator, value.denominator))

@@ -3,7 +3,7 @@
 Each kind of call is made over and over in a process of its own, in ten rounds. In the first five
 caches fill and the heap finds its size; over the last five the resident memory must not grow by
 more than `SLACK`, 256 KiB. So by default a leak of 26 bytes a call is found for single draws (10^4
-of them in five rounds), of 2.6 KiB for arrays and tables; with -m evidence of a fiftieth, or a tenth,
+of them in five rounds), of 2.6 KiB for arrays and tables; with -m evidence of a fiftieth or a tenth
 of that. A control that keeps 56 bytes a call is found.
 
     pytest tests/test_leaks.py
@@ -97,7 +97,10 @@ if NATIVE:
             lambda: LAPLACE(Fraction(10**9 + next(_counter), 7), 10, method="cells"),
             40,
         ),
-        "generalised laws": (lambda: dg.GeneralizedGaussian(10**9 + next(_counter), 3).sample(), 20),
+        "generalised laws": (
+            lambda: dg.GeneralizedGaussian(10**9 + next(_counter), 3).sample(),
+            20,
+        ),
         "tables built in threads": (
             lambda: in_a_thread(lambda: LAPLACE(10**9 + next(_counter), 10, method="cells")),
             20,

@@ -20,16 +20,17 @@ mkdir -p "$build"
 
 # c_tests NAME OPTION...: build the C tests so that they count lines, and run them.
 c_tests() {
-    cmake -S . -B "$build/$1" -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DDG_COVERAGE=ON \
-        -DDG_TESTS=ON "${@:2}" && cmake --build "$build/$1" -j "$(nproc)" &&
-        ctest --test-dir "$build/$1" --output-on-failure
+    cmake -S . -B "$build/$1" -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug \
+        -DCMAKE_C_FLAGS_DEBUG="-g -Og" -DDG_COVERAGE=ON -DDG_TESTS=ON "${@:2}" &&
+        cmake --build "$build/$1" -j "$(nproc)" && ctest --test-dir "$build/$1" --output-on-failure
 }
 
 c_tests c >"$build/c.log" 2>&1 || failed+=(c.log)
 c_tests c-narrow -DDG_NARROW_BOUNDS=ON >"$build/c-narrow.log" 2>&1 || failed+=(c-narrow.log)
 
 "$python" -m pip install --quiet --no-deps --target "$build/site" -Cbuild-dir="$build/extension" \
-    -Ccmake.build-type=Debug -Ccmake.define.DG_COVERAGE=ON . || exit 1
+    -Ccmake.build-type=Debug -Ccmake.define.CMAKE_C_FLAGS_DEBUG="-g -Og" \
+    -Ccmake.define.DG_COVERAGE=ON . || exit 1
 export PYTHONPATH=$build/site
 export COVERAGE_RCFILE=$PWD/pyproject.toml COVERAGE_FILE=$build/python
 python_tests() { # Ctrl-C must work in the tests, whatever started us

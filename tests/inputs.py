@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import discretegauss as dg
@@ -53,3 +54,20 @@ def label(value: object) -> str:
 
 INTEGER_CODES = "bBhHiIlLqQ"
 """Every integer dtype of numpy."""
+
+
+def layouts(dtype: Any) -> list[np.ndarray[Any, Any]]:
+    """Arrays of shape (4, 6) in memory orders of all kinds."""
+    swapped = np.dtype(dtype).newbyteorder("S")
+    room = bytearray(24 * np.dtype(dtype).itemsize + 1)
+    unaligned = [] if dtype == "O" else [np.frombuffer(room, dtype, 24, 1).reshape(4, 6)]
+    return [
+        np.empty((4, 6), dtype),
+        np.empty((4, 6), swapped),
+        np.empty((8, 6), dtype)[::2],
+        np.empty((4, 12), dtype)[:, ::2],
+        np.empty((4, 6), dtype)[::-1, ::-1],
+        np.empty((4, 3, 6), dtype)[:, 1],
+        np.empty((6, 8), swapped)[:, 1:8:2].T,
+        *unaligned,
+    ]

@@ -13,6 +13,7 @@ from inputs import (
     Function,
     each_function,
     label,
+    layouts,
     must_not_draw,
     tape,
 )
@@ -183,23 +184,6 @@ def test_sigma2_of_2_to_130() -> None:
 
 
 # --- out ---
-
-
-def layouts(dtype: Any) -> list[np.ndarray[Any, Any]]:
-    """Arrays of shape (4, 6) in memory orders of all kinds."""
-    swapped = np.dtype(dtype).newbyteorder("S")
-    room = bytearray(24 * np.dtype(dtype).itemsize + 1)
-    unaligned = [] if dtype == "O" else [np.frombuffer(room, dtype, 24, 1).reshape(4, 6)]
-    return [
-        np.empty((4, 6), dtype),
-        np.empty((4, 6), swapped),
-        np.empty((8, 6), dtype)[::2],
-        np.empty((4, 12), dtype)[:, ::2],
-        np.empty((4, 6), dtype)[::-1, ::-1],
-        np.empty((4, 3, 6), dtype)[:, 1],
-        np.empty((6, 8), swapped)[:, 1:8:2].T,
-        *unaligned,
-    ]
 
 
 @pytest.mark.parametrize("dtype", [*INTEGER_CODES, "O"])

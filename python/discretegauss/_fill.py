@@ -151,7 +151,7 @@ def _fill_flat(
 
 def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
     """Return a view of `out` with one axis that the engines can write to, if there is one."""
-    if not out.dtype.isnative:
+    if not out.dtype.isnative or not out.flags.aligned:
         return None
     if out.flags.c_contiguous:
         return out.reshape(-1)

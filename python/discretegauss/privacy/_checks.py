@@ -13,7 +13,7 @@ __all__ = ["at_least_zero", "positive_number", "probability", "query_count", "wh
 def at_least_zero(value: object, name: str) -> Fraction:
     """Return the exact number, which must not be negative."""
     exact = exact_rational(value, name)
-    if exact < 0:
+    if exact.numerator < 0:
         raise ParameterValueError(f"{name} must not be negative, got {shown(exact)}")
     return exact
 

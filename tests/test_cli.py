@@ -349,7 +349,7 @@ def test_ctrl_c_is_exit_code_130_and_no_file(tmp_path: Path) -> None:
         for _ in range(600):  # once may be too early: just before the read that it should end
             running.send_signal(signal.SIGINT)
             try:
-                _, err = running.communicate(timeout=0.1)
+                _, err = running.communicate(timeout=2)  # one at a time
                 break
             except subprocess.TimeoutExpired:
                 continue

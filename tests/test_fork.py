@@ -73,6 +73,7 @@ if NATIVE:
 DRAWS: dict[str, Draw] = {
     "reference": Gaussian(method="reference"),
     "objects": Gaussian(dtype=object),
+    "by threads": Gaussian(method="reference", threads=3),
     "one by one": lambda: [dg.discrete_gaussian(SIGMA2) for _ in range(VALUES)],
     "laplace by threads": lambda: dg.discrete_laplace(2**55, VALUES, threads=2).tolist(),
     "law, one by one": lambda: [LAWS["laplace"].sample() for _ in range(VALUES)],
@@ -218,15 +219,14 @@ def fork_in_a_signal_handler(draw: Draw) -> list[list[int]]:
     """A handler forks in the middle of one long draw; both processes finish that draw.
 
     What was drawn before the fork is the same in both, rightly. The array is filled beforehand with
-    a value that the law does not give, so the handler sees how far the draw had come. The plain
-    Python engine may be forked within a draw, after its last bit and before it is stored: that one
-    is left out.
+    a value that the law does not give, so the handler sees that the draw has begun and not come to
+    its end, which is compared.
     """
     assert isinstance(draw, Gaussian)
     untouched = -(2**63)
     long = 20_000_000 if draw.options["method"] == "cells" else 500_000
     out = np.full(long if NATIVE else 50_000, untouched)
-    before: list[int] = []
+    end = out[-10 * VALUES :]
     collected: list[Any] = []
     reader, writer = os.pipe()
 
@@ -235,8 +235,7 @@ def fork_in_a_signal_handler(draw: Draw) -> list[list[int]]:
         # interrupts itself would fork without end.
         if out[0] == untouched:
             signal.setitimer(signal.ITIMER_REAL, 0.002)
-        elif not before and out[-1] == untouched:
-            before.append(int(np.count_nonzero(out != untouched)))
+        elif not collected and (end == untouched).all():
             collected.append(in_child(draw))  # a child that draws inside the handler
             collected.append(os.fork())  # and one that goes on with the draw
 
@@ -244,20 +243,19 @@ def fork_in_a_signal_handler(draw: Draw) -> list[list[int]]:
     signal.setitimer(signal.ITIMER_REAL, 0.002)
     dg.discrete_gaussian(SIGMA2, out=out, **draw.options)
     signal.setitimer(signal.ITIMER_REAL, 0)
-    assert before, "the draw was over before the signal came"
-    begun = before[0] + 1
-    rest = [int(x) for x in out[begun : begun + 10 * VALUES]]
+    assert collected, "the draw was over before the signal came"
+    assert np.count_nonzero(out == untouched) == 0
     inside, pid = collected
     if pid == 0:
         with os.fdopen(writer, "w") as stream:
-            json.dump(rest, stream)
+            json.dump(end.tolist(), stream)
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as stream:
-        rest_in_child: list[int] = json.load(stream)
+        end_in_child: list[int] = json.load(stream)
     assert os.waitpid(pid, 0)[1] == 0
-    assert len(rest) == len(rest_in_child) == 10 * VALUES
-    return [rest, rest_in_child, inside(), draw()]
+    assert len(end_in_child) == 10 * VALUES
+    return [end.tolist(), end_in_child, inside(), draw()]
 
 
 def copies_of_laws(_draw: Draw) -> list[list[int]]:
@@ -315,7 +313,7 @@ SCENARIOS = [
 ]
 """Each with every method and source."""
 
-WAYS = ["reference", "cells", "chacha20", "cells by chacha20"]
+WAYS = ["reference", "cells", "chacha20", "cells by chacha20", "by threads"]
 OTHER_DRAWS = [name for name in DRAWS if name not in WAYS]
 needs_the_core = pytest.mark.skipif(not NATIVE, reason="needs the compiled core")
 

@@ -1,9 +1,9 @@
 """Memory that runs out gives a result or a MemoryError: nothing ends the process.
 
-Each call is made in a process of its own, whose heap is filled up and whose address space is limited
-(RLIMIT_AS) to what it has and some bytes more. GMP and MPFR end the process when an allocation of
-theirs fails; the core asks for what they may take before it calls them, and parameters are bounded,
-so that this is little (tests/c/test_memory.c).
+Each call is made in a process of its own, whose heap is filled up and whose address space is
+limited (RLIMIT_AS) to what it has and some bytes more. GMP and MPFR end the process when an
+allocation of theirs fails; the core asks for what they may take before it calls them, and
+parameters are bounded, so that this is little (tests/c/test_memory.c).
 
 What remains: where other threads allocate at the same moment, or the system hands out more memory
 than it has, an allocation of GMP's may fail all the same.

@@ -49,18 +49,20 @@ CALLS = {
     # Algorithms 1-3 in machine words
     "gaussian, words": Call(GAUSS, (100,)),
     "gaussian, long words": Call(GAUSS, (2**100,)),
-    "gaussian, off centre": Call(GAUSS, ("7/3",), mu="1/3", dtype=np.int32),
-    "laplace, words": Call(LAPLACE, ("1000/7",), dtype=np.int16),
+    "gaussian, off centre": Call(GAUSS, ("7/3",), mu="1/3", dtype=np.int32, method="reference"),
+    "laplace, words": Call(LAPLACE, ("1000/7",), dtype=np.int16, method="reference"),
     "geometric": Call("geometric_exp", ("1/10",)),
     "bernoulli": Call("bernoulli_exp", ("1/10",), dtype=np.bool_),
-    "other byte order": Call(GAUSS, (2**100,), dtype=np.dtype(np.int64).newbyteorder("S")),
-    "one by one": Call(GAUSS, (2**100,), n=None),
+    "other byte order": Call(
+        GAUSS, (2**100,), dtype=np.dtype(np.int64).newbyteorder("S"), method="reference"
+    ),
+    "one by one": Call(GAUSS, (2**100,), n=None, method="reference"),
     # by GMP
-    "gaussian, GMP": Call(GAUSS, (10**17 + 3,), mu="1/100000000000000003"),
-    "laplace, GMP": Call(LAPLACE, ("1000000000000/7",), mu=f"1/{2**70 + 1}"),
+    "gaussian, GMP": Call(GAUSS, (10**17 + 3,), mu="1/100000000000000003", method="reference"),
+    "laplace, GMP": Call(LAPLACE, ("1000000000000/7",), mu=f"1/{2**70 + 1}", method="reference"),
     "gaussian, objects": Call(GAUSS, (10**100,), n=100, dtype=object),
     "gaussian, 16 000 bits": Call(GAUSS, (3**20_000,), n=8, dtype=object),
-    "one by one, GMP": Call(GAUSS, (10**100,), n=None),
+    "one by one, GMP": Call(GAUSS, (10**100,), n=None, method="reference"),
     # by cell table
     "cells, 2 bytes": Call(GAUSS, (100,), n=3000, method="cells"),
     "cells, 4 bytes": Call(GAUSS, (10**10,), n=3000, dtype=np.int32, method="cells"),

@@ -7,7 +7,7 @@ from math import isqrt
 from ._arguments import Method
 from ._engine import PreparedLaw, kept_cells, native, prepare, prepare_cells
 from ._source import Source
-from ._spec import Kind, Spec
+from ._spec import WITH_CELLS, Kind, Spec
 from .errors import ParameterValueError
 
 __all__ = ["LEAST_CELLS_FROM", "cells_from", "choose", "has_cells", "pays"]
@@ -18,12 +18,10 @@ LEAST_CELLS_FROM = 16
 #: A table that is at hand already is used from so many draws on.
 _KEPT_FROM = 16
 
-_WITH_CELLS = (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN, Kind.GENERALIZED_GAUSSIAN)
-
 
 def has_cells(kind: Kind) -> bool:
     """Return whether laws of this kind can be drawn from cell tables."""
-    return kind in _WITH_CELLS
+    return kind in WITH_CELLS
 
 
 def _bits(*numbers: int) -> int:

@@ -18,17 +18,19 @@ from numpy.typing import NDArray
 
 from . import reference
 from ._source import Source
-from ._spec import Kind, Spec
-from .errors import MissingCoreError, RangeError
+from ._spec import WITH_CELLS, Kind, Spec
+from .errors import MissingCoreError, ParameterValueError, RangeError
 
 __all__ = [
     "ManyLaws",
     "PreparedLaw",
+    "ScalarLaw",
     "build_info",
     "kept_cells",
     "native",
     "prepare",
     "prepare_cells",
+    "prepare_scalar",
 ]
 
 native: Any = None
@@ -41,16 +43,20 @@ if not os.environ.get("DISCRETEGAUSS_PURE_PYTHON"):
         native = None
 
 
-class PreparedLaw(Protocol):
+class ScalarLaw(Protocol):
+    """A law made ready for single draws: immutable, no randomness in it."""
+
+    def draw(self, source: Source) -> int:
+        """Return one draw, of any size."""
+
+
+class PreparedLaw(ScalarLaw, Protocol):
     """A law made ready for drawing: immutable, no randomness in it."""
 
     #: How many draws to start a long fill with, so that Ctrl-C is answered soon.
     first_piece: int
     #: A fill may be cut at multiples of this without changing what it draws from given bits.
     chunk: int
-
-    def draw(self, source: Source) -> int:
-        """Return one draw, of any size."""
 
     def fill(self, out: NDArray[Any], source: Source) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects; zeros on any error."""
@@ -154,6 +160,17 @@ def prepare_cells(spec: Spec) -> PreparedLaw:
             with suppress(KeyError):  # empty: another thread was faster
                 _tables.popitem(last=False)
     return table
+
+
+@lru_cache(maxsize=256)
+def prepare_scalar(spec: Spec) -> ScalarLaw:
+    """Return the law made ready for single draws, whose time does not tell the value if it can."""
+    if native is not None and spec.kind in WITH_CELLS:
+        try:
+            return native.NativeSteady(spec)  # type: ignore[no-any-return]
+        except ParameterValueError:  # outside of what the steady sampler was made for
+            pass
+    return prepare_cells(spec) if spec.kind is Kind.GENERALIZED_GAUSSIAN else prepare(spec)
 
 
 def build_info() -> dict[str, str]:

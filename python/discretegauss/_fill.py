@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import mmap
+import os
 import threading
+import weakref
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from ._engine import ManyLaws, PreparedLaw
 from ._source import Source
+from ._threads import require_room, wait_for
 
 __all__ = ["fill_array", "fill_each"]
 
@@ -21,9 +23,6 @@ __all__ = ["fill_array", "fill_each"]
 # of the draws does not depend on it, nor do the draws from a caller's source (csrc/random/bits.h).
 _SHORT_SECONDS = 0.01
 _LONG_SECONDS = 0.04
-
-#: What a thread takes of the address space: 8 MiB of stack, as Linux has it, and Python's own.
-_THREAD_BYTES = 9 * 2**20
 
 
 #: Fills part [start, stop) of an array.
@@ -35,8 +34,10 @@ class _Parts:
 
     def __init__(self, size: int, threads: int) -> None:
         self.size, self.taken = size, 0
+        self._begun: dict[int, int] = {}
         self._threads = threads
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
+        _in_use.add(self)
 
     def take(self, most: int, least: int) -> tuple[int, int]:
         """Return where the next part starts and stops.
@@ -44,17 +45,39 @@ class _Parts:
         Several threads take less and less of what is left, so that they finish at the same time,
         however unevenly the machine runs them.
         """
-        with self._lock:
+        with self.lock:
             start = self.taken
             if self._threads > 1:
                 most = min(most, max(least, (self.size - start) // (2 * self._threads)))
             self.taken = min(start + most, self.size)
+            if start < self.taken:
+                self._begun[start] = self.taken
             return start, self.taken
+
+    def filled(self, start: int) -> None:
+        """Note that the part from there on is filled."""
+        del self._begun[start]
+
+    def left(self) -> list[tuple[int, int]]:
+        """Return the parts that somebody took and did not fill."""
+        return sorted(self._begun.items())
 
     def stop(self) -> None:
         """Leave nothing more to take."""
-        with self._lock:
+        with self.lock:
             self.size = self.taken
+
+
+_in_use: weakref.WeakSet[_Parts] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    """In the child of a fork: who held a lock in the parent is not here to give it back."""
+    for parts in _in_use:
+        parts.lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_locks)
 
 
 def _fill_parts(parts: _Parts, fill_part: FillPart, first_piece: int, chunk: int) -> None:
@@ -66,6 +89,7 @@ def _fill_parts(parts: _Parts, fill_part: FillPart, first_piece: int, chunk: int
             return
         started = perf_counter()
         fill_part(start, stop)
+        parts.filled(start)
         seconds = perf_counter() - started
         if seconds < _SHORT_SECONDS:
             chunks *= 2
@@ -73,27 +97,8 @@ def _fill_parts(parts: _Parts, fill_part: FillPart, first_piece: int, chunk: int
             chunks = max(1, chunks // 2)
 
 
-def _require_room(n_threads: int) -> None:
-    """Raise MemoryError if the address space has no room for so many threads more.
-
-    A thread that was started and finds no memory for its first step ends without a word, and Python
-    waits for it for ever.
-    """
-    if n_threads:
-        try:
-            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-            mmap.mmap(-1, n_threads * _THREAD_BYTES, flags=flags, prot=0).close()
-        except OSError:
-            raise MemoryError(f"no room for {n_threads} threads more") from None
-
-
-def _fill_flat(
-    out: NDArray[Any], fill_part: FillPart, first_piece: int, chunk: int, threads: int
-) -> None:
-    """Fill `out`, one axis; zeros after an error. This thread fills, and others that it starts."""
-    threads = max(1, min(threads, out.size))
-    parts = _Parts(out.size, threads)
-    work = partial(_fill_parts, parts, fill_part, first_piece, chunk)
+def _work_together(parts: _Parts, work: Callable[[], None], threads: int) -> None:
+    """Run `work` in this thread and in others, and wait for them."""
     errors: list[BaseException] = []
 
     def work_along() -> None:
@@ -103,22 +108,41 @@ def _fill_flat(
             errors.append(error)
             parts.stop()
 
-    started: list[threading.Thread] = []
+    require_room(threads - 1)
+    workers: list[threading.Thread] = []
     try:
-        try:
-            _require_room(threads - 1)
-            for worker in [threading.Thread(target=work_along) for _ in range(threads - 1)]:
+        for _ in range(threads - 1):
+            worker = threading.Thread(target=work_along)
+            try:
                 worker.start()
-                started.append(worker)
+            except RuntimeError:  # no more threads for this process
+                break
+            workers.append(worker)
+        work()
+        wait_for(workers)
+    except BaseException:
+        parts.stop()
+        wait_for(workers)
+        raise
+    if errors:
+        raise errors[0]
+
+
+def _fill_flat(
+    out: NDArray[Any], fill_part: FillPart, first_piece: int, chunk: int, threads: int
+) -> None:
+    """Fill `out`, one axis; zeros after an error."""
+    threads = max(1, min(threads, out.size))
+    parts = _Parts(out.size, threads)
+    work = partial(_fill_parts, parts, fill_part, first_piece, chunk)
+    try:
+        if threads == 1:
             work()
-        except BaseException:
-            parts.stop()
-            raise
-        finally:
-            for worker in started:
-                worker.join()
-        if errors:
-            raise errors[0]
+            return
+        _work_together(parts, work, threads)
+        # Their threads are gone: a signal handler has forked, and this is the child.
+        for start, stop in parts.left():
+            fill_part(start, stop)
     except BaseException:
         # no more: what was never touched may be much, and Ctrl-C is waiting
         out[: parts.taken].fill(0)

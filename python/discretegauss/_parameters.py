@@ -127,7 +127,10 @@ def exact_rational(value: object, name: str) -> Fraction:
         raise ParameterTypeError(f"{name} must be a number, got {type(value).__name__}")
     if isinstance(value, numbers.Rational):  # int, Fraction, numpy integers, gmpy2 mpz and mpq
         # numpy spells numerator and denominator as Python does, but keeps its own types
-        exact = Fraction(int(value.numerator), int(value.denominator))
+        num, den = int(value.numerator), int(value.denominator)
+        if max(num.bit_length(), den.bit_length()) > MAX_BITS:  # their gcd might take minutes
+            raise _too_long(value, name)
+        exact = Fraction(num, den)
     elif isinstance(value, float | np.floating):
         if not np.isfinite(value):
             raise _not_a_number(value, name)

@@ -5,15 +5,18 @@ Frozen, hashable, picklable, shareable between threads and processes: no randomn
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._arguments import Method, Size
-from ._engine import PreparedLaw, prepare, prepare_cells
+from ._arguments import Method, Size, checked_source
+from ._engine import ScalarLaw, prepare_scalar
+from ._law_functions import LawFunctions
 from ._source import Source
 from ._spec import Kind, Spec
 from .sampling import draw, exact_spec
@@ -21,21 +24,31 @@ from .sampling import draw, exact_spec
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian"]
 
 
-class _Law:
+# The defaults of sample, each a single object: whoever gives none is recognised by identity.
+_INT64: Final = np.int64
+_AUTO: Final = "auto"
+_SYSTEM: Final = "getrandom"
+_ONE_THREAD: Final = 1
+
+
+class _Law(LawFunctions):
     """What the laws share: drawing."""
 
     _kind: ClassVar[Kind]
     _spec: Spec
-    _one: PreparedLaw
+    _one: ScalarLaw
+    _draw_now: Callable[[], int]
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def _prepare(self, parameter: object, mu: object, beta: object = 1) -> Spec:
         """Check the parameters and make single draws ready; return the exact parameters."""
         spec = exact_spec(self._kind, parameter, mu, beta)
-        make = prepare_cells if self._kind is Kind.GENERALIZED_GAUSSIAN else prepare
+        one = prepare_scalar(spec)
         # past the frozen dataclass: no fields, so that compare, hash, repr and pickle skip them
         object.__setattr__(self, "_spec", spec)
-        object.__setattr__(self, "_one", make(spec))
+        object.__setattr__(self, "_one", one)
+        draw_now = getattr(one, "draw_now", None) or partial(one.draw, "getrandom")
+        object.__setattr__(self, "_draw_now", draw_now)
         return spec
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
@@ -45,11 +58,11 @@ class _Law:
         self,
         size: Size = None,
         *,
-        dtype: DTypeLike = np.int64,
+        dtype: DTypeLike = _INT64,
         out: NDArray[Any] | None = None,
-        method: Method = "auto",
-        source: Source = "getrandom",
-        threads: int = 1,
+        method: Method = _AUTO,
+        source: Source = _SYSTEM,
+        threads: int = _ONE_THREAD,
     ) -> Any:
         """Draw from the law, exactly.
 
@@ -71,14 +84,13 @@ class _Law:
         if (
             size is None
             and out is None
-            and dtype is np.int64
-            and type(method) is type(source) is str  # an array compares to an array
-            and method == "auto"
-            and source == "getrandom"
-            and type(threads) is int
-            and threads == 1
+            and dtype is _INT64
+            and method is _AUTO
+            and threads is _ONE_THREAD
         ):
-            return self._one.draw("getrandom")
+            if source is _SYSTEM:
+                return self._draw_now()
+            return self._one.draw(checked_source(source))
         return draw(
             *self._spec,
             size=size,

@@ -22,7 +22,7 @@ from ._arguments import (
 )
 from ._choice import choose, has_cells
 from ._distinct import Laws
-from ._engine import PreparedLaw, prepare
+from ._engine import ScalarLaw, prepare_scalar
 from ._fill import fill_array
 from ._given import as_array, distinct_laws, exact_spec, parameter_name, parameter_shape
 from ._many import fill_laws, require_all_fit
@@ -48,14 +48,21 @@ def _check_method(kind: Kind, method: Method) -> None:
         raise ParameterValueError("method must be 'auto' or 'cells' for this law, got 'reference'")
 
 
+_OWN_SOURCES = frozenset({"getrandom", "chacha20"})
+
 #: Types whose equal values mean the same number, so that they may be keys of a cache.
 _PLAIN_NUMBERS = frozenset({int, float, Fraction, str})
 
 
+def _prepare_one(spec: Spec, method: Method, source: Source) -> ScalarLaw:
+    """Return the law made ready for one draw."""
+    return prepare_scalar(spec) if method == "auto" else choose(spec, method, 1, source)
+
+
 @lru_cache(maxsize=256, typed=True)
-def _prepare_scalar(kind: Kind, parameter: object, mu: object) -> PreparedLaw:
+def _prepare_given(kind: Kind, parameter: object, mu: object, method: Method) -> ScalarLaw:
     """Return the law for parameters as the user wrote them: saves scalar draws the conversion."""
-    return prepare(exact_spec(kind, parameter, mu))
+    return _prepare_one(exact_spec(kind, parameter, mu), method, "getrandom")
 
 
 def draw(
@@ -77,8 +84,8 @@ def draw(
         size is None
         and out is None
         and dtype is np.int64
-        and type(source) is str  # an array compares to an array
-        and source == "getrandom"
+        and isinstance(source, str)  # an array compares to an array
+        and source in _OWN_SOURCES
         and type(threads) is int
         and threads == 1
         and type(parameter) in _PLAIN_NUMBERS
@@ -86,7 +93,7 @@ def draw(
         and method != "cells"
         and kind is not Kind.GENERALIZED_GAUSSIAN
     ):
-        return _prepare_scalar(kind, parameter, mu).draw("getrandom")
+        return _prepare_given(kind, parameter, mu, method).draw(source)
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
     shape = checked_size(size)
@@ -105,7 +112,7 @@ def draw(
         if shape is None:
             if kept_dtype != np.int64:  # a Python int has room; another dtype was asked for
                 require_fit(laws, kept_dtype, name)
-            return choose(laws, method, 1, bits).draw(bits)
+            return _prepare_one(laws, method, bits).draw(bits)
         require_fit(laws, kept_dtype, name)
     else:
         arrays = [

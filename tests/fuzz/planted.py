@@ -45,6 +45,13 @@ FAULTS = [
         "if (0) {",
     ),
     Fault(
+        "the tail is clamped at 20 scales",
+        "words",
+        "exact/words.c",
+        "        v++;",
+        "        v += v < 20;",
+    ),
+    Fault(
         "the far half-line begins one too near",
         "words",
         "exact/words.c",
@@ -59,11 +66,19 @@ FAULTS = [
         "look_ahead(&call->bits, n - i, law);",
     ),
     Fault(
-        "a refined decision forgets the rest",
+        "the tail is cut at some 6 sigma",
         "cells",
         "cells/decide.c",
-        "    mpz_import(scratch, table->rest_bytes, -1, 1, 0, 0, q->rest);",
-        "    mpz_set_ui(scratch, 0);",
+        "    const dg_line *line = NULL;\n    if (level",
+        "    if (level > 12) {\n        *accepted = false;\n        return DG_OK;\n    }\n"
+        "    const dg_line *line = NULL;\n    if (level",
+    ),
+    Fault(
+        "a draw into machine integers forgets its rest",
+        "cells",
+        "cells/draw.c",
+        "y.low |= to->rest[i * to->rest_stride + k - 1];",
+        "y.low |= 0 * to->rest[i * to->rest_stride + k - 1];",
     ),
     Fault(
         "the left tail's tick is not flipped",
@@ -124,9 +139,9 @@ FAULTS = [
     Fault(
         "a type that does not exist",
         "api",
-        "api/fill.c",
-        "    if (!dg_is_dtype(dtype)) {",
-        "    if (0) {",
+        "base/dtype.h",
+        "return (unsigned)dtype <= DG_UINT64;",
+        "return (unsigned)dtype <= DG_UINT64 + 1;",
     ),
     Fault(
         "draws are left in the output after an error",
@@ -136,11 +151,11 @@ FAULTS = [
         "    if (status != DG_OK && n_bytes > 40) {",
     ),
     Fault(
-        "bytes that getrandom did not give are used",
+        "a law that was refused looks like one",
         "api",
-        "random/bits.c",
-        "        if (got == 0 || (size_t)got > n) {",
-        "        if ((size_t)got > n) {",
+        "api/law.c",
+        "    *law = NULL;\n",
+        "",
     ),
 ]
 

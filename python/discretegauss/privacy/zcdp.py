@@ -206,7 +206,7 @@ def log_delta_upper(rho: Fraction, epsilon: Fraction) -> Any:
     """Return an upper bound on the logarithm of Corollary 13's delta, at most 0; rho > 0."""
     s = best_s(_delta_turns, rho, epsilon)
     linear = s * ((1 + s) * gmpy2.mpq(rho) - gmpy2.mpq(epsilon))
-    # Fewer bits do for exp: it takes an absolute error, of terms below 2**11 where delta is a float.
+    # Fewer bits do, as exp takes an absolute error: of terms below 2**11, if delta is a float.
     up, down = _FEWER.up, _FEWER.down
     s_ = down.add(s, _ZERO)  # exact: s has at most 64 bits
     log1p_s, log1p_inverse = _logs_lower(s_, _FEWER)

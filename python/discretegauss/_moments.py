@@ -1,9 +1,9 @@
 """Mean, variance and entropy of the laws, enclosed, at a cost that does not grow with sigma.
 
 Three ways: Poisson summation (Gaussian, sigma2 >= 1/2), closed forms (Laplace), and sums of
-one-sided tails weighted with powers of the distance from mu (generalised Gaussian). Where the law sits on a
-few integers these lose relative precision (the variance of a law that is almost always 0 is tiny)
-and the sum is taken term by term around the likeliest integer.
+one-sided tails weighted with powers of the distance from mu (generalised Gaussian). Where the law
+sits on a few integers these lose relative precision (the variance of a law that is almost always 0
+is tiny) and the sum is taken term by term around the likeliest integer.
 
 Exact facts used: the mean is mu if 2 mu is an integer, as the law is symmetric about mu then.
 """
@@ -170,8 +170,8 @@ def _gaussian_by_poisson(spec: Spec, bits: int) -> _Moments:
 
     (the Fourier transforms of exp(-y**2/(2 sigma2)) times 1, y, y**2). With L = 2 pi**2 sigma2 >=
     9.8 no summand of the three sums, factors 2 included, exceeds 2 (1 + 2 k**2 L) exp(-k**2 L).
-    From one k to the next that falls to at most 4 exp(-3 L) < 1/2 of it, so what is left from k on is at
-    most twice its value there.
+    From one k to the next that falls to at most 4 exp(-3 L) < 1/2 of it, so what is left from k on
+    is at most twice its value there.
     """
     sigma2, mu = spec.parameter, spec.mu
     at = arithmetic(bits + 20)

@@ -121,8 +121,8 @@ def _growth(sigma2: Fraction, d: Fraction, plan: _Plan) -> Interval:
     and f(m) = exp(-d**2/(2 sigma2)).
 
     far: it is X**2 + 2 X a + 2 a**2 - r**2 >= X**2 - 2 X r - r**2. With X = d + u, in units of
-    f(m), the exponent is at most (d r + r**2/2)/sigma2 - u (d - r)/sigma2, and with r <= d/2 the integral
-    over u at most 2 sigma2/d.
+    f(m), the exponent is at most (d r + r**2/2)/sigma2 - u (d - r)/sigma2, and with r <= d/2 the
+    integral over u at most 2 sigma2/d.
     """
     at = arithmetic(64)
     r = plan.radius

@@ -19,6 +19,7 @@ from ._engine import ScalarLaw, prepare_scalar
 from ._law_functions import LawFunctions
 from ._source import Source
 from ._spec import Kind, Spec
+from .errors import MissingCoreError
 from .sampling import draw, exact_spec
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian"]
@@ -29,6 +30,17 @@ _INT64: Final = np.int64
 _AUTO: Final = "auto"
 _SYSTEM: Final = "getrandom"
 _ONE_THREAD: Final = 1
+
+
+class _Undrawable:
+    """In the place of a sampler that needs the compiled core, where that is missing."""
+
+    def __init__(self, missing: MissingCoreError) -> None:
+        self._message = str(missing)
+
+    def draw(self, source: Source) -> int:
+        """Refuse."""
+        raise MissingCoreError(self._message)
 
 
 class _Law(LawFunctions):
@@ -43,7 +55,10 @@ class _Law(LawFunctions):
     def _prepare(self, parameter: object, mu: object, beta: object = 1) -> Spec:
         """Check the parameters and make single draws ready; return the exact parameters."""
         spec = exact_spec(self._kind, parameter, mu, beta)
-        one = prepare_scalar(spec)
+        try:
+            one = prepare_scalar(spec)
+        except MissingCoreError as missing:  # the law has its probabilities all the same
+            one = _Undrawable(missing)
         # past the frozen dataclass: no fields, so that compare, hash, repr and pickle skip them
         object.__setattr__(self, "_spec", spec)
         object.__setattr__(self, "_one", one)

@@ -139,8 +139,17 @@ def test_a_loss_that_no_precision_tells_from_epsilon() -> None:
 
 
 @needs_core
+def test_a_generalised_gaussian_far_out() -> None:
+    """phi(x) = x**3/8: the loss 3 x**2/8 is epsilon at x, and log(delta) about -phi(x)."""
+    law = dg.GeneralizedGaussian(2, 3)
+    for e in (2**100, 2**300):
+        x = math.sqrt(8 / 3 * e)
+        assert math.isclose(log_delta(law, e), -(x**3) / 8, rel_tol=1e-9)
+
+
+@needs_core
 def test_a_loss_that_hardly_ever_occurs_is_refused() -> None:
-    """With beta near 1 the loss is 2 only from x = 2**1000000 on."""
+    """With beta near 1 the loss is 2 only from about x = 2**1000000 on."""
     with pytest.raises(ParameterValueError, match=r"^epsilon must be a loss that occurs"):
         delta(dg.GeneralizedGaussian(1, "1.000001"), 2)
 

@@ -15,7 +15,7 @@ def at_least_zero(value: object, name: str) -> Fraction:
     """Return the exact number, which must not be negative."""
     require_room()
     exact = exact_rational(value, name)
-    if exact < 0:
+    if exact.numerator < 0:
         raise ParameterValueError(f"{name} must not be negative, got {shown(exact)}")
     return exact
 

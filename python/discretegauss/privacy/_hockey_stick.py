@@ -172,7 +172,7 @@ def narrow(evaluate: Callable[[int], Enclosed], guard: int, aim: int) -> Enclose
         missing = aim - relative_bits(enclosed.factor)
         if missing <= 0 or bits >= _MOST_BITS:
             return enclosed
-        bits = min(bits + missing + 8, _MOST_BITS)
+        bits = min(bits + max(missing + 8, bits // 2), _MOST_BITS)
 
 
 def relative_bits(value: Interval) -> int:

@@ -32,8 +32,8 @@ __all__ = ["Law", "centred", "loss_exceeds_from", "phi_near", "tail_weight", "to
 Law = DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian
 """The laws that the calculus takes."""
 
-_FARTHEST = 2**70
-"""Beyond so many scales, P(X >= x) < exp(-2**64): phi(x) is at least x/scale there."""
+_FARTHEST = 2**512
+"""No outcome is looked for beyond so many scales, where phi(x) >= x/scale."""
 
 _UNDECIDED_BITS = 2048
 """Two losses of a generalised Gaussian that agree so far may be equal; both cases are tried."""
@@ -61,12 +61,14 @@ def centred(law: object) -> Spec:
 
 
 def phi_near(spec: Spec, x: int) -> Any:
-    """Return phi(x) as an mpq: exactly, but for generalised Gaussians to about 64 bits, below."""
+    """Return phi(x) as an mpq: exactly, but for generalised Gaussians within 2**-60, below."""
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
         return x * x / (2 * gmpy2.mpq(spec.parameter))
     if spec.kind is Kind.DISCRETE_LAPLACE:
         return abs(x) / gmpy2.mpq(spec.parameter)
-    return gmpy2.mpq(phi_at(spec, x, arithmetic(64)).lower)
+    rough = phi_at(spec, x, arithmetic(64)).upper
+    bits = 64 + 32 * (gmpy2.mpz(rough).bit_length() // 32 + 1)
+    return gmpy2.mpq(phi_at(spec, x, arithmetic(bits)).lower)
 
 
 def tail_weight(spec: Spec, m: int, bits: int) -> Interval:
@@ -75,7 +77,7 @@ def tail_weight(spec: Spec, m: int, bits: int) -> Interval:
     if spec.kind is not Kind.GENERALIZED_GAUSSIAN:
         return ratio
     shift = phi_near(spec, m)
-    at = arithmetic(bits + 10 + max(0, gmpy2.mpz(shift).bit_length()))
+    at = arithmetic(bits + 10 + gmpy2.mpz(shift).bit_length())
     difference = at.shift(at.neg(phi_at(spec, m, at)), shift)
     return at.mul(ratio, at.exp(difference))
 
@@ -132,16 +134,19 @@ def _by_bisection(spec: Spec, epsilon: Fraction, change: int) -> tuple[int, int]
     while _loss_exceeds(spec, low + reach, epsilon, change) is not True:
         if reach > _FARTHEST * (change + spec.parameter):
             raise ParameterValueError(
-                "epsilon must be a loss that occurs with a probability of at least exp(-2**64): "
-                "with beta so close to 1 it does not"
+                "epsilon must be a loss that occurs within 2**512 scales of the centre; "
+                "what lies beyond has a probability below exp(-2**512)"
             )
-        reach *= 2
+        reach *= 2 * reach
     high = low + reach
     while high - low > 1:
         middle = (low + high) // 2
         exceeds = _loss_exceeds(spec, middle, epsilon, change)
         if exceeds is None:
-            # phi is strictly convex (beta > 1), so no other x can have that very loss
+            # phi is strictly convex (beta > 1), so the losses beside this one differ
+            beside = (_loss_exceeds(spec, x, epsilon, change) for x in (middle - 1, middle + 1))
+            if tuple(beside) != (False, True):  # no cover: by less than 2**-2048, if beta is near 1
+                raise ParameterValueError("epsilon must be farther from a loss that occurs")
             return middle, middle + 1
         low, high = (low, middle) if exceeds else (middle, high)
     return high, high
@@ -149,9 +154,10 @@ def _by_bisection(spec: Spec, epsilon: Fraction, change: int) -> tuple[int, int]
 
 def _loss_exceeds(spec: Spec, x: int, epsilon: Fraction, change: int) -> bool | None:
     """Whether loss(x) > epsilon; None where they agree to _UNDECIDED_BITS."""
+    cancelled = 2 * max(0, x.bit_length() - change.bit_length())  # phi(x) against the loss, roughly
     bits = 64
     while bits <= _UNDECIDED_BITS:
-        at = arithmetic(bits)
+        at = arithmetic(bits + cancelled)
         loss = at.sub(phi_at(spec, x + change, at), phi_at(spec, x, at))
         if loss.lower > epsilon:
             return True

@@ -196,7 +196,7 @@ def zcdp_rho(epsilon: object, delta: object) -> float:
 
 _BITS = 192
 _AT = arithmetic(_BITS)
-_FEWER = arithmetic(128)
+_FEWER = arithmetic(80)
 UP: Any = _AT.up
 DOWN: Any = _AT.down
 _ZERO: Any = gmpy2.mpfr(0)
@@ -206,7 +206,8 @@ def log_delta_upper(rho: Fraction, epsilon: Fraction) -> Any:
     """Return an upper bound on the logarithm of Corollary 13's delta, at most 0; rho > 0."""
     s = best_s(_delta_turns, rho, epsilon)
     linear = s * ((1 + s) * gmpy2.mpq(rho) - gmpy2.mpq(epsilon))
-    up, down = _FEWER.up, _FEWER.down  # they only have to do for exp, so for an absolute error
+    # Fewer bits do, as exp takes an absolute error: of terms below 2**11, if delta is a float.
+    up, down = _FEWER.up, _FEWER.down
     s_ = down.add(s, _ZERO)  # exact: s has at most 64 bits
     log1p_s, log1p_inverse = _logs_lower(s_, _FEWER)
     falling = down.add(down.mul(s_, log1p_inverse), log1p_s)

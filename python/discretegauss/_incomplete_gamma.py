@@ -34,9 +34,21 @@ def scaled_gamma(a: Fraction, x: Interval, bits: int) -> Interval:
         return at.add(lower_order, at.power(x, a - 1))
     if a == 1:
         return at.rational(1)
+    if a == Fraction(1, 2) and x.upper <= 2 * bits:
+        return _by_error_function(x, bits)
     if x.lower > max(1.0, bits / 16):
         return _by_continued_fraction(a, x, bits, at)
     return _by_series(a, x, bits)
+
+
+def _by_error_function(x: Interval, bits: int) -> Interval:
+    """Return e**x Gamma(1/2, x) = sqrt(pi) e**x erfc(sqrt(x)), by MPFR's erfc.
+
+    An error of x counts in full in e**x and in erfc, not relative to x: log2(x) bits are lost.
+    """
+    at = arithmetic(bits + 20)
+    root = arithmetic(bits + 40).sqrt(x)
+    return at.mul(at.mul(at.erfc(root), at.exp(x)), at.sqrt(at.pi()))
 
 
 def _by_continued_fraction(a: Fraction, x: Interval, bits: int, at: Arithmetic) -> Interval:

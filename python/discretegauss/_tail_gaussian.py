@@ -94,7 +94,7 @@ def _plan(sigma2: Fraction, d: Fraction, bits: int) -> _Plan | None:
     # tails sum to about the unit, at least to 1
     goal = -(bits + 4) * _LOG_2 + max(0.0, log_unit)
     best: _Plan | None = None
-    for eighths in (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256):
+    for eighths in (4, 8, 12, 16, 24, 32, 48, 64, 128, 256):
         radius = unit * eighths / 8
         if near:
             rho = math.exp(log_of(radius) - log_sigma)
@@ -120,9 +120,9 @@ def _growth(sigma2: Fraction, d: Fraction, plan: _Plan) -> Interval:
     d**2/2 + (X - d)**2/2, it gives at most exp(r**2/(2 sigma2) - d**2/(4 sigma2)) sqrt(pi sigma2),
     and f(m) = exp(-d**2/(2 sigma2)).
 
-    far: it is X**2 + 2 X a + 2 a**2 - r**2 >= X**2 - 2 X r - r**2. With X = d + u, in units of f(m),
-    the exponent is at most (d r + r**2/2)/sigma2 - u (d - r)/sigma2, and with r <= d/2 the integral
-    over u at most 2 sigma2/d.
+    far: it is X**2 + 2 X a + 2 a**2 - r**2 >= X**2 - 2 X r - r**2. With X = d + u, in units of
+    f(m), the exponent is at most (d r + r**2/2)/sigma2 - u (d - r)/sigma2, and with r <= d/2 the
+    integral over u at most 2 sigma2/d.
     """
     at = arithmetic(64)
     r = plan.radius

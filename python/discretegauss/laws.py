@@ -1,12 +1,14 @@
-"""The laws as objects: parameters checked once, then drawn from any number of times.
+"""The laws as objects: parameters checked once; then drawn from, and asked, any number of times.
 
 Frozen, hashable, picklable, shareable between threads and processes: no randomness is in them.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +16,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from ._arguments import Method, Size
 from ._engine import PreparedLaw, prepare, prepare_cells
+from ._interval import float_at_least
+from ._law_functions import LawFunctions
+from ._parameters import exact_rational
+from ._probability import gaussian_tail_bound
 from ._source import Source
 from ._spec import Kind, Spec
 from .sampling import draw, exact_spec
@@ -21,22 +27,24 @@ from .sampling import draw, exact_spec
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian"]
 
 
-class _Law:
-    """What the laws share: drawing."""
+class _Law(LawFunctions):
+    """What the laws share: drawing, and the functions of LawFunctions."""
 
     _kind: ClassVar[Kind]
-    _spec: Spec
-    _one: PreparedLaw
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
-    def _prepare(self, parameter: object, mu: object, beta: object = 1) -> Spec:
-        """Check the parameters and make single draws ready; return the exact parameters."""
+    def _check(self, parameter: object, mu: object, beta: object = 1) -> Spec:
+        """Check the parameters, keep and return the exact ones."""
         spec = exact_spec(self._kind, parameter, mu, beta)
-        make = prepare_cells if self._kind is Kind.GENERALIZED_GAUSSIAN else prepare
-        # past the frozen dataclass: no fields, so that compare, hash, repr and pickle skip them
+        # past the frozen dataclass: no field, so that compare, hash, repr and pickle skip it
         object.__setattr__(self, "_spec", spec)
-        object.__setattr__(self, "_one", make(spec))
         return spec
+
+    @cached_property
+    def _one(self) -> PreparedLaw:
+        """The law made ready for single draws, when the first is asked for: it may take a core."""
+        by_cells = self._kind is Kind.GENERALIZED_GAUSSIAN
+        return prepare_cells(self._spec) if by_cells else prepare(self._spec)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
@@ -90,6 +98,31 @@ class _Law:
 
     rvs = sample
 
+    def as_scipy(self) -> Any:
+        """Return the law as a frozen distribution of scipy.stats.
+
+        Returns
+        -------
+        scipy.stats distribution
+            With pmf, cdf, ppf, stats, expect and so on, all by the methods here, and rvs, which
+            draws exactly; a random_state is refused, as every bit comes from the operating system.
+
+        Raises
+        ------
+        ImportError
+            If scipy is not installed.
+
+        Examples
+        --------
+        >>> import discretegauss as dg
+        >>> frozen = dg.DiscreteGaussian(100).as_scipy()
+        >>> frozen.rvs(size=5).shape
+        (5,)
+        """
+        from ._as_scipy import as_scipy
+
+        return as_scipy(self)
+
 
 @dataclass(frozen=True)
 class DiscreteGaussian(_Law):
@@ -117,9 +150,41 @@ class DiscreteGaussian(_Law):
     mu: Any = Fraction(0)
 
     def __post_init__(self) -> None:
-        spec = self._prepare(self.sigma2, self.mu)
+        spec = self._check(self.sigma2, self.mu)
         object.__setattr__(self, "sigma2", spec.parameter)
         object.__setattr__(self, "mu", spec.mu)
+
+    def tail_bound(self, k: Any) -> float:
+        """Return the paper's upper bound on P(X >= k): P(N >= k - 1), N normal.
+
+        Parameters
+        ----------
+        k : number
+            Any number; what is between integers counts as the integer above.
+
+        Returns
+        -------
+        float
+            The bound, rounded up; 1 for k - 1 < mu. The exact tail, ``law.sf(k - 1)``, is less.
+
+        Notes
+        -----
+        The paper proves it for integers mu. For others the normal law's tail is multiplied with
+        sqrt(2 pi sigma2) over the sum of exp(-(x - mu)**2/(2 sigma2)), where that is above 1: the
+        same proof.
+
+        References
+        ----------
+        arXiv:2004.00010, Proposition 25.
+
+        Examples
+        --------
+        >>> law = DiscreteGaussian(100)
+        >>> law.sf(29) <= law.tail_bound(30) < 0.002
+        True
+        """
+        m = math.ceil(exact_rational(k, "k"))
+        return float_at_least(gaussian_tail_bound(self._spec, m, 64).upper)
 
 
 @dataclass(frozen=True)
@@ -145,7 +210,7 @@ class DiscreteLaplace(_Law):
     mu: Any = Fraction(0)
 
     def __post_init__(self) -> None:
-        spec = self._prepare(self.scale, self.mu)
+        spec = self._check(self.scale, self.mu)
         object.__setattr__(self, "scale", spec.parameter)
         object.__setattr__(self, "mu", spec.mu)
 
@@ -176,7 +241,7 @@ class GeneralizedGaussian(_Law):
     mu: Any = Fraction(0)
 
     def __post_init__(self) -> None:
-        spec = self._prepare(self.scale, self.mu, self.beta)
+        spec = self._check(self.scale, self.mu, self.beta)
         object.__setattr__(self, "scale", spec.parameter)
         object.__setattr__(self, "beta", spec.beta)
         object.__setattr__(self, "mu", spec.mu)

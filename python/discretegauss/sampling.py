@@ -99,7 +99,7 @@ def _prepare_scalar(kind: Kind, parameter: object, mu: object) -> PreparedLaw:
     return prepare(exact_spec(kind, parameter, mu))
 
 
-def _as_array(value: object, name: str) -> NDArray[Any] | None:
+def as_array(value: object, name: str) -> NDArray[Any] | None:
     """Return `value` as an array if it is one of some kind, else None: it is a single number.
 
     Lists become arrays of objects: numpy would make floats or strings of mixed ones, and so change
@@ -117,7 +117,7 @@ def _as_array(value: object, name: str) -> NDArray[Any] | None:
         except ValueError:
             raise ParameterValueError("arrays of parameters must not be ragged") from None
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        return _as_array(np.asarray(value), name)
+        return as_array(np.asarray(value), name)
     return None
 
 
@@ -213,7 +213,7 @@ def draw(
 
     given = (parameter, mu, beta)
     as_arrays = [
-        _as_array(value, name)
+        as_array(value, name)
         for value, name in zip(given, (_NAMES[kind], "mu", "beta"), strict=True)
     ]
     if all(array is None for array in as_arrays):

@@ -1,0 +1,135 @@
+"""ppf, isf and interval of an argument q, as scipy has them: numbers in, integers out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._lattice import canonical, mirrored
+from ._parameters import exact_rational, shown
+from ._quantile import lower_quantile, tail_guess
+from ._spec import Spec
+from ._vector import supported, tail_table
+from .errors import ParameterValueError
+from .sampling import as_array
+
+__all__ = ["central_interval", "quantiles"]
+
+#: Integers up to here are floats.
+_EXACT_FLOATS = 2**53
+
+#: From so many different q on, most are looked up in a table of tails.
+_MANY = 16
+
+#: Tails of a table are good to 1e-14; this near to one of them, the certified functions decide.
+_IN_DOUBT = 1e-13
+
+_Floats = NDArray[np.float64]
+
+
+def quantiles(spec: Spec, q: object, *, upper: bool) -> Any:
+    """Return the quantiles of q, or (upper) of 1 - q: a number or an array of numbers."""
+    array = as_array(q, "q")
+    if array is None:
+        return _shown(_quantile(spec, _level(q, "q", upper=upper)))
+    unique, places = np.unique(array.ravel(), return_inverse=True)
+    found = _looked_up(spec, unique, upper=upper)
+    results = [
+        _quantile(spec, _level(value, "q", upper=upper)) if known is None else known
+        for value, known in zip(unique.tolist(), found, strict=True)
+    ]
+    return _packed(results)[places.ravel()].reshape(array.shape)
+
+
+def central_interval(spec: Spec, confidence: object) -> tuple[Any, Any]:
+    """Return the quantiles of (1 - confidence)/2 and (1 + confidence)/2."""
+    array = as_array(confidence, "confidence")
+    given = [confidence] if array is None else array.ravel().tolist()
+    lower: list[float | int] = []
+    upper: list[float | int] = []
+    for value in given:
+        exact = exact_rational(value, "confidence")
+        if not 0 <= exact <= 1:
+            raise ParameterValueError(f"confidence must be between 0 and 1, got {shown(value)}")
+        lower.append(_quantile(spec, (1 - exact) / 2))
+        upper.append(_quantile(spec, (1 + exact) / 2))
+    if array is None:
+        return _shown(lower[0]), _shown(upper[0])
+    return _packed(lower).reshape(array.shape), _packed(upper).reshape(array.shape)
+
+
+def _level(q: object, name: str, *, upper: bool) -> Fraction | None:
+    """Return q or 1 - q exactly; None for what is no finite number."""
+    if isinstance(q, float | np.floating) and not math.isfinite(q):
+        return None
+    exact = exact_rational(q, name)
+    return 1 - exact if upper else exact
+
+
+def _quantile(spec: Spec, level: Fraction | None) -> float | int:
+    if level is None or not 0 <= level <= 1:
+        return math.nan
+    if level in (0, 1):
+        return math.inf if level else -math.inf
+    return lower_quantile(spec, level)
+
+
+def _is_float(value: float | int) -> bool:
+    return isinstance(value, float) or abs(value) <= _EXACT_FLOATS
+
+
+def _shown(value: float | int) -> float | int:
+    return float(value) if _is_float(value) else value
+
+
+def _packed(values: list[float | int]) -> NDArray[Any]:
+    """Return floats if they hold all values, else objects."""
+    if all(map(_is_float, values)):
+        return np.array(values, dtype=np.float64)
+    packed = np.empty(len(values), dtype=object)
+    packed[:] = values
+    return packed
+
+
+# --- many at once
+
+
+def _looked_up(spec: Spec, q: NDArray[Any], *, upper: bool) -> list[int | None]:
+    """Return the quantiles of distinct q that a table of tails gives beyond doubt."""
+    found: list[int | None] = [None] * q.size
+    law = canonical(spec)
+    if q.dtype != np.float64 or q.size < _MANY or not supported(law):
+        return found
+    # P(X <= k) >= q: for q > 1/2 the first tail of X at most 1 - q, for q < 1/2 the last tail of
+    # -X at least q. As for isf, 1 - q is a float for q >= 1/2.
+    small, large = (q > 0) & (q < 0.5), (q > 0.5) & (q < 1)
+    tails_of_x, tails_of_minus_x = (small, large) if upper else (large, small)
+    for chosen, side in ((tails_of_x, law), (tails_of_minus_x, mirrored(law))):
+        places = np.flatnonzero(chosen)
+        p = np.where(q[places] < 0.5, q[places], 1 - q[places])
+        for place, m in zip(places.tolist(), _first_tails_below(side, p), strict=True):
+            if m is not None:
+                found[place] = m - 1 if side is law else 1 - m
+    return found
+
+
+def _first_tails_below(spec: Spec, p: _Floats) -> Iterator[int | None]:
+    """Yield for each p the smallest m with P(X >= m) <= p; None where that is in doubt."""
+    if not p.size:
+        return
+    first = -(-spec.mu.numerator // spec.mu.denominator)
+    last = max(first, tail_guess(spec, Fraction(float(p.min()))))
+    table = tail_table(spec, first, last, most=1000 * p.size)
+    if table is None:
+        yield from [None] * p.size
+        return
+    above = table.size - np.searchsorted(table[::-1], p, side="right")  # how many are above p
+    for k, wanted in zip(above.tolist(), p.tolist(), strict=True):
+        near = table[max(0, k - 1) : k + 1]
+        sure = k < table.size and bool((np.abs(near - wanted) > _IN_DOUBT * wanted).all())
+        yield first + k if sure else None

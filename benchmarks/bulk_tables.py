@@ -11,24 +11,26 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 import bulk_peak_memory
 import discretegauss as dg
 from bulk_rows import BulkRow, Group, Settings, power
 from contenders import Draw
-from discretegauss._arguments import Method
-from discretegauss._native_laws import NativeTable
+from discretegauss._arguments import fits_dtype
+from discretegauss._choice import cells_from
+from discretegauss._native_laws import NativeLaw, NativeTable
 from discretegauss._spec import Kind, Spec
-from discretegauss.sampling import CELLS_FROM
 from rounds import measure
-
-CROSSING_SIGMAS = (1, 100, 10**4, 10**9)
 
 
 def gaussian_spec(sigma2: int | Fraction) -> Spec:
     """The Gaussian of this sigma2, about 0."""
     return Spec(Kind.DISCRETE_GAUSSIAN, Fraction(sigma2))
+
+
+def laplace_spec(scale: int) -> Spec:
+    """The Laplace of this scale, about 0."""
+    return Spec(Kind.DISCRETE_LAPLACE, Fraction(scale))
 
 
 BUILDS = {
@@ -37,10 +39,20 @@ BUILDS = {
     "Gaussian sigma=10^9": gaussian_spec(10**18),
     "Gaussian sigma2=10^100": gaussian_spec(10**100),
     "Gaussian sigma2=2^4000+1/3": gaussian_spec(2**4000 + Fraction(1, 3)),
-    "Laplace scale=1000": Spec(Kind.DISCRETE_LAPLACE, Fraction(1000)),
+    "Laplace scale=1000": laplace_spec(1000),
     "generalised Gaussian beta=3/2 scale=1000": Spec(
         Kind.GENERALIZED_GAUSSIAN, Fraction(1000), Fraction(0), Fraction(3, 2)
     ),
+    "generalised Gaussian beta=1.1 scale=1000": Spec(
+        Kind.GENERALIZED_GAUSSIAN, Fraction(1000), Fraction(0), Fraction(1.1)
+    ),
+}
+
+CROSSINGS = {
+    **{f"Gaussian sigma={s}": gaussian_spec(s**2) for s in (1, 10, 30, 100, 1000, 10**6)},
+    "Gaussian sigma=10^9": gaussian_spec(10**18),
+    "Gaussian sigma2=10^100": gaussian_spec(10**100),
+    **{f"Laplace scale={scale}": laplace_spec(scale) for scale in (1, 10, 100, 10**6)},
 }
 
 
@@ -73,35 +85,54 @@ def build(settings: Settings) -> Iterator[BulkRow]:
         yield BulkRow(f"building a table, {label}", 5.0, seconds * 1e3, "at most", "ms")
 
 
-def _by_method(method: Method, sigma2: int, out: NDArray[np.int64]) -> Draw:
-    return lambda n: dg.discrete_gaussian(sigma2, out=out[:n], method=method)
+def _filling(law: NativeLaw | NativeTable, dtype: str) -> Draw:
+    """Draw n times, into one array over and over."""
+    out = np.empty(2**16, dtype)
+
+    def fill(n: int) -> None:
+        for start in range(0, n, out.size):
+            law.fill(out[: n - start], "getrandom")
+
+    return fill
+
+
+def _building(spec: Spec) -> Draw:
+    """Build n tables."""
+
+    def build_tables(n: int) -> None:
+        for _ in range(n):
+            NativeTable(spec)
+
+    return build_tables
 
 
 def crossing(settings: Settings) -> Iterator[BulkRow]:
     """From how many draws on a new table is repaid, against where method="auto" begins.
 
     Both ways take time a + b n, where a is the table's building: they cross at n = a / (b_reference
-    - b_cells). Verdict: "auto" begins within a factor of 2 of that, and so loses at most about as
-    much at any n.
+    - b_cells), here the median over the rounds. Verdict: "auto" begins within a factor of 2 of
+    that, and so loses at most about as much at any n.
     """
-    out = np.empty(settings.draws, np.int64)
-    for sigma in CROSSING_SIGMAS:
-        seconds = _seconds(partial(NativeTable, gaussian_spec(sigma**2)), settings)
-        cells = _by_method("cells", sigma**2, out)
-        cells(1)  # its table is kept from now on
+    for label, spec in CROSSINGS.items():
+        dtype = "i8" if fits_dtype(spec, np.dtype("i8")) else "O"
         rates = measure(
-            {"cells": cells, "reference": _by_method("reference", sigma**2, out)},
-            seconds=settings.seconds / 2,
+            {
+                "building": _building(spec),
+                "cells": _filling(NativeTable(spec), dtype),
+                "reference": _filling(NativeLaw(spec), dtype),
+            },
+            seconds=settings.seconds / 4,
             rounds=settings.rounds,
         )
-        slope = 1 / rates["reference"].median - 1 / rates["cells"].median
-        where = seconds / slope
+        by_round = zip(*(rates[name].by_round for name in rates), strict=True)
+        where = statistics.median(1 / b / (1 / r - 1 / c) for b, c, r in by_round)
+        begins = cells_from(spec)
         yield BulkRow(
-            f'"auto" sigma={power(sigma)}: crossing and CELLS_FROM, larger / smaller',
+            f'"auto" {label}: crossing and where it begins, larger / smaller',
             2.0,
-            max(where / CELLS_FROM, CELLS_FROM / where),
+            max(where / begins, begins / where),
             "at most",
-            note=f"they cross at {where:,.0f} draws; CELLS_FROM is {CELLS_FROM:,}",
+            note=f"they cross at {where:,.0f} draws; tables from {begins:,}",
             ours=rates["cells"].by_round,
             peer=rates["reference"].by_round,
         )

@@ -21,6 +21,12 @@ else()
     $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-D_FORTIFY_SOURCE=2>)
 endif()
 
+if(DG_COVERAGE)
+  # Atomic: tests draw in several threads.
+  target_compile_options(dg_hardening INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(dg_hardening INTERFACE --coverage)
+endif()
+
 add_library(dg_flags INTERFACE)
 target_link_libraries(dg_flags INTERFACE dg_hardening)
 target_compile_options(dg_flags INTERFACE

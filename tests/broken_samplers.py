@@ -37,6 +37,14 @@ class Control:
     claims: Callable[[], LawTable]
     sample: Sampler
 
+    def seeded(self, n: int) -> Ints:
+        """Return the same draws every time, so that no control fails or passes by luck."""
+        seed = int.from_bytes(self.name.encode(), "little")
+        draws = self.sample(np.random.default_rng(seed), n)
+        if len(draws) != n:
+            raise ValueError(f"{self.name} gave {len(draws)} draws, not {n}")
+        return draws
+
 
 # --- sound building blocks, vectorised ------------------------------------------------------
 

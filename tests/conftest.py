@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import shims
 
 import discretegauss
 
@@ -14,3 +17,9 @@ def native_engine() -> None:
     """Skip where the compiled engine is not the one that draws."""
     if ENGINE != "native":
         pytest.skip("the compiled engine is not in use here")
+
+
+@pytest.fixture(scope="session")
+def getrandom_shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """getrandom_shim.c, compiled: for interpreters under shims.environment."""
+    return shims.compiled("getrandom_shim", tmp_path_factory.mktemp("getrandom"))

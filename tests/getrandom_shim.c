@@ -2,6 +2,9 @@
  *
  * The C core calls getrandom(), Python's os.getrandom calls syscall(SYS_getrandom, ...): both come
  * here. dg_shim_set chooses what they do; before it is called, and in mode 0, the real ones do it.
+ *
+ * For the tests of wiping: a caller's source that hands out the same stream and keeps no copy
+ * (dg_shim_fill), and wiping that can be turned off (dg_shim_no_wiping).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,8 +19,9 @@ enum { REAL, WHOLE, EINTR_MANY, SHORT_READS, FAIL, ZERO, FAIL_LATE, TOO_MUCH };
 
 static int mode;
 static int error_to_give;
-static uint64_t position; /* bytes of the stream handed out */
+static uint64_t position; /* bytes of the stream handed out; several threads count on */
 static uint64_t calls;
+static int no_wiping;
 static uint64_t late_after; /* FAIL_LATE: bytes before the failure */
 static unsigned flags_seen;
 
@@ -31,6 +35,16 @@ void dg_shim_set(int new_mode, int error, uint64_t fail_after)
     position = 0;
     calls = 0;
     flags_seen = 0;
+}
+
+uint64_t dg_shim_position(void)
+{
+    return position;
+}
+
+void dg_shim_no_wiping(int off)
+{
+    no_wiping = off;
 }
 
 uint64_t dg_shim_calls(void)
@@ -52,27 +66,59 @@ static uint8_t stream_byte(uint64_t i)
     return (uint8_t)((z ^ (z >> 31)) >> 56);
 }
 
-static ssize_t deliver(uint8_t *out, size_t n)
+/** The next n bytes of the stream, the place of the first of which is given. */
+static ssize_t deliver_at(uint64_t first, uint8_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        out[i] = stream_byte(position++);
+        out[i] = stream_byte(first + i);
     }
     return (ssize_t)n;
 }
 
+static uint64_t advance(size_t n)
+{
+    return __atomic_fetch_add(&position, n, __ATOMIC_RELAXED);
+}
+
+static ssize_t deliver(uint8_t *out, size_t n)
+{
+    return deliver_at(advance(n), out, n);
+}
+
+/** What a caller's source calls to fill its buffer. */
+void dg_shim_fill(uint8_t *out, size_t n)
+{
+    deliver(out, n);
+}
+
+void explicit_bzero(void *memory, size_t n)
+{
+    if (!no_wiping) {
+        memset(memory, 0, n);
+        __asm__ volatile("" : : "r"(memory) : "memory"); /* the memset stays */
+    }
+}
+
+/* What explicit_bzero becomes under _FORTIFY_SOURCE. */
+void __explicit_bzero_chk(void *memory, size_t n, size_t room)
+{
+    (void)room;
+    explicit_bzero(memory, n);
+}
+
 static ssize_t shim(void *buffer, size_t n, unsigned flags)
 {
-    calls++;
-    flags_seen |= flags;
+    uint64_t call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&flags_seen, flags, __ATOMIC_RELAXED);
     switch (mode) {
     case EINTR_MANY: /* a hundred interruptions before each delivery */
-        if (calls % 101 != 0) {
+        if (call % 101 != 0) {
             errno = EINTR;
             return -1;
         }
         return deliver(buffer, n);
     case SHORT_READS: { /* one to seven bytes at a time */
-        size_t some = 1 + (size_t)(calls % 7);
+        size_t some = 1 + (size_t)(call % 7);
         return deliver(buffer, n < some ? n : some);
     }
     case FAIL:
@@ -81,12 +127,14 @@ static ssize_t shim(void *buffer, size_t n, unsigned flags)
         return -1;
     case ZERO:
         return 0;
-    case FAIL_LATE:
-        if (position >= late_after) {
+    case FAIL_LATE: {
+        uint64_t first = advance(n);
+        if (first >= late_after) {
             errno = error_to_give;
             return -1;
         }
-        return deliver(buffer, n);
+        return deliver_at(first, buffer, n);
+    }
     case TOO_MUCH:
         deliver(buffer, n);
         return (ssize_t)n + 1;

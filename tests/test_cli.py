@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import pytest
 
-from discretegauss import __version__, cli
+from discretegauss import __version__, cli, privacy
 from discretegauss.errors import EntropyError
 
 FLIGHTS = Path(__file__).parent.parent / "examples" / "flights.csv"
@@ -85,16 +85,90 @@ def test_python_m_releases_the_real_table_into_the_current_folder(tmp_path: Path
 
 
 def test_epsilon_and_delta(run: Command, tmp_path: Path) -> None:
-    done = run(*release(tmp_path / "o", "--epsilon", 1, "--delta", "1e-6", "--sensitivity", "3/2"))
+    done = run(*release(tmp_path / "o", "--epsilon", 1, "--delta", "1e-6", "--sensitivity", 2))
     assert done.code == 0
     assert "(1, 1e-6) as asked" in done.out
-    assert "by at most 1.5)" in done.out
+    assert "by at most 2)" in done.out
 
 
 def test_numbers_are_exact(run: Command, tmp_path: Path) -> None:
     """0.1 is a tenth (the float near it would give a sigma2 that is not 5), and 1/3 a third."""
     assert "sigma2              5\n" in run(*release(tmp_path / "a", "--rho", "0.1")).out
     assert "sigma2              3/2 = 1.5\n" in run(*release(tmp_path / "b", "--rho", "1/3")).out
+
+
+def lines_of(done: Outcome) -> dict[str, str]:
+    assert (done.code, done.err) == (0, "")
+    return {line[:20].rstrip(): line[20:] for line in done.out.splitlines()}
+
+
+def test_calibrate_by_epsilon_and_delta(run: Command) -> None:
+    lines = lines_of(run("calibrate", "--epsilon", 1, "--delta", "1e-6", "--queries", 100))
+    assert lines["sigma2"] == "8924/5 = 1784.8"
+    assert lines["standard deviation"] == "42.2469"
+    assert lines["95 % interval"] == "-83 .. 83 (of the noise)"
+    assert lines["sensitivity"] == "1 (one person changes at most 100 answers, each by at most 1)"
+    assert lines["rho"] == "0.0280144 (zCDP)"
+    assert lines["(epsilon, delta)"] == (
+        "(1, 1e-6) as asked; achieved: (0.999998, 1e-6), by arXiv 2004.00010, Theorem 7"
+    )
+
+
+def test_calibrate_by_rho(run: Command) -> None:
+    lines = lines_of(run("calibrate", "--rho", "1/3", "--sensitivity", 3, "--report-delta", "1e-9"))
+    assert lines["sigma2"] == "27/2 = 13.5"
+    assert lines["rho"] == "0.333334 (zCDP)"
+    assert lines["(epsilon, delta)"].endswith(", 1e-9), by arXiv 2004.00010, Theorem 7")
+
+
+def test_calibrate_says_what_calibrate_gaussian_returns(run: Command) -> None:
+    law = privacy.calibrate_gaussian(epsilon="0.5", delta="1e-7", sensitivity=4, queries=9)
+    arguments = ("--epsilon", 0.5, "--delta", "1e-7", "--sensitivity", 4, "--queries", 9)
+    assert lines_of(run("calibrate", *arguments))["sigma2"].startswith(f"{law.sigma2} ")
+
+
+def test_calibrate_with_numbers_that_are_long_or_nothing(run: Command) -> None:
+    """Noise so large that epsilon is 0 at that delta, and a fraction too long to be read."""
+    lines = lines_of(run("calibrate", "--rho", "1e-30", "--report-delta", "1e-6"))
+    assert lines["(epsilon, delta)"].startswith("(0, 1e-6)")
+    lines = lines_of(run("calibrate", "--rho", "1/" + "7" * 70))
+    assert lines["sigma2"].startswith("a fraction of 72 characters ~ 3.88889e")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "either --rho, or both --epsilon and --delta"),
+        (["--epsilon", "1"], "either --rho, or both --epsilon and --delta"),
+        (["--rho", "1", "--delta", "0.1"], "either --rho, or both --epsilon and --delta"),
+        (["--rho", "0"], "--rho: must be positive, got '0'"),
+        (["--rho", "1", "--queries", "0"], "--queries: must be a whole number"),
+        (["--rho", "1", "--queries", "1.5"], "--queries: must be a whole number"),
+        (["--epsilon", "1", "--delta", "0.1", "--sensitivity", "1/2"], "must be a whole number"),
+        (["--rho", "1e-1300"], "at most 600 digits"),
+        (["--rho", "1", "counts.csv"], "unrecognized arguments: counts.csv"),
+    ],
+)
+def test_a_bad_argument_of_calibrate_is_one_line_and_exit_code_2(
+    run: Command, arguments: list[str], message: str
+) -> None:
+    done = run("calibrate", *arguments)
+    assert done.code == 2
+    assert done.is_one_line_with(message), done.err
+
+
+def test_a_result_that_cannot_be_printed_is_exit_code_1() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "discretegauss", "calibrate", "--rho", "1"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "the result could not be printed" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["release", "--help"]])
@@ -128,13 +202,14 @@ def test_version(run: Command) -> None:
         (["--rho", ""], "--rho: must be a finite number"),
         (["--rho", "a\nb"], "--rho: must be a finite number"),
         (["--rho", "1e999999999"], "--rho: must be a finite number"),
-        (["--rho", "1e-1300"], "more than 600 digits"),
+        (["--rho", "1e-1300"], "at most 600 digits"),
         (["--epsilon", "-1", "--delta", "0.1"], "--epsilon: must be positive"),
         (["--epsilon", "1", "--delta", "0"], "--delta: must lie between 0 and 1"),
         (["--epsilon", "1", "--delta", "1"], "--delta: must lie between 0 and 1"),
         (["--epsilon", "1", "--delta", "nan"], "--delta: must be a finite number"),
         (["--rho", "1", "--report-delta", "2"], "--report-delta: must lie between 0 and 1"),
         (["--rho", "1", "--sensitivity", "0"], "--sensitivity: must be positive"),
+        (["--epsilon", "1", "--delta", "0.1", "--sensitivity", "3/2"], "must be a whole number"),
         (["--rho", "1", "--rows-per-person", "1/2"], "--rows-per-person: must be a whole number"),
         (["--rho", "1", "--rows-per-person", "0"], "--rows-per-person: must be a whole number"),
         (["--rho", "1", "--column", "no"], "no column 'no'"),
@@ -274,7 +349,7 @@ def test_ctrl_c_is_exit_code_130_and_no_file(tmp_path: Path) -> None:
         for _ in range(600):  # once may be too early: just before the read that it should end
             running.send_signal(signal.SIGINT)
             try:
-                _, err = running.communicate(timeout=0.1)
+                _, err = running.communicate(timeout=2)  # one at a time
                 break
             except subprocess.TimeoutExpired:
                 continue

@@ -10,6 +10,7 @@ asserts a time: how soon the answer comes is measured by ``python benchmarks/int
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -65,6 +66,46 @@ def draw_with_arrays_of_parameters() -> object:
     return dg.discrete_gaussian([1, 4], (LONG // 100, 2), dtype=np.int8)
 
 
+def draw_by_chacha20() -> object:
+    return dg.discrete_gaussian(1, LONG, dtype=np.int8, method="reference", source="chacha20")
+
+
+def draw_from_cells() -> object:
+    return dg.discrete_gaussian(4, 2 * LONG, dtype=np.int8, method="cells")
+
+
+def draw_from_cells_by_chacha20_and_threads() -> object:
+    options: dict[str, Any] = {"method": "cells", "source": "chacha20", "threads": 2}
+    return dg.discrete_gaussian(4, 3 * LONG, dtype=np.int8, **options)
+
+
+def draw_objects_from_cells() -> object:
+    return dg.discrete_gaussian(10**100, 10**7, dtype=object, method="cells")
+
+
+def draw_from_cells_from_a_source() -> object:
+    return dg.discrete_laplace(1000, LONG, dtype=np.int32, method="cells", source=slow_source)
+
+
+def build_tables() -> None:
+    """Tables that take a tenth of a second each, one after the other."""
+    for i in range(10**6):
+        dg.GeneralizedGaussian(Fraction(3**3000 + i, 7**500), Fraction(5**2000 + i, 5**2000))
+
+
+def build_a_long_table() -> None:
+    """One that takes seconds."""
+    dg.GeneralizedGaussian(Fraction(3**40_000, 7**20_000), Fraction(5**20_000 + 1, 5**20_000), 1)
+    raise RuntimeError("the table was there before the signal came")
+
+
+def give_up_a_law_that_fits_nothing() -> None:
+    """One that is refused after a while: the bounds of the exponents say nothing."""
+    for _ in range(10**6):
+        with contextlib.suppress(dg.errors.ParameterValueError):
+            dg.GeneralizedGaussian(Fraction(1, 3**3000), 3**3000, Fraction(1, 3))
+
+
 DRAWS = [
     draw_int8,
     draw_objects,
@@ -74,6 +115,17 @@ DRAWS = [
     draw_from_a_source,
     draw_with_arrays_of_parameters,
 ]
+if dg.build_info()["engine"] == "native":
+    DRAWS += [
+        draw_by_chacha20,
+        draw_from_cells,
+        draw_from_cells_by_chacha20_and_threads,
+        draw_objects_from_cells,
+        draw_from_cells_from_a_source,
+        build_tables,
+        build_a_long_table,
+        give_up_a_law_that_fits_nothing,
+    ]
 
 
 def interrupted(draw: Callable[[], object]) -> float:

@@ -27,6 +27,7 @@ from typing import Any
 import law_checks
 import numpy as np
 import pytest
+from broken_cells import BROKEN_CELLS, SOUND_CELLS
 from broken_samplers import BROKEN, SLIGHTLY_BROKEN, SOUND, Control
 from law_checks import (
     ALPHA,
@@ -226,37 +227,31 @@ def test_the_twin_follows_the_laws(tmp_path: Any) -> None:
 # --- the harness -----------------------------------------------------------------------------
 
 
-def _seeded(control: Control, n: int) -> Any:
-    """The same draws every time, so that no control fails or passes by luck."""
-    seed = int.from_bytes(control.name.encode(), "little")
-    draws = control.sample(np.random.default_rng(seed), n)
-    assert len(draws) == n
-    return draws
-
-
-@pytest.mark.parametrize("control", SOUND, ids=lambda control: control.name)
+@pytest.mark.parametrize("control", [*SOUND, *SOUND_CELLS], ids=lambda control: control.name)
 def test_a_sound_sampler_passes(control: Control) -> None:
     """The samplers that the broken ones are made from are not rejected."""
-    assert rejected(_seeded(control, DRAWS), control.claims()) == []
+    assert rejected(control.seeded(DRAWS), control.claims()) == []
 
 
-@pytest.mark.parametrize("control", BROKEN, ids=lambda control: control.name)
+@pytest.mark.parametrize("control", [*BROKEN, *BROKEN_CELLS], ids=lambda control: control.name)
 def test_a_broken_sampler_is_rejected(control: Control) -> None:
     """A million draws of a sampler with one fault are told from the law that it claims."""
-    assert rejected(_seeded(control, DRAWS), control.claims())
+    assert rejected(control.seeded(DRAWS), control.claims())
 
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("control", SLIGHTLY_BROKEN, ids=lambda control: control.name)
 def test_a_slightly_broken_sampler_is_rejected(control: Control) -> None:
     """Thirty million draws show what a million do not."""
-    assert rejected(_seeded(control, 3 * EVIDENCE_DRAWS), control.claims())
+    assert rejected(control.seeded(3 * EVIDENCE_DRAWS), control.claims())
 
 
 def test_there_are_at_least_25_broken_samplers() -> None:
     """The list of negative controls is as long as promised, and no name is there twice."""
     names = [control.name for control in BROKEN]
     assert len(names) == len(set(names)) >= 25
+    cells = [control.name for control in BROKEN_CELLS]
+    assert len(cells) == len(set(cells)) >= 15
 
 
 # Laws of thousands of cells are closer to chi2 than all the others, and slow to compute.

@@ -98,7 +98,7 @@ def test_sensitivity_and_rows_per_person_enter_sigma2_exactly(tmp_path: Path) ->
 def test_an_epsilon_delta_budget_is_kept(tmp_path: Path) -> None:
     done = release_table(FLIGHTS, "flights", tmp_path / "o", epsilon=1, delta="1e-6")
     assert done.epsilon <= 1
-    assert dg.privacy.zcdp_delta(done.rho, 1) <= 1e-6
+    assert dg.privacy.delta(dg.DiscreteGaussian(done.sigma2), 1) <= 1e-6
     assert (done.asked_epsilon, done.delta) == (Fraction(1), Fraction("1e-6"))
 
 
@@ -119,6 +119,7 @@ def test_an_epsilon_delta_budget_is_kept(tmp_path: Path) -> None:
         {"rho": 1, "rows_per_person": 0},
         {"rho": 1, "rows_per_person": 1.5},
         {"rho": 1, "report_delta": 1},
+        {"epsilon": 1, "delta": 0.1, "sensitivity": "3/2"},
         {"rho": "1e-1300"},
         {"rho": None},
     ],
@@ -134,7 +135,7 @@ def test_a_bad_budget_is_refused_before_anything_is_drawn_or_written(
 
 
 def test_noise_too_long_for_a_table_is_an_overflow_error(tmp_path: Path) -> None:
-    with pytest.raises(ParameterOverflowError, match="more than 600 digits"):
+    with pytest.raises(ParameterOverflowError, match="at most 600 digits"):
         release_table(FLIGHTS, "flights", tmp_path / "o", rho="1e-1300")
 
 
@@ -279,14 +280,14 @@ def test_the_report_says_what_was_done(tmp_path: Path) -> None:
     assert lines["95 % interval"].startswith("-4 .. 4 ")
     assert lines["sensitivity"] == "1 (one person changes at most one count, by at most 1)"
     assert lines["rho"] == "0.1 (zCDP)"
-    assert lines["(epsilon, delta)"].startswith("(2.14194, 1e-6) from rho")
+    assert lines["(epsilon, delta)"] == "(2.00876, 1e-6), by arXiv 2004.00010, Theorem 7"
     assert lines["time"].endswith(" s")
 
 
 def test_the_report_of_an_epsilon_delta_budget(tmp_path: Path) -> None:
     lines = report(tmp_path, epsilon=1, delta="1e-6", rows_per_person=3)
-    assert lines["sigma2"] == "307933/5000 = 61.5866"
-    assert lines["(epsilon, delta)"].startswith("(1, 1e-6) as asked")
+    assert lines["sigma2"] == "267457/5000 = 53.4914"
+    assert lines["(epsilon, delta)"].startswith("(1, 1e-6) as asked; achieved: (1, 1e-6), by arXiv")
     assert lines["sensitivity"].startswith("1 (one person changes at most 3 counts, each by")
 
 
@@ -301,6 +302,21 @@ def test_the_report_warns_of_noise_that_is_none(tmp_path: Path) -> None:
     lines = report(tmp_path, rho="1e30")
     assert "published unchanged" in lines["95 % interval"]
     assert lines["standard deviation"] == "below 1e-160"
+
+
+def test_a_sensitivity_that_is_a_norm_goes_with_rho_and_by_way_of_rho(tmp_path: Path) -> None:
+    lines = report(tmp_path, rho="0.1", sensitivity="3/2")
+    assert lines["sensitivity"].startswith("1.5 (")
+    by_rho = "(2.14194, 1e-6) from rho, by arXiv 2004.00010, Corollary 13"
+    assert lines["(epsilon, delta)"] == by_rho
+
+
+def test_the_epsilon_reported_is_that_of_all_rows_of_a_person(tmp_path: Path) -> None:
+    person = {"sensitivity": 2, "rows_per_person": 3}
+    done = release_table(FLIGHTS, "flights", tmp_path / "o", rho="0.1", **person)  # type: ignore[arg-type]
+    law = dg.DiscreteGaussian(done.sigma2)
+    assert done.epsilon == dg.privacy.epsilon(law, "1e-6", 2, queries=3)
+    assert dg.privacy.delta(law, done.epsilon, 2, queries=3) <= 1e-6
 
 
 def test_both_or_no_budget_is_a_type_error(tmp_path: Path) -> None:

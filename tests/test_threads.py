@@ -1,14 +1,22 @@
 """Several threads may draw at once, and one call may draw by several threads.
 
-At sigma2 = 2^100 two equal values among n have a probability of about n^2 / (7 * 2^50): below 10^-6
-for the 80 000 values below.
+At sigma2 = 2^110 two equal values among n have a probability of about n^2 / (7 * 2^55): below 3 *
+10^-8 for the 80 000 values below, so that no two draws can have come from the same random words.
+
+That no two threads touch the same memory without an order is asked by tests/c/test_threads.c in a
+build with -DDG_SANITIZE=thread.
 """
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,36 +25,115 @@ from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
 
-SIGMA2 = 2**100
+SIGMA2 = 2**110
 ENGINE = dg.build_info()["engine"]
 VALUES = 10_000 if ENGINE == "native" else 500
+THREADS = 8
+
+#: Every path from random words to draws.
+WAYS: dict[str, dict[str, Any]] = {"reference": {"method": "reference"}}
+if ENGINE == "native":
+    WAYS |= {
+        "cells": {"method": "cells"},
+        "chacha20": {"method": "reference", "source": "chacha20"},
+        "cells by chacha20": {"method": "cells", "source": "chacha20"},
+        "cells of objects": {"method": "cells", "dtype": object},
+    }
+ways = pytest.mark.parametrize("options", WAYS.values(), ids=WAYS)
 
 
-def test_threads_that_draw_at_once_share_no_value() -> None:
-    """Eight threads that begin together draw no value twice, within a thread or between two."""
-    start = threading.Barrier(8)
+def at_once(draw: Callable[[int], Any]) -> list[Any]:
+    """Return draw(0), draw(1), ... by threads that begin together and are switched often."""
+    start = threading.Barrier(THREADS)
 
-    def draw(_i: int) -> Any:
+    def begin(i: int) -> Any:
         start.wait()
-        return dg.discrete_gaussian(SIGMA2, VALUES)
+        return draw(i)
 
-    with ThreadPoolExecutor(8) as pool:
-        values = np.concatenate(list(pool.map(draw, range(8))))
-    assert len(np.unique(values)) == 8 * VALUES
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(THREADS) as pool:
+            return list(pool.map(begin, range(THREADS)))
+    finally:
+        sys.setswitchinterval(interval)
 
 
-@pytest.mark.parametrize("threads", [2, 3, 8])
-@pytest.mark.parametrize("dtype", [np.int64, object])
-def test_one_call_by_several_threads_draws_no_value_twice(threads: int, dtype: Any) -> None:
-    """Each thread of a call has bits of its own."""
-    values = dg.discrete_gaussian(SIGMA2, VALUES, dtype=dtype, threads=threads)
-    assert len(set(values.tolist())) == VALUES
+@ways
+def test_threads_that_draw_at_once_share_no_value(options: dict[str, Any]) -> None:
+    """Eight threads draw from one law object, no value twice, within a thread or between two."""
+    law = dg.DiscreteGaussian(SIGMA2, mu="1/3")
+    values = np.concatenate(at_once(lambda _: law.sample(VALUES, **options)))
+    assert len(set(values.tolist())) == THREADS * VALUES
+
+
+def test_single_draws_of_threads_share_no_value() -> None:
+    """Eight threads draw one by one from one law object, no value twice."""
+    law = dg.DiscreteLaplace(2**55)
+    values = at_once(lambda _: [law.sample() for _ in range(VALUES // 10)])
+    assert len({x for drawn in values for x in drawn}) == THREADS * (VALUES // 10)
 
 
 @pytest.mark.usefixtures("native_engine")
-def test_draws_by_several_threads_follow_the_law() -> None:
+def test_threads_may_build_one_table_at_once() -> None:
+    """A table that no thread has drawn from before: each finds or builds it, and draws rightly."""
+
+    def draw(mu: int, _i: int) -> Any:
+        return dg.discrete_gaussian(SIGMA2, 1000, mu=mu, method="cells")
+
+    for mu in range(2**30, 2**30 + 10):
+        values = at_once(partial(draw, mu))
+        assert len(set(np.concatenate(values).tolist())) == THREADS * 1000
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_a_table_that_is_given_up_lives_while_a_thread_draws_from_it() -> None:
+    """With more laws in use than tables are kept, every draw is still of its own law."""
+
+    def draw(i: int) -> bool:
+        return all(
+            abs(int(x) - 1000 * mu) < 100
+            for mu in range(i, 60, 3)
+            for x in dg.discrete_gaussian(1, 50, mu=1000 * mu, method="cells")
+        )
+
+    assert at_once(draw) == [True] * THREADS
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_mpfr_keeps_its_state_per_thread() -> None:
+    """The MPFR that draws is one built for threads: each has its own flags and constants."""
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+    libraries = {line.split()[-1] for line in maps if "libmpfr" in line}
+    assert libraries
+    assert all(ctypes.CDLL(library).mpfr_buildopt_tls_p() == 1 for library in libraries)
+
+
+@ways
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_one_call_by_several_threads_draws_no_value_twice(
+    threads: int, options: dict[str, Any]
+) -> None:
+    """Each thread of a call has bits of its own."""
+    values = dg.discrete_gaussian(SIGMA2, VALUES, threads=threads, **options)
+    assert len(set(values.tolist())) == VALUES
+
+
+def test_the_count_of_values_catches_words_used_twice() -> None:
+    """The control: threads whose sources hand out the same words have all their draws in common."""
+    from discretegauss.testing import TapeSource
+
+    tape = np.random.default_rng(1).bytes(200_000)
+    values = at_once(lambda _: dg.discrete_gaussian(SIGMA2, 500, source=TapeSource(tape)))
+    assert len(set(np.concatenate(values).tolist())) == 500
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize("source", ["getrandom", "chacha20"])
+@pytest.mark.parametrize("method", ["reference", "cells"])
+def test_draws_by_several_threads_follow_the_law(method: Any, source: Any) -> None:
     """A million draws by three threads are not told from the exact law."""
-    draws = dg.discrete_gaussian(100, 1_000_000, threads=3)
+    draws = dg.discrete_gaussian(100, 1_000_000, threads=3, method=method, source=source)
     assert rejected(draws, gaussian_table(Fraction(100))) == []
 
 

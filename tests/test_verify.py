@@ -7,11 +7,21 @@ of ``python -m discretegauss.verify`` and 200 random laws.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import re
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from broken_tables import (
+    CORRUPTIONS,
+    CUBIC,
+    HUGE,
+    LINE_CORRUPTIONS,
+    SINGLE,
+    WIDE,
+    Corruption,
+    with_line,
+)
 
 from discretegauss import verify as verifier
 from discretegauss._spec import Kind, Spec
@@ -30,11 +40,6 @@ GAUSSIAN, LAPLACE, GENERALIZED = (
     Kind.DISCRETE_LAPLACE,
     Kind.GENERALIZED_GAUSSIAN,
 )
-
-SINGLE = Spec(GAUSSIAN, Q(10), Q(1, 3))  # blocks of one integer
-WIDE = Spec(LAPLACE, Q(1000), Q(1, 3))
-CUBIC = Spec(GENERALIZED, Q(10**6), Q(1, 3), Q(3))
-HUGE = Spec(GAUSSIAN, 2**4000 + Q(1, 3), Q(-1, 2))
 
 CHOSEN = [
     SINGLE,
@@ -68,96 +73,11 @@ def test_small_tables_and_forced_blocks_are_right(index_bits: int, block_bits: i
         verify(copy_out(spec, index_bits=index_bits, block_bits=block_bits))
 
 
-def _with_line(table: Table, i: int, line: Line) -> Table:
-    lines = list(table.lines)
-    lines[i] = line
-    return replace(table, lines=tuple(lines))
-
-
-def _first_full(table: Table, block: int) -> int:
-    return table.full.index(block)
-
-
-def _moved_cell(table: Table) -> Table:
-    full = list(table.full)
-    full[_first_full(table, 1)] = 0
-    return replace(table, full=tuple(full))
-
-
-def _full_cell_twice(table: Table) -> Table:
-    return replace(table, full=(*table.full, 1))
-
-
-def _partial_made_full(table: Table) -> Table:
-    """The lowest partial cell of a block becomes full: a consistent layout, and a wrong law."""
-    cell = min((c for c in table.partial if c.block == 2), key=lambda c: c.level)
-    partial = tuple(c for c in table.partial if c != cell)
-    return replace(table, full=(*table.full, cell.block), partial=partial)
-
-
-def _top_cell_dropped(table: Table) -> Table:
-    """The highest partial cell of a block is missing: the law loses its top there."""
-    cell = max((c for c in table.partial if c.block == 2), key=lambda c: c.level)
-    return replace(table, partial=tuple(c for c in table.partial if c != cell))
-
-
-def _level_off(table: Table) -> Table:
-    partial = list(table.partial)
-    partial[0] = partial[0]._replace(level=partial[0].level + 1)
-    return replace(table, partial=tuple(partial))
-
-
-def _partial_of_other_line(table: Table) -> Table:
-    partial = list(table.partial)
-    i = len(partial) // 2
-    partial[3], partial[i] = (
-        partial[3]._replace(line=partial[i].line),
-        partial[i]._replace(line=partial[3].line),
-    )
-    return replace(table, partial=tuple(partial))
-
-
-def _core_cut(table: Table) -> Table:
-    """The last block is given to the tail, whose first integer then has H g > 1."""
-    last = table.last_block
-    return replace(
-        table,
-        last_block=last - 1,
-        full=tuple(block for block in table.full if block != last),
-        partial=tuple(cell for cell in table.partial if cell.block != last),
-    )
-
-
-def _narrow_tails(table: Table) -> Table:
-    bits = max(0, table.tail_bits - 1)
-    return replace(table, tail_bits=bits, n_tail_side=table.n_tail_side // 2)
-
-
-CORRUPTIONS: dict[str, Callable[[Table], Table]] = {
-    "one cell moved to another block": _moved_cell,
-    "one full cell twice": _full_cell_twice,
-    "a partial cell made full": _partial_made_full,
-    "a top cell dropped": _top_cell_dropped,
-    "a level off by one": _level_off,
-    "two cells with each other's lines": _partial_of_other_line,
-    "height one more": lambda table: replace(table, height=table.height + 1),
-    "height one less": lambda table: replace(table, height=table.height - 1),
-    "a core block fewer": _core_cut,
-    "tails half as wide, or none": _narrow_tails,
-    "too few tail cells": lambda table: replace(table, n_tail_side=table.n_tail_side - 1),
-    "one index bit fewer": lambda table: replace(table, index_bits=table.index_bits - 1),
-    "one tick bit fewer": lambda table: replace(table, tick_bits=table.tick_bits - 1),
-    "a law half a percent wider": lambda table: replace(
-        table, spec=table.spec._replace(parameter=table.spec.parameter * Q(201, 200))
-    ),
-}
-
-
 @pytest.mark.parametrize("spec", [SINGLE, WIDE, CUBIC], ids=described)
-@pytest.mark.parametrize("name", CORRUPTIONS)
-def test_a_table_with_one_thing_wrong_is_rejected(name: str, spec: Spec) -> None:
-    with pytest.raises(VerificationError):
-        verify(CORRUPTIONS[name](copy_out(spec)))
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
+def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: Spec) -> None:
+    with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
+        verify(corruption.change(copy_out(spec)))
 
 
 @pytest.mark.parametrize("spec", [WIDE, CUBIC], ids=described)
@@ -166,14 +86,6 @@ def test_a_centre_stored_wrong_is_rejected(spec: Spec) -> None:
     table = copy_out(spec)
     with pytest.raises(VerificationError):
         verify(replace(table, centre=table.centre + 2**46))
-
-
-LINE_CORRUPTIONS: dict[str, Callable[[Line], Line]] = {
-    "no error": lambda line: line._replace(error=0),
-    "a negative error": lambda line: line._replace(error=-1),
-    "base too high": lambda line: line._replace(base=line.base + 2 * line.error + 1),
-    "base too low": lambda line: line._replace(base=line.base - 2 * line.error - 1),
-}
 
 
 @pytest.mark.parametrize("spec", [SINGLE, WIDE, CUBIC, HUGE], ids=described)
@@ -187,8 +99,9 @@ def test_one_wrong_line_among_all_is_rejected(name: str, spec: Spec) -> None:
     tails = [i for i in telling if i >= table.tail_lines]
     rng = random.Random(name)
     for i in rng.sample(core, 3) + rng.sample(tails, 3):
+        _, change = LINE_CORRUPTIONS[name]
         with pytest.raises(VerificationError, match=f"line {i} "):
-            verify(_with_line(table, i, LINE_CORRUPTIONS[name](table.lines[i])))
+            verify(with_line(table, i, change(table.lines[i])))
 
 
 def _breaks_somewhere(line: Line, use: Use, table: Table, weight: Weight) -> bool:

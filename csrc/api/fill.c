@@ -54,27 +54,30 @@ typedef struct session {
     dg_big big;
 } session;
 
-static void session_open(session *call, const dg_law *law, const dg_source *source)
+static dg_status session_open(session *call, const dg_law *law, const dg_source *source)
 {
     call->big.open = false;
     dg_bits_open(&call->bits, source);
-    if (!law->uses_words) {
-        dg_big_open(&call->big, law);
-    }
+    return law->uses_words ? DG_OK : dg_big_open(&call->big, law);
 }
 
-static void session_close(session *call)
+static void session_close(session *call, size_t stack_bytes)
 {
     dg_big_close(&call->big);
     dg_bits_close(&call->bits);
-    dg_wipe_stack();
+    dg_wipe_stack(stack_bytes);
+    dg_wipe_registers();
 }
 
-static dg_status fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, session *call)
+/* Not inlined, this and fill_wide: what they spill must lie where session_close wipes. */
+
+/** Draws first ... end - 1, `after` more draws of about this size to come. */
+static __attribute__((noinline)) dg_status fill(void *out, size_t first, size_t end, size_t after,
+                                                dg_dtype dtype, const dg_law *law, session *call)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = first; i < end; i++) {
         drawn one;
-        look_ahead(&call->bits, n - 1 - i, law);
+        look_ahead(&call->bits, end - 1 - i + after, law);
         DG_TRY(draw_one(&one, law, &call->big, &call->bits));
         if (one.is_big || one.high != 0) {
             return DG_ERR_RANGE;
@@ -87,11 +90,16 @@ static dg_status fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, se
 dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
                       const dg_source *source)
 {
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
     session call;
-    session_open(&call, law, source);
-    dg_status status = fill(out, n, dtype, law, &call);
+    dg_status status = session_open(&call, law, source);
+    if (status == DG_OK) {
+        status = fill(out, 0, n, 0, dtype, law, &call);
+    }
     int kept_errno = errno;
-    session_close(&call);
+    session_close(&call, law->stack_bytes);
     if (status != DG_OK && n > 0) {
         memset(out, 0, n * dg_dtype_size(dtype));
     }
@@ -129,24 +137,87 @@ static dg_status store_wide(uint8_t *out, size_t n_bytes, const drawn *one, cons
     return reads_negative == one->negative ? DG_OK : DG_ERR_RANGE;
 }
 
+static __attribute__((noinline)) dg_status fill_wide(uint8_t *out, size_t n, size_t n_bytes,
+                                                     const dg_law *law, session *call)
+{
+    for (size_t i = 0; i < n; i++) {
+        drawn one;
+        look_ahead(&call->bits, n - 1 - i, law);
+        DG_TRY(draw_one(&one, law, &call->big, &call->bits));
+        DG_TRY(store_wide(out + i * n_bytes, n_bytes, &one, call->big.y));
+    }
+    return DG_OK;
+}
+
 dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
                            const dg_source *source)
 {
     session call;
-    dg_status status = DG_OK;
-    session_open(&call, law, source);
-    for (size_t i = 0; i < n && status == DG_OK; i++) {
-        drawn one;
-        look_ahead(&call.bits, n - 1 - i, law);
-        status = draw_one(&one, law, &call.big, &call.bits);
-        if (status == DG_OK) {
-            status = store_wide(out + i * n_bytes, n_bytes, &one, call.big.y);
-        }
+    dg_status status = session_open(&call, law, source);
+    if (status == DG_OK) {
+        status = fill_wide(out, n, n_bytes, law, &call);
     }
     int kept_errno = errno;
-    session_close(&call);
+    session_close(&call, law->stack_bytes);
     if (status != DG_OK && n > 0) {
         memset(out, 0, n * n_bytes);
+    }
+    errno = kept_errno;
+    return status;
+}
+
+/** The law of four small numbers: parameter a/b, centre c/d. */
+static dg_status small_law_new(dg_law **law, dg_law_kind kind, const int64_t numbers[4])
+{
+    uint8_t bytes[4][sizeof *numbers];
+    dg_integer integers[4];
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t k = 0; k < sizeof *numbers; k++) {
+            bytes[i][k] = (uint8_t)((uint64_t)numbers[i] >> (8 * k));
+        }
+        integers[i] = (dg_integer){bytes[i], sizeof *numbers};
+    }
+    const dg_parameters parameters = {integers[0], integers[1], integers[2],
+                                      integers[3], {NULL, 0},   {NULL, 0}};
+    return dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
+}
+
+dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
+                       const int64_t *numbers, const int64_t *which, const dg_source *source)
+{
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
+    session call;
+    dg_status status = DG_OK;
+    int kept_errno = 0;
+    size_t stack_bytes = DG_STACK_BYTES;
+    call.big.open = false;
+    dg_bits_open(&call.bits, source);
+    for (size_t i = 0, end; i < n && status == DG_OK; i = end) {
+        for (end = i + 1; end < n && which[end] == which[i];) {
+            end++;
+        }
+        dg_law *law;
+        status = small_law_new(&law, kind, numbers + 4 * which[i]);
+        if (status == DG_OK) {
+            /* what a caller's source is asked for has to be certain: other laws may need less */
+            const size_t after = dg_bits_from_caller(&call.bits) ? 0 : n - end;
+            stack_bytes = law->stack_bytes > stack_bytes ? law->stack_bytes : stack_bytes;
+            if (!law->uses_words) {
+                status = dg_big_open(&call.big, law);
+            }
+            if (status == DG_OK) {
+                status = fill(out, i, end, after, dtype, law, &call);
+            }
+            kept_errno = errno;
+            dg_big_close(&call.big); /* the next law wants room of its own */
+            dg_law_free(law);
+        }
+    }
+    session_close(&call, stack_bytes);
+    if (status != DG_OK && n > 0) {
+        memset(out, 0, n * dg_dtype_size(dtype));
     }
     errno = kept_errno;
     return status;

@@ -1,5 +1,6 @@
 /* Making and freeing laws: the only place where parameters from outside are checked in C. */
 #include "exact/law.h"
+#include "base/memory.h"
 #include "base/status.h"
 
 #include <gmp.h>
@@ -66,6 +67,18 @@ static bool obeys_rules(dg_law_kind kind, mpz_t value[6])
     return false;
 }
 
+/** Bytes that GMP takes, at most, to make a law of parameters so long: some 10 times what they take
+ * themselves (measured). */
+static size_t room_for(const dg_integer *const given[], int n_given)
+{
+    size_t n_bytes = 0;
+    for (int i = 0; i < n_given; i++) {
+        bool too_long = given[i]->n_bytes > DG_MAX_PARAMETER_BYTES;
+        n_bytes += too_long ? (size_t)DG_MAX_PARAMETER_BYTES : given[i]->n_bytes;
+    }
+    return DG_ROOM + 32 * n_bytes;
+}
+
 dg_status dg_law_new(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
                      const dg_parameters *parameters)
 {
@@ -82,6 +95,7 @@ dg_status dg_law_new(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
     mpz_t value[N_GIVEN];
     dg_status status = DG_OK;
     *law = NULL;
+    DG_TRY(dg_memory_at_hand(room_for(given, N_GIVEN)));
     for (int i = 0; i < N_GIVEN; i++) {
         mpz_init(value[i]);
     }

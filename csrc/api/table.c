@@ -8,6 +8,7 @@
 #include "random/chacha20.h"
 
 #include <errno.h>
+#include <mpfr.h>
 #include <string.h>
 
 dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits, int32_t block_bits,
@@ -18,7 +19,9 @@ dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits,
         block_bits > DG_MAX_PARAMETER_BITS || !dg_isa_available(isa)) {
         return DG_ERR_PARAMETER;
     }
-    return dg_table_build(table, law, index_bits, block_bits, isa);
+    dg_status status = dg_table_build(table, law, index_bits, block_bits, isa);
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    return status;
 }
 
 void dg_table_free(dg_table *table)
@@ -45,7 +48,11 @@ void dg_table_describe(dg_table_info *info, const dg_table *table)
         .tail_lines = table->tail_lines,
         .tail_line_bits = table->tail_line_bits,
         .centre = table->centre,
-        .word_bytes = dg_table_word_bytes(table),
+        .row_bits = table->rows.row_bits,
+        .position_bits = table->rows.position_bits,
+        .coded_first = table->coded_first,
+        .coded_last = table->coded_last,
+        .n_coded = table->n_coded,
         .chunk = dg_table_chunk(table),
         .memory = sizeof *table + (sizeof *table->block_of << table->index_bits) +
                   table->n_partial * sizeof *table->partial +
@@ -68,6 +75,19 @@ void dg_table_cell(int32_t *block, uint32_t *level, uint32_t *line, uint32_t i,
     *line = cell->line;
 }
 
+void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t i,
+                  const dg_table *table)
+{
+    const dg_rows *rows = &table->rows;
+    for (size_t k = 0; k < 2; k++) {
+        end[k] = rows->end[k][i];
+    }
+    for (size_t k = 0; k < 3; k++) {
+        code[k] = rows->code[k][i];
+    }
+    *special = rows->special[i];
+}
+
 void dg_table_line(int64_t *base, int64_t *error, uint64_t *far, uint64_t *slope, uint32_t *shift,
                    uint32_t i, const dg_table *table)
 {
@@ -79,12 +99,16 @@ void dg_table_line(int64_t *base, int64_t *error, uint64_t *far, uint64_t *slope
     *shift = DG_SLOPE_BITS;
 }
 
-/** Wipe on the way out: the stream, the stack, and after a failure the output. */
+/* MPFR keeps constants and integers for each thread, and would lose them when the thread ends. */
+
+/** Wipe on the way out: the stream, the stack, the registers, and after a failure the output. */
 static dg_status finish(dg_status status, void *out, size_t n_bytes, dg_bits *bits)
 {
     int kept_errno = errno;
     dg_bits_close(bits);
-    dg_wipe_stack();
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    dg_wipe_stack(DG_STACK_BYTES);
+    dg_wipe_registers();
     if (status != DG_OK && n_bytes > 0) {
         memset(out, 0, n_bytes);
     }
@@ -95,6 +119,9 @@ static dg_status finish(dg_status status, void *out, size_t n_bytes, dg_bits *bi
 dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
                         const dg_source *source)
 {
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
     dg_bits bits;
     dg_bits_open(&bits, source);
     dg_status status = dg_table_fill_dtype(out, n, dtype, table, &bits);

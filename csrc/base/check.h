@@ -1,5 +1,5 @@
-/* Executable contracts. `Requires` lines become checks in test builds (-DDG_CHECKS=1), nothing
- * else. */
+/* Executable contracts, in test builds (-DDG_CHECKS=1) only: `Requires` lines become checks, and
+ * what the time may depend on is told to valgrind (tests/c/test_steady_time.c). */
 #ifndef DG_BASE_CHECK_H
 #define DG_BASE_CHECK_H
 
@@ -15,6 +15,18 @@
     } while (0)
 #else
 #define DG_REQUIRES(condition) ((void)0)
+#endif
+
+/* DG_PUBLIC(x): from here on the time may depend on the variable x, though it comes of random
+ * bits. */
+#if defined(DG_CHECKS) && DG_CHECKS && defined(__has_include)
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
+#define DG_PUBLIC(x) ((void)VALGRIND_MAKE_MEM_DEFINED(&(x), sizeof(x)))
+#endif
+#endif
+#ifndef DG_PUBLIC
+#define DG_PUBLIC(x) ((void)0)
 #endif
 
 #endif

@@ -8,6 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Whether there is such a dtype; everything below requires that there is. */
+static inline bool dg_is_dtype(dg_dtype dtype)
+{
+    return (unsigned)dtype <= DG_UINT64;
+}
+
 static inline size_t dg_dtype_size(dg_dtype dtype)
 {
     static const uint8_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};

@@ -1,4 +1,5 @@
-/* 128-bit machine words, where the compiler has them. Without them GMP draws everything. */
+/* 128-bit machine words, where the compiler has them. Without them GMP does what words.c does with
+ * them: the same draws from the same bits, more slowly. */
 #ifndef DG_BASE_INT128_H
 #define DG_BASE_INT128_H
 

@@ -5,6 +5,9 @@
 
 dg_isa dg_isa_best(void)
 {
+    if (dg_isa_available(DG_ISA_AVX512_VBMI2)) {
+        return DG_ISA_AVX512_VBMI2;
+    }
     if (dg_isa_available(DG_ISA_AVX512)) {
         return DG_ISA_AVX512;
     }
@@ -23,6 +26,9 @@ bool dg_isa_available(dg_isa isa)
     case DG_ISA_AVX512:
         return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
                __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+    case DG_ISA_AVX512_VBMI2:
+        return dg_isa_available(DG_ISA_AVX512) && __builtin_cpu_supports("avx512vbmi") != 0 &&
+               __builtin_cpu_supports("avx512vbmi2") != 0;
 #endif
     default:
         return false;

@@ -13,6 +13,8 @@
 #define DG_ISA_X86_64 1
 #define DG_TARGET_AVX2 __attribute__((target("avx2")))
 #define DG_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define DG_TARGET_AVX512_VBMI2                                                                     \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")))
 #else
 #define DG_ISA_X86_64 0
 #endif

@@ -11,8 +11,21 @@ void dg_wipe(void *memory, size_t n);
 /** Ensures: every limb that z holds or has room for is zero, and z == 0. */
 void dg_wipe_mpz(mpz_t z);
 
-/** Ensures: the stack below the caller's frame, as deep as the drawing functions reach, is zero.
- *  Registers that the compiler spilled while it drew lie there. */
-void dg_wipe_stack(void);
+/* How deep traces of a draw may lie below the function that wipes. In words, and in GMP and MPFR on
+ * short operands, draws use less than 2 KiB (-fstack-usage: the deepest chain, fill -> gaussian ->
+ * laplace -> exp -> bernoulli -> refill, adds up to less than 1 KiB), a kernel of ChaCha20 as much.
+ * A signal in their middle has the system store every register below that: 3.5 KiB with AVX-512.
+ * Long operands: law->stack_bytes. */
+enum { DG_STACK_BYTES = 8192 };
+
+/** Ensures: the n bytes of stack below the caller's frame are zero. Registers that the compiler
+ *  spilled while it drew lie there, and GMP's copies of its operands.
+ *  Requires: n at most some 100 KiB: so much stack is used. */
+void dg_wipe_stack(size_t n);
+
+/** Ensures: the vector registers are zero (on x86-64, and where the compiler can say so). Else whoever
+ *  runs next may store them: the dynamic linker does, on the stack, when a function is first called,
+ *  and so does the kernel under a signal handler. */
+void dg_wipe_registers(void);
 
 #endif

@@ -1,17 +1,8 @@
 #include "cells/decide.h"
 
+#include "base/wide.h"
 #include "base/wipe.h"
-#include "cells/enclosure.h"
-
-#if DG_HAVE_WORDS
-
-/* Test builds set DG_NARROW_BOUNDS: every comparison then goes to MPFR, which starts at a precision
- * that decides little, so that every step of the refinement is taken. The law must not change. */
-#if defined(DG_NARROW_BOUNDS) && DG_NARROW_BOUNDS
-enum { FIRST_PRECISION = 8, ALWAYS_REFINE = 1 };
-#else
-enum { FIRST_PRECISION = 128, ALWAYS_REFINE = 0 };
-#endif
+#include "cells/refine.h"
 
 enum { MOST_LINE_BLOCKS = 1 << 13 }; /* a distance of 2^13 blocks is 2^61 units */
 
@@ -23,22 +14,19 @@ typedef struct question {
     uint64_t level;
 } question;
 
-/** bound = 2^n_bits (2^level H g(y) - m), e->lower rounded down or e->upper rounded up. */
-static void height_bound(mpz_t bound, bool up, size_t n_bits, const question *q, dg_enclosure *e,
-                         const dg_table *table)
+/** z = value, of 64 bits: a long may have 32. */
+static void set_int64(mpz_t z, int64_t value)
 {
-    mpfr_rnd_t round = up ? MPFR_RNDU : MPFR_RNDD;
-    mpfr_ptr value = up ? e->upper : e->lower;
-    mpfr_mul_ui(value, value, table->height, round);
-    mpfr_mul_2ui(value, value, q->level, MPFR_RNDN);
-    mpfr_sub_ui(value, value, q->m, round);
-    mpfr_mul_2ui(value, value, n_bits, MPFR_RNDN);
-    mpfr_get_z(bound, value, round);
+    const uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    mpz_import(z, 1, -1, sizeof magnitude, 0, 0, &magnitude);
+    if (value < 0) {
+        mpz_neg(z, z);
+    }
 }
 
 static void set_y(mpz_t y, const question *q, const dg_table *table, mpz_t scratch)
 {
-    mpz_set_si(y, q->place.block);
+    set_int64(y, q->place.block);
     mpz_mul_2exp(y, y, table->tick_bits);
     mpz_import(scratch, 1, -1, sizeof q->place.tick, 0, 0, &q->place.tick);
     mpz_add(y, y, scratch);
@@ -47,67 +35,48 @@ static void set_y(mpz_t y, const question *q, const dg_table *table, mpz_t scrat
     mpz_add(y, y, scratch);
 }
 
-/** Decide the question exactly: bounds ever closer, bits of f as they are needed. */
+/** Decide the question exactly, given the leading bits of f. */
 static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leading,
                                                   const question *q, const dg_table *table,
                                                   dg_bits *bits)
 {
-    dg_status status = DG_OK;
-    size_t n_bits = DG_HEIGHT_BITS;
-    mpz_t y, f, lower, upper;
-    mpz_inits(y, f, lower, upper, NULL);
+    const dg_question exact = {table->height, q->m, q->level};
+    mpz_t y, f;
+    mpz_init2(y, table->law->limb_bits);
+    mpz_init2(f, table->law->limb_bits);
+    set_y(y, q, table, f);
     mpz_import(f, 1, -1, sizeof leading, 0, 0, &leading);
-    set_y(y, q, table, lower);
-    for (mpfr_prec_t precision = FIRST_PRECISION;; precision *= 2) {
-        dg_enclosure e;
-        dg_enclosure_open(&e, precision);
-        dg_enclose_weight(&e, y, table->law);
-        height_bound(lower, false, n_bits, q, &e, table);
-        height_bound(upper, true, n_bits, q, &e, table);
-        dg_enclosure_close(&e);
-        bool accept = mpz_cmp(f, lower) < 0; /* f + 1 <= lower */
-        if (accept || mpz_cmp(f, upper) >= 0) {
-            *accepted = accept;
-            break;
-        }
-        mpz_sub(upper, upper, lower);
-        if (mpz_cmp_ui(upper, 2) <= 0) { /* the bounds are as close as n_bits can tell */
-            uint64_t more;
-            status = dg_bits_word(&more, sizeof more, bits);
-            if (status != DG_OK) {
-                break;
-            }
-            mpz_import(lower, 1, -1, sizeof more, 0, 0, &more);
-            mpz_mul_2exp(f, f, 64);
-            mpz_add(f, f, lower);
-            n_bits += 64;
-        }
-    }
-    mpz_ptr all[] = {y, f, lower, upper};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        dg_wipe_mpz(all[i]);
-        mpz_clear(all[i]);
-    }
+    dg_status status = dg_refine(accepted, f, DG_HEIGHT_BITS, y, &exact, table->law, bits);
+    dg_wipe_mpz(y);
+    dg_wipe_mpz(f);
+    mpz_clears(y, f, NULL);
     return status;
 }
 
-/** Decide the question by a line, by MPFR where the line does not tell. */
-static inline dg_status compare(bool *accepted, const dg_line *line, const question *q,
+/** v, or what is nearest to it in [-most, most]: a steep line far from its chord leaves 64 bits. */
+static inline int64_t within(dg_wide v, int64_t most)
+{
+    if (dg_wide_less(v, dg_wide_of(-most))) {
+        return -most;
+    }
+    return dg_wide_less(dg_wide_of(most), v) ? most : (int64_t)v.low;
+}
+
+/** Decide by a line: is m + f < 2^level H g(y); by MPFR where the line does not tell. */
+static inline dg_status compare(bool *accepted, const dg_line *line, int64_t block, uint64_t tick,
+                                uint32_t m, uint64_t level, const uint8_t *rest,
                                 const dg_table *table, dg_bits *bits)
 {
     int64_t value = 0, error = DG_UNKNOWN_ERROR;
-    if (line != NULL && q->place.block >= -MOST_LINE_BLOCKS && q->place.block < MOST_LINE_BLOCKS) {
-        int64_t at = (q->place.block * (INT64_C(1) << DG_DISTANCE_BITS)) +
-                     (int64_t)(q->place.tick << (DG_DISTANCE_BITS - table->tick_bits)) -
-                     table->centre;
+    if (line != NULL && block >= -MOST_LINE_BLOCKS && block < MOST_LINE_BLOCKS) {
+        int64_t at = (block * (INT64_C(1) << DG_DISTANCE_BITS)) +
+                     (int64_t)(tick << (DG_DISTANCE_BITS - table->tick_bits)) - table->centre;
         int64_t inside = (int64_t)line->far - (at < 0 ? -at : at);
-        dg_i128 wide = ((dg_i128)inside * (dg_i128)(int64_t)line->slope) >> DG_SLOPE_BITS;
-        wide += line->base;
-        const int64_t most = INT64_C(1) << 61; /* a steep line far from its chord leaves 64 bits */
-        value = wide > most ? most : wide < -most ? -most : (int64_t)wide;
+        dg_wide rise = dg_wide_down(dg_wide_product(inside, line->slope), DG_SLOPE_BITS);
+        value = within(dg_wide_add(rise, dg_wide_of(line->base)), INT64_C(1) << 61);
         error = line->error;
     }
-    if (ALWAYS_REFINE) {
+    if (DG_ALWAYS_REFINE) {
         error = DG_UNKNOWN_ERROR;
     }
     uint64_t leading;
@@ -117,7 +86,8 @@ static inline dg_status compare(bool *accepted, const dg_line *line, const quest
     if (__builtin_expect(*accepted | (height >= value + error), 1)) {
         return DG_OK;
     }
-    return refine(accepted, leading, q, table, bits);
+    const question q = {{block, tick}, rest, m, level};
+    return refine(accepted, leading, &q, table, bits);
 }
 
 /** The number of leading one bits of the stream: Law: Pr[*level = i] = 2^-(i+1). */
@@ -141,21 +111,20 @@ static __attribute__((noinline)) dg_status decide_tail(dg_place *place, bool *ac
                                                        uint64_t cell, const uint8_t *rest,
                                                        const dg_table *table, dg_bits *bits)
 {
-    question q = {*place, rest, 0, 0};
-    DG_TRY(tail_level(&q.level, bits));
+    uint64_t level;
+    DG_TRY(tail_level(&level, bits));
     uint64_t in_block = cell & ((UINT64_C(1) << table->tail_bits) - 1);
-    int64_t out = (int64_t)((q.level << table->tail_bits) + in_block);
-    q.place.block = left ? table->first_block - 1 - out : table->last_block + 1 + out;
-    *place = q.place;
+    int64_t out = (int64_t)((level << table->tail_bits) + in_block);
+    place->block = left ? table->first_block - 1 - out : table->last_block + 1 + out;
     const dg_line *line = NULL;
-    if (q.level < DG_TAIL_LEVELS) {
+    if (level < DG_TAIL_LEVELS) {
         uint64_t flipped = ((UINT64_C(1) << table->tick_bits) - 1) ^ place->tick;
         uint64_t position = (in_block << table->tick_bits) + (left ? flipped : place->tick);
         uint64_t part = position >> (table->tail_bits + table->tick_bits - table->tail_line_bits);
-        uint64_t row = (left ? 0 : DG_TAIL_LEVELS) + q.level;
+        uint64_t row = (left ? 0 : DG_TAIL_LEVELS) + level;
         line = &table->lines[table->tail_lines + (row << table->tail_line_bits) + part];
     }
-    return compare(accepted, line, &q, table, bits);
+    return compare(accepted, line, place->block, place->tick, 0, level, rest, table, bits);
 }
 
 dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word, const uint8_t *rest,
@@ -172,8 +141,8 @@ dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word, const uint8_
     if (cell < table->n_partial) {
         const dg_partial *partial = &table->partial[cell];
         place->block = partial->block;
-        question q = {*place, rest, partial->level, 0};
-        return compare(accepted, &table->lines[partial->line], &q, table, bits);
+        return compare(accepted, &table->lines[partial->line], place->block, place->tick,
+                       partial->level, 0, rest, table, bits);
     }
     cell -= table->n_partial;
     for (int side = 0; side < 2; side++) {
@@ -185,5 +154,3 @@ dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word, const uint8_
     *accepted = false;
     return DG_OK;
 }
-
-#endif

@@ -1,28 +1,25 @@
 #include "cells/draw.h"
 
 #include "base/dtype.h"
+#include "base/wide.h"
 #include "base/wipe.h"
 #include "cells/decide.h"
 #include "cells/look_up.h"
 
 #include <string.h>
 
-#if DG_HAVE_WORDS
-
-enum { MOST_CHUNK = 1024, CHUNK_BYTES = 8192, MOST_DTYPE_REST = 2 };
-
-size_t dg_table_word_bytes(const dg_table *table)
-{
-    return (table->index_bits + table->tick_bits + 7) / 8;
-}
+enum { MOST_CHUNK = 2048, CHUNK_BYTES = 8192, MOST_DTYPE_REST = 2 };
 
 size_t dg_table_chunk(const dg_table *table)
 {
-    return table->rest_bytes * MOST_CHUNK > CHUNK_BYTES ? CHUNK_BYTES / table->rest_bytes + 1
-                                                        : MOST_CHUNK;
+    if (table->rest_bytes * MOST_CHUNK > CHUNK_BYTES) {
+        return CHUNK_BYTES / table->rest_bytes + 1;
+    }
+    /* the planes of a chunk, and its positions, are available at once: DG_BITS_MOST bytes */
+    return table->tick_bits <= 16 ? MOST_CHUNK : MOST_CHUNK / 2;
 }
 
-/** A draw whose cell is not full: its place in the round and its word. */
+/** A draw that the look-up leaves: its place in the round and its word, cell + tick 2^index_bits. */
 typedef struct flagged {
     uint64_t word;
     uint32_t at;
@@ -36,7 +33,7 @@ typedef struct sink {
     bool wide;     /* items are integers of `stride` bytes, else of a dtype: */
     dg_dtype dtype;
     bool direct; /* the dtype holds the whole core, and there is no rest */
-    dg_i128 c;
+    dg_wide c;
     uint8_t *rest; /* the rests; of wide items they are the items' low bytes */
     size_t rest_stride;
 } sink;
@@ -45,7 +42,8 @@ typedef struct sink {
 typedef struct fill_state {
     dg_bits *bits;
     uint32_t n_flagged;
-    uint16_t at[MOST_CHUNK + DG_POSITIONS_BEHIND]; /* in the round: whose cells are not full */
+    uint16_t at[MOST_CHUNK + DG_POSITIONS_BEHIND]; /* in the round: the flagged draws */
+    uint8_t position_of[MOST_CHUNK + DG_POSITIONS_BEHIND];
     bool first_round; /* which draws item i as its i-th; later ones draw pending[i] */
     uint16_t pending[MOST_CHUNK];
     flagged flagged[MOST_CHUNK];
@@ -54,13 +52,15 @@ typedef struct fill_state {
 } fill_state;
 
 /** Store value in out[i] if it fits the dtype. */
-static dg_status store(void *out, size_t i, dg_dtype dtype, dg_i128 value)
+static dg_status store(void *out, size_t i, dg_dtype dtype, dg_wide value)
 {
-    dg_u128 magnitude = value < 0 ? -(dg_u128)value : (dg_u128)value;
-    if (magnitude >> 64 != 0) {
-        return DG_ERR_RANGE;
+    if (value.high == 0) {
+        return dg_dtype_store(out, i, dtype, false, value.low);
     }
-    return dg_dtype_store(out, i, dtype, value < 0, (uint64_t)magnitude);
+    if (value.high == -1 && value.low != 0) {
+        return dg_dtype_store(out, i, dtype, true, 0 - value.low);
+    }
+    return DG_ERR_RANGE; /* 2^64 or more in size */
 }
 
 /** out[0 .. n_bytes) += c, in two's complement. */
@@ -80,18 +80,18 @@ static dg_status add_centre(uint8_t *out, size_t n_bytes, const dg_table *table)
 }
 
 /** out[rest_bytes .. n_bytes) = y in two's complement. */
-static dg_status store_above_rest(uint8_t *out, size_t n_bytes, size_t rest_bytes, dg_i128 y)
+static dg_status store_above_rest(uint8_t *out, size_t n_bytes, size_t rest_bytes, dg_wide y)
 {
     for (size_t i = rest_bytes; i < n_bytes; i++) {
-        out[i] = (uint8_t)y;
-        y >>= 8;
+        out[i] = (uint8_t)y.low;
+        y = dg_wide_down(y, 8);
     }
-    bool negative = out[n_bytes - 1] >= 128;
-    return y == (negative ? -1 : 0) ? DG_OK : DG_ERR_RANGE;
+    const int64_t sign = out[n_bytes - 1] >= 128 ? -1 : 0;
+    return y.high == sign && y.low == (uint64_t)sign ? DG_OK : DG_ERR_RANGE;
 }
 
 /** Item i of the chunk = c + (y 2^(8 rest_bytes) + rest). */
-static dg_status put(const sink *to, size_t i, dg_i128 y)
+static dg_status put(const sink *to, size_t i, dg_wide y)
 {
     const dg_table *table = to->table;
     if (to->wide) {
@@ -99,32 +99,103 @@ static dg_status put(const sink *to, size_t i, dg_i128 y)
         DG_TRY(store_above_rest(item, to->stride, table->rest_bytes, y));
         return mpz_sgn(table->law->c) == 0 ? DG_OK : add_centre(item, to->stride, table);
     }
-    if (table->rest_bytes > 0) {
-        y = y * ((dg_i128)1 << (8 * table->rest_bytes));
-        for (size_t k = 0; k < table->rest_bytes; k++) {
-            y += (dg_i128)to->rest[i * to->rest_stride + k] << (8 * k);
-        }
+    for (size_t k = table->rest_bytes; k > 0; k--) {
+        y = dg_wide_up(y, 8);
+        y.low |= to->rest[i * to->rest_stride + k - 1];
     }
-    return store(to->out, i, to->dtype, to->c + y);
+    return store(to->out, i, to->dtype, dg_wide_add(to->c, y));
 }
 
-/** Look up n words: into the output if `directly`, else into state->y; note whose cells are not
- * full, with their words, as reading on moves the buffer. */
+/** Item i of the chunk = c + y, cut to the item: it fits if y is of the core. */
+static inline void put_directly(const sink *to, size_t i, uint64_t y)
+{
+    const uint64_t value = to->c.low + y;
+    const uint32_t value32 = (uint32_t)value;
+    const uint16_t value16 = (uint16_t)value;
+    const uint8_t value8 = (uint8_t)value;
+    switch (to->stride) {
+    case 1:
+        memcpy(to->out + i, &value8, 1);
+        break;
+    case 2:
+        memcpy(to->out + 2 * i, &value16, 2);
+        break;
+    case 4:
+        memcpy(to->out + 4 * i, &value32, 4);
+        break;
+    default:
+        memcpy(to->out + 8 * i, &value, 8);
+    }
+}
+
+/** The bytes of the planes of n draws, without positions. */
+static size_t plane_bytes(size_t n, const dg_table *table)
+{
+    return n * (1 + table->tick_bits / 8) + (n + 7) / 8 * (table->tick_bits % 8);
+}
+
+/** Read the bits of n draws. Positions come last: how many are drawn depends on the rows. */
+static dg_status read_planes(dg_planes *planes, size_t n, const dg_table *table, dg_bits *bits)
+{
+    size_t n_bytes = plane_bytes(n, table);
+    DG_TRY(dg_bits_refill(bits, n_bytes));
+    size_t n_mixed = table->count_mixed(bits->buffer + bits->position, n, table);
+    DG_TRY(dg_bits_refill(bits, n_bytes + n_mixed));
+    const uint8_t *start = bits->buffer + bits->position;
+    *planes = (dg_planes){n, start, start + n, start + n_bytes};
+    bits->position += n_bytes + n_mixed;
+    return DG_OK;
+}
+
+/** The item that the look-up wrote, as far as it goes. */
+static inline uint64_t item_at(const uint8_t *out, size_t i, size_t stride)
+{
+    uint8_t value8;
+    uint16_t value16;
+    uint32_t value32;
+    uint64_t value;
+    switch (stride) {
+    case 1:
+        memcpy(&value8, out + i, 1);
+        return value8;
+    case 2:
+        memcpy(&value16, out + 2 * i, 2);
+        return value16;
+    case 4:
+        memcpy(&value32, out + 4 * i, 4);
+        return value32;
+    default:
+        memcpy(&value, out + 8 * i, 8);
+        return value;
+    }
+}
+
+/** Look up n draws: into the output if `directly`, else into state->y; note those that are flagged,
+ * with their words, as reading on moves the buffer. */
 static dg_status look_up_round(const sink *to, size_t n, bool directly, fill_state *state)
 {
     const dg_table *table = to->table;
-    const size_t n_bytes = dg_table_word_bytes(table);
-    DG_TRY(dg_bits_refill(state->bits, n * n_bytes));
-    const uint8_t *words = state->bits->buffer + state->bits->position;
-    state->bits->position += n * n_bytes;
-    void *out = directly ? (void *)to->out : state->y;
-    state->n_flagged = table->look_up(out, directly ? to->stride : sizeof *state->y, state->at, n,
-                                      directly ? (uint64_t)to->c : 0, words, table);
+    dg_planes planes;
+    DG_TRY(read_planes(&planes, n, table, state->bits));
+    uint8_t *out = directly ? to->out : (uint8_t *)state->y;
+    const size_t stride = directly ? to->stride : sizeof *state->y;
+    const uint64_t c = directly ? to->c.low : 0;
+    state->n_flagged =
+        table->look_up(out, stride, state->at, state->position_of, c, &planes, table);
+    const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
+    const uint64_t tick_mask = (UINT64_C(1) << table->tick_bits) - 1;
     for (uint32_t i = 0; i < state->n_flagged; i++) {
-        size_t at = state->at[i];
-        uint64_t word = dg_load_word(words + at * n_bytes, n_bytes);
+        const size_t at = state->at[i], row = planes.rows[at] & row_mask;
+        const uint16_t special = (uint16_t)(state->position_of[at] + table->rows.special[row]);
+        /* the item is c + a multiple of 2^tick_bits + the tick; items hold the whole core, so they
+         * are longer than a tick */
+        const uint64_t tick = (item_at(out, at, stride) - c) & tick_mask;
+        const uint64_t word = (table->n_coded + special) | tick << table->index_bits;
         state->flagged[i] = (flagged){word, (uint32_t)at};
-        dg_decide_soon(word, table);
+        dg_decide_soon(word, 0, table);
+    }
+    for (uint32_t i = 0; i < state->n_flagged; i++) {
+        dg_decide_soon(state->flagged[i].word, 1, table);
     }
     return DG_OK;
 }
@@ -144,7 +215,7 @@ static dg_status put_full(const sink *to, size_t n, const fill_state *state)
             next++;
             continue;
         }
-        DG_TRY(put(to, item_of(i, state), state->y[i]));
+        DG_TRY(put(to, item_of(i, state), dg_wide_of(state->y[i])));
     }
     return DG_OK;
 }
@@ -161,12 +232,17 @@ static dg_status decide_flagged(const sink *to, size_t *n_left, fill_state *stat
         dg_place place;
         bool accepted;
         DG_TRY(dg_decide(&place, &accepted, state->flagged[i].word, rest, table, state->bits));
-        if (accepted) {
-            dg_i128 y = (dg_i128)place.block * ((dg_i128)1 << table->tick_bits);
-            DG_TRY(put(to, position, y + (dg_i128)place.tick));
-        } else { /* left <= flagged[i].at: nothing that is still needed is written over */
-            state->pending[left++] = (uint16_t)position;
+        dg_wide y = dg_wide_up(dg_wide_of(place.block), table->tick_bits);
+        y = dg_wide_add(y, dg_wide_of_unsigned(place.tick));
+        bool in_core = place.block >= table->first_block && place.block <= table->last_block;
+        if (to->direct && in_core) { /* what failed is written over in a later round */
+            put_directly(to, position, y.low);
+        } else if (accepted) {
+            DG_TRY(put(to, position, y));
         }
+        /* left <= flagged[i].at: nothing that is still needed is written over */
+        state->pending[left] = (uint16_t)position;
+        left += !accepted;
     }
     *n_left = left;
     return DG_OK;
@@ -184,7 +260,11 @@ static dg_status fill_chunk(const sink *to, size_t n, fill_state *state)
             uint8_t *rest = to->rest + item_of(i, state) * to->rest_stride;
             DG_TRY(dg_bits_take(rest, to->table->rest_bytes, state->bits));
         }
-        if (!directly) {
+        if (to->direct && !directly) {
+            for (size_t i = 0; i < n; i++) { /* what is flagged is written over */
+                put_directly(to, item_of(i, state), (uint64_t)state->y[i]);
+            }
+        } else if (!directly) {
             DG_TRY(put_full(to, n, state));
         }
         DG_TRY(decide_flagged(to, &n, state));
@@ -195,27 +275,30 @@ static dg_status fill_chunk(const sink *to, size_t n, fill_state *state)
 }
 
 /** c. Requires: below 2^64 in size. */
-static dg_i128 centre_of(const dg_table *table)
+static dg_wide centre_of(const dg_table *table)
 {
     uint64_t magnitude = 0;
     mpz_export(&magnitude, NULL, -1, sizeof magnitude, 0, 0, table->law->c);
-    return mpz_sgn(table->law->c) < 0 ? -(dg_i128)magnitude : (dg_i128)magnitude;
+    bool negative = mpz_sgn(table->law->c) < 0;
+    return negative ? (dg_wide){-1, 0 - magnitude} : dg_wide_of_unsigned(magnitude);
 }
 
-/** Whether every integer of the core fits the dtype. */
+/** Whether every integer of the core fits the dtype. Requires: no rest, so block_bits <= 48. */
 static bool core_fits(dg_dtype dtype, const dg_table *table)
 {
     uint64_t probe;
-    dg_i128 c = centre_of(table), w = (dg_i128)1 << table->block_bits;
-    return store(&probe, 0, dtype, c + table->first_block * w) == DG_OK &&
-           store(&probe, 0, dtype, c + (table->last_block + 1) * w - 1) == DG_OK;
+    dg_wide c = centre_of(table);
+    int64_t w = INT64_C(1) << table->block_bits;
+    int64_t first = table->first_block * w, last = (table->last_block + 1) * w - 1;
+    return store(&probe, 0, dtype, dg_wide_add(c, dg_wide_of(first))) == DG_OK &&
+           store(&probe, 0, dtype, dg_wide_add(c, dg_wide_of(last))) == DG_OK;
 }
 
 /** How many bytes the rest of the fill is certain, or likely, to use beyond the present chunk. */
 static void look_ahead(size_t draws_left, const dg_table *table, dg_bits *bits)
 {
-    size_t a_draw = dg_table_word_bytes(table);
-    bits->bytes_ahead = draws_left < DG_BITS_CAPACITY ? draws_left * a_draw : DG_BITS_CAPACITY;
+    size_t some = draws_left < DG_BITS_CAPACITY ? draws_left : DG_BITS_CAPACITY;
+    bits->bytes_ahead = plane_bytes(some, table);
     if (!dg_bits_from_caller(bits)) {
         bits->bytes_ahead += 64;
     } else if (table->rest_bytes > 0) {
@@ -228,28 +311,37 @@ static void wipe_state(fill_state *state, size_t n)
 {
     size_t most = n < MOST_CHUNK ? n : (size_t)MOST_CHUNK;
     dg_wipe(state->at, (most + DG_POSITIONS_BEHIND) * sizeof *state->at);
+    dg_wipe(state->position_of, most + DG_POSITIONS_BEHIND);
     dg_wipe(state->pending, most * sizeof *state->pending);
     dg_wipe(state->flagged, most * sizeof *state->flagged);
     dg_wipe(state->y, most * sizeof *state->y);
     dg_wipe(state->rest, most * MOST_DTYPE_REST);
 }
 
-/** Fill n items, chunk by chunk. */
-static dg_status fill(sink *to, size_t n, dg_bits *bits, fill_state *state)
+/** Fill n items, chunk by chunk. Not inlined: what it spills must lie where `fill` wipes. */
+static __attribute__((noinline)) dg_status fill_chunks(sink *to, size_t n, fill_state *state)
 {
     const size_t chunk = dg_table_chunk(to->table);
-    dg_status status = DG_OK;
-    state->bits = bits;
-    for (size_t done = 0; done < n && status == DG_OK; done += chunk) {
+    for (size_t done = 0; done < n; done += chunk) {
         size_t some = n - done < chunk ? n - done : chunk;
-        look_ahead(n - done - some, to->table, bits);
+        look_ahead(n - done - some, to->table, state->bits);
         if (to->wide) {
             to->rest = to->out;
         }
-        status = fill_chunk(to, some, state);
+        DG_TRY(fill_chunk(to, some, state));
         to->out += some * to->stride;
     }
+    return DG_OK;
+}
+
+/** Fill n items, then wipe the state and the stack below it, where the caller of ours, who wipes
+ * the stack below itself, may not reach. */
+static dg_status fill(sink *to, size_t n, dg_bits *bits, fill_state *state)
+{
+    state->bits = bits;
+    dg_status status = fill_chunks(to, n, state);
     wipe_state(state, n);
+    dg_wipe_stack(to->table->law->stack_bytes);
     return status;
 }
 
@@ -281,33 +373,3 @@ dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_t
     sink to = {.table = table, .out = out, .stride = n_bytes, .wide = true, .rest_stride = n_bytes};
     return fill(&to, n, bits, &state);
 }
-
-#else /* without 128-bit words there are no tables: nothing below is reached */
-
-size_t dg_table_word_bytes(const dg_table *table)
-{
-    (void)table;
-    return 0;
-}
-
-size_t dg_table_chunk(const dg_table *table)
-{
-    (void)table;
-    return 1;
-}
-
-dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_table *table,
-                              dg_bits *bits)
-{
-    (void)out, (void)n, (void)dtype, (void)table, (void)bits;
-    return DG_ERR_PARAMETER;
-}
-
-dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
-                              dg_bits *bits)
-{
-    (void)out, (void)n, (void)n_bytes, (void)table, (void)bits;
-    return DG_ERR_PARAMETER;
-}
-
-#endif

@@ -2,10 +2,11 @@
  *
  * Protocol. Draws come in chunks, a chunk is drawn in rounds. The first round is for all its draws,
  * the next for those whose attempt failed, until there are none. A round of n draws reads
- *   1. n words of dg_table_word_bytes, least significant byte first: the low index_bits choose a
- * cell, the next tick_bits are the tick;
+ *   1. n bytes, a row each; then n ticks in planes (dg_planes); then a byte for each mixed row, in
+ *      order: the position;
  *   2. n times rest_bytes;
- *   3. for each draw whose cell is not full, in order, what its decision reads: in the tails bytes
+ *   3. for each draw whose cell is partial or of a tail, in order, what its decision reads: in the
+ * tails bytes
  * for the level; then 7 bytes of height; more where the decision has to be refined. A chunk has
  * dg_table_chunk draws, the last one of a fill what is left. So the bytes read, and the draws, do
  * not depend on the instruction set, the output type, or where a fill is cut, as long as it is cut
@@ -17,14 +18,13 @@
 #include "cells/table.h"
 #include "random/bits.h"
 
-size_t dg_table_word_bytes(const dg_table *table);
 size_t dg_table_chunk(const dg_table *table);
 
 /** Draw n samples into an array of machine integers.
  *
  *  Law:       that of table->law, for every integer.
  *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_RANGE (a draw does not fit; at once
- *  if the law is far wider than any dtype). Cost:      a table look-up a draw; 1 or 2 in a hundred
+ *  if the law is far wider than any dtype). Cost:      a table look-up a draw; 2 or 3 in a hundred
  *  take some 20 times that, 1 in 10^6 MPFR.
  */
 dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_table *table,

@@ -1,13 +1,6 @@
 #include "cells/build.h"
 
-#if DG_HAVE_WORDS
-
-/** A height in a cell, 2^56 value, rounded. Requires: value below 2^5 in size. */
-static int64_t height_in_cell(mpfr_t value, mpfr_rnd_t round)
-{
-    mpfr_mul_2ui(value, value, DG_HEIGHT_BITS, MPFR_RNDN); /* exact */
-    return mpfr_get_sj(value, round);
-}
+#include "base/wide.h"
 
 /** A line that says nothing: every draw that needs it is decided by MPFR. */
 static dg_line unknown_line(void)
@@ -15,300 +8,326 @@ static dg_line unknown_line(void)
     return (dg_line){0, DG_UNKNOWN_ERROR, 0, 0};
 }
 
-/** The line that is constant: bounds of 2^i H g(y) - m at one integer y; e.lower, e.upper enclose
- * g. Its error covers both bounds. */
-static dg_line constant_line(uint32_t level, unsigned tail_level, dg_builder *build)
-{
-    dg_line line = {0, 0, 0, 0};
-    mpfr_ptr bounds[] = {build->e.lower, build->e.upper};
-    int64_t fixed_bounds[2];
-    for (int i = 0; i < 2; i++) {
-        mpfr_rnd_t round = i == 0 ? MPFR_RNDD : MPFR_RNDU;
-        mpfr_mul_ui(bounds[i], bounds[i], build->table->height, round);
-        mpfr_mul_2ui(bounds[i], bounds[i], tail_level, MPFR_RNDN);
-        mpfr_sub_ui(bounds[i], bounds[i], level, round);
-        if (mpfr_cmpabs_ui(bounds[i], 32) >= 0) { /* bounds too far apart to be of use */
-            return unknown_line();
-        }
-        fixed_bounds[i] = height_in_cell(bounds[i], round);
-    }
-    line.base = fixed_bounds[0];
-    line.error = fixed_bounds[1] - fixed_bounds[0];
-    return line;
-}
-
-/** What a line is made of: g as a function of the distance r on [near, far]. The values v at both
- * ends are heights in cells, with v_near > v_far; all are bounds within 2^-100 of the truth,
- * relatively. */
-typedef struct chord {
-    mpfr_t near, far, v_near, v_far, curvature, work;
-} chord;
-
-static void chord_open(chord *c)
-{
-    mpfr_inits2(DG_BUILD_PRECISION, c->near, c->far, c->v_near, c->v_far, c->curvature, c->work,
-                (mpfr_ptr)0);
-}
-
-static void chord_close(chord *c)
-{
-    mpfr_clears(c->near, c->far, c->v_near, c->v_far, c->curvature, c->work, (mpfr_ptr)0);
-}
-
-/** Whether beta is so large that the bounds of g at 128 bits are not within 2^-64 of each other:
- * their relative error is about phi beta 2^-126, and so their error at most beta 2^-126. */
+/** Whether beta is so large, 2^32 or more, that 128-bit numbers do not bound g, and the distances
+ *  where H g is m, as closely as chord_line takes for granted (PROOF.md, Lines). */
 static bool steep_exponent(const dg_law *law)
 {
     return law->kind == DG_GENERALIZED_GAUSSIAN &&
            mpz_sizeinbase(law->beta_num, 2) > mpz_sizeinbase(law->beta_den, 2) + 32;
 }
 
-/** The line through both ends of a chord, with its error (PROOF.md, Lines).
- *
- *  error = max |v''| (far - near)^2 / 8, v'' <= (v_near + m) max(phi'^2, |phi''|), where
- *  c->curvature holds that maximum and `most` >= v_near + m; plus units of distance times the slope,
- *  plus units of height, for the roundings. */
-static dg_line chord_line(chord *c, unsigned long most, const dg_table *table)
+/** One end of a line: a distance, and phi and H g there. How close they are: PROOF.md, Lines. */
+typedef struct end {
+    mpfr_t at, phi, v;
+} end;
+
+/** A line in the making. */
+typedef struct chord {
+    end near, far;
+    mpfr_t fall; /* from near to far, a height in cells */
+    mpfr_t width, slope, bend;
+    mpfr_t unit; /* of distances: 2^48/(w d) */
+    mpfr_t log_height;
+    mpfr_t beta, beta_less_one; /* phi's exponent, 1 for Laplace, 2 for Gaussian; upper bounds */
+    bool falls;                 /* 1 < beta < 2: phi'' falls as r grows */
+} chord;
+
+static void chord_open(chord *c, dg_builder *build)
 {
+    const dg_table *table = build->table;
+    const dg_law *law = table->law;
+    mpfr_inits2(DG_BUILD_PRECISION, c->near.at, c->near.phi, c->near.v, c->far.at, c->far.phi,
+                c->far.v, c->fall, c->width, c->slope, c->bend, c->unit, c->log_height, c->beta,
+                c->beta_less_one, (mpfr_ptr)0);
+    mpfr_set_ui_2exp(c->unit, 1, DG_DISTANCE_BITS - (mpfr_exp_t)table->block_bits, MPFR_RNDN);
+    mpfr_div_z(c->unit, c->unit, law->d, MPFR_RNDN);
+    dg_log_integer(c->log_height, table->height, build->e.integer);
+    const bool squared = law->kind == DG_DISCRETE_GAUSSIAN; /* law->beta is 1 there */
+    if (squared) {
+        mpfr_set_ui(c->beta, 2, MPFR_RNDN);
+    } else {
+        mpfr_set(c->beta, build->e.beta_upper, MPFR_RNDN);
+    }
+    mpz_mul_2exp(build->e.integer, law->beta_den, 1);
+    c->falls = !squared && mpz_cmp(law->beta_num, law->beta_den) > 0 &&
+               mpz_cmp(law->beta_num, build->e.integer) < 0;
+    mpfr_sub_ui(c->beta_less_one, c->beta, 1, MPFR_RNDU);
+}
+
+static void chord_close(chord *c)
+{
+    mpfr_clears(c->near.at, c->near.phi, c->near.v, c->far.at, c->far.phi, c->far.v, c->fall,
+                c->width, c->slope, c->bend, c->unit, c->log_height, c->beta, c->beta_less_one,
+                (mpfr_ptr)0);
+}
+
+/** The next chord begins where this one ends. */
+static void chord_step(chord *c)
+{
+    mpfr_swap(c->near.at, c->far.at);
+    mpfr_swap(c->near.phi, c->far.phi);
+    mpfr_swap(c->near.v, c->far.v);
+}
+
+/** c->bend >= max(phi'^2, phi'') width^2 on the chord; false if there is no bound.
+ *
+ *  phi' = beta phi/r grows with r. phi'' = phi' (beta - 1)/r is 0 for beta = 1; it grows with r for
+ *  beta >= 2, and falls in between. */
+static bool set_bend(chord *c)
+{
+    if (mpfr_sgn(c->far.at) <= 0 || (c->falls && mpfr_sgn(c->near.at) <= 0)) {
+        return false;
+    }
+    mpfr_ptr first = c->slope, second = c->bend;
+    mpfr_div(second, c->width, c->far.at, MPFR_RNDU);
+    mpfr_mul(first, second, c->beta, MPFR_RNDU);
+    mpfr_mul(first, first, c->far.phi, MPFR_RNDU); /* phi' width at the far end */
+    if (!c->falls) {
+        mpfr_mul(second, second, c->beta_less_one, MPFR_RNDU); /* phi''/phi' width there */
+        mpfr_max(second, second, first, MPFR_RNDU);
+        mpfr_mul(c->bend, second, first, MPFR_RNDU);
+        return true;
+    }
+    mpfr_mul(first, first, first, MPFR_RNDU);
+    mpfr_div(second, c->width, c->near.at, MPFR_RNDU);
+    mpfr_mul(second, second, second, MPFR_RNDU);
+    mpfr_mul(second, second, c->near.phi, MPFR_RNDU);
+    mpfr_mul(second, second, c->beta, MPFR_RNDU);
+    mpfr_mul(second, second, c->beta_less_one, MPFR_RNDU); /* phi'' width^2 at the near end */
+    mpfr_max(c->bend, second, first, MPFR_RNDU);
+    return true;
+}
+
+/** The line through both ends of a chord, with its error (PROOF.md, Lines); base is left 0.
+ *
+ *  error = max |t''| width^2 / 8, t'' <= most max(phi'^2, phi''), where `most` is at least the
+ *  height in cells of g on the chord; plus units of distance times the slope, plus units of height,
+ *  for the roundings. */
+static dg_line chord_line(chord *c, unsigned long most, dg_builder *build)
+{
+    const dg_table *table = build->table;
     dg_line line = {0, 0, 0, 0};
-    mpfr_prec_t block_bits = (mpfr_prec_t)table->block_bits;
-    if (mpfr_inf_p(c->curvature) || steep_exponent(table->law)) {
+    mpfr_sub(c->width, c->far.at, c->near.at, MPFR_RNDU);
+    if (steep_exponent(table->law) || !set_bend(c)) {
         return unknown_line();
     }
-    mpfr_sub(c->work, c->far, c->near, MPFR_RNDU);
-    mpfr_mul(c->curvature, c->curvature, c->work, MPFR_RNDU);
-    mpfr_mul(c->curvature, c->curvature, c->work, MPFR_RNDU);
-    mpfr_mul_ui(c->curvature, c->curvature, most, MPFR_RNDU);
-    mpfr_div_2ui(c->curvature, c->curvature, 3, MPFR_RNDU);
-    /* from integers to blocks of 2^48 units */
-    mpfr_mul_2si(c->far, c->far, DG_DISTANCE_BITS - block_bits, MPFR_RNDN);
-    mpfr_mul_2si(c->work, c->work, DG_DISTANCE_BITS - block_bits, MPFR_RNDN);
-    mpfr_sub(c->v_near, c->v_near, c->v_far, MPFR_RNDN);
-    mpfr_mul_2ui(c->v_near, c->v_near, DG_HEIGHT_BITS, MPFR_RNDN);
-    mpfr_div(c->v_near, c->v_near, c->work, MPFR_RNDN); /* the slope */
-    if (mpfr_cmp_ui(c->curvature, 1) >= 0 || mpfr_cmp_ui_2exp(c->v_near, 1, 20) >= 0 ||
-        mpfr_cmp_ui_2exp(c->far, 1, 62) >= 0 || mpfr_sgn(c->v_near) <= 0) {
+    mpfr_mul_ui(c->bend, c->bend, most, MPFR_RNDU);
+    mpfr_div(c->slope, c->fall, c->width, MPFR_RNDN);
+    if (!mpfr_number_p(c->bend) || !mpfr_number_p(c->slope) || mpfr_cmp_ui(c->bend, 8) >= 0 ||
+        mpfr_sgn(c->slope) <= 0 || mpfr_cmp_ui_2exp(c->slope, 1, 20 - DG_HEIGHT_BITS) >= 0 ||
+        mpfr_cmp_ui_2exp(c->far.at, 1, 62) >= 0) {
         return unknown_line();
     }
-    line.far = (uint64_t)mpfr_get_uj(c->far, MPFR_RNDN);
-    line.error = height_in_cell(c->curvature, MPFR_RNDU);
+    mpz_ptr scratch = build->e.integer;
+    line.far = (dg_get_word(c->far.at, 1, false, scratch) + 1) >> 1;
+    line.slope = dg_get_word(c->slope, DG_HEIGHT_BITS + DG_SLOPE_BITS, false, scratch);
+    line.error = (int64_t)dg_get_word(c->bend, DG_HEIGHT_BITS - 3, true, scratch);
     /* units of distance: 1/2 for the rounding of far, 1/2 for the centre's, a tick for the rest */
-    unsigned long units =
-        1 + (table->rest_bytes == 0 ? 0 : 1ul << (DG_DISTANCE_BITS - table->tick_bits));
-    line.error += (int64_t)(units * mpfr_get_ui(c->v_near, MPFR_RNDU)) + 4;
-    mpfr_mul_2ui(c->v_near, c->v_near, DG_SLOPE_BITS, MPFR_RNDN);
-    line.slope = (uint64_t)mpfr_get_uj(c->v_near, MPFR_RNDD);
+    const uint64_t units =
+        1 + (table->rest_bytes == 0 ? 0 : UINT64_C(1) << (DG_DISTANCE_BITS - table->tick_bits));
+    line.error += (int64_t)(units * ((line.slope >> DG_SLOPE_BITS) + 1)) + 4;
     /* the rounding of the slope, over distances below 2^62: at most 2^62 / 2^40 units */
-    line.error += INT64_C(1) << 22;
+    line.error += INT64_C(1) << (62 - DG_SLOPE_BITS);
     return line;
 }
 
-/** Set the height of a line at its far end to v_far - level. */
-static void set_base(dg_line *line, uint32_t level, const mpfr_t v_far, chord *c)
+/** Set an end to the integer that e.y_d is for, but for v. Requires: its exponent's upper bound in
+ *  e.upper. */
+static void set_place(end *to, const chord *c, dg_builder *build)
 {
-    mpfr_sub_ui(c->work, v_far, level, MPFR_RNDN);
-    if (mpfr_cmpabs_ui(c->work, 32) >= 0) {
-        *line = unknown_line();
-    } else if (line->error < DG_UNKNOWN_ERROR) {
-        line->base = height_in_cell(c->work, MPFR_RNDD);
-    }
+    dg_enclosure *e = &build->e;
+    mpfr_add(to->phi, e->upper, e->centre_upper, MPFR_RNDN);
+    mpz_sub(e->integer, e->y_d, build->table->law->n);
+    mpfr_set_z(to->at, e->integer, MPFR_RNDN);
+    mpfr_mul(to->at, to->at, c->unit, MPFR_RNDN);
+    mpfr_abs(to->at, to->at, MPFR_RNDN);
 }
 
-/** at = |y - f|. */
-static void set_distance(mpfr_t at, const mpz_t y, dg_builder *build)
+/** Set an end to the integer that e.y_d is for. */
+static void set_end(end *to, const chord *c, dg_builder *build)
 {
-    const dg_law *law = build->table->law;
-    mpz_mul(build->e.y, y, law->d);
-    mpz_sub(build->e.y, build->e.y, law->n);
-    mpz_abs(build->e.y, build->e.y);
-    mpfr_set_z(at, build->e.y, MPFR_RNDN);
-    mpfr_div_z(at, at, law->d, MPFR_RNDN);
+    dg_weight_lower(&build->e);
+    mpfr_mul_ui(to->v, build->e.lower, build->table->height, MPFR_RNDN);
+    set_place(to, c, build);
 }
 
-/** Set one end of a chord to the distance of the integer y, and its v from the bounds of g there.
- */
-static void set_end(mpfr_t at, mpfr_t v, const mpz_t y, dg_builder *build)
+/** Set an end to where H g = m, but for v. */
+static void set_level_end(end *to, uint32_t m, const chord *c, dg_builder *build)
 {
-    const dg_law *law = build->table->law;
-    dg_weight_lower(&build->e, y, law);
-    mpfr_mul_ui(v, build->e.lower, build->table->height, MPFR_RNDN);
-    set_distance(at, y, build);
-}
-
-static void set_curvature(chord *c, dg_builder *build)
-{
-    dg_enclose_curvature(&build->e, c->near, c->far, build->table->law);
-    mpfr_set(c->curvature, build->e.upper, MPFR_RNDU);
+    dg_enclosure *e = &build->e;
+    dg_log_integer(to->phi, m, e->integer);
+    mpfr_sub(to->phi, c->log_height, to->phi, MPFR_RNDN);
+    dg_enclose_level(e, to->phi);
+    mpfr_set(to->phi, e->lower, MPFR_RNDN);
+    mpfr_mul_2si(to->at, e->upper, DG_DISTANCE_BITS - (long)build->table->block_bits, MPFR_RNDN);
 }
 
 /** The line of level 0: from where H g = 1 to the end of the core, on the side where that is
  * farther. */
-static dg_line level_zero_line(dg_builder *build)
+static dg_line level_zero_line(chord *c, dg_builder *build)
 {
-    dg_table *table = build->table;
-    mpfr_t other;
-    chord c;
-    chord_open(&c);
-    mpfr_init2(other, DG_BUILD_PRECISION);
-    mpz_set_si(build->y, table->last_block + 1);
-    mpz_mul_2exp(build->y, build->y, table->block_bits);
-    set_end(c.far, c.v_far, build->y, build);
-    mpz_set_si(build->y, table->first_block);
-    mpz_mul_2exp(build->y, build->y, table->block_bits);
-    set_end(other, c.v_near, build->y, build);
-    if (mpfr_greater_p(other, c.far)) {
-        mpfr_set(c.far, other, MPFR_RNDN);
-        mpfr_set(c.v_far, c.v_near, MPFR_RNDN);
+    const dg_table *table = build->table;
+    dg_build_edge(table->last_block + 1, false, build);
+    set_end(&c->far, c, build);
+    dg_build_edge(table->first_block, false, build);
+    set_end(&c->near, c, build);
+    if (mpfr_greater_p(c->near.at, c->far.at)) {
+        chord_step(c);
     }
-    dg_enclose_distance(&build->e, 1, table->height, table->law);
-    mpfr_set(c.near, build->e.lower, MPFR_RNDD);
-    mpfr_set_ui(c.v_near, 1, MPFR_RNDN);
-    set_curvature(&c, build);
-    dg_line line = chord_line(&c, 2, table);
-    set_base(&line, 0, c.v_far, &c);
-    mpfr_clear(other);
-    chord_close(&c);
+    if (mpfr_cmp_ui(c->far.v, 1) >= 0) { /* not so on the right; on the left it may be */
+        return unknown_line();
+    }
+    set_level_end(&c->near, 1, c, build);
+    mpfr_ui_sub(c->fall, 1, c->far.v, MPFR_RNDN);
+    dg_line line = chord_line(c, 2, build);
+    if (line.error < DG_UNKNOWN_ERROR) {
+        line.base = (int64_t)dg_get_word(c->far.v, DG_HEIGHT_BITS, false, build->e.integer);
+    }
     return line;
 }
 
 /** lines[m] for every level m of a table with blocks of several integers: from the distance where
  *  H g = m + 1 to the one where H g = m. One line serves both sides: g depends on the distance
  *  alone. */
-static void core_lines(dg_builder *build)
+static void core_lines(chord *c, dg_builder *build)
 {
     dg_table *table = build->table;
-    mpfr_t beyond;
-    chord c;
-    chord_open(&c);
-    mpfr_init2(beyond, DG_BUILD_PRECISION);
-    dg_enclose_distance(&build->e, table->height, table->height, table->law);
-    mpfr_set(beyond, build->e.lower, MPFR_RNDD);
+    set_level_end(&c->far, table->height, c, build);
+    mpfr_set_ui(c->fall, 1, MPFR_RNDN);
     for (uint32_t m = table->height - 1; m > 0; m--) {
-        mpfr_set(c.near, beyond, MPFR_RNDD);
-        dg_enclose_distance(&build->e, m, table->height, table->law);
-        mpfr_set(beyond, build->e.lower, MPFR_RNDD);
-        mpfr_set(c.far, build->e.upper, MPFR_RNDU);
-        set_curvature(&c, build);
-        mpfr_set_ui(c.v_near, 1, MPFR_RNDN);
-        mpfr_set_ui(c.v_far, 0, MPFR_RNDN);
-        table->lines[m] = chord_line(&c, m + 1, table);
+        chord_step(c);
+        set_level_end(&c->far, m, c, build);
+        table->lines[m] = chord_line(c, m + 1, build);
     }
-    table->lines[0] = level_zero_line(build);
-    mpfr_clear(beyond);
-    chord_close(&c);
+    table->lines[0] = level_zero_line(c, build);
 }
 
 /** The line of a block, good for every level in it: from the block's first integer to that of the
  * next one outwards, where g is known from the block's bounds to 2^-63 (and so H g to H 2^-63). */
 typedef struct block_line {
-    dg_line line;
-    mpfr_t v_far; /* H g at the far end */
+    int32_t block;
+    dg_line line;       /* its base is the fraction of H g at the far end */
+    uint32_t far_cells; /* and this the whole cells */
 } block_line;
 
+/** H times a bound of g: the whole cells, and the rest in units of 2^-63. */
+static uint64_t in_cells(uint32_t *whole, uint64_t units, uint32_t height)
+{
+    const uint64_t low = height * (units & UINT32_MAX); /* height <= 2^16 */
+    const uint64_t high = height * (units >> 32) + (low >> 32);
+    *whole = (uint32_t)(high >> (UNIT_BITS - 32));
+    return (high << 32 | (low & UINT32_MAX)) & ((UINT64_C(1) << UNIT_BITS) - 1);
+}
+
+/** Requires: if out is the line of the block before, then c is still its chord. */
 static void set_block_line(block_line *out, int32_t block, chord *c, dg_builder *build)
 {
-    dg_table *table = build->table;
     const bool left = block < 0;
-    const dg_side *at = left ? &build->left : &build->right;
-    const uint32_t i = (uint32_t)(left ? -1 - block : block);
-    for (uint32_t k = 0; k < 2; k++) { /* i + 1 < n: the blocks collected go past the core */
-        mpfr_ptr v = k == 0 ? c->v_near : c->v_far;
-        mpz_set_si(build->y, left ? block + 1 - (long)k : block + (long)k);
-        mpz_mul_2exp(build->y, build->y, table->block_bits);
-        if (left) {
-            mpz_sub_ui(build->y, build->y, 1);
-        }
-        set_distance(k == 0 ? c->near : c->far, build->y, build);
-        mpz_import(build->y, 1, -1, sizeof(uint64_t), 0, 0, &at->largest_upper[i + k]);
-        mpz_mul_ui(build->y, build->y, table->height);
-        mpfr_set_z(v, build->y, MPFR_RNDN);
-        mpfr_div_2ui(v, v, UNIT_BITS, MPFR_RNDN);
+    const uint32_t height = build->table->height;
+    /* i + 1 < n: the blocks collected go past the core */
+    const uint64_t *largest =
+        left ? &build->left.largest_upper[-1 - block] : &build->right.largest_upper[block];
+    /* neighbours share an end: it becomes this one's far end on the left, else its near end */
+    const bool shared = out->block == block - 1 && block != 0;
+    chord_step(c);
+    for (int k = shared && !left; k < (shared && left ? 1 : 2); k++) {
+        dg_build_edge(left ? block - k : block + k, left, build);
+        dg_exponent_upper(&build->e);
+        set_place(k == 0 ? &c->near : &c->far, c, build);
     }
-    unsigned long most = mpfr_get_ui(c->v_near, MPFR_RNDU) + 1;
-    set_curvature(c, build);
-    mpfr_set(out->v_far, c->v_far, MPFR_RNDN);
-    out->line = chord_line(c, most, table);
-    out->line.error += table->height;
+    uint32_t near_cells;
+    const uint64_t near_rest = in_cells(&near_cells, largest[0], height);
+    const uint64_t far_rest = in_cells(&out->far_cells, largest[1], height);
+    mpfr_set_uj(c->fall, largest[0] > largest[1] ? largest[0] - largest[1] : 0, MPFR_RNDN);
+    mpfr_mul_ui(c->fall, c->fall, height, MPFR_RNDN);
+    mpfr_div_2ui(c->fall, c->fall, UNIT_BITS, MPFR_RNDN);
+    out->block = block;
+    out->line = chord_line(c, near_cells + (near_rest != 0) + 1, build);
+    out->line.error += height;
+    out->line.base = (int64_t)(far_rest >> (UNIT_BITS - DG_HEIGHT_BITS));
+}
+
+/** The block's line for one level. */
+static dg_line at_level(const block_line *of, uint32_t level)
+{
+    const int64_t cells = (int64_t)of->far_cells - (int64_t)level;
+    if (cells <= -32 || cells >= 32 || of->line.error >= DG_UNKNOWN_ERROR) {
+        return unknown_line();
+    }
+    dg_line line = of->line;
+    line.base += cells * (INT64_C(1) << DG_HEIGHT_BITS);
+    return line;
 }
 
 /** Give every partial cell of a table with blocks of several integers the better of two lines: that
  * of its level, or that of its block. The first is better where g is steep, the second where it is
  * flat. */
-static void choose_lines(uint32_t *n_lines, dg_builder *build)
+static void choose_lines(uint32_t *n_lines, chord *c, dg_builder *build)
 {
     dg_table *table = build->table;
-    block_line of_block;
-    chord c;
-    int32_t block = table->first_block - 1;
-    chord_open(&c);
-    mpfr_init2(of_block.v_far, DG_BUILD_PRECISION);
+    block_line of_block = {table->first_block - 2, {0, 0, 0, 0}, 0};
     for (uint32_t i = 0; i < table->n_partial; i++) {
         dg_partial *cell = &table->partial[i];
         cell->line = cell->level;
-        if (cell->block != block) {
-            block = cell->block;
-            set_block_line(&of_block, block, &c, build);
+        if (cell->block != of_block.block) {
+            set_block_line(&of_block, cell->block, c, build);
         }
         if (of_block.line.error < table->lines[cell->level].error) {
-            dg_line line = of_block.line;
-            set_base(&line, cell->level, of_block.v_far, &c);
             cell->line = *n_lines;
-            table->lines[(*n_lines)++] = line;
+            table->lines[(*n_lines)++] = at_level(&of_block, cell->level);
         }
     }
-    mpfr_clear(of_block.v_far);
-    chord_close(&c);
 }
 
-/** The first integer of part `part` of a tail, counted outwards from the core, in build->y. */
-static void tail_edge(bool left, size_t part, dg_builder *build)
+/** The line that is constant: bounds of 2^i H g(y) at one integer of the i-th tail block, where it
+ * is at most 1. Its error covers both bounds. */
+static dg_line constant_line(unsigned tail_level, dg_builder *build)
 {
-    dg_table *table = build->table;
-    mpz_set_ui(build->y, part);
-    mpz_mul_2exp(build->y, build->y, table->tail_bits + table->block_bits - table->tail_line_bits);
-    mpz_set_si(build->e.y, left ? table->first_block : table->last_block + 1);
-    mpz_mul_2exp(build->e.y, build->e.y, table->block_bits);
-    if (left) {
-        mpz_sub_ui(build->e.y, build->e.y, 1);
-        mpz_sub(build->y, build->e.y, build->y);
-    } else {
-        mpz_add(build->y, build->e.y, build->y);
+    dg_enclosure *e = &build->e;
+    const long bits = DG_HEIGHT_BITS + (long)tail_level;
+    dg_weight_lower(e);
+    mpfr_mul_ui(e->lower, e->lower, build->table->height, MPFR_RNDD);
+    const int64_t lowest = (int64_t)dg_get_word(e->lower, bits, false, e->integer);
+    dg_weight_upper(e);
+    mpfr_mul_ui(e->upper, e->upper, build->table->height, MPFR_RNDU);
+    int64_t highest = INT64_C(1) << DG_HEIGHT_BITS;
+    if (mpfr_cmp_ui_2exp(e->upper, 1, -(mpfr_exp_t)tail_level) < 0) {
+        highest = (int64_t)dg_get_word(e->upper, bits, true, e->integer);
     }
+    return (dg_line){lowest, highest - lowest, 0, 0};
 }
 
 /** The lines of one tail, each from the first integer of its part to that of the next. */
-static void tail_lines(uint32_t *n_lines, bool left, dg_builder *build)
+static void tail_lines(uint32_t *n_lines, bool left, chord *c, dg_builder *build)
 {
     dg_table *table = build->table;
-    const size_t parts = (size_t)1 << table->tail_line_bits;
-    const bool single = table->tail_bits + table->block_bits == table->tail_line_bits;
-    mpfr_t distance, v;
-    chord c;
-    chord_open(&c);
-    mpfr_inits2(DG_BUILD_PRECISION, distance, v, (mpfr_ptr)0);
-    tail_edge(left, 0, build);
-    set_end(distance, v, build->y, build);
-    for (size_t i = 0; i < DG_TAIL_LEVELS * parts; i++) {
+    dg_enclosure *e = &build->e;
+    const size_t part_bits = table->tail_bits + table->block_bits - table->tail_line_bits;
+    mpz_t part_d;
+    mpz_init(part_d);
+    mpz_mul_2exp(part_d, table->law->d, part_bits);
+    dg_build_edge(left ? table->first_block - 1 : table->last_block + 1, left, build);
+    set_end(&c->far, c, build);
+    for (size_t i = 0; i < (size_t)DG_TAIL_LEVELS << table->tail_line_bits; i++) {
         const unsigned level = (unsigned)(i >> table->tail_line_bits);
         dg_line *line = &table->lines[(*n_lines)++];
-        if (single) {
-            tail_edge(left, i, build);
-            dg_enclose_weight(&build->e, build->y, table->law);
-            *line = constant_line(0, level, build);
+        if (part_bits == 0) {
+            *line = constant_line(level, build);
+            (left ? mpz_sub : mpz_add)(e->y_d, e->y_d, part_d);
             continue;
         }
-        mpfr_set(c.near, distance, MPFR_RNDN);
-        mpfr_mul_2ui(c.v_near, v, level, MPFR_RNDN);
-        tail_edge(left, i + 1, build);
-        set_end(distance, v, build->y, build);
-        mpfr_set(c.far, distance, MPFR_RNDN);
-        mpfr_mul_2ui(c.v_far, v, level, MPFR_RNDN);
-        set_curvature(&c, build);
-        *line = chord_line(&c, 2, table);
-        set_base(line, 0, c.v_far, &c);
+        (left ? mpz_sub : mpz_add)(e->y_d, e->y_d, part_d);
+        chord_step(c);
+        set_end(&c->far, c, build);
+        mpfr_sub(c->fall, c->near.v, c->far.v, MPFR_RNDN);
+        mpfr_mul_2ui(c->fall, c->fall, level, MPFR_RNDN);
+        *line = chord_line(c, 2, build);
+        if (line->error < DG_UNKNOWN_ERROR) { /* 2^i H g <= 1 */
+            line->base =
+                (int64_t)dg_get_word(c->far.v, DG_HEIGHT_BITS + (long)level, false, e->integer);
+        }
     }
-    mpfr_clears(distance, v, (mpfr_ptr)0);
-    chord_close(&c);
+    mpz_clear(part_d);
 }
 
 uint32_t dg_build_most_lines(dg_table *table)
@@ -334,10 +353,11 @@ static void single_lines(uint32_t *n_lines, dg_builder *build)
         dg_partial *cell = &table->partial[i];
         const dg_side *at = cell->block < 0 ? &build->left : &build->right;
         const int32_t k = cell->block < 0 ? -1 - cell->block : cell->block;
-        const dg_i128 bottom = (dg_i128)cell->level << UNIT_BITS;
-        dg_i128 lower = (dg_i128)table->height * (dg_i128)at->least_lower[k] - bottom;
-        dg_i128 upper = (dg_i128)table->height * (dg_i128)at->largest_upper[k] - bottom;
-        int64_t lowest = (int64_t)(lower >> drop), highest = (int64_t)(upper >> drop) + 1;
+        const dg_wide top = dg_wide_up(dg_wide_of(-(int64_t)cell->level), UNIT_BITS);
+        dg_wide lower = dg_wide_add(dg_wide_product(table->height, at->least_lower[k]), top);
+        dg_wide upper = dg_wide_add(dg_wide_product(table->height, at->largest_upper[k]), top);
+        int64_t lowest = (int64_t)dg_wide_down(lower, drop).low;
+        int64_t highest = (int64_t)dg_wide_down(upper, drop).low + 1;
         cell->line = *n_lines;
         table->lines[(*n_lines)++] = (dg_line){lowest, highest - lowest, 0, 0};
     }
@@ -347,17 +367,18 @@ void dg_build_lines(dg_builder *build)
 {
     dg_table *table = build->table;
     uint32_t n_lines = 0;
+    chord c;
+    chord_open(&c, build);
     if (table->block_bits == 0) {
         single_lines(&n_lines, build);
     } else {
-        core_lines(build);
+        core_lines(&c, build);
         n_lines = table->height;
-        choose_lines(&n_lines, build);
+        choose_lines(&n_lines, &c, build);
     }
     table->tail_lines = n_lines;
-    tail_lines(&n_lines, true, build);
-    tail_lines(&n_lines, false, build);
+    tail_lines(&n_lines, true, &c, build);
+    tail_lines(&n_lines, false, &c, build);
     table->n_lines = n_lines;
+    chord_close(&c);
 }
-
-#endif

@@ -1,33 +1,20 @@
 #include "cells/build.h"
 
 #include "base/check.h"
-#include "cells/draw.h"
+#include "base/memory.h"
+#include "base/wide.h"
 #include "cells/look_up.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#if DG_HAVE_WORDS
-
 enum { MOST_BLOCKS = 1 << 14 };
 
-/** round(2^bits value) in the direction asked, for 0 <= value <= 1. */
-static uint64_t fixed(const mpfr_t value, unsigned bits, bool up, dg_builder *build)
+void dg_build_edge(long block, bool last, dg_builder *build)
 {
-    mpfr_mul_2ui(build->e.at_lower, value, bits, MPFR_RNDN); /* exact */
-    mpfr_get_z(build->y, build->e.at_lower, up ? MPFR_RNDU : MPFR_RNDD);
-    uint64_t word = 0;
-    mpz_export(&word, NULL, -1, sizeof word, 0, 0, build->y);
-    return word;
-}
-
-/** build->y = the first or the last integer of a block. */
-static void edge_of(long block, bool last, dg_builder *build)
-{
-    mpz_set_si(build->y, block + last);
-    mpz_mul_2exp(build->y, build->y, build->table->block_bits);
+    mpz_mul_si(build->e.y_d, build->block_d, block + last);
     if (last) {
-        mpz_sub_ui(build->y, build->y, 1);
+        mpz_sub(build->e.y_d, build->e.y_d, build->table->law->d);
     }
 }
 
@@ -50,15 +37,17 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
         }
         to->least_lower = grown;
         to->room = room;
+        DG_TRY(dg_memory_at_hand(build->table->law->room_bytes)); /* still, for MPFR */
     }
+    dg_enclosure *e = &build->e;
     long block = is_left ? -1 - (long)to->n : (long)to->n;
     /* the near edge: y = 0 in block 0, the last integer on the left */
-    edge_of(block, is_left, build);
-    dg_weight_upper(&build->e, build->y, build->table->law);
-    to->largest_upper[to->n] = fixed(build->e.upper, UNIT_BITS, true, build);
-    edge_of(block, !is_left, build);
-    dg_weight_lower(&build->e, build->y, build->table->law);
-    to->least_lower[to->n] = fixed(build->e.lower, UNIT_BITS, false, build);
+    dg_build_edge(block, is_left, build);
+    dg_weight_upper(e);
+    to->largest_upper[to->n] = dg_get_word(e->upper, UNIT_BITS, true, e->integer);
+    dg_build_edge(block, !is_left, build);
+    dg_weight_lower(e);
+    to->least_lower[to->n] = dg_get_word(e->lower, UNIT_BITS, false, e->integer);
     to->n++;
     return DG_OK;
 }
@@ -67,7 +56,7 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
  * any H that fits, so a block with largest 2^index_bits / sum(least) < 1 has H largest < 1. */
 static dg_status collect_blocks(dg_builder *build)
 {
-    dg_u128 total = 0;
+    dg_wide total = dg_wide_of(0);
     bool open[2] = {true, true};
     while (open[0] || open[1]) {
         for (int i = 0; i < 2; i++) {
@@ -76,9 +65,9 @@ static dg_status collect_blocks(dg_builder *build)
                 continue;
             }
             DG_TRY(extend(at, i == 1, build));
-            total += at->least_lower[at->n - 1];
-            dg_u128 reach = (dg_u128)at->largest_upper[at->n - 1] << build->table->index_bits;
-            open[i] = reach >= total;
+            total = dg_wide_add(total, dg_wide_of_unsigned(at->least_lower[at->n - 1]));
+            dg_wide largest = dg_wide_of_unsigned(at->largest_upper[at->n - 1]);
+            open[i] = !dg_wide_less(dg_wide_up(largest, build->table->index_bits), total);
         }
     }
     return DG_OK;
@@ -86,20 +75,22 @@ static dg_status collect_blocks(dg_builder *build)
 
 static uint32_t cells_of(uint32_t height, uint64_t largest_upper)
 {
-    dg_u128 product = (dg_u128)height * largest_upper;
-    return (uint32_t)((product + (((dg_u128)1 << UNIT_BITS) - 1)) >> UNIT_BITS);
+    dg_wide less_than_one = dg_wide_of_unsigned((UINT64_C(1) << UNIT_BITS) - 1);
+    dg_wide product = dg_wide_product(height, largest_upper);
+    return (uint32_t)dg_wide_down(dg_wide_add(product, less_than_one), UNIT_BITS).low;
 }
 
 static uint32_t full_cells_of(uint32_t height, uint64_t least_lower)
 {
-    return (uint32_t)(((dg_u128)height * least_lower) >> UNIT_BITS);
+    return (uint32_t)dg_wide_down(dg_wide_product(height, least_lower), UNIT_BITS).low;
 }
 
 /** The blocks of one side with H largest >= 1 (by its upper bound), which are its first ones. */
 static uint32_t core_blocks(const dg_side *at, uint32_t height)
 {
     uint32_t n = 0;
-    while (n < at->n && ((dg_u128)height * at->largest_upper[n]) >> UNIT_BITS >= 1) {
+    while (n < at->n &&
+           dg_wide_down(dg_wide_product(height, at->largest_upper[n]), UNIT_BITS).low >= 1) {
         n++;
     }
     return n;
@@ -140,26 +131,27 @@ static uint32_t largest_height(const dg_builder *build, unsigned tail_bits)
 static bool tails_halve(dg_builder *build, unsigned tail_bits)
 {
     const dg_table *table = build->table;
-    mpfr_t at_first, ln2;
-    bool halve = true;
-    mpfr_inits2(DG_BUILD_PRECISION, at_first, ln2, (mpfr_ptr)0);
-    mpfr_const_log2(ln2, MPFR_RNDU);
-    for (int left = 0; left < 2 && halve; left++) {
-        long first = left ? table->first_block - 1 : table->last_block + 1;
-        long beyond = left ? first - (1L << tail_bits) : first + (1L << tail_bits);
-        edge_of(first, left, build);
-        dg_enclose_exponent(&build->e, build->y, table->law);
-        mpfr_add(at_first, build->e.upper, ln2, MPFR_RNDU);
-        bool overflows = mpfr_inf_p(at_first) != 0;
-        edge_of(beyond, left, build);
-        dg_enclose_exponent(&build->e, build->y, table->law);
-        /* phi is convex and phi(0) = 0, so phi(r + W) - phi(r) >= phi(r) W/r: where phi(r) leaves
-         * the range of MPFR's exponents, 2^(2^62) and more, that is past ln 2 for any r and W here.
-         */
-        halve = overflows || mpfr_greaterequal_p(build->e.lower, at_first) != 0;
+    dg_enclosure *e = &build->e;
+    for (int left = 0; left < 2; left++) {
+        const long first = left ? table->first_block - 1 : table->last_block + 1;
+        const long beyond = left ? first - (1L << tail_bits) : first + (1L << tail_bits);
+        dg_build_edge(first, left, build);
+        dg_exponent_upper(e);
+        dg_build_edge(beyond, left, build);
+        dg_exponent_lower(e);
+        /* phi is convex and phi(0) = 0, so phi(r) <= phi(r + W) r/(r + W), and phi(r + W) - phi(r)
+         * >= phi(r + W) W/(r + W) >= 2^20 2^-15, r being less than 2^14 + 2 blocks: so where the
+         * upper bound of phi(r) is infinity, too. */
+        if (mpfr_cmp_ui_2exp(e->lower, 1, 20) >= 0) {
+            continue;
+        }
+        mpfr_const_log2(e->work, MPFR_RNDU);
+        mpfr_add(e->upper, e->upper, e->work, MPFR_RNDU);
+        if (mpfr_less_p(e->lower, e->upper)) {
+            return false;
+        }
     }
-    mpfr_clears(at_first, ln2, (mpfr_ptr)0);
-    return halve;
+    return true;
 }
 
 /** Choose H and the tails. */
@@ -187,66 +179,123 @@ static dg_status choose_height(dg_builder *build)
     return DG_ERR_PARAMETER;
 }
 
-/** Lay the cells out: full, partial, tails, reject. */
-static void lay_out(dg_builder *build, bool count_only)
+static uint32_t full_cells_in(int32_t block, const dg_builder *build)
 {
-    dg_table *table = build->table;
-    uint32_t n_full = 0, n_partial = 0;
-    for (int32_t block = table->first_block; block <= table->last_block; block++) {
-        const dg_side *at = block < 0 ? &build->left : &build->right;
-        uint32_t i = (uint32_t)(block < 0 ? -1 - block : block);
-        uint32_t cells = cells_of(table->height, at->largest_upper[i]);
-        uint32_t full = full_cells_of(table->height, at->least_lower[i]);
-        for (uint32_t level = 0; level < cells; level++) {
-            if (level < full) {
-                if (!count_only) {
-                    table->block_of[n_full] = (int16_t)block;
-                }
-                n_full++;
-                continue;
-            }
-            if (!count_only) {
-                table->partial[n_partial] = (dg_partial){(int16_t)block, (uint16_t)level, 0};
-            }
-            n_partial++;
-        }
-    }
-    table->n_full = n_full;
-    table->n_partial = n_partial;
+    const dg_side *at = block < 0 ? &build->left : &build->right;
+    return full_cells_of(build->table->height, at->least_lower[block < 0 ? -1 - block : block]);
 }
 
-/** floor(log2 of the area under g), roughly: sigma sqrt(2 pi), 2 or 3 scales. Any value gives the exact
- * law; this one gives a table of some 128 to 256 blocks' width, where partial cells are fewest. */
-static long area_bits(const dg_law *law)
+static uint32_t cells_in(int32_t block, const dg_builder *build)
+{
+    const dg_side *at = block < 0 ? &build->left : &build->right;
+    return cells_of(build->table->height, at->largest_upper[block < 0 ? -1 - block : block]);
+}
+
+/** Choose the blocks with codes: as many as there may be, those with the most full cells, which lie
+ * together. There may be none: coded_last < coded_first. */
+static void choose_coded(dg_builder *build)
+{
+    dg_table *table = build->table;
+    const int32_t most = (int32_t)(UINT32_C(1) << table->rows.row_bits) - 1;
+    int32_t first = 0, end = 0;
+    while (end - first < most) {
+        uint32_t below = first > table->first_block ? full_cells_in(first - 1, build) : 0;
+        uint32_t above = end <= table->last_block ? full_cells_in(end, build) : 0;
+        if (below == 0 && above == 0) {
+            break;
+        }
+        *(below > above ? &first : &end) += below > above ? -1 : 1;
+    }
+    table->coded_first = first;
+    table->coded_last = end - 1;
+}
+
+/** Append the full cells of blocks first ... last. */
+static void lay_out_full(int32_t first, int32_t last, dg_builder *build)
+{
+    dg_table *table = build->table;
+    for (int32_t block = first; block <= last; block++) {
+        for (uint32_t i = full_cells_in(block, build); i > 0; i--) {
+            table->block_of[table->n_full++] = (int16_t)block;
+        }
+    }
+}
+
+/** Lay the cells out: full, partial, tails, reject. */
+static void lay_out(dg_builder *build)
+{
+    dg_table *table = build->table;
+    lay_out_full(table->coded_first, table->coded_last, build);
+    table->n_coded = table->n_full;
+    lay_out_full(table->first_block, table->coded_first - 1, build);
+    lay_out_full(table->coded_last + 1, table->last_block, build);
+    uint32_t n_partial = 0;
+    for (int32_t block = table->first_block; block <= table->last_block; block++) {
+        const uint32_t cells = cells_in(block, build);
+        for (uint32_t level = full_cells_in(block, build); level < cells; level++) {
+            table->partial[n_partial++] = (dg_partial){(int16_t)block, (uint16_t)level, 0};
+        }
+    }
+}
+
+/** Set n_partial, and lay out the rows. */
+static void count_partial_and_rows(dg_builder *build)
+{
+    dg_table *table = build->table;
+    uint32_t count[DG_CODES], n = 0, n_coded = 0;
+    for (int32_t block = table->first_block; block <= table->last_block; block++) {
+        uint32_t full = full_cells_in(block, build);
+        table->n_partial += cells_in(block, build) - full;
+        if (block >= table->coded_first && block <= table->coded_last) {
+            count[n++] = full;
+            n_coded += full;
+        }
+    }
+    dg_rows_build(&table->rows, count, n, (UINT32_C(1) << table->index_bits) - n_coded);
+}
+
+/** floor(log2 of the width that the blocks with codes should cover), roughly. Any value gives the
+ *  exact law. This one leaves about 1/100 of the law beyond them at most: sigma 5 1/3, or scale
+ *  2 * 4.6^(1/beta). Fewer blocks have more partial cells, more blocks leave more without codes. */
+static long width_bits(const dg_law *law)
 {
     const bool squared = law->kind == DG_DISCRETE_GAUSSIAN;
-    mpz_t area; /* 6 sigma2, or 3 scale: long tails are better off with wider blocks */
-    mpz_init(area);
-    mpz_mul_ui(area, law->a, squared ? 6 : 3);
-    mpz_fdiv_q(area, area, law->b);
-    long n_bits = (long)mpz_sizeinbase(area, 2) - 1;
-    mpz_clear(area);
+    unsigned long factor = squared ? 28 : 9;
+    mpz_t width;
+    mpz_init(width);
+    if (law->kind == DG_GENERALIZED_GAUSSIAN) {
+        mpz_mul_ui(width, law->beta_num, 4);
+        mpz_fdiv_q(width, width, law->beta_den); /* 4 beta */
+        factor = mpz_cmp_ui(width, 5) < 0    ? 9
+                 : mpz_cmp_ui(width, 7) < 0  ? 6
+                 : mpz_cmp_ui(width, 10) < 0 ? 4
+                                             : 3;
+    }
+    mpz_mul_ui(width, law->a, factor);
+    mpz_fdiv_q(width, width, law->b);
+    long n_bits = (long)mpz_sizeinbase(width, 2) - 1;
+    mpz_clear(width);
     return squared ? n_bits / 2 : n_bits;
 }
 
 static void choose_blocks(dg_table *table, long block_bits)
 {
-    long bits = area_bits(table->law) - ((long)table->index_bits - 9);
+    long bits = width_bits(table->law) - (long)table->rows.row_bits + 1;
     table->block_bits = block_bits >= 0 ? (size_t)block_bits : bits > 0 ? (size_t)bits : 0;
     size_t rest_bits = table->block_bits > DG_TICK_BITS ? table->block_bits - DG_TICK_BITS : 0;
     table->rest_bytes = (rest_bits + 7) / 8;
     table->tick_bits = (unsigned)(table->block_bits - 8 * table->rest_bytes);
 }
 
-/** f as a distance, to the nearest unit. Requires: e.y free. */
+/** f as a distance, to the nearest unit. */
 static int64_t centre_distance(dg_builder *build)
 {
     const dg_law *law = build->table->law;
-    mpfr_set_z(build->e.lower, law->n, MPFR_RNDN);
-    mpfr_div_z(build->e.lower, build->e.lower, law->d, MPFR_RNDN);
-    mpfr_mul_2si(build->e.lower, build->e.lower, DG_DISTANCE_BITS - (long)build->table->block_bits,
-                 MPFR_RNDN);
-    return mpfr_get_sj(build->e.lower, MPFR_RNDN);
+    mpfr_ptr centre = build->e.work;
+    mpfr_set_z(centre, law->n, MPFR_RNDN);
+    mpfr_div_z(centre, centre, law->d, MPFR_RNDN);
+    mpfr_mul_2si(centre, centre, DG_DISTANCE_BITS - (long)build->table->block_bits, MPFR_RNDN);
+    return mpfr_get_sj(centre, MPFR_RNDN);
 }
 
 /** table->centre_bytes = c in two's complement; law->wide_bytes leaves room for its sign. */
@@ -268,16 +317,19 @@ static dg_status write_centre(dg_table *table)
 static dg_status build_table(dg_builder *build)
 {
     dg_table *table = build->table;
+    DG_TRY(dg_memory_at_hand(table->law->room_bytes));
     DG_TRY(collect_blocks(build));
     DG_TRY(choose_height(build));
-    lay_out(build, true);
-    table->block_of = calloc(((size_t)1 << table->index_bits) + 2, sizeof *table->block_of);
+    choose_coded(build);
+    count_partial_and_rows(build);
+    table->block_of = calloc((size_t)1 << table->index_bits, sizeof *table->block_of);
     table->partial = calloc((size_t)table->n_partial + 1, sizeof *table->partial);
     table->lines = calloc(dg_build_most_lines(table), sizeof *table->lines);
     if (table->block_of == NULL || table->partial == NULL || table->lines == NULL) {
         return DG_ERR_NOMEM;
     }
-    lay_out(build, false);
+    DG_TRY(dg_memory_at_hand(table->law->room_bytes));
+    lay_out(build);
     table->centre = centre_distance(build);
     DG_TRY(write_centre(table));
     dg_build_lines(build);
@@ -288,10 +340,11 @@ static void choose_look_up(dg_table *table, dg_isa isa)
 {
     table->isa = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
     table->look_up = dg_look_up_portable;
+    table->count_mixed = dg_count_mixed_portable;
 #if DG_ISA_X86_64
-    if (table->isa == DG_ISA_AVX512 && table->index_bits == DG_INDEX_BITS) {
-        table->look_up = dg_look_up_avx512;
-        dg_look_up_spread(&table->spread, dg_table_word_bytes(table));
+    if (table->isa == DG_ISA_AVX512_VBMI2 && table->index_bits == DG_INDEX_BITS) {
+        table->look_up = dg_look_up_vbmi2;
+        table->count_mixed = dg_count_mixed_vbmi2;
         return;
     }
 #endif
@@ -310,16 +363,19 @@ dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits,
     }
     table->law = law;
     table->index_bits = index_bits;
+    table->rows.row_bits = (index_bits + 1) / 2;
+    table->rows.position_bits = index_bits / 2;
     choose_blocks(table, block_bits);
     choose_look_up(table, isa);
     dg_builder build;
     memset(&build, 0, sizeof build);
     build.table = table;
-    mpz_init(build.y);
-    dg_enclosure_open(&build.e, DG_BUILD_PRECISION);
+    mpz_init(build.block_d);
+    mpz_mul_2exp(build.block_d, law->d, table->block_bits);
+    dg_enclosure_open_for_table(&build.e, law);
     dg_status status = build_table(&build);
     dg_enclosure_close(&build.e);
-    mpz_clear(build.y);
+    mpz_clear(build.block_d);
     free(build.right.largest_upper);
     free(build.right.least_lower);
     free(build.left.largest_upper);
@@ -342,20 +398,3 @@ void dg_table_release(dg_table *table)
         free(table);
     }
 }
-
-#else /* without 128-bit words there are no tables */
-
-dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits,
-                         dg_isa isa)
-{
-    (void)law, (void)index_bits, (void)block_bits, (void)isa;
-    *out = NULL;
-    return DG_ERR_PARAMETER;
-}
-
-void dg_table_release(dg_table *table)
-{
-    (void)table;
-}
-
-#endif

@@ -13,13 +13,13 @@
 #ifndef DG_CELLS_TABLE_H
 #define DG_CELLS_TABLE_H
 
-#include "base/int128.h"
 #include "base/isa.h"
 #include "base/status.h"
+#include "cells/rows.h"
 #include "exact/law.h"
 
 enum {
-    DG_INDEX_BITS = 16,    /* of every table but those that tests make smaller */
+    DG_INDEX_BITS = 16,    /* of every table but those that tests make smaller: row and position */
     DG_TICK_BITS = 48,     /* at most; DG_INDEX_BITS + DG_TICK_BITS = 64 */
     DG_DISTANCE_BITS = 48, /* binary places of a distance, in blocks */
     DG_HEIGHT_BITS = 56,   /* binary places of a height in a cell */
@@ -51,29 +51,35 @@ typedef struct dg_partial {
 
 typedef struct dg_table dg_table;
 
-/** See look_up.h. */
-typedef uint32_t dg_look_up(void *out, size_t item_size, uint16_t *at, size_t n, uint64_t c,
-                            const uint8_t *words, const dg_table *table);
+/** The bits of the draws of a round, in planes: a byte of each draw, or a bit of each, together. */
+typedef struct dg_planes {
+    size_t n;             /* draws */
+    const uint8_t *rows;  /* n bytes */
+    const uint8_t *ticks; /* tick_bits / 8 planes of n bytes, the low bits of the ticks first, then
+                           * tick_bits % 8 planes of ceil(n / 8) bytes, a bit a draw */
+    const uint8_t *positions; /* a byte for each mixed row, in order */
+} dg_planes;
 
-/** How the bytes of words become lanes of 32 or 64 bits: each 128-bit part takes first the four
- * 32-bit pieces that hold its words, then a shuffle of their bytes. For the AVX-512 loop. */
-typedef struct dg_spread {
-    uint32_t pieces[16];
-    uint8_t bytes[64];
-} dg_spread;
+/** See look_up.h. */
+typedef uint32_t dg_look_up(void *out, size_t item_size, uint16_t *at, uint8_t *position_of,
+                            uint64_t c, const dg_planes *planes, const dg_table *table);
+typedef size_t dg_count_mixed(const uint8_t *rows, size_t n, const dg_table *table);
 
 struct dg_table {
     const dg_law *law;
     dg_isa isa;          /* what draws are looked up with */
     dg_look_up *look_up; /* by it */
-    dg_spread spread;
+    dg_count_mixed *count_mixed;
+    dg_rows rows;
     size_t block_bits;
     size_t rest_bytes;
     unsigned index_bits, tick_bits, tail_bits;
     uint32_t height;
     int32_t first_block, last_block; /* the core */
-    /* cells by index: full, then partial, then left tail, then right tail, then reject */
-    uint32_t n_full, n_partial, n_tail_side;
+    /* cells in order: full (of blocks with a code, then of others), partial, left tail, right tail,
+     * reject. Special cell i of the rows is cell n_coded + i. */
+    int32_t coded_first, coded_last; /* block of code 0 */
+    uint32_t n_coded, n_full, n_partial, n_tail_side;
     uint32_t n_lines, tail_lines; /* lines[tail_lines ...]: by side (left first), level, part */
     unsigned tail_line_bits;      /* 2^this lines a tail block */
     int64_t centre;               /* f, as a distance */

@@ -9,13 +9,15 @@
  */
 #include "exact/big.h"
 
+#include "base/memory.h"
 #include "base/wipe.h"
 
-void dg_big_open(dg_big *big, const dg_law *law)
+dg_status dg_big_open(dg_big *big, const dg_law *law)
 {
     if (big->open) {
-        return;
+        return DG_OK;
     }
+    DG_TRY(dg_memory_at_hand(law->room_bytes));
     mpz_init2(big->rest, law->limb_bits);
     mpz_init2(big->below, law->limb_bits);
     mpz_init2(big->num, law->limb_bits);
@@ -28,6 +30,7 @@ void dg_big_open(dg_big *big, const dg_law *law)
     mpz_init2(big->y, law->limb_bits);
     mpz_init2(big->side, 64);
     big->open = true;
+    return DG_OK;
 }
 
 void dg_big_close(dg_big *big)
@@ -64,7 +67,7 @@ static dg_status read_integer(mpz_t out, size_t n, dg_bits *bits)
     dg_status status = DG_OK;
     mpz_set_ui(out, 0);
     mpz_t part;
-    mpz_init2(part, 8 * sizeof chunk);
+    mpz_init2(part, 8 * (n + sizeof chunk)); /* room: limbs that GMP moved would stay behind */
     for (size_t done = 0; done < n;) {
         size_t some = n - done < sizeof chunk ? n - done : sizeof chunk;
         status = dg_bits_take(chunk, some, bits);

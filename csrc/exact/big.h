@@ -15,9 +15,10 @@ typedef struct dg_big {
     mpz_t u, v, y, side;         /* laplace, gaussian */
 } dg_big;
 
-/** Ensures: big is open, with room for the usual draws of the law, so that GMP does not move limbs
- *  (and leave copies behind) while it draws. Does nothing if it is open. */
-void dg_big_open(dg_big *big, const dg_law *law);
+/** Ensures: DG_OK -> big is open, with room for the usual draws of the law, so that GMP does not move
+ *  limbs (and leave copies behind) while it draws. Does nothing if it is open.
+ *  Returns: DG_OK | DG_ERR_NOMEM. */
+dg_status dg_big_open(dg_big *big, const dg_law *law);
 
 /** Wipe and free. Does nothing if big is not open. */
 void dg_big_close(dg_big *big);

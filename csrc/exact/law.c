@@ -35,6 +35,7 @@
  */
 #include "exact/law.h"
 
+#include "base/memory.h"
 #include "base/wipe.h"
 #include "exact/words.h"
 
@@ -151,6 +152,13 @@ static void prepare_sizes(dg_law *law)
     law->wide_bytes = (value_bits + 7) / 8;
     law->limb_bits = value_bits + mpz_sizeinbase(law->D, 2) + mpz_sizeinbase(law->b, 2) +
                      mpz_sizeinbase(law->side_den, 2) + 128;
+    /* A product of long integers keeps a copy of an operand and its own scratch on the stack, some
+     * 2.4 times limb_bits for the longest parameters (measured). */
+    law->stack_bytes = DG_STACK_BYTES + 4 * (law->limb_bits / 8);
+    /* Eleven integers of dg_big and GMP's scratch: some 11 times limb_bits (measured); the enclosures
+     * of cell tables 10 times, and beta's numerator and denominator 4 times. */
+    size_t beta_bits = mpz_sizeinbase(law->beta_num, 2) + mpz_sizeinbase(law->beta_den, 2);
+    law->room_bytes = DG_ROOM + 32 * (law->limb_bits / 8) + 16 * (beta_bits / 8);
 }
 
 void dg_law_prepare(dg_law *law, dg_law_kind kind, dg_arithmetic arithmetic, const mpz_t a,

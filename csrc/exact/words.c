@@ -155,7 +155,7 @@ static inline dg_status uniform_below(uint64_t *out, uint64_t n, word_draw draw)
 static __attribute__((noinline)) dg_status bernoulli_exp_from(bool *out, dg_u128 num, dg_u128 den,
                                                               unsigned long k, word_draw draw)
 {
-    dg_big_open(draw.big, draw.law);
+    DG_TRY(dg_big_open(draw.big, draw.law));
     from_u128(draw.big->num, num);
     from_u128(draw.big->den, den);
     return dg_big_bernoulli_exp_from(out, draw.big->num, draw.big->den, k, draw.big, draw.bits);
@@ -246,7 +246,7 @@ static dg_status shifted_laplace(dg_i128 *y, word_draw draw)
 /** The acceptance where y is too large for words: by GMP. */
 static __attribute__((noinline)) dg_status accept_by_gmp(bool *accept, dg_i128 y, word_draw draw)
 {
-    dg_big_open(draw.big, draw.law);
+    DG_TRY(dg_big_open(draw.big, draw.law));
     from_i128(draw.big->y, y);
     return dg_big_accept_gaussian(accept, draw.big->y, draw.law, draw.big, draw.bits);
 }

@@ -31,8 +31,8 @@ extern "C" {
 /* cffi: begin */
 
 /** Parameters longer than this many bits (numerator or denominator) are refused: GMP aborts the
- *  process when an allocation fails, so its operands stay small (under 1 MiB in any intermediate).
- */
+ *  process when an allocation fails, so its blocks stay small (under 64 KiB each, under 1 MiB at any
+ *  time), and are asked for before GMP asks. */
 #define DG_MAX_PARAMETER_BITS 65536
 
 /** What a call reports. Everything but DG_OK means: the output holds no draws. */
@@ -135,9 +135,11 @@ DG_API size_t dg_law_wide_bytes(const dg_law *law);
 /** Draw n independent samples into an array of machine integers.
  *
  *  Law:       that of the law given, for every integer, conditional on no error.
- *  Requires:  out has room for n elements of dtype.
- *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise out[0 .. n) is all zero bytes.
- *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE.
+ *  Requires:  out has room for n elements of dtype, and is aligned for them.
+ *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise out[0 .. n) is all zero bytes
+ *             (untouched if there is no such dtype).
+ *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE |
+ *             DG_ERR_PARAMETER (no such dtype; a generalised Gaussian, which only tables draw).
  *  Cost:      O(1) expected arithmetic operations a draw; unbounded in the worst case; the time
  *             depends on the values drawn.
  */
@@ -149,17 +151,36 @@ DG_API dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *
 DG_API dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
                                   const dg_source *source);
 
+/** Draw n independent samples of many laws of one kind into an array of machine integers.
+ *
+ *  Law:       out[i] has the law of parameter a/b and centre c/d, where numbers + 4 which[i] points
+ *             to a, b, c, d; conditional on no error.
+ *  Requires:  out has room for n elements of dtype; kind is not the generalised Gaussian.
+ *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise out[0 .. n) is all zero bytes.
+ *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER also says that some law breaks the rules of
+ *             dg_law_kind.
+ *  Cost:      a law is made anew, some 2 microseconds, wherever which[i] is not which[i - 1];
+ *             otherwise as dg_law_fill.
+ */
+DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
+                              const int64_t *numbers, const int64_t *which,
+                              const dg_source *source);
+
 /** Instruction sets. */
 typedef enum dg_isa {
     DG_ISA_AUTO = 0,     /**< the best that the machine has */
     DG_ISA_PORTABLE = 1, /**< whatever the compiler makes of C for its target */
     DG_ISA_AVX2 = 2,
     DG_ISA_AVX512 =
-        3 /**< F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
+        3, /**< F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
+    DG_ISA_AVX512_VBMI2 = 4 /**< and VBMI and VBMI2: since Ice Lake and Zen 4 */
 } dg_isa;
 
 /** The cell table of a law: bulk draws by table look-up, the same law. Immutable. */
 typedef struct dg_table dg_table;
+
+/** The code of pieces that belong to no block. */
+enum { DG_SPECIAL_CODE = 255 };
 
 /** Facts about a table, for whoever checks it. Names: csrc/cells/table.h. */
 typedef struct dg_table_info {
@@ -179,7 +200,11 @@ typedef struct dg_table_info {
     uint32_t tail_lines;
     uint32_t tail_line_bits;
     int64_t centre;
-    uint64_t word_bytes;
+    uint32_t row_bits;
+    uint32_t position_bits;
+    int32_t coded_first;
+    int32_t coded_last;
+    uint32_t n_coded;
     uint64_t chunk;
     uint64_t memory;
 } dg_table_info;
@@ -206,6 +231,12 @@ DG_API void dg_table_describe(dg_table_info *info, const dg_table *table);
 DG_API void dg_table_cell(int32_t *block, uint32_t *level, uint32_t *line, uint32_t i,
                           const dg_table *table);
 
+/** Copy out row i < 2^row_bits: its three pieces end before end[0], end[1] and 2^position_bits; piece
+ *  k belongs to block coded_first + code[k], or, if code[k] is DG_SPECIAL_CODE, its position p to cell
+ *  n_coded + (p + special modulo 2^16). */
+DG_API void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t i,
+                         const dg_table *table);
+
 /** Copy out line i < n_lines. */
 DG_API void dg_table_line(int64_t *base, int64_t *error, uint64_t *far, uint64_t *slope,
                           uint32_t *shift, uint32_t i, const dg_table *table);
@@ -217,6 +248,53 @@ DG_API dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_tab
 /** Draw n independent samples of any size by a table: otherwise as dg_law_fill_wide. */
 DG_API dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
                                     const dg_source *source);
+
+/** A steady sampler: single draws of a law, the same law, whose time does not depend on the value
+ *  (csrc/cells/steady.h says how far that goes). Immutable. */
+typedef struct dg_steady dg_steady;
+
+/** Facts about a steady sampler, for whoever checks it. Names: csrc/cells/steady.h. */
+typedef struct dg_steady_info {
+    uint64_t n_core;
+    uint64_t n_tail;
+    uint64_t block_bits;
+    uint64_t attempt_bytes;
+    int fits_int64;
+} dg_steady_info;
+
+/** Prepare a Laplace, Gaussian or generalised Gaussian for steady draws.
+ *
+ *  Ensures:   DG_OK -> *steady is new, refers to law (which must outlive it), to be freed by
+ *             dg_steady_free; otherwise *steady is NULL.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER (none for this law: scale below 2^-28 or so, beta >= 64) |
+ *             DG_ERR_NOMEM.
+ *  Cost:      some tens of microseconds.
+ */
+DG_API dg_status dg_steady_new(dg_steady **steady, const dg_law *law);
+
+/** Free a steady sampler. steady may be NULL. */
+DG_API void dg_steady_free(dg_steady *steady);
+
+/** Facts about a steady sampler. */
+DG_API void dg_steady_describe(dg_steady_info *info, const dg_steady *steady);
+
+/** Where draws begin: what dg_steady_draw returns below it is -2^63 + a dg_status. */
+#define DG_LEAST_DRAW -9223372036854775800
+
+/** Draw one sample.
+ *
+ *  Law:       that of the law given, for every integer, conditional on no error.
+ *  Requires:  fits_int64 (dg_steady_describe).
+ *  Returns:   the draw, at least DG_LEAST_DRAW; or -2^63 + (DG_ERR_ENTROPY (errno kept) |
+ *             DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE, with a probability below 2^-128).
+ *  Cost:      1.2 to 4 attempts on average; the time says nothing about the value.
+ */
+DG_API int64_t dg_steady_draw(const dg_steady *steady, const dg_source *source);
+
+/** Draw one sample of any size: n_bytes, as dg_law_fill_wide writes them. Otherwise as
+ *  dg_steady_draw. Returns: a status. */
+DG_API dg_status dg_steady_draw_wide(uint8_t *out, size_t n_bytes, const dg_steady *steady,
+                                     const dg_source *source);
 
 /** Write blocks [first_block, first_block + n_blocks) of 64 bytes of the ChaCha20 stream under a
  * key of 32 bytes (RFC 8439; the block index fills the counter and the first word of the nonce).

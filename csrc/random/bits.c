@@ -81,6 +81,9 @@ static dg_status read_source(uint8_t *out, size_t n, dg_bits *bits)
     case DG_SOURCE_CHACHA20:
         return read_chacha20(out, n, bits);
     case DG_SOURCE_CALLER:
+        if (bits->source->fill == NULL) {
+            return DG_ERR_SOURCE;
+        }
         return bits->source->fill(bits->source->context, out, n) == 0 ? DG_OK : DG_ERR_SOURCE;
     }
     return DG_ERR_SOURCE;

@@ -72,12 +72,13 @@ static inline dg_status dg_bits_word(uint64_t *out, size_t n, dg_bits *bits)
     if (__builtin_expect(bits->end - bits->position < n, 0)) {
         DG_TRY(dg_bits_refill(bits, n));
     }
-    uint64_t value = 0;
-    for (size_t i = n; i > 0; i--) {
-        value = (value << 8) | bits->buffer[bits->position + i - 1];
-    }
+    uint64_t value; /* reads on into the slack, perhaps */
+    __builtin_memcpy(&value, bits->buffer + bits->position, sizeof value);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
     bits->position += n;
-    *out = value;
+    *out = n == 8 ? value : value & ((UINT64_C(1) << (8 * n)) - 1);
     return DG_OK;
 }
 

@@ -11,6 +11,7 @@ const dg_chacha20_kernel *dg_chacha20_kernel_for(dg_isa isa)
     }
 #if DG_ISA_X86_64
     switch (isa == DG_ISA_AUTO ? dg_isa_best() : isa) {
+    case DG_ISA_AVX512_VBMI2:
     case DG_ISA_AVX512:
         return &dg_chacha20_avx512;
     case DG_ISA_AVX2:

@@ -21,6 +21,7 @@ __all__ = [
     "checked_size",
     "checked_source",
     "checked_threads",
+    "fits_dtype",
     "require_fit",
 ]
 
@@ -37,16 +38,15 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     return (whole_number(size, "size", least=0),)
 
 
-def checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return `dtype`; it must be an integer type or object."""
+def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
+    """Return `dtype`, that of `name`; it must be an integer type or object."""
+    rule = f"{name} must be{' of' if name != 'dtype' else ''} an integer type or object"
     try:
         checked = np.dtype(dtype)
     except (TypeError, ValueError):
-        raise ParameterTypeError(
-            f"dtype must be an integer type or object, got {shown(dtype)}"
-        ) from None
+        raise ParameterTypeError(f"{rule}, got {shown(dtype)}") from None
     if checked.kind not in "iuO":
-        raise ParameterTypeError(f"dtype must be an integer type or object, got {checked}")
+        raise ParameterTypeError(f"{rule}, got {checked}")
     return checked
 
 
@@ -108,12 +108,17 @@ def checked_threads(threads: object, source: Source) -> int:
     return checked
 
 
+def fits_dtype(spec: Spec, dtype: np.dtype[Any]) -> bool:
+    """Return whether a law provably fits `dtype`, an integer type or object."""
+    if dtype.kind == "O":
+        return True
+    info = np.iinfo(dtype)
+    return fits(spec, int(info.min), int(info.max))
+
+
 def require_fit(spec: Spec, dtype: np.dtype[Any], name: str) -> None:
     """Refuse a law that does not provably fit `dtype`."""
-    if dtype.kind == "O":
-        return
-    info = np.iinfo(dtype)
-    if not fits(spec, int(info.min), int(info.max)):
+    if not fits_dtype(spec, dtype):
         raise ParameterOverflowError(
             f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
             f"{name} = {shown(spec.parameter)}"

@@ -7,7 +7,9 @@ DISCRETEGAUSS_PURE_PYTHON forces the twin; it also serves where the extension mo
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -16,10 +18,20 @@ from numpy.typing import NDArray
 
 from . import reference
 from ._source import Source
-from ._spec import Kind, Spec
-from .errors import MissingCoreError, RangeError
+from ._spec import WITH_CELLS, Kind, Spec
+from .errors import MissingCoreError, ParameterValueError, RangeError
 
-__all__ = ["PreparedLaw", "build_info", "native", "prepare", "prepare_cells"]
+__all__ = [
+    "ManyLaws",
+    "PreparedLaw",
+    "ScalarLaw",
+    "build_info",
+    "kept_cells",
+    "native",
+    "prepare",
+    "prepare_cells",
+    "prepare_scalar",
+]
 
 native: Any = None
 if not os.environ.get("DISCRETEGAUSS_PURE_PYTHON"):
@@ -31,7 +43,14 @@ if not os.environ.get("DISCRETEGAUSS_PURE_PYTHON"):
         native = None
 
 
-class PreparedLaw(Protocol):
+class ScalarLaw(Protocol):
+    """A law made ready for single draws: immutable, no randomness in it."""
+
+    def draw(self, source: Source) -> int:
+        """Return one draw, of any size."""
+
+
+class PreparedLaw(ScalarLaw, Protocol):
     """A law made ready for drawing: immutable, no randomness in it."""
 
     #: How many draws to start a long fill with, so that Ctrl-C is answered soon.
@@ -39,11 +58,17 @@ class PreparedLaw(Protocol):
     #: A fill may be cut at multiples of this without changing what it draws from given bits.
     chunk: int
 
-    def draw(self, source: Source) -> int:
-        """Return one draw, of any size."""
-
     def fill(self, out: NDArray[Any], source: Source) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects; zeros on any error."""
+
+
+class ManyLaws(Protocol):
+    """Many laws of one kind made ready: as `PreparedLaw`."""
+
+    first_piece: int
+
+    def fill(self, out: NDArray[Any], which: NDArray[np.int64], source: Source) -> None:
+        """Fill `out`, one axis, contiguous, native integers: out[i] has law which[i]."""
 
 
 class ReferenceLaw:
@@ -108,12 +133,44 @@ def prepare(spec: Spec) -> PreparedLaw:
     return ReferenceLaw(spec)
 
 
-@lru_cache(maxsize=32)
+#: The cell tables used last, in the order of use; some 200 KiB each. No lock: the operations of a
+#: dict are whole under the interpreter's, and one of our own might be held where a process forks.
+#: What two threads at once can cost is a table built twice.
+_tables: OrderedDict[Spec, PreparedLaw] = OrderedDict()
+_MOST_TABLES = 32
+
+
+def kept_cells(spec: Spec) -> PreparedLaw | None:
+    """Return the law with its cell table if that is at hand."""
+    table = _tables.get(spec)
+    if table is not None:
+        with suppress(KeyError):  # another thread threw it out
+            _tables.move_to_end(spec)
+    return table
+
+
 def prepare_cells(spec: Spec) -> PreparedLaw:
-    """Return the law with its cell table; the last few are kept, some 200 KiB each."""
+    """Return the law with its cell table; the last few are kept."""
     if native is None:
         raise MissingCoreError("method='cells' needs the compiled core, which is not in use")
-    return native.NativeTable(spec)  # type: ignore[no-any-return]
+    table = kept_cells(spec)
+    if table is None:
+        table = _tables[spec] = native.NativeTable(spec)
+        while len(_tables) > _MOST_TABLES:
+            with suppress(KeyError):  # empty: another thread was faster
+                _tables.popitem(last=False)
+    return table
+
+
+@lru_cache(maxsize=256)
+def prepare_scalar(spec: Spec) -> ScalarLaw:
+    """Return the law made ready for single draws, whose time does not tell the value if it can."""
+    if native is not None and spec.kind in WITH_CELLS:
+        try:
+            return native.NativeSteady(spec)  # type: ignore[no-any-return]
+        except ParameterValueError:  # outside of what the steady sampler was made for
+            pass
+    return prepare_cells(spec) if spec.kind is Kind.GENERALIZED_GAUSSIAN else prepare(spec)
 
 
 def build_info() -> dict[str, str]:

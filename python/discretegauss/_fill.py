@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
+import weakref
+from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._engine import PreparedLaw
+from ._engine import ManyLaws, PreparedLaw
 from ._source import Source
+from ._threads import require_room, wait_for
 
-__all__ = ["fill_array"]
+__all__ = ["fill_array", "fill_each"]
 
 # Python looks at signals between pieces. The clock only chooses where the next cut falls; the law
 # of the draws does not depend on it, nor do the draws from a caller's source (csrc/random/bits.h).
@@ -21,41 +25,128 @@ _SHORT_SECONDS = 0.01
 _LONG_SECONDS = 0.04
 
 
-def _fill_slice(
-    out: NDArray[Any], law: PreparedLaw, source: Source, stop: threading.Event | None
-) -> None:
-    chunks = max(1, law.first_piece // law.chunk)
-    done = 0
-    try:
-        while done < out.size and not (stop is not None and stop.is_set()):
-            part = out[done : done + chunks * law.chunk]
-            started = perf_counter()
-            law.fill(part, source)
-            seconds = perf_counter() - started
-            done += part.size
-            if seconds < _SHORT_SECONDS:
-                chunks *= 2
-            elif seconds > _LONG_SECONDS:
-                chunks = max(1, chunks // 2)
-    except BaseException:
-        out[:done].fill(0)  # no more: what was never touched may be much, and Ctrl-C is waiting
-        raise
+#: Fills part [start, stop) of an array.
+FillPart = Callable[[int, int], None]
 
 
-def _fill_by_threads(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
-    threads = max(1, min(threads, out.size))
-    stop = threading.Event()
-    with ThreadPoolExecutor(threads) as pool:
-        tasks = [
-            pool.submit(_fill_slice, part, law, source, stop)
-            for part in np.array_split(out, threads)
-        ]
+class _Parts:
+    """What is left of an array to fill, for several threads to take parts of."""
+
+    def __init__(self, size: int, threads: int) -> None:
+        self.size, self.taken = size, 0
+        self._begun: dict[int, int] = {}
+        self._threads = threads
+        self.lock = threading.Lock()
+        _in_use.add(self)
+
+    def take(self, most: int, least: int) -> tuple[int, int]:
+        """Return where the next part starts and stops.
+
+        Several threads take less and less of what is left, so that they finish at the same time,
+        however unevenly the machine runs them.
+        """
+        with self.lock:
+            start = self.taken
+            if self._threads > 1:
+                most = min(most, max(least, (self.size - start) // (2 * self._threads)))
+            self.taken = min(start + most, self.size)
+            if start < self.taken:
+                self._begun[start] = self.taken
+            return start, self.taken
+
+    def filled(self, start: int) -> None:
+        """Note that the part from there on is filled."""
+        del self._begun[start]
+
+    def left(self) -> list[tuple[int, int]]:
+        """Return the parts that somebody took and did not fill."""
+        return sorted(self._begun.items())
+
+    def stop(self) -> None:
+        """Leave nothing more to take."""
+        with self.lock:
+            self.size = self.taken
+
+
+_in_use: weakref.WeakSet[_Parts] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    """In the child of a fork: who held a lock in the parent is not here to give it back."""
+    for parts in _in_use:
+        parts.lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_locks)
+
+
+def _fill_parts(parts: _Parts, fill_part: FillPart, first_piece: int, chunk: int) -> None:
+    """Fill parts as long as there are any."""
+    chunks = first_chunks = max(1, first_piece // chunk)
+    while True:
+        start, stop = parts.take(chunks * chunk, first_chunks * chunk)
+        if start == stop:
+            return
+        started = perf_counter()
+        fill_part(start, stop)
+        parts.filled(start)
+        seconds = perf_counter() - started
+        if seconds < _SHORT_SECONDS:
+            chunks *= 2
+        elif seconds > _LONG_SECONDS:
+            chunks = max(1, chunks // 2)
+
+
+def _work_together(parts: _Parts, work: Callable[[], None], threads: int) -> None:
+    """Run `work` in this thread and in others, and wait for them."""
+    errors: list[BaseException] = []
+
+    def work_along() -> None:
         try:
-            for task in tasks:
-                task.result()
-        except BaseException:
-            stop.set()
-            raise
+            work()
+        except BaseException as error:
+            errors.append(error)
+            parts.stop()
+
+    require_room(threads - 1)
+    workers: list[threading.Thread] = []
+    try:
+        for _ in range(threads - 1):
+            worker = threading.Thread(target=work_along)
+            try:
+                worker.start()
+            except RuntimeError:  # no more threads for this process
+                break
+            workers.append(worker)
+        work()
+        wait_for(workers)
+    except BaseException:
+        parts.stop()
+        wait_for(workers)
+        raise
+    if errors:
+        raise errors[0]
+
+
+def _fill_flat(
+    out: NDArray[Any], fill_part: FillPart, first_piece: int, chunk: int, threads: int
+) -> None:
+    """Fill `out`, one axis; zeros after an error."""
+    threads = max(1, min(threads, out.size))
+    parts = _Parts(out.size, threads)
+    work = partial(_fill_parts, parts, fill_part, first_piece, chunk)
+    try:
+        if threads == 1:
+            work()
+            return
+        _work_together(parts, work, threads)
+        # Their threads are gone: a signal handler has forked, and this is the child.
+        for start, stop in parts.left():
+            fill_part(start, stop)
+    except BaseException:
+        # no more: what was never touched may be much, and Ctrl-C is waiting
+        out[: parts.taken].fill(0)
+        raise
 
 
 def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
@@ -86,12 +177,24 @@ def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int
     flat = _flat(out)
     drawn = np.empty(out.size, out.dtype.newbyteorder("=")) if flat is None else flat
     try:
-        if threads > 1:
-            _fill_by_threads(drawn, law, source, threads)
-        else:
-            _fill_slice(drawn, law, source, None)
+        _fill_flat(
+            drawn, lambda i, j: law.fill(drawn[i:j], source), law.first_piece, law.chunk, threads
+        )
         if flat is None:
             out[...] = drawn.reshape(out.shape)
     finally:
         if flat is None:
             drawn.fill(0)
+
+
+def fill_each(
+    out: NDArray[Any], laws: ManyLaws, which: NDArray[np.int64], source: Source, threads: int
+) -> None:
+    """Fill `out` with out[i] of law which[i]: one axis, contiguous, native integers."""
+    _fill_flat(
+        out,
+        lambda i, j: laws.fill(out[i:j], which[i:j], source),
+        laws.first_piece,
+        1,
+        threads,
+    )

@@ -228,9 +228,21 @@ class Arithmetic:
         return Interval(self.down.cos(angle.upper), self.up.cos(angle.lower))
 
 
-@lru_cache(maxsize=256)
+#: What a computation may take at once, and more.
+_ROOM = 2**20
+
+
 def arithmetic(bits: int) -> Arithmetic:
-    """Return the arithmetic of a precision; the last few are kept (they are immutable)."""
+    """Return the arithmetic of a precision; the last few are kept (they are immutable).
+
+    GMP and MPFR end the process when they find no memory, so some is asked for here first.
+    """
+    bytearray(_ROOM)
+    return _arithmetic(bits)
+
+
+@lru_cache(maxsize=256)
+def _arithmetic(bits: int) -> Arithmetic:
     return Arithmetic(bits)
 
 

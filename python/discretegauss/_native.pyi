@@ -53,6 +53,7 @@ class _FFI:
 
 class _Lib:
     DG_MAX_PARAMETER_BITS: Final[int]
+    DG_LEAST_DRAW: Final[int]
 
     DG_OK: Final[int]
     DG_ERR_ENTROPY: Final[int]
@@ -74,6 +75,8 @@ class _Lib:
     DG_ISA_PORTABLE: Final[int]
     DG_ISA_AVX2: Final[int]
     DG_ISA_AVX512: Final[int]
+    DG_ISA_AVX512_VBMI2: Final[int]
+    DG_SPECIAL_CODE: Final[int]
 
     DG_SOURCE_GETRANDOM: Final[int]
     DG_SOURCE_CHACHA20: Final[int]
@@ -103,6 +106,17 @@ class _Lib:
     def dg_law_fill_wide(
         self, out: _CData, n: int, n_bytes: int, law: _CData, source: _CData, /
     ) -> int: ...
+    def dg_laws_fill(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        kind: int,
+        numbers: _CData,
+        which: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
     def dg_table_new(
         self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
     ) -> int: ...
@@ -110,6 +124,9 @@ class _Lib:
     def dg_table_describe(self, info: _CData, table: _CData, /) -> None: ...
     def dg_table_cell(
         self, block: _CData, level: _CData, line: _CData, i: int, table: _CData, /
+    ) -> None: ...
+    def dg_table_row(
+        self, end: _CData, code: _CData, special: _CData, i: int, table: _CData, /
     ) -> None: ...
     def dg_table_line(
         self,
@@ -127,6 +144,13 @@ class _Lib:
     ) -> int: ...
     def dg_table_fill_wide(
         self, out: _CData, n: int, n_bytes: int, table: _CData, source: _CData, /
+    ) -> int: ...
+    def dg_steady_new(self, steady: _CData, law: _CData, /) -> int: ...
+    def dg_steady_free(self, steady: _CData, /) -> None: ...
+    def dg_steady_describe(self, info: _CData, steady: _CData, /) -> None: ...
+    def dg_steady_draw(self, steady: _CData, source: _CData, /) -> int: ...
+    def dg_steady_draw_wide(
+        self, out: _CData, n_bytes: int, steady: _CData, source: _CData, /
     ) -> int: ...
     def dg_keystream(
         self, out: _CData, n_blocks: int, key: _CData, first_block: int, /

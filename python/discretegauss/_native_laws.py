@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ._native import ffi, lib
 from ._source import Source, check_filled
-from ._spec import Spec
+from ._spec import Kind, Spec
+from ._threads import interruptible
 from .errors import (
     EntropyError,
     ParameterOverflowError,
@@ -21,7 +22,7 @@ from .errors import (
     SourceError,
 )
 
-__all__ = ["NativeLaw", "NativeTable", "keystream", "versions"]
+__all__ = ["NativeLaw", "NativeLaws", "NativeSteady", "NativeTable", "keystream", "versions"]
 
 _DTYPES = {
     np.dtype(name): value
@@ -211,9 +212,13 @@ class NativeTable(_Draws):
         self, spec: Spec, *, index_bits: int = 16, block_bits: int = -1, isa: int = 0
     ) -> None:
         self._law = _new_law(spec)  # the table refers to it
-        handle = ffi.new("dg_table **")
-        _check(lib.dg_table_new(handle, self._law, index_bits, block_bits, isa), None)
-        self._handle = ffi.gc(handle[0], lib.dg_table_free)
+
+        def build() -> Any:
+            handle = ffi.new("dg_table **")
+            _check(lib.dg_table_new(handle, self._law, index_bits, block_bits, isa), None)
+            return ffi.gc(handle[0], lib.dg_table_free)
+
+        self._handle = interruptible(build) if _builds_slowly(spec) else build()
         self._fill = lib.dg_table_fill
         self._fill_wide = lib.dg_table_fill_wide
         self._width = int(lib.dg_law_wide_bytes(self._law))
@@ -221,6 +226,106 @@ class NativeTable(_Draws):
         lib.dg_table_describe(self.info, self._handle)
         self.chunk = int(self.info.chunk)
         self.first_piece = max(1, 2**18 // self._width)
+
+
+class NativeLaws:
+    """Many laws of one kind, of four 64-bit numbers each, drawn by Algorithms 1-3 in one C call.
+
+    Parameters
+    ----------
+    kind : Kind
+        Of all of them; not the generalised Gaussian.
+    numbers : ndarray
+        A row of int64 for each law: numerator and denominator of its parameter, then of its centre,
+        each pair in lowest terms.
+    """
+
+    first_piece = 2**10
+
+    def __init__(self, kind: Kind, numbers: NDArray[np.int64]) -> None:
+        self._kind = int(kind)
+        self._numbers = np.ascontiguousarray(numbers, np.int64)
+
+    def fill(self, out: NDArray[Any], which: NDArray[np.int64], source: Source) -> None:
+        """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i]."""
+        caller, pointer = _opened(source)
+        buffer = ffi.from_buffer("char[]", out, require_writable=True)
+        numbers = ffi.from_buffer("int64_t[]", self._numbers)
+        indices = ffi.from_buffer("int64_t[]", which)
+        _check(
+            lib.dg_laws_fill(
+                buffer, out.size, _DTYPES[out.dtype], self._kind, numbers, indices, pointer
+            ),
+            caller,
+        )
+
+
+class NativeSteady:
+    """A law made ready in the C core for single draws whose time does not depend on their value.
+
+    Parameters
+    ----------
+    spec : Spec
+        What to draw: a discrete Laplace, Gaussian or generalised Gaussian.
+
+    Raises
+    ------
+    ParameterValueError
+        There is no steady sampler for such parameters (csrc/cells/steady.h).
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        self._law = _new_law(spec)  # the sampler refers to it
+        handle = ffi.new("dg_steady **")
+        _check(lib.dg_steady_new(handle, self._law), None)
+        self.handle = ffi.gc(handle[0], lib.dg_steady_free)
+        self._width = int(lib.dg_law_wide_bytes(self._law))
+        self.info = ffi.new("dg_steady_info *")
+        lib.dg_steady_describe(self.info, self.handle)
+        #: One draw from getrandom, with nothing on the way that could be left out.
+        self.draw_now: Callable[[], int] = _system_draws(self.handle)
+        if not self.info.fits_int64:
+            self.draw_now = lambda: self._draw_wide("getrandom")
+
+    def draw(self, source: Source) -> int:
+        """Return one draw."""
+        if not self.info.fits_int64:
+            return self._draw_wide(source)
+        caller, pointer = _opened(source)
+        drawn = lib.dg_steady_draw(self.handle, pointer)
+        if drawn < _LEAST_DRAW:
+            _check(drawn - _FAILED, caller)
+        return drawn
+
+    def _draw_wide(self, source: Source) -> int:
+        out = ffi.new("uint8_t[]", self._width)
+        caller, pointer = _opened(source)
+        _check(lib.dg_steady_draw_wide(out, self._width, self.handle, pointer), caller)
+        return int.from_bytes(ffi.buffer(out), "little", signed=True)
+
+
+#: Below _LEAST_DRAW dg_steady_draw returns _FAILED + status.
+_LEAST_DRAW = lib.DG_LEAST_DRAW
+_FAILED = -(2**63)
+
+
+def _system_draws(handle: Any) -> Callable[[], int]:
+    """Return a function that draws once from getrandom: all it needs is at hand."""
+    c_draw, null, least_draw = lib.dg_steady_draw, ffi.NULL, _LEAST_DRAW
+
+    def draw_now() -> int:
+        drawn = c_draw(handle, null)
+        if drawn < least_draw:
+            _check(drawn - _FAILED, None)
+        return drawn
+
+    return draw_now
+
+
+def _builds_slowly(spec: Spec) -> bool:
+    """Return whether the table of a law may take more than some 30 ms to build, or even seconds."""
+    parts = [n for f in (spec.parameter, spec.mu) for n in (f.numerator, f.denominator)]
+    return spec.kind is Kind.GENERALIZED_GAUSSIAN or max(n.bit_length() for n in parts) > 1000
 
 
 def _new_law(spec: Spec, *, words: bool = True) -> Any:

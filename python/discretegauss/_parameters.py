@@ -5,6 +5,7 @@ This is the only place that does so. A float means exactly the binary fraction t
 
 from __future__ import annotations
 
+import math
 import numbers
 from decimal import Decimal
 from fractions import Fraction
@@ -12,10 +13,11 @@ from typing import Any
 
 import gmpy2
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
-__all__ = ["MAX_BITS", "exact_rational", "positive", "shown", "whole_number"]
+__all__ = ["MAX_BITS", "exact_rational", "exact_words", "positive", "shown", "whole_number"]
 
 #: No numerator or denominator may be longer: the arithmetic below aborts the process when memory
 #: runs out, so its operands stay small. DG_MAX_PARAMETER_BITS of the C header is the same number.
@@ -115,6 +117,8 @@ def exact_rational(value: object, name: str) -> Fraction:
     >>> exact_rational("0.1", "sigma2"), exact_rational(0.5, "sigma2")
     (Fraction(1, 10), Fraction(1, 2))
     """
+    if type(value) is float and math.isfinite(value):  # most often; never too long
+        return Fraction(value)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_):
@@ -123,7 +127,10 @@ def exact_rational(value: object, name: str) -> Fraction:
         raise ParameterTypeError(f"{name} must be a number, got {type(value).__name__}")
     if isinstance(value, numbers.Rational):  # int, Fraction, numpy integers, gmpy2 mpz and mpq
         # numpy spells numerator and denominator as Python does, but keeps its own types
-        exact = Fraction(int(value.numerator), int(value.denominator))
+        num, den = int(value.numerator), int(value.denominator)
+        if max(num.bit_length(), den.bit_length()) > MAX_BITS:  # their gcd might take minutes
+            raise _too_long(value, name)
+        exact = Fraction(num, den)
     elif isinstance(value, float | np.floating):
         if not np.isfinite(value):
             raise _not_a_number(value, name)
@@ -141,6 +148,44 @@ def exact_rational(value: object, name: str) -> Fraction:
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MAX_BITS:
         raise _too_long(exact, name)
     return exact
+
+
+def exact_words(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the exact rationals that integers or floats hold, as far as 64-bit words hold them.
+
+    Parameters
+    ----------
+    values : ndarray
+        One axis; integers of any width, or floats of at most 64 bits.
+
+    Returns
+    -------
+    numbers : ndarray
+        A row for each: numerator and denominator, in lowest terms.
+    small : ndarray of bool
+        Whether the row is right. Elsewhere (not finite, or too long) it means nothing.
+
+    Examples
+    --------
+    >>> exact_words(np.array([0.75, -6.0, 1e300]))[0][:2].tolist()
+    [[3, 4], [-6, 1]]
+    """
+    numbers = np.ones((values.size, 2), np.int64)
+    if values.dtype.kind in "iu":
+        numbers[:, 0] = values
+        return numbers, values <= np.iinfo(np.int64).max
+    floats = values.astype(np.float64)  # exact
+    small = np.isfinite(floats)
+    mantissas, exponents = np.frexp(np.where(small, floats, 0))
+    odd = np.ldexp(mantissas, 53).astype(np.int64)  # floats = odd 2**(exponents - 53), exactly
+    zeros = np.frexp((odd & -odd).astype(np.float64))[1] - 1  # trailing ones; -1 for 0
+    odd >>= np.maximum(zeros, 0)
+    shift = np.where(odd == 0, 0, exponents - 53 + zeros)
+    lengths = np.frexp(np.abs(odd).astype(np.float64))[1]
+    small &= (shift >= -62) & (shift + lengths <= 62)
+    numbers[:, 0] = odd << np.where(small, np.maximum(shift, 0), 0)
+    numbers[:, 1] <<= np.where(small, np.maximum(-shift, 0), 0)
+    return numbers, small
 
 
 def positive(exact: Fraction, name: str) -> Fraction:

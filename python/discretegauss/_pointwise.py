@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._given import as_array
 from ._interval import Interval
 from ._parameters import exact_rational
 from ._probability import (
@@ -31,7 +32,6 @@ from ._probability import (
 from ._spec import Spec
 from ._tail_runs import tail_ratios
 from ._vector import vector_values
-from .sampling import as_array
 
 __all__ = ["CDF", "LOGCDF", "LOGPMF", "LOGSF", "PMF", "SF", "PointFunction", "evaluate"]
 

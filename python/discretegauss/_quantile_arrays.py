@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._given import as_array
 from ._lattice import canonical, mirrored
 from ._parameters import exact_rational, shown
 from ._quantile import lower_quantile, tail_guess
 from ._spec import Spec
 from ._vector import supported, tail_table
 from .errors import ParameterValueError
-from .sampling import as_array
 
 __all__ = ["central_interval", "quantiles"]
 

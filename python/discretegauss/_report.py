@@ -1,4 +1,4 @@
-"""The text that tells a user what a release did."""
+"""The text that tells a user what noise a budget asks for, and what a release did."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
+from ._calibration import Calibration
 from .release import Release
 
-__all__ = ["report_text"]
+__all__ = ["calibration_text", "report_text"]
 
 _DIGITS = 6
 _LONGEST_FRACTION = 60
@@ -17,22 +18,38 @@ _LONGEST_FRACTION = 60
 
 def report_text(release: Release) -> str:
     """Return the report of a release, in aligned lines. Upper bounds are rounded up."""
-    lines = [
-        ("table", str(release.table)),
-        ("column", release.column),
-        ("rows", str(release.rows)),
-        ("written to", str(release.out)),
-        ("law", "discrete Gaussian N_Z(0, sigma2), one independent draw for each row"),
-        ("sigma2", _sigma2(release.sigma2)),
-        ("standard deviation", _std(release.std)),
-        ("95 % interval", _interval(release.bound95)),
-        ("sensitivity", _sensitivity(release)),
-        ("rho", _rho(release)),
-        ("(epsilon, delta)", _epsilon_delta(release)),
-        ("time", f"{release.seconds:.2f} s"),
-    ]
+    return _aligned(
+        [
+            ("table", str(release.table)),
+            ("column", release.column),
+            ("rows", str(release.rows)),
+            ("written to", str(release.out)),
+            *_noise_lines(release, "row", "count"),
+            ("time", f"{release.seconds:.2f} s"),
+        ]
+    )
+
+
+def calibration_text(noise: Calibration) -> str:
+    """Return what noise a budget asks for and what it costs, in the same form."""
+    return _aligned(_noise_lines(noise, "answer", "answer"))
+
+
+def _aligned(lines: list[tuple[str, str]]) -> str:
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{name:<{width}}  {text}" for name, text in lines)
+
+
+def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple[str, str]]:
+    return [
+        ("law", f"discrete Gaussian N_Z(0, sigma2), one independent draw for each {drawn_for}"),
+        ("sigma2", _sigma2(noise.sigma2)),
+        ("standard deviation", _std(noise.std)),
+        ("95 % interval", _interval(noise.bound95)),
+        ("sensitivity", _sensitivity(noise, changed)),
+        ("rho", f"{_rounded_up(noise.rho)} (zCDP)"),
+        ("(epsilon, delta)", _epsilon_delta(noise)),
+    ]
 
 
 def _sigma2(sigma2: Fraction) -> str:
@@ -53,34 +70,27 @@ def _std(std: Decimal) -> str:
 
 def _interval(bound: int) -> str:
     if bound == 0:
-        return "0 .. 0 (of the noise: nearly all counts are published unchanged)"
+        return "0 .. 0 (of the noise: nearly all answers are published unchanged)"
     return f"{-bound} .. {bound} (of the noise)"
 
 
-def _sensitivity(release: Release) -> str:
-    text = _rounded_up(release.sensitivity)
-    if release.rows_per_person == 1:
-        return f"{text} (one person changes at most one count, by at most {text})"
-    return (
-        f"{text} (one person changes at most {release.rows_per_person} counts, "
-        f"each by at most {text})"
-    )
+def _sensitivity(noise: Calibration, changed: str) -> str:
+    text = _rounded_up(noise.sensitivity)
+    if noise.queries == 1:
+        return f"{text} (one person changes at most one {changed}, by at most {text})"
+    return f"{text} (one person changes at most {noise.queries} {changed}s, each by at most {text})"
 
 
-def _rho(release: Release) -> str:
-    text = f"{_rounded_up(release.rho)} (zCDP)"
-    if release.asked_epsilon is None:
-        return text
-    return f"{text}, the most that (epsilon, delta) allow; sigma2 rounded up"
-
-
-def _epsilon_delta(release: Release) -> str:
-    epsilon = _rounded_up(Fraction(release.epsilon)) if math.isfinite(release.epsilon) else "inf"
-    delta = _rounded_up(release.delta)
-    source = "by arXiv 2004.00010, Corollary 13"
-    if release.asked_epsilon is None:
-        return f"({epsilon}, {delta}) from rho, {source}"
-    return f"({_rounded_up(release.asked_epsilon)}, {delta}) as asked, {source}"
+def _epsilon_delta(noise: Calibration) -> str:
+    epsilon = _rounded_up(Fraction(noise.epsilon)) if math.isfinite(noise.epsilon) else "inf"
+    delta = _rounded_up(noise.delta)
+    if not noise.is_tight:
+        return f"({epsilon}, {delta}) from rho, by arXiv 2004.00010, Corollary 13"
+    by = "by arXiv 2004.00010, Theorem 7"
+    if noise.asked_epsilon is None:
+        return f"({epsilon}, {delta}), {by}"
+    asked = f"({_rounded_up(noise.asked_epsilon)}, {delta}) as asked"
+    return f"{asked}; achieved: ({epsilon}, {delta}), {by}"
 
 
 def _rounded_up(value: Fraction) -> str:

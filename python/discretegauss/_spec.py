@@ -6,7 +6,7 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Kind", "Spec", "fits"]
+__all__ = ["WITH_CELLS", "Kind", "Spec", "fits"]
 
 
 class Kind(IntEnum):
@@ -19,6 +19,10 @@ class Kind(IntEnum):
     DISCRETE_LAPLACE = 4
     DISCRETE_GAUSSIAN = 5
     GENERALIZED_GAUSSIAN = 6
+
+
+#: The laws with a centre, which the samplers of csrc/cells draw.
+WITH_CELLS = (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN, Kind.GENERALIZED_GAUSSIAN)
 
 
 class Spec(NamedTuple):
@@ -72,5 +76,7 @@ def fits(spec: Spec, low: int, high: int) -> bool:
     if spec.kind is Kind.GENERALIZED_GAUSSIAN:
         z = (2 * r - 1) / (2 * spec.parameter)
         quarters = min(int(4 * spec.beta), 256)
+        # 92 is enough for beta >= 1; below, z is rounded down, or its power might take seconds
+        z = Fraction(int(min(z, Fraction(92)) * 2**32), 2**32)
         return z >= 1 and z**quarters >= 92**4
     return 4 * r * r - 1 >= 724 * spec.parameter

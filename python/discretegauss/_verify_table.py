@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ._spec import Spec
 
-__all__ = ["Line", "Partial", "Table", "copy_out"]
+__all__ = ["SPECIAL_CODE", "Line", "Partial", "Row", "Table", "copy_out"]
 
 
 class Line(NamedTuple):
@@ -27,12 +27,21 @@ class Partial(NamedTuple):
     line: int
 
 
+class Row(NamedTuple):
+    """A row of ``dg_rows`` of csrc/cells/rows.h: the ends of two pieces, the codes of three."""
+
+    end: tuple[int, int]
+    code: tuple[int, int, int]
+    special: int
+
+
 @dataclass(frozen=True)
 class Table:
     """``dg_table`` of csrc/cells/table.h, its names kept; `full` is ``block_of``."""
 
     spec: Spec
     index_bits: int
+    position_bits: int
     block_bits: int
     tick_bits: int
     rest_bytes: int
@@ -40,6 +49,8 @@ class Table:
     height: int
     first_block: int
     last_block: int
+    coded_first: int
+    n_coded: int
     n_tail_side: int
     tail_lines: int
     tail_line_bits: int
@@ -47,6 +58,7 @@ class Table:
     full: tuple[int, ...]
     partial: tuple[Partial, ...]
     lines: tuple[Line, ...]
+    rows: tuple[Row, ...]
 
 
 def copy_out(spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> Table:
@@ -88,9 +100,15 @@ def copy_out(spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> Table
         if slope_bits[0] != SLOPE_BITS:
             raise RuntimeError(f"a slope has {slope_bits[0]} binary places, not {SLOPE_BITS}")
         lines.append(Line(base[0], error[0], far[0], slope[0]))
+    end, code = ffi.new("uint32_t[2]"), ffi.new("uint32_t[3]")
+    rows: list[Row] = []
+    for i in range(1 << info.row_bits):
+        lib.dg_table_row(end, code, level, i, handle)
+        rows.append(Row((end[0], end[1]), (code[0], code[1], code[2]), level[0]))
     return Table(
         spec=spec,
         index_bits=info.index_bits,
+        position_bits=info.position_bits,
         block_bits=info.block_bits,
         tick_bits=info.tick_bits,
         rest_bytes=info.rest_bytes,
@@ -98,6 +116,8 @@ def copy_out(spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> Table
         height=info.height,
         first_block=info.first_block,
         last_block=info.last_block,
+        coded_first=info.coded_first,
+        n_coded=info.n_coded,
         n_tail_side=info.n_tail_side,
         tail_lines=info.tail_lines,
         tail_line_bits=info.tail_line_bits,
@@ -105,8 +125,12 @@ def copy_out(spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> Table
         full=tuple(full),
         partial=tuple(partial),
         lines=tuple(lines),
+        rows=tuple(rows),
     )
 
 
 #: ``DG_SLOPE_BITS``: binary places of a slope.
 SLOPE_BITS = 40
+
+#: ``DG_SPECIAL_CODE``: the code of a piece that belongs to no block.
+SPECIAL_CODE = 255

@@ -10,16 +10,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
+from ._cli_arguments import add_budget, budget_error, positive_argument, whole_argument
+from ._cli_calibrate import add_calibrate, calibrate_text
 from ._engine import build_info
-from ._parameters import exact_rational, shown
 from ._report import report_text
 from ._version import __version__
 from .errors import DiscreteGaussError, EntropyError
-from .release import DEFAULT_REPORT_DELTA, release_table
+from .release import release_table
 
 __all__ = ["main"]
 
@@ -73,10 +73,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(_WRONG_INPUT, f"{where}{error.strerror or error}")
 
 
+def _calibrate(arguments: argparse.Namespace) -> int:
+    if error := budget_error(arguments):
+        return _fail(_WRONG_INPUT, error)
+    text = calibrate_text(arguments)
+    return _printed(text, "the result could not be printed")
+
+
 def _release(arguments: argparse.Namespace) -> int:
-    by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
-    if by_epsilon != ((True, True) if arguments.rho is None else (False, False)):
-        return _fail(_WRONG_INPUT, "give either --rho, or both --epsilon and --delta")
+    if error := budget_error(arguments):
+        return _fail(_WRONG_INPUT, error)
     release = release_table(
         arguments.table,
         arguments.column,
@@ -89,18 +95,10 @@ def _release(arguments: argparse.Namespace) -> int:
         report_delta=arguments.report_delta,
         force=arguments.force,
     )
-    try:
-        _print(report_text(release), sys.stdout)
-        sys.stdout.flush()
-    except OSError as error:
-        # Else the interpreter tries to write the rest when it ends, and complains again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _fail(
-            _FAILED,
-            f"{release.out} is written, the budget is spent, "
-            f"but the report could not be printed: {error.strerror}",
-        )
-    return 0
+    return _printed(
+        report_text(release),
+        f"{release.out} is written, the budget is spent, but the report could not be printed",
+    )
 
 
 # --- the arguments
@@ -138,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
     _add_release(commands)
+    add_calibrate(commands).set_defaults(run=_calibrate)
     return parser
 
 
@@ -161,65 +160,38 @@ def _add_release(commands: argparse._SubParsersAction[_OneLineParser]) -> None:
     parser.add_argument("--out", required=True, metavar="FILE", help="the file to write")
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
-    budget = parser.add_argument_group("budget: either --rho, or both --epsilon and --delta")
-    budget.add_argument("--rho", type=_positive, metavar="R", help="zCDP budget")
-    budget.add_argument("--epsilon", type=_positive, metavar="E", help="with --delta")
-    budget.add_argument("--delta", type=_probability, metavar="D", help="with --epsilon")
-    budget.add_argument(
-        "--report-delta",
-        type=_probability,
-        default=DEFAULT_REPORT_DELTA,
-        metavar="D",
-        help="with --rho: the delta at which epsilon is reported (default %(default)s)",
-    )
+    add_budget(parser)
     person = parser.add_argument_group("what one person can change")
     person.add_argument(
         "--sensitivity",
-        type=_positive,
+        type=positive_argument,
         default="1",
         metavar="S",
-        help="one count changes by at most this (default %(default)s)",
+        help="one count changes by at most this, a whole number unless with --rho "
+        "(default %(default)s)",
     )
     person.add_argument(
         "--rows-per-person",
-        type=_row_number,
+        type=whole_argument,
         default=1,
         metavar="K",
         help="at most so many counts change (default %(default)s)",
     )
 
 
-def _exact(text: str) -> Fraction:
-    try:
-        return exact_rational(text, "value")
-    except DiscreteGaussError:
-        rule = "must be a finite number such as 0.1 or 1/3, and not too long"
-        raise argparse.ArgumentTypeError(f"{rule}, got {shown(text)}") from None
-
-
-def _positive(text: str) -> Fraction:
-    return _checked(text, lambda value: value > 0, "must be positive")
-
-
-def _probability(text: str) -> Fraction:
-    return _checked(text, lambda value: 0 < value < 1, "must lie between 0 and 1, both excluded")
-
-
-def _row_number(text: str) -> int:
-    def is_count(value: Fraction) -> bool:
-        return value >= 1 and value.denominator == 1
-
-    return int(_checked(text, is_count, "must be a whole number, at least 1"))
-
-
-def _checked(text: str, holds: Callable[[Fraction], bool], rule: str) -> Fraction:
-    value = _exact(text)
-    if not holds(value):
-        raise argparse.ArgumentTypeError(f"{rule}, got {shown(text)}")
-    return value
-
-
 # --- output
+
+
+def _printed(text: str, failure: str) -> int:
+    """Print the text on stdout; return the exit code."""
+    try:
+        _print(text, sys.stdout)
+        sys.stdout.flush()
+    except OSError as error:
+        # Else the interpreter tries to write the rest when it ends, and complains again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _fail(_FAILED, f"{failure}: {error.strerror}")
+    return 0
 
 
 def _fail(code: int, message: str) -> int:

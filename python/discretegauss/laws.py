@@ -6,16 +6,17 @@ Frozen, hashable, picklable, shareable between threads and processes: no randomn
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, ClassVar
+from functools import cached_property, partial
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._arguments import Method, Size
-from ._engine import PreparedLaw, prepare, prepare_cells
+from ._arguments import Method, Size, checked_source
+from ._engine import ScalarLaw, prepare_scalar
 from ._interval import float_at_least
 from ._law_functions import LawFunctions
 from ._parameters import exact_rational
@@ -27,24 +28,36 @@ from .sampling import draw, exact_spec
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian"]
 
 
+# The defaults of sample, each a single object: whoever gives none is recognised by identity.
+_INT64: Final = np.int64
+_AUTO: Final = "auto"
+_SYSTEM: Final = "getrandom"
+_ONE_THREAD: Final = 1
+
+
 class _Law(LawFunctions):
     """What the laws share: drawing, and the functions of LawFunctions."""
 
     _kind: ClassVar[Kind]
+    _spec: Spec
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def _check(self, parameter: object, mu: object, beta: object = 1) -> Spec:
-        """Check the parameters, keep and return the exact ones."""
+        """Check the parameters; keep and return the exact ones."""
         spec = exact_spec(self._kind, parameter, mu, beta)
         # past the frozen dataclass: no field, so that compare, hash, repr and pickle skip it
         object.__setattr__(self, "_spec", spec)
         return spec
 
+    # Made ready when the first draw is asked for: what a law can be asked needs no core.
+
     @cached_property
-    def _one(self) -> PreparedLaw:
-        """The law made ready for single draws, when the first is asked for: it may take a core."""
-        by_cells = self._kind is Kind.GENERALIZED_GAUSSIAN
-        return prepare_cells(self._spec) if by_cells else prepare(self._spec)
+    def _one(self) -> ScalarLaw:
+        return prepare_scalar(self._spec)
+
+    @cached_property
+    def _draw_now(self) -> Callable[[], int]:
+        return getattr(self._one, "draw_now", None) or partial(self._one.draw, "getrandom")
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
@@ -53,11 +66,11 @@ class _Law(LawFunctions):
         self,
         size: Size = None,
         *,
-        dtype: DTypeLike = np.int64,
+        dtype: DTypeLike = _INT64,
         out: NDArray[Any] | None = None,
-        method: Method = "auto",
-        source: Source = "getrandom",
-        threads: int = 1,
+        method: Method = _AUTO,
+        source: Source = _SYSTEM,
+        threads: int = _ONE_THREAD,
     ) -> Any:
         """Draw from the law, exactly.
 
@@ -79,13 +92,13 @@ class _Law(LawFunctions):
         if (
             size is None
             and out is None
-            and dtype is np.int64
-            and method == "auto"
-            and type(threads) is int
-            and threads == 1
-            and source == "getrandom"
+            and dtype is _INT64
+            and method is _AUTO
+            and threads is _ONE_THREAD
         ):
-            return self._one.draw("getrandom")
+            if source is _SYSTEM:
+                return self._draw_now()
+            return self._one.draw(checked_source(source))
         return draw(
             *self._spec,
             size=size,

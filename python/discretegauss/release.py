@@ -5,58 +5,39 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
-from ._parameters import exact_rational, positive, whole_number
+from ._calibration import DEFAULT_REPORT_DELTA, Calibration, calibration
+from ._parameters import whole_number
 from ._source import Source
-from ._spread import spread
 from ._table import read_counts
 from ._wholefile import whole_file
-from .errors import DiscreteGaussError, ParameterOverflowError
-from .privacy import _gaussian_sigma2, zcdp_epsilon
+from .errors import DiscreteGaussError
 from .sampling import discrete_gaussian
 
 __all__ = ["OutputError", "Release", "release_table"]
 
-DEFAULT_REPORT_DELTA = "1e-6"
-
 _INT64_UP_TO = 2**112
 """Up to this sigma2 a draw fits int64 but for a probability below exp(-2**13); beyond, objects."""
-
-_SIGMA2_BELOW = 10**1200
-"""Noise of more than 600 digits has no place in a table of decimal numbers."""
 
 
 class OutputError(DiscreteGaussError, ValueError):
     """The output may not be written where it was asked for."""
 
 
-@dataclass(frozen=True)
-class Release:
-    """What a release did. Nothing here depends on the counts, but for how many there are."""
+@dataclass(frozen=True, kw_only=True)
+class Release(Calibration):
+    """What a release did. Nothing here depends on the counts, but for how many there are.
+
+    One answer is one row: ``queries`` is the rows that one person changes.
+    """
 
     table: Path
     column: str
     out: Path
     rows: int
-    sigma2: Fraction
-    sensitivity: Fraction
-    rows_per_person: int
-    rho: Fraction
-    """Of the release, exact: ``rows_per_person * sensitivity**2 / (2 sigma2)``."""
-    epsilon: float
-    """At ``delta``, an upper bound."""
-    delta: Fraction
-    asked_epsilon: Fraction | None
-    """What the budget said if it was (epsilon, delta), else None."""
-    std: Decimal
-    """Standard deviation of the noise."""
-    bound95: int
-    """The smallest k such that the noise is within -k .. k with a probability of at least 0.95."""
     seconds: float
 
 
@@ -89,7 +70,7 @@ def release_table(
     epsilon, delta : number, optional
         The (epsilon, delta) budget.
     sensitivity : number
-        The most that one person changes one count.
+        The most that one person changes one count; with epsilon and delta a whole number.
     rows_per_person : int
         The most rows of which one person changes the count.
     report_delta : number
@@ -127,21 +108,15 @@ def release_table(
     table, out = Path(table), Path(out)
 
     # Everything that can be wrong is found before the first draw.
-    sensitivity_exact = positive(exact_rational(sensitivity, "sensitivity"), "sensitivity")
-    rows_per_person = whole_number(rows_per_person, "rows_per_person", least=1)
-    sigma2 = _gaussian_sigma2(
+    noise_for_budget = calibration(
         rho=rho,
         epsilon=epsilon,
         delta=delta,
-        sensitivity=sensitivity_exact,
-        queries=rows_per_person,
+        sensitivity=sensitivity,
+        queries=whole_number(rows_per_person, "rows_per_person", least=1),
+        report_delta=report_delta,
     )
-    if sigma2 >= _SIGMA2_BELOW:
-        raise ParameterOverflowError("the budget asks for noise of more than 600 digits")
-    actual_rho = rows_per_person * sensitivity_exact**2 / (2 * sigma2)
-    stated_delta = exact_rational(report_delta if delta is None else delta, "delta")
-    stated_epsilon = zcdp_epsilon(actual_rho, stated_delta)
-    noise_spread = spread(sigma2)
+    sigma2 = noise_for_budget.sigma2
     destination = _checked_destination(table, out, force=force)
     counts = read_counts(table, column)
 
@@ -156,19 +131,11 @@ def release_table(
         write(counts.with_counts(noisy))
 
     return Release(
+        **vars(noise_for_budget),
         table=table,
         column=column,
         out=out,
         rows=len(noisy),
-        sigma2=sigma2,
-        sensitivity=sensitivity_exact,
-        rows_per_person=rows_per_person,
-        rho=actual_rho,
-        epsilon=stated_epsilon,
-        delta=stated_delta,
-        asked_epsilon=None if epsilon is None else exact_rational(epsilon, "epsilon"),
-        std=noise_spread.std,
-        bound95=noise_spread.bound,
         seconds=time.perf_counter() - start,
     )
 

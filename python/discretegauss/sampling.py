@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -21,9 +20,12 @@ from ._arguments import (
     checked_threads,
     require_fit,
 )
-from ._engine import PreparedLaw, native, prepare, prepare_cells
+from ._choice import choose, has_cells
+from ._distinct import Laws
+from ._engine import ScalarLaw, prepare_scalar
 from ._fill import fill_array
-from ._parameters import exact_rational, positive, shown
+from ._given import as_array, distinct_laws, exact_spec, parameter_name, parameter_shape
+from ._many import fill_laws, require_all_fit
 from ._source import Source
 from ._spec import Kind, Spec
 from .errors import ParameterTypeError, ParameterValueError
@@ -32,147 +34,35 @@ __all__ = [
     "bernoulli_exp",
     "discrete_gaussian",
     "discrete_laplace",
+    "exact_spec",
     "generalized_gaussian",
     "geometric_exp",
 ]
 
-_NAMES = {
-    Kind.DISCRETE_GAUSSIAN: "sigma2",
-    Kind.DISCRETE_LAPLACE: "scale",
-    Kind.GEOMETRIC_EXP: "gamma",
-    Kind.BERNOULLI_EXP: "gamma",
-    Kind.GENERALIZED_GAUSSIAN: "scale",
-}
-
-_WITH_CELLS = (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN, Kind.GENERALIZED_GAUSSIAN)
-
-#: From so many draws of one law on, method="auto" builds its cell table. At sigma = 10^4 building
-#: one takes as long as so many draws by Algorithms 1-3; elsewhere they cross at fewer draws
-#: (benchmarks/throughput.py --bulk measures where).
-CELLS_FROM = 30_000
-
-#: A law and the flat positions of its draws; None: all.
-Group = tuple[Spec, NDArray[np.intp] | None]
-
-
-def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> Spec:
-    """Return the exact law for parameters as a user gives them, each checked."""
-    name = _NAMES[kind]
-    exact = exact_rational(parameter, name)
-    if kind is not Kind.BERNOULLI_EXP:
-        positive(exact, name)
-    elif exact < 0:
-        raise ParameterValueError(f"{name} must not be negative, got {shown(exact)}")
-    exact_beta = exact_rational(beta, "beta")
-    if exact_beta < 1:
-        raise ParameterValueError(f"beta must be at least 1, got {shown(exact_beta)}")
-    return Spec(kind, exact, exact_rational(mu, "mu"), exact_beta)
-
 
 def _check_method(kind: Kind, method: Method) -> None:
     """Refuse a method that the law does not have."""
-    if method == "cells" and kind not in _WITH_CELLS:
+    if method == "cells" and not has_cells(kind):
         raise ParameterValueError("method must be 'auto' or 'reference' for this law, got 'cells'")
     if method == "reference" and kind is Kind.GENERALIZED_GAUSSIAN:
         raise ParameterValueError("method must be 'auto' or 'cells' for this law, got 'reference'")
 
 
-def _prepare(spec: Spec, method: Method, n: int) -> PreparedLaw:
-    """Return the law made ready for n draws: which way depends on the arguments alone."""
-    if spec.kind is Kind.GENERALIZED_GAUSSIAN or method == "cells":
-        return prepare_cells(spec)
-    if method == "auto" and n >= CELLS_FROM and spec.kind in _WITH_CELLS and native is not None:
-        try:
-            return prepare_cells(spec)
-        except ParameterValueError:  # no table of 2**16 cells fits this law
-            pass
-    return prepare(spec)
-
+_OWN_SOURCES = frozenset({"getrandom", "chacha20"})
 
 #: Types whose equal values mean the same number, so that they may be keys of a cache.
 _PLAIN_NUMBERS = frozenset({int, float, Fraction, str})
 
 
+def _prepare_one(spec: Spec, method: Method, source: Source) -> ScalarLaw:
+    """Return the law made ready for one draw."""
+    return prepare_scalar(spec) if method == "auto" else choose(spec, method, 1, source)
+
+
 @lru_cache(maxsize=256, typed=True)
-def _prepare_scalar(kind: Kind, parameter: object, mu: object) -> PreparedLaw:
+def _prepare_given(kind: Kind, parameter: object, mu: object, method: Method) -> ScalarLaw:
     """Return the law for parameters as the user wrote them: saves scalar draws the conversion."""
-    return prepare(exact_spec(kind, parameter, mu))
-
-
-def as_array(value: object, name: str) -> NDArray[Any] | None:
-    """Return `value` as an array if it is one of some kind, else None: it is a single number.
-
-    Lists become arrays of objects: numpy would make floats or strings of mixed ones, and so change
-    their values.
-    """
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise ParameterValueError(f"{name} must not have masked elements")
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind in "mMV":  # their elements would pass for integers
-            raise ParameterTypeError(f"{name} must hold numbers, got dtype {value.dtype}")
-        return value if value.ndim else None
-    if isinstance(value, list | tuple):
-        try:
-            return np.array(value, dtype=object)
-        except ValueError:
-            raise ParameterValueError("arrays of parameters must not be ragged") from None
-    if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        return as_array(np.asarray(value), name)
-    return None
-
-
-def _groups(kind: Kind, arrays: Sequence[NDArray[Any]]) -> list[Group]:
-    """Return the distinct laws of arrays of one shape, each with its flat positions."""
-    members: dict[Any, list[int]] = {}
-    try:
-        for i, given in enumerate(zip(*(a.ravel().tolist() for a in arrays), strict=True)):
-            # the types keep True apart from 1
-            members.setdefault((given, *map(type, given)), []).append(i)
-    except TypeError:
-        raise ParameterTypeError(
-            f"{_NAMES[kind]} and mu must be numbers or arrays of numbers"
-        ) from None
-    return [
-        (exact_spec(kind, *key[0]), np.array(positions, dtype=np.intp))
-        for key, positions in members.items()
-    ]
-
-
-def _parameter_shape(
-    shape: tuple[int, ...] | None, arrays: Sequence[NDArray[Any]]
-) -> tuple[int, ...]:
-    """Return the shape of the result; parameters broadcast to `shape`, as in numpy."""
-    try:
-        own = np.broadcast_shapes(*(a.shape for a in arrays))
-        if shape is None:
-            return own
-        if np.broadcast_shapes(own, shape) == shape:
-            return shape
-    except ValueError:
-        pass
-    raise ParameterValueError(
-        "size (or the shape of out) must be one that the arrays of parameters broadcast to, got "
-        f"{shape} for {' and '.join(str(a.shape) for a in arrays)}"
-    )
-
-
-def _draw_groups(
-    out: NDArray[Any], groups: list[Group], method: Method, source: Source, threads: int
-) -> None:
-    """Fill `out` with draws of each law at its positions."""
-    if len(groups) == 1:
-        fill_array(out, _prepare(groups[0][0], method, out.size), source, threads)
-        return
-    flat = np.empty(out.size, out.dtype)
-    try:
-        for spec, positions in groups:
-            part = np.empty(0 if positions is None else positions.size, out.dtype)
-            fill_array(part, _prepare(spec, method, part.size), source, threads)
-            flat[positions] = part
-            part.fill(0)
-        out[...] = flat.reshape(out.shape)
-    finally:
-        flat.fill(0)
+    return _prepare_one(exact_spec(kind, parameter, mu), method, "getrandom")
 
 
 def draw(
@@ -194,47 +84,50 @@ def draw(
         size is None
         and out is None
         and dtype is np.int64
-        and source == "getrandom"
-        and threads == 1
+        and isinstance(source, str)  # an array compares to an array
+        and source in _OWN_SOURCES
         and type(threads) is int
+        and threads == 1
         and type(parameter) in _PLAIN_NUMBERS
         and type(mu) in _PLAIN_NUMBERS
         and method != "cells"
         and kind is not Kind.GENERALIZED_GAUSSIAN
     ):
-        return _prepare_scalar(kind, parameter, mu).draw("getrandom")
+        return _prepare_given(kind, parameter, mu, method).draw(source)
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
     shape = checked_size(size)
     result = checked_out(out, shape)
-    kept_dtype = checked_dtype(dtype) if result is None else checked_dtype(result.dtype)
+    kept_dtype = checked_dtype(dtype) if result is None else checked_dtype(result.dtype, "out")
     if result is not None:
         shape = result.shape
 
-    given = (parameter, mu, beta)
+    given, name = (parameter, mu, beta), parameter_name(kind)
     as_arrays = [
-        as_array(value, name)
-        for value, name in zip(given, (_NAMES[kind], "mu", "beta"), strict=True)
+        as_array(value, called) for value, called in zip(given, (name, "mu", "beta"), strict=True)
     ]
+    laws: Spec | Laws
     if all(array is None for array in as_arrays):
-        spec = exact_spec(kind, *given)
+        laws = exact_spec(kind, *given)
         if shape is None:
             if kept_dtype != np.int64:  # a Python int has room; another dtype was asked for
-                require_fit(spec, kept_dtype, _NAMES[kind])
-            return _prepare(spec, method, 1).draw(bits)
-        groups: list[Group] = [(spec, None)]
+                require_fit(laws, kept_dtype, name)
+            return _prepare_one(laws, method, bits).draw(bits)
+        require_fit(laws, kept_dtype, name)
     else:
         arrays = [
             array if array is not None else np.array(value, dtype=object)
             for array, value in zip(as_arrays, given, strict=True)
         ]
-        shape = _parameter_shape(shape, arrays)
-        groups = _groups(kind, [np.broadcast_to(array, shape) for array in arrays])
-    for spec, _ in groups:
-        require_fit(spec, kept_dtype, _NAMES[kind])
+        shape = parameter_shape(shape, arrays)
+        laws = distinct_laws(kind, arrays, shape)
+        require_all_fit(laws, kept_dtype, name)
     result = np.empty(shape, kept_dtype) if out is None else out
     try:
-        _draw_groups(result, groups, method, bits, n_threads)
+        if isinstance(laws, Laws):
+            fill_laws(result, laws, method, bits, n_threads)
+        else:
+            fill_array(result, choose(laws, method, result.size, bits), bits, n_threads)
     except BaseException:
         if out is not None:  # a new array is not handed out
             out.fill(0)
@@ -270,7 +163,8 @@ def discrete_gaussian(
         Array to fill and return instead of a new one; its shape and dtype hold.
     method : {"auto", "reference", "cells"}, optional
         How to draw: by Algorithms 1-3, by cell table, or whichever is faster for so many draws; the
-        law is the same.
+        law is the same. With a source of your own, "auto" decides by the law and the number of
+        draws alone; else also by whether a table is at hand from an earlier call.
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole

@@ -7,7 +7,7 @@ import warnings
 
 from ._engine import native
 from ._parameters import whole_number
-from .errors import MissingCoreError
+from .errors import MissingCoreError, ParameterTypeError
 
 __all__ = ["NotPrivateWarning", "SeededSource", "TapeSource", "seeded_source"]
 
@@ -36,6 +36,8 @@ class TapeSource:
     """
 
     def __init__(self, tape: bytes) -> None:
+        if not isinstance(tape, bytes | bytearray | memoryview):
+            raise ParameterTypeError(f"tape must be bytes, got {type(tape).__name__}")
         self.tape = tape
         self.used = 0
 
@@ -52,8 +54,9 @@ class SeededSource:
     """The ChaCha20 stream under a key made of a seed. Made by `seeded_source`."""
 
     def __init__(self, seed: int) -> None:
-        n_bytes = max(1, (seed.bit_length() + 7) // 8)
-        self._key = hashlib.sha256(seed.to_bytes(n_bytes, "little")).digest()
+        checked = whole_number(seed, "seed", least=0)
+        n_bytes = max(1, (checked.bit_length() + 7) // 8)
+        self._key = hashlib.sha256(checked.to_bytes(n_bytes, "little")).digest()
         self.used = 0
 
     def __call__(self, buffer: memoryview) -> None:
@@ -91,10 +94,10 @@ def seeded_source(seed: int) -> SeededSource:
     ...     draws = [dg.discrete_gaussian(100, source=source) for source in (one, other)]
     ...     same = draws[0] == draws[1]
     """
-    checked = whole_number(seed, "seed", least=0)
+    source = SeededSource(seed)
     warnings.warn(
         "draws from a seeded source can be repeated: use it for tests, never for private data",
         NotPrivateWarning,
         stacklevel=2,
     )
-    return SeededSource(checked)
+    return source

@@ -40,7 +40,7 @@ from ._spec import Spec
 from ._verify_cases import described, fixed_cases, random_cases
 from ._verify_law import Weight, ball, precision
 from ._verify_lines import Use, line_holds
-from ._verify_table import Table, copy_out
+from ._verify_table import SPECIAL_CODE, Table, copy_out
 from .errors import ParameterValueError
 
 if TYPE_CHECKING:
@@ -173,6 +173,31 @@ def _verify_core(table: Table, weights: _Weights) -> None:
         )
 
 
+def _verify_rows(table: Table) -> None:
+    """Fact 5: every row and position leads to one cell, and every cell is led to once."""
+    size = 1 << table.position_bits
+    _require(len(table.rows) * size == 1 << table.index_bits, "as many positions as cells")
+    coded: Counter[int] = Counter()
+    special: list[int] = []
+    for row in table.rows:
+        _require(0 <= row.end[0] <= row.end[1] < size, "the pieces of a row are in order")
+        _require(
+            row.end[0] > 0 or (row.end[1] == 0 and row.code[2] != SPECIAL_CODE),
+            "a row without a position is one block's",
+        )
+        for position in range(size):
+            code = row.code[(position >= row.end[0]) + (position >= row.end[1])]
+            if code == SPECIAL_CODE:
+                special.append(table.n_coded + (position + row.special) % 2**16)
+            else:
+                coded[table.coded_first + code] += 1
+    _require(coded == Counter(table.full[: table.n_coded]), "blocks have their full cells")
+    _require(
+        sorted(special) == list(range(table.n_coded, 1 << table.index_bits)),
+        "every other cell is led to once",
+    )
+
+
 def _tail_start(left: bool, table: Table) -> int:
     if left:
         return (table.first_block << table.block_bits) - 1
@@ -260,6 +285,7 @@ def verify(table: Table) -> Proven:
     _verify_layout(table)
     _verify_core(table, weights)
     _verify_tails(table, weights)
+    _verify_rows(table)
     n_lines = _verify_lines(table, weights)
     return Proven(table.last_block - table.first_block + 1, len(table.full), n_lines)
 

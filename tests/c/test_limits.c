@@ -1,6 +1,8 @@
 /* What fits and what does not: output types, wide integers, parameters. */
 #include "support.h"
 
+#include "cells/decide.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,9 +139,143 @@ static void test_too_long(void)
           "one byte too long");
 }
 
+/** Fill three items of a dtype and report the status. After an error, all must be zero bytes. */
+static dg_status fill_by(const dg_law *law, const dg_table *table, dg_dtype dtype)
+{
+    uint8_t out[24];
+    memset(out, 0xAA, sizeof out);
+    dg_status status = table != NULL ? dg_table_fill(out, 3, dtype, table, NULL)
+                                     : dg_law_fill(out, 3, dtype, law, NULL);
+    if (status != DG_OK && (unsigned)dtype <= DG_UINT64) {
+        for (size_t i = 0; i < 3; i++) {
+            CHECK(out[i] == 0, "status %d", (int)status);
+        }
+    }
+    return status;
+}
+
+/** As fill_by, for items of n_bytes. */
+static dg_status fill_wide_by(const dg_law *law, const dg_table *table, size_t n_bytes)
+{
+    uint8_t out[3 * 64];
+    return table != NULL ? dg_table_fill_wide(out, 3, n_bytes, table, NULL)
+                         : dg_law_fill_wide(out, 3, n_bytes, law, NULL);
+}
+
+/** A law far too wide for any dtype, one with a centre that no dtype holds, one that has no
+ *  algorithm but tables, and dtypes that do not exist. */
+static void test_what_fits_nothing(void)
+{
+    uint8_t one[] = {1}, zero[] = {0}, sixteen[17] = {0};
+    sixteen[16] = 1; /* 2^128 */
+    dg_parameters generalized = {{one, 1}, {one, 1}, {zero, 1}, {one, 1}, {one, 1}, {one, 1}};
+    dg_law *laws[] = {long_law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 1, 400, 1, 0, 0, 1),
+                      NULL, NULL};
+    dg_parameters far = generalized;
+    far.c = (dg_integer){sixteen, 17};
+    CHECK(dg_law_new(&laws[1], DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &far) == DG_OK, "far");
+    CHECK(dg_law_new(&laws[2], DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO, &generalized) == DG_OK,
+          "generalised");
+    for (size_t i = 0; i < 3; i++) {
+        dg_table *table = NULL;
+        const bool is_wide = i < 2;
+        dg_status status = dg_table_new(&table, laws[i], 16, -1, DG_ISA_AUTO);
+        CHECK(status == DG_OK, "table %zu: status %d", i, (int)status);
+        CHECK(fill_by(laws[i], table, DG_INT64) == (is_wide ? DG_ERR_RANGE : DG_OK), "law %zu", i);
+        CHECK(fill_wide_by(laws[i], table, 3) == DG_ERR_RANGE, "law %zu", i);
+        CHECK(fill_wide_by(laws[i], table, 64) == DG_OK, "law %zu", i);
+        CHECK(fill_by(laws[i], table, (dg_dtype)8) == DG_ERR_PARAMETER, "no such dtype");
+        CHECK(fill_by(laws[i], NULL, (dg_dtype)99) == DG_ERR_PARAMETER, "no such dtype");
+        CHECK(fill_by(laws[i], NULL, DG_UINT64) == (is_wide ? DG_ERR_RANGE : DG_ERR_PARAMETER),
+              "law %zu", i);
+        CHECK(fill_wide_by(laws[i], NULL, 4) == (is_wide ? DG_ERR_RANGE : DG_ERR_PARAMETER),
+              "law %zu", i);
+        CHECK(fill_wide_by(laws[i], NULL, 64) == (is_wide ? DG_OK : DG_ERR_PARAMETER), "law %zu",
+              i);
+        dg_table_free(table);
+        dg_law_free(laws[i]);
+    }
+}
+
+/** Around the last of 64 bits: integers beyond it are seen, and none is wrapped. */
+static void test_the_end_of_64_bits(void)
+{
+    uint8_t hundred[] = {100}, one[] = {1}, last[9] = {0};
+    memset(last, 0xFF, 8);
+    dg_parameters parameters = {{hundred, 1}, {one, 1}, {last, 9}, {one, 1}, {one, 1}, {one, 1}};
+    dg_law *law;
+    dg_table *table;
+    static uint64_t out[300];
+    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK, "law");
+    CHECK(dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) == DG_OK, "table");
+    CHECK(dg_law_fill(out, 300, DG_UINT64, law, NULL) == DG_ERR_RANGE, "half are beyond it");
+    CHECK(dg_table_fill(out, 300, DG_UINT64, table, NULL) == DG_ERR_RANGE, "half are beyond it");
+    dg_table_free(table);
+    dg_law_free(law);
+}
+
+/** A comparison that 60 words of zeros leave open, with a law so narrow that its tail is below them:
+ *  each word costs one step at the precision that there is, not one at twice the precision. */
+static void test_many_words_of_zeros(void)
+{
+    static uint8_t bytes[8 * 70];
+    static dg_bits bits;
+    dg_law *law = law_of(DG_DISCRETE_LAPLACE, DG_ARITHMETIC_AUTO, 1, 1000000, 0, 1);
+    dg_table *table;
+    CHECK(dg_table_new(&table, law, 8, 0, DG_ISA_AUTO) == DG_OK, "table");
+    memset(bytes + 8 * 61, 0xFF, 8);
+    tape from = {bytes, sizeof bytes, 0};
+    dg_source source = tape_source(&from);
+    dg_place place = {0, 0};
+    bool accepted = true;
+    dg_bits_open(&bits, &source);
+    dg_status status =
+        dg_decide(&place, &accepted, table->n_full + table->n_partial, bytes, table, &bits);
+    dg_bits_close(&bits);
+    CHECK(status == DG_OK && !accepted, "status %d", (int)status);
+    CHECK(from.used == 8 * 62, "%zu bytes", from.used); /* a level, 7 bytes of height, 61 words */
+    dg_table_free(table);
+    dg_law_free(law);
+}
+
+/** Tables of sizes that cannot be: refused, and none is made. */
+static void test_tables(void)
+{
+    dg_law *narrow = law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 100, 1, 0, 1);
+    dg_law *wide = law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 1000000000000, 1, 0, 1);
+    dg_law *no_centre = law_of(DG_GEOMETRIC_EXP, DG_ARITHMETIC_AUTO, 1, 1, 0, 1);
+    const struct {
+        const dg_law *law;
+        uint32_t index_bits;
+        int32_t block_bits;
+        int isa;
+    } cases[] = {{no_centre, 16, -1, DG_ISA_AUTO},
+                 {narrow, 3, -1, DG_ISA_AUTO},
+                 {narrow, 17, -1, DG_ISA_AUTO},
+                 {narrow, 16, DG_MAX_PARAMETER_BITS + 1, DG_ISA_AUTO},
+                 {narrow, 16, -1, 77},
+                 {narrow, 4, 0, DG_ISA_AUTO},  /* the tails would have to be half as high */
+                 {narrow, 4, 20, DG_ISA_AUTO}, /* no block is under the law: no end of them */
+                 {wide, 16, 0, DG_ISA_AUTO}};  /* more blocks than a table has */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dg_table *table = (dg_table *)&table; /* must be overwritten */
+        dg_status status = dg_table_new(&table, cases[i].law, cases[i].index_bits,
+                                        cases[i].block_bits, (dg_isa)cases[i].isa);
+        CHECK(status == DG_ERR_PARAMETER && table == NULL, "case %zu: status %d", i, (int)status);
+    }
+    dg_table_free(NULL);
+    dg_law_free(narrow);
+    dg_law_free(wide);
+    dg_law_free(no_centre);
+}
+
 int main(void)
 {
     test_outputs();
+    test_what_fits_nothing();
+    test_the_end_of_64_bits();
+    test_many_words_of_zeros();
+    test_tables();
     test_parameters();
     test_too_long();
     dg_law_free(NULL);

@@ -123,6 +123,25 @@ static void test_caller(dg_law *law)
     CHECK(n_calls == 0, "no other randomness is used");
 }
 
+/** A source that is named, of a kind that does not exist, and one without a function. */
+static void test_kinds(dg_law *law)
+{
+    start(PLAIN);
+    CHECK(dg_law_fill(expected, N, DG_INT64, law, NULL) == DG_OK, "none named");
+    start(PLAIN);
+    dg_source source = {DG_SOURCE_GETRANDOM, NULL, NULL};
+    CHECK(dg_law_fill(out, N, DG_INT64, law, &source) == DG_OK, "getrandom, named");
+    CHECK(memcmp(out, expected, sizeof out) == 0, "another stream");
+    static const int kinds[] = {DG_SOURCE_CALLER, 3, 1000};
+    for (size_t i = 0; i < 3; i++) {
+        start(PLAIN);
+        memset(out, 1, sizeof out);
+        source.kind = (dg_source_kind)kinds[i];
+        CHECK(dg_law_fill(out, N, DG_INT64, law, &source) == DG_ERR_SOURCE, "kind %d", kinds[i]);
+        CHECK(all_zero() && n_calls == 0, "kind %d: draws, or other randomness", kinds[i]);
+    }
+}
+
 int main(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -133,6 +152,7 @@ int main(void)
             test_stream(laws[j]);
             test_failures(laws[j]);
             test_caller(laws[j]);
+            test_kinds(laws[j]);
             dg_law_free(laws[j]);
         }
     }

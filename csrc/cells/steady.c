@@ -1,0 +1,325 @@
+#include "cells/steady.h"
+
+#include "base/check.h"
+#include "base/wipe.h"
+#include "cells/fixed_point.h"
+#include "cells/refine.h"
+
+#include <string.h>
+
+#if DG_HAVE_WORDS
+
+enum { CHEAP_BYTES = 32 }; /* for so many getrandom(2) takes as long as for one */
+
+/* --- bounds of the law's exponent -------------------------------------------------------------
+ *
+ * E = log2(e) (phi(r) - phi(|f|)), r = |y - f| = delta + |f|, so that g = 2^-E. */
+
+/** delta (delta + 2 |f|) rate: the Gaussian's. */
+static inline dg_bounds gaussian_exponent(dg_bounds delta, const dg_steady *steady)
+{
+    const unsigned shift = steady->rate_shift - 64;
+    const dg_u128 low = (dg_u128)delta.lower * (delta.lower + steady->twice_f.lower);
+    const dg_u128 high = (dg_u128)delta.upper * (delta.upper + steady->twice_f.upper);
+    const dg_u128 lower =
+        (low >> 64) * steady->rate.lower + dg_high_product((uint64_t)low, steady->rate.lower);
+    const dg_u128 upper =
+        (high >> 64) * steady->rate.upper + dg_high_product((uint64_t)high, steady->rate.upper) + 1;
+    return (dg_bounds){dg_saturated(lower >> shift), dg_saturated((upper >> shift) + 1)};
+}
+
+/** delta rate: the Laplace's. */
+static inline dg_bounds laplace_exponent(dg_bounds delta, const dg_steady *steady)
+{
+    const dg_u128 lower = (dg_u128)delta.lower * steady->rate.lower;
+    const dg_u128 upper = (dg_u128)delta.upper * steady->rate.upper;
+    return (dg_bounds){dg_saturated(lower >> steady->rate_shift),
+                       dg_saturated((upper >> steady->rate_shift) + 1)};
+}
+
+/** log2 of log2(e) (r / scale)^beta, r >= 1 unit, within steady->log_error. */
+static inline dg_i128 log_of_power(uint64_t r, const dg_steady *steady)
+{
+    const int64_t ratio = dg_saturated_signed(dg_log2(r) - steady->log_scale);
+    return (((dg_i128)ratio * steady->beta) >> steady->beta_shift) + steady->log_factor;
+}
+
+/** 2^m, a mantissa shifted right: *mantissa >> *shift in units of exponents. Returns: all ones if
+ *  m >= 6, where it does not hold. */
+static inline uint64_t exp2_of(uint64_t *mantissa, uint64_t *shift, int64_t m)
+{
+    const uint64_t ones = (UINT64_C(1) << DG_EXPONENT_BITS) - 1;
+    const uint64_t whole = (uint64_t)((m >> DG_EXPONENT_BITS) + 64); /* 0 ... 127 */
+    *mantissa = dg_exp2_mantissa(ones - ((uint64_t)m & ones));
+    *shift = dg_least(dg_difference(64 + 5, whole), 63);
+    return dg_mask_less(64 + 5, whole);
+}
+
+dg_bounds dg_steady_power(dg_bounds distance, const dg_steady *steady)
+{
+    const uint64_t is_positive = dg_mask_nonzero(distance.lower);
+    const dg_i128 low = log_of_power(distance.lower | (1 & ~is_positive), steady);
+    const dg_i128 high =
+        log_of_power(distance.upper | (1 & ~dg_mask_nonzero(distance.upper)), steady);
+    uint64_t mantissa, shift;
+    dg_bounds power;
+    uint64_t is_large = exp2_of(&mantissa, &shift, dg_saturated_signed(low - steady->log_error));
+    power.lower =
+        dg_select(is_large, UINT64_C(64) << DG_EXPONENT_BITS, (mantissa - DG_EXP_ERROR) >> shift) &
+        is_positive;
+    is_large = exp2_of(&mantissa, &shift, dg_saturated_signed(high + steady->log_error));
+    power.upper = (((mantissa + DG_EXP_ERROR) >> shift) + 1) | is_large;
+    return power;
+}
+
+/** log2(e) ((r / scale)^beta - (|f| / scale)^beta): the generalised Gaussian's. */
+static inline dg_bounds generalized_exponent(dg_bounds delta, const dg_steady *steady)
+{
+    const dg_bounds distance = {delta.lower + steady->twice_f.lower / 2,
+                                delta.upper + (steady->twice_f.upper + 1) / 2};
+    const dg_bounds power = dg_steady_power(distance, steady);
+    const uint64_t upper = power.upper - steady->at_centre.lower;
+    return (dg_bounds){dg_difference(power.lower, steady->at_centre.upper),
+                       (upper | ~dg_mask_nonzero(~power.upper)) & dg_mask_nonzero(delta.upper)};
+}
+
+/* --- one attempt --------------------------------------------------------------------------- */
+
+/** Bounds of delta = |y - f| - |f|. */
+static inline dg_bounds delta_of(uint64_t block, uint64_t tick, uint64_t left,
+                                 const dg_steady *steady)
+{
+    const unsigned tick_shift =
+        steady->is_cut ? 0 : steady->place_bits - (unsigned)steady->block_bits;
+    const uint64_t z = (block << steady->place_bits) + (tick << tick_shift);
+    dg_bounds delta;
+    for (int i = 0; i < 2; i++) {
+        const int64_t offset = (int64_t)dg_select(left, (uint64_t)steady->offset[1][i],
+                                                  (uint64_t)steady->offset[0][i]);
+        const int64_t at = (int64_t)z + offset + (i == 0 ? 0 : (int64_t)steady->is_cut);
+        *(i == 0 ? &delta.lower : &delta.upper) = (uint64_t)(at & ~(at >> 63)); /* 0 if negative */
+    }
+    return delta;
+}
+
+static inline dg_bounds weight(uint64_t block, uint64_t tick, uint64_t left, uint64_t step,
+                               const dg_steady *steady)
+{
+    const dg_bounds delta = delta_of(block, tick, left, steady);
+    const uint64_t lift = step << DG_EXPONENT_BITS;
+    dg_bounds exponent;
+    switch (steady->law->kind) {
+    case DG_DISCRETE_GAUSSIAN:
+        exponent = gaussian_exponent(delta, steady);
+        break;
+    case DG_DISCRETE_LAPLACE:
+        exponent = laplace_exponent(delta, steady);
+        break;
+    default:
+        exponent = generalized_exponent(delta, steady);
+    }
+    return (dg_bounds){dg_exp2_lower(dg_difference(exponent.upper, lift)),
+                       dg_exp2_upper(dg_difference(exponent.lower, lift))};
+}
+
+dg_bounds dg_steady_weight(uint64_t block, uint64_t tick, uint64_t left, uint64_t step,
+                           const dg_steady *steady)
+{
+    return weight(block, tick, left, step, steady);
+}
+
+void dg_steady_attempt(dg_attempt *out, uint64_t choice, uint64_t point, uint64_t tick,
+                       const dg_steady *steady)
+{
+    const dg_u128 product = (dg_u128)choice * steady->n_cells;
+    const uint64_t cell = (uint64_t)(product >> 64);
+    const uint64_t counts = ~dg_mask_less((uint64_t)product, steady->excess);
+    const uint64_t is_tail = ~dg_mask_less(cell, steady->n_core);
+    out->left = 0 - (point & 1);
+    point &= ~UINT64_C(1);
+    const uint64_t ones = (uint64_t)__builtin_clzll(~point);
+    const uint64_t is_beyond = is_tail & ~dg_mask_less(ones, DG_MOST_STEP);
+    const uint64_t level = dg_least(ones, DG_MOST_STEP - 1);
+    out->step = (level + 1) & is_tail;
+    out->block = cell + ((level * steady->n_tail) & is_tail);
+    out->height = (point << out->step) >> 1;
+    const dg_bounds bounds = weight(out->block, tick, out->left, out->step, steady);
+    const uint64_t end = out->height + (UINT64_C(1) << out->step);
+    uint64_t is_below = ~dg_mask_less(bounds.lower, end) & ~is_beyond;
+    uint64_t is_above = ~dg_mask_less(out->height, bounds.upper) & ~is_beyond;
+    if (DG_ALWAYS_REFINE) {
+        is_below = is_above = 0;
+    }
+    out->accepted = counts & is_below;
+    out->undecided = counts & ~(is_below | is_above);
+}
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+/** The level of an attempt beyond the steps that are decided: the leading ones of `point`, and if
+ *  its 63 bits are ones, those of further bytes. */
+static dg_status level_beyond(uint64_t *level, uint64_t point, dg_bits *bits)
+{
+    *level = (uint64_t)__builtin_clzll(~(point & ~UINT64_C(1)));
+    uint32_t byte = 0xFF;
+    while (*level >= 63 && byte == 0xFF) {
+        DG_TRY(dg_bits_byte(&byte, bits));
+        *level += byte == 0xFF ? 8 : (uint64_t)__builtin_clz(~(byte << 24));
+    }
+    return DG_OK;
+}
+
+/** y = z or -1 - z, z = block 2^block_bits + the low bits. */
+static void set_y(mpz_t y, const dg_attempt *attempt, const uint8_t *low, const dg_steady *steady)
+{
+    mpz_t high;
+    mpz_init(high);
+    mpz_import(high, 1, -1, sizeof attempt->block, 0, 0, &attempt->block);
+    mpz_mul_2exp(high, high, steady->block_bits);
+    mpz_import(y, steady->low_bytes, -1, 1, 0, 0, low);
+    mpz_add(y, y, high);
+    if (attempt->left != 0) {
+        mpz_com(y, y);
+    }
+    dg_wipe_mpz(high);
+    mpz_clear(high);
+}
+
+/** Decide an undecided attempt. low: the low bits of z, in steady->low_bytes bytes.
+ *
+ *  Ensures:   attempt->accepted is what is decided; its block and step are right if they were
+ *             beyond DG_MOST_STEP.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE.
+ */
+static __attribute__((noinline)) dg_status settle(dg_attempt *attempt, uint64_t point,
+                                                  const uint8_t *low, const dg_steady *steady,
+                                                  dg_bits *bits)
+{
+    if (attempt->step != 0) {
+        uint64_t level;
+        DG_TRY(level_beyond(&level, point, bits));
+        attempt->block += (level + 1 - attempt->step) * steady->n_tail;
+        attempt->step = level + 1;
+    }
+    /* what is left of the point's 63 bits behind those that tell the step */
+    const size_t n_bits = attempt->step < DG_STEADY_BITS ? DG_STEADY_BITS - attempt->step : 0;
+    const uint64_t leading = n_bits == 0 ? 0 : (point >> 1) & ((UINT64_C(1) << n_bits) - 1);
+    const dg_question question = {.height = 1, .m = 0, .level = attempt->step};
+    bool accepted = false;
+    mpz_t y, f;
+    mpz_inits(y, f, NULL);
+    set_y(y, attempt, low, steady);
+    mpz_import(f, 1, -1, sizeof leading, 0, 0, &leading);
+    dg_status status = dg_refine(&accepted, f, n_bits, y, &question, steady->law, bits);
+    dg_wipe_mpz(y);
+    dg_wipe_mpz(f);
+    mpz_clears(y, f, NULL);
+    attempt->accepted = accepted ? UINT64_MAX : 0;
+    return status;
+}
+
+dg_status dg_steady_value(int64_t *out, const dg_steady *steady, dg_bits *bits)
+{
+    DG_REQUIRES(steady->fits_int64);
+    const uint64_t low_mask = (UINT64_C(1) << steady->block_bits) - 1;
+    const size_t n_bytes = DG_ATTEMPT_BYTES + steady->low_bytes;
+    dg_attempt attempt;
+    uint64_t choice, point, low;
+    if (!dg_bits_from_caller(bits) && 2 * n_bytes <= CHEAP_BYTES) {
+        bits->bytes_ahead = n_bytes; /* for the next attempt */
+    }
+    do {
+        DG_TRY(dg_bits_refill(bits, n_bytes));
+        DG_TRY(dg_bits_word(&choice, sizeof choice, bits));
+        DG_TRY(dg_bits_word(&point, sizeof point, bits));
+        DG_TRY(dg_bits_word(&low, steady->low_bytes, bits));
+        low &= low_mask;
+        dg_steady_attempt(&attempt, choice, point, low, steady);
+        DG_PUBLIC(attempt.accepted);
+        DG_PUBLIC(attempt.undecided);
+        if (__builtin_expect(attempt.undecided != 0, 0)) {
+            uint8_t bytes[8];
+            for (size_t i = 0; i < sizeof bytes; i++) {
+                bytes[i] = (uint8_t)(low >> (8 * i));
+            }
+            DG_TRY(settle(&attempt, point, bytes, steady, bits));
+            if (attempt.accepted != 0 && attempt.block >> (62 - DG_NARROW_BLOCK) != 0) {
+                return DG_ERR_RANGE;
+            }
+        }
+    } while (attempt.accepted == 0);
+    const uint64_t z = (attempt.block << steady->block_bits) | low;
+    *out = (int64_t)((z ^ attempt.left) + (uint64_t)steady->c);
+    return DG_OK;
+}
+
+/* --- draws of any size ---------------------------------------------------------------------- */
+
+/** Read the low bits into out, and the leading place_bits of them, at most, into *tick. */
+static dg_status take_low(uint8_t *out, uint64_t *tick, const dg_steady *steady, dg_bits *bits)
+{
+    const size_t n = steady->low_bytes;
+    const size_t dropped = steady->is_cut ? steady->block_bits - steady->place_bits : 0;
+    *tick = 0;
+    if (n == 0) {
+        return DG_OK;
+    }
+    DG_TRY(dg_bits_take(out, n, bits));
+    out[n - 1] &= (uint8_t)(0xFFu >> (8 * n - steady->block_bits));
+    for (size_t i = dropped / 8; i < n; i++) { /* at most 8 bytes: place_bits + 7 bits and less */
+        *tick |= (uint64_t)out[i] << (8 * (i - dropped / 8));
+    }
+    *tick >>= dropped % 8;
+    return DG_OK;
+}
+
+/** out[0 .. n_bytes) = c + y, where out[0 .. low_bytes) hold the low bits of z. */
+static dg_status store_wide(uint8_t *out, size_t n_bytes, const dg_attempt *attempt,
+                            const dg_steady *steady)
+{
+    const size_t at = steady->block_bits / 8, n_given = steady->law->wide_bytes;
+    dg_u128 high = (dg_u128)attempt->block << (steady->block_bits % 8);
+    memset(out + steady->low_bytes, 0, n_bytes - steady->low_bytes);
+    for (size_t i = at; i < n_bytes && i < at + 9; i++) {
+        out[i] |= (uint8_t)high;
+        high >>= 8;
+    }
+    uint8_t lost = (uint8_t)(dg_mask_nonzero((uint64_t)high) & 1) | out[n_bytes - 1] >> 7;
+    const uint8_t *c = steady->centre_bytes;
+    const uint8_t c_sign = c[n_given - 1] >> 7, sign = (uint8_t)(attempt->left & 1);
+    unsigned carry = 0;
+    for (size_t i = 0; i < n_bytes; i++) {
+        carry += (unsigned)(out[i] ^ (uint8_t)attempt->left);
+        carry += i < n_given ? c[i] : c_sign * 255u;
+        out[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    lost |= (uint8_t)(~(sign ^ c_sign) & (sign ^ out[n_bytes - 1] >> 7) & 1);
+    DG_PUBLIC(lost); /* never, but for a probability below 2^-128 */
+    return lost ? DG_ERR_RANGE : DG_OK;
+}
+
+dg_status dg_steady_bytes(uint8_t *out, size_t n_bytes, const dg_steady *steady, dg_bits *bits)
+{
+    if (n_bytes < steady->law->wide_bytes || n_bytes <= steady->low_bytes) {
+        return DG_ERR_RANGE;
+    }
+    dg_attempt attempt;
+    uint64_t choice, point, tick;
+    do {
+        bits->bytes_ahead = sizeof point + steady->low_bytes;
+        DG_TRY(dg_bits_word(&choice, sizeof choice, bits));
+        DG_TRY(dg_bits_word(&point, sizeof point, bits));
+        bits->bytes_ahead = 0;
+        DG_TRY(take_low(out, &tick, steady, bits));
+        dg_steady_attempt(&attempt, choice, point, tick, steady);
+        DG_PUBLIC(attempt.accepted);
+        DG_PUBLIC(attempt.undecided);
+        if (__builtin_expect(attempt.undecided != 0, 0)) {
+            DG_TRY(settle(&attempt, point, out, steady, bits));
+        }
+    } while (attempt.accepted == 0);
+    return store_wide(out, n_bytes, &attempt, steady);
+}
+
+#endif

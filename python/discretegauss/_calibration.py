@@ -1,0 +1,100 @@
+"""From a budget, as the command line takes it, to noise and all that a report says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from ._parameters import exact_rational, positive, whole_number
+from ._spread import spread
+from .errors import ParameterOverflowError
+from .laws import DiscreteGaussian
+from .privacy import calibrate_gaussian, zcdp_epsilon
+from .privacy import epsilon as tight_epsilon
+from .privacy import rho as rho_of
+from .privacy._checks import probability
+
+__all__ = ["DEFAULT_REPORT_DELTA", "Calibration", "calibration"]
+
+DEFAULT_REPORT_DELTA = "1e-6"
+
+_SIGMA2_BELOW = 10**1200
+"""Noise of more than 600 digits has no place in a table of decimal numbers."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Discrete Gaussian noise for a budget, and what it costs."""
+
+    law: DiscreteGaussian
+    sensitivity: Fraction
+    """The most that one person changes one answer."""
+    queries: int
+    """The most answers that one person changes."""
+    rho: Fraction
+    """Exact: ``queries * sensitivity**2 / (2 sigma2)``."""
+    epsilon: float
+    """At ``delta``, an upper bound."""
+    delta: Fraction
+    is_tight: bool
+    """Whether epsilon is that of the discrete Gaussian itself, not by way of rho."""
+    asked_epsilon: Fraction | None
+    """What the budget said if it was (epsilon, delta), else None."""
+    std: Decimal
+    """Standard deviation of the noise."""
+    bound95: int
+    """The smallest k such that the noise is within -k .. k with a probability of at least 0.95."""
+
+    @property
+    def sigma2(self) -> Fraction:
+        """The law's sigma2, exact."""
+        sigma2: Fraction = self.law.sigma2
+        return sigma2
+
+
+def calibration(
+    *,
+    rho: object = None,
+    epsilon: object = None,
+    delta: object = None,
+    sensitivity: object = 1,
+    queries: int = 1,
+    report_delta: object = DEFAULT_REPORT_DELTA,
+) -> Calibration:
+    """Return noise for the budget, rho or (epsilon, delta); see `privacy.calibrate_gaussian`.
+
+    With rho, epsilon is reported at ``report_delta``: by Theorem 7 if the sensitivity is a whole
+    number, else by way of rho.
+    """
+    exact_sensitivity = positive(exact_rational(sensitivity, "sensitivity"), "sensitivity")
+    queries = whole_number(queries, "queries", least=1)
+    law = calibrate_gaussian(
+        rho=rho, epsilon=epsilon, delta=delta, sensitivity=exact_sensitivity, queries=queries
+    )
+    if law.sigma2 >= _SIGMA2_BELOW:
+        raise ParameterOverflowError(
+            "sensitivity, queries and the budget must ask for noise of at most 600 digits"
+        )
+    exact_delta = (
+        probability(report_delta, "report_delta") if delta is None else probability(delta, "delta")
+    )
+    cost = queries * rho_of(law, exact_sensitivity)
+    is_tight = exact_sensitivity.denominator == 1
+    noise_spread = spread(law.sigma2)
+    return Calibration(
+        law=law,
+        sensitivity=exact_sensitivity,
+        queries=queries,
+        rho=cost,
+        epsilon=(
+            tight_epsilon(law, exact_delta, exact_sensitivity, queries=queries)
+            if is_tight
+            else zcdp_epsilon(cost, exact_delta)
+        ),
+        delta=exact_delta,
+        is_tight=is_tight,
+        asked_epsilon=None if epsilon is None else exact_rational(epsilon, "epsilon"),
+        std=noise_spread.std,
+        bound95=noise_spread.bound,
+    )

@@ -1,0 +1,65 @@
+"""Arguments that several commands of the command line have."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from fractions import Fraction
+
+from ._calibration import DEFAULT_REPORT_DELTA
+from ._parameters import exact_rational, shown
+from .errors import DiscreteGaussError
+
+__all__ = ["add_budget", "budget_error", "positive_argument", "whole_argument"]
+
+
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """Add --rho, --epsilon, --delta and --report-delta."""
+    budget = parser.add_argument_group("budget: either --rho, or both --epsilon and --delta")
+    budget.add_argument("--rho", type=positive_argument, metavar="R", help="zCDP budget")
+    budget.add_argument("--epsilon", type=positive_argument, metavar="E", help="with --delta")
+    budget.add_argument("--delta", type=_probability, metavar="D", help="with --epsilon")
+    budget.add_argument(
+        "--report-delta",
+        type=_probability,
+        default=DEFAULT_REPORT_DELTA,
+        metavar="D",
+        help="with --rho: the delta at which epsilon is reported (default %(default)s)",
+    )
+
+
+def budget_error(arguments: argparse.Namespace) -> str | None:
+    """Return what is wrong with the choice of a budget, if anything is."""
+    by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
+    if by_epsilon == ((True, True) if arguments.rho is None else (False, False)):
+        return None
+    return "give either --rho, or both --epsilon and --delta"
+
+
+def positive_argument(text: str) -> Fraction:
+    """Return an exact number above 0."""
+    return _checked(text, lambda value: value > 0, "must be positive")
+
+
+def whole_argument(text: str) -> int:
+    """Return a whole number, at least 1."""
+
+    def is_count(value: Fraction) -> bool:
+        return value >= 1 and value.denominator == 1
+
+    return int(_checked(text, is_count, "must be a whole number, at least 1"))
+
+
+def _probability(text: str) -> Fraction:
+    return _checked(text, lambda value: 0 < value < 1, "must lie between 0 and 1, both excluded")
+
+
+def _checked(text: str, holds: Callable[[Fraction], bool], rule: str) -> Fraction:
+    try:
+        value = exact_rational(text, "value")
+    except DiscreteGaussError:
+        finite = "must be a finite number such as 0.1 or 1/3, and not too long"
+        raise argparse.ArgumentTypeError(f"{finite}, got {shown(text)}") from None
+    if not holds(value):
+        raise argparse.ArgumentTypeError(f"{rule}, got {shown(text)}")
+    return value

@@ -1,0 +1,172 @@
+"""Arrays of parameters: the distinct laws in them, and which draws are of which.
+
+Arrays of integers and floats are taken apart by numpy, all elements at once, and most laws stay
+rows of four 64-bit integers, of which the C core draws any number in one call. Other elements
+(fractions, strings, long numbers) are converted one by one, each distinct one once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._parameters import exact_words
+from ._spec import Kind, Spec
+from .errors import ParameterTypeError
+
+__all__ = ["Column", "Laws"]
+
+_WORDS = np.iinfo(np.int64)
+
+
+def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
+    """Return elements as numpy's integers or floats, if they are such, with their values kept."""
+    if flat.dtype == object:
+        kinds = set(map(type, flat))
+        if kinds == {float}:
+            return flat.astype(np.float64)
+        if kinds == {int} and _WORDS.min <= min(flat) and max(flat) <= _WORDS.max:
+            return flat.astype(np.int64)
+        return None
+    return flat if flat.dtype.kind in "iu" or flat.dtype in ("f2", "f4", "f8") else None
+
+
+class Column:
+    """The distinct values of one parameter.
+
+    Parameters
+    ----------
+    array : ndarray
+        Numbers of any type, as the user gave them.
+    name : str
+        What errors call the parameter.
+    exact : callable
+        Returns the exact rational that an element is, or raises what is wrong with it.
+    least : int or None
+        An element whose numerator is at least this breaks no rule of the parameter.
+
+    Attributes
+    ----------
+    index : ndarray
+        For each element of the array, which of the values it is.
+    numbers, small : ndarray
+        The values: as `exact_words` returns them.
+    """
+
+    def __init__(
+        self,
+        array: NDArray[Any],
+        name: str,
+        exact: Callable[[object], Fraction],
+        least: int | None,
+    ) -> None:
+        #: Values as Fractions: at least those that are not small.
+        self._exact: dict[int, Fraction] = {}
+        plain = _plain(array.ravel())
+        self._sorted = plain is not None
+        if plain is None:
+            self._convert(array, name, exact)
+            return
+        values, index = np.unique(plain, return_inverse=True)
+        self.index = index.reshape(array.shape)
+        self.numbers, self.small = exact_words(values)
+        checked = self.small if least is None else self.small & (self.numbers[:, 0] >= least)
+        for i in np.flatnonzero(~checked).tolist():
+            self._exact[i] = exact(values[i].item())
+
+    def _convert(self, array: NDArray[Any], name: str, exact: Callable[[object], Fraction]) -> None:
+        """Convert the distinct elements one by one."""
+        places: dict[tuple[type, object], int] = {}
+        try:  # the types keep True apart from 1
+            index = [places.setdefault((type(x), x), len(places)) for x in array.ravel().tolist()]
+        except TypeError:
+            raise ParameterTypeError(f"{name} must be a number or an array of numbers") from None
+        self.index = np.array(index, np.int64).reshape(array.shape)
+        self.numbers = np.ones((len(places), 2), np.int64)
+        self.small = np.zeros(len(places), np.bool_)
+        for (_, value), i in places.items():
+            rational = exact(value)
+            self._exact[i] = rational
+            if _WORDS.min <= rational.numerator <= _WORDS.max >= rational.denominator:
+                self.numbers[i] = rational.numerator, rational.denominator
+                self.small[i] = True
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def exact(self, i: int) -> Fraction:
+        """Return a value."""
+        rational = self._exact.get(i)
+        if rational is None:
+            rational = Fraction(*self.numbers[i].tolist())
+        return rational
+
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """Return the least and the greatest value."""
+        if self._sorted:
+            return self.exact(0), self.exact(len(self) - 1)
+        return min(self._exact.values()), max(self._exact.values())
+
+
+class Laws:
+    """The distinct laws that arrays of parameters ask for.
+
+    Parameters
+    ----------
+    kind : Kind
+        Of all of them.
+    columns : sequence of Column
+        The kind's own parameter, mu, beta.
+    shape : tuple of int
+        What their arrays are broadcast to.
+
+    Attributes
+    ----------
+    which : ndarray
+        For each draw, flat, its law.
+    small : ndarray of bool
+        Which laws are rows of `numbers`.
+    """
+
+    def __init__(self, kind: Kind, columns: Sequence[Column], shape: tuple[int, ...]) -> None:
+        self.kind = kind
+        self._columns = columns
+        which, rows = np.zeros(shape, np.int64).ravel(), [np.zeros(1, np.int64)]
+        for column in columns:
+            pairs = np.arange(len(rows[0]))
+            if len(column) != 1:
+                own = np.broadcast_to(column.index, shape).ravel()
+                # neither factor is above the number of draws
+                pairs, which = np.unique(which * len(column) + own, return_inverse=True)
+            first, last = divmod(pairs, len(column))
+            rows = [*(row[first] for row in rows), last]
+        self.which = which
+        self._rows = rows[1:]
+        self.small = columns[0].small[rows[1]] & columns[1].small[rows[2]]
+
+    def __len__(self) -> int:
+        return len(self.small)
+
+    def numbers(self) -> NDArray[np.int64]:
+        """Return a row for each law: numerator and denominator of its parameter, then of mu."""
+        return np.hstack(
+            [self._columns[0].numbers[self._rows[0]], self._columns[1].numbers[self._rows[1]]]
+        )
+
+    def spec(self, law: int) -> Spec:
+        """Return a law."""
+        values = (
+            column.exact(int(row[law]))
+            for column, row in zip(self._columns, self._rows, strict=True)
+        )
+        return Spec(self.kind, *values)
+
+    def corners(self) -> Iterator[Spec]:
+        """Generate laws of the least and the greatest value of each parameter, in all pairings."""
+        for values in product(*(column.ends() for column in self._columns)):
+            yield Spec(self.kind, *values)

@@ -1,0 +1,109 @@
+"""The laws that a call asks for: their parameters as a user gives them, single or in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._distinct import Column, Laws
+from ._parameters import exact_rational, positive, shown
+from ._spec import Kind, Spec
+from .errors import ParameterTypeError, ParameterValueError
+
+__all__ = ["as_array", "distinct_laws", "exact_spec", "parameter_name", "parameter_shape"]
+
+_NAMES = {
+    Kind.DISCRETE_GAUSSIAN: "sigma2",
+    Kind.DISCRETE_LAPLACE: "scale",
+    Kind.GEOMETRIC_EXP: "gamma",
+    Kind.BERNOULLI_EXP: "gamma",
+    Kind.GENERALIZED_GAUSSIAN: "scale",
+}
+
+
+def parameter_name(kind: Kind) -> str:
+    """Return what users call the law's own parameter."""
+    return _NAMES[kind]
+
+
+def _checked_parameter(kind: Kind, value: object) -> Fraction:
+    name = _NAMES[kind]
+    exact = exact_rational(value, name)
+    if kind is not Kind.BERNOULLI_EXP:
+        return positive(exact, name)
+    if exact < 0:
+        raise ParameterValueError(f"{name} must not be negative, got {shown(exact)}")
+    return exact
+
+
+def _checked_beta(value: object) -> Fraction:
+    exact = exact_rational(value, "beta")
+    if exact < 1:
+        raise ParameterValueError(f"beta must be at least 1, got {shown(exact)}")
+    return exact
+
+
+def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> Spec:
+    """Return the exact law for parameters as a user gives them, each checked."""
+    exact = _checked_parameter(kind, parameter)
+    exact_beta = _checked_beta(beta)
+    return Spec(kind, exact, exact_rational(mu, "mu"), exact_beta)
+
+
+def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> Laws:
+    """Return the distinct laws of arrays of parameters (the kind's own, mu, beta), each checked."""
+    checks: Sequence[tuple[str, Callable[[object], Fraction]]] = (
+        (_NAMES[kind], lambda value: _checked_parameter(kind, value)),
+        ("mu", lambda value: exact_rational(value, "mu")),
+        ("beta", _checked_beta),
+    )
+    least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, 1)  # of a numerator that needs no check
+    columns = [
+        Column(array, name, exact, numerator)
+        for array, (name, exact), numerator in zip(arrays, checks, least, strict=True)
+    ]
+    return Laws(kind, columns, shape)
+
+
+def as_array(value: object, name: str) -> NDArray[Any] | None:
+    """Return `value` as an array if it is one of some kind, else None: it is a single number.
+
+    Lists become arrays of objects: numpy would make floats or strings of mixed ones, and so change
+    their values.
+    """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ParameterValueError(f"{name} must not have masked elements")
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "mMV":  # their elements would pass for integers
+            raise ParameterTypeError(f"{name} must hold numbers, got dtype {value.dtype}")
+        return value if value.ndim else None
+    if isinstance(value, list | tuple):
+        try:
+            return np.array(value, dtype=object)
+        except ValueError:
+            raise ParameterValueError("arrays of parameters must not be ragged") from None
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return as_array(np.asarray(value), name)
+    return None
+
+
+def parameter_shape(
+    shape: tuple[int, ...] | None, arrays: Sequence[NDArray[Any]]
+) -> tuple[int, ...]:
+    """Return the shape of the result; parameters broadcast to `shape`, as in numpy."""
+    try:
+        own = np.broadcast_shapes(*(a.shape for a in arrays))
+        if shape is None:
+            return own
+        if np.broadcast_shapes(own, shape) == shape:
+            return shape
+    except ValueError:
+        pass
+    raise ParameterValueError(
+        "size (or the shape of out) must be one that the arrays of parameters broadcast to, got "
+        f"{shape} for {' and '.join(str(a.shape) for a in arrays)}"
+    )

@@ -1,0 +1,96 @@
+"""Draws of many laws in one call: some by themselves, the others together in the C core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arguments import Method, fits_dtype, require_fit
+from ._choice import LEAST_CELLS_FROM, choose, has_cells, pays
+from ._distinct import Laws
+from ._engine import native
+from ._fill import fill_array, fill_each
+from ._source import Source
+from ._spec import Kind
+
+__all__ = ["fill_laws", "require_all_fit"]
+
+_INT64 = np.dtype(np.int64)
+
+#: Fewer draws are not worth starting threads for.
+_LEAST_FOR_THREADS = 2**14
+
+
+def _all_fit(laws: Laws, dtype: np.dtype[Any]) -> bool:
+    """Return whether all laws provably fit `dtype`, because the widest ones there might be do."""
+    return len(laws) == 0 or all(fits_dtype(spec, dtype) for spec in laws.corners())
+
+
+def require_all_fit(laws: Laws, dtype: np.dtype[Any], name: str) -> None:
+    """Refuse laws of which one does not provably fit `dtype`."""
+    if not _all_fit(laws, dtype):
+        for law in range(len(laws)):
+            require_fit(laws.spec(law), dtype, name)
+
+
+def _alone(
+    laws: Laws, counts: NDArray[np.intp], in_words: bool, method: Method, source: Source
+) -> NDArray[np.bool_]:
+    """Return which laws are drawn by themselves."""
+    if (
+        native is None
+        or method == "cells"
+        or laws.kind is Kind.GENERALIZED_GAUSSIAN
+        or not in_words
+    ):
+        return np.ones(len(laws), np.bool_)
+    alone = ~laws.small
+    if method == "auto" and has_cells(laws.kind):
+        for law in np.flatnonzero(laws.small & (counts >= LEAST_CELLS_FROM)).tolist():
+            alone[law] = pays(laws.spec(law), int(counts[law]), source)
+    return alone
+
+
+def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
+    """Fill `out`, any shape and layout, with independent draws: out.flat[i] of law laws.which[i].
+
+    Notes
+    -----
+    A law is drawn by itself if a table is repaid, or if it does not fit the row of 64-bit integers
+    that the C core takes many of. Those come first, in order; which they are depends on the
+    arguments alone where the source is a caller's (`pays`).
+    """
+    which, dtype = laws.which, out.dtype.newbyteorder("=")
+    counts = np.bincount(which, minlength=len(laws))
+    word = _INT64 if dtype.kind == "O" else dtype
+    in_words = _all_fit(laws, word)
+    alone = _alone(laws, counts, in_words, method, source)
+    # the draws of a law one after another: to prepare a law takes longer than to draw from it
+    order = np.argsort(which, kind="stable")
+    ends = np.cumsum(counts)
+    flat = np.empty(which.size, dtype)
+    try:
+        for law in np.flatnonzero(alone & (counts > 0)).tolist():
+            places = order[ends[law] - counts[law] : ends[law]]
+            part = np.empty(places.size, dtype)
+            prepared = choose(laws.spec(law), method, part.size, source)
+            fill_array(part, prepared, source, threads if part.size >= _LEAST_FOR_THREADS else 1)
+            flat[places] = part
+            part.fill(0)
+        together = order[~alone[which[order]]]
+        if together.size > 0:
+            part = np.empty(together.size, word)
+            fill_each(
+                part,
+                native.NativeLaws(laws.kind, laws.numbers()),
+                which[together],
+                source,
+                threads if part.size >= _LEAST_FOR_THREADS else 1,
+            )
+            flat[together] = part
+            part.fill(0)
+        out[...] = flat.reshape(out.shape)
+    finally:
+        flat.fill(0)

@@ -1,0 +1,195 @@
+"""The least delta of integer noise at an epsilon, enclosed: Theorem 7 and what is like it.
+
+For a query that one person changes by D, (epsilon, delta)-differential privacy of the noise X asks
+for delta >= P(X in A) - exp(epsilon) P(X + D in A) for every set A, and for -D likewise, which is
+the same by symmetry. The difference is largest where the privacy loss exceeds epsilon; as the loss
+never falls (_noise.py) that is a half-line, and with T(m) = P(X >= m)
+
+    delta = T(m) - exp(epsilon) T(m + D),    m the least x with loss(x) > epsilon.           (1)
+
+For the discrete Gaussian this is Theorem 7 of CKS 2020. Any other m gives less, or as much. So
+delta is a convex, piecewise linear function of exp(epsilon), and each m gives one of its lines.
+
+Weights of tails are taken in units of one weight, exp(-phi(m)), and that exponent is kept as an
+exact rational: nothing underflows. The two terms of (1) nearly cancel where sigma is large against
+D, by a factor of about sigma/D; so the precision is raised until the enclosure is narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import gmpy2
+
+from .._interval import Interval, arithmetic
+from .._spec import Kind, Spec
+from ._noise import loss_exceeds_from, phi_near, tail_weight, total_weight
+
+__all__ = [
+    "Enclosed",
+    "Line",
+    "cancelling_bits",
+    "delta_enclosed",
+    "line_at",
+    "narrow",
+    "relative_bits",
+]
+
+_ZERO: Any = gmpy2.mpfr(0)
+
+#: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
+_AIM = 60
+
+#: Beyond this precision an enclosure is returned as it is: safe, but not tight. A delta that is a
+#: float needs no more than some 1200 bits; only the logarithm of a smaller one may.
+_MOST_BITS = 4096
+
+#: Tails at integers so close are computed one from the other.
+_CLOSE = 32
+
+
+class Enclosed(NamedTuple):
+    """A number from 0 to 1: exp(-shift) times what is in factor; and 1 minus rest, if given."""
+
+    shift: Any
+    factor: Interval
+    rest: Interval | None
+
+    def upper(self, bits: int = 80) -> Any:
+        """Return an upper bound."""
+        up = arithmetic(bits).up
+        scale = up.exp(up.add(-self.shift, _ZERO))
+        return min(up.mul(scale, self.factor.upper), gmpy2.mpfr(1))
+
+    def lower(self, bits: int = 80) -> Any:
+        """Return a lower bound."""
+        down = arithmetic(bits).down
+        return down.mul(down.exp(down.add(-self.shift, _ZERO)), max(self.factor.lower, _ZERO))
+
+    def log_upper(self, bits: int = 80) -> Any:
+        """Return an upper bound on the logarithm."""
+        up = arithmetic(bits).up
+        if self.rest is not None and 2 * self.rest.upper < 1:
+            return up.log1p(up.minus(self.rest.lower))
+        return min(up.add(up.log(self.factor.upper), -self.shift), _ZERO)
+
+
+class Line(NamedTuple):
+    """delta as a function of epsilon for one m: a - exp(epsilon) b, each with its unit.
+
+    a = exp(-a_shift) a_factor, or 1 - a_rest; b = exp(-b_shift) b_factor.
+    """
+
+    a_shift: Any
+    a_factor: Interval
+    a_rest: Interval | None
+    b_shift: Any
+    b_factor: Interval
+
+    def at(self, epsilon: Any, bits: int) -> Enclosed:
+        """Return a - exp(epsilon) b."""
+        at = arithmetic(bits)
+        ratio = at.exp(at.rational(epsilon + self.a_shift - self.b_shift))
+        taken = at.mul(ratio, self.b_factor)
+        if self.a_rest is None:
+            return Enclosed(self.a_shift, at.sub(self.a_factor, taken), None)
+        rest = at.add(self.a_rest, taken)
+        return Enclosed(self.a_shift, at.sub(at.rational(1), rest), rest)
+
+    def solved_for(self, delta: Any, bits: int) -> Interval:
+        """Return the epsilon at which the line reaches delta, which is below a."""
+        at = arithmetic(bits)
+        left = at.scale(at.exp(at.rational(self.a_shift)), delta)
+        log = at.log(at.div(at.sub(self.a_factor, left), self.b_factor))
+        return at.shift(log, self.b_shift - self.a_shift)
+
+
+def line_at(spec: Spec, m: int, change: int, bits: int) -> Line:
+    """Return the line of the half-line from m; m >= -change/2."""
+    at = arithmetic(bits + 4)
+    total = total_weight(spec, bits)
+    right = m + change
+    if m >= 1:
+        a, b = _two_tails(spec, m, right, bits)
+        return Line(
+            phi_near(spec, m), at.div(a, total), None, phi_near(spec, right), at.div(b, total)
+        )
+    # T(m) = 1 - T(1 - m), by symmetry; and 1 - m <= right, as 2 m >= 1 - change
+    a, b = _two_tails(spec, 1 - m, right, bits)
+    shift = phi_near(spec, 1 - m)
+    rest = at.div(at.mul(at.exp(at.rational(-shift)), a), total)
+    one_minus = at.sub(at.rational(1), rest)
+    return Line(gmpy2.mpq(0), one_minus, rest, phi_near(spec, right), at.div(b, total))
+
+
+def _two_tails(spec: Spec, x: int, y: int, bits: int) -> tuple[Interval, Interval]:
+    """Return `tail_weight` at x and at y, 0 <= x <= y."""
+    at_y = tail_weight(spec, y, bits)
+    if y - x > _CLOSE or spec.kind is Kind.GENERALIZED_GAUSSIAN:
+        return tail_weight(spec, x, bits), at_y
+    at = arithmetic(bits + 8)
+    tail, phi = at_y, phi_near(spec, y)
+    for z in range(y - 1, x - 1, -1):  # R(z) = 1 + exp(phi(z) - phi(z + 1)) R(z + 1)
+        phi_z = phi_near(spec, z)
+        tail = at.shift(at.mul(at.exp(at.rational(phi_z - phi)), tail), 1)
+        phi = phi_z
+    return tail, at_y
+
+
+def delta_enclosed(spec: Spec, epsilon: Any, change: int, aim: int = _AIM) -> Enclosed | None:
+    """Return delta by (1), to a relative width of 2**-aim; None if it is 0.
+
+    Parameters
+    ----------
+    spec : Spec
+        The noise, centred.
+    epsilon : mpq
+        At least 0.
+    change : int
+        D, at least 1.
+    aim : int, optional
+        What is asked for; it is missed where it would take too many bits.
+    """
+    first = loss_exceeds_from(spec, epsilon, change)
+    if first is None:
+        return None
+
+    def evaluate(m: int) -> Callable[[int], Enclosed]:
+        return lambda bits: line_at(spec, m, change, bits).at(epsilon, bits)
+
+    guard = cancelling_bits(spec, change)
+    found = [narrow(evaluate(m), guard, aim) for m in range(first[0], first[1] + 1)]
+    return max(found, key=lambda enclosed: enclosed.upper())
+
+
+def narrow(evaluate: Callable[[int], Enclosed], guard: int, aim: int) -> Enclosed:
+    """Evaluate with more and more bits, until the relative width is 2**-aim."""
+    bits = min(aim + 10 + guard, _MOST_BITS)
+    while True:
+        enclosed = evaluate(bits)
+        missing = aim - relative_bits(enclosed.factor)
+        if missing <= 0 or bits >= _MOST_BITS:
+            return enclosed
+        bits = min(bits + missing + 8, _MOST_BITS)
+
+
+def relative_bits(value: Interval) -> int:
+    """Return about -log2 of the relative width, never too much; at least -20."""
+    rough = arithmetic(32)
+    width = rough.up.sub(value.upper, value.lower)
+    if width == 0:
+        return _MOST_BITS
+    if value.lower <= 0:
+        return -20
+    return max(-20, -int(gmpy2.get_exp(rough.up.div(width, value.lower))))
+
+
+def cancelling_bits(spec: Spec, change: int) -> int:
+    """Return about how many bits cancel: the logarithm of sigma/D."""
+    if spec.kind is not Kind.DISCRETE_GAUSSIAN:
+        return 8
+    sigma2: Fraction = spec.parameter
+    log_sigma2 = sigma2.numerator.bit_length() - sigma2.denominator.bit_length()
+    return min(max(0, log_sigma2 // 2 - change.bit_length()) + 6, _MOST_BITS)

@@ -1,0 +1,75 @@
+"""Where a sum of a growing and a falling term turns: a quick search in floats.
+
+Nothing safe depends on what is found here: whoever calls puts it into a formula that is valid for
+every s > 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+
+__all__ = ["Balance", "best_s", "increasing_root", "searching"]
+
+Balance = Callable[[Any], tuple[Any, Any]]
+"""An increasing function of u = log(s), and its slope; the slope is None where it is unknown."""
+
+_CLOSE = 1e-9
+"""Newton's last step in u; the next would be about its square, below a float's last bit."""
+
+_FAR = 10**5
+"""Beyond exp(10**5) no s is looked for: parameters and their quotients stay within 2**(2**17)."""
+
+_MOST_STEPS = 300
+_SEARCH = gmpy2.context(precision=64, emax=gmpy2.get_emax_max(), emin=gmpy2.get_emin_min())
+
+
+def best_s(problem: Callable[..., tuple[Balance, Any]], *values: Any) -> Any:
+    """Return about exp(u) where the balance is 0: an mpq > 0 of at most 64 bits.
+
+    ``problem(ops, *values)`` returns the balance and a first guess of u; ``ops`` is ``math``, and
+    the values floats, or gmpy2 and mpfr where floats overflow or underflow.
+    """
+    try:
+        s = math.exp(increasing_root(*problem(math, *map(float, values))))
+        if 0 < s < math.inf:
+            return gmpy2.mpq(s)
+    except (ArithmeticError, ValueError):
+        pass  # floats are too narrow
+    with searching():
+        u = increasing_root(*problem(gmpy2, *map(_mpfr, values)))
+        return gmpy2.mpq(gmpy2.exp(min(max(u, -_FAR), _FAR)))
+
+
+def searching() -> Any:
+    """Return a context manager: mpfr operators round to 64 bits, exponents go as far as can be."""
+    return gmpy2.context(_SEARCH)
+
+
+def _mpfr(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        value = gmpy2.mpq(value.numerator, value.denominator)
+    return gmpy2.mpfr(value)
+
+
+def increasing_root(balance: Balance, u: Any, close: float = _CLOSE) -> Any:
+    """Solve balance(u) = 0 by Newton's method, kept inside the bracket that the signs give."""
+    low, high, reach = -math.inf, math.inf, 1.0
+    for _ in range(_MOST_STEPS):
+        value, slope = balance(u)
+        low, high = (u, high) if value < 0 else (low, u)
+        new = low if slope is None else u - value / slope
+        if abs(new - u) <= close * max(1, abs(u)):
+            return new
+        if not low < new < high:
+            if -math.inf < low and high < math.inf:
+                new = (low + high) / 2
+            else:
+                new = high - reach if low == -math.inf else low + reach
+                reach *= 2
+        u = new
+    return u

@@ -1,0 +1,111 @@
+/* The bounds of g that tables are built from against those that decide draws, by MPFR at 512 bits:
+ * they hold, and they are as close as the law's parameters allow. */
+#include "support.h"
+
+#include "cells/enclosure.h"
+
+#include <stdlib.h>
+
+enum { PRECISION = 512 };
+
+typedef struct test_case {
+    dg_law_kind kind;
+    int64_t a, b, n, d, p, q; /* parameter a/b, mu = f = n/d, beta = p/q */
+    int close;                /* how close the bounds are: 2^-close */
+} test_case;
+
+static const int64_t BIG = INT64_C(1) << 62;
+
+static const test_case CASES[] = {
+    {DG_DISCRETE_GAUSSIAN, 1, 1, 0, 1, 1, 1, 112},
+    {DG_DISCRETE_GAUSSIAN, 1000001, 7, 1, 3, 1, 1, 112},
+    {DG_DISCRETE_GAUSSIAN, BIG, 3, -1, 2, 1, 1, 112},
+    {DG_DISCRETE_GAUSSIAN, 1, BIG, -1, 2, 1, 1, 112}, /* g(-1) = g(0) = 1 exactly, else about 0 */
+    {DG_DISCRETE_GAUSSIAN, 1, BIG, BIG / 2 - 1, BIG, 1, 1, 112},
+    {DG_DISCRETE_LAPLACE, 1000, 1, 2, 5, 1, 1, 112},
+    {DG_DISCRETE_LAPLACE, 1, BIG, 1 - BIG / 2, BIG, 1, 1, 112},
+    {DG_GENERALIZED_GAUSSIAN, 1000, 1, 0, 1, 3, 2, 96},
+    {DG_GENERALIZED_GAUSSIAN, 1000, 3, 1, 3, 11, 10, 96},
+    {DG_GENERALIZED_GAUSSIAN, 1000, 1, 0, 1, 1, 1, 96},
+    {DG_GENERALIZED_GAUSSIAN, 1000, 1, 1, 3, 1000, 1, 88},
+    {DG_GENERALIZED_GAUSSIAN, 10, 1, 0, 1, 1000001, 1, 72},
+    {DG_GENERALIZED_GAUSSIAN, 10, 1, 0, 1, BIG + 1, 3, 34}, /* g(10) = 1/e */
+    {DG_GENERALIZED_GAUSSIAN, 1, 20, 1, 3, 50, 1, 96},      /* phi(|f|) > 10^41 */
+    {DG_GENERALIZED_GAUSSIAN, 1, BIG, -1, 2, 5, 2, 96},
+};
+
+static dg_integer number(uint8_t bytes[8], int64_t value)
+{
+    for (int i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)((uint64_t)value >> (8 * i));
+    }
+    return (dg_integer){bytes, 8};
+}
+
+static dg_law *law_for(const test_case *of)
+{
+    uint8_t bytes[6][8];
+    dg_parameters parameters = {number(bytes[0], of->a), number(bytes[1], of->b),
+                                number(bytes[2], of->n), number(bytes[3], of->d),
+                                number(bytes[4], of->p), number(bytes[5], of->q)};
+    dg_law *law = NULL;
+    if (dg_law_new(&law, of->kind, DG_ARITHMETIC_AUTO, &parameters) != DG_OK) {
+        exit(2);
+    }
+    return law;
+}
+
+/** g(y) at 512 bits against both bounds for tables. */
+static void check_weight(int64_t y, const test_case *of, dg_enclosure *e, dg_enclosure *exact)
+{
+    mpz_t at;
+    mpfr_t lower;
+    const uint64_t size = y < 0 ? 0 - (uint64_t)y : (uint64_t)y;
+    mpz_init(at);
+    mpz_import(at, 1, -1, sizeof size, 0, 0, &size); /* a long may have 32 bits */
+    if (y < 0) {
+        mpz_neg(at, at);
+    }
+    mpfr_init2(lower, DG_BUILD_PRECISION);
+    dg_enclose_weight(exact, at, e->law);
+    mpz_mul(e->y_d, at, e->law->d);
+    dg_weight_lower(e);
+    mpfr_set(lower, e->lower, MPFR_RNDN);
+    dg_weight_upper(e);
+    CHECK(mpfr_cmp(lower, exact->upper) <= 0, "lower bound at %lld, kind %d, %lld/%lld",
+          (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
+    CHECK(mpfr_cmp(e->upper, exact->lower) >= 0, "upper bound at %lld, kind %d, %lld/%lld",
+          (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
+    if (y == 0 || (y == -1 && 2 * of->n == -of->d)) {
+        CHECK(mpfr_cmp_ui(lower, 1) == 0 && mpfr_cmp_ui(e->upper, 1) == 0, "g(%d) = 1", (int)y);
+    }
+    mpfr_sub(lower, e->upper, lower, MPFR_RNDU);
+    CHECK(mpfr_cmp_ui_2exp(lower, 1, -of->close) < 0, "bounds apart at %lld, kind %d, %lld/%lld",
+          (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
+    mpfr_clear(lower);
+    mpz_clear(at);
+}
+
+int main(void)
+{
+    uint64_t state = 5;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const test_case *of = &CASES[i];
+        dg_law *law = law_for(of);
+        dg_enclosure for_table, exact;
+        dg_enclosure_open(&exact, PRECISION);
+        dg_enclosure_open_for_table(&for_table, law);
+        for (int64_t y = -12; y <= 12; y++) {
+            check_weight(y, of, &for_table, &exact);
+        }
+        for (int k = 0; k < 400; k++) { /* of any size */
+            const unsigned drop = (unsigned)(next_word(&state) % 62);
+            check_weight((int64_t)next_word(&state) >> drop, of, &for_table, &exact);
+        }
+        dg_enclosure_close(&for_table);
+        dg_enclosure_close(&exact);
+        dg_law_free(law);
+    }
+    mpfr_free_cache();
+    return report("bounds of the weight for tables");
+}

@@ -1,0 +1,347 @@
+/* Memory that runs out: an error, no draws, nothing lost, and the next call right.
+ *
+ * The core's own allocations come here (the linker's --wrap), and each is made to fail once. GMP's
+ * and MPFR's come here, too, and are only counted: they must never take more than the core has asked
+ * for beforehand (base/memory.h), since a failure of theirs ends the process. */
+#define _DEFAULT_SOURCE
+#include "base/int128.h"
+#include "base/memory.h"
+#include "support.h"
+
+#include <gmp.h>
+#include <mpfr.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the core's allocations -------------------------------------------------------------------- */
+
+static size_t n_asked, fails_at; /* the fails_at-th fails; 0: none */
+static size_t most_asked;        /* the longest block asked for beforehand */
+static long n_ours;              /* blocks given and not yet freed */
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *block, size_t n);
+void __real_free(void *block);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *block, size_t n);
+void __wrap_free(void *block);
+
+static bool fails(void)
+{
+    return ++n_asked == fails_at;
+}
+
+void *__wrap_malloc(size_t n)
+{
+    most_asked =
+        n > most_asked ? n : most_asked; /* tables and lists come from calloc and realloc */
+    if (fails()) {
+        return NULL;
+    }
+    n_ours++;
+    return __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    if (fails()) {
+        return NULL;
+    }
+    n_ours++;
+    return __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *block, size_t n)
+{
+    if (fails()) {
+        return NULL;
+    }
+    n_ours += block == NULL;
+    return __real_realloc(block, n);
+}
+
+void __wrap_free(void *block)
+{
+    n_ours -= block != NULL;
+    __real_free(block);
+}
+
+/* --- GMP's and MPFR's -------------------------------------------------------------------------- */
+
+static size_t gmp_live, gmp_peak, gmp_longest;
+
+static void count(size_t n)
+{
+    gmp_live += n;
+    gmp_peak = gmp_live > gmp_peak ? gmp_live : gmp_peak;
+    gmp_longest = n > gmp_longest ? n : gmp_longest;
+}
+
+static void *gmp_allocate(size_t n)
+{
+    count(n);
+    return __real_malloc(n);
+}
+
+static void *gmp_reallocate(void *block, size_t n, size_t new_n)
+{
+    count(new_n); /* both blocks may exist for a moment */
+    gmp_live -= n;
+    return __real_realloc(block, new_n);
+}
+
+static void gmp_free(void *block, size_t n)
+{
+    gmp_live -= n;
+    __real_free(block);
+}
+
+/* --- laws, from parameters as long as they may be ---------------------------------------------- */
+
+enum { LONGEST = DG_MAX_PARAMETER_BITS / 8 };
+
+typedef struct memory_case {
+    const char *name;
+    dg_law_kind kind;
+    dg_arithmetic arithmetic;
+    size_t a, b, c, d, beta; /* bytes of the parameters; 0: the number 1, for c 0 */
+} memory_case;
+
+#define WORDS DG_ARITHMETIC_AUTO
+#define GMP DG_ARITHMETIC_GMP
+
+static const memory_case cases[] = {
+    {"bernoulli", DG_BERNOULLI_EXP, GMP, 0, LONGEST, 0, 0, 0},
+    {"geometric", DG_GEOMETRIC_EXP, GMP, LONGEST, LONGEST, 0, 0, 0},
+    {"laplace, words", DG_DISCRETE_LAPLACE, WORDS, 2, 1, 0, 0, 0},
+    {"laplace, long", DG_DISCRETE_LAPLACE, GMP, LONGEST, LONGEST, LONGEST, LONGEST, 0},
+    {"gaussian, words", DG_DISCRETE_GAUSSIAN, WORDS, 2, 1, 0, 0, 0},
+    {"gaussian, GMP", DG_DISCRETE_GAUSSIAN, GMP, 2, 1, 1, 2, 0},
+    {"gaussian, 2^-65535", DG_DISCRETE_GAUSSIAN, GMP, 0, LONGEST, LONGEST, LONGEST, 0},
+    {"gaussian, long", DG_DISCRETE_GAUSSIAN, GMP, LONGEST, LONGEST, LONGEST, LONGEST, 0},
+    {"gaussian, long, centred", DG_DISCRETE_GAUSSIAN, GMP, LONGEST, 0, 0, 0, 0},
+    {"gaussian, half as long", DG_DISCRETE_GAUSSIAN, GMP, LONGEST, LONGEST / 2, LONGEST,
+     LONGEST / 2, 0},
+    {"generalised", DG_GENERALIZED_GAUSSIAN, WORDS, 2, 1, 0, 0, 1},
+    {"generalised, long", DG_GENERALIZED_GAUSSIAN, WORDS, LONGEST, LONGEST / 2, 0, 0, LONGEST},
+};
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+/** bytes[0 .. n) = an odd integer of n bytes, positive. Two of a case have no common factor with a
+ *  probability of about 1/2: the caller tries again. */
+static dg_integer integer(uint8_t *bytes, size_t n, uint8_t instead, uint64_t *state)
+{
+    if (n == 0) {
+        bytes[0] = instead;
+        return (dg_integer){bytes, 1};
+    }
+    for (size_t i = 0; i < n; i++) {
+        bytes[i] = (uint8_t)next_word(state);
+    }
+    bytes[0] |= 1;
+    bytes[n - 1] = (uint8_t)((bytes[n - 1] & 0x3F) | 0x40);
+    return (dg_integer){bytes, n};
+}
+
+static const dg_parameters *parameters_of(const memory_case *of, uint64_t *state)
+{
+    static uint8_t bytes[6][LONGEST + 1];
+    static dg_parameters parameters;
+    parameters.a = integer(bytes[0], of->a, 1, state);
+    parameters.b = integer(bytes[1], of->b, 1, state);
+    parameters.c = integer(bytes[2], of->c, 0, state);
+    parameters.d = integer(bytes[3], of->d, 1, state);
+    parameters.beta_num = integer(bytes[4], of->beta, 1, state);
+    parameters.beta_den = integer(bytes[5], of->beta / 2, 1, state);
+    return &parameters;
+}
+
+static dg_law *try_law(dg_status *status, const memory_case *of, const dg_parameters *parameters)
+{
+    dg_law *law = NULL;
+    *status = dg_law_new(&law, of->kind, of->arithmetic, parameters);
+    return law;
+}
+
+/* --- one operation, watched -------------------------------------------------------------------- */
+
+enum operation { NEW_LAW, FILL, NEW_TABLE, TABLE_FILL };
+static const char *const operation_names[] = {"new law", "fill", "new table", "table fill"};
+
+typedef struct work {
+    const memory_case *of;
+    const dg_parameters *parameters;
+    dg_law *law;
+    dg_table *table;
+    uint8_t *out;
+    size_t n, width;
+} work;
+
+/** Do it, and undo what it made. */
+static dg_status operate(enum operation what, work *with)
+{
+    dg_status status = DG_OK;
+    dg_law *law = NULL;
+    dg_table *table = NULL;
+    switch (what) {
+    case NEW_LAW:
+        law = try_law(&status, with->of, with->parameters);
+        CHECK((law != NULL) == (status == DG_OK), "%s", with->of->name);
+        dg_law_free(law);
+        break;
+    case FILL:
+        status = dg_law_fill_wide(with->out, with->n, with->width, with->law, NULL);
+        break;
+    case NEW_TABLE:
+        status = dg_table_new(&table, with->law, 16, -1, DG_ISA_AUTO);
+        CHECK((table != NULL) == (status == DG_OK), "%s", with->of->name);
+        dg_table_free(table);
+        break;
+    case TABLE_FILL:
+        status = dg_table_fill_wide(with->out, with->n, with->width, with->table, NULL);
+        break;
+    }
+    return status;
+}
+
+static bool all_zero(const work *with)
+{
+    for (size_t i = 0; i < with->n * with->width; i++) {
+        if (with->out[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** GMP never takes more than was asked for, nor a long block. */
+static void test_room(enum operation what, work *with, bool always_asks)
+{
+    const char *name = with->of->name, *doing = operation_names[what];
+    size_t before = gmp_live;
+    gmp_peak = gmp_live;
+    gmp_longest = most_asked = n_asked = fails_at = 0;
+    dg_status status = operate(what, with);
+    size_t taken = gmp_peak - before;
+    CHECK(status == DG_OK, "%s, %s: status %d", name, doing, (int)status);
+    size_t room = most_asked < DG_ROOM ? most_asked : most_asked - DG_ROOM + 16384;
+    CHECK(taken <= room, "%s, %s: GMP took %zu, asked for were %zu", name, doing, taken, room);
+    CHECK(taken < 1 << 20 && gmp_longest < 1 << 16, "%s, %s: GMP took %zu, %zu at once", name,
+          doing, taken, gmp_longest);
+    CHECK(n_asked > 0 || !always_asks, "%s, %s: blind", name, doing);
+}
+
+/** Every allocation of ours fails once. */
+static void test_failures(enum operation what, work *with)
+{
+    const char *name = with->of->name, *doing = operation_names[what];
+    const bool draws = what == FILL || what == TABLE_FILL;
+    const long before = n_ours;
+    const size_t gmp_before = gmp_live;
+    const size_t most = 10; /* of fills: as many as there are draws that ask */
+    for (size_t nth = 1; nth <= most; nth++) {
+        n_asked = 0;
+        fails_at = nth;
+        memset(with->out, 1, with->n * with->width);
+        dg_status status = operate(what, with);
+        fails_at = 0;
+        bool failed = n_asked >= nth;
+        CHECK(status == (failed ? DG_ERR_NOMEM : DG_OK), "%s, %s, %zu: status %d", name, doing, nth,
+              (int)status);
+        CHECK(n_ours == before, "%s, %s, %zu: %ld blocks lost", name, doing, nth, n_ours - before);
+        CHECK(gmp_live == gmp_before, "%s, %s, %zu: GMP keeps %zu bytes", name, doing, nth,
+              gmp_live - gmp_before);
+        CHECK(!failed || !draws || all_zero(with), "%s, %s, %zu: draws", name, doing, nth);
+        if (!failed) {
+            break;
+        }
+        status = operate(what, with);
+        CHECK(status == DG_OK, "%s, %s, after %zu: status %d", name, doing, nth, (int)status);
+    }
+}
+
+static void test_case(const memory_case *of)
+{
+    static uint64_t state = 11;
+    work with = {.of = of, .n = 4};
+    dg_status status = DG_ERR_PARAMETER;
+    for (int i = 0; i < 200 && status == DG_ERR_PARAMETER; i++) {
+        with.parameters = parameters_of(of, &state);
+        with.law = try_law(&status, of, with.parameters);
+    }
+    CHECK(status == DG_OK, "%s: status %d", of->name, (int)status);
+    if (status != DG_OK) {
+        return;
+    }
+    with.width = dg_law_wide_bytes(with.law);
+    const bool is_long = of->a + of->b > 100;
+    const size_t most_draws = is_long ? 300 : 200000;
+    with.out = calloc(most_draws, with.width);
+    bool by_gmp = dg_law_uses_words(with.law) == 0;
+    test_room(NEW_LAW, &with, true);
+    test_failures(NEW_LAW, &with);
+    if (of->kind != DG_GENERALIZED_GAUSSIAN) {
+        test_room(FILL, &with, by_gmp);
+        test_failures(FILL, &with);
+    }
+    if (DG_HAVE_WORDS && of->kind >= DG_DISCRETE_LAPLACE &&
+        dg_table_new(&with.table, with.law, 16, -1, DG_ISA_AUTO) == DG_OK) {
+        test_room(NEW_TABLE, &with, true);
+        if (!is_long) { /* a table of long parameters takes a second, and asks as often */
+            test_failures(NEW_TABLE, &with);
+        }
+        with.n = most_draws; /* one in 10^6 needs memory; with -DDG_NARROW_BOUNDS=ON, one in 100 */
+        test_room(TABLE_FILL, &with, false);
+        test_failures(TABLE_FILL, &with);
+        dg_table_free(with.table);
+    }
+    free(with.out);
+    dg_law_free(with.law);
+}
+
+/* --- threads that end -------------------------------------------------------------------------- */
+
+static void *build_in_thread(void *argument)
+{
+    dg_table *table = NULL;
+    dg_status *status = argument;
+    dg_law *law = law_of(DG_DISCRETE_LAPLACE, DG_ARITHMETIC_AUTO, 5, 2, 1, 3);
+    *status = dg_table_new(&table, law, 16, -1, DG_ISA_AUTO);
+    dg_table_free(table);
+    dg_law_free(law);
+    return NULL;
+}
+
+/** MPFR keeps constants for every thread: they have to go with it. */
+static void test_threads(void)
+{
+    size_t before = gmp_live;
+    for (int i = 0; i < 3; i++) {
+        pthread_t thread;
+        dg_status status = DG_ERR_NOMEM;
+        if (pthread_create(&thread, NULL, build_in_thread, &status) != 0) {
+            abort();
+        }
+        (void)pthread_join(thread, NULL);
+        CHECK(status == DG_OK, "status %d", (int)status);
+    }
+    CHECK(gmp_live == before, "threads that ended left %zu bytes of MPFR's", gmp_live - before);
+}
+
+int main(void)
+{
+    mp_set_memory_functions(gmp_allocate, gmp_reallocate, gmp_free);
+    for (size_t i = 0; i < N_CASES; i++) {
+        test_case(&cases[i]);
+    }
+    if (DG_HAVE_WORDS) {
+        test_threads();
+    }
+    CHECK(n_ours == 0, "%ld blocks of ours lost", n_ours);
+    CHECK(gmp_live == 0, "%zu bytes of GMP's lost", gmp_live);
+    return report("memory");
+}

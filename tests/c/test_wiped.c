@@ -1,0 +1,267 @@
+/* Nothing random outlives a call: not on the stack below it, not in the vector registers, not in a
+ * block that GMP or MPFR gives back. Held against the same calls with the wiping turned off.
+ *
+ * tests/test_wiped.py asks the same of the installed package, of all of a process's memory. Here the
+ * look is taken at once, before anything else runs, and in whatever way the core was compiled. */
+#define _DEFAULT_SOURCE
+#include "base/int128.h"
+#include "left_behind.h"
+#include "random/chacha20.h"
+#include "support.h"
+
+#include <gmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/types.h>
+
+/* --- getrandom, and a caller's source: a stream that is known ---------------------------------- */
+
+enum { LONGEST_STREAM = 1 << 20, N_DRAWS = 2500 };
+static uint8_t stream[LONGEST_STREAM];
+static size_t n_used;
+
+ssize_t getrandom(void *buffer, size_t n, unsigned flags)
+{
+    (void)flags;
+    if (n > LONGEST_STREAM - n_used) {
+        abort();
+    }
+    memcpy(buffer, stream + n_used, n);
+    n_used += n;
+    return (ssize_t)n;
+}
+
+static int caller(void *context, uint8_t *out, size_t n)
+{
+    (void)context;
+    return getrandom(out, n, 0) == (ssize_t)n ? 0 : 1;
+}
+
+/* --- wiping that can be turned off ------------------------------------------------------------- */
+
+static bool wiping = true;
+
+void explicit_bzero(void *memory, size_t n)
+{
+    volatile uint8_t *bytes = memory;
+    for (size_t i = 0; wiping && i < n; i++) {
+        bytes[i] = 0;
+    }
+}
+
+void __explicit_bzero_chk(void *memory, size_t n, size_t room); /* what _FORTIFY_SOURCE calls */
+void __explicit_bzero_chk(void *memory, size_t n, size_t room)
+{
+    (void)room;
+    explicit_bzero(memory, n);
+}
+
+/* --- the words searched for: every 8 bytes of the streams -------------------------------------- */
+
+enum { SLOTS = 1 << 22 };
+static uint64_t slots[SLOTS]; /* a hash table; 0: free */
+
+static size_t slot_of(uint64_t word)
+{
+    size_t at = (size_t)((word * UINT64_C(0x9E3779B97F4A7C15)) >> 42);
+    while (slots[at] != 0 && slots[at] != word) {
+        at = (at + 1) % SLOTS;
+    }
+    return at;
+}
+
+static void search_for(const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i + 8 <= n; i++) {
+        uint64_t word;
+        memcpy(&word, bytes + i, sizeof word);
+        slots[slot_of(word)] = word;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ /* as it lies in an integer that was read from it */
+        word = __builtin_bswap64(word);
+        slots[slot_of(word)] = word;
+#endif
+    }
+}
+
+/** How many words of those searched for lie in bytes[0 .. n), at any alignment. */
+static size_t n_found(const uint8_t *bytes, size_t n)
+{
+    size_t found = 0;
+    for (size_t i = 0; i + 8 <= n; i++) {
+        uint64_t word;
+        memcpy(&word, bytes + i, sizeof word);
+        found += word != 0 && slots[slot_of(word)] == word;
+    }
+    return found;
+}
+
+/* --- the blocks of GMP and MPFR ---------------------------------------------------------------- */
+
+static size_t n_in_blocks, n_blocks;
+
+static void *allocate(size_t n)
+{
+    void *block = calloc(n, 1);
+    if (block == NULL) {
+        abort();
+    }
+    return block;
+}
+
+static void release(void *block, size_t n)
+{
+    n_blocks++;
+    n_in_blocks += n_found(block, n);
+    free(block);
+}
+
+static void *reallocate(void *block, size_t n, size_t new_n)
+{
+    void *moved = allocate(new_n);
+    memcpy(moved, block, n < new_n ? n : new_n);
+    release(block, n);
+    return moved;
+}
+
+/* --- the calls --------------------------------------------------------------------------------- */
+
+typedef struct wiped_case {
+    const char *name;
+    dg_law_kind kind;
+    dg_arithmetic arithmetic;
+    int64_t a;
+    size_t shift;
+    int64_t b, c, d;
+    bool by_table, wide;
+    size_t n;
+} wiped_case;
+
+#define WORDS DG_ARITHMETIC_AUTO
+#define GMP DG_ARITHMETIC_GMP
+
+static const wiped_case cases[] = {
+    {"gaussian, words", DG_DISCRETE_GAUSSIAN, WORDS, 1, 100, 1, 0, 1, false, false, N_DRAWS},
+    {"gaussian, GMP", DG_DISCRETE_GAUSSIAN, GMP, 1, 100, 1, 1, 3, false, false, N_DRAWS},
+    {"gaussian, one", DG_DISCRETE_GAUSSIAN, WORDS, 1, 100, 1, 0, 1, false, true, 1},
+    {"gaussian, long", DG_DISCRETE_GAUSSIAN, GMP, 1, 8000, 1, 0, 1, false, true, 20},
+    {"laplace, words", DG_DISCRETE_LAPLACE, WORDS, 1, 50, 7, 0, 1, false, false, N_DRAWS},
+    {"laplace, GMP", DG_DISCRETE_LAPLACE, GMP, 1, 50, 7, 1, 3, false, false, N_DRAWS},
+    {"geometric, GMP", DG_GEOMETRIC_EXP, GMP, 1, 0, 1000, 0, 1, false, false, N_DRAWS},
+    {"cells, 2 bytes", DG_DISCRETE_GAUSSIAN, WORDS, 100, 0, 1, 0, 1, true, false, N_DRAWS},
+    {"cells, 5 bytes", DG_DISCRETE_GAUSSIAN, WORDS, 1, 60, 1, 0, 1, true, false, N_DRAWS},
+    {"cells, 8 bytes", DG_DISCRETE_GAUSSIAN, WORDS, 1, 100, 1, 1, 3, true, false, N_DRAWS},
+    {"cells, one", DG_DISCRETE_LAPLACE, WORDS, 1, 50, 1, 0, 1, true, true, 1},
+    {"cells, long", DG_DISCRETE_GAUSSIAN, WORDS, 1, 8000, 1, 0, 1, true, true, 100},
+    {"cells, wide", DG_GENERALIZED_GAUSSIAN, WORDS, 1, 200, 1, 0, 1, true, true, N_DRAWS},
+};
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+static const wiped_case *now;
+static dg_law *law;
+static dg_table *table;
+static dg_source source;
+static uint8_t out[1 << 20]; /* not looked at: the draws are the caller's, here */
+static dg_status status;
+
+static void fill(void)
+{
+    if (now->wide) {
+        size_t width = dg_law_wide_bytes(law);
+        status = now->by_table ? dg_table_fill_wide(out, now->n, width, table, &source)
+                               : dg_law_fill_wide(out, now->n, width, law, &source);
+        return;
+    }
+    status = now->by_table ? dg_table_fill(out, now->n, DG_INT64, table, &source)
+                           : dg_law_fill(out, now->n, DG_INT64, law, &source);
+}
+
+/** Make the call; count what it left on the stack and in the registers. */
+static void make_call(size_t *on_stack, size_t *in_registers)
+{
+    size_t n;
+    n_used = 0;
+    n_in_blocks = 0;
+    leave_behind(fill);
+    CHECK(status == DG_OK && n_used > 0, "%s: status %d", now->name, (int)status);
+    for (size_t i = 0; i < now->n && !now->wide && now->shift >= 50; i++) {
+        search_for(out + 8 * i, 8); /* some 50 bits each: nothing else looks like them */
+    }
+    const uint8_t *bytes = left_stack(&n);
+    *on_stack = n_found(bytes, n);
+    bytes = left_registers(&n);
+    *in_registers = n_found(bytes, n);
+}
+
+static void test_case(dg_source_kind kind)
+{
+    size_t on_stack, in_registers;
+    source = (dg_source){kind, kind == DG_SOURCE_CALLER ? caller : NULL, NULL};
+    make_call(&on_stack, &in_registers);
+    CHECK(on_stack == 0, "%s, source %d: %zu words on the stack", now->name, (int)kind, on_stack);
+    CHECK(in_registers == 0, "%s, source %d: %zu words in registers", now->name, (int)kind,
+          in_registers);
+    CHECK(n_in_blocks == 0, "%s, source %d: %zu words in GMP's blocks", now->name, (int)kind,
+          n_in_blocks);
+    wiping = false;
+    make_call(&on_stack, &in_registers);
+    wiping = true;
+    /* A caller's source may have been asked for a byte or two at a time. */
+    CHECK(on_stack > 0 || kind == DG_SOURCE_CALLER || n_used < 8,
+          "%s, source %d: blind on the stack", now->name, (int)kind);
+    bool long_blocks = now->shift > 1000 && !now->by_table;
+    CHECK(n_in_blocks > 0 || !long_blocks, "%s, source %d: blind in GMP's blocks", now->name,
+          (int)kind);
+}
+
+/* --- the control of the registers --------------------------------------------------------------- */
+
+static void leave_in_registers(void)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("movdqu (%0), %%xmm7" : : "r"(stream) : "xmm7");
+#endif
+}
+
+static void test_control(void)
+{
+    size_t n;
+    leave_behind(leave_in_registers);
+    const uint8_t *bytes = left_registers(&n);
+    CHECK(n == 0 || n_found(bytes, n) == 9, "the test does not see registers");
+}
+
+int main(void)
+{
+    uint64_t state = 5;
+    if (!left_behind_can_look()) {
+        (void)puts("what calls leave behind: not looked at in this build");
+        return 0;
+    }
+    mp_set_memory_functions(allocate, reallocate, release);
+    for (size_t i = 0; i < sizeof stream; i++) {
+        stream[i] = (uint8_t)next_word(&state);
+    }
+    search_for(stream, sizeof stream);
+    static uint8_t keystream[1 << 19];
+    dg_keystream(keystream, sizeof keystream / DG_CHACHA20_BLOCK, stream, 0);
+    search_for(keystream, sizeof keystream);
+    test_control();
+    for (size_t i = 0; i < N_CASES; i++) {
+        now = &cases[i];
+        law =
+            long_law_of(now->kind, now->arithmetic, now->a, now->shift, now->b, 0, now->c, now->d);
+        table = NULL;
+        if (now->by_table && dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) != DG_OK) {
+            (void)fprintf(stderr, "%s: no table\n", now->name);
+            return 2;
+        }
+        for (int kind = DG_SOURCE_GETRANDOM; kind <= DG_SOURCE_CALLER; kind++) {
+            test_case((dg_source_kind)kind);
+        }
+        dg_table_free(table);
+        dg_law_free(law);
+    }
+    return report("wiped");
+}

@@ -1,0 +1,27 @@
+/* The cell sampler, as csrc/cells/draw.h and PROOF.md describe it, once more: from the numbers that
+ * a table shows of itself, with every comparison decided by MPFR at whatever precision it takes. No
+ * line, no word arithmetic, no code of csrc/cells. */
+#ifndef DG_FUZZ_CELL_MODEL_H
+#define DG_FUZZ_CELL_MODEL_H
+
+#include "input.h"
+
+typedef struct cell_model {
+    const numbers *of;
+    const dg_table *table;
+    dg_table_info info;
+    mpz_t c;
+    mpq_t f; /* mu = c + f */
+} cell_model;
+
+void cell_model_open(cell_model *model, const numbers *of, const dg_table *table);
+void cell_model_close(cell_model *model);
+
+/** Draw n integers of n_bytes each, as dg_table_fill_wide does.
+ *
+ *  Requires:  n_bytes is the law's dg_law_wide_bytes.
+ *  Returns:   DG_OK | DG_ERR_SOURCE at the tape's end | DG_ERR_RANGE. */
+dg_status cell_model_fill(uint8_t *out, size_t n, size_t n_bytes, const cell_model *model,
+                          tape *from);
+
+#endif

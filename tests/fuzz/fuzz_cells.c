@@ -1,0 +1,101 @@
+/* Cell tables against the model of cell_model.c, on any law, any small table and any tape:
+ *
+ *   - the same draws from the same bytes, so every decision is the exact one;
+ *   - a tape one byte shorter gives DG_ERR_SOURCE, and zeros;
+ *   - a fill into machine integers gives the same draws, or DG_ERR_RANGE where one does not fit. */
+#include "cell_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DRAWS = 40, MOST_SHIFT = 90 };
+
+/** The table: of 4 to 8 index bits, an eighth of sigma or of the scale to a block, or twice, four
+ *  times as much, or half. NULL: there is none. */
+static dg_table *take_table(const dg_law *law, const numbers *of, input *from)
+{
+    uint32_t index_bits = 4u + take_byte(from) % 5;
+    long bits = (long)mpz_sizeinbase(mpq_numref(of->first), 2) -
+                (long)mpz_sizeinbase(mpq_denref(of->first), 2);
+    bits = (of->kind == DG_DISCRETE_GAUSSIAN ? bits / 2 : bits) - 3 + take_byte(from) % 4;
+    dg_isa isa = (dg_isa)(take_byte(from) % (DG_ISA_AVX512_VBMI2 + 1));
+    dg_table *table = NULL;
+    dg_status status = dg_table_new(&table, law, index_bits, bits > 0 ? (int32_t)bits : 0, isa);
+    REQUIRE(status == DG_OK || status == DG_ERR_PARAMETER);
+    REQUIRE((table != NULL) == (status == DG_OK));
+    return table;
+}
+
+/** Compare a fill of int64 with the integers of n_bytes that the same tape gave. */
+static void compare_int64(const uint8_t *wide, size_t n, size_t n_bytes, size_t used,
+                          const cell_model *model, const tape *given)
+{
+    int64_t out[MOST_DRAWS];
+    tape from = {given->bytes, used, 0};
+    dg_source source = tape_source(&from);
+    dg_status status = dg_table_fill(out, n, DG_INT64, model->table, &source);
+    bool fit = true;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *item = wide + i * n_bytes;
+        for (size_t k = 8; k < n_bytes; k++) {
+            fit = fit && item[k] == (item[7] >= 128 ? 0xFF : 0);
+        }
+    }
+    if (status == DG_ERR_RANGE) { /* a dtype is no place for a rest of 3 bytes or a centre of 9 */
+        REQUIRE(!fit || model->info.rest_bytes > 2 || mpz_sizeinbase(model->c, 2) > 64);
+        REQUIRE(all_zero((const uint8_t *)out, n * sizeof *out));
+        return;
+    }
+    REQUIRE(status == DG_OK && fit);
+    REQUIRE(from.used == used);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < 8; k++) {
+            REQUIRE((uint8_t)((uint64_t)out[i] >> (8 * k)) == wide[i * n_bytes + k]);
+        }
+    }
+}
+
+static void compare(size_t n, size_t width, const cell_model *model, const tape *given)
+{
+    uint8_t *out = exactly(n * width), *expected = exactly(n * width);
+    tape ours = *given, theirs = *given;
+    dg_source source = tape_source(&ours);
+    dg_status status = dg_table_fill_wide(out, n, width, model->table, &source);
+    REQUIRE(status == cell_model_fill(expected, n, width, model, &theirs));
+    if (status == DG_OK) {
+        size_t used = ours.used;
+        REQUIRE(used == theirs.used);
+        REQUIRE(memcmp(out, expected, n * width) == 0);
+        compare_int64(out, n, width, used, model, given);
+        ours = (tape){given->bytes, used - 1, 0};
+        REQUIRE(dg_table_fill_wide(out, n, width, model->table, &source) == DG_ERR_SOURCE);
+    }
+    REQUIRE(status == DG_OK || status == DG_ERR_SOURCE || status == DG_ERR_RANGE);
+    REQUIRE(all_zero(out, n * width));
+    free(expected);
+    free(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    input from = {data, size};
+    numbers of;
+    uint8_t kind = DG_DISCRETE_LAPLACE + take_byte(&from) % 3;
+    size_t n = 1u + take_byte(&from) % MOST_DRAWS;
+    take_numbers(&of, (dg_law_kind)kind, MOST_SHIFT, &from);
+    dg_law *law = law_of(&of, DG_ARITHMETIC_AUTO);
+    dg_table *table = take_table(law, &of, &from);
+    size_t at_least = 16u * take_byte(&from);
+    tape given = take_tape(at_least, &from);
+    if (table != NULL) {
+        cell_model model;
+        cell_model_open(&model, &of, table);
+        compare(n, dg_law_wide_bytes(law), &model, &given);
+        cell_model_close(&model);
+    }
+    dg_table_free(table);
+    dg_law_free(law);
+    tape_free(&given);
+    numbers_clear(&of);
+    return 0;
+}

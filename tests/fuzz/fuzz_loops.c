@@ -1,0 +1,103 @@
+/* The loops that look words up, one for each instruction set: on tables of full size (the vector
+ * loops take no others), any bytes, any output type and length, all give the same draws, use the
+ * same bytes and fail alike. Laws are from a list, one for each length of a word and of a rest, so
+ * that the tables are built once. */
+#include "input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DRAWS = 4200, N_ISAS = DG_ISA_AVX512_VBMI2 + 1 };
+
+/** sigma2, scale: 2^log2_scale wide; mu = c/3; blocks of 2^block_bits, -1: chosen. */
+typedef struct choice {
+    dg_law_kind kind;
+    unsigned log2_scale;
+    int64_t c;
+    int32_t block_bits;
+} choice;
+
+static const choice CHOICES[] = {
+    {DG_DISCRETE_GAUSSIAN, 3, 0, -1},   {DG_DISCRETE_GAUSSIAN, 6, 1, 0},
+    {DG_DISCRETE_LAPLACE, 4, -300, 0},  {DG_DISCRETE_GAUSSIAN, 10, 1, 3},
+    {DG_DISCRETE_GAUSSIAN, 15, 0, 8},   {DG_DISCRETE_LAPLACE, 14, 100000, 9},
+    {DG_DISCRETE_GAUSSIAN, 23, 1, 16},  {DG_DISCRETE_GAUSSIAN, 24, 7, 17},
+    {DG_DISCRETE_LAPLACE, 30, -1, 24},  {DG_DISCRETE_GAUSSIAN, 32, 1, 25},
+    {DG_DISCRETE_GAUSSIAN, 39, 0, 32},  {DG_DISCRETE_LAPLACE, 39, 2, 33},
+    {DG_DISCRETE_GAUSSIAN, 47, -1, 40}, {DG_DISCRETE_GAUSSIAN, 48, 1, 41},
+    {DG_DISCRETE_LAPLACE, 53, 0, 48},   {DG_DISCRETE_GAUSSIAN, 55, 1, 49},
+    {DG_DISCRETE_GAUSSIAN, 57, 0, 57},  {DG_DISCRETE_GAUSSIAN, 80, 1, -1},
+};
+enum { N_CHOICES = sizeof CHOICES / sizeof *CHOICES };
+
+static dg_law *laws[N_CHOICES];
+static dg_table *tables[N_CHOICES][N_ISAS];
+
+static void build(size_t i)
+{
+    const choice *of = &CHOICES[i];
+    numbers n;
+    n.kind = of->kind;
+    mpq_inits(n.first, n.mu, n.beta, NULL);
+    mpq_set_ui(n.first, 1, 1);
+    mpq_mul_2exp(n.first, n.first,
+                 of->kind == DG_DISCRETE_GAUSSIAN ? 2 * of->log2_scale : of->log2_scale);
+    mpq_set_si(n.mu, of->c, 3);
+    mpq_canonicalize(n.mu);
+    mpq_set_ui(n.beta, 1, 1);
+    laws[i] = law_of(&n, DG_ARITHMETIC_AUTO);
+    for (int isa = 0; isa < N_ISAS; isa++) { /* refused where the machine lacks it */
+        dg_status status = dg_table_new(&tables[i][isa], laws[i], 16, of->block_bits, (dg_isa)isa);
+        REQUIRE(status == (tables[i][isa] == NULL ? DG_ERR_PARAMETER : DG_OK));
+    }
+    REQUIRE(tables[i][DG_ISA_PORTABLE] != NULL && tables[i][DG_ISA_AUTO] != NULL);
+    numbers_clear(&n);
+}
+
+/** What one fill gives. */
+typedef struct outcome {
+    dg_status status;
+    size_t used;
+} outcome;
+
+static outcome fill(uint8_t *out, size_t n, uint8_t type, size_t width, const dg_table *table,
+                    const tape *given)
+{
+    tape from = *given;
+    dg_source source = tape_source(&from);
+    dg_status status = type <= DG_UINT64 ? dg_table_fill(out, n, (dg_dtype)type, table, &source)
+                                         : dg_table_fill_wide(out, n, width, table, &source);
+    return (outcome){status, from.used};
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const size_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
+    input from = {data, size};
+    size_t which = take_byte(&from) % N_CHOICES;
+    uint8_t type = take_byte(&from) % (DG_UINT64 + 2); /* the last one: wide */
+    size_t n = take_word(2, &from) % MOST_DRAWS;
+    size_t at_least = 16u * take_byte(&from) * (take_byte(&from) % 4 == 0 ? 16u : 1u);
+    tape given = take_tape(at_least, &from);
+    if (laws[which] == NULL) {
+        build(which);
+    }
+    const size_t width = dg_law_wide_bytes(laws[which]);
+    const size_t n_bytes = n * (type <= DG_UINT64 ? sizes[type] : width);
+    uint8_t *expected = exactly(n_bytes), *out = exactly(n_bytes);
+    outcome wanted = fill(expected, n, type, width, tables[which][DG_ISA_PORTABLE], &given);
+    for (int isa = 0; isa < N_ISAS; isa++) {
+        if (tables[which][isa] != NULL && isa != DG_ISA_PORTABLE) {
+            memset(out, 0xA5, n_bytes);
+            outcome got = fill(out, n, type, width, tables[which][isa], &given);
+            REQUIRE(got.status == wanted.status);
+            REQUIRE(got.used == wanted.used);
+            REQUIRE(memcmp(out, expected, n_bytes) == 0);
+        }
+    }
+    REQUIRE(wanted.status == DG_OK || all_zero(expected, n_bytes));
+    free(out);
+    free(expected);
+    tape_free(&given);
+    return 0;
+}

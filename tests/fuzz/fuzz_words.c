@@ -1,0 +1,84 @@
+/* Algorithms 1-3 in machine words against GMP, which is the reference, on any law and any tape:
+ *
+ *   - draw by draw, the same draws from the same bytes, up to the end of the tape;
+ *   - a fill of n draws is n draws one by one, in value and in bytes used: no byte is asked for
+ *     that goes unused, and none twice;
+ *   - a tape one byte shorter gives DG_ERR_SOURCE, and zeros. */
+#include "input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DRAWS = 3000, SOME_DRAWS = 60, LONG_TAPES = 4, MOST_SHIFT = 200 };
+
+/** Draw one by one. Returns: how many draws there were before the tape ended. */
+static size_t one_by_one(uint8_t *words_out, uint8_t *gmp_out, size_t most, size_t *used,
+                         const dg_law *words, const dg_law *gmp, const tape *given)
+{
+    const size_t width = dg_law_wide_bytes(gmp);
+    tape ours = *given, theirs = *given;
+    dg_source our_source = tape_source(&ours), their_source = tape_source(&theirs);
+    size_t n = 0;
+    for (; n < most; n++) {
+        *used = ours.used;
+        dg_status status = dg_law_fill_wide(words_out + n * width, 1, width, words, &our_source);
+        dg_status expected = dg_law_fill_wide(gmp_out + n * width, 1, width, gmp, &their_source);
+        REQUIRE(status == expected);
+        REQUIRE(ours.used == theirs.used);
+        REQUIRE(status == DG_OK || status == DG_ERR_SOURCE);
+        if (status != DG_OK) {
+            break;
+        }
+    }
+    REQUIRE(memcmp(words_out, gmp_out, n * width) == 0);
+    if (n == most) {
+        *used = ours.used;
+    }
+    return n;
+}
+
+/** Fill n draws at once by each law, from all of the tape and from one byte less. */
+static void in_one_fill(uint8_t *out, const uint8_t *expected, size_t n, size_t used,
+                        const dg_law *law, const tape *given)
+{
+    const size_t n_bytes = n * dg_law_wide_bytes(law);
+    tape whole = {given->bytes, used, 0};
+    dg_source source = tape_source(&whole);
+    REQUIRE(dg_law_fill_wide(out, n, dg_law_wide_bytes(law), law, &source) == DG_OK);
+    REQUIRE(whole.used == used);
+    REQUIRE(memcmp(out, expected, n_bytes) == 0);
+    if (used > 0) {
+        whole = (tape){given->bytes, used - 1, 0};
+        REQUIRE(dg_law_fill_wide(out, n, dg_law_wide_bytes(law), law, &source) == DG_ERR_SOURCE);
+        REQUIRE(all_zero(out, n_bytes));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    input from = {data, size};
+    numbers of;
+    uint8_t kind = take_byte(&from) % DG_GENERALIZED_GAUSSIAN;
+    uint8_t length = take_byte(&from); /* sometimes more than the stream's buffer holds */
+    size_t at_least = length < LONG_TAPES ? 32768 : 4u * length;
+    take_numbers(&of, (dg_law_kind)kind, MOST_SHIFT, &from);
+    tape given = take_tape(at_least, &from);
+    dg_law *words = law_of(&of, DG_ARITHMETIC_AUTO), *gmp = law_of(&of, DG_ARITHMETIC_GMP);
+    REQUIRE(!dg_law_uses_words(gmp));
+    REQUIRE(dg_law_wide_bytes(words) == dg_law_wide_bytes(gmp));
+
+    const size_t width = dg_law_wide_bytes(gmp);
+    const size_t most = length < LONG_TAPES ? MOST_DRAWS : SOME_DRAWS;
+    uint8_t *drawn = exactly(most * width), *again = exactly(most * width);
+    size_t used;
+    size_t n = one_by_one(drawn, again, most, &used, words, gmp, &given);
+    in_one_fill(again, drawn, n, used, words, &given);
+    in_one_fill(again, drawn, n, used, gmp, &given);
+    free(again);
+    free(drawn);
+    dg_law_free(gmp);
+    dg_law_free(words);
+    tape_free(&given);
+    numbers_clear(&of);
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* What a fuzz target makes of its bytes: numbers, laws, tapes. Nothing here is refused for being
+ * short: past its end an input is zeros. */
+#ifndef DG_FUZZ_INPUT_H
+#define DG_FUZZ_INPUT_H
+
+#include "discretegauss.h"
+
+#include <gmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** End the program where a fact does not hold: libFuzzer then keeps the input. */
+#define REQUIRE(condition) require_((condition), #condition, __FILE__, __LINE__)
+void require_(bool holds, const char *condition, const char *file, int line);
+
+typedef struct input {
+    const uint8_t *bytes;
+    size_t n;
+} input;
+
+uint8_t take_byte(input *from);
+uint64_t take_word(size_t n_bytes, input *from);
+
+/** z = plus or minus (mantissa 2^shift + a byte), mantissa of at most 8 bytes, shift below
+ *  `most_shift`: the integers around powers of 2, where bounds lie, are a byte away from one
+ *  another. */
+void take_integer(mpz_t z, unsigned most_shift, input *from);
+
+/** The parameters of a law as rationals, in lowest terms. */
+typedef struct numbers {
+    dg_law_kind kind;
+    mpq_t first, mu, beta;
+} numbers;
+
+/** Take parameters that obey the rules of the kind. To be cleared by numbers_clear. */
+void take_numbers(numbers *out, dg_law_kind kind, unsigned most_shift, input *from);
+void numbers_clear(numbers *of);
+
+/** The law of some numbers. Requires: they obey the rules. */
+dg_law *law_of(const numbers *of, dg_arithmetic arithmetic);
+
+/** A source that reads a tape and fails at its end. */
+typedef struct tape {
+    uint8_t *bytes;
+    size_t n, used;
+} tape;
+
+/** A tape of what is left of the input, continued by a fixed stream to `at_least` bytes. */
+tape take_tape(size_t at_least, input *from);
+void tape_free(tape *of);
+dg_source tape_source(tape *from);
+
+/** malloc, or the end of the program: no more room than n bytes, so that a step beyond is seen. */
+void *exactly(size_t n);
+bool all_zero(const uint8_t *bytes, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#endif

@@ -1,0 +1,208 @@
+"""Positive control: faults planted in a copy of the C core, each found by a fuzz target.
+
+    python tests/fuzz/planted.py [--seconds 60] [NAME ...]
+
+Prints what found each fault, and fails if one was not found, or if the source no longer has the
+line that a fault replaces.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Fault(NamedTuple):
+    """A line of csrc, what stands there in place of it, and the target that finds out."""
+
+    name: str
+    target: str
+    file: str
+    old: str
+    new: str
+
+
+FAULTS = [
+    Fault(
+        "a Bernoulli reads on where it is decided",
+        "words",
+        "exact/words.c",
+        "while (rest > 0 && rest < (dg_i128)b) {",
+        "while (rest > 0 && rest <= (dg_i128)b) {",
+    ),
+    Fault(
+        "words where GMP should take over: y beyond its bound",
+        "words",
+        "exact/words.c",
+        "if (__builtin_expect(magnitude > words->y_max, 0)) {",
+        "if (0) {",
+    ),
+    Fault(
+        "the tail is clamped at 20 scales",
+        "words",
+        "exact/words.c",
+        "        v++;",
+        "        v += v < 20;",
+    ),
+    Fault(
+        "the far half-line begins one too near",
+        "words",
+        "exact/words.c",
+        "magnitude += far;",
+        "(void)far;",
+    ),
+    Fault(
+        "a fill asks for bytes that it does not use",
+        "words",
+        "api/fill.c",
+        "look_ahead(&call->bits, n - 1 - i, law);",
+        "look_ahead(&call->bits, n - i, law);",
+    ),
+    Fault(
+        "the tail is cut at some 6 sigma",
+        "cells",
+        "cells/decide.c",
+        "    const dg_line *line = NULL;\n    if (level",
+        "    if (level > 12) {\n        *accepted = false;\n        return DG_OK;\n    }\n"
+        "    const dg_line *line = NULL;\n    if (level",
+    ),
+    Fault(
+        "a draw into machine integers forgets its rest",
+        "cells",
+        "cells/draw.c",
+        "y.low |= to->rest[i * to->rest_stride + k - 1];",
+        "y.low |= 0 * to->rest[i * to->rest_stride + k - 1];",
+    ),
+    Fault(
+        "the left tail's tick is not flipped",
+        "cells",
+        "cells/decide.c",
+        "(left ? flipped : place->tick)",
+        "(left ? place->tick : place->tick + 0 * flipped)",
+    ),
+    Fault(
+        "a tail level counts a bit too many",
+        "cells",
+        "cells/decide.c",
+        "    *level = 0;\n    for (;;) {",
+        "    *level = 1;\n    for (;;) {",
+    ),
+    Fault(
+        "a refined height makes room for 63 bits of 64",
+        "cells",
+        "cells/decide.c",
+        "mpz_mul_2exp(f, f, 64);",
+        "mpz_mul_2exp(f, f, 63);",
+    ),
+    Fault(
+        "a line that is too sure of itself",
+        "cells",
+        "cells/decide.c",
+        "        error = line->error;",
+        "        error = -line->error - (INT64_C(1) << 50);",
+    ),
+    Fault(
+        "a piece of a row ends one position too late",
+        "loops",
+        "cells/look_up_vbmi2.c",
+        "_mm512_cmpge_epu8_mask(*position, end0)",
+        "_mm512_cmpgt_epu8_mask(*position, end0)",
+    ),
+    Fault(
+        "draws behind the last one are flagged, too",
+        "loops",
+        "cells/look_up_vbmi2.c",
+        "_mm512_cmpeq_epi8_mask(codes, special) & valid",
+        "_mm512_cmpeq_epi8_mask(codes, special)",
+    ),
+    Fault(
+        "planes of bits come in as twice their value",
+        "loops",
+        "cells/look_up_vbmi2.c",
+        "_mm512_set1_epi8((char)(1 << k))",
+        "_mm512_set1_epi8((char)(2 << k))",
+    ),
+    Fault(
+        "the law before asks for what the next one may not use",
+        "laws",
+        "api/fill.c",
+        "dg_bits_from_caller(&call.bits) ? 0 : n - end;",
+        "n - end;",
+    ),
+    Fault(
+        "a type that does not exist",
+        "api",
+        "base/dtype.h",
+        "return (unsigned)dtype <= DG_UINT64;",
+        "return (unsigned)dtype <= DG_UINT64 + 1;",
+    ),
+    Fault(
+        "draws are left in the output after an error",
+        "api",
+        "api/table.c",
+        "    if (status != DG_OK && n_bytes > 0) {",
+        "    if (status != DG_OK && n_bytes > 40) {",
+    ),
+    Fault(
+        "a law that was refused looks like one",
+        "api",
+        "api/law.c",
+        "    *law = NULL;\n",
+        "",
+    ),
+]
+
+
+def found_by(fault: Fault, seconds: int, tree: Path) -> str:
+    """Fuzz the copy with the fault in it; return what was reported, or nothing."""
+    file = tree / "csrc" / fault.file
+    source = file.read_text()
+    if source.count(fault.old) != 1:
+        sys.exit(f"{fault.file} has no single place for {fault.name!r}: {fault.old!r}")
+    file.write_text(source.replace(fault.old, fault.new))
+    run = subprocess.run(
+        [tree / "tests/fuzz/run.sh", str(seconds), fault.target],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    file.write_text(source)
+    lines = (run.stdout + run.stderr).splitlines()
+    telling = ("does not hold", "runtime error", ": requires ", "SUMMARY: ")
+    reports = [line for line in lines if any(mark in line for mark in telling)]
+    if run.returncode != 0 and not reports:
+        sys.exit(f"{fault.name}: no fuzzing\n{run.stdout}{run.stderr}")
+    return Path(reports[0]).name if reports else ""
+
+
+def main() -> int:
+    """Run the command line; return its exit code."""
+    parser = argparse.ArgumentParser(description="Plant faults; the fuzz targets must find them.")
+    parser.add_argument("names", nargs="*", help="only these; all by default")
+    parser.add_argument("--seconds", type=int, default=60, help="for each, at most")
+    options = parser.parse_args()
+    missed = 0
+    with tempfile.TemporaryDirectory() as work:
+        tree = Path(work)
+        for name in ("csrc", "cmake", "tests/fuzz"):
+            shutil.copytree(ROOT / name, tree / name)
+        shutil.copy(ROOT / "CMakeLists.txt", tree)
+        (tree / "build").mkdir()
+        for fault in FAULTS:
+            if options.names and fault.name not in options.names:
+                continue
+            report = found_by(fault, options.seconds, tree)
+            missed += not report
+            print(f"{fault.target}: {fault.name}: {report or 'NOT FOUND'}", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""What the privacy tests compare with: mpmath, and the definition where its sums end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+DIGITS = 60
+_GUARD = 80  # the difference in Theorem 7 loses up to some 20 digits at sigma2 = 10**12, D = 1
+
+Weight = Callable[[int], Any]
+
+
+def mp(value: Fraction | int) -> Any:
+    """The rational, to the digits that mpmath is set to."""
+    exact = Fraction(value)
+    return mpmath.mpf(exact.numerator) / exact.denominator
+
+
+def delta_by_theorem_7(sigma2: Fraction, epsilon: Fraction, change: int) -> Any:
+    """P[Y > eps sigma2/D - D/2] - e**eps P[Y > eps sigma2/D + D/2], as printed."""
+    with mpmath.workdps(DIGITS + _GUARD):
+        at = epsilon * sigma2 / change
+        first = (at - Fraction(change, 2)).__floor__() + 1
+        second = (at + Fraction(change, 2)).__floor__() + 1
+        total = gaussian_tail(sigma2, 0) * 2 - 1  # in units of the weight of 0
+        difference = gaussian_tail(sigma2, first) - mpmath.exp(mp(epsilon)) * gaussian_tail(
+            sigma2, second
+        )
+        return difference / total
+
+
+def gaussian_tail(sigma2: Fraction, m: int) -> Any:
+    """Sum of exp(-x**2/(2 sigma2)) over x >= m: term by term where they are few, or fall fast."""
+    if m < 0:
+        return 2 * gaussian_tail(sigma2, 0) - 1 - gaussian_tail(sigma2, 1 - m)
+    few = sigma2 < 10**4 or 50 * m > sigma2
+    return tail_by_terms(sigma2, m) if few else tail_by_euler_maclaurin(sigma2, m)
+
+
+def tail_by_terms(sigma2: Fraction, m: int) -> Any:
+    """Until a term is below 10**-digits of the first."""
+    rate = 1 / (2 * mp(sigma2))
+    first = mpmath.exp(-rate * m * m)
+    total, term, x = first, first, m
+    while term > first * mpmath.mpf(10) ** -mpmath.mp.dps:
+        x += 1
+        term = mpmath.exp(-rate * x * x)
+        total += term
+    return total
+
+
+def tail_by_euler_maclaurin(sigma2: Fraction, m: int) -> Any:
+    """Integral, half of the first term, and 24 terms with derivatives (Hermite polynomials)."""
+    sigma = mpmath.sqrt(mp(sigma2))
+    z = m / sigma
+    weight = mpmath.exp(-z * z / 2)
+    total = sigma * mpmath.sqrt(mpmath.pi / 2) * mpmath.erfc(z / mpmath.sqrt(2)) + weight / 2
+    hermite = [mpmath.mpf(1), z]
+    for n in range(1, 48):
+        hermite.append(z * hermite[n] - n * hermite[n - 1])
+    for k in range(1, 25):
+        n = 2 * k - 1  # the n-th derivative is -He_n(z) exp(-z**2/2)/sigma**n, n odd
+        factor = mpmath.bernoulli(2 * k) / mpmath.factorial(2 * k)
+        total += factor * hermite[n] * weight / sigma**n
+    return total
+
+
+def delta_by_definition(weight: Weight, reach: int, epsilon: Fraction, change: int) -> Any:
+    """The larger sum of max(0, P(x) - e**eps P(x - d)), d = change or -change; |x| <= reach."""
+    with mpmath.workdps(DIGITS):
+        factor = mpmath.exp(mp(epsilon))
+        total = mpmath.fsum(weight(x) for x in range(-reach, reach + 1))
+        return max(
+            mpmath.fsum(
+                max(mpmath.mpf(0), weight(x) - factor * weight(x - d))
+                for x in range(-reach - change, reach + change + 1)
+            )
+            / total
+            for d in (change, -change)
+        )
+
+
+def cached(weight: Weight) -> Weight:
+    """The same function, each value computed once."""
+    known: dict[int, Any] = {}
+
+    def look_up(x: int) -> Any:
+        if x not in known:
+            with mpmath.workdps(DIGITS + 10):
+                known[x] = weight(x)
+        return known[x]
+
+    return look_up
+
+
+def gaussian_weight(sigma2: Fraction) -> Weight:
+    return cached(lambda x: mpmath.exp(-mp(Fraction(x * x) / (2 * sigma2))))
+
+
+def laplace_weight(scale: Fraction) -> Weight:
+    return cached(lambda x: mpmath.exp(-mp(Fraction(abs(x)) / scale)))
+
+
+def generalized_weight(scale: Fraction, beta: Fraction) -> Weight:
+    return cached(lambda x: mpmath.exp(-((abs(x) / mp(scale)) ** mp(beta))))

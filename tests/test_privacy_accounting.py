@@ -1,0 +1,136 @@
+"""The laws in dp-accounting: never below our own delta, and close to it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import discretegauss as dg
+from discretegauss import _engine
+from discretegauss.errors import ParameterValueError
+from discretegauss.privacy import delta, dp_event, pld, rho
+
+accounting = pytest.importorskip("dp_accounting")
+
+#: dp-accounting computes in floats; what it adds up itself may be too small by this.
+FLOATS = 1e-14
+
+GAUSSIANS = [("1/4", 1), ("1", 1), ("100", 1), ("2000", 3), ("1e6", 50), ("1e12", 1000)]
+LAPLACES = [("1/2", 1), ("3", 1), ("20", 7), ("1e5", 10**5)]
+
+
+@pytest.mark.parametrize(("sigma2", "change"), GAUSSIANS)
+def test_the_gaussian_is_theorem_7_at_the_multiples_and_above_it_between(
+    sigma2: str, change: int
+) -> None:
+    law = dg.DiscreteGaussian(sigma2)
+    interval = 2.0**-13
+    distribution = pld(law, change, value_discretization_interval=interval)
+    sigma = math.sqrt(law.sigma2)
+    for t in (0.0, 0.3, 1, 3, 6):
+        j = round(t * change / sigma / interval)
+        tight = delta(law, j * interval, change)
+        found = distribution.get_delta_for_epsilon(j * interval)
+        assert tight * (1 - FLOATS) <= found <= tight * (1 + 1e-9) + 1e-20
+        between = (j + 0.4) * interval
+        found = distribution.get_delta_for_epsilon(between)
+        assert delta(law, between, change) * (1 - FLOATS) <= found
+        assert found <= tight * (1 + FLOATS) + 1e-20
+
+
+@pytest.mark.parametrize(("scale", "change"), LAPLACES)
+def test_the_laplace_likewise(scale: str, change: int) -> None:
+    law = dg.DiscreteLaplace(scale)
+    pure = change / Fraction(scale)
+    distribution = pld(law, change, value_discretization_interval=1e-4)
+    for t in ("0", "0.1", "0.5", "0.9"):
+        e = float(pure * Fraction(t))
+        tight = delta(law, e, change)
+        found = distribution.get_delta_for_epsilon(e)
+        assert tight * (1 - FLOATS) <= found <= tight * (1 + 1e-3)
+    assert distribution.get_delta_for_epsilon(float(pure) + 1e-4) <= 1e-15
+
+
+@pytest.mark.parametrize(("sigma2", "queries"), [("5", 2), ("100", 2), ("100", 10), ("400", 100)])
+def test_compositions_agree_with_several_queries(sigma2: str, queries: int) -> None:
+    law = dg.DiscreteGaussian(sigma2)
+    composed = pld(law, value_discretization_interval=1e-4).self_compose(queries)
+    unit = math.sqrt(queries / law.sigma2)
+    for t in (0.3, 1, 3):
+        tight = delta(law, t * unit, queries=queries)
+        found = composed.get_delta_for_epsilon(t * unit)
+        assert tight * (1 - 1e-9) <= found <= tight * (1 + 1e-4)
+
+
+def test_losses_beyond_the_range_count_as_infinite() -> None:
+    """P(loss > 1/2) is about exp(-12) at the bound of -10: delta never falls below it."""
+    law = dg.DiscreteGaussian(100)
+    distribution = pld(law, log_mass_truncation_bound=-10)
+    assert distribution.get_delta_for_epsilon(5.0) > 1e-7 > delta(law, 5)
+
+
+def test_both_directions_are_the_same() -> None:
+    distribution = pld(dg.DiscreteGaussian(10))
+    assert distribution._symmetric
+
+
+def test_the_gaussian_as_an_event_is_zcdp_rounded_up() -> None:
+    event = dp_event(dg.DiscreteGaussian(15), 2)
+    assert isinstance(event, accounting.ZCDpEvent)
+    assert math.nextafter(event.rho, 0) < rho(dg.DiscreteGaussian(15), 2) <= event.rho
+    assert event.xi == 0
+    accountant = accounting.rdp.RdpAccountant([1 + x / 10 for x in range(1, 200)])
+    accountant.compose(event, 3)
+    law = dg.DiscreteGaussian(15)
+    assert accountant.get_delta(2.0) >= delta(law, 2, 2, queries=3)
+
+
+def test_the_laplace_as_an_event_is_itself_rounded_up() -> None:
+    event = dp_event(dg.DiscreteLaplace(3), 2)
+    assert type(event).__name__ == "DiscreteLaplaceDpEvent"
+    assert event.sensitivity == 2
+    assert math.nextafter(event.noise_parameter, 0) < Fraction(1, 3) <= event.noise_parameter
+
+
+def test_the_continuous_gaussian_would_not_be_safe() -> None:
+    """Why dp_event gives no GaussianDpEvent: the discrete delta is sometimes the larger one."""
+    continuous_at_0 = math.erf(1 / math.sqrt(8))  # of N(0, 1)
+    assert delta(dg.DiscreteGaussian(1), 0) > continuous_at_0 * 1.04
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"value_discretization_interval": 0},
+        {"value_discretization_interval": -1e-4},
+        {"log_mass_truncation_bound": 0},
+        {"log_mass_truncation_bound": math.inf},
+        {"sensitivity": "1/2"},
+    ],
+)
+def test_a_wrong_parameter_is_named(arguments: dict[str, Any]) -> None:
+    (name,) = arguments
+    with pytest.raises(ParameterValueError, match=rf"^{name} must"):
+        pld(dg.DiscreteGaussian(10), **arguments)
+
+
+@pytest.mark.skipif(_engine.native is None, reason="the law is in the compiled core")
+def test_a_generalised_gaussian_is_refused() -> None:
+    for function in (pld, dp_event):
+        with pytest.raises(ParameterValueError, match=r"^law must be a discrete Gaussian or Lapl"):
+            function(dg.GeneralizedGaussian(2, 3))
+
+
+@pytest.mark.parametrize("function", [pld, dp_event])
+def test_without_dp_accounting_the_error_says_what_to_install(
+    function: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "dp_accounting"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    with pytest.raises(ImportError, match=r"pip install 'discretegauss\[accounting\]'"):
+        function(dg.DiscreteGaussian(10))

@@ -1,0 +1,132 @@
+"""Several queries: against the sum of all outcomes, and the bounds that the argument rests on."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import pytest
+from privacy_reference import gaussian_weight, mp
+
+import discretegauss as dg
+from discretegauss.privacy import delta, epsilon, log_delta, rho, zcdp_delta, zcdp_epsilon
+from discretegauss.privacy._queries import _eta_upper, factor_upper
+
+
+def law_of_the_sum(sigma2: Fraction, queries: int, reach: int) -> dict[int, Any]:
+    """P(X_1 + ... + X_k = y) by convolution, each X cut at a reach where it weighs 10**-60."""
+    weight = gaussian_weight(sigma2)
+    one = {x: weight(x) for x in range(-reach, reach + 1)}
+    total = sum(one.values())
+    one = {x: w / total for x, w in one.items()}
+    law = one
+    for _ in range(queries - 1):
+        following: dict[int, Any] = {}
+        for x, p in law.items():
+            for y, q in one.items():
+                following[x + y] = following.get(x + y, mpmath.mpf(0)) + p * q
+        law = following
+    return law
+
+
+def delta_by_convolution(sigma2: Fraction, queries: int, e: Fraction, change: int) -> Any:
+    """Sum of P(y) max(0, 1 - exp(e - loss(y))), the loss being a function of the sum."""
+    reach = math.isqrt(int(280 * sigma2)) + 2
+    with mpmath.workdps(50):
+        return mpmath.fsum(
+            p
+            * max(
+                mpmath.mpf(0),
+                -mpmath.expm1(mp(e - (2 * change * y + queries * change**2) / (2 * sigma2))),
+            )
+            for y, p in law_of_the_sum(sigma2, queries, reach).items()
+        )
+
+
+SUMS = "1/4 2, 1/2 2, 1/2 5, 1 2, 1 4, 2 3, 7/2 2, 3 5, 8 3"
+
+
+@pytest.mark.parametrize(("sigma2", "queries"), [s.split() for s in SUMS.split(", ")])
+def test_delta_is_that_of_all_outcomes_within_the_factor(sigma2: str, queries: str) -> None:
+    exact_sigma2, k = Fraction(sigma2), int(queries)
+    law, factor = dg.DiscreteGaussian(sigma2), factor_upper(exact_sigma2, k)
+    for e, change in itertools.product((Fraction(1, 5), Fraction(2), Fraction(6)), (1, 2)):
+        exact = delta_by_convolution(exact_sigma2, k, e, change)
+        found = delta(law, e, change, queries=k)
+        assert exact * (1 - mpmath.mpf(10) ** -40) <= found
+        if factor is not None:
+            assert found <= exact * (mpmath.mpf(float(factor)) ** 2 + 1e-15)
+        assert found <= zcdp_delta(k * rho(law, change), e)
+
+
+@pytest.mark.parametrize("queries", [2, 3, 4, 5])
+@pytest.mark.parametrize("sigma2", ["1/5", "3/10", "1/2", "1", "2"])
+def test_the_bound_on_eta_holds(queries: int, sigma2: str) -> None:
+    """Against the sum over the dual lattice: one z in each class, entries up to 4."""
+    with mpmath.workdps(40):
+        c = 2 * mpmath.pi**2 * mp(Fraction(sigma2))
+        exact = mpmath.mpf(0)
+        for rest in itertools.product(range(-4, 5), repeat=queries - 1):
+            squared = sum(x * x for x in rest) - Fraction(sum(rest) ** 2, queries)
+            exact += mpmath.exp(-c * mp(squared)) if any(rest) else 0
+        assert exact < _eta_upper(Fraction(sigma2), queries)
+
+
+def test_the_factor_is_near_1_from_small_sigma2_on() -> None:
+    """What the documentation says of it."""
+    for queries in (2, 3, 10, 100, 1000):
+        assert 1 < factor_upper(Fraction(2), queries) < 1 + Fraction(1, 10**7)
+        assert 1 < factor_upper(Fraction(4), queries) < 1 + Fraction(1, 10**15)
+    assert factor_upper(Fraction(1, 10), 100) is factor_upper(Fraction(1, 100), 2) is None
+
+
+def test_where_the_factor_says_nothing_it_is_the_conversion_by_rho() -> None:
+    law = dg.DiscreteGaussian("1/10")
+    cost = 100 * rho(law)
+    assert delta(law, 700, queries=100) == zcdp_delta(cost, 700)
+    assert math.isclose(math.exp(log_delta(law, 700, queries=100)), zcdp_delta(cost, 700))
+    assert epsilon(law, "1e-6", queries=100) == zcdp_epsilon(cost, "1e-6")
+
+
+@pytest.mark.parametrize("e", [Fraction(1, 3), Fraction(2)])
+def test_the_worst_change_of_two_queries_is_the_largest_in_both(e: Fraction) -> None:
+    """All pairs of changes up to 3, by the sum over all pairs of outcomes."""
+    sigma2, change, reach = Fraction(3), 3, 22
+
+    weights = {x: math.exp(-x * x / 6) for x in range(-reach, reach + 1)}
+    total = math.fsum(weights.values()) ** 2
+
+    def excess(d1: int, d2: int) -> float:
+        def gain(x: int, y: int) -> float:
+            loss = (2 * x * d1 + d1**2 + 2 * y * d2 + d2**2) / 6
+            return max(0.0, -math.expm1(float(e) - loss))
+
+        return (
+            math.fsum(weights[x] * weights[y] * gain(x, y) for x in weights for y in weights)
+            / total
+        )
+
+    worst = excess(change, change)
+    for d1, d2 in itertools.product(range(-change, change + 1), repeat=2):
+        assert excess(d1, d2) <= worst * (1 + 1e-12)
+    found = delta(dg.DiscreteGaussian(sigma2), e, change, queries=2)
+    assert math.isclose(found, worst, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("sigma2", ["1", "10", "1784.8", "1e12"])
+def test_more_queries_cost_more_and_epsilon_is_the_inverse(sigma2: str) -> None:
+    law = dg.DiscreteGaussian(sigma2)
+    costs = [epsilon(law, "1e-9", queries=k) for k in (1, 2, 3, 10, 100, 10**4, 10**9)]
+    assert costs == sorted(costs)
+    for k in (2, 100, 10**6):
+        found = epsilon(law, "1e-9", queries=k)
+        assert delta(law, found, queries=k) <= 1e-9
+        assert found == 0 or delta(law, found * (1 - 1e-14), queries=k) > 1e-9
+
+
+def test_one_query_is_one_query() -> None:
+    law = dg.DiscreteGaussian(7)
+    assert delta(law, 1, 2, queries=1) == delta(law, 1, 2)

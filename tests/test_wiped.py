@@ -1,0 +1,196 @@
+"""After a call no random word, key or intermediate value of it is left in the process's memory.
+
+A process makes a call on a known stream of getrandom (wiped_calls.py); another one, this test,
+reads all its writable memory (memory_scan.py) and searches it, at any alignment, for
+
+- every 8 bytes of the stream: what getrandom or the caller's source gave;
+- with source="chacha20" the same bytes as keys, and the keystreams that follow from them;
+- what the call computed from them, found out by drawing again from the same bytes: the uniform
+  integers and rejected candidates of Algorithms 1-3, and the draws themselves, which the process
+  has wiped in the array it was given.
+
+Python integers cannot be wiped. Draws returned as such (dtype=object, single draws) are the
+caller's, and so are copies of their bytes; all else must be gone.
+
+Each search is held against the same call with the wiping turned off, where it has to find a lot.
+By chance it finds something with a probability below 10^-4: 3 * 10^7 places, 10^6 words of 64 bits.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import shims
+from memory_scan import Finding, Words, found, windows
+from wiped_calls import CALLS, GAUSS, LAPLACE, Call
+
+import discretegauss as dg
+from discretegauss import reference
+from discretegauss.testing import TapeSource
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here"),
+    pytest.mark.skipif(not os.path.exists("/proc/self/pagemap"), reason="no /proc/PID/pagemap"),
+]
+
+PROGRAM = Path(__file__).with_name("wiped_calls.py")
+KEY = 32
+ONE_DRAW, MANY_DRAWS = 64, 1500  # blocks of a keystream: more than any call here uses
+
+
+@contextmanager
+def after_the_call(shim: Path, *arguments: str, **environment: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the process that made a call, and the bytes of the stream that it used."""
+    process = subprocess.Popen(
+        [sys.executable, str(PROGRAM), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=shims.environment(shim, **environment),
+    )
+    with process:
+        assert process.stdout is not None
+        used = int(process.stdout.readline())
+        assert used > 0
+        yield process.pid, shims.stream(used).tobytes()
+        process.communicate()
+    assert process.returncode == 0
+
+
+# --- what is searched for -----------------------------------------------------------------------
+
+
+def words_of(value: int) -> Words:
+    """Return an integer as memory holds it: a word of either sign, or those of its magnitude."""
+    n_bits = abs(value).bit_length()
+    if n_bits < 40:
+        return np.empty(0, np.uint64)  # too common a word
+    if n_bits < 64:
+        return np.array([value % 2**64, -value % 2**64], np.uint64)
+    whole = n_bits // 8 * 8  # the highest byte, in part zero, is left out
+    return windows((abs(value) % 2**whole).to_bytes(whole // 8, "little"))
+
+
+def keystream_of(key: bytes, n_blocks: int) -> bytes:
+    """Return the beginning of a keystream."""
+    from discretegauss._native_laws import keystream
+
+    return bytes(keystream(key, 0, n_blocks))
+
+
+def chacha20_words(keys: bytes, n_blocks: int) -> Words:
+    """Return the keystreams of keys, and each word of a key twice, as it is in vectors."""
+    words = [np.repeat(np.frombuffer(keys, np.uint32), 2).view(np.uint64)]
+    for at in range(0, len(keys), KEY):
+        words.append(windows(keystream_of(keys[at : at + KEY], n_blocks)))
+    return np.concatenate(words)
+
+
+def intermediates(call: Call, tape: bytes, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return every uniform integer and candidate that the draws of a call go through."""
+    seen: list[int] = []
+
+    def recorded(function: Any) -> Any:
+        def record(*arguments: Any) -> int:
+            value: int = function(*arguments)
+            seen.append(value)
+            return value
+
+        return record
+
+    for name in ("uniform_below", "geometric_exp", "_centred_laplace"):
+        monkeypatch.setattr(reference, name, recorded(getattr(reference, name)))
+    source = reference.CallableBytes(TapeSource(tape))
+    draw = reference.discrete_gaussian if call.function == GAUSS else reference.discrete_laplace
+    for _ in range(call.n or call.n_scalars):
+        seen.append(draw(Fraction(call.parameters[0]), Fraction(call.mu), source))
+    return seen
+
+
+def draws_again(call: Call, tape: bytes) -> list[int]:
+    """Return the draws of a call, made once more from the same bytes."""
+    draw, source = getattr(dg, call.function), TapeSource(tape)
+    if call.n is None:
+        return [draw(*call.parameters, source=source) for _ in range(call.n_scalars)]
+    return [int(x) for x in draw(*call.parameters, size=call.n, source=source, **call.keywords())]
+
+
+def searched(call: Call, source: str, tape: bytes, monkeypatch: pytest.MonkeyPatch) -> Words:
+    """Return the words that must not be left behind by a call, and what they were made of."""
+    words = [windows(tape)]
+    if source == "chacha20":
+        words.append(chacha20_words(tape, ONE_DRAW if call.n is None else MANY_DRAWS))
+        tape = keystream_of(tape[:KEY], MANY_DRAWS)
+    if source != "caller" and call.n is None:
+        return np.concatenate(words)  # each call of the core left some of its bytes unused
+    draws = draws_again(call, tape)
+    words += [words_of(draw) for draw in draws]
+    if call.method != "cells" and call.function in (GAUSS, LAPLACE):
+        words += [words_of(value) for value in intermediates(call, tape, monkeypatch)]
+    all_words = np.concatenate(words)
+    if call.dtype == object or call.n is None:
+        own = [windows(x.to_bytes(x.bit_length() // 8 + 9, "little", signed=True)) for x in draws]
+        own += [words_of(x) for x in draws]
+        all_words = np.setdiff1d(all_words, np.concatenate(own))
+    return all_words
+
+
+def described(findings: list[Finding], tape: bytes) -> str:
+    """Say where something was found, and where the stream had it."""
+    at = {int(word): i for i, word in enumerate(windows(tape))}
+    return "; ".join(
+        f"{f.region} {f.address:x}: byte {at.get(f.word, 'none')} of the stream"
+        for f in findings[:5]
+    )
+
+
+# --- the tests ----------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize("source", ["getrandom", "chacha20", "caller"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_leaves_nothing_behind(
+    getrandom_shim: Path, name: str, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No word of stream, key, keystream, candidates or wiped draws is found; unwiped, many are."""
+    with after_the_call(getrandom_shim, name, source, "1") as (pid, tape):
+        words = searched(CALLS[name], source, tape, monkeypatch)
+        findings = found(pid, words)
+        assert findings == [], described(findings, tape)
+    if source != "caller":  # it may have been asked for too little at a time to leave much
+        with after_the_call(getrandom_shim, name, source, "1", "no-wiping") as (pid, tape):
+            assert len(found(pid, words)) >= min(20, len(tape) // 4), "the search is blind"
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize("source", ["getrandom", "chacha20"])
+@pytest.mark.parametrize("name", ["gaussian, long words", "gaussian, GMP", "cells, 8 bytes"])
+def test_several_threads_leave_nothing_behind(getrandom_shim: Path, name: str, source: str) -> None:
+    """Nothing on the stacks of the threads of one call, which outlive it in the memory."""
+    with after_the_call(getrandom_shim, name, source, "3") as (pid, tape):
+        words = [windows(tape)]
+        if source == "chacha20":
+            words.append(chacha20_words(tape, MANY_DRAWS))
+        findings = found(pid, np.concatenate(words))
+        assert findings == [], described(findings, tape)
+    with after_the_call(getrandom_shim, name, source, "3", "no-wiping") as (pid, tape):
+        assert len(found(pid, np.concatenate(words))) >= 20, "the search is blind"
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize("name", ["many draws, words", "many draws, GMP", "many draws, cells"])
+def test_signals_in_the_middle_leave_nothing_behind(getrandom_shim: Path, name: str) -> None:
+    """A signal has the kernel store all registers on the stack, deep below what it interrupts."""
+    with after_the_call(getrandom_shim, name, "getrandom", "1", "signals") as (pid, tape):
+        findings = found(pid, windows(tape))
+        assert findings == [], described(findings, tape)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["ScipyLaw", "as_scipy"]
 
 
-def as_scipy(law: _Law) -> Any:
-    """Return the law as a frozen distribution; see the law's own `as_scipy`."""
-    return ScipyLaw(law).freeze()
+def as_scipy(law: _Law) -> ScipyLaw:
+    """Return the law as a distribution of scipy.stats; see the law's own `as_scipy`."""
+    return ScipyLaw(law)
 
 
 class ScipyLaw(rv_discrete):  # type: ignore[misc]

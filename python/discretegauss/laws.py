@@ -112,7 +112,7 @@ class _Law(LawFunctions):
     rvs = sample
 
     def as_scipy(self) -> Any:
-        """Return the law as a frozen distribution of scipy.stats.
+        """Return the law as a distribution of scipy.stats, without shape parameters.
 
         Returns
         -------

@@ -120,7 +120,8 @@ def draws_again(call: Call, tape: bytes) -> list[int]:
     """Return the draws of a call, made once more from the same bytes."""
     draw, source = getattr(dg, call.function), TapeSource(tape)
     if call.n is None:
-        return [draw(*call.parameters, source=source) for _ in range(call.n_scalars)]
+        method: Any = call.method
+        return [draw(*call.parameters, source=source, method=method) for _ in range(call.n_scalars)]
     return [int(x) for x in draw(*call.parameters, size=call.n, source=source, **call.keywords())]
 
 
@@ -169,7 +170,7 @@ def test_a_call_leaves_nothing_behind(
         assert findings == [], described(findings, tape)
     if source != "caller":  # it may have been asked for too little at a time to leave much
         with after_the_call(getrandom_shim, name, source, "1", "no-wiping") as (pid, tape):
-            assert len(found(pid, words)) >= min(20, len(tape) // 4), "the search is blind"
+            assert len(found(pid, words)) >= min(10, len(tape) // 4), "the search is blind"
 
 
 @pytest.mark.usefixtures("native_engine")

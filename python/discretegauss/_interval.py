@@ -236,10 +236,19 @@ _ROOM = 2**20
 def arithmetic(bits: int) -> Arithmetic:
     """Return the arithmetic of a precision; the last few are kept (they are immutable).
 
-    GMP and MPFR end the process when they find no memory, so some is asked for here first.
+    GMP and MPFR end the process when they find no memory, so some is asked for first.
     """
+<<<<<<< HEAD
     np.empty(_ROOM, np.uint8)  # not written to: a fortieth of the time of a bytearray
+=======
+    require_room()
+>>>>>>> main
     return _arithmetic(bits)
+
+
+def require_room() -> None:
+    """Raise MemoryError if there is not enough memory for certified arithmetic at this moment."""
+    bytearray(_ROOM)
 
 
 @lru_cache(maxsize=256)

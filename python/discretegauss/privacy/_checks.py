@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from .._interval import require_room
 from .._parameters import exact_rational, positive, shown, whole_number
 from ..errors import ParameterValueError
 
@@ -12,6 +13,7 @@ __all__ = ["at_least_zero", "positive_number", "probability", "query_count", "wh
 
 def at_least_zero(value: object, name: str) -> Fraction:
     """Return the exact number, which must not be negative."""
+    require_room()
     exact = exact_rational(value, name)
     if exact < 0:
         raise ParameterValueError(f"{name} must not be negative, got {shown(exact)}")
@@ -20,11 +22,13 @@ def at_least_zero(value: object, name: str) -> Fraction:
 
 def positive_number(value: object, name: str) -> Fraction:
     """Return the exact number, which must be above 0."""
+    require_room()
     return positive(exact_rational(value, name), name)
 
 
 def probability(value: object, name: str) -> Fraction:
     """Return the exact number, which must lie strictly between 0 and 1."""
+    require_room()
     exact = exact_rational(value, name)
     if not 0 < exact < 1:
         raise ParameterValueError(

@@ -238,17 +238,13 @@ def arithmetic(bits: int) -> Arithmetic:
 
     GMP and MPFR end the process when they find no memory, so some is asked for first.
     """
-<<<<<<< HEAD
-    np.empty(_ROOM, np.uint8)  # not written to: a fortieth of the time of a bytearray
-=======
     require_room()
->>>>>>> main
     return _arithmetic(bits)
 
 
 def require_room() -> None:
     """Raise MemoryError if there is not enough memory for certified arithmetic at this moment."""
-    bytearray(_ROOM)
+    np.empty(_ROOM, np.uint8)  # not written to: a fortieth of the time of a bytearray
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,7 @@
-"""A law as a distribution of scipy.stats: scipy's interface, our probabilities and draws."""
+"""A law as a distribution of scipy.stats, answering with the law's own functions.
+
+The only module that imports scipy, and only when asked.
+"""
 
 from __future__ import annotations
 
@@ -6,79 +9,95 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import ParameterTypeError
-
 try:
     from scipy.stats import rv_discrete
-except ModuleNotFoundError as missing:
+except ImportError as error:
     raise ImportError(
         "as_scipy() needs scipy, which is not installed: pip install scipy"
-    ) from missing
+    ) from error
+
+from . import _moments
+from ._probability import float_value
+from .errors import ParameterTypeError
 
 if TYPE_CHECKING:
-    from ._law_functions import LawFunctions
+    from .laws import _Law
 
 __all__ = ["ScipyLaw", "as_scipy"]
 
 
+def as_scipy(law: _Law) -> ScipyLaw:
+    """Return the law as a distribution of scipy.stats; see the law's own `as_scipy`."""
+    return ScipyLaw(law)
+
+
 class ScipyLaw(rv_discrete):  # type: ignore[misc]
-    """A distribution of scipy.stats without shape parameters; ``loc`` shifts it, as usual."""
+    """scipy's machinery (loc, arrays, expect, frozen distributions) around a law.
 
-    def __new__(cls, *_args: Any, **_given: Any) -> ScipyLaw:  # rv_discrete's knows its own only
-        made: ScipyLaw = object.__new__(cls)
-        return made
+    Floats in, floats out, as everywhere in scipy: quantiles beyond 2**53 are rounded, where the
+    law's own ppf and isf return Python integers.
+    """
 
-    def __init__(self, law: LawFunctions, **given: Any) -> None:
-        given.setdefault("name", type(law).__name__)
-        super().__init__(a=-np.inf, b=np.inf, **given)
-        self._law: Any = law
+    def __new__(cls, *_: Any, **__: Any) -> ScipyLaw:
+        # rv_discrete's own turns the arguments of __init__ into a choice of class
+        return object.__new__(cls)
+
+    def __init__(self, law: _Law) -> None:
+        name = type(law).__name__
+        super().__init__(a=-np.inf, b=np.inf, name=name, longname=name)
+        self.law = law
 
     def _updated_ctor_param(self) -> dict[str, Any]:
-        return {"law": self._law, "name": self.name}
+        # what a frozen distribution, a copy or a pickle makes another of this from
+        return {"law": self.law}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ScipyLaw, (self.law,)
+
+    # --- what is handed to the law
 
     def _pmf(self, k: Any) -> Any:
-        return self._law.pmf(k)
+        return self.law.pmf(k)
 
     def _logpmf(self, k: Any) -> Any:
-        return self._law.logpmf(k)
+        return self.law.logpmf(k)
 
     def _cdf(self, k: Any) -> Any:
-        return self._law.cdf(k)
+        return self.law.cdf(k)
 
     def _logcdf(self, k: Any) -> Any:
-        return self._law.logcdf(k)
+        return self.law.logcdf(k)
 
     def _sf(self, k: Any) -> Any:
-        return self._law.sf(k)
+        return self.law.sf(k)
 
     def _logsf(self, k: Any) -> Any:
-        return self._law.logsf(k)
+        return self.law.logsf(k)
 
     def _ppf(self, q: Any) -> Any:
-        return np.asarray(self._law.ppf(q), float)
+        return np.asarray(self.law.ppf(q), dtype=np.float64)
 
     def _isf(self, q: Any) -> Any:
-        return np.asarray(self._law.isf(q), float)
+        return np.asarray(self.law.isf(q), dtype=np.float64)
 
-    def _stats(self) -> tuple[Any, ...]:
-        symmetric = (2 * self._law.mu).denominator == 1
-        return self._law.mean(), self._law.var(), 0.0 if symmetric else None, None
+    def _entropy(self) -> float:
+        return float(self.law.entropy())
 
-    def _entropy(self) -> Any:
-        return self._law.entropy()
+    def _stats(self) -> tuple[float, float, float, float]:
+        spec = self.law._spec
+        skewness = float_value(lambda bits: _moments.skewness(spec, bits))
+        kurtosis = float_value(lambda bits: _moments.excess_kurtosis(spec, bits))
+        return self.law.mean(), self.law.var(), skewness, kurtosis
 
-    def rvs(self, *args: Any, **options: Any) -> Any:
-        """Draw exactly, with bits from the operating system; a random_state is refused."""
-        if options.get("random_state") is not None:
+    # --- randomness: the operating system's, always
+
+    def rvs(self, *args: Any, **kwds: Any) -> Any:
+        """Draw exactly; loc and size as in scipy, random_state must be None."""
+        if kwds.get("random_state") is not None:
             raise ParameterTypeError(
-                "random_state must not be given: every bit comes from the operating system"
+                "random_state must be None: every bit comes from the operating system"
             )
-        return super().rvs(*args, **options)
+        return super().rvs(*args, **kwds)
 
-    def _rvs(self, size: Any = None, random_state: Any = None) -> Any:
-        return self._law.sample(size)
-
-
-def as_scipy(law: LawFunctions) -> ScipyLaw:
-    """Return the law as a distribution of scipy.stats; see `LawFunctions.as_scipy`."""
-    return ScipyLaw(law)
+    def _rvs(self, *_: Any, size: Any = None, random_state: Any = None) -> Any:
+        return self.law.sample(size if size != () else None)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from ._moments import standard_deviation
 from ._parameters import exact_rational, positive, whole_number
-from ._spread import spread
 from .errors import ParameterOverflowError
 from .laws import DiscreteGaussian
 from .privacy import calibrate_gaussian, zcdp_epsilon
@@ -42,7 +42,7 @@ class Calibration:
     asked_epsilon: Fraction | None
     """What the budget said if it was (epsilon, delta), else None."""
     std: Decimal
-    """Standard deviation of the noise."""
+    """Standard deviation of the noise; 0 if it is below 1e-160."""
     bound95: int
     """The smallest k such that the noise is within -k .. k with a probability of at least 0.95."""
 
@@ -81,7 +81,6 @@ def calibration(
     )
     cost = queries * rho_of(law, exact_sensitivity)
     is_tight = exact_sensitivity.denominator == 1
-    noise_spread = spread(law.sigma2)
     return Calibration(
         law=law,
         sensitivity=exact_sensitivity,
@@ -95,6 +94,15 @@ def calibration(
         delta=exact_delta,
         is_tight=is_tight,
         asked_epsilon=None if epsilon is None else exact_rational(epsilon, "epsilon"),
-        std=noise_spread.std,
-        bound95=noise_spread.bound,
+        std=_standard_deviation(law),
+        bound95=int(law.interval("0.95")[1]),  # by symmetry
     )
+
+
+def _standard_deviation(law: DiscreteGaussian) -> Decimal:
+    """Return it to some 25 digits, as it may be too large for a float; 0 if it is below 1e-160."""
+    enclosed = standard_deviation(law._spec, 100)
+    if enclosed.upper < 1e-160:
+        return Decimal(0)
+    numerator, denominator = enclosed.lower.as_integer_ratio()
+    return Decimal(int(numerator)) / Decimal(int(denominator))

@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import gmpy2
+import numpy as np
 
 __all__ = [
     "Arithmetic",
@@ -243,7 +244,7 @@ def arithmetic(bits: int) -> Arithmetic:
 
 def require_room() -> None:
     """Raise MemoryError if there is not enough memory for certified arithmetic at this moment."""
-    bytearray(_ROOM)
+    np.empty(_ROOM, np.uint8)  # not written to: a fortieth of the time of a bytearray
 
 
 @lru_cache(maxsize=256)

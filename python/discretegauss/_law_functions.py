@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _moments
 from ._interval import Interval
@@ -12,9 +12,6 @@ from ._pointwise import CDF, LOGCDF, LOGPMF, LOGSF, PMF, SF, evaluate
 from ._probability import Bounds, float_bounds, float_value
 from ._quantile_arrays import central_interval, quantiles
 from ._spec import Spec
-
-if TYPE_CHECKING:
-    from ._as_scipy import ScipyLaw
 
 __all__ = ["LawFunctions"]
 
@@ -234,30 +231,3 @@ class LawFunctions:
             return moment(self._spec, bits)
 
         return float_bounds(enclosure) if bounds else float_value(enclosure)
-
-    # --- scipy
-
-    def as_scipy(self) -> ScipyLaw:
-        """Return the law as a frozen distribution of scipy.stats.
-
-        Returns
-        -------
-        scipy.stats distribution
-            With pmf, cdf, ppf, stats, expect and so on, all by the methods here, and rvs, which
-            draws exactly; a random_state is refused, as every bit comes from the operating system.
-
-        Raises
-        ------
-        ImportError
-            If scipy is not installed.
-
-        Examples
-        --------
-        >>> import discretegauss as dg
-        >>> frozen = dg.DiscreteGaussian(100).as_scipy()
-        >>> frozen.rvs(size=5).shape
-        (5,)
-        """
-        from ._as_scipy import as_scipy
-
-        return as_scipy(self)

@@ -10,6 +10,7 @@ Exact facts used: the mean is mu if 2 mu is an integer, as the law is symmetric 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -28,7 +29,14 @@ from ._lattice import (
 from ._spec import Kind, Spec
 from ._tail_generalized import Shape, generalized_tail
 
-__all__ = ["entropy", "mean", "standard_deviation", "variance"]
+__all__ = [
+    "entropy",
+    "excess_kurtosis",
+    "mean",
+    "skewness",
+    "standard_deviation",
+    "variance",
+]
 
 #: A generalised Gaussian of a smaller scale is summed term by term.
 _SMALL_SCALE = 2
@@ -36,19 +44,36 @@ _SMALL_SCALE = 2
 
 def mean(spec: Spec, bits: int) -> Interval:
     """Return the mean."""
-    if (2 * spec.mu).denominator == 1:
+    if _symmetric(spec):
         return arithmetic(bits).rational(spec.mu)
     return _moments(canonical(spec), bits).mean
 
 
 def variance(spec: Spec, bits: int) -> Interval:
     """Return the variance, positive."""
-    return _not_negative(_moments(canonical(spec), bits).variance)
+    return _not_negative(_moments(canonical(spec), bits).second)
 
 
 def standard_deviation(spec: Spec, bits: int) -> Interval:
     """Return the standard deviation, positive."""
     return arithmetic(bits).sqrt(variance(spec, bits))
+
+
+def skewness(spec: Spec, bits: int) -> Interval:
+    """Return E((X - mean)**3)/std**3."""
+    at = arithmetic(bits)
+    if _symmetric(spec):
+        return at.rational(0)
+    return at.div(
+        _moments(canonical(spec), bits).third, at.power(variance(spec, bits), Fraction(3, 2))
+    )
+
+
+def excess_kurtosis(spec: Spec, bits: int) -> Interval:
+    """Return E((X - mean)**4)/var**2 - 3."""
+    at = arithmetic(bits + 4)
+    square = at.power(variance(spec, bits), 2)
+    return at.shift(at.div(_moments(canonical(spec), bits).fourth, square), -3)
 
 
 def entropy(spec: Spec, bits: int) -> Interval:
@@ -58,13 +83,20 @@ def entropy(spec: Spec, bits: int) -> Interval:
     return _not_negative(at.add(at.log(normaliser(spec, bits)[1]), _moments(spec, bits).energy))
 
 
+def _symmetric(spec: Spec) -> bool:
+    return (2 * spec.mu).denominator == 1
+
+
 def _not_negative(a: Interval) -> Interval:
     return Interval(max(a.lower, arithmetic(53).rational(0).lower), a.upper)
 
 
 class _Moments(NamedTuple):
     mean: Interval
-    variance: Interval
+    second: Interval
+    """Central, like the next two."""
+    third: Interval
+    fourth: Interval
     energy: Interval
     """E(phi(X)) - phi(m0)"""
 
@@ -81,14 +113,33 @@ def _moments(spec: Spec, bits: int) -> _Moments:
     return _term_by_term(spec, bits) if small else _generalized(spec, bits)
 
 
-def _from_central(
-    spec: Spec, shift: Interval, second: Interval, energy: Interval, at: Arithmetic
+def _moments_about(
+    origin: Fraction | int,
+    raw: list[Interval],
+    energy: Interval,
+    at: Arithmetic,
+    exact_mean: Fraction | None,
 ) -> _Moments:
-    """Return the moments from E(X - mu), E((X - mu)**2) and the energy."""
-    if (2 * spec.mu).denominator == 1:
-        shift = at.rational(0)
-    square = at.mul(shift, shift)
-    return _Moments(at.shift(shift, spec.mu), at.sub(second, square), energy)
+    """Return the moments from those about some origin, E((X - origin)**n) for n = 1..4."""
+    first, second, third, fourth = raw
+    if exact_mean is not None:
+        first = at.rational(exact_mean - origin)
+    square = at.mul(first, first)
+    # central moments: E2 - a**2, E3 - 3 a E2 + 2 a**3, E4 - 4 a E3 + 6 a**2 E2 - 3 a**4
+    variance = at.sub(second, square)
+    twice = at.sub(at.scale(square, 2), at.scale(second, 3))
+    threefold = at.sub(at.scale(second, 6), at.scale(square, 3))
+    return _Moments(
+        at.shift(first, origin),
+        variance,
+        at.add(third, at.mul(first, twice)),
+        at.add(at.sub(fourth, at.scale(at.mul(first, third), 4)), at.mul(square, threefold)),
+        energy,
+    )
+
+
+def _exact_mean(spec: Spec) -> Fraction | None:
+    return spec.mu if _symmetric(spec) else None
 
 
 # --- term by term
@@ -99,54 +150,50 @@ def _term_by_term(spec: Spec, bits: int) -> _Moments:
     m0 = nearest_integer(spec.mu)
     at = arithmetic(bits + 20)
     right, left = _side(spec, m0, 1, bits, at), _side(spec, m0, -1, bits, at)
-    total = at.shift(at.add(right.weight, left.weight), 1)
-    first = at.div(at.sub(right.first, left.first), total)
-    second = at.div(at.add(right.second, left.second), total)
+    total = at.shift(at.add(right.powers[0], left.powers[0]), 1)
+    raw = [
+        at.div((at.sub if n % 2 else at.add)(right.powers[n], left.powers[n]), total)
+        for n in range(1, 5)
+    ]
     energy = at.div(at.add(right.energy, left.energy), total)
-    if (2 * spec.mu).denominator == 1:  # the mean is mu: no rounding errors in it
-        first = at.rational(spec.mu - m0)
-    return _Moments(at.shift(first, m0), at.sub(second, at.mul(first, first)), energy)
+    return _moments_about(m0, raw, energy, at, _exact_mean(spec))
 
 
 class _Side(NamedTuple):
-    weight: Interval
-    first: Interval
-    second: Interval
+    powers: list[Interval]
     energy: Interval
 
 
 def _side(spec: Spec, m0: int, direction: int, bits: int, at: Arithmetic) -> _Side:
-    """Return the sums of w, n w, n**2 w and e w, n = 1, 2, ..., w = exp(-e) the weight of m0 +- n.
+    """Return the sums of n**i w, i = 0..4, and of e w, over n = 1, 2, ...
 
+    w = exp(-e) is the weight of m0 + n or of m0 - n, in units of that of m0.
     e is convex in n and e(0) = 0 is its least value, so that ratios of w fall, and so do those of
-    n w and n**2 w, the latter being the largest of the three. After n**2 w with ratio q to the term
-    before, at most q/(1 - q) of it remains. For e w: e exp(-e) <= exp(-e/2), as e exp(-e/2) <= 1,
-    and the ratios of exp(-e/2) are the roots of those of w.
+    n**i w, of which n**4 w is the largest. After it, with ratio q to the term before, at most
+    q/(1 - q) of it remains. For e w: e exp(-e) <= exp(-e/2), as e exp(-e/2) <= 1, and the ratios of
+    exp(-e/2) are the roots of those of w.
     """
     zero = at.rational(0)
-    sums = [zero, zero, zero, zero]
+    sums, energy = [zero] * 5, zero
     previous = zero  # -e
     for n in count(1):
         log = log_weight_ratio(spec, m0 + direction * n, m0, at.bits)
         w = at.exp(log)
-        terms = [w, at.scale(w, n), at.scale(w, n * n), at.mul(at.neg(log), w)]
-        sums = [at.add(total, term) for total, term in zip(sums, terms, strict=True)]
+        sums = [at.add(total, at.scale(w, n**i)) for i, total in enumerate(sums)]
+        energy = at.add(energy, at.mul(at.neg(log), w))
         step = at.up.sub(log.upper, previous.lower)  # at least the logarithm of the ratio of w
-        following = Fraction(n + 1, n) ** 2
-        q = at.mul(at.exp(Interval(step, step)), at.rational(following)).upper
+        q = at.scale(at.exp(Interval(step, step)), Fraction(n + 1, n) ** 4).upper
         root = at.up.exp(at.up.div(step, 2))
         if q < 1 and root < 1:
-            rest = at.up.div(at.up.mul(terms[2].upper, q), at.down.sub(1, q))
+            last = at.scale(w, n**4).upper
+            rest = at.up.div(at.up.mul(last, q), at.down.sub(1, q))
             half = at.up.exp(at.up.div(log.upper, 2))
             rest_energy = at.up.div(at.up.mul(half, root), at.down.sub(1, root))
-            small = _small(rest, sums[2].lower, bits) and _small(rest_energy, sums[3].lower, bits)
+            small = _small(rest, sums[0].lower, bits) and _small(rest_energy, energy.lower, bits)
             if small or (w.lower <= 0 and q < 0.5):
-                rests = (rest, rest, rest, rest_energy)
                 return _Side(
-                    *(
-                        Interval(s.lower, at.up.add(s.upper, left))
-                        for s, left in zip(sums, rests, strict=True)
-                    )
+                    [Interval(s.lower, at.up.add(s.upper, rest)) for s in sums],
+                    Interval(energy.lower, at.up.add(energy.upper, rest_energy)),
                 )
         previous = log
     raise AssertionError  # count never ends
@@ -162,41 +209,50 @@ def _small(rest: object, total: object, bits: int) -> bool:
 def _gaussian_by_poisson(spec: Spec, bits: int) -> _Moments:
     """Return the moments of the Gaussian for sigma2 >= 1/2, from the Poisson sums.
 
-    With q_k = exp(-2 pi**2 sigma2 k**2), sums over k >= 1, and Y = X - mu:
+    The Fourier transform of y**n exp(-y**2/(2 sigma2)) at k is (-i sigma)**n He_n(t) times that of
+    the same without y**n, t = 2 pi sigma k, He_n the Hermite polynomial. So, with Y = X - mu, sums
+    over k >= 1, q_k = exp(-t**2/2), c_k = cos(2 pi k mu), s_k = sin(2 pi k mu):
 
-        Z = 1 + 2 sum q_k cos(2 pi k mu)
-        E(Y) Z = -4 pi sigma2 sum k q_k sin(2 pi k mu)
-        E(Y**2) Z = sigma2 (1 + 2 sum (1 - 4 pi**2 sigma2 k**2) q_k cos(2 pi k mu))
+        Z = 1 + 2 sum q_k c_k
+        E(Y) Z = -2 sigma sum t q_k s_k
+        E(Y**2) Z = sigma**2 (1 + 2 sum (1 - t**2) q_k c_k)
+        E(Y**3) Z = 2 sigma**3 sum (t**3 - 3 t) q_k s_k
+        E(Y**4) Z = sigma**4 (3 + 2 sum (t**4 - 6 t**2 + 3) q_k c_k)
 
-    (the Fourier transforms of exp(-y**2/(2 sigma2)) times 1, y, y**2). With L = 2 pi**2 sigma2 >=
-    9.8 no summand of the three sums, factors 2 included, exceeds 2 (1 + 2 k**2 L) exp(-k**2 L).
-    From one k to the next that falls to at most 4 exp(-3 L) < 1/2 of it, so what is left from k on
-    is at most twice its value there.
+    t >= 4.4, so no summand, powers of sigma aside, exceeds 4 t**4 exp(-t**2/2); from one k to the
+    next that falls to at most 2**4 exp(-3 t**2/2) < 1/2 of it, so what is left from k on is at most
+    twice its value there.
     """
     sigma2, mu = spec.parameter, spec.mu
-    at = arithmetic(bits + 20)
-    pi = at.pi()
-    rate = at.scale(at.mul(pi, pi), 2 * sigma2)
-    z, first, second = at.rational(1), at.rational(0), at.rational(1)
+    at = arithmetic(bits + 24)
+    unit = at.mul(at.scale(at.pi(), 2), at.sqrt(at.rational(sigma2)))
+    sums = [at.rational(constant) for constant in (1, 0, 1, 0, 3)]
     for k in count(1):
-        size = at.exp(at.neg(at.scale(rate, k * k)))
-        bound = at.mul(at.shift(at.scale(rate, 2 * k * k), 1), size)
+        t = at.scale(unit, k)
+        t2 = at.mul(t, t)
+        t4 = at.mul(t2, t2)
+        q = at.scale(at.exp(at.scale(t2, Fraction(-1, 2))), 2)
+        bound = at.scale(at.mul(t4, q), 4)
         if at.up.mul_2exp(bound.upper, bits + 6) <= 1:
             break
-        cosine, sine = at.cos_of_turns(k * mu), at.sin_of_turns(k * mu)
-        term = at.scale(at.mul(size, cosine), 2)
-        z = at.add(z, term)
-        first = at.add(first, at.scale(at.mul(size, sine), k))
-        second = at.add(second, at.mul(term, at.shift(at.scale(rate, -2 * k * k), 1)))
-    rest = at.up.mul(bound.upper, 8)
-    z, first, second = (
-        Interval(at.down.sub(s.lower, rest), at.up.add(s.upper, rest)) for s in (z, first, second)
-    )
-    shift = at.div(at.scale(at.mul(pi, first), -4 * sigma2), z)
-    second = at.div(second, z)  # E(Y**2)/sigma2
+        cosine, sine = at.mul(q, at.cos_of_turns(k * mu)), at.mul(q, at.sin_of_turns(k * mu))
+        terms = [
+            cosine,
+            at.mul(at.neg(t), sine),
+            at.mul(at.neg(at.shift(t2, -1)), cosine),
+            at.mul(at.mul(t, at.shift(t2, -3)), sine),
+            at.mul(at.shift(at.sub(t4, at.scale(t2, 6)), 3), cosine),
+        ]
+        sums = [at.add(s, term) for s, term in zip(sums, terms, strict=True)]
+    rest = bound.upper
+    sums = [Interval(at.down.sub(s.lower, rest), at.up.add(s.upper, rest)) for s in sums]
+    standard = [at.div(s, sums[0]) for s in sums[1:]]  # E((Y/sigma)**n)
+    raw = [
+        at.mul(s, at.power(at.rational(sigma2), Fraction(n, 2))) for n, s in enumerate(standard, 1)
+    ]
     at_m0 = (nearest_integer(mu) - mu) ** 2 / (2 * sigma2)
-    energy = at.shift(at.scale(second, Fraction(1, 2)), -at_m0)
-    return _from_central(spec, shift, at.scale(second, sigma2), energy, at)
+    energy = at.shift(at.scale(standard[1], Fraction(1, 2)), -at_m0)
+    return _moments_about(mu, raw, energy, at, _exact_mean(spec))
 
 
 # --- Laplace
@@ -205,41 +261,64 @@ def _gaussian_by_poisson(spec: Spec, bits: int) -> _Moments:
 def _laplace(spec: Spec, bits: int) -> _Moments:
     """Return the moments of the Laplace, from geometric sums on both sides of mu.
 
-    From distance a on, with q = exp(-1/s), u = q/(1 - q) and the weights exp(-j/s) for j = 0, 1,
-    ...: the means of a + j and of (a + j)**2 are a + u and a**2 + 2 a u + u (1 + 2 u).
+    From distance a on, the distances are a + j with weights exp(-j/s), j = 0, 1, ... The means of
+    powers of j, with u = 1/(exp(1/s) - 1), are u, u + 2 u**2, u + 6 u**2 + 6 u**3 and
+    u + 14 u**2 + 36 u**3 + 24 u**4.
     """
     s, mu = spec.parameter, spec.mu
-    at = arithmetic(bits + 20)
+    at = arithmetic(bits + 24)
     a = -(-mu.numerator // mu.denominator) - mu  # from mu up to the next integer
-    b = 1 - a  # and down
-    nearer = min(a, b)
+    sides = (a, 1 - a)
+    nearer = min(sides)
     u = at.div(at.rational(1), at.expm1(at.rational(1 / s)))
-    weights = [at.exp(at.rational((nearer - side) / s)) for side in (a, b)]
+
+    def polynomial(*coefficients: int) -> Interval:
+        value = at.rational(0)
+        for coefficient in reversed(coefficients):
+            value = at.shift(at.mul(value, u), coefficient)
+        return value
+
+    powers = [polynomial(*c) for c in ((1,), (0, 1), (0, 1, 2), (0, 1, 6, 6), (0, 1, 14, 36, 24))]
+    weights = [at.exp(at.rational((nearer - side) / s)) for side in sides]
     total = at.add(*weights)
-    first = [at.shift(u, side) for side in (a, b)]
-    square = at.mul(u, at.shift(at.scale(u, 2), 1))
-    second = [at.add(at.shift(at.scale(u, 2 * side), side * side), square) for side in (a, b)]
-    above = [at.shift(u, side - nearer) for side in (a, b)]
 
-    def weighted(
-        values: list[Interval], combine: Callable[[Interval, Interval], Interval]
-    ) -> Interval:
-        return at.div(combine(at.mul(weights[0], values[0]), at.mul(weights[1], values[1])), total)
+    def mean_of(n: int, shifts: tuple[Fraction, Fraction]) -> Interval:
+        """Return E(Y**n), Y = X - mu: distances to the left are negative."""
+        right, left = (
+            at.mul(weight, _binomial(powers, shift, n, at))
+            for weight, shift in zip(weights, shifts, strict=True)
+        )
+        return at.div((at.sub if n % 2 else at.add)(right, left), total)
 
-    return _from_central(
-        spec,
-        weighted(first, at.sub),
-        weighted(second, at.add),
-        at.scale(weighted(above, at.add), 1 / s),
-        at,
+    energy = at.scale(
+        at.div(
+            at.add(
+                *(
+                    at.mul(weight, at.shift(u, side - nearer))
+                    for weight, side in zip(weights, sides, strict=True)
+                )
+            ),
+            total,
+        ),
+        1 / s,
     )
+    raw = [mean_of(n, sides) for n in range(1, 5)]
+    return _moments_about(mu, raw, energy, at, _exact_mean(spec))
+
+
+def _binomial(powers: list[Interval], shift: Fraction, n: int, at: Arithmetic) -> Interval:
+    """Return the mean of (shift + j)**n from those of powers of j, shift >= 0."""
+    value = at.rational(0)
+    for i in range(n + 1):
+        value = at.add(value, at.scale(powers[i], math.comb(n, i) * shift ** (n - i)))
+    return value
 
 
 # --- generalised Gaussian
 
 
 def _generalized(spec: Spec, bits: int) -> _Moments:
-    """Return the moments from one-sided sums of y**e exp(-phi(y)), e = 0, 1, 2, beta."""
+    """Return the moments from one-sided sums of y**e exp(-phi(y)), e = 0..4, beta."""
     shape = Shape(spec.parameter, spec.beta)
     mu = spec.mu
     at = arithmetic(bits + 20)
@@ -256,8 +335,8 @@ def _generalized(spec: Spec, bits: int) -> _Moments:
         return combine(*sides)
 
     total = both(0, at.add)
-    shift = at.div(both(1, at.sub), total)
-    second = at.div(both(2, at.add), total)
+    raw = [at.div(both(n, at.sub if n % 2 else at.add), total) for n in range(1, 5)]
     energy = at.div(both(spec.beta, at.add), total)
     energy = at.div(energy, at.power(at.rational(spec.parameter), spec.beta))
-    return _from_central(spec, shift, second, at.sub(energy, phi_at(spec, m0, at)), at)
+    energy = at.sub(energy, phi_at(spec, m0, at))
+    return _moments_about(mu, raw, energy, at, _exact_mean(spec))

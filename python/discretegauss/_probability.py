@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from ._incomplete_gamma import scaled_gamma
 from ._interval import (
     Interval,
     arithmetic,
@@ -34,6 +36,7 @@ __all__ = [
     "Tail",
     "float_bounds",
     "float_value",
+    "gaussian_tail_bound",
     "kept_normaliser",
     "log_probability",
     "logpmf",
@@ -146,6 +149,29 @@ def log_probability(tail: Tail, bits: int, ratio: Interval | None = None) -> Int
         return at.log1p(_negative(other))
     log_ratio = at.log(ratio or tail_ratio(tail.spec, tail.m, bits))
     return _at_most(0, at.add(logpmf(tail.spec, tail.m, bits), log_ratio))
+
+
+def gaussian_tail_bound(spec: Spec, m: int, bits: int) -> Interval:
+    """Return the paper's bound on P(X >= m); see DiscreteGaussian.tail_bound.
+
+    With y = m - 1 - mu >= 0 the weights of m, m + 1, ... are at most the integrals over the units
+    before them, together sqrt(pi sigma2/2) erfc(y/sqrt(2 sigma2)). Over sqrt(2 pi sigma2) that is
+    the normal law's tail. The sum over all integers is at least that root if mu is an integer
+    (Poisson summation); otherwise it is taken as it is, where it is less.
+    """
+    at = arithmetic(bits + 20)
+    distance = m - 1 - spec.mu
+    if distance < 0:
+        return at.rational(1)
+    x = arithmetic(2 * bits + 40).rational(distance**2 / (2 * spec.parameter))
+    # erfc(sqrt(x)) = exp(-x) (e**x Gamma(1/2, x))/sqrt(pi)
+    integral = at.mul(scaled_gamma(Fraction(1, 2), x, bits), at.exp(at.neg(x)))
+    tail = at.scale(at.div(integral, at.sqrt(at.pi())), Fraction(1, 2))
+    m0, total = kept_normaliser(spec, bits)
+    weight_of_m0 = at.exp(at.rational(-((m0 - spec.mu) ** 2) / (2 * spec.parameter)))
+    unit = at.sqrt(at.scale(at.pi(), 2 * spec.parameter))
+    excess = at.div(unit, at.mul(total, weight_of_m0))
+    return at.mul(tail, excess) if excess.lower > 1 and spec.mu.denominator != 1 else tail
 
 
 def _negative(a: Interval) -> Interval:

@@ -64,7 +64,6 @@ def _sigma2(sigma2: Fraction) -> str:
 
 
 def _std(std: Decimal) -> str:
-    # A variance that underflows is below the smallest float, 4.9e-324.
     return _rounded(Fraction(std), decimal.ROUND_HALF_EVEN) if std else "below 1e-160"
 
 

@@ -55,7 +55,7 @@ def phi(shape: Shape, y: Fraction, at: Arithmetic) -> Interval:
 def generalized_tail(shape: Shape, d: Fraction, bits: int, power: Fraction | int = 0) -> Interval:
     """Return R_power for any d >= 0, aiming at a relative width of 2**-bits.
 
-    power is 0, 1, 2 or beta (with d = 0 the first term is then 0, as 0**0 = 1 and 0**e = 0).
+    power is 0, 1, 2, 3, 4 or beta (with d = 0 the first term is then 0, as 0**0 = 1 and 0**e = 0).
     """
     plan = _plan(shape, d, bits)
     at = arithmetic(bits + 40 + bits.bit_length() + exponent_guard(shape, d + 1) + plan.guard)
@@ -141,24 +141,34 @@ def _flat(shape: Shape, d: Fraction, n: int, power: Fraction | int, at: Arithmet
     """Return the first n terms, all taken to be y**power, less what phi can take away.
 
     f(y)/f(d) is at most 1 and at least exp(-phi(y)), where phi(y) is at most phi at the last of
-    them. Sums of y**power: exact for 0, 1, 2; else between 0 and n times the largest (which is
-    small against the whole sum: y**beta f is not flat).
+    them. Sums of y**power: exact for integers up to 4; else between 0 and n times the largest,
+    which is small against the whole sum (y**beta f is not flat).
     """
     if n == 0:
         return at.rational(0)
     last = d + n - 1
     least = at.exp(at.neg(phi(shape, last, at)))
-    if power not in (0, 1, 2):
+    if power not in range(5):
         return Interval(at.rational(0).lower, at.scale(_weight(last, power, at), n).upper)
-    # sums of (d + j)**power for j < n
-    ones, j_sum, j2_sum = (
-        Fraction(n),
-        Fraction(n * (n - 1), 2),
-        Fraction(n * (n - 1) * (2 * n - 1), 6),
+    exact = sum(
+        math.comb(int(power), i) * d ** (int(power) - i) * _power_sum(n, i)
+        for i in range(int(power) + 1)
     )
-    exact = (ones, ones * d + j_sum, ones * d * d + 2 * d * j_sum + j2_sum)[int(power)]
     whole = at.rational(exact)
     return Interval(at.mul(whole, least).lower, whole.upper)
+
+
+def _power_sum(n: int, i: int) -> Fraction:
+    """Return 0**i + 1**i + ... + (n - 1)**i for i <= 4, with 0**0 = 1."""
+    return Fraction(
+        (
+            n,
+            n * (n - 1) // 2,
+            n * (n - 1) * (2 * n - 1) // 6,
+            (n * (n - 1) // 2) ** 2,
+            n * (n - 1) * (2 * n - 1) * (3 * n * n - 3 * n - 1) // 30,
+        )[i]
+    )
 
 
 # --- Euler-Maclaurin

@@ -1,14 +1,15 @@
-"""The laws as objects: parameters checked once, then drawn from any number of times.
+"""The laws as objects: parameters checked once; then drawn from, and asked, any number of times.
 
 Frozen, hashable, picklable, shareable between threads and processes: no randomness is in them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -16,10 +17,12 @@ from numpy.typing import DTypeLike, NDArray
 
 from ._arguments import Method, Size, checked_source
 from ._engine import ScalarLaw, prepare_scalar
+from ._interval import float_at_least
 from ._law_functions import LawFunctions
+from ._parameters import exact_rational
+from ._probability import gaussian_tail_bound
 from ._source import Source
 from ._spec import Kind, Spec
-from .errors import MissingCoreError
 from .sampling import draw, exact_spec
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian"]
@@ -32,39 +35,29 @@ _SYSTEM: Final = "getrandom"
 _ONE_THREAD: Final = 1
 
 
-class _Undrawable:
-    """In the place of a sampler that needs the compiled core, where that is missing."""
-
-    def __init__(self, missing: MissingCoreError) -> None:
-        self._message = str(missing)
-
-    def draw(self, source: Source) -> int:
-        """Refuse."""
-        raise MissingCoreError(self._message)
-
-
 class _Law(LawFunctions):
-    """What the laws share: drawing."""
+    """What the laws share: drawing, and the functions of LawFunctions."""
 
     _kind: ClassVar[Kind]
     _spec: Spec
-    _one: ScalarLaw
-    _draw_now: Callable[[], int]
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
-    def _prepare(self, parameter: object, mu: object, beta: object = 1) -> Spec:
-        """Check the parameters and make single draws ready; return the exact parameters."""
+    def _check(self, parameter: object, mu: object, beta: object = 1) -> Spec:
+        """Check the parameters; keep and return the exact ones."""
         spec = exact_spec(self._kind, parameter, mu, beta)
-        try:
-            one = prepare_scalar(spec)
-        except MissingCoreError as missing:  # the law has its probabilities all the same
-            one = _Undrawable(missing)
-        # past the frozen dataclass: no fields, so that compare, hash, repr and pickle skip them
+        # past the frozen dataclass: no field, so that compare, hash, repr and pickle skip it
         object.__setattr__(self, "_spec", spec)
-        object.__setattr__(self, "_one", one)
-        draw_now = getattr(one, "draw_now", None) or partial(one.draw, "getrandom")
-        object.__setattr__(self, "_draw_now", draw_now)
         return spec
+
+    # Made ready when the first draw is asked for: what a law can be asked needs no core.
+
+    @cached_property
+    def _one(self) -> ScalarLaw:
+        return prepare_scalar(self._spec)
+
+    @cached_property
+    def _draw_now(self) -> Callable[[], int]:
+        return getattr(self._one, "draw_now", None) or partial(self._one.draw, "getrandom")
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
@@ -118,6 +111,31 @@ class _Law(LawFunctions):
 
     rvs = sample
 
+    def as_scipy(self) -> Any:
+        """Return the law as a distribution of scipy.stats, without shape parameters.
+
+        Returns
+        -------
+        scipy.stats distribution
+            With pmf, cdf, ppf, stats, expect and so on, all by the methods here, and rvs, which
+            draws exactly; a random_state is refused, as every bit comes from the operating system.
+
+        Raises
+        ------
+        ImportError
+            If scipy is not installed.
+
+        Examples
+        --------
+        >>> import discretegauss as dg
+        >>> frozen = dg.DiscreteGaussian(100).as_scipy()
+        >>> frozen.rvs(size=5).shape
+        (5,)
+        """
+        from ._as_scipy import as_scipy
+
+        return as_scipy(self)
+
 
 @dataclass(frozen=True)
 class DiscreteGaussian(_Law):
@@ -145,9 +163,41 @@ class DiscreteGaussian(_Law):
     mu: Any = Fraction(0)
 
     def __post_init__(self) -> None:
-        spec = self._prepare(self.sigma2, self.mu)
+        spec = self._check(self.sigma2, self.mu)
         object.__setattr__(self, "sigma2", spec.parameter)
         object.__setattr__(self, "mu", spec.mu)
+
+    def tail_bound(self, k: Any) -> float:
+        """Return the paper's upper bound on P(X >= k): P(N >= k - 1), N normal.
+
+        Parameters
+        ----------
+        k : number
+            Any number; what is between integers counts as the integer above.
+
+        Returns
+        -------
+        float
+            The bound, rounded up; 1 for k - 1 < mu. The exact tail, ``law.sf(k - 1)``, is less.
+
+        Notes
+        -----
+        The paper proves it for integers mu. For others the normal law's tail is multiplied with
+        sqrt(2 pi sigma2) over the sum of exp(-(x - mu)**2/(2 sigma2)), where that is above 1: the
+        same proof.
+
+        References
+        ----------
+        arXiv:2004.00010, Proposition 25.
+
+        Examples
+        --------
+        >>> law = DiscreteGaussian(100)
+        >>> law.sf(29) <= law.tail_bound(30) < 0.002
+        True
+        """
+        m = math.ceil(exact_rational(k, "k"))
+        return float_at_least(gaussian_tail_bound(self._spec, m, 64).upper)
 
 
 @dataclass(frozen=True)
@@ -173,7 +223,7 @@ class DiscreteLaplace(_Law):
     mu: Any = Fraction(0)
 
     def __post_init__(self) -> None:
-        spec = self._prepare(self.scale, self.mu)
+        spec = self._check(self.scale, self.mu)
         object.__setattr__(self, "scale", spec.parameter)
         object.__setattr__(self, "mu", spec.mu)
 
@@ -204,7 +254,7 @@ class GeneralizedGaussian(_Law):
     mu: Any = Fraction(0)
 
     def __post_init__(self) -> None:
-        spec = self._prepare(self.scale, self.mu, self.beta)
+        spec = self._check(self.scale, self.mu, self.beta)
         object.__setattr__(self, "scale", spec.parameter)
         object.__setattr__(self, "beta", spec.beta)
         object.__setattr__(self, "mu", spec.mu)

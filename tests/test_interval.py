@@ -1,4 +1,4 @@
-"""Interval arithmetic: the ends enclose the exact value, closely, and become floats the right way."""
+"""Interval arithmetic: ends enclose the exact value, closely, and become floats the right way."""
 
 from __future__ import annotations
 

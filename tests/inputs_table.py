@@ -101,14 +101,16 @@ def is_far(x: Fraction) -> bool:
 
 
 class Rule(NamedTuple):
-    """Which numbers a parameter takes, whether arrays of them, and whether none that is far away.
+    """Which numbers a parameter takes; whether arrays of them; whether none that is far away;
 
-    What is far (beyond 2**200, or nearer to 0 than 2**-200) may end in an OverflowError.
+    whether NaN and the infinities, too. What is far (beyond 2**200, or nearer to 0 than 2**-200)
+    may end in an OverflowError.
     """
 
     holds: Callable[[Fraction], bool]
     arrays: bool = False
     near: bool = False
+    infinite: bool = False
 
     def takes(self, given: Value) -> bool | None:
         """Whether a call with the value must end well; None: it may."""
@@ -116,6 +118,8 @@ class Rule(NamedTuple):
             if self.near and is_far(given.exact) and self.holds(given.exact):
                 return None
             return self.holds(given.exact)
+        if given.sort == "not finite":
+            return self.infinite
         return self.arrays and given.sort == "array"
 
 
@@ -156,6 +160,13 @@ def _dtype(given: Value) -> bool | None:
     return None if isinstance(given.value, np.integer) else False
 
 
+def _share(given: Value) -> bool:
+    """From 0 to 1, or an array; those in VALUES are above 1 or empty."""
+    if given.exact is not None:
+        return 0 <= given.exact <= 1
+    return given.sort == "array" and len(given.value) == 0
+
+
 def _int64_array(given: Value) -> bool:
     value = given.value
     return value is None or (isinstance(value, np.ndarray) and bool(value.dtype == np.int64))
@@ -164,6 +175,7 @@ def _int64_array(given: Value) -> bool:
 positive, any_number = Rule(lambda x: x > 0), Rule(lambda x: True)
 not_negative, probability = Rule(lambda x: x >= 0), Rule(lambda x: 0 < x < 1)
 _whole_number = Rule(lambda x: x > 0 and x.denominator == 1, near=True)
+_point = Rule(lambda x: True, arrays=True, infinite=True)
 _none = Other(lambda given: False)
 _bytes = Other(lambda given: isinstance(given.value, bytes))
 _no_value = Other(lambda given: given.value is None)
@@ -187,6 +199,9 @@ RULES: dict[str, Rule | Other] = {
     "law": _none,
     "queries": Other(lambda given: None if given.sort == "too long" else _one_up(given)),
     "parts": Rule(lambda x: x >= 0),
+    "k": _point,
+    "q": _point,
+    "confidence": Other(_share),
     "seed": _whole(0, inf),
     "tape": _bytes,
 }
@@ -216,6 +231,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("release_table", "report_delta"): probability,
     ("release_table", "sensitivity"): Rule(lambda x: 0 < x < 10**600),  # noise of 600 digits
     ("release_table", "rows_per_person"): _whole(1, 10**1200),
+    ("tail_bound", "k"): any_number,
 }
 
 SAID_AS: dict[tuple[str, str], set[str]] = {
@@ -224,6 +240,9 @@ SAID_AS: dict[tuple[str, str], set[str]] = {
     ("release_table", "rows_per_person"): {"queries", "sigma2"},
 }
 """What else a message may speak of."""
+
+AT_K = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
+MOMENTS = ("mean", "var", "std", "entropy")
 
 _ACCOUNTING = "needs dp-accounting: tests/test_privacy_accounting.py"
 SKIPPED: dict[tuple[str, str], str] = {
@@ -238,6 +257,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "out"): "a path: tests/test_release.py",
     ("release_table", "column"): "the name of a column: tests/test_release.py",
     ("release_table", "force"): "any truth value",
+    **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS)},
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
 }
 
@@ -281,6 +301,15 @@ CALLS: dict[str, dict[str, Any]] = {
     "release_table": {"rho": "1/10"},  # and files of the test
     "sample": {},  # of each law
     "rvs": {},
+    **{name: {"k": 3} for name in AT_K},
+    **{name: {} for name in MOMENTS},
+    "tail_bound": {"k": 3},
+    "ppf": {"q": "1/3"},
+    "isf": {"q": "1/3"},
+    "median": {},
+    "support": {},
+    "interval": {"confidence": "1/3"},
+    "as_scipy": {},
 }
 """Arguments of a right call, without the optional ones."""
 

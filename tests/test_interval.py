@@ -84,7 +84,7 @@ def test_operations_on_wide_intervals_enclose_all_results(
                 assert quotient.upper == gmpy2.inf()
 
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, tuple[Any, F | int, F | int]] = {
     "exp": (mpmath.exp, -300, 300),
     "expm1": (mpmath.expm1, -300, 300),
     "log": (mpmath.log, F(1, 10**9), 10**9),

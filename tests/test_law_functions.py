@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import gmpy2
 import mpmath
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 import discretegauss as dg
+from discretegauss.errors import ParameterTypeError, ParameterValueError
 
 G, L, GG = dg.DiscreteGaussian, dg.DiscreteLaplace, dg.GeneralizedGaussian
 
@@ -212,3 +215,17 @@ def test_scipys_rvs_are_exact_draws() -> None:
     draws = G(4).as_scipy().rvs(size=(50, 4))
     assert draws.shape == (50, 4)
     assert draws.dtype == np.int64
+
+
+def test_quantiles_of_arrays_of_any_numbers() -> None:
+    """Lists of mixed types, as single numbers; what is no number is refused by name."""
+    law = G(100)
+    mixed = ["1/3", 0.5, Decimal("NaN"), Fraction(1, 3), float("nan"), 2, gmpy2.mpfr("inf")]
+    got = law.ppf(mixed)
+    assert got.tolist()[:2] == [law.ppf("1/3"), 0]
+    assert np.isnan(got).tolist() == [False, False, True, False, True, True, True]
+    assert law.isf([0.25, 0.5, 0.75]).tolist() == [law.isf(q) for q in (0.25, 0.5, 0.75)]
+    for wrong in ([None, 0.5], [1j, 2], [[0.5, "a"]], [b"1"], np.array(["a", "b"])):
+        for function in (law.ppf, law.isf):
+            with pytest.raises((ParameterTypeError, ParameterValueError), match=r"^q must"):
+                function(wrong)

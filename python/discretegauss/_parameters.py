@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
-__all__ = ["MAX_BITS", "exact_rational", "exact_words", "positive", "shown", "whole_number"]
+__all__ = [
+    "MAX_BITS",
+    "exact_rational",
+    "exact_words",
+    "not_finite",
+    "positive",
+    "shown",
+    "whole_number",
+]
 
 #: No numerator or denominator may be longer: the arithmetic below aborts the process when memory
 #: runs out, so its operands stay small. DG_MAX_PARAMETER_BITS of the C header is the same number.
@@ -148,6 +156,24 @@ def exact_rational(value: object, name: str) -> Fraction:
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MAX_BITS:
         raise _too_long(exact, name)
     return exact
+
+
+def not_finite(value: object) -> float | None:
+    """Return the NaN or infinity that a number of any type is, as a float; None for all else.
+
+    Examples
+    --------
+    >>> not_finite(Decimal("-Infinity")), not_finite(2.5), not_finite("one")
+    (-inf, None, None)
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, float | np.floating | Decimal | gmpy2.mpfr):
+        if value != value:
+            return math.nan
+        if value in (math.inf, -math.inf):
+            return float(value)
+    return None
 
 
 def exact_words(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

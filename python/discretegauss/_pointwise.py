@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ._given import as_array
 from ._interval import Interval
-from ._parameters import exact_rational
+from ._parameters import exact_rational, not_finite
 from ._probability import (
     FIRST_BITS,
     Bounds,
@@ -86,10 +86,10 @@ def _at_number(function: PointFunction, spec: Spec, k: object, *, bounds: bool) 
 
 def _floor_or_value(function: PointFunction, k: object) -> tuple[int, float | None]:
     """Return the integer below k, and the value where it does not depend on the law."""
-    if isinstance(k, float | np.floating) and not math.isfinite(k):
-        if math.isnan(k):
+    if (special := not_finite(k)) is not None:
+        if math.isnan(special):
             return 0, math.nan
-        return 0, function.at_infinity if k > 0 else function.at_minus_infinity
+        return 0, function.at_infinity if special > 0 else function.at_minus_infinity
     exact = exact_rational(k, "k")
     return math.floor(exact), None if exact.denominator == 1 else function.between
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ._given import as_array
 from ._lattice import canonical, mirrored
-from ._parameters import exact_rational, shown
+from ._parameters import exact_rational, not_finite, shown
 from ._quantile import lower_quantile, tail_guess
 from ._spec import Spec
 from ._vector import supported, tail_table
@@ -37,13 +37,26 @@ def quantiles(spec: Spec, q: object, *, upper: bool) -> Any:
     array = as_array(q, "q")
     if array is None:
         return _shown(_quantile(spec, _level(q, "q", upper=upper)))
-    unique, places = np.unique(array.ravel(), return_inverse=True)
-    found = _looked_up(spec, unique, upper=upper)
+    given, places = _distinct(array.ravel())
+    found = _looked_up(spec, given, upper=upper)
     results = [
         _quantile(spec, _level(value, "q", upper=upper)) if known is None else known
-        for value, known in zip(unique.tolist(), found, strict=True)
+        for value, known in zip(given.tolist(), found, strict=True)
     ]
-    return _packed(results)[places.ravel()].reshape(array.shape)
+    return _packed(results)[places].reshape(array.shape)
+
+
+def _distinct(flat: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return distinct numbers and which of them each element is; objects as they stand.
+
+    Objects are numbers of any type, or none at all: not to be sorted before they are looked at.
+    """
+    if flat.dtype == object:
+        if not all(type(q) is float for q in flat.tolist()):
+            return flat, np.arange(flat.size)
+        flat = flat.astype(np.float64)
+    unique, places = np.unique(flat, return_inverse=True)
+    return unique, places.ravel()
 
 
 def central_interval(spec: Spec, confidence: object) -> tuple[Any, Any]:
@@ -65,7 +78,7 @@ def central_interval(spec: Spec, confidence: object) -> tuple[Any, Any]:
 
 def _level(q: object, name: str, *, upper: bool) -> Fraction | None:
     """Return q or 1 - q exactly; None for what is no finite number."""
-    if isinstance(q, float | np.floating) and not math.isfinite(q):
+    if not_finite(q) is not None:
         return None
     exact = exact_rational(q, name)
     return 1 - exact if upper else exact

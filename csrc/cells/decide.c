@@ -1,18 +1,7 @@
 #include "cells/decide.h"
 
-#include "base/wide.h"
 #include "base/wipe.h"
 #include "cells/refine.h"
-
-enum { MOST_LINE_BLOCKS = 1 << 13 }; /* a distance of 2^13 blocks is 2^61 units */
-
-/** What is asked: is m + f < 2^level H g(y), f = a uniform number in [0, 1) with leading bits F. */
-typedef struct question {
-    dg_place place;
-    const uint8_t *rest;
-    uint32_t m;
-    uint64_t level;
-} question;
 
 /** z = value, of 64 bits: a long may have 32. */
 static void set_int64(mpz_t z, int64_t value)
@@ -24,21 +13,19 @@ static void set_int64(mpz_t z, int64_t value)
     }
 }
 
-static void set_y(mpz_t y, const question *q, const dg_table *table, mpz_t scratch)
+static void set_y(mpz_t y, const dg_question_at *q, const dg_table *table, mpz_t scratch)
 {
-    set_int64(y, q->place.block);
+    set_int64(y, q->place->block);
     mpz_mul_2exp(y, y, table->tick_bits);
-    mpz_import(scratch, 1, -1, sizeof q->place.tick, 0, 0, &q->place.tick);
+    mpz_import(scratch, 1, -1, sizeof q->place->tick, 0, 0, &q->place->tick);
     mpz_add(y, y, scratch);
     mpz_mul_2exp(y, y, 8 * table->rest_bytes);
     mpz_import(scratch, table->rest_bytes, -1, 1, 0, 0, q->rest);
     mpz_add(y, y, scratch);
 }
 
-/** Decide the question exactly, given the leading bits of f. */
-static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leading,
-                                                  const question *q, const dg_table *table,
-                                                  dg_bits *bits)
+dg_status dg_decide_exactly(bool *accepted, uint64_t leading, const dg_question_at *q,
+                            const dg_table *table, dg_bits *bits)
 {
     const dg_question exact = {table->height, q->m, q->level};
     mpz_t y, f;
@@ -51,43 +38,6 @@ static __attribute__((noinline)) dg_status refine(bool *accepted, uint64_t leadi
     dg_wipe_mpz(f);
     mpz_clears(y, f, NULL);
     return status;
-}
-
-/** v, or what is nearest to it in [-most, most]: a steep line far from its chord leaves 64 bits. */
-static inline int64_t within(dg_wide v, int64_t most)
-{
-    if (dg_wide_less(v, dg_wide_of(-most))) {
-        return -most;
-    }
-    return dg_wide_less(dg_wide_of(most), v) ? most : (int64_t)v.low;
-}
-
-/** Decide by a line: is m + f < 2^level H g(y); by MPFR where the line does not tell. */
-static inline dg_status compare(bool *accepted, const dg_line *line, int64_t block, uint64_t tick,
-                                uint32_t m, uint64_t level, const uint8_t *rest,
-                                const dg_table *table, dg_bits *bits)
-{
-    int64_t value = 0, error = DG_UNKNOWN_ERROR;
-    if (line != NULL && block >= -MOST_LINE_BLOCKS && block < MOST_LINE_BLOCKS) {
-        int64_t at = (block * (INT64_C(1) << DG_DISTANCE_BITS)) +
-                     (int64_t)(tick << (DG_DISTANCE_BITS - table->tick_bits)) - table->centre;
-        int64_t inside = (int64_t)line->far - (at < 0 ? -at : at);
-        dg_wide rise = dg_wide_down(dg_wide_product(inside, line->slope), DG_SLOPE_BITS);
-        value = within(dg_wide_add(rise, dg_wide_of(line->base)), INT64_C(1) << 61);
-        error = line->error;
-    }
-    if (DG_ALWAYS_REFINE) {
-        error = DG_UNKNOWN_ERROR;
-    }
-    uint64_t leading;
-    DG_TRY(dg_bits_word(&leading, DG_HEIGHT_BITS / 8, bits));
-    const int64_t height = (int64_t)leading;
-    *accepted = height < value - error; /* F + 1 <= the lower bound */
-    if (__builtin_expect(*accepted | (height >= value + error), 1)) {
-        return DG_OK;
-    }
-    const question q = {{block, tick}, rest, m, level};
-    return refine(accepted, leading, &q, table, bits);
 }
 
 /** The number of leading one bits of the stream: Law: Pr[*level = i] = 2^-(i+1). */
@@ -124,27 +74,18 @@ static __attribute__((noinline)) dg_status decide_tail(dg_place *place, bool *ac
         uint64_t row = (left ? 0 : DG_TAIL_LEVELS) + level;
         line = &table->lines[table->tail_lines + (row << table->tail_line_bits) + part];
     }
-    return compare(accepted, line, place->block, place->tick, 0, level, rest, table, bits);
+    return dg_decide_by_line(accepted, line, &(dg_question_at){place, rest, 0, level}, table, bits);
 }
 
-dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word, const uint8_t *rest,
-                    const dg_table *table, dg_bits *bits)
+dg_status dg_decide_rare(dg_place *place, bool *accepted, uint64_t cell, const uint8_t *rest,
+                         const dg_table *table, dg_bits *bits)
 {
-    uint64_t cell = word & ((UINT64_C(1) << table->index_bits) - 1);
-    place->tick = (word >> table->index_bits) & ((UINT64_C(1) << table->tick_bits) - 1);
     *accepted = true;
     if (cell < table->n_full) {
         place->block = table->block_of[cell];
         return DG_OK;
     }
-    cell -= table->n_full;
-    if (cell < table->n_partial) {
-        const dg_partial *partial = &table->partial[cell];
-        place->block = partial->block;
-        return compare(accepted, &table->lines[partial->line], place->block, place->tick,
-                       partial->level, 0, rest, table, bits);
-    }
-    cell -= table->n_partial;
+    cell -= table->n_full + table->n_partial;
     for (int side = 0; side < 2; side++) {
         if (cell < table->n_tail_side) {
             return decide_tail(place, accepted, side == 0, cell, rest, table, bits);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_CHUNK = 2048, CHUNK_BYTES = 8192, MOST_DTYPE_REST = 2 };
+enum { MOST_CHUNK = 2048, CHUNK_BYTES = 8192, MOST_DTYPE_REST = 2, CACHE_LINE = 64 };
 
 size_t dg_table_chunk(const dg_table *table)
 {
@@ -34,6 +34,8 @@ typedef struct sink {
     dg_dtype dtype;
     bool direct; /* the dtype holds the whole core, and there is no rest */
     dg_wide c;
+    const uint8_t *next; /* the next chunk's part of the output, if it is written directly */
+    size_t next_bytes;
     uint8_t *rest; /* the rests; of wide items they are the items' low bytes */
     size_t rest_stride;
 } sink;
@@ -106,26 +108,31 @@ static dg_status put(const sink *to, size_t i, dg_wide y)
     return store(to->out, i, to->dtype, dg_wide_add(to->c, y));
 }
 
-/** Item i of the chunk = c + y, cut to the item: it fits if y is of the core. */
-static inline void put_directly(const sink *to, size_t i, uint64_t y)
+/** Item i = value, cut to the item. */
+static inline void put_item(uint8_t *out, size_t i, size_t stride, uint64_t value)
 {
-    const uint64_t value = to->c.low + y;
     const uint32_t value32 = (uint32_t)value;
     const uint16_t value16 = (uint16_t)value;
     const uint8_t value8 = (uint8_t)value;
-    switch (to->stride) {
+    switch (stride) {
     case 1:
-        memcpy(to->out + i, &value8, 1);
+        memcpy(out + i, &value8, 1);
         break;
     case 2:
-        memcpy(to->out + 2 * i, &value16, 2);
+        memcpy(out + 2 * i, &value16, 2);
         break;
     case 4:
-        memcpy(to->out + 4 * i, &value32, 4);
+        memcpy(out + 4 * i, &value32, 4);
         break;
     default:
-        memcpy(to->out + 8 * i, &value, 8);
+        memcpy(out + 8 * i, &value, 8);
     }
+}
+
+/** Item i of the chunk = c + y, cut to the item: it fits if y is of the core. */
+static inline void put_directly(const sink *to, size_t i, uint64_t y)
+{
+    put_item(to->out, i, to->stride, to->c.low + y);
 }
 
 /** The bytes of the planes of n draws, without positions. */
@@ -170,8 +177,37 @@ static inline uint64_t item_at(const uint8_t *out, size_t i, size_t stride)
     }
 }
 
-/** Look up n draws: into the output if `directly`, else into state->y; note those that are flagged,
+/** Finish the draws that the look-up left whose cells are full; keep the others in state->flagged,
  * with their words, as reading on moves the buffer. */
+static void finish_full(uint8_t *out, size_t stride, uint64_t c, const dg_planes *planes,
+                        const dg_table *table, fill_state *state)
+{
+    const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
+    const uint64_t tick_mask = (UINT64_C(1) << table->tick_bits) - 1;
+    const uint32_t n = state->n_flagged;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const size_t at = state->at[i], row = planes->rows[at] & row_mask;
+        const uint16_t special = (uint16_t)(state->position_of[at] + table->rows.special[row]);
+        const uint32_t cell = table->n_coded + special;
+        /* the item is c + a multiple of 2^tick_bits + the tick; items hold the whole core, so they
+         * are longer than a tick */
+        const uint64_t tick = (item_at(out, at, stride) - c) & tick_mask;
+        const uint64_t word = cell | tick << table->index_bits;
+        /* of a cell that is not full: something, which nobody reads */
+        const uint64_t block = (uint64_t)(int64_t)table->block_of[cell];
+        put_item(out, at, stride, c + (block << table->tick_bits) + tick);
+        state->flagged[left] = (flagged){word, (uint32_t)at};
+        left += cell >= table->n_full;
+        dg_decide_soon(word, 0, table);
+    }
+    state->n_flagged = left;
+    for (uint32_t i = 0; i < left; i++) {
+        dg_decide_soon(state->flagged[i].word, 1, table);
+    }
+}
+
+/** Look up n draws: into the output if `directly`, else into state->y; note those that are left. */
 static dg_status look_up_round(const sink *to, size_t n, bool directly, fill_state *state)
 {
     const dg_table *table = to->table;
@@ -182,21 +218,7 @@ static dg_status look_up_round(const sink *to, size_t n, bool directly, fill_sta
     const uint64_t c = directly ? to->c.low : 0;
     state->n_flagged =
         table->look_up(out, stride, state->at, state->position_of, c, &planes, table);
-    const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
-    const uint64_t tick_mask = (UINT64_C(1) << table->tick_bits) - 1;
-    for (uint32_t i = 0; i < state->n_flagged; i++) {
-        const size_t at = state->at[i], row = planes.rows[at] & row_mask;
-        const uint16_t special = (uint16_t)(state->position_of[at] + table->rows.special[row]);
-        /* the item is c + a multiple of 2^tick_bits + the tick; items hold the whole core, so they
-         * are longer than a tick */
-        const uint64_t tick = (item_at(out, at, stride) - c) & tick_mask;
-        const uint64_t word = (table->n_coded + special) | tick << table->index_bits;
-        state->flagged[i] = (flagged){word, (uint32_t)at};
-        dg_decide_soon(word, 0, table);
-    }
-    for (uint32_t i = 0; i < state->n_flagged; i++) {
-        dg_decide_soon(state->flagged[i].word, 1, table);
-    }
+    finish_full(out, stride, c, &planes, table, state);
     return DG_OK;
 }
 
@@ -220,13 +242,31 @@ static dg_status put_full(const sink *to, size_t n, const fill_state *state)
     return DG_OK;
 }
 
+/** How many cache lines of the next chunk's output go with each flagged draw. */
+static size_t next_lines(const sink *to, const fill_state *state)
+{
+    const size_t most = to->next_bytes / CACHE_LINE;
+    return state->n_flagged == 0 ? 0 : most / state->n_flagged + 1;
+}
+
+/** Have n lines of the next chunk's output brought to the cache, while decisions keep the processor
+ * busy: the look-up writes faster than memory takes it. */
+static inline void fetch_next(const sink *to, size_t first, size_t n)
+{
+    for (size_t i = first; i < first + n && i * CACHE_LINE < to->next_bytes; i++) {
+        __builtin_prefetch(to->next + i * CACHE_LINE, 1, 2);
+    }
+}
+
 /** Decide the flagged draws of a round. Ensures: *n_left draws, whose attempts failed, are pending.
  */
 static dg_status decide_flagged(const sink *to, size_t *n_left, fill_state *state)
 {
     const dg_table *table = to->table;
     uint32_t left = 0;
+    const size_t lines = state->first_round ? next_lines(to, state) : 0;
     for (uint32_t i = 0; i < state->n_flagged; i++) {
+        fetch_next(to, i * lines, lines);
         const size_t position = item_of(state->flagged[i].at, state);
         const uint8_t *rest = to->rest + position * to->rest_stride;
         dg_place place;
@@ -324,7 +364,10 @@ static __attribute__((noinline)) dg_status fill_chunks(sink *to, size_t n, fill_
     const size_t chunk = dg_table_chunk(to->table);
     for (size_t done = 0; done < n; done += chunk) {
         size_t some = n - done < chunk ? n - done : chunk;
-        look_ahead(n - done - some, to->table, state->bits);
+        const size_t left = n - done - some;
+        look_ahead(left, to->table, state->bits);
+        to->next = to->out + some * to->stride;
+        to->next_bytes = to->direct ? (left < chunk ? left : chunk) * to->stride : 0;
         if (to->wide) {
             to->rest = to->out;
         }

@@ -260,13 +260,13 @@ static void count_partial_and_rows(dg_builder *build)
 static long width_bits(const dg_law *law)
 {
     const bool squared = law->kind == DG_DISCRETE_GAUSSIAN;
-    unsigned long factor = squared ? 28 : 9;
+    unsigned long factor = squared ? 28 : 8;
     mpz_t width;
     mpz_init(width);
     if (law->kind == DG_GENERALIZED_GAUSSIAN) {
         mpz_mul_ui(width, law->beta_num, 4);
         mpz_fdiv_q(width, width, law->beta_den); /* 4 beta */
-        factor = mpz_cmp_ui(width, 5) < 0    ? 9
+        factor = mpz_cmp_ui(width, 5) < 0    ? 8
                  : mpz_cmp_ui(width, 7) < 0  ? 6
                  : mpz_cmp_ui(width, 10) < 0 ? 4
                                              : 3;

@@ -29,7 +29,8 @@ enum {
 };
 
 /** A line that bounds t = 2^56 (2^i H g - m) against the distance, i the tail level (0 in the
- *  core): v = base + floor((far - distance) slope / 2^40), held within 2^61 in size, and
+ *  core): v = base + floor((far - distance) slope / 2^40), where the second term is held
+ *  within 2^62 in size, and
  *
  *    C(v - error) <= C(t) <= C(v + error),   C(t) = t clamped to [0, 2^56],
  *

@@ -5,8 +5,9 @@ t = 2**56 (2**i H g(y) - m) and C the clamp to [0, 2**56],
 
     C(v - error) <= C(t) <= C(v + error)
 
-where v is what the C code computes from the block and the tick of y. It clamps v to 2**61 in size,
-which changes neither side, as 0 <= error <= 2**60 (checked).
+where v is what the C code computes from the block and the tick of y. It holds v's second term, the
+rise from base, within 2**62, which changes neither side, as 0 <= error <= 2**60 and
+abs(base) <= 2**61 + 2**57 (checked).
 
 From v to a straight line. Let D be the true distance of y and `at` the code's. They differ by the
 rounding of the stored centre and by the rest bytes, which the code does not look at:
@@ -52,6 +53,7 @@ __all__ = ["Use", "line_holds"]
 
 _ONE = 2**56  # the height of a cell
 _MOST_ERROR = 2**60
+_MOST_BASE = 2**61 + 2**57
 _MOST_PIECES = 400
 
 
@@ -148,6 +150,8 @@ def line_holds(line: Line, use: Use, table: Table, weight: Weight) -> bool | Non
         True: proven. False: refuted at some distance. None: not decided at this precision.
     """
     if not (0 <= line.error <= _MOST_ERROR and 0 <= line.slope < 2**63 and 0 <= line.far < 2**63):
+        return False
+    if abs(line.base) > _MOST_BASE:
         return False
     claim = _Claim(line, use, table, weight)
     if use.near == use.far:

@@ -267,7 +267,7 @@ static long width_bits(const dg_law *law)
         mpz_mul_ui(width, law->beta_num, 4);
         mpz_fdiv_q(width, width, law->beta_den); /* 4 beta */
         factor = mpz_cmp_ui(width, 5) < 0    ? 8
-                 : mpz_cmp_ui(width, 7) < 0  ? 6
+                 : mpz_cmp_ui(width, 7) < 0  ? 5
                  : mpz_cmp_ui(width, 10) < 0 ? 4
                                              : 3;
     }

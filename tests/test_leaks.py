@@ -107,7 +107,9 @@ if NATIVE:
         ),
         "no such table": (
             lambda: refused(
-                lambda: dg.GeneralizedGaussian(Fraction(1, 9), 3**50 + next(_counter), "1/3"),
+                lambda: dg.GeneralizedGaussian(
+                    Fraction(1, 9), 3**50 + next(_counter), "1/3"
+                ).sample(),
                 ValueError,
             ),
             1,

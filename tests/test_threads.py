@@ -10,12 +10,16 @@ build with -DDG_SANITIZE=thread.
 from __future__ import annotations
 
 import ctypes
+import os
+import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +28,7 @@ import pytest
 from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
+from discretegauss._threads import Worker
 
 SIGMA2 = 2**110
 ENGINE = dg.build_info()["engine"]
@@ -161,3 +166,52 @@ def test_a_callers_source_is_not_shared_between_threads() -> None:
 
     with pytest.raises(ValueError, match="threads"):
         dg.discrete_gaussian(1, 3, source=source, threads=2)
+
+
+def _start_and_fork(step: int) -> int | None:
+    """Start a worker and fork at a step of it; the child's pid, None if there is no such step.
+
+    A trace function stands for the signal handler: it, too, runs between Python's instructions. In
+    the child this ends with the process, by 0 if what was started there is done when waited for.
+    """
+    done: list[int] = []
+    forked: list[int] = []
+    steps = count()
+
+    def trace(frame: Any, event: str, _argument: object) -> Any:
+        if frame.f_code is not Worker.start.__code__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and next(steps) == step:
+            forked.append(os.fork())
+        return trace
+
+    worker = Worker(lambda: done.append(os.getpid()))
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        worker.start()
+    finally:
+        sys.settrace(before)
+    worker.wait()
+    if forked and forked[0] == 0:
+        os._exit(0 if worker._started[1] != os.getpid() or done == [os.getpid()] else 1)
+    assert done == [os.getpid()]
+    return forked[0] if forked else None
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_at_any_step_of_a_start_leaves_nobody_waiting() -> None:
+    """A signal handler may fork while a thread is started: the child ends, as the parent does."""
+    step = 0
+    while (child := _start_and_fork(step)) is not None:
+        deadline = time.monotonic() + 60
+        while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                pytest.fail(f"the child of a fork at step {step} waits for ever")
+            time.sleep(0.001)
+        assert ended[1] == 0, step
+        step += 1
+    assert step > 10

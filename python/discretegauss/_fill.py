@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ._engine import ManyLaws, PreparedLaw
 from ._source import Source
-from ._threads import require_room, wait_for
+from ._threads import Worker, require_room, wait_for
 
 __all__ = ["fill_array", "fill_each"]
 
@@ -109,15 +109,14 @@ def _work_together(parts: _Parts, work: Callable[[], None], threads: int) -> Non
             parts.stop()
 
     require_room(threads - 1)
-    workers: list[threading.Thread] = []
+    workers: list[Worker] = []
     try:
         for _ in range(threads - 1):
-            worker = threading.Thread(target=work_along)
+            workers.append(Worker(work_along))  # first: who is started is waited for
             try:
-                worker.start()
+                workers[-1].start()
             except RuntimeError:  # no more threads for this process
                 break
-            workers.append(worker)
         work()
         wait_for(workers)
     except BaseException:

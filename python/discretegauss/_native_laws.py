@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -282,26 +283,23 @@ class NativeSteady:
         self._width = int(lib.dg_law_wide_bytes(self._law))
         self.info = ffi.new("dg_steady_info *")
         lib.dg_steady_describe(self.info, self.handle)
-        #: One draw from getrandom, with nothing on the way that could be left out.
-        self.draw_now: Callable[[], int] = _system_draws(self.handle)
-        if not self.info.fits_int64:
-            self.draw_now = lambda: self._draw_wide("getrandom")
+        #: One draw from getrandom, with nothing on the way that could be left out; and no reference
+        #: to this object, which would then live until Python looks for cycles.
+        self.draw_now: Callable[[], int] = (
+            _system_draws(self.handle)
+            if self.info.fits_int64
+            else partial(_wide_draw, self.handle, self._width, "getrandom")
+        )
 
     def draw(self, source: Source) -> int:
         """Return one draw."""
         if not self.info.fits_int64:
-            return self._draw_wide(source)
+            return _wide_draw(self.handle, self._width, source)
         caller, pointer = _opened(source)
         drawn = lib.dg_steady_draw(self.handle, pointer)
         if drawn < _LEAST_DRAW:
             _check(drawn - _FAILED, caller)
         return drawn
-
-    def _draw_wide(self, source: Source) -> int:
-        out = ffi.new("uint8_t[]", self._width)
-        caller, pointer = _opened(source)
-        _check(lib.dg_steady_draw_wide(out, self._width, self.handle, pointer), caller)
-        return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
 
 #: Below _LEAST_DRAW dg_steady_draw returns _FAILED + status.
@@ -322,8 +320,16 @@ def _system_draws(handle: Any) -> Callable[[], int]:
     return draw_now
 
 
+def _wide_draw(handle: Any, width: int, source: Source) -> int:
+    """Return one draw of any size."""
+    out = ffi.new("uint8_t[]", width)
+    caller, pointer = _opened(source)
+    _check(lib.dg_steady_draw_wide(out, width, handle, pointer), caller)
+    return int.from_bytes(ffi.buffer(out), "little", signed=True)
+
+
 def _builds_slowly(spec: Spec) -> bool:
-    """Return whether the table of a law may take more than some 30 ms to build, or even seconds."""
+    """Return whether the table of a law may take more than some 5 ms to build: up to 0.1 s."""
     parts = [n for f in (spec.parameter, spec.mu) for n in (f.numerator, f.denominator)]
     return spec.kind is Kind.GENERALIZED_GAUSSIAN or max(n.bit_length() for n in parts) > 1000
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import _thread
 import mmap
+import operator
+import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TypeVar
 
-__all__ = ["interruptible", "require_room", "wait_for"]
+__all__ = ["Worker", "interruptible", "require_room", "wait_for"]
 
 _T = TypeVar("_T")
 
@@ -31,15 +35,50 @@ def require_room(n_threads: int) -> None:
             raise MemoryError(f"no room for {n_threads} threads more") from None
 
 
-def wait_for(threads: Sequence[threading.Thread]) -> None:
-    """Return when no thread is alive; one that a fork has left behind in the parent is not.
+class Worker:
+    """A thread that makes one call, which must not raise.
 
-    Signals are heard meanwhile. A handler may fork: the child would wait for a thread that it does
-    not have, but for the timeout.
+    As `threading.Thread`, but starting it does not wait for its first step: in the child of a fork
+    that a signal handler made at that moment, there is nobody to take it.
     """
-    for thread in threads:
-        while thread.is_alive():
-            thread.join(_SECONDS)
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._call = call
+        self._at_work = _thread.allocate_lock()
+        self._started: list[int] = []  # the thread, and the process that it was started in
+
+    def start(self) -> None:
+        """Make the call in a thread; RuntimeError if the process can have no more of them."""
+        self._at_work.acquire()
+        # One call of C code, so that no signal handler runs, and forks, between the two: the child
+        # either starts a thread of its own or knows that it has none.
+        steps: tuple[Callable[[], int], ...] = (
+            partial(_thread.start_new_thread, self._run, ()),
+            os.getpid,
+        )
+        self._started.extend(map(operator.call, steps))
+
+    def _run(self) -> None:
+        try:
+            self._call()
+        finally:
+            self._at_work.release()
+
+    def wait(self) -> None:
+        """Return when the call is made; or at once, if it was not started in this process.
+
+        Signals are heard meanwhile, and a handler may fork: hence the timeout.
+        """
+        while self._started and self._started[1] == os.getpid():
+            if self._at_work.acquire(timeout=_SECONDS):
+                self._at_work.release()
+                return
+
+
+def wait_for(workers: Iterable[Worker]) -> None:
+    """Return when all have made their calls."""
+    for worker in workers:
+        worker.wait()
 
 
 def interruptible(call: Callable[[], _T]) -> _T:
@@ -60,12 +99,12 @@ def interruptible(call: Callable[[], _T]) -> _T:
             errors.append(error)
 
     require_room(1)
-    thread = threading.Thread(target=make, daemon=True)
+    worker = Worker(make)
     try:
-        thread.start()
+        worker.start()
     except RuntimeError:  # no more threads for this process
         return call()
-    wait_for([thread])
+    worker.wait()
     if errors:
         raise errors[0]
     return results[0] if results else call()  # no result: a fork left the thread behind

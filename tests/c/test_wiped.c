@@ -41,7 +41,8 @@ static int caller(void *context, uint8_t *out, size_t n)
 
 /* --- wiping that can be turned off ------------------------------------------------------------- */
 
-static bool wiping = true;
+extern bool wiping; /* not static: a C library may have declared explicit_bzero inline */
+bool wiping = true;
 
 void explicit_bzero(void *memory, size_t n)
 {

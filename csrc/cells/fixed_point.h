@@ -20,16 +20,24 @@ enum {
     DG_LOG_ERROR = 2       /* of dg_log2, in units of logarithms */
 };
 
+/** The mask, of which the compiler shall not know that it is all ones or 0: it would make branches
+ *  of choices by it (clang 14 does; test_steady_time.c). */
+static inline uint64_t dg_mask(uint64_t mask)
+{
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
 /** All ones if a < b, else 0. */
 static inline uint64_t dg_mask_less(uint64_t a, uint64_t b)
 {
-    return 0 - ((a ^ ((a ^ b) | ((a - b) ^ b))) >> 63);
+    return dg_mask(0 - ((a ^ ((a ^ b) | ((a - b) ^ b))) >> 63));
 }
 
 /** All ones if a != 0, else 0. */
 static inline uint64_t dg_mask_nonzero(uint64_t a)
 {
-    return 0 - ((a | (0 - a)) >> 63);
+    return dg_mask(0 - ((a | (0 - a)) >> 63));
 }
 
 /** a where mask is all ones, b where it is 0. */

@@ -136,7 +136,7 @@ void dg_steady_attempt(dg_attempt *out, uint64_t choice, uint64_t point, uint64_
     const uint64_t cell = (uint64_t)(product >> 64);
     const uint64_t counts = ~dg_mask_less((uint64_t)product, steady->excess);
     const uint64_t is_tail = ~dg_mask_less(cell, steady->n_core);
-    out->left = 0 - (point & 1);
+    out->left = dg_mask(0 - (point & 1));
     point &= ~UINT64_C(1);
     const uint64_t ones = (uint64_t)__builtin_clzll(~point);
     const uint64_t is_beyond = is_tail & ~dg_mask_less(ones, DG_MOST_STEP);
@@ -151,8 +151,8 @@ void dg_steady_attempt(dg_attempt *out, uint64_t choice, uint64_t point, uint64_
     if (DG_ALWAYS_REFINE) {
         is_below = is_above = 0;
     }
-    out->accepted = counts & is_below;
-    out->undecided = counts & ~(is_below | is_above);
+    out->accepted = dg_mask(counts & is_below);
+    out->undecided = dg_mask(counts & ~(is_below | is_above));
 }
 
 /* --- draws ---------------------------------------------------------------------------------- */

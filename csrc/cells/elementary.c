@@ -174,7 +174,7 @@ static dg_i128 times(dg_u128 size, scaled t, bool away)
     const long shift = t.exponent + 1;
     dg_u128 result = mul_high(size, t.mantissa); /* size t 2^-shift, rounded down */
     if (shift <= 0) {
-        return (dg_i128)((shift > -128 ? result >> -shift : 0) + 2 * away);
+        return (dg_i128)((shift > -128 ? result >> -shift : 0) + 2 * (dg_u128)away);
     }
     result += away;
     if (shift >= LOG_BITS + 19 || result >> (LOG_BITS + 19 - shift) != 0) {

@@ -244,6 +244,10 @@ INLINE uint32_t look_up_groups(uint8_t *out, size_t item_size, uint16_t *at, uin
         of.code[k] = load_table(table->rows.code[k]);
     }
     c += (uint64_t)table->coded_first << tick_bits;
+    tick_bytes ticks;
+    for (size_t k = 0; k < DG_TICK_BITS / 8; k++) {
+        ticks.plane[k] = planes->ticks;
+    }
     uint32_t count = 0;
     for (size_t first = 0; first < n; first += GROUP) {
         const __mmask64 valid = first_bits(n - first);
@@ -259,7 +263,6 @@ INLINE uint32_t look_up_groups(uint8_t *out, size_t item_size, uint16_t *at, uin
         if (width == 1) {
             _mm512_storeu_si512(values, codes);
         } else {
-            tick_bytes ticks;
             set_tick_bytes(&ticks, planes, first, tick_bits);
             combine(values, width, codes, &ticks, tick_bits);
         }

@@ -123,7 +123,7 @@ static uint32_t most_rows(const uint32_t *n_whole, uint32_t n)
 void dg_rows_build(dg_rows *rows, const uint32_t *count, uint32_t n, uint32_t n_special)
 {
     const uint32_t size = UINT32_C(1) << rows->position_bits;
-    uint32_t rest[DG_ROWS], n_whole[DG_ROWS], n_mixed = UINT32_C(1) << rows->row_bits;
+    uint32_t rest[DG_ROWS] = {0}, n_whole[DG_ROWS] = {0}, n_mixed = UINT32_C(1) << rows->row_bits;
     for (uint32_t k = 0; k < n; k++) {
         rest[k] = count[k] % size;
         n_whole[k] = count[k] / size;

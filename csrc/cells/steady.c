@@ -86,6 +86,13 @@ static inline dg_bounds generalized_exponent(dg_bounds delta, const dg_steady *s
 
 /* --- one attempt --------------------------------------------------------------------------- */
 
+/** z + an offset, 0 if that is negative. */
+static inline uint64_t distance_from(uint64_t z, int64_t offset)
+{
+    const int64_t at = (int64_t)z + offset;
+    return (uint64_t)(at & ~(at >> 63));
+}
+
 /** Bounds of delta = |y - f| - |f|. */
 static inline dg_bounds delta_of(uint64_t block, uint64_t tick, uint64_t left,
                                  const dg_steady *steady)
@@ -93,14 +100,11 @@ static inline dg_bounds delta_of(uint64_t block, uint64_t tick, uint64_t left,
     const unsigned tick_shift =
         steady->is_cut ? 0 : steady->place_bits - (unsigned)steady->block_bits;
     const uint64_t z = (block << steady->place_bits) + (tick << tick_shift);
-    dg_bounds delta;
-    for (int i = 0; i < 2; i++) {
-        const int64_t offset = (int64_t)dg_select(left, (uint64_t)steady->offset[1][i],
-                                                  (uint64_t)steady->offset[0][i]);
-        const int64_t at = (int64_t)z + offset + (i == 0 ? 0 : (int64_t)steady->is_cut);
-        *(i == 0 ? &delta.lower : &delta.upper) = (uint64_t)(at & ~(at >> 63)); /* 0 if negative */
-    }
-    return delta;
+    const uint64_t *right = (const uint64_t *)steady->offset[0];
+    const uint64_t *on_left = (const uint64_t *)steady->offset[1];
+    const int64_t lower = (int64_t)dg_select(left, on_left[0], right[0]);
+    const int64_t upper = (int64_t)dg_select(left, on_left[1], right[1]);
+    return (dg_bounds){distance_from(z, lower), distance_from(z, upper + (int64_t)steady->is_cut)};
 }
 
 static inline dg_bounds weight(uint64_t block, uint64_t tick, uint64_t left, uint64_t step,

@@ -1,0 +1,110 @@
+"""k releases with discrete Laplace noise: their exact (epsilon, delta), rounded up.
+
+Kairouz, Oh and Viswanath (ICML 2015, arXiv 1311.0776, Theorem 3.3) give the least delta that holds
+for every k mechanisms which are (eps0, 0)-differentially private,
+
+    delta = sum over l of C(k, l) max(0, exp((k - l) eps0) - exp(epsilon + l eps0)) / (1 + exp(eps0))**k
+
+the worst case being randomised response. The discrete Laplace X of scale 1/eps0, added to a query
+that changes by 1, *is* randomised response: P(X = x) / P(X = x - 1) is exp(eps0) for x <= 0 and
+exp(-eps0) for x >= 1, and nothing else, with P(X <= 0) = 1 / (1 + exp(-eps0)). So for k such
+queries the formula is no bound but the value, and no accounting of their losses can do better.
+
+With q = exp(-eps0) and everything divided by exp(k eps0), what is summed here is
+
+    delta = sum over l with g(l) > 0 of  w(l) (1 - exp(-g(l))),
+    w(l) = C(k, l) q**l / (1 + q)**k,    g(l) = (k - 2 l) eps0 - epsilon.
+
+No term is negative, and each factor is rounded in the direction that makes it larger: the sum is an
+upper bound, whatever the precision. It is above the exact value by a factor of less than
+1 + 16 k 2**-160 (l enters through l factors of q, and k through k divisions by 1 + q).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+
+from ._parameters import shown
+from .errors import ParameterOverflowError
+
+__all__ = ["MOST_QUERIES", "laplace_delta_upper", "laplace_scale_upper"]
+
+MOST_QUERIES = 10**6
+"""The sum has about k/2 terms; more queries would keep a caller waiting for minutes."""
+
+DIGITS = 6
+"""Decimal digits of a calibrated scale: it is above the least one by less than 1 in 10**5."""
+
+_PRECISION = 160
+
+
+def laplace_delta_upper(scale: Fraction, epsilon: Fraction, queries: int) -> Any:
+    """Return an upper bound on delta, an mpfr of at most 1 (0 if no loss exceeds epsilon).
+
+    Requires scale > 0, epsilon >= 0, queries >= 1.
+    """
+    up = gmpy2.context(precision=_PRECISION, round=gmpy2.RoundUp)
+    down = gmpy2.context(precision=_PRECISION, round=gmpy2.RoundDown)
+    q_upper = up.exp(_rounded(-1 / scale, up))
+    q_lower = down.exp(_rounded(-1 / scale, down))
+    weight_upper = up.pow(up.div(1, down.add(1, q_lower)), queries)
+    delta_upper = gmpy2.mpfr(0, _PRECISION)
+    for l in range(_losses_above(scale, epsilon, queries)):
+        gap_upper = _rounded((queries - 2 * l) / scale - epsilon, up)
+        # 1 - exp(-gap): the larger the gap the larger, so both roundings go up
+        share_upper = up.minus(down.expm1(down.minus(gap_upper)))
+        delta_upper = up.add(delta_upper, up.mul(weight_upper, share_upper))
+        weight_upper = up.mul(weight_upper, q_upper)
+        weight_upper = up.div(up.mul(weight_upper, queries - l), l + 1)
+    return min(delta_upper, gmpy2.mpfr(1))
+
+
+def _losses_above(scale: Fraction, epsilon: Fraction, queries: int) -> int:
+    """Return how many l have (queries - 2 l) / scale > epsilon: those below half the excess."""
+    excess = queries - epsilon * scale
+    return max(0, -(-excess // 2))
+
+
+def _rounded(value: Fraction, context: Any) -> Any:
+    """Return the rational as an mpfr, rounded once, as the context rounds."""
+    with gmpy2.context(context):
+        return gmpy2.mpfr(gmpy2.mpq(value.numerator, value.denominator))
+
+
+def laplace_scale_upper(epsilon: Fraction, delta: Fraction, queries: int) -> Fraction:
+    """Return the least scale of DIGITS decimal digits whose delta is at most delta.
+
+    Requires epsilon >= 0, 0 < delta < 1, queries >= 1. That it suffices is checked by
+    laplace_delta_upper, in exact comparison; only that it is the least rests on delta falling as
+    the scale grows (randomised response with less noise can be made into one with more).
+    """
+    if queries > MOST_QUERIES:
+        raise ParameterOverflowError(
+            f"queries must be at most {MOST_QUERIES} for the optimal composition, "
+            f"got {shown(queries)}"
+        )
+
+    target = gmpy2.mpq(delta.numerator, delta.denominator)
+
+    def suffices(scale: Fraction) -> bool:
+        return bool(laplace_delta_upper(scale, epsilon, queries) <= target)
+
+    # Enough are k/epsilon, beyond which no loss exceeds epsilon, and k/(2 delta): the distance
+    # between X and X + 1 is tanh(eps0/2) < eps0/2, and k of them add up to delta at most.
+    enough = queries / (2 * delta)
+    if epsilon > 0:
+        enough = min(enough, queries / epsilon)
+    while suffices(enough / 2):
+        enough /= 2
+    unit = _unit(enough)
+    low, high = (enough / 2) // unit, -(-enough // unit)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if suffices(middle * unit):
+            high = middle
+        else:
+            low = middle
+    return high * unit

@@ -1,4 +1,4 @@
-"""k releases with discrete Laplace noise: their exact (epsilon, delta), rounded up.
+"""k releases with discrete Laplace noise: the delta of all of them, rounded up.
 
 Kairouz, Oh and Viswanath (ICML 2015, arXiv 1311.0776, Theorem 3.3) give the least delta that holds
 for every k mechanisms which are (eps0, 0)-differentially private,
@@ -16,8 +16,8 @@ With q = exp(-eps0) and everything divided by exp(k eps0), what is summed here i
     w(l) = C(k, l) q**l / (1 + q)**k,    g(l) = (k - 2 l) eps0 - epsilon.
 
 No term is negative, and each factor is rounded in the direction that makes it larger: the sum is an
-upper bound, whatever the precision. It is above the exact value by a factor of less than
-1 + 16 k 2**-160 (l enters through l factors of q, and k through k divisions by 1 + q).
+upper bound, whatever the precision. Its relative error is below about 16 k 2**-160 (l enters
+through l factors of q, and k through k divisions by 1 + q).
 """
 
 from __future__ import annotations
@@ -27,18 +27,27 @@ from typing import Any
 
 import gmpy2
 
-from ._parameters import shown
-from .errors import ParameterOverflowError
+from .._interval import arithmetic
+from .._parameters import shown
+from ..errors import ParameterOverflowError
+from ..privacy._search import decimal_at, decimal_ordinal, least
 
-__all__ = ["MOST_QUERIES", "laplace_delta_upper", "laplace_scale_upper"]
+__all__ = ["MOST_QUERIES", "laplace_delta_upper", "laplace_scale_upper", "require_few"]
 
-MOST_QUERIES = 10**6
-"""The sum has about k/2 terms; more queries would keep a caller waiting for minutes."""
+MOST_QUERIES = 10**5
+"""The sum has about k/2 terms; a calibration with more would keep a caller waiting for minutes."""
 
-DIGITS = 6
-"""Decimal digits of a calibrated scale: it is above the least one by less than 1 in 10**5."""
+_BITS = 160
+_ZERO: Any = gmpy2.mpfr(0)
 
-_PRECISION = 160
+
+def require_few(queries: int) -> None:
+    """Refuse more queries than can be summed over."""
+    if queries > MOST_QUERIES:
+        raise ParameterOverflowError(
+            f"queries must be at most {MOST_QUERIES} for the optimal composition, "
+            f"got {shown(queries)}"
+        )
 
 
 def laplace_delta_upper(scale: Fraction, epsilon: Fraction, queries: int) -> Any:
@@ -46,19 +55,20 @@ def laplace_delta_upper(scale: Fraction, epsilon: Fraction, queries: int) -> Any
 
     Requires scale > 0, epsilon >= 0, queries >= 1.
     """
-    up = gmpy2.context(precision=_PRECISION, round=gmpy2.RoundUp)
-    down = gmpy2.context(precision=_PRECISION, round=gmpy2.RoundDown)
-    q_upper = up.exp(_rounded(-1 / scale, up))
-    q_lower = down.exp(_rounded(-1 / scale, down))
-    weight_upper = up.pow(up.div(1, down.add(1, q_lower)), queries)
-    delta_upper = gmpy2.mpfr(0, _PRECISION)
+    at = arithmetic(_BITS)
+    up, down = at.up, at.down
+    q = at.exp(at.rational(-1 / scale))
+    weight_upper = up.pow(up.div(1, down.add(1, q.lower)), queries)
+    step = gmpy2.mpq(2 / scale)
+    gap = gmpy2.mpq(queries / scale - epsilon)
+    delta_upper = _ZERO
     for l in range(_losses_above(scale, epsilon, queries)):
-        gap_upper = _rounded((queries - 2 * l) / scale - epsilon, up)
         # 1 - exp(-gap): the larger the gap the larger, so both roundings go up
-        share_upper = up.minus(down.expm1(down.minus(gap_upper)))
+        share_upper = up.minus(down.expm1(down.sub(_ZERO, gap)))
         delta_upper = up.add(delta_upper, up.mul(weight_upper, share_upper))
-        weight_upper = up.mul(weight_upper, q_upper)
+        weight_upper = up.mul(weight_upper, q.upper)
         weight_upper = up.div(up.mul(weight_upper, queries - l), l + 1)
+        gap -= step
     return min(delta_upper, gmpy2.mpfr(1))
 
 
@@ -68,43 +78,21 @@ def _losses_above(scale: Fraction, epsilon: Fraction, queries: int) -> int:
     return max(0, -(-excess // 2))
 
 
-def _rounded(value: Fraction, context: Any) -> Any:
-    """Return the rational as an mpfr, rounded once, as the context rounds."""
-    with gmpy2.context(context):
-        return gmpy2.mpfr(gmpy2.mpq(value.numerator, value.denominator))
-
-
 def laplace_scale_upper(epsilon: Fraction, delta: Fraction, queries: int) -> Fraction:
-    """Return the least scale of DIGITS decimal digits whose delta is at most delta.
+    """Return the least scale of 6 decimal digits whose delta is at most delta.
 
-    Requires epsilon >= 0, 0 < delta < 1, queries >= 1. That it suffices is checked by
-    laplace_delta_upper, in exact comparison; only that it is the least rests on delta falling as
+    Requires epsilon >= 0, 0 < delta < 1, 1 <= queries <= MOST_QUERIES. That it suffices is checked
+    by laplace_delta_upper, in exact comparison; only that it is the least rests on delta falling as
     the scale grows (randomised response with less noise can be made into one with more).
     """
-    if queries > MOST_QUERIES:
-        raise ParameterOverflowError(
-            f"queries must be at most {MOST_QUERIES} for the optimal composition, "
-            f"got {shown(queries)}"
-        )
+    target = gmpy2.mpq(delta)
 
-    target = gmpy2.mpq(delta.numerator, delta.denominator)
-
-    def suffices(scale: Fraction) -> bool:
-        return bool(laplace_delta_upper(scale, epsilon, queries) <= target)
+    def suffices(ordinal: int) -> bool:
+        return bool(laplace_delta_upper(decimal_at(ordinal), epsilon, queries) <= target)
 
     # Enough are k/epsilon, beyond which no loss exceeds epsilon, and k/(2 delta): the distance
     # between X and X + 1 is tanh(eps0/2) < eps0/2, and k of them add up to delta at most.
     enough = queries / (2 * delta)
     if epsilon > 0:
         enough = min(enough, queries / epsilon)
-    while suffices(enough / 2):
-        enough /= 2
-    unit = _unit(enough)
-    low, high = (enough / 2) // unit, -(-enough // unit)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if suffices(middle * unit):
-            high = middle
-        else:
-            low = middle
-    return high * unit
+    return decimal_at(least(suffices, decimal_ordinal(enough)))

@@ -3,7 +3,8 @@
 Kairouz, Oh and Viswanath (ICML 2015, arXiv 1311.0776, Theorem 3.3) give the least delta that holds
 for every k mechanisms which are (eps0, 0)-differentially private,
 
-    delta = sum over l of C(k, l) max(0, exp((k - l) eps0) - exp(epsilon + l eps0)) / (1 + exp(eps0))**k
+    delta = sum over j of  C(k, j) max(0, exp((k - j) eps0) - exp(epsilon + j eps0))
+                           divided by (1 + exp(eps0))**k,
 
 the worst case being randomised response. The discrete Laplace X of scale 1/eps0, added to a query
 that changes by 1, *is* randomised response: P(X = x) / P(X = x - 1) is exp(eps0) for x <= 0 and
@@ -12,12 +13,12 @@ queries the formula is no bound but the value, and no accounting of their losses
 
 With q = exp(-eps0) and everything divided by exp(k eps0), what is summed here is
 
-    delta = sum over l with g(l) > 0 of  w(l) (1 - exp(-g(l))),
-    w(l) = C(k, l) q**l / (1 + q)**k,    g(l) = (k - 2 l) eps0 - epsilon.
+    delta = sum over j with g(j) > 0 of  w(j) (1 - exp(-g(j))),
+    w(j) = C(k, j) q**j / (1 + q)**k,    g(j) = (k - 2 j) eps0 - epsilon.
 
 No term is negative, and each factor is rounded in the direction that makes it larger: the sum is an
-upper bound, whatever the precision. Its relative error is below about 16 k 2**-160 (l enters
-through l factors of q, and k through k divisions by 1 + q).
+upper bound, whatever the precision. Its relative error is below about 16 k 2**-160 (j enters
+through j factors of q, and k through k divisions by 1 + q).
 """
 
 from __future__ import annotations
@@ -62,18 +63,18 @@ def laplace_delta_upper(scale: Fraction, epsilon: Fraction, queries: int) -> Any
     step = gmpy2.mpq(2 / scale)
     gap = gmpy2.mpq(queries / scale - epsilon)
     delta_upper = _ZERO
-    for l in range(_losses_above(scale, epsilon, queries)):
+    for j in range(_losses_above(scale, epsilon, queries)):
         # 1 - exp(-gap): the larger the gap the larger, so both roundings go up
         share_upper = up.minus(down.expm1(down.sub(_ZERO, gap)))
         delta_upper = up.add(delta_upper, up.mul(weight_upper, share_upper))
         weight_upper = up.mul(weight_upper, q.upper)
-        weight_upper = up.div(up.mul(weight_upper, queries - l), l + 1)
+        weight_upper = up.div(up.mul(weight_upper, queries - j), j + 1)
         gap -= step
     return min(delta_upper, gmpy2.mpfr(1))
 
 
 def _losses_above(scale: Fraction, epsilon: Fraction, queries: int) -> int:
-    """Return how many l have (queries - 2 l) / scale > epsilon: those below half the excess."""
+    """Return how many j have (queries - 2 j) / scale > epsilon: those below half the excess."""
     excess = queries - epsilon * scale
     return max(0, -(-excess // 2))
 

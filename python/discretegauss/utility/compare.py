@@ -35,7 +35,7 @@ class NoiseComparison(NamedTuple):
         }
 
     def tails(self, k: int) -> dict[str, float]:
-        """Return P(noise >= k) of each, by name, and the paper's bound for the discrete Gaussian."""
+        """Return P(noise >= k) of each, by name, and the bound for the discrete Gaussian."""
         sigma2 = self.gaussian.sigma2
         return {
             "discrete Gaussian": self.gaussian.sf(k - 1),
@@ -104,11 +104,11 @@ class QueriesComparison(NamedTuple):
 
     def ratio_by_zcdp(self) -> float:
         """Return the Laplace's variance over that of the Gaussian by way of zCDP."""
-        return self.laplace.var() / self.gaussian_by_zcdp.var()
+        return float(self.laplace.var() / self.gaussian_by_zcdp.var())
 
     def ratio_tight(self) -> float:
         """Return the Laplace's variance over that of the Gaussian, both by tight composition."""
-        return self.laplace.var() / self.gaussian_tight.var()
+        return float(self.laplace.var() / self.gaussian_tight.var())
 
 
 def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesComparison:
@@ -153,13 +153,13 @@ def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesC
     """
     epsilon_exact, delta_exact = at_least_zero(epsilon, "epsilon"), probability(delta, "delta")
     k = query_count(queries)
-    budget = {"epsilon": epsilon_exact, "delta": delta_exact, "queries": k}
-    laplace = calibrate_laplace(**budget)  # first: it refuses too many queries
+    # The Laplace first: it refuses too many queries.
+    laplace = calibrate_laplace(epsilon=epsilon_exact, delta=delta_exact, queries=k)
     return QueriesComparison(
         epsilon_exact,
         delta_exact,
         k,
         calibrate_gaussian(rho=zcdp_rho(epsilon_exact, delta_exact), queries=k),
-        calibrate_gaussian(**budget),
+        calibrate_gaussian(epsilon=epsilon_exact, delta=delta_exact, queries=k),
         laplace,
     )

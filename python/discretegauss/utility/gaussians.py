@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
-
-import gmpy2
 
 from .._interval import Interval, arithmetic, float_at_least, relative_width_below
 from .._parameters import exact_rational, shown

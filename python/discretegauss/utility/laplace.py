@@ -101,8 +101,8 @@ def calibrate_laplace(
     Returns
     -------
     DiscreteLaplace
-        Its scale is a decimal of at most six digits, rounded up: it keeps to the budget, proven, and
-        the decimal before it is not proven to.
+        Its scale is a decimal of at most six digits, rounded up: it keeps to the budget, proven,
+        and with the decimal before it that is not proven.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def _scale_for_rho(rho: Fraction) -> Fraction:
             f"rho must be between 2**-{_MOST_RHO_BITS} and 2**{_MOST_RHO_BITS} for each query, "
             f"got {shown(rho)}"
         )
-    # rho is eps0 tanh(eps0/2), which is below eps0**2/2 and below eps0, and near the lesser of them.
+    # rho is eps0 tanh(eps0/2), below both eps0 and eps0**2/2 and near the lesser of the two.
     exact = gmpy2.mpq(rho)
     eps0 = max(exact, gmpy2.mpq(arithmetic(64).up.sqrt(2 * exact)))
     guess = decimal_ordinal(Fraction(int(eps0.denominator), int(eps0.numerator)))

@@ -9,6 +9,9 @@ from .plots import Figures, write_figures
 
 __all__ = ["add_figures", "figures_text"]
 
+_WIDTH = 52
+"""Of the names in what is printed."""
+
 _HELP = """\
 Write the figures of arXiv 2004.00010 as PNG files, computed here and now.
 
@@ -17,8 +20,8 @@ example:
 """
 
 _NOTES = """\
-It needs matplotlib: pip install 'discretegauss[plots]'. Files of the same names in DIR are replaced.
-What the figures show is told in docs/utility.md.
+It needs matplotlib: pip install 'discretegauss[plots]'. Files of these names in DIR are replaced:
+variance.png, tails.png, epsilon_delta.png, queries.png. docs/utility.md tells what they show.
 """
 
 
@@ -48,15 +51,18 @@ def _text(figures: Figures) -> str:
     found = figures.comparison
     delta = format(float(found.delta), "g").replace("e-0", "e-")
     budget = f"(epsilon, delta) = ({found.epsilon}, {delta})"
-    lines = [f"written to {file}" for file in figures.files]
-    lines += [
-        "",
-        f"variance that {found.queries} queries of sensitivity 1 need for {budget}:",
-        f"  discrete Gaussian, by way of zCDP (Corollary 13)     {found.gaussian_by_zcdp.var():.1f}",
-        f"  discrete Gaussian, tight composition (Theorem 7)     {found.gaussian_tight.var():.1f}",
-        f"  discrete Laplace, optimal composition (exact for it) {found.laplace.var():.1f}",
-        "the Laplace over the Gaussian:",
-        f"  by way of zCDP, as in the paper                      {found.ratio_by_zcdp():.3f}",
-        f"  both tight                                           {found.ratio_tight():.3f}",
+    variances = [
+        ("discrete Gaussian, by way of zCDP (Corollary 13)", found.gaussian_by_zcdp.var()),
+        ("discrete Gaussian, tight composition (Theorem 7)", found.gaussian_tight.var()),
+        ("discrete Laplace, optimal composition (exact for it)", found.laplace.var()),
     ]
+    ratios = [
+        ("by way of zCDP, as in the paper", found.ratio_by_zcdp()),
+        ("both tight", found.ratio_tight()),
+    ]
+    lines = [f"written to {file}" for file in figures.files]
+    lines += ["", f"variance that {found.queries} queries of sensitivity 1 need for {budget}:"]
+    lines += [f"  {name:<{_WIDTH}}  {variance:.1f}" for name, variance in variances]
+    lines += ["the Laplace over the Gaussian:"]
+    lines += [f"  {name:<{_WIDTH}}  {ratio:.3f}" for name, ratio in ratios]
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from ..laws import DiscreteGaussian
@@ -14,7 +15,7 @@ __all__ = ["draw_curves"]
 
 _POINTS = 241
 _LEAST_DELTA = 1e-12
-_PANELS = ((Fraction(1), 8), (Fraction(100), Fraction(4, 5)))
+_PANELS = ((Fraction(1), Fraction(8)), (Fraction(100), Fraction(4, 5)))
 """sigma2, and the largest epsilon shown."""
 
 
@@ -26,18 +27,25 @@ def draw_curves(figure: Any, panels: Panels) -> None:
         grid = [last * Fraction(i, _POINTS - 1) for i in range(_POINTS)]
         x = [float(epsilon) for epsilon in grid]
         curves = (
-            ("discrete Laplace", "zCDP, standard conversion", zcdp_delta_standard, cost),
-            ("another way", "zCDP, optimal conversion\n(Corollary 13)", zcdp_delta, cost),
-            ("discrete Gaussian", "tight (Theorem 7)", delta, law),
+            (
+                "standard conversion",
+                "zCDP, standard conversion",
+                partial(zcdp_delta_standard, cost),
+            ),
+            (
+                "bound or conversion",
+                "zCDP, optimal conversion\n(Corollary 13)",
+                partial(zcdp_delta, cost),
+            ),
+            ("discrete Gaussian", "tight (Theorem 7)", partial(delta, law)),
             (
                 "continuous Gaussian",
                 "continuous Gaussian, tight",
-                continuous_gaussian_delta,
-                sigma2,
+                partial(continuous_gaussian_delta, sigma2),
             ),
         )
-        for look, label, function, noise in curves:
-            y = [function(noise, epsilon) for epsilon in grid]
+        for look, label, delta_at in curves:
+            y = [delta_at(epsilon) for epsilon in grid]
             axes.semilogy(x, y, **LINES[look] | {"marker": "", "label": label})
         axes.set_ylim(_LEAST_DELTA, 3)
         title = f"sigma2 = {sigma2} (rho = {cost})"

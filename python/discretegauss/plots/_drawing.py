@@ -10,7 +10,7 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
-__all__ = ["LINES", "Panels", "WIDTH_HEIGHT", "finish", "png"]
+__all__ = ["LINES", "WIDTH_HEIGHT", "Panels", "finish", "png"]
 
 _INCHES = (12.0, 5.4)
 _DOTS_PER_INCH = 150
@@ -22,13 +22,15 @@ Panels = tuple[Any, Any]
 """The two sides of a figure, matplotlib axes."""
 
 _BLUE, _ORANGE, _GREEN, _PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+_YELLOW = "#E69F00"
 
 LINES: dict[str, dict[str, Any]] = {
     "discrete Gaussian": {"color": _BLUE, "linestyle": "-", "linewidth": 2.6, "marker": "o"},
     "continuous Gaussian": {"color": "black", "linestyle": (0, (4, 2.5)), "linewidth": 1.3},
     "rounded Gaussian": {"color": _GREEN, "linestyle": "-.", "linewidth": 1.8, "marker": "s"},
     "discrete Laplace": {"color": _ORANGE, "linestyle": ":", "linewidth": 2.4, "marker": "^"},
-    "another way": {"color": _PURPLE, "linestyle": "--", "linewidth": 1.8, "marker": "D"},
+    "bound or conversion": {"color": _PURPLE, "linestyle": "--", "linewidth": 1.8, "marker": "D"},
+    "standard conversion": {"color": _YELLOW, "linestyle": (0, (1, 1)), "linewidth": 2.4},
 }
 """The same look for the same noise everywhere; the colours are told apart by the colour-blind
 (Okabe and Ito's), and no line differs from another by its colour alone."""
@@ -42,7 +44,7 @@ def png(draw: Callable[[Any, Panels], None]) -> bytes:
 
     with matplotlib.style.context("default"):
         figure = Figure(figsize=_INCHES, dpi=_DOTS_PER_INCH, layout="constrained")
-        canvas = FigureCanvasAgg(figure)
+        canvas: Any = FigureCanvasAgg(figure)
         left, right = figure.subplots(1, 2)
         draw(figure, (left, right))
         buffer = BytesIO()

@@ -27,7 +27,7 @@ def draw_queries(figure: Any, panels: Panels, found: list[QueriesComparison]) ->
     left, right = panels
     k = [one.queries for one in found]
     laplace, tight = LINES["discrete Laplace"], LINES["discrete Gaussian"]
-    by_zcdp = LINES["another way"]
+    by_zcdp = LINES["bound or conversion"]
     left.loglog(
         k,
         [one.laplace.var() for one in found],

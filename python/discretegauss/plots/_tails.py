@@ -50,7 +50,9 @@ def draw_tails(figure: Any, panels: Panels) -> None:
     normal = [continuous_gaussian_sf(_SIGMA2, t) for t in x]
     right.semilogy(x, normal, **LINES["continuous Gaussian"], label="continuous Gaussian")
     bound = [t["its bound"] for t in tails]
-    look = LINES["another way"] | {"label": "bound for the discrete Gaussian\n(Proposition 25)"}
+    look = LINES["bound or conversion"] | {
+        "label": "bound for the discrete Gaussian\n(Proposition 25)"
+    }
     right.semilogy(list(whole), bound, **look)
     right.set_ylim(1e-16, 3)
 

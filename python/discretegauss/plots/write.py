@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
-from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
+from .._parameters import shown
 from .._wholefile import whole_file
+from ..errors import ParameterValueError
 from ..utility.compare import QueriesComparison
 from ._curves import draw_curves
 from ._drawing import png
@@ -28,7 +30,7 @@ class Figures(NamedTuple):
     """For 100 queries, as marked in queries.png."""
 
 
-def write_figures(folder: str | PathLike[str]) -> Figures:
+def write_figures(folder: str | os.PathLike[str]) -> Figures:
     """Draw the figures of arXiv 2004.00010 and write them as PNG files, 1800 x 810 pixels each.
 
     Parameters
@@ -46,6 +48,8 @@ def write_figures(folder: str | PathLike[str]) -> Figures:
     ------
     ImportError
         If matplotlib is not installed; nothing is written.
+    ValueError
+        If the name is empty, or has a NUL character.
     OSError
         If the folder cannot be made or written to. Every file is whole or as it was before.
 
@@ -64,7 +68,10 @@ def write_figures(folder: str | PathLike[str]) -> Figures:
         import matplotlib.backends.backend_agg  # noqa: F401
     except ImportError as error:
         raise ImportError(_EXTRA) from error
-    into = Path(folder)
+    name = os.fsdecode(folder)
+    if not name or "\0" in name:
+        raise ParameterValueError(f"folder must name a folder, got {shown(name)}")
+    into = Path(name)
     into.mkdir(parents=True, exist_ok=True)  # before the work, so that a wrong name shows at once
     found = comparisons()
     pictures = {

@@ -24,7 +24,8 @@ __all__ = [
 ]
 
 _HALF = Fraction(1, 2)
-_MOST_BITS = 2**14
+_MOST_BITS = 2**12
+"""Differences above 5e-324 lose 1100 bits at most; what is not told by these is beyond MPFR's exp."""
 _FARTHEST_BITS = 4000
 
 
@@ -105,11 +106,12 @@ def continuous_gaussian_delta(sigma2: object, epsilon: object, sensitivity: obje
             at.exp(at.rational(exact)), _upper_tail(variance, middle + change / 2, bits)
         )
         delta = at.sub(first, second)
-        if float_at_least(first.upper) == 5e-324 or relative_width_below(delta, 60):
+        if float_at_least(delta.upper) <= 5e-324 or relative_width_below(delta, 60):
             return float_at_least(delta.upper)
         if bits >= _MOST_BITS:
             raise ParameterOverflowError(
-                "sigma2, epsilon and sensitivity must leave a delta that some 16000 bits tell"
+                "epsilon must be below about 2**30 where it is near sensitivity**2/(2 sigma2), "
+                f"got {shown(exact)}"
             )
         bits *= 2
 

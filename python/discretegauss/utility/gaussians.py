@@ -25,7 +25,7 @@ __all__ = [
 
 _HALF = Fraction(1, 2)
 _MOST_BITS = 2**12
-"""Differences above 5e-324 lose 1100 bits at most; what is not told by these is beyond MPFR's exp."""
+"""Differences above 5e-324 lose 1100 bits at most; what these do not tell is beyond MPFR's exp."""
 _FARTHEST_BITS = 4000
 
 

@@ -175,11 +175,12 @@ def test_matplotlib_is_left_as_it_was(tmp_path: Path) -> None:
     code = f"""
 import matplotlib, sys
 matplotlib.rcParams["figure.facecolor"] = "red"
-before = matplotlib.rcParams.copy()
+settings = lambda: dict(dict.items(matplotlib.rcParams))  # as stored: asking finds a backend
+before = settings()
 from discretegauss.plots import write_figures
 write_figures({str(tmp_path)!r})
 assert "matplotlib.pyplot" not in sys.modules
-assert dict(matplotlib.rcParams.items()) == dict(before.items())
+assert settings() == before
 """
     pytest.importorskip("matplotlib")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -82,7 +82,7 @@ def compare_noise(sigma2: object) -> NoiseComparison:
     Fraction(1, 2)
     >>> {name: round(variance, 3) for name, variance in noise.variances().items()}
     {'discrete Gaussian': 1.0, 'continuous Gaussian': 1.0, 'rounded Gaussian': 1.083,
-     'discrete Laplace': 1.777}
+     'discrete Laplace': 1.678}
     """
     gaussian = DiscreteGaussian(sigma2)
     rho = rho_of(gaussian)

@@ -164,7 +164,8 @@ def rounded_gaussian_sf(sigma2: object, k: object) -> float:
     >>> rounded_gaussian_sf(4, 1) == continuous_gaussian_sf(4, "1.5")
     True
     """
-    return continuous_gaussian_sf(sigma2, math.floor(_point(k, "k")) + _HALF)
+    variance, at_k = _near(positive_number(sigma2, "sigma2"), "sigma2"), _point(k, "k")
+    return float_value(lambda bits: _upper_tail(variance, math.floor(at_k) + _HALF, bits))
 
 
 def rounded_gaussian_variance(sigma2: object) -> float:

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -127,15 +128,15 @@ def drawn(name: str) -> list[tuple[str, tuple[str, str], list[str]]]:
     from discretegauss.plots import _curves, _queries, _tails, _variance
 
     few = [utility.compare_queries(epsilon=1, delta="1e-6", queries=k) for k in (2, 100)]
-    draw = {
+    draws: dict[str, Callable[..., None]] = {
         "variance.png": _variance.draw_variance,
         "tails.png": _tails.draw_tails,
         "epsilon_delta.png": _curves.draw_curves,
         "queries.png": partial(_queries.draw_queries, found=few),
-    }[name]
+    }
     figure = Figure()
     panels = figure.subplots(1, 2)
-    draw(figure, tuple(panels))
+    draws[name](figure, tuple(panels))
     assert figure.get_suptitle()
     texts = [text.get_text() for panel in panels for text in panel.texts]
     if name == "queries.png":

@@ -125,10 +125,10 @@ def test_calibrate_laplace_is_enough_and_the_decimal_before_is_not(
 
 @pytest.mark.parametrize("rho", ["1/1000000", "1/2", 1, 50, 10**30, Fraction(1, 10**30)])
 @pytest.mark.parametrize("queries", [1, 7])
-def test_calibrate_laplace_by_rho(rho: object, queries: int) -> None:
+def test_calibrate_laplace_by_rho(rho: str | Fraction | int, queries: int) -> None:
     law = utility.calibrate_laplace(rho=rho, queries=queries)
     cost = queries * dg.privacy.rho(law)
-    assert Fraction(rho) * (1 - Fraction(1, 10**4)) < cost <= Fraction(rho)  # type: ignore[arg-type]
+    assert Fraction(rho) * (1 - Fraction(1, 10**4)) < cost <= Fraction(rho)
 
 
 def test_100_queries_as_in_the_paper() -> None:

@@ -23,10 +23,10 @@ import discretegauss as dg
 from discretegauss import release
 from discretegauss.testing import TapeSource
 
-MODULES: list[ModuleType] = [dg, dg.privacy, dg.testing, release]
+MODULES: list[ModuleType] = [dg, dg.privacy, dg.testing, dg.utility, release]
 """Where what is public is listed, in __all__."""
 
-NO_PARAMETERS = {"build_info", "__version__", "errors", "privacy", "testing", "Release"}
+NO_PARAMETERS = {"build_info", "__version__", "errors", "privacy", "testing", "utility", "Release"}
 """Names of __all__ that take none; a Release is made by release_table. Classes of errors and of
 warnings are not called either."""
 
@@ -225,6 +225,15 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("delta", "sensitivity"): _whole_number,
     ("log_delta", "sensitivity"): _whole_number,
     ("epsilon", "sensitivity"): _whole_number,
+    ("calibrate_laplace", "rho"): positive._replace(near=True),
+    ("calibrate_laplace", "epsilon"): _no_value,  # beside rho, which CALLS gives
+    ("calibrate_laplace", "delta"): _no_value,
+    ("laplace_delta", "epsilon"): not_negative,
+    ("compare_noise", "sigma2"): positive._replace(near=True),
+    ("compare_queries", "delta"): probability._replace(near=True),
+    ("continuous_gaussian_sf", "x"): any_number._replace(near=True),
+    ("rounded_gaussian_pmf", "k"): any_number._replace(near=True),
+    ("rounded_gaussian_sf", "k"): any_number._replace(near=True),
     ("release_table", "rho"): positive,
     ("release_table", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("release_table", "delta"): _no_value,
@@ -237,6 +246,9 @@ BUT: dict[tuple[str, str], Rule | Other] = {
 SAID_AS: dict[tuple[str, str], set[str]] = {
     ("compose", "parts"): {"rho"},
     ("calibrate_gaussian", "queries"): {"sigma2"},  # which follows, and is too long
+    ("calibrate_laplace", "queries"): {"rho"},  # of each query
+    ("compare_noise", "sigma2"): {"rho"},  # which follows
+    ("compare_queries", "epsilon"): {"delta"},
     ("release_table", "rows_per_person"): {"queries", "sigma2"},
 }
 """What else a message may speak of."""
@@ -295,6 +307,15 @@ CALLS: dict[str, dict[str, Any]] = {
     "epsilon": {"law": dg.DiscreteGaussian(100), "delta": "1/1000"},
     "pld": {"law": dg.DiscreteGaussian(100)},
     "dp_event": {"law": dg.DiscreteGaussian(100)},
+    "calibrate_laplace": {"rho": "1/10"},
+    "laplace_delta": {"law": dg.DiscreteLaplace(10), "epsilon": "1/100"},
+    "compare_noise": {"sigma2": 3},
+    "compare_queries": {"epsilon": 1, "delta": "1/1000", "queries": 2},
+    "continuous_gaussian_sf": {"sigma2": 3, "x": 1},
+    "continuous_gaussian_delta": {"sigma2": 3, "epsilon": 1},
+    "rounded_gaussian_pmf": {"sigma2": 3, "k": 1},
+    "rounded_gaussian_sf": {"sigma2": 3, "k": 1},
+    "rounded_gaussian_variance": {"sigma2": 3},
     "SeededSource": {"seed": 1},
     "TapeSource": {"tape": b"1"},
     "seeded_source": {"seed": 1},

@@ -71,7 +71,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 """What a number must satisfy, and what goes with the option to make a right call."""
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
-"""tests/test_cli.py has these."""
+"""tests/test_cli.py has these, and tests/test_figures.py the --out of figures."""
 
 
 def options() -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@
 (5,)
 """
 
-from . import errors, privacy, testing
+from . import errors, privacy, testing, utility
 from ._engine import build_info
 from ._version import __version__
 from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
@@ -31,4 +31,5 @@ __all__ = [
     "geometric_exp",
     "privacy",
     "testing",
+    "utility",
 ]

@@ -15,6 +15,7 @@ from typing import NoReturn, TextIO
 
 from ._cli_arguments import add_budget, budget_error, positive_argument, whole_argument
 from ._cli_calibrate import add_calibrate, calibrate_text
+from ._cli_figures import add_figures, figures_text
 from ._engine import build_info
 from ._report import report_text
 from ._version import __version__
@@ -80,6 +81,14 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     return _printed(text, "the result could not be printed")
 
 
+def _figures(arguments: argparse.Namespace) -> int:
+    try:
+        text = figures_text(arguments)
+    except ImportError as error:  # matplotlib is not there: it says what to do
+        return _fail(_WRONG_INPUT, str(error))
+    return _printed(text, "the figures are written, but the result could not be printed")
+
+
 def _release(arguments: argparse.Namespace) -> int:
     if error := budget_error(arguments):
         return _fail(_WRONG_INPUT, error)
@@ -137,6 +146,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="command", required=True)
     _add_release(commands)
     add_calibrate(commands).set_defaults(run=_calibrate)
+    add_figures(commands).set_defaults(run=_figures)
     return parser
 
 

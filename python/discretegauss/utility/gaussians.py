@@ -1,0 +1,259 @@
+"""The continuous Gaussian, and the continuous Gaussian rounded to integers.
+
+For comparison only. Software that draws floats draws neither: what it draws has another law, with
+gaps, and does not have the privacy computed here.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from .._interval import Interval, arithmetic, float_at_least, relative_width_below
+from .._parameters import exact_rational, shown
+from .._probability import float_value
+from ..errors import ParameterOverflowError
+from ..privacy._checks import at_least_zero, positive_number
+
+__all__ = [
+    "continuous_gaussian_delta",
+    "continuous_gaussian_sf",
+    "rounded_gaussian_pmf",
+    "rounded_gaussian_sf",
+    "rounded_gaussian_variance",
+]
+
+_HALF = Fraction(1, 2)
+_MOST_BITS = 2**12
+"""Differences above 5e-324 lose 1100 bits at most; what these do not tell is beyond MPFR's exp."""
+_FARTHEST_BITS = 4000
+
+
+def continuous_gaussian_sf(sigma2: object, x: object) -> float:
+    """Return P(N > x) for the normal law N(0, sigma2).
+
+    Parameters
+    ----------
+    sigma2 : number
+        The variance, positive; any number type of this package, taken exactly.
+    x : number
+        Any finite number.
+
+    Returns
+    -------
+    float
+        The value rounded, up to one unit of the last place.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong; if one is beyond 2**4000, or nearer to 0 than 2**-4000.
+
+    Examples
+    --------
+    >>> round(continuous_gaussian_sf(4, 2), 6)
+    0.158655
+    """
+    variance, exact = _near(positive_number(sigma2, "sigma2"), "sigma2"), _point(x, "x")
+    return float_value(lambda bits: _upper_tail(variance, exact, bits))
+
+
+def continuous_gaussian_delta(sigma2: object, epsilon: object, sensitivity: object = 1) -> float:
+    """Return the least delta of the continuous Gaussian, for comparison.
+
+    Parameters
+    ----------
+    sigma2 : number
+        The variance, positive; any number type of this package, taken exactly.
+    epsilon : number
+        At least 0.
+    sensitivity : number
+        The most that one person changes the answer, positive.
+
+    Returns
+    -------
+    float
+        The smallest float that is at least that delta, or the next; 5e-324 for what is below it.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong; if one is beyond 2**4000, or nearer to 0 than 2**-4000.
+
+    References
+    ----------
+    B. Balle, Y.-X. Wang: Improving the Gaussian Mechanism for Differential Privacy, ICML 2018,
+    arXiv 1805.06530, Theorem 8.
+
+    Examples
+    --------
+    At sigma2 = 1 the discrete Gaussian gives away a little more at this epsilon, at others less:
+
+    >>> import discretegauss as dg
+    >>> dg.utility.continuous_gaussian_delta(1, 0) < dg.privacy.delta(dg.DiscreteGaussian(1), 0)
+    True
+    """
+    variance = _near(positive_number(sigma2, "sigma2"), "sigma2")
+    exact = _near(at_least_zero(epsilon, "epsilon"), "epsilon")
+    change = _near(positive_number(sensitivity, "sensitivity"), "sensitivity")
+    # With x = epsilon sigma2/D: P(N > x - D/2) - exp(epsilon) P(N > x + D/2)
+    middle = exact * variance / change
+    bits = 128
+    while True:
+        at = arithmetic(bits)
+        first = _upper_tail(variance, middle - change / 2, bits)
+        second = at.mul(
+            at.exp(at.rational(exact)), _upper_tail(variance, middle + change / 2, bits)
+        )
+        delta = at.sub(first, second)
+        if float_at_least(delta.upper) <= 5e-324 or relative_width_below(delta, 60):
+            return float_at_least(delta.upper)
+        if bits >= _MOST_BITS:
+            raise ParameterOverflowError(
+                "epsilon must be below about 2**30 where it is near sensitivity**2/(2 sigma2), "
+                f"got {shown(exact)}"
+            )
+        bits *= 2
+
+
+def rounded_gaussian_pmf(sigma2: object, k: object) -> float:
+    """Return P(R = k) for R, the normal law N(0, sigma2) rounded to the nearest integer.
+
+    Parameters
+    ----------
+    sigma2 : number
+        The variance before rounding, positive; any number type of this package, taken exactly.
+    k : number
+        Any finite number; between integers the result is 0.
+
+    Returns
+    -------
+    float
+        The value rounded, up to one unit of the last place.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong; if one is beyond 2**4000, or nearer to 0 than 2**-4000.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> rounded_gaussian_pmf(1, 0) < dg.DiscreteGaussian(1).pmf(0) < rounded_gaussian_pmf("0.9", 0)
+    True
+    """
+    variance, at_k = _near(positive_number(sigma2, "sigma2"), "sigma2"), abs(_point(k, "k"))
+    if at_k.denominator != 1:
+        return 0.0
+
+    def enclosure(bits: int) -> Interval:
+        below = _upper_tail(variance, at_k - _HALF, bits)
+        return arithmetic(bits).sub(below, _upper_tail(variance, at_k + _HALF, bits))
+
+    return float_value(enclosure) + 0.0  # no negative zero
+
+
+def rounded_gaussian_sf(sigma2: object, k: object) -> float:
+    """Return P(R > k) for R, the normal law N(0, sigma2) rounded to the nearest integer.
+
+    Parameters, results and errors are those of `rounded_gaussian_pmf`; between integers the value
+    is that at the integer below.
+
+    Examples
+    --------
+    >>> rounded_gaussian_sf(4, 1) == continuous_gaussian_sf(4, "1.5")
+    True
+    """
+    variance, at_k = _near(positive_number(sigma2, "sigma2"), "sigma2"), _point(k, "k")
+    return float_value(lambda bits: _upper_tail(variance, math.floor(at_k) + _HALF, bits))
+
+
+def rounded_gaussian_variance(sigma2: object) -> float:
+    """Return the variance of R, the normal law N(0, sigma2) rounded to the nearest integer.
+
+    Parameters
+    ----------
+    sigma2 : number
+        The variance before rounding, positive; any number type of this package, taken exactly.
+
+    Returns
+    -------
+    float
+        The value rounded, up to one unit of the last place. From sigma2 = 1 on it is sigma2 + 1/12
+        to eight digits.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If sigma2 is no positive number, is beyond 2**4000, or nearer to 0 than 2**-4000.
+
+    Examples
+    --------
+    >>> round(rounded_gaussian_variance(100), 6)
+    100.083333
+    """
+    variance = _near(positive_number(sigma2, "sigma2"), "sigma2")
+    by = _variance_of_wide if variance >= Fraction(1, 4) else _variance_of_narrow
+    return float_value(lambda bits: by(variance, bits))
+
+
+def _variance_of_wide(variance: Fraction, bits: int) -> Interval:
+    """Return the variance for sigma2 >= 1/4, a sum over frequencies (Poisson summation).
+
+    sigma2 + 1/12 + sum over n >= 1 of (-1)**n exp(-2 pi**2 n**2 sigma2) (4 sigma2 + 1/(pi n)**2).
+
+    The terms alternate and fall, so what is left out is less than the first term that is.
+    """
+    at = arithmetic(bits)
+    pi2 = at.power(at.pi(), 2)
+    total = at.rational(variance + Fraction(1, 12))
+    n = 1
+    while True:
+        decay = at.exp(at.neg(at.scale(pi2, 2 * n * n * variance)))
+        factor = at.shift(at.div(at.rational(1), at.scale(pi2, n * n)), 4 * variance)
+        term = at.mul(decay, factor)
+        if term.upper < at.down.mul_2exp(total.lower, -bits):
+            return Interval(
+                at.down.sub(total.lower, term.upper), at.up.add(total.upper, term.upper)
+            )
+        total = at.sub(total, term) if n % 2 else at.add(total, term)
+        n += 1
+
+
+def _variance_of_narrow(variance: Fraction, bits: int) -> Interval:
+    """Return the variance for sigma2 < 1/4, a sum over integers.
+
+    Of 2 (2 k - 1) P(N > k - 1/2) over k >= 1: k**2 is the sum of the 2 j - 1 for j = 1..k.
+
+    A term is less than 3 exp(-k/sigma2) < 1/16 of the one before, as exp(x**2) erfc(x) falls; so
+    what is left out is less than a tenth of the last term.
+    """
+    at = arithmetic(bits)
+    total, k = at.rational(0), 1
+    while True:
+        term = at.scale(_upper_tail(variance, k - _HALF, bits), 2 * (2 * k - 1))
+        total, k = at.add(total, term), k + 1
+        if term.upper <= at.down.mul_2exp(total.upper, -bits) or total.lower == 0:
+            return Interval(total.lower, at.up.add(total.upper, term.upper))
+
+
+def _upper_tail(variance: Fraction, x: Fraction, bits: int) -> Interval:
+    """Return P(N > x), erfc(x / sqrt(2 sigma2))/2."""
+    at = arithmetic(bits)
+    ratio = at.sqrt(at.rational(x * x / (2 * variance)))
+    return at.scale(at.erfc(at.neg(ratio) if x < 0 else ratio), _HALF)
+
+
+def _point(value: object, name: str) -> Fraction:
+    return _near(exact_rational(value, name), name)
+
+
+def _near(value: Fraction, name: str) -> Fraction:
+    """Refuse what is so far from 1 that the arithmetic would take minutes."""
+    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+    if bits > _FARTHEST_BITS + 1:
+        raise ParameterOverflowError(
+            f"{name} must have a numerator and a denominator of at most {_FARTHEST_BITS} bits, "
+            f"got {shown(value)}"
+        )
+    return value

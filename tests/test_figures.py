@@ -1,0 +1,241 @@
+"""The figures of the paper: files, numbers, and one line for whatever goes wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from discretegauss import cli
+from discretegauss.errors import ParameterValueError
+
+NAMES = ["variance.png", "tails.png", "epsilon_delta.png", "queries.png"]
+
+
+def without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("matplotlib", "matplotlib.backends", "matplotlib.backends.backend_agg"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+def failure(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """Run the command, which must fail with exit code 2; return its line."""
+    assert cli.main(["figures", *map(str, arguments)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    lines = said.err.splitlines()
+    assert len(lines) == 1
+    return lines[0].removeprefix("discretegauss: error: ")
+
+
+def test_without_matplotlib_one_line_names_the_remedy(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    without_matplotlib(monkeypatch)
+    line = failure(capsys, "--out", tmp_path / "new")
+    assert line == "figures need matplotlib: pip install 'discretegauss[plots]'"
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_command_line_does_not_import_matplotlib() -> None:
+    code = "import discretegauss.cli, sys; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder that the command wrote to, and what it printed."""
+    pytest.importorskip("matplotlib")
+    folder = tmp_path_factory.mktemp("figures") / "new" / "folder"
+    done = subprocess.run(
+        [sys.executable, "-m", "discretegauss", "figures", "--out", str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_is_a_whole_png_of_the_size_stated(written: tuple[Path, str], name: str) -> None:
+    """By its header, the checksums of all its parts, and its pixels, most of which are white."""
+    from discretegauss.plots._drawing import WIDTH_HEIGHT
+
+    data = (written[0] / name).read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, compressed, kinds = 8, b"", []
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at : at + 8])
+        body = data[at + 8 : at + 8 + length]
+        assert zlib.crc32(kind + body) == int.from_bytes(data[at + 8 + length : at + 12 + length])
+        kinds.append(kind)
+        compressed += body if kind == b"IDAT" else b""
+        at += 12 + length
+    assert (kinds[0], kinds[-1]) == (b"IHDR", b"IEND")
+    assert struct.unpack(">II", data[16:24]) == WIDTH_HEIGHT == (1800, 810)
+    pixels = zlib.decompress(compressed)
+    assert len(pixels) == WIDTH_HEIGHT[1] * (1 + 4 * WIDTH_HEIGHT[0])
+    assert len(data) > 30_000
+
+
+def test_only_the_figures_are_in_the_folder_and_the_command_says_so(
+    written: tuple[Path, str],
+) -> None:
+    folder, out = written
+    assert sorted(os.listdir(folder)) == sorted(NAMES)
+    assert out.splitlines()[:4] == [f"written to {folder / name}" for name in NAMES]
+
+
+def test_the_command_prints_the_numbers_of_the_paper(written: tuple[Path, str]) -> None:
+    """1.690, 1.94, and what they are made of, each within 1 %."""
+    numbers = [float(line.split()[-1]) for line in written[1].splitlines() if line[:2] == "  "]
+    expected = [2052.9, 1784.8, 3468.9, 1.690, 1.94]
+    assert numbers == pytest.approx(expected, rel=0.01)
+
+
+def test_the_numbers_come_from_the_computation() -> None:
+    """Another budget, other numbers; in the figure they stand beside k = 100."""
+    plots_queries = pytest.importorskip("discretegauss.plots._queries")
+    from discretegauss import utility
+    from discretegauss._cli_figures import _text
+    from discretegauss.plots import Figures
+
+    other = utility.compare_queries(epsilon=2, delta="1e-9", queries=30)
+    text = _text(Figures((Path("a.png"),), other))
+    assert "30 queries of sensitivity 1 need for (epsilon, delta) = (2, 1e-9):" in text
+    for number in (other.laplace.var(), other.gaussian_tight.var(), other.gaussian_by_zcdp.var()):
+        assert f" {number:.1f}\n" in text
+    assert f" {other.ratio_by_zcdp():.3f}\n" in text
+    assert text.endswith(f" {other.ratio_tight():.3f}")
+    assert plots_queries.MARKED_QUERIES == 100
+
+
+def drawn(name: str) -> list[tuple[str, tuple[str, str], list[str]]]:
+    """Draw a figure; return the title, the names of the axes and the legend of each panel."""
+    from functools import partial
+
+    from matplotlib.figure import Figure
+
+    from discretegauss import utility
+    from discretegauss.plots import _curves, _queries, _tails, _variance
+
+    few = [utility.compare_queries(epsilon=1, delta="1e-6", queries=k) for k in (2, 100)]
+    draws: dict[str, Callable[..., None]] = {
+        "variance.png": _variance.draw_variance,
+        "tails.png": _tails.draw_tails,
+        "epsilon_delta.png": _curves.draw_curves,
+        "queries.png": partial(_queries.draw_queries, found=few),
+    }
+    figure = Figure()
+    panels = figure.subplots(1, 2)
+    draws[name](figure, tuple(panels))
+    assert figure.get_suptitle()
+    texts = [text.get_text() for panel in panels for text in panel.texts]
+    if name == "queries.png":
+        assert {
+            f"k = 100: {few[1].ratio_tight():.3f}",
+            f"k = 100: {few[1].ratio_by_zcdp():.3f}",
+        } < {*texts}
+    return [
+        (
+            panel.get_title(),
+            (panel.get_xlabel(), panel.get_ylabel()),
+            [text.get_text() for text in panel.get_legend().get_texts()],
+        )
+        for panel in panels
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_panel_has_a_title_names_of_axes_and_a_legend(name: str) -> None:
+    pytest.importorskip("matplotlib")
+    for title, axes, legend in drawn(name):
+        assert title
+        assert all(axes)
+        assert len(legend) >= 2
+        assert all(legend)
+
+
+def test_lines_differ_by_more_than_colour() -> None:
+    from discretegauss.plots._drawing import LINES
+
+    styles = [str(look["linestyle"]) for look in LINES.values()]
+    assert len(set(styles)) == len(styles)
+
+
+def test_matplotlib_is_left_as_it_was(tmp_path: Path) -> None:
+    """A caller's own style does not show in the figures, and is there afterwards; so no pyplot."""
+    code = f"""
+import matplotlib, sys
+matplotlib.rcParams["figure.facecolor"] = "red"
+settings = lambda: dict(dict.items(matplotlib.rcParams))  # as stored: asking finds a backend
+before = settings()
+from discretegauss.plots import write_figures
+write_figures({str(tmp_path)!r})
+assert "matplotlib.pyplot" not in sys.modules
+assert settings() == before
+"""
+    pytest.importorskip("matplotlib")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    image = pytest.importorskip("matplotlib.image").imread(tmp_path / "variance.png")
+    assert image[0, 0].tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("out", ["/proc/figures", "/proc", "/dev/null", "/dev/null/figures"])
+def test_a_folder_that_cannot_be_written_is_one_line(
+    capsys: pytest.CaptureFixture[str], out: str
+) -> None:
+    """Nobody creates files in /proc, root neither."""
+    pytest.importorskip("matplotlib")
+    assert re.fullmatch(re.escape(out) + r"(/\w+\.png)?: .+", failure(capsys, "--out", out))
+
+
+@pytest.mark.parametrize("out", ["", "a\0b"])
+def test_a_name_that_is_none_is_one_line(capsys: pytest.CaptureFixture[str], out: str) -> None:
+    pytest.importorskip("matplotlib")
+    assert "folder must name a folder, got " in failure(capsys, "--out", out)
+
+
+def test_errors_of_the_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from discretegauss.plots import write_figures
+
+    with pytest.raises(ParameterValueError, match="folder must name a folder"):
+        write_figures("")
+    without_matplotlib(monkeypatch)
+    with pytest.raises(ImportError, match=r"discretegauss\[plots\]"):
+        write_figures(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_folder_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["figures"])
+    assert ended.value.code == 2
+    assert "--out" in capsys.readouterr().err
+
+
+def test_a_disk_that_is_full_leaves_no_part_of_a_file(tmp_path: Path) -> None:
+    """A real failure in the middle of writing: the process may write files of 10 kB at most."""
+    pytest.importorskip("matplotlib")
+    (tmp_path / "variance.png").write_text("before")
+    done = subprocess.run(
+        [sys.executable, "-m", "discretegauss", "figures", "--out", str(tmp_path)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "variance.png: File too large" in done.stderr
+    assert os.listdir(tmp_path) == ["variance.png"]
+    assert (tmp_path / "variance.png").read_text() == "before"

@@ -93,5 +93,6 @@ dg_status dg_decide_rare(dg_place *place, bool *accepted, uint64_t cell, const u
         cell -= table->n_tail_side;
     }
     *accepted = false;
+    place->block = 0;
     return DG_OK;
 }

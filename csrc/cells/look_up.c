@@ -23,8 +23,10 @@ size_t dg_count_mixed_portable(const uint8_t *rows, size_t n, const dg_table *ta
         uint32_t count = 0;                                                                        \
         for (size_t i = 0; i < planes->n; i++) {                                                   \
             size_t row = planes->rows[i] & row_mask;                                               \
-            unsigned position = *next & position_mask; /* of no import if the row is not mixed */  \
-            next += dg_row_is_mixed(row, rows);                                                    \
+            unsigned mixed = dg_row_is_mixed(row, rows);                                           \
+            /* of a row that is not mixed 0: the byte is another's, or past the end */             \
+            unsigned position = *next & position_mask & (0 - mixed);                               \
+            next += mixed;                                                                         \
             unsigned code = rows->code[dg_row_piece(row, position, rows)][row];                    \
             uint64_t block = (uint64_t)table->coded_first + code;                                  \
             out[i] = (type)(c + (block << tick_bits) +                                             \

@@ -318,7 +318,7 @@ def _binomial(powers: list[Interval], shift: Fraction, n: int, at: Arithmetic) -
 
 
 def _generalized(spec: Spec, bits: int) -> _Moments:
-    """Return the moments from one-sided sums of y**e exp(-phi(y)), e = 0..4, beta."""
+    """Return the moments from one-sided sums of (y/s)**e exp(-phi(y)), e = 0..4, beta."""
     shape = Shape(spec.parameter, spec.beta)
     mu = spec.mu
     at = arithmetic(bits + 20)
@@ -335,8 +335,9 @@ def _generalized(spec: Spec, bits: int) -> _Moments:
         return combine(*sides)
 
     total = both(0, at.add)
-    raw = [at.div(both(n, at.sub if n % 2 else at.add), total) for n in range(1, 5)]
-    energy = at.div(both(spec.beta, at.add), total)
-    energy = at.div(energy, at.power(at.rational(spec.parameter), spec.beta))
-    energy = at.sub(energy, phi_at(spec, m0, at))
+    raw = [
+        at.scale(at.div(both(n, at.sub if n % 2 else at.add), total), spec.parameter**n)
+        for n in range(1, 5)
+    ]
+    energy = at.sub(at.div(both(spec.beta, at.add), total), phi_at(spec, m0, at))
     return _moments_about(mu, raw, energy, at, _exact_mean(spec))

@@ -1,9 +1,9 @@
 """Tails of the discrete generalised Gaussian, at a cost that does not grow with the scale.
 
 Let phi(y) = (y/s)**beta, f = exp(-phi), and d = m - mu >= 0. The tail from m, each term with a
-weight that is a power of its distance from mu, in units of f(m), is
+weight that is a power of its distance from mu over the scale, in units of f(m), is
 
-    R_e = sum over y = d, d + 1, d + 2, ... of y**e exp(phi(d) - phi(y)),      e >= 0.
+    R_e = sum over y = d, d + 1, d + 2, ... of (y/s)**e exp(phi(d) - phi(y)),      e >= 0.
 
 Up to three pieces, in this order:
 
@@ -90,17 +90,17 @@ def log_ratio(shape: Shape, a: Fraction, b: Fraction, phi_a: Interval, at: Arith
     return at.neg(at.mul(phi_a, growth))
 
 
-def _weight(y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
+def _weight(shape: Shape, y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
     if power == 0 or y == 0:
         return at.rational(1 if power == 0 else 0)
-    return at.power(at.rational(y), power)
+    return at.power(at.rational(y / shape.scale), power)
 
 
 def _term(
     shape: Shape, d: Fraction, phi_d: Interval, j: int, power: Fraction | int, at: Arithmetic
 ) -> Interval:
     ratio = at.exp(log_ratio(shape, d, d + j, phi_d, at))
-    return ratio if power == 0 else at.mul(ratio, _weight(d + j, power, at))
+    return ratio if power == 0 else at.mul(ratio, _weight(shape, d + j, power, at))
 
 
 def _explicit_to_the_end(
@@ -125,7 +125,7 @@ def _explicit_to_the_end(
         q = at.up.div(term.upper, before.lower) if before.lower > 0 else _INFINITY
         if term.lower <= 0 < d + j:  # below the smallest number: the ratio by itself
             step = _term(shape, d + j, phi(shape, d + j, at), 1, power, at)
-            q = at.div(step, _weight(d + j, power, at)).upper
+            q = at.div(step, _weight(shape, d + j, power, at)).upper
         if q < 1:
             rest = at.up.div(at.up.mul(term.upper, q), at.down.sub(1, q))
             if at.up.mul_2exp(rest, bits + 3) <= total.lower or (term.lower <= 0 and q < 0.5):
@@ -138,23 +138,23 @@ def _explicit_to_the_end(
 
 
 def _flat(shape: Shape, d: Fraction, n: int, power: Fraction | int, at: Arithmetic) -> Interval:
-    """Return the first n terms, all taken to be y**power, less what phi can take away.
+    """Return the first n terms, all taken to be (y/s)**power, less what phi can take away.
 
     f(y)/f(d) is at most 1 and at least exp(-phi(y)), where phi(y) is at most phi at the last of
     them. Sums of y**power: exact for integers up to 4; else between 0 and n times the largest,
-    which is small against the whole sum (y**beta f is not flat).
+    which is small against the whole sum (phi f is not flat).
     """
     if n == 0:
         return at.rational(0)
     last = d + n - 1
     least = at.exp(at.neg(phi(shape, last, at)))
     if power not in range(5):
-        return Interval(at.rational(0).lower, at.scale(_weight(last, power, at), n).upper)
+        return Interval(at.rational(0).lower, at.scale(_weight(shape, last, power, at), n).upper)
     exact = sum(
         math.comb(int(power), i) * d ** (int(power) - i) * _power_sum(n, i)
         for i in range(int(power) + 1)
     )
-    whole = at.rational(exact)
+    whole = at.rational(exact / shape.scale ** int(power))
     return Interval(at.mul(whole, least).lower, whole.upper)
 
 
@@ -279,17 +279,17 @@ def _log_growth(log_y: float, log_r: float, log_s: float, beta: float) -> float:
 def _growth(shape: Shape, y: Fraction, radius: Fraction, power: Fraction | int) -> Interval:
     """Return a bound on the integral of M from y on, in units of f(y); radius <= y/2.
 
-    M(x) is the maximum of abs(z**e f(z)) on the circle of radius r around x, as in
-    _euler_maclaurin.py. There abs(z) <= x + r <= (3/2) x, and z = w e**(i b) with w >= x - r and
-    abs(b) <= asin(t) <= (pi/3) t, where t = r/x <= 1/2 (asin is convex). With X = max(y, (9/10)
-    beta r):
+    M(x) is the maximum of abs((z/s)**e f(z)) on the circle of radius r around x, as in
+    _euler_maclaurin.py. There abs(z) <= x + r, and z = w e**(i b) with w >= x - r and abs(b) <=
+    asin(t) <= (pi/3) t, where t = r/x <= 1/2 (asin is convex). With X = max(y, (9/10) beta r):
 
     x >= X: beta b <= (pi/3)(10/9) < pi/2, so that Re phi(z) = phi(w) cos(beta b) >= k phi(x), k =
-    (1 - r/X)**beta cos((pi/3) beta r/X), and M(x) <= (3/2)**e x**e exp(-k phi(x)). From X on that
-    integrates to (3/2)**e s**(e+1)/beta k**-a Gamma(a, k phi(X)), a = (e + 1)/beta.
+    (1 - r/X)**beta cos((pi/3) beta r/X), and with c = (1 + r/X)**e (for e = beta below exp(10/9)),
+    M(x) <= c (x/s)**e exp(-k phi(x)). From X on that integrates to c s/beta k**-a Gamma(a, k
+    phi(X)), a = (e + 1)/beta.
 
     y <= x < X, if there are such: Re phi(z) >= -abs(phi(z)) >= -phi(x + r), so M(x) is at most
-    ((3/2) X)**e exp(phi(X + r)).
+    ((X + r)/s)**e exp(phi(X + r)).
     """
     e = Fraction(power)
     end = max(y, Fraction(9, 10) * shape.beta * radius)
@@ -302,13 +302,13 @@ def _growth(shape: Shape, y: Fraction, radius: Fraction, power: Fraction | int) 
     kappa = at.mul(at.power(at.rational(1 - t), shape.beta), at.cos_of_turns(shape.beta * t / 6))
     x = at.mul(kappa, phi_end)
     integral = at.mul(at.exp(at.sub(phi_y, x)), scaled_gamma(a, x, 40))
-    unit = at.scale(at.power(at.rational(shape.scale), e + 1), 1 / shape.beta)
-    total = at.div(at.mul(integral, unit), at.power(kappa, a))
+    total = at.div(at.scale(integral, shape.scale / shape.beta), at.power(kappa, a))
+    total = at.mul(total, at.power(at.rational(1 + t), e))
     if end > y:
         bound = at.exp(at.add(phi_y, phi(shape, end + radius, at)))
-        weight = at.power(at.rational(end), e)
+        weight = _weight(shape, end + radius, e, at)
         total = at.add(total, at.mul(at.scale(bound, end - y), weight))
-    return at.mul(total, at.power(at.rational(Fraction(3, 2)), e))
+    return total
 
 
 def _integer_bits(x: Interval) -> int:
@@ -325,9 +325,9 @@ def _euler_maclaurin(
     power: Fraction | int,
     at: Arithmetic,
 ) -> Interval:
-    """Return R_power from y on, in units of f(y), for g(u) = (y + u)**e exp(phi(y) - phi(y + u)).
+    """Return R_power from y on, in units of f(y), for g(u) = ((y + u)/s)**e exp(phi(y) - phi(y + u)).
 
-    Its integral is s**(e+1)/beta e**x Gamma((e + 1)/beta, x), x = phi(y). The Taylor coefficients
+    Its integral is s/beta e**x Gamma((e + 1)/beta, x), x = phi(y). The Taylor coefficients
     c_n of exp(-phi(y) ((1 + u/y)**beta - 1)) obey n c_n = -phi(y) sum of k b_k c_(n-k), k = 1..n,
     with k b_k = beta binom(beta - 1, k - 1)/y**k.
     """
@@ -335,8 +335,7 @@ def _euler_maclaurin(
     phi_y = phi(shape, y, at)
     finer = arithmetic(at.bits + at.bits // 8)
     integral = scaled_gamma((e + 1) / shape.beta, phi(shape, y, finer), bits + 20)
-    integral = at.mul(integral, at.power(at.rational(shape.scale), e + 1))
-    integral = at.scale(integral, 1 / shape.beta)
+    integral = at.scale(integral, shape.scale / shape.beta)
 
     n_coefficients = 2 * terms
     slopes = [at.neg(at.scale(phi_y, shape.beta / y))]  # -phi(y) k b_k for k = 1, 2, ...
@@ -349,7 +348,7 @@ def _euler_maclaurin(
             total = at.add(total, at.mul(slopes[k - 1], taylor[n - k]))
         taylor.append(at.scale(total, Fraction(1, n)))
     if e:
-        taylor = _times_power(taylor, y, e, at)
+        taylor = _times_power(taylor, shape, y, e, at)
 
     error = (
         arithmetic(64)
@@ -364,10 +363,10 @@ def _euler_maclaurin(
 
 
 def _times_power(
-    taylor: list[Interval], y: Fraction, e: Fraction, at: Arithmetic
+    taylor: list[Interval], shape: Shape, y: Fraction, e: Fraction, at: Arithmetic
 ) -> list[Interval]:
-    """Return the Taylor coefficients of (y + u)**e times a function, from its own."""
-    factors = [at.power(at.rational(y), e)]  # y**e binom(e, k)/y**k
+    """Return the Taylor coefficients of ((y + u)/s)**e times a function, from its own."""
+    factors = [_weight(shape, y, e, at)]  # (y/s)**e binom(e, k)/y**k
     for k in range(1, len(taylor)):
         if e == k - 1:
             break  # an integer power: the binomials end

@@ -180,14 +180,15 @@ def _side(spec: Spec, m0: int, direction: int, bits: int, at: Arithmetic) -> _Si
         log = log_weight_ratio(spec, m0 + direction * n, m0, at.bits)
         w = at.exp(log)
         sums = [at.add(total, at.scale(w, n**i)) for i, total in enumerate(sums)]
-        energy = at.add(energy, at.mul(at.neg(log), w))
+        half = at.up.exp(at.up.div(log.upper, 2))
+        here = at.mul(at.neg(log), w)
+        energy = at.add(energy, Interval(here.lower, min(here.upper, half)))  # e may be infinite
         step = at.up.sub(log.upper, previous.lower)  # at least the logarithm of the ratio of w
         q = at.scale(at.exp(Interval(step, step)), Fraction(n + 1, n) ** 4).upper
         root = at.up.exp(at.up.div(step, 2))
         if q < 1 and root < 1:
             last = at.scale(w, n**4).upper
             rest = at.up.div(at.up.mul(last, q), at.down.sub(1, q))
-            half = at.up.exp(at.up.div(log.upper, 2))
             rest_energy = at.up.div(at.up.mul(half, root), at.down.sub(1, root))
             small = _small(rest, sums[0].lower, bits) and _small(rest_energy, energy.lower, bits)
             if small or (w.lower <= 0 and q < 0.5):

@@ -40,11 +40,22 @@ def lower_quantile(spec: Spec, level: Fraction) -> int:
     if level > _HALF:
         # P(X <= k) >= level is P(X >= k + 1) <= 1 - level
         return _first_tail_below(spec, 1 - level) - 1
-    if level == _HALF and (2 * spec.mu).denominator == 1:
-        # By symmetry. mu = h + 1/2: P(X <= h) = 1/2 exactly. mu = h: P(X <= h - 1) < 1/2.
-        return spec.mu.numerator // spec.mu.denominator
+    if level == _HALF:
+        return _median(spec.mu)
     # with Y = -X and m = -k: the largest m with P(Y >= m) >= level
     return 1 - _first_tail_below(mirrored(spec), level)
+
+
+def _median(mu: Fraction) -> int:
+    """Return the smallest integer k with P(X <= k) >= 1/2: the one nearest to mu, the lower of two.
+
+    Exactly, where no number of bits may tell: the weights of two sides can be almost equal. Let mu
+    be at or above k, f = mu - k <= 1/2 (below k, mirrored, the same). Weights fall with distance.
+    The distances of k, k - 1, ... are f, 1 + f, ... and of k + 1, k + 2, ... 1 - f, 2 - f, ...: in
+    pairs the first are not farther, so P(X <= k) >= 1/2, with equality only for f = 1/2. Those of
+    k - 1, ... are not below those of k + 1, ...: so P(X >= k) > 1/2, and P(X <= k - 1) < 1/2.
+    """
+    return math.ceil(mu - _HALF)
 
 
 def _first_tail_below(spec: Spec, p: Fraction) -> int:

@@ -99,8 +99,17 @@ def _weight(shape: Shape, y: Fraction, power: Fraction | int, at: Arithmetic) ->
 def _term(
     shape: Shape, d: Fraction, phi_d: Interval, j: int, power: Fraction | int, at: Arithmetic
 ) -> Interval:
-    ratio = at.exp(log_ratio(shape, d, d + j, phi_d, at))
-    return ratio if power == 0 else at.mul(ratio, _weight(shape, d + j, power, at))
+    log = log_ratio(shape, d, d + j, phi_d, at)
+    if power in range(5) or d + j == 0:
+        return at.mul(at.exp(log), _weight(shape, d + j, power, at))
+    # by logarithms: of a large power the weight may be above, and the rest below, all exponents
+    return at.exp(at.add(log, at.scale(at.log(at.rational((d + j) / shape.scale)), power)))
+
+
+def _next_ratio(shape: Shape, y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
+    """Return the ratio of the term at y + 1 to that at y > 0."""
+    log = log_ratio(shape, y, y + 1, phi(shape, y, at), at)
+    return at.exp(at.add(log, at.scale(at.log1p(at.rational(1 / y)), power)))
 
 
 def _explicit_to_the_end(
@@ -114,7 +123,7 @@ def _explicit_to_the_end(
 ) -> Interval:
     """Return the terms from j = first on, all of them.
 
-    phi is convex and y**e log-concave, so each ratio of a term to the one before is at most the
+    phi is convex and (y/s)**e log-concave, so each ratio of a term to the one before is at most the
     ratio before it: after a term t of ratio q < 1 there remains at most t q/(1 - q).
     """
     total = at.rational(0)
@@ -124,8 +133,7 @@ def _explicit_to_the_end(
         total = at.add(total, term)
         q = at.up.div(term.upper, before.lower) if before.lower > 0 else _INFINITY
         if term.lower <= 0 < d + j:  # below the smallest number: the ratio by itself
-            step = _term(shape, d + j, phi(shape, d + j, at), 1, power, at)
-            q = at.div(step, _weight(shape, d + j, power, at)).upper
+            q = _next_ratio(shape, d + j, power, at).upper
         if q < 1:
             rest = at.up.div(at.up.mul(term.upper, q), at.down.sub(1, q))
             if at.up.mul_2exp(rest, bits + 3) <= total.lower or (term.lower <= 0 and q < 0.5):

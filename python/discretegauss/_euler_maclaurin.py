@@ -76,7 +76,13 @@ def remainder_factor(terms: int, radius: Fraction, at: Arithmetic) -> Interval:
 
 
 def log_of(value: Fraction) -> float:
-    """Return the natural logarithm of a positive rational of any size, as a float."""
+    """Return the natural logarithm of a positive rational of any size, as a float.
+
+    To a small relative error, also where value is near 1 and the logarithm near 0.
+    """
+    distance = value - 1
+    if abs(distance) < Fraction(1, 2):
+        return math.log1p(distance)
     return math.log(value.numerator) - math.log(value.denominator)
 
 

@@ -197,7 +197,7 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
     goal = (bits + 6) * _LOG_2
     beta = float(min(shape.beta, Fraction(10) ** 300))
     log_s, log_d = log_of(shape.scale), log_of(d) if d else -math.inf
-    log_phi = beta * (log_d - log_s)
+    log_phi = beta * log_of(d / shape.scale) if d else -math.inf
     log_flat = -(goal + math.log(beta))
     flat = 0
     if log_phi < log_flat:
@@ -213,9 +213,9 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
     for radius in _radii(d, bits, log_d, log_phi, log_s, beta):
         start = max(0, math.ceil(2 * radius - d))
         flat_part = min(flat, start)
-        log_r, log_y = log_of(radius), log_of(d + start)
-        log_growth = _log_growth(log_y, log_r, log_s, beta)
-        log_tail = max(0.0, _log_length(log_y, beta * (log_y - log_s), log_s, beta))
+        log_r, log_y_by_s = log_of(radius), log_of((d + start) / shape.scale)
+        log_growth = _log_growth(log_y_by_s, log_r, log_s, beta)
+        log_tail = max(0.0, _log_length(log_of(d + start), beta * log_y_by_s, log_s, beta))
         terms = terms_for(log_r, log_tail - goal - log_growth)
         if terms is None:
             continue
@@ -264,12 +264,16 @@ def _log_length(log_y: float, log_phi: float, log_s: float, beta: float) -> floa
     return min(log_s, log_y - math.log(beta) - log_phi)
 
 
-def _log_growth(log_y: float, log_r: float, log_s: float, beta: float) -> float:
-    """Return about the logarithm of what `_growth` bounds (power 0)."""
-    log_x = max(log_y, math.log(0.9 * beta) + log_r)
+def _log_growth(log_y_by_s: float, log_r: float, log_s: float, beta: float) -> float:
+    """Return about the logarithm of what `_growth` bounds (power 0).
+
+    log(y/s) is as it is, no difference of logarithms, because beta magnifies it.
+    """
+    log_x_by_s = max(log_y_by_s, math.log(0.9 * beta) + log_r - log_s)
+    log_x = log_x_by_s + log_s
     t = math.exp(log_r - log_x)
     log_kappa = beta * math.log1p(-t) + math.log1p(-2 * math.sin(math.pi * beta * t / 6) ** 2)
-    log_phi_x = beta * (log_x - log_s)
+    log_phi_x = beta * log_x_by_s
     # 1 - k is about beta t where that is small
     log_missing = (
         math.log(-math.expm1(log_kappa)) if log_kappa < -1e-9 else (math.log(beta) + log_r - log_x)
@@ -278,9 +282,9 @@ def _log_growth(log_y: float, log_r: float, log_s: float, beta: float) -> float:
         return math.inf
     far = math.exp(log_missing + log_phi_x)
     far += min(log_x - math.log(beta) - log_phi_x - log_kappa, log_s - log_kappa / beta)
-    if log_x == log_y:
+    if log_x_by_s == log_y_by_s:
         return far
-    beyond = beta * (log_x + math.log1p(t) - log_s)
+    beyond = beta * (log_x_by_s + math.log1p(t))
     return max(far, 2 * math.exp(min(beyond, _LOG_LARGEST)) + log_x) + _LOG_2
 
 
@@ -342,7 +346,12 @@ def _euler_maclaurin(
     e = Fraction(power)
     phi_y = phi(shape, y, at)
     finer = arithmetic(at.bits + at.bits // 8)
-    integral = scaled_gamma((e + 1) / shape.beta, phi(shape, y, finer), bits + 20)
+    integral = scaled_gamma(
+        (e + 1) / shape.beta,
+        phi(shape, y, finer),
+        bits + 20,
+        x_to_a=finer.power(finer.rational(y / shape.scale), e + 1),
+    )
     integral = at.scale(integral, shape.scale / shape.beta)
 
     n_coefficients = 2 * terms

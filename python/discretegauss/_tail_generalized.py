@@ -337,7 +337,7 @@ def _euler_maclaurin(
     power: Fraction | int,
     at: Arithmetic,
 ) -> Interval:
-    """Return R_power from y on, in units of f(y), for g(u) = ((y + u)/s)**e exp(phi(y) - phi(y + u)).
+    """Return R_power from y on, in units of f(y): of g(u) = ((y + u)/s)**e f(y + u)/f(y).
 
     Its integral is s/beta e**x Gamma((e + 1)/beta, x), x = phi(y). The Taylor coefficients
     c_n of exp(-phi(y) ((1 + u/y)**beta - 1)) obey n c_n = -phi(y) sum of k b_k c_(n-k), k = 1..n,

@@ -18,9 +18,7 @@ from ._interval import Arithmetic, Interval, arithmetic
 __all__ = ["scaled_gamma"]
 
 
-def scaled_gamma(
-    a: Fraction, x: Interval, bits: int, x_to_a: Interval | None = None
-) -> Interval:
+def scaled_gamma(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None = None) -> Interval:
     """Return e**x Gamma(a, x) for a rational a > 0 and x >= 0, aiming at a relative width 2**-bits.
 
     x_to_a is x**a, for those who know it better than by x: that may be below the smallest number.

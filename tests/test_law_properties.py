@@ -57,7 +57,9 @@ def test_distribution_functions_are_sums_of_probabilities(law: Any) -> None:
     assert (np.diff(cdf) >= 0).all()
     assert (np.diff(sf) <= 0).all()
     positive = pmf > 1e-300
-    np.testing.assert_allclose(law.logpmf(ks)[positive], np.log(pmf[positive]), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(
+        law.logpmf(ks)[positive], np.log(pmf[positive]), rtol=1e-13, atol=1e-15
+    )
     np.testing.assert_allclose(law.cdf(ks + 0.5), cdf, rtol=1e-14)
 
 

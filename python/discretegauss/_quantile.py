@@ -23,6 +23,10 @@ _HALF = Fraction(1, 2)
 _FEW_BITS = 64
 _MOST_BITS = 2**20
 
+#: Of a generalised Gaussian some 1/beta of the weight is at the edges: the search for a tail of more
+#: than so many times that starts from the flat middle.
+_FLAT = 16
+
 #: Newton's steps before halving: from the first guess some ten are enough.
 _NEWTON_TRIES = 40
 
@@ -70,8 +74,13 @@ def _first_tail_below(spec: Spec, p: Fraction) -> int:
     """
     low = -(-spec.mu.numerator // spec.mu.denominator) - 1
     high: int | None = None
-    m = max(low + 1, tail_guess(spec, p))
     size_bits = max(0, gmpy2.get_exp(kept_normaliser(spec, _FEW_BITS)[1].upper))
+    flat = spec.kind is Kind.GENERALIZED_GAUSSIAN and spec.beta * p > _FLAT
+    if flat:
+        guess = _guess_on_the_flat(spec, p, low + 1, _FEW_BITS + size_bits)
+    else:
+        guess = tail_guess(spec, p)
+    m = max(low + 1, guess)
     bits = _FEW_BITS
     for tries in count():
         below, step = _compare(spec, m, p, bits)
@@ -103,6 +112,17 @@ def tail_guess(spec: Spec, p: Fraction) -> int:
     else:
         distance = at.scale(at.power(level, 1 / spec.beta), spec.parameter)
     return math.floor(spec.mu) + int(gmpy2.mpz(at.down.floor(distance.lower)))
+
+
+def _guess_on_the_flat(spec: Spec, p: Fraction, m: int, bits: int) -> int:
+    """Return where the tail would be p if all weights from m on were that of m.
+
+    Of a large beta that is nearly so; logarithms of the tail fall so steeply at the edge that
+    Newton's steps from there would only double.
+    """
+    at = arithmetic(bits + 10)
+    length = at.sub(tail_ratio(spec, m, bits), at.div(at.rational(p), pmf(spec, m, bits)))
+    return m + int(gmpy2.mpz(at.down.floor(length.lower)))
 
 
 def _compare(spec: Spec, m: int, p: Fraction, bits: int) -> tuple[bool, int]:

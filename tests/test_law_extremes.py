@@ -36,6 +36,14 @@ EXTREME = [
     GG("1/2", 10**6),
     GG(10, 10**6, "1/2"),
     GG("1e-30", 3),
+    # these once ran for minutes, or came to no answer
+    GG("9/10", 10**6, "1/3"),
+    GG("9/10", 10**30, "1/2"),
+    GG(33, 10**3),
+    GG(33, 10**30, "1e-30"),
+    GG(10**50, 10**30),
+    GG(10**50, 10**300),
+    GG(10**300, "3/2", "1/3"),
 ]
 
 
@@ -82,3 +90,27 @@ def test_limits_of_wide_laws() -> None:
     )
     assert math.isclose(L(10**50).var(), 2e100)
     assert math.isclose(L(10**50).entropy(), 1 + math.log(2e50))
+
+
+def test_the_median_is_the_nearest_integer_whatever_the_law() -> None:
+    """Also where the sides differ by less than any number of bits can show."""
+    for beta in (1, 2, 3, 10**6, 10**300):
+        for mu, expected in (("1/3", 0), ("2/3", 1), ("1/2", 0), ("-1/2", -1), ("-1/3", 0)):
+            law = GG("9/10", beta, mu)
+            assert law.median() == law.ppf("1/2") == law.isf(0.5) == expected
+
+
+def test_a_quantile_that_no_bits_decide_is_refused() -> None:
+    """A law on five integers, uniform to more than 10**6 bits: 1/5 of it is below -1, or not."""
+    law = GG("5/2", 10**30)
+    with pytest.raises(ArithmeticError, match="could not be decided"):
+        law.ppf("1/5")
+    assert (law.ppf("0.19"), law.ppf("0.21")) == (-2, -1)
+
+
+def test_the_entropy_of_a_flat_law_is_that_of_the_uniform() -> None:
+    """log of the number of integers, less what the edges do."""
+    assert GG("5/2", 10**30).entropy() == math.log(5)
+    assert GG("5/2", 10**30).var() == 2
+    assert GG(10**30, 10**6).entropy() == pytest.approx(math.log(2e30), abs=1e-5)
+    assert GG(10**50, 10**30).std() == pytest.approx(1e50 / math.sqrt(3))

@@ -171,6 +171,13 @@ class LawFunctions:
             Floats, as in scipy, as long as all results are within 2**53 of 0; else exact Python
             integers (in arrays: all of them, as objects).
 
+        Raises
+        ------
+        ArithmeticError
+            If q is so near to a value of the distribution function that 2**18 bits do not tell on
+            which side: of no float, unless the law is nearly uniform (beta above 10**5) and q a
+            simple fraction.
+
         Examples
         --------
         >>> import discretegauss as dg

@@ -21,7 +21,8 @@ __all__ = ["lower_quantile", "tail_guess"]
 
 _HALF = Fraction(1, 2)
 _FEW_BITS = 64
-_MOST_BITS = 2**20
+#: Four times what integers of 65536 bits need; by then it is a tie, or as good as one.
+_MOST_BITS = 2**18
 
 #: Of a generalised Gaussian some 1/beta of the weight is at the edges: the search for a tail of more
 #: than so many times that starts from the flat middle.
@@ -138,7 +139,7 @@ def _compare(spec: Spec, m: int, p: Fraction, bits: int) -> tuple[bool, int]:
             break
         bits *= 2
         if bits > _MOST_BITS:
-            raise ArithmeticError("a quantile could not be decided")
+            raise ArithmeticError(f"a quantile could not be decided with {_MOST_BITS} bits")
     below = bool(quotient.upper <= 1)
     slope = at.log1p(at.neg(at.div(at.rational(1), ratio)))
     step = at.div(at.log(quotient), at.neg(slope))

@@ -80,10 +80,10 @@ def log_of(value: Fraction) -> float:
 
     To a small relative error, also where value is near 1 and the logarithm near 0.
     """
-    distance = value - 1
-    if abs(distance) < Fraction(1, 2):
-        return math.log1p(distance)
-    return math.log(value.numerator) - math.log(value.denominator)
+    above, below = value.numerator, value.denominator
+    if 2 * abs(above - below) < below:
+        return math.log1p((above - below) / below)
+    return math.log(above) - math.log(below)
 
 
 def log_remainder_factor(terms: int, log_radius: float) -> float:

@@ -24,8 +24,8 @@ _FEW_BITS = 64
 #: Four times what integers of 65536 bits need; by then it is a tie, or as good as one.
 _MOST_BITS = 2**18
 
-#: Of a generalised Gaussian some 1/beta of the weight is at the edges: the search for a tail of more
-#: than so many times that starts from the flat middle.
+#: Of a generalised Gaussian some 1/beta of the weight is at the edges: the search for a tail of
+#: more than so many times that starts from the flat middle.
 _FLAT = 16
 
 #: Newton's steps before halving: from the first guess some ten are enough.

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ScipyLaw", "as_scipy"]
 
+_NO_RANDOM_STATE = "random_state must be None: every bit comes from the operating system"
+
+#: What scipy makes of random_state=None; nothing is drawn from it.
+_SCIPYS_NONE = np.random.mtrand._rand
+
 
 def as_scipy(law: _Law) -> ScipyLaw:
     """Return the law as a distribution of scipy.stats; see the law's own `as_scipy`."""
@@ -94,10 +99,27 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
     def rvs(self, *args: Any, **kwds: Any) -> Any:
         """Draw exactly; loc and size as in scipy, random_state must be None."""
         if kwds.get("random_state") is not None:
-            raise ParameterTypeError(
-                "random_state must be None: every bit comes from the operating system"
-            )
+            raise ParameterTypeError(_NO_RANDOM_STATE)
         return super().rvs(*args, **kwds)
+
+    @property
+    def random_state(self) -> None:
+        """None: there is no state. Setting another is refused, not ignored."""
+
+    @random_state.setter
+    def random_state(self, state: Any) -> None:
+        if state is not None:
+            raise ParameterTypeError(_NO_RANDOM_STATE)
+
+    @property
+    def _random_state(self) -> Any:
+        # what scipy, and a frozen distribution, set and hand to _rvs, which has no use for it
+        return _SCIPYS_NONE
+
+    @_random_state.setter
+    def _random_state(self, state: Any) -> None:
+        if state is not _SCIPYS_NONE:
+            raise ParameterTypeError(_NO_RANDOM_STATE)
 
     def _rvs(self, *_: Any, size: Any = None, random_state: Any = None) -> Any:
         return self.law.sample(size if size != () else None)

@@ -76,8 +76,14 @@ def remainder_factor(terms: int, radius: Fraction, at: Arithmetic) -> Interval:
 
 
 def log_of(value: Fraction) -> float:
-    """Return the natural logarithm of a positive rational of any size, as a float."""
-    return math.log(value.numerator) - math.log(value.denominator)
+    """Return the natural logarithm of a positive rational of any size, as a float.
+
+    To a small relative error, also where value is near 1 and the logarithm near 0.
+    """
+    above, below = value.numerator, value.denominator
+    if 2 * abs(above - below) < below:
+        return math.log1p((above - below) / below)
+    return math.log(above) - math.log(below)
 
 
 def log_remainder_factor(terms: int, log_radius: float) -> float:

@@ -18,8 +18,10 @@ from ._interval import Arithmetic, Interval, arithmetic
 __all__ = ["scaled_gamma"]
 
 
-def scaled_gamma(a: Fraction, x: Interval, bits: int) -> Interval:
+def scaled_gamma(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None = None) -> Interval:
     """Return e**x Gamma(a, x) for a rational a > 0 and x >= 0, aiming at a relative width 2**-bits.
+
+    x_to_a is x**a, for those who know it better than by x: that may be below the smallest number.
 
     Notes
     -----
@@ -38,7 +40,7 @@ def scaled_gamma(a: Fraction, x: Interval, bits: int) -> Interval:
         return _by_error_function(x, bits)
     if x.lower > max(1.0, bits / 16):
         return _by_continued_fraction(a, x, bits, at)
-    return _by_series(a, x, bits)
+    return _by_series(a, x, bits, x_to_a)
 
 
 def _by_error_function(x: Interval, bits: int) -> Interval:
@@ -94,7 +96,7 @@ def _by_continued_fraction(a: Fraction, x: Interval, bits: int, at: Arithmetic) 
             return at.mul(at.power(x, a), Interval(lower, upper))
 
 
-def _by_series(a: Fraction, x: Interval, bits: int) -> Interval:
+def _by_series(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None) -> Interval:
     """Return e**x Gamma(a, x) for 0 < a < 1 and x >= 0 of moderate size.
 
     e**x Gamma(a, x) = e**x Gamma(a) - x**a (1/a + x/(a (a+1)) + x**2/(a (a+1) (a+2)) + ...): the
@@ -104,7 +106,7 @@ def _by_series(a: Fraction, x: Interval, bits: int) -> Interval:
     cancelled = int(1.5 * float(x.upper)) + a.denominator.bit_length() - a.numerator.bit_length()
     at = arithmetic(bits + 60 + 2 * bits.bit_length() + max(0, cancelled))
     whole = at.mul(at.exp(x), at.gamma(a))
-    if x.upper == 0:
+    if x.upper == 0 and x_to_a is None:
         return whole
     down, up = at.down, at.up
     term = at.div(at.rational(1), at.rational(a))
@@ -121,4 +123,4 @@ def _by_series(a: Fraction, x: Interval, bits: int) -> Interval:
             break
     # the ratios after it are smaller still than q < 1/2, so the rest is at most this last term
     sum_high = up.add(sum_high, term_high)
-    return at.sub(whole, at.mul(at.power(x, a), Interval(sum_low, sum_high)))
+    return at.sub(whole, at.mul(x_to_a or at.power(x, a), Interval(sum_low, sum_high)))

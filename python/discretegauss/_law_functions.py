@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _moments
 from ._interval import Interval
-from ._pointwise import CDF, LOGCDF, LOGPMF, LOGSF, PMF, SF, evaluate
+from ._pointwise import CDF, LOGCDF, LOGPMF, LOGSF, PMF, SF, bound_tails, evaluate
 from ._probability import Bounds, float_bounds, float_value
 from ._quantile_arrays import central_interval, quantiles
 from ._spec import Spec
@@ -117,6 +117,43 @@ class LawFunctions:
         """
         return evaluate(LOGSF, self._spec, k, bounds=bounds)
 
+    def tail_bound(self, k: Any) -> Any:
+        """Return an upper bound on P(X >= k), by the tail of the continuous law at k - 1.
+
+        For proofs and comparisons; the exact tail, ``law.sf(k - 1)``, is less.
+
+        Parameters
+        ----------
+        k : number or array_like
+            Any number; what is between integers counts as the integer above.
+
+        Returns
+        -------
+        float or ndarray
+            P(Y >= k - 1), rounded up, for Y with the density proportional to exp(-phi(y)), phi as
+            in the law: for the discrete Gaussian, Y normal. 1 where k - 1 < mu; NaN where k is.
+
+        Notes
+        -----
+        The paper proves it for the discrete Gaussian with an integer mu. The same proof holds for
+        the other laws, and other mu, after multiplication with the integral of exp(-phi) over the
+        sum of it, where that is above 1; so it is done.
+
+        References
+        ----------
+        arXiv:2004.00010, Proposition 25.
+
+        Examples
+        --------
+        >>> import discretegauss as dg
+        >>> law = dg.DiscreteGaussian(100)
+        >>> law.sf(29) <= law.tail_bound(30) < 0.002
+        True
+        >>> dg.DiscreteLaplace(10).tail_bound([0, 1, 30]).round(3).tolist()
+        [1.0, 0.5, 0.028]
+        """
+        return bound_tails(self._spec, k)
+
     # --- quantiles
 
     def ppf(self, q: Any) -> Any:
@@ -133,6 +170,13 @@ class LawFunctions:
         float, int or ndarray
             Floats, as in scipy, as long as all results are within 2**53 of 0; else exact Python
             integers (in arrays: all of them, as objects).
+
+        Raises
+        ------
+        ArithmeticError
+            If q is so near to a value of the distribution function that 2**18 bits do not tell on
+            which side: of no float, unless the law is nearly uniform (beta above 10**5) and q a
+            simple fraction.
 
         Examples
         --------

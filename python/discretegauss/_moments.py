@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
 
-from ._interval import Arithmetic, Interval, arithmetic
+from ._interval import Arithmetic, Interval, arithmetic, relative_width_below
 from ._lattice import (
     canonical,
     log_weight_ratio,
@@ -46,7 +46,12 @@ def mean(spec: Spec, bits: int) -> Interval:
     """Return the mean."""
     if _symmetric(spec):
         return arithmetic(bits).rational(spec.mu)
-    return _moments(canonical(spec), bits).mean
+    spec = canonical(spec)
+    if spec.kind is Kind.GENERALIZED_GAUSSIAN:
+        near = _mean_near_mu(spec, bits)
+        if relative_width_below(near, bits):
+            return near
+    return _moments(spec, bits).mean
 
 
 def variance(spec: Spec, bits: int) -> Interval:
@@ -180,14 +185,15 @@ def _side(spec: Spec, m0: int, direction: int, bits: int, at: Arithmetic) -> _Si
         log = log_weight_ratio(spec, m0 + direction * n, m0, at.bits)
         w = at.exp(log)
         sums = [at.add(total, at.scale(w, n**i)) for i, total in enumerate(sums)]
-        energy = at.add(energy, at.mul(at.neg(log), w))
+        half = at.up.exp(at.up.div(log.upper, 2))
+        here = at.mul(at.neg(log), w)
+        energy = at.add(energy, Interval(here.lower, min(here.upper, half)))  # e may be infinite
         step = at.up.sub(log.upper, previous.lower)  # at least the logarithm of the ratio of w
         q = at.scale(at.exp(Interval(step, step)), Fraction(n + 1, n) ** 4).upper
         root = at.up.exp(at.up.div(step, 2))
         if q < 1 and root < 1:
             last = at.scale(w, n**4).upper
             rest = at.up.div(at.up.mul(last, q), at.down.sub(1, q))
-            half = at.up.exp(at.up.div(log.upper, 2))
             rest_energy = at.up.div(at.up.mul(half, root), at.down.sub(1, root))
             small = _small(rest, sums[0].lower, bits) and _small(rest_energy, energy.lower, bits)
             if small or (w.lower <= 0 and q < 0.5):
@@ -317,8 +323,25 @@ def _binomial(powers: list[Interval], shift: Fraction, n: int, at: Arithmetic) -
 # --- generalised Gaussian
 
 
+def _mean_near_mu(spec: Spec, bits: int) -> Interval:
+    """Return mu +- (1 + beta)/(6 Z), which holds the mean; Z is the sum of exp(-phi).
+
+    The mean is mu + A/Z, A the sum of g(x - mu) with g(y) = y exp(-phi(y)). g' = (1 - beta phi(y))
+    exp(-phi(y)) has a bounded variation V. So (Poisson) A is the integral of g, which is 0 as g is
+    odd, and terms for k = 1, -1, 2, ... of size at most V/(2 pi k)**2: together V/12. On y > 0, g'
+    falls from 1 to -beta exp(-1 - 1/beta), at phi = 1 + 1/beta, and rises to 0, and it is even: V
+    is at most 2 + 4 beta/e < 2 + 2 beta.
+    """
+    at = arithmetic(bits + 10)
+    m0, total = normaliser(spec, bits)
+    z = at.mul(total, at.exp(at.neg(phi_at(spec, m0, at))))
+    off = at.div(at.rational((1 + spec.beta) / 6), z).upper
+    mu = at.rational(spec.mu)
+    return Interval(at.down.sub(mu.lower, off), at.up.add(mu.upper, off))
+
+
 def _generalized(spec: Spec, bits: int) -> _Moments:
-    """Return the moments from one-sided sums of y**e exp(-phi(y)), e = 0..4, beta."""
+    """Return the moments from one-sided sums of (y/s)**e exp(-phi(y)), e = 0..4, beta."""
     shape = Shape(spec.parameter, spec.beta)
     mu = spec.mu
     at = arithmetic(bits + 20)
@@ -335,8 +358,9 @@ def _generalized(spec: Spec, bits: int) -> _Moments:
         return combine(*sides)
 
     total = both(0, at.add)
-    raw = [at.div(both(n, at.sub if n % 2 else at.add), total) for n in range(1, 5)]
-    energy = at.div(both(spec.beta, at.add), total)
-    energy = at.div(energy, at.power(at.rational(spec.parameter), spec.beta))
-    energy = at.sub(energy, phi_at(spec, m0, at))
+    raw = [
+        at.scale(at.div(both(n, at.sub if n % 2 else at.add), total), spec.parameter**n)
+        for n in range(1, 5)
+    ]
+    energy = at.sub(at.div(both(spec.beta, at.add), total), phi_at(spec, m0, at))
     return _moments_about(mu, raw, energy, at, _exact_mean(spec))

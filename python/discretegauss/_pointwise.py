@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._given import as_array
-from ._interval import Interval
+from ._interval import Interval, float_at_least
 from ._parameters import exact_rational, not_finite
 from ._probability import (
     FIRST_BITS,
@@ -27,13 +27,24 @@ from ._probability import (
     pmf,
     probability,
     tail_above,
+    tail_bound,
     tail_up_to,
 )
 from ._spec import Spec
 from ._tail_runs import tail_ratios
 from ._vector import vector_values
 
-__all__ = ["CDF", "LOGCDF", "LOGPMF", "LOGSF", "PMF", "SF", "PointFunction", "evaluate"]
+__all__ = [
+    "CDF",
+    "LOGCDF",
+    "LOGPMF",
+    "LOGSF",
+    "PMF",
+    "SF",
+    "PointFunction",
+    "bound_tails",
+    "evaluate",
+]
 
 
 class PointFunction(NamedTuple):
@@ -71,6 +82,21 @@ def evaluate(function: PointFunction, spec: Spec, k: object, *, bounds: bool) ->
     if bounds:
         return lower.reshape(array.shape), upper.reshape(array.shape)
     return lower.reshape(array.shape)
+
+
+def bound_tails(spec: Spec, k: object) -> Any:
+    """Return `tail_bound` at k, a number or an array of numbers, rounded up."""
+    array = as_array(k, "k")
+    if array is None:
+        return _tail_bound(spec, k)
+    bounds = [_tail_bound(spec, element) for element in array.ravel().tolist()]
+    return np.array(bounds, dtype=np.float64).reshape(array.shape)
+
+
+def _tail_bound(spec: Spec, k: object) -> float:
+    if isinstance(k, float | np.floating) and not math.isfinite(k):
+        return math.nan if math.isnan(k) else 0.0 if k > 0 else 1.0
+    return float_at_least(tail_bound(spec, math.ceil(exact_rational(k, "k")), FIRST_BITS).upper)
 
 
 # --- one number

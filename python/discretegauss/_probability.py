@@ -22,13 +22,15 @@ from ._interval import (
     float_nearest,
 )
 from ._lattice import (
+    canonical,
     log_weight_ratio,
     mirrored,
     normaliser,
+    phi_at,
     tail_ratio,
     weight_ratio,
 )
-from ._spec import Spec
+from ._spec import Kind, Spec
 
 __all__ = [
     "FIRST_BITS",
@@ -36,13 +38,13 @@ __all__ = [
     "Tail",
     "float_bounds",
     "float_value",
-    "gaussian_tail_bound",
     "kept_normaliser",
     "log_probability",
     "logpmf",
     "pmf",
     "probability",
     "tail_above",
+    "tail_bound",
     "tail_up_to",
 ]
 
@@ -55,6 +57,9 @@ Enclosure = Callable[[int], Interval]
 #: What `float_value` asks for first: enough, unless most digits cancel.
 FIRST_BITS = 72
 _LAST_BITS = FIRST_BITS * 2**9
+
+#: exp(-x) is below every float from here on, by far.
+_FAR = 2**20
 
 
 def float_bounds(enclosure: Enclosure) -> Bounds:
@@ -151,27 +156,34 @@ def log_probability(tail: Tail, bits: int, ratio: Interval | None = None) -> Int
     return _at_most(0, at.add(logpmf(tail.spec, tail.m, bits), log_ratio))
 
 
-def gaussian_tail_bound(spec: Spec, m: int, bits: int) -> Interval:
-    """Return the paper's bound on P(X >= m); see DiscreteGaussian.tail_bound.
+def tail_bound(spec: Spec, m: int, bits: int) -> Interval:
+    """Return a bound on P(X >= m); see LawFunctions.tail_bound.
 
-    With y = m - 1 - mu >= 0 the weights of m, m + 1, ... are at most the integrals over the units
-    before them, together sqrt(pi sigma2/2) erfc(y/sqrt(2 sigma2)). Over sqrt(2 pi sigma2) that is
-    the normal law's tail. The sum over all integers is at least that root if mu is an integer
-    (Poisson summation); otherwise it is taken as it is, where it is less.
+    Let f = exp(-phi). With y = m - 1 - mu >= 0, where f falls, the weights of m, m + 1, ... are at
+    most the integrals of f over the units before them: together s/beta Gamma(a, phi(y)), a =
+    1/beta. Over the integral of f, 2 (s/beta) Gamma(a), that is the tail of the law with density f;
+    the weights are to be taken over their sum Z, which is below that integral, if at all, by a
+    factor that is computed.
     """
+    spec = canonical(spec)
     at = arithmetic(bits + 20)
     distance = m - 1 - spec.mu
     if distance < 0:
         return at.rational(1)
-    x = arithmetic(2 * bits + 40).rational(distance**2 / (2 * spec.parameter))
-    # erfc(sqrt(x)) = exp(-x) (e**x Gamma(1/2, x))/sqrt(pi)
-    integral = at.mul(scaled_gamma(Fraction(1, 2), x, bits), at.exp(at.neg(x)))
-    tail = at.scale(at.div(integral, at.sqrt(at.pi())), Fraction(1, 2))
+    gaussian = spec.kind is Kind.DISCRETE_GAUSSIAN
+    a = Fraction(1, 2) if gaussian else 1 / spec.beta  # beta is 1 for the Laplace
+    x = phi_at(spec, m - 1, arithmetic(2 * bits + 40))
+    # from here on exp(-x) is below all floats, and e**x Gamma(a, x) <= x**(a - 1) at most 1
+    far = x.lower > _FAR
+    scaled = (
+        Interval(at.rational(0).lower, at.rational(1).upper) if far else scaled_gamma(a, x, bits)
+    )
+    tail = at.scale(at.div(at.mul(scaled, at.exp(at.neg(x))), at.gamma(a)), Fraction(1, 2))
+    root = at.sqrt(at.rational(2 * spec.parameter)) if gaussian else at.rational(spec.parameter)
+    integral = at.scale(at.mul(root, at.gamma(a)), 2 * a)
     m0, total = kept_normaliser(spec, bits)
-    weight_of_m0 = at.exp(at.rational(-((m0 - spec.mu) ** 2) / (2 * spec.parameter)))
-    unit = at.sqrt(at.scale(at.pi(), 2 * spec.parameter))
-    excess = at.div(unit, at.mul(total, weight_of_m0))
-    return at.mul(tail, excess) if excess.lower > 1 and spec.mu.denominator != 1 else tail
+    excess = at.div(integral, at.mul(total, at.exp(at.neg(phi_at(spec, m0, at)))))
+    return _at_most(1, at.mul(tail, excess) if excess.upper > 1 else tail)
 
 
 def _negative(a: Interval) -> Interval:

@@ -21,7 +21,12 @@ __all__ = ["lower_quantile", "tail_guess"]
 
 _HALF = Fraction(1, 2)
 _FEW_BITS = 64
-_MOST_BITS = 2**20
+#: Four times what integers of 65536 bits need; by then it is a tie, or as good as one.
+_MOST_BITS = 2**18
+
+#: Of a generalised Gaussian some 1/beta of the weight is at the edges: the search for a tail of
+#: more than so many times that starts from the flat middle.
+_FLAT = 16
 
 #: Newton's steps before halving: from the first guess some ten are enough.
 _NEWTON_TRIES = 40
@@ -40,11 +45,22 @@ def lower_quantile(spec: Spec, level: Fraction) -> int:
     if level > _HALF:
         # P(X <= k) >= level is P(X >= k + 1) <= 1 - level
         return _first_tail_below(spec, 1 - level) - 1
-    if level == _HALF and (2 * spec.mu).denominator == 1:
-        # By symmetry. mu = h + 1/2: P(X <= h) = 1/2 exactly. mu = h: P(X <= h - 1) < 1/2.
-        return spec.mu.numerator // spec.mu.denominator
+    if level == _HALF:
+        return _median(spec.mu)
     # with Y = -X and m = -k: the largest m with P(Y >= m) >= level
     return 1 - _first_tail_below(mirrored(spec), level)
+
+
+def _median(mu: Fraction) -> int:
+    """Return the smallest integer k with P(X <= k) >= 1/2: the one nearest to mu, the lower of two.
+
+    Exactly, where no number of bits may tell: the weights of two sides can be almost equal. Let mu
+    be at or above k, f = mu - k <= 1/2 (below k, mirrored, the same). Weights fall with distance.
+    The distances of k, k - 1, ... are f, 1 + f, ... and of k + 1, k + 2, ... 1 - f, 2 - f, ...: in
+    pairs the first are not farther, so P(X <= k) >= 1/2, with equality only for f = 1/2. Those of
+    k - 1, ... are not below those of k + 1, ...: so P(X >= k) > 1/2, and P(X <= k - 1) < 1/2.
+    """
+    return math.ceil(mu - _HALF)
 
 
 def _first_tail_below(spec: Spec, p: Fraction) -> int:
@@ -59,8 +75,13 @@ def _first_tail_below(spec: Spec, p: Fraction) -> int:
     """
     low = -(-spec.mu.numerator // spec.mu.denominator) - 1
     high: int | None = None
-    m = max(low + 1, tail_guess(spec, p))
     size_bits = max(0, gmpy2.get_exp(kept_normaliser(spec, _FEW_BITS)[1].upper))
+    flat = spec.kind is Kind.GENERALIZED_GAUSSIAN and spec.beta * p > _FLAT
+    if flat:
+        guess = _guess_on_the_flat(spec, p, low + 1, _FEW_BITS + size_bits)
+    else:
+        guess = tail_guess(spec, p)
+    m = max(low + 1, guess)
     bits = _FEW_BITS
     for tries in count():
         below, step = _compare(spec, m, p, bits)
@@ -94,6 +115,17 @@ def tail_guess(spec: Spec, p: Fraction) -> int:
     return math.floor(spec.mu) + int(gmpy2.mpz(at.down.floor(distance.lower)))
 
 
+def _guess_on_the_flat(spec: Spec, p: Fraction, m: int, bits: int) -> int:
+    """Return where the tail would be p if all weights from m on were that of m.
+
+    Of a large beta that is nearly so; logarithms of the tail fall so steeply at the edge that
+    Newton's steps from there would only double.
+    """
+    at = arithmetic(bits + 10)
+    length = at.sub(tail_ratio(spec, m, bits), at.div(at.rational(p), pmf(spec, m, bits)))
+    return m + int(gmpy2.mpz(at.down.floor(length.lower)))
+
+
 def _compare(spec: Spec, m: int, p: Fraction, bits: int) -> tuple[bool, int]:
     """Return whether P(X >= m) <= p, and Newton's step from m towards equality, at least 1 long.
 
@@ -107,7 +139,7 @@ def _compare(spec: Spec, m: int, p: Fraction, bits: int) -> tuple[bool, int]:
             break
         bits *= 2
         if bits > _MOST_BITS:
-            raise ArithmeticError("a quantile could not be decided")
+            raise ArithmeticError(f"a quantile could not be decided with {_MOST_BITS} bits")
     below = bool(quotient.upper <= 1)
     slope = at.log1p(at.neg(at.div(at.rational(1), ratio)))
     step = at.div(at.log(quotient), at.neg(slope))

@@ -96,15 +96,16 @@ def _plan(sigma2: Fraction, d: Fraction, bits: int) -> _Plan | None:
     best: _Plan | None = None
     for eighths in (4, 8, 12, 16, 24, 32, 48, 64, 128, 256):
         radius = unit * eighths / 8
+        log_r = log_of(radius)
         if near:
-            rho = math.exp(log_of(radius) - log_sigma)
+            rho = math.exp(log_r - log_sigma)
             log_growth = rho * rho / 2 + a * a / 4 + log_sigma + 0.6
         elif 2 * radius > d:
             break
         else:
-            c = math.exp(log_of(radius) - log_unit)
+            c = math.exp(log_r - log_unit)
             log_growth = c * (1 + c / (2 * a * a)) + log_unit + 0.7
-        terms = terms_for(log_of(radius), goal - log_growth)
+        terms = terms_for(log_r, goal - log_growth)
         if terms is not None and (best is None or terms < best.terms):
             best = _Plan(radius, terms, near, log_growth - log_unit)
     return best

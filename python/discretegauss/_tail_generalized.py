@@ -1,9 +1,9 @@
 """Tails of the discrete generalised Gaussian, at a cost that does not grow with the scale.
 
 Let phi(y) = (y/s)**beta, f = exp(-phi), and d = m - mu >= 0. The tail from m, each term with a
-weight that is a power of its distance from mu, in units of f(m), is
+weight that is a power of its distance from mu over the scale, in units of f(m), is
 
-    R_e = sum over y = d, d + 1, d + 2, ... of y**e exp(phi(d) - phi(y)),      e >= 0.
+    R_e = sum over y = d, d + 1, d + 2, ... of (y/s)**e exp(phi(d) - phi(y)),      e >= 0.
 
 Up to three pieces, in this order:
 
@@ -90,17 +90,26 @@ def log_ratio(shape: Shape, a: Fraction, b: Fraction, phi_a: Interval, at: Arith
     return at.neg(at.mul(phi_a, growth))
 
 
-def _weight(y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
+def _weight(shape: Shape, y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
     if power == 0 or y == 0:
         return at.rational(1 if power == 0 else 0)
-    return at.power(at.rational(y), power)
+    return at.power(at.rational(y / shape.scale), power)
 
 
 def _term(
     shape: Shape, d: Fraction, phi_d: Interval, j: int, power: Fraction | int, at: Arithmetic
 ) -> Interval:
-    ratio = at.exp(log_ratio(shape, d, d + j, phi_d, at))
-    return ratio if power == 0 else at.mul(ratio, _weight(d + j, power, at))
+    log = log_ratio(shape, d, d + j, phi_d, at)
+    if power in range(5) or d + j == 0:
+        return at.mul(at.exp(log), _weight(shape, d + j, power, at))
+    # by logarithms: of a large power the weight may be above, and the rest below, all exponents
+    return at.exp(at.add(log, at.scale(at.log(at.rational((d + j) / shape.scale)), power)))
+
+
+def _next_ratio(shape: Shape, y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
+    """Return the ratio of the term at y + 1 to that at y > 0."""
+    log = log_ratio(shape, y, y + 1, phi(shape, y, at), at)
+    return at.exp(at.add(log, at.scale(at.log1p(at.rational(1 / y)), power)))
 
 
 def _explicit_to_the_end(
@@ -114,7 +123,7 @@ def _explicit_to_the_end(
 ) -> Interval:
     """Return the terms from j = first on, all of them.
 
-    phi is convex and y**e log-concave, so each ratio of a term to the one before is at most the
+    phi is convex and (y/s)**e log-concave, so each ratio of a term to the one before is at most the
     ratio before it: after a term t of ratio q < 1 there remains at most t q/(1 - q).
     """
     total = at.rational(0)
@@ -124,8 +133,7 @@ def _explicit_to_the_end(
         total = at.add(total, term)
         q = at.up.div(term.upper, before.lower) if before.lower > 0 else _INFINITY
         if term.lower <= 0 < d + j:  # below the smallest number: the ratio by itself
-            step = _term(shape, d + j, phi(shape, d + j, at), 1, power, at)
-            q = at.div(step, _weight(d + j, power, at)).upper
+            q = _next_ratio(shape, d + j, power, at).upper
         if q < 1:
             rest = at.up.div(at.up.mul(term.upper, q), at.down.sub(1, q))
             if at.up.mul_2exp(rest, bits + 3) <= total.lower or (term.lower <= 0 and q < 0.5):
@@ -138,23 +146,23 @@ def _explicit_to_the_end(
 
 
 def _flat(shape: Shape, d: Fraction, n: int, power: Fraction | int, at: Arithmetic) -> Interval:
-    """Return the first n terms, all taken to be y**power, less what phi can take away.
+    """Return the first n terms, all taken to be (y/s)**power, less what phi can take away.
 
     f(y)/f(d) is at most 1 and at least exp(-phi(y)), where phi(y) is at most phi at the last of
     them. Sums of y**power: exact for integers up to 4; else between 0 and n times the largest,
-    which is small against the whole sum (y**beta f is not flat).
+    which is small against the whole sum (phi f is not flat).
     """
     if n == 0:
         return at.rational(0)
     last = d + n - 1
     least = at.exp(at.neg(phi(shape, last, at)))
     if power not in range(5):
-        return Interval(at.rational(0).lower, at.scale(_weight(last, power, at), n).upper)
+        return Interval(at.rational(0).lower, at.scale(_weight(shape, last, power, at), n).upper)
     exact = sum(
         math.comb(int(power), i) * d ** (int(power) - i) * _power_sum(n, i)
         for i in range(int(power) + 1)
     )
-    whole = at.rational(exact)
+    whole = at.rational(exact / shape.scale ** int(power))
     return Interval(at.mul(whole, least).lower, whole.upper)
 
 
@@ -189,7 +197,7 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
     goal = (bits + 6) * _LOG_2
     beta = float(min(shape.beta, Fraction(10) ** 300))
     log_s, log_d = log_of(shape.scale), log_of(d) if d else -math.inf
-    log_phi = beta * (log_d - log_s)
+    log_phi = beta * log_of(d / shape.scale) if d else -math.inf
     log_flat = -(goal + math.log(beta))
     flat = 0
     if log_phi < log_flat:
@@ -205,9 +213,9 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
     for radius in _radii(d, bits, log_d, log_phi, log_s, beta):
         start = max(0, math.ceil(2 * radius - d))
         flat_part = min(flat, start)
-        log_r, log_y = log_of(radius), log_of(d + start)
-        log_growth = _log_growth(log_y, log_r, log_s, beta)
-        log_tail = max(0.0, _log_length(log_y, beta * (log_y - log_s), log_s, beta))
+        log_r, log_y_by_s = log_of(radius), log_of((d + start) / shape.scale)
+        log_growth = _log_growth(log_y_by_s, log_r, log_s, beta)
+        log_tail = max(0.0, _log_length(log_of(d + start), beta * log_y_by_s, log_s, beta))
         terms = terms_for(log_r, log_tail - goal - log_growth)
         if terms is None:
             continue
@@ -256,12 +264,16 @@ def _log_length(log_y: float, log_phi: float, log_s: float, beta: float) -> floa
     return min(log_s, log_y - math.log(beta) - log_phi)
 
 
-def _log_growth(log_y: float, log_r: float, log_s: float, beta: float) -> float:
-    """Return about the logarithm of what `_growth` bounds (power 0)."""
-    log_x = max(log_y, math.log(0.9 * beta) + log_r)
+def _log_growth(log_y_by_s: float, log_r: float, log_s: float, beta: float) -> float:
+    """Return about the logarithm of what `_growth` bounds (power 0).
+
+    log(y/s) is as it is, no difference of logarithms, because beta magnifies it.
+    """
+    log_x_by_s = max(log_y_by_s, math.log(0.9 * beta) + log_r - log_s)
+    log_x = log_x_by_s + log_s
     t = math.exp(log_r - log_x)
     log_kappa = beta * math.log1p(-t) + math.log1p(-2 * math.sin(math.pi * beta * t / 6) ** 2)
-    log_phi_x = beta * (log_x - log_s)
+    log_phi_x = beta * log_x_by_s
     # 1 - k is about beta t where that is small
     log_missing = (
         math.log(-math.expm1(log_kappa)) if log_kappa < -1e-9 else (math.log(beta) + log_r - log_x)
@@ -270,26 +282,26 @@ def _log_growth(log_y: float, log_r: float, log_s: float, beta: float) -> float:
         return math.inf
     far = math.exp(log_missing + log_phi_x)
     far += min(log_x - math.log(beta) - log_phi_x - log_kappa, log_s - log_kappa / beta)
-    if log_x == log_y:
+    if log_x_by_s == log_y_by_s:
         return far
-    beyond = beta * (log_x + math.log1p(t) - log_s)
+    beyond = beta * (log_x_by_s + math.log1p(t))
     return max(far, 2 * math.exp(min(beyond, _LOG_LARGEST)) + log_x) + _LOG_2
 
 
 def _growth(shape: Shape, y: Fraction, radius: Fraction, power: Fraction | int) -> Interval:
     """Return a bound on the integral of M from y on, in units of f(y); radius <= y/2.
 
-    M(x) is the maximum of abs(z**e f(z)) on the circle of radius r around x, as in
-    _euler_maclaurin.py. There abs(z) <= x + r <= (3/2) x, and z = w e**(i b) with w >= x - r and
-    abs(b) <= asin(t) <= (pi/3) t, where t = r/x <= 1/2 (asin is convex). With X = max(y, (9/10)
-    beta r):
+    M(x) is the maximum of abs((z/s)**e f(z)) on the circle of radius r around x, as in
+    _euler_maclaurin.py. There abs(z) <= x + r, and z = w e**(i b) with w >= x - r and abs(b) <=
+    asin(t) <= (pi/3) t, where t = r/x <= 1/2 (asin is convex). With X = max(y, (9/10) beta r):
 
     x >= X: beta b <= (pi/3)(10/9) < pi/2, so that Re phi(z) = phi(w) cos(beta b) >= k phi(x), k =
-    (1 - r/X)**beta cos((pi/3) beta r/X), and M(x) <= (3/2)**e x**e exp(-k phi(x)). From X on that
-    integrates to (3/2)**e s**(e+1)/beta k**-a Gamma(a, k phi(X)), a = (e + 1)/beta.
+    (1 - r/X)**beta cos((pi/3) beta r/X), and with c = (1 + r/X)**e (for e = beta below exp(10/9)),
+    M(x) <= c (x/s)**e exp(-k phi(x)). From X on that integrates to c s/beta k**-a Gamma(a, k
+    phi(X)), a = (e + 1)/beta.
 
     y <= x < X, if there are such: Re phi(z) >= -abs(phi(z)) >= -phi(x + r), so M(x) is at most
-    ((3/2) X)**e exp(phi(X + r)).
+    ((X + r)/s)**e exp(phi(X + r)).
     """
     e = Fraction(power)
     end = max(y, Fraction(9, 10) * shape.beta * radius)
@@ -302,13 +314,13 @@ def _growth(shape: Shape, y: Fraction, radius: Fraction, power: Fraction | int) 
     kappa = at.mul(at.power(at.rational(1 - t), shape.beta), at.cos_of_turns(shape.beta * t / 6))
     x = at.mul(kappa, phi_end)
     integral = at.mul(at.exp(at.sub(phi_y, x)), scaled_gamma(a, x, 40))
-    unit = at.scale(at.power(at.rational(shape.scale), e + 1), 1 / shape.beta)
-    total = at.div(at.mul(integral, unit), at.power(kappa, a))
+    total = at.div(at.scale(integral, shape.scale / shape.beta), at.power(kappa, a))
+    total = at.mul(total, at.power(at.rational(1 + t), e))
     if end > y:
         bound = at.exp(at.add(phi_y, phi(shape, end + radius, at)))
-        weight = at.power(at.rational(end), e)
+        weight = _weight(shape, end + radius, e, at)
         total = at.add(total, at.mul(at.scale(bound, end - y), weight))
-    return at.mul(total, at.power(at.rational(Fraction(3, 2)), e))
+    return total
 
 
 def _integer_bits(x: Interval) -> int:
@@ -325,18 +337,22 @@ def _euler_maclaurin(
     power: Fraction | int,
     at: Arithmetic,
 ) -> Interval:
-    """Return R_power from y on, in units of f(y), for g(u) = (y + u)**e exp(phi(y) - phi(y + u)).
+    """Return R_power from y on, in units of f(y): of g(u) = ((y + u)/s)**e f(y + u)/f(y).
 
-    Its integral is s**(e+1)/beta e**x Gamma((e + 1)/beta, x), x = phi(y). The Taylor coefficients
+    Its integral is s/beta e**x Gamma((e + 1)/beta, x), x = phi(y). The Taylor coefficients
     c_n of exp(-phi(y) ((1 + u/y)**beta - 1)) obey n c_n = -phi(y) sum of k b_k c_(n-k), k = 1..n,
     with k b_k = beta binom(beta - 1, k - 1)/y**k.
     """
     e = Fraction(power)
     phi_y = phi(shape, y, at)
     finer = arithmetic(at.bits + at.bits // 8)
-    integral = scaled_gamma((e + 1) / shape.beta, phi(shape, y, finer), bits + 20)
-    integral = at.mul(integral, at.power(at.rational(shape.scale), e + 1))
-    integral = at.scale(integral, 1 / shape.beta)
+    integral = scaled_gamma(
+        (e + 1) / shape.beta,
+        phi(shape, y, finer),
+        bits + 20,
+        x_to_a=finer.power(finer.rational(y / shape.scale), e + 1),
+    )
+    integral = at.scale(integral, shape.scale / shape.beta)
 
     n_coefficients = 2 * terms
     slopes = [at.neg(at.scale(phi_y, shape.beta / y))]  # -phi(y) k b_k for k = 1, 2, ...
@@ -349,7 +365,7 @@ def _euler_maclaurin(
             total = at.add(total, at.mul(slopes[k - 1], taylor[n - k]))
         taylor.append(at.scale(total, Fraction(1, n)))
     if e:
-        taylor = _times_power(taylor, y, e, at)
+        taylor = _times_power(taylor, shape, y, e, at)
 
     error = (
         arithmetic(64)
@@ -364,10 +380,10 @@ def _euler_maclaurin(
 
 
 def _times_power(
-    taylor: list[Interval], y: Fraction, e: Fraction, at: Arithmetic
+    taylor: list[Interval], shape: Shape, y: Fraction, e: Fraction, at: Arithmetic
 ) -> list[Interval]:
-    """Return the Taylor coefficients of (y + u)**e times a function, from its own."""
-    factors = [at.power(at.rational(y), e)]  # y**e binom(e, k)/y**k
+    """Return the Taylor coefficients of ((y + u)/s)**e times a function, from its own."""
+    factors = [_weight(shape, y, e, at)]  # (y/s)**e binom(e, k)/y**k
     for k in range(1, len(taylor)):
         if e == k - 1:
             break  # an integer power: the binomials end

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._interval import Interval, arithmetic, float_nearest
-from ._lattice import canonical, mirrored, nearest_integer
+from ._lattice import canonical, mirrored, nearest_integer, tail_ratio
 from ._probability import Tail, float_value, kept_normaliser, probability
 from ._spec import Kind, Spec
+from ._vector_tails import gaussian_tail_ratios
 
 __all__ = ["supported", "tail_table", "vector_values"]
 
@@ -37,7 +38,9 @@ _LARGEST = 2**61
 _FURTHEST = 2**53
 #: Tails are summed term by term over at most so many integers, and so many for each one asked for.
 _MOST_TERMS, _TERMS_EACH = 2**21, 256
-#: and where exp(-E) is at least exp(-600): no term is near the smallest floats.
+#: Beyond that, a Gaussian's are interpolated: so many tails are worth the time.
+_MANY_TAILS = 256
+#: Both where exp(-E) is at least exp(-600): no term is near the smallest floats.
 _LAST_EXPONENT = 600
 
 
@@ -208,7 +211,7 @@ def _tails(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
     log(1 - T) twice that.
     """
     above = name in ("sf", "logsf")
-    c = -(-spec.mu.numerator // spec.mu.denominator)  # the first integer at or above mu
+    c = _first_at_or_above(spec.mu)
     values, good = np.empty(ks.size), np.zeros(ks.size, np.bool_)
     usable = np.abs(ks) < _LARGEST
     right = ks >= (c - 1 if above else c)
@@ -230,13 +233,25 @@ def _upper_tails(spec: Spec, ms: _Integers) -> tuple[_Floats, _Bools]:
     """Return P(X >= m) for m >= mu, and where it was found."""
     values, found = np.empty(ms.size), np.zeros(ms.size, np.bool_)
     within = np.flatnonzero(ms <= _last_term(spec))
-    if within.size:
-        first, last = int(ms[within].min()), int(ms[within].max())
-        table = tail_table(spec, first, last, most=_TERMS_EACH * within.size)
-        if table is not None:
-            values[within] = table[ms[within] - first]
-            found[within] = True
+    if not within.size:
+        return values, found
+    first, last = int(ms[within].min()), int(ms[within].max())
+    table = tail_table(spec, first, last, most=_TERMS_EACH * within.size)
+    if table is not None:
+        values[within], found[within] = table[ms[within] - first], True
+    elif spec.kind is Kind.DISCRETE_LAPLACE or (within.size >= _MANY_TAILS and spec.parameter >= 1):
+        terms, good = _pmf(spec, ms[within])
+        values[within], found[within] = terms * _tails_by_terms(spec, ms[within]), good
     return values, found
+
+
+def _tails_by_terms(spec: Spec, ms: _Integers) -> _Floats | float:
+    """Return P(X >= m)/P(X = m), for integers m >= mu up to `_last_term`."""
+    if spec.kind is Kind.DISCRETE_LAPLACE:  # whatever m is
+        return float_value(lambda bits: tail_ratio(spec, _first_at_or_above(spec.mu), bits))
+    m0 = nearest_integer(spec.mu)
+    distances = (ms - m0).astype(np.float64) + float(m0 - spec.mu)
+    return gaussian_tail_ratios(spec.parameter, np.maximum(distances, 0.0))
 
 
 def tail_table(spec: Spec, first: int, last: int, *, most: int) -> _Floats | None:
@@ -272,6 +287,10 @@ def tail_table(spec: Spec, first: int, last: int, *, most: int) -> _Floats | Non
         sums[:-step] += sums[step:]
         step *= 2
     return sums
+
+
+def _first_at_or_above(mu: Fraction) -> int:
+    return -(-mu.numerator // mu.denominator)
 
 
 def _last_term(spec: Spec) -> int:

@@ -5,7 +5,6 @@ Frozen, hashable, picklable, shareable between threads and processes: no randomn
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -17,10 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ._arguments import Method, Size, checked_source
 from ._engine import ScalarLaw, prepare_scalar
-from ._interval import float_at_least
 from ._law_functions import LawFunctions
-from ._parameters import exact_rational
-from ._probability import gaussian_tail_bound
 from ._source import Source
 from ._spec import Kind, Spec
 from .sampling import draw, exact_spec
@@ -166,38 +162,6 @@ class DiscreteGaussian(_Law):
         spec = self._check(self.sigma2, self.mu)
         object.__setattr__(self, "sigma2", spec.parameter)
         object.__setattr__(self, "mu", spec.mu)
-
-    def tail_bound(self, k: Any) -> float:
-        """Return the paper's upper bound on P(X >= k): P(N >= k - 1), N normal.
-
-        Parameters
-        ----------
-        k : number
-            Any number; what is between integers counts as the integer above.
-
-        Returns
-        -------
-        float
-            The bound, rounded up; 1 for k - 1 < mu. The exact tail, ``law.sf(k - 1)``, is less.
-
-        Notes
-        -----
-        The paper proves it for integers mu. For others the normal law's tail is multiplied with
-        sqrt(2 pi sigma2) over the sum of exp(-(x - mu)**2/(2 sigma2)), where that is above 1: the
-        same proof.
-
-        References
-        ----------
-        arXiv:2004.00010, Proposition 25.
-
-        Examples
-        --------
-        >>> law = DiscreteGaussian(100)
-        >>> law.sf(29) <= law.tail_bound(30) < 0.002
-        True
-        """
-        m = math.ceil(exact_rational(k, "k"))
-        return float_at_least(gaussian_tail_bound(self._spec, m, 64).upper)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,147 @@
+"""A law as a distribution of scipy.stats passes scipy's own checks of discrete distributions."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from law_sums import GG, G, L
+
+from discretegauss.errors import ParameterTypeError
+
+stats = pytest.importorskip("scipy.stats")
+
+LAWS = [G(4), G(100, "1/3"), G("3/2", "-1/2"), L(3), L("5/2", "1/2"), GG(6, "3/2"), GG(9, 4, 1)]
+each_law = pytest.mark.parametrize("law", LAWS, ids=str)
+
+
+@pytest.fixture
+def basic(request: pytest.FixtureRequest) -> Any:
+    """Return scipy's tests of its discrete distributions; not all builds of scipy have them."""
+    for marker in ("slow", "thread_unsafe", "xfail_on_32bit", "parallel_threads_limit"):
+        request.config.addinivalue_line("markers", f"{marker}: of scipy's own tests")
+    return pytest.importorskip("scipy.stats.tests.test_discrete_basic")
+
+
+def likely(law: Any) -> Any:
+    """Return the integers that have, and have above them, more than 1e-7: scipy assumes it."""
+    ks = np.arange(-400, 401)
+    return ks[(law.pmf(ks) > 1e-7) & (law.sf(ks) > 1e-7)]
+
+
+# --- scipy's own
+
+
+@each_law
+def test_scipys_checks_of_probabilities_and_quantiles(law: Any, basic: Any) -> None:
+    dist, ks = law.as_scipy(), likely(law)
+    basic.check_cdf_ppf(dist, (), ks, "round trip")
+    basic.check_pmf_cdf(dist, (), "sums")
+    basic.check_oth(dist, (), ks, "sf, isf, ppf between")
+    basic.check_edge_support(dist, ())
+
+
+@each_law
+def test_scipys_checks_of_moments(law: Any, basic: Any) -> None:
+    dist = law.as_scipy()
+    mean, var, skewness, kurtosis = dist.stats(moments="mvsk")
+    basic.check_normalization(dist, (), "normalised")
+    basic.check_moment(dist, (), mean, var, "moments")
+    basic.check_mean_expect(dist, (), mean, "mean")
+    basic.check_var_expect(dist, (), mean, var, "variance")
+    basic.check_skew_expect(dist, (), mean, var, skewness, "skewness")
+    basic.check_kurt_expect(dist, (), mean, var, kurtosis, "kurtosis")
+    basic.check_moment_frozen(dist, (), mean, 1)
+    basic.check_moment_frozen(dist, (), var + mean**2, 2)
+    basic.check_entropy(dist, (), "entropy")
+    basic.check_private_entropy(dist, (), stats.rv_discrete)
+
+
+@each_law
+def test_scipys_checks_of_calls(law: Any, basic: Any) -> None:
+    dist = law.as_scipy()
+    functions = [dist.pmf, dist.logpmf, dist.cdf, dist.logcdf, dist.logsf]
+    basic.check_named_args(dist, 1, (), (0,), functions)
+    basic.check_freezing(dist, ())
+    basic.test_ppf_with_loc(dist, ())
+    basic.test_isf_with_loc(dist, ())
+
+
+@pytest.mark.usefixtures("native_engine")
+@each_law
+def test_scipys_check_of_draws(law: Any, basic: Any) -> None:
+    """Chi-square at a level of 1e-9: one false alarm in 10^8 runs of this test."""
+    dist = law.as_scipy()
+    draws = dist.rvs(size=4000)
+    basic.check_discrete_chisquare(dist, (), draws, 1e-9, "draws")
+
+
+# --- the same facts without scipy's tests, and more
+
+
+@each_law
+def test_the_distribution_answers_as_the_law_does(law: Any) -> None:
+    dist, ks = law.as_scipy(), np.arange(-40, 41)
+    for name in ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"):
+        np.testing.assert_array_equal(getattr(dist, name)(ks), getattr(law, name)(ks))
+        np.testing.assert_array_equal(getattr(dist, name)(ks + 7, loc=7), getattr(law, name)(ks))
+    qs = np.linspace(0, 1, 21)
+    for name in ("ppf", "isf"):
+        np.testing.assert_array_equal(getattr(dist, name)(qs), getattr(law, name)(qs))
+        assert np.isnan(getattr(dist, name)([-1, 2, np.nan])).all()
+    assert (dist.mean(), dist.var(), dist.std()) == pytest.approx(
+        (law.mean(), law.var(), law.std()), rel=1e-15
+    )
+    assert dist.entropy() == law.entropy()
+    assert dist.median() == law.median()
+    assert dist.interval(0.9) == law.interval(0.9)
+    assert dist.expect(lambda k: (k - law.mean()) ** 2) == pytest.approx(law.var(), rel=1e-6)
+    assert dist.support() == law.support()
+
+
+def test_skewness_and_kurtosis_are_those_of_the_sums() -> None:
+    for law in LAWS:
+        ks = np.arange(-400, 401)
+        p, centred = law.pmf(ks), ks - law.mean()
+        _, _, skewness, kurtosis = law.as_scipy().stats(moments="mvsk")
+        assert skewness == pytest.approx(np.sum(p * centred**3) / law.std() ** 3, abs=1e-10)
+        assert kurtosis == pytest.approx(np.sum(p * centred**4) / law.var() ** 2 - 3, abs=1e-10)
+
+
+def test_a_frozen_copy_and_a_pickle_are_the_same_distribution() -> None:
+    dist = G(7, "1/3").as_scipy()
+    for other in (dist(), dist(loc=0), pickle.loads(pickle.dumps(dist))):
+        assert other.pmf(2) == dist.pmf(2)
+    frozen = pickle.loads(pickle.dumps(dist(loc=3)))
+    assert frozen.cdf(5) == dist.cdf(2)
+    assert pickle.loads(pickle.dumps(dist)).law == dist.law
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_rvs_are_exact_draws() -> None:
+    dist = G(4).as_scipy()
+    draws = dist.rvs(size=(50, 4))
+    assert draws.shape == (50, 4)
+    assert draws.dtype == np.int64
+    assert isinstance(dist.rvs(), int | np.integer)
+    assert (dist.rvs(loc=10**6, size=50) > 10**6 - 100).all()
+    assert dist(loc=5).rvs(size=3, random_state=None).shape == (3,)
+
+
+@pytest.mark.parametrize("state", [1, np.random.default_rng(1), np.random.RandomState(1)])
+def test_no_seed_is_taken_and_none_ignored(state: Any) -> None:
+    """Where scipy's check_random_state_property and check_pickling would set one."""
+    dist = G(4).as_scipy()
+    frozen = dist()
+    for call in (
+        lambda: dist.rvs(size=3, random_state=state),
+        lambda: frozen.rvs(size=3, random_state=state),
+        lambda: setattr(dist, "random_state", state),
+        lambda: setattr(frozen, "random_state", state),
+    ):
+        with pytest.raises(ParameterTypeError, match="random_state"):
+            call()
+    dist.random_state = frozen.random_state = None
+    assert dist.random_state is None

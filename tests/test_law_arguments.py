@@ -1,0 +1,149 @@
+"""What the law functions take, and what they return: scipy's habits."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from law_sums import GG, G, L
+
+
+def test_extreme_arguments_have_scipys_meaning() -> None:
+    law = G(4)
+    assert law.pmf(0.5) == 0
+    assert law.cdf(0.5) == law.cdf(0)
+    assert (law.cdf(math.inf), law.sf(-math.inf), law.pmf(math.inf)) == (1, 1, 0)
+    assert math.isnan(law.pmf(math.nan))
+    assert (law.ppf(0), law.ppf(1)) == (-math.inf, math.inf)
+    assert np.isnan(law.ppf([-0.1, 1.1])).all()
+    assert law.pmf([[0, 1], [2, 3]]).shape == (2, 2)
+    assert type(law.pmf(0)) is float
+    assert law.pmf(10**400) == 0
+    assert law.logpmf(10**30) < -1e58
+
+
+# --- arguments and results
+
+
+def test_results_have_the_shape_of_the_argument() -> None:
+    law = G(9)
+    for make in (list, tuple, np.array):
+        values = law.cdf(make([1, 2, 3]))
+        assert values.dtype == np.float64
+        assert values.tolist() == [law.cdf(1), law.cdf(2), law.cdf(3)]
+    assert law.pmf([]).shape == (0,)
+    assert law.pmf(np.zeros((2, 0, 3))).shape == (2, 0, 3)
+    assert isinstance(law.pmf(np.array(2)), float)
+    lower, upper = law.sf(np.arange(6).reshape(2, 3), bounds=True)
+    assert lower.shape == upper.shape == (2, 3)
+    assert (lower <= upper).all()
+    assert (upper <= np.nextafter(np.nextafter(lower, 1), 1)).all()
+
+
+@pytest.mark.parametrize("law", [G(400, "1/3"), L(7, "1/2"), GG(12, "5/2")], ids=str)
+@pytest.mark.parametrize("name", ["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"])
+def test_numbers_of_every_kind_mean_the_same(law: Any, name: str) -> None:
+    function = getattr(law, name)
+    ks = [-300, -3, 0, 1, 2, 40, 900]
+    expected = [function(k) for k in ks]
+    for ks_given in (
+        np.array(ks),
+        np.array(ks, dtype=np.int16),
+        np.array(ks, dtype=">i8"),
+        np.array(ks, dtype=float),
+        np.array(ks, dtype=np.float32),
+        np.array(ks, dtype=object),
+        [Fraction(k) for k in ks],
+        [str(k) for k in ks],
+    ):
+        assert function(ks_given).tolist() == expected
+    long = np.array(ks * 5)  # by vectors
+    assert np.allclose(function(long), expected * 5, rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("law", [G(4), GG(4, 3)], ids=str)
+def test_what_is_between_integers_or_no_number(law: Any) -> None:
+    """As in scipy: pmf 0, cdf and sf of the integer below; limits at infinity; NaN for NaN."""
+    odd = [0.5, -0.5, math.inf, -math.inf, math.nan, 1e300, -1e300]
+    expected = {
+        "pmf": [0, 0, 0, 0, math.nan, 0, 0],
+        "logpmf": [-math.inf] * 4 + [math.nan, law.logpmf(10**300), law.logpmf(10**300)],
+        "cdf": [law.cdf(0), law.cdf(-1), 1, 0, math.nan, 1, 0],
+        "sf": [law.sf(0), law.sf(-1), 0, 1, math.nan, 0, 1],
+        "logcdf": [
+            law.logcdf(0),
+            law.logcdf(-1),
+            0,
+            -math.inf,
+            math.nan,
+            0,
+            law.logcdf(-(10**300)),
+        ],
+        "logsf": [law.logsf(0), law.logsf(-1), -math.inf, 0, math.nan, law.logsf(10**300), 0],
+    }
+    for name, values in expected.items():
+        function = getattr(law, name)
+        np.testing.assert_allclose(function(odd), values, rtol=1e-15)
+        np.testing.assert_allclose(function(np.array(odd)), values, rtol=1e-15)
+        np.testing.assert_allclose([function(k) for k in odd], values, rtol=1e-15)
+        np.testing.assert_allclose(function(np.array(odd * 4)), values * 4, rtol=1e-15)
+
+
+def test_integers_beyond_64_bits() -> None:
+    law = G(10**60, 10**30)
+    k = 10**30
+    assert law.cdf([k, k + 1, 2**64]).tolist() == [law.cdf(k), law.cdf(k + 1), law.cdf(2**64)]
+    assert law.pmf(np.array([2**63, 1], dtype=np.uint64)).shape == (2,)
+    assert G(4).pmf(np.array([2**64 - 1, 0], dtype=np.uint64)).tolist() == [0, G(4).pmf(0)]
+
+
+@pytest.mark.parametrize(
+    "k", [None, True, b"1", 1j, "x", [1, None], np.array(["2020-01-01"], "M8")]
+)
+def test_what_is_no_number_is_refused(k: Any) -> None:
+    for function in (G(4).pmf, G(4).cdf, G(4).ppf):
+        with pytest.raises((TypeError, ValueError)):
+            function(k)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [G("1/20", "1/3"), G(3), G(10**4, "1/3"), G(10**9, "-7/2"), L("1/3", "51/100"), L(100, 10**6)],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"])
+def test_vectors_are_right_to_one_in_10_to_the_14(law: Any, name: str) -> None:
+    """Long arrays against the certified bounds, from the middle to below the smallest float."""
+    function = getattr(law, name)
+    width = max(1, math.ceil(law.std()))
+    steps = np.unique(np.linspace(0, 45 * width, 40).astype(np.int64))
+    ks = int(law.mu) + np.concatenate([-steps[::-1], steps])
+    if width > 1000:
+        ks = np.unique(np.concatenate([ks, int(law.mu) + np.arange(-40, 40)]))
+    values = function(ks)
+    lower, upper = function(ks, bounds=True)
+    slack = 1e-14 * np.abs(upper) + 5e-324
+    assert (values >= lower - slack).all()
+    assert (values <= upper + slack).all()
+
+
+@pytest.mark.parametrize(
+    "law", [G(10**9, "-7/2"), G(10**13), G(10**200, "1/3"), L(10**9, "1/3"), L(10**12)], ids=str
+)
+@pytest.mark.parametrize("name", ["cdf", "logcdf", "sf", "logsf"])
+def test_long_vectors_of_wide_laws_are_right_to_one_in_10_to_the_14(law: Any, name: str) -> None:
+    """Tails by interpolation, or by one ratio for all: no more than certified bounds allow."""
+    function = getattr(law, name)
+    width = min(math.ceil(law.std()), 2**46)
+    steps = np.linspace(0, 34, 300) ** 2 / 34
+    ks = int(law.mu) + np.concatenate([-steps, steps, [0, 1e-9]]) // (1 / width)
+    ks = np.append(ks.astype(np.int64), np.arange(-3, 4))
+    values = function(ks)
+    some = np.arange(0, ks.size, 7)
+    lower, upper = function(ks[some], bounds=True)
+    slack = 1e-14 * np.abs(upper) + 5e-324
+    assert (values[some] >= lower - slack).all()
+    assert (values[some] <= upper + slack).all()

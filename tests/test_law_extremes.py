@@ -1,0 +1,116 @@
+"""Laws of any width and exponent answer, and their answers fit together."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from law_sums import GG, G, L
+
+
+@pytest.mark.parametrize("sigma2", [10**12, 10**100, 2**4000 + Fraction(1, 3)])
+def test_laws_of_any_width_answer(sigma2: Any) -> None:
+    """Far beyond any sum the law is the normal one to all digits of a float."""
+    law = G(sigma2)
+    sigma = math.isqrt(math.floor(sigma2))
+    assert law.cdf(sigma) == pytest.approx(0.8413447460685429, rel=1e-6)
+    assert law.logpmf(0) == pytest.approx(
+        -0.5 * (math.log(2 * math.pi) + math.log(math.floor(sigma2))), rel=1e-14
+    )
+    assert law.ppf(0.975) // (sigma // 10**5) == 195996
+    assert law.logsf(40 * sigma) == pytest.approx(-804.608442013754, rel=1e-6)
+
+
+EXTREME = [
+    G("1e-30"),
+    G("1e-30", "1/2"),
+    G(10**100, "1/3"),
+    G(2**4000 + Fraction(1, 3)),
+    L("1e-30", "1/3"),
+    L(10**50),
+    GG(10**50, "3/2"),
+    GG(10**30, 10**6),
+    GG("1/2", 10**6),
+    GG(10, 10**6, "1/2"),
+    GG("1e-30", 3),
+    # these once ran for minutes, or came to no answer
+    GG("9/10", 10**6, "1/3"),
+    GG("9/10", 10**30, "1/2"),
+    GG(33, 10**3),
+    GG(33, 10**30, "1e-30"),
+    GG(10**50, 10**30),
+    GG(10**50, 10**300),
+    GG(10**300, "3/2", "1/3"),
+]
+
+
+@pytest.mark.parametrize("law", EXTREME, ids=range(len(EXTREME)))
+def test_extreme_laws_answer_consistently(law: Any) -> None:
+    """Bounds of pmf, cdf and sf fit together, quantiles invert, moments are enclosed."""
+    scale = law.ppf(0.75) - law.ppf(0.25)
+    for k in (0, 1, -1, int(scale), int(3 * scale), -int(scale) // 2):
+        lower, upper = np.array([f(k, bounds=True) for f in (law.cdf, law.sf)]).T
+        assert lower.sum() <= 1 <= upper.sum()
+        assert all(0 <= f(k) <= 1 for f in (law.pmf, law.cdf, law.sf))
+        assert law.logpmf(k) <= 0
+    for q in (1e-300, 0.1, 0.5, 0.9, 1 - 2**-53):
+        k = law.ppf(q)
+        k = k if isinstance(k, int) else int(k)
+        assert law.cdf(k, bounds=True)[1] >= q
+        assert law.cdf(k - 1, bounds=True)[0] <= q
+        assert law.isf(q) <= -law.ppf(q) + 2 * law.mu + 1 if law.mu == 0 else True
+    for moment in (law.mean, law.var, law.std, law.entropy):
+        lower, upper = moment(bounds=True)
+        assert lower <= moment() <= upper
+        assert upper >= 0
+
+
+def test_limits_of_narrow_laws() -> None:
+    """As sigma -> 0 all weight is on the nearest integer, or half on each of two."""
+    assert G("1e-30").pmf([0, 1]).tolist() == [1, 0]
+    assert G("1e-30").var() == G("1e-30").entropy() == 0
+    halves = G("1e-30", "1/2")
+    assert halves.pmf([-1, 0, 1, 2]).tolist() == [0, 0.5, 0.5, 0]
+    assert (halves.mean(), halves.var(), halves.entropy()) == (0.5, 0.25, math.log(2))
+    assert (halves.cdf(0), halves.median()) == (0.5, 0)
+
+
+def test_limits_of_wide_laws() -> None:
+    """As sigma grows the laws' moments become those of the continuous laws."""
+    law = G(10**100)
+    assert law.var() == 1e100
+    assert law.std() == 1e50
+    assert math.isclose(law.entropy(), 0.5 * math.log(2 * math.pi * math.e * 1e100))
+    assert G(2**4000).var() == G(2**4000).std() == math.inf
+    assert math.isclose(
+        G(2**4000).entropy(), 0.5 * math.log(2 * math.pi * math.e) + 2000 * math.log(2)
+    )
+    assert math.isclose(L(10**50).var(), 2e100)
+    assert math.isclose(L(10**50).entropy(), 1 + math.log(2e50))
+
+
+def test_the_median_is_the_nearest_integer_whatever_the_law() -> None:
+    """Also where the sides differ by less than any number of bits can show."""
+    for beta in (1, 2, 3, 10**6, 10**300):
+        for mu, expected in (("1/3", 0), ("2/3", 1), ("1/2", 0), ("-1/2", -1), ("-1/3", 0)):
+            law = GG("9/10", beta, mu)
+            assert law.median() == law.ppf("1/2") == law.isf(0.5) == expected
+
+
+def test_a_quantile_that_no_bits_decide_is_refused() -> None:
+    """A law on five integers, uniform to more than 10**6 bits: 1/5 of it is below -1, or not."""
+    law = GG("5/2", 10**30)
+    with pytest.raises(ArithmeticError, match="could not be decided"):
+        law.ppf("1/5")
+    assert (law.ppf("0.19"), law.ppf("0.21")) == (-2, -1)
+
+
+def test_the_entropy_of_a_flat_law_is_that_of_the_uniform() -> None:
+    """log of the number of integers, less what the edges do."""
+    assert GG("5/2", 10**30).entropy() == math.log(5)
+    assert GG("5/2", 10**30).var() == 2
+    assert GG(10**30, 10**6).entropy() == pytest.approx(math.log(2e30), abs=1e-5)
+    assert GG(10**50, 10**30).std() == pytest.approx(1e50 / math.sqrt(3))

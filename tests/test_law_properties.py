@@ -1,0 +1,143 @@
+"""Facts that hold for every law, on laws that hypothesis picks."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from law_sums import GG, G, L
+
+CENTRES = st.one_of(st.integers(-5, 5).map(Fraction), st.fractions(-3, 3, max_denominator=1000))
+WIDTHS = st.fractions(Fraction(1, 50), 2000, max_denominator=10**6)
+SCALES = st.fractions(Fraction(1, 50), 60, max_denominator=10**6)
+BETAS = st.one_of(st.sampled_from([1, 2, 3, 4, 100]), st.fractions(1, 12, max_denominator=100)).map(
+    Fraction
+)
+
+gaussians = st.builds(G, WIDTHS, CENTRES)
+laplaces = st.builds(L, SCALES, CENTRES)
+generalized = st.builds(GG, SCALES, BETAS, CENTRES)
+laws = st.one_of(gaussians, laplaces, generalized)
+probabilities = st.one_of(
+    st.floats(0, 1, exclude_min=True, exclude_max=True),
+    st.fractions(0, 1).filter(lambda q: 0 < q < 1),
+    st.integers(1, 300).map(lambda e: 10.0**-e),
+)
+
+
+def integers_around(law: Any, n: int = 40) -> Any:
+    return math.floor(law.mu) + np.arange(-n, n + 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(laws)
+def test_probabilities_certainly_sum_to_1(law: Any) -> None:
+    """pmf from -40 to 40, with what cdf and sf say is outside: 1 is between the bounds' sums."""
+    ks = integers_around(law)
+    lower, upper = law.pmf(ks, bounds=True)
+    below, above = law.cdf(int(ks[0]) - 1, bounds=True), law.sf(int(ks[-1]), bounds=True)
+    least = sum(map(Fraction, lower)) + Fraction(below[0]) + Fraction(above[0])
+    most = sum(map(Fraction, upper)) + Fraction(below[1]) + Fraction(above[1])
+    assert least <= 1 <= most
+    assert most - least < Fraction(1, 2**51)
+
+
+@settings(max_examples=60, deadline=None)
+@given(laws)
+def test_distribution_functions_are_sums_of_probabilities(law: Any) -> None:
+    ks = integers_around(law)
+    pmf, cdf, sf = law.pmf(ks), law.cdf(ks), law.sf(ks)
+    np.testing.assert_allclose(np.diff(cdf), pmf[1:], rtol=0, atol=4e-16)
+    np.testing.assert_allclose(cdf + sf, 1, rtol=0, atol=4e-16)
+    assert (np.diff(cdf) >= 0).all()
+    assert (np.diff(sf) <= 0).all()
+    positive = pmf > 1e-300
+    np.testing.assert_allclose(
+        law.logpmf(ks)[positive], np.log(pmf[positive]), rtol=1e-13, atol=1e-15
+    )
+    np.testing.assert_allclose(law.cdf(ks + 0.5), cdf, rtol=1e-14)
+
+
+@settings(max_examples=60, deadline=None)
+@given(laws)
+def test_minus_x_has_the_mirrored_law(law: Any) -> None:
+    mirror = type(law)(*[getattr(law, f) for f in law.__match_args__[:-1]], -law.mu)
+    ks = integers_around(law, 12)
+    np.testing.assert_allclose(mirror.pmf(-ks), law.pmf(ks), rtol=1e-14, atol=5e-324)
+    np.testing.assert_allclose(mirror.cdf(-ks), law.sf(ks - 1), rtol=1e-14, atol=5e-324)
+    assert mirror.mean() == -law.mean()
+    assert mirror.var() == pytest.approx(law.var(), rel=1e-15)
+
+
+@settings(max_examples=80, deadline=None)
+@given(laws, probabilities)
+def test_quantiles_invert_the_distribution_functions(law: Any, q: float | Fraction) -> None:
+    """ppf(q): the smallest k with P(X <= k) >= q; isf(q): with P(X > k) <= q; certainly."""
+    k = int(law.ppf(q))
+    assert law.cdf(k, bounds=True)[1] >= q
+    assert law.cdf(k - 1, bounds=True)[0] < q
+    k = int(law.isf(q))
+    assert law.sf(k, bounds=True)[0] <= q
+    assert law.sf(k - 1, bounds=True)[1] > q
+
+
+@settings(max_examples=60, deadline=None)
+@given(laws, st.integers(-60, 60))
+def test_the_quantile_of_a_probability_is_its_integer(law: Any, k: int) -> None:
+    """A float just below P(X <= k) has the quantile k, where P(X = k) is not tiny beside it."""
+    k += math.floor(law.mu)
+    lower, _ = law.cdf(k, bounds=True)
+    if lower >= 5e-300 and law.pmf(k) > 1e-10 * lower:
+        assert law.ppf(lower) == k
+
+
+@settings(max_examples=60, deadline=None)
+@given(laws, st.integers(-40, 400), st.integers(0, 200))
+def test_the_tail_bound_is_above_the_tail(law: Any, k: int, z: int) -> None:
+    for at in (k, math.ceil(law.mu + z * Fraction(law.std()))):
+        assert law.sf(at - 1, bounds=True)[0] <= law.tail_bound(at) <= 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(gaussians)
+def test_the_variance_of_the_gaussian(law: Any) -> None:
+    """At most sigma2 if mu is an integer (arXiv:2004.00010, Proposition 21), else off by
+
+    8 pi^2 sigma2^2 exp(-2 pi^2 sigma2), the first term of the Poisson sums, and little more.
+    """
+    mean, (lower, upper) = law.mean(), law.var(bounds=True)
+    if law.mu.denominator == 1:
+        assert mean == law.mu
+        assert lower <= law.sigma2
+    if law.sigma2 >= 1:
+        s2 = float(law.sigma2)
+        first = 8 * math.pi**2 * s2 * s2 * math.exp(-2 * math.pi**2 * s2)
+        assert abs((lower + upper) / 2 - s2) <= 1.01 * first + 1e-15 * s2
+        assert mean == pytest.approx(float(law.mu), abs=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SCALES.filter(lambda t: t > Fraction(1, 20)), st.integers(-5, 5))
+def test_the_variance_of_the_laplace(scale: Fraction, mu: int) -> None:
+    """2 e^(1/t)/(e^(1/t) - 1)^2, for integers mu."""
+    law, inverse = L(scale, mu), float(1 / scale)
+    assert law.mean() == mu
+    assert law.var() == pytest.approx(0.5 / math.sinh(inverse / 2) ** 2, rel=1e-13)
+    assert law.std() == pytest.approx(math.sqrt(law.var()), rel=1e-15)
+
+
+@settings(max_examples=40, deadline=None)
+@given(laws)
+def test_moments_are_those_of_the_probabilities(law: Any) -> None:
+    """Where 3000 integers hold all but 1e-16 of the weight."""
+    ks = math.floor(law.mu) + np.arange(-3000, 3001)
+    p = law.pmf(ks)
+    p, ks = p[p > 0], ks[p > 0]
+    assert law.mean() == pytest.approx(math.fsum(p * ks), abs=1e-12 * (1 + law.std()))
+    assert law.var() == pytest.approx(math.fsum(p * (ks - law.mean()) ** 2), rel=1e-12, abs=1e-300)
+    assert law.entropy() == pytest.approx(math.fsum(-p * np.log(p)), rel=1e-12, abs=1e-14)

@@ -1,0 +1,104 @@
+"""Quantiles are exact: the integer at which the distribution function passes q."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+import mpmath
+import numpy as np
+import pytest
+from law_sums import GG, LAWS, G, L, weights
+from mpmath import mp, mpf
+
+from discretegauss.errors import ParameterTypeError, ParameterValueError
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_quantiles_invert_the_cdf(law: Any) -> None:
+    """ppf(q) is the smallest integer whose cdf reaches q; isf its mirror."""
+    table = weights(law)
+    with mp.workdps(60):
+        total = mpmath.fsum(table.values())
+        for q in (1e-12, 0.025, 0.3, 0.5, 0.7, 0.999):
+            below, expected = mpf(0), None
+            for k in sorted(table):
+                below += table[k]
+                if expected is None and below >= mpf(q) * total * (1 - mpf(10) ** -45):
+                    expected = k
+            assert law.ppf(q) == expected
+            above, expected = total, None
+            for k in sorted(table):
+                above -= table[k]
+                if expected is None and above <= mpf(q) * total * (1 + mpf(10) ** -45):
+                    expected = k
+            assert law.isf(q) == expected
+
+
+# --- quantiles
+
+
+@pytest.mark.parametrize("law", [G(400, "1/3"), L(7, "1/2"), GG(12, "5/2"), G("1/9")], ids=str)
+def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
+    rng = np.random.default_rng(7)
+    q = np.concatenate(
+        [rng.random(60), 10.0 ** -rng.uniform(0, 300, 30), [0.5, 0, 1, math.nan, -1]]
+    )
+    for function in (law.ppf, law.isf):
+        values = function(q)
+        np.testing.assert_array_equal(values, [function(x) for x in q.tolist()])
+    # of probabilities that are nearly those of an integer: the hard cases
+    near = np.concatenate(
+        [law.cdf(np.arange(-30, 30)) * factor for factor in (1 - 1e-15, 1, 1 + 1e-15)]
+    )
+    near = near[near < 1]
+    np.testing.assert_array_equal(law.ppf(near), [law.ppf(x) for x in near.tolist()])
+
+
+def test_quantiles_take_exact_numbers() -> None:
+    law = G(100)
+    assert law.ppf(Fraction(39, 40)) == law.ppf("0.975") == 20
+    assert law.interval("0.95") == (-20, 20)
+    assert law.isf("1e-400") == law.isf(Fraction(1, 10**400)) > 400
+    assert law.isf(0.1) == law.ppf(1 - Fraction(0.1))
+    # 1 - q is not rounded: here 1.0 - q would be 1
+    assert law.isf(1e-20) == -law.ppf(1e-20) == 93
+
+
+def test_quantiles_beyond_2_to_the_53_are_integers() -> None:
+    law = G(10**100)
+    assert type(law.ppf(0.9)) is int
+    assert law.cdf(law.ppf(0.9)) >= 0.9 > law.cdf(law.ppf(0.9) - 10**40)
+    mixed = law.ppf([0.9, 0.5, 0, math.nan])
+    assert mixed.dtype == object
+    assert [type(x) for x in mixed] == [int, int, float, float]
+    assert G(100).ppf([0.9, 0.5]).dtype == np.float64
+
+
+def test_intervals() -> None:
+    law = G(100)
+    assert law.interval(0) == (0, 0)
+    assert law.interval(1) == (-math.inf, math.inf)
+    lower, upper = law.interval([0.5, 0.9])
+    assert (lower.tolist(), upper.tolist()) == ([-7, -16], [7, 16])
+    for bad in (-0.1, 1.1, math.nan):
+        with pytest.raises(ValueError, match="confidence"):
+            law.interval(bad)
+    assert law.support() == (-math.inf, math.inf)
+
+
+def test_quantiles_of_arrays_of_any_numbers() -> None:
+    """Lists of mixed types, as single numbers; what is no number is refused by name."""
+    law = G(100)
+    mixed = ["1/3", 0.5, Decimal("NaN"), Fraction(1, 3), float("nan"), 2, gmpy2.mpfr("inf")]
+    got = law.ppf(mixed)
+    assert got.tolist()[:2] == [law.ppf("1/3"), 0]
+    assert np.isnan(got).tolist() == [False, False, True, False, True, True, True]
+    assert law.isf([0.25, 0.5, 0.75]).tolist() == [law.isf(q) for q in (0.25, 0.5, 0.75)]
+    for wrong in ([None, 0.5], [1j, 2], [[0.5, "a"]], [b"1"], np.array(["a", "b"])):
+        for function in (law.ppf, law.isf):
+            with pytest.raises((ParameterTypeError, ParameterValueError), match=r"^q must"):
+                function(wrong)

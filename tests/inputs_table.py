@@ -240,7 +240,6 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("release_table", "report_delta"): probability,
     ("release_table", "sensitivity"): Rule(lambda x: 0 < x < 10**600),  # noise of 600 digits
     ("release_table", "rows_per_person"): _whole(1, 10**1200),
-    ("tail_bound", "k"): any_number,
 }
 
 SAID_AS: dict[tuple[str, str], set[str]] = {

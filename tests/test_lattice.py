@@ -133,7 +133,7 @@ def test_the_normaliser_is_that_of_two_sums(spec: Spec, mu: F) -> None:
 )
 @pytest.mark.parametrize("power", [1, 2, 3, 4, None])
 def test_weighted_tails_are_those_of_sums_in_mpmath(shape: Shape, power: int | None) -> None:
-    """With y**1, ..., y**4 and y**beta as weights (None: beta)."""
+    """With (y/s)**1, ..., (y/s)**4 and (y/s)**beta as weights (None: beta)."""
     bits = 80
     spec = Spec(Kind.GENERALIZED_GAUSSIAN, shape.scale, F(0), shape.beta)
     exponent = shape.beta if power is None else F(power)
@@ -144,7 +144,7 @@ def test_weighted_tails_are_those_of_sums_in_mpmath(shape: Shape, power: int | N
             term = mpf(0)
             while y < d + shape.scale + 2 or term > value * mpf(2) ** -250:
                 ratio = mpmath.exp(first - phi(spec)(y))
-                term = ratio * (mpq(y) ** mpq(exponent) if y else 0)
+                term = ratio * (mpq(y / shape.scale) ** mpq(exponent) if y else 0)
                 value += term
                 y += 1
             tail = generalized_tail(shape, d, bits, exponent)

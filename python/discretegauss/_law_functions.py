@@ -64,7 +64,7 @@ class LawFunctions:
         0.038138781546
         >>> lower, upper = law.pmf([0, 10**30], bounds=True)
         >>> upper.tolist()
-        [0.039894228040143275, 5e-324]
+        [0.039894228040143274, 5e-324]
         """
         return evaluate(PMF, self._spec, k, bounds=bounds)
 
@@ -244,7 +244,7 @@ class LawFunctions:
         --------
         >>> import discretegauss as dg
         >>> dg.DiscreteGaussian(1, mu=0.25).mean(), dg.DiscreteGaussian("1/9", mu=0.25).mean()
-        (0.24999996636..., 0.094...)
+        (0.24999996638..., 0.094...)
         """
         return self._number(_moments.mean, bounds)
 

@@ -133,7 +133,7 @@ def test_the_normaliser_is_that_of_two_sums(spec: Spec, mu: F) -> None:
 )
 @pytest.mark.parametrize("power", [1, 2, 3, 4, None])
 def test_weighted_tails_are_those_of_sums_in_mpmath(shape: Shape, power: int | None) -> None:
-    """With z, ..., z**4 and z**beta (None: beta) as weights, z = y/scale."""
+    """With (y/s)**1, ..., (y/s)**4 and (y/s)**beta as weights (None: beta)."""
     bits = 80
     spec = Spec(Kind.GENERALIZED_GAUSSIAN, shape.scale, F(0), shape.beta)
     exponent = shape.beta if power is None else F(power)

@@ -114,3 +114,27 @@ def test_the_entropy_of_a_flat_law_is_that_of_the_uniform() -> None:
     assert GG("5/2", 10**30).var() == 2
     assert GG(10**30, 10**6).entropy() == pytest.approx(math.log(2e30), abs=1e-5)
     assert GG(10**50, 10**30).std() == pytest.approx(1e50 / math.sqrt(3))
+
+
+@pytest.mark.parametrize("scale", ["1e-300", "1/2", "9/10", 1, "5/2", 10**40])
+@pytest.mark.parametrize("beta", ["5/4", 3, 100, 10**4, 10**30, 10**300])
+@pytest.mark.parametrize("mu", [0, "1/3", "1e-30", "1/2"])
+def test_every_function_of_every_law_answers(scale: Any, beta: Any, mu: Any) -> None:
+    law = GG(scale, beta, mu)
+    for q in (1e-300, 1e-9, 0.11, 0.5, 0.91, 1 - 2**-53):
+        k = int(law.ppf(q))
+        assert law.cdf(k, bounds=True)[1] >= q >= law.cdf(k - 1, bounds=True)[0]
+        k = int(law.isf(q))
+        assert law.sf(k, bounds=True)[0] <= q <= law.sf(k - 1, bounds=True)[1]
+        assert law.tail_bound(k + 1) >= law.sf(k, bounds=True)[0]
+    lower, upper = law.interval(0.95)
+    assert lower <= law.median() <= upper
+    for k in (0, 1, -1, math.floor(law.scale), 3 * math.floor(law.scale) + 2, 10**400):
+        assert law.pmf(k) <= 1
+        assert law.logpmf(k) <= 0
+        assert law.logcdf(k) <= 0
+        assert law.logsf(k) <= 0
+    assert abs(law.mean() - float(law.mu)) <= 1
+    assert law.var() <= 1 + 3 * float(law.scale) ** 2
+    assert law.std() == pytest.approx(math.sqrt(law.var()))
+    assert law.entropy() >= 0

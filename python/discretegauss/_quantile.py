@@ -116,13 +116,15 @@ def tail_guess(spec: Spec, p: Fraction) -> int:
 
 
 def _guess_on_the_flat(spec: Spec, p: Fraction, m: int, bits: int) -> int:
-    """Return where the tail would be p if all weights from m on were that of m.
+    """Return where the tail would be p if all weights from m on were that of m; m at least.
 
     Of a large beta that is nearly so; logarithms of the tail fall so steeply at the edge that
     Newton's steps from there would only double.
     """
     at = arithmetic(bits + 10)
     length = at.sub(tail_ratio(spec, m, bits), at.div(at.rational(p), pmf(spec, m, bits)))
+    if not length.lower > 0:  # minus infinity, where P(X = m) may be 0
+        return m
     return m + int(gmpy2.mpz(at.down.floor(length.lower)))
 
 

@@ -94,8 +94,8 @@ def bound_tails(spec: Spec, k: object) -> Any:
 
 
 def _tail_bound(spec: Spec, k: object) -> float:
-    if isinstance(k, float | np.floating) and not math.isfinite(k):
-        return math.nan if math.isnan(k) else 0.0 if k > 0 else 1.0
+    if (special := not_finite(k)) is not None:
+        return math.nan if math.isnan(special) else 0.0 if special > 0 else 1.0
     return float_at_least(tail_bound(spec, math.ceil(exact_rational(k, "k")), FIRST_BITS).upper)
 
 

@@ -99,7 +99,7 @@ if NATIVE:
         ),
         "generalised laws": (
             lambda: dg.GeneralizedGaussian(10**9 + next(_counter), 3).sample(),
-            20,
+            60,  # 256 laws are kept
         ),
         "tables built in threads": (
             lambda: in_a_thread(lambda: LAPLACE(10**9 + next(_counter), 10, method="cells")),

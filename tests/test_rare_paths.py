@@ -1,0 +1,329 @@
+"""What hardly ever happens, made to happen in this process: forks, failing cores, missing modules.
+
+Most of it is tested elsewhere, too, in processes and threads that coverage.py does not follow
+(tests/coverage.sh): here each path is walked by itself, and what it must lead to is asked.
+"""
+
+from __future__ import annotations
+
+import _thread
+import errno
+import importlib
+import os
+import random
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ENGINE
+
+import discretegauss as dg
+from discretegauss import _engine, _fill, _probability, _threads, errors, reference
+from discretegauss._engine import ReferenceLaw
+from discretegauss._interval import Interval
+from discretegauss._spec import Kind, Spec, fits
+from discretegauss.testing import SeededSource, TapeSource
+
+needs_the_core = pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
+
+# --- modules that are not there
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Hide a module from import."""
+    return lambda name: monkeypatch.setitem(sys.modules, name, None)  # type: ignore[arg-type]
+
+
+def imported_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Import a module once more, beside the one that everything else uses."""
+    package, _, attribute = name.rpartition(".")
+    kept = importlib.import_module(name)
+    monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys.modules[package], attribute, kept)  # put back what the import replaces
+    return importlib.import_module(name)
+
+
+def test_without_scipy_as_scipy_says_what_to_install(
+    without: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """as_scipy() is the one thing that needs scipy, and says so."""
+    without("scipy.stats")
+    with pytest.raises(ImportError, match="pip install scipy"):
+        imported_anew("discretegauss._as_scipy", monkeypatch)
+
+
+@pytest.mark.parametrize("missing", ["_native", "_threads"])
+def test_without_the_extension_the_twin_draws(
+    missing: str, without: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no extension was built the engine is the twin; any other module missing is an error."""
+    monkeypatch.delenv("DISCRETEGAUSS_PURE_PYTHON", raising=False)
+    monkeypatch.delitem(sys.modules, "discretegauss._native_laws", raising=False)
+    monkeypatch.delattr(dg, "_native_laws", raising=False)
+    imported = importlib.import_module("discretegauss._engine")
+    without(f"discretegauss.{missing}")
+    if missing == "_native":
+        assert imported_anew("discretegauss._engine", monkeypatch).native is None
+    else:
+        with pytest.raises(ModuleNotFoundError, match=missing):
+            imported_anew("discretegauss._engine", monkeypatch)
+    monkeypatch.undo()
+    assert importlib.import_module("discretegauss._engine") is imported
+
+
+# --- the twin
+
+
+GAUSSIAN = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
+
+
+def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ChaCha20, cell tables, generalised Gaussians and seeded sources are the compiled core's."""
+    monkeypatch.setattr(_engine, "native", None)
+    monkeypatch.setattr("discretegauss.testing.native", None)
+    with pytest.raises(errors.MissingCoreError, match="chacha20"):
+        ReferenceLaw(GAUSSIAN).draw("chacha20")
+    with pytest.raises(errors.MissingCoreError, match="cells"):
+        _engine.prepare_cells(GAUSSIAN)
+    with pytest.raises(errors.MissingCoreError, match="generalised"):
+        ReferenceLaw(Spec(Kind.GENERALIZED_GAUSSIAN, Fraction(10), Fraction(0), Fraction(3)))
+    with pytest.raises(errors.MissingCoreError, match="seeded_source"):
+        SeededSource(1)(memoryview(bytearray(8)))
+
+
+def test_a_draw_of_the_twin_that_does_not_fit_is_not_told() -> None:
+    """The array is zeros, and the message has no draw in it."""
+    out = np.ones(50, np.int8)
+    wide = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(10**12))  # not by the package, which refuses it
+    with pytest.raises(errors.RangeError) as raised:
+        ReferenceLaw(wide).fill(out, TapeSource(random.Random(1).randbytes(20_000)))
+    assert not out.any()
+    assert not any(character.isdigit() for character in str(raised.value))
+
+
+@pytest.mark.parametrize("failure", [OSError(errno.EPERM, "no"), b""])
+def test_getrandom_that_fails_is_an_error_of_the_twin(
+    failure: OSError | bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error, or nothing at all, is an EntropyError."""
+
+    def getrandom(_n: int) -> bytes:
+        if isinstance(failure, OSError):
+            raise failure
+        return failure
+
+    monkeypatch.setattr(os, "getrandom", getrandom)
+    with pytest.raises(errors.EntropyError):
+        reference.SystemBytes().read(8)
+
+
+def test_a_uniform_integer_fits_where_it_fits() -> None:
+    """UNIFORM_BELOW, which has no public function, takes 0, ..., n - 1."""
+    law = Spec(Kind.UNIFORM_BELOW, Fraction(256))
+    assert fits(law, 0, 255)
+    assert not fits(law, 0, 254)
+    assert not fits(law, 1, 256)
+
+
+# --- threads and forks
+
+
+@pytest.fixture
+def traced_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that coverage.py follows: those of `threading`, started in place of `_thread`'s."""
+
+    def start_new_thread(call: Callable[..., object], arguments: tuple[Any, ...]) -> int:
+        threading.Thread(target=call, args=arguments).start()
+        return 1
+
+    monkeypatch.setattr(_thread, "start_new_thread", start_new_thread)
+
+
+def piecewise(fill_part: Callable[[int, int], None], threads: int) -> None:
+    """Fill an array of 64 in pieces of 4 by a function of ours."""
+    _fill._fill_flat(np.zeros(64, np.int64), fill_part, 4, 4, threads)
+
+
+@pytest.mark.usefixtures("traced_threads")
+def test_what_another_thread_raises_is_raised() -> None:
+    """An error in any of the threads is the call's."""
+    main, begun = threading.get_ident(), threading.Event()
+
+    def fill_part(_start: int, _stop: int) -> None:
+        if threading.get_ident() != main:
+            begun.set()
+            raise ConnectionError
+        begun.wait(60)
+
+    with pytest.raises(ConnectionError):
+        piecewise(fill_part, 2)
+    assert begun.is_set()
+
+
+@pytest.mark.usefixtures("traced_threads")
+def test_a_call_in_the_background_returns_and_raises_as_any() -> None:
+    """interruptible: the result, or the error, of the call; at once in any other thread."""
+    assert _threads.interruptible(lambda: 7) == 7
+    with pytest.raises(ConnectionError):
+        _threads.interruptible(_raise)
+    results: list[int] = []
+    thread = threading.Thread(target=lambda: results.append(_threads.interruptible(lambda: 8)))
+    thread.start()
+    thread.join()
+    assert results == [8]
+    _threads.require_room(0)
+
+
+def _raise() -> None:
+    raise ConnectionError
+
+
+def test_a_process_that_can_start_no_threads_draws_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread more is no error: this one does it all."""
+
+    def start_new_thread(*_: object) -> int:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(_thread, "start_new_thread", start_new_thread)
+    filled: list[int] = []
+    piecewise(lambda start, stop: filled.extend(range(start, stop)), 3)
+    assert sorted(filled) == list(range(64))
+    assert _threads.interruptible(lambda: 7) == 7
+
+
+def test_the_child_of_a_fork_fills_what_its_threads_had_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Threads that are gone leave parts taken and unfilled, and locks held: both are mended."""
+    filled: list[int] = []
+
+    def vanish(_worker: _threads.Worker) -> None:
+        parts = next(parts for parts in _fill._in_use if (parts.size, parts.taken) == (64, 0))
+        parts.take(8, 8)
+        parts.lock.acquire()
+        _fill._renew_locks()  # what os.fork calls in the child
+
+    monkeypatch.setattr(_threads.Worker, "start", vanish)
+    piecewise(lambda start, stop: filled.extend(range(start, stop)), 2)
+    assert sorted(filled) == list(range(64))
+
+
+# --- the core's errors
+
+
+@needs_the_core
+def test_every_status_of_the_core_is_an_error_of_its_own() -> None:
+    """No status passes for a draw."""
+    from discretegauss._native import lib
+    from discretegauss._native_laws import _check
+
+    expected = {
+        lib.DG_ERR_ENTROPY: errors.EntropyError,
+        lib.DG_ERR_SOURCE: errors.SourceError,
+        lib.DG_ERR_NOMEM: MemoryError,
+        lib.DG_ERR_RANGE: errors.RangeError,
+        lib.DG_ERR_TOO_LONG: errors.ParameterOverflowError,
+        lib.DG_ERR_PARAMETER: errors.ParameterValueError,
+    }
+    for status, error in expected.items():
+        with pytest.raises(error):
+            _check(status, None)
+
+
+@needs_the_core
+def test_a_single_draw_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One draw by Algorithms 1-3 with getrandom failing: an EntropyError, no draw."""
+    from discretegauss._native import lib
+
+    law = _engine.native.NativeLaw(GAUSSIAN)
+    monkeypatch.setattr(law, "_fill_wide", lambda *_: lib.DG_ERR_ENTROPY)
+    with pytest.raises(errors.EntropyError):
+        law.draw("getrandom")
+
+
+@needs_the_core
+def test_an_error_that_no_callback_owns_is_only_a_status() -> None:
+    """Ctrl-C before a callback has begun: nowhere to keep it, so the source has failed."""
+    from discretegauss._native_laws import _keep_error
+
+    assert _keep_error(KeyboardInterrupt, KeyboardInterrupt(), None) == 1
+
+
+@needs_the_core
+def test_a_law_without_a_table_is_drawn_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """method="auto" falls back to Algorithms 1-3; method="cells" says why it cannot."""
+
+    def no_table(_spec: Spec) -> None:
+        raise errors.ParameterValueError("no table")
+
+    monkeypatch.setattr("discretegauss._choice.prepare_cells", no_table)
+    assert dg.discrete_gaussian(100, 10**5).shape == (10**5,)
+    with pytest.raises(errors.ParameterValueError, match="no table"):
+        dg.discrete_gaussian(100, 10, method="cells")
+
+
+# --- numbers
+
+
+def test_arrays_of_parameters_that_cannot_be_one_array_are_refused() -> None:
+    """Arrays of unlike shapes in one list."""
+    with pytest.raises(errors.ParameterValueError, match="ragged"):
+        dg.discrete_gaussian([np.ones((2, 2)), np.ones((2, 3))])
+
+
+def test_a_value_that_no_precision_decides_is_an_error() -> None:
+    """An enclosure that never narrows ends in an ArithmeticError, not in a guess."""
+    at = importlib.import_module("discretegauss._interval").arithmetic(64)
+    wide = Interval(at.rational(1).lower, at.rational(2).upper)
+    with pytest.raises(ArithmeticError, match="bits"):
+        _probability.float_value(lambda _bits: wide)
+
+
+def test_quantiles_of_nothing_are_nothing() -> None:
+    """Empty arrays of probabilities."""
+    assert dg.DiscreteGaussian(100).ppf([]).shape == (0,)
+    assert dg.DiscreteGaussian(100).isf(np.empty((0, 3))).shape == (0, 3)
+
+
+# --- the verifier
+
+
+@pytest.fixture
+def verifier() -> Iterator[Any]:
+    """The module discretegauss.verify, where it can run."""
+    pytest.importorskip("flint")
+    if ENGINE != "native":
+        pytest.skip("needs the compiled core")
+    yield importlib.import_module("discretegauss.verify")
+
+
+def test_what_no_precision_decides_is_not_proven(verifier: Any) -> None:
+    """A question without an answer ends, and is not taken for a yes."""
+    weights = verifier._Weights(GAUSSIAN, 0)
+    assert weights.certain(lambda _weight: None) is None
+    with pytest.raises(verifier.VerificationError, match="not proven: it"):
+        verifier._require(None, "it")
+
+
+def test_a_law_without_a_table_is_counted_as_such(
+    verifier: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The program says which laws have no table, and that it proved nothing is a failure."""
+    law = Spec(Kind.GENERALIZED_GAUSSIAN, Fraction(1, 9), Fraction(1, 3), Fraction(3**50))
+    assert verifier._run([law]) == 1
+    assert "no table" in capsys.readouterr().out
+
+
+def test_random_laws_to_verify_are_of_all_kinds() -> None:
+    """Scales, centres and exponents as promised, the same from the same generator."""
+    pytest.importorskip("flint")
+    cases = importlib.import_module("discretegauss._verify_cases")
+    laws = list(cases.random_cases(60, random.Random(1)))
+    assert laws == list(cases.random_cases(60, random.Random(1)))
+    assert len({law.kind for law in laws}) == 3
+    assert all(law.beta >= 1 and law.parameter > 0 for law in laws)

@@ -13,7 +13,7 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -36,7 +36,7 @@ needs_the_core = pytest.mark.skipif(ENGINE != "native", reason="needs the compil
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Hide a module from import."""
-    return lambda name: monkeypatch.setitem(sys.modules, name, None)  # type: ignore[arg-type]
+    return lambda name: monkeypatch.setitem(sys.modules, name, None)
 
 
 def imported_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -294,12 +294,12 @@ def test_quantiles_of_nothing_are_nothing() -> None:
 
 
 @pytest.fixture
-def verifier() -> Iterator[Any]:
+def verifier() -> Any:
     """The module discretegauss.verify, where it can run."""
     pytest.importorskip("flint")
     if ENGINE != "native":
         pytest.skip("needs the compiled core")
-    yield importlib.import_module("discretegauss.verify")
+    return importlib.import_module("discretegauss.verify")
 
 
 def test_what_no_precision_decides_is_not_proven(verifier: Any) -> None:

@@ -14,7 +14,7 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -197,7 +197,7 @@ def test_a_process_that_can_start_no_threads_draws_alone(monkeypatch: pytest.Mon
     assert _threads.interruptible(lambda: 7) == 7
 
 
-def test_the_child_of_a_fork_fills_what_its_threads_had_taken(
+def test_what_threads_that_are_gone_had_taken_is_filled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Threads that are gone leave parts taken and unfilled, and locks held: both are mended."""
@@ -329,12 +329,12 @@ def test_quantiles_of_nothing_are_nothing() -> None:
 
 
 @pytest.fixture
-def verifier() -> Iterator[Any]:
+def verifier() -> Any:
     """The module discretegauss.verify, where it can run."""
     pytest.importorskip("flint")
     if ENGINE != "native":
         pytest.skip("needs the compiled core")
-    yield importlib.import_module("discretegauss.verify")
+    return importlib.import_module("discretegauss.verify")
 
 
 def test_what_no_precision_decides_is_not_proven(verifier: Any) -> None:

@@ -104,6 +104,13 @@ def test_every_loop_draws_the_same(spec: Spec) -> None:
             assert drawn(law, n, dtype) == expected, dtype
 
 
+def test_every_loop_draws_long_ticks_into_short_integers() -> None:
+    """Blocks of 2^25 integers, few enough for an int32: no table chooses them by itself."""
+    spec, n = gaussian(2**52), 5000
+    expected = drawn(table(spec, "PORTABLE", block_bits=25), n, object)
+    assert drawn(table(spec, block_bits=25), n, np.int32) == expected
+
+
 @pytest.mark.parametrize("spec", [gaussian(1), gaussian(10**6), gaussian(10**40)], ids=ids)
 def test_a_fill_may_be_cut_at_chunks(spec: Spec) -> None:
     """Pieces that are whole chunks draw what one fill draws."""

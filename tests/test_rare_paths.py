@@ -9,6 +9,7 @@ from __future__ import annotations
 import _thread
 import errno
 import importlib
+import math
 import os
 import random
 import sys
@@ -196,7 +197,7 @@ def test_a_process_that_can_start_no_threads_draws_alone(monkeypatch: pytest.Mon
     assert _threads.interruptible(lambda: 7) == 7
 
 
-def test_the_child_of_a_fork_fills_what_its_threads_had_taken(
+def test_what_threads_that_are_gone_had_taken_is_filled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Threads that are gone leave parts taken and unfilled, and locks held: both are mended."""
@@ -284,6 +285,40 @@ def test_a_value_that_no_precision_decides_is_an_error() -> None:
         _probability.float_value(lambda _bits: wide)
 
 
+def test_laws_that_fit_one_by_one_are_drawn_together() -> None:
+    """A wide law and a far one: no law that is both, which would not fit int8."""
+    draws = dg.discrete_gaussian([20, "1/4"], (100, 2), mu=[0, 100], dtype=np.int8)
+    assert draws.dtype == np.int8
+    assert (abs(draws[:, 1] - 100) < 20).all()
+
+
+def test_a_sum_whose_first_ratio_is_rounded_to_1_goes_on() -> None:
+    """1 + q0 + q0 q1 + ... with q0 = exp(-2**-200), qj = q0 exp(-j)."""
+    from discretegauss._tail_gaussian import direct_sum
+
+    value = direct_sum(Fraction(1, 2**200), Fraction(1), 0, 60)
+    expected = 1 + sum(math.exp(-j * (j + 1) / 2) for j in range(20))
+    assert value.lower <= value.upper
+    assert float(value.lower) == pytest.approx(expected, rel=1e-15)
+
+
+def test_no_integers_have_no_tails() -> None:
+    """Nothing asked, nothing yielded."""
+    from discretegauss._tail_runs import tail_ratios
+
+    assert list(tail_ratios(GAUSSIAN, [], 64)) == []
+
+
+def test_tails_next_to_the_last_integer_of_the_fast_way_are_left_to_the_other() -> None:
+    """Floats hold integers only up to a bound: a table of tails that passes it is not made."""
+    from discretegauss import _vector
+
+    mu = _vector._LARGEST - 5
+    law = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100), Fraction(mu))
+    assert _vector.tail_table(law, mu, mu + 3, most=100) is not None
+    assert _vector.tail_table(law, mu, mu + 20, most=100) is None
+
+
 def test_quantiles_of_nothing_are_nothing() -> None:
     """Empty arrays of probabilities."""
     assert dg.DiscreteGaussian(100).ppf([]).shape == (0,)
@@ -327,3 +362,67 @@ def test_random_laws_to_verify_are_of_all_kinds() -> None:
     assert laws == list(cases.random_cases(60, random.Random(1)))
     assert len({law.kind for law in laws}) == 3
     assert all(law.beta >= 1 and law.parameter > 0 for law in laws)
+
+
+def test_blocks_too_far_for_a_line_are_proven_without(verifier: Any) -> None:
+    """A table of single integers so wide that its outer blocks use no line."""
+    law = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(6000**2))
+    proven = verifier.verify(verifier.copy_out(law, block_bits=0))
+    assert proven.lines < proven.blocks
+
+
+def test_what_a_line_says_is_held_true_only_where_proven(verifier: Any) -> None:
+    """Numbers that C could not hold are refuted; what cannot be decided is never taken for true."""
+    from discretegauss import _verify_law, _verify_lines
+
+    table = verifier.copy_out(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(10**6)))
+    i = next(cell.line for cell in table.partial if cell.level > 1)
+    use = next(use for line, use in verifier._uses(table) if line == i and use.near != use.far)
+    line = table.lines[i]
+
+    class Vague(_verify_law.Weight):
+        """Knows nothing of how the weight bends."""
+
+        def second(self, *_: Any) -> Any:
+            return _verify_law.ball(0).union(_verify_law.ball(10**300)) - 10**299
+
+    class Blind(_verify_law.Weight):
+        """Knows no distance."""
+
+        def distance_where(self, _ratio: Fraction) -> Any:
+            return _verify_law.ball(1) / _verify_law.ball(0)
+
+    class HalfBlind(Blind):
+        """Knows where a level's cell begins to be cut, not where it ends."""
+
+        def distance_where(self, ratio: Fraction) -> Any:
+            if ratio * table.height == use.level + 1:
+                return _verify_law.Weight.distance_where(self, ratio)
+            return super().distance_where(ratio)
+
+    def answer(
+        kind: type[_verify_law.Weight], bits: int, over: Any = use, **changes: int
+    ) -> bool | None:
+        with _verify_law.precision(bits):
+            weight = kind(table.spec, table.block_bits)
+            return _verify_lines.line_holds(line._replace(**changes), over, table, weight)
+
+    assert answer(_verify_law.Weight, 256) is True
+    assert answer(_verify_law.Weight, 256, base=2**62) is False
+    assert answer(_verify_law.Weight, 256, error=2**60) is True  # says nothing
+    assert answer(Vague, 64) is None  # the pieces get too short
+    assert answer(Vague, 2000) is None  # and too many
+    assert answer(Blind, 256) is None
+    assert answer(HalfBlind, 256) is None
+    inside = _verify_lines.Use(use.level, 0, 0, 1)  # where the cell is not cut at all
+    assert answer(_verify_law.Weight, 256, over=inside) is True
+
+
+@needs_the_core
+def test_a_core_of_another_precision_is_not_verified(
+    verifier: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The verifier's number of binary places is held against the core's."""
+    monkeypatch.setattr("discretegauss._verify_table.SLOPE_BITS", 41)
+    with pytest.raises(RuntimeError, match="binary places"):
+        verifier.copy_out(GAUSSIAN)

@@ -10,18 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._parameters import exact_words
 from ._spec import Kind, Spec
+from ._threads import interruptible
 from .errors import ParameterTypeError
 
-__all__ = ["Column", "Laws"]
+__all__ = ["Column", "Laws", "heard"]
+
+_T = TypeVar("_T")
 
 _WORDS = np.iinfo(np.int64)
+
+#: Numpy sorts or copies fewer elements than this before Ctrl-C is missed.
+_MANY = 2**20
+
+
+def heard(call: Callable[[], _T], n: int) -> _T:
+    """Return what `call` returns, which has numpy look at n elements at once; Ctrl-C is heard."""
+    return interruptible(call) if n >= _MANY else call()
 
 
 def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._distinct import Column, Laws
+from ._distinct import Column, Laws, heard
 from ._parameters import exact_rational, positive, shown
 from ._spec import Kind, Spec
 from .errors import ParameterTypeError, ParameterValueError
@@ -66,7 +67,7 @@ def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, 
         Column(array, name, exact, numerator)
         for array, (name, exact), numerator in zip(arrays, checks, least, strict=True)
     ]
-    return Laws(kind, columns, shape)
+    return heard(lambda: Laws(kind, columns, shape), prod(shape))
 
 
 def as_array(value: object, name: str) -> NDArray[Any] | None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ._arguments import Method, fits_dtype, require_fit
 from ._choice import LEAST_CELLS_FROM, choose, has_cells, pays
-from ._distinct import Laws
+from ._distinct import Laws, heard
 from ._engine import native
 from ._fill import fill_array, fill_each
 from ._source import Source
@@ -68,7 +68,7 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
     in_words = _all_fit(laws, word)
     alone = _alone(laws, counts, in_words, method, source)
     # the draws of a law one after another: to prepare a law takes longer than to draw from it
-    order = np.argsort(which, kind="stable")
+    order = heard(lambda: np.argsort(which, kind="stable"), which.size)
     ends = np.cumsum(counts)
     flat = np.empty(which.size, dtype)
     try:
@@ -79,7 +79,7 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
             fill_array(part, prepared, source, threads if part.size >= _LEAST_FOR_THREADS else 1)
             flat[places] = part
             part.fill(0)
-        together = order[~alone[which[order]]]
+        together = heard(lambda: order[~alone[which[order]]], which.size)
         if together.size > 0:
             part = np.empty(together.size, word)
             fill_each(

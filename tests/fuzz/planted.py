@@ -97,14 +97,14 @@ FAULTS = [
     Fault(
         "a refined height makes room for 63 bits of 64",
         "cells",
-        "cells/decide.c",
+        "cells/refine.c",
         "mpz_mul_2exp(f, f, 64);",
         "mpz_mul_2exp(f, f, 63);",
     ),
     Fault(
         "a line that is too sure of itself",
         "cells",
-        "cells/decide.c",
+        "cells/decide.h",
         "        error = line->error;",
         "        error = -line->error - (INT64_C(1) << 50);",
     ),

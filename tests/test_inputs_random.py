@@ -96,11 +96,15 @@ class Tape:
 
     def __init__(self, seed: int) -> None:
         self._generator = random.Random(seed)
+        self._ahead = bytearray()  # the bytes must not depend on how many are asked for at once
         self.n_bytes = 0
 
     def __call__(self, buffer: memoryview) -> None:
         self.n_bytes += len(buffer)
-        buffer[:] = self._generator.randbytes(len(buffer))
+        while len(self._ahead) < len(buffer):
+            self._ahead += self._generator.randbytes(4096)
+        buffer[:] = self._ahead[: len(buffer)]
+        del self._ahead[: len(buffer)]
 
 
 def arguments_for(function: Function, call: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:

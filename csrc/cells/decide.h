@@ -21,7 +21,7 @@ typedef struct dg_question_at {
     uint64_t level;
 } dg_question_at;
 
-/** Decide the question by MPFR, given the DG_HEIGHT_BITS leading bits of f.
+/** Decide the question by dg_refine, given the DG_HEIGHT_BITS leading bits of f.
  *
  *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE.
  */
@@ -43,7 +43,7 @@ static inline int64_t dg_within_62_bits(dg_wide v)
     return at_least > most ? most : at_least;
 }
 
-/** Decide a question by a line, NULL if there is none; by MPFR where the line does not tell.
+/** Decide a question by a line, NULL if there is none; by dg_refine where the line does not tell.
  *
  *  Returns:   as dg_decide_exactly.
  */

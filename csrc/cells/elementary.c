@@ -313,7 +313,7 @@ uint64_t dg_get_word(const mpfr_t x, long bits, bool up, mpz_t scratch)
 {
     mpfr_t scaled;
     uint64_t word = 0;
-    mpfr_init2(scaled, DG_BUILD_PRECISION);
+    mpfr_init2(scaled, DG_WORDS_PRECISION);
     mpfr_mul_2si(scaled, x, bits, MPFR_RNDN); /* exact */
     mpfr_get_z(scratch, scaled, rounding(up));
     mpz_export(&word, NULL, -1, sizeof word, 0, 0, scratch);

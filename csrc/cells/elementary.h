@@ -1,9 +1,10 @@
-/* exp, log and powers as building a table asks for them: at DG_BUILD_PRECISION, with errors of some
- * 2^-100, in 128-bit words and so in a tenth of the time of MPFR's, which are for any precision. The
- * bounds of their errors are derived in elementary.c; tests/c/test_elementary.c holds them against
- * MPFR. Where the compiler has no 128-bit words, MPFR's functions serve.
+/* exp, log and powers for building tables, and for most of what a line does not decide: at
+ * DG_WORDS_PRECISION, with errors of some 2^-100, in 128-bit words and so in a tenth of the time of
+ * MPFR's, which are for any precision. The bounds of their errors are derived in elementary.c;
+ * tests/c/test_elementary.c holds them against MPFR. Where the compiler has no 128-bit words,
+ * MPFR's functions serve.
  *
- * All numbers have precision DG_BUILD_PRECISION. `scratch` is an integer of the caller's that is
+ * All numbers have precision DG_WORDS_PRECISION. `scratch` is an integer of the caller's that is
  * overwritten.
  */
 #ifndef DG_CELLS_ELEMENTARY_H
@@ -13,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DG_BUILD_PRECISION = 128 };
+enum { DG_WORDS_PRECISION = 128 };
 
 /** out = exp(-x), rounded up or down: at most 2^-116 from it, between 0 and 1, exactly 1 at x = 0.
  *  Requires: x >= 0; it may be infinity. */

@@ -12,7 +12,7 @@ static mpfr_rnd_t rounding(bool up)
 void dg_enclosure_open(dg_enclosure *e, mpfr_prec_t precision)
 {
     e->law = NULL;
-    e->for_table = false;
+    e->in_words = precision == DG_WORDS_PRECISION;
     e->least_exponent = mpfr_get_emin();
     e->most_exponent = mpfr_get_emax();
     (void)mpfr_set_emin(mpfr_get_emin_min());
@@ -41,7 +41,7 @@ void dg_enclosure_close(dg_enclosure *e)
  *  increases with x >= 0 (t > 0), and with t where x >= 1, decreases with t where x <= 1. */
 static void power(mpfr_t out, const mpfr_t base, bool up, dg_enclosure *e)
 {
-    if (e->for_table && !mpfr_zero_p(base)) {
+    if (e->in_words && !mpfr_zero_p(base)) {
         dg_power(out, base, e->beta_lower, e->beta_upper, up, e->integer);
         return;
     }
@@ -78,12 +78,6 @@ static void set_law(dg_enclosure *e, const dg_law *law)
 {
     e->law = law;
     const bool squared = law->kind == DG_DISCRETE_GAUSSIAN;
-    mpfr_set_z(e->radius, law->a, MPFR_RNDN);
-    mpfr_div_z(e->radius, e->radius, law->b, MPFR_RNDN);
-    if (squared) {
-        mpfr_mul_2ui(e->radius, e->radius, 1, MPFR_RNDN);
-        mpfr_sqrt(e->radius, e->radius, MPFR_RNDN);
-    }
     for (int up = 0; up < 2; up++) {
         mpfr_ptr unit = up ? e->unit_upper : e->unit_lower; /* scale, or sigma2, is a/b */
         mpfr_set_z(unit, law->b, rounding(up));
@@ -103,9 +97,14 @@ static void set_law(dg_enclosure *e, const dg_law *law)
 
 void dg_enclosure_open_for_table(dg_enclosure *e, const dg_law *law)
 {
-    dg_enclosure_open(e, DG_BUILD_PRECISION);
-    e->for_table = true;
+    dg_enclosure_open(e, DG_WORDS_PRECISION);
     set_law(e, law);
+    mpfr_set_z(e->radius, law->a, MPFR_RNDN);
+    mpfr_div_z(e->radius, e->radius, law->b, MPFR_RNDN);
+    if (law->kind == DG_DISCRETE_GAUSSIAN) {
+        mpfr_mul_2ui(e->radius, e->radius, 1, MPFR_RNDN);
+        mpfr_sqrt(e->radius, e->radius, MPFR_RNDN);
+    }
 }
 
 /** out = phi(|y - f|) - phi(|f|) rounded up or down; exactly 0 where the two distances are equal,
@@ -161,6 +160,10 @@ void dg_enclose_weight(dg_enclosure *e, const mpz_t y, const dg_law *law)
     exponent(e->upper, false, e);
     for (int up = 0; up < 2; up++) {
         mpfr_ptr bound = up ? e->upper : e->lower;
+        if (e->in_words) {
+            dg_exp_negative(bound, bound, up, e->integer);
+            continue;
+        }
         mpfr_neg(bound, bound, MPFR_RNDN);
         mpfr_exp(bound, bound, rounding(up));
     }

@@ -21,14 +21,14 @@
 /** Bounds at one precision: a law's constants, and scratch. */
 typedef struct dg_enclosure {
     const dg_law *law;
-    bool for_table;                    /* exp and powers by elementary.h */
+    bool in_words;                     /* exp and powers by elementary.h */
     mpz_t y_d;                         /* y d: the integer y that is asked about */
     mpz_t integer;                     /* scratch, as work is */
     mpfr_t lower, upper;               /* where results are left */
     mpfr_t unit_lower, unit_upper;     /* Gaussian: 1/(2 sigma2 d^2), else 1/(scale d) */
     mpfr_t centre_lower, centre_upper; /* phi(|f|) */
     mpfr_t beta_lower, beta_upper;
-    mpfr_t radius; /* sqrt(2 sigma2), or scale: about the distance where phi = 1 */
+    mpfr_t radius; /* for tables: sqrt(2 sigma2), or scale, about the distance where phi = 1 */
     mpfr_t work;
     mpfr_exp_t least_exponent, most_exponent; /* the thread's range, while ours is in force */
 } dg_enclosure;
@@ -39,12 +39,13 @@ typedef struct dg_enclosure {
 void dg_enclosure_open(dg_enclosure *e, mpfr_prec_t precision);
 void dg_enclosure_close(dg_enclosure *e);
 
-/** 0 <= e->lower <= g(y) <= e->upper <= 1; both 1 at y = 0. By MPFR alone. */
+/** 0 <= e->lower <= g(y) <= e->upper <= 1; both 1 at y = 0. At DG_WORDS_PRECISION by elementary.h,
+ *  else by MPFR alone. */
 void dg_enclose_weight(dg_enclosure *e, const mpz_t y, const dg_law *law);
 
 /* --- for building tables: one law, at e->y_d, which the caller sets --- */
 
-/** Open it at DG_BUILD_PRECISION for a law. */
+/** Open it at DG_WORDS_PRECISION for a law. */
 void dg_enclosure_open_for_table(dg_enclosure *e, const dg_law *law);
 
 /** 0 <= e->lower <= phi(|y - f|) - phi(|f|) <= e->upper; each 0 exactly where that is. */

@@ -36,7 +36,7 @@ static void chord_open(chord *c, dg_builder *build)
 {
     const dg_table *table = build->table;
     const dg_law *law = table->law;
-    mpfr_inits2(DG_BUILD_PRECISION, c->near.at, c->near.phi, c->near.v, c->far.at, c->far.phi,
+    mpfr_inits2(DG_WORDS_PRECISION, c->near.at, c->near.phi, c->near.v, c->far.at, c->far.phi,
                 c->far.v, c->fall, c->width, c->slope, c->bend, c->unit, c->log_height, c->beta,
                 c->beta_less_one, (mpfr_ptr)0);
     mpfr_set_ui_2exp(c->unit, 1, DG_DISTANCE_BITS - (mpfr_exp_t)table->block_bits, MPFR_RNDN);

@@ -24,7 +24,7 @@ enum {
     DG_DISTANCE_BITS = 48, /* binary places of a distance, in blocks */
     DG_HEIGHT_BITS = 56,   /* binary places of a height in a cell */
     DG_SLOPE_BITS = 40,    /* binary places of a slope */
-    DG_TAIL_LEVELS = 16,   /* tail blocks with lines; those beyond are decided by MPFR */
+    DG_TAIL_LEVELS = 16,   /* tail blocks with lines; those beyond are decided by dg_refine */
     DG_TAIL_LINES = 8      /* lines a tail block has, at most */
 };
 

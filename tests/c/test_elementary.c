@@ -8,7 +8,7 @@ enum { PRECISION = 400, TRIES = 20000 };
 
 typedef struct scratch {
     mpz_t integer;
-    mpfr_t x, t, out;    /* of DG_BUILD_PRECISION */
+    mpfr_t x, t, out;    /* of DG_WORDS_PRECISION */
     mpfr_t truth, error; /* of PRECISION */
 } scratch;
 
@@ -161,7 +161,7 @@ int main(void)
     scratch s;
     uint64_t state = 3;
     mpz_init(s.integer);
-    mpfr_inits2(DG_BUILD_PRECISION, s.x, s.t, s.out, (mpfr_ptr)0);
+    mpfr_inits2(DG_WORDS_PRECISION, s.x, s.t, s.out, (mpfr_ptr)0);
     mpfr_inits2(PRECISION, s.truth, s.error, (mpfr_ptr)0);
     test_exp(&state, &s);
     test_log(&state, &s);

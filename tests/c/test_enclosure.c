@@ -55,33 +55,48 @@ static dg_law *law_for(const test_case *of)
     return law;
 }
 
-/** g(y) at 512 bits against both bounds for tables. */
+/** lower <= g(y) <= upper, as `exact` has it; the bounds are close, and 1 exactly where g is. */
+static void check_bounds(const mpfr_t lower, const mpfr_t upper, int64_t y, const test_case *of,
+                         const dg_enclosure *exact)
+{
+    mpfr_t apart;
+    CHECK(mpfr_cmp(lower, exact->upper) <= 0, "lower bound at %lld, kind %d, %lld/%lld",
+          (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
+    CHECK(mpfr_cmp(upper, exact->lower) >= 0, "upper bound at %lld, kind %d, %lld/%lld",
+          (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
+    if (y == 0 || (y == -1 && 2 * of->n == -of->d)) {
+        CHECK(mpfr_cmp_ui(lower, 1) == 0 && mpfr_cmp_ui(upper, 1) == 0, "g(%d) = 1", (int)y);
+    }
+    mpfr_init2(apart, DG_WORDS_PRECISION);
+    mpfr_sub(apart, upper, lower, MPFR_RNDU);
+    CHECK(mpfr_cmp_ui_2exp(apart, 1, -of->close) < 0, "bounds apart at %lld, kind %d, %lld/%lld",
+          (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
+    mpfr_clear(apart);
+}
+
+/** g(y) at 512 bits against the bounds for tables, and those for decisions. */
 static void check_weight(int64_t y, const test_case *of, dg_enclosure *e, dg_enclosure *exact)
 {
     mpz_t at;
     mpfr_t lower;
+    dg_enclosure decision;
     const uint64_t size = y < 0 ? 0 - (uint64_t)y : (uint64_t)y;
     mpz_init(at);
     mpz_import(at, 1, -1, sizeof size, 0, 0, &size); /* a long may have 32 bits */
     if (y < 0) {
         mpz_neg(at, at);
     }
-    mpfr_init2(lower, DG_BUILD_PRECISION);
+    mpfr_init2(lower, DG_WORDS_PRECISION);
     dg_enclose_weight(exact, at, e->law);
     mpz_mul(e->y_d, at, e->law->d);
     dg_weight_lower(e);
     mpfr_set(lower, e->lower, MPFR_RNDN);
     dg_weight_upper(e);
-    CHECK(mpfr_cmp(lower, exact->upper) <= 0, "lower bound at %lld, kind %d, %lld/%lld",
-          (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
-    CHECK(mpfr_cmp(e->upper, exact->lower) >= 0, "upper bound at %lld, kind %d, %lld/%lld",
-          (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
-    if (y == 0 || (y == -1 && 2 * of->n == -of->d)) {
-        CHECK(mpfr_cmp_ui(lower, 1) == 0 && mpfr_cmp_ui(e->upper, 1) == 0, "g(%d) = 1", (int)y);
-    }
-    mpfr_sub(lower, e->upper, lower, MPFR_RNDU);
-    CHECK(mpfr_cmp_ui_2exp(lower, 1, -of->close) < 0, "bounds apart at %lld, kind %d, %lld/%lld",
-          (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
+    check_bounds(lower, e->upper, y, of, exact);
+    dg_enclosure_open(&decision, DG_WORDS_PRECISION);
+    dg_enclose_weight(&decision, at, e->law);
+    check_bounds(decision.lower, decision.upper, y, of, exact);
+    dg_enclosure_close(&decision);
     mpfr_clear(lower);
     mpz_clear(at);
 }
@@ -107,5 +122,5 @@ int main(void)
         dg_law_free(law);
     }
     mpfr_free_cache();
-    return report("bounds of the weight for tables");
+    return report("bounds of the weight in words");
 }

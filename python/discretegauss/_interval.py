@@ -25,6 +25,8 @@ import numpy as np
 __all__ = [
     "Arithmetic",
     "Interval",
+    "Rational",
+    "Real",
     "arithmetic",
     "float_at_least",
     "float_at_most",
@@ -34,6 +36,9 @@ __all__ = [
 
 #: A gmpy2.mpfr: gmpy2 has no type information.
 Real = Any
+
+#: A gmpy2.mpq: a rational whose arithmetic takes a tenth of a Fraction's time.
+Rational = Any
 
 _ZERO: Real = gmpy2.mpfr(0)
 _INFINITY: Real = gmpy2.inf()
@@ -90,7 +95,7 @@ class Arithmetic:
 
     # --- constants
 
-    def rational(self, value: Fraction | int) -> Interval:
+    def rational(self, value: Fraction | Rational | int) -> Interval:
         """Return the rational."""
         # 0 + q is one operation, correctly rounded; q / 1 would round numerator and denominator
         exact = gmpy2.mpq(value)

@@ -18,7 +18,7 @@ from fractions import Fraction
 
 import gmpy2
 
-from ._interval import Arithmetic, Interval, arithmetic
+from ._interval import Arithmetic, Interval, Rational, arithmetic
 from ._spec import Kind, Spec
 from ._tail_gaussian import gaussian_tail
 from ._tail_generalized import Shape, exponent_guard, generalized_tail, log_ratio, phi
@@ -139,25 +139,37 @@ def _from(spec: Spec, m: int, bits: int) -> Interval:
 def log_weight_ratio(spec: Spec, x: int, y: int, bits: int) -> Interval:
     """Return phi(y) - phi(x), the logarithm of the weight of x in units of that of y."""
     spec = canonical(spec)
-    mu = spec.mu
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        return arithmetic(bits).rational((x - y) * (x + y - 2 * mu) / (-2 * spec.parameter))
-    if spec.kind is Kind.DISCRETE_LAPLACE:
-        return arithmetic(bits).rational((abs(y - mu) - abs(x - mu)) / spec.parameter)
+    if spec.kind is not Kind.GENERALIZED_GAUSSIAN:
+        return arithmetic(bits).rational(_rational_log_ratio(spec, x, y))
     shape = Shape(spec.parameter, spec.beta)
-    a, b = sorted((abs(x - mu), abs(y - mu)))
+    a, b = sorted((abs(x - spec.mu), abs(y - spec.mu)))
     at = arithmetic(bits + 10 + exponent_guard(shape, b + 1))
     log = log_ratio(shape, a, b, phi(shape, a, at), at)
-    return log if a == abs(y - mu) else at.neg(log)
+    return log if a == abs(y - spec.mu) else at.neg(log)
+
+
+def _rational_log_ratio(spec: Spec, x: int, y: int) -> Rational:
+    """Return phi(y) - phi(x) of a Gaussian or a Laplace, with mu = n/d and its parameter a/b."""
+    n, d = spec.mu.numerator, spec.mu.denominator
+    a, b = spec.parameter.numerator, spec.parameter.denominator
+    if spec.kind is Kind.DISCRETE_GAUSSIAN:
+        return gmpy2.mpq((y - x) * ((x + y) * d - 2 * n) * b, 2 * a * d)
+    return gmpy2.mpq((abs(y * d - n) - abs(x * d - n)) * b, a * d)
 
 
 def weight_ratio(spec: Spec, x: int, y: int, bits: int) -> Interval:
     """Return exp(phi(y) - phi(x)), the weight of x in units of that of y."""
     # the exponential turns absolute errors of its argument into relative ones; beyond 2**30 it
     # leaves the range of exponents
-    log = log_weight_ratio(spec, x, y, 32)
-    size = max(gmpy2.get_exp(end) if gmpy2.is_regular(end) else 0 for end in log)
-    precise = log_weight_ratio(spec, x, y, bits + 4 + min(max(size, 0), 32))
+    spec = canonical(spec)
+    if spec.kind is not Kind.GENERALIZED_GAUSSIAN:
+        log = _rational_log_ratio(spec, x, y)
+        size = log.numerator.bit_length() - log.denominator.bit_length() + 1
+        precise = arithmetic(bits + 4 + min(max(size, 0), 32)).rational(log)
+    else:
+        ends = log_weight_ratio(spec, x, y, 32)
+        size = max(gmpy2.get_exp(end) if gmpy2.is_regular(end) else 0 for end in ends)
+        precise = log_weight_ratio(spec, x, y, bits + 4 + min(max(size, 0), 32))
     return arithmetic(bits + 4).exp(precise)
 
 

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import count
 from typing import NamedTuple
+
+import gmpy2
 
 from ._euler_maclaurin import corrections, log_of, remainder_factor, terms_for
 from ._incomplete_gamma import scaled_gamma
-from ._interval import Interval, arithmetic
+from ._interval import Interval, Rational, Real, arithmetic
 
 __all__ = ["gaussian_tail"]
 
@@ -23,8 +26,8 @@ __all__ = ["gaussian_tail"]
 _LOG_2 = math.log(2)
 
 #: A term of Euler-Maclaurin costs about so many of the direct sum, and the integral so many more.
-_TERM_COST = 8
-_INTEGRAL_COST = 300
+_TERM_COST = 80
+_INTEGRAL_COST = 250
 
 
 def gaussian_tail(sigma2: Fraction, d: Fraction, bits: int) -> Interval:
@@ -34,36 +37,51 @@ def gaussian_tail(sigma2: Fraction, d: Fraction, bits: int) -> Interval:
     if log_direct > math.log(_INTEGRAL_COST):
         plan = _plan(sigma2, d, bits)
     if plan is None or log_direct < math.log(_INTEGRAL_COST + _TERM_COST * plan.terms):
+        growth = 1 / gmpy2.mpq(sigma2)
         return direct_sum(
-            first=(2 * d + 1) / (2 * sigma2),
-            growth=1 / sigma2,
-            guard=2 * max(0, int(log_direct / _LOG_2)),
+            first=(d + gmpy2.mpq(1, 2)) * growth,
+            growth=growth,
+            guard=3 * max(0, int(log_direct / _LOG_2)),
             bits=bits,
         )
     return _euler_maclaurin(sigma2, d, bits, plan)
 
 
-def direct_sum(first: Fraction, growth: Fraction, guard: int, bits: int) -> Interval:
+def direct_sum(first: Rational, growth: Rational, guard: int, bits: int) -> Interval:
     """Return 1 + q_0 + q_0 q_1 + ... with q_j = exp(-first - j growth), first > 0, growth >= 0.
 
-    The ratios fall, so what follows a term t of ratio q to it is at most t q/(1 - q). All numbers
-    are positive: lower ends come from lower ends, upper from upper. After n terms the errors are
-    n**2 units of the last place at most: `guard` bits are for them.
+    In integers, units of 2**-places, every product rounded down. Both exponentials are at most 2
+    units above their integers. The errors e of q_j and E of term n then obey, as no number is above
+    1, e' <= e + 3 and E' <= E + e + 1: so q_j is off by at most 2 + 3 j units, term n by
+    3 n (n + 1)/2, and the sum of the terms before it by (n - 1) n (n + 1)/2. `guard` bits are for
+    that. The ratios fall, so a term t of ratio q to the one before it and all that follow are at
+    most t/(1 - q).
     """
-    at = arithmetic(bits + 12 + guard)
-    down, up = at.down, at.up
-    q_low, q_high = at.exp(at.rational(-first))
-    c_low, c_high = at.exp(at.rational(-growth))
-    term_low = term_high = sum_low = sum_high = at.rational(1).lower
-    while True:
-        term_low, term_high = down.mul(term_low, q_low), up.mul(term_high, q_high)
-        # the sum is at least 1, so a rest below 2**-(bits + 2) does
-        if q_high < 1:
-            rest = up.div(term_high, down.sub(1, q_high))
-            if up.mul_2exp(rest, bits + 2) <= 1:
-                return Interval(sum_low, up.add(sum_high, rest))
-        sum_low, sum_high = down.add(sum_low, term_low), up.add(sum_high, term_high)
-        q_low, q_high = down.mul(q_low, c_low), up.mul(q_high, c_high)
+    places = bits + 12 + guard
+    at = arithmetic(places + 8)
+    one = 1 << places
+
+    def units(value: Real) -> int:
+        # int(value) would round to the nearest
+        return int(gmpy2.mpz(at.down.floor(at.down.mul_2exp(value, places))))
+
+    q = units(at.exp(at.rational(-first)).lower)
+    c = units(at.exp(at.rational(-growth)).lower)
+    enough = one >> (bits + 2)  # for the rest: the sum is at least 1
+    term = total = one
+    for n in count(1):
+        term = term * q >> places
+        if term < enough and q + 3 * n < one:
+            rest = (term + 3 * n * (n + 1) // 2) * one // (one - q - 3 * n) + 1
+            if rest <= enough:
+                most = total + (n - 1) * n * (n + 1) // 2 + rest
+                down, up = at.down, at.up
+                return Interval(
+                    down.div_2exp(down.add(total, 0), places), up.div_2exp(up.add(most, 0), places)
+                )
+        total += term
+        q = q * c >> places
+    raise AssertionError  # count never ends
 
 
 def _log_of_direct_terms(sigma2: Fraction, d: Fraction, bits: int) -> float:

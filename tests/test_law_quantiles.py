@@ -56,6 +56,9 @@ def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
     )
     near = near[near < 1]
     np.testing.assert_array_equal(law.ppf(near), [law.ppf(x) for x in near.tolist()])
+    # of one tail alone
+    small = 10.0 ** -rng.uniform(1, 300, 20)
+    np.testing.assert_array_equal(law.ppf(small), [law.ppf(x) for x in small.tolist()])
 
 
 def test_quantiles_take_exact_numbers() -> None:

@@ -177,7 +177,14 @@ def test_a_call_in_the_background_returns_and_raises_as_any() -> None:
     thread.start()
     thread.join()
     assert results == [8]
+
+
+def test_threads_that_no_address_space_holds_are_not_started() -> None:
+    """Real limits: test_memory_limits.py."""
     _threads.require_room(0)
+    for n in (2**40, 2**80):
+        with pytest.raises(MemoryError, match=rf"no room for {n} threads more"):
+            _threads.require_room(n)
 
 
 def _raise() -> None:

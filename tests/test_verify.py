@@ -171,6 +171,13 @@ def test_the_program_reports_wrong_tables_by_its_exit_code(
     assert "1 wrong or not proven" in capsys.readouterr().out
 
 
+def test_a_number_of_random_laws_below_0_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as refused:
+        verifier.main(["--random", "-1"])
+    assert refused.value.code == 2
+    assert "--random must be at least 0, got -1" in capsys.readouterr().err
+
+
 def test_the_list_is_long_enough() -> None:
     assert len(fixed_cases()) >= 100
 

@@ -122,6 +122,36 @@ def test_arrays_of_generalized_gaussians_broadcast() -> None:
         dg.generalized_gaussian(1, [1, 2], 3, source=must_not_draw)
 
 
+#: scale and beta; mu is below its nearest half by the third.
+_EXTREME_LAWS = [
+    pytest.param(Fraction(1, 387_761_233), 27_478, Fraction(59, 47_818), id="beta 27478"),
+    pytest.param(Fraction(1, 9), 3**50, Fraction(1, 6), id="beta 3^50"),
+    pytest.param(Fraction(1, 9), 10**6, Fraction(1, 2**60_000), id="all but a tie"),
+    pytest.param(Fraction(1, 3**3000), 3**3000, Fraction(1, 6), id="long"),
+]
+
+
+@pytest.mark.parametrize(("scale", "beta", "off"), _EXTREME_LAWS)
+def test_laws_of_one_integer_for_all_that_anyone_can_see(
+    scale: Fraction, beta: int, off: Fraction
+) -> None:
+    """All but less than exp(-2**19) of the law is at the integer nearest to mu, 127."""
+    law = dg.GeneralizedGaussian(scale, beta, Fraction(255, 2) - off)
+    assert (law.sample(1000) == 127).all()
+    assert law.sample() == 127
+    mirrored = dg.GeneralizedGaussian(scale, beta, off - Fraction(255, 2))
+    assert (mirrored.sample(1000, dtype=np.int8) == -127).all()
+    assert mirrored.sample() == -127
+
+
+def test_a_beta_that_no_table_holds_is_refused_by_name() -> None:
+    """At mu = 1/2 - 2**-300 the weights of 0 and 1 are exp(-exp(-2)) and exp(-exp(2))."""
+    mu = Fraction(1, 2) - Fraction(1, 2**300)
+    for size in (None, 5):
+        with pytest.raises(ParameterValueError, match=r"^beta: .*got beta = .* with scale = "):
+            dg.generalized_gaussian("1/2", 2**300, size, mu=mu, source=must_not_draw)
+
+
 class _Watched:
     """A law that fills with ones what it is given, if the core could write to it."""
 

@@ -108,7 +108,7 @@ if NATIVE:
         "no such table": (
             lambda: refused(
                 lambda: dg.GeneralizedGaussian(
-                    Fraction(1, 9), 3**50 + next(_counter), "1/3"
+                    "1/2", 2**300 + next(_counter), Fraction(1, 2) - Fraction(1, 2**300)
                 ).sample(),
                 ValueError,
             ),

@@ -107,6 +107,30 @@ void dg_enclosure_open_for_table(dg_enclosure *e, const dg_law *law)
     }
 }
 
+/** e->integer = (|y - f| - |f|) d. */
+static void set_farther_by(dg_enclosure *e)
+{
+    mpz_sub(e->integer, e->y_d, e->law->n);
+    mpz_abs(e->integer, e->integer);
+    (mpz_sgn(e->law->n) < 0 ? mpz_add : mpz_sub)(e->integer, e->integer, e->law->n);
+}
+
+/** out = phi(|f|) beta (|y - f| - |f|)/|f|, rounded down: no more than phi(|y - f|) - phi(|f|),
+ *  since phi is convex and phi'(r) = beta phi(r)/r. 0 if f = 0. */
+static void exponent_by_slope(mpfr_t out, dg_enclosure *e)
+{
+    if (mpz_sgn(e->law->n) == 0) {
+        mpfr_set_ui(out, 0, MPFR_RNDN);
+        return;
+    }
+    set_farther_by(e);
+    mpfr_set_z(out, e->integer, rounding(false));
+    mpfr_div_z(out, out, e->law->n, rounding(false));
+    mpfr_abs(out, out, MPFR_RNDN);
+    mpfr_mul(out, out, e->centre_lower, rounding(false));
+    mpfr_mul(out, out, e->beta_lower, rounding(false));
+}
+
 /** out = phi(|y - f|) - phi(|f|) rounded up or down; exactly 0 where the two distances are equal,
  * else at least 0: y is an integer, so |y - f| >= |f|. */
 static void exponent(mpfr_t out, bool up, dg_enclosure *e)
@@ -131,13 +155,12 @@ static void exponent(mpfr_t out, bool up, dg_enclosure *e)
         in_units(up, e);
         power(out, e->work, up, e);
         mpfr_sub(out, out, up ? e->centre_lower : e->centre_upper, up ? MPFR_RNDU : MPFR_RNDD);
-        if (mpfr_sgn(out) < 0 || mpfr_nan_p(out)) { /* the precision told nothing */
-            mpfr_set_ui(out, 0, MPFR_RNDN);
+        if (!up && (mpfr_nan_p(out) || mpfr_sgn(out) <= 0)) { /* the precision told nothing */
+            exponent_by_slope(out, e);
         }
         return;
     }
-    mpz_abs(e->integer, e->integer);
-    (mpz_sgn(law->n) < 0 ? mpz_add : mpz_sub)(e->integer, e->integer, law->n);
+    set_farther_by(e);
     in_units(up, e);
     mpfr_set(out, e->work, MPFR_RNDN);
 }

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._native import ffi, lib
+from ._parameters import shown
 from ._source import Source, check_filled
 from ._spec import Kind, Spec
 from ._threads import interruptible
@@ -216,7 +217,10 @@ class NativeTable(_Draws):
 
         def build() -> Any:
             handle = ffi.new("dg_table **")
-            _check(lib.dg_table_new(handle, self._law, index_bits, block_bits, isa), None)
+            status = lib.dg_table_new(handle, self._law, index_bits, block_bits, isa)
+            if status == lib.DG_ERR_PARAMETER and spec.kind is Kind.GENERALIZED_GAUSSIAN:
+                raise _no_table(spec)
+            _check(status, None)
             return ffi.gc(handle[0], lib.dg_table_free)
 
         self._handle = interruptible(build) if _builds_slowly(spec) else build()
@@ -227,6 +231,14 @@ class NativeTable(_Draws):
         lib.dg_table_describe(self.info, self._handle)
         self.chunk = int(self.info.chunk)
         self.first_piece = max(1, 2**18 // self._width)
+
+
+def _no_table(spec: Spec) -> ParameterValueError:
+    return ParameterValueError(
+        "beta: so large that 128 bits of (abs(x - mu)/scale)**beta do not tell the integers next "
+        f"to mu apart; no table holds such a law, got beta = {shown(spec.beta)} with scale = "
+        f"{shown(spec.parameter)}"
+    )
 
 
 class NativeLaws:

@@ -310,7 +310,9 @@ def generalized_gaussian(
     Raises
     ------
     TypeError, ValueError, OverflowError, OSError
-        As `discrete_gaussian`.
+        As `discrete_gaussian`. ValueError also where beta is so large (beyond some 2**90, and not
+        for all scales) that 128 bits of (abs(x - mu) / scale)**beta do not tell the integers next
+        to mu apart.
     RuntimeError
         The compiled core is not in use.
 

@@ -32,6 +32,10 @@ static const test_case CASES[] = {
     {DG_GENERALIZED_GAUSSIAN, 10, 1, 0, 1, BIG + 1, 3, 34}, /* g(10) = 1/e */
     {DG_GENERALIZED_GAUSSIAN, 1, 20, 1, 3, 50, 1, 96},      /* phi(|f|) > 10^41 */
     {DG_GENERALIZED_GAUSSIAN, 1, BIG, -1, 2, 5, 2, 96},
+    /* phi(|f|) beyond exp(2^19), where words bound powers from one side only */
+    {DG_GENERALIZED_GAUSSIAN, 1, 387761233, 11925, 23909, 27478, 1, 112},
+    {DG_GENERALIZED_GAUSSIAN, 1, 9, 1, 3, BIG, 1, 112},
+    {DG_GENERALIZED_GAUSSIAN, 1, BIG, BIG / 2 - 1, BIG, BIG, 1, 112},
 };
 
 static dg_integer number(uint8_t bytes[8], int64_t value)

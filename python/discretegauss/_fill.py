@@ -21,8 +21,8 @@ __all__ = ["fill_array", "fill_each"]
 
 # Python looks at signals between pieces. The clock only chooses where the next cut falls; the law
 # of the draws does not depend on it, nor do the draws from a caller's source (csrc/random/bits.h).
-_SHORT_SECONDS = 0.01
-_LONG_SECONDS = 0.04
+_SHORT_SECONDS = 0.005
+_LONG_SECONDS = 0.02
 
 
 #: Fills part [start, stop) of an array.

@@ -19,7 +19,6 @@ import math
 import shlex
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -29,6 +28,7 @@ from typing import Any, NamedTuple
 import discretegauss as dg
 import laws_python as copied
 import machine
+from rounds import seconds_per_call
 
 TARGET_RATIO = 10
 
@@ -74,20 +74,6 @@ def rows_of(name: str, exponent: int) -> list[Row]:
     window = partial(getattr(copied, name), float(sigma2), *arguments)
     lean = partial(getattr(copied, f"lean_{name}"), float(sigma2), *arguments)
     return [row(window, "a window", True), row(lean, "while terms count", False)]
-
-
-def seconds_per_call(call: Call, budget: float) -> float:
-    """Time so many calls as fill the budget, at least one."""
-    start = time.process_time()
-    call()
-    first = time.process_time() - start
-    calls = max(1, int(budget / max(first, 1e-7)))
-    if calls == 1:
-        return first
-    start = time.process_time()
-    for _ in range(calls):
-        call()
-    return (time.process_time() - start) / calls
 
 
 def measured(row: Row, rounds: int, budget: float) -> dict[str, Any]:

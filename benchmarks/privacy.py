@@ -17,7 +17,6 @@ import math
 import shlex
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -28,6 +27,7 @@ import discretegauss as dg
 import machine
 import privacy_python as copied
 from discretegauss import privacy
+from rounds import seconds_per_call
 
 TARGET_RATIO = 10
 TARGET_SECONDS = 5e-3
@@ -114,20 +114,6 @@ def far_delta(exponent: int) -> Row:
     law, epsilon = dg.DiscreteGaussian(10**exponent), Fraction(5, 10 ** (exponent // 2))
     name = f"delta, Theorem 7, sigma2 = 10^{exponent}"
     return Row(name, partial(privacy.delta, law, epsilon), None, "", "time")
-
-
-def seconds_per_call(call: Call, budget: float) -> float:
-    """Time so many calls as fill the budget, at least one."""
-    start = time.process_time()
-    call()
-    first = time.process_time() - start
-    calls = max(1, int(budget / max(first, 1e-7)))
-    if calls == 1:
-        return first
-    start = time.process_time()
-    for _ in range(calls):
-        call()
-    return (time.process_time() - start) / calls
 
 
 def measured(row: Row, rounds: int, budget: float) -> dict[str, Any]:

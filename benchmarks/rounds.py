@@ -71,3 +71,17 @@ def _time_once(draw: Draw, n: int) -> float:
     start = time.perf_counter()
     draw(n)
     return time.perf_counter() - start
+
+
+def seconds_per_call(call: Callable[[], object], budget: float) -> float:
+    """Processor time of one call: of so many as fill the budget, at least one."""
+    start = time.process_time()
+    call()
+    first = time.process_time() - start
+    calls = max(1, int(budget / max(first, 1e-7)))
+    if calls == 1:
+        return first
+    start = time.process_time()
+    for _ in range(calls):
+        call()
+    return (time.process_time() - start) / calls

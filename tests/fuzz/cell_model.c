@@ -81,6 +81,26 @@ static void phi(mpfr_t out, const mpq_t r, bool up, const numbers *of)
     mpq_clear(x);
 }
 
+/** out <= phi(r) - phi(r0), r > r0 > 0, of a generalised Gaussian, as phi(r0) ((r/r0)^beta - 1): for
+ *  numbers that are beyond MPFR's. */
+static void exponent_by_ratio(mpfr_t out, const mpq_t r, const mpq_t r0, const numbers *of)
+{
+    mpq_t ratio;
+    mpfr_t factor;
+    mpq_init(ratio);
+    mpfr_init2(factor, mpfr_get_prec(out));
+    mpq_div(ratio, r, r0);
+    mpfr_set_q(out, ratio, MPFR_RNDD);
+    mpfr_log(out, out, MPFR_RNDD);
+    mpfr_set_q(factor, of->beta, MPFR_RNDD);
+    mpfr_mul(out, out, factor, MPFR_RNDD);
+    mpfr_expm1(out, out, MPFR_RNDD);
+    phi(factor, r0, false, of);
+    mpfr_mul(out, out, factor, MPFR_RNDD);
+    mpfr_clear(factor);
+    mpq_clear(ratio);
+}
+
 /** lower, upper: bounds of g(y). */
 static void weight(mpfr_t lower, mpfr_t upper, const mpz_t y, const cell_model *model)
 {
@@ -103,7 +123,10 @@ static void weight(mpfr_t lower, mpfr_t upper, const mpz_t y, const cell_model *
         phi(out, r, !up, model->of);
         phi(at_zero, r0, up, model->of);
         mpfr_sub(out, at_zero, out, up ? MPFR_RNDU : MPFR_RNDD);
-        if (mpfr_nan_p(out)) { /* inf - inf */
+        if (up && mpfr_inf_p(at_zero)) {
+            exponent_by_ratio(out, r, r0, model->of);
+            mpfr_neg(out, out, MPFR_RNDN);
+        } else if (mpfr_nan_p(out)) { /* inf - inf */
             mpfr_set_inf(out, up ? 1 : -1);
         }
         mpfr_exp(out, out, up ? MPFR_RNDU : MPFR_RNDD);

@@ -215,15 +215,15 @@ class NativeTable(_Draws):
     ) -> None:
         self._law = _new_law(spec)  # the table refers to it
 
-        def build() -> Any:
+        def build() -> tuple[int, Any]:
             handle = ffi.new("dg_table **")
             status = lib.dg_table_new(handle, self._law, index_bits, block_bits, isa)
-            if status == lib.DG_ERR_PARAMETER and spec.kind is Kind.GENERALIZED_GAUSSIAN:
-                raise _no_table(spec)
-            _check(status, None)
-            return ffi.gc(handle[0], lib.dg_table_free)
+            return status, ffi.gc(handle[0], lib.dg_table_free) if status == lib.DG_OK else None
 
-        self._handle = interruptible(build) if _builds_slowly(spec) else build()
+        status, self._handle = interruptible(build) if _builds_slowly(spec) else build()
+        if status == lib.DG_ERR_PARAMETER and spec.kind is Kind.GENERALIZED_GAUSSIAN:
+            raise _no_table(spec)
+        _check(status, None)
         self._fill = lib.dg_table_fill
         self._fill_wide = lib.dg_table_fill_wide
         self._width = int(lib.dg_law_wide_bytes(self._law))

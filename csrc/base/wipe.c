@@ -22,6 +22,8 @@ void dg_wipe_mpz(mpz_t z)
 
 __attribute__((noinline)) void dg_wipe_stack(size_t n)
 {
+    /* first: a signal that comes while the stack is wiped stores the registers below it */
+    dg_wipe_registers();
     explicit_bzero(__builtin_alloca(n), n);
 }
 
@@ -59,8 +61,26 @@ DG_TARGET_AVX512 static void wipe_sixteen_more(void)
                        "xmm27", "xmm28", "xmm29", "xmm30", "xmm31");
 }
 
+/** The general registers that a function need not keep for its caller. */
+static inline void wipe_general(void)
+{
+    __asm__ volatile("xorl %%eax, %%eax\n\t"
+                     "xorl %%ecx, %%ecx\n\t"
+                     "xorl %%edx, %%edx\n\t"
+                     "xorl %%esi, %%esi\n\t"
+                     "xorl %%edi, %%edi\n\t"
+                     "xorl %%r8d, %%r8d\n\t"
+                     "xorl %%r9d, %%r9d\n\t"
+                     "xorl %%r10d, %%r10d\n\t"
+                     "xorl %%r11d, %%r11d"
+                     :
+                     :
+                     : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
+}
+
 void dg_wipe_registers(void)
 {
+    wipe_general();
     switch (dg_isa_best()) {
     case DG_ISA_AVX512_VBMI2:
     case DG_ISA_AVX512:

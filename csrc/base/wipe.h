@@ -19,11 +19,13 @@ void dg_wipe_mpz(mpz_t z);
 enum { DG_STACK_BYTES = 8192 };
 
 /** Ensures: the n bytes of stack below the caller's frame are zero. Registers that the compiler
- *  spilled while it drew lie there, and GMP's copies of its operands.
+ *  spilled while it drew lie there, and GMP's copies of its operands. So are the registers, as by
+ *  dg_wipe_registers.
  *  Requires: n at most some 100 KiB: so much stack is used. */
 void dg_wipe_stack(size_t n);
 
-/** Ensures: the vector registers are zero (on x86-64, and where the compiler can say so). Else whoever
+/** Ensures: the vector registers, and the general ones that belong to no caller, are zero (on x86-64,
+ *  and where the compiler can say so). Else whoever
  *  runs next may store them: the dynamic linker does, on the stack, when a function is first called,
  *  and so does the kernel under a signal handler. */
 void dg_wipe_registers(void);

@@ -15,7 +15,11 @@ import bulk_peers
 import discretegauss as dg
 from bulk_rows import BulkRow, Group, Settings, power, ratio_row
 from contenders import Draw
+from discretegauss._fill import fill_array
+from discretegauss._native import lib
+from discretegauss._native_laws import NativeTable
 from discretegauss._source import Source
+from discretegauss._spec import Kind, Spec
 from rounds import Rates, measure, measure_fixed
 
 NO_MKL = "mkl_random is not installed"
@@ -97,6 +101,22 @@ def gaussian(sigma: int, settings: Settings) -> Iterator[BulkRow]:
         ours=rates["getrandom"].by_round,
         peer=kernel.by_round,
     )
+
+
+def plain_c(settings: Settings) -> Iterator[BulkRow]:
+    """The loop in plain C, of machines without AVX-512 VBMI2; ChaCha20 is this machine's best."""
+    out = np.empty(settings.draws, np.int64)
+    for sigma in (*SMALL, *LARGE):
+        spec = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(sigma**2))
+        table = NativeTable(spec, isa=lib.DG_ISA_PORTABLE)
+        draws = {"ours": _by_table(table, out), "numpy": bulk_peers.numpy_rint(sigma)}
+        rates = _fixed(draws, settings.draws, settings)
+        case = f"chacha20 int64 sigma={power(sigma)}, loop in plain C / numpy"
+        yield ratio_row(case, 1, rates["ours"], rates["numpy"])
+
+
+def _by_table(table: NativeTable, out: NDArray[Any]) -> Draw:
+    return lambda n: fill_array(out[:n], table, "chacha20", 1)
 
 
 def other_laws(settings: Settings) -> Iterator[BulkRow]:
@@ -211,6 +231,7 @@ def rate_groups() -> dict[str, Group]:
         f"bulk gaussian sigma={power(sigma)}": _with_sigma(sigma) for sigma in (*SMALL, *LARGE)
     }
     return found | {
+        "bulk plain C": plain_c,
         "bulk laws": other_laws,
         "bulk spread": spread,
         "bulk opendp": opendp,

@@ -8,15 +8,15 @@
 
 #include <string.h>
 
-enum { MOST_CHUNK = 2048, CHUNK_BYTES = 8192, MOST_DTYPE_REST = 2, CACHE_LINE = 64 };
+enum { CHUNK_BYTES = 8192, MOST_DTYPE_REST = 2, CACHE_LINE = 64 };
 
 size_t dg_table_chunk(const dg_table *table)
 {
-    if (table->rest_bytes * MOST_CHUNK > CHUNK_BYTES) {
+    if (table->rest_bytes * DG_MOST_CHUNK > CHUNK_BYTES) {
         return CHUNK_BYTES / table->rest_bytes + 1;
     }
     /* the planes of a chunk, and its positions, are available at once: DG_BITS_MOST bytes */
-    return table->tick_bits <= 16 ? MOST_CHUNK : MOST_CHUNK / 2;
+    return table->tick_bits <= 16 ? DG_MOST_CHUNK : DG_MOST_CHUNK / 2;
 }
 
 /** A draw that the look-up leaves: its place in the round and its word, cell + tick 2^index_bits. */
@@ -44,13 +44,12 @@ typedef struct sink {
 typedef struct fill_state {
     dg_bits *bits;
     uint32_t n_flagged;
-    uint16_t at[MOST_CHUNK + DG_POSITIONS_BEHIND]; /* in the round: the flagged draws */
-    uint8_t position_of[MOST_CHUNK + DG_POSITIONS_BEHIND];
+    dg_found found;   /* in the round: found.at has the flagged draws */
     bool first_round; /* which draws item i as its i-th; later ones draw pending[i] */
-    uint16_t pending[MOST_CHUNK];
-    flagged flagged[MOST_CHUNK];
-    int64_t y[MOST_CHUNK];                      /* block 2^tick_bits + tick */
-    uint8_t rest[MOST_CHUNK * MOST_DTYPE_REST]; /* of fills into a dtype */
+    uint16_t pending[DG_MOST_CHUNK];
+    flagged flagged[DG_MOST_CHUNK];
+    int64_t y[DG_MOST_CHUNK];                      /* block 2^tick_bits + tick */
+    uint8_t rest[DG_MOST_CHUNK * MOST_DTYPE_REST]; /* of fills into a dtype */
 } fill_state;
 
 /** Store value in out[i] if it fits the dtype. */
@@ -142,14 +141,15 @@ static size_t plane_bytes(size_t n, const dg_table *table)
 }
 
 /** Read the bits of n draws. Positions come last: how many are drawn depends on the rows. */
-static dg_status read_planes(dg_planes *planes, size_t n, const dg_table *table, dg_bits *bits)
+static dg_status read_planes(dg_planes *planes, dg_found *found, size_t n, const dg_table *table,
+                             dg_bits *bits)
 {
     size_t n_bytes = plane_bytes(n, table);
     DG_TRY(dg_bits_refill(bits, n_bytes));
-    size_t n_mixed = table->count_mixed(bits->buffer + bits->position, n, table);
+    size_t n_mixed = table->find_mixed(found, bits->buffer + bits->position, n, table);
     DG_TRY(dg_bits_refill(bits, n_bytes + n_mixed));
     const uint8_t *start = bits->buffer + bits->position;
-    *planes = (dg_planes){n, start, start + n, start + n_bytes};
+    *planes = (dg_planes){n, start, start + n, start + n_bytes, n_mixed};
     bits->position += n_bytes + n_mixed;
     return DG_OK;
 }
@@ -187,8 +187,9 @@ static void finish_full(uint8_t *out, size_t stride, uint64_t c, const dg_planes
     const uint32_t n = state->n_flagged;
     uint32_t left = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const size_t at = state->at[i], row = planes->rows[at] & row_mask;
-        const uint16_t special = (uint16_t)(state->position_of[at] + table->rows.special[row]);
+        const size_t at = state->found.at[i], row = planes->rows[at] & row_mask;
+        const uint16_t special =
+            (uint16_t)(state->found.position_of[at] + table->rows.special[row]);
         const uint32_t cell = table->n_coded + special;
         /* the item is c + a multiple of 2^tick_bits + the tick; items hold the whole core, so they
          * are longer than a tick */
@@ -212,12 +213,11 @@ static dg_status look_up_round(const sink *to, size_t n, bool directly, fill_sta
 {
     const dg_table *table = to->table;
     dg_planes planes;
-    DG_TRY(read_planes(&planes, n, table, state->bits));
+    DG_TRY(read_planes(&planes, &state->found, n, table, state->bits));
     uint8_t *out = directly ? to->out : (uint8_t *)state->y;
     const size_t stride = directly ? to->stride : sizeof *state->y;
     const uint64_t c = directly ? to->c.low : 0;
-    state->n_flagged =
-        table->look_up(out, stride, state->at, state->position_of, c, &planes, table);
+    state->n_flagged = table->look_up(out, &state->found, stride, c, &planes, table);
     finish_full(out, stride, c, &planes, table, state);
     return DG_OK;
 }
@@ -349,9 +349,10 @@ static void look_ahead(size_t draws_left, const dg_table *table, dg_bits *bits)
 /** Wipe what a fill of n draws touched. */
 static void wipe_state(fill_state *state, size_t n)
 {
-    size_t most = n < MOST_CHUNK ? n : (size_t)MOST_CHUNK;
-    dg_wipe(state->at, (most + DG_POSITIONS_BEHIND) * sizeof *state->at);
-    dg_wipe(state->position_of, most + DG_POSITIONS_BEHIND);
+    size_t most = n < DG_MOST_CHUNK ? n : (size_t)DG_MOST_CHUNK;
+    dg_wipe(state->found.at, (most + DG_FOUND_BEHIND) * sizeof *state->found.at);
+    dg_wipe(state->found.position_of, most + DG_FOUND_BEHIND);
+    dg_wipe(state->found.code, most + DG_FOUND_BEHIND);
     dg_wipe(state->pending, most * sizeof *state->pending);
     dg_wipe(state->flagged, most * sizeof *state->flagged);
     dg_wipe(state->y, most * sizeof *state->y);

@@ -228,9 +228,8 @@ INLINE void put_group(uint8_t *out, size_t item_size, const uint8_t *values, siz
 }
 
 /** The loop, for items of a size and code 2^tick_bits + tick in lanes of `width` bytes. */
-INLINE uint32_t look_up_groups(uint8_t *out, size_t item_size, uint16_t *at, uint8_t *position_of,
-                               uint64_t c, const dg_planes *planes, size_t width,
-                               const dg_table *table)
+INLINE uint32_t look_up_groups(uint8_t *out, dg_found *found, size_t item_size, uint64_t c,
+                               const dg_planes *planes, size_t width, const dg_table *table)
 {
     const unsigned tick_bits = table->tick_bits;
     const size_t n = planes->n;
@@ -254,10 +253,10 @@ INLINE uint32_t look_up_groups(uint8_t *out, size_t item_size, uint16_t *at, uin
         __m512i position;
         __m512i codes =
             codes_of(&position, &next, _mm512_loadu_si512(planes->rows + first), valid, &of);
-        _mm512_storeu_si512(position_of + first, position);
+        _mm512_storeu_si512(found->position_of + first, position);
         const __mmask64 flagged = _mm512_cmpeq_epi8_mask(codes, special) & valid;
         if (flagged != 0) {
-            count += append_places(at + count, flagged, first);
+            count += append_places(found->at + count, flagged, first);
         }
         uint8_t values[8 * GROUP], items[8 * GROUP];
         if (width == 1) {
@@ -277,47 +276,48 @@ INLINE uint32_t look_up_groups(uint8_t *out, size_t item_size, uint16_t *at, uin
 }
 
 /** The loop, by the width of what code and tick make: codes are below 2^8. */
-INLINE uint32_t look_up_items(uint8_t *out, size_t item_size, uint16_t *at, uint8_t *position_of,
-                              uint64_t c, const dg_planes *planes, const dg_table *table)
+INLINE uint32_t look_up_items(uint8_t *out, dg_found *found, size_t item_size, uint64_t c,
+                              const dg_planes *planes, const dg_table *table)
 {
     const unsigned bits = table->tick_bits;
     if (bits == 0) {
-        return look_up_groups(out, item_size, at, position_of, c, planes, 1, table);
+        return look_up_groups(out, found, item_size, c, planes, 1, table);
     }
     if (bits <= 8) {
-        return look_up_groups(out, item_size, at, position_of, c, planes, 2, table);
+        return look_up_groups(out, found, item_size, c, planes, 2, table);
     }
     if (bits <= 24) {
-        return look_up_groups(out, item_size, at, position_of, c, planes, 4, table);
+        return look_up_groups(out, found, item_size, c, planes, 4, table);
     }
-    return look_up_groups(out, item_size, at, position_of, c, planes, 8, table);
+    return look_up_groups(out, found, item_size, c, planes, 8, table);
 }
 
-DG_TARGET_AVX512_VBMI2 uint32_t dg_look_up_vbmi2(void *out, size_t item_size, uint16_t *at,
-                                                 uint8_t *position_of, uint64_t c,
-                                                 const dg_planes *planes, const dg_table *table)
+DG_TARGET_AVX512_VBMI2 uint32_t dg_look_up_vbmi2(void *out, dg_found *found, size_t item_size,
+                                                 uint64_t c, const dg_planes *planes,
+                                                 const dg_table *table)
 {
     switch (item_size) {
     case 1:
-        return look_up_items(out, 1, at, position_of, c, planes, table);
+        return look_up_items(out, found, 1, c, planes, table);
     case 2:
-        return look_up_items(out, 2, at, position_of, c, planes, table);
+        return look_up_items(out, found, 2, c, planes, table);
     case 4:
-        return look_up_items(out, 4, at, position_of, c, planes, table);
+        return look_up_items(out, found, 4, c, planes, table);
     default:
-        return look_up_items(out, 8, at, position_of, c, planes, table);
+        return look_up_items(out, found, 8, c, planes, table);
     }
 }
 
-DG_TARGET_AVX512_VBMI2 size_t dg_count_mixed_vbmi2(const uint8_t *rows, size_t n,
-                                                   const dg_table *table)
+DG_TARGET_AVX512_VBMI2 size_t dg_find_mixed_vbmi2(dg_found *found, const uint8_t *rows, size_t n,
+                                                  const dg_table *table)
 {
+    (void)found; /* dg_look_up_vbmi2 finds them again in its registers */
     const bytes256 end = load_table(table->rows.end[0]);
     size_t count = 0;
     for (size_t i = 0; i < n; i += GROUP) {
         __m512i row = _mm512_loadu_si512(rows + i);
-        __m512i found = look_up_bytes(row, _mm512_movepi8_mask(row), &end);
-        __mmask64 mixed = _mm512_test_epi8_mask(found, found) & first_bits(n - i);
+        __m512i end0 = look_up_bytes(row, _mm512_movepi8_mask(row), &end);
+        __mmask64 mixed = _mm512_test_epi8_mask(end0, end0) & first_bits(n - i);
         count += (size_t)__builtin_popcountll(mixed);
     }
     return count;

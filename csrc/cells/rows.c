@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /** Positions that have to go into rows, of one code. */
@@ -63,6 +64,7 @@ static void set_row(dg_rows *rows, uint32_t *next_special, uint32_t row, const s
     bool whole_block = n == 1 && piece[0].code != DG_SPECIAL;
     rows->end[0][row] = (uint8_t)(n > 1 ? piece[0].count : whole_block ? 0 : 1);
     rows->end[1][row] = (uint8_t)(rows->end[0][row] + (n == 3 ? piece[1].count : 0));
+    rows->whole[row] = whole_block ? piece[0].code : (uint8_t)DG_SPECIAL;
     for (uint32_t i = 0; i < n; i++) { /* a row has one special piece at most */
         if (piece[i].code == DG_SPECIAL) {
             rows->special[row] = (uint16_t)(*next_special - start);

@@ -7,7 +7,6 @@
 
 #include "base/status.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,9 +20,11 @@ enum {
 
 typedef struct dg_rows {
     unsigned row_bits, position_bits;
-    /* pieces [0, end[0]), [end[0], end[1]), [end[1], 2^position_bits); both 0: one block's row */
+    /* pieces [0, end[0]), [end[0], end[1]), [end[1], 2^position_bits); both 0: one block's row, for
+     * which no position is drawn; the others are mixed */
     uint8_t end[2][DG_ROWS];
     uint8_t code[3][DG_ROWS];
+    uint8_t whole[DG_ROWS];    /* the code of one block's row, DG_SPECIAL of a mixed one */
     uint16_t special[DG_ROWS]; /* position + special, modulo 2^16: number of the special cell */
 } dg_rows;
 
@@ -36,12 +37,6 @@ typedef struct dg_rows {
  *  Cost:      some 10^4 steps.
  */
 void dg_rows_build(dg_rows *rows, const uint32_t *count, uint32_t n, uint32_t n_special);
-
-/** Whether a position has to be drawn. */
-static inline bool dg_row_is_mixed(size_t row, const dg_rows *rows)
-{
-    return rows->end[0][row] != 0;
-}
 
 static inline size_t dg_row_piece(size_t row, unsigned position, const dg_rows *rows)
 {

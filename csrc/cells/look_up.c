@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-enum { GROUP = 64 }; /* at most DG_LOOK_UP_BEHIND and DG_FOUND_BEHIND; a multiple of 8 */
+enum { GROUP = 64 };
+_Static_assert(GROUP % 8 == 0, "a group begins with a byte of the planes of bits");
+_Static_assert(GROUP <= DG_LOOK_UP_BEHIND && GROUP <= DG_FOUND_BEHIND, "the last group is whole");
 
 /** Ensures: found->code[i] is draw i's unless its row is mixed; the mixed ones are at[0], at[1], ... */
 size_t dg_find_mixed_portable(dg_found *found, const uint8_t *rows, size_t n, const dg_table *table)

@@ -130,6 +130,20 @@ FAULTS = [
         "_mm512_set1_epi8((char)(2 << k))",
     ),
     Fault(
+        "the plain loop spreads bits backwards",
+        "loops",
+        "cells/look_up.c",
+        "0x8040201008040201",
+        "0x0102040810204080",
+    ),
+    Fault(
+        "the plain loop keeps a special draw too few",
+        "cells",
+        "cells/look_up.c",
+        "    return n_special;\n}\n\n/** Bit i",
+        "    return n_special - (n_special > 2);\n}\n\n/** Bit i",
+    ),
+    Fault(
         "the law before asks for what the next one may not use",
         "laws",
         "api/fill.c",

@@ -73,7 +73,8 @@ static void reach(unsigned long n, builder *build)
     dg_enclose_level(&build->e, build->at);
 }
 
-/** ceil((r + f) / w), r = build->e.upper, a distance. 0 if out of reach. */
+/** ceil((r + f) / w), r = build->e.upper, a distance: a guess. 0 where rounding leaves nothing of r + f,
+ *  in steep laws, or it is out of reach. */
 static uint64_t blocks_to(builder *build)
 {
     const dg_law *law = build->steady->law;

@@ -7,7 +7,8 @@
 
 enum { GROUP = 64 };
 _Static_assert(GROUP % 8 == 0, "a group begins with a byte of the planes of bits");
-_Static_assert(GROUP <= DG_LOOK_UP_BEHIND && GROUP <= DG_FOUND_BEHIND, "the last group is whole");
+_Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_FOUND_BEHIND,
+               "the last group may be read and written as a whole");
 
 /** Ensures: found->code[i] is draw i's unless its row is mixed; the mixed ones are at[0], at[1], ... */
 size_t dg_find_mixed_portable(dg_found *found, const uint8_t *rows, size_t n, const dg_table *table)

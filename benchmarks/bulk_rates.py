@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 import bulk_peers
 import discretegauss as dg
 from bulk_rows import BulkRow, Group, Settings, power, ratio_row
+from bulk_tables import gaussian_spec
 from contenders import Draw
 from discretegauss._fill import fill_array
 from discretegauss._native import lib
 from discretegauss._native_laws import NativeTable
 from discretegauss._source import Source
-from discretegauss._spec import Kind, Spec
 from rounds import Rates, measure, measure_fixed
 
 NO_MKL = "mkl_random is not installed"
@@ -107,8 +107,7 @@ def plain_c(settings: Settings) -> Iterator[BulkRow]:
     """The loop in plain C, of machines without AVX-512 VBMI2; ChaCha20 is this machine's best."""
     out = np.empty(settings.draws, np.int64)
     for sigma in (*SMALL, *LARGE):
-        spec = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(sigma**2))
-        table = NativeTable(spec, isa=lib.DG_ISA_PORTABLE)
+        table = NativeTable(gaussian_spec(sigma**2), isa=lib.DG_ISA_PORTABLE)
         draws = {"ours": _by_table(table, out), "numpy": bulk_peers.numpy_rint(sigma)}
         rates = _fixed(draws, settings.draws, settings)
         case = f"chacha20 int64 sigma={power(sigma)}, loop in plain C / numpy"

@@ -66,7 +66,6 @@ static void session_close(session *call, size_t stack_bytes)
     dg_big_close(&call->big);
     dg_bits_close(&call->bits);
     dg_wipe_stack(stack_bytes);
-    dg_wipe_registers();
 }
 
 /* Not inlined, this and fill_wide: what they spill must lie where session_close wipes. */

@@ -44,7 +44,6 @@ static void finish(const dg_steady *steady, dg_bits *bits)
     dg_bits_close(bits);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* else a thread that ends loses them */
     dg_wipe_stack(steady->law->stack_bytes);
-    dg_wipe_registers();
     errno = kept_errno;
 }
 

@@ -108,7 +108,6 @@ static dg_status finish(dg_status status, void *out, size_t n_bytes, dg_bits *bi
     dg_bits_close(bits);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
     dg_wipe_stack(DG_STACK_BYTES);
-    dg_wipe_registers();
     if (status != DG_OK && n_bytes > 0) {
         memset(out, 0, n_bytes);
     }

@@ -97,9 +97,10 @@ void dg_wipe_registers(void)
 
 #else
 
+/* Not inlined: the attribute acts where the function returns. */
 #if defined(__has_attribute)
 #if __has_attribute(zero_call_used_regs)
-__attribute__((zero_call_used_regs("all")))
+__attribute__((noinline, zero_call_used_regs("all")))
 #endif
 #endif
 void dg_wipe_registers(void)

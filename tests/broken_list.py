@@ -19,10 +19,20 @@ from importlib.util import find_spec
 import numpy as np
 from broken_cells import BROKEN_CELLS
 from broken_samplers import BROKEN, SLIGHTLY_BROKEN, Control
-from broken_tables import CORRUPTIONS, CUBIC, LINE_CORRUPTIONS, SINGLE, WIDE, with_line
+from broken_tables import (
+    ARC_CORRUPTIONS,
+    CORRUPTIONS,
+    CUBIC,
+    SHAPE_CORRUPTIONS,
+    SINGLE,
+    WIDE,
+    made_wrong,
+    telling,
+    with_arc,
+)
 from law_checks import count_cells, rejected
 
-from discretegauss._verify_table import Table
+from discretegauss._verify_table import Arc, Table
 from discretegauss.verify import VerificationError, copy_out, verify
 
 DRAWS = 1_000_000
@@ -72,20 +82,22 @@ def show_table(name: str, bias: str, change: Callable[[Table], Table], tables: l
     return sum(not text for text in said)
 
 
-def show_line(name: str, bias: str, table: Table, i: int) -> int:
-    """Print a line that is wrong."""
-    _, change = LINE_CORRUPTIONS[name]
-    line = change(table.lines[i])
-    return show_table(f"line with {name}", bias, lambda whole: with_line(whole, i, line), [table])
+def show_arc(name: str, bias: str, table: Table, i: int, change: Callable[[Arc], Arc]) -> int:
+    """Print an arc that is wrong."""
+    arc = change(table.arcs[i])
+    return show_table(f"arc, {name}", bias, lambda whole: with_arc(whole, i, arc), [table])
 
 
 def show_tables() -> int:
     """Print tables; return how many were not rejected."""
     tables = [copy_out(spec) for spec in TABLES]
     n_missed = sum(show_table(c.name, c.bias, c.change, tables) for c in CORRUPTIONS)
-    used = sorted({cell.line for cell in tables[0].partial})
-    for name, (bias, _) in LINE_CORRUPTIONS.items():
-        n_missed += show_line(name, bias, tables[0], random.Random(name).choice(used))
+    for name, (bias, change) in ARC_CORRUPTIONS.items():
+        i = random.Random(name).choice(telling(tables[0]))
+        n_missed += show_arc(name, bias, tables[0], i, change)
+    for name, (bias, change) in SHAPE_CORRUPTIONS.items():
+        i = random.Random(name).choice(made_wrong(tables[1], change))
+        n_missed += show_arc(name, bias, tables[1], i, change)
     return n_missed
 
 
@@ -104,7 +116,7 @@ def main() -> int:
         print("tables: not looked at; that needs python-flint and the compiled core")
     else:
         n_missed += show_tables()
-        n_shown += len(CORRUPTIONS) + len(LINE_CORRUPTIONS)
+        n_shown += len(CORRUPTIONS) + len(ARC_CORRUPTIONS) + len(SHAPE_CORRUPTIONS)
     print(f"{n_shown} broken on purpose, {n_missed} not rejected")
     return 1 if n_missed else 0
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from discretegauss._spec import Kind, Spec
-from discretegauss._verify_table import SPECIAL_CODE, Line, Partial, Row, Table
+from discretegauss._verify_table import SPECIAL_CODE, Arc, Partial, Row, Table
 
 SINGLE = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(10), Fraction(1, 3))  # blocks of one integer
 WIDE = Spec(Kind.DISCRETE_LAPLACE, Fraction(1000), Fraction(1, 3))
@@ -43,16 +43,26 @@ def _full_cell_twice(table: Table) -> Table:
     return replace(table, full=(*table.full, 1))
 
 
+def _keep_partial(table: Table, keep: Callable[[Partial], bool]) -> Table:
+    """Drop the other partial cells, and their arcs."""
+    kept = [i for i, cell in enumerate(table.partial) if keep(cell)]
+    return replace(
+        table,
+        partial=tuple(table.partial[i] for i in kept),
+        arcs=(*(table.arcs[i] for i in kept), *table.arcs[len(table.partial) :]),
+    )
+
+
 def _partial_made_full(table: Table) -> Table:
     """A consistent layout, and a wrong law."""
     cell = min((c for c in table.partial if c.block == 2), key=lambda c: c.level)
-    partial = tuple(c for c in table.partial if c != cell)
-    return replace(table, full=(*table.full, cell.block), partial=partial)
+    fuller = replace(table, full=(*table.full, cell.block))
+    return _keep_partial(fuller, lambda c: c != cell)
 
 
 def _top_cell_dropped(table: Table) -> Table:
     cell = max((c for c in table.partial if c.block == 2), key=lambda c: c.level)
-    return replace(table, partial=tuple(c for c in table.partial if c != cell))
+    return _keep_partial(table, lambda c: c != cell)
 
 
 def _level_off(table: Table) -> Table:
@@ -60,21 +70,18 @@ def _level_off(table: Table) -> Table:
     return _partial(table, 0, cell._replace(level=cell.level + 1))
 
 
-def _lines_swapped(table: Table) -> Table:
+def _arcs_swapped(table: Table) -> Table:
     i, j = 3, len(table.partial) // 2
-    one, other = table.partial[i], table.partial[j]
-    swapped = _partial(table, i, one._replace(line=other.line))
-    return _partial(swapped, j, other._replace(line=one.line))
+    swapped = with_arc(table, i, table.arcs[j])
+    return with_arc(swapped, j, table.arcs[i])
 
 
 def _core_cut(table: Table) -> Table:
     last = table.last_block
-    return replace(
-        table,
-        last_block=last - 1,
-        full=tuple(block for block in table.full if block != last),
-        partial=tuple(cell for cell in table.partial if cell.block != last),
+    cut = replace(
+        table, last_block=last - 1, full=tuple(block for block in table.full if block != last)
     )
+    return _keep_partial(cut, lambda cell: cell.block != last)
 
 
 def _narrow_tails(table: Table) -> Table:
@@ -133,10 +140,16 @@ CORRUPTIONS = [
         "are the levels above its full ones",
     ),
     Corruption(
-        "two cells with each other's lines",
+        "two cells with each other's arcs",
         "two cells accept by the law of another place",
-        _lines_swapped,
+        _arcs_swapped,
         "bounds 2**0 H g",
+    ),
+    Corruption(
+        "an arc missing",
+        "the last part of the right tail is decided by what lies behind the arcs in memory",
+        lambda table: replace(table, arcs=table.arcs[:-1]),
+        "have an arc each",
     ),
     Corruption(
         "height one more",
@@ -217,27 +230,87 @@ CORRUPTIONS = [
     ),
 ]
 
-LINE_CORRUPTIONS: dict[str, tuple[str, Callable[[Line], Line]]] = {
+ARC_CORRUPTIONS: dict[str, tuple[str, Callable[[Arc], Arc]]] = {
     "no error": (
-        "heights within the line's error are decided by the line",
-        lambda line: line._replace(error=0),
+        "heights within the arc's error are decided by the arc",
+        lambda arc: arc._replace(error=0),
     ),
     "a negative error": (
-        "heights are accepted beyond the line",
-        lambda line: line._replace(error=-1),
+        "heights are accepted beyond the arc",
+        lambda arc: arc._replace(error=-1),
     ),
     "base too high": (
-        "cells of the line accept too often by its error",
-        lambda line: line._replace(base=line.base + 2 * line.error + 1),
+        "cells of the arc accept too often by its error",
+        lambda arc: arc._replace(base=arc.base + 2 * arc.error + 1),
     ),
     "base too low": (
-        "cells of the line accept too rarely by its error",
-        lambda line: line._replace(base=line.base - 2 * line.error - 1),
+        "cells of the arc accept too rarely by its error",
+        lambda arc: arc._replace(base=arc.base - 2 * arc.error - 1),
     ),
 }
-"""Each on three lines of the core and three of the tails, in tests/test_verify.py."""
+"""Each on three arcs of the core and three of the tails, in tests/test_verify.py."""
+
+SHAPE_CORRUPTIONS: dict[str, tuple[str, Callable[[Arc], Arc]]] = {
+    "too steep": (
+        "cells of the arc accept too rarely, from its middle on by its error",
+        lambda arc: arc._replace(slope=arc.slope + 4 * arc.error + 6),
+    ),
+    "too flat": (
+        "cells of the arc accept too often, from its middle on by its error",
+        lambda arc: arc._replace(slope=max(0, arc.slope - 4 * arc.error - 6)),
+    ),
+    "bulging out": (
+        "cells of the arc accept too often in its middle, by its error",
+        lambda arc: arc._replace(bulge=arc.bulge + 2 * arc.error + 2),
+    ),
+    "bulging in": (
+        "cells of the arc accept too rarely in its middle, by its error",
+        lambda arc: arc._replace(bulge=arc.bulge - 2 * arc.error - 2),
+    ),
+    "its bulge turned over": (
+        "cells of the arc accept too often or too rarely in its middle, by twice its bulge",
+        lambda arc: arc._replace(bulge=-arc.bulge),
+    ),
+}
+"""What a single integer does not look at; as above, on arcs that it makes wrong."""
 
 
-def with_line(table: Table, i: int, line: Line) -> Table:
-    """Return the table with another line in one place."""
-    return replace(table, lines=(*table.lines[:i], line, *table.lines[i + 1 :]))
+def arc_height(reach: int, arc: Arc) -> int:
+    """Return v, as ``dg_arc_height`` of csrc/cells/decide.h computes it."""
+    middle = (reach * (2**24 - reach)) >> 30
+    return arc.base - ((arc.slope * reach) >> 24) + ((arc.bulge * middle) >> 16)
+
+
+def told_at(table: Table, i: int) -> int:
+    """Return the reach where an arc is asked: of the middle integer, or the only one."""
+    n_bits = table.block_bits
+    if i >= len(table.partial):
+        n_bits += table.tail_bits - table.tail_arc_bits
+    return 2**23 if n_bits > 0 else 0
+
+
+def telling(table: Table) -> list[int]:
+    """Return the arcs that say something there: their bounds are within the cell, and close."""
+    return [
+        i
+        for i, arc in enumerate(table.arcs)
+        if arc.error < 2**12
+        and arc.error <= arc_height(told_at(table, i), arc) <= 2**16 - arc.error
+    ]
+
+
+def made_wrong(table: Table, change: Callable[[Arc], Arc]) -> list[int]:
+    """Return those that a change makes wrong there, as their bounds before and after are apart."""
+    wrong = []
+    for i in telling(table):
+        arc, reach = table.arcs[i], told_at(table, i)
+        changed = change(arc)
+        moved = abs(arc_height(reach, changed) - arc_height(reach, arc))
+        if moved > arc.error + changed.error:
+            wrong.append(i)
+    return wrong
+
+
+def with_arc(table: Table, i: int, arc: Arc) -> Table:
+    """Return the table with another arc in one place."""
+    return replace(table, arcs=(*table.arcs[:i], arc, *table.arcs[i + 1 :]))

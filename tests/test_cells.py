@@ -84,7 +84,7 @@ def test_every_loop_draws_the_same(spec: Spec) -> None:
     """Portable and vector loops, every output type: the same draws, the same bytes used."""
     from discretegauss._native import lib
 
-    n = 5000
+    n = 9000  # more than a chunk
     expected = drawn(table(spec, "PORTABLE"), n, object)
     for isa in ("AUTO", "AVX512_VBMI2"):
         try:
@@ -106,7 +106,7 @@ def test_every_loop_draws_the_same(spec: Spec) -> None:
 
 def test_every_loop_draws_long_ticks_into_short_integers() -> None:
     """Blocks of 2^25 integers, few enough for an int32: no table chooses them by itself."""
-    spec, n = gaussian(2**52), 5000
+    spec, n = gaussian(2**52), 9000
     expected = drawn(table(spec, "PORTABLE", block_bits=25), n, object)
     assert drawn(table(spec, block_bits=25), n, np.int32) == expected
 

@@ -372,21 +372,24 @@ def test_random_laws_to_verify_are_of_all_kinds() -> None:
     assert all(law.beta >= 1 and law.parameter > 0 for law in laws)
 
 
-def test_blocks_too_far_for_a_line_are_proven_without(verifier: Any) -> None:
-    """A table of single integers so wide that its outer blocks use no line."""
+def test_a_wide_table_of_single_integers_is_proven(verifier: Any) -> None:
+    """The widest core there is, but for a bit; every block has an arc, however far out."""
     law = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(6000**2))
-    proven = verifier.verify(verifier.copy_out(law, block_bits=0))
-    assert proven.lines < proven.blocks
+    table = verifier.copy_out(law, block_bits=0)
+    assert table.last_block > 2**13
+    assert verifier.verify(table).arcs > len(table.partial) > table.last_block
 
 
-def test_what_a_line_says_is_held_true_only_where_proven(verifier: Any) -> None:
+def test_what_an_arc_says_is_held_true_only_where_proven(verifier: Any) -> None:
     """Numbers that C could not hold are refuted; what cannot be decided is never taken for true."""
-    from discretegauss import _verify_law, _verify_lines
+    from discretegauss import _verify_arcs, _verify_law
 
     table = verifier.copy_out(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(10**6)))
-    i = next(cell.line for cell in table.partial if cell.level > 1)
-    use = next(use for line, use in verifier._uses(table) if line == i and use.near != use.far)
-    line = table.lines[i]
+    uses = list(verifier._uses(table))
+    i = next(
+        i for i, cell in enumerate(table.partial) if cell.level > 1 and table.arcs[i].error < 2**12
+    )
+    arc, use = table.arcs[i], uses[i]
 
     class Vague(_verify_law.Weight):
         """Knows nothing of how the weight bends."""
@@ -413,24 +416,18 @@ def test_what_a_line_says_is_held_true_only_where_proven(verifier: Any) -> None:
     ) -> bool | None:
         with _verify_law.precision(bits):
             weight = kind(table.spec, table.block_bits)
-            return _verify_lines.line_holds(line._replace(**changes), over, table, weight)
+            return _verify_arcs.arc_holds(arc._replace(**changes), over, table, weight)
 
     assert answer(_verify_law.Weight, 256) is True
-    assert answer(_verify_law.Weight, 256, base=2**62) is False
-    assert answer(_verify_law.Weight, 256, error=2**60) is True  # says nothing
+    assert answer(_verify_law.Weight, 256, base=2**31) is False
+    assert answer(_verify_law.Weight, 256, bulge=2**15) is False
+    assert answer(_verify_law.Weight, 256, slope=2**31) is False
+    nothing = {"base": 1, "slope": 0, "error": 2**16 - 1, "bulge": 0}
+    assert answer(Blind, 256, **nothing) is True
+    assert answer(_verify_law.Weight, 256, **nothing | {"error": 2**16}) is False
     assert answer(Vague, 64) is None  # the pieces get too short
     assert answer(Vague, 2000) is None  # and too many
     assert answer(Blind, 256) is None
     assert answer(HalfBlind, 256) is None
-    inside = _verify_lines.Use(use.level, 0, 0, 1)  # where the cell is not cut at all
-    assert answer(_verify_law.Weight, 256, over=inside) is True
-
-
-@needs_the_core
-def test_a_core_of_another_precision_is_not_verified(
-    verifier: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The verifier's number of binary places is held against the core's."""
-    monkeypatch.setattr("discretegauss._verify_table.SLOPE_BITS", 41)
-    with pytest.raises(RuntimeError, match="binary places"):
-        verifier.copy_out(GAUSSIAN)
+    inside = _verify_arcs.Use(use.level, 0, 0, 1)  # where the cell is not cut at all
+    assert answer(_verify_law.Weight, 256, over=inside, base=2**30) is True

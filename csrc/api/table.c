@@ -44,10 +44,8 @@ void dg_table_describe(dg_table_info *info, const dg_table *table)
         .n_full = table->n_full,
         .n_partial = table->n_partial,
         .n_tail_side = table->n_tail_side,
-        .n_lines = table->n_lines,
-        .tail_lines = table->tail_lines,
-        .tail_line_bits = table->tail_line_bits,
-        .centre = table->centre,
+        .n_tail_arcs = dg_table_tail_arcs(table),
+        .tail_arc_bits = table->tail_arc_bits,
         .row_bits = table->rows.row_bits,
         .position_bits = table->rows.position_bits,
         .coded_first = table->coded_first,
@@ -56,23 +54,20 @@ void dg_table_describe(dg_table_info *info, const dg_table *table)
         .chunk = dg_table_chunk(table),
         .memory = sizeof *table + (sizeof *table->block_of << table->index_bits) +
                   table->n_partial * sizeof *table->partial +
-                  table->n_lines * sizeof *table->lines + table->law->wide_bytes,
+                  dg_table_tail_arcs(table) * sizeof *table->tail_arcs + table->law->wide_bytes,
     };
 }
 
-void dg_table_cell(int32_t *block, uint32_t *level, uint32_t *line, uint32_t i,
-                   const dg_table *table)
+void dg_table_cell(int32_t *block, uint32_t *level, uint32_t i, const dg_table *table)
 {
     if (i < table->n_full) {
         *block = table->block_of[i];
         *level = 0;
-        *line = 0;
         return;
     }
     const dg_partial *cell = &table->partial[i - table->n_full];
     *block = cell->block;
     *level = cell->level;
-    *line = cell->line;
 }
 
 void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t i,
@@ -88,15 +83,15 @@ void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t
     *special = rows->special[i];
 }
 
-void dg_table_line(int64_t *base, int64_t *error, uint64_t *far, uint64_t *slope, uint32_t *shift,
-                   uint32_t i, const dg_table *table)
+void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulge, uint32_t i,
+                  const dg_table *table)
 {
-    const dg_line *line = &table->lines[i];
-    *base = line->base;
-    *error = line->error;
-    *far = line->far;
-    *slope = line->slope;
-    *shift = DG_SLOPE_BITS;
+    const dg_arc *arc =
+        i < table->n_partial ? &table->partial[i].arc : &table->tail_arcs[i - table->n_partial];
+    *base = arc->base;
+    *slope = arc->slope;
+    *error = arc->error;
+    *bulge = arc->bulge;
 }
 
 /* MPFR keeps constants and integers for each thread, and would lose them when the thread ends. */

@@ -1,4 +1,5 @@
-/* What the two halves of table building share: table.c (geometry) and lines.c (bounds in cells). */
+/* What the files that build a table share: table.c (geometry), arcs.c and chord.c (bounds in
+ * cells). */
 #ifndef DG_CELLS_BUILD_H
 #define DG_CELLS_BUILD_H
 
@@ -22,15 +23,16 @@ typedef struct dg_builder {
     dg_side right, left;
     dg_table *table;
     uint32_t n_right, n_left; /* blocks of the core on each side */
+    int64_t centre;           /* f, as a distance: arcs.c */
 } dg_builder;
 
 /** Ask about the first or the last integer of a block: set e.y_d. */
 void dg_build_edge(long block, bool last, dg_builder *build);
 
-/** Fill in table->lines and the line numbers of table->partial. */
-void dg_build_lines(dg_builder *build);
+/** Set table->tail_arc_bits. */
+void dg_build_tail_arc_bits(dg_table *table);
 
-/** Lines that the table needs, at most; sets table->tail_line_bits. */
-uint32_t dg_build_most_lines(dg_table *table);
+/** Fill in the arcs of the partial cells and of the tails. Returns: DG_OK | DG_ERR_NOMEM. */
+dg_status dg_build_arcs(dg_builder *build);
 
 #endif

@@ -3,6 +3,14 @@
 #include "base/wipe.h"
 #include "cells/refine.h"
 
+/** What is asked: is m + f < 2^level H g(y), f a uniform number in [0, 1), y at a place. */
+typedef struct question_at {
+    const dg_place *place;
+    const uint8_t *rest;
+    uint32_t m;
+    uint64_t level;
+} question_at;
+
 /** z = value, of 64 bits: a long may have 32. */
 static void set_int64(mpz_t z, int64_t value)
 {
@@ -13,7 +21,7 @@ static void set_int64(mpz_t z, int64_t value)
     }
 }
 
-static void set_y(mpz_t y, const dg_question_at *q, const dg_table *table, mpz_t scratch)
+static void set_y(mpz_t y, const question_at *q, const dg_table *table, mpz_t scratch)
 {
     set_int64(y, q->place->block);
     mpz_mul_2exp(y, y, table->tick_bits);
@@ -24,8 +32,12 @@ static void set_y(mpz_t y, const dg_question_at *q, const dg_table *table, mpz_t
     mpz_add(y, y, scratch);
 }
 
-dg_status dg_decide_exactly(bool *accepted, uint64_t leading, const dg_question_at *q,
-                            const dg_table *table, dg_bits *bits)
+/** Decide the question by dg_refine, given the DG_HEIGHT_BITS leading bits of f.
+ *
+ *  Returns:   as dg_decide_in_doubt.
+ */
+static dg_status decide_exactly(bool *accepted, uint64_t leading, const question_at *q,
+                                const dg_table *table, dg_bits *bits)
 {
     const dg_question exact = {table->height, q->m, q->level};
     mpz_t y, f;
@@ -58,37 +70,48 @@ static dg_status tail_level(uint64_t *level, dg_bits *bits)
 
 /** A tail cell: its level, its block, and the decision. `cell` counts from the side's first one. */
 static __attribute__((noinline)) dg_status decide_tail(dg_place *place, bool *accepted, bool left,
-                                                       uint64_t cell, const uint8_t *rest,
-                                                       const dg_table *table, dg_bits *bits)
+                                                       uint64_t cell, uint32_t height,
+                                                       const uint8_t *rest, const dg_table *table,
+                                                       dg_bits *bits)
 {
     uint64_t level;
     DG_TRY(tail_level(&level, bits));
     uint64_t in_block = cell & ((UINT64_C(1) << table->tail_bits) - 1);
     int64_t out = (int64_t)((level << table->tail_bits) + in_block);
     place->block = left ? table->first_block - 1 - out : table->last_block + 1 + out;
-    const dg_line *line = NULL;
+    static const dg_arc unknown = {1, 0, DG_UNKNOWN_ERROR, 0};
+    const dg_arc *arc = &unknown;
+    uint64_t reach = 0;
     if (level < DG_TAIL_LEVELS) {
-        uint64_t flipped = ((UINT64_C(1) << table->tick_bits) - 1) ^ place->tick;
-        uint64_t position = (in_block << table->tick_bits) + (left ? flipped : place->tick);
-        uint64_t part = position >> (table->tail_bits + table->tick_bits - table->tail_line_bits);
-        uint64_t row = (left ? 0 : DG_TAIL_LEVELS) + level;
-        line = &table->lines[table->tail_lines + (row << table->tail_line_bits) + part];
+        const unsigned part_bits = table->tail_bits + table->tick_bits - table->tail_arc_bits;
+        const uint64_t most = (UINT64_C(1) << table->tick_bits) - 1;
+        const uint64_t offset =
+            (in_block << table->tick_bits) + dg_ticks_inwards(place->block, place->tick, most);
+        const uint64_t row = (left ? 0 : DG_TAIL_LEVELS) + level, part = offset >> part_bits;
+        arc = &table->tail_arcs[(row << table->tail_arc_bits) + part];
+        reach = dg_reach(offset - (part << part_bits), part_bits);
     }
-    return dg_decide_by_line(accepted, line, &(dg_question_at){place, rest, 0, level}, table, bits);
-}
-
-dg_status dg_decide_rare(dg_place *place, bool *accepted, uint64_t cell, const uint8_t *rest,
-                         const dg_table *table, dg_bits *bits)
-{
-    *accepted = true;
-    if (cell < table->n_full) {
-        place->block = table->block_of[cell];
+    if (dg_arc_tells(accepted, height, reach, arc)) {
         return DG_OK;
     }
-    cell -= table->n_full + table->n_partial;
+    const question_at q = {place, rest, 0, level};
+    return decide_exactly(accepted, height, &q, table, bits);
+}
+
+dg_status dg_decide_in_doubt(dg_place *place, bool *accepted, uint32_t cell, uint32_t height,
+                             const uint8_t *rest, const dg_table *table, dg_bits *bits)
+{
+    cell -= table->n_full;
+    if (cell < table->n_partial) {
+        const dg_partial *of = &table->partial[cell];
+        place->block = of->block;
+        return decide_exactly(accepted, height, &(question_at){place, rest, of->level, 0}, table,
+                              bits);
+    }
+    cell -= table->n_partial;
     for (int side = 0; side < 2; side++) {
         if (cell < table->n_tail_side) {
-            return decide_tail(place, accepted, side == 0, cell, rest, table, bits);
+            return decide_tail(place, accepted, side == 0, cell, height, rest, table, bits);
         }
         cell -= table->n_tail_side;
     }

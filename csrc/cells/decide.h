@@ -13,102 +13,80 @@ typedef struct dg_place {
     uint64_t tick;
 } dg_place;
 
-/** What is asked: is m + f < 2^level H g(y), f a uniform number in [0, 1), y at a place. */
-typedef struct dg_question_at {
-    const dg_place *place;
-    const uint8_t *rest;
-    uint32_t m;
-    uint64_t level;
-} dg_question_at;
-
-/** Decide the question by dg_refine, given the DG_HEIGHT_BITS leading bits of f.
- *
- *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE.
- */
-dg_status dg_decide_exactly(bool *accepted, uint64_t leading, const dg_question_at *q,
-                            const dg_table *table, dg_bits *bits);
-
-/** dg_decide for a cell that is not partial. */
-dg_status dg_decide_rare(dg_place *place, bool *accepted, uint64_t cell, const uint8_t *rest,
-                         const dg_table *table, dg_bits *bits);
-
-/** v, but at least -2^62 and at most 2^62: a steep line far from its chord leaves 64 bits. */
-static inline int64_t dg_within_62_bits(dg_wide v)
+/** The reach of the integer at `offset` in a range of 2^n_bits. Requires: offset < 2^n_bits, n_bits
+ *  <= 64. */
+static inline uint64_t dg_reach(uint64_t offset, unsigned n_bits)
 {
-    const int64_t most = INT64_C(1) << 62, low = (int64_t)v.low;
-    if (__builtin_expect(v.high != (low < 0 ? -1 : 0), 0)) {
-        return v.high < 0 ? -most : most;
-    }
-    const int64_t at_least = low < -most ? -most : low;
-    return at_least > most ? most : at_least;
+    return n_bits <= DG_REACH_BITS ? offset << (DG_REACH_BITS - n_bits)
+                                   : offset >> (n_bits - DG_REACH_BITS);
 }
 
-/** Decide a question by a line, NULL if there is none; by dg_refine where the line does not tell.
- *
- *  Returns:   as dg_decide_exactly.
- */
-static inline dg_status dg_decide_by_line(bool *accepted, const dg_line *line,
-                                          const dg_question_at *q, const dg_table *table,
-                                          dg_bits *bits)
+/** How many ticks of a block lie between a tick of it and the centre; most: the last tick of a
+ *  block. Without a branch, which would be taken every other time. */
+static inline uint64_t dg_ticks_inwards(int64_t block, uint64_t tick, uint64_t most)
 {
-    enum { MOST_BLOCKS = 1 << 13 }; /* a distance of 2^13 blocks is 2^61 units */
-    const int64_t block = q->place->block;
-    int64_t value = 0, error = DG_UNKNOWN_ERROR;
-    if (line != NULL && block >= -MOST_BLOCKS && block < MOST_BLOCKS) {
-        int64_t at = (block * (INT64_C(1) << DG_DISTANCE_BITS)) +
-                     (int64_t)(q->place->tick << (DG_DISTANCE_BITS - table->tick_bits)) -
-                     table->centre;
-        int64_t inside = (int64_t)line->far - (at < 0 ? -at : at);
-        dg_wide rise = dg_wide_down(dg_wide_product(inside, line->slope), DG_SLOPE_BITS);
-        value = dg_within_62_bits(rise) + line->base;
-        error = line->error;
-    }
-    if (DG_ALWAYS_REFINE) {
-        error = DG_UNKNOWN_ERROR;
-    }
-    uint64_t leading;
-    DG_TRY(dg_bits_word(&leading, DG_HEIGHT_BITS / 8, bits));
-    const int64_t above = (int64_t)leading - (value - error); /* both are below 2^63 in size */
-    *accepted = above < 0;                                    /* F + 1 <= the lower bound */
+    return tick ^ (most & (uint64_t)-(int64_t)(block < 0));
+}
+
+/** v of an arc. */
+static inline int64_t dg_arc_height(uint64_t reach, const dg_arc *arc)
+{
+    enum { DROP = 2 * DG_REACH_BITS - DG_HEIGHT_BITS - 2 };
+    const uint64_t one = UINT64_C(1) << DG_REACH_BITS;
+    const uint64_t fall = arc->slope * reach >> DG_REACH_BITS;
+    const uint64_t middle = reach * (one - reach) >> DROP; /* 2^16 in the middle */
+    const int64_t bulge = (int64_t)arc->bulge * (int64_t)middle;
+    return arc->base - (int64_t)fall + (bulge >> DG_HEIGHT_BITS); /* negative ones downwards, too */
+}
+
+/** Compare a height with an arc.
+ *
+ *  Returns:   false if the arc does not tell; otherwise *accepted is set.
+ */
+static inline bool dg_arc_tells(bool *accepted, uint32_t height, uint64_t reach, const dg_arc *arc)
+{
+    const uint32_t error = arc->error;
+    const int64_t above = (int64_t)height - (dg_arc_height(reach, arc) - (int64_t)error);
+    *accepted = above < 0; /* height + 1 <= the lower bound */
     /* in doubt: 0 <= above < 2 error; one comparison, as half the attempts are refused */
-    if (__builtin_expect((uint64_t)above >= 2 * (uint64_t)error, 1)) {
-        return DG_OK;
-    }
-    return dg_decide_exactly(accepted, leading, q, table, bits);
+    return !DG_ALWAYS_REFINE && (uint64_t)above >= 2 * (uint64_t)error;
 }
 
-/** Decide the attempt that a word makes.
+/** Decide the attempt of a special cell, given place->tick and the height, if its cell is full or
+ *  its arc tells. Ensures: place->block is set, to one of the core.
  *
- *  Law:       over uniform words, rests and bits, Pr[*accepted and y = x - c] is proportional to
- *             Pr[x] of table->law, for every integer x (PROOF.md).
- *  Requires:  rest has table->rest_bytes bytes.
- *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE.
+ *  Returns:   false if it takes dg_decide_in_doubt; otherwise *accepted is set.
  */
-static inline dg_status dg_decide(dg_place *place, bool *accepted, uint64_t word,
-                                  const uint8_t *rest, const dg_table *table, dg_bits *bits)
+static inline bool dg_decide_at_once(dg_place *place, bool *accepted, uint32_t cell,
+                                     uint32_t height, const dg_table *table)
 {
-    const uint64_t cell = word & ((UINT64_C(1) << table->index_bits) - 1);
-    const uint64_t partial = cell - table->n_full; /* 2^64 - ... for a full cell */
-    place->tick = (word >> table->index_bits) & ((UINT64_C(1) << table->tick_bits) - 1);
-    if (__builtin_expect(partial >= table->n_partial, 0)) {
-        return dg_decide_rare(place, accepted, cell, rest, table, bits);
-    }
-    const dg_partial *of = &table->partial[partial];
+    const uint64_t last_tick = (UINT64_C(1) << table->tick_bits) - 1;
+    const uint32_t partial = cell - table->n_full; /* 2^32 - ... of a full cell */
+    const bool is_partial = partial < table->n_partial;
+    const dg_partial *of = &table->partial[is_partial ? partial : 0]; /* which is always there */
+    const uint64_t ticks = dg_ticks_inwards(of->block, place->tick, last_tick);
+    const bool told = dg_arc_tells(accepted, height, dg_reach(ticks, table->tick_bits), &of->arc);
     place->block = of->block;
-    const dg_question_at q = {place, rest, of->level, 0};
-    return dg_decide_by_line(accepted, &table->lines[of->line], &q, table, bits);
+    if (table->n_full > table->n_coded &&
+        cell < table->n_full) { /* Gaussians have none, as a rule */
+        place->block = table->block_of[cell];
+        *accepted = true;
+        return true;
+    }
+    return told & is_partial;
 }
 
-/** Fetch into the cache what dg_decide looks at first: step 0, then, for what that brought, step 1. */
-static inline void dg_decide_soon(uint64_t word, int step, const dg_table *table)
-{
-    uint64_t cell = (word & ((UINT64_C(1) << table->index_bits) - 1)) - table->n_full;
-    cell = cell < table->n_partial ? cell : 0; /* partial[0] is always there */
-    if (step == 0) {
-        __builtin_prefetch(&table->partial[cell]);
-    } else {
-        __builtin_prefetch(&table->lines[table->partial[cell].line]);
-    }
-}
+/** Decide the attempt of a special cell, where dg_decide_at_once does not: of a partial cell by
+ *  dg_refine, of a tail, of a reject. height: the DG_HEIGHT_BITS leading bits of f.
+ *
+ *  Law:       with dg_decide_at_once, over uniform cells, ticks, heights, rests and bits,
+ *             Pr[*accepted and y = x - c] is proportional to Pr[x] of table->law, for every
+ *             integer x (PROOF.md).
+ *  Requires:  rest has table->rest_bytes bytes.
+ *  Ensures:   place->block is set.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM.
+ */
+dg_status dg_decide_in_doubt(dg_place *place, bool *accepted, uint32_t cell, uint32_t height,
+                             const uint8_t *rest, const dg_table *table, dg_bits *bits);
 
 #endif

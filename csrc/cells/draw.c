@@ -1,138 +1,58 @@
 #include "cells/draw.h"
 
-#include "base/dtype.h"
-#include "base/wide.h"
 #include "base/wipe.h"
 #include "cells/decide.h"
 #include "cells/look_up.h"
+#include "cells/sink.h"
 
 #include <string.h>
 
-enum { CHUNK_BYTES = 8192, MOST_DTYPE_REST = 2, CACHE_LINE = 64 };
+enum {
+    MOST_CHUNK = 8192,
+    MOST_REST_BYTES = 8192,
+    MOST_DTYPE_REST = 2,
+    HEIGHT_BYTES = DG_HEIGHT_BITS / 8,
+    CACHE_LINE = 64
+};
+
+/** How many draws are looked up together, at most. */
+static size_t batch_of(const dg_table *table)
+{
+    if (table->rest_bytes * DG_MOST_BATCH > MOST_REST_BYTES) {
+        return MOST_REST_BYTES / table->rest_bytes + 1;
+    }
+    /* planes and positions are at hand at once: DG_BITS_MOST bytes */
+    return table->tick_bits <= 16 ? DG_MOST_BATCH : DG_MOST_BATCH / 2;
+}
 
 size_t dg_table_chunk(const dg_table *table)
 {
-    if (table->rest_bytes * DG_MOST_CHUNK > CHUNK_BYTES) {
-        return CHUNK_BYTES / table->rest_bytes + 1;
-    }
-    /* the planes of a chunk, and its positions, are available at once: DG_BITS_MOST bytes */
-    return table->tick_bits <= 16 ? DG_MOST_CHUNK : DG_MOST_CHUNK / 2;
+    return table->rest_bytes > 0 ? batch_of(table) : (size_t)MOST_CHUNK;
 }
 
-/** A draw that the look-up leaves: its place in the round and its word, cell + tick 2^index_bits. */
-typedef struct flagged {
-    uint64_t word;
-    uint32_t at;
-} flagged;
-
-/** Where the draws of a chunk go. */
-typedef struct sink {
-    const dg_table *table;
-    uint8_t *out;  /* the chunk's part of the output */
-    size_t stride; /* bytes of an item */
-    bool wide;     /* items are integers of `stride` bytes, else of a dtype: */
-    dg_dtype dtype;
-    bool direct; /* the dtype holds the whole core, and there is no rest */
-    dg_wide c;
-    const uint8_t *next; /* the next chunk's part of the output, if it is written directly */
-    size_t next_bytes;
-    uint8_t *rest; /* the rests; of wide items they are the items' low bytes */
-    size_t rest_stride;
-} sink;
+/** A draw that neither the look-up nor an arc settles. */
+typedef struct doubtful {
+    uint16_t special; /* the number of its special cell */
+    uint16_t height;
+    uint16_t failed; /* its place in fill_state.failed */
+} doubtful;
 
 /** What one fill works with. */
 typedef struct fill_state {
     dg_bits *bits;
-    uint32_t n_flagged;
-    dg_found found;   /* in the round: found.at has the flagged draws */
+    uint32_t n_failed, n_doubtful;
+    dg_found found;
     bool first_round; /* which draws item i as its i-th; later ones draw pending[i] */
-    uint16_t pending[DG_MOST_CHUNK];
-    flagged flagged[DG_MOST_CHUNK];
-    int64_t y[DG_MOST_CHUNK];                      /* block 2^tick_bits + tick */
-    uint8_t rest[DG_MOST_CHUNK * MOST_DTYPE_REST]; /* of fills into a dtype */
+    size_t start;     /* of the batch in the round */
+    size_t behind;    /* items of the fill that come after the chunk */
+    size_t n_pending; /* of the next round so far, no more than start */
+    uint16_t pending[MOST_CHUNK];
+    uint16_t special[DG_MOST_BATCH];  /* the numbers of their cells, of the draws in found.at */
+    uint16_t failed[DG_MOST_BATCH];   /* the draws of the batch whose attempts failed, in order */
+    doubtful doubtful[DG_MOST_BATCH]; /* which are among the failed ones, until they are settled */
+    int64_t y[DG_MOST_BATCH];         /* block 2^tick_bits + tick, unless it goes to the output */
+    uint8_t rest[DG_MOST_BATCH * MOST_DTYPE_REST]; /* of fills into a dtype */
 } fill_state;
-
-/** Store value in out[i] if it fits the dtype. */
-static dg_status store(void *out, size_t i, dg_dtype dtype, dg_wide value)
-{
-    if (value.high == 0) {
-        return dg_dtype_store(out, i, dtype, false, value.low);
-    }
-    if (value.high == -1 && value.low != 0) {
-        return dg_dtype_store(out, i, dtype, true, 0 - value.low);
-    }
-    return DG_ERR_RANGE; /* 2^64 or more in size */
-}
-
-/** out[0 .. n_bytes) += c, in two's complement. */
-static dg_status add_centre(uint8_t *out, size_t n_bytes, const dg_table *table)
-{
-    const uint8_t *c = table->centre_bytes;
-    const size_t n_given = table->law->wide_bytes;
-    unsigned carry = 0;
-    uint8_t out_sign = out[n_bytes - 1] >> 7, c_sign = c[n_given - 1] >> 7;
-    for (size_t i = 0; i < n_bytes; i++) {
-        carry += (unsigned)out[i] + (i < n_given ? c[i] : c_sign * 255u);
-        out[i] = (uint8_t)carry;
-        carry >>= 8;
-    }
-    bool overflows = out_sign == c_sign && out[n_bytes - 1] >> 7 != out_sign;
-    return overflows ? DG_ERR_RANGE : DG_OK;
-}
-
-/** out[rest_bytes .. n_bytes) = y in two's complement. */
-static dg_status store_above_rest(uint8_t *out, size_t n_bytes, size_t rest_bytes, dg_wide y)
-{
-    for (size_t i = rest_bytes; i < n_bytes; i++) {
-        out[i] = (uint8_t)y.low;
-        y = dg_wide_down(y, 8);
-    }
-    const int64_t sign = out[n_bytes - 1] >= 128 ? -1 : 0;
-    return y.high == sign && y.low == (uint64_t)sign ? DG_OK : DG_ERR_RANGE;
-}
-
-/** Item i of the chunk = c + (y 2^(8 rest_bytes) + rest). */
-static dg_status put(const sink *to, size_t i, dg_wide y)
-{
-    const dg_table *table = to->table;
-    if (to->wide) {
-        uint8_t *item = to->out + i * to->stride;
-        DG_TRY(store_above_rest(item, to->stride, table->rest_bytes, y));
-        return mpz_sgn(table->law->c) == 0 ? DG_OK : add_centre(item, to->stride, table);
-    }
-    for (size_t k = table->rest_bytes; k > 0; k--) {
-        y = dg_wide_up(y, 8);
-        y.low |= to->rest[i * to->rest_stride + k - 1];
-    }
-    return store(to->out, i, to->dtype, dg_wide_add(to->c, y));
-}
-
-/** Item i = value, cut to the item. */
-static inline void put_item(uint8_t *out, size_t i, size_t stride, uint64_t value)
-{
-    const uint32_t value32 = (uint32_t)value;
-    const uint16_t value16 = (uint16_t)value;
-    const uint8_t value8 = (uint8_t)value;
-    switch (stride) {
-    case 1:
-        memcpy(out + i, &value8, 1);
-        break;
-    case 2:
-        memcpy(out + 2 * i, &value16, 2);
-        break;
-    case 4:
-        memcpy(out + 4 * i, &value32, 4);
-        break;
-    default:
-        memcpy(out + 8 * i, &value, 8);
-    }
-}
-
-/** Item i of the chunk = c + y, cut to the item: it fits if y is of the core. */
-static inline void put_directly(const sink *to, size_t i, uint64_t y)
-{
-    put_item(to->out, i, to->stride, to->c.low + y);
-}
 
 /** The bytes of the planes of n draws, without positions. */
 static size_t plane_bytes(size_t n, const dg_table *table)
@@ -154,187 +74,196 @@ static dg_status read_planes(dg_planes *planes, dg_found *found, size_t n, const
     return DG_OK;
 }
 
-/** The item that the look-up wrote, as far as it goes. */
-static inline uint64_t item_at(const uint8_t *out, size_t i, size_t stride)
+/** Read n heights: they stay where they are until more is read. */
+static dg_status read_heights(const uint8_t **heights, size_t n, dg_bits *bits)
 {
-    uint8_t value8;
-    uint16_t value16;
-    uint32_t value32;
-    uint64_t value;
-    switch (stride) {
-    case 1:
-        memcpy(&value8, out + i, 1);
-        return value8;
-    case 2:
-        memcpy(&value16, out + 2 * i, 2);
-        return value16;
-    case 4:
-        memcpy(&value32, out + 4 * i, 4);
-        return value32;
-    default:
-        memcpy(&value, out + 8 * i, 8);
-        return value;
-    }
-}
-
-/** Finish the draws that the look-up left whose cells are full; keep the others in state->flagged,
- * with their words, as reading on moves the buffer. */
-static void finish_full(uint8_t *out, size_t stride, uint64_t c, const dg_planes *planes,
-                        const dg_table *table, fill_state *state)
-{
-    const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
-    const uint64_t tick_mask = (UINT64_C(1) << table->tick_bits) - 1;
-    const uint32_t n = state->n_flagged;
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const size_t at = state->found.at[i], row = planes->rows[at] & row_mask;
-        const uint16_t special =
-            (uint16_t)(state->found.position_of[at] + table->rows.special[row]);
-        const uint32_t cell = table->n_coded + special;
-        /* the item is c + a multiple of 2^tick_bits + the tick; items hold the whole core, so they
-         * are longer than a tick */
-        const uint64_t tick = (item_at(out, at, stride) - c) & tick_mask;
-        const uint64_t word = cell | tick << table->index_bits;
-        /* of a cell that is not full: something, which nobody reads */
-        const uint64_t block = (uint64_t)(int64_t)table->block_of[cell];
-        put_item(out, at, stride, c + (block << table->tick_bits) + tick);
-        state->flagged[left] = (flagged){word, (uint32_t)at};
-        left += cell >= table->n_full;
-        dg_decide_soon(word, 0, table);
-    }
-    state->n_flagged = left;
-    for (uint32_t i = 0; i < left; i++) {
-        dg_decide_soon(state->flagged[i].word, 1, table);
-    }
-}
-
-/** Look up n draws: into the output if `directly`, else into state->y; note those that are left. */
-static dg_status look_up_round(const sink *to, size_t n, bool directly, fill_state *state)
-{
-    const dg_table *table = to->table;
-    dg_planes planes;
-    DG_TRY(read_planes(&planes, &state->found, n, table, state->bits));
-    uint8_t *out = directly ? to->out : (uint8_t *)state->y;
-    const size_t stride = directly ? to->stride : sizeof *state->y;
-    const uint64_t c = directly ? to->c.low : 0;
-    state->n_flagged = table->look_up(out, &state->found, stride, c, &planes, table);
-    finish_full(out, stride, c, &planes, table, state);
+    DG_TRY(dg_bits_refill(bits, HEIGHT_BYTES * n));
+    *heights = bits->buffer + bits->position;
+    bits->position += HEIGHT_BYTES * n;
     return DG_OK;
 }
 
-/** The item that the i-th draw of the round is for. */
-static inline size_t item_of(size_t i, const fill_state *state)
+static inline uint32_t height_at(const uint8_t *heights, size_t i)
 {
-    return state->first_round ? i : state->pending[i];
+    return heights[2 * i] | (uint32_t)heights[2 * i + 1] << 8;
 }
 
-/** Put the draws of a round whose cells are full: those between the flagged ones. */
-static dg_status put_full(const sink *to, size_t n, const fill_state *state)
+/** Where the look-up writes, and draws in special cells as far as these are of the core: c + y of
+ *  the i-th draw of the batch, cut to the item. */
+typedef struct destination {
+    uint8_t *out;
+    size_t stride;
+    uint64_t c;
+} destination;
+
+/** The tick of a draw, from what the look-up wrote: c + a multiple of 2^tick_bits + the tick. Items
+ *  hold the whole core, so they are longer than a tick. */
+static inline uint64_t tick_at(const destination *to, size_t at, size_t stride,
+                               const dg_table *table)
+{
+    return (dg_item_at(to->out, at, stride) - to->c) & ((UINT64_C(1) << table->tick_bits) - 1);
+}
+
+/** Memory that is written next, to be brought to the cache a few lines at a time. */
+typedef struct fetching {
+    const uint8_t *next, *end;
+    size_t lines; /* at a time */
+} fetching;
+
+/** The output of the batch that follows one of n draws, in n_steps; `left` draws follow in its
+ *  chunk. */
+static fetching fetch_next(const dg_sink *to, size_t n, size_t left, size_t n_steps,
+                           const fill_state *state)
+{
+    const size_t after = left + state->behind, most = after < n ? after : n;
+    const uint8_t *next = to->out + (state->start + n) * to->stride;
+    if (!to->direct || !state->first_round || n_steps == 0) {
+        return (fetching){next, next, 0};
+    }
+    const size_t n_bytes = most * to->stride;
+    return (fetching){next, next + n_bytes, n_bytes / CACHE_LINE / n_steps + 1};
+}
+
+/** A step, while decisions keep the processor busy: the look-up writes faster than memory takes it.
+ *  */
+static inline void fetch_step(fetching *what)
+{
+    for (size_t i = 0; i < what->lines && what->next < what->end; i++) {
+        __builtin_prefetch(what->next, 1, 2);
+        what->next += CACHE_LINE;
+    }
+}
+
+/** Which special cells the n draws are in that the look-up leaves. What an arc decides by is
+ *  fetched into the cache, as it may lie anywhere in the table. */
+static void find_special(size_t n, const dg_planes *planes, const dg_table *table,
+                         fill_state *state)
+{
+    const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
+    const uint32_t n_coded = table->n_coded, n_full = table->n_full, n_partial = table->n_partial;
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t at = state->found.at[i];
+        const size_t row = planes->rows[at] & row_mask;
+        const uint16_t special =
+            (uint16_t)(state->found.position_of[at] + table->rows.special[row]);
+        const uint32_t partial = n_coded + special - n_full; /* 2^32 - ... of a full cell */
+        state->special[i] = special;
+        __builtin_prefetch(&table->partial[partial < n_partial ? partial : 0]);
+    }
+}
+
+/** settle_at_once for items of `stride` bytes. */
+static inline __attribute__((always_inline)) void
+settle_items(const destination *to, size_t stride, size_t n, const uint8_t *heights,
+             fetching *meanwhile, const dg_table *table, fill_state *state)
+{
+    uint32_t n_failed = 0, n_doubtful = 0;
+    for (size_t i = 0; i < n; i++) {
+        fetch_step(meanwhile);
+        const uint16_t at = state->found.at[i];
+        const uint32_t cell = table->n_coded + state->special[i], height = height_at(heights, i);
+        dg_place place = {0, tick_at(to, at, stride, table)};
+        bool accepted;
+        const bool told = dg_decide_at_once(&place, &accepted, cell, height, table);
+        const uint64_t above = (uint64_t)place.block << table->tick_bits;
+        dg_item_put(to->out, at, stride, to->c + above + place.tick);
+        state->failed[n_failed] = at;
+        if (__builtin_expect(!told, 0)) {
+            state->doubtful[n_doubtful++] =
+                (doubtful){state->special[i], (uint16_t)height, (uint16_t)n_failed};
+            accepted = false;
+        }
+        n_failed += !accepted;
+    }
+    state->n_failed = n_failed;
+    state->n_doubtful = n_doubtful;
+}
+
+/** Settle the n draws in special cells that an arc decides, and those whose cell is full: y goes to
+ *  the destination. So does something, of the core, for those that fail. The others are noted as
+ *  doubtful, and as failed. */
+static void settle_at_once(const destination *to, size_t n, const uint8_t *heights,
+                           fetching *meanwhile, const dg_table *table, fill_state *state)
+{
+    switch (to->stride) {
+    case 1:
+        settle_items(to, 1, n, heights, meanwhile, table, state);
+        break;
+    case 2:
+        settle_items(to, 2, n, heights, meanwhile, table, state);
+        break;
+    case 4:
+        settle_items(to, 4, n, heights, meanwhile, table, state);
+        break;
+    default:
+        settle_items(to, 8, n, heights, meanwhile, table, state);
+    }
+}
+
+/** The item that the i-th draw of the batch is for. */
+static inline size_t item_of(size_t i, const fill_state *state)
+{
+    return state->first_round ? state->start + i : state->pending[state->start + i];
+}
+
+/** Settle a doubtful draw. Ensures: it is put if it is accepted. */
+static dg_status settle_exactly(bool *accepted, const dg_sink *to, const doubtful *of,
+                                const destination *target, fill_state *state)
+{
+    const dg_table *table = to->table;
+    const size_t at = state->failed[of->failed], item = item_of(at, state);
+    const uint32_t cell = table->n_coded + of->special;
+    const uint8_t *rest = to->rest + item * to->rest_stride;
+    dg_place place = {0, tick_at(target, at, target->stride, table)};
+    DG_TRY(dg_decide_in_doubt(&place, accepted, cell, of->height, rest, table, state->bits));
+    if (!*accepted) {
+        return DG_OK;
+    }
+    const dg_wide y = dg_wide_up(dg_wide_of(place.block), table->tick_bits);
+    return dg_sink_put(to, item, dg_wide_add(y, dg_wide_of_unsigned(place.tick)));
+}
+
+/** Settle the doubtful draws of a batch. Ensures: failed has those that failed. */
+static dg_status settle_doubtful(const dg_sink *to, const destination *target, fill_state *state)
+{
+    enum { NONE = UINT16_MAX };
+    if (state->n_doubtful == 0) {
+        return DG_OK;
+    }
+    for (uint32_t i = 0; i < state->n_doubtful; i++) {
+        const doubtful *of = &state->doubtful[i];
+        bool accepted;
+        DG_TRY(settle_exactly(&accepted, to, of, target, state));
+        if (accepted) {
+            state->failed[of->failed] = NONE;
+        }
+    }
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < state->n_failed; i++) {
+        state->failed[left] = state->failed[i];
+        left += state->failed[i] != NONE;
+    }
+    state->n_failed = left;
+    return DG_OK;
+}
+
+/** Put the draws of a batch that are settled, from state->y: those between the failed ones. */
+static dg_status put_settled(const dg_sink *to, size_t n, const fill_state *state)
 {
     uint32_t next = 0;
     for (size_t i = 0; i < n; i++) {
-        if (next < state->n_flagged && state->flagged[next].at == i) {
+        if (next < state->n_failed && state->failed[next] == i) {
             next++;
-            continue;
+        } else if (to->direct) {
+            dg_item_put(to->out, item_of(i, state), to->stride, to->c.low + (uint64_t)state->y[i]);
+        } else {
+            DG_TRY(dg_sink_put(to, item_of(i, state), dg_wide_of(state->y[i])));
         }
-        DG_TRY(put(to, item_of(i, state), dg_wide_of(state->y[i])));
     }
     return DG_OK;
 }
 
-/** How many cache lines of the next chunk's output go with each flagged draw. */
-static size_t next_lines(const sink *to, const fill_state *state)
-{
-    const size_t most = to->next_bytes / CACHE_LINE;
-    return state->n_flagged == 0 ? 0 : most / state->n_flagged + 1;
-}
-
-/** Have n lines of the next chunk's output brought to the cache, while decisions keep the processor
- * busy: the look-up writes faster than memory takes it. */
-static inline void fetch_next(const sink *to, size_t first, size_t n)
-{
-    for (size_t i = first; i < first + n && i * CACHE_LINE < to->next_bytes; i++) {
-        __builtin_prefetch(to->next + i * CACHE_LINE, 1, 2);
-    }
-}
-
-/** Decide the flagged draws of a round. Ensures: *n_left draws, whose attempts failed, are pending.
- */
-static dg_status decide_flagged(const sink *to, size_t *n_left, fill_state *state)
-{
-    const dg_table *table = to->table;
-    uint32_t left = 0;
-    const size_t lines = state->first_round ? next_lines(to, state) : 0;
-    for (uint32_t i = 0; i < state->n_flagged; i++) {
-        fetch_next(to, i * lines, lines);
-        const size_t position = item_of(state->flagged[i].at, state);
-        const uint8_t *rest = to->rest + position * to->rest_stride;
-        dg_place place;
-        bool accepted;
-        DG_TRY(dg_decide(&place, &accepted, state->flagged[i].word, rest, table, state->bits));
-        dg_wide y = dg_wide_up(dg_wide_of(place.block), table->tick_bits);
-        y = dg_wide_add(y, dg_wide_of_unsigned(place.tick));
-        bool in_core = place.block >= table->first_block && place.block <= table->last_block;
-        if (to->direct && in_core) { /* what failed is written over in a later round */
-            put_directly(to, position, y.low);
-        } else if (accepted) {
-            DG_TRY(put(to, position, y));
-        }
-        /* left <= flagged[i].at: nothing that is still needed is written over */
-        state->pending[left] = (uint16_t)position;
-        left += !accepted;
-    }
-    *n_left = left;
-    return DG_OK;
-}
-
-/** Draw the n samples of a chunk, in rounds: one for all of them, the next one for those whose
- * attempt failed, until there are none. */
-static dg_status fill_chunk(const sink *to, size_t n, fill_state *state)
-{
-    bool directly = to->direct;
-    state->first_round = true;
-    while (n > 0) {
-        DG_TRY(look_up_round(to, n, directly, state));
-        for (size_t i = 0; i < n && to->table->rest_bytes > 0; i++) {
-            uint8_t *rest = to->rest + item_of(i, state) * to->rest_stride;
-            DG_TRY(dg_bits_take(rest, to->table->rest_bytes, state->bits));
-        }
-        if (to->direct && !directly) {
-            for (size_t i = 0; i < n; i++) { /* what is flagged is written over */
-                put_directly(to, item_of(i, state), (uint64_t)state->y[i]);
-            }
-        } else if (!directly) {
-            DG_TRY(put_full(to, n, state));
-        }
-        DG_TRY(decide_flagged(to, &n, state));
-        directly = false;
-        state->first_round = false;
-    }
-    return DG_OK;
-}
-
-/** c. Requires: below 2^64 in size. */
-static dg_wide centre_of(const dg_table *table)
-{
-    uint64_t magnitude = 0;
-    mpz_export(&magnitude, NULL, -1, sizeof magnitude, 0, 0, table->law->c);
-    bool negative = mpz_sgn(table->law->c) < 0;
-    return negative ? (dg_wide){-1, 0 - magnitude} : dg_wide_of_unsigned(magnitude);
-}
-
-/** Whether every integer of the core fits the dtype. Requires: no rest, so block_bits <= 48. */
-static bool core_fits(dg_dtype dtype, const dg_table *table)
-{
-    uint64_t probe;
-    dg_wide c = centre_of(table);
-    int64_t w = INT64_C(1) << table->block_bits;
-    int64_t first = table->first_block * w, last = (table->last_block + 1) * w - 1;
-    return store(&probe, 0, dtype, dg_wide_add(c, dg_wide_of(first))) == DG_OK &&
-           store(&probe, 0, dtype, dg_wide_add(c, dg_wide_of(last))) == DG_OK;
-}
-
-/** How many bytes the rest of the fill is certain, or likely, to use beyond the present chunk. */
+/** How many bytes the rest of the fill is certain, or likely, to use beyond the present batch. */
 static void look_ahead(size_t draws_left, const dg_table *table, dg_bits *bits)
 {
     size_t some = draws_left < DG_BITS_CAPACITY ? draws_left : DG_BITS_CAPACITY;
@@ -346,29 +275,79 @@ static void look_ahead(size_t draws_left, const dg_table *table, dg_bits *bits)
     }
 }
 
+/** Make an attempt for n draws of a round, of which `left` follow. Ensures: those that fail are
+ *  pending. */
+static dg_status draw_batch(const dg_sink *to, size_t n, size_t left, fill_state *state)
+{
+    const dg_table *table = to->table;
+    const bool directly = to->direct && state->first_round;
+    const destination target =
+        directly ? (destination){to->out + state->start * to->stride, to->stride, to->c.low}
+                 : (destination){(uint8_t *)state->y, sizeof *state->y, 0};
+    dg_planes planes;
+    look_ahead(left + state->behind, table, state->bits);
+    DG_TRY(read_planes(&planes, &state->found, n, table, state->bits));
+    const size_t n_special =
+        table->look_up(target.out, &state->found, target.stride, target.c, &planes, table);
+    find_special(n_special, &planes, table, state);
+    const uint8_t *heights;
+    DG_TRY(read_heights(&heights, n_special, state->bits));
+    fetching meanwhile = fetch_next(to, n, left, n_special, state);
+    settle_at_once(&target, n_special, heights, &meanwhile, table, state);
+    for (size_t i = 0; i < n && table->rest_bytes > 0; i++) {
+        uint8_t *rest = to->rest + item_of(i, state) * to->rest_stride;
+        DG_TRY(dg_bits_take(rest, table->rest_bytes, state->bits));
+    }
+    if (!directly) {
+        DG_TRY(put_settled(to, n, state));
+    }
+    DG_TRY(settle_doubtful(to, &target, state));
+    for (uint32_t i = 0; i < state->n_failed; i++) {
+        /* n_pending <= start + failed[i]: nothing that is still needed is written over */
+        state->pending[state->n_pending++] = (uint16_t)item_of(state->failed[i], state);
+    }
+    return DG_OK;
+}
+
+/** Draw the n samples of a chunk, in rounds: one for all of them, the next one for those whose
+ *  attempt failed, until there are none. */
+static dg_status fill_chunk(const dg_sink *to, size_t n, fill_state *state)
+{
+    const size_t batch = batch_of(to->table);
+    for (state->first_round = true; n > 0; state->first_round = false) {
+        state->n_pending = 0;
+        for (state->start = 0; state->start < n; state->start += batch) {
+            const size_t left = n - state->start, some = left < batch ? left : batch;
+            DG_TRY(draw_batch(to, some, left - some, state));
+        }
+        n = state->n_pending;
+    }
+    return DG_OK;
+}
+
 /** Wipe what a fill of n draws touched. */
 static void wipe_state(fill_state *state, size_t n)
 {
-    size_t most = n < DG_MOST_CHUNK ? n : (size_t)DG_MOST_CHUNK;
+    const size_t all = n < MOST_CHUNK ? n : (size_t)MOST_CHUNK;
+    const size_t most = n < DG_MOST_BATCH ? n : (size_t)DG_MOST_BATCH;
     dg_wipe(state->found.at, (most + DG_FOUND_BEHIND) * sizeof *state->found.at);
     dg_wipe(state->found.position_of, most + DG_FOUND_BEHIND);
     dg_wipe(state->found.code, most + DG_FOUND_BEHIND);
-    dg_wipe(state->pending, most * sizeof *state->pending);
-    dg_wipe(state->flagged, most * sizeof *state->flagged);
+    dg_wipe(state->pending, all * sizeof *state->pending);
+    dg_wipe(state->special, most * sizeof *state->special);
+    dg_wipe(state->failed, most * sizeof *state->failed);
+    dg_wipe(state->doubtful, most * sizeof *state->doubtful);
     dg_wipe(state->y, most * sizeof *state->y);
     dg_wipe(state->rest, most * MOST_DTYPE_REST);
 }
 
 /** Fill n items, chunk by chunk. Not inlined: what it spills must lie where `fill` wipes. */
-static __attribute__((noinline)) dg_status fill_chunks(sink *to, size_t n, fill_state *state)
+static __attribute__((noinline)) dg_status fill_chunks(dg_sink *to, size_t n, fill_state *state)
 {
     const size_t chunk = dg_table_chunk(to->table);
     for (size_t done = 0; done < n; done += chunk) {
-        size_t some = n - done < chunk ? n - done : chunk;
-        const size_t left = n - done - some;
-        look_ahead(left, to->table, state->bits);
-        to->next = to->out + some * to->stride;
-        to->next_bytes = to->direct ? (left < chunk ? left : chunk) * to->stride : 0;
+        const size_t some = n - done < chunk ? n - done : chunk;
+        state->behind = n - done - some;
         if (to->wide) {
             to->rest = to->out;
         }
@@ -379,8 +358,8 @@ static __attribute__((noinline)) dg_status fill_chunks(sink *to, size_t n, fill_
 }
 
 /** Fill n items, then wipe the state and the stack below it, where the caller of ours, who wipes
- * the stack below itself, may not reach. */
-static dg_status fill(sink *to, size_t n, dg_bits *bits, fill_state *state)
+ *  the stack below itself, may not reach. */
+static dg_status fill(dg_sink *to, size_t n, dg_bits *bits, fill_state *state)
 {
     state->bits = bits;
     dg_status status = fill_chunks(to, n, state);
@@ -396,14 +375,7 @@ dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_tabl
         return DG_ERR_RANGE;
     }
     fill_state state;
-    sink to = {.table = table,
-               .out = out,
-               .stride = dg_dtype_size(dtype),
-               .dtype = dtype,
-               .direct = table->rest_bytes == 0 && core_fits(dtype, table),
-               .c = centre_of(table),
-               .rest = state.rest,
-               .rest_stride = table->rest_bytes};
+    dg_sink to = dg_sink_for_dtype(out, dtype, state.rest, table);
     return fill(&to, n, bits, &state);
 }
 
@@ -414,6 +386,6 @@ dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_t
         return DG_ERR_RANGE;
     }
     fill_state state;
-    sink to = {.table = table, .out = out, .stride = n_bytes, .wide = true, .rest_stride = n_bytes};
+    dg_sink to = dg_sink_for_bytes(out, n_bytes, table);
     return fill(&to, n, bits, &state);
 }

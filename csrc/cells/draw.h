@@ -1,16 +1,17 @@
 /* Drawing from a cell table.
  *
  * Protocol. Draws come in chunks, a chunk is drawn in rounds. The first round is for all its draws,
- * the next for those whose attempt failed, until there are none. A round of n draws reads
+ * the next for those whose attempt failed, until there are none. A round is made in batches: a batch
+ * of n draws reads
  *   1. n bytes, a row each; then n ticks in planes (dg_planes); then a byte for each mixed row, in
  *      order: the position;
- *   2. n times rest_bytes;
- *   3. for each draw whose cell is partial or of a tail, in order, what its decision reads: in the
- * tails bytes
- * for the level; then 7 bytes of height; more where the decision has to be refined. A chunk has
- * dg_table_chunk draws, the last one of a fill what is left. So the bytes read, and the draws, do
- * not depend on the instruction set, the output type, or where a fill is cut, as long as it is cut
- * at multiples of the chunk.
+ *   2. 2 bytes for each draw in a special cell, in order: the height;
+ *   3. n times rest_bytes;
+ *   4. for each draw that is not settled yet, in order, what its decision reads: in the tails bytes
+ *      for the level; more of the height where the decision has to be refined.
+ * A chunk has dg_table_chunk draws, the last one of a fill what is left. So the bytes read, and the
+ * draws, do not depend on the instruction set, the output type, or where a fill is cut, as long as it
+ * is cut at multiples of the chunk.
  */
 #ifndef DG_CELLS_DRAW_H
 #define DG_CELLS_DRAW_H

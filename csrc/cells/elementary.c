@@ -206,13 +206,17 @@ static scaled power(scaled x, scaled t_lower, scaled t_upper, bool up)
     return exp_bound(positive ? z : -z, up);
 }
 
-/** x as it is. Requires: x > 0, a number. */
-static scaled get_scaled(const mpfr_t x, mpz_t scratch)
+/** x as it is. Its limbs are read where they lie: what MPFR gives an integer of its own, it may move,
+ *  and the old one would stay behind unwiped. Requires: x > 0, a number of DG_WORDS_PRECISION bits. */
+static scaled get_scaled(const mpfr_t x)
 {
+    DG_REQUIRES(mpfr_get_prec(x) == DG_WORDS_PRECISION);
     uint64_t words[2] = {0, 0};
-    const mpfr_exp_t exponent = mpfr_get_z_2exp(scratch, x);
-    mpz_export(words, NULL, -1, sizeof words[0], 0, 0, scratch);
-    return (scaled){(dg_u128)words[1] << 64 | words[0], (long)exponent + WORD_BITS};
+    mpz_t limbs;
+    (void)mpz_roinit_n(limbs, mpfr_custom_get_significand(x), DG_WORDS_PRECISION / GMP_NUMB_BITS);
+    mpz_export(words, NULL, -1, sizeof words[0], 0, 0, limbs);
+    return (scaled){(dg_u128)words[1] << 64 | words[0],
+                    (long)mpfr_get_exp(x) - DG_WORDS_PRECISION + WORD_BITS};
 }
 
 /** out = value 2^-bits, exactly. */
@@ -224,12 +228,12 @@ static void set_word(mpfr_t out, dg_u128 value, long bits, mpz_t scratch)
 }
 
 /** 2^bits x, rounded. Requires: 0 <= 2^bits x < 2^128. */
-static dg_u128 get_word(const mpfr_t x, long bits, bool up, mpz_t scratch)
+static dg_u128 get_word(const mpfr_t x, long bits, bool up)
 {
     if (mpfr_zero_p(x)) {
         return 0;
     }
-    const scaled as_is = get_scaled(x, scratch);
+    const scaled as_is = get_scaled(x);
     const long drop = WORD_BITS - as_is.exponent - bits;
     if (drop >= 128) {
         return up;
@@ -245,7 +249,7 @@ void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up, mpz_t scratch)
         return;
     }
     const bool far = mpfr_cmp_ui(x, 128) >= 0;
-    dg_u128 value = far ? 0 : exp_negative(get_word(x, EXPONENT_BITS, !up, scratch));
+    dg_u128 value = far ? 0 : exp_negative(get_word(x, EXPONENT_BITS, !up));
     if (up) {
         value = value < ONE - EXP_ERROR ? value + EXP_ERROR : ONE;
     } else {
@@ -263,8 +267,8 @@ void dg_log_integer(mpfr_t out, uint32_t n, mpz_t scratch)
 void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_upper, bool up,
               mpz_t scratch)
 {
-    const scaled base = get_scaled(x, scratch);
-    const scaled lower = get_scaled(t_lower, scratch), upper = get_scaled(t_upper, scratch);
+    const scaled base = get_scaled(x);
+    const scaled lower = get_scaled(t_lower), upper = get_scaled(t_upper);
     DG_REQUIRES(base.exponent <= 1 << 20 && base.exponent >= -(1 << 20));
     const scaled result = power(base, lower, upper, up);
     if (result.exponent == POWER_LIMIT) {
@@ -276,7 +280,8 @@ void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_u
 
 uint64_t dg_get_word(const mpfr_t x, long bits, bool up, mpz_t scratch)
 {
-    return (uint64_t)get_word(x, bits, up, scratch);
+    (void)scratch;
+    return (uint64_t)get_word(x, bits, up);
 }
 
 #else /* by MPFR */

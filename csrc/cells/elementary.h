@@ -1,4 +1,4 @@
-/* exp, log and powers for building tables, and for most of what a line does not decide: at
+/* exp, log and powers for building tables, and for most of what an arc does not decide: at
  * DG_WORDS_PRECISION, with errors of some 2^-100, in 128-bit words and so in a tenth of the time of
  * MPFR's, which are for any precision. The bounds of their errors are derived in elementary.c;
  * tests/c/test_elementary.c holds them against MPFR. Where the compiler has no 128-bit words,

@@ -1,4 +1,4 @@
-/* The hot loop: blocks of a round of draws, without decisions. One pair of functions per instruction
+/* The hot loop: blocks of a batch of draws, without decisions. One pair of functions per instruction
  * set, all with the same output; tests force each. */
 #ifndef DG_CELLS_LOOK_UP_H
 #define DG_CELLS_LOOK_UP_H
@@ -6,22 +6,22 @@
 #include "cells/table.h"
 
 enum {
-    DG_MOST_CHUNK = 2048,   /* draws of a round, at most */
+    DG_MOST_BATCH = 2048,   /* draws that are looked up together, at most */
     DG_LOOK_UP_BEHIND = 64, /* bytes behind a plane that may be read, and are not used */
     DG_FOUND_BEHIND = 64 /* entries behind the last draw's that may be written, and are not used */
 };
 
-/** What is found out about the draws of a round. */
+/** What is found out about the draws of a batch. */
 struct dg_found {
-    uint16_t at[DG_MOST_CHUNK + DG_FOUND_BEHIND];         /* the draws that the look-up leaves */
-    uint8_t position_of[DG_MOST_CHUNK + DG_FOUND_BEHIND]; /* of draws in mixed rows */
+    uint16_t at[DG_MOST_BATCH + DG_FOUND_BEHIND];         /* the draws that the look-up leaves */
+    uint8_t position_of[DG_MOST_BATCH + DG_FOUND_BEHIND]; /* of draws in mixed rows */
     uint8_t
-        code[DG_MOST_CHUNK + DG_FOUND_BEHIND]; /* for the loops themselves, as is `at` at first */
+        code[DG_MOST_BATCH + DG_FOUND_BEHIND]; /* for the loops themselves, as is `at` at first */
 };
 
-/** Begin a round of draws with these rows.
+/** Begin a batch of draws with these rows.
  *
- *  Requires:  n <= DG_MOST_CHUNK; DG_LOOK_UP_BEHIND readable bytes behind the rows.
+ *  Requires:  n <= DG_MOST_BATCH; DG_LOOK_UP_BEHIND readable bytes behind the rows.
  *  Returns:   how many of the rows are mixed.
  */
 dg_find_mixed dg_find_mixed_portable;

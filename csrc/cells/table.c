@@ -233,7 +233,8 @@ static void lay_out(dg_builder *build)
     for (int32_t block = table->first_block; block <= table->last_block; block++) {
         const uint32_t cells = cells_in(block, build);
         for (uint32_t level = full_cells_in(block, build); level < cells; level++) {
-            table->partial[n_partial++] = (dg_partial){(int16_t)block, (uint16_t)level, 0};
+            table->partial[n_partial++] =
+                (dg_partial){(int16_t)block, (uint16_t)level, {0, 0, 0, 0}};
         }
     }
 }
@@ -287,17 +288,6 @@ static void choose_blocks(dg_table *table, long block_bits)
     table->tick_bits = (unsigned)(table->block_bits - 8 * table->rest_bytes);
 }
 
-/** f as a distance, to the nearest unit. */
-static int64_t centre_distance(dg_builder *build)
-{
-    const dg_law *law = build->table->law;
-    mpfr_ptr centre = build->e.work;
-    mpfr_set_z(centre, law->n, MPFR_RNDN);
-    mpfr_div_z(centre, centre, law->d, MPFR_RNDN);
-    mpfr_mul_2si(centre, centre, DG_DISTANCE_BITS - (long)build->table->block_bits, MPFR_RNDN);
-    return mpfr_get_sj(centre, MPFR_RNDN);
-}
-
 /** table->centre_bytes = c in two's complement; law->wide_bytes leaves room for its sign. */
 static dg_status write_centre(dg_table *table)
 {
@@ -324,16 +314,15 @@ static dg_status build_table(dg_builder *build)
     count_partial_and_rows(build);
     table->block_of = calloc((size_t)1 << table->index_bits, sizeof *table->block_of);
     table->partial = calloc((size_t)table->n_partial + 1, sizeof *table->partial);
-    table->lines = calloc(dg_build_most_lines(table), sizeof *table->lines);
-    if (table->block_of == NULL || table->partial == NULL || table->lines == NULL) {
+    dg_build_tail_arc_bits(table);
+    table->tail_arcs = calloc(dg_table_tail_arcs(table), sizeof *table->tail_arcs);
+    if (table->block_of == NULL || table->partial == NULL || table->tail_arcs == NULL) {
         return DG_ERR_NOMEM;
     }
     DG_TRY(dg_memory_at_hand(table->law->room_bytes));
     lay_out(build);
-    table->centre = centre_distance(build);
     DG_TRY(write_centre(table));
-    dg_build_lines(build);
-    return DG_OK;
+    return dg_build_arcs(build);
 }
 
 static void choose_look_up(dg_table *table, dg_isa isa)
@@ -394,7 +383,7 @@ void dg_table_release(dg_table *table)
         free(table->centre_bytes);
         free(table->block_of);
         free(table->partial);
-        free(table->lines);
+        free(table->tail_arcs);
         free(table);
     }
 }

@@ -4,11 +4,12 @@
  *   w = 2^block_bits        block j holds the integers y = j w ... j w + w - 1, relative to c
  *   H = height              slabs of height 1/H under g; g(0) = 1
  *   cell (j, m)             block j times [m/H, (m+1)/H), m the level
- *   tick                    the low bits of y that a word decides on: y = j w + tick 2^(8
- * rest_bytes)
- *                           + rest
- *   distance                |y - f| in units of w 2^-48
- *   a height in a cell      in units of 2^-56 of the cell's height
+ *   tick                    the low bits of y that a table looks at:
+ *                           y = j w + tick 2^(8 rest_bytes) + rest
+ *   reach                   how far outwards from the centre y lies in a range of integers, in
+ *   units
+ *                           of 2^-16 of the range, rounded down
+ *   a height in a cell      in units of 2^-16 of the cell's height
  */
 #ifndef DG_CELLS_TABLE_H
 #define DG_CELLS_TABLE_H
@@ -19,40 +20,43 @@
 #include "exact/law.h"
 
 enum {
-    DG_INDEX_BITS = 16,    /* of every table but those that tests make smaller: row and position */
-    DG_TICK_BITS = 48,     /* at most; DG_INDEX_BITS + DG_TICK_BITS = 64 */
-    DG_DISTANCE_BITS = 48, /* binary places of a distance, in blocks */
-    DG_HEIGHT_BITS = 56,   /* binary places of a height in a cell */
-    DG_SLOPE_BITS = 40,    /* binary places of a slope */
-    DG_TAIL_LEVELS = 16,   /* tail blocks with lines; those beyond are decided by dg_refine */
-    DG_TAIL_LINES = 8      /* lines a tail block has, at most */
+    DG_INDEX_BITS = 16,  /* of every table but those that tests make smaller: row and position */
+    DG_TICK_BITS = 48,   /* at most; DG_INDEX_BITS + DG_TICK_BITS = 64 */
+    DG_HEIGHT_BITS = 16, /* binary places of a height in a cell */
+    DG_REACH_BITS = 24,  /* binary places of a reach */
+    DG_TAIL_LEVELS = 16, /* tail blocks with arcs; those beyond are decided by dg_refine */
+    DG_TAIL_ARCS = 8     /* arcs a tail block has, at most */
 };
 
-/** A line that bounds t = 2^56 (2^i H g - m) against the distance, i the tail level (0 in the
- *  core): v = base + floor((far - distance) slope / 2^40), where the second term is held
- *  within 2^62 in size, and
+/** An arc that bounds t = 2^16 (2^i H g - m) on a range of integers, a block of the core (i = 0) or
+ *  a
+ *  part of the i-th tail block: a parabola, q the reach,
  *
- *    C(v - error) <= C(t) <= C(v + error),   C(t) = t clamped to [0, 2^56],
+ *    v = base - floor(slope q / 2^24) + floor(bulge floor(q (2^24 - q) / 2^30) / 2^16),
+ *    C(v - error) <= C(t) <= C(v + error),   C(t) = t clamped to [0, 2^16],
  *
- *  for every y of the cells that use it, whatever its rest. A height F of [0, 2^56) is compared
- *  with t, so the clamped values decide the same. */
-typedef struct dg_line {
-    int64_t base, error;
-    uint64_t far, slope;
-} dg_line;
+ *  for every y of the range. A height F of [0, 2^16) is compared with t, so the clamped values
+ *  decide
+ *  the same. base is at most 2^30 in size, so is slope, and bulge 2^14. */
+typedef struct dg_arc {
+    int32_t base;
+    uint32_t slope;
+    uint16_t error;
+    int16_t bulge;
+} dg_arc;
 
-/** The error of a line that says nothing. */
-#define DG_UNKNOWN_ERROR (INT64_C(1) << 60)
+/** The error of an arc that says nothing; its base is 1. */
+#define DG_UNKNOWN_ERROR UINT16_MAX
 
 typedef struct dg_partial {
     int16_t block;
     uint16_t level;
-    uint32_t line;
+    dg_arc arc; /* of its block */
 } dg_partial;
 
 typedef struct dg_table dg_table;
 
-/** The bits of the draws of a round, in planes: a byte of each draw, or a bit of each, together. */
+/** The bits of the draws of a batch, in planes: a byte of each draw, or a bit of each, together. */
 typedef struct dg_planes {
     size_t n;             /* draws */
     const uint8_t *rows;  /* n bytes */
@@ -83,14 +87,18 @@ struct dg_table {
      * reject. Special cell i of the rows is cell n_coded + i. */
     int32_t coded_first, coded_last; /* block of code 0 */
     uint32_t n_coded, n_full, n_partial, n_tail_side;
-    uint32_t n_lines, tail_lines; /* lines[tail_lines ...]: by side (left first), level, part */
-    unsigned tail_line_bits;      /* 2^this lines a tail block */
-    int64_t centre;               /* f, as a distance */
-    uint8_t *centre_bytes;        /* c in two's complement, law->wide_bytes of them */
-    int16_t *block_of;            /* of the full cells */
+    unsigned tail_arc_bits; /* 2^this arcs a tail block */
+    uint8_t *centre_bytes;  /* c in two's complement, law->wide_bytes of them */
+    int16_t *block_of;      /* of the full cells */
     dg_partial *partial;
-    dg_line *lines;
+    dg_arc *tail_arcs; /* by side (left first), level, part */
 };
+
+/** How many arcs the tails have. */
+static inline uint32_t dg_table_tail_arcs(const dg_table *table)
+{
+    return UINT32_C(2) * DG_TAIL_LEVELS << table->tail_arc_bits;
+}
 
 /** Build the table of a law.
  *

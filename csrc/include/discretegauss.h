@@ -196,10 +196,8 @@ typedef struct dg_table_info {
     uint32_t n_full;
     uint32_t n_partial;
     uint32_t n_tail_side;
-    uint32_t n_lines;
-    uint32_t tail_lines;
-    uint32_t tail_line_bits;
-    int64_t centre;
+    uint32_t n_tail_arcs;
+    uint32_t tail_arc_bits;
     uint32_t row_bits;
     uint32_t position_bits;
     int32_t coded_first;
@@ -227,9 +225,8 @@ DG_API void dg_table_free(dg_table *table);
 /** Facts about a table. */
 DG_API void dg_table_describe(dg_table_info *info, const dg_table *table);
 
-/** Copy out cell i < n_full + n_partial: its block, its level (of a partial cell) and its line. */
-DG_API void dg_table_cell(int32_t *block, uint32_t *level, uint32_t *line, uint32_t i,
-                          const dg_table *table);
+/** Copy out cell i < n_full + n_partial: its block, its level (of a partial cell). */
+DG_API void dg_table_cell(int32_t *block, uint32_t *level, uint32_t i, const dg_table *table);
 
 /** Copy out row i < 2^row_bits: its three pieces end before end[0], end[1] and 2^position_bits; piece
  *  k belongs to block coded_first + code[k], or, if code[k] is DG_SPECIAL_CODE, its position p to cell
@@ -237,9 +234,10 @@ DG_API void dg_table_cell(int32_t *block, uint32_t *level, uint32_t *line, uint3
 DG_API void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t i,
                          const dg_table *table);
 
-/** Copy out line i < n_lines. */
-DG_API void dg_table_line(int64_t *base, int64_t *error, uint64_t *far, uint64_t *slope,
-                          uint32_t *shift, uint32_t i, const dg_table *table);
+/** Copy out arc i < n_partial + n_tail_arcs: those of the partial cells, then those of the tails.
+ *  Names: csrc/cells/table.h. */
+DG_API void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulge,
+                         uint32_t i, const dg_table *table);
 
 /** Draw n independent samples by a table: otherwise as dg_law_fill. */
 DG_API dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,

@@ -104,8 +104,11 @@ dg_status dg_bits_refill(dg_bits *bits, size_t need)
     wanted = bits->bytes_ahead < room - wanted ? wanted + bits->bytes_ahead : room;
     if (bits->source != NULL && bits->source->kind == DG_SOURCE_CHACHA20) {
         size_t blocks = (wanted + DG_CHACHA20_BLOCK - 1) / DG_CHACHA20_BLOCK;
-        size_t most = room / DG_CHACHA20_BLOCK; /* enough: need <= DG_BITS_MOST */
-        wanted = (blocks < most ? blocks : most) * DG_CHACHA20_BLOCK;
+        size_t most = room / DG_CHACHA20_BLOCK; /* in whole batches enough: need <= DG_BITS_MOST */
+        if (blocks > most) { /* another refill will follow: until then no lane is to idle */
+            blocks = most / DG_CHACHA20_MOST_LANES * DG_CHACHA20_MOST_LANES;
+        }
+        wanted = blocks * DG_CHACHA20_BLOCK;
     }
     if (kept + wanted > bits->touched) {
         bits->touched = kept + wanted;

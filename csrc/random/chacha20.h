@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 enum { DG_CHACHA20_KEY = 32, DG_CHACHA20_NONCE = 12, DG_CHACHA20_BLOCK = 64 }; /* bytes */
+enum { DG_CHACHA20_MOST_LANES = 16 }; /* blocks that a kernel makes at once, at most */
 
 /** Write blocks [first_block, first_block + n_blocks) of the stream under key.
  *

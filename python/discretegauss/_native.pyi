@@ -122,19 +122,16 @@ class _Lib:
     ) -> int: ...
     def dg_table_free(self, table: _CData, /) -> None: ...
     def dg_table_describe(self, info: _CData, table: _CData, /) -> None: ...
-    def dg_table_cell(
-        self, block: _CData, level: _CData, line: _CData, i: int, table: _CData, /
-    ) -> None: ...
+    def dg_table_cell(self, block: _CData, level: _CData, i: int, table: _CData, /) -> None: ...
     def dg_table_row(
         self, end: _CData, code: _CData, special: _CData, i: int, table: _CData, /
     ) -> None: ...
-    def dg_table_line(
+    def dg_table_arc(
         self,
         base: _CData,
-        error: _CData,
-        far: _CData,
         slope: _CData,
-        shift: _CData,
+        error: _CData,
+        bulge: _CData,
         i: int,
         table: _CData,
         /,

@@ -47,7 +47,7 @@ def fixed_cases() -> list[Spec]:
         for i, beta in enumerate(_BETAS)
         for j, scale in enumerate([_Q(10), _Q(1000), _Q(10**6)])
     ]
-    # Tables that once had a wrong line, or none.
+    # Tables that once had a wrong bound of a cell, or none.
     cases += [
         Spec(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta)
         for scale, mu, beta in [

@@ -1,6 +1,6 @@
 """The weight of a law in ball arithmetic (python-flint's arb), seen from a table's blocks.
 
-Distances are in the table's unit, 2**-48 of a block: D(y) = abs(y - f) 2**48 / 2**block_bits for an
+Distances are in units of 2**-48 of a block: D(y) = abs(y - f) 2**48 / 2**block_bits for an
 integer y counted from c = floor(mu + 1/2), f = mu - c. With R the scale in that unit,
 
     phi(D) = (D/R)**beta       Laplace (beta = 1) and generalised Gaussian
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISTANCE_BITS", "Weight", "ball", "precision"]
 
-#: ``DG_DISTANCE_BITS``: binary places of a distance, in blocks.
+#: Binary places of a distance, in blocks: a unit of the verifier's own.
 DISTANCE_BITS = 48
 
 
@@ -75,13 +75,17 @@ class Weight:
             return base ** ball(exponent.numerator)  # exact exponent: no logarithm
         return base ** ball(exponent)
 
-    def centre(self) -> arb:
-        """Return f in the unit of distances."""
-        return ball(self.f * self._unit)
+    def length(self, n: int) -> arb:
+        """Return how long n integers are."""
+        return ball(n * self._unit)
 
     def distance(self, y: int) -> arb:
         """Return D(y)."""
         return ball(abs(y - self.f) * self._unit)
+
+    def signed_distance(self, y: int, left: bool) -> arb:
+        """Return D(y), as a negative number if y is on the other side of the centre."""
+        return ball((self.f - y if left else y - self.f) * self._unit)
 
     def phi(self, distance: arb) -> arb:
         """Return phi(D)."""

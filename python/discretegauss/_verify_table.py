@@ -7,24 +7,23 @@ from typing import NamedTuple
 
 from ._spec import Spec
 
-__all__ = ["SPECIAL_CODE", "Line", "Partial", "Row", "Table", "copy_out"]
+__all__ = ["SPECIAL_CODE", "Arc", "Partial", "Row", "Table", "copy_out"]
 
 
-class Line(NamedTuple):
-    """``dg_line`` of csrc/cells/table.h."""
+class Arc(NamedTuple):
+    """``dg_arc`` of csrc/cells/table.h."""
 
     base: int
-    error: int
-    far: int
     slope: int
+    error: int
+    bulge: int
 
 
 class Partial(NamedTuple):
-    """``dg_partial`` of csrc/cells/table.h."""
+    """``dg_partial`` of csrc/cells/table.h, without its arc."""
 
     block: int
     level: int
-    line: int
 
 
 class Row(NamedTuple):
@@ -37,7 +36,10 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """``dg_table`` of csrc/cells/table.h, its names kept; `full` is ``block_of``."""
+    """``dg_table`` of csrc/cells/table.h, its names kept; `full` is ``block_of``.
+
+    `arcs` are those of the partial cells, in their order, then ``tail_arcs``.
+    """
 
     spec: Spec
     index_bits: int
@@ -52,12 +54,10 @@ class Table:
     coded_first: int
     n_coded: int
     n_tail_side: int
-    tail_lines: int
-    tail_line_bits: int
-    centre: int
+    tail_arc_bits: int
     full: tuple[int, ...]
     partial: tuple[Partial, ...]
-    lines: tuple[Line, ...]
+    arcs: tuple[Arc, ...]
     rows: tuple[Row, ...]
 
 
@@ -82,24 +82,21 @@ def copy_out(spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> Table
     native = NativeTable(spec, index_bits=index_bits, block_bits=block_bits)
     info, handle = native.info, native._handle
     block = ffi.new("int32_t *")
-    level, line = ffi.new("uint32_t *"), ffi.new("uint32_t *")
+    level = ffi.new("uint32_t *")
     full: list[int] = []
     partial: list[Partial] = []
     for i in range(info.n_full + info.n_partial):
-        lib.dg_table_cell(block, level, line, i, handle)
+        lib.dg_table_cell(block, level, i, handle)
         if i < info.n_full:
             full.append(block[0])
         else:
-            partial.append(Partial(block[0], level[0], line[0]))
-    base, error = ffi.new("int64_t *"), ffi.new("int64_t *")
-    far, slope = ffi.new("uint64_t *"), ffi.new("uint64_t *")
-    slope_bits = ffi.new("uint32_t *")
-    lines: list[Line] = []
-    for i in range(info.n_lines):
-        lib.dg_table_line(base, error, far, slope, slope_bits, i, handle)
-        if slope_bits[0] != SLOPE_BITS:
-            raise RuntimeError(f"a slope has {slope_bits[0]} binary places, not {SLOPE_BITS}")
-        lines.append(Line(base[0], error[0], far[0], slope[0]))
+            partial.append(Partial(block[0], level[0]))
+    base, slope = ffi.new("int32_t *"), ffi.new("uint32_t *")
+    error, bulge = ffi.new("uint32_t *"), ffi.new("int32_t *")
+    arcs: list[Arc] = []
+    for i in range(info.n_partial + info.n_tail_arcs):
+        lib.dg_table_arc(base, slope, error, bulge, i, handle)
+        arcs.append(Arc(base[0], slope[0], error[0], bulge[0]))
     end, code = ffi.new("uint32_t[2]"), ffi.new("uint32_t[3]")
     rows: list[Row] = []
     for i in range(1 << info.row_bits):
@@ -119,18 +116,13 @@ def copy_out(spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> Table
         coded_first=info.coded_first,
         n_coded=info.n_coded,
         n_tail_side=info.n_tail_side,
-        tail_lines=info.tail_lines,
-        tail_line_bits=info.tail_line_bits,
-        centre=info.centre,
+        tail_arc_bits=info.tail_arc_bits,
         full=tuple(full),
         partial=tuple(partial),
-        lines=tuple(lines),
+        arcs=tuple(arcs),
         rows=tuple(rows),
     )
 
-
-#: ``DG_SLOPE_BITS``: binary places of a slope.
-SLOPE_BITS = 40
 
 #: ``DG_SPECIAL_CODE``: the code of a piece that belongs to no block.
 SPECIAL_CODE = 255

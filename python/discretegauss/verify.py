@@ -7,8 +7,8 @@ proves, by ball arithmetic (python-flint's arb), the facts that the exactness of
 1. *Core.* The blocks are first_block ... last_block, block 0 among them; block j has n_j cells,
    levels 0 ... n_j - 1, each once, and n_j >= H max g on the block.
 2. *Full cells* of a block are its levels 0 ... full_j - 1, and full_j <= H min g on the block.
-3. *Lines.* Every line bounds what it claims to, at every integer that it is used for, of which
-   there may be 2**2000: ``discretegauss._verify_lines`` has the argument.
+3. *Arcs.* Every arc bounds what it claims to, at every integer of its range, of which there may be
+   2**2000: ``discretegauss._verify_arcs`` has the argument.
 4. *Tails.* On both sides H g <= 1 at the first integer outside the core, r0, and
    g(r0 + W) <= g(r0)/2, W = w 2**tail_bits. phi is convex, so phi(r + W) - phi(r) grows with r, and
    H g <= 2**-i on the whole i-th tail block. A side has 2 * 2**tail_bits cells.
@@ -37,9 +37,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 from ._spec import Spec
+from ._verify_arcs import Use, arc_holds
 from ._verify_cases import described, fixed_cases, random_cases
 from ._verify_law import Weight, ball, precision
-from ._verify_lines import Use, line_holds
 from ._verify_table import SPECIAL_CODE, Table, copy_out
 from .errors import ParameterValueError
 
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Proven", "VerificationError", "copy_out", "main", "verify"]
 
-_TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with lines
-_MOST_LINE_BLOCKS = 2**13  # MOST_LINE_BLOCKS of decide.c: blocks farther out use no line
+_TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with arcs
+_REACH_BITS = 24  # DG_REACH_BITS: of an integer's place in its range, all that an arc looks at
 _NEEDED = {
     "flint": "python-flint: pip install discretegauss[verify]",
     "discretegauss._native": "the compiled core, whose tables it looks at",
@@ -63,11 +63,11 @@ class VerificationError(Exception):
 
 
 class Proven(NamedTuple):
-    """How much was proven: blocks, full cells, uses of lines."""
+    """How much was proven: blocks, full cells, arcs."""
 
     blocks: int
     full_cells: int
-    lines: int
+    arcs: int
 
 
 class _Weights:
@@ -132,16 +132,14 @@ def _verify_layout(table: Table) -> None:
         table.tick_bits + 8 * table.rest_bytes == table.block_bits and table.tick_bits <= 48,
         "tick and rest make up the low bits of y",
     )
+    part_bits = table.tail_bits + table.tick_bits - table.tail_arc_bits
+    _require(part_bits >= 0, "the arcs of a tail block divide its ticks")
     _require(
-        table.tail_line_bits <= table.tail_bits + table.tick_bits,
-        "the lines of a tail block divide its ticks",
+        table.rest_bytes == 0 or min(table.tick_bits, part_bits) >= _REACH_BITS,
+        "ticks alone tell how far outwards an integer lies in its range",
     )
-    n_tail_lines = 2 * _TAIL_LEVELS << table.tail_line_bits
-    _require(len(table.lines) >= table.tail_lines + n_tail_lines, "every tail line exists")
-    _require(
-        all(cell.line < table.tail_lines for cell in table.partial),
-        "every partial cell has a line of the core",
-    )
+    n_arcs = len(table.partial) + (2 * _TAIL_LEVELS << table.tail_arc_bits)
+    _require(len(table.arcs) == n_arcs, "partial cells and parts of tails have an arc each")
     blocks = set(table.full) | {cell.block for cell in table.partial}
     _require(
         blocks == set(range(table.first_block, table.last_block + 1)),
@@ -228,39 +226,28 @@ def _verify_tails(table: Table, weights: _Weights) -> None:
         )
 
 
-def _uses(table: Table) -> Iterator[tuple[int, Use]]:
-    """Generate every use of a line: its number, and what it is used for."""
-    reached = range(-_MOST_LINE_BLOCKS, _MOST_LINE_BLOCKS)
+def _uses(table: Table) -> Iterator[Use]:
+    """Generate what each arc is for, in the order of the arcs."""
     for cell in table.partial:
-        if cell.block in reached:
-            yield cell.line, Use(cell.level, 0, *_ends(cell.block, table))
-    parts = 1 << table.tail_line_bits
-    width = 1 << (table.block_bits + table.tail_bits - table.tail_line_bits)
+        yield Use(cell.level, 0, *_ends(cell.block, table))
+    parts = 1 << table.tail_arc_bits
+    width = 1 << (table.block_bits + table.tail_bits - table.tail_arc_bits)
     for left in (True, False):
         start = _tail_start(left, table)
-        limit = (_MOST_LINE_BLOCKS << table.block_bits) - (0 if left else 1)
-        n_before = table.tail_lines + (0 if left else _TAIL_LEVELS * parts)
+        outwards = -1 if left else 1
         for i in range(_TAIL_LEVELS * parts):
-            # distances along the tail; y >= -limit on the left, y <= limit on the right
-            near = abs(start) + i * width
-            far = min(near + width - 1, limit)
-            if near <= far:
-                ends = (-near, -far) if left else (near, far)
-                yield n_before + i, Use(0, i // parts, *ends)
+            near = start + outwards * i * width
+            yield Use(0, i // parts, near, near + outwards * (width - 1))
 
 
-def _verify_lines(table: Table, weights: _Weights) -> int:
+def _verify_arcs(table: Table, weights: _Weights) -> None:
     """Fact 3."""
-    n_uses = 0
-    for number, use in _uses(table):
-        line = table.lines[number]
+    for number, (arc, use) in enumerate(zip(table.arcs, _uses(table), strict=True)):
         _require(
-            weights.certain(partial(line_holds, line, use, table)),
-            f"line {number} {tuple(line)} bounds 2**{use.tail_level} H g - {use.level}"
+            weights.certain(partial(arc_holds, arc, use, table)),
+            f"arc {number} {tuple(arc)} bounds 2**{use.tail_level} H g - {use.level}"
             f" on the integers from {use.near} to {use.far}",
         )
-        n_uses += 1
-    return n_uses
 
 
 def verify(table: Table) -> Proven:
@@ -286,12 +273,12 @@ def verify(table: Table) -> Proven:
     _verify_core(table, weights)
     _verify_tails(table, weights)
     _verify_rows(table)
-    n_lines = _verify_lines(table, weights)
-    return Proven(table.last_block - table.first_block + 1, len(table.full), n_lines)
+    _verify_arcs(table, weights)
+    return Proven(table.last_block - table.first_block + 1, len(table.full), len(table.arcs))
 
 
 def _run(cases: Iterable[Spec]) -> int:
-    n_right = n_wrong = n_refused = n_lines = 0
+    n_right = n_wrong = n_refused = n_arcs = 0
     start = time.perf_counter()
     for spec in cases:
         try:
@@ -304,10 +291,10 @@ def _run(cases: Iterable[Spec]) -> int:
             print(f"WRONG: {described(spec)}: {error}\n  {spec!r}")
         else:
             n_right += 1
-            n_lines += proven.lines
-            print(f"proven: {described(spec)} ({proven.blocks} blocks, {proven.lines} lines)")
+            n_arcs += proven.arcs
+            print(f"proven: {described(spec)} ({proven.blocks} blocks, {proven.arcs} arcs)")
     print(
-        f"{n_right} tables proven ({n_lines} uses of lines), {n_wrong} wrong or not proven, "
+        f"{n_right} tables proven ({n_arcs} arcs), {n_wrong} wrong or not proven, "
         f"{n_refused} without a table, {time.perf_counter() - start:.0f} s"
     )
     return 1 if n_wrong > 0 or n_right == 0 else 0

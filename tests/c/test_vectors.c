@@ -156,34 +156,35 @@ static void check_rows(const char *line, const dg_table *table, const dg_table_i
 
 static void check_cells(const char *line, const dg_table *table, const dg_table_info *info)
 {
-    sha256 cells, lines;
+    sha256 cells;
     sha256_open(&cells);
-    sha256_open(&lines);
-    add_number(&lines, info->centre);
-    add_number(&lines, info->tail_lines);
-    add_number(&lines, info->tail_line_bits);
     for (uint32_t i = 0; i < info->n_full + info->n_partial; i++) {
         int32_t block;
-        uint32_t level, of_line;
-        dg_table_cell(&block, &level, &of_line, i, table);
+        uint32_t level;
+        dg_table_cell(&block, &level, i, table);
         add_number(&cells, block);
         if (i >= info->n_full) {
             add_number(&cells, level);
-            add_number(&lines, of_line);
         }
     }
-    for (uint32_t i = 0; i < info->n_lines; i++) {
-        int64_t base, error;
-        uint64_t far, slope;
-        uint32_t shift;
-        dg_table_line(&base, &error, &far, &slope, &shift, i, table);
-        add_number(&lines, base);
-        add_number(&lines, error);
-        add_number(&lines, (int64_t)far); /* below 2^62 */
-        add_number(&lines, (int64_t)slope);
-    }
     check_digest(&cells, line, "cells_sha256");
-    check_digest(&lines, line, "lines_sha256");
+}
+
+static void check_arcs(const char *line, const dg_table *table, const dg_table_info *info)
+{
+    sha256 arcs;
+    sha256_open(&arcs);
+    add_number(&arcs, info->tail_arc_bits);
+    for (uint32_t i = 0; i < info->n_partial + info->n_tail_arcs; i++) {
+        int32_t base, bulge;
+        uint32_t slope, error;
+        dg_table_arc(&base, &slope, &error, &bulge, i, table);
+        add_number(&arcs, base);
+        add_number(&arcs, slope);
+        add_number(&arcs, error);
+        add_number(&arcs, bulge);
+    }
+    check_digest(&arcs, line, "arcs_sha256");
 }
 
 static void check_facts(const char *line, const dg_table_info *info)
@@ -232,6 +233,7 @@ static void replay_table(const char *line)
         dg_table_describe(&info, table);
         check_facts(line, &info);
         check_cells(line, table, &info);
+        check_arcs(line, table, &info);
         check_rows(line, table, &info);
         check_fills(line, law, table);
         dg_table_free(table);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHUNK = 2048, FIRST_PRECISION = 256, LAST_PRECISION = 1 << 20 };
+enum { MOST_CHUNK = 8192, MOST_BATCH = 2048, FIRST_PRECISION = 256, LAST_PRECISION = 1 << 20 };
 
 void cell_model_open(cell_model *model, const numbers *of, const dg_table *table)
 {
@@ -28,10 +28,11 @@ void cell_model_close(cell_model *model)
     mpq_clear(model->f);
 }
 
-/** One attempt: the row it drew, the tick, and, if its row is mixed, the position. */
+/** One attempt: the row it drew, the tick, if its row is mixed, the position, and, if its cell is
+ *  special, the height. */
 typedef struct attempt {
     uint8_t row, position;
-    uint64_t tick;
+    uint64_t tick, height;
     uint8_t *rest;
     mpz_t y;
     bool accepted;
@@ -171,25 +172,22 @@ static int compare(const mpz_t F, size_t n_bits, uint64_t i, uint32_t m, const m
     return answer;
 }
 
-/** Decide m + f' < 2^i H g(y), the bits of f' from the tape. */
+/** Decide m + f' < 2^i H g(y): f' begins with the height, the tape has more. */
 static bool decide(attempt *of, uint64_t i, uint32_t m, const cell_model *model, tape *from)
 {
     uint8_t bytes[8];
-    size_t n_bytes = 7, n_bits = 56;
-    int answer = 0;
+    size_t n_bits = 16;
     mpz_t F, more;
     mpz_inits(F, more, NULL);
-    while (read_bytes(bytes, n_bytes, from)) {
-        uint64_t word = little_endian(bytes, n_bytes);
+    mpz_import(F, 1, -1, sizeof of->height, 0, 0, &of->height);
+    int answer = compare(F, n_bits, i, m, of->y, model);
+    while (answer == 0 && read_bytes(bytes, sizeof bytes, from)) {
+        uint64_t word = little_endian(bytes, sizeof bytes);
         mpz_import(more, 1, -1, sizeof word, 0, 0, &word);
         mpz_mul_2exp(F, F, 64);
         mpz_add(F, F, more);
-        answer = compare(F, n_bits, i, m, of->y, model);
-        if (answer != 0) {
-            break;
-        }
-        n_bytes = 8;
         n_bits += 64;
+        answer = compare(F, n_bits, i, m, of->y, model);
     }
     mpz_clears(F, more, NULL);
     of->accepted = answer > 0;
@@ -231,7 +229,7 @@ static bool attempt_tail(attempt *of, bool left, uint64_t cell, const cell_model
     return decide(of, level, 0, model, from);
 }
 
-/** The cell of an attempt, or, if it is full, its block. */
+/** The cell of an attempt if it is special, else its block. Returns: whether it is special. */
 static bool find_cell(uint64_t *cell, int64_t *block, const attempt *of, const cell_model *model)
 {
     uint32_t end[2], code[3], special;
@@ -260,8 +258,8 @@ static bool make_attempt(attempt *of, const cell_model *model, tape *from)
     }
     if (cell < info->n_full + info->n_partial) {
         int32_t block;
-        uint32_t level, line;
-        dg_table_cell(&block, &level, &line, (uint32_t)cell, model->table);
+        uint32_t level;
+        dg_table_cell(&block, &level, (uint32_t)cell, model->table);
         set_place(of, block, model);
         if (cell < info->n_full) {
             of->accepted = true;
@@ -299,7 +297,7 @@ static dg_status put(uint8_t *out, size_t n_bytes, const mpz_t y, const cell_mod
 /** Read the ticks of n attempts: planes of a byte each, the low ones first, then planes of a bit. */
 static bool read_ticks(attempt *attempts, size_t n, const cell_model *model, tape *from)
 {
-    static uint8_t plane[MOST_CHUNK];
+    static uint8_t plane[MOST_BATCH];
     const unsigned tick_bits = model->info.tick_bits;
     for (size_t i = 0; i < n; i++) {
         attempts[i].tick = 0;
@@ -318,10 +316,28 @@ static bool read_ticks(attempt *attempts, size_t n, const cell_model *model, tap
     return true;
 }
 
-/** Read rows, ticks, positions and rests of n attempts. */
+/** Read 2 bytes of height for each attempt whose cell is special, whether it will use them or not. */
+static bool read_heights(attempt *attempts, size_t n, const cell_model *model, tape *from)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint8_t bytes[2];
+        uint64_t cell;
+        int64_t block;
+        if (!find_cell(&cell, &block, &attempts[i], model)) {
+            continue;
+        }
+        if (!read_bytes(bytes, sizeof bytes, from)) {
+            return false;
+        }
+        attempts[i].height = little_endian(bytes, sizeof bytes);
+    }
+    return true;
+}
+
+/** Read rows, ticks, positions, heights and rests of n attempts. */
 static bool read_attempts(attempt *attempts, size_t n, const cell_model *model, tape *from)
 {
-    static uint8_t rows[MOST_CHUNK];
+    static uint8_t rows[MOST_BATCH];
     uint32_t end[2], code[3], special;
     if (!read_bytes(rows, n, from) || !read_ticks(attempts, n, model, from)) {
         return false;
@@ -337,6 +353,9 @@ static bool read_attempts(attempt *attempts, size_t n, const cell_model *model, 
             attempts[i].position &= (uint8_t)((1u << model->info.position_bits) - 1);
         }
     }
+    if (!read_heights(attempts, n, model, from)) {
+        return false;
+    }
     for (size_t i = 0; i < n; i++) {
         if (!read_bytes(attempts[i].rest, model->info.rest_bytes, from)) {
             return false;
@@ -345,22 +364,49 @@ static bool read_attempts(attempt *attempts, size_t n, const cell_model *model, 
     return true;
 }
 
-/** One round: an attempt of each of n pending items. Ensures: *n are still pending. */
-static dg_status make_round(uint8_t *out, size_t n_bytes, uint16_t *pending, size_t *n,
-                            attempt *attempts, const cell_model *model, tape *from)
+/** One batch: an attempt of each of n items. Ensures: those that fail are appended to `failed`,
+ *  which may be the beginning of `items`. */
+static dg_status make_batch(uint8_t *out, size_t n_bytes, const uint16_t *items, size_t n,
+                            uint16_t *failed, size_t *n_failed, attempt *attempts,
+                            const cell_model *model, tape *from)
 {
-    size_t left = 0;
-    if (!read_attempts(attempts, *n, model, from)) {
+    if (!read_attempts(attempts, n, model, from)) {
         return DG_ERR_SOURCE;
     }
-    for (size_t i = 0; i < *n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (!make_attempt(&attempts[i], model, from)) {
             return DG_ERR_SOURCE;
         }
         if (!attempts[i].accepted) {
-            pending[left++] = pending[i];
-        } else if (put(out + pending[i] * n_bytes, n_bytes, attempts[i].y, model) != DG_OK) {
+            failed[(*n_failed)++] = items[i];
+        } else if (put(out + items[i] * n_bytes, n_bytes, attempts[i].y, model) != DG_OK) {
             return DG_ERR_RANGE;
+        }
+    }
+    return DG_OK;
+}
+
+/** How many attempts are made together. */
+static size_t batch_of(const cell_model *model)
+{
+    if (model->info.rest_bytes > 0) {
+        return model->info.chunk;
+    }
+    return model->info.tick_bits <= 16 ? MOST_BATCH : MOST_BATCH / 2;
+}
+
+/** One round: an attempt of each of n pending items. Ensures: *n are still pending. */
+static dg_status make_round(uint8_t *out, size_t n_bytes, uint16_t *pending, size_t *n,
+                            attempt *attempts, const cell_model *model, tape *from)
+{
+    const size_t batch = batch_of(model);
+    size_t left = 0;
+    for (size_t start = 0; start < *n; start += batch) {
+        const size_t some = *n - start < batch ? *n - start : batch;
+        dg_status status =
+            make_batch(out, n_bytes, pending + start, some, pending, &left, attempts, model, from);
+        if (status != DG_OK) {
+            return status;
         }
     }
     *n = left;
@@ -370,11 +416,11 @@ static dg_status make_round(uint8_t *out, size_t n_bytes, uint16_t *pending, siz
 dg_status cell_model_fill(uint8_t *out, size_t n, size_t n_bytes, const cell_model *model,
                           tape *from)
 {
-    static attempt attempts[MOST_CHUNK];
+    static attempt attempts[MOST_BATCH];
     static uint16_t pending[MOST_CHUNK];
-    const size_t chunk = model->info.chunk, most = n < chunk ? n : chunk;
+    const size_t chunk = model->info.chunk, batch = batch_of(model), most = n < batch ? n : batch;
     dg_status status = DG_OK;
-    REQUIRE(chunk <= MOST_CHUNK);
+    REQUIRE(chunk <= MOST_CHUNK && batch <= MOST_BATCH);
     for (size_t i = 0; i < most; i++) {
         attempts[i].rest = exactly(model->info.rest_bytes);
         mpz_init(attempts[i].y);

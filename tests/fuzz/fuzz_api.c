@@ -127,17 +127,17 @@ static void try_table(const dg_law *law, bool long_parameters, input *from)
         dg_table_describe(&info, table);
         for (uint32_t i = 0; i < info.n_full + info.n_partial; i++) {
             int32_t block;
-            uint32_t level, line;
-            dg_table_cell(&block, &level, &line, i, table);
+            uint32_t level;
+            dg_table_cell(&block, &level, i, table);
             REQUIRE(block >= info.first_block && block <= info.last_block);
-            REQUIRE(level < info.height && line < info.n_lines + (info.n_lines == 0));
+            REQUIRE(level < info.height);
         }
-        for (uint32_t i = 0; i < info.n_lines; i++) {
-            int64_t base, error;
-            uint64_t far, slope;
-            uint32_t shift;
-            dg_table_line(&base, &error, &far, &slope, &shift, i, table);
-            REQUIRE(error >= 0);
+        for (uint32_t i = 0; i < info.n_partial + info.n_tail_arcs; i++) {
+            int32_t base, bulge;
+            uint32_t slope, error;
+            dg_table_arc(&base, &slope, &error, &bulge, i, table);
+            REQUIRE(base >= -(1 << 30) && base <= 1 << 30 && slope <= 1u << 30);
+            REQUIRE(error <= UINT16_MAX && bulge >= -(1 << 14) && bulge <= 1 << 14);
         }
         try_fill(law, table, from);
     }

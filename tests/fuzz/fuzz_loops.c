@@ -1,13 +1,13 @@
 /* The loops that look words up, one for each instruction set: on tables of full size (the vector
  * loops take no others), any bytes, any output type and length, all give the same draws, use the
- * same bytes and fail alike. Laws are from a list, one for each length of a word and of a rest, so
- * that the tables are built once. */
+ * same bytes and fail alike, in fills of up to a chunk and a bit. Laws are from a list, one for each
+ * length of a word and of a rest, so that the tables are built once. */
 #include "input.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DRAWS = 4200, N_ISAS = DG_ISA_AVX512_VBMI2 + 1 };
+enum { MOST_DRAWS = 8400, N_ISAS = DG_ISA_AVX512_VBMI2 + 1 };
 
 /** sigma2, scale: 2^log2_scale wide; mu = c/3; blocks of 2^block_bits, -1: chosen. */
 typedef struct choice {

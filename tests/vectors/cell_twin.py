@@ -1,7 +1,7 @@
 """The cell sampler in plain Python, written from README.md alone: none of the C code's bounds.
 
 Every comparison with the law is decided in ball arithmetic (python-flint), at whatever precision it
-takes; there are no lines and no error bounds here. A table is computed from five numbers (`Facts`).
+takes; there are no arcs and no error bounds here. A table is computed from five numbers (`Facts`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from row_twin import SPECIAL, Row, lay_out_rows
 
 from discretegauss._spec import Spec
 
-__all__ = ["CellTwin", "Facts"]
+__all__ = ["CellTwin", "Facts", "Height"]
 
 _TICK_BITS = 48
-_HEIGHT_BYTES = 7
-_CHUNK = 2048
-_CHUNK_BYTES = 8192
+_HEIGHT_BYTES = 2
+_CHUNK = 8192
+_BATCH = 2048
+_REST_BYTES = 8192  # of a batch, about
 
 
 class Facts(NamedTuple):
@@ -36,6 +37,13 @@ class Facts(NamedTuple):
     coded_last: int
 
 
+class Height(NamedTuple):
+    """The bits of a height that are read first, and where on the tape they stand."""
+
+    bits: int
+    at: int
+
+
 class CellTwin:
     """A table, and draws from it."""
 
@@ -45,10 +53,10 @@ class CellTwin:
         over = max(0, facts.block_bits - _TICK_BITS)
         self.rest_bytes = -(-over // 8)
         self.tick_bits = facts.block_bits - 8 * self.rest_bytes
-        room = self.rest_bytes * _CHUNK > _CHUNK_BYTES
-        self.chunk = _CHUNK if self.tick_bits <= 16 else _CHUNK // 2
-        if room:
-            self.chunk = _CHUNK_BYTES // self.rest_bytes + 1
+        self._batch = _BATCH if self.tick_bits <= 16 else _BATCH // 2
+        if self.rest_bytes * _BATCH > _REST_BYTES:
+            self._batch = _REST_BYTES // self.rest_bytes + 1
+        self.chunk = self._batch if self.rest_bytes > 0 else _CHUNK
         self.full: list[int] = []
         self.partial: list[tuple[int, int]] = []
         counts = {}
@@ -86,22 +94,35 @@ class CellTwin:
         out = [0] * n
         pending = list(range(n))
         while pending:
-            rows = [self.rows[byte % len(self.rows)] for byte in tape.read(len(pending))]
-            ticks = self._ticks(len(pending), tape)
-            cells = [
-                self._cell(row, tape.read(1)[0] % self._n_positions if row.is_mixed else 0)
-                for row in rows
-            ]
-            rests = [self._integer(self.rest_bytes, tape) for _ in pending]
             failed = []
-            for i, cell, tick, rest in zip(pending, cells, ticks, rests, strict=True):
-                y = self._attempt(cell, tick, rest, tape)
-                if y is None:
-                    failed.append(i)
-                else:
-                    out[i] = self.law.c + y
+            for start in range(0, len(pending), self._batch):
+                batch = pending[start : start + self._batch]
+                for i, y in zip(batch, self._draw_batch(len(batch), tape), strict=True):
+                    if y is None:
+                        failed.append(i)
+                    else:
+                        out[i] = self.law.c + y
             pending = failed
         return out
+
+    def _draw_batch(self, n: int, tape: Tape) -> list[int | None]:
+        """Return what becomes of n attempts: y, or None if one fails."""
+        rows = [self.rows[byte % len(self.rows)] for byte in tape.read(n)]
+        ticks = self._ticks(n, tape)
+        cells = [
+            self._cell(row, tape.read(1)[0] % self._n_positions if row.is_mixed else 0)
+            for row in rows
+        ]
+        heights = [self._height(tape) if cell >= self._n_coded else None for cell in cells]
+        rests = [self._integer(self.rest_bytes, tape) for _ in cells]
+        return [
+            self._attempt(*attempt, tape)
+            for attempt in zip(cells, ticks, heights, rests, strict=True)
+        ]
+
+    def _height(self, tape: Tape) -> Height:
+        at = tape.used
+        return Height(self._integer(_HEIGHT_BYTES, tape), at)
 
     def _cell(self, row: Row, position: int) -> int:
         """Return the number of a cell; of a block's full cells the first will do."""
@@ -126,7 +147,9 @@ class CellTwin:
     def _integer(n_bytes: int, tape: Tape) -> int:
         return int.from_bytes(tape.read(n_bytes), "little")
 
-    def _attempt(self, cell: int, tick: int, rest: int, tape: Tape) -> int | None:
+    def _attempt(
+        self, cell: int, tick: int, height: Height | None, rest: int, tape: Tape
+    ) -> int | None:
         """Return y, or None if the attempt fails."""
         facts = self.facts
 
@@ -135,18 +158,19 @@ class CellTwin:
 
         if cell < len(self.full):
             return integer_of(self.full[cell])
+        assert height is not None  # the cell is special
         cell -= len(self.full)
         if cell < len(self.partial):
             block, m = self.partial[cell]
             y = integer_of(block)
-            return y if self._below(y, 0, m, tape) else None
+            return y if self._below(y, 0, m, height, tape) else None
         cell -= len(self.partial)
         for left in (True, False):
             if cell < 2 << facts.tail_bits:
                 level = self._level(tape)
                 out = (level << facts.tail_bits) + cell % (1 << facts.tail_bits)
                 y = integer_of(facts.first_block - 1 - out if left else facts.last_block + 1 + out)
-                return y if self._below(y, level, 0, tape) else None
+                return y if self._below(y, level, 0, height, tape) else None
             cell -= 2 << facts.tail_bits
         return None
 
@@ -157,12 +181,14 @@ class CellTwin:
             count += 8
         return count + leading_ones(byte)
 
-    def _below(self, y: int, level: int, m: int, tape: Tape) -> bool:
-        """Return whether m + f' < 2**level H g(y), f' the number of the bits read from here on."""
+    def _below(self, y: int, level: int, m: int, height: Height, tape: Tape) -> bool:
+        """Return whether m + f' < 2**level H g(y); f' begins with the height, the tape has more."""
         scale, n_bits = self.facts.height << level, 8 * _HEIGHT_BYTES
-        height = self.read_height(tape, lambda: self.law.floor(scale << n_bits, y, m << n_bits)[0])
-        return self.law.is_below(y, scale, m, height, n_bits, tape)
+        bits = self.bits_of(
+            height, lambda: self.law.floor(scale << n_bits, y, m << n_bits)[0], tape
+        )
+        return self.law.is_below(y, scale, m, bits, n_bits, tape)
 
-    def read_height(self, tape: Tape, doubtful: Callable[[], int]) -> int:
-        """Return the first bits of f'; `doubtful` tells which ones would not decide."""
-        return self._integer(_HEIGHT_BYTES, tape)
+    def bits_of(self, height: Height, doubtful: Callable[[], int], tape: Tape) -> int:
+        """Return the bits of a height; `doubtful` tells which ones would not decide."""
+        return height.bits

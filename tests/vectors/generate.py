@@ -4,7 +4,7 @@
 
 Draws of the algorithms come from the specification, ``discretegauss.reference``; cells of tables
 and draws from them from cell_twin.py, which has nothing of the C code. The compiled core is asked
-for what it is free to choose: the geometry of each table (`Facts`), and its lines. Without it these
+for what it is free to choose: the geometry of each table (`Facts`), and its arcs. Without it these
 are taken from the file as it stands.
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from cases import ALGORITHMS, HAND_MADE, STEADY, TABLES, TableCase, shown
-from cell_twin import CellTwin, Facts
+from cell_twin import CellTwin, Facts, Height
 from keystream import Tape, key_tape
 from steady_twin import SteadyFacts, SteadyTwin
 
@@ -30,7 +30,8 @@ from discretegauss._spec import Spec
 FILE = Path(__file__).with_name("vectors.json")
 SHOWN = 12  # draws that a vector shows
 DRAWS = 200  # that a vector of an algorithm has
-IN_DOUBT = 40  # that a vector has whose tape makes a comparison go on
+IN_DOUBT = 40  # that a vector has whose tape makes comparisons go on
+PAST_CHUNK = 450  # that a vector of a table has beyond the first chunk
 
 Case = dict[str, Any]
 
@@ -77,7 +78,7 @@ HEADER: Case = {
         "rows_sha256": "the digest of the rows: of each two ends, three codes, special (README.md)",
         "n_core": "steady draws: how many blocks the core has, on each side",
         "n_tail": "steady draws: how many blocks a tail level has, on each side",
-        "lines_sha256": "the digest of the bounds that this library decides most partial cells by;"
+        "arcs_sha256": "the digest of the bounds that this library decides most attempts by;"
         " other implementations may do without (README.md)",
     },
 }
@@ -127,25 +128,32 @@ def reference_draw(spec: Spec) -> Callable[[Tape], int]:
 
 
 class DoubtfulTwin(CellTwin):
-    """Draws from a tape that it changes: the first height that is read decides nothing."""
+    """Draws from a tape that it changes: every other height that might decides nothing.
+
+    Those between do, so that draws that read on and draws that do not follow one another.
+    """
 
     def __init__(self, spec: Spec, facts: Facts) -> None:
         super().__init__(spec, facts)
-        self.doubtful: bytes | None = None
-        self._at = 0
+        self.doubtful: dict[int, int] = {}  # by their place on the tape
+        self._n_seen = 0
 
-    def read_height(self, tape: Tape, doubtful: Callable[[], int]) -> int:
-        """As the parent; the first time, note where, and what had to be read."""
-        height, in_doubt = super().read_height(tape, doubtful), doubtful()
-        if self.doubtful is None and in_doubt >> 56 == 0:  # else every height decides
-            self._at, self.doubtful = tape.used, in_doubt.to_bytes(7, "little")
-            return in_doubt
-        return height
+    def bits_of(self, height: Height, doubtful: Callable[[], int], tape: Tape) -> int:
+        """As the parent; of every other one, note where, and what had to be read."""
+        in_doubt = doubtful()
+        if in_doubt >> 16 != 0:  # every height decides
+            return height.bits
+        self._n_seen += 1
+        if self._n_seen % 2 == 0:
+            return height.bits
+        self.doubtful[height.at] = in_doubt
+        return in_doubt
 
     def written(self, tape: Tape) -> bytes:
         """Return the bytes that were read, the doubtful ones in their place."""
         data = bytearray(tape.everything())
-        data[self._at - 7 : self._at] = self.doubtful or b""
+        for at, bits in self.doubtful.items():
+            data[at : at + 2] = bits.to_bytes(2, "little")
         return bytes(data)
 
 
@@ -166,41 +174,43 @@ def table_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
             **({"cells": cells} if case.index_bits == 4 else {}),
             "cells_sha256": digest(cells),
             "rows_sha256": digest(rows),
-            "lines_sha256": choice["lines_sha256"],
+            "arcs_sha256": choice["arcs_sha256"],
         }
-        draws = twin.draw(2 * twin.chunk + 450, tape)
+        draws = twin.draw(twin.chunk + PAST_CHUNK, tape)
         yield {**table, "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
         if case.index_bits < 16:
             yield {**table, **doubtful_draw(case.spec, facts, next(key))}
 
 
 def doubtful_draw(spec: Spec, facts: Facts, key: bytes) -> Case:
-    """Return the end of a vector of a few draws of which one height has to be refined."""
+    """Return the end of a vector of a few draws of which many heights have to be refined."""
     twin, tape = DoubtfulTwin(spec, facts), key_tape(key)
     twin.draw(IN_DOUBT, tape)
     data = twin.written(tape)
     again = Tape(data)
     draws = CellTwin(spec, facts).draw(IN_DOUBT, again)
-    if again.used != len(data) or twin.doubtful is None:
+    if again.used != len(data) or len(twin.doubtful) < 2:
         raise ValueError(f"{spec}: no height was refined")
     return {"tape": data.hex(), **drawn(draws, again)}
 
 
 def chosen_by_the_core(case: TableCase) -> Case:
     """Return what the core chose for a table."""
-    from discretegauss._verify_table import copy_out
-
     block_bits = -1 if case.block_bits is None else case.block_bits
-    table = copy_out(case.spec, index_bits=case.index_bits, block_bits=block_bits)
-    lines = [
-        *(table.centre, table.tail_lines, table.tail_line_bits),
-        *(partial.line for partial in table.partial),
-        *chain.from_iterable(table.lines),
-    ]
-    facts = {name: getattr(table, name) for name in Facts._fields if name != "coded_last"}
-    n_coded = table.n_coded
-    facts["coded_last"] = table.full[n_coded - 1] if n_coded > 0 else table.coded_first - 1
-    return {**facts, "lines_sha256": digest(lines)}
+    table = _engine.native.NativeTable(case.spec, index_bits=case.index_bits, block_bits=block_bits)
+    facts = {name: int(getattr(table.info, name)) for name in Facts._fields}
+    return {**facts, "arcs_sha256": digest([table.info.tail_arc_bits, *arcs_of(table)])}
+
+
+def arcs_of(table: Any) -> Iterator[int]:
+    """Yield base, slope, error and bulge of each arc of a table of the core."""
+    from discretegauss._native import ffi, lib
+
+    base, slope = ffi.new("int32_t *"), ffi.new("uint32_t *")
+    error, bulge = ffi.new("uint32_t *"), ffi.new("int32_t *")
+    for i in range(table.info.n_partial + table.info.n_tail_arcs):
+        lib.dg_table_arc(base, slope, error, bulge, i, table._handle)
+        yield from (base[0], slope[0], error[0], bulge[0])
 
 
 def chosen_before(cases: list[Case]) -> list[Case]:

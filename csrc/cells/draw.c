@@ -15,14 +15,12 @@ enum {
     CACHE_LINE = 64
 };
 
-/** How many draws are looked up together, at most. */
+/** How many draws are looked up together, at most. Their planes and positions, at hand at once, are no
+ *  more than DG_BITS_MOST bytes. */
 static size_t batch_of(const dg_table *table)
 {
-    if (table->rest_bytes * DG_MOST_BATCH > MOST_REST_BYTES) {
-        return MOST_REST_BYTES / table->rest_bytes + 1;
-    }
-    /* planes and positions are at hand at once: DG_BITS_MOST bytes */
-    return table->tick_bits <= 16 ? DG_MOST_BATCH : DG_MOST_BATCH / 2;
+    const bool long_rests = table->rest_bytes * DG_MOST_BATCH > MOST_REST_BYTES;
+    return long_rests ? MOST_REST_BYTES / table->rest_bytes + 1 : (size_t)DG_MOST_BATCH;
 }
 
 size_t dg_table_chunk(const dg_table *table)

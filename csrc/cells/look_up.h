@@ -6,7 +6,7 @@
 #include "cells/table.h"
 
 enum {
-    DG_MOST_BATCH = 2048,   /* draws that are looked up together, at most */
+    DG_MOST_BATCH = 1024,   /* draws that are looked up together, at most */
     DG_LOOK_UP_BEHIND = 64, /* bytes behind a plane that may be read, and are not used */
     DG_FOUND_BEHIND = 64 /* entries behind the last draw's that may be written, and are not used */
 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHUNK = 8192, MOST_BATCH = 2048, FIRST_PRECISION = 256, LAST_PRECISION = 1 << 20 };
+enum { MOST_CHUNK = 8192, MOST_BATCH = 1024, FIRST_PRECISION = 256, LAST_PRECISION = 1 << 20 };
 
 void cell_model_open(cell_model *model, const numbers *of, const dg_table *table)
 {
@@ -389,10 +389,7 @@ static dg_status make_batch(uint8_t *out, size_t n_bytes, const uint16_t *items,
 /** How many attempts are made together. */
 static size_t batch_of(const cell_model *model)
 {
-    if (model->info.rest_bytes > 0) {
-        return model->info.chunk;
-    }
-    return model->info.tick_bits <= 16 ? MOST_BATCH : MOST_BATCH / 2;
+    return model->info.rest_bytes > 0 ? model->info.chunk : MOST_BATCH;
 }
 
 /** One round: an attempt of each of n pending items. Ensures: *n are still pending. */

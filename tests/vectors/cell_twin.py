@@ -20,7 +20,7 @@ __all__ = ["CellTwin", "Facts", "Height"]
 _TICK_BITS = 48
 _HEIGHT_BYTES = 2
 _CHUNK = 8192
-_BATCH = 2048
+_BATCH = 1024
 _REST_BYTES = 8192  # of a batch, about
 
 
@@ -53,7 +53,7 @@ class CellTwin:
         over = max(0, facts.block_bits - _TICK_BITS)
         self.rest_bytes = -(-over // 8)
         self.tick_bits = facts.block_bits - 8 * self.rest_bytes
-        self._batch = _BATCH if self.tick_bits <= 16 else _BATCH // 2
+        self._batch = _BATCH
         if self.rest_bytes * _BATCH > _REST_BYTES:
             self._batch = _REST_BYTES // self.rest_bytes + 1
         self.chunk = self._batch if self.rest_bytes > 0 else _CHUNK

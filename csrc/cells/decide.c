@@ -119,3 +119,17 @@ dg_status dg_decide_in_doubt(dg_place *place, bool *accepted, uint32_t cell, uin
     place->block = 0;
     return DG_OK;
 }
+
+void dg_decide_each_portable(uint8_t *outcome, uint64_t *y, const uint16_t *special,
+                             const uint8_t *heights, size_t n, const dg_table *table)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t height = heights[2 * i] | (uint32_t)heights[2 * i + 1] << 8;
+        dg_place place = {0, y[i]};
+        bool accepted;
+        const bool told =
+            dg_decide_at_once(&place, &accepted, table->n_coded + special[i], height, table);
+        y[i] = ((uint64_t)place.block << table->tick_bits) + place.tick;
+        outcome[i] = told ? (accepted ? DG_ACCEPTED : DG_FAILED) : DG_IN_DOUBT;
+    }
+}

@@ -76,6 +76,19 @@ static inline bool dg_decide_at_once(dg_place *place, bool *accepted, uint32_t c
     return told & is_partial;
 }
 
+/* What dg_decide_at_once makes of an attempt. */
+enum { DG_FAILED, DG_ACCEPTED, DG_IN_DOUBT };
+
+/* Entries behind the last one that dg_decide_each may read and write, and does not use. */
+enum { DG_DECIDE_BEHIND = 8 };
+
+/** dg_decide_at_once for n attempts: special[i] is the number of the special cell, y[i] the tick, which
+ *  becomes block 2^tick_bits + tick, heights[2 i] and heights[2 i + 1] the height, low byte first. */
+dg_decide_each dg_decide_each_portable;
+
+/* The same. Requires: dg_isa_available(DG_ISA_AVX512). */
+dg_decide_each dg_decide_each_avx512;
+
 /** Decide the attempt of a special cell, where dg_decide_at_once does not: of a partial cell by
  *  dg_refine, of a tail, of a reject. height: the DG_HEIGHT_BITS leading bits of f.
  *

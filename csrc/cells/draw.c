@@ -45,7 +45,10 @@ typedef struct fill_state {
     size_t behind;    /* items of the fill that come after the chunk */
     size_t n_pending; /* of the next round so far, no more than start */
     uint16_t pending[MOST_CHUNK];
-    uint16_t special[DG_MOST_BATCH];  /* the numbers of their cells, of the draws in found.at */
+    /* of the draws in found.at: the numbers of their cells; their ticks, then their y; outcomes */
+    uint16_t special[DG_MOST_BATCH + DG_DECIDE_BEHIND];
+    uint64_t special_y[DG_MOST_BATCH + DG_DECIDE_BEHIND];
+    uint8_t outcome[DG_MOST_BATCH + DG_DECIDE_BEHIND];
     uint16_t failed[DG_MOST_BATCH];   /* the draws of the batch whose attempts failed, in order */
     doubtful doubtful[DG_MOST_BATCH]; /* which are among the failed ones, until they are settled */
     int64_t y[DG_MOST_BATCH];         /* block 2^tick_bits + tick, unless it goes to the output */
@@ -79,11 +82,6 @@ static dg_status read_heights(const uint8_t **heights, size_t n, dg_bits *bits)
     *heights = bits->buffer + bits->position;
     bits->position += HEIGHT_BYTES * n;
     return DG_OK;
-}
-
-static inline uint32_t height_at(const uint8_t *heights, size_t i)
-{
-    return heights[2 * i] | (uint32_t)heights[2 * i + 1] << 8;
 }
 
 /** Where the look-up writes, and draws in special cells as far as these are of the core: c + y of
@@ -132,10 +130,10 @@ static inline void fetch_step(fetching *what)
     }
 }
 
-/** Which special cells the n draws are in that the look-up leaves. What an arc decides by is
- *  fetched into the cache, as it may lie anywhere in the table. */
-static void find_special(size_t n, const dg_planes *planes, const dg_table *table,
-                         fill_state *state)
+/** Find the special cells and the ticks of the n draws that the look-up leaves. What an arc decides by
+ *  is fetched into the cache, as it may lie anywhere in the table. */
+static void find_special(const destination *to, size_t n, const dg_planes *planes,
+                         const dg_table *table, fill_state *state)
 {
     const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
     const uint32_t n_coded = table->n_coded, n_full = table->n_full, n_partial = table->n_partial;
@@ -146,56 +144,31 @@ static void find_special(size_t n, const dg_planes *planes, const dg_table *tabl
             (uint16_t)(state->found.position_of[at] + table->rows.special[row]);
         const uint32_t partial = n_coded + special - n_full; /* 2^32 - ... of a full cell */
         state->special[i] = special;
+        state->special_y[i] = tick_at(to, at, to->stride, table);
         __builtin_prefetch(&table->partial[partial < n_partial ? partial : 0]);
     }
 }
 
-/** settle_at_once for items of `stride` bytes. */
-static inline __attribute__((always_inline)) void
-settle_items(const destination *to, size_t stride, size_t n, const uint8_t *heights,
-             fetching *meanwhile, const dg_table *table, fill_state *state)
+/** Put the n draws in special cells for which dg_decide_each has been: for those that fail something,
+ *  of the core, too. These are noted as failed; those in doubt as doubtful, and as failed. */
+static void put_special(const destination *to, size_t n, const uint8_t *heights,
+                        fetching *meanwhile, fill_state *state)
 {
     uint32_t n_failed = 0, n_doubtful = 0;
     for (size_t i = 0; i < n; i++) {
         fetch_step(meanwhile);
         const uint16_t at = state->found.at[i];
-        const uint32_t cell = table->n_coded + state->special[i], height = height_at(heights, i);
-        dg_place place = {0, tick_at(to, at, stride, table)};
-        bool accepted;
-        const bool told = dg_decide_at_once(&place, &accepted, cell, height, table);
-        const uint64_t above = (uint64_t)place.block << table->tick_bits;
-        dg_item_put(to->out, at, stride, to->c + above + place.tick);
+        dg_item_put(to->out, at, to->stride, to->c + state->special_y[i]);
         state->failed[n_failed] = at;
-        if (__builtin_expect(!told, 0)) {
+        if (__builtin_expect(state->outcome[i] == DG_IN_DOUBT, 0)) {
+            const uint16_t height = (uint16_t)(heights[2 * i] | heights[2 * i + 1] << 8);
             state->doubtful[n_doubtful++] =
-                (doubtful){state->special[i], (uint16_t)height, (uint16_t)n_failed};
-            accepted = false;
+                (doubtful){state->special[i], height, (uint16_t)n_failed};
         }
-        n_failed += !accepted;
+        n_failed += state->outcome[i] != DG_ACCEPTED;
     }
     state->n_failed = n_failed;
     state->n_doubtful = n_doubtful;
-}
-
-/** Settle the n draws in special cells that an arc decides, and those whose cell is full: y goes to
- *  the destination. So does something, of the core, for those that fail. The others are noted as
- *  doubtful, and as failed. */
-static void settle_at_once(const destination *to, size_t n, const uint8_t *heights,
-                           fetching *meanwhile, const dg_table *table, fill_state *state)
-{
-    switch (to->stride) {
-    case 1:
-        settle_items(to, 1, n, heights, meanwhile, table, state);
-        break;
-    case 2:
-        settle_items(to, 2, n, heights, meanwhile, table, state);
-        break;
-    case 4:
-        settle_items(to, 4, n, heights, meanwhile, table, state);
-        break;
-    default:
-        settle_items(to, 8, n, heights, meanwhile, table, state);
-    }
 }
 
 /** The item that the i-th draw of the batch is for. */
@@ -287,11 +260,12 @@ static dg_status draw_batch(const dg_sink *to, size_t n, size_t left, fill_state
     DG_TRY(read_planes(&planes, &state->found, n, table, state->bits));
     const size_t n_special =
         table->look_up(target.out, &state->found, target.stride, target.c, &planes, table);
-    find_special(n_special, &planes, table, state);
+    find_special(&target, n_special, &planes, table, state);
     const uint8_t *heights;
     DG_TRY(read_heights(&heights, n_special, state->bits));
     fetching meanwhile = fetch_next(to, n, left, n_special, state);
-    settle_at_once(&target, n_special, heights, &meanwhile, table, state);
+    table->decide_each(state->outcome, state->special_y, state->special, heights, n_special, table);
+    put_special(&target, n_special, heights, &meanwhile, state);
     for (size_t i = 0; i < n && table->rest_bytes > 0; i++) {
         uint8_t *rest = to->rest + item_of(i, state) * to->rest_stride;
         DG_TRY(dg_bits_take(rest, table->rest_bytes, state->bits));
@@ -332,7 +306,9 @@ static void wipe_state(fill_state *state, size_t n)
     dg_wipe(state->found.position_of, most + DG_FOUND_BEHIND);
     dg_wipe(state->found.code, most + DG_FOUND_BEHIND);
     dg_wipe(state->pending, all * sizeof *state->pending);
-    dg_wipe(state->special, most * sizeof *state->special);
+    dg_wipe(state->special, (most + DG_DECIDE_BEHIND) * sizeof *state->special);
+    dg_wipe(state->special_y, (most + DG_DECIDE_BEHIND) * sizeof *state->special_y);
+    dg_wipe(state->outcome, most + DG_DECIDE_BEHIND);
     dg_wipe(state->failed, most * sizeof *state->failed);
     dg_wipe(state->doubtful, most * sizeof *state->doubtful);
     dg_wipe(state->y, most * sizeof *state->y);

@@ -72,11 +72,16 @@ typedef size_t dg_find_mixed(dg_found *found, const uint8_t *rows, size_t n, con
 typedef uint32_t dg_look_up(void *out, dg_found *found, size_t item_size, uint64_t c,
                             const dg_planes *planes, const dg_table *table);
 
+/** See decide.h. */
+typedef void dg_decide_each(uint8_t *outcome, uint64_t *y, const uint16_t *special,
+                            const uint8_t *heights, size_t n, const dg_table *table);
+
 struct dg_table {
     const dg_law *law;
     dg_isa isa;          /* what draws are looked up with */
     dg_look_up *look_up; /* by it */
     dg_find_mixed *find_mixed;
+    dg_decide_each *decide_each;
     dg_rows rows;
     size_t block_bits;
     size_t rest_bytes;

@@ -147,8 +147,8 @@ FAULTS = [
         "the heights of draws are off by one draw",
         "cells",
         "cells/draw.c",
-        "height = height_at(heights, i);",
-        "height = height_at(heights, i > 0 ? i - 1 : 0);",
+        "*heights = bits->buffer + bits->position;",
+        "*heights = bits->buffer + bits->position + (n > 1 ? HEIGHT_BYTES : 0);",
     ),
     Fault(
         "a draw of a later round goes to the item of the first",
@@ -156,6 +156,13 @@ FAULTS = [
         "cells/draw.c",
         "return state->first_round ? state->start + i : state->pending[state->start + i];",
         "return state->start + i;",
+    ),
+    Fault(
+        "the loop for AVX-512 takes ticks on the left for ticks on the right",
+        "loops",
+        "cells/decide_avx512.c",
+        "_mm512_srai_epi64(block, 63), last_tick",
+        "_mm512_srli_epi64(block, 63), last_tick",
     ),
     Fault(
         "a piece of a row ends one position too late",

@@ -133,11 +133,12 @@ static inline void fetch_step(fetching *what)
 /** Find the special cells and the ticks of the n draws that the look-up leaves. What an arc decides by
  *  is fetched into the cache, as it may lie anywhere in the table. */
 static void find_special(const destination *to, size_t n, const dg_planes *planes,
-                         const dg_table *table, fill_state *state)
+                         fetching *meanwhile, const dg_table *table, fill_state *state)
 {
     const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
     const uint32_t n_coded = table->n_coded, n_full = table->n_full, n_partial = table->n_partial;
     for (size_t i = 0; i < n; i++) {
+        fetch_step(meanwhile);
         const uint16_t at = state->found.at[i];
         const size_t row = planes->rows[at] & row_mask;
         const uint16_t special =
@@ -152,11 +153,10 @@ static void find_special(const destination *to, size_t n, const dg_planes *plane
 /** Put the n draws in special cells for which dg_decide_each has been: for those that fail something,
  *  of the core, too. These are noted as failed; those in doubt as doubtful, and as failed. */
 static void put_special(const destination *to, size_t n, const uint8_t *heights,
-                        fetching *meanwhile, fill_state *state)
+                        fill_state *state)
 {
     uint32_t n_failed = 0, n_doubtful = 0;
     for (size_t i = 0; i < n; i++) {
-        fetch_step(meanwhile);
         const uint16_t at = state->found.at[i];
         dg_item_put(to->out, at, to->stride, to->c + state->special_y[i]);
         state->failed[n_failed] = at;
@@ -260,12 +260,12 @@ static dg_status draw_batch(const dg_sink *to, size_t n, size_t left, fill_state
     DG_TRY(read_planes(&planes, &state->found, n, table, state->bits));
     const size_t n_special =
         table->look_up(target.out, &state->found, target.stride, target.c, &planes, table);
-    find_special(&target, n_special, &planes, table, state);
+    fetching meanwhile = fetch_next(to, n, left, n_special, state);
+    find_special(&target, n_special, &planes, &meanwhile, table, state);
     const uint8_t *heights;
     DG_TRY(read_heights(&heights, n_special, state->bits));
-    fetching meanwhile = fetch_next(to, n, left, n_special, state);
     table->decide_each(state->outcome, state->special_y, state->special, heights, n_special, table);
-    put_special(&target, n_special, heights, &meanwhile, state);
+    put_special(&target, n_special, heights, state);
     for (size_t i = 0; i < n && table->rest_bytes > 0; i++) {
         uint8_t *rest = to->rest + item_of(i, state) * to->rest_stride;
         DG_TRY(dg_bits_take(rest, table->rest_bytes, state->bits));

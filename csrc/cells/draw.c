@@ -120,8 +120,7 @@ static fetching fetch_next(const dg_sink *to, size_t n, size_t left, size_t n_st
     return (fetching){next, next + n_bytes, n_bytes / CACHE_LINE / n_steps + 1};
 }
 
-/** A step, while decisions keep the processor busy: the look-up writes faster than memory takes it.
- *  */
+/** A step, while something else is waited for: the look-up writes faster than memory takes it. */
 static inline void fetch_step(fetching *what)
 {
     for (size_t i = 0; i < what->lines && what->next < what->end; i++) {
@@ -152,8 +151,7 @@ static void find_special(const destination *to, size_t n, const dg_planes *plane
 
 /** Put the n draws in special cells for which dg_decide_each has been: for those that fail something,
  *  of the core, too. These are noted as failed; those in doubt as doubtful, and as failed. */
-static void put_special(const destination *to, size_t n, const uint8_t *heights,
-                        fill_state *state)
+static void put_special(const destination *to, size_t n, const uint8_t *heights, fill_state *state)
 {
     uint32_t n_failed = 0, n_doubtful = 0;
     for (size_t i = 0; i < n; i++) {

@@ -45,7 +45,8 @@ INLINE __m512i arc_height(__m512i reach, __m512i base, __m512i slope, __m512i bu
     return _mm512_add_epi64(_mm512_sub_epi64(base, fall), raised);
 }
 
-/** The blocks of full cells. 32 bits are read where 16 are: other cells come behind the last full one. */
+/** The blocks of full cells. 32 bits are read where 16 are wanted: behind the last full cell come
+ *  others. */
 INLINE __m512i full_block(__mmask8 full, __m512i cell, const dg_table *table)
 {
     const __m256i both =

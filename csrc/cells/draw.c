@@ -5,8 +5,6 @@
 #include "cells/look_up.h"
 #include "cells/sink.h"
 
-#include <string.h>
-
 enum {
     MOST_CHUNK = 8192,
     MOST_REST_BYTES = 8192,

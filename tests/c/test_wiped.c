@@ -195,8 +195,10 @@ static void make_call(size_t *on_stack, size_t *in_registers)
     n_in_blocks = 0;
     leave_behind(fill);
     CHECK(status == DG_OK && n_used > 0, "%s: status %d", now->name, (int)status);
-    for (size_t i = 0; i < now->n && !now->wide && now->shift >= 50; i++) {
-        search_for(out + 8 * i, 8); /* some 50 bits each: nothing else looks like them */
+    /* of 50 bits or so nothing else looks like a draw; of 30, a limb of something sometimes does */
+    const size_t n_bits = now->kind == DG_DISCRETE_GAUSSIAN ? now->shift / 2 : now->shift;
+    for (size_t i = 0; i < now->n && !now->wide && n_bits >= 50; i++) {
+        search_for(out + 8 * i, 8);
     }
     const uint8_t *bytes = left_stack(&n);
     *on_stack = n_found(bytes, n);

@@ -26,8 +26,8 @@ size_t dg_table_chunk(const dg_table *table);
  *  Law:       that of table->law, for every integer.
  *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_RANGE (a draw does not fit; at once
  *             if the law is far wider than any dtype).
- *  Cost:      a table look-up a draw; 2 or 3 in a hundred take some 20 times that, 1 in 20 000
- *             a thousand times.
+ *  Cost:      a table look-up a draw; 2 or 3 in a hundred take some 20 times that, 1 in
+ *             100 000 a thousand times.
  */
 dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_table *table,
                               dg_bits *bits);

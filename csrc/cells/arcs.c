@@ -13,12 +13,6 @@ enum { SLOPE_BITS = 40, DROP = DG_FINE_BITS - DG_HEIGHT_BITS };
 /** The fine error of what says nothing. */
 static const int64_t NO_ARC = INT64_C(1) << 60;
 
-/** An arc that says nothing: every draw that needs it is decided by dg_refine. */
-static dg_arc unknown_arc(void)
-{
-    return (dg_arc){1, 0, DG_UNKNOWN_ERROR, 0};
-}
-
 /** The parabola from near at reach 0 to far at reach 2^24, in units of 2^-16 of a cell's height and
  *  rounded down, with a bulge to the nearest such unit; fine_error is how far t may be from it
  *  before these roundings, which PROOF.md, Arcs, counts. */
@@ -27,12 +21,12 @@ static dg_arc arc_between(int64_t near, int64_t far, int64_t bulge, int64_t fine
     const int64_t most = INT64_C(1) << 29, most_bulge = INT64_C(1) << 14;
     if (fine_error >= NO_ARC || near > most || far < -most || bulge > most_bulge ||
         bulge < -most_bulge) {
-        return unknown_arc();
+        return dg_unknown_arc();
     }
     const int64_t slope = near > far ? near - far : 0; /* they may be equal, but for roundings */
     const int64_t error = (fine_error >> DROP) + (slope >> DG_REACH_BITS) + 6;
     if (error >= DG_UNKNOWN_ERROR) {
-        return unknown_arc();
+        return dg_unknown_arc();
     }
     return (dg_arc){(int32_t)near, (uint32_t)slope, (uint16_t)error, (int16_t)bulge};
 }
@@ -42,7 +36,7 @@ static dg_arc constant_arc(int64_t lowest, int64_t highest)
 {
     const int64_t most = INT64_C(1) << 30;
     if (lowest < -most || lowest > most || highest - lowest >= DG_UNKNOWN_ERROR) {
-        return unknown_arc();
+        return dg_unknown_arc();
     }
     return (dg_arc){(int32_t)lowest, 0, (uint16_t)(highest - lowest), 0};
 }
@@ -158,13 +152,13 @@ static dg_arc arc_on_block(const level_arc *of_level, int64_t near)
     int64_t first, last;
     if (of_level->error >= NO_ARC || !height_at(&first, of_level, near) ||
         !height_at(&last, of_level, near + (INT64_C(1) << DG_DISTANCE_BITS))) {
-        return unknown_arc();
+        return dg_unknown_arc();
     }
     /* bend w^2/4, in units of 2^-96; w^2 is 2^96 there, less 2^48 in bend's unit */
     const int64_t bulge = ((of_level->bend >> 33) + 1) >> 1;
     const int64_t steepest = 4 * (bulge < 0 ? -bulge : bulge);
     if (of_level->bend != 0 && first - last < steepest + 8) {
-        return unknown_arc();
+        return dg_unknown_arc();
     }
     return arc_between(first, last, bulge, of_level->error);
 }
@@ -221,7 +215,7 @@ static void set_block_arc(block_arc *out, int32_t block, dg_chord *c, dg_builder
     /* i + 1 < n: the blocks collected go past the core */
     const uint64_t *largest =
         left ? &build->left.largest_upper[-1 - block] : &build->right.largest_upper[block];
-    /* neighbours share an end: it becomes this one's far end on the left, else its near dg_end */
+    /* neighbours share an end: it becomes this one's far end on the left, else its near end */
     const bool shared = out->block == block - 1 && block != 0;
     dg_chord_step(c);
     for (int k = shared && !left; k < (shared && left ? 1 : 2); k++) {
@@ -267,8 +261,8 @@ static void choose_arcs(const level_arc *of_level, dg_chord *c, dg_builder *buil
     }
 }
 
-/** The arc of one integer of the i-th tail block, the one that e.y_d is for: 2^i H g is at most 1.
- *  */
+/** The arc of one integer of the i-th tail block, the one that e.y_d is for: 2^i H g is at most
+ *  1. */
 static dg_arc tail_integer_arc(unsigned tail_level, dg_builder *build)
 {
     dg_enclosure *e = &build->e;
@@ -314,7 +308,7 @@ static void tail_arcs(dg_arc *arcs, bool left, dg_chord *c, dg_builder *build)
         dg_chord_step(c);
         dg_end_set(&c->far, c, build);
         if (!dg_chord_measure(c, level, build)) {
-            arcs[i] = unknown_arc();
+            arcs[i] = dg_unknown_arc();
             continue;
         }
         arcs[i] =

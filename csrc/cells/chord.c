@@ -44,8 +44,7 @@ void dg_chord_step(dg_chord *c)
     mpfr_swap(c->near.v, c->far.v);
 }
 
-/** phi' width and phi'' width^2 at an end other than the centre: beta phi/r and phi' (beta - 1)/r.
- *  */
+/** phi' width and phi'' width^2 at an end other than the centre: beta phi/r and phi' (beta - 1)/r. */
 static void derivatives(mpfr_t first, mpfr_t second, const dg_end *at, const dg_chord *c)
 {
     mpfr_div(second, c->width, at->at, MPFR_RNDN);

@@ -79,19 +79,16 @@ static __attribute__((noinline)) dg_status decide_tail(dg_place *place, bool *ac
     uint64_t in_block = cell & ((UINT64_C(1) << table->tail_bits) - 1);
     int64_t out = (int64_t)((level << table->tail_bits) + in_block);
     place->block = left ? table->first_block - 1 - out : table->last_block + 1 + out;
-    static const dg_arc unknown = {1, 0, DG_UNKNOWN_ERROR, 0};
-    const dg_arc *arc = &unknown;
+    dg_arc arc = dg_unknown_arc();
     uint64_t reach = 0;
     if (level < DG_TAIL_LEVELS) {
         const unsigned part_bits = table->tail_bits + table->tick_bits - table->tail_arc_bits;
-        const uint64_t most = (UINT64_C(1) << table->tick_bits) - 1;
-        const uint64_t offset =
-            (in_block << table->tick_bits) + dg_ticks_inwards(place->block, place->tick, most);
+        const uint64_t offset = (in_block << table->tick_bits) + dg_ticks_inwards(place, table);
         const uint64_t row = (left ? 0 : DG_TAIL_LEVELS) + level, part = offset >> part_bits;
-        arc = &table->tail_arcs[(row << table->tail_arc_bits) + part];
+        arc = table->tail_arcs[(row << table->tail_arc_bits) + part];
         reach = dg_reach(offset - (part << part_bits), part_bits);
     }
-    if (dg_arc_tells(accepted, height, reach, arc)) {
+    if (dg_arc_tells(accepted, height, reach, &arc)) {
         return DG_OK;
     }
     const question_at q = {place, rest, 0, level};
@@ -124,11 +121,10 @@ void dg_decide_each_portable(uint8_t *outcome, uint64_t *y, const uint16_t *spec
                              const uint8_t *heights, size_t n, const dg_table *table)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint32_t height = heights[2 * i] | (uint32_t)heights[2 * i + 1] << 8;
         dg_place place = {0, y[i]};
         bool accepted;
-        const bool told =
-            dg_decide_at_once(&place, &accepted, table->n_coded + special[i], height, table);
+        const bool told = dg_decide_at_once(&place, &accepted, table->n_coded + special[i],
+                                            dg_height_at(heights, i), table);
         y[i] = ((uint64_t)place.block << table->tick_bits) + place.tick;
         outcome[i] = told ? (accepted ? DG_ACCEPTED : DG_FAILED) : DG_IN_DOUBT;
     }

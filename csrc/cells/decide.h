@@ -2,7 +2,6 @@
 #ifndef DG_CELLS_DECIDE_H
 #define DG_CELLS_DECIDE_H
 
-#include "base/wide.h"
 #include "cells/refine.h"
 #include "cells/table.h"
 #include "random/bits.h"
@@ -21,11 +20,12 @@ static inline uint64_t dg_reach(uint64_t offset, unsigned n_bits)
                                    : offset >> (n_bits - DG_REACH_BITS);
 }
 
-/** How many ticks of a block lie between a tick of it and the centre; most: the last tick of a
- *  block. Without a branch, which would be taken every other time. */
-static inline uint64_t dg_ticks_inwards(int64_t block, uint64_t tick, uint64_t most)
+/** How many ticks of its block lie between a place and the centre. Without a branch, which would be
+ *  taken every other time. */
+static inline uint64_t dg_ticks_inwards(const dg_place *place, const dg_table *table)
 {
-    return tick ^ (most & (uint64_t)-(int64_t)(block < 0));
+    const uint64_t last_tick = (UINT64_C(1) << table->tick_bits) - 1;
+    return place->tick ^ (last_tick & (uint64_t)-(int64_t)(place->block < 0));
 }
 
 /** v of an arc. */
@@ -60,15 +60,14 @@ static inline bool dg_arc_tells(bool *accepted, uint32_t height, uint64_t reach,
 static inline bool dg_decide_at_once(dg_place *place, bool *accepted, uint32_t cell,
                                      uint32_t height, const dg_table *table)
 {
-    const uint64_t last_tick = (UINT64_C(1) << table->tick_bits) - 1;
     const uint32_t partial = cell - table->n_full; /* 2^32 - ... of a full cell */
     const bool is_partial = partial < table->n_partial;
     const dg_partial *of = &table->partial[is_partial ? partial : 0]; /* which is always there */
-    const uint64_t ticks = dg_ticks_inwards(of->block, place->tick, last_tick);
-    const bool told = dg_arc_tells(accepted, height, dg_reach(ticks, table->tick_bits), &of->arc);
     place->block = of->block;
-    if (table->n_full > table->n_coded &&
-        cell < table->n_full) { /* Gaussians have none, as a rule */
+    const uint64_t reach = dg_reach(dg_ticks_inwards(place, table), table->tick_bits);
+    const bool told = dg_arc_tells(accepted, height, reach, &of->arc);
+    /* Gaussians have no full cells without a code, as a rule: the first comparison spares the second */
+    if (table->n_full > table->n_coded && cell < table->n_full) {
         place->block = table->block_of[cell];
         *accepted = true;
         return true;
@@ -82,8 +81,14 @@ enum { DG_FAILED, DG_ACCEPTED, DG_IN_DOUBT };
 /* Entries behind the last one that dg_decide_each may read and write, and does not use. */
 enum { DG_DECIDE_BEHIND = 8 };
 
+/** Height i of those read one after the other. */
+static inline uint16_t dg_height_at(const uint8_t *heights, size_t i)
+{
+    return (uint16_t)(heights[2 * i] | heights[2 * i + 1] << 8);
+}
+
 /** dg_decide_at_once for n attempts: special[i] is the number of the special cell, y[i] the tick, which
- *  becomes block 2^tick_bits + tick, heights[2 i] and heights[2 i + 1] the height, low byte first. */
+ *  becomes block 2^tick_bits + tick, and dg_height_at(heights, i) the height. */
 dg_decide_each dg_decide_each_portable;
 
 /* The same. Requires: dg_isa_available(DG_ISA_AVX512). */

@@ -92,10 +92,9 @@ typedef struct destination {
 
 /** The tick of a draw, from what the look-up wrote: c + a multiple of 2^tick_bits + the tick. Items
  *  hold the whole core, so they are longer than a tick. */
-static inline uint64_t tick_at(const destination *to, size_t at, size_t stride,
-                               const dg_table *table)
+static inline uint64_t tick_at(const destination *to, size_t at, const dg_table *table)
 {
-    return (dg_item_at(to->out, at, stride) - to->c) & ((UINT64_C(1) << table->tick_bits) - 1);
+    return (dg_item_at(to->out, at, to->stride) - to->c) & ((UINT64_C(1) << table->tick_bits) - 1);
 }
 
 /** Memory that is written next, to be brought to the cache a few lines at a time. */
@@ -142,7 +141,7 @@ static void find_special(const destination *to, size_t n, const dg_planes *plane
             (uint16_t)(state->found.position_of[at] + table->rows.special[row]);
         const uint32_t partial = n_coded + special - n_full; /* 2^32 - ... of a full cell */
         state->special[i] = special;
-        state->special_y[i] = tick_at(to, at, to->stride, table);
+        state->special_y[i] = tick_at(to, at, table);
         __builtin_prefetch(&table->partial[partial < n_partial ? partial : 0]);
     }
 }
@@ -157,9 +156,8 @@ static void put_special(const destination *to, size_t n, const uint8_t *heights,
         dg_item_put(to->out, at, to->stride, to->c + state->special_y[i]);
         state->failed[n_failed] = at;
         if (__builtin_expect(state->outcome[i] == DG_IN_DOUBT, 0)) {
-            const uint16_t height = (uint16_t)(heights[2 * i] | heights[2 * i + 1] << 8);
             state->doubtful[n_doubtful++] =
-                (doubtful){state->special[i], height, (uint16_t)n_failed};
+                (doubtful){state->special[i], dg_height_at(heights, i), (uint16_t)n_failed};
         }
         n_failed += state->outcome[i] != DG_ACCEPTED;
     }
@@ -181,7 +179,7 @@ static dg_status settle_exactly(bool *accepted, const dg_sink *to, const doubtfu
     const size_t at = state->failed[of->failed], item = item_of(at, state);
     const uint32_t cell = table->n_coded + of->special;
     const uint8_t *rest = to->rest + item * to->rest_stride;
-    dg_place place = {0, tick_at(target, at, target->stride, table)};
+    dg_place place = {0, tick_at(target, at, table)};
     DG_TRY(dg_decide_in_doubt(&place, accepted, cell, of->height, rest, table, state->bits));
     if (!*accepted) {
         return DG_OK;

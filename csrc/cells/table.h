@@ -45,8 +45,14 @@ typedef struct dg_arc {
     int16_t bulge;
 } dg_arc;
 
-/** The error of an arc that says nothing; its base is 1. */
+/** The error of an arc that says nothing. */
 #define DG_UNKNOWN_ERROR UINT16_MAX
+
+/** An arc that says nothing: v = 1, so v - error <= 0 and v + error >= 2^16. */
+static inline dg_arc dg_unknown_arc(void)
+{
+    return (dg_arc){1, 0, DG_UNKNOWN_ERROR, 0};
+}
 
 typedef struct dg_partial {
     int16_t block;

@@ -57,7 +57,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from ._verify_law import Weight, ball
-from ._verify_table import Arc, Table
+from ._verify_table import REACH_BITS, Arc, Table
 
 if TYPE_CHECKING:
     from flint import arb
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 __all__ = ["Use", "arc_holds"]
 
 _ONE = 2**16  # the height of a cell
-_REACHES = 2**24
+_REACHES = 2**REACH_BITS
 _MOST_ERROR = 2**16 - 1
 _MOST_BASE = _MOST_SLOPE = 2**30
 _MOST_BULGE = 2**14

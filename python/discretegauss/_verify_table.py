@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ._spec import Spec
 
-__all__ = ["SPECIAL_CODE", "Arc", "Partial", "Row", "Table", "copy_out"]
+__all__ = ["REACH_BITS", "SPECIAL_CODE", "Arc", "Partial", "Row", "Table", "copy_out"]
 
 
 class Arc(NamedTuple):
@@ -123,6 +123,9 @@ def copy_out(spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> Table
         rows=tuple(rows),
     )
 
+
+#: ``DG_REACH_BITS``: of an integer's place in its range, all that an arc looks at.
+REACH_BITS = 24
 
 #: ``DG_SPECIAL_CODE``: the code of a piece that belongs to no block.
 SPECIAL_CODE = 255

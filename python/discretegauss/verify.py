@@ -40,7 +40,7 @@ from ._spec import Spec
 from ._verify_arcs import Use, arc_holds
 from ._verify_cases import described, fixed_cases, random_cases
 from ._verify_law import Weight, ball, precision
-from ._verify_table import SPECIAL_CODE, Table, copy_out
+from ._verify_table import REACH_BITS, SPECIAL_CODE, Table, copy_out
 from .errors import ParameterValueError
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 __all__ = ["Proven", "VerificationError", "copy_out", "main", "verify"]
 
 _TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with arcs
-_REACH_BITS = 24  # DG_REACH_BITS: of an integer's place in its range, all that an arc looks at
 _NEEDED = {
     "flint": "python-flint: pip install discretegauss[verify]",
     "discretegauss._native": "the compiled core, whose tables it looks at",
@@ -135,7 +134,7 @@ def _verify_layout(table: Table) -> None:
     part_bits = table.tail_bits + table.tick_bits - table.tail_arc_bits
     _require(part_bits >= 0, "the arcs of a tail block divide its ticks")
     _require(
-        table.rest_bytes == 0 or min(table.tick_bits, part_bits) >= _REACH_BITS,
+        table.rest_bytes == 0 or min(table.tick_bits, part_bits) >= REACH_BITS,
         "ticks alone tell how far outwards an integer lies in its range",
     )
     n_arcs = len(table.partial) + (2 * _TAIL_LEVELS << table.tail_arc_bits)

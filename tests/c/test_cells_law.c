@@ -154,8 +154,7 @@ typedef struct attempt {
     uint64_t height;
     uint8_t tape[MOST_TAPE];
     size_t n;
-    unsigned
-        depth; /* how often more of the height was read; at 0 the height is what is looked for */
+    unsigned depth; /* how often more of the height was read; 0: the height is looked for */
     int64_t y;
     const dg_table *table;
 } attempt;
@@ -204,19 +203,28 @@ static outcome decide(int64_t *y, size_t *used, const attempt *by)
     return result;
 }
 
-/** Decide with this value of the bits that are looked for: the height, or 8 bytes after the tape. */
+/** The attempt with this value of the bits that are looked for: of the height, or of 8 bytes after
+ *  the tape. Where they do not tell it goes on with the next ones. */
+static attempt deeper_than(const attempt *by, uint64_t value)
+{
+    attempt deeper = *by;
+    deeper.depth++;
+    if (by->depth == 0) {
+        deeper.height = value;
+        return deeper;
+    }
+    for (size_t i = 0; i < MORE_BITS / 8; i++) {
+        deeper.tape[deeper.n++] = (uint8_t)(value >> (8 * i));
+    }
+    return deeper;
+}
+
+/** Decide with this value of the bits that are looked for. */
 static outcome with_bits(const attempt *by, uint64_t value)
 {
-    attempt one = *by;
+    const attempt one = deeper_than(by, value);
     size_t used;
     int64_t y;
-    if (by->depth == 0) {
-        one.height = value;
-    } else {
-        for (size_t i = 0; i < MORE_BITS / 8; i++) {
-            one.tape[one.n++] = (uint8_t)(value >> (8 * i));
-        }
-    }
     outcome result = decide(&y, &used, &one);
     CHECK(y == by->y, "the place depends on the height");
     CHECK(result == UNDECIDED || used == one.n, "%zu bytes used of %zu", used, one.n);
@@ -274,21 +282,6 @@ static void check_flips(uint64_t A, uint64_t B, const mpz_t lower, const mpz_t u
     CHECK(A <= B && B - A <= 2, "%llu undecided", (unsigned long long)(B - A));
     CHECK(A <= clamped(upper, 0, all), "y = %lld: accepts too much", (long long)by->y);
     CHECK(B >= clamped(lower, 0, all), "y = %lld: rejects too much", (long long)by->y);
-}
-
-/** The attempt that goes on where the bits of this one are `value` and do not tell. */
-static attempt deeper_than(const attempt *by, uint64_t value)
-{
-    attempt deeper = *by;
-    deeper.depth++;
-    if (by->depth == 0) {
-        deeper.height = value;
-        return deeper;
-    }
-    for (size_t i = 0; i < MORE_BITS / 8; i++) {
-        deeper.tape[deeper.n++] = (uint8_t)(value >> (8 * i));
-    }
-    return deeper;
 }
 
 /** Find A and B of an attempt and check them, and so for what they leave in doubt. Before its bits

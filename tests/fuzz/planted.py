@@ -69,9 +69,9 @@ FAULTS = [
         "the tail is cut at some 6 sigma",
         "cells",
         "cells/decide.c",
-        "    static const dg_arc unknown = ",
+        "    dg_arc arc = dg_unknown_arc();",
         "    if (level > 12) {\n        *accepted = false;\n        return DG_OK;\n    }\n"
-        "    static const dg_arc unknown = ",
+        "    dg_arc arc = dg_unknown_arc();",
     ),
     Fault(
         "a draw into machine integers forgets its rest",
@@ -84,15 +84,15 @@ FAULTS = [
         "the left tail's tick is not flipped",
         "cells",
         "cells/decide.c",
-        "dg_ticks_inwards(place->block, place->tick, most);",
-        "dg_ticks_inwards(0, place->tick, most);",
+        "+ dg_ticks_inwards(place, table);",
+        "+ place->tick;",
     ),
     Fault(
         "the left core's tick is not flipped",
         "cells",
         "cells/decide.h",
-        "dg_ticks_inwards(of->block, place->tick, last_tick);",
-        "dg_ticks_inwards(0, place->tick, last_tick);",
+        "dg_reach(dg_ticks_inwards(place, table), table->tick_bits);",
+        "dg_reach(place->tick, table->tick_bits);",
     ),
     Fault(
         "a tail level counts a bit too many",

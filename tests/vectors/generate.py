@@ -196,21 +196,15 @@ def doubtful_draw(spec: Spec, facts: Facts, key: bytes) -> Case:
 
 def chosen_by_the_core(case: TableCase) -> Case:
     """Return what the core chose for a table."""
+    from discretegauss._verify_table import copy_out
+
     block_bits = -1 if case.block_bits is None else case.block_bits
-    table = _engine.native.NativeTable(case.spec, index_bits=case.index_bits, block_bits=block_bits)
-    facts = {name: int(getattr(table.info, name)) for name in Facts._fields}
-    return {**facts, "arcs_sha256": digest([table.info.tail_arc_bits, *arcs_of(table)])}
-
-
-def arcs_of(table: Any) -> Iterator[int]:
-    """Yield base, slope, error and bulge of each arc of a table of the core."""
-    from discretegauss._native import ffi, lib
-
-    base, slope = ffi.new("int32_t *"), ffi.new("uint32_t *")
-    error, bulge = ffi.new("uint32_t *"), ffi.new("int32_t *")
-    for i in range(table.info.n_partial + table.info.n_tail_arcs):
-        lib.dg_table_arc(base, slope, error, bulge, i, table._handle)
-        yield from (base[0], slope[0], error[0], bulge[0])
+    table = copy_out(case.spec, index_bits=case.index_bits, block_bits=block_bits)
+    facts = {name: getattr(table, name) for name in Facts._fields if name != "coded_last"}
+    n_coded = table.n_coded
+    facts["coded_last"] = table.full[n_coded - 1] if n_coded > 0 else table.coded_first - 1
+    arcs = chain.from_iterable(table.arcs)
+    return {**facts, "arcs_sha256": digest([table.tail_arc_bits, *arcs])}
 
 
 def chosen_before(cases: list[Case]) -> list[Case]:

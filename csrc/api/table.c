@@ -133,5 +133,5 @@ dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_ta
 
 void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block)
 {
-    dg_chacha20_blocks(out, n_blocks, key, first_block);
+    dg_chacha20_blocks(out, n_blocks, key, first_block, &(dg_fetch){0});
 }

@@ -52,17 +52,23 @@ static inline bool dg_arc_tells(bool *accepted, uint32_t height, uint64_t reach,
     return !DG_ALWAYS_REFINE && (uint64_t)above >= 2 * (uint64_t)error;
 }
 
-/** Decide the attempt of a special cell, given place->tick and the height, if its cell is full or
- *  its arc tells. Ensures: place->block is set, to one of the core.
+/** What decides a special cell, if it is partial: table->partial has one for others, too. */
+static inline const dg_partial *dg_partial_at(uint32_t special, const dg_table *table)
+{
+    const uint32_t partial =
+        table->n_coded + special - table->n_full; /* 2^32 - ... of a full cell */
+    return &table->partial[partial < table->n_partial ? partial : 0];
+}
+
+/** Decide the attempt of a special cell, given place->tick, the height and *of = dg_partial_at, if its
+ *  cell is full or its arc tells. Ensures: place->block is set, to one of the core.
  *
  *  Returns:   false if it takes dg_decide_in_doubt; otherwise *accepted is set.
  */
 static inline bool dg_decide_at_once(dg_place *place, bool *accepted, uint32_t cell,
-                                     uint32_t height, const dg_table *table)
+                                     const dg_partial *of, uint32_t height, const dg_table *table)
 {
-    const uint32_t partial = cell - table->n_full; /* 2^32 - ... of a full cell */
-    const bool is_partial = partial < table->n_partial;
-    const dg_partial *of = &table->partial[is_partial ? partial : 0]; /* which is always there */
+    const bool is_partial = cell - table->n_full < table->n_partial;
     place->block = of->block;
     const uint64_t reach = dg_reach(dg_ticks_inwards(place, table), table->tick_bits);
     const bool told = dg_arc_tells(accepted, height, reach, &of->arc);

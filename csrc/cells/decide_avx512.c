@@ -55,16 +55,18 @@ INLINE __m512i full_block(__mmask8 full, __m512i cell, const dg_table *table)
 }
 
 INLINE void decide_group(uint8_t outcome[GROUP], uint64_t y[GROUP], const uint16_t special[GROUP],
-                         const uint8_t heights[2 * GROUP], const dg_table *table)
+                         const dg_partial of[GROUP], const uint8_t heights[2 * GROUP],
+                         const dg_table *table)
 {
     const __m512i number = _mm512_cvtepu16_epi64(_mm_loadu_si128((const void *)special));
     const __m512i cell = _mm512_add_epi64(number, repeat(table->n_coded));
     const __m512i partial = _mm512_sub_epi64(cell, repeat(table->n_full)); /* negative if full */
     const __mmask8 is_partial = _mm512_cmplt_epu64_mask(partial, repeat(table->n_partial));
-    const __m512i at = _mm512_slli_epi64(_mm512_maskz_mov_epi64(is_partial, partial), 1);
-    const long long *words = (const void *)table->partial;
-    const __m512i low = _mm512_i64gather_epi64(at, words, 8);
-    const __m512i high = _mm512_i64gather_epi64(at, words + 1, 8);
+    const __m512i first = _mm512_loadu_si512(of), last = _mm512_loadu_si512(of + GROUP / 2);
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i low = _mm512_permutex2var_epi64(first, even, last);
+    const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+    const __m512i high = _mm512_permutex2var_epi64(first, odd, last);
     const __m512i base = _mm512_srai_epi64(low, 32), bulge = _mm512_srai_epi64(high, 48);
     const __m512i slope = _mm512_and_si512(high, repeat(UINT32_MAX));
     const __m512i error = _mm512_and_si512(_mm512_srli_epi64(high, 32), repeat(UINT16_MAX));
@@ -94,14 +96,15 @@ INLINE void decide_group(uint8_t outcome[GROUP], uint64_t y[GROUP], const uint16
 }
 
 DG_TARGET_AVX512 void dg_decide_each_avx512(uint8_t *outcome, uint64_t *y, const uint16_t *special,
-                                            const uint8_t *heights, size_t n, const dg_table *table)
+                                            const dg_partial *partial, const uint8_t *heights,
+                                            size_t n, const dg_table *table)
 {
     if (n <= FEW) {
-        dg_decide_each_portable(outcome, y, special, heights, n, table);
+        dg_decide_each_portable(outcome, y, special, partial, heights, n, table);
         return;
     }
     for (size_t i = 0; i < n; i += GROUP) {
-        decide_group(outcome + i, y + i, special + i, heights + 2 * i, table);
+        decide_group(outcome + i, y + i, special + i, partial + i, heights + 2 * i, table);
     }
 }
 

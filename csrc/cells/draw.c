@@ -9,8 +9,7 @@ enum {
     MOST_CHUNK = 8192,
     MOST_REST_BYTES = 8192,
     MOST_DTYPE_REST = 2,
-    HEIGHT_BYTES = DG_HEIGHT_BITS / 8,
-    CACHE_LINE = 64
+    HEIGHT_BYTES = DG_HEIGHT_BITS / 8
 };
 
 /** How many draws are looked up together, at most. Their planes and positions, at hand at once, are no
@@ -43,9 +42,11 @@ typedef struct fill_state {
     size_t behind;    /* items of the fill that come after the chunk */
     size_t n_pending; /* of the next round so far, no more than start */
     uint16_t pending[MOST_CHUNK];
-    /* of the draws in found.at: the numbers of their cells; their ticks, then their y; outcomes */
+    /* of the draws in found.at: the numbers of their cells; their ticks, then their y; what decides
+     * them, from all over the table; outcomes */
     uint16_t special[DG_MOST_BATCH + DG_DECIDE_BEHIND];
     uint64_t special_y[DG_MOST_BATCH + DG_DECIDE_BEHIND];
+    dg_partial partial[DG_MOST_BATCH + DG_DECIDE_BEHIND];
     uint8_t outcome[DG_MOST_BATCH + DG_DECIDE_BEHIND];
     uint16_t failed[DG_MOST_BATCH];   /* the draws of the batch whose attempts failed, in order */
     doubtful doubtful[DG_MOST_BATCH]; /* which are among the failed ones, until they are settled */
@@ -59,17 +60,19 @@ static size_t plane_bytes(size_t n, const dg_table *table)
     return n * (1 + table->tick_bits / 8) + (n + 7) / 8 * (table->tick_bits % 8);
 }
 
-/** Read the bits of n draws. Positions come last: how many are drawn depends on the rows. */
-static dg_status read_planes(dg_planes *planes, dg_found *found, size_t n, const dg_table *table,
-                             dg_bits *bits)
+/** Read the bits of n draws. Their positions come last, and are there, but not yet read: how many are
+ *  used the look-up finds out. */
+static dg_status read_planes(dg_planes *planes, size_t n, const dg_table *table, dg_bits *bits)
 {
-    size_t n_bytes = plane_bytes(n, table);
+    const size_t n_bytes = plane_bytes(n, table);
     DG_TRY(dg_bits_refill(bits, n_bytes));
-    size_t n_mixed = table->find_mixed(found, bits->buffer + bits->position, n, table);
-    DG_TRY(dg_bits_refill(bits, n_bytes + n_mixed));
+    if (bits->end - bits->position < n_bytes + n) { /* as many as draws would do in any case */
+        size_t n_mixed = table->count_mixed(bits->buffer + bits->position, n, table);
+        DG_TRY(dg_bits_refill(bits, n_bytes + n_mixed));
+    }
     const uint8_t *start = bits->buffer + bits->position;
-    *planes = (dg_planes){n, start, start + n, start + n_bytes, n_mixed};
-    bits->position += n_bytes + n_mixed;
+    *planes = (dg_planes){n, start, start + n, start + n_bytes};
+    bits->position += n_bytes;
     return DG_OK;
 }
 
@@ -97,52 +100,34 @@ static inline uint64_t tick_at(const destination *to, size_t at, const dg_table 
     return (dg_item_at(to->out, at, to->stride) - to->c) & ((UINT64_C(1) << table->tick_bits) - 1);
 }
 
-/** Memory that is written next, to be brought to the cache a few lines at a time. */
-typedef struct fetching {
-    const uint8_t *next, *end;
-    size_t lines; /* at a time */
-} fetching;
-
-/** The output of the batch that follows one of n draws, in n_steps; `left` draws follow in its
- *  chunk. */
-static fetching fetch_next(const dg_sink *to, size_t n, size_t left, size_t n_steps,
-                           const fill_state *state)
+/** Have the output of a batch of n draws, of which `left` follow in its chunk, and what comes after it
+ *  fetched while bits are made. Where a refill lasts for more draws than a byte a draw allows, the rest
+ *  is fetched by the next one. */
+static void fetch_ahead(const destination *to, size_t n, size_t left, fill_state *state)
 {
-    const size_t after = left + state->behind, most = after < n ? after : n;
-    const uint8_t *next = to->out + (state->start + n) * to->stride;
-    if (!to->direct || !state->first_round || n_steps == 0) {
-        return (fetching){next, next, 0};
+    const size_t n_bytes = (n + left + state->behind) * to->stride;
+    const size_t most = DG_BITS_CAPACITY * to->stride;
+    const uint8_t *end = to->out + (n_bytes < most ? n_bytes : most);
+    dg_fetch *fetch = &state->bits->fetch;
+    if (fetch->next < to->out) { /* of the same array, or NULL */
+        fetch->next = to->out;
     }
-    const size_t n_bytes = most * to->stride;
-    return (fetching){next, next + n_bytes, n_bytes / CACHE_LINE / n_steps + 1};
+    fetch->n_lines = fetch->next < end ? (size_t)(end - fetch->next) / DG_CACHE_LINE : 0;
 }
 
-/** A step, while something else is waited for: the look-up writes faster than memory takes it. */
-static inline void fetch_step(fetching *what)
-{
-    for (size_t i = 0; i < what->lines && what->next < what->end; i++) {
-        __builtin_prefetch(what->next, 1, 2);
-        what->next += CACHE_LINE;
-    }
-}
-
-/** Find the special cells and the ticks of the n draws that the look-up leaves. What an arc decides by
- *  is fetched into the cache, as it may lie anywhere in the table. */
+/** Find the special cells of the n draws that the look-up leaves, their ticks, and what decides them. */
 static void find_special(const destination *to, size_t n, const dg_planes *planes,
-                         fetching *meanwhile, const dg_table *table, fill_state *state)
+                         const dg_table *table, fill_state *state)
 {
     const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
-    const uint32_t n_coded = table->n_coded, n_full = table->n_full, n_partial = table->n_partial;
     for (size_t i = 0; i < n; i++) {
-        fetch_step(meanwhile);
         const uint16_t at = state->found.at[i];
         const size_t row = planes->rows[at] & row_mask;
         const uint16_t special =
             (uint16_t)(state->found.position_of[at] + table->rows.special[row]);
-        const uint32_t partial = n_coded + special - n_full; /* 2^32 - ... of a full cell */
         state->special[i] = special;
         state->special_y[i] = tick_at(to, at, table);
-        __builtin_prefetch(&table->partial[partial < n_partial ? partial : 0]);
+        state->partial[i] = *dg_partial_at(special, table);
     }
 }
 
@@ -251,14 +236,18 @@ static dg_status draw_batch(const dg_sink *to, size_t n, size_t left, fill_state
                  : (destination){(uint8_t *)state->y, sizeof *state->y, 0};
     dg_planes planes;
     look_ahead(left + state->behind, table, state->bits);
-    DG_TRY(read_planes(&planes, &state->found, n, table, state->bits));
-    const size_t n_special =
-        table->look_up(target.out, &state->found, target.stride, target.c, &planes, table);
-    fetching meanwhile = fetch_next(to, n, left, n_special, state);
-    find_special(&target, n_special, &planes, &meanwhile, table, state);
+    if (directly) {
+        fetch_ahead(&target, n, left, state);
+    }
+    DG_TRY(read_planes(&planes, n, table, state->bits));
+    table->look_up(target.out, &state->found, target.stride, target.c, &planes, table);
+    state->bits->position += state->found.n_mixed;
+    const size_t n_special = state->found.n_special;
+    find_special(&target, n_special, &planes, table, state);
     const uint8_t *heights;
     DG_TRY(read_heights(&heights, n_special, state->bits));
-    table->decide_each(state->outcome, state->special_y, state->special, heights, n_special, table);
+    table->decide_each(state->outcome, state->special_y, state->special, state->partial, heights,
+                       n_special, table);
     put_special(&target, n_special, heights, state);
     for (size_t i = 0; i < n && table->rest_bytes > 0; i++) {
         uint8_t *rest = to->rest + item_of(i, state) * to->rest_stride;
@@ -302,6 +291,7 @@ static void wipe_state(fill_state *state, size_t n)
     dg_wipe(state->pending, all * sizeof *state->pending);
     dg_wipe(state->special, (most + DG_DECIDE_BEHIND) * sizeof *state->special);
     dg_wipe(state->special_y, (most + DG_DECIDE_BEHIND) * sizeof *state->special_y);
+    dg_wipe(state->partial, (most + DG_DECIDE_BEHIND) * sizeof *state->partial);
     dg_wipe(state->outcome, most + DG_DECIDE_BEHIND);
     dg_wipe(state->failed, most * sizeof *state->failed);
     dg_wipe(state->doubtful, most * sizeof *state->doubtful);

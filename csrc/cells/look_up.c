@@ -10,8 +10,18 @@ _Static_assert(GROUP % 8 == 0, "a group begins with a byte of the planes of bits
 _Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_FOUND_BEHIND,
                "the last group may be read and written as a whole");
 
-/** Ensures: found->code[i] is draw i's unless its row is mixed; the mixed ones are at[0], at[1], ... */
-size_t dg_find_mixed_portable(dg_found *found, const uint8_t *rows, size_t n, const dg_table *table)
+size_t dg_count_mixed_portable(const uint8_t *rows, size_t n, const dg_table *table)
+{
+    const size_t mask = ((size_t)1 << table->rows.row_bits) - 1;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        count += table->rows.whole[rows[i] & mask] == DG_SPECIAL;
+    }
+    return count;
+}
+
+/** Find the codes of the draws but for those in mixed rows, which are at[0], at[1], ... */
+static void look_up_whole(dg_found *found, const uint8_t *rows, size_t n, const dg_table *table)
 {
     const size_t mask = ((size_t)1 << table->rows.row_bits) - 1;
     size_t n_mixed = 0;
@@ -21,16 +31,16 @@ size_t dg_find_mixed_portable(dg_found *found, const uint8_t *rows, size_t n, co
         found->at[n_mixed] = (uint16_t)i;
         n_mixed += code == DG_SPECIAL;
     }
-    return n_mixed;
+    found->n_mixed = n_mixed;
 }
 
-/** Find the codes of the draws in mixed rows, too. Returns: how many are special, at[0], at[1], ... */
-static uint32_t look_up_mixed(dg_found *found, const dg_planes *planes, const dg_rows *rows)
+/** Find the codes of the draws in mixed rows, too. The special ones are then at[0], at[1], ... */
+static void look_up_mixed(dg_found *found, const dg_planes *planes, const dg_rows *rows)
 {
-    const size_t row_mask = ((size_t)1 << rows->row_bits) - 1, n_mixed = planes->n_mixed;
+    const size_t row_mask = ((size_t)1 << rows->row_bits) - 1, n_mixed = found->n_mixed;
     const unsigned position_mask = (1u << rows->position_bits) - 1;
     const uint8_t *row_of = planes->rows, *positions = planes->positions;
-    uint32_t n_special = 0;
+    size_t n_special = 0;
     for (size_t k = 0; k < n_mixed; k++) {
         const size_t i = found->at[k], row = row_of[i] & row_mask;
         const unsigned position = positions[k] & position_mask;
@@ -40,7 +50,7 @@ static uint32_t look_up_mixed(dg_found *found, const dg_planes *planes, const dg
         found->at[n_special] = (uint16_t)i; /* n_special <= k: none that is still to come */
         n_special += code == DG_SPECIAL;
     }
-    return n_special;
+    found->n_special = n_special;
 }
 
 /** Bit i of `bits` as byte i. */
@@ -134,11 +144,12 @@ DG_LOOK_UP(look_up_16, uint16_t)
 DG_LOOK_UP(look_up_32, uint32_t)
 DG_LOOK_UP(look_up_64, uint64_t)
 
-uint32_t dg_look_up_portable(void *out, dg_found *found, size_t item_size, uint64_t c,
-                             const dg_planes *planes, const dg_table *table)
+void dg_look_up_portable(void *out, dg_found *found, size_t item_size, uint64_t c,
+                         const dg_planes *planes, const dg_table *table)
 {
     const unsigned tick_bits = table->tick_bits;
-    const uint32_t n_special = look_up_mixed(found, planes, &table->rows);
+    look_up_whole(found, planes->rows, planes->n, table);
+    look_up_mixed(found, planes, &table->rows);
     c += (uint64_t)table->coded_first << tick_bits;
     switch (item_size) {
     case 1:
@@ -153,5 +164,4 @@ uint32_t dg_look_up_portable(void *out, dg_found *found, size_t item_size, uint6
     default:
         look_up_64(out, found->code, c, planes, tick_bits);
     }
-    return n_special;
 }

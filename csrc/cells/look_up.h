@@ -13,31 +13,27 @@ enum {
 
 /** What is found out about the draws of a batch. */
 struct dg_found {
-    uint16_t at[DG_MOST_BATCH + DG_FOUND_BEHIND];         /* the draws that the look-up leaves */
+    size_t n_mixed;   /* draws in mixed rows: so many positions were used */
+    size_t n_special; /* draws that the look-up leaves: */
+    uint16_t at[DG_MOST_BATCH + DG_FOUND_BEHIND];         /* which, in order */
     uint8_t position_of[DG_MOST_BATCH + DG_FOUND_BEHIND]; /* of draws in mixed rows */
-    uint8_t
-        code[DG_MOST_BATCH + DG_FOUND_BEHIND]; /* for the loops themselves, as is `at` at first */
+    uint8_t code[DG_MOST_BATCH + DG_FOUND_BEHIND];        /* for the loops themselves */
 };
 
-/** Begin a batch of draws with these rows.
- *
- *  Requires:  n <= DG_MOST_BATCH; DG_LOOK_UP_BEHIND readable bytes behind the rows.
- *  Returns:   how many of the rows are mixed.
- */
-dg_find_mixed dg_find_mixed_portable;
+/** Returns: how many of the rows are mixed, and need a position. Requires: DG_LOOK_UP_BEHIND readable
+ *  bytes behind the rows. */
+dg_count_mixed dg_count_mixed_portable;
 
 /** out[i] = c + (block 2^tick_bits + tick) of draw i, cut to item_size bytes: right where the draw's
  *  cell is full and its block has a code. The other draws go to found->at[], in order.
  *  found->position_of[i] is the position of draw i if its row is mixed.
  *
- *  Requires:  found as the dg_find_mixed of the same instruction set left it for these rows;
- *             DG_LOOK_UP_BEHIND readable bytes behind the planes.
- *  Returns:   how many draws went to at[].
+ *  Requires:  planes->n <= DG_MOST_BATCH; DG_LOOK_UP_BEHIND readable bytes behind the planes.
  */
 dg_look_up dg_look_up_portable;
 
 /* These require dg_isa_available(DG_ISA_AVX512_VBMI2), index_bits == 16. */
-dg_find_mixed dg_find_mixed_vbmi2;
+dg_count_mixed dg_count_mixed_vbmi2;
 dg_look_up dg_look_up_vbmi2;
 
 #endif

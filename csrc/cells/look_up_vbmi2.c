@@ -13,31 +13,43 @@
 
 enum { GROUP = 64 };
 
-/** A table of 256 bytes. */
-typedef struct bytes256 {
+/** A table of 256 bytes, of which the first quarter, two, or all are looked up. */
+typedef struct byte_table {
     __m512i quarter[4];
-} bytes256;
+} byte_table;
 
-INLINE bytes256 load_table(const uint8_t table[DG_ROWS])
+INLINE byte_table load_table(const uint8_t table[DG_ROWS], unsigned quarters)
 {
-    bytes256 loaded;
+    byte_table loaded;
     for (size_t i = 0; i < 4; i++) {
-        loaded.quarter[i] = _mm512_loadu_si512(table + 64 * i);
+        loaded.quarter[i] = _mm512_loadu_si512(table + 64 * (i < quarters ? i : 0));
     }
     return loaded;
 }
 
-/** table[index], upper: which indices are 128 or more. */
-INLINE __m512i look_up_bytes(__m512i index, __mmask64 upper, const bytes256 *table)
+/** table[index]. Of an index that is not in the quarters: any byte. */
+INLINE __m512i look_up_bytes(__m512i index, const byte_table *table, unsigned quarters)
 {
-    __m512i low = _mm512_permutex2var_epi8(table->quarter[0], index, table->quarter[1]);
-    __m512i high = _mm512_permutex2var_epi8(table->quarter[2], index, table->quarter[3]);
-    return _mm512_mask_blend_epi8(upper, low, high);
+    if (quarters == 1) {
+        return _mm512_permutexvar_epi8(index, table->quarter[0]);
+    }
+    const __m512i low = _mm512_permutex2var_epi8(table->quarter[0], index, table->quarter[1]);
+    if (quarters == 2) {
+        return low;
+    }
+    const __m512i high = _mm512_permutex2var_epi8(table->quarter[2], index, table->quarter[3]);
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high);
 }
 
 INLINE __mmask64 first_bits(size_t n)
 {
     return n >= GROUP ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
+}
+
+/** The last mixed row, 64 times: rows up to it are mixed. */
+INLINE __m512i last_mixed_row(const dg_rows *rows)
+{
+    return _mm512_set1_epi8((char)(uint8_t)(rows->n_mixed - 1));
 }
 
 /** Append `first` + the places of the set bits. Writes up to 64 entries. */
@@ -59,26 +71,43 @@ INLINE uint32_t append_places(uint16_t *at, __mmask64 set, size_t first)
     return count;
 }
 
-/** The tables of the rows, in registers. */
-typedef struct row_tables {
-    bytes256 end[2], code[3];
-} row_tables;
-
-/** The codes of 64 rows, and their positions. */
-INLINE __m512i codes_of(__m512i *position, const uint8_t **next, __m512i row, __mmask64 valid,
-                        const row_tables *of)
+/** Find the codes of all draws, their positions, and which are special. All mixed rows are in the
+ *  first `quarters`, 1, 2 or 4, of the rows. */
+INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *rows,
+                       unsigned quarters)
 {
-    const __mmask64 upper = _mm512_movepi8_mask(row);
-    __m512i end0 = look_up_bytes(row, upper, &of->end[0]);
-    __m512i end1 = look_up_bytes(row, upper, &of->end[1]);
-    const __mmask64 mixed = _mm512_test_epi8_mask(end0, end0) & valid;
-    *position = _mm512_maskz_expand_epi8(mixed, _mm512_loadu_si512(*next));
-    *next += __builtin_popcountll(mixed);
-    __m512i code = look_up_bytes(row, upper, &of->code[0]);
-    code = _mm512_mask_blend_epi8(_mm512_cmpge_epu8_mask(*position, end0), code,
-                                  look_up_bytes(row, upper, &of->code[1]));
-    return _mm512_mask_blend_epi8(_mm512_cmpge_epu8_mask(*position, end1), code,
-                                  look_up_bytes(row, upper, &of->code[2]));
+    const size_t n = planes->n;
+    const __m512i special = _mm512_set1_epi8((char)(uint8_t)DG_SPECIAL);
+    const __m512i last_mixed = last_mixed_row(rows);
+    const byte_table first_code = load_table(rows->code[0], 4);
+    const byte_table end0 = load_table(rows->end[0], quarters),
+                     end1 = load_table(rows->end[1], quarters);
+    const byte_table code1 = load_table(rows->code[1], quarters),
+                     code2 = load_table(rows->code[2], quarters);
+    const uint8_t *next = planes->positions;
+    size_t count = 0;
+    for (size_t first = 0; first < n; first += GROUP) {
+        const __m512i row = _mm512_loadu_si512(planes->rows + first);
+        const __mmask64 valid = first_bits(n - first);
+        const __mmask64 mixed = _mm512_mask_cmple_epu8_mask(valid, row, last_mixed);
+        const __m512i position = _mm512_maskz_expand_epi8(mixed, _mm512_loadu_si512(next));
+        next += __builtin_popcountll(mixed);
+        __m512i code = look_up_bytes(row, &first_code, 4);
+        const __mmask64 behind0 =
+            _mm512_mask_cmpge_epu8_mask(mixed, position, look_up_bytes(row, &end0, quarters));
+        const __mmask64 behind1 =
+            _mm512_mask_cmpge_epu8_mask(mixed, position, look_up_bytes(row, &end1, quarters));
+        code = _mm512_mask_mov_epi8(code, behind0, look_up_bytes(row, &code1, quarters));
+        code = _mm512_mask_mov_epi8(code, behind1, look_up_bytes(row, &code2, quarters));
+        _mm512_storeu_si512(found->position_of + first, position);
+        _mm512_storeu_si512(found->code + first, code);
+        const __mmask64 flagged = _mm512_mask_cmpeq_epi8_mask(valid, code, special);
+        if (flagged != 0) {
+            count += append_places(found->at + count, flagged, first);
+        }
+    }
+    found->n_mixed = (size_t)(next - planes->positions);
+    found->n_special = count;
 }
 
 /** Where the bytes of the ticks of a group are: plane k has bits 8k ... */
@@ -109,13 +138,11 @@ INLINE void set_tick_bytes(tick_bytes *to, const dg_planes *planes, size_t first
 }
 
 /** code 2^tick_bits + tick, of a group, in unsigned lanes of `width` bytes that hold it. */
-INLINE void combine(uint8_t out[8 * GROUP], size_t width, __m512i codes, const tick_bytes *ticks,
-                    unsigned tick_bits)
+INLINE void combine(uint8_t out[8 * GROUP], size_t width, const uint8_t code[GROUP],
+                    const tick_bytes *ticks, unsigned tick_bits)
 {
-    uint8_t code[GROUP];
     const unsigned n_planes = (tick_bits + 7) / 8;
     const __m128i shift = _mm_cvtsi32_si128((int)tick_bits);
-    _mm512_storeu_si512(code, codes);
     switch (width) {
     case 2:
         for (size_t i = 0; i < GROUP; i += 32) {
@@ -227,97 +254,89 @@ INLINE void put_group(uint8_t *out, size_t item_size, const uint8_t *values, siz
     }
 }
 
-/** The loop, for items of a size and code 2^tick_bits + tick in lanes of `width` bytes. */
-INLINE uint32_t look_up_groups(uint8_t *out, dg_found *found, size_t item_size, uint64_t c,
-                               const dg_planes *planes, size_t width, const dg_table *table)
+/** Make the items of a batch from their codes: of a size, code 2^tick_bits + tick in lanes of `width`
+ *  bytes. */
+INLINE void put_items(uint8_t *out, const uint8_t *codes, size_t item_size, uint64_t c,
+                      const dg_planes *planes, size_t width, unsigned tick_bits)
 {
-    const unsigned tick_bits = table->tick_bits;
     const size_t n = planes->n;
-    const __m512i special = _mm512_set1_epi8((char)(uint8_t)DG_SPECIAL);
-    const uint8_t *next = planes->positions;
-    row_tables of;
-    for (size_t k = 0; k < 2; k++) {
-        of.end[k] = load_table(table->rows.end[k]);
-    }
-    for (size_t k = 0; k < 3; k++) {
-        of.code[k] = load_table(table->rows.code[k]);
-    }
-    c += (uint64_t)table->coded_first << tick_bits;
     tick_bytes ticks;
     for (size_t k = 0; k < DG_TICK_BITS / 8; k++) {
         ticks.plane[k] = planes->ticks;
     }
-    uint32_t count = 0;
     for (size_t first = 0; first < n; first += GROUP) {
-        const __mmask64 valid = first_bits(n - first);
-        __m512i position;
-        __m512i codes =
-            codes_of(&position, &next, _mm512_loadu_si512(planes->rows + first), valid, &of);
-        _mm512_storeu_si512(found->position_of + first, position);
-        const __mmask64 flagged = _mm512_cmpeq_epi8_mask(codes, special) & valid;
-        if (flagged != 0) {
-            count += append_places(found->at + count, flagged, first);
-        }
         uint8_t values[8 * GROUP], items[8 * GROUP];
-        if (width == 1) {
-            _mm512_storeu_si512(values, codes);
-        } else {
+        const uint8_t *from = codes + first;
+        if (width > 1) {
             set_tick_bytes(&ticks, planes, first, tick_bits);
-            combine(values, width, codes, &ticks, tick_bits);
+            combine(values, width, from, &ticks, tick_bits);
+            from = values;
         }
         if (n - first >= GROUP) {
-            put_group(out + first * item_size, item_size, values, width, c);
+            put_group(out + first * item_size, item_size, from, width, c);
         } else {
-            put_group(items, item_size, values, width, c);
+            put_group(items, item_size, from, width, c);
             memcpy(out + first * item_size, items, (n - first) * item_size);
         }
     }
-    return count;
 }
 
-/** The loop, by the width of what code and tick make: codes are below 2^8. */
-INLINE uint32_t look_up_items(uint8_t *out, dg_found *found, size_t item_size, uint64_t c,
-                              const dg_planes *planes, const dg_table *table)
+/** put_items, by the width of what code and tick make: codes are below 2^8. */
+INLINE void put_items_of(uint8_t *out, const uint8_t *codes, size_t item_size, uint64_t c,
+                         const dg_planes *planes, unsigned tick_bits)
 {
-    const unsigned bits = table->tick_bits;
-    if (bits == 0) {
-        return look_up_groups(out, found, item_size, c, planes, 1, table);
+    if (tick_bits == 0) {
+        put_items(out, codes, item_size, c, planes, 1, tick_bits);
+    } else if (tick_bits <= 8) {
+        put_items(out, codes, item_size, c, planes, 2, tick_bits);
+    } else if (tick_bits <= 24) {
+        put_items(out, codes, item_size, c, planes, 4, tick_bits);
+    } else {
+        put_items(out, codes, item_size, c, planes, 8, tick_bits);
     }
-    if (bits <= 8) {
-        return look_up_groups(out, found, item_size, c, planes, 2, table);
-    }
-    if (bits <= 24) {
-        return look_up_groups(out, found, item_size, c, planes, 4, table);
-    }
-    return look_up_groups(out, found, item_size, c, planes, 8, table);
 }
 
-DG_TARGET_AVX512_VBMI2 uint32_t dg_look_up_vbmi2(void *out, dg_found *found, size_t item_size,
-                                                 uint64_t c, const dg_planes *planes,
-                                                 const dg_table *table)
+INLINE void find_codes_of(dg_found *found, const dg_planes *planes, const dg_rows *rows)
 {
+    if (rows->n_mixed <= DG_ROWS / 4) {
+        find_codes(found, planes, rows, 1);
+    } else if (rows->n_mixed <= DG_ROWS / 2) {
+        find_codes(found, planes, rows, 2);
+    } else {
+        find_codes(found, planes, rows, 4);
+    }
+}
+
+DG_TARGET_AVX512_VBMI2 void dg_look_up_vbmi2(void *out, dg_found *found, size_t item_size,
+                                             uint64_t c, const dg_planes *planes,
+                                             const dg_table *table)
+{
+    const unsigned tick_bits = table->tick_bits;
+    find_codes_of(found, planes, &table->rows);
+    c += (uint64_t)table->coded_first << tick_bits;
     switch (item_size) {
     case 1:
-        return look_up_items(out, found, 1, c, planes, table);
+        put_items_of(out, found->code, 1, c, planes, tick_bits);
+        break;
     case 2:
-        return look_up_items(out, found, 2, c, planes, table);
+        put_items_of(out, found->code, 2, c, planes, tick_bits);
+        break;
     case 4:
-        return look_up_items(out, found, 4, c, planes, table);
+        put_items_of(out, found->code, 4, c, planes, tick_bits);
+        break;
     default:
-        return look_up_items(out, found, 8, c, planes, table);
+        put_items_of(out, found->code, 8, c, planes, tick_bits);
     }
 }
 
-DG_TARGET_AVX512_VBMI2 size_t dg_find_mixed_vbmi2(dg_found *found, const uint8_t *rows, size_t n,
-                                                  const dg_table *table)
+DG_TARGET_AVX512_VBMI2 size_t dg_count_mixed_vbmi2(const uint8_t *rows, size_t n,
+                                                   const dg_table *table)
 {
-    (void)found; /* dg_look_up_vbmi2 finds them again in its registers */
-    const bytes256 end = load_table(table->rows.end[0]);
+    const __m512i last_mixed = last_mixed_row(&table->rows);
     size_t count = 0;
     for (size_t i = 0; i < n; i += GROUP) {
-        __m512i row = _mm512_loadu_si512(rows + i);
-        __m512i end0 = look_up_bytes(row, _mm512_movepi8_mask(row), &end);
-        __mmask64 mixed = _mm512_test_epi8_mask(end0, end0) & first_bits(n - i);
+        const __m512i row = _mm512_loadu_si512(rows + i);
+        const __mmask64 mixed = _mm512_mask_cmple_epu8_mask(first_bits(n - i), row, last_mixed);
         count += (size_t)__builtin_popcountll(mixed);
     }
     return count;

@@ -54,17 +54,17 @@ static uint32_t largest_within(uint32_t count, const shares *from)
     return i > 0 ? i - 1 : from->n;
 }
 
-static void set_row(dg_rows *rows, uint32_t *next_special, uint32_t row, const share *piece,
-                    uint32_t n)
+/** Requires: n == 1 and no special piece in a row that is not mixed. */
+static void set_row(dg_rows *rows, uint32_t *next_special, uint32_t row, bool mixed,
+                    const share *piece, uint32_t n)
 {
     uint32_t start = 0;
     for (uint32_t i = 0; i < 3; i++) { /* missing pieces are empty and before the last one */
         rows->code[i][row] = piece[i < n ? i : n - 1].code;
     }
-    bool whole_block = n == 1 && piece[0].code != DG_SPECIAL;
-    rows->end[0][row] = (uint8_t)(n > 1 ? piece[0].count : whole_block ? 0 : 1);
+    rows->end[0][row] = (uint8_t)(n > 1 ? piece[0].count : mixed);
     rows->end[1][row] = (uint8_t)(rows->end[0][row] + (n == 3 ? piece[1].count : 0));
-    rows->whole[row] = whole_block ? piece[0].code : (uint8_t)DG_SPECIAL;
+    rows->whole[row] = mixed ? (uint8_t)DG_SPECIAL : piece[0].code;
     for (uint32_t i = 0; i < n; i++) { /* a row has one special piece at most */
         if (piece[i].code == DG_SPECIAL) {
             rows->special[row] = (uint16_t)(*next_special - start);
@@ -107,7 +107,7 @@ static bool pack(dg_rows *rows, shares from, uint32_t n_rows)
             }
             piece[n++] = cut(&from, room);
         }
-        set_row(rows, &next_special, row, piece, n);
+        set_row(rows, &next_special, row, true, piece, n);
     }
     return true;
 }
@@ -148,9 +148,10 @@ void dg_rows_build(dg_rows *rows, const uint32_t *count, uint32_t n, uint32_t n_
         rest[k] += size;
         n_mixed++;
     }
+    rows->n_mixed = n_mixed;
     for (uint32_t k = 0, row = n_mixed; k < n; k++) {
         for (uint32_t i = 0; i < n_whole[k]; i++) {
-            set_row(rows, &n_special, row++, &(share){size, (uint8_t)k}, 1);
+            set_row(rows, NULL, row++, false, &(share){size, (uint8_t)k}, 1);
         }
     }
 }

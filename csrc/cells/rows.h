@@ -20,8 +20,9 @@ enum {
 
 typedef struct dg_rows {
     unsigned row_bits, position_bits;
+    unsigned n_mixed; /* the rows below are mixed, at least 1; those from here on are one block's */
     /* pieces [0, end[0]), [end[0], end[1]), [end[1], 2^position_bits); both 0: one block's row, for
-     * which no position is drawn; the others are mixed */
+     * which no position is drawn */
     uint8_t end[2][DG_ROWS];
     uint8_t code[3][DG_ROWS];
     uint8_t whole[DG_ROWS];    /* the code of one block's row, DG_SPECIAL of a mixed one */
@@ -31,7 +32,7 @@ typedef struct dg_rows {
 /** Lay out the rows.
  *
  *  Requires:  row_bits and position_bits set, 2 <= position_bits; n <= min(2^row_bits - 1,
- * DG_CODES); the counts and n_special sum to 2^(row_bits + position_bits).
+ *             DG_CODES); n_special > 0; the counts and n_special sum to 2^(row_bits + position_bits).
  *  Ensures:   code k has count[k] of the (row, position), the special cells 0 ... n_special - 1
  * have one each.
  *  Cost:      some 10^4 steps.

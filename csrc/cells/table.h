@@ -69,24 +69,24 @@ typedef struct dg_planes {
     const uint8_t *ticks; /* tick_bits / 8 planes of n bytes, the low bits of the ticks first, then
                            * tick_bits % 8 planes of ceil(n / 8) bytes, a bit a draw */
     const uint8_t *positions; /* a byte for each mixed row, in order */
-    size_t n_mixed;           /* of them */
 } dg_planes;
 
 /** See look_up.h. */
 typedef struct dg_found dg_found;
-typedef size_t dg_find_mixed(dg_found *found, const uint8_t *rows, size_t n, const dg_table *table);
-typedef uint32_t dg_look_up(void *out, dg_found *found, size_t item_size, uint64_t c,
-                            const dg_planes *planes, const dg_table *table);
+typedef size_t dg_count_mixed(const uint8_t *rows, size_t n, const dg_table *table);
+typedef void dg_look_up(void *out, dg_found *found, size_t item_size, uint64_t c,
+                        const dg_planes *planes, const dg_table *table);
 
 /** See decide.h. */
 typedef void dg_decide_each(uint8_t *outcome, uint64_t *y, const uint16_t *special,
-                            const uint8_t *heights, size_t n, const dg_table *table);
+                            const dg_partial *partial, const uint8_t *heights, size_t n,
+                            const dg_table *table);
 
 struct dg_table {
     const dg_law *law;
     dg_isa isa;          /* what draws are looked up with */
     dg_look_up *look_up; /* by it */
-    dg_find_mixed *find_mixed;
+    dg_count_mixed *count_mixed;
     dg_decide_each *decide_each;
     dg_rows rows;
     size_t block_bits;

@@ -15,6 +15,7 @@ void dg_bits_open(dg_bits *bits, const dg_source *source)
     bits->end = 0;
     bits->touched = 0;
     bits->bytes_ahead = 0;
+    bits->fetch = (dg_fetch){0};
     bits->next_block = 0;
     bits->keyed = 0;
 }
@@ -65,7 +66,7 @@ static dg_status read_chacha20(uint8_t *out, size_t n, dg_bits *bits)
         DG_TRY(read_getrandom(bits->key, sizeof bits->key));
         bits->keyed = 1;
     }
-    dg_chacha20_blocks(out, n / DG_CHACHA20_BLOCK, bits->key, bits->next_block);
+    dg_chacha20_blocks(out, n / DG_CHACHA20_BLOCK, bits->key, bits->next_block, &bits->fetch);
     bits->next_block += n / DG_CHACHA20_BLOCK;
     return DG_OK;
 }

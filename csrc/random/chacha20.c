@@ -31,7 +31,7 @@ static uint32_t load32(const uint8_t bytes[4])
 
 /** Run a kernel from the state (constants, key, tail): tail is the counter and the nonce. */
 static void run(const dg_chacha20_kernel *kernel, uint8_t *out, size_t n_blocks,
-                const uint8_t key[DG_CHACHA20_KEY], const uint32_t tail[4])
+                const uint8_t key[DG_CHACHA20_KEY], const uint32_t tail[4], dg_fetch *meanwhile)
 {
     /* "expand 32-byte k" (RFC 8439, 2.3) */
     uint32_t state[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
@@ -41,27 +41,36 @@ static void run(const dg_chacha20_kernel *kernel, uint8_t *out, size_t n_blocks,
     for (size_t i = 0; i < 4; i++) {
         state[12 + i] = tail[i];
     }
-    kernel->blocks(out, n_blocks, state);
+    kernel->blocks(out, n_blocks, state, meanwhile);
     dg_wipe(state, sizeof state);
+}
+
+/** dg_chacha20_blocks, by a kernel. */
+static void run_stream(const dg_chacha20_kernel *kernel, uint8_t *out, size_t n_blocks,
+                       const uint8_t key[DG_CHACHA20_KEY], uint64_t first_block,
+                       dg_fetch *meanwhile)
+{
+    DG_REQUIRES(n_blocks == 0 || n_blocks - 1 <= UINT64_MAX - first_block);
+    const uint32_t tail[4] = {(uint32_t)first_block, (uint32_t)(first_block >> 32), 0, 0};
+    run(kernel, out, n_blocks, key, tail, meanwhile);
 }
 
 bool dg_chacha20_blocks_isa(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
                             uint64_t first_block, dg_isa isa)
 {
-    DG_REQUIRES(n_blocks == 0 || n_blocks - 1 <= UINT64_MAX - first_block);
     const dg_chacha20_kernel *kernel = dg_chacha20_kernel_for(isa);
     if (kernel == NULL) {
         return false;
     }
-    const uint32_t tail[4] = {(uint32_t)first_block, (uint32_t)(first_block >> 32), 0, 0};
-    run(kernel, out, n_blocks, key, tail);
+    run_stream(kernel, out, n_blocks, key, first_block, &(dg_fetch){0});
     return true;
 }
 
 void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
-                        uint64_t first_block)
+                        uint64_t first_block, dg_fetch *meanwhile)
 {
-    (void)dg_chacha20_blocks_isa(out, n_blocks, key, first_block, DG_ISA_AUTO); /* there always */
+    /* the kernel for this machine is there always */
+    run_stream(dg_chacha20_kernel_for(DG_ISA_AUTO), out, n_blocks, key, first_block, meanwhile);
 }
 
 bool dg_chacha20_rfc8439(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
@@ -74,6 +83,6 @@ bool dg_chacha20_rfc8439(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHA
         return false;
     }
     const uint32_t tail[4] = {counter, load32(nonce), load32(nonce + 4), load32(nonce + 8)};
-    run(kernel, out, n_blocks, key, tail);
+    run(kernel, out, n_blocks, key, tail, &(dg_fetch){0});
     return true;
 }

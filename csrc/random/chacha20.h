@@ -3,6 +3,7 @@
 #ifndef DG_RANDOM_CHACHA20_H
 #define DG_RANDOM_CHACHA20_H
 
+#include "base/fetch.h"
 #include "base/isa.h"
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@ enum { DG_CHACHA20_MOST_LANES = 16 }; /* blocks that a kernel makes at once, at 
  *
  *  Block i is the RFC's block function with the low half of i in the 32-bit counter, the high
  *  half in the first word of the nonce, and zero in the nonce's other two words.
+ *  *meanwhile, which may have nothing, is fetched in between: this takes no memory.
  *  Requires:  first_block + n_blocks <= 2^64; out has 64 n_blocks bytes, of any alignment.
  *  Ensures:   nothing past them is written. The copy of the key is wiped and, on x86-64, the
  *             vector registers are. What the compiler spilled lies in the 2 KiB below the caller's
@@ -25,9 +27,9 @@ enum { DG_CHACHA20_MOST_LANES = 16 }; /* blocks that a kernel makes at once, at 
  *             as a batch. Time and memory access depend on n_blocks alone.
  */
 void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
-                        uint64_t first_block);
+                        uint64_t first_block, dg_fetch *meanwhile);
 
-/** As dg_chacha20_blocks, by the kernel for `isa`.
+/** As dg_chacha20_blocks, by the kernel for `isa`, and fetching nothing.
  *
  *  Returns:   true | false: this machine or build has no such kernel, and nothing was written.
  */

@@ -75,7 +75,8 @@ INLINE void store_pair(uint8_t *out, size_t k, size_t n, __m256i a, __m256i b, _
 #define ADD(i) x[i] = _mm256_add_epi32(x[i], START(i))
 
 /** Write the first n of the 8 blocks from `block` on. */
-INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block)
+INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block,
+                  dg_fetch *meanwhile, size_t share)
 {
     /* Words 12 and 13 hold block + j. The high one is one more where the low one wrapped round:
      * there the unsigned (so biased) comparison gives -1. */
@@ -90,6 +91,7 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     __asm__("" : "+r"(state));
     for (int round = 0; round < 20; round += 2) {
         DG_CHACHA20_TWO_ROUNDS(QUARTER, x);
+        dg_fetch_lines(meanwhile, share);
     }
     DG_CHACHA20_EACH_WORD(ADD);
     transpose_words(x);
@@ -102,12 +104,14 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     store_pair(out, 3, n, x[3], x[7], x[11], x[15]);
 }
 
-DG_TARGET_AVX2 static void blocks_avx2(uint8_t *out, size_t n_blocks, const uint32_t state[16])
+DG_TARGET_AVX2 static void blocks_avx2(uint8_t *out, size_t n_blocks, const uint32_t state[16],
+                                       dg_fetch *meanwhile)
 {
     uint64_t block = (uint64_t)state[13] << 32 | state[12];
+    const size_t share = dg_chacha20_share(meanwhile, n_blocks, 8);
     while (n_blocks > 0) {
         size_t n = n_blocks < 8 ? n_blocks : 8;
-        batch(out, n, state, block);
+        batch(out, n, state, block, meanwhile, share);
         out += 64 * n;
         block += n;
         n_blocks -= n;

@@ -60,7 +60,8 @@ static inline void store(uint8_t *out, size_t k, size_t n, const words4 *a, cons
 #define ADD(i) x[i] += START(i), x[i] = STORED(x[i])
 
 /** Write the first n of the 4 blocks from `block` on. */
-static inline void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block)
+static inline void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block,
+                         dg_fetch *meanwhile, size_t share)
 {
     /* Words 12 and 13 hold block + j. */
     words4 low = {(uint32_t)block, (uint32_t)(block + 1), (uint32_t)(block + 2),
@@ -73,6 +74,7 @@ static inline void batch(uint8_t *out, size_t n, const uint32_t state[16], uint6
     __asm__("" : "+r"(state));
     for (int round = 0; round < 20; round += 2) {
         DG_CHACHA20_TWO_ROUNDS(QUARTER, x);
+        dg_fetch_lines(meanwhile, share);
     }
     DG_CHACHA20_EACH_WORD(ADD);
     transpose_words(x);
@@ -95,12 +97,14 @@ static inline void wipe_registers(void)
 #endif
 }
 
-static void blocks_portable(uint8_t *out, size_t n_blocks, const uint32_t state[16])
+static void blocks_portable(uint8_t *out, size_t n_blocks, const uint32_t state[16],
+                            dg_fetch *meanwhile)
 {
     uint64_t block = (uint64_t)state[13] << 32 | state[12];
+    const size_t share = dg_chacha20_share(meanwhile, n_blocks, 4);
     while (n_blocks > 0) {
         size_t n = n_blocks < 4 ? n_blocks : 4;
-        batch(out, n, state, block);
+        batch(out, n, state, block, meanwhile, share);
         out += 64 * n;
         block += n;
         n_blocks -= n;

@@ -192,7 +192,9 @@ static outcome decide(int64_t *y, size_t *used, const attempt *by)
     if (cell < table->n_coded) { /* the look-up returns it, and asks nobody */
         place.block = table->block_of[cell];
         result = ACCEPTED;
-    } else if (dg_decide_at_once(&place, &accepted, cell, (uint32_t)by->height, table)) {
+    } else if (dg_decide_at_once(&place, &accepted, cell,
+                                 dg_partial_at(cell - table->n_coded, table), (uint32_t)by->height,
+                                 table)) {
         result = accepted ? ACCEPTED : REJECTED;
     } else {
         CHECK(place.block >= table->first_block && place.block <= table->last_block,

@@ -31,6 +31,7 @@ static void check_rows(const uint32_t *count, uint32_t n, uint32_t n_special, un
         const bool mixed = rows.end[0][row] != 0;
         n_mixed += mixed;
         CHECK(mixed == (rows.whole[row] == DG_SPECIAL), "row %zu: %d", row, mixed);
+        CHECK(mixed == (row < rows.n_mixed), "row %zu: %d", row, mixed);
         for (unsigned position = 0; position < 1u << position_bits; position++) {
             unsigned code = rows.code[dg_row_piece(row, position, &rows)][row];
             if (code != DG_SPECIAL) {

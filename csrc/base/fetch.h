@@ -1,0 +1,34 @@
+/* Memory that is written soon, brought to the cache a few lines at a time while the processor
+ * computes something that needs none. Writing then does not wait for it. What is written is the same
+ * with and without. */
+#ifndef DG_BASE_FETCH_H
+#define DG_BASE_FETCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    DG_CACHE_LINE = 64
+}; /* bytes: of most machines; of others fewer or more than all is fetched */
+
+typedef struct dg_fetch {
+    const uint8_t *next;
+    size_t n_lines; /* that are left to fetch */
+} dg_fetch;
+
+/** Fetch so many lines, or all that are left. */
+static inline void dg_fetch_lines(dg_fetch *what, size_t n_lines)
+{
+    for (; n_lines > 0 && what->n_lines > 0; n_lines--, what->n_lines--) {
+        __builtin_prefetch(what->next, 1, 2); /* to be written; to the second cache */
+        what->next += DG_CACHE_LINE;
+    }
+}
+
+/** How many lines to fetch at each of n_steps > 0, so that all are. */
+static inline size_t dg_fetch_share(const dg_fetch *what, size_t n_steps)
+{
+    return (what->n_lines + n_steps - 1) / n_steps;
+}
+
+#endif

@@ -212,7 +212,7 @@ static void set_block_arc(block_arc *out, int32_t block, dg_chord *c, dg_builder
 {
     const bool left = block < 0;
     const uint32_t height = build->table->height;
-    /* i + 1 < n: the blocks collected go past the core */
+    /* the next one is there, too: the blocks collected go past the core */
     const uint64_t *largest =
         left ? &build->left.largest_upper[-1 - block] : &build->right.largest_upper[block];
     /* neighbours share an end: it becomes this one's far end on the left, else its near end */

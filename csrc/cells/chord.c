@@ -1,6 +1,6 @@
 #include "cells/chord.h"
 
-/** Whether beta is so large, 2^32 or more, that 128-bit numbers do not bound g, and the distances
+/** Whether beta is so large, certainly from 2^33 on and never up to 2^32, that 128-bit numbers do not bound g, and the distances
  *  where H g is m, as closely as is taken for granted here (PROOF.md, Arcs). */
 static bool steep_exponent(const dg_law *law)
 {

@@ -7,8 +7,7 @@
  *   tick                    the low bits of y that a table looks at:
  *                           y = j w + tick 2^(8 rest_bytes) + rest
  *   reach                   how far outwards from the centre y lies in a range of integers, in
- *   units
- *                           of 2^-16 of the range, rounded down
+ *                           units of 2^-24 of the range, rounded down
  *   a height in a cell      in units of 2^-16 of the cell's height
  */
 #ifndef DG_CELLS_TABLE_H
@@ -29,15 +28,13 @@ enum {
 };
 
 /** An arc that bounds t = 2^16 (2^i H g - m) on a range of integers, a block of the core (i = 0) or
- *  a
- *  part of the i-th tail block: a parabola, q the reach,
+ *  a part of the i-th tail block: a parabola, q the reach,
  *
  *    v = base - floor(slope q / 2^24) + floor(bulge floor(q (2^24 - q) / 2^30) / 2^16),
  *    C(v - error) <= C(t) <= C(v + error),   C(t) = t clamped to [0, 2^16],
  *
  *  for every y of the range. A height F of [0, 2^16) is compared with t, so the clamped values
- *  decide
- *  the same. base is at most 2^30 in size, so is slope, and bulge 2^14. */
+ *  decide the same. base is at most 2^30 in size, so is slope, and bulge 2^14. */
 typedef struct dg_arc {
     int32_t base;
     uint32_t slope;

@@ -341,7 +341,7 @@ def _wide_draw(handle: Any, width: int, source: Source) -> int:
 
 
 def _builds_slowly(spec: Spec) -> bool:
-    """Return whether the table of a law may take more than some 5 ms to build: up to 0.1 s."""
+    """Return whether the table of a law may take more than some 5 ms to build: up to 0.4 s."""
     parts = [n for f in (spec.parameter, spec.mu) for n in (f.numerator, f.denominator)]
     return spec.kind is Kind.GENERALIZED_GAUSSIAN or max(n.bit_length() for n in parts) > 1000
 

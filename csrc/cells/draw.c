@@ -7,6 +7,7 @@
 
 enum {
     MOST_CHUNK = 8192,
+    MOST_DECIDED = 128, /* several times as many as a batch of the common laws has */
     MOST_REST_BYTES = 8192,
     MOST_DTYPE_REST = 2,
     HEIGHT_BYTES = DG_HEIGHT_BITS / 8
@@ -42,12 +43,11 @@ typedef struct fill_state {
     size_t behind;    /* items of the fill that come after the chunk */
     size_t n_pending; /* of the next round so far, no more than start */
     uint16_t pending[MOST_CHUNK];
-    /* of the draws in found.at: the numbers of their cells; their ticks, then their y; what decides
-     * them, from all over the table; outcomes */
-    uint16_t special[DG_MOST_BATCH + DG_DECIDE_BEHIND];
-    uint64_t special_y[DG_MOST_BATCH + DG_DECIDE_BEHIND];
-    dg_partial partial[DG_MOST_BATCH + DG_DECIDE_BEHIND];
-    uint8_t outcome[DG_MOST_BATCH + DG_DECIDE_BEHIND];
+    uint16_t special[DG_MOST_BATCH + DG_DECIDE_BEHIND]; /* the cells of the draws in found.at */
+    /* of some of these: their ticks, then their y; what decides them, from all over the table */
+    uint64_t special_y[MOST_DECIDED + DG_DECIDE_BEHIND];
+    dg_partial partial[MOST_DECIDED + DG_DECIDE_BEHIND];
+    uint8_t outcome[MOST_DECIDED + DG_DECIDE_BEHIND];
     uint16_t failed[DG_MOST_BATCH];   /* the draws of the batch whose attempts failed, in order */
     doubtful doubtful[DG_MOST_BATCH]; /* which are among the failed ones, until they are settled */
     int64_t y[DG_MOST_BATCH];         /* block 2^tick_bits + tick, unless it goes to the output */
@@ -115,39 +115,62 @@ static void fetch_ahead(const destination *to, size_t n, size_t left, fill_state
     fetch->n_lines = fetch->next < end ? (size_t)(end - fetch->next) / DG_CACHE_LINE : 0;
 }
 
-/** Find the special cells of the n draws that the look-up leaves, their ticks, and what decides them. */
-static void find_special(const destination *to, size_t n, const dg_planes *planes,
-                         const dg_table *table, fill_state *state)
+/** Find the special cells of the n draws that the look-up leaves. */
+static void find_special(size_t n, const dg_planes *planes, const dg_table *table,
+                         fill_state *state)
 {
     const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
     for (size_t i = 0; i < n; i++) {
         const uint16_t at = state->found.at[i];
         const size_t row = planes->rows[at] & row_mask;
-        const uint16_t special =
-            (uint16_t)(state->found.position_of[at] + table->rows.special[row]);
-        state->special[i] = special;
-        state->special_y[i] = tick_at(to, at, table);
-        state->partial[i] = *dg_partial_at(special, table);
+        state->special[i] = (uint16_t)(state->found.position_of[at] + table->rows.special[row]);
     }
 }
 
-/** Put the n draws in special cells for which dg_decide_each has been: for those that fail something,
- *  of the core, too. These are noted as failed; those in doubt as doubtful, and as failed. */
-static void put_special(const destination *to, size_t n, const uint8_t *heights, fill_state *state)
+/** Make the decisions of n draws in special cells, from the first-th of the batch on. */
+static void decide_some(const destination *to, size_t first, size_t n, const uint8_t *heights,
+                        const dg_table *table, fill_state *state)
 {
-    uint32_t n_failed = 0, n_doubtful = 0;
+    const uint16_t *at = state->found.at + first, *special = state->special + first;
     for (size_t i = 0; i < n; i++) {
-        const uint16_t at = state->found.at[i];
+        state->special_y[i] = tick_at(to, at[i], table);
+        state->partial[i] = *dg_partial_at(special[i], table);
+    }
+    table->decide_each(state->outcome, state->special_y, special, state->partial,
+                       heights + HEIGHT_BYTES * first, n, table);
+}
+
+/** Put n draws in special cells, from the first-th of the batch on, that decide_some was for: those
+ *  that fail something, of the core, too. These are noted as failed; those in doubt as doubtful, and
+ *  as failed. */
+static void put_some(const destination *to, size_t first, size_t n, const uint8_t *heights,
+                     fill_state *state)
+{
+    uint32_t n_failed = state->n_failed;
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t at = state->found.at[first + i];
         dg_item_put(to->out, at, to->stride, to->c + state->special_y[i]);
         state->failed[n_failed] = at;
         if (__builtin_expect(state->outcome[i] == DG_IN_DOUBT, 0)) {
-            state->doubtful[n_doubtful++] =
-                (doubtful){state->special[i], dg_height_at(heights, i), (uint16_t)n_failed};
+            state->doubtful[state->n_doubtful++] = (doubtful){
+                state->special[first + i], dg_height_at(heights, first + i), (uint16_t)n_failed};
         }
         n_failed += state->outcome[i] != DG_ACCEPTED;
     }
     state->n_failed = n_failed;
-    state->n_doubtful = n_doubtful;
+}
+
+/** Decide the n draws in special cells, and put them, a few at a time. */
+static void decide_special(const destination *to, size_t n, const uint8_t *heights,
+                           const dg_table *table, fill_state *state)
+{
+    state->n_failed = 0;
+    state->n_doubtful = 0;
+    for (size_t first = 0; first < n; first += MOST_DECIDED) {
+        const size_t left = n - first, some = left < MOST_DECIDED ? left : (size_t)MOST_DECIDED;
+        decide_some(to, first, some, heights, table, state);
+        put_some(to, first, some, heights, state);
+    }
 }
 
 /** The item that the i-th draw of the batch is for. */
@@ -243,12 +266,10 @@ static dg_status draw_batch(const dg_sink *to, size_t n, size_t left, fill_state
     table->look_up(target.out, &state->found, target.stride, target.c, &planes, table);
     state->bits->position += state->found.n_mixed;
     const size_t n_special = state->found.n_special;
-    find_special(&target, n_special, &planes, table, state);
+    find_special(n_special, &planes, table, state);
     const uint8_t *heights;
     DG_TRY(read_heights(&heights, n_special, state->bits));
-    table->decide_each(state->outcome, state->special_y, state->special, state->partial, heights,
-                       n_special, table);
-    put_special(&target, n_special, heights, state);
+    decide_special(&target, n_special, heights, table, state);
     for (size_t i = 0; i < n && table->rest_bytes > 0; i++) {
         uint8_t *rest = to->rest + item_of(i, state) * to->rest_stride;
         DG_TRY(dg_bits_take(rest, table->rest_bytes, state->bits));
@@ -290,9 +311,9 @@ static void wipe_state(fill_state *state, size_t n)
     dg_wipe(state->found.code, most + DG_FOUND_BEHIND);
     dg_wipe(state->pending, all * sizeof *state->pending);
     dg_wipe(state->special, (most + DG_DECIDE_BEHIND) * sizeof *state->special);
-    dg_wipe(state->special_y, (most + DG_DECIDE_BEHIND) * sizeof *state->special_y);
-    dg_wipe(state->partial, (most + DG_DECIDE_BEHIND) * sizeof *state->partial);
-    dg_wipe(state->outcome, most + DG_DECIDE_BEHIND);
+    dg_wipe(state->special_y, sizeof state->special_y);
+    dg_wipe(state->partial, sizeof state->partial);
+    dg_wipe(state->outcome, sizeof state->outcome);
     dg_wipe(state->failed, most * sizeof *state->failed);
     dg_wipe(state->doubtful, most * sizeof *state->doubtful);
     dg_wipe(state->y, most * sizeof *state->y);

@@ -38,6 +38,8 @@ TEXTS: dict[str, Fraction | None] = {
     "b'1'": None,
     "[1, 2]": None,
     "½": None,
+    "1_0": None,
+    "\u0661": None,
     "1\0": None,
 }
 

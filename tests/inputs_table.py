@@ -77,6 +77,8 @@ VALUES: dict[str, Value] = {
     "mpfr nan": Value(gmpy2.mpfr("nan"), None, "not finite"),
     "''": Value("", None, "no text for a number"),
     "'one'": Value("one", None, "no text for a number"),
+    "'1_0'": Value("1_0", None, "no text for a number"),
+    "'\u0661'": Value("\u0661", None, "no text for a number"),
     "True": Value(True, None, "no number"),
     "bool_": Value(np.True_, None, "no number"),
     "bytes": Value(b"1", None, "no number"),

@@ -203,7 +203,7 @@ def test_version(run: Command) -> None:
         (["--rho", "a\nb"], "--rho: must be a finite number"),
         (["--rho", "1e999999999"], "--rho: must be a finite number"),
         (["--rho", "1e-1300"], "at most 600 digits"),
-        (["--epsilon", "-1", "--delta", "0.1"], "--epsilon: must be positive"),
+        (["--epsilon", "-1", "--delta", "0.1"], "--epsilon: must not be negative"),
         (["--epsilon", "1", "--delta", "0"], "--delta: must lie between 0 and 1"),
         (["--epsilon", "1", "--delta", "1"], "--delta: must lie between 0 and 1"),
         (["--epsilon", "1", "--delta", "nan"], "--delta: must be a finite number"),

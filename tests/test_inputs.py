@@ -120,6 +120,25 @@ NOT_NUMBER_TEXTS = [
     "1j",
     "1/3\0",
     "½",
+    "1_0",
+    "1_0/3",
+    "1/1_0",
+    "1e1_0",
+    "\u0661",  # digits of other scripts
+    "1/\u0663",
+    "\u0661.5",
+    "1e\u0661",
+    "\uff17",
+    "\u22121",  # a minus that is no hyphen
+    "\u00a07",  # spaces of other kinds
+    "7\u2003",
+    "1 /3",
+    "+ 1",
+    "--1",
+    ".",
+    "1e",
+    "1e0.5",
+    "1/3e1",
 ]
 
 TOO_LONG: list[Any] = [

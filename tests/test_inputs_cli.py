@@ -38,12 +38,18 @@ TEXTS: dict[str, Fraction | None] = {
     "b'1'": None,
     "[1, 2]": None,
     "½": None,
+    "1_0": None,
+    "\u0661": None,
     "1\0": None,
 }
 
 
 def positive(x: Fraction) -> bool:
     return x > 0
+
+
+def not_negative(x: Fraction) -> bool:
+    return x >= 0
 
 
 def probability(x: Fraction) -> bool:
@@ -56,13 +62,13 @@ def whole(x: Fraction) -> bool:
 
 OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("calibrate", "--rho"): (positive, []),
-    ("calibrate", "--epsilon"): (positive, ["--delta", "0.001"]),
+    ("calibrate", "--epsilon"): (not_negative, ["--delta", "0.001"]),
     ("calibrate", "--delta"): (probability, ["--epsilon", "1"]),
     ("calibrate", "--report-delta"): (probability, ["--rho", "1"]),
     ("calibrate", "--sensitivity"): (positive, ["--rho", "1"]),
     ("calibrate", "--queries"): (whole, ["--rho", "1"]),
     ("release", "--rho"): (positive, []),
-    ("release", "--epsilon"): (positive, ["--delta", "0.001"]),
+    ("release", "--epsilon"): (not_negative, ["--delta", "0.001"]),
     ("release", "--delta"): (probability, ["--epsilon", "1"]),
     ("release", "--report-delta"): (probability, ["--rho", "1"]),
     ("release", "--sensitivity"): (positive, ["--rho", "1"]),

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
+from discretegauss import _tail_gaussian
 from discretegauss._euler_maclaurin import _bernoulli_even
 from discretegauss._incomplete_gamma import scaled_gamma
 from discretegauss._interval import Interval, arithmetic, relative_width_below
@@ -209,6 +210,40 @@ def test_the_general_way_agrees_with_the_gaussians_own(sigma2: F, d: F) -> None:
     own = gaussian_tail(scale**2 / 2, d, bits)
     assert relative_width_below(general, bits)
     assert overlap(general, own)
+
+
+FAR = [(2**25, 40), (10**15, 100), (10**40, 40), (10**40, 400), (10**200, 400)]
+
+
+@pytest.mark.parametrize(("depth2", "bits"), FAR, ids=range(len(FAR)))
+@pytest.mark.parametrize("rate", [F(1, 10**9), F(1, 300), F(1, 20), F(3)], ids=str)
+def test_far_tails_by_their_power_series_are_those_of_the_other_ways(
+    depth2: int, bits: int, rate: F
+) -> None:
+    """d/sigma2 is the rate, (d/sigma)**2 the depth2."""
+    sigma2 = depth2 / rate**2
+    d = rate * sigma2
+    assert _tail_gaussian._is_far(sigma2, d, bits)
+    found = _tail_gaussian._by_series(sigma2, d, bits)
+    assert relative_width_below(found, bits)
+    growth = 1 / sigma2
+    if rate > F(1, 1000):
+        summed = _tail_gaussian.direct_sum((d + F(1, 2)) * growth, growth, 60, bits)
+    else:
+        plan = _tail_gaussian._plan(sigma2, d, bits)
+        assert plan is not None
+        summed = _tail_gaussian._euler_maclaurin(sigma2, d, bits, plan)
+    assert relative_width_below(summed, bits - 4)
+    assert overlap(found, summed)
+
+
+def test_a_far_tail_of_thousands_of_bits_is_not_summed_term_by_term(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It took 10**5 terms and half a minute where sigma2 is 10**1000."""
+    monkeypatch.delattr(_tail_gaussian, "direct_sum")
+    for rate in (F(1, 10**6), F(1, 200), F(1, 20), F(1, 2)):
+        assert relative_width_below(gaussian_tail(F(10**1000), rate * 10**1000, 4000), 4000)
 
 
 def test_beta_1_and_2_are_the_laplace_and_the_gaussian() -> None:

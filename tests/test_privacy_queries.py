@@ -91,6 +91,17 @@ def test_where_the_factor_says_nothing_it_is_the_conversion_by_rho() -> None:
     assert epsilon(law, "1e-6", queries=100) == zcdp_epsilon(cost, "1e-6")
 
 
+def test_so_it_is_for_little_noise_and_an_epsilon_close_to_rho() -> None:
+    cost = 10**36
+    e = cost + math.isqrt(40 * cost)
+    law = dg.DiscreteGaussian(Fraction(100, 2 * cost))
+    assert delta(law, e, queries=100) == zcdp_delta(cost, e)
+    assert math.isclose(zcdp_delta(cost, e), math.exp(-10), rel_tol=1e-12)
+    assert math.isclose(log_delta(law, e, queries=100), -10)
+    law = dg.DiscreteGaussian(Fraction(133283, 2 * 10**49))
+    assert log_delta(law, epsilon(law, "1e-6", queries=100), queries=100) < -1.9e13
+
+
 @pytest.mark.parametrize("e", [Fraction(1, 3), Fraction(2)])
 def test_the_worst_change_of_two_queries_is_the_largest_in_both(e: Fraction) -> None:
     """All pairs of changes up to 3, by the sum over all pairs of outcomes."""

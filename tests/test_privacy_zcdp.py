@@ -27,8 +27,8 @@ from discretegauss.privacy import (
 #     another arithmetic, another minimiser and another form than those of the package
 
 
-def exact_log_delta(rho: Fraction, epsilon: Fraction) -> gmpy2.mpfr:
-    """log(delta), the minimum over s = alpha - 1 in e**-200 .. e**250, to about 30 digits."""
+def exact_log_delta(rho: Fraction, epsilon: Fraction, steps: int = 90) -> gmpy2.mpfr:
+    """log(delta), the minimum over s = alpha - 1 in e**-400 .. e**400, to about 30 digits."""
     with gmpy2.context(gmpy2.get_context(), precision=1000):
         r, e = gmpy2.mpfr(gmpy2.mpq(rho)), gmpy2.mpfr(gmpy2.mpq(epsilon))
 
@@ -40,16 +40,16 @@ def exact_log_delta(rho: Fraction, epsilon: Fraction) -> gmpy2.mpfr:
                 + alpha * gmpy2.log(1 - 1 / alpha)
             )
 
-        return golden_minimum(log_delta, gmpy2.mpfr(-200), gmpy2.mpfr(250))
+        return golden_minimum(log_delta, gmpy2.mpfr(-400), gmpy2.mpfr(400), steps)
 
 
 def golden_minimum(
-    f: Callable[[gmpy2.mpfr], gmpy2.mpfr], low: gmpy2.mpfr, high: gmpy2.mpfr
+    f: Callable[[gmpy2.mpfr], gmpy2.mpfr], low: gmpy2.mpfr, high: gmpy2.mpfr, steps: int
 ) -> gmpy2.mpfr:
     ratio = (gmpy2.sqrt(gmpy2.mpfr(5)) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     f_left, f_right = f(left), f(right)
-    for _ in range(90):  # 450 * 0.618**90 < 1e-16
+    for _ in range(steps):  # 800 * 0.618**90 < 1e-16
         if f_left < f_right:
             high, right, f_right = right, left, f_left
             left = high - ratio * (high - low)
@@ -61,10 +61,10 @@ def golden_minimum(
     return min(f_left, f_right)
 
 
-def allows(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+def allows(rho: Fraction, epsilon: Fraction, delta: Fraction, steps: int = 90) -> bool:
     """Whether rho-zCDP implies (epsilon, delta) by Corollary 13."""
     with gmpy2.context(gmpy2.get_context(), precision=1000):
-        return bool(exact_log_delta(rho, epsilon) <= gmpy2.log(gmpy2.mpfr(gmpy2.mpq(delta))))
+        return bool(exact_log_delta(rho, epsilon, steps) <= gmpy2.log(gmpy2.mpfr(gmpy2.mpq(delta))))
 
 
 RHOS = [Fraction(r) for r in ("1e-12", "1/50", "0.1", "1", "10", "100")]
@@ -81,12 +81,43 @@ def test_delta_is_an_upper_bound_within_one_ulp(rho: Fraction, epsilon: Fraction
         assert delta == 5e-324 or exact > math.nextafter(delta, 0.0)
 
 
+def near(rho: Fraction, k: int) -> Fraction:
+    """An epsilon at which delta is about exp(-k/4)."""
+    return rho + Fraction(math.isqrt(int(k * rho * 4**1200)), 2**1200)
+
+
+#: exponents of 10; the last are floats with few bits
+SIZES = [*range(0, 61, 4), 150, 300, -150, -312, -322]
+
+
+@pytest.mark.parametrize(("p", "k"), list(product(SIZES, (1, 40, 2900))))
+def test_delta_is_so_for_any_rho_and_an_epsilon_close_to_it(p: int, k: int) -> None:
+    rho = Fraction(13, 10) * Fraction(10) ** p
+    epsilon = near(rho, k)
+    test_delta_is_an_upper_bound_within_one_ulp(rho, epsilon)
+    assert zcdp_delta(rho, epsilon) <= zcdp_delta_standard(rho, epsilon)
+    if rho > 100:
+        assert zcdp_delta(rho, rho - 1) > 0.5
+
+
 @pytest.mark.parametrize(("rho", "delta"), list(product(RHOS, DELTAS)))
 def test_epsilon_is_an_upper_bound_within_two_ulp(rho: Fraction, delta: Fraction) -> None:
     epsilon = zcdp_epsilon(rho, delta)
     assert allows(rho, Fraction(epsilon), delta)
     if epsilon > 0:
         assert not allows(rho, Fraction(epsilon - 2 * math.ulp(epsilon)), delta)
+
+
+@pytest.mark.parametrize(("rho", "digits"), list(product(RHOS[:4], (8, 16, 20, 30, 60, 100))))
+def test_epsilon_is_so_where_it_is_next_to_0(rho: Fraction, digits: int) -> None:
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        at_0 = gmpy2.mpq(gmpy2.exp(exact_log_delta(rho, Fraction(0), steps=400)))
+    less, more = (Fraction(str(at_0)) * (1 + Fraction(sign, 10**digits)) for sign in (-1, 1))
+    epsilon = zcdp_epsilon(rho, less)
+    assert epsilon > 0
+    assert allows(rho, Fraction(epsilon), less, steps=400)
+    assert not allows(rho, Fraction(epsilon - 2 * math.ulp(epsilon)), less, steps=400)
+    assert zcdp_epsilon(rho, more) == 0.0
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), list(product(EPSILONS, DELTAS)))

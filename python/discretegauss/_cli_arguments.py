@@ -17,7 +17,12 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
     """Add --rho, --epsilon, --delta and --report-delta."""
     budget = parser.add_argument_group("budget: either --rho, or both --epsilon and --delta")
     budget.add_argument("--rho", type=positive_argument, metavar="R", help="zCDP budget")
-    budget.add_argument("--epsilon", type=positive_argument, metavar="E", help="with --delta")
+    budget.add_argument(
+        "--epsilon",
+        type=lambda text: _checked(text, lambda value: value >= 0, "must not be negative"),
+        metavar="E",
+        help="with --delta",
+    )
     budget.add_argument("--delta", type=_probability, metavar="D", help="with --epsilon")
     budget.add_argument(
         "--report-delta",

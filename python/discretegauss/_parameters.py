@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -34,6 +35,9 @@ MAX_BITS = 65536
 #: Python's own limit for decimal text; Fraction("1e999999999") would run for ever.
 _MAX_TEXT = 4300
 _MAX_EXPONENT = 20000
+
+#: Decimal and Fraction would take more: underscores, digits of every script, "inf".
+_TEXT = re.compile(r"\s*[+-]?(\d+/\d+|(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?)\s*", re.ASCII)
 
 _ACCEPTED = (
     "int, float, Fraction, Decimal, a string such as '1/3' or '0.1', or a numpy or gmpy2 number"
@@ -79,16 +83,17 @@ def _from_decimal(value: Decimal, name: str) -> Fraction:
 def _from_text(text: str, name: str) -> Fraction:
     if len(text) > _MAX_TEXT:
         raise ParameterOverflowError(f"{name} must have at most {_MAX_TEXT} characters as a string")
+    wrong = ParameterValueError(
+        f"{name} must be a number such as '1/3' or '0.1', got {shown(text)}"
+    )
+    if _TEXT.fullmatch(text) is None:
+        raise wrong
     try:
-        if "/" in text:
-            return Fraction(text)
-        return _from_decimal(Decimal(text), name)
-    except (ValueError, ArithmeticError) as error:
-        if isinstance(error, ParameterValueError | ParameterOverflowError):
-            raise
-        raise ParameterValueError(
-            f"{name} must be a number such as '1/3' or '0.1', got {shown(text)}"
-        ) from None
+        return Fraction(text) if "/" in text else _from_decimal(Decimal(text), name)
+    except ParameterOverflowError:
+        raise
+    except ArithmeticError:  # 1/0, or an exponent too long for Decimal
+        raise wrong from None
 
 
 def _from_mpfr(value: Any, name: str) -> Fraction:
@@ -107,7 +112,8 @@ def exact_rational(value: object, name: str) -> Fraction:
     Parameters
     ----------
     value : int, float, Fraction, Decimal, str, numpy or gmpy2 number
-        A float means exactly its binary value; a string is decimal or a quotient of integers.
+        A float means exactly its binary value; a string is decimal or a quotient of integers, in
+        the digits 0 to 9, without underscores. Blanks around it do not matter.
     name : str
         What errors call it.
 

@@ -7,13 +7,14 @@ every s > 0.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import gmpy2
 
-__all__ = ["Balance", "best_s", "increasing_root", "searching"]
+__all__ = ["FLOAT_BITS", "Balance", "best_s", "increasing_root", "searching"]
 
 Balance = Callable[[Any], tuple[Any, Any]]
 """An increasing function of u = log(s), and its slope; the slope is None where it is unknown."""
@@ -25,29 +26,41 @@ _FAR = 10**5
 """Beyond exp(10**5) no s is looked for: parameters and their quotients stay within 2**(2**17)."""
 
 _MOST_STEPS = 300
-_SEARCH = gmpy2.context(precision=64, emax=gmpy2.get_emax_max(), emin=gmpy2.get_emin_min())
+
+FLOAT_BITS = 48
+"""To so many bits floats find s, but for values below the smallest that has all its bits."""
+
+_SMALLEST_FULL = sys.float_info.min
+_GUARD = 32
+_SEARCH = gmpy2.context(emax=gmpy2.get_emax_max(), emin=gmpy2.get_emin_min())
 
 
-def best_s(problem: Callable[..., tuple[Balance, Any]], *values: Any) -> Any:
-    """Return about exp(u) where the balance is 0: an mpq > 0 of at most 64 bits.
+def best_s(
+    problem: Callable[..., tuple[Balance, Any]], *values: Any, bits: int = FLOAT_BITS
+) -> Any:
+    """Return about exp(u) where the balance is 0, to some ``bits`` bits: an mpq > 0.
 
-    ``problem(ops, *values)`` returns the balance and a first guess of u; ``ops`` is ``math``, and
-    the values floats, or gmpy2 and mpfr where floats overflow or underflow.
+    It has at most 32 bits more than that. ``problem(ops, *values)`` returns the balance and a first
+    guess of u; ``ops`` is ``math``, and the values floats, or gmpy2 and mpfr where floats have too
+    few bits, overflow or underflow.
     """
     try:
-        s = math.exp(increasing_root(*problem(math, *map(float, values))))
-        if 0 < s < math.inf:
-            return gmpy2.mpq(s)
+        floats = [float(value) for value in values]
+        if bits <= FLOAT_BITS and not any(0 < abs(x) < _SMALLEST_FULL for x in floats):
+            s = math.exp(increasing_root(*problem(math, *floats)))
+            if 0 < s < math.inf:
+                return gmpy2.mpq(s)
     except (ArithmeticError, ValueError):
         pass  # floats are too narrow
-    with searching():
-        u = increasing_root(*problem(gmpy2, *map(_mpfr, values)))
+    with searching(bits + _GUARD):
+        close = _CLOSE / 2.0 ** ((bits - FLOAT_BITS) // 2)
+        u = increasing_root(*problem(gmpy2, *map(_mpfr, values)), close=close)
         return gmpy2.mpq(gmpy2.exp(min(max(u, -_FAR), _FAR)))
 
 
-def searching() -> Any:
-    """Return a context manager: mpfr operators round to 64 bits, exponents go as far as can be."""
-    return gmpy2.context(_SEARCH)
+def searching(bits: int = 64) -> Any:
+    """Return a context manager: mpfr operators round to so many bits, exponents go anywhere."""
+    return gmpy2.context(_SEARCH, precision=bits)
 
 
 def _mpfr(value: Any) -> Any:

@@ -19,7 +19,7 @@ import gmpy2
 
 from .._interval import Arithmetic, arithmetic, float_at_least, float_at_most
 from ._checks import at_least_zero, probability
-from ._turning import Balance, best_s
+from ._turning import FLOAT_BITS, Balance, best_s
 
 __all__ = ["zcdp_delta", "zcdp_delta_standard", "zcdp_epsilon", "zcdp_rho"]
 
@@ -185,30 +185,38 @@ def zcdp_rho(epsilon: object, delta: object) -> float:
 # number whatever it is, put into one of the three formulas with every operation rounded the safe
 # way. f is strictly convex (f'' = 2 rho + 1/(s (1 + s))), so each has a single turning point:
 #
-#     f'(s) = 0         <=>  (2s + 1) rho = epsilon + log1p(1/s)
+#     f'(s) = 0         <=>  2 s rho = epsilon - rho + log1p(1/s)
 #     epsilon'(s) = 0   <=>  rho s**2 + log1p(s) = L
 #     rho'(s) = 0       <=>  s**2 (epsilon + log1p(1/s)) = (2s + 1) (L - log1p(s))
 #
-# (the last one: rho(s) turns where f, taken at rho = rho(s), does). Both sides are positive, so the
-# difference of their logarithms, as a function of u = log(s), is what is solved for 0; its slope is
-# written beside it.
+# (the last one: rho(s) turns where f, taken at rho = rho(s), does). Both sides are positive, if
+# epsilon - rho stands on the left where it is negative; so the difference of their logarithms, as a
+# function of u = log(s), is what is solved for 0; its slope is written beside it. epsilon - rho is
+# taken exactly: for a large rho and an epsilon close to it all else would be lost in its rounding.
+#
+# At the turning point f is -(rho s**2 + log1p(s)) and rho(s) is (epsilon + log1p(1/s))/(2s + 1), so
+# both are as large as their terms, but for a logarithm. epsilon(s) is (2s + 1) rho - log1p(1/s),
+# and may be next to nothing.
 
 
 _BITS = 192
 _AT = arithmetic(_BITS)
 _FEWER = arithmetic(80)
 UP: Any = _AT.up
-DOWN: Any = _AT.down
 _ZERO: Any = gmpy2.mpfr(0)
+
+#: So little is lost when a float is made of it, as the least one is 2**-1074.
+_NOTHING: Any = UP.div_2exp(gmpy2.mpfr(1), 1140)
 
 
 def log_delta_upper(rho: Fraction, epsilon: Fraction) -> Any:
     """Return an upper bound on the logarithm of Corollary 13's delta, at most 0; rho > 0."""
-    s = best_s(_delta_turns, rho, epsilon)
-    linear = s * ((1 + s) * gmpy2.mpq(rho) - gmpy2.mpq(epsilon))
+    gap = epsilon - rho
+    s = best_s(_delta_turns, rho, gap)
+    linear = s * (s * gmpy2.mpq(rho) - gmpy2.mpq(gap))
     # Fewer bits do, as exp takes an absolute error: of terms below 2**11, if delta is a float.
     up, down = _FEWER.up, _FEWER.down
-    s_ = down.add(s, _ZERO)  # exact: s has at most 64 bits
+    s_ = down.add(s, _ZERO)  # exact: s has at most 80 bits
     log1p_s, log1p_inverse = _logs_lower(s_, _FEWER)
     falling = down.add(down.mul(s_, log1p_inverse), log1p_s)
     return min(up.sub(up.add(linear, _ZERO), falling), _ZERO)
@@ -216,12 +224,21 @@ def log_delta_upper(rho: Fraction, epsilon: Fraction) -> Any:
 
 def epsilon_upper(rho: Fraction, delta: Fraction) -> Any:
     """Return an upper bound on the epsilon of Corollary 13 for delta, at least 0; rho > 0."""
-    s = best_s(_epsilon_turns, rho, minus_log_upper(delta))
-    s_ = DOWN.add(s, _ZERO)
-    growing = UP.add((1 + s) * gmpy2.mpq(rho), UP.div(minus_log_upper(delta), s_))
-    log1p_s, log1p_inverse = _logs_lower(s_)
-    falling = DOWN.add(log1p_inverse, DOWN.div(log1p_s, s_))
-    return max(UP.sub(growing, falling), _ZERO)
+    s_bits = FLOAT_BITS
+    while True:
+        at = arithmetic(max(_BITS, 2 * s_bits + 8))
+        up, down = at.up, at.down
+        big_l = minus_log_upper(delta, at)
+        s = best_s(_epsilon_turns, rho, big_l, bits=s_bits)
+        s_ = down.add(s, _ZERO)  # exact
+        growing = up.add((1 + s) * gmpy2.mpq(rho), up.div(big_l, s_))
+        log1p_s, log1p_inverse = _logs_lower(s_, at)
+        found = up.sub(growing, down.add(log1p_inverse, down.div(log1p_s, s_)))
+        # about what the choice of s and the rounding have added
+        added = up.div_2exp(growing, 2 * s_bits)
+        if found <= 0 or found > up.mul_2exp(added, 60) or added < _NOTHING:
+            return max(found, _ZERO)
+        s_bits *= 2
 
 
 def rho_lower(epsilon: Fraction, delta: Fraction) -> Any:
@@ -270,15 +287,23 @@ def _log1p_inverse(ops: Any, s: Any, u: Any) -> Any:
     return ops.log1p(1 / s) if u > -1 else ops.log1p(s) - u
 
 
-def _delta_turns(ops: Any, rho: Any, epsilon: Any) -> tuple[Balance, Any]:
+def _delta_turns(ops: Any, rho: Any, gap: Any) -> tuple[Balance, Any]:
+    """Balance for f, given rho and gap = epsilon - rho."""
+    more, less = max(gap, 0), max(-gap, 0)
+
     def balance(u: Any) -> tuple[Any, Any]:
         s = ops.exp(u)
-        left, right = (2 * s + 1) * rho, epsilon + _log1p_inverse(ops, s, u)
-        return ops.log(left / right), 2 * s / (2 * s + 1) + 1 / ((1 + s) * right)
+        growing = 2 * s * rho
+        left, right = growing + less, more + _log1p_inverse(ops, s, u)
+        return ops.log(left / right), growing / left + 1 / ((1 + s) * right)
 
     # Unless s is small, log1p(1/s) is close to 2/(2s + 1), which makes it a quadratic equation.
+    # Where s is small, one term on each side is about all there is.
+    epsilon = gap + rho
     w = (epsilon + ops.sqrt(epsilon * epsilon + 8 * rho)) / (2 * rho)
-    return balance, ops.log((w - 1) / 2) if w > 2 else min(0, epsilon - rho)
+    if w > 2:
+        return balance, ops.log((w - 1) / 2)
+    return balance, ops.log((1 + gap) / (2 * rho)) if gap > 0 else min(gap, -ops.log1p(rho))
 
 
 def _epsilon_turns(ops: Any, rho: Any, big_l: Any) -> tuple[Balance, Any]:

@@ -34,7 +34,7 @@ Add discrete Gaussian noise to a column of counts and write the table to a new f
 example:
   discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv
 
-A count is replaced by count + draw, in exact integers; every other byte of the file is kept.
+A count is replaced by count + draw, in exact integers; every byte outside the column is kept.
 Numbers are exact: 0.1 is one tenth, and 1/3 works too.
 """
 

@@ -62,7 +62,8 @@ def release_table(
     table : path
         A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv.
     column : str
-        The name of the column of counts. All other text is written as it was read.
+        The name of the column of counts. Every byte outside it is written as it was read; of its
+        cells nothing is kept, not their spaces and quotes either.
     out : path
         Where to write; another file than table.
     rho : number, optional

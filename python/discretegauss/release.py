@@ -77,7 +77,7 @@ def release_table(
     report_delta : number
         With rho: the delta at which epsilon is reported.
     force : bool
-        Whether to replace ``out`` if it exists.
+        Whether to replace ``out`` if it exists; its owner and its mode stay.
     source : "getrandom" or callable
         Where random bits come from.
 
@@ -121,15 +121,18 @@ def release_table(
     destination = _checked_destination(table, out, force=force)
     counts = read_counts(table, column)
 
-    with whole_file(destination) as write:
-        noise = discrete_gaussian(
-            sigma2,
-            len(counts.counts),
-            dtype=np.int64 if sigma2 <= _INT64_UP_TO else object,
-            source=source,
-        ).tolist()  # Python integers, whose sums neither wrap nor round
-        noisy = [count + draw for count, draw in zip(counts.counts, noise, strict=True)]
-        write(counts.with_counts(noisy))
+    try:
+        with whole_file(destination, replace=force) as write:
+            noise = discrete_gaussian(
+                sigma2,
+                len(counts.counts),
+                dtype=np.int64 if sigma2 <= _INT64_UP_TO else object,
+                source=source,
+            ).tolist()  # Python integers, whose sums neither wrap nor round
+            noisy = [count + draw for count, draw in zip(counts.counts, noise, strict=True)]
+            write(counts.with_counts(noisy))
+    except FileExistsError:  # another release, since it was looked for
+        raise _exists_already(out) from None
 
     return Release(
         **vars(noise_for_budget),
@@ -153,8 +156,12 @@ def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:
     if not destination.is_file():
         raise OutputError(f"{out}: exists and is not a regular file")
     if not force:
-        raise OutputError(
-            f"{out}: exists already; use --force (in Python: force=True) to replace it, "
-            "and mind that a second release of the same counts spends the budget again"
-        )
+        raise _exists_already(out)
     return destination
+
+
+def _exists_already(out: Path) -> OutputError:
+    return OutputError(
+        f"{out}: exists already; use --force (in Python: force=True) to replace it, "
+        "and mind that a second release of the same counts spends the budget again"
+    )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import decimal
 import errno
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import NoReturn
 
@@ -132,7 +135,54 @@ def test_calibrate_with_numbers_that_are_long_or_nothing(run: Command) -> None:
     lines = lines_of(run("calibrate", "--rho", "1e-30", "--report-delta", "1e-6"))
     assert lines["(epsilon, delta)"].startswith("(0, 1e-6)")
     lines = lines_of(run("calibrate", "--rho", "1/" + "7" * 70))
-    assert lines["sigma2"].startswith("a fraction of 72 characters ~ 3.88889e")
+    assert lines["sigma2"] == "a fraction of 233 bits ~ 3.88889e+69"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sigma2", "rho"),
+    [
+        (["--rho", "1e5000"], "a fraction of 16611 bits = 5e-5001", "1e+5000 (zCDP)"),
+        (["--rho", "1e4500", "--queries", "1e4500"], "1/2 = 0.5", "1e+4500 (zCDP)"),
+        (
+            ["--rho", "1e4500", "--queries", "1" + "0" * 4280 + "1"],
+            "a fraction of 14950 bits ~ 5e-220",
+            "1e+4500 (zCDP)",
+        ),
+        (["--rho", "1e-1199"], "a fraction of 3982 bits = 5e+1198", "1e-1199 (zCDP)"),
+    ],
+)
+def test_numbers_of_more_digits_than_python_prints(
+    run: Command, tmp_path: Path, arguments: list[str], sigma2: str, rho: str
+) -> None:
+    """Python refuses to print more than 4300 digits."""
+    lines = lines_of(run("calibrate", *arguments))
+    assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
+    of_rows = [text.replace("--queries", "--rows-per-person") for text in arguments]
+    lines = lines_of(run(*release(tmp_path / "o", *of_rows)))
+    assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [("1e300", "1e-300"), ("1e5000", "1e-5000"), ("0.1", "1e-6"), ("1000000/999999", "1e-9")],
+)
+def test_what_is_achieved_is_never_above_what_was_asked(
+    run: Command, epsilon: str, delta: str
+) -> None:
+    """The float above 1e300 would be rounded up once more, to 1.00001e+300."""
+    line = lines_of(run("calibrate", "--epsilon", epsilon, "--delta", delta))["(epsilon, delta)"]
+    found = re.fullmatch(r"\((\S+), .*\) as asked; achieved: \((\S+), .*\), by .*", line)
+    assert found is not None
+    assert Fraction(found[2]) <= Fraction(found[1])
+
+
+def test_the_decimal_context_of_the_caller_changes_nothing(run: Command) -> None:
+    arguments = ["calibrate", "--rho", "0.07", "--queries", "3"]
+    usual = lines_of(run(*arguments))
+    exact = [decimal.Inexact, decimal.Rounded, decimal.Subnormal, decimal.FloatOperation]
+    with decimal.localcontext(decimal.Context(prec=3, Emax=2, Emin=-2, traps=exact)):
+        assert lines_of(run(*arguments)) == usual
+    assert usual["standard deviation"] == "4.6291"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +196,10 @@ def test_calibrate_with_numbers_that_are_long_or_nothing(run: Command) -> None:
         (["--rho", "1", "--queries", "1.5"], "--queries: must be a whole number"),
         (["--epsilon", "1", "--delta", "0.1", "--sensitivity", "1/2"], "must be a whole number"),
         (["--rho", "1e-1300"], "at most 600 digits"),
+        (
+            ["--epsilon", "1", "--delta", "0.1", "--report-delta", "1e-9"],
+            "--report-delta goes with --rho and must not be given with --epsilon and --delta",
+        ),
         (["--rho", "1", "counts.csv"], "unrecognized arguments: counts.csv"),
     ],
 )
@@ -208,6 +262,10 @@ def test_version(run: Command) -> None:
         (["--epsilon", "1", "--delta", "1"], "--delta: must lie between 0 and 1"),
         (["--epsilon", "1", "--delta", "nan"], "--delta: must be a finite number"),
         (["--rho", "1", "--report-delta", "2"], "--report-delta: must lie between 0 and 1"),
+        (
+            ["--epsilon", "1", "--delta", "0.1", "--report-delta", "1e-6"],
+            "--report-delta goes with --rho and must not be given with --epsilon and --delta",
+        ),
         (["--rho", "1", "--sensitivity", "0"], "--sensitivity: must be positive"),
         (["--epsilon", "1", "--delta", "0.1", "--sensitivity", "3/2"], "must be a whole number"),
         (["--rho", "1", "--rows-per-person", "1/2"], "--rows-per-person: must be a whole number"),

@@ -18,7 +18,12 @@ import discretegauss as dg
 from discretegauss import release as release_module
 from discretegauss._report import report_text
 from discretegauss._table import TableError
-from discretegauss.errors import EntropyError, ParameterOverflowError, ParameterTypeError
+from discretegauss.errors import (
+    EntropyError,
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+)
 from discretegauss.release import OutputError, release_table
 from discretegauss.testing import TapeSource
 
@@ -144,6 +149,18 @@ def test_a_bad_budget_is_refused_before_anything_is_drawn_or_written(
 def test_noise_too_long_for_a_table_is_an_overflow_error(tmp_path: Path) -> None:
     with pytest.raises(ParameterOverflowError, match="at most 600 digits"):
         release_table(FLIGHTS, "flights", tmp_path / "o", rho="1e-1300")
+
+
+def test_report_delta_with_epsilon_and_delta_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterValueError, match=r"report_delta .* with epsilon and delta"):
+        release_table(FLIGHTS, "flights", tmp_path / "o", epsilon=1, delta=0.1, report_delta="1e-6")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", [0, None, b"flights"])
+def test_a_column_that_is_no_string_is_a_type_error(tmp_path: Path, name: Any) -> None:
+    with pytest.raises(ParameterTypeError, match="column must be a string"):
+        release_table(FLIGHTS, name, tmp_path / "o", rho=1)
 
 
 def test_a_bad_table_is_refused_before_anything_is_drawn_or_written(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ._calibration import DEFAULT_REPORT_DELTA, Calibration, calibration
+from ._calibration import Calibration, calibration
 from ._parameters import whole_number
 from ._source import Source
 from ._table import read_counts
 from ._wholefile import whole_file
-from .errors import DiscreteGaussError
+from .errors import DiscreteGaussError, ParameterTypeError
 from .sampling import discrete_gaussian
 
 __all__ = ["OutputError", "Release", "release_table"]
@@ -51,7 +51,7 @@ def release_table(
     delta: object = None,
     sensitivity: object = 1,
     rows_per_person: int = 1,
-    report_delta: object = DEFAULT_REPORT_DELTA,
+    report_delta: object = None,
     force: bool = False,
     source: Source = "getrandom",
 ) -> Release:
@@ -74,8 +74,8 @@ def release_table(
         The most that one person changes one count; with epsilon and delta a whole number.
     rows_per_person : int
         The most rows of which one person changes the count.
-    report_delta : number
-        With rho: the delta at which epsilon is reported.
+    report_delta : number, optional
+        With rho: the delta at which epsilon is reported; 1e-6 by default.
     force : bool
         Whether to replace ``out`` if it exists; its owner and its mode stay.
     source : "getrandom" or callable
@@ -107,6 +107,8 @@ def release_table(
     """
     start = time.perf_counter()
     table, out = Path(table), Path(out)
+    if not isinstance(column, str):
+        raise ParameterTypeError(f"column must be a string, got {type(column).__name__}")
 
     # Everything that can be wrong is found before the first draw.
     noise_for_budget = calibration(

@@ -10,14 +10,18 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
 from discretegauss import __version__, cli, privacy
+from discretegauss._report import report_text
 from discretegauss.errors import EntropyError
+from discretegauss.release import Release
 
 FLIGHTS = Path(__file__).parent.parent / "examples" / "flights.csv"
 
@@ -61,13 +65,12 @@ def process(*arguments: object, **options: object) -> Outcome:
     """Run the command in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-m", "discretegauss", *map(str, arguments)],
-        capture_output=True,
         text=True,
         timeout=120,
         check=False,
-        **options,  # type: ignore[call-overload]
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,  # type: ignore[call-overload]
     )
-    return Outcome(done.returncode, done.stdout, done.stderr)
+    return Outcome(done.returncode, done.stdout or "", done.stderr)
 
 
 def release(out: Path | str, *more: object, table: Path | str = FLIGHTS) -> list[object]:
@@ -209,20 +212,6 @@ def test_a_bad_argument_of_calibrate_is_one_line_and_exit_code_2(
     done = run("calibrate", *arguments)
     assert done.code == 2
     assert done.is_one_line_with(message), done.err
-
-
-def test_a_result_that_cannot_be_printed_is_exit_code_1() -> None:
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "discretegauss", "calibrate", "--rho", "1"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1
-    assert "the result could not be printed" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["release", "--help"]])
@@ -418,20 +407,178 @@ def test_ctrl_c_is_exit_code_130_and_no_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["t.csv"]
 
 
-def test_a_report_that_cannot_be_printed_says_that_the_table_is_written(tmp_path: Path) -> None:
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "discretegauss", *map(str, release("o.csv", "--rho", 1))],
-            cwd=tmp_path,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1
-    assert "o.csv is written, the budget is spent" in done.stderr
-    assert (tmp_path / "o.csv").exists()
+# --- signals
+
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.fixture
+def usual_handlers() -> Iterator[None]:
+    """Whoever starts the tests may ignore a signal, as nohup does."""
+    usual: dict[signal.Signals, Any] = dict.fromkeys(SIGNALS, signal.SIG_DFL)
+    usual[signal.SIGINT] = signal.default_int_handler
+    before = {number: signal.signal(number, usual[number]) for number in SIGNALS}
+    yield
+    assert {number: signal.getsignal(number) for number in SIGNALS} == usual
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def sending(number: signal.Signals) -> Callable[..., None]:
+    return lambda *_, **__: signal.raise_signal(number)
+
+
+@pytest.mark.usefixtures("usual_handlers")
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("place", ["discretegauss.release.discrete_gaussian", "os.fsync"])
+def test_a_signal_before_the_output_has_its_name_leaves_no_file(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+    place: str,
+) -> None:
+    """Also if it comes once more, during the clean-up: a closing terminal sends SIGHUP twice."""
+    unlink = Path.unlink
+
+    def unlink_after_signal(self: Path) -> None:
+        signal.raise_signal(number)
+        unlink(self)
+
+    monkeypatch.setattr(place, sending(number))
+    monkeypatch.setattr(Path, "unlink", unlink_after_signal)
+    done = run(*release(tmp_path / "o.csv", "--rho", 1))
+    assert done.code == {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}[number.name]
+    by = "" if number == signal.SIGINT else f" by {number.name}"
+    assert done.err == f"discretegauss: error: interrupted{by}\n"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("usual_handlers")
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("place", ["_wholefile._sync_folder", "cli.report_text"])
+def test_a_signal_after_the_output_has_its_name_changes_nothing(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+    place: str,
+) -> None:
+    """The report is printed, which says that the budget is spent."""
+
+    def report_after_signals(done: Release) -> str:
+        if (tmp_path / "o.csv").exists():
+            sending(number)()
+        return report_text(done)
+
+    by = sending(number) if place.startswith("_") else report_after_signals
+    monkeypatch.setattr(f"discretegauss.{place}", by)
+    done = run(*release(tmp_path / "o.csv", "--rho", 1))
+    assert (done.code, done.err) == (0, "")
+    assert "rows                5268\n" in done.out
+    assert os.listdir(tmp_path) == ["o.csv"]
+
+
+def test_an_interrupt_that_is_no_signal_says_that_the_table_is_written(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: Path) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("discretegauss._wholefile._sync_folder", interrupt)
+    done = run(*release(tmp_path / "o.csv", "--rho", 1))
+    assert done.code == 130
+    assert done.is_one_line_with("interrupted; ")
+    assert done.err.endswith("o.csv is written; the budget is spent\n")
+
+
+@pytest.mark.usefixtures("usual_handlers")
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None])
+def test_a_signal_that_somebody_handles_is_left_to_them(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Any
+) -> None:
+    """nohup ignores SIGHUP."""
+    monkeypatch.setattr("discretegauss._wholefile._own_like", sending(signal.SIGHUP))
+    (tmp_path / "o.csv").touch()
+    before = signal.signal(signal.SIGHUP, handler)
+    try:
+        assert run(*release(tmp_path / "o.csv", "--rho", 1, "--force")).code == 0
+        assert signal.getsignal(signal.SIGHUP) == handler
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_the_command_works_in_another_thread(tmp_path: Path) -> None:
+    """Where handlers of signals cannot be set."""
+    arguments = [str(part) for part in release(tmp_path / "o.csv", "--rho", 1)]
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(cli.main, arguments).result() == 0
+
+
+# --- output that goes nowhere
+
+
+def redirected(redirection: str, *arguments: object, cwd: Path) -> Outcome:
+    """Run the command in a process of its own, under a shell that redirects."""
+    done = subprocess.run(
+        [
+            "sh",
+            "-c",
+            f'"$0" -m discretegauss "$@" {redirection}',
+            sys.executable,
+            *map(str, arguments),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=cwd,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("redirection", [">&-", ">/dev/full", "closed pipe"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--version"], "the version could not be printed: "),
+        (["release", "--help"], "the help could not be printed: "),
+        (["calibrate", "--rho", "1"], "the result could not be printed: "),
+        (release("o.csv", "--rho", 1), "o.csv is written, the budget is spent, but the report "),
+    ],
+)
+def test_what_cannot_be_printed_is_one_line_and_exit_code_1(
+    tmp_path: Path, arguments: list[object], message: str, redirection: str
+) -> None:
+    if redirection == "closed pipe":
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = process(*arguments, cwd=tmp_path, stdout=writing)
+        os.close(writing)
+    else:
+        done = redirected(redirection, *arguments, cwd=tmp_path)
+    assert done.code == 1
+    assert done.is_one_line_with(message), done.err
+    assert os.listdir(tmp_path) == (["o.csv"] if "o.csv" in arguments else [])
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+@pytest.mark.parametrize(
+    ("arguments", "also", "code"),
+    [
+        (["calibrate", "--rho", "0"], "", 2),
+        (["calibrate", "--rho", "1"], "", 0),
+        (["release", "none.csv", "--column", "n", "--rho", "1", "--out", "o.csv"], "", 2),
+        (release("o.csv", "--rho", 1), ">&-", 1),
+    ],
+)
+def test_the_exit_code_is_the_same_where_messages_go_nowhere(
+    tmp_path: Path, arguments: list[object], also: str, code: int, redirection: str
+) -> None:
+    done = redirected(f"{redirection} {also}", *arguments, cwd=tmp_path)
+    assert (done.code, done.err) == (code, "")
+    assert os.listdir(tmp_path) == (["o.csv"] if code == 1 else [])
 
 
 def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:

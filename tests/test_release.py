@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
+from discretegauss import _wholefile
 from discretegauss import release as release_module
 from discretegauss._report import report_text
 from discretegauss._table import TableError
@@ -347,6 +348,33 @@ def test_a_failure_leaves_what_was_there_and_no_other_file(
     assert [p.name for p in tmp_path.iterdir()] == (["o.csv"] if force else [])
     if place is os and isinstance(caught.value, OSError):
         assert caught.value.filename == str(out)  # the name the user gave, not a temporary one
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("when", ["during the system call", "after it"])
+def test_an_interrupt_that_comes_when_the_output_is_in_its_place_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, force: bool, when: str
+) -> None:
+    """Python raises it as soon as the call that was under way is over."""
+    out = tmp_path / "o.csv"
+    if force:
+        out.write_text("before")
+    name = "replace" if force else "link"
+    place = getattr(os, name)
+
+    def interrupted(temporary: Path, path: Path) -> NoReturn:
+        place(temporary, path)
+        raise KeyboardInterrupt
+
+    if when == "after it":
+        monkeypatch.setattr(_wholefile, "_sync_folder", raising(KeyboardInterrupt()))
+    else:
+        monkeypatch.setattr(os, name, interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        release_table(FLIGHTS, "flights", out, rho=1, force=force)
+    assert caught.value.__notes__ == [f"{out} is written", "the budget is spent"]
+    assert len(column(out, "flights")) == 5268
+    assert os.listdir(tmp_path) == ["o.csv"]
 
 
 def test_a_source_that_ends_early_leaves_no_file(tmp_path: Path) -> None:

@@ -12,24 +12,25 @@ from functools import partial
 from io import FileIO
 from pathlib import Path
 
-__all__ = ["whole_file"]
+__all__ = ["nothing", "whole_file"]
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
-def _nothing() -> None:
-    pass
+def nothing() -> None:
+    """Do nothing."""
 
 
 @contextmanager
 def whole_file(
-    path: Path, *, replace: bool, before_placing: Callable[[], None] = _nothing
+    path: Path, *, replace: bool, before_placing: Callable[[], None] = nothing
 ) -> Iterator[Callable[[bytes], None]]:
     """Give a function that writes to a file which appears at ``path`` when the block ends well.
 
     Until then the bytes are in a temporary file in the same folder. Whatever ends the block early
     (an exception, Ctrl-C), that file goes and ``path`` is as it was; an exception that comes when
-    the file is in its place has a note that says so. Errors name ``path``.
+    the file is in its place has a note that says so. Errors name ``path``. ``before_placing`` is
+    called at the last moment at which the file is not there.
 
     Without ``replace`` a file that has come to be at ``path`` meanwhile is a FileExistsError, by
     link(2). A file system that has no hard links knows no such thing: there, it is replaced.

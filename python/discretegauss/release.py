@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ import numpy as np
 from ._calibration import Calibration, calibration
 from ._parameters import whole_number
 from ._source import Source
-from ._table import read_counts
-from ._wholefile import whole_file
+from ._table import CountTable, read_counts
+from ._wholefile import nothing, whole_file
 from .errors import DiscreteGaussError, ParameterTypeError
 from .sampling import discrete_gaussian
 
@@ -96,6 +97,10 @@ def release_table(
         If a parameter is wrong.
     OSError
         If a file cannot be read or written, or (EntropyError) there is no randomness.
+    KeyboardInterrupt
+        At Ctrl-C. If it came when ``out`` was in its place, it has notes (``__notes__``) that say
+        so: the release is made, and the budget is spent. Just as the function returns, it may come
+        without; whether ``out`` is there (with force: is another file) tells at any time.
 
     Notes
     -----
@@ -105,12 +110,52 @@ def release_table(
     Not promised: anything about what the noise does not touch. The rows of the table, and all other
     columns, are published as they are, so they must not depend on the people counted.
     """
+    plan = plan_release(
+        table,
+        column,
+        out,
+        rho=rho,
+        epsilon=epsilon,
+        delta=delta,
+        sensitivity=sensitivity,
+        rows_per_person=rows_per_person,
+        report_delta=report_delta,
+        force=force,
+    )
+    return carry_out(plan, source)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A release of which all that can be wrong was looked at. Nothing is drawn yet."""
+
+    release: Release
+    """As it will be, but for the time that it takes."""
+    destination: Path
+    """``out`` with links resolved."""
+    counts: CountTable
+    force: bool
+    start: float
+
+
+def plan_release(
+    table: str | os.PathLike[str],
+    column: str,
+    out: str | os.PathLike[str],
+    *,
+    rho: object,
+    epsilon: object,
+    delta: object,
+    sensitivity: object,
+    rows_per_person: int,
+    report_delta: object,
+    force: bool,
+) -> Plan:
+    """Do what comes before the first draw; the parameters are those of `release_table`."""
     start = time.perf_counter()
     table, out = Path(table), Path(out)
     if not isinstance(column, str):
         raise ParameterTypeError(f"column must be a string, got {type(column).__name__}")
-
-    # Everything that can be wrong is found before the first draw.
     noise_for_budget = calibration(
         rho=rho,
         epsilon=epsilon,
@@ -119,31 +164,43 @@ def release_table(
         queries=whole_number(rows_per_person, "rows_per_person", least=1),
         report_delta=report_delta,
     )
-    sigma2 = noise_for_budget.sigma2
     destination = _checked_destination(table, out, force=force)
     counts = read_counts(table, column)
-
-    try:
-        with whole_file(destination, replace=force) as write:
-            noise = discrete_gaussian(
-                sigma2,
-                len(counts.counts),
-                dtype=np.int64 if sigma2 <= _INT64_UP_TO else object,
-                source=source,
-            ).tolist()  # Python integers, whose sums neither wrap nor round
-            noisy = [count + draw for count, draw in zip(counts.counts, noise, strict=True)]
-            write(counts.with_counts(noisy))
-    except FileExistsError:  # another release, since it was looked for
-        raise _exists_already(out) from None
-
-    return Release(
+    release = Release(
         **vars(noise_for_budget),
         table=table,
         column=column,
         out=out,
-        rows=len(noisy),
-        seconds=time.perf_counter() - start,
+        rows=len(counts.counts),
+        seconds=0.0,
     )
+    return Plan(release=release, destination=destination, counts=counts, force=force, start=start)
+
+
+def carry_out(
+    plan: Plan, source: Source = "getrandom", before_placing: Callable[[], None] = nothing
+) -> Release:
+    """Draw and write. ``before_placing`` is called when all is done but giving the name."""
+    sigma2, counts = plan.release.sigma2, plan.counts.counts
+    try:
+        with whole_file(
+            plan.destination, replace=plan.force, before_placing=before_placing
+        ) as write:
+            noise = discrete_gaussian(
+                sigma2,
+                len(counts),
+                dtype=np.int64 if sigma2 <= _INT64_UP_TO else object,
+                source=source,
+            ).tolist()  # Python integers, whose sums neither wrap nor round
+            noisy = [count + draw for count, draw in zip(counts, noise, strict=True)]
+            write(plan.counts.with_counts(noisy))
+    except FileExistsError:  # another release, since it was looked for
+        raise _exists_already(plan.release.out) from None
+    except KeyboardInterrupt as error:
+        if hasattr(error, "__notes__"):  # of whole_file: the output is written
+            error.add_note("the budget is spent")
+        raise
+    return replace(plan.release, seconds=time.perf_counter() - plan.start)
 
 
 def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:

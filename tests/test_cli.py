@@ -221,6 +221,16 @@ def test_help_shows_an_example(run: Command, arguments: list[str]) -> None:
     assert "discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv" in done.out
 
 
+def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
+    text = run("release", "--help").out
+    for warning in (
+        "every byte outside the column is kept",
+        "sorted by its counts",
+        "shares or ranks",
+    ):
+        assert warning in text
+
+
 def test_version(run: Command) -> None:
     done = run("--version")
     assert done.code == 0

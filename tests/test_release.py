@@ -17,6 +17,7 @@ import pytest
 import discretegauss as dg
 from discretegauss import _wholefile
 from discretegauss import release as release_module
+from discretegauss._calibration import calibration
 from discretegauss._report import report_text
 from discretegauss._table import TableError
 from discretegauss.errors import (
@@ -98,6 +99,14 @@ def test_noisy_minus_count_is_the_draw_for_counts_of_any_size(tmp_path: Path, rh
     draws = dg.discrete_gaussian(done.sigma2, len(counts), dtype=object, source=tape())
     noisy = column(out, "n")
     assert [a - b for a, b in zip(noisy, counts, strict=True)] == draws.tolist()
+
+
+@pytest.mark.parametrize("rho", ["1e30", "0.1", "1e-7", "1e-9", "1e-30"])
+def test_the_interval_is_the_shortest_that_holds_95_percent(rho: str) -> None:
+    """By certified bounds; a tail beyond it holds at most 2.5 %, one beyond a shorter one more."""
+    noise = calibration(rho=rho)
+    assert noise.law.sf(noise.bound95, bounds=True)[1] <= 0.025
+    assert noise.bound95 == 0 or noise.law.sf(noise.bound95 - 1, bounds=True)[0] > 0.025
 
 
 def test_sensitivity_and_rows_per_person_enter_sigma2_exactly(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ what to mind:
     --sensitivity. With a count of visits, a person who came 5 times changes it by 5.
   - The rows themselves are published: they must not depend on the people counted. List every
     combination, those with count 0 too.
+  - So is their order: a table sorted by its counts publishes their true ranking.
+  - So are all other columns: totals, shares or ranks computed from the counts publish them.
   - Noisy counts may be negative. Leave them so: rounding up to 0 adds a bias to every sum.
   - A second release of the same counts spends its budget again: the rho add up.
 More in docs/release.md.

@@ -108,7 +108,8 @@ def release_table(
     and have the law N_Z(0, sigma2); whatever fails, ``out`` is written whole or left as it was.
 
     Not promised: anything about what the noise does not touch. The rows of the table, and all other
-    columns, are published as they are, so they must not depend on the people counted.
+    columns, are published as they are, so they must not depend on the people counted; nor must
+    the order of the rows: a table sorted by its counts publishes their true ranking.
     """
     plan = plan_release(
         table,

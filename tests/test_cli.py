@@ -385,13 +385,16 @@ def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["o.csv"]
 
 
-def test_ctrl_c_is_exit_code_130_and_no_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", 143), ("HUP", 129)])
+def test_a_signal_ends_a_process_by_its_exit_code_and_no_file(
+    tmp_path: Path, name: str, code: int
+) -> None:
     """The table is a pipe that never ends, so the interrupt surely comes while it is read."""
     pipe = tmp_path / "t.csv"
     os.mkfifo(pipe)
     running = subprocess.Popen(
         [
-            *("env", "--default-signal=INT"),  # whoever starts the tests may ignore it
+            *("env", f"--default-signal={name}"),  # whoever starts the tests may ignore it
             *(sys.executable, "-m", "discretegauss"),
             *map(str, release("o.csv", "--rho", 1, table=pipe)),
         ],
@@ -403,7 +406,7 @@ def test_ctrl_c_is_exit_code_130_and_no_file(tmp_path: Path) -> None:
         file.write("flights\n1\n")
         file.flush()
         for _ in range(600):  # once may be too early: just before the read that it should end
-            running.send_signal(signal.SIGINT)
+            running.send_signal(signal.Signals[f"SIG{name}"])
             try:
                 _, err = running.communicate(timeout=2)  # one at a time
                 break
@@ -412,8 +415,9 @@ def test_ctrl_c_is_exit_code_130_and_no_file(tmp_path: Path) -> None:
         else:
             running.kill()
             _, err = running.communicate()
-    assert running.returncode == 130
-    assert err == "discretegauss: error: interrupted\n"
+    assert running.returncode == code
+    by = "" if name == "INT" else f" by SIG{name}"
+    assert err == f"discretegauss: error: interrupted{by}\n"
     assert os.listdir(tmp_path) == ["t.csv"]
 
 
@@ -490,16 +494,28 @@ def test_a_signal_after_the_output_has_its_name_changes_nothing(
     assert os.listdir(tmp_path) == ["o.csv"]
 
 
-def test_an_interrupt_that_is_no_signal_says_that_the_table_is_written(
-    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted; "),  # by no signal
+        (MemoryError(), 1, "not enough memory for this table; "),
+    ],
+)
+def test_what_fails_when_the_table_is_written_says_so(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    code: int,
+    message: str,
 ) -> None:
-    def interrupt(_: Path) -> NoReturn:
-        raise KeyboardInterrupt
+    def fail(_: Path) -> NoReturn:
+        raise error
 
-    monkeypatch.setattr("discretegauss._wholefile._sync_folder", interrupt)
+    monkeypatch.setattr("discretegauss._wholefile._sync_folder", fail)
     done = run(*release(tmp_path / "o.csv", "--rho", 1))
-    assert done.code == 130
-    assert done.is_one_line_with("interrupted; ")
+    assert done.code == code
+    assert done.is_one_line_with(message)
     assert done.err.endswith("o.csv is written; the budget is spent\n")
 
 

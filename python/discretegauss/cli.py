@@ -76,17 +76,28 @@ def _main(argv: Sequence[str] | None, stops: Stops) -> int:
     try:
         arguments = _parser().parse_args(argv, argparse.Namespace(hold_signals=stops.hold))
         return int(arguments.run(arguments))
-    except KeyboardInterrupt as error:
-        return _interrupted(error)
-    except EntropyError as error:
-        return _fail(_FAILED, str(error.strerror or error))
-    except DiscreteGaussError as error:
-        return _fail(_WRONG_INPUT, str(error))
-    except MemoryError:
-        return _fail(_FAILED, "not enough memory for this table")
-    except OSError as error:
-        where = "" if error.filename is None else f"{error.filename}: "
-        return _fail(_WRONG_INPUT, f"{where}{error.strerror or error}")
+    except (KeyboardInterrupt, DiscreteGaussError, MemoryError, OSError) as error:
+        code, message = _said(error)
+        notes = getattr(error, "__notes__", [])  # what is done nevertheless
+        return _fail(code, "; ".join([message, *notes]))
+
+
+def _said(error: BaseException) -> tuple[int, str]:
+    """Return the exit code and the message."""
+    match error:
+        case KeyboardInterrupt():
+            number = getattr(error, "number", signal.SIGINT)
+            by = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
+            return _SIGNAL + number, f"interrupted{by}"
+        case EntropyError():
+            return _FAILED, str(error.strerror or error)
+        case DiscreteGaussError():
+            return _WRONG_INPUT, str(error)
+        case OSError():
+            where = "" if error.filename is None else f"{error.filename}: "
+            return _WRONG_INPUT, f"{where}{error.strerror or error}"
+        case _:
+            return _FAILED, "not enough memory for this table"
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
@@ -219,13 +230,6 @@ def _printed(text: str, failure: str) -> int:
     except OSError as error:
         return _fail(_FAILED, f"{failure}: {error.strerror}")
     return 0
-
-
-def _interrupted(error: KeyboardInterrupt) -> int:
-    number = getattr(error, "number", signal.SIGINT)
-    by = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
-    notes = getattr(error, "__notes__", [])  # what is done nevertheless
-    return _fail(_SIGNAL + number, "; ".join([f"interrupted{by}", *notes]))
 
 
 def _fail(code: int, message: str) -> int:

@@ -197,8 +197,8 @@ def carry_out(
             write(plan.counts.with_counts(noisy))
     except FileExistsError:  # another release, since it was looked for
         raise _exists_already(plan.release.out) from None
-    except KeyboardInterrupt as error:
-        if hasattr(error, "__notes__"):  # of whole_file: the output is written
+    except BaseException as error:
+        if f"{plan.destination} is written" in getattr(error, "__notes__", []):
             error.add_note("the budget is spent")
         raise
     return replace(plan.release, seconds=time.perf_counter() - plan.start)

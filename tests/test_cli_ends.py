@@ -118,7 +118,6 @@ def usual_handlers() -> Iterator[None]:
     usual[signal.SIGINT] = signal.default_int_handler
     before = {number: signal.signal(number, usual[number]) for number in SIGNALS}
     yield
-    assert {number: signal.getsignal(number) for number in SIGNALS} == usual
     for number, handler in before.items():
         signal.signal(number, handler)
 
@@ -151,6 +150,7 @@ def test_a_signal_before_the_output_has_its_name_leaves_no_file(
     by = "" if number == signal.SIGINT else f" by {number.name}"
     assert done.err == f"discretegauss: error: interrupted{by}\n"
     assert not list(tmp_path.iterdir())
+    assert signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler)
 
 
 @pytest.mark.usefixtures("usual_handlers")
@@ -175,6 +175,7 @@ def test_a_signal_after_the_output_has_its_name_changes_nothing(
     done = run(*release(tmp_path / "o.csv", "--rho", 1))
     assert (done.code, done.err) == (0, "")
     assert "rows                5268\n" in done.out
+    assert signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler)
     assert os.listdir(tmp_path) == ["o.csv"]
 
 
@@ -217,6 +218,21 @@ def test_a_signal_that_somebody_handles_is_left_to_them(
         assert signal.getsignal(signal.SIGHUP) == handler
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("usual_handlers")
+@pytest.mark.parametrize("arguments", [["--version"], ["calibrate", "--rho", "1"], ["nothing"]])
+def test_no_signal_changes_the_exit_code_of_a_process_that_ends(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    """Also late, when Python gives back what handlers there are: ignored is ignored."""
+    monkeypatch.setattr(sys, "argv", ["discretegauss", *arguments])
+    try:
+        code: object = cli.program()
+    except SystemExit as ended:
+        code = ended.code
+    assert code == (2 if arguments == ["nothing"] else 0)
+    assert all(signal.getsignal(number) == signal.SIG_IGN for number in SIGNALS)
 
 
 def test_the_command_works_in_another_thread(tmp_path: Path) -> None:

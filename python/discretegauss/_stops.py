@@ -27,11 +27,14 @@ class Stops:
     After the first they are held, too: a closing terminal sends SIGHUP twice, and the second should
     not end the clean-up. What ignores a signal (nohup) or handles it otherwise stays as it is.
     Python runs handlers in its main thread alone; a mask of signals would have to be set in all.
+
+    ``for_good``: the process ends next, and the signals stay without effect.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, for_good: bool = False) -> None:
         self._before: dict[signal.Signals, Any] = {}
         self._held = False
+        self._for_good = for_good
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():  # elsewhere it may not be set
@@ -41,8 +44,9 @@ class Stops:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.hold()
         for number, handler in self._before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if self._for_good else handler)
 
     def hold(self) -> None:
         """Let the signals do nothing from now on: what they would interrupt is to be finished."""

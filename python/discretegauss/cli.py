@@ -29,7 +29,7 @@ from ._version import __version__
 from .errors import DiscreteGaussError, EntropyError
 from .release import carry_out, plan_release
 
-__all__ = ["main"]
+__all__ = ["main", "program"]
 
 _FAILED = 1
 _WRONG_INPUT = 2
@@ -70,6 +70,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     with Stops() as stops:
         return _main(argv, stops)
+
+
+def program() -> int:
+    """Run the command line as the program of this process, and return its exit code.
+
+    What comes next is the end of the process, which no signal may turn into another exit code.
+    """
+    with Stops(for_good=True) as stops:
+        return _main(None, stops)
 
 
 def _main(argv: Sequence[str] | None, stops: Stops) -> int:

@@ -74,6 +74,7 @@ VALUES: dict[str, Value] = {
     "inf": Value(float("inf"), None, "not finite"),
     "-inf": Value(np.float32("-inf"), None, "not finite"),
     "Decimal nan": Value(Decimal("NaN"), None, "not finite"),
+    "Decimal signalling nan": Value(Decimal("sNaN"), None, "not finite"),
     "mpfr nan": Value(gmpy2.mpfr("nan"), None, "not finite"),
     "''": Value("", None, "no text for a number"),
     "'one'": Value("one", None, "no text for a number"),
@@ -239,7 +240,9 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("release_table", "rho"): positive,
     ("release_table", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("release_table", "delta"): _no_value,
-    ("release_table", "report_delta"): probability,
+    ("release_table", "report_delta"): Other(
+        lambda given: given.value is None or probability.takes(given)
+    ),
     ("release_table", "sensitivity"): Rule(lambda x: 0 < x < 10**600),  # noise of 600 digits
     ("release_table", "rows_per_person"): _whole(1, 10**1200),
 }

@@ -1,74 +1,22 @@
-"""The command line: what it prints, its exit codes, and one line for whatever goes wrong."""
+"""The command line: what it prints, and one line for whatever is wrong with arguments or files."""
 
 from __future__ import annotations
 
-import errno
+import decimal
 import os
-import resource
-import signal
-import subprocess
-import sys
+import re
+from fractions import Fraction
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
+from command import FLIGHTS, Command, Outcome, process, release
 
-from discretegauss import __version__, cli, privacy
-from discretegauss.errors import EntropyError
-
-FLIGHTS = Path(__file__).parent.parent / "examples" / "flights.csv"
-
-
-class Outcome:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    def is_one_line_with(self, text: str) -> bool:
-        lines = self.err.splitlines()
-        return (
-            len(lines) == 1
-            and lines[0].startswith("discretegauss: error: ")
-            and text in lines[0]
-            and "Traceback" not in self.err
-            and self.out == ""
-        )
-
-
-class Command:
-    """Runs the command in this process."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-
-    def __call__(self, *arguments: object) -> Outcome:
-        try:
-            code = cli.main([str(a) for a in arguments])
-        except SystemExit as ended:  # how argparse ends
-            code = ended.code if isinstance(ended.code, int) else 1 if ended.code else 0
-        captured = self._capsys.readouterr()
-        return Outcome(code, captured.out, captured.err)
+from discretegauss import __version__, privacy
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(capsys)
-
-
-def process(*arguments: object, **options: object) -> Outcome:
-    """Run the command in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "discretegauss", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        **options,  # type: ignore[call-overload]
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)
-
-
-def release(out: Path | str, *more: object, table: Path | str = FLIGHTS) -> list[object]:
-    return ["release", table, "--column", "flights", "--out", out, *more]
 
 
 def test_python_m_releases_the_real_table_into_the_current_folder(tmp_path: Path) -> None:
@@ -132,7 +80,54 @@ def test_calibrate_with_numbers_that_are_long_or_nothing(run: Command) -> None:
     lines = lines_of(run("calibrate", "--rho", "1e-30", "--report-delta", "1e-6"))
     assert lines["(epsilon, delta)"].startswith("(0, 1e-6)")
     lines = lines_of(run("calibrate", "--rho", "1/" + "7" * 70))
-    assert lines["sigma2"].startswith("a fraction of 72 characters ~ 3.88889e")
+    assert lines["sigma2"] == "a fraction of 233 bits ~ 3.88889e+69"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sigma2", "rho"),
+    [
+        (["--rho", "1e5000"], "a fraction of 16611 bits = 5e-5001", "1e+5000 (zCDP)"),
+        (["--rho", "1e4500", "--queries", "1e4500"], "1/2 = 0.5", "1e+4500 (zCDP)"),
+        (
+            ["--rho", "1e4500", "--queries", "1" + "0" * 4280 + "1"],
+            "a fraction of 14950 bits ~ 5e-220",
+            "1e+4500 (zCDP)",
+        ),
+        (["--rho", "1e-1199"], "a fraction of 3982 bits = 5e+1198", "1e-1199 (zCDP)"),
+    ],
+)
+def test_numbers_of_more_digits_than_python_prints(
+    run: Command, tmp_path: Path, arguments: list[str], sigma2: str, rho: str
+) -> None:
+    """Python refuses to print more than 4300 digits."""
+    lines = lines_of(run("calibrate", *arguments))
+    assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
+    of_rows = [text.replace("--queries", "--rows-per-person") for text in arguments]
+    lines = lines_of(run(*release(tmp_path / "o", *of_rows)))
+    assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [("1e300", "1e-300"), ("1e5000", "1e-5000"), ("0.1", "1e-6"), ("1000000/999999", "1e-9")],
+)
+def test_what_is_achieved_is_never_above_what_was_asked(
+    run: Command, epsilon: str, delta: str
+) -> None:
+    """The float above 1e300 would be rounded up once more, to 1.00001e+300."""
+    line = lines_of(run("calibrate", "--epsilon", epsilon, "--delta", delta))["(epsilon, delta)"]
+    found = re.fullmatch(r"\((\S+), .*\) as asked; achieved: \((\S+), .*\), by .*", line)
+    assert found is not None
+    assert Fraction(found[2]) <= Fraction(found[1])
+
+
+def test_the_decimal_context_of_the_caller_changes_nothing(run: Command) -> None:
+    arguments = ["calibrate", "--rho", "0.07", "--queries", "3"]
+    usual = lines_of(run(*arguments))
+    exact = [decimal.Inexact, decimal.Rounded, decimal.Subnormal, decimal.FloatOperation]
+    with decimal.localcontext(decimal.Context(prec=3, Emax=2, Emin=-2, traps=exact)):
+        assert lines_of(run(*arguments)) == usual
+    assert usual["standard deviation"] == "4.6291"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +141,10 @@ def test_calibrate_with_numbers_that_are_long_or_nothing(run: Command) -> None:
         (["--rho", "1", "--queries", "1.5"], "--queries: must be a whole number"),
         (["--epsilon", "1", "--delta", "0.1", "--sensitivity", "1/2"], "must be a whole number"),
         (["--rho", "1e-1300"], "at most 600 digits"),
+        (
+            ["--epsilon", "1", "--delta", "0.1", "--report-delta", "1e-9"],
+            "--report-delta goes with --rho and must not be given with --epsilon and --delta",
+        ),
         (["--rho", "1", "counts.csv"], "unrecognized arguments: counts.csv"),
     ],
 )
@@ -157,25 +156,21 @@ def test_a_bad_argument_of_calibrate_is_one_line_and_exit_code_2(
     assert done.is_one_line_with(message), done.err
 
 
-def test_a_result_that_cannot_be_printed_is_exit_code_1() -> None:
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "discretegauss", "calibrate", "--rho", "1"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1
-    assert "the result could not be printed" in done.stderr
-
-
 @pytest.mark.parametrize("arguments", [["--help"], ["release", "--help"]])
 def test_help_shows_an_example(run: Command, arguments: list[str]) -> None:
     done = run(*arguments)
     assert done.code == 0
     assert "discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv" in done.out
+
+
+def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
+    text = run("release", "--help").out
+    for warning in (
+        "every byte outside the column is kept",
+        "sorted by its counts",
+        "shares or ranks",
+    ):
+        assert warning in text
 
 
 def test_version(run: Command) -> None:
@@ -208,6 +203,10 @@ def test_version(run: Command) -> None:
         (["--epsilon", "1", "--delta", "1"], "--delta: must lie between 0 and 1"),
         (["--epsilon", "1", "--delta", "nan"], "--delta: must be a finite number"),
         (["--rho", "1", "--report-delta", "2"], "--report-delta: must lie between 0 and 1"),
+        (
+            ["--epsilon", "1", "--delta", "0.1", "--report-delta", "1e-6"],
+            "--report-delta goes with --rho and must not be given with --epsilon and --delta",
+        ),
         (["--rho", "1", "--sensitivity", "0"], "--sensitivity: must be positive"),
         (["--epsilon", "1", "--delta", "0.1", "--sensitivity", "3/2"], "must be a whole number"),
         (["--rho", "1", "--rows-per-person", "1/2"], "--rows-per-person: must be a whole number"),
@@ -283,97 +282,6 @@ def test_a_folder_that_cannot_be_written(run: Command) -> None:
     done = run(*release("/proc/o.csv", "--rho", 1))
     assert done.code == 2
     assert done.is_one_line_with(" /proc/o.csv: ")
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "message"),
-    [
-        (EntropyError(errno.ENOSYS, "no randomness (getrandom)"), 1, "no randomness (getrandom)"),
-        (EntropyError("no randomness"), 1, "no randomness"),
-        (MemoryError(), 1, "not enough memory"),
-        (KeyboardInterrupt(), 130, "interrupted"),
-        (OSError(errno.EIO, "Input/output error", "t.csv"), 2, "t.csv: Input/output error"),
-        (OSError("odd"), 2, "odd"),
-    ],
-)
-def test_failures_of_the_system_have_their_own_codes(
-    run: Command,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    error: BaseException,
-    code: int,
-    message: str,
-) -> None:
-    def fail(*_: object, **__: object) -> NoReturn:
-        raise error
-
-    monkeypatch.setattr("discretegauss.release.discrete_gaussian", fail)
-    done = run(*release(tmp_path / "o.csv", "--rho", 1))
-    assert done.code == code
-    assert done.is_one_line_with(message), done.err
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
-    """A real failure in the middle of writing: the process may write files of 10 kB at most."""
-    before = tmp_path / "o.csv"
-    before.write_text("before")
-    done = process(
-        *release(before, "--rho", 1, "--force"),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
-    )
-    assert done.code == 2
-    assert done.is_one_line_with("o.csv: File too large"), done.err
-    assert before.read_text() == "before"
-    assert os.listdir(tmp_path) == ["o.csv"]
-
-
-def test_ctrl_c_is_exit_code_130_and_no_file(tmp_path: Path) -> None:
-    """The table is a pipe that never ends, so the interrupt surely comes while it is read."""
-    pipe = tmp_path / "t.csv"
-    os.mkfifo(pipe)
-    running = subprocess.Popen(
-        [
-            *("env", "--default-signal=INT"),  # whoever starts the tests may ignore it
-            *(sys.executable, "-m", "discretegauss"),
-            *map(str, release("o.csv", "--rho", 1, table=pipe)),
-        ],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with pipe.open("w") as file:  # waits until the command has opened the other end
-        file.write("flights\n1\n")
-        file.flush()
-        for _ in range(600):  # once may be too early: just before the read that it should end
-            running.send_signal(signal.SIGINT)
-            try:
-                _, err = running.communicate(timeout=2)  # one at a time
-                break
-            except subprocess.TimeoutExpired:
-                continue
-        else:
-            running.kill()
-            _, err = running.communicate()
-    assert running.returncode == 130
-    assert err == "discretegauss: error: interrupted\n"
-    assert os.listdir(tmp_path) == ["t.csv"]
-
-
-def test_a_report_that_cannot_be_printed_says_that_the_table_is_written(tmp_path: Path) -> None:
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "discretegauss", *map(str, release("o.csv", "--rho", 1))],
-            cwd=tmp_path,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1
-    assert "o.csv is written, the budget is spent" in done.stderr
-    assert (tmp_path / "o.csv").exists()
 
 
 def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:

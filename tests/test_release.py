@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import csv
-import errno
 import os
 import random
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pytest
 
 import discretegauss as dg
-from discretegauss import release as release_module
+from discretegauss._calibration import calibration
 from discretegauss._report import report_text
 from discretegauss._table import TableError
-from discretegauss.errors import EntropyError, ParameterOverflowError, ParameterTypeError
+from discretegauss.errors import (
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+)
 from discretegauss.release import OutputError, release_table
 from discretegauss.testing import TapeSource
 
@@ -87,6 +89,14 @@ def test_noisy_minus_count_is_the_draw_for_counts_of_any_size(tmp_path: Path, rh
     assert [a - b for a, b in zip(noisy, counts, strict=True)] == draws.tolist()
 
 
+@pytest.mark.parametrize("rho", ["1e30", "0.1", "1e-7", "1e-9", "1e-30"])
+def test_the_interval_is_the_shortest_that_holds_95_percent(rho: str) -> None:
+    """By certified bounds; a tail beyond it holds at most 2.5 %, one beyond a shorter one more."""
+    noise = calibration(rho=rho)
+    assert noise.law.sf(noise.bound95, bounds=True)[1] <= 0.025
+    assert noise.bound95 == 0 or noise.law.sf(noise.bound95 - 1, bounds=True)[0] > 0.025
+
+
 def test_sensitivity_and_rows_per_person_enter_sigma2_exactly(tmp_path: Path) -> None:
     done = release_table(
         FLIGHTS, "flights", tmp_path / "o", rho="1/3", sensitivity="5/2", rows_per_person=3
@@ -137,6 +147,18 @@ def test_a_bad_budget_is_refused_before_anything_is_drawn_or_written(
 def test_noise_too_long_for_a_table_is_an_overflow_error(tmp_path: Path) -> None:
     with pytest.raises(ParameterOverflowError, match="at most 600 digits"):
         release_table(FLIGHTS, "flights", tmp_path / "o", rho="1e-1300")
+
+
+def test_report_delta_with_epsilon_and_delta_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterValueError, match=r"report_delta .* with epsilon and delta"):
+        release_table(FLIGHTS, "flights", tmp_path / "o", epsilon=1, delta=0.1, report_delta="1e-6")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", [0, None, b"flights"])
+def test_a_column_that_is_no_string_is_a_type_error(tmp_path: Path, name: Any) -> None:
+    with pytest.raises(ParameterTypeError, match="column must be a string"):
+        release_table(FLIGHTS, name, tmp_path / "o", rho=1)
 
 
 def test_a_bad_table_is_refused_before_anything_is_drawn_or_written(tmp_path: Path) -> None:
@@ -203,62 +225,6 @@ def test_the_current_folder_and_a_link_to_another_file_work(
     release_table(FLIGHTS, "flights", "link", rho=1)
     assert Path("link").is_symlink()  # written through, as cp would
     assert sorted(os.listdir()) == ["link", "o.csv", "target.csv"]
-
-
-def test_the_output_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.touch()
-    release_table(FLIGHTS, "flights", tmp_path / "o.csv", rho=1)
-    assert (tmp_path / "o.csv").stat().st_mode == other.stat().st_mode
-
-
-# --- whole or not at all
-
-
-def raising(error: BaseException) -> Callable[..., NoReturn]:
-    def fail(*_: object, **__: object) -> NoReturn:
-        raise error
-
-    return fail
-
-
-@pytest.mark.parametrize("before", [None, "what was there"])
-@pytest.mark.parametrize(
-    ("place", "name", "error"),
-    [
-        (os, "fsync", OSError(errno.ENOSPC, "No space left on device")),
-        (os, "replace", PermissionError(errno.EPERM, "Operation not permitted")),
-        (os, "replace", KeyboardInterrupt()),
-        (release_module, "discrete_gaussian", KeyboardInterrupt()),
-        (release_module, "discrete_gaussian", MemoryError()),
-        (release_module, "discrete_gaussian", EntropyError(errno.ENOSYS, "no randomness")),
-    ],
-)
-def test_a_failure_leaves_what_was_there_and_no_other_file(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    place: Any,
-    name: str,
-    error: BaseException,
-    before: str | None,
-) -> None:
-    out = tmp_path / "o.csv"
-    if before is not None:
-        out.write_text(before)
-    monkeypatch.setattr(place, name, raising(error))
-    with pytest.raises(type(error)) as caught:
-        release_table(FLIGHTS, "flights", out, rho=1, force=True)
-    monkeypatch.undo()
-    assert (out.read_text() if out.exists() else None) == before
-    assert [p.name for p in tmp_path.iterdir()] == ([] if before is None else ["o.csv"])
-    if place is os and isinstance(caught.value, OSError):
-        assert caught.value.filename == str(out)  # the name the user gave, not a temporary one
-
-
-def test_a_source_that_ends_early_leaves_no_file(tmp_path: Path) -> None:
-    with pytest.raises(EOFError):
-        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, source=TapeSource(bytes(1000)))
-    assert not list(tmp_path.iterdir())
 
 
 # --- the report

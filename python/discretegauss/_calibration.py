@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import decimal
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
 from ._moments import standard_deviation
-from ._parameters import exact_rational, positive, whole_number
-from .errors import ParameterOverflowError
+from ._parameters import exact_rational, positive, shown, whole_number
+from .errors import ParameterOverflowError, ParameterValueError
 from .laws import DiscreteGaussian
 from .privacy import calibrate_gaussian, zcdp_epsilon
 from .privacy import epsilon as tight_epsilon
@@ -21,6 +22,15 @@ DEFAULT_REPORT_DELTA = "1e-6"
 
 _SIGMA2_BELOW = 10**1200
 """Noise of more than 600 digits has no place in a table of decimal numbers."""
+
+_CONTEXT = decimal.Context(
+    prec=28,
+    rounding=decimal.ROUND_HALF_EVEN,
+    Emin=decimal.MIN_EMIN,
+    Emax=decimal.MAX_EMAX,
+    traps=[],
+)
+"""For the standard deviation, whatever the context of the caller is."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +70,12 @@ def calibration(
     delta: object = None,
     sensitivity: object = 1,
     queries: int = 1,
-    report_delta: object = DEFAULT_REPORT_DELTA,
+    report_delta: object = None,
 ) -> Calibration:
     """Return noise for the budget, rho or (epsilon, delta); see `privacy.calibrate_gaussian`.
 
-    With rho, epsilon is reported at ``report_delta``: by Theorem 7 if the sensitivity is a whole
-    number, else by way of rho.
+    With rho, epsilon is reported at ``report_delta`` (None: 1e-6): by Theorem 7 if the sensitivity
+    is a whole number, else by way of rho. With epsilon and delta it must not be given.
     """
     exact_sensitivity = positive(exact_rational(sensitivity, "sensitivity"), "sensitivity")
     queries = whole_number(queries, "queries", least=1)
@@ -76,9 +86,16 @@ def calibration(
         raise ParameterOverflowError(
             "sensitivity, queries and the budget must ask for noise of at most 600 digits"
         )
-    exact_delta = (
-        probability(report_delta, "report_delta") if delta is None else probability(delta, "delta")
-    )
+    if delta is None:
+        at = DEFAULT_REPORT_DELTA if report_delta is None else report_delta
+        exact_delta = probability(at, "report_delta")
+    elif report_delta is None:
+        exact_delta = probability(delta, "delta")
+    else:
+        raise ParameterValueError(
+            "report_delta goes with rho and must not be given with epsilon and delta, "
+            f"got {shown(report_delta)}"
+        )
     cost = queries * rho_of(law, exact_sensitivity)
     is_tight = exact_sensitivity.denominator == 1
     return Calibration(
@@ -105,4 +122,4 @@ def _standard_deviation(law: DiscreteGaussian) -> Decimal:
     if enclosed.upper < 1e-160:
         return Decimal(0)
     numerator, denominator = enclosed.lower.as_integer_ratio()
-    return Decimal(int(numerator)) / Decimal(int(denominator))
+    return _CONTEXT.divide(Decimal(int(numerator)), Decimal(int(denominator)))

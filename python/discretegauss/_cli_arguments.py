@@ -27,18 +27,19 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
     budget.add_argument(
         "--report-delta",
         type=_probability,
-        default=DEFAULT_REPORT_DELTA,
         metavar="D",
-        help="with --rho: the delta at which epsilon is reported (default %(default)s)",
+        help=f"with --rho: the delta at which epsilon is reported (default {DEFAULT_REPORT_DELTA})",
     )
 
 
 def budget_error(arguments: argparse.Namespace) -> str | None:
     """Return what is wrong with the choice of a budget, if anything is."""
     by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
-    if by_epsilon == ((True, True) if arguments.rho is None else (False, False)):
-        return None
-    return "give either --rho, or both --epsilon and --delta"
+    if by_epsilon != ((True, True) if arguments.rho is None else (False, False)):
+        return "give either --rho, or both --epsilon and --delta"
+    if arguments.rho is None and arguments.report_delta is not None:
+        return "--report-delta goes with --rho and must not be given with --epsilon and --delta"
+    return None
 
 
 def positive_argument(text: str) -> Fraction:

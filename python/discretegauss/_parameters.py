@@ -175,7 +175,8 @@ def not_finite(value: object) -> float | None:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, float | np.floating | Decimal | gmpy2.mpfr):
-        if value != value:
+        # Comparing a signalling NaN raises what the caller's context traps.
+        if value.is_nan() if isinstance(value, Decimal) else value != value:
             return math.nan
         if value in (math.inf, -math.inf):
             return float(value)

@@ -13,7 +13,7 @@ from .release import Release
 __all__ = ["calibration_text", "report_text"]
 
 _DIGITS = 6
-_LONGEST_FRACTION = 60
+_LONGEST_BITS = 100  # of numerator or denominator: 31 decimal digits
 
 
 def report_text(release: Release) -> str:
@@ -54,13 +54,12 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple
 
 def _sigma2(sigma2: Fraction) -> str:
     decimal_text = _rounded(sigma2, decimal.ROUND_HALF_EVEN)
-    if sigma2.denominator == 1 and decimal_text == str(sigma2):
-        return decimal_text
-    exact = str(sigma2)
-    if len(exact) > _LONGEST_FRACTION:
-        exact = f"a fraction of {len(exact)} characters"
     relation = "=" if Fraction(decimal_text) == sigma2 else "~"
-    return f"{exact} {relation} {decimal_text}"
+    bits = max(sigma2.numerator.bit_length(), sigma2.denominator.bit_length())
+    if bits > _LONGEST_BITS:  # not to be read, and from 4300 digits on not to be printed
+        return f"a fraction of {bits} bits {relation} {decimal_text}"
+    exact = str(sigma2)
+    return exact if exact == decimal_text else f"{exact} {relation} {decimal_text}"
 
 
 def _std(std: Decimal) -> str:
@@ -77,11 +76,15 @@ def _sensitivity(noise: Calibration, changed: str) -> str:
     text = _rounded_up(noise.sensitivity)
     if noise.queries == 1:
         return f"{text} (one person changes at most one {changed}, by at most {text})"
-    return f"{text} (one person changes at most {noise.queries} {changed}s, each by at most {text})"
+    queries = str(noise.queries) if noise.queries < 10**12 else _rounded_up(Fraction(noise.queries))
+    return f"{text} (one person changes at most {queries} {changed}s, each by at most {text})"
 
 
 def _epsilon_delta(noise: Calibration) -> str:
-    epsilon = _rounded_up(Fraction(noise.epsilon)) if math.isfinite(noise.epsilon) else "inf"
+    least: float | Fraction = noise.epsilon
+    if noise.asked_epsilon is not None:  # which is met, though the float above it be larger
+        least = min(least, noise.asked_epsilon)
+    epsilon = _rounded_up(Fraction(least)) if least != math.inf else "inf"
     delta = _rounded_up(noise.delta)
     if not noise.is_tight:
         return f"({epsilon}, {delta}) from rho, by arXiv 2004.00010, Corollary 13"
@@ -99,7 +102,7 @@ def _rounded_up(value: Fraction) -> str:
 def _rounded(value: Fraction, rounding: str) -> str:
     """Return the value with six significant digits, without exponent where that is readable."""
     context = decimal.Context(
-        prec=_DIGITS, rounding=rounding, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX
+        prec=_DIGITS, rounding=rounding, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX, traps=[]
     )
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     if quotient == 0:

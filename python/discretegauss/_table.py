@@ -1,9 +1,14 @@
-"""A delimited text file of which one column of integers is replaced, every other byte kept.
+"""A delimited text file of which one column of integers is replaced, every byte outside it kept.
 
 The csv module would read such a file, but not give back the quoting, line ends and blank lines it
 found. Here a record stays the list of its raw pieces of text, so that writing it again gives the
 same bytes. The format is RFC 4180: fields between delimiters, quoted where need be, with ``""`` for
-a quote inside quotes; line ends of any kind; UTF-8, with or without a byte order mark.
+a quote inside quotes; line ends of any kind; UTF-8, with or without a byte order mark. But for one
+thing: no cell contains a line end, so that two stray quotes cannot make rows, and the counts in
+them, part of a cell, which is published as it stands.
+
+Of a cell of the column nothing is kept, neither spaces nor quotes: how wide a count is padded, or
+whether it is quoted, depends on the count.
 
 Messages name lines and columns, never what stands in a cell: the table is private.
 """
@@ -22,7 +27,10 @@ MAX_DIGITS = 600
 """Digits of a count, at most: below every setting of Python's own limit (640 and more)."""
 
 _BYTE_ORDER_MARK = "\ufeff"
-_INTEGER_CELL = re.compile(r'([ \t]*"?[ \t]*)([+-]?[0-9]+)([ \t]*"?[ \t]*)')
+_INTEGER_CELL = re.compile(r'[ \t]*"?[ \t]*([+-]?[0-9]+)[ \t]*"?[ \t]*')
+# Possessive (*+): what is matched is never given up again, so nothing is remembered of it either.
+_OPEN_QUOTES = r'[ ]*"[^"]*+(?:""[^"]*+)*+'
+_OPEN_FIELD = re.compile(_OPEN_QUOTES + r"\Z")
 
 
 class TableError(DiscreteGaussError, ValueError):
@@ -78,10 +86,9 @@ def parse_counts(data: bytes, column: str, delimiter: str = ",") -> CountTable:
         if len(row.fields) != width:
             fields = _number(len(row.fields), "field")
             raise TableError(f"line {row.line}: {fields}, but the header has {width}")
-        before, count, after = _integer(row, index, column)
-        pieces.append(pending + delimiter.join([*row.fields[:index], before]))
-        counts.append(count)
-        pending = delimiter.join([after, *row.fields[index + 1 :]]) + row.end
+        counts.append(_integer(row, index, column))
+        pieces.append(pending + delimiter.join([*row.fields[:index], ""]))
+        pending = delimiter.join(["", *row.fields[index + 1 :]]) + row.end
     if not counts:
         raise TableError("the file has a header but no rows: there is nothing to release")
     return CountTable((*pieces, pending), tuple(counts))
@@ -89,7 +96,7 @@ def parse_counts(data: bytes, column: str, delimiter: str = ",") -> CountTable:
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    line: int  # number of its first line, from 1
+    line: int  # its number, from 1
     fields: list[str]  # as in the file, quotes and all
     end: str  # its line end; empty at the end of a file without one
 
@@ -111,26 +118,13 @@ def _decode(data: bytes) -> str:
 
 
 def _records(text: str, delimiter: str) -> Iterator[_Record]:
-    """Cut the text into records."""
-    quoted_field = _quoted_field(delimiter)
-    open_lines: list[str] = []  # the lines so far of a record with a quoted field still open
-    first_line = 1
+    """Cut the text into records, one for each line."""
+    field = _field(delimiter)
     # newline="" cuts after \n, \r and \r\n, keeps them, and cuts nowhere else.
     for number, line in enumerate(io.StringIO(text, newline=""), start=1):
-        if not open_lines and '"' not in line:
-            raw = line.rstrip("\r\n")
-            yield _Record(number, raw.split(delimiter), line[len(raw) :])
-            continue
-        if not open_lines:
-            first_line = number
-        odd_quotes = line.count('"') % 2 == 1  # an odd number opens a field or closes one
-        closed = odd_quotes == bool(open_lines)
-        open_lines.append(line)
-        if closed:
-            yield _split_quoted("".join(open_lines), first_line, delimiter, quoted_field)
-            open_lines = []
-    if open_lines:
-        raise TableError(f"line {first_line}: a quote is opened and never closed")
+        raw = line.rstrip("\r\n")
+        fields = _split_quoted(raw, number, field) if '"' in raw else raw.split(delimiter)
+        yield _Record(number, fields, line[len(raw) :])
 
 
 def _without_trailing_blanks(records: Iterator[_Record]) -> Iterator[_Record]:
@@ -149,27 +143,26 @@ def _without_trailing_blanks(records: Iterator[_Record]) -> Iterator[_Record]:
         yield _Record(held[0].line, held[0].fields, ends)
 
 
-def _quoted_field(delimiter: str) -> re.Pattern[str]:
-    """Match a field, quoted or not, and its end: a delimiter, a line end or the end of the text."""
+def _field(delimiter: str) -> re.Pattern[str]:
+    """Match a field, quoted or not, and its end: a delimiter or the end of the line."""
     d = re.escape(delimiter)
-    return re.compile(rf'([ ]*"(?:[^"]|"")*"[ ]*|[^"{d}\r\n]*)({d}|\r\n|\n|\r|\Z)')
+    return re.compile(rf'({_OPEN_QUOTES}"[ ]*|[^"{d}]*+)({d}|\Z)')
 
 
-def _split_quoted(text: str, line: int, delimiter: str, field: re.Pattern[str]) -> _Record:
+def _split_quoted(raw: str, line: int, field: re.Pattern[str]) -> list[str]:
     fields: list[str] = []
     position = 0
-    while True:
-        match = field.match(text, position)
-        if match is None:
-            raise TableError(f"line {line}: a quote stands inside a field that is not quoted")
+    while match := field.match(raw, position):
         fields.append(match[1])
         position = match.end()
-        if match[2] != delimiter:
-            break
-    # A record goes on past a line end after an odd number of quotes; fields have an even one each.
-    if position != len(text):  # no cover: so no field ends where the text goes on
-        raise TableError(f"line {line}: a quote stands inside a field that is not quoted")
-    return _Record(line, fields, match[2])
+        if not match[2]:
+            return fields
+    if _OPEN_FIELD.match(raw, position):
+        raise TableError(
+            f"line {line}: a quote is opened and not closed on its line; "
+            "a cell may not contain a line end"
+        )
+    raise TableError(f"line {line}: a quote stands inside a field that is not quoted")
 
 
 def _column_index(header: _Record, column: str) -> int:
@@ -192,17 +185,16 @@ def _unquoted(raw: str) -> str:
     return text
 
 
-def _integer(row: _Record, index: int, column: str) -> tuple[str, int, str]:
-    """Return the text before, the value, and the text after the integer of a cell."""
+def _integer(row: _Record, index: int, column: str) -> int:
     raw = row.fields[index]
     match = _INTEGER_CELL.fullmatch(raw)
     where = f"line {row.line}, column {column!r}"
     if match is None:
         problem = "is not a whole number" if _unquoted(raw) else "is empty"
         raise TableError(f"{where}: the cell {problem}; a count is written with digits alone")
-    if len(match[2].lstrip("+-")) > MAX_DIGITS:
+    if len(match[1].lstrip("+-")) > MAX_DIGITS:
         raise TableError(f"{where}: the count has more than {MAX_DIGITS} digits")
-    return match[1], int(match[2]), match[3]
+    return int(match[1])
 
 
 def _number(n: int, noun: str) -> str:

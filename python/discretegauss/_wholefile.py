@@ -3,45 +3,112 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from io import FileIO
 from pathlib import Path
 
-__all__ = ["whole_file"]
+__all__ = ["nothing", "whole_file"]
+
+_NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+
+
+def nothing() -> None:
+    """Do nothing."""
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Callable[[bytes], None]]:
+def whole_file(
+    path: Path, *, replace: bool, before_placing: Callable[[], None] = nothing
+) -> Iterator[Callable[[bytes], None]]:
     """Give a function that writes to a file which appears at ``path`` when the block ends well.
 
     Until then the bytes are in a temporary file in the same folder. Whatever ends the block early
-    (an exception, Ctrl-C), that file goes and ``path`` is as it was. Errors name ``path``.
+    (an exception, Ctrl-C), that file goes and ``path`` is as it was; an exception that comes when
+    the file is in its place has a note that says so. Errors name ``path``. ``before_placing`` is
+    called at the last moment at which the file is not there.
+
+    Without ``replace`` a file that has come to be at ``path`` meanwhile is a FileExistsError, by
+    link(2). A file system that has no hard links knows no such thing: there, it is replaced.
+
+    With it, the new file has the owner, the group and the mode of the file that it replaces (not
+    its access control list), and is at no time more readable than that one.
     """
     temporary = path.parent / f".discretegauss-{secrets.token_hex(8)}.tmp"
-    with _errors_name(path):
-        # Without a buffer: closing the file after a failed write must not try that again.
-        file = open(temporary, "xb", buffering=0)  # noqa: SIM115  closed in the block below
-
-    def write(data: bytes) -> None:
-        rest = memoryview(data)
-        with _errors_name(path):
-            while rest:  # one call of write may take a part only
-                rest = rest[file.write(rest) :]
-
+    made: os.stat_result | None = None
     try:
-        with file:
-            yield write
+        try:
             with _errors_name(path):
-                os.fsync(file.fileno())
-        with _errors_name(path):
-            os.replace(temporary, path)
-    finally:
-        # After os.replace there is nothing to remove; before, failing to would hide the cause.
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-    _sync_folder(path.parent)
+                replaced = _status(path) if replace else None
+                file = _create(temporary, replaced)
+            with file:
+                made = os.fstat(file.fileno())
+                if replaced is not None:
+                    _own_like(replaced, file)
+                yield partial(_write, file, path)
+                with _errors_name(path):
+                    os.fsync(file.fileno())
+            before_placing()
+            with _errors_name(path):
+                _place(temporary, path, replace=replace)
+        finally:
+            # After os.replace there is nothing to remove; failing to would hide the cause.
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        _sync_folder(path.parent)
+    except BaseException as error:
+        # No variable would tell: an interrupt during the system call comes before it could be set.
+        now = _status(path)
+        if made is not None and now is not None and os.path.samestat(made, now):
+            error.add_note(f"{path} is written")
+        raise
+
+
+def _create(temporary: Path, replaced: os.stat_result | None) -> FileIO:
+    # Without a buffer: closing the file after a failed write must not try that again.
+    mode = 0o666 if replaced is None else replaced.st_mode & 0o600  # the others' when it is theirs
+    return open(temporary, "xb", buffering=0, opener=partial(os.open, mode=mode))
+
+
+def _own_like(replaced: os.stat_result, file: FileIO) -> None:
+    mode = replaced.st_mode & 0o777
+    try:
+        os.fchown(file.fileno(), replaced.st_uid, replaced.st_gid)
+    except OSError:
+        mode &= 0o707 | mode << 3  # it stays in another group, which may do what all others may
+    with contextlib.suppress(OSError):  # without modes: then it stays as it was made
+        os.fchmod(file.fileno(), mode)
+
+
+def _write(file: FileIO, path: Path, data: bytes) -> None:
+    rest = memoryview(data)
+    with _errors_name(path):
+        while rest:  # one call of write may take a part only
+            rest = rest[file.write(rest) :]
+
+
+def _place(temporary: Path, path: Path, *, replace: bool) -> None:
+    if not replace:
+        try:
+            os.link(temporary, path)
+        except OSError as error:
+            if error.errno not in _NO_HARD_LINKS:
+                raise
+        else:
+            return
+    os.replace(temporary, path)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """Return what stands at the path; None: nothing that can be seen."""
+    try:
+        return os.stat(path)
+    except OSError:
+        return None
 
 
 @contextmanager

@@ -1,14 +1,20 @@
 """The command line: ``discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv``.
 
 Exit codes: 0 done; 2 the arguments or the files are wrong, nothing was written; 1 the system failed
-(no randomness, no memory, a report that could not be printed); 130 Ctrl-C. Every failure is one
-line on stderr, and no line shows what stands in a cell.
+(no randomness, no memory, a report that could not be printed); 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP,
+nothing was written. Every failure is one line on stderr, and no line shows what stands in a cell.
+
+From the moment at which the output of a release gets its name, these signals do nothing: that the
+budget is spent will be said.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn, TextIO
@@ -18,15 +24,17 @@ from ._cli_calibrate import add_calibrate, calibrate_text
 from ._cli_figures import add_figures, figures_text
 from ._engine import build_info
 from ._report import report_text
+from ._stops import Stops
 from ._version import __version__
 from .errors import DiscreteGaussError, EntropyError
-from .release import release_table
+from .release import carry_out, plan_release
 
-__all__ = ["main"]
+__all__ = ["main", "program"]
 
 _FAILED = 1
 _WRONG_INPUT = 2
-_INTERRUPTED = 130
+_SIGNAL = 128
+"""Added to the number of the signal."""
 
 _RELEASE_HELP = """\
 Add discrete Gaussian noise to a column of counts and write the table to a new file.
@@ -34,7 +42,7 @@ Add discrete Gaussian noise to a column of counts and write the table to a new f
 example:
   discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv
 
-A count is replaced by count + draw, in exact integers; every other byte of the file is kept.
+A count is replaced by count + draw, in exact integers; every byte outside the column is kept.
 Numbers are exact: 0.1 is one tenth, and 1/3 works too.
 """
 
@@ -44,6 +52,8 @@ what to mind:
     --sensitivity. With a count of visits, a person who came 5 times changes it by 5.
   - The rows themselves are published: they must not depend on the people counted. List every
     combination, those with count 0 too.
+  - So is their order: a table sorted by its counts publishes their true ranking.
+  - So are all other columns: totals, shares or ranks computed from the counts publish them.
   - Noisy counts may be negative. Leave them so: rounding up to 0 adds a bias to every sum.
   - A second release of the same counts spends its budget again: the rho add up.
 More in docs/release.md.
@@ -58,20 +68,45 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, optional
         The arguments, without the name of the program; those of the process by default.
     """
+    with Stops() as stops:
+        return _main(argv, stops)
+
+
+def program() -> int:
+    """Run the command line as the program of this process, and return its exit code.
+
+    What comes next is the end of the process, which no signal may turn into another exit code.
+    """
+    with Stops(for_good=True) as stops:
+        return _main(None, stops)
+
+
+def _main(argv: Sequence[str] | None, stops: Stops) -> int:
     try:
-        arguments = _parser().parse_args(argv)
+        arguments = _parser().parse_args(argv, argparse.Namespace(hold_signals=stops.hold))
         return int(arguments.run(arguments))
-    except KeyboardInterrupt:
-        return _fail(_INTERRUPTED, "interrupted")
-    except EntropyError as error:
-        return _fail(_FAILED, str(error.strerror or error))
-    except DiscreteGaussError as error:
-        return _fail(_WRONG_INPUT, str(error))
-    except MemoryError:
-        return _fail(_FAILED, "not enough memory for this table")
-    except OSError as error:
-        where = "" if error.filename is None else f"{error.filename}: "
-        return _fail(_WRONG_INPUT, f"{where}{error.strerror or error}")
+    except (KeyboardInterrupt, DiscreteGaussError, MemoryError, OSError) as error:
+        code, message = _said(error)
+        notes = getattr(error, "__notes__", [])  # what is done nevertheless
+        return _fail(code, "; ".join([message, *notes]))
+
+
+def _said(error: BaseException) -> tuple[int, str]:
+    """Return the exit code and the message."""
+    match error:
+        case KeyboardInterrupt():
+            number = getattr(error, "number", signal.SIGINT)
+            by = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
+            return _SIGNAL + number, f"interrupted{by}"
+        case EntropyError():
+            return _FAILED, str(error.strerror or error)
+        case DiscreteGaussError():
+            return _WRONG_INPUT, str(error)
+        case OSError():
+            where = "" if error.filename is None else f"{error.filename}: "
+            return _WRONG_INPUT, f"{where}{error.strerror or error}"
+        case _:
+            return _FAILED, "not enough memory for this table"
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
@@ -92,7 +127,7 @@ def _figures(arguments: argparse.Namespace) -> int:
 def _release(arguments: argparse.Namespace) -> int:
     if error := budget_error(arguments):
         return _fail(_WRONG_INPUT, error)
-    release = release_table(
+    plan = plan_release(
         arguments.table,
         arguments.column,
         arguments.out,
@@ -104,6 +139,8 @@ def _release(arguments: argparse.Namespace) -> int:
         report_delta=arguments.report_delta,
         force=arguments.force,
     )
+    report_text(plan.release)  # nothing is drawn for a report that cannot be made
+    release = carry_out(plan, before_placing=arguments.hold_signals)
     return _printed(
         report_text(release),
         f"{release.out} is written, the budget is spent, but the report could not be printed",
@@ -114,7 +151,10 @@ def _release(arguments: argparse.Namespace) -> int:
 
 
 class _OneLineParser(argparse.ArgumentParser):
-    """argparse, but an error is one line."""
+    """argparse, but an error is one line, also if it is that the help cannot be printed."""
+
+    def print_help(self, file: object = None) -> None:
+        sys.exit(_printed(self.format_help().rstrip("\n"), "the help could not be printed"))
 
     def error(self, message: str) -> NoReturn:
         sys.exit(_fail(_WRONG_INPUT, f"{message} (help: {self.prog} --help)"))
@@ -131,8 +171,8 @@ class _Version(argparse.Action):
         option_string: str | None = None,
     ) -> NoReturn:
         details = ", ".join(f"{name} {value}" for name, value in build_info().items())
-        _print(f"discretegauss {__version__} ({details})", sys.stdout)
-        sys.exit(0)
+        text = f"discretegauss {__version__} ({details})"
+        sys.exit(_printed(text, "the version could not be printed"))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -196,21 +236,26 @@ def _printed(text: str, failure: str) -> int:
     """Print the text on stdout; return the exit code."""
     try:
         _print(text, sys.stdout)
-        sys.stdout.flush()
     except OSError as error:
-        # Else the interpreter tries to write the rest when it ends, and complains again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _fail(_FAILED, f"{failure}: {error.strerror}")
     return 0
 
 
 def _fail(code: int, message: str) -> int:
     one_line = " ".join(f"discretegauss: error: {message}".splitlines())
-    _print(one_line, sys.stderr)
+    with contextlib.suppress(OSError):  # the code says it, too
+        _print(one_line, sys.stderr)
     return code
 
 
-def _print(text: str, stream: TextIO) -> None:
+def _print(text: str, stream: TextIO | None) -> None:
     """Print, also where the stream's encoding lacks a character (of a file name, say)."""
+    if stream is None:  # it was closed when the process began
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     encoding = stream.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream)
+    try:
+        print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+    except OSError:
+        # Else the interpreter tries to write the rest when it ends, and complains again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise

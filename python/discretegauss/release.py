@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from ._calibration import DEFAULT_REPORT_DELTA, Calibration, calibration
+from ._calibration import Calibration, calibration
 from ._parameters import whole_number
 from ._source import Source
-from ._table import read_counts
-from ._wholefile import whole_file
-from .errors import DiscreteGaussError
+from ._table import CountTable, read_counts
+from ._wholefile import nothing, whole_file
+from .errors import DiscreteGaussError, ParameterTypeError
 from .sampling import discrete_gaussian
 
 __all__ = ["OutputError", "Release", "release_table"]
@@ -51,7 +52,7 @@ def release_table(
     delta: object = None,
     sensitivity: object = 1,
     rows_per_person: int = 1,
-    report_delta: object = DEFAULT_REPORT_DELTA,
+    report_delta: object = None,
     force: bool = False,
     source: Source = "getrandom",
 ) -> Release:
@@ -62,7 +63,8 @@ def release_table(
     table : path
         A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv.
     column : str
-        The name of the column of counts. All other text is written as it was read.
+        The name of the column of counts. Every byte outside it is written as it was read; of its
+        cells nothing is kept, not their spaces and quotes either.
     out : path
         Where to write; another file than table.
     rho : number, optional
@@ -73,10 +75,10 @@ def release_table(
         The most that one person changes one count; with epsilon and delta a whole number.
     rows_per_person : int
         The most rows of which one person changes the count.
-    report_delta : number
-        With rho: the delta at which epsilon is reported.
+    report_delta : number, optional
+        With rho: the delta at which epsilon is reported; 1e-6 by default.
     force : bool
-        Whether to replace ``out`` if it exists.
+        Whether to replace ``out`` if it exists; its owner and its mode stay.
     source : "getrandom" or callable
         Where random bits come from.
 
@@ -95,6 +97,10 @@ def release_table(
         If a parameter is wrong.
     OSError
         If a file cannot be read or written, or (EntropyError) there is no randomness.
+    KeyboardInterrupt
+        At Ctrl-C. If it came when ``out`` was in its place, it has notes (``__notes__``) that say
+        so: the release is made, and the budget is spent. Just as the function returns, it may come
+        without; whether ``out`` is there (with force: is another file) tells at any time.
 
     Notes
     -----
@@ -102,12 +108,55 @@ def release_table(
     and have the law N_Z(0, sigma2); whatever fails, ``out`` is written whole or left as it was.
 
     Not promised: anything about what the noise does not touch. The rows of the table, and all other
-    columns, are published as they are, so they must not depend on the people counted.
+    columns, are published as they are, so they must not depend on the people counted; nor must
+    the order of the rows: a table sorted by its counts publishes their true ranking.
     """
+    plan = plan_release(
+        table,
+        column,
+        out,
+        rho=rho,
+        epsilon=epsilon,
+        delta=delta,
+        sensitivity=sensitivity,
+        rows_per_person=rows_per_person,
+        report_delta=report_delta,
+        force=force,
+    )
+    return carry_out(plan, source)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A release of which all that can be wrong was looked at. Nothing is drawn yet."""
+
+    release: Release
+    """As it will be, but for the time that it takes."""
+    destination: Path
+    """``out`` with links resolved."""
+    counts: CountTable
+    force: bool
+    start: float
+
+
+def plan_release(
+    table: str | os.PathLike[str],
+    column: str,
+    out: str | os.PathLike[str],
+    *,
+    rho: object,
+    epsilon: object,
+    delta: object,
+    sensitivity: object,
+    rows_per_person: int,
+    report_delta: object,
+    force: bool,
+) -> Plan:
+    """Do what comes before the first draw; the parameters are those of `release_table`."""
     start = time.perf_counter()
     table, out = Path(table), Path(out)
-
-    # Everything that can be wrong is found before the first draw.
+    if not isinstance(column, str):
+        raise ParameterTypeError(f"column must be a string, got {type(column).__name__}")
     noise_for_budget = calibration(
         rho=rho,
         epsilon=epsilon,
@@ -116,28 +165,43 @@ def release_table(
         queries=whole_number(rows_per_person, "rows_per_person", least=1),
         report_delta=report_delta,
     )
-    sigma2 = noise_for_budget.sigma2
     destination = _checked_destination(table, out, force=force)
     counts = read_counts(table, column)
-
-    with whole_file(destination) as write:
-        noise = discrete_gaussian(
-            sigma2,
-            len(counts.counts),
-            dtype=np.int64 if sigma2 <= _INT64_UP_TO else object,
-            source=source,
-        ).tolist()  # Python integers, whose sums neither wrap nor round
-        noisy = [count + draw for count, draw in zip(counts.counts, noise, strict=True)]
-        write(counts.with_counts(noisy))
-
-    return Release(
+    release = Release(
         **vars(noise_for_budget),
         table=table,
         column=column,
         out=out,
-        rows=len(noisy),
-        seconds=time.perf_counter() - start,
+        rows=len(counts.counts),
+        seconds=0.0,
     )
+    return Plan(release=release, destination=destination, counts=counts, force=force, start=start)
+
+
+def carry_out(
+    plan: Plan, source: Source = "getrandom", before_placing: Callable[[], None] = nothing
+) -> Release:
+    """Draw and write. ``before_placing`` is called when all is done but giving the name."""
+    sigma2, counts = plan.release.sigma2, plan.counts.counts
+    try:
+        with whole_file(
+            plan.destination, replace=plan.force, before_placing=before_placing
+        ) as write:
+            noise = discrete_gaussian(
+                sigma2,
+                len(counts),
+                dtype=np.int64 if sigma2 <= _INT64_UP_TO else object,
+                source=source,
+            ).tolist()  # Python integers, whose sums neither wrap nor round
+            noisy = [count + draw for count, draw in zip(counts, noise, strict=True)]
+            write(plan.counts.with_counts(noisy))
+    except FileExistsError:  # another release, since it was looked for
+        raise _exists_already(plan.release.out) from None
+    except BaseException as error:
+        if f"{plan.destination} is written" in getattr(error, "__notes__", []):
+            error.add_note("the budget is spent")
+        raise
+    return replace(plan.release, seconds=time.perf_counter() - plan.start)
 
 
 def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:
@@ -152,8 +216,12 @@ def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:
     if not destination.is_file():
         raise OutputError(f"{out}: exists and is not a regular file")
     if not force:
-        raise OutputError(
-            f"{out}: exists already; use --force (in Python: force=True) to replace it, "
-            "and mind that a second release of the same counts spends the budget again"
-        )
+        raise _exists_already(out)
     return destination
+
+
+def _exists_already(out: Path) -> OutputError:
+    return OutputError(
+        f"{out}: exists already; use --force (in Python: force=True) to replace it, "
+        "and mind that a second release of the same counts spends the budget again"
+    )

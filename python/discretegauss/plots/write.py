@@ -81,7 +81,7 @@ def write_figures(folder: str | os.PathLike[str]) -> Figures:
         "queries.png": png(partial(draw_queries, found=found)),
     }
     for name, data in pictures.items():
-        with whole_file(into / name) as write:
+        with whole_file(into / name, replace=True) as write:
             write(data)
     marked = next(one for one in found if one.queries == MARKED_QUERIES)
     return Figures(tuple(into / name for name in pictures), marked)

@@ -5,6 +5,8 @@
 #include "cells/look_up.h"
 #include "cells/sink.h"
 
+#define INLINE static inline __attribute__((always_inline))
+
 enum {
     MOST_CHUNK = 8192,
     MOST_DECIDED = 128, /* several times as many as a batch of the common laws has */
@@ -95,9 +97,10 @@ typedef struct destination {
 
 /** The tick of a draw, from what the look-up wrote: c + a multiple of 2^tick_bits + the tick. Items
  *  hold the whole core, so they are longer than a tick. */
-static inline uint64_t tick_at(const destination *to, size_t at, const dg_table *table)
+static inline uint64_t tick_at(const destination *to, size_t at, size_t stride,
+                               const dg_table *table)
 {
-    return (dg_item_at(to->out, at, to->stride) - to->c) & ((UINT64_C(1) << table->tick_bits) - 1);
+    return (dg_item_at(to->out, at, stride) - to->c) & ((UINT64_C(1) << table->tick_bits) - 1);
 }
 
 /** Have the output of a batch of n draws, of which `left` follow in its chunk, and what comes after it
@@ -128,12 +131,12 @@ static void find_special(size_t n, const dg_planes *planes, const dg_table *tabl
 }
 
 /** Make the decisions of n draws in special cells, from the first-th of the batch on. */
-static void decide_some(const destination *to, size_t first, size_t n, const uint8_t *heights,
-                        const dg_table *table, fill_state *state)
+INLINE void decide_some(const destination *to, size_t stride, size_t first, size_t n,
+                        const uint8_t *heights, const dg_table *table, fill_state *state)
 {
     const uint16_t *at = state->found.at + first, *special = state->special + first;
     for (size_t i = 0; i < n; i++) {
-        state->special_y[i] = tick_at(to, at[i], table);
+        state->special_y[i] = tick_at(to, at[i], stride, table);
         state->partial[i] = *dg_partial_at(special[i], table);
     }
     table->decide_each(state->outcome, state->special_y, special, state->partial,
@@ -143,13 +146,13 @@ static void decide_some(const destination *to, size_t first, size_t n, const uin
 /** Put n draws in special cells, from the first-th of the batch on, that decide_some was for: those
  *  that fail something, of the core, too. These are noted as failed; those in doubt as doubtful, and
  *  as failed. */
-static void put_some(const destination *to, size_t first, size_t n, const uint8_t *heights,
-                     fill_state *state)
+INLINE void put_some(const destination *to, size_t stride, size_t first, size_t n,
+                     const uint8_t *heights, fill_state *state)
 {
     uint32_t n_failed = state->n_failed;
     for (size_t i = 0; i < n; i++) {
         const uint16_t at = state->found.at[first + i];
-        dg_item_put(to->out, at, to->stride, to->c + state->special_y[i]);
+        dg_item_put(to->out, at, stride, to->c + state->special_y[i]);
         state->failed[n_failed] = at;
         if (__builtin_expect(state->outcome[i] == DG_IN_DOUBT, 0)) {
             state->doubtful[state->n_doubtful++] = (doubtful){
@@ -160,16 +163,35 @@ static void put_some(const destination *to, size_t first, size_t n, const uint8_
     state->n_failed = n_failed;
 }
 
-/** Decide the n draws in special cells, and put them, a few at a time. */
-static void decide_special(const destination *to, size_t n, const uint8_t *heights,
-                           const dg_table *table, fill_state *state)
+/** Decide the n draws in special cells, and put them, a few at a time. stride: to->stride. */
+INLINE void decide_items(const destination *to, size_t stride, size_t n, const uint8_t *heights,
+                         const dg_table *table, fill_state *state)
 {
     state->n_failed = 0;
     state->n_doubtful = 0;
     for (size_t first = 0; first < n; first += MOST_DECIDED) {
         const size_t left = n - first, some = left < MOST_DECIDED ? left : (size_t)MOST_DECIDED;
-        decide_some(to, first, some, heights, table, state);
-        put_some(to, first, some, heights, state);
+        decide_some(to, stride, first, some, heights, table, state);
+        put_some(to, stride, first, some, heights, state);
+    }
+}
+
+/** decide_items, compiled for each stride: as few steps as can be for every draw. */
+static void decide_special(const destination *to, size_t n, const uint8_t *heights,
+                           const dg_table *table, fill_state *state)
+{
+    switch (to->stride) {
+    case 1:
+        decide_items(to, 1, n, heights, table, state);
+        break;
+    case 2:
+        decide_items(to, 2, n, heights, table, state);
+        break;
+    case 4:
+        decide_items(to, 4, n, heights, table, state);
+        break;
+    default:
+        decide_items(to, 8, n, heights, table, state);
     }
 }
 
@@ -187,7 +209,7 @@ static dg_status settle_exactly(bool *accepted, const dg_sink *to, const doubtfu
     const size_t at = state->failed[of->failed], item = item_of(at, state);
     const uint32_t cell = table->n_coded + of->special;
     const uint8_t *rest = to->rest + item * to->rest_stride;
-    dg_place place = {0, tick_at(target, at, table)};
+    dg_place place = {0, tick_at(target, at, target->stride, table)};
     DG_TRY(dg_decide_in_doubt(&place, accepted, cell, of->height, rest, table, state->bits));
     if (!*accepted) {
         return DG_OK;

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
+from array import array
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ from inputs import Function, each_function, must_not_draw, tape
 import discretegauss as dg
 from discretegauss._threads import Worker
 from discretegauss.errors import ParameterTypeError, ParameterValueError
+from discretegauss.testing import TapeSource
 
 
 @each_function
@@ -106,6 +110,55 @@ def test_a_source_that_says_it_filled_less_is_refused(function: Function, name: 
         with pytest.raises(ParameterValueError, match="source"):
             function(3, size, source=short)
 
+def returns(value: Any, buffer: memoryview) -> Any:
+    """A source, but for what it returns."""
+    buffer[:] = os.urandom(len(buffer))
+    return value
+
+
+@each_function
+def test_a_source_that_returns_no_count_is_a_type_error(function: Function, name: str) -> None:
+    """A float is no count, nor is an array, nor what a read returns."""
+    for size in (None, 3):
+        for returned in (1.0, b"1", np.array([1, 2]), np.array([1]), "1", [], np.True_, object()):
+            with pytest.raises(
+                ParameterTypeError, match=rf"source.*, got {type(returned).__name__}"
+            ):
+                function(3, size, source=partial(returns, returned))
+    function(3, 3, source=lambda buffer: returns(np.int64(len(buffer)), buffer))
+
+
+def test_a_source_gets_zeros_at_first() -> None:
+    """So that one which forgets to fill its buffer reveals nothing, and is soon found out."""
+    seen: list[bytes] = []
+
+    def source(buffer: memoryview) -> None:
+        seen.append(bytes(buffer))
+        buffer[:] = os.urandom(len(buffer))
+
+    dg.discrete_gaussian(100, 1000, source=source)
+    assert seen
+    assert not any(any(data) for data in seen)
+
+
+def test_a_tape_may_be_of_any_items() -> None:
+    """What a memoryview holds counts, whatever it calls an item; strides and axes included."""
+    data = random.Random(1).randbytes(4000)
+    wanted = dg.discrete_gaussian(100, 20, source=TapeSource(data)).tolist()
+    words = memoryview(array("I", data))
+    tapes: list[Any] = [
+        words,
+        memoryview(data).cast("B", (40, 100)),
+        memoryview(b"".join(bytes((x, 0)) for x in data))[::2],
+        bytearray(data),
+        np.frombuffer(data, ">f8").data,
+    ]
+    for it in tapes:
+        source = TapeSource(it)
+        assert dg.discrete_gaussian(100, 20, source=source).tolist() == wanted
+        assert 0 < source.used < 4000
+
+
     def whole(buffer: memoryview) -> int:
         return tape_in_file.readinto(buffer)
 
@@ -118,6 +171,10 @@ def test_a_source_may_draw_itself() -> None:
     inner = tape()
 
     def source(buffer: memoryview) -> None:
+    for returned in (-1, True, 2**20_000, np.int64(7777)):
+        with pytest.raises(ParameterValueError, match=r"source.*, got "):
+            function(3, 3, source=partial(returns, returned))
+
         assert dg.discrete_gaussian(10**6, 100).shape == (100,)
         inner(buffer)
 

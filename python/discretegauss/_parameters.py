@@ -49,7 +49,10 @@ def shown(value: object) -> str:
         return (
             repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
         )
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # Python's limit of 4300 digits, or somebody else's __repr__
+        return f"an object of type {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
 
 

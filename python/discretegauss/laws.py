@@ -11,10 +11,9 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar, Final
 
-import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._arguments import Method, Size, checked_source
+from ._arguments import INT64, Method, Size, checked_source
 from ._engine import ScalarLaw, prepare_scalar
 from ._law_functions import LawFunctions
 from ._source import Source
@@ -24,8 +23,7 @@ from .sampling import draw, exact_spec
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian"]
 
 
-# The defaults of sample, each a single object: whoever gives none is recognised by identity.
-_INT64: Final = np.int64
+# The defaults of sample, and INT64, are single objects: whoever gives none is recognised by them.
 _AUTO: Final = "auto"
 _SYSTEM: Final = "getrandom"
 _ONE_THREAD: Final = 1
@@ -62,7 +60,7 @@ class _Law(LawFunctions):
         self,
         size: Size = None,
         *,
-        dtype: DTypeLike = _INT64,
+        dtype: DTypeLike = INT64,
         out: NDArray[Any] | None = None,
         method: Method = _AUTO,
         source: Source = _SYSTEM,
@@ -88,7 +86,7 @@ class _Law(LawFunctions):
         if (
             size is None
             and out is None
-            and dtype is _INT64
+            and dtype is INT64
             and method is _AUTO
             and threads is _ONE_THREAD
         ):

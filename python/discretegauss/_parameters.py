@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -34,6 +35,9 @@ MAX_BITS = 65536
 #: Python's own limit for decimal text; Fraction("1e999999999") would run for ever.
 _MAX_TEXT = 4300
 _MAX_EXPONENT = 20000
+
+#: A number whose exponent is too long for Decimal.
+_LONG_EXPONENT = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{18,}\s*")
 
 _ACCEPTED = (
     "int, float, Fraction, Decimal, a string such as '1/3' or '0.1', or a numpy or gmpy2 number"
@@ -82,6 +86,8 @@ def _from_decimal(value: Decimal, name: str) -> Fraction:
 def _from_text(text: str, name: str) -> Fraction:
     if len(text) > _MAX_TEXT:
         raise ParameterOverflowError(f"{name} must have at most {_MAX_TEXT} characters as a string")
+    if _LONG_EXPONENT.fullmatch(text):
+        raise _too_long(text, name)
     try:
         if "/" in text:
             return Fraction(text)
@@ -121,7 +127,8 @@ def exact_rational(value: object, name: str) -> Fraction:
     ParameterValueError
         If it is not finite, or a string that is no number.
     ParameterOverflowError
-        If its numerator or denominator is longer than `MAX_BITS`.
+        If its numerator or denominator is longer than `MAX_BITS`, or a decimal exponent beyond
+        20 000, whatever it multiplies.
 
     Examples
     --------
@@ -172,7 +179,7 @@ def not_finite(value: object) -> float | None:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, float | np.floating | Decimal | gmpy2.mpfr):
-        if value != value:
+        if value.is_nan() if isinstance(value, Decimal) else value != value:  # a Decimal may signal
             return math.nan
         if value in (math.inf, -math.inf):
             return float(value)

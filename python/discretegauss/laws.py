@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from ._arguments import INT64, Method, Size, checked_source
 from ._engine import ScalarLaw, prepare_scalar
 from ._law_functions import LawFunctions
+from ._parameters import shown
 from ._source import Source
 from ._spec import Kind, Spec
 from .sampling import draw, exact_spec
@@ -27,6 +28,19 @@ __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian"]
 _AUTO: Final = "auto"
 _SYSTEM: Final = "getrandom"
 _ONE_THREAD: Final = 1
+
+
+def _written(value: Fraction) -> str:
+    """Return the repr of a number: what it means for short, if it is longer than Python writes."""
+    try:
+        return repr(value)
+    except ValueError:
+        return shown(value)
+
+
+def _unpickled(kind: type[_Law], *values: str) -> _Law:
+    """Return the law of numbers in hexadecimal."""
+    return kind(*(Fraction(*(int(n, 16) for n in value.split("/"))) for value in values))
 
 
 class _Law(LawFunctions):
@@ -53,8 +67,14 @@ class _Law(LawFunctions):
     def _draw_now(self) -> Callable[[], int]:
         return getattr(self._one, "draw_now", None) or partial(self._one.draw, "getrandom")
 
+    def __repr__(self) -> str:
+        values = (f"{f.name}={_written(getattr(self, f.name))}" for f in fields(self))
+        return f"{type(self).__name__}({', '.join(values)})"
+
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+        # in hexadecimal, which has no limit: protocols 0 and 1 write integers in decimal
+        values = (getattr(self, field.name) for field in fields(self))
+        return _unpickled, (type(self), *(f"{x.numerator:x}/{x.denominator:x}" for x in values))
 
     def sample(
         self,
@@ -131,7 +151,7 @@ class _Law(LawFunctions):
         return as_scipy(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DiscreteGaussian(_Law):
     """The discrete Gaussian, P(x) ~ exp(-(x - mu)**2 / (2 sigma2)).
 
@@ -162,7 +182,7 @@ class DiscreteGaussian(_Law):
         object.__setattr__(self, "mu", spec.mu)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DiscreteLaplace(_Law):
     """The discrete Laplace, P(x) ~ exp(-abs(x - mu) / scale).
 
@@ -190,7 +210,7 @@ class DiscreteLaplace(_Law):
         object.__setattr__(self, "mu", spec.mu)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GeneralizedGaussian(_Law):
     """The discrete generalised Gaussian, P(x) ~ exp(-(abs(x - mu) / scale)**beta).
 

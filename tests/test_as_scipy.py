@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from law_sums import GG, G, L
 
-from discretegauss.errors import ParameterTypeError
+from discretegauss.errors import ParameterTypeError, ParameterValueError
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -145,3 +145,72 @@ def test_no_seed_is_taken_and_none_ignored(state: Any) -> None:
             call()
     dist.random_state = frozen.random_state = None
     assert dist.random_state is None
+
+
+# --- loc: moves the law, exactly
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_rvs_refuses_before_it_draws_what_might_not_fit() -> None:
+    """As the law's own sample: nothing wraps; one draw is a Python integer of any size."""
+    for law, loc in [(G(100), 2**63 - 5), (G(2**126), 0), (L(1), -(2**63)), (G(4), 2**70)]:
+        dist = law.as_scipy()
+        with pytest.raises(OverflowError, match="dtype"):
+            dist.rvs(loc, 6)
+        with pytest.raises(OverflowError, match="dtype"):
+            dist(loc).rvs(6)
+        assert {type(dist.rvs(loc=loc)) for _ in range(100)} == {int}
+    assert abs(G(4).as_scipy().rvs(loc=2**70) - 2**70) < 100
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_loc_is_not_rounded() -> None:
+    """0.0 is an integer too, and makes no doubles of the draws, here odd ones beyond 2^61."""
+    dist = G("1e-30", 2**61 + 1).as_scipy()
+    for loc in (0.0, np.float32(0), "0", np.int8(0)):
+        draws = dist.rvs(loc=loc, size=4)
+        assert draws.dtype == np.int64
+        assert draws.tolist() == [2**61 + 1] * 4
+    assert dist.rvs(loc=-(2.0**61), size=2).tolist() == [1, 1]
+
+
+def test_rvs_refuse_a_loc_that_is_no_integer() -> None:
+    """Fractions of any type: ValueError; no number, or several: TypeError."""
+    dist = G(4).as_scipy()
+    for loc in (0.5, "1/3", np.float32(-1.25), float("nan"), float("inf")):
+        for size in (None, 3):
+            with pytest.raises(ParameterValueError, match=r"\bloc\b"):
+                dist.rvs(loc, size)
+    no_numbers: list[Any] = [[1, 2], np.array([1, 2]), None, True]
+    for no_number in no_numbers:
+        with pytest.raises(ParameterTypeError, match=r"\bloc\b"):
+            dist.rvs(loc=no_number, size=2)
+    with pytest.raises(ParameterValueError, match=r"\bloc\b"):
+        dist(loc=0.5).rvs()
+
+
+def test_other_functions_take_every_loc_of_scipys() -> None:
+    """Fractions move the support; arrays broadcast."""
+    dist = G(4).as_scipy()
+    assert dist(loc=0.5).pmf([0, 1.5]).tolist() == [0, dist.law.pmf(1)]
+    assert dist.cdf(3, loc=[1, 2]).tolist() == dist.law.cdf([2, 1]).tolist()
+
+
+def test_probabilities_at_the_ends_of_int64_do_not_wrap() -> None:
+    """k - loc is beyond 64 bits here, on either side of the centre."""
+    dist, most = G(2**126).as_scipy(), np.int64(2**63 - 1)
+    for far in (most, np.array([most])):
+        assert dist.cdf(far, loc=-5) == dist.law.cdf(2**63 + 4)
+        assert dist(loc=-5).sf(far) == dist.law.sf(2**63 + 4)
+        assert dist.cdf(-far, loc=5) == dist.law.cdf(-(2**63) - 4)
+        assert dist(-5).logpmf(far) == dist.law.logpmf(2**63 + 4)
+    assert dist.ppf(0.5, loc=2**70) == dist.median(loc=2**70) == 2**70
+    assert dist(loc=2**70).mean() == 2**70
+
+
+@pytest.mark.parametrize("size", [2.0, -1, True, (2, 1.5), np.array([2, 3]), 10**30], ids=str)
+def test_size_is_that_of_sample(size: Any) -> None:
+    """The same shapes are refused as everywhere."""
+    for draw in (G(4).sample, G(4).as_scipy().rvs, G(4).as_scipy()(3).rvs):
+        with pytest.raises((ParameterTypeError, ParameterValueError, OverflowError), match="size"):
+            draw(size=size)

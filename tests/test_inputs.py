@@ -376,11 +376,80 @@ def test_one_bad_element_refuses_the_array(function: Function, name: str, value:
         function(value, source=must_not_draw)
 
 
+def in_lists(value: Any) -> list[Any]:
+    """A value, and lists that hold it."""
+    return [value, [value], (value, value), [3, value], [[value], [value]], [(value,)]]
+
+
 def test_a_masked_parameter_is_not_drawn_with() -> None:
     """An element that is masked has no value: it is refused, not read from under its mask."""
-    sigma2 = np.ma.masked_array([1, 2], mask=[False, True])
-    with pytest.raises(DiscreteGaussError, match="sigma2"):
-        dg.discrete_gaussian(sigma2, source=must_not_draw)
+    masked = np.ma.masked_array([1, 2], mask=[False, True])
+    for value in (masked, masked[1:], np.ma.masked, np.ma.array(5, mask=True)):
+        for sigma2 in in_lists(value):
+            with pytest.raises(ParameterValueError, match="sigma2 must not have masked elements"):
+                dg.discrete_gaussian(sigma2, source=must_not_draw)
+    whole = np.ma.masked_array([1, 2], mask=False)
+    assert dg.discrete_gaussian([whole, [3, 4]]).shape == (2, 2)
+
+
+@pytest.mark.parametrize("code", ["m8[ns]", "M8[ns]", "m8[s]", "m8"])
+def test_times_are_no_numbers(code: str) -> None:
+    """In arrays of any number of axes, and in lists of them: numpy would make integers of some."""
+    for value in (np.array([5, 6]).astype(code), np.array(5).astype(code)):
+        for sigma2 in [*in_lists(value), [value[()]], [[1, value[()]]]]:
+            with pytest.raises(ParameterTypeError, match=r"\bsigma2\b"):
+                dg.discrete_gaussian(sigma2, source=must_not_draw)
+
+
+class Holder:
+    """Somebody else's array, as a column of a table."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.values
+
+
+def test_other_arrays_in_lists_are_taken_as_arrays() -> None:
+    """What numpy can make an array of is looked at the same way within a list."""
+    assert dg.discrete_gaussian([Holder(np.array([1, 2])), [3, 4]]).shape == (2, 2)
+    with pytest.raises(ParameterTypeError, match="sigma2"):
+        dg.discrete_gaussian([Holder(np.array([1, 2], "m8[ns]"))], source=must_not_draw)
+
+
+@each_function
+def test_a_signalling_nan_is_refused_as_a_nan_is(function: Function, name: str) -> None:
+    """By itself and in arrays, where it has no hash."""
+    signal = Decimal("sNaN")
+    for value in [*in_lists(signal), [Decimal("NaN"), signal], np.array([1, signal])]:
+        with pytest.raises(ParameterValueError, match=rf"{name} must be a finite number, got"):
+            function(value, source=must_not_draw)
+
+
+def test_an_exponent_that_decimal_does_not_take_is_too_long() -> None:
+    """Whatever it multiplies: 0e99999 is refused as 1e99999 is, though it is zero."""
+    for digits in (5, 17, 18, 19, 30, 4000):
+        for text in ("1e", "1E+", "-2.5e-", " .5e", "3.e", "0e"):
+            with pytest.raises(ParameterOverflowError, match=r"\bmu\b"):
+                dg.discrete_gaussian(1, mu=text + "9" * digits, source=must_not_draw)
+    for text in ("1e", "e99999999999999999999", "1e9999999999999999999x", "1 e9999999999999999999"):
+        with pytest.raises(ParameterValueError, match=r"\bmu\b"):
+            dg.discrete_gaussian(1, mu=text, source=must_not_draw)
+
+
+def test_errors_of_values_without_a_repr() -> None:
+    """A message is made of anything."""
+
+    class Mute:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    bad: list[Any] = [Mute(), [10**5000]]
+    for value in bad:
+        for options in ({"method": value}, {"threads": value}, {"size": value}, {"dtype": value}):
+            with pytest.raises((ParameterTypeError, ParameterOverflowError)):
+                dg.discrete_gaussian(1, source=must_not_draw, **options)
 
 
 def test_shapes_that_do_not_broadcast_are_value_errors() -> None:

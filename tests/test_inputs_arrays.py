@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from inputs import (
 
 import discretegauss as dg
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from discretegauss.testing import TapeSource
 
 # --- size ---
 
@@ -65,7 +67,9 @@ def test_a_negative_size_is_a_value_error(function: Function, name: str, size: A
 
 @each_function
 @pytest.mark.parametrize(
-    "size", [True, np.True_, 2.0, "3", b"3", 1j, (None,), (2, 1.5), (True,), {}, {3}], ids=label
+    "size",
+    [True, np.True_, 2.0, "3", b"3", 1j, (None,), (2, 1.5), (True,), {}, {3}, np.array([2, 3])],
+    ids=label,
 )
 def test_a_size_that_is_no_integer_is_a_type_error(
     function: Function, name: str, size: Any
@@ -76,13 +80,17 @@ def test_a_size_that_is_no_integer_is_a_type_error(
 
 
 @each_function
-@pytest.mark.parametrize(
-    "size", [10**18, 2**62, 2**70, (2**40, 2**40), (2**32, 2**32), (1,) * 70], ids=label
-)
-def test_a_huge_size_is_a_clear_error(function: Function, name: str, size: Any) -> None:
-    """More than memory holds or numpy counts: MemoryError or ValueError, before any draw."""
-    with pytest.raises((MemoryError, ValueError)):
-        function(3, size, source=must_not_draw)
+@pytest.mark.parametrize("parameter", [3, [3]], ids=str)
+def test_a_huge_size_is_a_clear_error(function: Function, name: str, parameter: Any) -> None:
+    """More than numpy counts: an error that names size; than memory holds: MemoryError."""
+    for size in (2**62, 10**30, (2**40, 2**40), [2**32, 2**32], (0, 2**70), (2**20_000,)):
+        with pytest.raises(ParameterOverflowError, match=r"\bsize\b"):
+            function(parameter, size, source=must_not_draw)
+    with pytest.raises(ParameterValueError, match=r"\bsize\b.*32 axes.*got 33"):
+        function(parameter, (1,) * 33, source=must_not_draw)
+    assert function(parameter, (1,) * 32).ndim == 32
+    with pytest.raises(MemoryError):
+        function(parameter, 10**17, source=must_not_draw)
 
 
 # --- dtype ---
@@ -144,9 +152,7 @@ def test_a_dtype_too_narrow_is_an_overflow_error(
 ) -> None:
     """A law that does not provably fit is refused before any draw; the message shows a way out."""
     centre = {} if mu is None else {"mu": mu}
-    if size is None and dtype is np.int64:  # one draw is a Python integer, which has room
-        assert type(function(parameter, source=tape(), **centre)) is int
-        return
+    assert type(function(parameter, source=tape(), **centre)) is int  # which has room
     with pytest.raises(ParameterOverflowError, match="dtype=object"):
         function(parameter, size, dtype=dtype, source=must_not_draw, **centre)
     assert function(parameter, 2, dtype=object, source=tape(), **centre).dtype == object
@@ -181,6 +187,22 @@ def test_sigma2_of_2_to_130() -> None:
     assert draws.dtype == object
     assert [type(x) for x in draws] == [int] * 3
     assert type(dg.discrete_gaussian(sigma2=2**130)) is int
+
+
+@pytest.mark.parametrize("dtype", [np.int64, int, "i8", np.dtype(np.int64), np.int32, object])
+def test_a_dtype_that_was_asked_for_is_checked(dtype: Any) -> None:
+    """Also for one draw, a Python integer; the default dtype leaves that all the room it needs."""
+    law = dg.DiscreteGaussian(10**100)
+    for draw in (law.sample, partial(dg.discrete_gaussian, 10**100)):
+        assert type(draw()) is int
+        if dtype is object:
+            assert type(draw(dtype=dtype)) is int
+            continue
+        with pytest.raises(ParameterOverflowError, match="dtype"):
+            draw(dtype=dtype, source=must_not_draw)
+        with pytest.raises(ParameterOverflowError, match="dtype"):
+            draw(size=2, source=must_not_draw)
+    assert type(dg.discrete_gaussian(100, dtype=dtype)) is int
 
 
 # --- out ---
@@ -218,10 +240,73 @@ def test_out_of_bernoulli_exp() -> None:
     for out in layouts(np.bool_):
         assert dg.bernoulli_exp(1, out=out, source=tape()) is out
         assert out.ravel().tolist() == wanted
-    wrong_ones: list[Any] = [np.zeros(3, np.uint8), np.zeros(3), [True], True]
-    for wrong in wrong_ones:
-        with pytest.raises(ParameterTypeError, match="out"):
+    wrong_ones: list[tuple[Any, str]] = [
+        (np.zeros(3, np.uint8), "uint8"),
+        (np.zeros(3), "float64"),
+        ([True], "list"),
+        (True, "bool"),
+        (np.ma.array([True]), "MaskedArray"),
+    ]
+    for wrong, what in wrong_ones:
+        with pytest.raises(ParameterTypeError, match=f"out must.*, got {what}$"):
             dg.bernoulli_exp(1, out=wrong, source=must_not_draw)
+
+
+def test_out_with_a_mask_is_refused() -> None:
+    """A hard mask would keep what is under it from the noise; a soft one is refused, too."""
+    masks: list[Any] = [[1, 0, 1, 0], False, np.ma.nomask]
+    for hard in (True, False):
+        for mask in masks:
+            out = np.ma.array([1204, 87, 0, 5530], mask=mask, hard_mask=hard)
+            for parameter in (100, [100], [1, 2, 3, 4]):
+                with pytest.raises(ParameterTypeError, match=r"out.*mask"):
+                    dg.discrete_gaussian(parameter, out=out, source=must_not_draw)
+
+
+class Own(np.ndarray[Any, Any]):
+    """An array whose assignments and shapes are not numpy's."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise AssertionError
+
+    def reshape(self, *_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    def fill(self, value: Any) -> None:
+        raise AssertionError
+
+
+@pytest.mark.parametrize("dtype", ["i8", ">i4", object])
+@pytest.mark.parametrize("kind", [np.matrix, np.recarray, Own])
+def test_out_of_a_subclass(kind: Any, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Filled as the plain array it is, by threads too; what comes back is out itself."""
+    monkeypatch.setattr("discretegauss._many._LEAST_FOR_THREADS", 1)
+    for parameter in (10**6, np.arange(1, 9) * 10**6):
+        wanted = dg.discrete_gaussian(parameter, (500, 8), source=tape())
+        plain = np.zeros((500, 8), dtype)
+        out = plain.view(kind)
+        assert dg.discrete_gaussian(parameter, out=out, source=tape()) is out
+        assert plain.tolist() == wanted.tolist()
+        for method in ("reference", "auto"):
+            plain.fill(0)
+            assert dg.discrete_gaussian(parameter, out=out, threads=2, method=method) is out
+            assert len(set(plain.ravel().tolist())) > 100
+        with pytest.raises(EOFError):
+            dg.discrete_gaussian(parameter, out=out, source=TapeSource(bytes(100)))
+
+
+def test_out_and_dtype_must_agree() -> None:
+    """dtype may repeat that of out, and nothing else."""
+    out = np.zeros(3, ">i4")
+    for same in (">i4", out.dtype):
+        assert dg.discrete_gaussian(3, out=out, dtype=same) is out
+    for other in (np.int64, "<i4", np.int16, object):
+        with pytest.raises(ParameterValueError, match=r"dtype.*out, >i4, got \w+"):
+            dg.discrete_gaussian(3, out=out, dtype=other, source=must_not_draw)
+        with pytest.raises(ParameterValueError, match=r"dtype.*out"):
+            dg.DiscreteLaplace(3).sample(out=out, dtype=other, source=must_not_draw)
+    with pytest.raises(ParameterTypeError, match="dtype"):
+        dg.discrete_gaussian(3, out=out, dtype=float, source=must_not_draw)
 
 
 def test_out_and_size_must_agree() -> None:

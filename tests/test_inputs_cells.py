@@ -60,8 +60,8 @@ def test_size_gives_the_shape(draw: Draw, size: Any, shape: Any) -> None:
 @each_way
 @pytest.mark.parametrize("size", [10**18, 2**70, (2**40, 2**40)], ids=label)
 def test_a_huge_size_is_a_clear_error(draw: Draw, size: Any) -> None:
-    """More than memory holds or numpy counts: MemoryError or ValueError, before any draw."""
-    with pytest.raises((MemoryError, ValueError)):
+    """More than memory holds or numpy counts: MemoryError or OverflowError, before any draw."""
+    with pytest.raises((MemoryError, ParameterOverflowError)):
         draw(size, source=must_not_draw)
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
+from array import array
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ from inputs import Function, each_function, must_not_draw, tape
 import discretegauss as dg
 from discretegauss._threads import Worker
 from discretegauss.errors import ParameterTypeError, ParameterValueError
+from discretegauss.testing import TapeSource
 
 
 @each_function
@@ -50,15 +54,27 @@ def test_an_exception_of_the_source_comes_through(
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int16, ">i8", object])
 def test_a_source_that_fails_late_leaves_no_draws(dtype: Any) -> None:
-    """A source that fails in the middle: its exception, and zeros in out."""
-    out = np.full(500_000, 7, dtype)
+    """A source that fails in the middle: its exception, and what out held, or zeros.
+
+    The draws are some 1000 and more, and what out held is 7.
+    """
+    parameters: list[Any] = [100, [100, 200]]
+    for parameter in parameters:
+        whole = np.full((250_000, 4), 7, dtype)
+        for out in (whole, whole.reshape(4, -1).T, whole[:, ::2]):
+            row = parameter if parameter == 100 or out.shape[1] == 2 else parameter * 2
+            with pytest.raises(EOFError):
+                dg.discrete_gaussian(row, mu=2000, out=out, source=tape())
+            assert set(whole.ravel().tolist()) <= {0, 7}
+
+
+def test_what_was_never_drawn_into_is_not_wiped() -> None:
+    """out may be larger than memory; an error that comes early, as Ctrl-C may, is told at once."""
+    out = np.full(10**7, 7, np.int8)
     with pytest.raises(EOFError):
-        dg.discrete_gaussian(100, out=out, source=tape())
-    assert not out.any()
-    columns = np.full((250_000, 2), 7, dtype)
-    with pytest.raises(EOFError):
-        dg.discrete_gaussian([100, 200], out=columns, source=tape())
-    assert not columns.any()
+        dg.discrete_gaussian(1, mu=60, out=out, source=tape())
+    assert out[-1] == 7
+    assert set(out.tolist()) == {0, 7}
 
 
 @each_function
@@ -94,6 +110,55 @@ def test_a_source_that_keeps_its_buffer_learns_nothing_from_it() -> None:
     assert not any(any(buffer) for buffer in kept)
 
 
+def returns(value: Any, buffer: memoryview) -> Any:
+    """A source, but for what it returns."""
+    buffer[:] = os.urandom(len(buffer))
+    return value
+
+
+@each_function
+def test_a_source_that_returns_no_count_is_a_type_error(function: Function, name: str) -> None:
+    """A float is no count, nor is an array, nor what a read returns."""
+    for size in (None, 3):
+        for returned in (1.0, b"1", np.array([1, 2]), np.array([1]), "1", [], np.True_, object()):
+            with pytest.raises(
+                ParameterTypeError, match=rf"source.*, got {type(returned).__name__}"
+            ):
+                function(3, size, source=partial(returns, returned))
+    function(3, 3, source=lambda buffer: returns(np.int64(len(buffer)), buffer))
+
+
+def test_a_source_gets_zeros_at_first() -> None:
+    """So that one which forgets to fill its buffer reveals nothing, and is soon found out."""
+    seen: list[bytes] = []
+
+    def source(buffer: memoryview) -> None:
+        seen.append(bytes(buffer))
+        buffer[:] = os.urandom(len(buffer))
+
+    dg.discrete_gaussian(100, 1000, source=source)
+    assert seen
+    assert not any(any(data) for data in seen)
+
+
+def test_a_tape_may_be_of_any_items() -> None:
+    """What a memoryview holds counts, whatever it calls an item; strides and axes included."""
+    data = random.Random(1).randbytes(4000)
+    wanted = dg.discrete_gaussian(100, 20, source=TapeSource(data)).tolist()
+    words = memoryview(array("I", data))
+    tapes: list[Any] = [
+        words,
+        memoryview(data).cast("B", (40, 100)),
+        memoryview(b"".join(bytes((x, 0)) for x in data))[::2],
+        bytearray(data),
+        np.frombuffer(data, ">f8").data,
+    ]
+    for it in tapes:
+        source = TapeSource(it)
+        assert dg.discrete_gaussian(100, 20, source=source).tolist() == wanted
+        assert 0 < source.used < 4000
+
+
 @each_function
 def test_a_source_that_says_it_filled_less_is_refused(function: Function, name: str) -> None:
     """A source that returns another count than the buffer's length, as readinto may: ValueError."""
@@ -105,6 +170,10 @@ def test_a_source_that_says_it_filled_less_is_refused(function: Function, name: 
     for size in (None, 3):
         with pytest.raises(ParameterValueError, match="source"):
             function(3, size, source=short)
+
+    for returned in (-1, True, 2**20_000, np.int64(7777)):
+        with pytest.raises(ParameterValueError, match=r"source.*, got "):
+            function(3, 3, source=partial(returns, returned))
 
     def whole(buffer: memoryview) -> int:
         return tape_in_file.readinto(buffer)
@@ -131,9 +200,12 @@ def test_methods(function: Function, name: str, size: Any) -> None:
     """auto and reference are methods; all else is refused by name."""
     for method in ("auto", "reference"):
         function(3, size, method=method)
-    others: list[Any] = ["cell", "", "AUTO", None, 1, True, ["auto"], b"auto"]
+    for text in ("cell", "", "AUTO"):
+        with pytest.raises(ParameterValueError, match="method"):
+            function(3, size, method=text, source=must_not_draw)
+    others: list[Any] = [None, 1, True, ["auto"], b"auto"]
     for other in others:
-        with pytest.raises((ParameterValueError, ParameterTypeError), match="method"):
+        with pytest.raises(ParameterTypeError, match="method"):
             function(3, size, method=other, source=must_not_draw)
 
 
@@ -152,6 +224,13 @@ def test_threads(function: Function, name: str, size: Any) -> None:
     for threads in no_integers:
         with pytest.raises(ParameterTypeError, match="threads"):
             function(3, size, threads=threads)
+
+
+def test_more_threads_than_the_address_space_holds() -> None:
+    """The MemoryError names threads; nothing is drawn."""
+    for n in (10**9, 10**30):
+        with pytest.raises(MemoryError, match=r"\bthreads\b"):
+            dg.discrete_gaussian(3, 10**8, threads=n, dtype=np.int8)
 
 
 @pytest.mark.parametrize("threads", [100, 10**6, 10**30])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,8 @@ def test_extreme_arguments_have_scipys_meaning() -> None:
     assert law.cdf(0.5) == law.cdf(0)
     assert (law.cdf(math.inf), law.sf(-math.inf), law.pmf(math.inf)) == (1, 1, 0)
     assert math.isnan(law.pmf(math.nan))
+    for signal in (Decimal("sNaN"), [Decimal("-sNaN1")]):
+        assert np.isnan([law.cdf(signal), law.ppf(signal), law.tail_bound(signal)]).all()
     assert (law.ppf(0), law.ppf(1)) == (-math.inf, math.inf)
     assert np.isnan(law.ppf([-0.1, 1.1])).all()
     assert law.pmf([[0, 1], [2, 3]]).shape == (2, 2)

@@ -43,6 +43,38 @@ def test_laws_are_values(law: Any) -> None:
         law.mu = 3
 
 
+LONG_LAWS: list[Any] = [
+    dg.DiscreteGaussian(10**5000),
+    dg.DiscreteGaussian(1, mu=F(-(10**5000), 7)),
+    dg.DiscreteLaplace(F(1, 10**5000)),
+    dg.GeneralizedGaussian(10, F(10**5000 + 1, 10**5000)),
+]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("law", LAWS + LONG_LAWS, ids=repr)
+def test_every_pickle_gives_an_equal_law(law: Any, protocol: int) -> None:
+    """By any protocol, also with numbers of more digits than Python writes."""
+    other = pickle.loads(pickle.dumps(law, protocol))
+    assert other == law
+    assert hash(other) == hash(law)
+    assert other._spec == law._spec
+
+
+def test_every_law_has_a_repr() -> None:
+    """Whole if Python writes such numbers, then Python reads it; else short."""
+    assert repr(LAWS[2]) == f"DiscreteLaplace(scale={F(0.1)!r}, mu=Fraction(-2, 1))"
+    names = {**vars(dg), "Fraction": F}
+    for law in LAWS:
+        assert eval(repr(law), names) == law  # noqa: S307
+    assert repr(LONG_LAWS[0]) == (
+        "DiscreteGaussian(sigma2=a fraction of 16610 bits, mu=Fraction(0, 1))"
+    )
+    for law in LONG_LAWS:
+        assert str(law) == f"{law}" == repr(law)
+        assert len(repr(law)) < 120
+
+
 @pytest.mark.parametrize("law", LAWS[:2], ids=repr)
 def test_a_copy_draws_bits_of_its_own(law: Any) -> None:
     """Pickles hold no randomness: the copy's draws are others (wide laws tell)."""

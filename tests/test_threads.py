@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -168,6 +169,50 @@ def test_a_callers_source_is_not_shared_between_threads() -> None:
         dg.discrete_gaussian(1, 3, source=source, threads=2)
 
 
+SMALL_STACKS = """
+import threading
+from fractions import Fraction
+import discretegauss as dg
+
+threading.stack_size(64 * 1024)
+for method in ("reference", "auto"):
+    dg.discrete_gaussian(100, 10**5, method=method, threads=3)
+if dg.build_info()["engine"] == "native":
+    for source in ("getrandom", "chacha20"):
+        dg.discrete_gaussian(101, 10**6, method="cells", threads=3, source=source)
+    dg.discrete_gaussian(3**41_000, 5, mu=Fraction(1, 3), dtype=object, method="cells")
+assert threading.stack_size() == 64 * 1024
+threading.stack_size(2**24)
+dg.discrete_gaussian(100, 10**5, threads=2)
+assert threading.stack_size() == 2**24
+"""
+
+
+def test_threads_of_ours_have_a_stack_of_their_own_size() -> None:
+    """threading.stack_size() may be too little for the core, and stays as it is."""
+    subprocess.run([sys.executable, "-c", SMALL_STACKS], check=True, timeout=300)
+
+
+def test_a_thread_that_cannot_be_started_leaves_the_stack_size_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And is not waited for."""
+
+    def refuse(*_: Any) -> int:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("_thread.start_new_thread", refuse)
+    before = threading.stack_size(64 * 1024)
+    try:
+        worker = Worker(lambda: None)
+        with pytest.raises(RuntimeError, match="new thread"):
+            worker.start()
+        worker.wait()
+        assert threading.stack_size() == 64 * 1024
+    finally:
+        threading.stack_size(before)
+
+
 def _start_and_fork(step: int) -> int | None:
     """Start a worker and fork at a step of it; the child's pid, None if there is no such step.
 
@@ -195,7 +240,7 @@ def _start_and_fork(step: int) -> int | None:
         sys.settrace(before)
     worker.wait()
     if forked and forked[0] == 0:
-        os._exit(0 if worker._started[1] != os.getpid() or done == [os.getpid()] else 1)
+        os._exit(0 if worker._started[3] != os.getpid() or done == [os.getpid()] else 1)
     assert done == [os.getpid()]
     return forked[0] if forked else None
 

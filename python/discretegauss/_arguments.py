@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from math import prod
+from typing import Any, Final, Literal, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -13,6 +14,7 @@ from ._spec import Spec, fits
 from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 __all__ = [
+    "INT64",
     "Method",
     "Size",
     "checked_dtype",
@@ -29,13 +31,31 @@ Size = int | tuple[int, ...] | None
 Method = Literal["auto", "reference", "cells"]
 
 
+#: The default dtype: an object of its own, equal to the int64 that a user may ask for. One draw is
+#: a Python integer, which has room for any law; only who asks has it checked against int64.
+INT64: Final[np.dtype[Any]] = np.dtype(np.int64, copy=True)
+
+#: What numpy 1 has; numpy 2 has 64, but not everywhere.
+_MOST_AXES = 32
+
+#: As many objects or 64-bit integers as there are addresses for. Axes of length 0 do not count:
+#: numpy, too, multiplies the others.
+_MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
+
+
 def checked_size(size: object) -> tuple[int, ...] | None:
     """Return `size` as a shape."""
     if size is None:
         return None
-    if isinstance(size, tuple | list):
-        return tuple(whole_number(n, "size", least=0) for n in size)
-    return (whole_number(size, "size", least=0),)
+    lengths = size if isinstance(size, tuple | list) else (size,)
+    shape = tuple(whole_number(n, "size", least=0) for n in lengths)
+    if len(shape) > _MOST_AXES:
+        raise ParameterValueError(f"size must have at most {_MOST_AXES} axes, got {len(shape)}")
+    if prod(n for n in shape if n) > _MOST_ELEMENTS:
+        raise ParameterOverflowError(
+            f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {shown(size)}"
+        )
+    return shape
 
 
 def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
@@ -43,7 +63,7 @@ def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
     rule = f"{name} must be{' of' if name != 'dtype' else ''} an integer type or object"
     try:
         checked = np.dtype(dtype)
-    except (TypeError, ValueError):
+    except Exception:  # numpy asks objects for attributes, and for their repr
         raise ParameterTypeError(f"{rule}, got {shown(dtype)}") from None
     if checked.kind not in "iuO":
         raise ParameterTypeError(f"{rule}, got {checked}")
@@ -62,11 +82,14 @@ def _overlaps_itself(array: NDArray[Any]) -> bool:
 
 
 def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | None:
-    """Return `out`; it must be a writable array of the size given, none of its elements twice."""
+    """Return `out` as a plain array: writable, of the size given, none of its elements twice."""
     if out is None:
         return None
-    if not isinstance(out, np.ndarray):
-        raise ParameterTypeError(f"out must be a numpy array, got {type(out).__name__}")
+    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+        raise ParameterTypeError(
+            f"out must be a numpy array without a mask, got {type(out).__name__}"
+        )
+    out = out.view(np.ndarray)  # a matrix, say, has rules of its own for shapes
     if size is not None and out.shape != size:
         raise ParameterValueError(f"out must have the shape of size, {size}, got {out.shape}")
     if not out.flags.writeable:
@@ -78,10 +101,11 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
 
 def checked_method(method: object) -> Method:
     """Return `method`."""
-    if not isinstance(method, str) or method not in ("auto", "reference", "cells"):
-        raise ParameterValueError(
-            f"method must be 'auto', 'reference' or 'cells', got {shown(method)}"
-        )
+    rule = "method must be 'auto', 'reference' or 'cells'"
+    if not isinstance(method, str):
+        raise ParameterTypeError(f"{rule}, got {type(method).__name__}")
+    if method not in ("auto", "reference", "cells"):
+        raise ParameterValueError(f"{rule}, got {shown(method)}")
     return cast(Method, method)
 
 

@@ -5,6 +5,7 @@ The only module that imports scipy, and only when asked.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +18,12 @@ except ImportError as error:
     ) from error
 
 from . import _moments
+from ._parameters import exact_rational, shown
 from ._probability import float_value
-from .errors import ParameterTypeError
+from .errors import ParameterTypeError, ParameterValueError
 
 if TYPE_CHECKING:
+    from ._arguments import Size
     from .laws import _Law
 
 __all__ = ["ScipyLaw", "as_scipy"]
@@ -36,8 +39,16 @@ def as_scipy(law: _Law) -> ScipyLaw:
     return ScipyLaw(law)
 
 
+def _moved(law: _Law, loc: object) -> _Law:
+    """Return the law of loc more: exact where numpy's integers would wrap and floats round."""
+    exact = exact_rational(loc, "loc")
+    if exact.denominator != 1:
+        raise ParameterValueError(f"loc must be an integer, got {shown(exact)}")
+    return replace(law, mu=law._spec.mu + exact) if exact else law
+
+
 class ScipyLaw(rv_discrete):  # type: ignore[misc]
-    """scipy's machinery (loc, arrays, expect, frozen distributions) around a law.
+    """scipy's machinery (arrays, expect, frozen distributions) around a law; loc moves the law.
 
     Floats in, floats out, as everywhere in scipy: quantiles beyond 2**53 are rounded, where the
     law's own ppf and isf return Python integers.
@@ -94,13 +105,68 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         kurtosis = float_value(lambda bits: _moments.excess_kurtosis(spec, bits))
         return self.law.mean(), self.law.var(), skewness, kurtosis
 
+    # --- loc: where it is one integer the law moves, as scipy's k - loc may wrap or be rounded
+
+    def _at(self, loc: Any) -> tuple[ScipyLaw, Any]:
+        """Return the distribution moved by loc, and 0; or this one, and loc for scipy."""
+        try:
+            law = _moved(self.law, loc)
+        except (ParameterTypeError, ParameterValueError):  # scipy takes fractions, and arrays
+            return self, loc
+        return (self if law is self.law else ScipyLaw(law)), 0
+
+    def freeze(self, loc: Any = 0) -> Any:
+        """Return the distribution with loc, frozen."""
+        dist, loc = self._at(loc)
+        return rv_discrete.freeze(dist, loc=loc)
+
+    def pmf(self, k: Any, loc: Any = 0) -> Any:
+        """Return Pr[X = k]."""
+        dist, loc = self._at(loc)
+        return rv_discrete.pmf(dist, k, loc)
+
+    def logpmf(self, k: Any, loc: Any = 0) -> Any:
+        """Return log Pr[X = k]."""
+        dist, loc = self._at(loc)
+        return rv_discrete.logpmf(dist, k, loc)
+
+    def cdf(self, k: Any, loc: Any = 0) -> Any:
+        """Return Pr[X <= k]."""
+        dist, loc = self._at(loc)
+        return rv_discrete.cdf(dist, k, loc)
+
+    def logcdf(self, k: Any, loc: Any = 0) -> Any:
+        """Return log Pr[X <= k]."""
+        dist, loc = self._at(loc)
+        return rv_discrete.logcdf(dist, k, loc)
+
+    def sf(self, k: Any, loc: Any = 0) -> Any:
+        """Return Pr[X > k]."""
+        dist, loc = self._at(loc)
+        return rv_discrete.sf(dist, k, loc)
+
+    def logsf(self, k: Any, loc: Any = 0) -> Any:
+        """Return log Pr[X > k]."""
+        dist, loc = self._at(loc)
+        return rv_discrete.logsf(dist, k, loc)
+
+    def ppf(self, q: Any, loc: Any = 0) -> Any:
+        """Return the least k with Pr[X <= k] >= q."""
+        dist, loc = self._at(loc)
+        return rv_discrete.ppf(dist, q, loc)
+
+    def isf(self, q: Any, loc: Any = 0) -> Any:
+        """Return the least k with Pr[X > k] <= q."""
+        dist, loc = self._at(loc)
+        return rv_discrete.isf(dist, q, loc)
+
     # --- randomness: the operating system's, always
 
-    def rvs(self, *args: Any, **kwds: Any) -> Any:
-        """Draw exactly; loc and size as in scipy, random_state must be None."""
-        if kwds.get("random_state") is not None:
+    def rvs(self, loc: Any = 0, size: Size = None, random_state: None = None) -> Any:
+        """Draw exactly, as the law's own `sample`; random_state must be None."""
+        if random_state is not None:
             raise ParameterTypeError(_NO_RANDOM_STATE)
-        return super().rvs(*args, **kwds)
+        return _moved(self.law, loc).sample(size)
 
     @property
     def random_state(self) -> None:
@@ -113,13 +179,10 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
 
     @property
     def _random_state(self) -> Any:
-        # what scipy, and a frozen distribution, set and hand to _rvs, which has no use for it
+        # what scipy, and a frozen distribution, set; nothing has a use for it
         return _SCIPYS_NONE
 
     @_random_state.setter
     def _random_state(self, state: Any) -> None:
         if state is not _SCIPYS_NONE:
             raise ParameterTypeError(_NO_RANDOM_STATE)
-
-    def _rvs(self, *_: Any, size: Any = None, random_state: Any = None) -> Any:
-        return self.law.sample(size if size != () else None)

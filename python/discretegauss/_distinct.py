@@ -47,6 +47,14 @@ def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
     return flat if flat.dtype.kind in "iu" or flat.dtype in ("f2", "f4", "f8") else None
 
 
+def _has_hash(x: object) -> bool:
+    try:
+        hash(x)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 class Column:
     """The distinct values of one parameter.
 
@@ -78,14 +86,14 @@ class Column:
     ) -> None:
         #: Values as Fractions: at least those that are not small.
         self._exact: dict[int, Fraction] = {}
-        plain = _plain(array.ravel())
+        plain = heard(lambda: _plain(array.ravel()), array.size)
         self._sorted = plain is not None
         if plain is None:
             self._convert(array, name, exact)
             return
-        values, index = np.unique(plain, return_inverse=True)
+        values, index = heard(lambda: np.unique(plain, return_inverse=True), array.size)
         self.index = index.reshape(array.shape)
-        self.numbers, self.small = exact_words(values)
+        self.numbers, self.small = heard(lambda: exact_words(values), values.size)
         checked = self.small if least is None else self.small & (self.numbers[:, 0] >= least)
         for i in np.flatnonzero(~checked).tolist():
             self._exact[i] = exact(values[i].item())
@@ -93,9 +101,11 @@ class Column:
     def _convert(self, array: NDArray[Any], name: str, exact: Callable[[object], Fraction]) -> None:
         """Convert the distinct elements one by one."""
         places: dict[tuple[type, object], int] = {}
+        elements = heard(lambda: array.ravel().tolist(), array.size)
         try:  # the types keep True apart from 1
-            index = [places.setdefault((type(x), x), len(places)) for x in array.ravel().tolist()]
-        except TypeError:
+            index = [places.setdefault((type(x), x), len(places)) for x in elements]
+        except (TypeError, ValueError):  # x has no hash: a list, or a NaN that signals
+            exact(next(x for x in elements if not _has_hash(x)))
             raise ParameterTypeError(f"{name} must be a number or an array of numbers") from None
         self.index = np.array(index, np.int64).reshape(array.shape)
         self.numbers = np.ones((len(places), 2), np.int64)

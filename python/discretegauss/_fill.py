@@ -130,7 +130,7 @@ def _work_together(parts: _Parts, work: Callable[[], None], threads: int) -> Non
 def _fill_flat(
     out: NDArray[Any], fill_part: FillPart, first_piece: int, chunk: int, threads: int
 ) -> None:
-    """Fill `out`, one axis; zeros after an error."""
+    """Fill `out`, one axis; after an error zeros are where draws were."""
     threads = max(1, min(threads, out.size))
     parts = _Parts(out.size, threads)
     work = partial(_fill_parts, parts, fill_part, first_piece, chunk)
@@ -160,7 +160,7 @@ def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
-    """Fill `out`, any shape and layout, with independent draws; after an error its content is void.
+    """Fill `out`, any shape and layout, with independent draws; after an error it holds none.
 
     Parameters
     ----------
@@ -175,14 +175,13 @@ def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int
     """
     flat = _flat(out)
     drawn = np.empty(out.size, out.dtype.newbyteorder("=")) if flat is None else flat
-    try:
-        _fill_flat(
-            drawn, lambda i, j: law.fill(drawn[i:j], source), law.first_piece, law.chunk, threads
-        )
-        if flat is None:
+    _fill_flat(
+        drawn, lambda i, j: law.fill(drawn[i:j], source), law.first_piece, law.chunk, threads
+    )
+    if flat is None:
+        try:
             out[...] = drawn.reshape(out.shape)
-    finally:
-        if flat is None:
+        finally:
             drawn.fill(0)
 
 

@@ -63,7 +63,7 @@ def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, 
         ("beta", _checked_beta),
     )
     least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, 1)  # of a numerator that needs no check
-    columns = [
+    columns = [  # which hear Ctrl-C themselves: they call Python for what numpy has no type for
         Column(array, name, exact, numerator)
         for array, (name, exact), numerator in zip(arrays, checks, least, strict=True)
     ]
@@ -81,8 +81,11 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
     if isinstance(value, np.ndarray):
         if value.dtype.kind in "mMV":  # their elements would pass for integers
             raise ParameterTypeError(f"{name} must hold numbers, got dtype {value.dtype}")
-        return value if value.ndim else None
+        return np.asarray(value) if value.ndim else None
     if isinstance(value, list | tuple):
+        if any(map(_may_hold_several, set(map(type, value)))):
+            for item in value:  # numpy would look under masks, and take times for integers
+                as_array(item, name)
         try:
             return np.array(value, dtype=object)
         except ValueError:
@@ -90,6 +93,12 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         return as_array(np.asarray(value), name)
     return None
+
+
+def _may_hold_several(kind: type) -> bool:
+    return issubclass(kind, list | tuple) or (
+        hasattr(kind, "__array__") and not issubclass(kind, np.generic)
+    )
 
 
 def parameter_shape(

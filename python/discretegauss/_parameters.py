@@ -37,7 +37,12 @@ _MAX_TEXT = 4300
 _MAX_EXPONENT = 20000
 
 #: Decimal and Fraction would take more: underscores, digits of every script, "inf".
-_TEXT = re.compile(r"\s*[+-]?(\d+/\d+|(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?)\s*", re.ASCII)
+_TEXT = re.compile(
+    r"\s*[+-]?(\d+/\d+|(\d+(\.\d*)?|\.\d+)([eE][+-]?0*(?P<exponent>\d+))?)\s*", re.ASCII
+)
+
+_DECIMALS_EXPONENT = 18
+"""Digits of an exponent that Decimal takes."""
 
 _ACCEPTED = (
     "int, float, Fraction, Decimal, a string such as '1/3' or '0.1', or a numpy or gmpy2 number"
@@ -53,7 +58,10 @@ def shown(value: object) -> str:
         return (
             repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
         )
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # Python's limit of 4300 digits, or somebody else's __repr__
+        return f"an object of type {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -83,17 +91,17 @@ def _from_decimal(value: Decimal, name: str) -> Fraction:
 def _from_text(text: str, name: str) -> Fraction:
     if len(text) > _MAX_TEXT:
         raise ParameterOverflowError(f"{name} must have at most {_MAX_TEXT} characters as a string")
-    wrong = ParameterValueError(
-        f"{name} must be a number such as '1/3' or '0.1', got {shown(text)}"
-    )
-    if _TEXT.fullmatch(text) is None:
-        raise wrong
-    try:
-        return Fraction(text) if "/" in text else _from_decimal(Decimal(text), name)
-    except ParameterOverflowError:
-        raise
-    except ArithmeticError:  # 1/0, or an exponent too long for Decimal
-        raise wrong from None
+    match = _TEXT.fullmatch(text)
+    denominator = text.partition("/")[2]
+    if match is None or (denominator and int(denominator) == 0):
+        raise ParameterValueError(
+            f"{name} must be a number such as '1/3' or '0.1', got {shown(text)}"
+        )
+    if denominator:
+        return Fraction(text)
+    if len(match["exponent"] or "") >= _DECIMALS_EXPONENT:
+        raise _too_long(text, name)
+    return _from_decimal(Decimal(text), name)
 
 
 def _from_mpfr(value: Any, name: str) -> Fraction:
@@ -124,7 +132,8 @@ def exact_rational(value: object, name: str) -> Fraction:
     ParameterValueError
         If it is not finite, or a string that is no number.
     ParameterOverflowError
-        If its numerator or denominator is longer than `MAX_BITS`.
+        If its numerator or denominator is longer than `MAX_BITS`, or a decimal exponent beyond
+        20 000, whatever it multiplies.
 
     Examples
     --------

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Literal
 
 from ._parameters import shown
-from .errors import ParameterValueError
+from .errors import ParameterTypeError, ParameterValueError
 
 __all__ = ["Fill", "Source", "check_filled"]
 
-#: A caller's source of bits: it fills the buffer it is given.
+#: A caller's source of bits: it fills the buffer it is given, zeros at first, and returns None or
+#: its length.
 Fill = Callable[[memoryview], object]
 
 #: The operating system; a fresh ChaCha20 key from it in every call; a caller's function.
@@ -18,9 +20,13 @@ Source = Literal["getrandom", "chacha20"] | Fill
 
 
 def check_filled(returned: object, n: int) -> None:
-    """Refuse what a caller's source returned if it says that it did not fill all n bytes."""
-    if returned is not None and returned != n:
-        raise ParameterValueError(
-            "source must fill the whole buffer and return None (or the number of bytes), "
-            f"got {shown(returned) if isinstance(returned, int) else type(returned).__name__}"
-        )
+    """Refuse what a caller's source returned but None and n, which say that it filled all bytes."""
+    if returned is None:
+        return
+    rule = "source must fill the whole buffer and return None (or the number of bytes, an integer)"
+    try:
+        filled = operator.index(returned)  # type: ignore[arg-type]
+    except TypeError:
+        raise ParameterTypeError(f"{rule}, got {type(returned).__name__}") from None
+    if isinstance(returned, bool) or filled != n:
+        raise ParameterValueError(f"{rule}, got {shown(returned)} for {n} bytes")

@@ -18,6 +18,10 @@ _T = TypeVar("_T")
 #: What a thread takes of the address space: 8 MiB of stack, as Linux has it, and Python's own.
 _THREAD_BYTES = 9 * 2**20
 
+#: The least stack of a thread of ours, whatever threading.stack_size() is: four times what cell
+#: tables of the longest parameters were seen to need. Beyond its end the process would end.
+_LEAST_STACK = 2**20
+
 _SECONDS = 0.1
 
 
@@ -32,7 +36,9 @@ def require_room(n_threads: int) -> None:
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
             mmap.mmap(-1, n_threads * _THREAD_BYTES, flags=flags, prot=0).close()
         except (OSError, OverflowError):
-            raise MemoryError(f"no room for {n_threads} threads more") from None
+            raise MemoryError(
+                f"threads: the address space has no room for {n_threads} more"
+            ) from None
 
 
 class Worker:
@@ -45,18 +51,25 @@ class Worker:
     def __init__(self, call: Callable[[], None]) -> None:
         self._call = call
         self._at_work = _thread.allocate_lock()
-        self._started: list[int] = []  # the thread, and the process that it was started in
+        self._started: list[int] = []  # what the steps of a start returned, the last the process
 
     def start(self) -> None:
         """Make the call in a thread; RuntimeError if the process can have no more of them."""
         self._at_work.acquire()
+        size = threading.stack_size()  # the next thread's, whoever starts it; 0: the system's own
         # One call of C code, so that no signal handler runs, and forks, between the two: the child
-        # either starts a thread of its own or knows that it has none.
+        # either starts a thread of its own or knows that it has none. Nor does another thread run,
+        # and start its own with our stack or ours with its.
         steps: tuple[Callable[[], int], ...] = (
+            partial(threading.stack_size, max(size, _LEAST_STACK) if size else 0),
             partial(_thread.start_new_thread, self._run, ()),
+            partial(threading.stack_size, size),
             os.getpid,
         )
-        self._started.extend(map(operator.call, steps))
+        try:
+            self._started.extend(map(operator.call, steps))
+        finally:
+            threading.stack_size(size)  # where no thread could be started
 
     def _run(self) -> None:
         try:
@@ -69,7 +82,7 @@ class Worker:
 
         Signals are heard meanwhile, and a handler may fork: hence the timeout.
         """
-        while self._started and self._started[1] == os.getpid():
+        while self._started[3:] == [os.getpid()]:
             if self._at_work.acquire(timeout=_SECONDS):
                 self._at_work.release()
                 return

@@ -11,12 +11,12 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar, Final
 
-import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._arguments import Method, Size, checked_source
+from ._arguments import INT64, Method, Size, checked_source
 from ._engine import ScalarLaw, prepare_scalar
 from ._law_functions import LawFunctions
+from ._parameters import shown
 from ._source import Source
 from ._spec import Kind, Spec
 from .sampling import draw, exact_spec
@@ -24,11 +24,23 @@ from .sampling import draw, exact_spec
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian"]
 
 
-# The defaults of sample, each a single object: whoever gives none is recognised by identity.
-_INT64: Final = np.int64
+# The defaults of sample, and INT64, are single objects: whoever gives none is recognised by them.
 _AUTO: Final = "auto"
 _SYSTEM: Final = "getrandom"
 _ONE_THREAD: Final = 1
+
+
+def _written(value: Fraction) -> str:
+    """Return the repr of a number: what it means for short, if it is longer than Python writes."""
+    try:
+        return repr(value)
+    except ValueError:
+        return shown(value)
+
+
+def _unpickled(kind: type[_Law], *values: str) -> _Law:
+    """Return the law of numbers in hexadecimal."""
+    return kind(*(Fraction(*(int(n, 16) for n in value.split("/"))) for value in values))
 
 
 class _Law(LawFunctions):
@@ -55,14 +67,20 @@ class _Law(LawFunctions):
     def _draw_now(self) -> Callable[[], int]:
         return getattr(self._one, "draw_now", None) or partial(self._one.draw, "getrandom")
 
+    def __repr__(self) -> str:
+        values = (f"{f.name}={_written(getattr(self, f.name))}" for f in fields(self))
+        return f"{type(self).__name__}({', '.join(values)})"
+
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+        # in hexadecimal, which has no limit: protocols 0 and 1 write integers in decimal
+        values = (getattr(self, field.name) for field in fields(self))
+        return _unpickled, (type(self), *(f"{x.numerator:x}/{x.denominator:x}" for x in values))
 
     def sample(
         self,
         size: Size = None,
         *,
-        dtype: DTypeLike = _INT64,
+        dtype: DTypeLike = INT64,
         out: NDArray[Any] | None = None,
         method: Method = _AUTO,
         source: Source = _SYSTEM,
@@ -88,7 +106,7 @@ class _Law(LawFunctions):
         if (
             size is None
             and out is None
-            and dtype is _INT64
+            and dtype is INT64
             and method is _AUTO
             and threads is _ONE_THREAD
         ):
@@ -133,7 +151,7 @@ class _Law(LawFunctions):
         return as_scipy(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DiscreteGaussian(_Law):
     """The discrete Gaussian, P(x) ~ exp(-(x - mu)**2 / (2 sigma2)).
 
@@ -164,7 +182,7 @@ class DiscreteGaussian(_Law):
         object.__setattr__(self, "mu", spec.mu)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DiscreteLaplace(_Law):
     """The discrete Laplace, P(x) ~ exp(-abs(x - mu) / scale).
 
@@ -192,7 +210,7 @@ class DiscreteLaplace(_Law):
         object.__setattr__(self, "mu", spec.mu)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GeneralizedGaussian(_Law):
     """The discrete generalised Gaussian, P(x) ~ exp(-(abs(x - mu) / scale)**beta).
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._arguments import (
+    INT64,
     Method,
     Size,
     checked_dtype,
@@ -83,7 +84,7 @@ def draw(
     if (  # one draw with everything else left as it is: checked by these lines alone
         size is None
         and out is None
-        and dtype is np.int64
+        and dtype is INT64
         and isinstance(source, str)  # an array compares to an array
         and source in _OWN_SOURCES
         and type(threads) is int
@@ -98,8 +99,11 @@ def draw(
     n_threads = checked_threads(threads, bits)
     shape = checked_size(size)
     result = checked_out(out, shape)
-    kept_dtype = checked_dtype(dtype) if result is None else checked_dtype(result.dtype, "out")
+    kept_dtype = checked_dtype(dtype)
     if result is not None:
+        asked_dtype, kept_dtype = kept_dtype, checked_dtype(result.dtype, "out")
+        if dtype is not INT64 and asked_dtype != kept_dtype:
+            raise ParameterValueError(f"dtype must be that of out, {kept_dtype}, got {asked_dtype}")
         shape = result.shape
 
     given, name = (parameter, mu, beta), parameter_name(kind)
@@ -110,7 +114,7 @@ def draw(
     if all(array is None for array in as_arrays):
         laws = exact_spec(kind, *given)
         if shape is None:
-            if kept_dtype != np.int64:  # a Python int has room; another dtype was asked for
+            if dtype is not INT64:  # a Python int has room, but a dtype was asked for
                 require_fit(laws, kept_dtype, name)
             return _prepare_one(laws, method, bits).draw(bits)
         require_fit(laws, kept_dtype, name)
@@ -122,17 +126,13 @@ def draw(
         shape = parameter_shape(shape, arrays)
         laws = distinct_laws(kind, arrays, shape)
         require_all_fit(laws, kept_dtype, name)
-    result = np.empty(shape, kept_dtype) if out is None else out
-    try:
-        if isinstance(laws, Laws):
-            fill_laws(result, laws, method, bits, n_threads)
-        else:
-            fill_array(result, choose(laws, method, result.size, bits), bits, n_threads)
-    except BaseException:
-        if out is not None:  # a new array is not handed out
-            out.fill(0)
-        raise
-    return result
+    if result is None:
+        result = np.empty(shape, kept_dtype)
+    if isinstance(laws, Laws):
+        fill_laws(result, laws, method, bits, n_threads)
+    else:
+        fill_array(result, choose(laws, method, result.size, bits), bits, n_threads)
+    return result if out is None else out
 
 
 def discrete_gaussian(
@@ -140,7 +140,7 @@ def discrete_gaussian(
     size: Size = None,
     *,
     mu: Any = 0,
-    dtype: DTypeLike = np.int64,
+    dtype: DTypeLike = INT64,
     out: NDArray[Any] | None = None,
     method: Method = "auto",
     source: Source = "getrandom",
@@ -158,9 +158,12 @@ def discrete_gaussian(
     mu : number or array_like, optional
         The centre, any rational.
     dtype : dtype, optional
-        Integer type of the result, or object for Python integers of any size.
+        Integer type of the result, or object for Python integers of any size. One draw is a Python
+        integer in any case; if dtype is given, of a law that fits it.
     out : ndarray, optional
-        Array to fill and return instead of a new one; its shape and dtype hold.
+        Array to fill and return instead of a new one; its shape and dtype hold. Filled in C order;
+        in Fortran order if its memory is. After an error it holds zeros where it held draws, and
+        elsewhere what it held before.
     method : {"auto", "reference", "cells"}, optional
         How to draw: by Algorithms 1-3, by cell table, or whichever is faster for so many draws; the
         law is the same. With a source of your own, "auto" decides by the law and the number of
@@ -168,7 +171,7 @@ def discrete_gaussian(
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
-        buffer with independent uniform bytes.
+        buffer, zeros at first, with independent uniform bytes, and return None or their number.
     threads : int, optional
         How many threads fill the array.
 
@@ -228,7 +231,7 @@ def discrete_laplace(
     size: Size = None,
     *,
     mu: Any = 0,
-    dtype: DTypeLike = np.int64,
+    dtype: DTypeLike = INT64,
     out: NDArray[Any] | None = None,
     method: Method = "auto",
     source: Source = "getrandom",
@@ -282,7 +285,7 @@ def generalized_gaussian(
     size: Size = None,
     *,
     mu: Any = 0,
-    dtype: DTypeLike = np.int64,
+    dtype: DTypeLike = INT64,
     out: NDArray[Any] | None = None,
     method: Method = "auto",
     source: Source = "getrandom",
@@ -340,7 +343,7 @@ def geometric_exp(
     gamma: Any,
     size: Size = None,
     *,
-    dtype: DTypeLike = np.int64,
+    dtype: DTypeLike = INT64,
     out: NDArray[Any] | None = None,
     method: Method = "auto",
     source: Source = "getrandom",
@@ -430,15 +433,16 @@ def bernoulli_exp(
     >>> dg.bernoulli_exp("1/2", size=3).dtype
     dtype('bool')
     """
-    if out is not None and (not isinstance(out, np.ndarray) or out.dtype != np.bool_):
-        raise ParameterTypeError("out must be a numpy array of bool")
+    flags = checked_out(out, None)
+    if flags is not None and flags.dtype != np.bool_:
+        raise ParameterTypeError(f"out must be a numpy array of bool, got {flags.dtype}")
     result = draw(
         Kind.BERNOULLI_EXP,
         gamma,
         Fraction(0),
         size=size,
         dtype=np.uint8,
-        out=None if out is None else out.view(np.uint8),
+        out=None if flags is None else flags.view(np.uint8),
         method=method,
         source=source,
         threads=threads,

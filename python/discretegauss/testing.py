@@ -21,8 +21,8 @@ class TapeSource:
 
     Parameters
     ----------
-    tape : bytes
-        What draws read. Reading beyond its end raises EOFError.
+    tape : bytes, bytearray or memoryview
+        What draws read; of a memoryview a copy. Reading beyond its end raises EOFError.
 
     Examples
     --------
@@ -35,10 +35,10 @@ class TapeSource:
     True
     """
 
-    def __init__(self, tape: bytes) -> None:
+    def __init__(self, tape: bytes | bytearray | memoryview) -> None:
         if not isinstance(tape, bytes | bytearray | memoryview):
             raise ParameterTypeError(f"tape must be bytes, got {type(tape).__name__}")
-        self.tape = tape
+        self.tape = bytes(tape) if isinstance(tape, memoryview) else tape  # of any items and axes
         self.used = 0
 
     def __call__(self, buffer: memoryview) -> None:

@@ -7,6 +7,7 @@ What a parameter means is seen from a tape: equal numbers give equal draws from 
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from inputs import Function, each_centred, each_function, label, must_not_draw, tape
 
 import discretegauss as dg
+from discretegauss._parameters import exact_rational
 from discretegauss.errors import (
     DiscreteGaussError,
     ParameterOverflowError,
@@ -436,6 +438,17 @@ def test_an_exponent_that_decimal_does_not_take_is_too_long() -> None:
     for text in ("1e", "e99999999999999999999", "1e9999999999999999999x", "1 e9999999999999999999"):
         with pytest.raises(ParameterValueError, match=r"\bmu\b"):
             dg.discrete_gaussian(1, mu=text, source=must_not_draw)
+
+
+def test_texts_are_read_whatever_python_limits_its_own_reading_to() -> None:
+    quotient = "+1/" + "7" * 700
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(640)
+    try:
+        exact = exact_rational(quotient, "sigma2"), exact_rational("7" * 700, "sigma2")
+    finally:
+        sys.set_int_max_str_digits(limit)
+    assert exact == (Fraction(quotient), Fraction("7" * 700))
 
 
 def test_errors_of_values_without_a_repr() -> None:

@@ -38,7 +38,7 @@ _MAX_EXPONENT = 20000
 
 #: Decimal and Fraction would take more: underscores, digits of every script, "inf".
 _TEXT = re.compile(
-    r"\s*[+-]?(\d+/\d+|(\d+(\.\d*)?|\.\d+)([eE][+-]?0*(?P<exponent>\d+))?)\s*", re.ASCII
+    r"\s*[+-]?(\d+/0*[1-9]\d*|(\d+(\.\d*)?|\.\d+)([eE][+-]?0*(?P<exponent>\d+))?)\s*", re.ASCII
 )
 
 _DECIMALS_EXPONENT = 18
@@ -92,13 +92,15 @@ def _from_text(text: str, name: str) -> Fraction:
     if len(text) > _MAX_TEXT:
         raise ParameterOverflowError(f"{name} must have at most {_MAX_TEXT} characters as a string")
     match = _TEXT.fullmatch(text)
-    denominator = text.partition("/")[2]
-    if match is None or (denominator and int(denominator) == 0):
+    if match is None:
         raise ParameterValueError(
             f"{name} must be a number such as '1/3' or '0.1', got {shown(text)}"
         )
-    if denominator:
-        return Fraction(text)
+    if "/" in text:
+        quotient = gmpy2.mpq(
+            text.strip().removeprefix("+")
+        )  # whatever sys.set_int_max_str_digits says
+        return Fraction(int(quotient.numerator), int(quotient.denominator))
     if len(match["exponent"] or "") >= _DECIMALS_EXPONENT:
         raise _too_long(text, name)
     return _from_decimal(Decimal(text), name)

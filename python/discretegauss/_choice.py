@@ -56,23 +56,22 @@ def cells_from(spec: Spec) -> int:
     benchmarks/throughput.py --bulk --only crossing``:
 
     ========================  ============  ======
-    Gaussian, sigma = 1                240     280
-    10                                 780    1000
-    30                                3700    2600
-    100                               7900    8000
-    1000, 10**4, 10**6           8100-8200    8000
-    10**9 (GMP)                       1800    1428
-    10**50 (GMP)                      1200     960
-    Laplace, scale = 1                 900     900
-    10                                3500    3600
-    100                              15600   18000
-    1000, 10**6, 10**12        17600-18500   18000
-    10**50 (GMP)                      3300    2698
+    Gaussian, sigma = 1                270     290
+    10                                 750    1100
+    30                                3300    2900
+    100                              11900    9200
+    1000, 10**6              11300 - 11700   11500
+    10**9 (GMP)                       2500    2053
+    10**50 (GMP)                      1700    1382
+    Laplace, scale = 1                 930     900
+    10                                3100    3600
+    100                              20400   18000
+    10**6                            17300   18000
     ========================  ============  ======
     """
     whole = spec.parameter.numerator // spec.parameter.denominator
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        crossing = min(8000, 200 + 80 * isqrt(min(whole, 10**6)))
+        crossing = min(11_500, 200 + 90 * isqrt(min(whole, 10**6)))
     else:
         crossing = min(18_000, 600 + 300 * min(whole, 100))
     if _outgrows_words(spec):

@@ -251,17 +251,40 @@ def test_the_extension_loads(elf: Elf, order: str) -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+ \d+\.\d+\.\d+\S*\n", run.stdout)
 
 
-def test_the_extension_is_what_draws() -> None:
-    """The package uses the extension unless told not to: nothing on the way to it fails unseen."""
+def engine_under(value: str | None) -> subprocess.CompletedProcess[str]:
+    """An interpreter that prints its engine, under a value of DISCRETEGAUSS_PURE_PYTHON."""
     environment = {k: v for k, v in os.environ.items() if k != "DISCRETEGAUSS_PURE_PYTHON"}
-    run = subprocess.run(
+    if value is not None:
+        environment["DISCRETEGAUSS_PURE_PYTHON"] = value
+    return subprocess.run(
         [sys.executable, "-c", "import discretegauss; print(discretegauss.build_info()['engine'])"],
         capture_output=True,
         text=True,
         check=False,
         env=environment,
     )
+
+
+def test_the_extension_is_what_draws() -> None:
+    """The package uses the extension unless told not to: nothing on the way to it fails unseen."""
+    run = engine_under(None)
     assert run.stdout == "native\n", run.stderr
+
+
+@pytest.mark.parametrize(("value", "engine"), [("", "native"), ("0", "native"), ("1", "python")])
+def test_the_variable_chooses_the_engine(value: str, engine: str) -> None:
+    """DISCRETEGAUSS_PURE_PYTHON=1 chooses the twin; 0 and nothing do not."""
+    assert engine_under(value).stdout == f"{engine}\n"
+
+
+@pytest.mark.parametrize("value", ["no", "false", "true", "yes", "2", " 1", "00", "\u0661"])
+def test_the_variable_takes_no_other_value(value: str) -> None:
+    """What is neither 0 nor 1 is refused at import; the message has the name, rule and value."""
+    run = engine_under(value)
+    assert run.returncode == 1
+    assert run.stdout == ""
+    rule = "ParameterValueError: DISCRETEGAUSS_PURE_PYTHON must be 1 or 0, got "
+    assert run.stderr.splitlines()[-1].endswith(rule + ascii(value))
 
 
 def test_the_licences_are_in_the_package() -> None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ast
 import importlib.metadata
+import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -197,6 +199,46 @@ def test_the_extension_needs_no_float(elf: Elf) -> None:
     libm = {"cbrt", "ceil", "exp", "expm1", "floor", "ldexp", "lgamma", "log", "log1p", "log2"}
     libm |= {"pow", "rint", "round", "sqrt", "trunc", "nearbyint", "fmod", "frexp"}
     assert calls & libm == set()  # some C libraries contain libm
+
+
+# --- what the compiler is told ---------------------------------------------------------------
+
+
+def last_flags(cflags: str, build: Path) -> dict[str, str]:
+    """The flag of each family that counts, the last, in the commands that compile the core."""
+    subprocess.run(
+        ["cmake", "-S", str(CSRC.parent), "-B", str(build), "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+        + [f"-DPython_EXECUTABLE={sys.executable}"],
+        env=os.environ | {"CFLAGS": cflags},
+        check=True,
+        capture_output=True,
+    )
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    assert len(commands) > 20
+    families = ("_FORTIFY_SOURCE", "-fstack-protector")
+    found = [
+        {name: flag for name in families for flag in entry["command"].split() if name in flag}
+        for entry in commands
+    ]
+    assert all(one == found[0] for one in found)
+    return found[0]
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
+@pytest.mark.parametrize(
+    "flag",
+    [
+        *("-D_FORTIFY_SOURCE=1", "-D_FORTIFY_SOURCE=3", "-Wp,-D_FORTIFY_SOURCE=3"),
+        *("-U_FORTIFY_SOURCE", "-fstack-protector-all"),
+    ],
+)
+def test_hardening_that_the_user_names_is_left_alone(flag: str, tmp_path: Path) -> None:
+    """CFLAGS with a level of a hardening get it, and the other hardenings are as without it."""
+    ours = last_flags("", tmp_path / "ours")
+    assert ours["_FORTIFY_SOURCE"] in {"-D_FORTIFY_SOURCE=2", "-D_FORTIFY_SOURCE=3"}
+    assert ours["-fstack-protector"] == "-fstack-protector-strong"
+    name = next(name for name in ours if name in flag)
+    assert last_flags(flag, tmp_path / "theirs") == ours | {name: flag}
 
 
 # --- the package as installed ----------------------------------------------------------------

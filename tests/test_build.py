@@ -14,6 +14,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from types import ModuleType
 
@@ -206,9 +207,9 @@ def test_the_extension_needs_no_float(elf: Elf) -> None:
 
 def last_flags(cflags: str, build: Path) -> dict[str, str]:
     """The flag of each family that counts, the last, in the commands that compile the core."""
+    options = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DPython_EXECUTABLE={sys.executable}"]
     subprocess.run(
-        ["cmake", "-S", str(CSRC.parent), "-B", str(build), "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
-        + [f"-DPython_EXECUTABLE={sys.executable}"],
+        ["cmake", "-S", str(CSRC.parent), "-B", str(build), *options],
         env=os.environ | {"CFLAGS": cflags},
         check=True,
         capture_output=True,
@@ -239,6 +240,38 @@ def test_hardening_that_the_user_names_is_left_alone(flag: str, tmp_path: Path) 
     assert ours["-fstack-protector"] == "-fstack-protector-strong"
     name = next(name for name in ours if name in flag)
     assert last_flags(flag, tmp_path / "theirs") == ours | {name: flag}
+
+
+# --- what is packed --------------------------------------------------------------------------
+
+
+def packed(tree: Path, to: Path) -> set[str]:
+    """The files of a source distribution of the tree, which is unpacked there."""
+    script = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", script, str(to)], cwd=tree, check=True)
+    (archive,) = to.glob("*.tar.gz")
+    subprocess.run(["tar", "-xzf", str(archive), "-C", str(to)], check=True)
+    with tarfile.open(archive) as files:
+        return {name.partition("/")[2] for name in files.getnames()}
+
+
+def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> None:
+    """What lies about in a tree, and git would not ignore, is not packed; what is ours all is."""
+    names = packed(CSRC.parent, tmp_path / "clean")
+    ours = "benchmarks cmake csrc docs examples licenses python tests CMakeLists.txt pyproject.toml"
+    ours += " README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE .gitignore .clang-format"
+    assert {name.partition("/")[0] for name in names} == {*ours.split(), "PKG-INFO"}
+    assert {"csrc/include/discretegauss.h", "cmake/GmpMpfr.cmake", "examples/flights.csv"} <= names
+    assert {"python/discretegauss/py.typed", "tests/vectors/vectors.json"} <= names
+
+    (tree,) = (path for path in (tmp_path / "clean").iterdir() if path.is_dir())
+    for lies_about in (
+        *(".env", "secret.csv", "core", "core.4711", "id_rsa", "my-env/lib/site.py", "csrc2/a.c"),
+        *("tests/.env", "python/.netrc", "csrc/core", "examples/.secret/key", "docs/.notes.md.swp"),
+    ):
+        (tree / lies_about).parent.mkdir(exist_ok=True, parents=True)
+        (tree / lies_about).write_text("secret")
+    assert packed(tree, tmp_path / "dirty") == names
 
 
 # --- the package as installed ----------------------------------------------------------------

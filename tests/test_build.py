@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import ast
 import importlib.metadata
+import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from types import ModuleType
 
@@ -199,6 +202,78 @@ def test_the_extension_needs_no_float(elf: Elf) -> None:
     assert calls & libm == set()  # some C libraries contain libm
 
 
+# --- what the compiler is told ---------------------------------------------------------------
+
+
+def last_flags(cflags: str, build: Path) -> dict[str, str]:
+    """The flag of each family that counts, the last, in the commands that compile the core."""
+    options = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DPython_EXECUTABLE={sys.executable}"]
+    subprocess.run(
+        ["cmake", "-S", str(CSRC.parent), "-B", str(build), *options],
+        env=os.environ | {"CFLAGS": cflags},
+        check=True,
+        capture_output=True,
+    )
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    assert len(commands) > 20
+    families = ("_FORTIFY_SOURCE", "-fstack-protector")
+    found = [
+        {name: flag for name in families for flag in entry["command"].split() if name in flag}
+        for entry in commands
+    ]
+    assert all(one == found[0] for one in found)
+    return found[0]
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
+@pytest.mark.parametrize(
+    "flag",
+    [
+        *("-D_FORTIFY_SOURCE=1", "-D_FORTIFY_SOURCE=3", "-Wp,-D_FORTIFY_SOURCE=3"),
+        *("-U_FORTIFY_SOURCE", "-fstack-protector-all"),
+    ],
+)
+def test_hardening_that_the_user_names_is_left_alone(flag: str, tmp_path: Path) -> None:
+    """CFLAGS with a level of a hardening get it, and the other hardenings are as without it."""
+    ours = last_flags("", tmp_path / "ours")
+    assert ours["_FORTIFY_SOURCE"] in {"-D_FORTIFY_SOURCE=2", "-D_FORTIFY_SOURCE=3"}
+    assert ours["-fstack-protector"] == "-fstack-protector-strong"
+    name = next(name for name in ours if name in flag)
+    assert last_flags(flag, tmp_path / "theirs") == ours | {name: flag}
+
+
+# --- what is packed --------------------------------------------------------------------------
+
+
+def packed(tree: Path, to: Path) -> set[str]:
+    """The files of a source distribution of the tree, which is unpacked there."""
+    script = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", script, str(to)], cwd=tree, check=True)
+    (archive,) = to.glob("*.tar.gz")
+    subprocess.run(["tar", "-xzf", str(archive), "-C", str(to)], check=True)
+    with tarfile.open(archive) as files:
+        return {name.partition("/")[2] for name in files.getnames()}
+
+
+def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> None:
+    """What lies about in a tree, and git would not ignore, is not packed; what is ours all is."""
+    names = packed(CSRC.parent, tmp_path / "clean")
+    ours = "benchmarks cmake csrc docs examples licenses python tests CMakeLists.txt pyproject.toml"
+    ours += " README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE .gitignore .clang-format"
+    assert {name.partition("/")[0] for name in names} == {*ours.split(), "PKG-INFO"}
+    assert {"csrc/include/discretegauss.h", "cmake/GmpMpfr.cmake", "examples/flights.csv"} <= names
+    assert {"python/discretegauss/py.typed", "tests/vectors/vectors.json"} <= names
+
+    (tree,) = (path for path in (tmp_path / "clean").iterdir() if path.is_dir())
+    for lies_about in (
+        *(".env", "secret.csv", "core", "core.4711", "id_rsa", "my-env/lib/site.py", "csrc2/a.c"),
+        *("tests/.env", "python/.netrc", "csrc/core", "examples/.secret/key", "docs/.notes.md.swp"),
+    ):
+        (tree / lies_about).parent.mkdir(exist_ok=True, parents=True)
+        (tree / lies_about).write_text("secret")
+    assert packed(tree, tmp_path / "dirty") == names
+
+
 # --- the package as installed ----------------------------------------------------------------
 
 
@@ -251,17 +326,40 @@ def test_the_extension_loads(elf: Elf, order: str) -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+ \d+\.\d+\.\d+\S*\n", run.stdout)
 
 
-def test_the_extension_is_what_draws() -> None:
-    """The package uses the extension unless told not to: nothing on the way to it fails unseen."""
+def engine_under(value: str | None) -> subprocess.CompletedProcess[str]:
+    """An interpreter that prints its engine, under a value of DISCRETEGAUSS_PURE_PYTHON."""
     environment = {k: v for k, v in os.environ.items() if k != "DISCRETEGAUSS_PURE_PYTHON"}
-    run = subprocess.run(
+    if value is not None:
+        environment["DISCRETEGAUSS_PURE_PYTHON"] = value
+    return subprocess.run(
         [sys.executable, "-c", "import discretegauss; print(discretegauss.build_info()['engine'])"],
         capture_output=True,
         text=True,
         check=False,
         env=environment,
     )
+
+
+def test_the_extension_is_what_draws() -> None:
+    """The package uses the extension unless told not to: nothing on the way to it fails unseen."""
+    run = engine_under(None)
     assert run.stdout == "native\n", run.stderr
+
+
+@pytest.mark.parametrize(("value", "engine"), [("", "native"), ("0", "native"), ("1", "python")])
+def test_the_variable_chooses_the_engine(value: str, engine: str) -> None:
+    """DISCRETEGAUSS_PURE_PYTHON=1 chooses the twin; 0 and nothing do not."""
+    assert engine_under(value).stdout == f"{engine}\n"
+
+
+@pytest.mark.parametrize("value", ["no", "false", "true", "yes", "2", " 1", "00", "\u0661"])
+def test_the_variable_takes_no_other_value(value: str) -> None:
+    """What is neither 0 nor 1 is refused at import; the message has the name, rule and value."""
+    run = engine_under(value)
+    assert run.returncode == 1
+    assert run.stdout == ""
+    rule = "ParameterValueError: DISCRETEGAUSS_PURE_PYTHON must be 1 or 0, got "
+    assert run.stderr.splitlines()[-1].endswith(rule + ascii(value))
 
 
 def test_the_licences_are_in_the_package() -> None:

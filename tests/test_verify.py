@@ -6,8 +6,11 @@ of ``python -m discretegauss.verify`` and 200 random laws.
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -212,6 +215,27 @@ def test_the_program_reports_wrong_tables_by_its_exit_code(
     )
     assert verifier.main([]) == 1
     assert "1 wrong or not proven" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("where", ["a full disk", "a closed pipe"])
+def test_results_that_cannot_be_written_are_no_wrong_table(where: str) -> None:
+    """Where nobody reads the results, the exit code is one of its own, with one line of why."""
+    if where == "a full disk":
+        stdout = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reader, stdout = os.pipe()
+        os.close(reader)
+    run = subprocess.run(
+        [sys.executable, "-m", "discretegauss.verify"],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(stdout)
+    assert run.returncode == 3
+    assert run.stderr.startswith("python -m discretegauss.verify: cannot write the results: ")
+    assert run.stderr.count("\n") == 1
 
 
 def test_a_number_of_random_laws_below_0_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,10 @@
 #if DG_ISA_X86_64
 #include <immintrin.h>
 
+#ifndef __OPTIMIZE__ /* gcc's gathers are macros then, which convert a mask to char */
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
+
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX512
 
 enum { GROUP = 8, FEW = 3 };

@@ -11,6 +11,11 @@
  *  - no random state outlives a call: what a call took from its source and did not use is wiped.
  *
  *  No function here aborts, prints, retries silently or falls back to other randomness.
+ *
+ *  Stack: every call needs a stack with 256 KiB to spare, and what a caller's source uses. The longest
+ *  parameters take up to some 210 KiB, ordinary ones up to 100 KiB, much of it to wipe. With less the
+ *  call ends the process (SIGSEGV at the stack's end): it cannot be told from within. Threads have
+ *  128 KiB by default with musl, and what pthread_attr_setstacksize says.
  */
 #ifndef DISCRETEGAUSS_H
 #define DISCRETEGAUSS_H

@@ -1,7 +1,7 @@
 """The two engines that draw: the compiled core, or its twin in plain Python.
 
 An engine makes a law ready (`prepare`) and draws from it. The environment variable
-DISCRETEGAUSS_PURE_PYTHON forces the twin; it also serves where the extension module is missing.
+DISCRETEGAUSS_PURE_PYTHON=1 forces the twin; it also serves where the extension module is missing.
 """
 
 from __future__ import annotations
@@ -33,8 +33,16 @@ __all__ = [
     "prepare_scalar",
 ]
 
+
+def _plain_python_is_forced() -> bool:
+    value = os.environ.get("DISCRETEGAUSS_PURE_PYTHON", "")
+    if value not in ("", "0", "1"):
+        raise ParameterValueError(f"DISCRETEGAUSS_PURE_PYTHON must be 1 or 0, got {value!a}")
+    return value == "1"
+
+
 native: Any = None
-if not os.environ.get("DISCRETEGAUSS_PURE_PYTHON"):
+if not _plain_python_is_forced():
     try:
         from . import _native_laws as native
     except ModuleNotFoundError as error:

@@ -21,12 +21,14 @@ certain; they end, because exp of an algebraic number other than 0 is never rati
 exponent is 0 the weight is taken as exactly 1.
 
 Needs python-flint (``pip install discretegauss[verify]``). Exit codes: 0 all proven, 1 a table is
-wrong or not proven, 2 wrong arguments or no python-flint.
+wrong or not proven, 2 wrong arguments or no python-flint, 3 the results could not be written (a
+full disk, a pipe that nobody reads), which says nothing about the tables.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import time
@@ -276,6 +278,10 @@ def verify(table: Table) -> Proven:
     return Proven(table.last_block - table.first_block + 1, len(table.full), len(table.arcs))
 
 
+def _print(line: str) -> None:
+    print(line, flush=True)  # what cannot be written is an error here, not when Python ends
+
+
 def _run(cases: Iterable[Spec]) -> int:
     n_right = n_wrong = n_refused = n_arcs = 0
     start = time.perf_counter()
@@ -284,15 +290,15 @@ def _run(cases: Iterable[Spec]) -> int:
             proven = verify(copy_out(spec))
         except ParameterValueError:
             n_refused += 1
-            print(f"no table: {described(spec)}")
+            _print(f"no table: {described(spec)}")
         except VerificationError as error:
             n_wrong += 1
-            print(f"WRONG: {described(spec)}: {error}\n  {spec!r}")
+            _print(f"WRONG: {described(spec)}: {error}\n  {spec!r}")
         else:
             n_right += 1
             n_arcs += proven.arcs
-            print(f"proven: {described(spec)} ({proven.blocks} blocks, {proven.arcs} arcs)")
-    print(
+            _print(f"proven: {described(spec)} ({proven.blocks} blocks, {proven.arcs} arcs)")
+    _print(
         f"{n_right} tables proven ({n_arcs} arcs), {n_wrong} wrong or not proven, "
         f"{n_refused} without a table, {time.perf_counter() - start:.0f} s"
     )
@@ -316,7 +322,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"python -m discretegauss.verify needs {advice}", file=sys.stderr)
             return 2
     rng = random.SystemRandom()  # which laws are looked at; a wrong one is printed in full
-    return _run([*fixed_cases(), *random_cases(options.random, rng)])
+    try:
+        return _run([*fixed_cases(), *random_cases(options.random, rng)])
+    except OSError as error:
+        # Else the interpreter tries to write the rest when it ends, and complains again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        message = f"cannot write the results: {error.strerror}"
+        print(f"python -m discretegauss.verify: {message}", file=sys.stderr)
+        return 3
 
 
 if __name__ == "__main__":

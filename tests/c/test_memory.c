@@ -127,6 +127,8 @@ static const memory_case cases[] = {
      LONGEST / 2, 0},
     {"generalised", DG_GENERALIZED_GAUSSIAN, WORDS, 2, 1, 0, 0, 1},
     {"generalised, long", DG_GENERALIZED_GAUSSIAN, WORDS, LONGEST, LONGEST / 2, 0, 0, LONGEST},
+    {"generalised, all long", DG_GENERALIZED_GAUSSIAN, WORDS, LONGEST, LONGEST, LONGEST, LONGEST,
+     LONGEST},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

@@ -1,0 +1,225 @@
+"""Nothing is imported in the middle of a call: ``import discretegauss`` loads all that draws need.
+
+An import takes a lock. A process forked beside one inherits the lock, held for ever, and a signal
+handler that asks for the same module meets it half made. numpy loads some of its own modules at
+their first use, so a call may import without an import statement.
+
+Each scenario runs in a fresh interpreter: elsewhere pytest has imported everything already. What
+imports by its nature is not here: `as_scipy`, `pld`, `dp_event`, figures and the verifier, each of
+which needs a package that is optional.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import discretegauss as dg
+
+OPTIONAL = {"as_scipy", "pld", "dp_event"}
+
+
+def urandom(buffer: memoryview) -> None:
+    buffer[:] = os.urandom(len(buffer))
+
+
+Calls = Iterator[tuple[str, Callable[[], object]]]
+
+
+def draws() -> Calls:
+    """Each function, with what each of its arguments may be."""
+    options: list[dict[str, Any]] = [
+        {},
+        {"size": 5},
+        {"size": (5, 1000)},
+        {"size": 5, "dtype": object},
+        {"size": 5, "dtype": ">i2"},
+        {"out": np.zeros((3, 4), np.int8).T},
+        {"size": 5000, "threads": 2},
+        {"size": 5, "source": urandom},
+        {"size": 5, "source": "chacha20"},
+        {"size": 5, "method": "cells"},
+        {"size": 5, "method": "reference"},
+    ]
+    parameters: list[object] = [
+        *(1, 0.5, "1/3", Fraction(5, 2), Decimal("2.5"), np.float64(0.1), np.longdouble(3)),
+        *([1, "1/2"], [[1, 2], [3]], [1, -1]),
+        *(np.arange(1, 4), np.array([0.5, 2]), np.array([1, 2], object), np.array(["1"])),
+    ]
+    functions: list[Callable[..., object]] = [
+        dg.discrete_gaussian,
+        dg.discrete_laplace,
+        partial(dg.generalized_gaussian, beta=3),
+        dg.geometric_exp,
+        dg.bernoulli_exp,
+    ]
+    for function in functions:
+        yield from ((f"{function} {more}", partial(function, 1, **more)) for more in options)
+        yield from ((f"{function} {p!r}", partial(function, p)) for p in parameters)
+
+
+def law_methods() -> Calls:
+    """Every method of every law, of one number and of many."""
+    laws = [
+        dg.DiscreteGaussian(100),
+        dg.DiscreteGaussian(10**40),
+        dg.DiscreteLaplace("5/2", mu="1/3"),
+        dg.GeneralizedGaussian(10, 3),
+    ]
+    arguments: list[tuple[object, ...]] = [(), (3,), (0.5,), ("1/2",), (np.arange(100),)]
+    arguments.append((np.linspace(0.1, 0.9, 5),))
+    for law in laws:
+        yield f"repr of {law}", partial(repr, law)
+        for name in {name for name in dir(law) if name[0] != "_"} - OPTIONAL:
+            method = getattr(law, name)
+            if not callable(method):
+                continue
+            for given in arguments:
+                for more in ({}, {"bounds": True}):
+                    if takes(method, *given, **more):
+                        yield f"{law}.{name}{given}{more}", partial(method, *given, **more)
+
+
+def calculus() -> Calls:
+    """Every function of `privacy` and `utility`, with every set of arguments that it takes."""
+    law, laplace = dg.DiscreteGaussian(100), dg.DiscreteLaplace(3)
+    given: list[tuple[object, ...]] = [
+        *((law, 0.5), (laplace, "0.5"), (dg.GeneralizedGaussian(10, 3), 1), (law,), (laplace,)),
+        *((0.1, 1e-6), (1, 2), (1,)),
+    ]
+    budgets: list[dict[str, Any]] = [
+        *({"rho": 0.1}, {"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}),
+        {"epsilon": 1, "delta": 1e-6, "queries": 2},
+        {"queries": 2},
+    ]
+    for module in (dg.privacy, dg.utility):
+        for name in set(module.__all__) - OPTIONAL:
+            function = getattr(module, name)
+            for some in [*given, ()]:
+                for more in [*budgets, {}]:
+                    if takes(function, *some, **more):
+                        yield f"{name}{some}{more}", partial(function, *some, **more)
+
+
+def takes(function: Callable[..., object], *given: object, **more: object) -> bool:
+    try:
+        inspect.signature(function).bind(*given, **more)
+    except TypeError:
+        return False
+    return True
+
+
+# --- scenarios, each in an interpreter of its own: they print what they found -------------------
+
+
+def what_calls_import() -> dict[str, Any]:
+    """Which call loaded which modules; how many calls were made, and how many were refused."""
+    found, n_calls, n_refused = {}, 0, 0
+    for calls in (draws, law_methods, calculus):
+        for name, call in calls():
+            before = set(sys.modules)
+            n_calls += 1
+            try:
+                call()
+            except (TypeError, ValueError, OverflowError, RuntimeError):
+                n_refused += 1  # also what is said to a wrong argument imports nothing
+            if added := set(sys.modules) - before:
+                found[name] = sorted(added)
+    return {"imported": found, "calls": n_calls, "refused": n_refused}
+
+
+def fork_beside_the_first_draw() -> list[int]:
+    """The exit codes of children that draw, forked beside the first draw of the process."""
+
+    def draw() -> None:
+        dg.discrete_gaussian([1, 4])
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    children = []
+    for _ in range(8):
+        time.sleep(0.001)
+        pid = os.fork()
+        if pid == 0:
+            draw()
+            os._exit(0)
+        children.append(pid)
+    thread.join()
+    return [os.waitpid(pid, 0)[1] for pid in children]
+
+
+def signal_in_the_first_draw() -> list[str]:
+    """What a handler got that draws in the middle of the process's first draw."""
+    got: list[str] = []
+
+    def handler(_signal: int, _frame: object) -> None:
+        try:
+            got.append(str(dg.discrete_gaussian([1, 4]).shape))
+        except Exception as error:
+            got.append(repr(error))
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+
+    signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+    deadline = time.monotonic() + 0.05
+    while time.monotonic() < deadline:
+        dg.discrete_gaussian([1, 4])
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return got
+
+
+# --- tests ------------------------------------------------------------------------------------
+
+
+def run(scenario: Callable[[], object]) -> Any:
+    """Run a scenario in a fresh interpreter; one that hangs is ended with its children."""
+    command = [sys.executable, "-W", "ignore", __file__, scenario.__name__]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            output, _ = process.communicate(timeout=60)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0
+    return json.loads(output)
+
+
+def test_no_call_imports_anything() -> None:
+    """No draw, method of a law or function of `privacy` and `utility` adds to sys.modules."""
+    result = run(what_calls_import)
+    assert result["imported"] == {}
+    assert result["calls"] - result["refused"] > 300  # the calls are, for the most part, right
+
+
+def test_a_child_forked_beside_the_first_draw_can_draw() -> None:
+    """No lock of an import is held where a thread draws for the first time and another forks."""
+    assert run(fork_beside_the_first_draw) == [0] * 8
+
+
+def test_a_handler_can_draw_inside_the_first_draw() -> None:
+    """A signal handler that draws in the middle of a process's first draw gets its draws."""
+    got = run(signal_in_the_first_draw)
+    assert got
+    assert set(got) == {"(2,)"}
+
+
+def main() -> None:
+    """Run the scenario of the first argument."""
+    json.dump(globals()[sys.argv[1]](), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -216,7 +216,7 @@ def last_flags(cflags: str, build: Path) -> dict[str, str]:
     )
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     assert len(commands) > 20
-    families = ("_FORTIFY_SOURCE", "-fstack-protector")
+    families = ("_FORTIFY_SOURCE", "-fstack-protector", "stack-clash-protection")
     found = [
         {name: flag for name in families for flag in entry["command"].split() if name in flag}
         for entry in commands
@@ -230,7 +230,7 @@ def last_flags(cflags: str, build: Path) -> dict[str, str]:
     "flag",
     [
         *("-D_FORTIFY_SOURCE=1", "-D_FORTIFY_SOURCE=3", "-Wp,-D_FORTIFY_SOURCE=3"),
-        *("-U_FORTIFY_SOURCE", "-fstack-protector-all"),
+        *("-U_FORTIFY_SOURCE", "-fstack-protector-all", "-fno-stack-clash-protection"),
     ],
 )
 def test_hardening_that_the_user_names_is_left_alone(flag: str, tmp_path: Path) -> None:
@@ -238,6 +238,7 @@ def test_hardening_that_the_user_names_is_left_alone(flag: str, tmp_path: Path) 
     ours = last_flags("", tmp_path / "ours")
     assert ours["_FORTIFY_SOURCE"] in {"-D_FORTIFY_SOURCE=2", "-D_FORTIFY_SOURCE=3"}
     assert ours["-fstack-protector"] == "-fstack-protector-strong"
+    assert ours["stack-clash-protection"] == "-fstack-clash-protection"
     name = next(name for name in ours if name in flag)
     assert last_flags(flag, tmp_path / "theirs") == ours | {name: flag}
 

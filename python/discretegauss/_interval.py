@@ -286,7 +286,7 @@ def relative_width_below(a: Interval, bits: int) -> bool:
 
 
 def float_at_most(x: Real) -> float:
-    """Return the largest float that is at most x; -inf below the most negative one.
+    """Return the largest float that is at most x; -inf below the most negative one; never -0.0.
 
     Examples
     --------
@@ -297,16 +297,16 @@ def float_at_most(x: Real) -> float:
     while near > x:
         near = math.nextafter(near, -math.inf)
     following = math.nextafter(near, math.inf)
-    return following if following <= x else near
+    return (following if following <= x else near) + 0.0  # -0.0 + 0.0 is 0.0
 
 
 def float_at_least(x: Real) -> float:
-    """Return the smallest float that is at least x; inf above the largest one."""
+    """Return the smallest float that is at least x; inf above the largest one; never -0.0."""
     near = float(x)
     while near < x:
         near = math.nextafter(near, math.inf)
     preceding = math.nextafter(near, -math.inf)
-    return preceding if preceding >= x else near
+    return (preceding if preceding >= x else near) + 0.0
 
 
 def float_nearest(a: Interval) -> float:

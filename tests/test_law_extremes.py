@@ -118,11 +118,6 @@ def test_the_widest_laws_have_quantiles_and_moments(beta: Any) -> None:
     assert wide.entropy() - narrow.entropy() == pytest.approx(970 * math.log(10))
 
 
-def test_a_quantile_that_would_take_hours_is_refused() -> None:
-    with pytest.raises(ArithmeticError, match="more than minutes"):
-        GG(10**15000, 10**4).ppf(0.3)
-
-
 def test_the_tail_bound_of_the_flattest_laws_is_that_of_the_uniform() -> None:
     """Once 1/2 nearly everywhere, in 14 seconds of beta = 10**3000, and never of 10**9000."""
     for beta in (10**9, 10**300, 10**3000, 10**9000):

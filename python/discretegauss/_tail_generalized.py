@@ -36,13 +36,13 @@ _INFINITY = gmpy2.inf()
 #: Fewer terms than this are not worth a piece of their own.
 _FEWEST_FLAT = 4
 
-#: From this beta on growing circles start too far from mu to be worth it; there is a flat piece.
+#: From this beta on growing circles start too far from mu, if that is not in the flat piece.
 _STEEP = 1000
 
 #: An explicit term takes about 20 microseconds; Euler-Maclaurin with p terms 600 + 3 p**2.
 _EXPLICIT_COST, _INTEGRAL_COST, _SQUARE_COST = 20.0, 600.0, 3.0
 
-#: Nobody waits longer. Quantiles of scales beyond 10**4500 and beta beyond 10**3 would.
+#: Nobody waits longer. It takes tens of thousands of bits more than the scale has.
 _MOST_COST = 1e8
 
 
@@ -216,7 +216,7 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
     if explicit_cost <= _INTEGRAL_COST:
         return best
     best_cost = explicit_cost
-    for radius, clear in _circles(shape, d, bits, log_d, log_phi, log_s, beta):
+    for radius, clear in _circles(shape, d, bits, flat, log_d, log_phi, log_s):
         start = max(0, math.ceil(clear * radius - d))
         flat_part = min(flat, start)
         log_r, log_y_by_s = log_of(radius), log_of((d + start) / shape.scale)
@@ -259,26 +259,29 @@ def _circles(
     shape: Shape,
     d: Fraction,
     bits: int,
+    flat: int,
     log_d: float,
     log_phi: float,
     log_s: float,
-    beta: float,
 ) -> list[tuple[Fraction, Fraction]]:
     """Return radii r to try, and how many r Euler-Maclaurin then starts away from mu.
 
     exp(-2 pi r) is below 2**-bits, and r not far beyond the decay length. Where that is long,
-    circles that grow need to reach 2**-bits only in units of it; see `_growth` for how near to mu.
+    circles that grow need to reach 2**-bits only in units of it; see `_growth` for how near to mu:
+    there few terms come before them, or flat ones.
     """
+    clear = max(Fraction(2), Fraction(9, 10) * shape.beta)
     radii = [Fraction(bits * twentieths, 20) for twentieths in (3, 4, 6, 10, 16)]
     if d > bits:
+        beta = float(min(shape.beta, Fraction(10) ** 300))
         log_top = min(log_d, _log_length(log_d, log_phi, log_s, beta) + 3) - _LOG_2
         top = Fraction(2) ** math.floor(log_top / _LOG_2)
-        radii += [top / 2**i for i in range(6) if top / 2**i > bits]
+        growing = Fraction(2) ** math.floor((log_d - log_of(clear)) / _LOG_2 - 1e-6)
+        radii += [r for r in (*(top / 2**i for i in range(6)), growing) if r > bits]
     circles = [(radius, Fraction(2)) for radius in radii]
     long = int(log_s / _LOG_2)
-    if d <= bits and long > 16 and beta < _STEEP:
+    if long > 16 and (flat > clear * bits or (d <= bits and shape.beta < _STEEP)):
         fewer = max(40, bits - long)
-        clear = max(Fraction(2), Fraction(9, 10) * shape.beta)
         circles += [(Fraction(fewer * twentieths, 20), clear) for twentieths in (4, 6, 10, 16)]
     return circles
 

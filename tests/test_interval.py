@@ -223,3 +223,14 @@ def test_relative_widths() -> None:
     assert relative_width_below(at.rational(0), 10**6)
     assert not relative_width_below(Interval(at.rational(-1).lower, at.rational(1).upper), 1)
     assert not relative_width_below(Interval(at.rational(1).lower, gmpy2.inf()), 1)
+
+
+@pytest.mark.parametrize("bits", [10, 60, 400])
+@pytest.mark.parametrize("exponent", [1, 5, 29, 31, 60, 199, 201, 300])
+def test_gamma_of_a_tiny_number_is_gamma_of_it_with_more_bits(bits: int, exponent: int) -> None:
+    """By the logarithm of gamma(1 + a) up to a**2, where that is below a unit."""
+    for a in (F(1, 2**exponent), F(3, 2 ** (exponent + 2))):
+        value, more = arithmetic(bits).gamma(a), arithmetic(1000).gamma(a)
+        assert relative_width_below(value, bits - 4)
+        assert value.lower <= more.lower
+        assert more.upper <= value.upper

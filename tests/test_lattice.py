@@ -19,7 +19,7 @@ from mpmath import mp, mpf
 
 from discretegauss import _tail_gaussian
 from discretegauss._euler_maclaurin import _bernoulli_even
-from discretegauss._incomplete_gamma import scaled_gamma
+from discretegauss._incomplete_gamma import _gamma, scaled_gamma
 from discretegauss._interval import Interval, arithmetic, relative_width_below
 from discretegauss._lattice import (
     canonical,
@@ -246,6 +246,43 @@ def test_a_far_tail_of_thousands_of_bits_is_not_summed_term_by_term(
         assert relative_width_below(gaussian_tail(F(10**1000), rate * 10**1000, 4000), 4000)
 
 
+@pytest.mark.parametrize("exponent", [3, 5, 6, 30, 1000])
+@pytest.mark.parametrize("bits", [60, 150, 3400])
+def test_tails_of_wide_laws_are_the_closed_forms(exponent: int, bits: int) -> None:
+    """From mu on, and near it: beta = 1 is a geometric series, beta = 2 half a theta function.
+
+    To many bits, which take hundreds of corrections; and of wide laws, by circles that grow.
+    """
+    scale = F(10**exponent)
+    laplace = Spec(Kind.DISCRETE_LAPLACE, scale)
+    for d in (F(0), F(1, 3), F(20)):
+        tail = generalized_tail(Shape(scale, F(1)), d, bits)
+        assert relative_width_below(tail, bits)
+        assert overlap(tail, tail_ratio(laplace, math.ceil(d), bits + 20))
+    tail = generalized_tail(Shape(scale, F(2)), F(0), bits)
+    at = arithmetic(bits + 40)
+    _, total = normaliser(Spec(Kind.DISCRETE_GAUSSIAN, scale**2 / 2), bits + 20)
+    assert relative_width_below(tail, bits)
+    assert overlap(tail, at.scale(at.shift(total, 1), F(1, 2)))
+
+
+@pytest.mark.parametrize("beta", [F(1001, 1000), F(3, 2), F(3), F(100), F(999)], ids=str)
+@pytest.mark.parametrize("exponent", [5, 10, 100])
+def test_more_bits_tell_the_same_of_wide_laws(beta: F, exponent: int) -> None:
+    """With and without weights, near mu; with more bits other circles are chosen."""
+    shape = Shape(F(10**exponent, 7), beta)
+    for power in (0, 1, 2, 3, 4, beta):
+        for d in (F(0), F(1, 3), F(200, 7)):
+            few, many = (generalized_tail(shape, d, bits, power) for bits in (60, 250))
+            assert relative_width_below(few, 50)
+            assert overlap(few, many)
+
+
+def test_a_tail_that_would_take_hours_is_refused() -> None:
+    with pytest.raises(ArithmeticError, match="more than minutes"):
+        generalized_tail(Shape(F(10**15000), F(10**4)), F(0), 60000)
+
+
 def test_beta_1_and_2_are_the_laplace_and_the_gaussian() -> None:
     assert canonical(Spec(Kind.GENERALIZED_GAUSSIAN, F(3), F(1, 2), F(1))) == Spec(
         Kind.DISCRETE_LAPLACE, F(3), F(1, 2)
@@ -346,6 +383,16 @@ def test_the_incomplete_gamma_function_is_mpmaths(a: F, x: F, bits: int) -> None
         )
         assert encloses(value, expected, expected * mpf(2) ** -300)
     assert relative_width_below(value, bits)
+
+
+@pytest.mark.parametrize("a", [F(1, 3), F(1000, 1001), F(1, 10**7)])
+@pytest.mark.parametrize("bits", [3900, 4100, 9000])
+def test_the_gamma_function_of_many_bits_is_mpmaths(a: F, bits: int) -> None:
+    value = _gamma(a, bits)
+    with mp.workprec(bits + 60):
+        expected = mpmath.gamma(mpq(a))
+        assert encloses(value, expected, expected * mpf(2) ** -(bits + 40))
+    assert relative_width_below(value, bits - 4)
 
 
 def test_the_nearest_integer_is_the_upper_of_two() -> None:

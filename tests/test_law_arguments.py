@@ -152,3 +152,53 @@ def test_long_vectors_of_wide_laws_are_right_to_one_in_10_to_the_14(law: Any, na
     slack = 1e-14 * np.abs(upper) + 5e-324
     assert (values[some] >= lower - slack).all()
     assert (values[some] <= upper + slack).all()
+
+
+NARROW = ("1/100", "1/150", "1/200", "1/300", "1/5000", "1e-9")
+WIDE = ("1e100", "1e102", "1e205", "1e250", "8e270")
+MUS = ("0", "1/3", "1/2", "-7/1000", "499999/1000000", "0.5000000000000000000001")
+
+
+@pytest.mark.parametrize("make", [G, L])
+@pytest.mark.parametrize("parameter", [*NARROW, *WIDE])
+@pytest.mark.parametrize("mu", MUS)
+def test_vectors_of_the_narrowest_and_widest_laws_are_right(
+    make: Any, parameter: Any, mu: str
+) -> None:
+    """Where log P(X = 0) is far below 2**-53, and where P(X = 0) exp(-512) is below all floats."""
+    law = make(parameter, mu)
+    ks = np.arange(-20, 21)
+    for name in ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"):
+        function = getattr(law, name)
+        values = function(ks)
+        lower, upper = function(ks, bounds=True)
+        slack = 1e-14 * np.minimum(np.abs(lower), np.abs(upper)) + 5e-324
+        assert (values >= lower - slack).all(), name
+        assert (values <= upper + slack).all(), name
+
+
+@pytest.mark.parametrize("law", [G(3), G("1/2000", "1/2"), G(10**9), L(3), GG(5, 3)], ids=str)
+def test_numpys_error_state_is_the_callers_own(law: Any) -> None:
+    """Underflow on the way to a small number is no error of the caller's."""
+    arrays = [
+        np.arange(-400, 400) * max(1, int(law.std()) // 8),
+        *(np.array([np.nan, np.inf, -np.inf, 0.5, 3] * 5, t) for t in ("f2", "f4", "f8", "g")),
+    ]
+    probabilities = np.array([0, 5e-324, 1e-300, 0.3, 1, 2, np.nan, np.inf] * 3)
+    for name in ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"):
+        function = getattr(law, name)
+        for array in [probabilities] if name in ("ppf", "isf") else arrays:
+            expected = function(array)
+            with np.errstate(all="raise"):
+                assert np.array_equal(function(array), expected, equal_nan=True)
+                assert np.geterr()["under"] == "raise"
+
+
+def test_there_is_no_negative_zero() -> None:
+    """The float next to a tiny negative number is 0.0, of a logarithm as of a variance."""
+    law = G("1e-300")
+    zeros = [law.var(), law.std(), law.entropy(), law.mean(), law.logpmf(0), law.logcdf(9)]
+    zeros += [*law.logpmf(0, bounds=True)[1:], *law.logcdf([0, 1]), G(1).logsf(-(10**4))]
+    zeros += [*law.logcdf(np.arange(30)), G("1e-6").logpmf(np.arange(30))[0]]
+    assert [math.copysign(1, zero) for zero in zeros] == [1] * len(zeros)
+    assert not any(zeros)

@@ -108,6 +108,24 @@ def test_a_quantile_that_no_bits_decide_is_refused() -> None:
     assert (law.ppf("0.19"), law.ppf("0.21")) == (-2, -1)
 
 
+@pytest.mark.parametrize("beta", ["1.001", "3/2", 3])
+def test_the_widest_laws_have_quantiles_and_moments(beta: Any) -> None:
+    """Once without end, beyond 3300 bits: to 15 digits they are those of a narrower law."""
+    narrow, wide = GG(10**30, beta), GG(10**1000, beta)
+    for q in (1e-30, 0.3, 0.75):
+        assert wide.ppf(q) // 10**985 == narrow.ppf(q) // 10**15
+        assert wide.cdf(wide.ppf(q), bounds=True)[1] >= q
+    assert wide.entropy() - narrow.entropy() == pytest.approx(970 * math.log(10))
+
+
+def test_the_tail_bound_of_the_flattest_laws_is_that_of_the_uniform() -> None:
+    """Once 1/2 nearly everywhere, in 14 seconds of beta = 10**3000, and never of 10**9000."""
+    for beta in (10**9, 10**300, 10**3000, 10**9000):
+        bounds = GG("7/2", beta).tail_bound([1, 2, 4, 5])
+        # the tail of the uniform law on -7/2..7/2 beyond k - 1
+        assert bounds.tolist() == pytest.approx([1 / 2, 5 / 14, 1 / 14, 0])
+
+
 def test_the_entropy_of_a_flat_law_is_that_of_the_uniform() -> None:
     """log of the number of integers, less what the edges do."""
     assert GG("5/2", 10**30).entropy() == math.log(5)

@@ -15,6 +15,8 @@ abs(g^(2p)(x)) <= (2p)!/r**(2p) M(x) with M(x) the maximum of abs(g) on the circ
     abs(R) <= 4 (2p)!/(2 pi r)**(2p) integral of M                          (*)
 
 which for 2p about 2 pi r is about exp(-2 pi r), and takes few terms if r may be much larger.
+Discs that grow with x, of radius (x/y) r at x >= y, do as well: the integral is then that of
+(y/x)**(2p) M(x), which is no more than about y max M / (2p - 1) however long g takes to fall.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ from ._interval import Arithmetic, Interval
 
 __all__ = ["corrections", "log_of", "log_remainder_factor", "remainder_factor", "terms_for"]
 
-#: No more correction terms than this: direct sums take over long before.
-MAX_TERMS = 256
+#: By then p terms, at a cost of p**2 products, take minutes.
+_MOST_TERMS = 2**14
 
 
 @lru_cache(maxsize=16)
@@ -95,10 +97,11 @@ def log_remainder_factor(terms: int, log_radius: float) -> float:
 def terms_for(log_radius: float, log_goal: float) -> int | None:
     """Return the fewest terms whose remainder factor is at most exp(log_goal), or None.
 
-    The factor falls with the number p of terms as long as 2p < 2 pi r.
+    The factor falls with the number p of terms as long as 2p < 2 pi r. There it is at most about
+    exp(-2p), so that more terms than the goal has nats are never needed.
     """
-    low, high = 0, MAX_TERMS
-    if log_radius < math.log(MAX_TERMS / math.pi):
+    low, high = 0, max(8, math.ceil(min(-log_goal, _MOST_TERMS)))
+    if log_radius < math.log(high / math.pi):
         high = int(math.pi * math.exp(log_radius))
     if high < 1 or log_remainder_factor(high, log_radius) > log_goal:
         return None

@@ -176,7 +176,7 @@ class LawFunctions:
         ArithmeticError
             If q is so near to a value of the distribution function that 2**18 bits do not tell on
             which side: of no float, unless the law is nearly uniform (beta above 10**5) and q a
-            simple fraction.
+            simple fraction. Or if it would take more than minutes.
 
         Examples
         --------

@@ -78,7 +78,8 @@ def evaluate(function: PointFunction, spec: Spec, k: object, *, bounds: bool) ->
     array = as_array(k, "k")
     if array is None:
         return _at_number(function, spec, k, bounds=bounds)
-    lower, upper = _at_array(function, spec, array.ravel(), bounds=bounds)
+    with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
+        lower, upper = _at_array(function, spec, array.ravel(), bounds=bounds)
     if bounds:
         return lower.reshape(array.shape), upper.reshape(array.shape)
     return lower.reshape(array.shape)

@@ -175,8 +175,12 @@ def tail_bound(spec: Spec, m: int, bits: int) -> Interval:
     x = phi_at(spec, m - 1, arithmetic(2 * bits + 40))
     # from here on exp(-x) is below all floats, and e**x Gamma(a, x) <= x**(a - 1) at most 1
     far = x.lower > _FAR
+    root_bits = 2 * bits + 40 + a.denominator.bit_length()
+    x_to_a = None if gaussian else arithmetic(root_bits).rational(distance / spec.parameter)
     scaled = (
-        Interval(at.rational(0).lower, at.rational(1).upper) if far else scaled_gamma(a, x, bits)
+        Interval(at.rational(0).lower, at.rational(1).upper)
+        if far
+        else scaled_gamma(a, x, bits, x_to_a)
     )
     tail = at.scale(at.div(at.mul(scaled, at.exp(at.neg(x))), at.gamma(a)), Fraction(1, 2))
     root = at.sqrt(at.rational(2 * spec.parameter)) if gaussian else at.rational(spec.parameter)

@@ -37,8 +37,9 @@ def quantiles(spec: Spec, q: object, *, upper: bool) -> Any:
     array = as_array(q, "q")
     if array is None:
         return _shown(_quantile(spec, _level(q, "q", upper=upper)))
-    given, places = _distinct(array.ravel())
-    found = _looked_up(spec, given, upper=upper)
+    with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
+        given, places = _distinct(array.ravel())
+        found = _looked_up(spec, given, upper=upper)
     results = [
         _quantile(spec, _level(value, "q", upper=upper)) if known is None else known
         for value, known in zip(given.tolist(), found, strict=True)

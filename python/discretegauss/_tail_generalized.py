@@ -36,8 +36,14 @@ _INFINITY = gmpy2.inf()
 #: Fewer terms than this are not worth a piece of their own.
 _FEWEST_FLAT = 4
 
+#: From this beta on growing circles start too far from mu, if that is not in the flat piece.
+_STEEP = 1000
+
 #: An explicit term takes about 20 microseconds; Euler-Maclaurin with p terms 600 + 3 p**2.
 _EXPLICIT_COST, _INTEGRAL_COST, _SQUARE_COST = 20.0, 600.0, 3.0
+
+#: Nobody waits longer. It takes tens of thousands of bits more than the scale has.
+_MOST_COST = 1e8
 
 
 class Shape(NamedTuple):
@@ -210,8 +216,8 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
     if explicit_cost <= _INTEGRAL_COST:
         return best
     best_cost = explicit_cost
-    for radius in _radii(d, bits, log_d, log_phi, log_s, beta):
-        start = max(0, math.ceil(2 * radius - d))
+    for radius, clear in _circles(shape, d, bits, flat, log_d, log_phi, log_s):
+        start = max(0, math.ceil(clear * radius - d))
         flat_part = min(flat, start)
         log_r, log_y_by_s = log_of(radius), log_of((d + start) / shape.scale)
         log_growth = _log_growth(log_y_by_s, log_r, log_s, beta)
@@ -223,6 +229,8 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
         if cost < best_cost:
             guard = int(2 * max(0.0, log_growth - log_tail) / _LOG_2)
             best, best_cost = _Plan(flat_part, start, radius, terms, guard), cost
+    if best_cost * (1 + bits / 1000) > _MOST_COST:  # numbers of many bits take so much longer
+        raise ArithmeticError(f"a tail to {bits} bits would take more than minutes")
     return best
 
 
@@ -247,16 +255,35 @@ def _log_of_explicit_terms(
     return log_from + (v if v > 30 else math.log(math.expm1(v)) if v > 0 else -math.inf)
 
 
-def _radii(
-    d: Fraction, bits: int, log_d: float, log_phi: float, log_s: float, beta: float
-) -> list[Fraction]:
-    """Return radii to try: exp(-2 pi r) below 2**-bits, and not far beyond the decay length."""
+def _circles(
+    shape: Shape,
+    d: Fraction,
+    bits: int,
+    flat: int,
+    log_d: float,
+    log_phi: float,
+    log_s: float,
+) -> list[tuple[Fraction, Fraction]]:
+    """Return radii r to try, and how many r Euler-Maclaurin then starts away from mu.
+
+    exp(-2 pi r) is below 2**-bits, and r not far beyond the decay length. Where that is long,
+    circles that grow need to reach 2**-bits only in units of it; see `_growth` for how near to mu:
+    there few terms come before them, or flat ones.
+    """
+    clear = max(Fraction(2), Fraction(9, 10) * shape.beta)
     radii = [Fraction(bits * twentieths, 20) for twentieths in (3, 4, 6, 10, 16)]
     if d > bits:
+        beta = float(min(shape.beta, Fraction(10) ** 300))
         log_top = min(log_d, _log_length(log_d, log_phi, log_s, beta) + 3) - _LOG_2
         top = Fraction(2) ** math.floor(log_top / _LOG_2)
-        radii += [top / 2**i for i in range(6) if top / 2**i > bits]
-    return radii
+        growing = Fraction(2) ** math.floor((log_d - log_of(clear)) / _LOG_2 - 1e-6)
+        radii += [r for r in (*(top / 2**i for i in range(6)), growing) if r > bits]
+    circles = [(radius, Fraction(2)) for radius in radii]
+    long = int(log_s / _LOG_2)
+    if long > 16 and (flat > clear * bits or (d <= bits and shape.beta < _STEEP)):
+        fewer = max(40, bits - long)
+        circles += [(Fraction(fewer * twentieths, 20), clear) for twentieths in (4, 6, 10, 16)]
+    return circles
 
 
 def _log_length(log_y: float, log_phi: float, log_s: float, beta: float) -> float:
@@ -281,14 +308,18 @@ def _log_growth(log_y_by_s: float, log_r: float, log_s: float, beta: float) -> f
     if log_missing + log_phi_x > _LOG_LARGEST:
         return math.inf
     far = math.exp(log_missing + log_phi_x)
-    far += min(log_x - math.log(beta) - log_phi_x - log_kappa, log_s - log_kappa / beta)
+    log_integral = min(log_x - math.log(beta) - log_phi_x - log_kappa, log_s - log_kappa / beta)
     if log_x_by_s == log_y_by_s:
-        return far
+        # of power beta the whole is beta times less
+        return far + min(log_integral, log_x + math.log(beta))
+    far += log_integral
     beyond = beta * (log_x_by_s + math.log1p(t))
     return max(far, 2 * math.exp(min(beyond, _LOG_LARGEST)) + log_x) + _LOG_2
 
 
-def _growth(shape: Shape, y: Fraction, radius: Fraction, power: Fraction | int) -> Interval:
+def _growth(
+    shape: Shape, y: Fraction, radius: Fraction, terms: int, power: Fraction | int
+) -> Interval:
     """Return a bound on the integral of M from y on, in units of f(y); radius <= y/2.
 
     M(x) is the maximum of abs((z/s)**e f(z)) on the circle of radius r around x, as in
@@ -302,6 +333,10 @@ def _growth(shape: Shape, y: Fraction, radius: Fraction, power: Fraction | int) 
 
     y <= x < X, if there are such: Re phi(z) >= -abs(phi(z)) >= -phi(x + r), so M(x) is at most
     ((X + r)/s)**e exp(phi(X + r)).
+
+    Where there are none, also with circles of radius t x, t = r/y, around all x: the same bound
+    c (x/s)**e exp(-k phi(x)) on M(x) holds, as t is what it was. On x >= y it is largest where
+    phi(x) = v = max(phi(y), e/(beta k)), and (y/x)**(2p) integrates to y/(2p - 1).
     """
     e = Fraction(power)
     end = max(y, Fraction(9, 10) * shape.beta * radius)
@@ -315,6 +350,11 @@ def _growth(shape: Shape, y: Fraction, radius: Fraction, power: Fraction | int) 
     x = at.mul(kappa, phi_end)
     integral = at.mul(at.exp(at.sub(phi_y, x)), scaled_gamma(a, x, 40))
     total = at.div(at.scale(integral, shape.scale / shape.beta), at.power(kappa, a))
+    if end == y:
+        peak = at.div(at.rational(e / shape.beta), kappa)
+        v = Interval(max(phi_y.lower, peak.lower), max(phi_y.upper, peak.upper))
+        highest = at.mul(at.power(v, e / shape.beta), at.exp(at.sub(phi_y, at.mul(kappa, v))))
+        total = min(total, at.scale(highest, y / (2 * terms - 1)), key=lambda bound: bound.upper)
     total = at.mul(total, at.power(at.rational(1 + t), e))
     if end > y:
         bound = at.exp(at.add(phi_y, phi(shape, end + radius, at)))
@@ -371,7 +411,7 @@ def _euler_maclaurin(
         arithmetic(64)
         .mul(
             remainder_factor(terms, radius, arithmetic(64)),
-            _growth(shape, y, radius, power),
+            _growth(shape, y, radius, terms, power),
         )
         .upper
     )

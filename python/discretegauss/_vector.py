@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ._interval import Interval, arithmetic, float_nearest
 from ._lattice import canonical, mirrored, nearest_integer, tail_ratio
-from ._probability import Tail, float_value, kept_normaliser, probability
+from ._probability import Tail, float_value, kept_normaliser, logpmf, probability
 from ._spec import Kind, Spec
 from ._vector_tails import gaussian_tail_ratios
 
@@ -91,6 +91,12 @@ def _pair(value: Interval) -> _Pair:
     return _Pair(high, float_nearest(at.shift(value, -Fraction(high))))
 
 
+def _factor(value: Interval) -> _Pair:
+    """Return high and low with value = high (1 + low); twice 0 for what is 0 as a float."""
+    high, low = _pair(value)
+    return _Pair(high, low / high if high else 0.0)
+
+
 def _split(a: _Floats | float) -> tuple[_Floats | float, _Floats | float]:
     """Return a as a sum of two floats of 26 bits."""
     c = 134217729.0 * a  # 2**27 + 1
@@ -117,15 +123,15 @@ def _sum(a: _Floats, b: _Floats) -> tuple[_Floats, _Floats]:
 
 
 class _Constants(NamedTuple):
-    """Of a law, each good to some 100 bits."""
+    """Of a law, each good to some 100 bits, log P(X = m0) to a float."""
 
     m0: int
     rate: _Pair  # 1/(2 sigma2), or 1/scale
     offset: _Pair  # (m0 - mu)/sigma2, or 2 abs(m0 - mu)/scale
     side: int  # of the integers for which the Laplace's offset counts
-    p0: _Pair  # P(X = m0)
-    p0_small: _Pair  # the same times exp(-512)
-    log_total: _Pair  # -log P(X = m0)
+    p0: _Pair  # P(X = m0), as high (1 + low)
+    p0_small: _Pair  # the same times exp(-512); 0 of very wide laws
+    log_p0: float
 
 
 @lru_cache(maxsize=64)
@@ -145,9 +151,10 @@ def _constants(spec: Spec) -> _Constants:
         _pair(at.rational(rate)),
         _pair(at.rational(offset)),
         side,
-        _pair(p0),
-        _pair(at.mul(p0, at.exp(at.rational(-512)))),
-        _pair(at.log(total)),
+        _factor(p0),
+        _factor(at.mul(p0, at.exp(at.rational(-512)))),
+        # of a narrow law it is tiny, and takes more bits
+        float_value(lambda bits: logpmf(spec, m0, bits)),
     )
 
 
@@ -187,17 +194,15 @@ def _pmf(spec: Spec, xs: _Integers) -> tuple[_Floats, _Bools]:
     far = high > 600
     # high - 512 is exact; past 1024 the result is 0 whatever the rest
     exponential = np.exp(-(np.minimum(high, 1024.0) - np.where(far, 512.0, 0.0)))
-    scaled = exponential * (
-        1.0 + (np.where(far, c.p0_small.low / c.p0_small.high, c.p0.low / c.p0.high) - low)
-    )
+    scaled = exponential * (1.0 + (np.where(far, c.p0_small.low, c.p0.low) - low))
     return scaled * np.where(far, c.p0_small.high, c.p0.high), good
 
 
 def _logpmf(spec: Spec, xs: _Integers) -> tuple[_Floats, _Bools]:
     c = _constants(spec)
     high, low, good = _exponents(spec, c, xs)
-    # both parts are at least 0: nothing cancels
-    return -((high + c.log_total.high) + (low + c.log_total.low)), good
+    # both parts are at most 0: nothing cancels
+    return (c.log_p0 - high) - low, good
 
 
 # --- tails

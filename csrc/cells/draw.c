@@ -112,7 +112,8 @@ static void fetch_ahead(const destination *to, size_t n, size_t left, fill_state
     const size_t most = DG_BITS_CAPACITY * to->stride;
     const uint8_t *end = to->out + (n_bytes < most ? n_bytes : most);
     dg_fetch *fetch = &state->bits->fetch;
-    if (fetch->next < to->out) { /* of the same array, or NULL */
+    /* a stream is one fill's, so next points to this array */
+    if (fetch->next == NULL || fetch->next < to->out) {
         fetch->next = to->out;
     }
     fetch->n_lines = fetch->next < end ? (size_t)(end - fetch->next) / DG_CACHE_LINE : 0;

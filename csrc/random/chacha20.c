@@ -4,11 +4,9 @@
 #include "base/wipe.h"
 #include "random/chacha20_kernels.h"
 
-const dg_chacha20_kernel *dg_chacha20_kernel_for(dg_isa isa)
+/** Requires: isa is available. */
+static const dg_chacha20_kernel *kernel_of(dg_isa isa)
 {
-    if (!dg_isa_available(isa)) {
-        return NULL;
-    }
 #if DG_ISA_X86_64
     switch (isa == DG_ISA_AUTO ? dg_isa_best() : isa) {
     case DG_ISA_AVX512_VBMI2:
@@ -19,8 +17,15 @@ const dg_chacha20_kernel *dg_chacha20_kernel_for(dg_isa isa)
     default:
         break;
     }
+#else
+    (void)isa;
 #endif
     return &dg_chacha20_portable;
+}
+
+const dg_chacha20_kernel *dg_chacha20_kernel_for(dg_isa isa)
+{
+    return dg_isa_available(isa) ? kernel_of(isa) : NULL;
 }
 
 static uint32_t load32(const uint8_t bytes[4])
@@ -69,8 +74,7 @@ bool dg_chacha20_blocks_isa(uint8_t *out, size_t n_blocks, const uint8_t key[DG_
 void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
                         uint64_t first_block, dg_fetch *meanwhile)
 {
-    /* the kernel for this machine is there always */
-    run_stream(dg_chacha20_kernel_for(DG_ISA_AUTO), out, n_blocks, key, first_block, meanwhile);
+    run_stream(kernel_of(DG_ISA_AUTO), out, n_blocks, key, first_block, meanwhile);
 }
 
 bool dg_chacha20_rfc8439(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],

@@ -102,14 +102,15 @@ def main() -> None:
             report["errors"][name] = [package, caught.errno, str(caught)]
         report["calls"][name] = control.dg_shim_calls()
         report["flags"] |= control.dg_shim_flags()
-    report["out_is_zero"] = []
+    report["out_has_no_draws"] = []
     for options in OUT_OPTIONS:
         out = np.full(9000, 7)
         control.dg_shim_set(mode, error, fail_after)
         try:
             dg.discrete_gaussian(10**4, out=out, **options)
         except OSError:
-            report["out_is_zero"].append(not out.any())
+            # zeros where draws were, else what was there: of 9000 draws most are neither 0 nor 7
+            report["out_has_no_draws"].append(bool(np.isin(out, [0, 7]).all()))
     # The system recovers, and so does the library.
     control.dg_shim_set(REAL, 0, 0)
     report["next"] = len(set(dg.discrete_gaussian(2**100, 1000).tolist()))
@@ -170,7 +171,7 @@ def test_disturbed_reads_give_the_same_draws(
     "error", [errno.ENOSYS, errno.EPERM, errno.EAGAIN, errno.EFAULT], ids=errno.errorcode.get
 )
 def test_an_error_is_an_entropy_error_and_no_array(getrandom_shim: Path, error: int) -> None:
-    """ENOSYS, EPERM, EAGAIN, EFAULT: EntropyError, an OSError with that errno; zeros in out."""
+    """ENOSYS, EPERM, EAGAIN, EFAULT: EntropyError, an OSError with that errno; no draws in out."""
     report = run(getrandom_shim, FAIL, error)
     assert report["values"] == {}
     assert set(report["errors"]) == set(CALLS)
@@ -178,7 +179,7 @@ def test_an_error_is_an_entropy_error_and_no_array(getrandom_shim: Path, error: 
         assert package
         assert code == error
         assert "getrandom" in text
-    assert report["out_is_zero"] == [True] * len(OUT_OPTIONS)
+    assert report["out_has_no_draws"] == [True] * len(OUT_OPTIONS)
     assert report["next"] == 1000
 
 
@@ -187,7 +188,7 @@ def test_a_read_of_nothing_is_an_error(getrandom_shim: Path) -> None:
     report = run(getrandom_shim, ZERO)
     assert report["values"] == {}
     assert all(package for package, _, _ in report["errors"].values())
-    assert report["out_is_zero"] == [True] * len(OUT_OPTIONS)
+    assert report["out_has_no_draws"] == [True] * len(OUT_OPTIONS)
 
 
 def test_an_error_in_the_middle_leaves_no_draws(
@@ -202,8 +203,8 @@ def test_an_error_in_the_middle_leaves_no_draws(
     assert all(whole["values"][name] == value for name, value in report["values"].items())
     assert all(code == errno.EIO for _, code, _ in report["errors"].values())
     # one thing is written of each call with out= that failed: those by ChaCha20 may need no more
-    assert report["out_is_zero"] == [True] * len(report["out_is_zero"])
-    assert len(report["out_is_zero"]) >= len(
+    assert report["out_has_no_draws"] == [True] * len(report["out_has_no_draws"])
+    assert len(report["out_has_no_draws"]) >= len(
         [name for name in OUT_OPTIONS if "chacha20" not in str(name)]
     )
     assert report["next"] == 1000

@@ -111,6 +111,15 @@ def test_every_loop_draws_long_ticks_into_short_integers() -> None:
     assert drawn(table(spec, block_bits=25), n, np.int32) == expected
 
 
+@pytest.mark.parametrize("block_bits", [1, 2, 4])
+def test_every_loop_draws_where_most_rows_are_mixed(block_bits: int) -> None:
+    """Blocks too wide for the law: up to all rows are mixed, and most draws of a batch special."""
+    spec, n = Spec(Kind.DISCRETE_LAPLACE, F(1), F(0)), 2500
+    expected = drawn(table(spec, "PORTABLE", block_bits=block_bits), n, object)
+    for dtype in (np.int8, np.int16, np.int32, np.int64):
+        assert drawn(table(spec, block_bits=block_bits), n, dtype) == expected
+
+
 @pytest.mark.parametrize("spec", [gaussian(1), gaussian(10**6), gaussian(10**40)], ids=ids)
 def test_a_fill_may_be_cut_at_chunks(spec: Spec) -> None:
     """Pieces that are whole chunks draw what one fill draws."""

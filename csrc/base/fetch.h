@@ -7,9 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    DG_CACHE_LINE = 64
-}; /* bytes: of most machines; of others fewer or more than all is fetched */
+/* In bytes, of most machines: on others too little is fetched, or some twice. */
+enum { DG_CACHE_LINE = 64 };
 
 typedef struct dg_fetch {
     const uint8_t *next;

@@ -1,7 +1,8 @@
 #include "cells/chord.h"
 
-/** Whether beta is so large, certainly from 2^33 on and never up to 2^32, that 128-bit numbers do not bound g, and the distances
- *  where H g is m, as closely as is taken for granted here (PROOF.md, Arcs). */
+/** Whether beta is so large, certainly from 2^33 on and never up to 2^32, that 128-bit numbers do
+ *  not bound g, and the distances where H g is m, as closely as is taken for granted here
+ *  (PROOF.md, Arcs). */
 static bool steep_exponent(const dg_law *law)
 {
     return law->kind == DG_GENERALIZED_GAUSSIAN &&

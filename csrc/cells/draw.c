@@ -62,6 +62,17 @@ static size_t plane_bytes(size_t n, const dg_table *table)
     return n * (1 + table->tick_bits / 8) + (n + 7) / 8 * (table->tick_bits % 8);
 }
 
+/** How many of n rows are mixed, and need a position. */
+static size_t count_mixed(const uint8_t *rows, size_t n, const dg_rows *of)
+{
+    const unsigned mask = (1u << of->row_bits) - 1;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        count += (rows[i] & mask) < of->n_mixed;
+    }
+    return count;
+}
+
 /** Read the bits of n draws. Their positions come last, and are there, but not yet read: how many are
  *  used the look-up finds out. */
 static dg_status read_planes(dg_planes *planes, size_t n, const dg_table *table, dg_bits *bits)
@@ -69,7 +80,7 @@ static dg_status read_planes(dg_planes *planes, size_t n, const dg_table *table,
     const size_t n_bytes = plane_bytes(n, table);
     DG_TRY(dg_bits_refill(bits, n_bytes));
     if (bits->end - bits->position < n_bytes + n) { /* as many as draws would do in any case */
-        size_t n_mixed = table->count_mixed(bits->buffer + bits->position, n, table);
+        size_t n_mixed = count_mixed(bits->buffer + bits->position, n, &table->rows);
         DG_TRY(dg_bits_refill(bits, n_bytes + n_mixed));
     }
     const uint8_t *start = bits->buffer + bits->position;

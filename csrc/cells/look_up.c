@@ -10,16 +10,6 @@ _Static_assert(GROUP % 8 == 0, "a group begins with a byte of the planes of bits
 _Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_FOUND_BEHIND,
                "the last group may be read and written as a whole");
 
-size_t dg_count_mixed_portable(const uint8_t *rows, size_t n, const dg_table *table)
-{
-    const size_t mask = ((size_t)1 << table->rows.row_bits) - 1;
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        count += table->rows.whole[rows[i] & mask] == DG_SPECIAL;
-    }
-    return count;
-}
-
 /** Find the codes of the draws but for those in mixed rows, which are at[0], at[1], ... */
 static void look_up_whole(dg_found *found, const uint8_t *rows, size_t n, const dg_table *table)
 {

@@ -20,10 +20,6 @@ struct dg_found {
     uint8_t code[DG_MOST_BATCH + DG_FOUND_BEHIND];        /* for the loops themselves */
 };
 
-/** Returns: how many of the rows are mixed, and need a position. Requires: DG_LOOK_UP_BEHIND readable
- *  bytes behind the rows. */
-dg_count_mixed dg_count_mixed_portable;
-
 /** out[i] = c + (block 2^tick_bits + tick) of draw i, cut to item_size bytes: right where the draw's
  *  cell is full and its block has a code. The other draws go to found->at[], in order.
  *  found->position_of[i] is the position of draw i if its row is mixed.
@@ -33,7 +29,6 @@ dg_count_mixed dg_count_mixed_portable;
 dg_look_up dg_look_up_portable;
 
 /* These require dg_isa_available(DG_ISA_AVX512_VBMI2), index_bits == 16. */
-dg_count_mixed dg_count_mixed_vbmi2;
 dg_look_up dg_look_up_vbmi2;
 
 #endif

@@ -46,12 +46,6 @@ INLINE __mmask64 first_bits(size_t n)
     return n >= GROUP ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
 }
 
-/** The last mixed row, 64 times: rows up to it are mixed. */
-INLINE __m512i last_mixed_row(const dg_rows *rows)
-{
-    return _mm512_set1_epi8((char)(uint8_t)(rows->n_mixed - 1));
-}
-
 /** Append `first` + the places of the set bits. Writes up to 64 entries. */
 INLINE uint32_t append_places(uint16_t *at, __mmask64 set, size_t first)
 {
@@ -78,7 +72,7 @@ INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *
 {
     const size_t n = planes->n;
     const __m512i special = _mm512_set1_epi8((char)(uint8_t)DG_SPECIAL);
-    const __m512i last_mixed = last_mixed_row(rows);
+    const __m512i last_mixed = _mm512_set1_epi8((char)(uint8_t)(rows->n_mixed - 1));
     const byte_table first_code = load_table(rows->code[0], 4);
     const byte_table end0 = load_table(rows->end[0], quarters),
                      end1 = load_table(rows->end[1], quarters);
@@ -296,6 +290,7 @@ INLINE void put_items_of(uint8_t *out, const uint8_t *codes, size_t item_size, u
     }
 }
 
+/** find_codes, by how many rows are mixed. */
 INLINE void find_codes_of(dg_found *found, const dg_planes *planes, const dg_rows *rows)
 {
     if (rows->n_mixed <= DG_ROWS / 4) {
@@ -327,19 +322,6 @@ DG_TARGET_AVX512_VBMI2 void dg_look_up_vbmi2(void *out, dg_found *found, size_t 
     default:
         put_items_of(out, found->code, 8, c, planes, tick_bits);
     }
-}
-
-DG_TARGET_AVX512_VBMI2 size_t dg_count_mixed_vbmi2(const uint8_t *rows, size_t n,
-                                                   const dg_table *table)
-{
-    const __m512i last_mixed = last_mixed_row(&table->rows);
-    size_t count = 0;
-    for (size_t i = 0; i < n; i += GROUP) {
-        const __m512i row = _mm512_loadu_si512(rows + i);
-        const __mmask64 mixed = _mm512_mask_cmple_epu8_mask(first_bits(n - i), row, last_mixed);
-        count += (size_t)__builtin_popcountll(mixed);
-    }
-    return count;
 }
 
 #endif

@@ -330,12 +330,10 @@ static void choose_look_up(dg_table *table, dg_isa isa)
 {
     table->isa = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
     table->look_up = dg_look_up_portable;
-    table->count_mixed = dg_count_mixed_portable;
     table->decide_each = dg_decide_each_portable;
 #if DG_ISA_X86_64
     if (table->isa == DG_ISA_AVX512_VBMI2 && table->index_bits == DG_INDEX_BITS) {
         table->look_up = dg_look_up_vbmi2;
-        table->count_mixed = dg_count_mixed_vbmi2;
         table->decide_each = dg_decide_each_avx512;
         return;
     }

@@ -70,7 +70,6 @@ typedef struct dg_planes {
 
 /** See look_up.h. */
 typedef struct dg_found dg_found;
-typedef size_t dg_count_mixed(const uint8_t *rows, size_t n, const dg_table *table);
 typedef void dg_look_up(void *out, dg_found *found, size_t item_size, uint64_t c,
                         const dg_planes *planes, const dg_table *table);
 
@@ -83,7 +82,6 @@ struct dg_table {
     const dg_law *law;
     dg_isa isa;          /* what draws are looked up with */
     dg_look_up *look_up; /* by it */
-    dg_count_mixed *count_mixed;
     dg_decide_each *decide_each;
     dg_rows rows;
     size_t block_bits;

@@ -23,6 +23,8 @@ from ._probability import float_value
 from .errors import ParameterTypeError, ParameterValueError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ._arguments import Size
     from .laws import _Law
 
@@ -115,6 +117,10 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
             return self, loc
         return (self if law is self.law else ScipyLaw(law)), 0
 
+    def _called(self, function: Callable[..., Any], value: Any, loc: Any) -> Any:
+        dist, loc = self._at(loc)
+        return function(dist, value, loc)
+
     def freeze(self, loc: Any = 0) -> Any:
         """Return the distribution with loc, frozen."""
         dist, loc = self._at(loc)
@@ -122,43 +128,35 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
 
     def pmf(self, k: Any, loc: Any = 0) -> Any:
         """Return Pr[X = k]."""
-        dist, loc = self._at(loc)
-        return rv_discrete.pmf(dist, k, loc)
+        return self._called(rv_discrete.pmf, k, loc)
 
     def logpmf(self, k: Any, loc: Any = 0) -> Any:
         """Return log Pr[X = k]."""
-        dist, loc = self._at(loc)
-        return rv_discrete.logpmf(dist, k, loc)
+        return self._called(rv_discrete.logpmf, k, loc)
 
     def cdf(self, k: Any, loc: Any = 0) -> Any:
         """Return Pr[X <= k]."""
-        dist, loc = self._at(loc)
-        return rv_discrete.cdf(dist, k, loc)
+        return self._called(rv_discrete.cdf, k, loc)
 
     def logcdf(self, k: Any, loc: Any = 0) -> Any:
         """Return log Pr[X <= k]."""
-        dist, loc = self._at(loc)
-        return rv_discrete.logcdf(dist, k, loc)
+        return self._called(rv_discrete.logcdf, k, loc)
 
     def sf(self, k: Any, loc: Any = 0) -> Any:
         """Return Pr[X > k]."""
-        dist, loc = self._at(loc)
-        return rv_discrete.sf(dist, k, loc)
+        return self._called(rv_discrete.sf, k, loc)
 
     def logsf(self, k: Any, loc: Any = 0) -> Any:
         """Return log Pr[X > k]."""
-        dist, loc = self._at(loc)
-        return rv_discrete.logsf(dist, k, loc)
+        return self._called(rv_discrete.logsf, k, loc)
 
     def ppf(self, q: Any, loc: Any = 0) -> Any:
         """Return the least k with Pr[X <= k] >= q."""
-        dist, loc = self._at(loc)
-        return rv_discrete.ppf(dist, q, loc)
+        return self._called(rv_discrete.ppf, q, loc)
 
     def isf(self, q: Any, loc: Any = 0) -> Any:
         """Return the least k with Pr[X > k] <= q."""
-        dist, loc = self._at(loc)
-        return rv_discrete.isf(dist, q, loc)
+        return self._called(rv_discrete.isf, q, loc)
 
     # --- randomness: the operating system's, always
 

@@ -145,6 +145,7 @@ def test_no_seed_is_taken_and_none_ignored(state: Any) -> None:
             call()
     dist.random_state = frozen.random_state = None
     assert dist.random_state is None
+    assert frozen.random_state is stats.norm().random_state  # scipy's word for None
 
 
 # --- loc: moves the law, exactly

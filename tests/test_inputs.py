@@ -429,6 +429,19 @@ def test_a_signalling_nan_is_refused_as_a_nan_is(function: Function, name: str) 
             function(value, source=must_not_draw)
 
 
+@each_function
+def test_a_number_without_a_hash_is_taken_as_any_other(function: Function, name: str) -> None:
+    """By itself and in arrays, where distinct values are told apart by their hashes."""
+
+    class Unhashable(Fraction):
+        __hash__ = None  # type: ignore[assignment]
+
+    assert np.ndim(function(Unhashable(3))) == 0
+    assert function([[Unhashable(3), 3]]).shape == (1, 2)
+    with pytest.raises(ParameterValueError, match=rf"{name} must .*, got Fraction\(-1, 1\)"):
+        function([Unhashable(3), Unhashable(-1)], source=must_not_draw)
+
+
 def test_an_exponent_that_decimal_does_not_take_is_too_long() -> None:
     """Whatever it multiplies: 0e99999 is refused as 1e99999 is, though it is zero."""
     for digits in (5, 17, 18, 19, 30, 4000):

@@ -77,6 +77,13 @@ def test_without_the_extension_the_twin_draws(
     assert importlib.import_module("discretegauss._engine") is imported
 
 
+def test_the_variable_of_the_engine_takes_no_other_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is neither 0 nor 1 is refused before the engine is chosen."""
+    monkeypatch.setenv("DISCRETEGAUSS_PURE_PYTHON", "2")
+    with pytest.raises(errors.ParameterValueError, match=r"DISCRETEGAUSS_PURE_PYTHON .* got '2'"):
+        _engine._plain_python_is_forced()
+
+
 # --- the twin
 
 

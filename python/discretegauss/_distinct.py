@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ._parameters import exact_words
 from ._spec import Kind, Spec
 from ._threads import interruptible
-from .errors import ParameterTypeError
 
 __all__ = ["Column", "Laws", "heard"]
 
@@ -47,12 +46,11 @@ def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
     return flat if flat.dtype.kind in "iu" or flat.dtype in ("f2", "f4", "f8") else None
 
 
-def _has_hash(x: object) -> bool:
-    try:
-        hash(x)
-    except (TypeError, ValueError):
-        return False
-    return True
+def _numbered(elements: list[object]) -> tuple[list[int], list[object]]:
+    """Return which of the distinct elements each is, and these. Types keep True apart from 1."""
+    places: dict[tuple[type, object], int] = {}
+    index = [places.setdefault((type(x), x), len(places)) for x in elements]
+    return index, [x for _, x in places]
 
 
 class Column:
@@ -89,7 +87,7 @@ class Column:
         plain = heard(lambda: _plain(array.ravel()), array.size)
         self._sorted = plain is not None
         if plain is None:
-            self._convert(array, name, exact)
+            self._convert(array, exact)
             return
         values, index = heard(lambda: np.unique(plain, return_inverse=True), array.size)
         self.index = index.reshape(array.shape)
@@ -98,19 +96,17 @@ class Column:
         for i in np.flatnonzero(~checked).tolist():
             self._exact[i] = exact(values[i].item())
 
-    def _convert(self, array: NDArray[Any], name: str, exact: Callable[[object], Fraction]) -> None:
+    def _convert(self, array: NDArray[Any], exact: Callable[[object], Fraction]) -> None:
         """Convert the distinct elements one by one."""
-        places: dict[tuple[type, object], int] = {}
         elements = heard(lambda: array.ravel().tolist(), array.size)
-        try:  # the types keep True apart from 1
-            index = [places.setdefault((type(x), x), len(places)) for x in elements]
-        except (TypeError, ValueError):  # x has no hash: a list, or a NaN that signals
-            exact(next(x for x in elements if not _has_hash(x)))
-            raise ParameterTypeError(f"{name} must be a number or an array of numbers") from None
+        try:
+            index, values = _numbered(elements)
+        except (TypeError, ValueError):  # no hash: a list, a NaN that signals, a number of its own
+            index, values = _numbered([exact(x) for x in elements])
         self.index = np.array(index, np.int64).reshape(array.shape)
-        self.numbers = np.ones((len(places), 2), np.int64)
-        self.small = np.zeros(len(places), np.bool_)
-        for (_, value), i in places.items():
+        self.numbers = np.ones((len(values), 2), np.int64)
+        self.small = np.zeros(len(values), np.bool_)
+        for i, value in enumerate(values):
             rational = exact(value)
             self._exact[i] = rational
             if _WORDS.min <= rational.numerator <= _WORDS.max >= rational.denominator:

@@ -8,7 +8,8 @@ thing: no cell contains a line end, so that two stray quotes cannot make rows, a
 them, part of a cell, which is published as it stands.
 
 Of a cell of the column nothing is kept, neither spaces nor quotes: how wide a count is padded, or
-whether it is quoted, depends on the count.
+whether it is quoted, depends on the count. Nor are spaces around the column's name, which may be
+padded to the greatest count.
 
 Messages name lines and columns, never what stands in a cell: the table is private.
 """
@@ -75,6 +76,7 @@ def parse_counts(data: bytes, column: str, delimiter: str = ",") -> CountTable:
         raise TableError("the file is empty; it must have a header and a row for each count")
     width = len(header.fields)
     index = _column_index(header, column)
+    header.fields[index] = _trimmed(header.fields[index])
 
     # The text between two counts is one piece: the end of a row, and the next up to its column.
     pieces: list[str] = []
@@ -178,11 +180,15 @@ def _column_index(header: _Record, column: str) -> int:
     raise TableError(f"line {header.line}: columns {places} are both named {column!r}")
 
 
-def _unquoted(raw: str) -> str:
+def _trimmed(raw: str) -> str:
+    """Return the field without spaces outside its quotes or next to them."""
     text = raw.strip(" \t")
-    if len(text) >= 2 and text[0] == text[-1] == '"':
-        text = text[1:-1].replace('""', '"').strip()
-    return text
+    return f'"{text[1:-1].strip()}"' if text.startswith('"') else text
+
+
+def _unquoted(raw: str) -> str:
+    text = _trimmed(raw)
+    return text[1:-1].replace('""', '"') if text.startswith('"') else text
 
 
 def _integer(row: _Record, index: int, column: str) -> int:

@@ -64,7 +64,7 @@ def release_table(
         A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv.
     column : str
         The name of the column of counts. Every byte outside it is written as it was read; of its
-        cells nothing is kept, not their spaces and quotes either.
+        cells nothing is kept, not their spaces and quotes either, nor spaces around the name.
     out : path
         Where to write; another file than table.
     rho : number, optional

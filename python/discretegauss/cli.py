@@ -17,7 +17,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from ._cli_arguments import add_budget, budget_error, positive_argument, whole_argument
 from ._cli_calibrate import add_calibrate, calibrate_text
@@ -150,8 +150,33 @@ def _release(arguments: argparse.Namespace) -> int:
 # --- the arguments
 
 
+class _Once(argparse.Action):
+    """An option with a value, given once: else the first of two columns would stay raw."""
+
+    _given = False
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        if self._given:
+            raise argparse.ArgumentError(self, "must be given only once")
+        self._given = True
+        setattr(namespace, self.dest, values)
+
+
 class _OneLineParser(argparse.ArgumentParser):
-    """argparse, but an error is one line, also if it is that the help cannot be printed."""
+    """argparse, but an error is one line, also if it is that the help cannot be printed.
+
+    An option that has a value may be given once only.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.register("action", None, _Once)  # what add_argument takes if nothing is said
 
     def print_help(self, file: object = None) -> None:
         sys.exit(_printed(self.format_help().rstrip("\n"), "the help could not be printed"))

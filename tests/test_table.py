@@ -190,6 +190,13 @@ def test_a_bad_file_is_refused_by_place_and_rule_and_never_shown(data: bytes, me
     assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("bad", [b"\xff", b"\0"])
+def test_a_line_is_named_by_its_number_whatever_ends_lines(end: str, bad: bytes) -> None:
+    with pytest.raises(TableError, match=r"^line 3: the file "):
+        parse_counts(f"n,a{end}1,ä{end}31337,".encode() + bad + end.encode(), "n")
+
+
 @pytest.mark.parametrize("cell", [b'"' + b"x" * 10**6 + b'"', b'"' + b'""' * 10**6 + b'"'])
 def test_a_long_quoted_cell_takes_a_few_times_its_size_in_memory(cell: bytes) -> None:
     """Not 140 times, as a pattern that remembers every character does; measured: 8 times."""

@@ -110,13 +110,19 @@ def _decode(data: bytes) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = _line_at(data, error.start)
         # The cause would show the bytes of the file.
         raise TableError(f"line {line}: the file is not UTF-8 text") from None
     if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
+        line = _line_at(data, data.index(b"\0"))
         raise TableError(f"line {line}: the file has a NUL byte; it is not a text table")
     return text
+
+
+def _line_at(data: bytes, position: int) -> int:
+    """Return the number of the line, from 1, that has the byte at the position."""
+    lf, cr, both = (data.count(end, 0, position) for end in (b"\n", b"\r", b"\r\n"))
+    return lf + cr - both + 1
 
 
 def _records(text: str, delimiter: str) -> Iterator[_Record]:

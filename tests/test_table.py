@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 import tracemalloc
 from pathlib import Path
 from typing import Literal
@@ -195,6 +196,19 @@ def test_a_bad_file_is_refused_by_place_and_rule_and_never_shown(data: bytes, me
 def test_a_line_is_named_by_its_number_whatever_ends_lines(end: str, bad: bytes) -> None:
     with pytest.raises(TableError, match=r"^line 3: the file "):
         parse_counts(f"n,a{end}1,ä{end}31337,".encode() + bad + end.encode(), "n")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [" " * 10**5 + "x", "5" + "\t" * 10**5 + "x", "5" * 10**5 + "x"],
+    ids=["spaces before", "tabs after", "digits"],
+)
+def test_a_long_cell_that_is_no_count_is_refused_at_once(cell: str) -> None:
+    """In milliseconds; not in minutes, as by a pattern that tries all ways to cut the spaces."""
+    start = time.perf_counter()
+    with pytest.raises(TableError, match="not a whole number"):
+        parse_counts(f"n\n{cell}\n".encode(), "n")
+    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize("cell", [b'"' + b"x" * 10**6 + b'"', b'"' + b'""' * 10**6 + b'"'])

@@ -28,8 +28,9 @@ MAX_DIGITS = 600
 """Digits of a count, at most: below every setting of Python's own limit (640 and more)."""
 
 _BYTE_ORDER_MARK = "\ufeff"
-_INTEGER_CELL = re.compile(r'[ \t]*"?[ \t]*([+-]?[0-9]+)[ \t]*"?[ \t]*')
-# Possessive (*+): what is matched is never given up again, so nothing is remembered of it either.
+# Possessive (*+): what is matched is never given up again, so nothing is remembered of it either,
+# and a long run of spaces is cut in one way only.
+_INTEGER_CELL = re.compile(r'[ \t]*+"?[ \t]*+([+-]?[0-9]++)[ \t]*+"?[ \t]*+')
 _OPEN_QUOTES = r'[ ]*"[^"]*+(?:""[^"]*+)*+'
 _OPEN_FIELD = re.compile(_OPEN_QUOTES + r"\Z")
 

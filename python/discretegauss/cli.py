@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import io
 import os
 import signal
 import sys
@@ -278,9 +279,23 @@ def _print(text: str, stream: TextIO | None) -> None:
     if stream is None:  # it was closed when the process began
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     encoding = stream.encoding or "utf-8"
+    shown = f"{text}\n".encode(encoding, "backslashreplace")
+    buffer = getattr(stream, "buffer", None)
     try:
-        print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+        if isinstance(buffer, io.RawIOBase):  # python -u: print does not look how much is taken
+            _write_all(shown, buffer)
+        else:
+            print(shown.decode(encoding), end="", file=stream, flush=True)
     except OSError:
         # Else the interpreter tries to write the rest when it ends, and complains again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise
+
+
+def _write_all(data: bytes, file: io.RawIOBase) -> None:
+    rest = memoryview(data)
+    while rest:
+        taken = file.write(rest)
+        if taken is None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        rest = rest[taken:]

@@ -56,4 +56,7 @@ def process(*arguments: object, **options: object) -> Outcome:
 
 
 def release(out: Path | str, *more: object, table: Path | str = FLIGHTS) -> list[object]:
-    return ["release", table, "--column", "flights", "--out", out, *more]
+    """Give the arguments of a release; more may have another column or output."""
+    usual = {"--column": "flights", "--out": out}
+    given = [part for name, value in usual.items() if name not in more for part in (name, value)]
+    return ["release", table, *given, *more]

@@ -237,6 +237,47 @@ def test_a_bad_argument_is_one_line_exit_code_2_and_no_file(
     assert FLIGHTS.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "first", "second"),
+    [
+        ("release", "--column", "flights", "n"),
+        ("release", "--out", "o.csv", "p.csv"),
+        ("release", "--rho", "0.1", "0.1"),
+        ("release", "--sensitivity", "2", "1"),
+        ("release", "--rows-per-person", "2", "1"),
+        ("calibrate", "--epsilon", "1", "2"),
+        ("calibrate", "--delta", "0.1", "0.2"),
+        ("calibrate", "--report-delta", "0.1", "0.2"),
+        ("calibrate", "--queries", "2", "1"),
+        ("figures", "--out", "a", "b"),
+    ],
+)
+def test_an_option_that_is_given_twice_is_refused(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    option: str,
+    first: str,
+    second: str,
+) -> None:
+    """Else the second would count alone, and the first of two columns be published as it is."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("flights,n\n31337,1\n")
+    files = {"--column": "n", "--out": "o.csv", "--rho": "1"} if command == "release" else {}
+    files.pop(option, None)
+    table = ["t.csv"] if command == "release" else []
+    others = [f"{name}={value}" for name, value in files.items()]
+    done = run(command, *table, *others, option, first, f"{option}={second}")
+    assert done.code == 2
+    assert done.is_one_line_with(f"argument {option}: must be given only once"), done.err
+    assert os.listdir() == ["t.csv"]
+
+
+def test_calls_in_one_process_may_give_an_option_each(run: Command) -> None:
+    assert run("calibrate", "--rho", "1").code == run("calibrate", "--rho", "2").code == 0
+
+
 @pytest.mark.parametrize("arguments", [[], ["releases"], ["release"], ["release", "t.csv"]])
 def test_a_command_that_is_not_one_is_one_line_and_exit_code_2(
     run: Command, arguments: list[str]

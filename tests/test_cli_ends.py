@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import resource
@@ -287,6 +288,25 @@ def test_what_cannot_be_printed_is_one_line_and_exit_code_1(
     assert done.code == 1
     assert done.is_one_line_with(message), done.err
     assert os.listdir(tmp_path) == (["o.csv"] if "o.csv" in arguments else [])
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_what_a_full_pipe_that_does_not_wait_refuses_is_not_printed(unbuffered: str) -> None:
+    """Also in a Python without buffers, whose print takes no byte written for all."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(writing, bytes(2**12)):
+            pass
+    done = process(
+        *("calibrate", "--rho", 1),
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        stdout=writing,
+    )
+    os.close(reading)
+    os.close(writing)
+    assert done.code == 1
+    assert done.is_one_line_with("the result could not be printed: "), done.err
 
 
 @pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])

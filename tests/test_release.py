@@ -161,6 +161,27 @@ def test_a_column_that_is_no_string_is_a_type_error(tmp_path: Path, name: Any) -
         release_table(FLIGHTS, name, tmp_path / "o", rho=1)
 
 
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_column_without_a_name_is_refused(tmp_path: Path, name: str) -> None:
+    """An empty shell variable, and a table as pandas writes it: its index has an empty name."""
+    (tmp_path / "t.csv").write_text(",n\n0,31337\n1,31338\n")
+    with pytest.raises(ParameterValueError, match="column must not be empty, got '"):
+        release_table(tmp_path / "t.csv", name, tmp_path / "o", rho=1)
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+@pytest.mark.parametrize("name", ["", "a\0b"])
+@pytest.mark.parametrize("parameter", ["table", "out"])
+def test_a_name_of_a_file_that_is_none_is_refused(
+    tmp_path: Path, parameter: str, name: str
+) -> None:
+    files = {"table": FLIGHTS, "out": tmp_path / "o"} | {parameter: name}
+    with pytest.raises(ParameterValueError) as caught:
+        release_table(column="flights", rho=1, force=True, **files)  # type: ignore[arg-type]
+    assert str(caught.value) == f"{parameter} must name a file, got {name!r}"
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_bad_table_is_refused_before_anything_is_drawn_or_written(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("n\n1\n2.5\n")
     source = tape()
@@ -173,7 +194,9 @@ def test_a_bad_table_is_refused_before_anything_is_drawn_or_written(tmp_path: Pa
 # --- where the output goes
 
 
-@pytest.mark.parametrize("how", ["same name", "other spelling", "symbolic link", "hard link"])
+@pytest.mark.parametrize(
+    "how", ["same name", "other spelling", "by no folder", "symbolic link", "hard link"]
+)
 @pytest.mark.parametrize("force", [False, True])
 def test_the_output_may_not_be_the_table(tmp_path: Path, how: str, force: bool) -> None:
     table = tmp_path / "t.csv"
@@ -182,6 +205,7 @@ def test_the_output_may_not_be_the_table(tmp_path: Path, how: str, force: bool) 
     out = {
         "same name": table,
         "other spelling": tmp_path / "sub" / ".." / "t.csv",
+        "by no folder": tmp_path / "no" / ".." / "t.csv",
         "symbolic link": tmp_path / "link",
         "hard link": tmp_path / "hard",
     }[how]
@@ -214,6 +238,17 @@ def test_a_folder_a_device_and_a_missing_folder_are_refused(tmp_path: Path) -> N
         with pytest.raises(OutputError, match=message):
             release_table(FLIGHTS, "flights", out, rho=1, force=True)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_pipe_is_refused_by_the_name_it_was_given() -> None:
+    """As /dev/stdout is, where it is one; its name with links resolved exists nowhere."""
+    reading, writing = os.pipe()
+    try:
+        with pytest.raises(OutputError, match=f"/dev/fd/{writing}: exists and is not a regular"):
+            release_table(FLIGHTS, "flights", f"/dev/fd/{writing}", rho=1, force=True)
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 def test_the_current_folder_and_a_link_to_another_file_work(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 import tracemalloc
 from pathlib import Path
 from typing import Literal
@@ -37,7 +38,7 @@ def test_the_real_table_reads_as_the_csv_module_reads_it() -> None:
         (b'"n","a"\n"1","x"\n', b'"n","a"\n7,"x"\n'),
         (b'a,n\n "x, ""y""z" ,1\n', b'a,n\n "x, ""y""z" ,7\n'),
         (b'a,n,b\n"",1,""""\n', b'a,n,b\n"",7,""""\n'),
-        (b"a, n ,b\n x , 1 , y\n", b"a, n ,b\n x ,7, y\n"),
+        (b"a , n ,b\n x , 1 , y\n", b"a ,n,b\n x ,7, y\n"),
         (b"n,a\n1,\n\n\r\n", b"n,a\n7,\n\n\r\n"),
         (b"n\n+1\n", b"n\n7\n"),
         ("n,ä\n1,\u2028\x0b\x0c\x85\n".encode(), "n,ä\n7,\u2028\x0b\x0c\x85\n".encode()),
@@ -73,6 +74,19 @@ def test_the_output_does_not_depend_on_how_a_count_is_written(cells: list[str], 
     assert list(table.counts) == [int(cell.replace('"', " ")) for cell in cells]
     noisy = [7 * i - 5 for i in range(len(cells))]
     assert table.with_counts(noisy) == rows([str(count) for count in noisy])
+
+
+@pytest.mark.parametrize(
+    ("header", "written"),
+    [("n    ", "n"), ("\t n", "n"), (' "n" ', '"n"'), ('"n    "', '"n"'), (' " n" ', '"n"')],
+)
+@pytest.mark.parametrize("row", ["{},b", "a,{}", "{}"])
+def test_the_name_of_the_column_is_written_without_padding(
+    header: str, written: str, row: str
+) -> None:
+    """A table that is padded to be read pads the name to the digits of the greatest count."""
+    table = parse_counts(f"{row.format(header)}\n{row.format(31337)}\n".encode(), "n")
+    assert table.with_counts([7]).decode() == f"{row.format(written)}\n{row.format(7)}\n"
 
 
 def test_a_tsv_file_is_delimited_by_tabs(tmp_path: Path) -> None:
@@ -175,6 +189,26 @@ def test_a_bad_file_is_refused_by_place_and_rule_and_never_shown(data: bytes, me
     # Nor does the traceback carry an error that holds a piece of the file.
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None or caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("bad", [b"\xff", b"\0"])
+def test_a_line_is_named_by_its_number_whatever_ends_lines(end: str, bad: bytes) -> None:
+    with pytest.raises(TableError, match=r"^line 3: the file "):
+        parse_counts(f"n,a{end}1,ä{end}31337,".encode() + bad + end.encode(), "n")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [" " * 10**5 + "x", "5" + "\t" * 10**5 + "x", "5" * 10**5 + "x"],
+    ids=["spaces before", "tabs after", "digits"],
+)
+def test_a_long_cell_that_is_no_count_is_refused_at_once(cell: str) -> None:
+    """In milliseconds; not in minutes, as by a pattern that tries all ways to cut the spaces."""
+    start = time.perf_counter()
+    with pytest.raises(TableError, match="not a whole number"):
+        parse_counts(f"n\n{cell}\n".encode(), "n")
+    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize("cell", [b'"' + b"x" * 10**6 + b'"', b'"' + b'""' * 10**6 + b'"'])

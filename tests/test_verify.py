@@ -217,11 +217,13 @@ def test_the_program_reports_wrong_tables_by_its_exit_code(
     assert "1 wrong or not proven" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("where", ["a full disk", "a closed pipe"])
+@pytest.mark.parametrize("where", ["a full disk", "a closed pipe", "nowhere"])
 def test_results_that_cannot_be_written_are_no_wrong_table(where: str) -> None:
     """Where nobody reads the results, the exit code is one of its own, with one line of why."""
     if where == "a full disk":
         stdout = os.open("/dev/full", os.O_WRONLY)
+    elif where == "nowhere":
+        stdout = os.open(os.devnull, os.O_WRONLY)
     else:
         reader, stdout = os.pipe()
         os.close(reader)
@@ -229,7 +231,9 @@ def test_results_that_cannot_be_written_are_no_wrong_table(where: str) -> None:
         [sys.executable, "-m", "discretegauss.verify"],
         stdout=stdout,
         stderr=subprocess.PIPE,
+        preexec_fn=(lambda: os.close(1)) if where == "nowhere" else None,
         text=True,
+        timeout=60,
         check=False,
     )
     os.close(stdout)

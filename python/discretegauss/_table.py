@@ -8,7 +8,8 @@ thing: no cell contains a line end, so that two stray quotes cannot make rows, a
 them, part of a cell, which is published as it stands.
 
 Of a cell of the column nothing is kept, neither spaces nor quotes: how wide a count is padded, or
-whether it is quoted, depends on the count.
+whether it is quoted, depends on the count. Nor are spaces around the column's name, which may be
+padded to the greatest count.
 
 Messages name lines and columns, never what stands in a cell: the table is private.
 """
@@ -27,8 +28,9 @@ MAX_DIGITS = 600
 """Digits of a count, at most: below every setting of Python's own limit (640 and more)."""
 
 _BYTE_ORDER_MARK = "\ufeff"
-_INTEGER_CELL = re.compile(r'[ \t]*"?[ \t]*([+-]?[0-9]+)[ \t]*"?[ \t]*')
-# Possessive (*+): what is matched is never given up again, so nothing is remembered of it either.
+# Possessive (*+): what is matched is never given up again, so nothing is remembered of it either,
+# and a long run of spaces is cut in one way only.
+_INTEGER_CELL = re.compile(r'[ \t]*+"?[ \t]*+([+-]?[0-9]++)[ \t]*+"?[ \t]*+')
 _OPEN_QUOTES = r'[ ]*"[^"]*+(?:""[^"]*+)*+'
 _OPEN_FIELD = re.compile(_OPEN_QUOTES + r"\Z")
 
@@ -75,6 +77,7 @@ def parse_counts(data: bytes, column: str, delimiter: str = ",") -> CountTable:
         raise TableError("the file is empty; it must have a header and a row for each count")
     width = len(header.fields)
     index = _column_index(header, column)
+    header.fields[index] = _trimmed(header.fields[index])
 
     # The text between two counts is one piece: the end of a row, and the next up to its column.
     pieces: list[str] = []
@@ -108,13 +111,19 @@ def _decode(data: bytes) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = _line_at(data, error.start)
         # The cause would show the bytes of the file.
         raise TableError(f"line {line}: the file is not UTF-8 text") from None
     if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
+        line = _line_at(data, data.index(b"\0"))
         raise TableError(f"line {line}: the file has a NUL byte; it is not a text table")
     return text
+
+
+def _line_at(data: bytes, position: int) -> int:
+    """Return the number of the line, from 1, that has the byte at the position."""
+    lf, cr, both = (data.count(end, 0, position) for end in (b"\n", b"\r", b"\r\n"))
+    return lf + cr - both + 1
 
 
 def _records(text: str, delimiter: str) -> Iterator[_Record]:
@@ -178,11 +187,15 @@ def _column_index(header: _Record, column: str) -> int:
     raise TableError(f"line {header.line}: columns {places} are both named {column!r}")
 
 
-def _unquoted(raw: str) -> str:
+def _trimmed(raw: str) -> str:
+    """Return the field without spaces outside its quotes or next to them."""
     text = raw.strip(" \t")
-    if len(text) >= 2 and text[0] == text[-1] == '"':
-        text = text[1:-1].replace('""', '"').strip()
-    return text
+    return f'"{text[1:-1].strip()}"' if text.startswith('"') else text
+
+
+def _unquoted(raw: str) -> str:
+    text = _trimmed(raw)
+    return text[1:-1].replace('""', '"') if text.startswith('"') else text
 
 
 def _integer(row: _Record, index: int, column: str) -> int:

@@ -13,11 +13,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import io
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from ._cli_arguments import add_budget, budget_error, positive_argument, whole_argument
 from ._cli_calibrate import add_calibrate, calibrate_text
@@ -150,8 +151,33 @@ def _release(arguments: argparse.Namespace) -> int:
 # --- the arguments
 
 
+class _Once(argparse.Action):
+    """An option with a value, given once: else the first of two columns would stay raw."""
+
+    _given = False
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        if self._given:
+            raise argparse.ArgumentError(self, "must be given only once")
+        self._given = True
+        setattr(namespace, self.dest, values)
+
+
 class _OneLineParser(argparse.ArgumentParser):
-    """argparse, but an error is one line, also if it is that the help cannot be printed."""
+    """argparse, but an error is one line, also if it is that the help cannot be printed.
+
+    An option that has a value may be given once only.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.register("action", None, _Once)  # what add_argument takes if nothing is said
 
     def print_help(self, file: object = None) -> None:
         sys.exit(_printed(self.format_help().rstrip("\n"), "the help could not be printed"))
@@ -253,9 +279,23 @@ def _print(text: str, stream: TextIO | None) -> None:
     if stream is None:  # it was closed when the process began
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     encoding = stream.encoding or "utf-8"
+    shown = f"{text}\n".encode(encoding, "backslashreplace")
+    buffer = getattr(stream, "buffer", None)
     try:
-        print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+        if isinstance(buffer, io.RawIOBase):  # python -u: print does not look how much is taken
+            _write_all(shown, buffer)
+        else:
+            print(shown.decode(encoding), end="", file=stream, flush=True)
     except OSError:
         # Else the interpreter tries to write the rest when it ends, and complains again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise
+
+
+def _write_all(data: bytes, file: io.RawIOBase) -> None:
+    rest = memoryview(data)
+    while rest:
+        taken = file.write(rest)
+        if taken is None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        rest = rest[taken:]

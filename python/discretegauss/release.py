@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from ._calibration import Calibration, calibration
-from ._parameters import whole_number
+from ._parameters import shown, whole_number
 from ._source import Source
 from ._table import CountTable, read_counts
 from ._wholefile import nothing, whole_file
-from .errors import DiscreteGaussError, ParameterTypeError
+from .errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from .sampling import discrete_gaussian
 
 __all__ = ["OutputError", "Release", "release_table"]
@@ -64,7 +64,7 @@ def release_table(
         A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv.
     column : str
         The name of the column of counts. Every byte outside it is written as it was read; of its
-        cells nothing is kept, not their spaces and quotes either.
+        cells nothing is kept, not their spaces and quotes either, nor spaces around the name.
     out : path
         Where to write; another file than table.
     rho : number, optional
@@ -154,9 +154,11 @@ def plan_release(
 ) -> Plan:
     """Do what comes before the first draw; the parameters are those of `release_table`."""
     start = time.perf_counter()
-    table, out = Path(table), Path(out)
     if not isinstance(column, str):
         raise ParameterTypeError(f"column must be a string, got {type(column).__name__}")
+    if not column.strip():  # an unset variable of a shell, say, and an index without a name
+        raise ParameterValueError(f"column must not be empty, got {shown(column)}")
+    table, out = _file_name(table, "table"), _file_name(out, "out")
     noise_for_budget = calibration(
         rho=rho,
         epsilon=epsilon,
@@ -204,10 +206,19 @@ def carry_out(
     return replace(plan.release, seconds=time.perf_counter() - plan.start)
 
 
+def _file_name(value: str | os.PathLike[str], name: str) -> Path:
+    text = os.fspath(value)
+    if not text or "\0" in text:
+        raise ParameterValueError(f"{name} must name a file, got {shown(text)}")
+    return Path(text)
+
+
 def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:
     """Where the output goes, links resolved, if it may go there."""
     destination = Path(os.path.realpath(out))
     if not destination.exists():
+        if out.exists():  # a pipe, say, as /dev/stdout, whose link in /proc names no place
+            raise OutputError(f"{out}: exists and is not a regular file")
         if not destination.parent.is_dir():
             raise OutputError(f"{out}: there is no such folder to write to")
         return destination

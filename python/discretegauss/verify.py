@@ -22,12 +22,13 @@ exponent is 0 the weight is taken as exactly 1.
 
 Needs python-flint (``pip install discretegauss[verify]``). Exit codes: 0 all proven, 1 a table is
 wrong or not proven, 2 wrong arguments or no python-flint, 3 the results could not be written (a
-full disk, a pipe that nobody reads), which says nothing about the tables.
+full disk, a pipe that nobody reads, a closed stdout), which says nothing about the tables.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import random
 import sys
@@ -279,6 +280,8 @@ def verify(table: Table) -> Proven:
 
 
 def _print(line: str) -> None:
+    if sys.stdout is None:  # it was closed when the process began
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     print(line, flush=True)  # what cannot be written is an error here, not when Python ends
 
 
@@ -326,7 +329,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run([*fixed_cases(), *random_cases(options.random, rng)])
     except OSError as error:
         # Else the interpreter tries to write the rest when it ends, and complains again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         message = f"cannot write the results: {error.strerror}"
         print(f"python -m discretegauss.verify: {message}", file=sys.stderr)
         return 3

@@ -304,7 +304,7 @@ def generalized_gaussian(
     size, mu, dtype, out, source, threads
         As for `discrete_gaussian`.
     method : {"auto", "cells"}, optional
-        As for `discrete_gaussian`, but that there is no reference algorithm for this law: arrays are
+        As for `discrete_gaussian`, but there is no reference algorithm for this law: arrays are
         always drawn from a cell table.
 
     Returns

@@ -8,10 +8,10 @@ import numpy as np
 import discretegauss as dg
 from discretegauss.release import release_table
 
-sigma2 = dg.privacy.gaussian_sigma2_for_rho(rho="0.1", sensitivity=1)  # exactly 5
-noise = dg.discrete_gaussian(sigma2, size=4)  # every bit from the operating system
+law = dg.privacy.calibrate_gaussian(rho="0.1")  # sigma2 is 5, exactly
+noise = law.sample(4)  # every bit from the operating system
 print("noisy counts:", np.array([120, 7, 0, 31]) + noise)
-print("epsilon at delta = 1e-6:", dg.privacy.zcdp_epsilon("0.1", "1e-6"))
+print("epsilon at delta = 1e-6:", dg.privacy.epsilon(law, "1e-6"))
 
 flights = Path(__file__).with_name("flights.csv")
 with TemporaryDirectory() as folder:

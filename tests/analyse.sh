@@ -21,7 +21,7 @@ for tool in gcc scan-build clang-tidy; do
 done
 
 flags=(-std=c11 -Icsrc/include -Icsrc)
-# gcc looks farther than by default; the two files that still are too complex would take minutes.
+# gcc looks farther than by default; the files that still are too complex would take minutes.
 gcc_limits=(--param=analyzer-bb-explosion-factor=40 --param=analyzer-max-enodes-per-program-point=60)
 clang_checkers=(security nullability optin.portability optin.performance)
 tidy_checks='-*,bugprone-*,cert-*,misc-redundant-expression,readability-misleading-indentation'

@@ -2,7 +2,7 @@
 
 The harness is law_checks.py: all bins counted, exact tables, false alarms of a run below 10^-6.
 With a million draws it catches, 999 times in 1000, a sigma2 off by 1.7 % (sigma2 = 1/4: 1.2 %), a
-scale off by 1.3 %, and a likeliest integer whose probability is off by 0.5 % (sigma2 = 1/4) to 15 %
+scale off by 1.2 %, and a likeliest integer whose probability is off by 0.5 % (sigma2 = 1/4) to 15 %
 (sigma2 = 10^4); with the evidence run's ten million, a third of that. `python tests/law_checks.py`
 prints the table.
 

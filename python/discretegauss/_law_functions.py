@@ -20,9 +20,10 @@ class LawFunctions:
     """Probabilities, quantiles and moments of a law.
 
     Every float is the true value rounded, up to one unit of the last place: of the law as it is
-    drawn, with no table cut off and nothing approximated by the normal law. Where ``bounds=True``
-    is accepted, a pair (lower, upper) of floats comes back that certainly holds the true value and
-    is at most two units of the last place wide.
+    drawn, with no table cut off and nothing approximated by the normal law. (In arrays of a
+    Gaussian or a Laplace it has a relative error of at most 1e-14.) Where ``bounds=True`` is
+    accepted, a pair (lower, upper) of floats comes back that certainly holds the true value and is
+    at most two units of the last place wide.
     """
 
     _spec: Spec

@@ -230,7 +230,7 @@ def _add_release(commands: argparse._SubParsersAction[_OneLineParser]) -> None:
     parser.add_argument(
         "table",
         metavar="TABLE",
-        help="CSV file with a header, UTF-8 (tabs instead of commas if named .tsv)",
+        help="CSV file with a header, UTF-8 (tabs instead of commas if named .tsv or .tab)",
     )
     parser.add_argument("--column", required=True, metavar="NAME", help="the column of counts")
     parser.add_argument("--out", required=True, metavar="FILE", help="the file to write")

@@ -61,7 +61,8 @@ def release_table(
     Parameters
     ----------
     table : path
-        A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv.
+        A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv or
+        .tab.
     column : str
         The name of the column of counts. Every byte outside it is written as it was read; of its
         cells nothing is kept, not their spaces and quotes either, nor spaces around the name.

@@ -165,15 +165,16 @@ def discrete_gaussian(
         in Fortran order if its memory is. After an error it holds zeros where it held draws, and
         elsewhere what it held before.
     method : {"auto", "reference", "cells"}, optional
-        How to draw: by Algorithms 1-3, by cell table, or whichever is faster for so many draws; the
-        law is the same. With a source of your own, "auto" decides by the law and the number of
-        draws alone; else also by whether a table is at hand from an earlier call.
+        How to draw; the law is the same. "auto": one draw by the sampler whose time does not depend
+        on the value, where the law has one; an array by Algorithms 1-3 or by cell table, whichever
+        is faster for so many draws. With a source of your own it decides by the law and the number
+        of draws alone; else also by whether a table is at hand from an earlier call.
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
         buffer, zeros at first, with independent uniform bytes, and return None or their number.
     threads : int, optional
-        How many threads fill the array.
+        How many threads fill the array; 1 with a source of your own.
 
     Returns
     -------
@@ -303,7 +304,8 @@ def generalized_gaussian(
     size, mu, dtype, out, source, threads
         As for `discrete_gaussian`.
     method : {"auto", "cells"}, optional
-        Always drawn from a cell table; there is no reference algorithm for this law.
+        As for `discrete_gaussian`, but there is no reference algorithm for this law: arrays are
+        always drawn from a cell table.
 
     Returns
     -------

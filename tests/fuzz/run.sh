@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Build the fuzz targets with clang and run them, each from its seeds and from what it found before.
 #
-#     tests/fuzz/run.sh [SECONDS [TARGET ...]]      # 5 seconds each of words, cells, loops, api
+#     tests/fuzz/run.sh [SECONDS [TARGET ...]]      # 5 seconds each of words, laws, cells, loops, api
 #     tests/fuzz/run.sh 600 cells                   # ten minutes of one
 #     tests/fuzz/run.sh 0 words FILE                # one input again, as kept after a failure
 #

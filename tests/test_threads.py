@@ -22,13 +22,15 @@ from fractions import Fraction
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
+from discretegauss import _engine
+from discretegauss._spec import Kind, Spec
 from discretegauss._threads import Worker
 
 SIGMA2 = 2**110
@@ -104,6 +106,59 @@ def test_a_table_that_is_given_up_lives_while_a_thread_draws_from_it() -> None:
         )
 
     assert at_once(draw) == [True] * THREADS
+
+
+class Interrupted(Fraction):
+    """A number of which one comparison lets others run first, as that of any Fraction may."""
+
+    before: ClassVar[list[Callable[[], object]]] = []  # of the comparisons to come, the last first
+
+    def __eq__(self, other: object) -> bool:
+        if self.before:
+            self.before.pop()()
+        return super().__eq__(other)
+
+    __hash__ = Fraction.__hash__
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize("comparison", [0, 1, 2, 3])
+def test_tables_stay_in_order_whatever_runs_while_their_laws_are_compared(
+    comparison: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table given up by one thread while another keeps it: the next are kept and given up."""
+    new_table = _engine.native.NativeTable
+    monkeypatch.setattr(_engine, "_MOST_TABLES", 2)
+    monkeypatch.setattr(_engine, "_tables", type(_engine._tables)())
+
+    def law(i: int) -> Spec:
+        return Spec(Kind.DISCRETE_GAUSSIAN, Interrupted(3), Interrupted(i))
+
+    def build(first: int) -> None:
+        for i in range(first, first + 3):
+            _engine.prepare_cells(law(i))
+
+    def built_by_two(spec: Spec) -> Any:
+        monkeypatch.setattr(_engine.native, "NativeTable", new_table)
+        _engine.prepare_cells(law(0))  # by another thread, which is faster
+        Interrupted.before[:] = [partial(build, 10)] + [lambda: None] * comparison
+        return new_table(spec)
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(_engine.native, "NativeTable", built_by_two)
+    kept_handler = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(20)
+    try:
+        _engine.prepare_cells(law(0))
+        Interrupted.before.clear()
+        build(20)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, kept_handler)
+    assert len(_engine._tables) == 2
+    assert _engine.kept_cells(law(22)) is not None
 
 
 @pytest.mark.usefixtures("native_engine")

@@ -29,7 +29,7 @@ import pytest
 from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
-from discretegauss import _engine
+from discretegauss import _engine, _fill
 from discretegauss._spec import Kind, Spec
 from discretegauss._threads import Worker
 
@@ -315,3 +315,84 @@ def test_a_fork_at_any_step_of_a_start_leaves_nobody_waiting() -> None:
         assert ended[1] == 0, step
         step += 1
     assert step > 10
+
+
+def _wait_and_raise(step: int) -> bool:
+    """Wait for a worker, raise at a step of it and wait again; whether there is such a step."""
+    raised: list[int] = []
+    steps = count()
+
+    def trace(frame: Any, event: str, _argument: object) -> Any:
+        if frame.f_code is not Worker.wait.__code__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and next(steps) == step:
+            raised.append(step)
+            raise KeyboardInterrupt
+        return trace
+
+    worker = Worker(lambda: time.sleep(0.02))
+    worker.start()
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        worker.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    again = threading.Thread(target=worker.wait, daemon=True)
+    again.start()
+    again.join(20)
+    assert not again.is_alive(), step
+    return bool(raised)
+
+
+def test_ctrl_c_at_any_step_of_waiting_leaves_nobody_waiting() -> None:
+    """Who waits again is not kept by the lock that the first waiting had just taken."""
+    step = 0
+    while _wait_and_raise(step):
+        step += 1
+    assert step > 10
+
+
+def test_a_second_ctrl_c_leaves_no_thread_that_draws() -> None:
+    """Ctrl-C twice: the call ends when its threads have, and out holds no draws."""
+    out = np.full(8, 7)
+    begun, ended = threading.Event(), threading.Event()
+
+    def fill_part(start: int, stop: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            begun.wait(20)
+            raise KeyboardInterrupt
+        begun.set()
+        for _ in range(3):
+            time.sleep(0.1)
+            os.kill(os.getpid(), signal.SIGINT)  # to the other, which waits
+        time.sleep(0.1)
+        out[start:stop] = 9
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        _fill._fill_flat(out, fill_part, 1, 1, 2)
+    assert ended.is_set()
+    assert set(out.tolist()) == {0, 7}
+
+
+AT_SHUTDOWN = """
+import discretegauss as dg
+
+class Last:
+    def __del__(self, draw=dg.discrete_gaussian, print=print):
+        print(draw(1, 10**5, threads=3).shape, draw([1, 2] * 2**20).shape)
+
+last = Last()
+"""
+
+
+@pytest.mark.usefixtures("native_engine")  # plain Python is slow
+def test_draws_while_the_interpreter_ends() -> None:
+    """There are no threads any more then, and nobody waits for them."""
+    command = [sys.executable, "-c", AT_SHUTDOWN]
+    ended = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True)
+    assert ended.stdout == "(100000,) (2097152,)\n", ended.stderr

@@ -63,7 +63,8 @@ def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, 
         ("mu", lambda value: exact_rational(value, "mu")),
         ("beta", _checked_beta),
     )
-    least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, 1)  # of a numerator that needs no check
+    # of a numerator that needs no check: beta's has to be no less than its denominator, a word
+    least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, np.iinfo(np.int64).max)
     columns = [  # which hear Ctrl-C themselves: they call Python for what numpy has no type for
         Column(array, name, exact, numerator)
         for array, (name, exact), numerator in zip(arrays, checks, least, strict=True)

@@ -241,7 +241,8 @@ def positive(exact: Fraction, name: str) -> Fraction:
 
 def whole_number(value: object, name: str, *, least: int) -> int:
     """Return `value` as an int; it must be a whole number of an integer type, at least `least`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+    no_number = isinstance(value, bool | np.bool_ | np.timedelta64)  # numpy's times are integers
+    if no_number or not isinstance(value, numbers.Integral):
         raise ParameterTypeError(f"{name} must be an integer, got {shown(value)}")
     if value < least:
         raise ParameterValueError(f"{name} must be at least {least}, got {shown(int(value))}")

@@ -31,6 +31,7 @@ __all__ = [
     "prepare",
     "prepare_cells",
     "prepare_scalar",
+    "require_source",
 ]
 
 
@@ -105,12 +106,15 @@ class ReferenceLaw:
             raise
 
 
-def _reference_bytes(source: Source) -> reference.Bytes:
-    if source == "getrandom":
-        return reference.SystemBytes()
-    if source == "chacha20":
+def require_source(source: Source) -> None:
+    """Refuse a source that the engine in use does not have."""
+    if native is None and source == "chacha20":
         raise MissingCoreError("source='chacha20' needs the compiled core, which is not in use")
-    return reference.CallableBytes(source)
+
+
+def _reference_bytes(source: Source) -> reference.Bytes:
+    require_source(source)
+    return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
 
 
 _RANGE_MESSAGE = "a draw did not fit the output type; nothing is returned"

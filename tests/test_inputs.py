@@ -468,6 +468,21 @@ def test_a_signalling_nan_is_refused_as_a_nan_is(function: Function, name: str) 
             function(value, source=must_not_draw)
 
 
+@each_function
+@pytest.mark.parametrize(
+    "bits", [np.uint16(0x7D00), np.uint32(0x7FA00000), np.uint64(0x7FF4 << 48)]
+)
+def test_a_signalling_nan_of_numpy_is_refused_by_name(
+    function: Function, name: str, bits: np.unsignedinteger[Any]
+) -> None:
+    """Also where numpy is asked to raise errors of its own."""
+    values = np.array([bits]).view(f"f{bits.itemsize}")
+    for value in (values, values[0]):
+        for errors in ("warn", "raise"):
+            with np.errstate(all=errors), pytest.raises(ParameterValueError, match=name):
+                function(value, source=must_not_draw)
+
+
 def test_an_exponent_that_decimal_does_not_take_is_too_long() -> None:
     """Whatever it multiplies: 0e99999 is refused as 1e99999 is, though it is zero."""
     for digits in (5, 17, 18, 19, 30, 4000):

@@ -218,7 +218,8 @@ def exact_words(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.boo
     if values.dtype.kind in "iu":
         numbers[:, 0] = values
         return numbers, values <= np.iinfo(np.int64).max
-    floats = values.astype(np.float64)  # exact
+    with np.errstate(invalid="ignore"):  # of a NaN that signals, which is refused by name
+        floats = values.astype(np.float64)  # exact
     small = np.isfinite(floats)
     mantissas, exponents = np.frexp(np.where(small, floats, 0))
     odd = np.ldexp(mantissas, 53).astype(np.int64)  # floats = odd 2**(exponents - 53), exactly

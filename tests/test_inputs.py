@@ -8,6 +8,9 @@ What a parameter means is seen from a tape: equal numbers give equal draws from 
 from __future__ import annotations
 
 import sys
+from array import array
+from collections import UserList, UserString, deque
+from ctypes import c_int
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -403,6 +406,42 @@ def test_times_are_no_numbers(code: str) -> None:
                 dg.discrete_gaussian(sigma2, source=must_not_draw)
 
 
+SEQUENCES: list[Any] = [
+    range(2),
+    bytearray(b"12"),
+    memoryview(b"12"),
+    array("d", [1, 2]),
+    (c_int * 2)(1, 2),
+    deque([1, 2]),
+    UserList([1, 2]),
+    UserString("1/3"),
+    gmpy2.xmpz(3),
+]
+
+
+@pytest.mark.parametrize("value", SEQUENCES, ids=lambda value: type(value).__name__)
+def test_what_numpy_would_make_an_array_of_is_no_number(value: Any) -> None:
+    """Bytes in a buffer, say: neither alone, nor in a list, nor beside an array."""
+    for mu in in_lists(value):
+        for sigma2 in (1, [1, 2], np.array([1.0, 2.0])):
+            with pytest.raises(ParameterTypeError, match=r"\bmu\b"):
+                dg.discrete_gaussian(sigma2, mu=mu, source=must_not_draw)
+
+
+def test_arrays_of_more_than_32_axes_are_refused() -> None:
+    """As sizes are; numpy's broadcasting takes no more."""
+    for axes in (33, 64):
+        many = np.ones((1,) * axes)
+        for options in ({"sigma2": many}, {"sigma2": 1, "mu": many}, {"sigma2": many, "size": 1}):
+            with pytest.raises(ParameterValueError, match=f"32 axes, got {axes}"):
+                dg.discrete_gaussian(**options, source=must_not_draw)
+        out = many.astype(np.int64)
+        with pytest.raises(ParameterValueError, match=f"out .*32 axes, got {axes}"):
+            dg.discrete_gaussian([1], out=out, source=must_not_draw)
+        assert dg.discrete_gaussian(1, out=out) is out
+    assert dg.discrete_gaussian(np.ones((1,) * 32)).ndim == 32
+
+
 class Holder:
     """Somebody else's array, as a column of a table."""
 
@@ -440,6 +479,21 @@ def test_a_number_without_a_hash_is_taken_as_any_other(function: Function, name:
     assert function([[Unhashable(3), 3]]).shape == (1, 2)
     with pytest.raises(ParameterValueError, match=rf"{name} must .*, got Fraction\(-1, 1\)"):
         function([Unhashable(3), Unhashable(-1)], source=must_not_draw)
+
+
+@each_function
+@pytest.mark.parametrize(
+    "bits", [np.uint16(0x7D00), np.uint32(0x7FA00000), np.uint64(0x7FF4 << 48)]
+)
+def test_a_signalling_nan_of_numpy_is_refused_by_name(
+    function: Function, name: str, bits: np.unsignedinteger[Any]
+) -> None:
+    """Also where numpy is asked to raise errors of its own."""
+    values = np.array([bits]).view(f"f{bits.itemsize}")
+    for value in (values, values[0]):
+        for errors in ("warn", "raise"):
+            with np.errstate(all=errors), pytest.raises(ParameterValueError, match=name):
+                function(value, source=must_not_draw)
 
 
 def test_an_exponent_that_decimal_does_not_take_is_too_long() -> None:

@@ -68,7 +68,10 @@ def test_a_negative_size_is_a_value_error(function: Function, name: str, size: A
 @each_function
 @pytest.mark.parametrize(
     "size",
-    [True, np.True_, 2.0, "3", b"3", 1j, (None,), (2, 1.5), (True,), {}, {3}, np.array([2, 3])],
+    [
+        *(True, np.True_, 2.0, "3", b"3", 1j, (None,), (2, 1.5), (True,), {}, {3}),
+        *(np.array([2, 3]), np.timedelta64(3), (np.timedelta64(3, "ns"),), np.timedelta64("NaT")),
+    ],
     ids=label,
 )
 def test_a_size_that_is_no_integer_is_a_type_error(
@@ -113,7 +116,10 @@ def test_every_integer_dtype(function: Function, dtype: Any) -> None:
 @pytest.mark.parametrize("function", [*CENTRED, dg.geometric_exp], ids=lambda f: f.__name__)
 @pytest.mark.parametrize(
     "dtype",
-    [float, np.float32, complex, bool, None, "S4", "U", "M8[s]", "m8[s]", "i4,i4", "no", 5, [1]],
+    [
+        *(float, np.float32, complex, bool, None, "S4", "U", "M8[s]", "m8[s]", "i4,i4", "no", 5),
+        *([1], np.dtype(("i8", [("low", "i4"), ("high", "i4")]))),
+    ],
     ids=label,
 )
 def test_other_dtypes_are_type_errors(function: Function, dtype: Any) -> None:
@@ -321,7 +327,8 @@ def test_out_and_size_must_agree() -> None:
 @pytest.mark.parametrize("function", [*CENTRED, dg.geometric_exp], ids=lambda f: f.__name__)
 def test_an_out_that_cannot_be_filled_is_refused(function: Function) -> None:
     """Wrong kind: TypeError. Read-only or with elements twice: ValueError. Nothing is drawn."""
-    for wrong in (np.zeros(3), np.zeros(3, bool), np.zeros(3, "M8[s]"), np.zeros(3, "m8[s]")):
+    parts = np.dtype(("i8", [("low", "i4"), ("high", "i4")]))
+    for wrong in map(partial(np.zeros, 3), (float, bool, "M8[s]", "m8[s]", parts)):
         with pytest.raises(ParameterTypeError, match=r"dtype|out"):
             function(3, out=wrong, source=must_not_draw)
     no_arrays: list[Any] = [[0, 0], (0, 0), bytearray(8), 5, "out", np.int64(3)]

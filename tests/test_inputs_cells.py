@@ -150,6 +150,21 @@ def test_a_beta_that_no_table_holds_is_refused_by_name() -> None:
     for size in (None, 5):
         with pytest.raises(ParameterValueError, match=r"^beta: .*got beta = .* with scale = "):
             dg.generalized_gaussian("1/2", 2**300, size, mu=mu, source=must_not_draw)
+    with pytest.raises(ParameterValueError, match=r"^beta: .*got beta = .* with scale = "):
+        dg.generalized_gaussian("1/2", [2, 2**300], mu=mu, source=must_not_draw)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, object])
+@pytest.mark.parametrize("beta", [31 / 32, np.float32(0.5), 0.0, -2.0, np.float16(0.9)])
+def test_a_beta_below_1_is_refused_in_arrays_too(beta: Any, dtype: Any) -> None:
+    """By name and before any draw, also where numpy takes the numbers apart."""
+    for betas in (np.array([2, beta]), [2.0, float(beta)], np.array([beta]), [beta]):
+        for size in (None, (0, len(betas))):
+            with pytest.raises(ParameterValueError, match=r"^beta must be at least 1, got Frac"):
+                dg.generalized_gaussian(
+                    np.arange(1.0, 1 + len(betas)), betas, size, dtype=dtype, source=must_not_draw
+                )
+    assert dg.generalized_gaussian([3.0, 2.0], np.array([1.0, 1.5])).shape == (2,)
 
 
 class _Watched:

@@ -13,6 +13,7 @@ of that. A control that keeps 56 bytes a call is found.
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import json
 import os
@@ -20,6 +21,7 @@ import resource
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -174,6 +176,38 @@ def test_memory_does_not_grow(name: str) -> None:
 def test_the_check_finds_a_leak() -> None:
     """56 bytes a call, kept 10 000 times, are found."""
     assert growth(CONTROL, 2000) > SLACK
+
+
+class _Source:
+    """A source that a weak reference can follow."""
+
+    def __init__(self, error: type[BaseException] | None) -> None:
+        self.error = error
+
+    def __call__(self, buffer: memoryview) -> None:
+        if self.error is not None:
+            raise self.error
+        buffer[:] = os.urandom(len(buffer))
+
+
+@pytest.mark.parametrize("error", [None, ConnectionError])
+@pytest.mark.parametrize("parameter", [100, [100, 1], 10**60])
+@pytest.mark.parametrize("size", [None, 2])
+def test_a_source_is_let_go_with_its_call(
+    size: int | None, parameter: object, error: type[BaseException] | None
+) -> None:
+    """By itself, not when Python next looks for cycles; also after its error is forgotten."""
+    source = _Source(error)
+    alive = weakref.ref(source)
+    gc.collect()
+    gc.disable()
+    try:
+        with contextlib.suppress(ConnectionError):
+            GAUSS(parameter, size, dtype=object, source=source)
+        del source
+        assert alive() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.evidence

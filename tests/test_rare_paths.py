@@ -96,6 +96,10 @@ def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("discretegauss.testing.native", None)
     with pytest.raises(errors.MissingCoreError, match="chacha20"):
         ReferenceLaw(GAUSSIAN).draw("chacha20")
+    out = np.full(100, 7)
+    with pytest.raises(errors.MissingCoreError, match="chacha20"):
+        dg.discrete_gaussian("12347/10007", out=out, source="chacha20")
+    assert (out == 7).all()  # it was not drawn into
     with pytest.raises(errors.MissingCoreError, match="cells"):
         _engine.prepare_cells(GAUSSIAN)
     with pytest.raises(errors.MissingCoreError, match="generalised"):

@@ -22,13 +22,15 @@ from fractions import Fraction
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
+from discretegauss import _engine, _fill
+from discretegauss._spec import Kind, Spec
 from discretegauss._threads import Worker
 
 SIGMA2 = 2**110
@@ -104,6 +106,59 @@ def test_a_table_that_is_given_up_lives_while_a_thread_draws_from_it() -> None:
         )
 
     assert at_once(draw) == [True] * THREADS
+
+
+class Interrupted(Fraction):
+    """A number of which one comparison lets others run first, as that of any Fraction may."""
+
+    before: ClassVar[list[Callable[[], object]]] = []  # of the comparisons to come, the last first
+
+    def __eq__(self, other: object) -> bool:
+        if self.before:
+            self.before.pop()()
+        return super().__eq__(other)
+
+    __hash__ = Fraction.__hash__
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize("comparison", [0, 1, 2, 3])
+def test_tables_stay_in_order_whatever_runs_while_their_laws_are_compared(
+    comparison: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table given up by one thread while another keeps it: the next are kept and given up."""
+    new_table = _engine.native.NativeTable
+    monkeypatch.setattr(_engine, "_MOST_TABLES", 2)
+    monkeypatch.setattr(_engine, "_tables", type(_engine._tables)())
+
+    def law(i: int) -> Spec:
+        return Spec(Kind.DISCRETE_GAUSSIAN, Interrupted(3), Interrupted(i))
+
+    def build(first: int) -> None:
+        for i in range(first, first + 3):
+            _engine.prepare_cells(law(i))
+
+    def built_by_two(spec: Spec) -> Any:
+        monkeypatch.setattr(_engine.native, "NativeTable", new_table)
+        _engine.prepare_cells(law(0))  # by another thread, which is faster
+        Interrupted.before[:] = [partial(build, 10)] + [lambda: None] * comparison
+        return new_table(spec)
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(_engine.native, "NativeTable", built_by_two)
+    kept_handler = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(20)
+    try:
+        _engine.prepare_cells(law(0))
+        Interrupted.before.clear()
+        build(20)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, kept_handler)
+    assert len(_engine._tables) == 2
+    assert _engine.kept_cells(law(22)) is not None
 
 
 @pytest.mark.usefixtures("native_engine")
@@ -260,3 +315,84 @@ def test_a_fork_at_any_step_of_a_start_leaves_nobody_waiting() -> None:
         assert ended[1] == 0, step
         step += 1
     assert step > 10
+
+
+def _wait_and_raise(step: int) -> bool:
+    """Wait for a worker, raise at a step of it and wait again; whether there is such a step."""
+    raised: list[int] = []
+    steps = count()
+
+    def trace(frame: Any, event: str, _argument: object) -> Any:
+        if frame.f_code is not Worker.wait.__code__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and next(steps) == step:
+            raised.append(step)
+            raise KeyboardInterrupt
+        return trace
+
+    worker = Worker(lambda: time.sleep(0.02))
+    worker.start()
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        worker.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    again = threading.Thread(target=worker.wait, daemon=True)
+    again.start()
+    again.join(20)
+    assert not again.is_alive(), step
+    return bool(raised)
+
+
+def test_ctrl_c_at_any_step_of_waiting_leaves_nobody_waiting() -> None:
+    """Who waits again is not kept by the lock that the first waiting had just taken."""
+    step = 0
+    while _wait_and_raise(step):
+        step += 1
+    assert step > 10
+
+
+def test_a_second_ctrl_c_leaves_no_thread_that_draws() -> None:
+    """Ctrl-C twice: the call ends when its threads have, and out holds no draws."""
+    out = np.full(8, 7)
+    begun, ended = threading.Event(), threading.Event()
+
+    def fill_part(start: int, stop: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            begun.wait(20)
+            raise KeyboardInterrupt
+        begun.set()
+        for _ in range(3):
+            time.sleep(0.1)
+            os.kill(os.getpid(), signal.SIGINT)  # to the other, which waits
+        time.sleep(0.1)
+        out[start:stop] = 9
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        _fill._fill_flat(out, fill_part, 1, 1, 2)
+    assert ended.is_set()
+    assert set(out.tolist()) == {0, 7}
+
+
+AT_SHUTDOWN = """
+import discretegauss as dg
+
+class Last:
+    def __del__(self, draw=dg.discrete_gaussian, print=print):
+        print(draw(1, 10**5, threads=3).shape, draw([1, 2] * 2**20).shape)
+
+last = Last()
+"""
+
+
+@pytest.mark.usefixtures("native_engine")  # plain Python is slow
+def test_draws_while_the_interpreter_ends() -> None:
+    """There are no threads any more then, and nobody waits for them."""
+    command = [sys.executable, "-c", AT_SHUTDOWN]
+    ended = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True)
+    assert ended.stdout == "(100000,) (2097152,)\n", ended.stderr

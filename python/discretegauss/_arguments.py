@@ -15,6 +15,7 @@ from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueEr
 
 __all__ = [
     "INT64",
+    "MOST_AXES",
     "Method",
     "Size",
     "checked_dtype",
@@ -36,7 +37,7 @@ Method = Literal["auto", "reference", "cells"]
 INT64: Final[np.dtype[Any]] = np.dtype(np.int64, copy=True)
 
 #: What numpy 1 has; numpy 2 has 64, but not everywhere.
-_MOST_AXES = 32
+MOST_AXES = 32
 
 #: As many objects or 64-bit integers as there are addresses for. Axes of length 0 do not count:
 #: numpy, too, multiplies the others.
@@ -49,8 +50,8 @@ def checked_size(size: object) -> tuple[int, ...] | None:
         return None
     lengths = size if isinstance(size, tuple | list) else (size,)
     shape = tuple(whole_number(n, "size", least=0) for n in lengths)
-    if len(shape) > _MOST_AXES:
-        raise ParameterValueError(f"size must have at most {_MOST_AXES} axes, got {len(shape)}")
+    if len(shape) > MOST_AXES:
+        raise ParameterValueError(f"size must have at most {MOST_AXES} axes, got {len(shape)}")
     if prod(n for n in shape if n) > _MOST_ELEMENTS:
         raise ParameterOverflowError(
             f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {shown(size)}"
@@ -65,7 +66,7 @@ def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
         checked = np.dtype(dtype)
     except Exception:  # numpy asks objects for attributes, and for their repr
         raise ParameterTypeError(f"{rule}, got {shown(dtype)}") from None
-    if checked.kind not in "iuO":
+    if checked.kind not in "iuO" or checked.names is not None:  # an integer's parts may have names
         raise ParameterTypeError(f"{rule}, got {checked}")
     return checked
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isqrt
 
 from ._arguments import Method
-from ._engine import PreparedLaw, kept_cells, native, prepare, prepare_cells
+from ._engine import PreparedLaw, kept_cells, native, prepare, prepare_cells, require_source
 from ._source import Source
 from ._spec import WITH_CELLS, Kind, Spec
 from .errors import ParameterValueError
@@ -97,6 +97,7 @@ def pays(spec: Spec, n: int, source: Source) -> bool:
 
 def choose(spec: Spec, method: Method, n: int, source: Source) -> PreparedLaw:
     """Return the law made ready for n draws."""
+    require_source(source)
     if spec.kind is Kind.GENERALIZED_GAUSSIAN or method == "cells":
         return prepare_cells(spec)
     if method == "auto" and pays(spec, n, source):

@@ -7,10 +7,10 @@ DISCRETEGAUSS_PURE_PYTHON=1 forces the twin; it also serves where the extension 
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +31,7 @@ __all__ = [
     "prepare",
     "prepare_cells",
     "prepare_scalar",
+    "require_source",
 ]
 
 
@@ -105,12 +106,15 @@ class ReferenceLaw:
             raise
 
 
-def _reference_bytes(source: Source) -> reference.Bytes:
-    if source == "getrandom":
-        return reference.SystemBytes()
-    if source == "chacha20":
+def require_source(source: Source) -> None:
+    """Refuse a source that the engine in use does not have."""
+    if native is None and source == "chacha20":
         raise MissingCoreError("source='chacha20' needs the compiled core, which is not in use")
-    return reference.CallableBytes(source)
+
+
+def _reference_bytes(source: Source) -> reference.Bytes:
+    require_source(source)
+    return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
 
 
 _RANGE_MESSAGE = "a draw did not fit the output type; nothing is returned"
@@ -141,20 +145,30 @@ def prepare(spec: Spec) -> PreparedLaw:
     return ReferenceLaw(spec)
 
 
-#: The cell tables used last, in the order of use; some 200 KiB each. No lock: the operations of a
-#: dict are whole under the interpreter's, and one of our own might be held where a process forks.
-#: What two threads at once can cost is a table built twice.
-_tables: OrderedDict[Spec, PreparedLaw] = OrderedDict()
+@dataclass(slots=True)
+class _Kept:
+    """A table at hand, and the number of its last use."""
+
+    table: PreparedLaw
+    last_use: int
+
+
+#: The cell tables used last; some 200 KiB each. No lock: the operations of a dict are whole under
+#: the interpreter's, and one of our own might be held where a process forks. Not an OrderedDict,
+#: whose order and contents part for good if other threads run while its keys are compared, which
+#: Python does for fractions. What two threads at once can cost is a table built twice.
+_tables: dict[Spec, _Kept] = {}
+_uses = count()
 _MOST_TABLES = 32
 
 
 def kept_cells(spec: Spec) -> PreparedLaw | None:
     """Return the law with its cell table if that is at hand."""
-    table = _tables.get(spec)
-    if table is not None:
-        with suppress(KeyError):  # another thread threw it out
-            _tables.move_to_end(spec)
-    return table
+    kept = _tables.get(spec)
+    if kept is None:
+        return None
+    kept.last_use = next(_uses)
+    return kept.table
 
 
 def prepare_cells(spec: Spec) -> PreparedLaw:
@@ -163,10 +177,12 @@ def prepare_cells(spec: Spec) -> PreparedLaw:
         raise MissingCoreError("method='cells' needs the compiled core, which is not in use")
     table = kept_cells(spec)
     if table is None:
-        table = _tables[spec] = native.NativeTable(spec)
-        while len(_tables) > _MOST_TABLES:
-            with suppress(KeyError):  # empty: another thread was faster
-                _tables.popitem(last=False)
+        table = native.NativeTable(spec)
+        _tables[spec] = _Kept(table, next(_uses))
+        # of a copy, which no other thread changes meanwhile
+        by_use = sorted(_tables.copy().items(), key=lambda item: item[1].last_use)
+        for oldest, _ in by_use[:-_MOST_TABLES]:
+            _tables.pop(oldest, None)
     return table
 
 

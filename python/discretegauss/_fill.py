@@ -97,6 +97,16 @@ def _fill_parts(parts: _Parts, fill_part: FillPart, first_piece: int, chunk: int
             chunks = max(1, chunks // 2)
 
 
+def _end_work(parts: _Parts, workers: list[Worker]) -> None:
+    """Wait until nobody draws any more, whatever a second Ctrl-C raises meanwhile."""
+    try:
+        parts.stop()
+        wait_for(workers)
+    except BaseException:
+        _end_work(parts, workers)
+        raise
+
+
 def _work_together(parts: _Parts, work: Callable[[], None], threads: int) -> None:
     """Run `work` in this thread and in others, and wait for them."""
     errors: list[BaseException] = []
@@ -120,8 +130,7 @@ def _work_together(parts: _Parts, work: Callable[[], None], threads: int) -> Non
         work()
         wait_for(workers)
     except BaseException:
-        parts.stop()
-        wait_for(workers)
+        _end_work(parts, workers)
         raise
     if errors:
         raise errors[0]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.ma import MaskedArray, is_masked  # by name: np.ma is imported at its first use
 from numpy.typing import NDArray
 
+from ._arguments import MOST_AXES
 from ._distinct import Column, Laws, heard
 from ._parameters import exact_rational, positive, shown
 from ._spec import Kind, Spec
@@ -63,7 +64,8 @@ def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, 
         ("mu", lambda value: exact_rational(value, "mu")),
         ("beta", _checked_beta),
     )
-    least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, 1)  # of a numerator that needs no check
+    # of a numerator that needs no check: beta's has to be no less than its denominator, a word
+    least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, np.iinfo(np.int64).max)
     columns = [  # which hear Ctrl-C themselves: they call Python for what numpy has no type for
         Column(array, name, exact, numerator)
         for array, (name, exact), numerator in zip(arrays, checks, least, strict=True)
@@ -93,12 +95,14 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
             raise ParameterValueError("arrays of parameters must not be ragged") from None
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         return as_array(np.asarray(value), name)
+    if _may_hold_several(type(value)):  # a range, a buffer: numpy would take it for an array
+        exact_rational(value, name)
     return None
 
 
 def _may_hold_several(kind: type) -> bool:
-    return issubclass(kind, list | tuple) or (
-        hasattr(kind, "__array__") and not issubclass(kind, np.generic)
+    return not issubclass(kind, str | bytes | np.generic) and (
+        hasattr(kind, "__array__") or hasattr(kind, "__len__")
     )
 
 
@@ -106,6 +110,12 @@ def parameter_shape(
     shape: tuple[int, ...] | None, arrays: Sequence[NDArray[Any]]
 ) -> tuple[int, ...]:
     """Return the shape of the result; parameters broadcast to `shape`, as in numpy."""
+    axes = max(len(shape or ()), *(a.ndim for a in arrays))
+    if axes > MOST_AXES:
+        raise ParameterValueError(
+            f"arrays of parameters, and out with them, must have at most {MOST_AXES} axes, "
+            f"got {axes}"
+        )
     try:
         own = np.broadcast_shapes(*(a.shape for a in arrays))
         if shape is None:

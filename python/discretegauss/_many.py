@@ -19,6 +19,9 @@ __all__ = ["fill_laws", "require_all_fit"]
 
 _INT64 = np.dtype(np.int64)
 
+#: No table is refused because of a smaller beta (some 2**90).
+_SAFE_BETA = 2**64
+
 #: Fewer draws are not worth starting threads for.
 _LEAST_FOR_THREADS = 2**14
 
@@ -67,6 +70,10 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
     word = _INT64 if dtype.kind == "O" else dtype
     in_words = _all_fit(laws, word)
     alone = _alone(laws, counts, in_words, method, source)
+    if laws.kind is Kind.GENERALIZED_GAUSSIAN:
+        for law in np.flatnonzero(counts).tolist():
+            if laws.spec(law).beta > _SAFE_BETA:  # a refusal comes before anything is drawn
+                choose(laws.spec(law), method, int(counts[law]), source)
     # the draws of a law one after another: to prepare a law takes longer than to draw from it
     order = heard(lambda: np.argsort(which, kind="stable"), which.size)
     ends = np.cumsum(counts)

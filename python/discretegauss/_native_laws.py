@@ -48,13 +48,24 @@ _WIDE_BYTES = 2**20
 _CHACHA20 = ffi.new("dg_source *", {"kind": lib.DG_SOURCE_CHACHA20})
 
 
-class _CallerSource:
-    """A caller's ``fill(buffer)`` as the C core calls it; keeps the exception that it raised."""
+class _Caller:
+    """A caller's ``fill(buffer)``, and the exception that it raised."""
 
     def __init__(self, fill: Callable[[memoryview], object]) -> None:
         self.fill = fill
         self.error: BaseException | None = None
-        self._handle = ffi.new_handle(self)
+
+
+class _CallerSource:
+    """A caller as the C core calls it.
+
+    Not the caller itself: what its handle refers to must not hold the handle, or the source would
+    live until Python looks for cycles.
+    """
+
+    def __init__(self, fill: Callable[[memoryview], object]) -> None:
+        self.caller = _Caller(fill)
+        self._handle = ffi.new_handle(self.caller)
         self.pointer = ffi.new(
             "dg_source *",
             {
@@ -71,7 +82,7 @@ def _keep_error(
     """Keep an exception that came outside the try below: Ctrl-C as the callback is entered."""
     context = None if traceback is None else traceback.tb_frame.f_locals.get("context")
     if context is not None:
-        source: _CallerSource = ffi.from_handle(context)
+        source: _Caller = ffi.from_handle(context)
         source.error = error
     return 1
 
@@ -79,7 +90,7 @@ def _keep_error(
 @ffi.def_extern(error=1, onerror=_keep_error)
 def dg_python_fill(context: Any, out: Any, n: int) -> int:
     """Let the caller's source fill a buffer of ours, then copy it: it may keep the memoryview."""
-    source: _CallerSource = ffi.from_handle(context)
+    source: _Caller = ffi.from_handle(context)
     buffer = bytearray(n)
     try:
         check_filled(source.fill(memoryview(buffer)), n)
@@ -101,8 +112,12 @@ def _check(status: int, source: _CallerSource | None) -> None:
         raise EntropyError(
             code, f"the operating system gave no randomness (getrandom: {os.strerror(code)})"
         )
-    if status == lib.DG_ERR_SOURCE and source is not None and source.error is not None:
-        raise source.error
+    if status == lib.DG_ERR_SOURCE and source is not None and source.caller.error is not None:
+        error, source.caller.error = source.caller.error, None
+        try:
+            raise error
+        finally:
+            del error  # its traceback has this frame
     if status == lib.DG_ERR_SOURCE:
         raise SourceError("the source of bits failed")
     if status == lib.DG_ERR_NOMEM:

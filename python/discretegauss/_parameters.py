@@ -218,7 +218,8 @@ def exact_words(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.boo
     if values.dtype.kind in "iu":
         numbers[:, 0] = values
         return numbers, values <= np.iinfo(np.int64).max
-    floats = values.astype(np.float64)  # exact
+    with np.errstate(invalid="ignore"):  # of a NaN that signals, which is refused by name
+        floats = values.astype(np.float64)  # exact
     small = np.isfinite(floats)
     mantissas, exponents = np.frexp(np.where(small, floats, 0))
     odd = np.ldexp(mantissas, 53).astype(np.int64)  # floats = odd 2**(exponents - 53), exactly
@@ -241,7 +242,8 @@ def positive(exact: Fraction, name: str) -> Fraction:
 
 def whole_number(value: object, name: str, *, least: int) -> int:
     """Return `value` as an int; it must be a whole number of an integer type, at least `least`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+    no_number = isinstance(value, bool | np.bool_ | np.timedelta64)  # numpy's times are integers
+    if no_number or not isinstance(value, numbers.Integral):
         raise ParameterTypeError(f"{name} must be an integer, got {shown(value)}")
     if value < least:
         raise ParameterValueError(f"{name} must be at least {least}, got {shown(int(value))}")

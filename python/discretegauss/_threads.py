@@ -6,6 +6,7 @@ import _thread
 import mmap
 import operator
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -51,10 +52,13 @@ class Worker:
     def __init__(self, call: Callable[[], None]) -> None:
         self._call = call
         self._at_work = _thread.allocate_lock()
+        self._is_done = False
         self._started: list[int] = []  # what the steps of a start returned, the last the process
 
     def start(self) -> None:
         """Make the call in a thread; RuntimeError if the process can have no more of them."""
+        if sys.is_finalizing():  # before 3.12 it could be started, and would not take a step
+            raise RuntimeError("can't start new thread at interpreter shutdown")
         self._at_work.acquire()
         size = threading.stack_size()  # the next thread's, whoever starts it; 0: the system's own
         # One call of C code, so that no signal handler runs, and forks, between the two: the child
@@ -75,17 +79,18 @@ class Worker:
         try:
             self._call()
         finally:
+            self._is_done = True
             self._at_work.release()
 
     def wait(self) -> None:
         """Return when the call is made; or at once, if it was not started in this process.
 
-        Signals are heard meanwhile, and a handler may fork: hence the timeout.
+        Signals are heard meanwhile, and a handler may fork: hence the timeout. Or it may raise,
+        with the lock just taken: who waits again does not wait for that.
         """
-        while self._started[3:] == [os.getpid()]:
+        while not self._is_done and self._started[3:] == [os.getpid()]:
             if self._at_work.acquire(timeout=_SECONDS):
                 self._at_work.release()
-                return
 
 
 def wait_for(workers: Iterable[Worker]) -> None:

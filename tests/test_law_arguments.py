@@ -103,6 +103,17 @@ def test_integers_beyond_64_bits() -> None:
     assert G(4).pmf(np.array([2**64 - 1, 0], dtype=np.uint64)).tolist() == [0, G(4).pmf(0)]
 
 
+@pytest.mark.parametrize("law", [G(4), G(10**38), L(10**18, 5)], ids=str)
+@pytest.mark.parametrize("name", ["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"])
+def test_vectors_take_the_ends_of_int64(law: Any, name: str) -> None:
+    """The least integer, whose absolute value numpy has not, and the largest."""
+    function, ends = getattr(law, name), np.iinfo(np.int64)
+    expected = [function(int(ends.min)), function(int(ends.max))]
+    for others in ([], [0] * 16, [*range(-300, 300)]):
+        values = function(np.array([ends.min] * 16 + others + [ends.max]))
+        np.testing.assert_allclose(values[[0, -1]], expected, rtol=1.1e-14)
+
+
 @pytest.mark.parametrize(
     "k", [None, True, b"1", 1j, "x", [1, None], np.array(["2020-01-01"], "M8")]
 )

@@ -75,6 +75,11 @@ def supported(spec: Spec) -> bool:
     )
 
 
+def _usable(xs: _Integers) -> _Bools:
+    # np.abs of the least integer is that again, below 0
+    return (xs > -_LARGEST) & (xs < _LARGEST)
+
+
 # --- arithmetic on pairs of floats
 
 
@@ -168,7 +173,7 @@ def _exponents(spec: Spec, c: _Constants, xs: _Integers) -> tuple[_Floats, _Floa
     The pairs are good to 2**-105, each product of pairs to 2**-102, so E to 2**-100 times the first
     term; that is at most 2 E + 1/sigma2 or E + 1/scale.
     """
-    good = np.abs(xs) < _LARGEST
+    good = _usable(xs)
     steps = np.where(good, xs, c.m0) - c.m0
     good &= np.abs(steps) <= _FURTHEST
     j = np.where(good, steps, 0).astype(np.float64)
@@ -218,7 +223,7 @@ def _tails(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
     above = name in ("sf", "logsf")
     c = _first_at_or_above(spec.mu)
     values, good = np.empty(ks.size), np.zeros(ks.size, np.bool_)
-    usable = np.abs(ks) < _LARGEST
+    usable = _usable(ks)
     right = ks >= (c - 1 if above else c)
     for side, law, complement in ((right, spec, not above), (~right, mirrored(spec), above)):
         places = np.flatnonzero(side & usable)

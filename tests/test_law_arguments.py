@@ -165,6 +165,25 @@ def test_long_vectors_of_wide_laws_are_right_to_one_in_10_to_the_14(law: Any, na
     assert (values[some] <= upper + slack).all()
 
 
+@pytest.mark.parametrize("law", [G(10**13), G(10**17, "1/3"), L(10**9, "1/3")], ids=str)
+@pytest.mark.parametrize("name", ["cdf", "logcdf", "sf", "logsf"])
+@pytest.mark.parametrize("dense", [False, True])
+def test_long_vectors_of_wide_laws_reach_below_the_smallest_floats(
+    law: Any, name: str, dense: bool
+) -> None:
+    """From where terms are near the smallest floats to where all are 0."""
+    function, side = getattr(law, name), -1 if name.endswith("cdf") else 1
+    width, far = math.ceil(law.std()), 38 if isinstance(law, type(G(1))) else 520
+    ks = np.arange(300) if dense else np.linspace(-far // 9, far, 300) * width
+    ks = side * (far * width + ks.astype(np.int64))
+    values = function(ks)
+    some = np.arange(0, ks.size, 7)
+    lower, upper = function(ks[some], bounds=True)
+    slack = 1e-14 * np.abs(upper) + 5e-324
+    assert (values[some] >= lower - slack).all()
+    assert (values[some] <= upper + slack).all()
+
+
 NARROW = ("1/100", "1/150", "1/200", "1/300", "1/5000", "1e-9")
 WIDE = ("1e100", "1e102", "1e205", "1e250", "8e270")
 MUS = ("0", "1/3", "1/2", "-7/1000", "499999/1000000", "0.5000000000000000000001")

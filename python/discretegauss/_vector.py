@@ -12,6 +12,7 @@ Whatever is outside the range of these arguments is left to the certified functi
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -306,9 +307,7 @@ def _first_at_or_above(mu: Fraction) -> int:
 def _last_term(spec: Spec) -> int:
     """Return an integer, at least mu - 1, up to which E is at most _LAST_EXPONENT."""
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        square = 2 * _LAST_EXPONENT * spec.parameter
-        reach = int(square.numerator // square.denominator)
-        reach = int(np.sqrt(float(reach))) if reach < _FURTHEST else _FURTHEST
+        reach = math.isqrt(int(2 * _LAST_EXPONENT * spec.parameter))
     else:
         reach = int(_LAST_EXPONENT * spec.parameter)
     return nearest_integer(spec.mu) + min(reach, _FURTHEST) - 1

@@ -103,6 +103,17 @@ def test_integers_beyond_64_bits() -> None:
     assert G(4).pmf(np.array([2**64 - 1, 0], dtype=np.uint64)).tolist() == [0, G(4).pmf(0)]
 
 
+@pytest.mark.parametrize("law", [G(4), G(10**38), L(10**18, 5)], ids=str)
+@pytest.mark.parametrize("name", ["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"])
+def test_vectors_take_the_ends_of_int64(law: Any, name: str) -> None:
+    """The least integer, whose absolute value numpy has not, and the largest."""
+    function, ends = getattr(law, name), np.iinfo(np.int64)
+    expected = [function(int(ends.min)), function(int(ends.max))]
+    for others in ([], [0] * 16, [*range(-300, 300)]):
+        values = function(np.array([ends.min] * 16 + others + [ends.max]))
+        np.testing.assert_allclose(values[[0, -1]], expected, rtol=1.1e-14)
+
+
 @pytest.mark.parametrize(
     "k", [None, True, b"1", 1j, "x", [1, None], np.array(["2020-01-01"], "M8")]
 )
@@ -146,6 +157,25 @@ def test_long_vectors_of_wide_laws_are_right_to_one_in_10_to_the_14(law: Any, na
     steps = np.linspace(0, 34, 300) ** 2 / 34
     ks = int(law.mu) + np.concatenate([-steps, steps, [0, 1e-9]]) // (1 / width)
     ks = np.append(ks.astype(np.int64), np.arange(-3, 4))
+    values = function(ks)
+    some = np.arange(0, ks.size, 7)
+    lower, upper = function(ks[some], bounds=True)
+    slack = 1e-14 * np.abs(upper) + 5e-324
+    assert (values[some] >= lower - slack).all()
+    assert (values[some] <= upper + slack).all()
+
+
+@pytest.mark.parametrize("law", [G(10**13), G(10**17, "1/3"), L(10**9, "1/3")], ids=str)
+@pytest.mark.parametrize("name", ["cdf", "logcdf", "sf", "logsf"])
+@pytest.mark.parametrize("dense", [False, True])
+def test_long_vectors_of_wide_laws_reach_below_the_smallest_floats(
+    law: Any, name: str, dense: bool
+) -> None:
+    """From where terms are near the smallest floats to where all are 0."""
+    function, side = getattr(law, name), -1 if name.endswith("cdf") else 1
+    width, far = math.ceil(law.std()), 38 if isinstance(law, type(G(1))) else 520
+    ks = np.arange(300) if dense else np.linspace(-far // 9, far, 300) * width
+    ks = side * (far * width + ks.astype(np.int64))
     values = function(ks)
     some = np.arange(0, ks.size, 7)
     lower, upper = function(ks[some], bounds=True)

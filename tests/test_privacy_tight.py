@@ -222,6 +222,25 @@ def test_bisection_finds_the_same_as_newton(monkeypatch: pytest.MonkeyPatch) -> 
     assert epsilon(GAUSSIAN, "1e-9", 3) == found
 
 
+@pytest.mark.parametrize(("change", "goal"), [(80, "1e-9"), (105, "3e-6"), (90, "1e-6")])
+def test_the_search_for_epsilon_stays_among_the_floats(
+    change: int, goal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where delta hardly falls Newton's step for log(epsilon) is long: exp of that is not tried."""
+    about, tried = _inverse.log_delta_about, []
+
+    def recorded(spec: Any, epsilon: Any, change: int) -> tuple[Any, Any]:
+        tried.append(epsilon)
+        return about(spec, epsilon, change)
+
+    monkeypatch.setattr(_inverse, "log_delta_about", recorded)
+    law = dg.DiscreteGaussian(5)
+    found = epsilon(law, goal, change)
+    assert delta(law, found, change) <= Fraction(goal) < delta(law, found * (1 - 1e-9), change)
+    assert tried
+    assert max(x.denominator.bit_length() + x.numerator.bit_length() for x in tried) < 2500
+
+
 def test_epsilon_beyond_the_floats_and_below() -> None:
     tiny = dg.DiscreteGaussian(Fraction(1, 10**4000))
     assert epsilon(tiny, "1e-6") == math.inf

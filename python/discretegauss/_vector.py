@@ -12,6 +12,7 @@ Whatever is outside the range of these arguments is left to the certified functi
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -73,6 +74,11 @@ def supported(spec: Spec) -> bool:
         and _SMALLEST_PARAMETER <= spec.parameter <= _LARGEST_PARAMETER
         and abs(spec.mu) < _LARGEST
     )
+
+
+def _usable(xs: _Integers) -> _Bools:
+    # np.abs of the least integer is that again, below 0
+    return (xs > -_LARGEST) & (xs < _LARGEST)
 
 
 # --- arithmetic on pairs of floats
@@ -168,7 +174,7 @@ def _exponents(spec: Spec, c: _Constants, xs: _Integers) -> tuple[_Floats, _Floa
     The pairs are good to 2**-105, each product of pairs to 2**-102, so E to 2**-100 times the first
     term; that is at most 2 E + 1/sigma2 or E + 1/scale.
     """
-    good = np.abs(xs) < _LARGEST
+    good = _usable(xs)
     steps = np.where(good, xs, c.m0) - c.m0
     good &= np.abs(steps) <= _FURTHEST
     j = np.where(good, steps, 0).astype(np.float64)
@@ -218,7 +224,7 @@ def _tails(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
     above = name in ("sf", "logsf")
     c = _first_at_or_above(spec.mu)
     values, good = np.empty(ks.size), np.zeros(ks.size, np.bool_)
-    usable = np.abs(ks) < _LARGEST
+    usable = _usable(ks)
     right = ks >= (c - 1 if above else c)
     for side, law, complement in ((right, spec, not above), (~right, mirrored(spec), above)):
         places = np.flatnonzero(side & usable)
@@ -301,9 +307,7 @@ def _first_at_or_above(mu: Fraction) -> int:
 def _last_term(spec: Spec) -> int:
     """Return an integer, at least mu - 1, up to which E is at most _LAST_EXPONENT."""
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        square = 2 * _LAST_EXPONENT * spec.parameter
-        reach = int(square.numerator // square.denominator)
-        reach = int(np.sqrt(float(reach))) if reach < _FURTHEST else _FURTHEST
+        reach = math.isqrt(int(2 * _LAST_EXPONENT * spec.parameter))
     else:
         reach = int(_LAST_EXPONENT * spec.parameter)
     return nearest_integer(spec.mu) + min(reach, _FURTHEST) - 1

@@ -29,6 +29,9 @@ _MOST_LINES = 200
 
 _LARGEST = math.nextafter(math.inf, 0.0)
 
+#: exp of this is above every float, exp of minus this below.
+_BEYOND_FLOATS = 750
+
 
 def delta_is_at_most(spec: Spec, epsilon: Any, change: int, delta: Any) -> bool:
     """Return whether the noise is proven to have (epsilon, delta), two mpq; delta > 0."""
@@ -102,7 +105,7 @@ def _guess(spec: Spec, change: int, delta: Any) -> float:
             log_delta, hazard = log_delta_about(spec, gmpy2.mpq(epsilon), change)
             return gmpy2.log(-log_delta / goal), epsilon * hazard / -log_delta
 
-        epsilon = gmpy2.exp(increasing_root(balance, start))
+        epsilon = gmpy2.exp(increasing_root(balance, start, within=_BEYOND_FLOATS))
     return min(float(epsilon), _LARGEST)
 
 

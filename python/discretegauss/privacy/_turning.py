@@ -69,9 +69,15 @@ def _mpfr(value: Any) -> Any:
     return gmpy2.mpfr(value)
 
 
-def increasing_root(balance: Balance, u: Any, close: float = _CLOSE) -> Any:
-    """Solve balance(u) = 0 by Newton's method, kept inside the bracket that the signs give."""
-    low, high, reach = -math.inf, math.inf, 1.0
+def increasing_root(
+    balance: Balance, u: Any, close: float = _CLOSE, within: float = math.inf
+) -> Any:
+    """Solve balance(u) = 0 by Newton's method, kept inside the bracket that the signs give.
+
+    No u beyond -within and within is tried: exp(u) may be a number of very many bits.
+    """
+    low, high, reach = -within, within, 1.0
+    u = min(max(u, low), high)
     for _ in range(_MOST_STEPS):
         value, slope = balance(u)
         low, high = (u, high) if value < 0 else (low, u)

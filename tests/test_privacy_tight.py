@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy_reference import (
+    DIGITS,
     delta_by_definition,
     delta_by_theorem_7,
     gaussian_weight,
     generalized_weight,
     laplace_weight,
+    mp,
     tail_by_euler_maclaurin,
     tail_by_terms,
 )
@@ -105,7 +107,8 @@ def test_delta_is_that_of_the_definition(
     for e in ("0", "1/7", "1", "3"):
         exact = delta_by_definition(weight(Fraction(parameter)), 450, Fraction(e), change)
         found = delta(law(parameter), e, change)
-        assert exact - mpmath.mpf(10) ** -55 <= found <= exact * (1 + 1e-15)
+        with mpmath.workdps(DIGITS):  # with fewer, the difference would be rounded to a float
+            assert exact - mpmath.mpf(10) ** -55 <= found <= exact * (1 + 1e-15)
 
 
 @needs_core
@@ -116,7 +119,8 @@ def test_delta_of_the_generalised_gaussian(scale: str, beta: str) -> None:
     for e, change in product(("0", "1/7", "1", "3"), (1, 4)):
         exact = delta_by_definition(weight, 450, Fraction(e), change)
         found = delta(law, e, change)
-        assert exact - mpmath.mpf(10) ** -55 <= found <= exact * (1 + 1e-15)
+        with mpmath.workdps(DIGITS):
+            assert exact - mpmath.mpf(10) ** -55 <= found <= exact * (1 + 1e-15)
         assert delta(law, epsilon(law, found, change), change) <= found
 
 
@@ -135,7 +139,8 @@ def test_a_loss_that_no_precision_tells_from_epsilon() -> None:
     exact = delta_by_definition(
         generalized_weight(Fraction(1), Fraction(5, 2)), 60, Fraction(31), 3
     )
-    assert exact * (1 - mpmath.mpf(10) ** -40) <= delta(law, 31, 3) <= exact * (1 + 1e-15)
+    with mpmath.workdps(DIGITS):
+        assert exact * (1 - mpmath.mpf(10) ** -40) <= delta(law, 31, 3) <= exact * (1 + 1e-15)
 
 
 @needs_core
@@ -186,16 +191,12 @@ def test_epsilon_is_the_least_float_that_is_enough(
 ) -> None:
     law = dg.DiscreteGaussian(parameter)
     found = epsilon(law, d, change)
-    exact = Fraction(d)
-    assert delta_by_theorem_7(law.sigma2, Fraction(found), change) <= mpmath.mpf(
-        exact.numerator
-    ) / mpmath.mpf(exact.denominator) * (1 + mpmath.mpf(10) ** -50)
-    if found > 0:
-        less = Fraction(math.nextafter(found, 0))
-        with mpmath.workdps(60):
-            assert delta_by_theorem_7(law.sigma2, less, change) > mpmath.mpf(
-                exact.numerator
-            ) / exact.denominator * (1 - mpmath.mpf(10) ** -50)
+    with mpmath.workdps(DIGITS):
+        exact, slack = mp(Fraction(d)), mpmath.mpf(10) ** -50
+        assert delta_by_theorem_7(law.sigma2, Fraction(found), change) <= exact * (1 + slack)
+        if found > 0:
+            less = Fraction(math.nextafter(found, 0))
+            assert delta_by_theorem_7(law.sigma2, less, change) > exact * (1 - slack)
 
 
 @pytest.mark.parametrize("scale", ["1/10", "1", "20", 10**9])

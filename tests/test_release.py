@@ -74,6 +74,7 @@ def test_two_releases_differ(tmp_path: Path) -> None:
         Fraction(1, 2**57),
         Fraction(1, 2**113),
         Fraction(1, 2**114),
+        Fraction(1, 2**130),
         Fraction(1, 2**500),
     ],
 )

@@ -171,6 +171,17 @@ def test_laws_of_many_draws_have_tables(no_tables: list[Spec]) -> None:
 
 
 @native
+def test_every_law_has_a_table_if_tables_are_asked_for(no_tables: list[Spec]) -> None:
+    """method="cells" holds for arrays, too: laws of one draw each are not drawn together."""
+    sigma2 = ["5", "6", "1/3"]
+    drawn = dg.discrete_gaussian(sigma2, method="cells", source=bits())
+    assert no_tables == [Spec(Kind.DISCRETE_GAUSSIAN, Fraction(s)) for s in sigma2]
+    source = bits()
+    wanted = [dg.discrete_gaussian(s, 1, method="cells", source=source)[0] for s in sigma2]
+    assert drawn.tolist() == wanted
+
+
+@native
 def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
     no_tables: list[Spec], monkeypatch: pytest.MonkeyPatch
 ) -> None:

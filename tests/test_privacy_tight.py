@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -26,7 +27,7 @@ from privacy_reference import (
 
 import discretegauss as dg
 from discretegauss import _engine
-from discretegauss._interval import Interval
+from discretegauss._interval import Interval, arithmetic
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.privacy import (
     _inverse,
@@ -37,7 +38,7 @@ from discretegauss.privacy import (
     zcdp_delta,
     zcdp_delta_standard,
 )
-from discretegauss.privacy._hockey_stick import relative_bits
+from discretegauss.privacy._hockey_stick import Enclosed, relative_bits
 
 needs_core = pytest.mark.skipif(
     _engine.native is None, reason="the generalised Gaussian is in the compiled core"
@@ -217,6 +218,12 @@ def test_epsilon_of_the_discrete_laplace(scale: str | int, change: int) -> None:
             assert delta(law, math.nextafter(found, 0), change) > float(d) * (1 - 1e-15)
 
 
+def test_a_pure_epsilon_that_is_almost_a_float_is_rounded_up() -> None:
+    """1 + 2**-100, of which the 80 bits that are computed have no trace when rounded down."""
+    law = dg.DiscreteLaplace(Fraction(2**100, 2**100 + 1))
+    assert epsilon(law, 0) == math.nextafter(1, 2)
+
+
 def test_bisection_finds_the_same_as_newton(monkeypatch: pytest.MonkeyPatch) -> None:
     found = epsilon(GAUSSIAN, "1e-9", 3)
     monkeypatch.setattr(_inverse, "_MOST_LINES", 1)
@@ -283,6 +290,21 @@ def test_relative_bits_are_never_too_many() -> None:
         assert n - 1 <= relative_bits(Interval(gmpy2.mpfr(1), above)) <= n
     assert relative_bits(Interval(gmpy2.mpfr(1), gmpy2.mpfr(1))) >= 4096
     assert relative_bits(Interval(gmpy2.mpfr(-1), gmpy2.mpfr(1))) < 0
+
+
+def test_bounds_of_a_delta_are_bounds_at_any_precision() -> None:
+    """At 8 bits, where an operation that is rounded the wrong way shows; also of delta near 1."""
+    generator, at = random.Random(1), arithmetic(400)
+    for _ in range(500):
+        shift = gmpy2.mpq(generator.randrange(4000), 97)
+        factor = at.rational(Fraction(generator.randrange(1, 1009), 1009))
+        enclosed = Enclosed(shift, factor, None)
+        scale = at.exp(at.rational(-shift))
+        assert enclosed.lower(8) <= at.mul(scale, factor).lower
+        assert at.mul(scale, factor).upper <= enclosed.upper(8)
+        assert at.shift(at.log(factor), -shift).upper <= enclosed.log_upper(8)
+        near_1 = Enclosed(gmpy2.mpq(0), at.sub(at.rational(1), factor), factor)
+        assert at.log1p(at.neg(factor)).lower <= near_1.log_upper(8)
 
 
 # --- extremes, and what is refused

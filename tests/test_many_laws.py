@@ -98,6 +98,16 @@ def test_many_laws_draw_what_each_draws_alone(mu: Any) -> None:
 
 
 @native
+def test_many_laws_ask_a_callers_source_for_what_they_use() -> None:
+    """No byte is asked for in advance that a following law, one that needs fewer, might not use."""
+    together, one_by_one = bits(), bits()
+    dg.geometric_exp(np.array([2.0**-40, *[1.0] * 15]), source=together)
+    for gamma, n in ((2.0**-40, 1), (1.0, 15)):
+        dg.geometric_exp(gamma, n, source=one_by_one)
+    assert together.used == one_by_one.used
+
+
+@native
 @pytest.mark.parametrize("function", [dg.discrete_laplace, dg.geometric_exp, dg.bernoulli_exp])
 def test_other_laws_draw_what_each_draws_alone(function: Any) -> None:
     values = np.array([0.25, 1.0, 3.5])

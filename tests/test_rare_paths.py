@@ -245,6 +245,20 @@ def test_a_call_in_the_background_returns_and_raises_as_any() -> None:
     assert results == [8]
 
 
+def test_a_call_in_the_background_is_made_once_and_there() -> None:
+    """This thread waits for it, and hears Ctrl-C meanwhile."""
+    made_by: list[int] = []
+
+    def call() -> int:
+        time.sleep(0.02)
+        made_by.append(threading.get_ident())
+        return 7
+
+    assert _threads.interruptible(call) == 7
+    assert len(made_by) == 1
+    assert made_by[0] != threading.get_ident()
+
+
 def test_threads_that_no_address_space_holds_are_not_started() -> None:
     """Real limits: test_memory_limits.py."""
     _threads.require_room(0)

@@ -232,6 +232,14 @@ def test_out_in_fortran_order(dtype: str) -> None:
     assert sorted(out.ravel().tolist()) == sorted(wanted.ravel().tolist())
 
 
+def test_out_may_have_axes_of_length_1() -> None:
+    """Their strides, 0 after numpy.newaxis, hold no element twice."""
+    plain = np.full(3, 10**6)
+    out = plain[np.newaxis, :, np.newaxis]
+    assert dg.discrete_gaussian(3, out=out) is out
+    assert (np.abs(plain) < 100).all()
+
+
 def test_out_with_arrays_of_parameters() -> None:
     """out works with broadcast parameters: each element follows its own law."""
     out = np.zeros((1000, 2), ">i4")[::2]

@@ -98,6 +98,16 @@ def test_many_laws_draw_what_each_draws_alone(mu: Any) -> None:
 
 
 @native
+def test_many_laws_ask_a_callers_source_for_what_they_use() -> None:
+    """No byte is asked for in advance that a following law, one that needs fewer, might not use."""
+    together, one_by_one = bits(), bits()
+    dg.geometric_exp(np.array([2.0**-40, *[1.0] * 15]), source=together)
+    for gamma, n in ((2.0**-40, 1), (1.0, 15)):
+        dg.geometric_exp(gamma, n, source=one_by_one)
+    assert together.used == one_by_one.used
+
+
+@native
 @pytest.mark.parametrize("function", [dg.discrete_laplace, dg.geometric_exp, dg.bernoulli_exp])
 def test_other_laws_draw_what_each_draws_alone(function: Any) -> None:
     values = np.array([0.25, 1.0, 3.5])
@@ -168,6 +178,17 @@ def test_laws_of_many_draws_have_tables(no_tables: list[Spec]) -> None:
     sigma2 = np.concatenate([np.ones(cells_from(often)), np.arange(2, 100)])
     dg.discrete_gaussian(sigma2)
     assert no_tables == [often]
+
+
+@native
+def test_every_law_has_a_table_if_tables_are_asked_for(no_tables: list[Spec]) -> None:
+    """method="cells" holds for arrays, too: laws of one draw each are not drawn together."""
+    sigma2 = ["5", "6", "1/3"]
+    drawn = dg.discrete_gaussian(sigma2, method="cells", source=bits())
+    assert no_tables == [Spec(Kind.DISCRETE_GAUSSIAN, Fraction(s)) for s in sigma2]
+    source = bits()
+    wanted = [dg.discrete_gaussian(s, 1, method="cells", source=source)[0] for s in sigma2]
+    assert drawn.tolist() == wanted
 
 
 @native

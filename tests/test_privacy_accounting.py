@@ -96,6 +96,14 @@ def test_the_laplace_as_an_event_is_itself_rounded_up() -> None:
     assert math.nextafter(event.noise_parameter, 0) < Fraction(1, 3) <= event.noise_parameter
 
 
+def test_events_of_what_is_almost_a_float_are_rounded_up() -> None:
+    """1 + 2**-100: no trace of it is left in 64 bits rounded down."""
+    almost_1 = 1 + Fraction(1, 2**100)
+    following = math.nextafter(1, 2)
+    assert dp_event(dg.DiscreteGaussian(1 / (2 * almost_1))).rho == following
+    assert dp_event(dg.DiscreteLaplace(1 / almost_1)).noise_parameter == following
+
+
 def test_the_continuous_gaussian_would_not_be_safe() -> None:
     """Why dp_event gives no GaussianDpEvent: the discrete delta is sometimes the larger one."""
     continuous_at_0 = math.erf(1 / math.sqrt(8))  # of N(0, 1)

@@ -7,14 +7,21 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from privacy_reference import delta_by_theorem_7
+from privacy_reference import delta_by_theorem_7, mp
 
 import discretegauss as dg
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from discretegauss.privacy import calibrate_gaussian, delta, gaussian_sigma2_for_rho, zcdp_rho
+from discretegauss.privacy import (
+    calibrate_gaussian,
+    delta,
+    gaussian_sigma2_for_rho,
+    log_delta,
+    zcdp_rho,
+)
 from discretegauss.privacy._search import decimal_at, decimal_ordinal, float_at, least, ordinal
 
 
@@ -126,8 +133,12 @@ def test_noise_beyond_all_measure_is_an_overflow_error(e: Any, d: Fraction) -> N
 @pytest.mark.parametrize("e", [Fraction(1, 10**100), Fraction(10**50), Fraction(10**1000)])
 @pytest.mark.parametrize("d", [Fraction(1, 10**300), 1 - Fraction(1, 10**60)])
 def test_extreme_budgets_are_kept(e: Fraction, d: Fraction) -> None:
+    """By log(delta): the float of the second delta is 1, which says nothing of the noise."""
     law = calibrate_gaussian(epsilon=e, delta=d)
-    assert Fraction(delta(law, e)) <= max(d, Fraction(float(d)))
+    with mpmath.workdps(400):
+        log_d = mpmath.log(mp(d))
+    assert log_delta(law, e) <= log_d * (1 - 1e-15)
+    assert log_delta(dg.DiscreteGaussian(one_digit_less(law.sigma2)), e) > log_d * (1 + 1e-15)
 
 
 # --- the searches below

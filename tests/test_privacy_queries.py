@@ -12,7 +12,16 @@ import pytest
 from privacy_reference import gaussian_weight, mp
 
 import discretegauss as dg
-from discretegauss.privacy import delta, epsilon, log_delta, rho, zcdp_delta, zcdp_epsilon
+from discretegauss._interval import arithmetic
+from discretegauss.privacy import (
+    _queries,
+    delta,
+    epsilon,
+    log_delta,
+    rho,
+    zcdp_delta,
+    zcdp_epsilon,
+)
 from discretegauss.privacy._queries import _eta_upper, factor_upper
 
 
@@ -56,7 +65,8 @@ def test_delta_is_that_of_all_outcomes_within_the_factor(sigma2: str, queries: s
     for e, change in itertools.product((Fraction(1, 5), Fraction(2), Fraction(6)), (1, 2)):
         exact = delta_by_convolution(exact_sigma2, k, e, change)
         found = delta(law, e, change, queries=k)
-        assert exact * (1 - mpmath.mpf(10) ** -40) <= found
+        with mpmath.workdps(50):  # with fewer, the product would be rounded to a float
+            assert exact * (1 - mpmath.mpf(10) ** -40) <= found
         if factor is not None:
             assert found <= exact * (mpmath.mpf(float(factor)) ** 2 + 1e-15)
         assert found <= zcdp_delta(k * rho(law, change), e)
@@ -73,6 +83,25 @@ def test_the_bound_on_eta_holds(queries: int, sigma2: str) -> None:
             squared = sum(x * x for x in rest) - Fraction(sum(rest) ** 2, queries)
             exact += mpmath.exp(-c * mp(squared)) if any(rest) else 0
         assert exact < _eta_upper(Fraction(sigma2), queries)
+
+
+def test_the_bound_on_eta_is_rounded_up_at_any_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 8 bits, against the formula in 40 digits: each operation on the safe side."""
+    monkeypatch.setattr(_queries, "_AT", arithmetic(8))
+    told = 0
+    with mpmath.workdps(40):
+        for numerator, k in itertools.product(range(3, 90), (2, 3, 5, 7, 100)):
+            c = 2 * mpmath.pi**2 * numerator / 32
+            ku, one = (
+                2 * k * q / (1 - q**3) for q in (mpmath.exp(-c / 2), mpmath.exp(-c * (k - 1) / k))
+            )
+            eta = one + ku**2 / 2 * mpmath.exp(ku)
+            assert eta <= _eta_upper(Fraction(numerator, 32), k)
+            factor = factor_upper(Fraction(numerator, 32), k)
+            if factor is not None:
+                assert (1 + eta) / (1 - eta) <= mpmath.mpf(factor.numerator) / factor.denominator
+                told += 1
+    assert told > 100
 
 
 def test_the_factor_is_near_1_from_small_sigma2_on() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import gmpy2
 import numpy as np
@@ -14,14 +16,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discretegauss._interval import arithmetic
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.privacy import (
     gaussian_sigma2_for_rho,
+    zcdp,
     zcdp_delta,
     zcdp_delta_standard,
     zcdp_epsilon,
     zcdp_rho,
 )
+from discretegauss.privacy._turning import best_s
+from discretegauss.privacy.zcdp import epsilon_upper, log_delta_upper, rho_lower
 
 # --- the formula of Corollary 13 as printed, by MPFR with 1000 bits, minimised by golden section:
 #     another arithmetic, another minimiser and another form than those of the package
@@ -219,3 +225,44 @@ def test_what_is_no_number_is_a_type_error_that_names_it(bad: object) -> None:
         zcdp_delta(bad, 1)
     with pytest.raises(ParameterTypeError, match=r"^delta must"):
         zcdp_rho(1, bad)
+
+
+# --- the directions of rounding, which do not show in a float where 80 or 192 bits are computed
+
+
+def at_s(name: str, x: Fraction, y: Fraction, s: gmpy2.mpq) -> gmpy2.mpfr:
+    """f(s), epsilon(s) or rho(s), as the module has them, of rho and epsilon, or one and delta."""
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        a, b = gmpy2.mpfr(gmpy2.mpq(x)), gmpy2.mpfr(gmpy2.mpq(y))
+        inverse, log = gmpy2.log1p(1 / gmpy2.mpfr(s)), gmpy2.log1p(gmpy2.mpfr(s))
+        if name == "delta":
+            return s * ((1 + s) * a - b) - s * inverse - log
+        if name == "epsilon":
+            return (1 + s) * a - inverse - gmpy2.log(b) / s - log / s
+        return (s * (a + inverse) + log + gmpy2.log(b)) / (s * (1 + s))
+
+
+@pytest.mark.parametrize("name", ["delta", "epsilon", "rho"])
+def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each rounding is on the safe side at any precision; s itself is an exact number of 6 bits."""
+    generator, at = random.Random(1), arithmetic(9)
+    found_s: list[gmpy2.mpq] = []
+
+    def coarse(*arguments: Any, **options: Any) -> gmpy2.mpq:
+        found_s.append(gmpy2.mpq(gmpy2.mpfr(best_s(*arguments, **options), 6)))
+        return found_s[-1]
+
+    monkeypatch.setattr(zcdp, "best_s", coarse)
+    monkeypatch.setattr(zcdp, "arithmetic", lambda _bits: at)
+    monkeypatch.setattr(zcdp, "_FEWER", at)
+    bound = {"delta": log_delta_upper, "epsilon": epsilon_upper, "rho": rho_lower}[name]
+    told = 0
+    for _ in range(3000):
+        x = Fraction(generator.randrange(1, 64), 2 ** generator.randrange(14))
+        y = Fraction(generator.randrange(1, 10**6), 10**6)
+        y = x + 9 * y if name == "delta" else y ** generator.randrange(1, 9)
+        found, exact = bound(x, y), at_s(name, x, y, found_s[-1])
+        assert found <= max(exact, 0) if name == "rho" else found >= min(exact, 0)
+        assert name != "epsilon" or found >= exact
+        told += found != 0
+    assert told > 1000

@@ -9,11 +9,13 @@ from __future__ import annotations
 import _thread
 import errno
 import importlib
+import itertools
 import math
 import os
 import random
 import sys
 import threading
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -161,6 +163,45 @@ def piecewise(fill_part: Callable[[int, int], None], threads: int) -> None:
     _fill._fill_flat(np.zeros(64, np.int64), fill_part, 4, 4, threads)
 
 
+@pytest.mark.parametrize("seconds", [1e-7, 1e-5, 1e-3])
+def test_pieces_are_whole_chunks_of_some_milliseconds(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a draw takes; a fill that is cut elsewhere would draw other values from a tape."""
+    clock = [0.0]
+    pieces: list[tuple[int, int]] = []
+
+    def fill_part(start: int, stop: int) -> None:
+        pieces.append((start, stop))
+        clock[0] += seconds * (stop - start)
+
+    monkeypatch.setattr(_fill, "perf_counter", lambda: clock[0])
+    size = int(2 / seconds) + 3
+    _fill._fill_flat(np.zeros(size, np.int8), fill_part, 300, 8, 1)
+    assert [start for start, _ in pieces] == [0, *(stop for _, stop in pieces[:-1])]
+    assert pieces[-1][1] == size
+    assert all(start % 8 == 0 for start, _ in pieces)
+    took = [seconds * (stop - start) for start, stop in pieces[10:-1]]
+    assert len(took) > 50
+    assert 0.005 <= min(took) <= max(took) <= 0.02
+
+
+def test_draws_however_slow_are_made_to_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A piece is never smaller than a chunk: one of no draws would pass for the end of the array.
+
+    At one or two threads, with a clock that says that every piece took too long.
+    """
+    monkeypatch.setattr(_fill, "perf_counter", itertools.count().__next__)
+    for threads in (1, 2):
+        out = np.zeros(100, np.int8)
+
+        def fill_part(start: int, stop: int, out: Any = out) -> None:
+            out[start:stop] += 1
+
+        _fill._fill_flat(out, fill_part, 64, 8, threads)
+        assert out.tolist() == [1] * 100
+
+
 @pytest.mark.usefixtures("traced_threads")
 def test_what_another_thread_raises_is_raised() -> None:
     """An error in any of the threads is the call's."""
@@ -177,6 +218,31 @@ def test_what_another_thread_raises_is_raised() -> None:
     assert begun.is_set()
 
 
+def test_an_error_here_waits_for_what_another_thread_still_writes() -> None:
+    """After Ctrl-C the array is zeros, and nobody is left who would write draws to it."""
+    main, begun = threading.get_ident(), threading.Event()
+    out = np.zeros(64, np.int64)
+    written: list[int] = []
+
+    def fill_part(start: int, stop: int) -> None:
+        if threading.get_ident() == main:
+            begun.wait(60)
+            raise KeyboardInterrupt
+        parts = next(parts for parts in _fill._in_use if (start, stop) in parts.left())
+        begun.set()
+        until = time.monotonic() + 2
+        while parts.taken < parts.size and time.monotonic() < until:
+            time.sleep(0.001)  # until nothing more is to be taken
+        time.sleep(0.05)
+        out[start:stop] = 7
+        written.append(start)
+
+    with pytest.raises(KeyboardInterrupt):
+        _fill._fill_flat(out, fill_part, 4, 4, 2)
+    assert len(written) == 1
+    assert not out.any()
+
+
 @pytest.mark.usefixtures("traced_threads")
 def test_a_call_in_the_background_returns_and_raises_as_any() -> None:
     """interruptible: the result, or the error, of the call; at once in any other thread."""
@@ -188,6 +254,20 @@ def test_a_call_in_the_background_returns_and_raises_as_any() -> None:
     thread.start()
     thread.join()
     assert results == [8]
+
+
+def test_a_call_in_the_background_is_made_once_and_there() -> None:
+    """This thread waits for it, and hears Ctrl-C meanwhile."""
+    made_by: list[int] = []
+
+    def call() -> int:
+        time.sleep(0.02)
+        made_by.append(threading.get_ident())
+        return 7
+
+    assert _threads.interruptible(call) == 7
+    assert len(made_by) == 1
+    assert made_by[0] != threading.get_ident()
 
 
 def test_threads_that_no_address_space_holds_are_not_started() -> None:

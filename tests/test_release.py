@@ -74,6 +74,7 @@ def test_two_releases_differ(tmp_path: Path) -> None:
         Fraction(1, 2**57),
         Fraction(1, 2**113),
         Fraction(1, 2**114),
+        Fraction(1, 2**130),
         Fraction(1, 2**500),
     ],
 )
@@ -93,6 +94,7 @@ def test_noisy_minus_count_is_the_draw_for_counts_of_any_size(tmp_path: Path, rh
 def test_the_interval_is_the_shortest_that_holds_95_percent(rho: str) -> None:
     """By certified bounds; a tail beyond it holds at most 2.5 %, one beyond a shorter one more."""
     noise = calibration(rho=rho)
+    assert noise.sigma2 == 1 / (2 * Fraction(rho))
     assert noise.law.sf(noise.bound95, bounds=True)[1] <= 0.025
     assert noise.bound95 == 0 or noise.law.sf(noise.bound95 - 1, bounds=True)[0] > 0.025
 
@@ -147,6 +149,14 @@ def test_a_bad_budget_is_refused_before_anything_is_drawn_or_written(
 def test_noise_too_long_for_a_table_is_an_overflow_error(tmp_path: Path) -> None:
     with pytest.raises(ParameterOverflowError, match="at most 600 digits"):
         release_table(FLIGHTS, "flights", tmp_path / "o", rho="1e-1300")
+
+
+def test_noise_has_at_most_600_digits_and_a_tiny_deviation_is_0() -> None:
+    """sigma2 is below 10**1200; the deviation is told from 1e-160 on."""
+    assert calibration(rho=Fraction(1, 2 * 10**1200 - 1)).sigma2 == 10**1200 - Fraction(1, 2)
+    with pytest.raises(ParameterOverflowError, match="at most 600 digits"):
+        calibration(rho=Fraction(1, 2 * 10**1200))
+    assert calibration(rho=700).std > 0 == calibration(rho=800).std
 
 
 def test_report_delta_with_epsilon_and_delta_is_refused(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import ctypes
 import signal
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ CALLS = {
         GAUSS, (2**100,), dtype=np.dtype(np.int64).newbyteorder("S"), method="reference"
     ),
     "one by one": Call(GAUSS, (2**100,), n=None, method="reference"),
+    # an array of parameters: a law drawn by itself, and one, less often, as many are together
+    "arrays of parameters": Call(LAPLACE, ([Fraction(2**120 + 1, 2**64)] * 500 + [2**56] * 100,)),
     # by GMP
     "gaussian, GMP": Call(GAUSS, (10**17 + 3,), mu="1/100000000000000003", method="reference"),
     "laplace, GMP": Call(LAPLACE, ("1000000000000/7",), mu=f"1/{2**70 + 1}", method="reference"),

@@ -56,7 +56,8 @@ def delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: int = 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a parameter is wrong.
+        If a parameter is wrong; or, of a generalised Gaussian with beta next to 1, if epsilon is
+        lost only beyond 2**512 scales of the centre.
 
     Notes
     -----
@@ -105,7 +106,8 @@ def log_delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: in
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a parameter is wrong.
+        If a parameter is wrong; or, of a generalised Gaussian with beta next to 1, if epsilon is
+        lost only beyond 2**512 scales of the centre.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from discretegauss._table import MAX_DIGITS, TableError, parse_counts, read_counts
@@ -89,6 +89,38 @@ def test_the_name_of_the_column_is_written_without_padding(
     assert table.with_counts([7]).decode() == f"{row.format(written)}\n{row.format(7)}\n"
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["town,n,     x", "A,5,     1", "B,12345, 2"],
+        ["town,n,x", "A,5,     1", "B,12345, 2"],  # the header is not
+        ["town,n,     x", "A,12345, 1", "B,67890, 2"],  # the name tells the width of them all
+        ["town,n,     x", "A, 5,    1", 'B,"123", 2'],
+    ],
+)
+def test_spaces_that_line_up_the_next_column_are_refused(lines: list[str]) -> None:
+    """Before it they would tell how many digits each count has."""
+    data = "\n".join(lines).encode()
+    with pytest.raises(TableError, match="spaces line up the column after 'n'") as raised:
+        parse_counts(data, "n")
+    assert "123" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["n, x", "5, 1", "12345, 2"],  # one space after each delimiter
+        ["n,x", "5,  a", "12345,b"],  # part of a text
+        ["n,x", "1, a", "2,b"],
+        ["n,people,     x", "5,A,     1", "12345,B, 2"],  # lined up after another column
+        ["n", "5", "12345"],
+    ],
+)
+def test_other_spaces_before_the_next_column_are_kept(lines: list[str]) -> None:
+    table = parse_counts("\n".join(lines).encode(), "n")
+    assert table.with_counts(table.counts) == "\n".join(lines).encode()
+
+
 def test_a_tsv_file_is_delimited_by_tabs(tmp_path: Path) -> None:
     path = tmp_path / "t.TSV"
     path.write_bytes(b"a,b\tn\nx,y\t1\n")
@@ -114,6 +146,9 @@ def test_whatever_csv_writes_comes_back_with_new_counts(
     rows: list[tuple[str, int, str]], style: tuple[Literal[0, 1, 2], str]
 ) -> None:
     """The table's own cutter agrees with the csv module, cell by cell, over arbitrary text."""
+    spaces = [len(b) - len(b.lstrip(" \t")) for _, _, b in rows]
+    totals = {len(str(n)) + k for (_, n, _), k in zip(rows, spaces, strict=True)}
+    assume(len(totals) > 1 or not any(spaces))  # not lined up, which is refused
     text = io.StringIO(newline="")
     writer = csv.writer(text, quoting=style[0], lineterminator=style[1])
     writer.writerows([("a", "n", "b"), *rows])

@@ -77,6 +77,7 @@ def parse_counts(data: bytes, column: str, delimiter: str = ",") -> CountTable:
         raise TableError("the file is empty; it must have a header and a row for each count")
     width = len(header.fields)
     index = _column_index(header, column)
+    of_header, of_rows = _widths(header, index), set()
     header.fields[index] = _trimmed(header.fields[index])
 
     # The text between two counts is one piece: the end of a row, and the next up to its column.
@@ -90,10 +91,16 @@ def parse_counts(data: bytes, column: str, delimiter: str = ",") -> CountTable:
             fields = _number(len(row.fields), "field")
             raise TableError(f"line {row.line}: {fields}, but the header has {width}")
         counts.append(_integer(row, index, column))
+        of_rows.add(_widths(row, index))
         pieces.append(pending + delimiter.join([*row.fields[:index], ""]))
         pending = delimiter.join(["", *row.fields[index + 1 :]]) + row.end
     if not counts:
         raise TableError("the file has a header but no rows: there is nothing to release")
+    if _are_lined_up(of_rows) or _are_lined_up({of_header, *of_rows}):
+        raise TableError(
+            f"spaces line up the column after {column!r}: they tell how wide each count is; "
+            "take them out"
+        )
     return CountTable((*pieces, pending), tuple(counts))
 
 
@@ -191,6 +198,17 @@ def _trimmed(raw: str) -> str:
     """Return the field without spaces outside its quotes or next to them."""
     text = raw.strip(" \t")
     return f'"{text[1:-1].strip()}"' if text.startswith('"') else text
+
+
+def _widths(record: _Record, index: int) -> tuple[int, int]:
+    """Return how wide a cell is, and the spaces before the next one."""
+    after = "".join(record.fields[index + 1 : index + 2])
+    return len(record.fields[index]), len(after) - len(after.lstrip(" \t"))
+
+
+def _are_lined_up(widths: set[tuple[int, int]]) -> bool:
+    """Return whether the spaces make up for the widths of cells, so that together they are one."""
+    return len({cell + spaces for cell, spaces in widths}) == 1 < len(widths)
 
 
 def _unquoted(raw: str) -> str:

@@ -248,7 +248,7 @@ ARC_CORRUPTIONS: dict[str, tuple[str, Callable[[Arc], Arc]]] = {
         lambda arc: arc._replace(base=arc.base - 2 * arc.error - 1),
     ),
 }
-"""Each on three arcs of the core and three of the tails, in tests/test_verify.py."""
+"""Each on an arc of the core and one of the tails, in tests/test_verify.py."""
 
 SHAPE_CORRUPTIONS: dict[str, tuple[str, Callable[[Arc], Arc]]] = {
     "too steep": (

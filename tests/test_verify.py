@@ -110,11 +110,11 @@ def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: 
 
 
 def _rejects_arcs(table: Table, name: str, of: list[int], change: Callable[[Arc], Arc]) -> None:
-    """With one of the arcs changed, at three of the core and of the tails each."""
+    """With one of the arcs changed, of the core and then of the tails."""
     core = [i for i in of if i < len(table.partial)]
     tails = [i for i in of if i >= len(table.partial)]
     rng = random.Random(name)
-    for i in rng.sample(core, 3) + rng.sample(tails, 3):
+    for i in (rng.choice(core), rng.choice(tails)):
         with pytest.raises(VerificationError, match=f"does not hold: arc {i} "):
             verify(with_arc(table, i, change(table.arcs[i])))
 
@@ -122,7 +122,7 @@ def _rejects_arcs(table: Table, name: str, of: list[int], change: Callable[[Arc]
 @pytest.mark.parametrize("spec", [SINGLE, WIDE, CUBIC, HUGE], ids=described)
 @pytest.mark.parametrize("name", ARC_CORRUPTIONS)
 def test_one_wrong_arc_among_all_is_rejected(name: str, spec: Spec) -> None:
-    """In the core and in the tails: at three arcs of each, drawn from those that say something."""
+    """In the core and in the tails: one arc of each, drawn from those that say something."""
     table = copy_out(spec)
     _rejects_arcs(table, name, telling(table), ARC_CORRUPTIONS[name][1])
 

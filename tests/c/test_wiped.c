@@ -150,6 +150,7 @@ static const wiped_case cases[] = {
     {"gaussian, long", DG_DISCRETE_GAUSSIAN, GMP, 1, 8000, 1, 0, 1, false, true, 20, 0},
     {"laplace, words", DG_DISCRETE_LAPLACE, WORDS, 1, 50, 7, 0, 1, false, false, N_DRAWS, 0},
     {"laplace, GMP", DG_DISCRETE_LAPLACE, GMP, 1, 50, 7, 1, 3, false, false, N_DRAWS, 0},
+    {"uniform, long", DG_UNIFORM_BELOW, GMP, 1, 8000, 1, 0, 1, false, true, 20, 0},
     {"geometric, GMP", DG_GEOMETRIC_EXP, GMP, 1, 0, 1000, 0, 1, false, false, N_DRAWS, 0},
     {"cells, 2 bytes", DG_DISCRETE_GAUSSIAN, WORDS, 100, 0, 1, 0, 1, true, false, N_DRAWS, 0},
     {"cells, 5 bytes", DG_DISCRETE_GAUSSIAN, WORDS, 1, 60, 1, 0, 1, true, false, N_DRAWS, 0},

@@ -178,7 +178,7 @@ static dg_status level_beyond(uint64_t *level, uint64_t point, dg_bits *bits)
 static void set_y(mpz_t y, const dg_attempt *attempt, const uint8_t *low, const dg_steady *steady)
 {
     mpz_t high;
-    mpz_init(high);
+    mpz_init2(high, steady->law->limb_bits);
     mpz_import(high, 1, -1, sizeof attempt->block, 0, 0, &attempt->block);
     mpz_mul_2exp(high, high, steady->block_bits);
     mpz_import(y, steady->low_bytes, -1, 1, 0, 0, low);
@@ -212,7 +212,8 @@ static __attribute__((noinline)) dg_status settle(dg_attempt *attempt, uint64_t 
     const dg_question question = {.height = 1, .m = 0, .level = attempt->step};
     bool accepted = false;
     mpz_t y, f;
-    mpz_inits(y, f, NULL);
+    mpz_init2(y, steady->law->limb_bits); /* room: limbs that GMP moved would stay behind */
+    mpz_init2(f, steady->law->limb_bits);
     set_y(y, attempt, low, steady);
     mpz_import(f, 1, -1, sizeof leading, 0, 0, &leading);
     dg_status status = dg_refine(&accepted, f, n_bits, y, &question, steady->law, bits);

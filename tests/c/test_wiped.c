@@ -172,6 +172,7 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 static const wiped_case *now;
 static dg_law *law;
 static dg_table *table;
+static dg_steady *steady; /* NULL: `now` is a fill */
 static dg_source source;
 static uint8_t out[1 << 20]; /* not looked at: the draws are the caller's, here */
 static dg_status status;
@@ -180,6 +181,10 @@ static void fill(void)
 {
     if (now->wide) {
         size_t width = dg_law_wide_bytes(law);
+        if (steady != NULL) {
+            status = dg_steady_draw_wide(out, width, steady, &source);
+            return;
+        }
         status = now->by_table ? dg_table_fill_wide(out, now->n, width, table, &source)
                                : dg_law_fill_wide(out, now->n, width, law, &source);
         return;
@@ -226,6 +231,25 @@ static void test_case(dg_source_kind kind)
     bool in_blocks = (now->shift > 1000 && !now->by_table) || now->index_bits > 0;
     CHECK(n_in_blocks > 0 || !in_blocks, "%s, source %d: blind in GMP's blocks", now->name,
           (int)kind);
+}
+
+/** A single draw whose first attempt is left undecided: it is far out, so say the ones that its words
+ *  are made of. */
+static void test_undecided(void)
+{
+    static const wiped_case undecided = {
+        "steady, undecided", DG_DISCRETE_GAUSSIAN, WORDS, 1, 8000, 1, 1, 3, false, true, 1, 0};
+    now = &undecided;
+    law = long_law_of(now->kind, now->arithmetic, now->a, now->shift, now->b, 0, now->c, now->d);
+    if (dg_steady_new(&steady, law) == DG_OK) { /* which there is with 128-bit words */
+        memset(stream, 0xFF, 16);
+        stream[8] = 0xFE; /* on the right, where y is made of the bytes as they are */
+        test_case(DG_SOURCE_GETRANDOM);
+        test_case(DG_SOURCE_CALLER);
+    }
+    dg_steady_free(steady);
+    dg_law_free(law);
+    steady = NULL;
 }
 
 /* --- the control of the registers --------------------------------------------------------------- */
@@ -280,5 +304,6 @@ int main(void)
         }
         dg_law_free(law);
     }
+    test_undecided();
     return report("wiped");
 }

@@ -1,6 +1,7 @@
 #include "cells/steady.h"
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "base/wipe.h"
 #include "cells/fixed_point.h"
 #include "cells/refine.h"
@@ -194,7 +195,7 @@ static void set_y(mpz_t y, const dg_attempt *attempt, const uint8_t *low, const 
  *
  *  Ensures:   attempt->accepted is what is decided; its block and step are right if they were
  *             beyond DG_MOST_STEP.
- *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM.
  */
 static __attribute__((noinline)) dg_status settle(dg_attempt *attempt, uint64_t point,
                                                   const uint8_t *low, const dg_steady *steady,
@@ -212,6 +213,7 @@ static __attribute__((noinline)) dg_status settle(dg_attempt *attempt, uint64_t 
     const dg_question question = {.height = 1, .m = 0, .level = attempt->step};
     bool accepted = false;
     mpz_t y, f;
+    DG_TRY(dg_memory_at_hand(steady->law->room_bytes));
     mpz_init2(y, steady->law->limb_bits); /* room: limbs that GMP moved would stay behind */
     mpz_init2(f, steady->law->limb_bits);
     set_y(y, attempt, low, steady);

@@ -16,6 +16,8 @@ enum {
     MOST_BETA = 64
 };
 
+_Static_assert(sizeof(long) == 8, "mpfr_get_ui, mpfr_get_si and mpz_get_si are for 64 bits here");
+
 typedef struct builder {
     dg_steady *steady;
     dg_enclosure e;

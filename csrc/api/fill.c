@@ -189,7 +189,7 @@ dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
     }
     session call;
     dg_status status = DG_OK;
-    int kept_errno = 0;
+    int kept_errno = errno;
     size_t stack_bytes = DG_STACK_BYTES;
     call.big.open = false;
     dg_bits_open(&call.bits, source);

@@ -1,5 +1,6 @@
 #include "cells/decide.h"
 
+#include "base/memory.h"
 #include "base/wipe.h"
 #include "cells/refine.h"
 
@@ -41,6 +42,7 @@ static dg_status decide_exactly(bool *accepted, uint64_t leading, const question
 {
     const dg_question exact = {table->height, q->m, q->level};
     mpz_t y, f;
+    DG_TRY(dg_memory_at_hand(table->law->room_bytes));
     mpz_init2(y, table->law->limb_bits);
     mpz_init2(f, table->law->limb_bits);
     set_y(y, q, table, f);

@@ -15,6 +15,7 @@ void dg_enclosure_open(dg_enclosure *e, mpfr_prec_t precision)
     e->in_words = precision == DG_WORDS_PRECISION;
     e->least_exponent = mpfr_get_emin();
     e->most_exponent = mpfr_get_emax();
+    e->flags = mpfr_flags_save();
     (void)mpfr_set_emin(mpfr_get_emin_min());
     (void)mpfr_set_emax(mpfr_get_emax_max());
     mpz_inits(e->y_d, e->integer, NULL);
@@ -35,6 +36,7 @@ void dg_enclosure_close(dg_enclosure *e)
     mpz_clears(e->y_d, e->integer, NULL);
     (void)mpfr_set_emin(e->least_exponent);
     (void)mpfr_set_emax(e->most_exponent);
+    mpfr_flags_restore(e->flags, MPFR_FLAGS_ALL);
 }
 
 /** out = base^beta, rounded up or down; base >= 0 is a bound of its own in that direction. x^t

@@ -31,11 +31,12 @@ typedef struct dg_enclosure {
     mpfr_t radius; /* for tables: sqrt(2 sigma2), or scale, about the distance where phi = 1 */
     mpfr_t work;
     mpfr_exp_t least_exponent, most_exponent; /* the thread's range, while ours is in force */
+    mpfr_flags_t flags;                       /* and its flags */
 } dg_enclosure;
 
 /** While an enclosure is open, MPFR's range of exponents is as wide as it can be, whatever others in
- *  the process have set; on closing it is theirs again. So enclosures are closed in the order
- *  opposite to their opening. */
+ *  the process have set; on closing it is theirs again, and so are the flags. So enclosures are
+ *  closed in the order opposite to their opening. */
 void dg_enclosure_open(dg_enclosure *e, mpfr_prec_t precision);
 void dg_enclosure_close(dg_enclosure *e);
 

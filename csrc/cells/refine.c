@@ -1,6 +1,5 @@
 #include "cells/refine.h"
 
-#include "base/memory.h"
 #include "base/wipe.h"
 #include "cells/enclosure.h"
 
@@ -35,7 +34,6 @@ static void open_with_room(dg_enclosure *e, mpfr_prec_t precision, const dg_law 
 dg_status dg_refine(bool *accepted, mpz_t f, size_t n_bits, const mpz_t y, const dg_question *q,
                     const dg_law *law, dg_bits *bits)
 {
-    DG_TRY(dg_memory_at_hand(law->room_bytes));
     dg_status status = DG_OK;
     mpz_t lower, upper;
     mpz_init2(lower, law->limb_bits);

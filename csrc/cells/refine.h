@@ -34,8 +34,10 @@ typedef struct dg_question {
 
 /** Decide the question. f' begins with the n_bits bits of f; more are read as they are needed.
  *
- *  Requires:  0 <= f < 2^n_bits. y and f are initialised; they are left open, f with another value.
- *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM.
+ *  Requires:  0 <= f < 2^n_bits. y and f are initialised, with room for law->limb_bits; they are left
+ *             open, f with another value. law->room_bytes were asked for (base/memory.h), before y
+ *             and f were initialised.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE.
  *  Cost:      about a microsecond; MPFR, and more, where that does not tell. The time depends on
  *             everything.
  */

@@ -1,6 +1,7 @@
 #include "cells/steady.h"
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "base/wipe.h"
 #include "cells/fixed_point.h"
 #include "cells/refine.h"
@@ -178,7 +179,7 @@ static dg_status level_beyond(uint64_t *level, uint64_t point, dg_bits *bits)
 static void set_y(mpz_t y, const dg_attempt *attempt, const uint8_t *low, const dg_steady *steady)
 {
     mpz_t high;
-    mpz_init(high);
+    mpz_init2(high, steady->law->limb_bits);
     mpz_import(high, 1, -1, sizeof attempt->block, 0, 0, &attempt->block);
     mpz_mul_2exp(high, high, steady->block_bits);
     mpz_import(y, steady->low_bytes, -1, 1, 0, 0, low);
@@ -194,7 +195,7 @@ static void set_y(mpz_t y, const dg_attempt *attempt, const uint8_t *low, const 
  *
  *  Ensures:   attempt->accepted is what is decided; its block and step are right if they were
  *             beyond DG_MOST_STEP.
- *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM.
  */
 static __attribute__((noinline)) dg_status settle(dg_attempt *attempt, uint64_t point,
                                                   const uint8_t *low, const dg_steady *steady,
@@ -212,7 +213,9 @@ static __attribute__((noinline)) dg_status settle(dg_attempt *attempt, uint64_t 
     const dg_question question = {.height = 1, .m = 0, .level = attempt->step};
     bool accepted = false;
     mpz_t y, f;
-    mpz_inits(y, f, NULL);
+    DG_TRY(dg_memory_at_hand(steady->law->room_bytes));
+    mpz_init2(y, steady->law->limb_bits); /* room: limbs that GMP moved would stay behind */
+    mpz_init2(f, steady->law->limb_bits);
     set_y(y, attempt, low, steady);
     mpz_import(f, 1, -1, sizeof leading, 0, 0, &leading);
     dg_status status = dg_refine(&accepted, f, n_bits, y, &question, steady->law, bits);
@@ -223,7 +226,11 @@ static __attribute__((noinline)) dg_status settle(dg_attempt *attempt, uint64_t 
     return status;
 }
 
-dg_status dg_steady_value(int64_t *out, const dg_steady *steady, dg_bits *bits)
+/* Not inlined, this and dg_steady_bytes, by optimisation at link time either: what they spill must lie
+ * where their caller wipes. */
+
+__attribute__((noinline)) dg_status dg_steady_value(int64_t *out, const dg_steady *steady,
+                                                    dg_bits *bits)
 {
     DG_REQUIRES(steady->fits_int64);
     const uint64_t low_mask = (UINT64_C(1) << steady->block_bits) - 1;
@@ -304,7 +311,8 @@ static dg_status store_wide(uint8_t *out, size_t n_bytes, const dg_attempt *atte
     return lost ? DG_ERR_RANGE : DG_OK;
 }
 
-dg_status dg_steady_bytes(uint8_t *out, size_t n_bytes, const dg_steady *steady, dg_bits *bits)
+__attribute__((noinline)) dg_status dg_steady_bytes(uint8_t *out, size_t n_bytes,
+                                                    const dg_steady *steady, dg_bits *bits)
 {
     if (n_bytes < steady->law->wide_bytes || n_bytes <= steady->low_bytes) {
         return DG_ERR_RANGE;

@@ -101,7 +101,8 @@ dg_bounds dg_steady_weight(uint64_t block, uint64_t tick, uint64_t left, uint64_
  *  Law:       that of steady->law.
  *  Requires:  dg_steady_value: fits_int64. dg_steady_bytes: n_bytes >= law->wide_bytes; *out is
  *             written even where a failure is returned.
- *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_RANGE (probability below 2^-128).
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (probability below
+ *             2^-128).
  *  Cost:      1.2 to 4 attempts on average.
  */
 dg_status dg_steady_value(int64_t *out, const dg_steady *steady, dg_bits *bits);

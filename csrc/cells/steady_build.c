@@ -16,6 +16,8 @@ enum {
     MOST_BETA = 64
 };
 
+_Static_assert(sizeof(long) == 8, "mpfr_get_ui, mpfr_get_si and mpz_get_si are for 64 bits here");
+
 typedef struct builder {
     dg_steady *steady;
     dg_enclosure e;
@@ -285,8 +287,8 @@ dg_status dg_steady_build(dg_steady **out, const dg_law *law)
     builder build = {.steady = steady};
     mpz_init(build.y);
     mpfr_inits2(PRECISION, build.ln2, build.at, (mpfr_ptr)0);
-    mpfr_const_log2(build.ln2, MPFR_RNDU);
     dg_enclosure_open_for_table(&build.e, law);
+    mpfr_const_log2(build.ln2, MPFR_RNDU);
     dg_status status = build_steady(&build);
     dg_enclosure_close(&build.e);
     mpfr_clears(build.ln2, build.at, (mpfr_ptr)0);

@@ -308,7 +308,6 @@ static dg_status write_centre(dg_table *table)
 static dg_status build_table(dg_builder *build)
 {
     dg_table *table = build->table;
-    DG_TRY(dg_memory_at_hand(table->law->room_bytes));
     DG_TRY(collect_blocks(build));
     DG_TRY(choose_height(build));
     choose_coded(build);
@@ -347,6 +346,7 @@ dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits,
     DG_REQUIRES(law->kind >= DG_DISCRETE_LAPLACE);
     DG_REQUIRES(index_bits >= 4 && index_bits <= DG_INDEX_BITS);
     *out = NULL;
+    DG_TRY(dg_memory_at_hand(law->room_bytes));
     dg_table *table = calloc(1, sizeof *table);
     if (table == NULL) {
         return DG_ERR_NOMEM;

@@ -152,6 +152,9 @@ static void prepare_sizes(dg_law *law)
     law->wide_bytes = (value_bits + 7) / 8;
     law->limb_bits = value_bits + mpz_sizeinbase(law->D, 2) + mpz_sizeinbase(law->b, 2) +
                      mpz_sizeinbase(law->side_den, 2) + 128;
+    if (law->kind == DG_UNIFORM_BELOW) { /* a random number as long as a, times a */
+        law->limb_bits += mpz_sizeinbase(law->a, 2);
+    }
     /* A product of long integers keeps a copy of an operand and its own scratch on the stack, some
      * 2.4 times limb_bits for the longest parameters (measured). */
     law->stack_bytes = DG_STACK_BYTES + 4 * (law->limb_bits / 8);

@@ -48,7 +48,8 @@ typedef enum dg_status {
     DG_ERR_NOMEM = 3,     /**< an allocation of ours failed */
     DG_ERR_RANGE = 4,     /**< a draw does not fit the output type */
     DG_ERR_PARAMETER = 5, /**< a parameter breaks the rule of its law */
-    DG_ERR_TOO_LONG = 6   /**< a parameter has more than DG_MAX_PARAMETER_BITS bits */
+    DG_ERR_TOO_LONG = 6   /**< a parameter has more than DG_MAX_PARAMETER_BITS bits, or comes in
+                               more bytes than those and a sign take */
 } dg_status;
 
 /** The laws and their parameters. a/b is the first rational, mu = c/d the second. */
@@ -244,11 +245,13 @@ DG_API void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, u
 DG_API void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulge,
                          uint32_t i, const dg_table *table);
 
-/** Draw n independent samples by a table: otherwise as dg_law_fill. */
+/** Draw n independent samples by a table: otherwise as dg_law_fill, but DG_ERR_RANGE, whatever would
+ *  be drawn, of a law far wider than any dtype or with a centre that none holds. */
 DG_API dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
                                const dg_source *source);
 
-/** Draw n independent samples of any size by a table: otherwise as dg_law_fill_wide. */
+/** Draw n independent samples of any size by a table: otherwise as dg_law_fill_wide, but
+ *  DG_ERR_RANGE, whatever would be drawn, if n_bytes is less than dg_law_wide_bytes. */
 DG_API dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
                                     const dg_source *source);
 
@@ -294,7 +297,7 @@ DG_API void dg_steady_describe(dg_steady_info *info, const dg_steady *steady);
  */
 DG_API int64_t dg_steady_draw(const dg_steady *steady, const dg_source *source);
 
-/** Draw one sample of any size: n_bytes, as dg_law_fill_wide writes them. Otherwise as
+/** Draw one sample of any size: n_bytes, as dg_table_fill_wide writes them. Otherwise as
  *  dg_steady_draw. Returns: a status. */
 DG_API dg_status dg_steady_draw_wide(uint8_t *out, size_t n_bytes, const dg_steady *steady,
                                      const dg_source *source);

@@ -1,6 +1,6 @@
 /* MPFR's range of exponents belongs to the thread, and whoever else uses MPFR in the process may have
  * narrowed it (to that of a double, say). Tables, draws and statuses do not depend on it, and it is
- * left as it was. */
+ * left as it was. So are MPFR's flags. */
 #include "support.h"
 
 #include <mpfr.h>
@@ -33,9 +33,56 @@ static size_t draw(uint8_t *to, size_t width, const dg_law *law, dg_table_info *
     return from.used;
 }
 
+/** Prepare single draws and make 50. Returns: bytes used; 0 if there are no single draws. */
+static size_t draw_steadily(uint8_t *to, size_t width, const dg_law *law, dg_steady_info *info)
+{
+    static uint8_t bytes[1 << 20];
+    uint64_t state = 7;
+    for (size_t i = 0; i < sizeof bytes; i++) { /* the first attempt is left undecided */
+        bytes[i] = i < 16 ? 0xFF : (uint8_t)next_word(&state);
+    }
+    tape from = {bytes, sizeof bytes, 0};
+    dg_source source = tape_source(&from);
+    dg_steady *steady;
+    memset(info, 0, sizeof *info);
+    if (dg_steady_new(&steady, law) != DG_OK) {
+        return 0;
+    }
+    dg_steady_info facts;
+    dg_steady_describe(&facts, steady);
+    info->n_core = facts.n_core; /* one by one: between them nothing is certain */
+    info->n_tail = facts.n_tail;
+    info->block_bits = facts.block_bits;
+    for (size_t i = 0; i < 50; i++) {
+        CHECK(dg_steady_draw_wide(to + i * width, width, steady, &source) == DG_OK, "draw %zu", i);
+    }
+    dg_steady_free(steady);
+    return from.used;
+}
+
+/** Single draws of a law do not depend on the range; there may be none. */
+static void test_steady(const dg_law *law, const long range[2])
+{
+    const size_t width = dg_law_wide_bytes(law);
+    dg_steady_info wanted, info;
+    const size_t used = draw_steadily(expected, width, law, &wanted);
+    const mpfr_exp_t least = mpfr_get_emin(), most = mpfr_get_emax();
+    mpfr_set_emin(range[0]);
+    mpfr_set_emax(range[1]);
+    mpfr_flags_restore(MPFR_FLAGS_ERANGE, MPFR_FLAGS_ALL);
+    CHECK(draw_steadily(out, width, law, &info) == used, "single draws, range %ld", range[1]);
+    CHECK(memcmp(out, expected, 50 * width) == 0 || used == 0, "range %ld", range[1]);
+    CHECK(memcmp(&info, &wanted, sizeof info) == 0, "single draws, range %ld", range[1]);
+    CHECK(mpfr_get_emin() == range[0] && mpfr_get_emax() == range[1], "not restored");
+    CHECK(mpfr_flags_save() == MPFR_FLAGS_ERANGE, "flags: %x", (unsigned)mpfr_flags_save());
+    mpfr_set_emin(least);
+    mpfr_set_emax(most);
+}
+
 static void test_law(dg_law *law)
 {
-    static const long ranges[][2] = {{-1073, 1024}, {-16493, 16384}, {-100, 100}};
+    static const long ranges[][2] = {
+        {-1073, 1024}, {-16493, 16384}, {-100, 100}, {5, 100}, {-100, -50}};
     const size_t width = dg_law_wide_bytes(law);
     CHECK(width <= WIDTH, "%zu bytes", width);
     dg_table_info wanted, info;
@@ -45,12 +92,17 @@ static void test_law(dg_law *law)
         const mpfr_exp_t least = mpfr_get_emin(), most = mpfr_get_emax();
         mpfr_set_emin(ranges[i][0]);
         mpfr_set_emax(ranges[i][1]);
+        mpfr_flags_restore(MPFR_FLAGS_NAN, MPFR_FLAGS_ALL);
         CHECK(draw(out, width, law, &info) == used, "range %ld", ranges[i][1]);
         CHECK(memcmp(out, expected, 200 * width) == 0, "range %ld", ranges[i][1]);
         CHECK(memcmp(&info, &wanted, sizeof info) == 0, "range %ld", ranges[i][1]);
         CHECK(mpfr_get_emin() == ranges[i][0] && mpfr_get_emax() == ranges[i][1], "not restored");
+        CHECK(mpfr_flags_save() == MPFR_FLAGS_NAN, "flags: %x", (unsigned)mpfr_flags_save());
         mpfr_set_emin(least);
         mpfr_set_emax(most);
+    }
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        test_steady(law, ranges[i]);
     }
     dg_law_free(law);
 }

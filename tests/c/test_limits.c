@@ -133,6 +133,7 @@ static void test_too_long(void)
               DG_ERR_TOO_LONG,
           "one bit too long");
     CHECK(law == NULL, "no law");
+    bytes[DG_MAX_PARAMETER_BITS / 8] = 0;
     parameters.a.n_bytes = sizeof bytes;
     CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) ==
               DG_ERR_TOO_LONG,

@@ -2,6 +2,7 @@
  * by GMP; a law that breaks its rules ends the call, with zeros. */
 #include "support.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { LAWS = 6, TAPE = 4096 };
@@ -63,8 +64,10 @@ static void test_errors(void)
               DG_ERR_SOURCE,
           "the tape is at its end");
     CHECK(out[0] == 0 && out[1] == 0, "draws were left");
+    errno = EDOM;
     CHECK(dg_laws_fill(NULL, 0, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS[0], NULL, NULL) == DG_OK,
           "nothing to draw");
+    CHECK(errno == EDOM, "errno is the caller's");
 }
 
 int main(void)

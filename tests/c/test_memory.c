@@ -2,9 +2,10 @@
  *
  * The core's own allocations come here (the linker's --wrap), and each is made to fail once. GMP's
  * and MPFR's come here, too, and are only counted: they must never take more than the core has asked
- * for beforehand (base/memory.h), since a failure of theirs ends the process. */
+ * for, nor any before it asks (base/memory.h), since a failure of theirs ends the process. */
 #define _DEFAULT_SOURCE
 #include "base/memory.h"
+#include "cells/decide.h"
 #include "support.h"
 
 #include <gmp.h>
@@ -72,9 +73,11 @@ void __wrap_free(void *block)
 /* --- GMP's and MPFR's -------------------------------------------------------------------------- */
 
 static size_t gmp_live, gmp_peak, gmp_longest;
+static size_t gmp_early; /* taken before the core has asked for anything */
 
 static void count(size_t n)
 {
+    gmp_early += most_asked == 0 ? n : 0;
     gmp_live += n;
     gmp_peak = gmp_live > gmp_peak ? gmp_live : gmp_peak;
     gmp_longest = n > gmp_longest ? n : gmp_longest;
@@ -170,17 +173,51 @@ static dg_law *try_law(dg_status *status, const memory_case *of, const dg_parame
 
 /* --- one operation, watched -------------------------------------------------------------------- */
 
-enum operation { NEW_LAW, FILL, NEW_TABLE, TABLE_FILL };
-static const char *const operation_names[] = {"new law", "fill", "new table", "table fill"};
+enum operation { NEW_LAW, FILL, NEW_TABLE, TABLE_FILL, DECIDE, NEW_STEADY, STEADY_DRAW };
+static const char *const operation_names[] = {"new law",  "fill",       "new table",  "table fill",
+                                              "decision", "new steady", "steady draw"};
 
 typedef struct work {
     const memory_case *of;
     const dg_parameters *parameters;
     dg_law *law;
     dg_table *table;
+    dg_steady *steady;
     uint8_t *out;
     size_t n, width;
 } work;
+
+/** The decision of the first partial cell that is always right. */
+static dg_status decide(work *with)
+{
+    static dg_bits bits;
+    dg_place place = {0, 0};
+    bool accepted;
+    dg_bits_open(&bits, NULL);
+    dg_status status = dg_decide_in_doubt(&place, &accepted, with->table->n_full, 1, with->out,
+                                          with->table, &bits);
+    dg_bits_close(&bits);
+    return status;
+}
+
+/** A caller's source: 16 bytes of ones, with which a steady draw begins with an attempt too far out
+ *  to be decided at once, then others. *context: how many bytes were given. */
+static int ones_first(void *context, uint8_t *out, size_t n)
+{
+    static uint64_t state = 13;
+    size_t *given = context;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = ++*given <= 16 ? 0xFF : (uint8_t)next_word(&state);
+    }
+    return 0;
+}
+
+static dg_status draw_steadily(work *with)
+{
+    size_t given = 0;
+    dg_source source = {DG_SOURCE_CALLER, ones_first, &given};
+    return dg_steady_draw_wide(with->out, with->width, with->steady, &source);
+}
 
 /** Do it, and undo what it made. */
 static dg_status operate(enum operation what, work *with)
@@ -188,6 +225,7 @@ static dg_status operate(enum operation what, work *with)
     dg_status status = DG_OK;
     dg_law *law = NULL;
     dg_table *table = NULL;
+    dg_steady *steady = NULL;
     switch (what) {
     case NEW_LAW:
         law = try_law(&status, with->of, with->parameters);
@@ -205,6 +243,17 @@ static dg_status operate(enum operation what, work *with)
     case TABLE_FILL:
         status = dg_table_fill_wide(with->out, with->n, with->width, with->table, NULL);
         break;
+    case DECIDE:
+        status = decide(with);
+        break;
+    case NEW_STEADY:
+        status = dg_steady_new(&steady, with->law);
+        CHECK((steady != NULL) == (status == DG_OK), "%s", with->of->name);
+        dg_steady_free(steady);
+        break;
+    case STEADY_DRAW:
+        status = draw_steadily(with);
+        break;
     }
     return status;
 }
@@ -219,18 +268,19 @@ static bool all_zero(const work *with)
     return true;
 }
 
-/** GMP never takes more than was asked for, nor a long block. */
+/** GMP never takes more than was asked for, nor before, nor a long block. */
 static void test_room(enum operation what, work *with, bool always_asks)
 {
     const char *name = with->of->name, *doing = operation_names[what];
     size_t before = gmp_live;
     gmp_peak = gmp_live;
-    gmp_longest = most_asked = n_asked = fails_at = 0;
+    gmp_longest = gmp_early = most_asked = n_asked = fails_at = 0;
     dg_status status = operate(what, with);
     size_t taken = gmp_peak - before;
     CHECK(status == DG_OK, "%s, %s: status %d", name, doing, (int)status);
     size_t room = most_asked < DG_ROOM ? most_asked : most_asked - DG_ROOM + 16384;
     CHECK(taken <= room, "%s, %s: GMP took %zu, asked for were %zu", name, doing, taken, room);
+    CHECK(gmp_early == 0, "%s, %s: GMP took %zu before it was asked for", name, doing, gmp_early);
     CHECK(taken < 1 << 20 && gmp_longest < 1 << 16, "%s, %s: GMP took %zu, %zu at once", name,
           doing, taken, gmp_longest);
     CHECK(n_asked > 0 || !always_asks, "%s, %s: blind", name, doing);
@@ -240,7 +290,7 @@ static void test_room(enum operation what, work *with, bool always_asks)
 static void test_failures(enum operation what, work *with)
 {
     const char *name = with->of->name, *doing = operation_names[what];
-    const bool draws = what == FILL || what == TABLE_FILL;
+    const bool draws = what == FILL || what == TABLE_FILL || what == STEADY_DRAW;
     const long before = n_ours;
     const size_t gmp_before = gmp_live;
     const size_t most = 10; /* of fills: as many as there are draws that ask */
@@ -263,6 +313,20 @@ static void test_failures(enum operation what, work *with)
         status = operate(what, with);
         CHECK(status == DG_OK, "%s, %s, after %zu: status %d", name, doing, nth, (int)status);
     }
+}
+
+/** Single draws, of a law that has them. */
+static void test_steady(work *with)
+{
+    with->n = 1;
+    if (with->of->kind < DG_DISCRETE_LAPLACE || dg_steady_new(&with->steady, with->law) != DG_OK) {
+        return;
+    }
+    test_room(NEW_STEADY, with, true);
+    test_failures(NEW_STEADY, with);
+    test_room(STEADY_DRAW, with, true);
+    test_failures(STEADY_DRAW, with);
+    dg_steady_free(with->steady);
 }
 
 static bool is_long(const memory_case *of)
@@ -302,8 +366,13 @@ static void test_case(const memory_case *of, size_t most_draws)
         with.n = most_draws; /* one in 10^6 needs memory; with -DDG_NARROW_BOUNDS=ON, one in 100 */
         test_room(TABLE_FILL, &with, false);
         test_failures(TABLE_FILL, &with);
+        if (with.table->n_partial > 0) { /* not of a law that is next to certain */
+            test_room(DECIDE, &with, true);
+            test_failures(DECIDE, &with);
+        }
         dg_table_free(with.table);
     }
+    test_steady(&with);
     free(with.out);
     dg_law_free(with.law);
 }

@@ -150,6 +150,7 @@ static const wiped_case cases[] = {
     {"gaussian, long", DG_DISCRETE_GAUSSIAN, GMP, 1, 8000, 1, 0, 1, false, true, 20, 0},
     {"laplace, words", DG_DISCRETE_LAPLACE, WORDS, 1, 50, 7, 0, 1, false, false, N_DRAWS, 0},
     {"laplace, GMP", DG_DISCRETE_LAPLACE, GMP, 1, 50, 7, 1, 3, false, false, N_DRAWS, 0},
+    {"uniform, long", DG_UNIFORM_BELOW, GMP, 1, 8000, 1, 0, 1, false, true, 20, 0},
     {"geometric, GMP", DG_GEOMETRIC_EXP, GMP, 1, 0, 1000, 0, 1, false, false, N_DRAWS, 0},
     {"cells, 2 bytes", DG_DISCRETE_GAUSSIAN, WORDS, 100, 0, 1, 0, 1, true, false, N_DRAWS, 0},
     {"cells, 5 bytes", DG_DISCRETE_GAUSSIAN, WORDS, 1, 60, 1, 0, 1, true, false, N_DRAWS, 0},
@@ -171,14 +172,23 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 static const wiped_case *now;
 static dg_law *law;
 static dg_table *table;
+static dg_steady *steady; /* NULL: `now` is a fill */
 static dg_source source;
 static uint8_t out[1 << 20]; /* not looked at: the draws are the caller's, here */
 static dg_status status;
 
 static void fill(void)
 {
+    if (steady != NULL && !now->wide) {
+        status = dg_steady_draw(steady, &source) < DG_LEAST_DRAW ? DG_ERR_SOURCE : DG_OK;
+        return;
+    }
     if (now->wide) {
         size_t width = dg_law_wide_bytes(law);
+        if (steady != NULL) {
+            status = dg_steady_draw_wide(out, width, steady, &source);
+            return;
+        }
         status = now->by_table ? dg_table_fill_wide(out, now->n, width, table, &source)
                                : dg_law_fill_wide(out, now->n, width, law, &source);
         return;
@@ -225,6 +235,29 @@ static void test_case(dg_source_kind kind)
     bool in_blocks = (now->shift > 1000 && !now->by_table) || now->index_bits > 0;
     CHECK(n_in_blocks > 0 || !in_blocks, "%s, source %d: blind in GMP's blocks", now->name,
           (int)kind);
+}
+
+/** Single draws: one as they are, and one whose first attempt is left undecided: it is far out, so say
+ *  the ones that its words are made of. */
+static void test_steady(void)
+{
+    static const wiped_case draws[] = {
+        {"steady", DG_DISCRETE_GAUSSIAN, WORDS, 1, 20, 1, 1, 3, false, false, 1, 0},
+        {"steady, undecided", DG_DISCRETE_GAUSSIAN, WORDS, 1, 8000, 1, 1, 3, false, true, 1, 0}};
+    for (size_t i = 0; i < 2; i++) {
+        now = &draws[i];
+        law =
+            long_law_of(now->kind, now->arithmetic, now->a, now->shift, now->b, 0, now->c, now->d);
+        if (dg_steady_new(&steady, law) == DG_OK) { /* which there is with 128-bit words */
+            test_case(DG_SOURCE_GETRANDOM);
+            test_case(DG_SOURCE_CALLER);
+        }
+        dg_steady_free(steady);
+        dg_law_free(law);
+        memset(stream, 0xFF, 16); /* of the second one */
+        stream[8] = 0xFE;         /* on the right, where y is made of the bytes as they are */
+    }
+    steady = NULL;
 }
 
 /* --- the control of the registers --------------------------------------------------------------- */
@@ -279,5 +312,6 @@ int main(void)
         }
         dg_law_free(law);
     }
+    test_steady();
     return report("wiped");
 }

@@ -211,6 +211,33 @@ def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: Spec) -> None
 
 
 @pytest.mark.parametrize(
+    ("whole", "arc", "holds"),
+    [
+        (True, Arc(2**16, 0, 0, 0), True),
+        (True, Arc(2**16 - 1, 0, 0, 0), False),
+        (True, Arc(2**16 - 1, 0, 1, 0), True),
+        (True, Arc(2**16 + 10, 20, 0, 0), False),  # too low at its end alone
+        (True, Arc(2**16, 0, 0, -10), False),  # in its middle alone
+        (True, Arc(2**16 + 12, 0, 0, -10), True),
+        (False, Arc(0, 0, 0, 0), True),
+        (False, Arc(1, 0, 0, 0), False),
+        (False, Arc(1, 0, 1, 0), True),
+        (False, Arc(5, 10, 0, 0), False),  # too high at its start alone
+        (False, Arc(0, 0, 0, 10), False),  # in its middle alone
+        (False, Arc(-12, 0, 0, 10), True),
+    ],
+)
+def test_an_arc_has_to_be_right_where_its_cell_is_whole_and_where_nothing_is_left_of_it(
+    whole: bool, arc: Arc, holds: bool
+) -> None:
+    """There the law does not tell the bounds apart: the clamped height is 2**16, or 0."""
+    table = copy_out(WIDE)
+    use = Use(0 if whole else table.height, 0, 32, 63)
+    with precision(192):
+        assert arc_holds(arc, use, table, Weight(table.spec, table.block_bits)) is holds
+
+
+@pytest.mark.parametrize(
     ("arc", "holds"),
     [
         (Arc(30000, 0, 2**16 - 1, 0), True),

@@ -113,6 +113,23 @@ def _longer_piece(row: Row) -> Row:
     return row._replace(end=(row.end[0] + 1, max(row.end[0] + 1, row.end[1])))
 
 
+def _core_cut_left(table: Table) -> Table:
+    first = table.first_block
+    cut = replace(
+        table, first_block=first + 1, full=tuple(block for block in table.full if block != first)
+    )
+    return _keep_partial(cut, lambda cell: cell.block != first)
+
+
+def _ticks_moved(table: Table, n_bytes: int) -> Table:
+    """The same integers, of fewer bytes below the ticks."""
+    return replace(
+        table,
+        tick_bits=table.tick_bits + 8 * n_bytes,
+        rest_bytes=table.rest_bytes - n_bytes,
+    )
+
+
 CORRUPTIONS = [
     Corruption(
         "one cell moved to another block",
@@ -229,6 +246,95 @@ CORRUPTIONS = [
         "cover the law",
     ),
 ]
+
+LAYOUT_CORRUPTIONS = [
+    Corruption(
+        "a core block fewer on the left",
+        "the left tail starts where H g > 1: its first integers are too unlikely",
+        _core_cut_left,
+        "where the left tail starts",
+    ),
+    Corruption(
+        "no core",
+        "the integers between the tails are never drawn",
+        lambda table: replace(table, first_block=1, last_block=0, height=1),
+        "block 0 is in the core",
+    ),
+    Corruption(
+        "height 0",
+        "a law of weight 0",
+        lambda table: replace(table, height=0),
+        "height >= 1",
+    ),
+    Corruption(
+        "a block without cells",
+        "the right tail starts a block too late; that block is never drawn",
+        lambda table: replace(table, last_block=table.last_block + 1),
+        "no others have cells",
+    ),
+    Corruption(
+        "more arcs in a tail block than it has ticks",
+        "arcs are asked for places that the ticks do not tell",
+        lambda table: replace(table, tail_arc_bits=table.tail_bits + table.tick_bits + 1),
+        "divide its ticks",
+    ),
+    Corruption(
+        "a row fewer",
+        "the cells of the last row are never drawn",
+        lambda table: replace(table, rows=table.rows[:-1]),
+        "as many positions as cells",
+    ),
+    Corruption(
+        "a piece that ends behind its row",
+        "nothing; but positions have 8 bits, and this one is read as 0",
+        lambda table: _row(
+            table, _is_whole, lambda row: row._replace(end=(2**table.position_bits,) * 2)
+        ),
+        "the pieces of a row are in order",
+    ),
+    Corruption(
+        "pieces that end in the wrong order",
+        "as if the first piece were the second",
+        lambda table: _row(
+            table, lambda row: row.end[1] > row.end[0], lambda row: row._replace(end=row.end[::-1])
+        ),
+        "the pieces of a row are in order",
+    ),
+    Corruption(
+        "a mixed row whose first piece is empty",
+        "its last piece gets the whole row, as for one block's no position is drawn",
+        lambda table: _row(table, _is_whole, lambda row: row._replace(end=(0, 3))),
+        "a row without a position is one block's",
+    ),
+    Corruption(
+        "a row without a position that is special",
+        "one special cell gets the whole row",
+        lambda table: _row(
+            table,
+            lambda row: row.end == (1, 1) and row.code[2] == SPECIAL_CODE,
+            lambda row: row._replace(end=(0, 0)),
+        ),
+        "a row without a position is one block's",
+    ),
+]
+"""Likewise, of which the size of the table does not matter: in tests/test_verify.py on a small one,
+on which verifying takes milliseconds."""
+
+REST_CORRUPTIONS = [
+    Corruption(
+        "more than 48 bits of ticks",
+        "what does not fit its word is lost",
+        lambda table: _ticks_moved(table, 1),
+        "make up the low bits of y",
+    ),
+    Corruption(
+        "ticks too few to tell the place",
+        "arcs are asked with places of which some bits are missing",
+        lambda table: _ticks_moved(table, -3),
+        "ticks alone tell",
+    ),
+]
+"""Likewise, of a table whose blocks have more integers than ticks."""
 
 ARC_CORRUPTIONS: dict[str, tuple[str, Callable[[Arc], Arc]]] = {
     "no error": (

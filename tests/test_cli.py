@@ -69,6 +69,12 @@ def test_calibrate_by_rho(run: Command) -> None:
     assert lines["(epsilon, delta)"].endswith(", 1e-9), by arXiv 2004.00010, Theorem 7")
 
 
+def test_a_sensitivity_of_many_digits_is_rounded_up(run: Command) -> None:
+    """What is printed holds: the noise is enough for no more than what was asked."""
+    lines = lines_of(run("calibrate", "--rho", 1, "--sensitivity", "1/3"))
+    assert lines["sensitivity"].startswith("0.333334 (")
+
+
 def test_calibrate_says_what_calibrate_gaussian_returns(run: Command) -> None:
     law = privacy.calibrate_gaussian(epsilon="0.5", delta="1e-7", sensitivity=4, queries=9)
     arguments = ("--epsilon", 0.5, "--delta", "1e-7", "--sensitivity", 4, "--queries", 9)

@@ -255,3 +255,11 @@ def test_the_options_are_keyword_only(function: Function, name: str) -> None:
     with pytest.raises(TypeError):
         function(3, 2, 0)
     assert function(**{name: 3}, size=2).shape == (2,)
+
+
+def test_a_tape_is_read_to_its_last_byte() -> None:
+    tape, buffer = TapeSource(b"ab"), bytearray(2)
+    tape(memoryview(buffer))
+    assert (bytes(buffer), tape.used) == (b"ab", 2)
+    with pytest.raises(EOFError):
+        tape(memoryview(bytearray(1)))

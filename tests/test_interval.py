@@ -20,6 +20,7 @@ from discretegauss._interval import (
     float_nearest,
     relative_width_below,
 )
+from discretegauss._probability import FIRST_BITS, float_bounds
 
 F = Fraction
 
@@ -234,3 +235,18 @@ def test_gamma_of_a_tiny_number_is_gamma_of_it_with_more_bits(bits: int, exponen
         assert relative_width_below(value, bits - 4)
         assert value.lower <= more.lower
         assert more.upper <= value.upper
+
+
+def test_bounds_are_asked_again_until_two_steps_apart() -> None:
+    """Three steps are too many, and so is a value that is merely in the middle of them."""
+    steps = [1.0]
+    for _ in range(4):
+        steps.append(math.nextafter(steps[-1], 2))
+    asked: list[int] = []
+
+    def enclosure(bits: int) -> Interval:
+        asked.append(bits)
+        return Interval(gmpy2.mpfr(steps[0]), gmpy2.mpfr(steps[5 - min(len(asked) + 1, 3)]))
+
+    assert float_bounds(enclosure) == (steps[0], steps[2])
+    assert asked == [FIRST_BITS, 2 * FIRST_BITS]

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from discretegauss import _tail_gaussian
+from discretegauss import _moments, _tail_gaussian
 from discretegauss._euler_maclaurin import _bernoulli_even
 from discretegauss._incomplete_gamma import _gamma, scaled_gamma
 from discretegauss._interval import Interval, arithmetic, relative_width_below
@@ -404,3 +404,45 @@ def test_the_nearest_integer_is_the_upper_of_two() -> None:
 def test_a_tail_from_below_the_centre_is_refused() -> None:
     with pytest.raises(ValueError, match="at least mu"):
         tail_ratio(Spec(Kind.DISCRETE_GAUSSIAN, F(1)), -1, 60)
+
+
+@pytest.mark.parametrize("bits", [8, 14, 22, 35, 50])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *(
+            Spec(Kind.DISCRETE_GAUSSIAN, s, F(1, 3))
+            for s in (F(1, 9), F(2, 5), F(1, 2), F(7), F(900))
+        ),
+        Spec(Kind.DISCRETE_LAPLACE, F(5, 2), F(1, 3)),
+        *(
+            Spec(Kind.GENERALIZED_GAUSSIAN, s, F(1, 3), beta)
+            for s, beta in ((F(1), F(3, 2)), (F(3, 2), F(5)), (F(30), F(3)), (F(9), F(50)))
+        ),
+    ],
+    ids=str,
+)
+def test_what_few_bits_enclose_is_there_with_many(spec: Spec, bits: int) -> None:
+    """What a sum leaves out is in its bounds: with few bits that is what they are made of."""
+    for function in (
+        _moments.mean,
+        _moments.variance,
+        _moments.skewness,
+        _moments.excess_kurtosis,
+        _moments.entropy,
+        lambda spec, bits: _moments._moments(spec, bits).energy,
+        lambda spec, bits: normaliser(spec, bits)[1],
+        lambda spec, bits: tail_ratio(spec, 1, bits),
+        lambda spec, bits: tail_ratio(spec, 40, bits),
+    ):
+        few, many = function(spec, bits), function(spec, 160)
+        assert few.lower <= many.lower <= many.upper <= few.upper
+
+
+@pytest.mark.parametrize("bits", [8, 14, 22, 36])
+@pytest.mark.parametrize("a", [F(1, 10), F(2, 5), F(2, 3)])
+def test_what_few_bits_enclose_of_the_incomplete_gamma_function(a: F, bits: int) -> None:
+    """As above, by the series and by the fraction."""
+    for x in (F(1, 100), F(1, 2), F(3), F(20)):
+        few, many = (scaled_gamma(a, arithmetic(400).rational(x), n) for n in (bits, 160))
+        assert few.lower <= many.lower <= many.upper <= few.upper

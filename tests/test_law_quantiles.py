@@ -14,6 +14,9 @@ import pytest
 from law_sums import GG, LAWS, G, L, weights
 from mpmath import mp, mpf
 
+from discretegauss._quantile_arrays import _first_tails_below
+from discretegauss._spec import Kind, Spec
+from discretegauss._vector import tail_table
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 
 
@@ -79,6 +82,31 @@ def test_quantiles_beyond_2_to_the_53_are_integers() -> None:
     assert mixed.dtype == object
     assert [type(x) for x in mixed] == [int, int, float, float]
     assert G(100).ppf([0.9, 0.5]).dtype == np.float64
+
+
+@pytest.mark.parametrize("mu", [2**53 + 1, -(2**53) - 1])
+def test_the_first_integer_that_is_no_float_is_not_rounded(mu: int) -> None:
+    """On either side; in arrays, too."""
+    for law in (L("1/10", mu), G("1/100", mu)):
+        assert law.ppf("1/2") == mu
+        assert law.isf(["1/2"]).tolist() == [mu]
+        assert law.interval(0) == (mu, mu)
+
+
+def test_a_quantile_is_looked_up_only_if_neither_neighbour_is_close() -> None:
+    """A tail of the table that is right to 1e-14 may stand on the wrong side of p."""
+    law = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
+    table = tail_table(law, 0, 60, most=10**6)
+    assert table is not None
+    for m in range(5, 40):
+        for factor, known in (
+            (1 - 5e-14, None),
+            (1 + 5e-14, None),
+            (1 - 1e-9, m + 1),
+            (1 + 1e-9, m),
+        ):
+            p = np.array([table[m] * factor, table[59]])
+            assert next(iter(_first_tails_below(law, p))) == known
 
 
 def test_intervals() -> None:

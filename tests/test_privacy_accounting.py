@@ -7,12 +7,15 @@ import sys
 from fractions import Fraction
 from typing import Any
 
+import gmpy2
 import pytest
 
 import discretegauss as dg
 from discretegauss import _engine
 from discretegauss.errors import ParameterValueError
 from discretegauss.privacy import delta, dp_event, pld, rho
+from discretegauss.privacy._noise import centred
+from discretegauss.privacy.accounting import _Lattice, _probabilities
 
 accounting = pytest.importorskip("dp_accounting")
 
@@ -71,6 +74,27 @@ def test_losses_beyond_the_range_count_as_infinite() -> None:
     law = dg.DiscreteGaussian(100)
     distribution = pld(law, log_mass_truncation_bound=-10)
     assert distribution.get_delta_for_epsilon(5.0) > 1e-7 > delta(law, 5)
+
+
+def test_losses_below_the_range_count_as_one_in_it() -> None:
+    """No probability is lost, and none moved to a smaller loss: at multiples below 0, where those
+    losses count, the hockey stick is that of the definition (both directions are the same) or more.
+    """
+    law = dg.DiscreteGaussian(100)
+    lattice = _Lattice(centred(law), 1)
+    h = 0.05  # five losses to a multiple
+    found, infinite = _probabilities(lattice, gmpy2.mpq(h), gmpy2.mpq(11))
+    assert 1 <= math.fsum([*found.values(), infinite]) * (1 + FLOATS) <= 1 + 1e-9
+    *_, (_, _, y) = lattice.cells(gmpy2.mpq(h), gmpy2.mpq(11))
+    beyond, moved = (float(mass.lower) for mass in lattice.masses(y, None))  # the infinite loss's
+    for j in range(min(found) - 2, 0):
+        above = math.fsum(p * -math.expm1((j - i) * h) for i, p in found.items() if i > j)
+        exact = -math.expm1(j * h) + math.exp(j * h) * delta(law, -j * h)
+        assert above >= (exact - (beyond - math.exp(j * h) * moved)) * (1 - FLOATS)
+
+
+def test_the_largest_truncation_bound_is_taken() -> None:
+    assert pld(dg.DiscreteGaussian(10), log_mass_truncation_bound=-1) is not None
 
 
 def test_both_directions_are_the_same() -> None:

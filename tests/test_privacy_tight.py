@@ -38,7 +38,9 @@ from discretegauss.privacy import (
     zcdp_delta,
     zcdp_delta_standard,
 )
-from discretegauss.privacy._hockey_stick import Enclosed, relative_bits
+from discretegauss.privacy._hockey_stick import Enclosed, delta_enclosed, relative_bits
+from discretegauss.privacy._inverse import delta_is_at_most
+from discretegauss.privacy._noise import centred
 
 needs_core = pytest.mark.skipif(
     _engine.native is None, reason="the generalised Gaussian is in the compiled core"
@@ -216,6 +218,16 @@ def test_epsilon_of_the_discrete_laplace(scale: str | int, change: int) -> None:
         assert delta(law, found, change) <= float(d)
         if 0 < found < pure:
             assert delta(law, math.nextafter(found, 0), change) > float(d) * (1 - 1e-15)
+
+
+def test_a_delta_below_the_true_one_is_not_enough_however_close() -> None:
+    """Only what is proven counts: a bound that the true delta might be under is no proof."""
+    for spec in (centred(dg.DiscreteGaussian(10)), centred(dg.DiscreteLaplace(3))):
+        epsilon = gmpy2.mpq(1, 4)
+        enclosed = delta_enclosed(spec, epsilon, 1, 300)
+        assert enclosed is not None
+        assert not delta_is_at_most(spec, epsilon, 1, enclosed.lower(320))
+        assert delta_is_at_most(spec, epsilon, 1, enclosed.upper(320))
 
 
 def test_a_pure_epsilon_that_is_almost_a_float_is_rounded_up() -> None:

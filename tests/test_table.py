@@ -121,8 +121,19 @@ def test_other_spaces_before_the_next_column_are_kept(lines: list[str]) -> None:
     assert table.with_counts(table.counts) == "\n".join(lines).encode()
 
 
-def test_a_tsv_file_is_delimited_by_tabs(tmp_path: Path) -> None:
-    path = tmp_path / "t.TSV"
+@pytest.mark.parametrize(
+    ("header", "column"),
+    [(b"n", " n "), (b'"a ""b"""', 'a "b"'), (b' "a ""b""" ', 'a "b" '), (b'"a,b"', "a,b")],
+)
+def test_a_column_is_asked_for_by_its_name_without_quotes_or_padding(
+    header: bytes, column: str
+) -> None:
+    assert parse_counts(header + b",x\n1,2\n", column).counts == (1,)
+
+
+@pytest.mark.parametrize("name", ["t.TSV", "t.tab"])
+def test_a_tsv_file_is_delimited_by_tabs(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
     path.write_bytes(b"a,b\tn\nx,y\t1\n")
     assert read_counts(path, "n").with_counts([-2]) == b"a,b\tn\nx,y\t-2\n"
 

@@ -20,6 +20,7 @@ from discretegauss.errors import (
     ParameterTypeError,
     ParameterValueError,
 )
+from discretegauss.utility._kov import require_few
 
 REACH = 12
 """Outcomes that a convolution takes of each release, either way; beyond is exp(-REACH/scale)."""
@@ -262,6 +263,7 @@ def test_what_is_wrong_is_named() -> None:
             call(100_001)
         with pytest.raises(ParameterValueError, match="queries must be at least 1"):
             call(0)
+    require_few(100_000)
     with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta, not both"):
         utility.calibrate_laplace(rho=1, epsilon=1)
     with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta"):

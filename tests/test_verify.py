@@ -21,6 +21,8 @@ from broken_tables import (
     CORRUPTIONS,
     CUBIC,
     HUGE,
+    LAYOUT_CORRUPTIONS,
+    REST_CORRUPTIONS,
     SHAPE_CORRUPTIONS,
     SINGLE,
     WIDE,
@@ -109,6 +111,20 @@ def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: 
         verify(corruption.change(copy_out(spec)))
 
 
+@pytest.mark.parametrize("corruption", LAYOUT_CORRUPTIONS, ids=lambda corruption: corruption.name)
+def test_a_small_table_with_one_thing_wrong_is_rejected(corruption: Corruption) -> None:
+    """What no count of cells tells: only the fact itself stands between such a table and a draw."""
+    table = copy_out(Spec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
+        verify(corruption.change(table))
+
+
+@pytest.mark.parametrize("corruption", REST_CORRUPTIONS, ids=lambda corruption: corruption.name)
+def test_a_table_of_wide_blocks_with_one_thing_wrong_is_rejected(corruption: Corruption) -> None:
+    with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
+        verify(corruption.change(copy_out(HUGE)))
+
+
 def _rejects_arcs(table: Table, name: str, of: list[int], change: Callable[[Arc], Arc]) -> None:
     """With one of the arcs changed, of the core and then of the tails."""
     core = [i for i in of if i < len(table.partial)]
@@ -194,6 +210,55 @@ def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: Spec) -> None
     assert proven > 100
 
 
+@pytest.mark.parametrize(
+    ("whole", "arc", "holds"),
+    [
+        (True, Arc(2**16, 0, 0, 0), True),
+        (True, Arc(2**16 - 1, 0, 0, 0), False),
+        (True, Arc(2**16 - 1, 0, 1, 0), True),
+        (True, Arc(2**16 + 10, 20, 0, 0), False),  # too low at its end alone
+        (True, Arc(2**16, 0, 0, -10), False),  # in its middle alone
+        (True, Arc(2**16 + 12, 0, 0, -10), True),
+        (False, Arc(0, 0, 0, 0), True),
+        (False, Arc(1, 0, 0, 0), False),
+        (False, Arc(1, 0, 1, 0), True),
+        (False, Arc(5, 10, 0, 0), False),  # too high at its start alone
+        (False, Arc(0, 0, 0, 10), False),  # in its middle alone
+        (False, Arc(-12, 0, 0, 10), True),
+    ],
+)
+def test_an_arc_has_to_be_right_where_its_cell_is_whole_and_where_nothing_is_left_of_it(
+    whole: bool, arc: Arc, holds: bool
+) -> None:
+    """There the law does not tell the bounds apart: the clamped height is 2**16, or 0."""
+    table = copy_out(WIDE)
+    use = Use(0 if whole else table.height, 0, 32, 63)
+    with precision(192):
+        assert arc_holds(arc, use, table, Weight(table.spec, table.block_bits)) is holds
+
+
+@pytest.mark.parametrize(
+    ("arc", "holds"),
+    [
+        (Arc(30000, 0, 2**16 - 1, 0), True),
+        (Arc(30000, 0, 2**16, 0), False),
+        (Arc(30000, -1, 2**16 - 1, 0), False),
+        (Arc(30000, 0, 2**16 - 1, 2**14), True),
+        (Arc(30000, 0, 2**16 - 1, 2**14 + 1), False),
+        (Arc(30000, 0, 2**16 - 1, -(2**14) - 1), False),
+    ],
+)
+def test_an_arc_that_says_nothing_is_proven_if_its_numbers_are_those_of_an_arc(
+    arc: Arc, holds: bool
+) -> None:
+    """What csrc/cells/table.h has no place for is refused, whatever it would say."""
+    table = copy_out(Spec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    with precision(192):
+        weight = Weight(table.spec, table.block_bits)
+        for use in verifier._uses(table):
+            assert arc_holds(arc, use, table, weight) is holds
+
+
 def test_what_is_missing_is_said_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -215,6 +280,17 @@ def test_the_program_reports_wrong_tables_by_its_exit_code(
     )
     assert verifier.main([]) == 1
     assert "1 wrong or not proven" in capsys.readouterr().out
+
+
+def test_one_wrong_table_among_right_ones_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = copy_out(Spec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    tables = {Q(1): small, Q(2): replace(small, height=small.height + 1), Q(3): small}
+    monkeypatch.setattr(verifier, "fixed_cases", lambda: [Spec(GAUSSIAN, p) for p in tables])
+    monkeypatch.setattr(verifier, "copy_out", lambda spec: tables[spec.parameter])
+    assert verifier.main([]) == 1
+    assert "2 tables proven" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("where", ["a full disk", "a closed pipe", "nowhere"])

@@ -89,7 +89,7 @@ NOT_NUMBERS: list[Any] = [
     np.datetime64(1, "ns"),
     np.timedelta64(1, "s"),
     np.timedelta64(5, "ns"),
-    np.timedelta64("NaT"),
+    np.timedelta64("NaT", "s"),
 ]
 
 NOT_FINITE: list[Any] = [
@@ -428,6 +428,9 @@ def test_what_numpy_would_make_an_array_of_is_no_number(value: Any) -> None:
                 dg.discrete_gaussian(sigma2, mu=mu, source=must_not_draw)
 
 
+@pytest.mark.skipif(
+    np.__version__.startswith("1."), reason="numpy 2 was the first with such arrays"
+)
 def test_arrays_of_more_than_32_axes_are_refused() -> None:
     """As sizes are; numpy's broadcasting takes no more."""
     for axes in (33, 64):

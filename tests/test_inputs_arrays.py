@@ -70,7 +70,12 @@ def test_a_negative_size_is_a_value_error(function: Function, name: str, size: A
     "size",
     [
         *(True, np.True_, 2.0, "3", b"3", 1j, (None,), (2, 1.5), (True,), {}, {3}),
-        *(np.array([2, 3]), np.timedelta64(3), (np.timedelta64(3, "ns"),), np.timedelta64("NaT")),
+        *(
+            np.array([2, 3]),
+            np.timedelta64(3, "s"),
+            (np.timedelta64(3, "ns"),),
+            np.timedelta64("NaT", "s"),
+        ),
     ],
     ids=label,
 )

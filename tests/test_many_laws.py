@@ -272,3 +272,28 @@ def test_after_a_failure_no_draws_are_left() -> None:
 def test_no_elements() -> None:
     assert dg.discrete_gaussian(np.empty((0, 3))).shape == (0, 3)
     assert dg.discrete_gaussian([]).shape == (0,)
+
+
+@native
+def test_plain_python_draws_the_laws_of_a_call_in_the_same_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those that are no rows of 64-bit integers come first, whatever the engine."""
+    tape = random.Random(1).randbytes(10**5)
+
+    def drawn() -> tuple[list[int], int]:
+        source = TapeSource(tape)
+        mu = [0, Fraction(1, 2**1074), Fraction(1, 3), Fraction(-1, 2**80)]
+        draws = dg.discrete_laplace(
+            [920528, 5, 12, 10**6], mu=mu, method="reference", source=source
+        )
+        return draws.tolist(), source.used
+
+    compiled = drawn()
+    for name in ("_engine", "_many", "_choice"):
+        monkeypatch.setattr(f"discretegauss.{name}.native", None)
+    _engine.prepare.cache_clear()
+    try:
+        assert drawn() == compiled
+    finally:
+        _engine.prepare.cache_clear()

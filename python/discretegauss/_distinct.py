@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ._parameters import exact_words
+from ._parameters import LEAST_FLOAT, exact_words
 from ._spec import Kind, Spec
 from ._threads import interruptible
 
@@ -44,6 +44,14 @@ def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
             return flat.astype(np.int64)
         return None
     return flat if flat.dtype.kind in "iu" or flat.dtype in ("f2", "f4", "f8") else None
+
+
+def _has_denormals(floats: NDArray[Any]) -> bool:
+    """Return whether numpy would take some of these floats for 0: see LEAST_FLOAT."""
+    if floats.dtype not in ("f4", "f8"):
+        return False
+    words = floats.view(f"i{floats.itemsize}")
+    return bool(((floats == 0) & (words << 1 != 0)).any())
 
 
 def _numbered(elements: list[object]) -> tuple[list[int], list[object]]:
@@ -85,6 +93,8 @@ class Column:
         #: Values as Fractions: at least those that are not small.
         self._exact: dict[int, Fraction] = {}
         plain = heard(lambda: _plain(array.ravel()), array.size)
+        if plain is not None and not LEAST_FLOAT and _has_denormals(plain):
+            plain = None
         self._sorted = plain is not None
         if plain is None:
             self._convert(array, exact)
@@ -99,6 +109,8 @@ class Column:
     def _convert(self, array: NDArray[Any], exact: Callable[[object], Fraction]) -> None:
         """Convert the distinct elements one by one."""
         elements = heard(lambda: array.ravel().tolist(), array.size)
+        if not LEAST_FLOAT:  # denormals would be equal, and those of float32 are 0 by now
+            elements = [exact(x) for x in array.ravel()]
         try:
             index, values = _numbered(elements)
         except (TypeError, ValueError):  # no hash: a list, a NaN that signals, a number of its own

@@ -14,6 +14,8 @@ end.
 from __future__ import annotations
 
 import math
+import struct
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -28,6 +30,7 @@ __all__ = [
     "Rational",
     "Real",
     "arithmetic",
+    "float_after",
     "float_at_least",
     "float_at_most",
     "float_nearest",
@@ -303,20 +306,39 @@ def float_at_most(x: Real) -> float:
     >>> float_at_most(arithmetic(100).rational(Fraction(1, 10)).lower)
     0.09999999999999999
     """
-    near = float(x)  # within one step of x, whatever the rounding of the thread's context
+    near = _float_near(x)
     while near > x:
-        near = math.nextafter(near, -math.inf)
+        near = -float_after(-near)
     following = math.nextafter(near, math.inf)
-    return (following if following <= x else near) + 0.0  # -0.0 + 0.0 is 0.0
+    return (following if following <= x else near) or 0.0  # not -0.0
 
 
 def float_at_least(x: Real) -> float:
     """Return the smallest float that is at least x; inf above the largest one; never -0.0."""
-    near = float(x)
+    near = _float_near(x)
     while near < x:
-        near = math.nextafter(near, math.inf)
+        near = float_after(near)
     preceding = math.nextafter(near, -math.inf)
-    return (preceding if preceding >= x else near) + 0.0
+    return (preceding if preceding >= x else near) or 0.0
+
+
+def float_after(x: float) -> float:
+    """Return the next float; of 0 the least normal one, while the processor takes denormals for 0.
+
+    It does so once a library linked with -Ofast is loaded. What is rounded up must stay above 0.
+    """
+    following = math.nextafter(x, math.inf)
+    return following if x or following else sys.float_info.min
+
+
+def _float_near(x: Real) -> float:
+    """Return a float within one step of x, whatever the rounding of the thread's context."""
+    near = float(x)
+    if near:
+        return near
+    # 0, or denormal and made 0 by the processor: by its bits
+    steps = abs(int(arithmetic(64).down.mul_2exp(x, 1074)))
+    return math.copysign(struct.unpack("<d", struct.pack("<q", steps))[0], x)
 
 
 def float_nearest(a: Interval) -> float:
@@ -334,6 +356,6 @@ def float_nearest(a: Interval) -> float:
         )
     wide = arithmetic(2200)  # the sum of two floats is exact
     ends = wide.down.add(wide.down.plus(low), wide.down.plus(high))
-    if math.nextafter(low, math.inf) == high:
+    if float_after(low) == high:
         return high if wide.down.add(a.lower, a.upper) >= ends else low
     return low / 2 + high / 2

@@ -78,8 +78,11 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
     order = heard(lambda: np.argsort(which, kind="stable"), which.size)
     ends = np.cumsum(counts)
     flat = np.empty(which.size, dtype)
+    singly = np.flatnonzero(alone & (counts > 0))
+    if native is None and in_words:  # in the order of the C core
+        singly = singly[np.argsort(laws.small[singly], kind="stable")]
     try:
-        for law in np.flatnonzero(alone & (counts > 0)).tolist():
+        for law in singly.tolist():
             places = order[ends[law] - counts[law] : ends[law]]
             part = np.empty(places.size, dtype)
             prepared = choose(laws.spec(law), method, part.size, source)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 __all__ = [
+    "LEAST_FLOAT",
     "MAX_BITS",
     "exact_rational",
     "exact_words",
@@ -31,6 +32,10 @@ __all__ = [
 #: No numerator or denominator may be longer: the arithmetic below aborts the process when memory
 #: runs out, so its operands stay small. DG_MAX_PARAMETER_BITS of the C header is the same number.
 MAX_BITS = 65536
+
+#: False, as all denormals are, while the processor takes them for 0: a library linked with -Ofast
+#: has set it so (MXCSR.DAZ). Then only their bits tell what they are, and no arithmetic.
+LEAST_FLOAT = math.nextafter(0.0, 1.0)
 
 #: Python's own limit for decimal text; Fraction("1e999999999") would run for ever.
 _MAX_TEXT = 4300
@@ -116,6 +121,14 @@ def _from_mpfr(value: Any, name: str) -> Fraction:
     return Fraction(int(mantissa)) * Fraction(2) ** exponent
 
 
+def _from_float(value: Any) -> Fraction:
+    if value or isinstance(value, np.float16 | np.longdouble):  # these two are as they should be
+        return Fraction(*value.as_integer_ratio())
+    bits, least = (32, 149) if isinstance(value, np.float32) else (64, 1074)
+    word = int(np.asarray(value).view(f"i{bits // 8}"))  # 0 or denormal: see LEAST_FLOAT
+    return Fraction(word if word >= 0 else -(word + 2 ** (bits - 1)), 2**least)
+
+
 def exact_rational(value: object, name: str) -> Fraction:
     """Return the exact rational that `value` holds.
 
@@ -143,7 +156,7 @@ def exact_rational(value: object, name: str) -> Fraction:
     (Fraction(1, 10), Fraction(1, 2))
     """
     if type(value) is float and math.isfinite(value):  # most often; never too long
-        return Fraction(value)
+        return Fraction(value) if value else _from_float(value)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_):
@@ -159,7 +172,7 @@ def exact_rational(value: object, name: str) -> Fraction:
     elif isinstance(value, float | np.floating):
         if not np.isfinite(value):
             raise _not_a_number(value, name)
-        exact = Fraction(*value.as_integer_ratio())
+        exact = _from_float(value)
     elif isinstance(value, Decimal):
         exact = _from_decimal(value, name)
     elif isinstance(value, str):

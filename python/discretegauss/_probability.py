@@ -7,7 +7,6 @@ lower tail below mu, an upper tail above, and the complement otherwise, which is
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -17,6 +16,7 @@ from ._incomplete_gamma import scaled_gamma
 from ._interval import (
     Interval,
     arithmetic,
+    float_after,
     float_at_least,
     float_at_most,
     float_nearest,
@@ -87,7 +87,7 @@ def _narrow(enclosure: Enclosure) -> tuple[Interval, Bounds]:
     while bits <= _LAST_BITS:
         value = enclosure(bits)
         low, high = float_at_most(value.lower), float_at_least(value.upper)
-        if math.nextafter(math.nextafter(low, math.inf), math.inf) >= high:
+        if float_after(float_after(low)) >= high:
             return value, (low, high)
         bits *= 2
     raise ArithmeticError(f"the value could not be decided with {_LAST_BITS} bits")

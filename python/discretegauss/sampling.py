@@ -27,6 +27,7 @@ from ._engine import ScalarLaw, prepare_scalar
 from ._fill import fill_array
 from ._given import as_array, distinct_laws, exact_spec, parameter_name, parameter_shape
 from ._many import fill_laws, require_all_fit
+from ._parameters import LEAST_FLOAT
 from ._source import Source
 from ._spec import Kind, Spec
 from .errors import ParameterTypeError, ParameterValueError
@@ -93,6 +94,7 @@ def draw(
         and type(mu) in _PLAIN_NUMBERS
         and method != "cells"
         and kind is not Kind.GENERALIZED_GAUSSIAN
+        and (LEAST_FLOAT or (parameter and (mu or type(mu) is int)))  # else denormals are one key
     ):
         return _prepare_given(kind, parameter, mu, method).draw(source)
     bits = checked_source(source)

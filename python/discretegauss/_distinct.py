@@ -68,8 +68,6 @@ class Column:
     ----------
     array : ndarray
         Numbers of any type, as the user gave them.
-    name : str
-        What errors call the parameter.
     exact : callable
         Returns the exact rational that an element is, or raises what is wrong with it.
     least : int or None
@@ -84,11 +82,7 @@ class Column:
     """
 
     def __init__(
-        self,
-        array: NDArray[Any],
-        name: str,
-        exact: Callable[[object], Fraction],
-        least: int | None,
+        self, array: NDArray[Any], exact: Callable[[object], Fraction], least: int | None
     ) -> None:
         #: Values as Fractions: at least those that are not small.
         self._exact: dict[int, Fraction] = {}

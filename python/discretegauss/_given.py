@@ -59,16 +59,16 @@ def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> S
 
 def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> Laws:
     """Return the distinct laws of arrays of parameters (the kind's own, mu, beta), each checked."""
-    checks: Sequence[tuple[str, Callable[[object], Fraction]]] = (
-        (_NAMES[kind], lambda value: _checked_parameter(kind, value)),
-        ("mu", lambda value: exact_rational(value, "mu")),
-        ("beta", _checked_beta),
+    checks: Sequence[Callable[[object], Fraction]] = (
+        lambda value: _checked_parameter(kind, value),
+        lambda value: exact_rational(value, "mu"),
+        _checked_beta,
     )
     # of a numerator that needs no check: beta's has to be no less than its denominator, a word
     least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, np.iinfo(np.int64).max)
     columns = [  # which hear Ctrl-C themselves: they call Python for what numpy has no type for
-        Column(array, name, exact, numerator)
-        for array, (name, exact), numerator in zip(arrays, checks, least, strict=True)
+        Column(array, exact, numerator)
+        for array, exact, numerator in zip(arrays, checks, least, strict=True)
     ]
     return heard(lambda: Laws(kind, columns, shape), prod(shape))
 

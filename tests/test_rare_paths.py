@@ -147,6 +147,15 @@ def test_a_uniform_integer_fits_where_it_fits() -> None:
 # --- threads and forks
 
 
+@needs_the_core
+def test_no_thread_is_started_while_the_interpreter_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread then draws everything; tests/test_threads.py has an interpreter that ends."""
+    monkeypatch.setattr(sys, "is_finalizing", lambda: True)
+    with pytest.raises(RuntimeError, match="shutdown"):
+        _threads.Worker(pytest.fail).start()
+    assert dg.discrete_gaussian(100, size=2**15, threads=2).any()
+
+
 @pytest.fixture
 def traced_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads that coverage.py follows: those of `threading`, started in place of `_thread`'s."""

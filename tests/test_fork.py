@@ -1,8 +1,8 @@
 """Processes that fork draw different noise, by every method and from every source.
 
 Each scenario runs in an interpreter of its own, and prints what each of its processes drew: at a
-standard deviation of 2^55 no value may occur twice. By chance that happens with a probability below
-2 * 10^-8 in any scenario here: n draws of standard deviation s have two alike with a probability of
+standard deviation of 2^58 no value may occur twice. By chance that happens with a probability below
+10^-7 in any scenario here: n draws of standard deviation s have two alike with a probability of
 about n^2 / (7 s).
 
 The harness is held against numpy's default_rng, whose state a fork copies: there it has to find the
@@ -30,11 +30,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from workers import draws_by
 
 import discretegauss as dg
 
 VALUES = 1000
-SIGMA2 = 2**110
+SIGMA2 = 2**116
 NATIVE = dg.build_info()["engine"] == "native"
 
 Draw = Callable[[], list[int]]
@@ -51,6 +52,21 @@ class Gaussian:
 
     def __call__(self) -> list[int]:
         return [int(x) for x in dg.discrete_gaussian(SIGMA2, VALUES, **self.options)]
+
+
+class ByThreads(Gaussian):
+    """The same by several threads: as many draws as it takes to give each a part."""
+
+    def __init__(self, size: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.size = size if NATIVE else VALUES
+
+    def __call__(self) -> list[int]:
+        drawn = draws_by(
+            self.options["threads"],
+            lambda: dg.discrete_gaussian(SIGMA2, self.size, **self.options),
+        )
+        return [int(x) for x in drawn]
 
 
 _counter = itertools.count()
@@ -73,9 +89,11 @@ if NATIVE:
 DRAWS: dict[str, Draw] = {
     "reference": Gaussian(method="reference"),
     "objects": Gaussian(dtype=object),
-    "by threads": Gaussian(method="reference", threads=3),
+    "by threads": ByThreads(4100, method="reference", threads=3),
     "one by one": lambda: [dg.discrete_gaussian(SIGMA2) for _ in range(VALUES)],
-    "laplace by threads": lambda: dg.discrete_laplace(2**55, VALUES, threads=2).tolist(),
+    "laplace by threads": lambda: draws_by(
+        2, lambda: dg.discrete_laplace(2**55, 2100, method="reference", threads=2)
+    ).tolist(),
     "law, one by one": lambda: [LAWS["laplace"].sample() for _ in range(VALUES)],
 }
 if NATIVE:
@@ -83,7 +101,9 @@ if NATIVE:
         "cells": Gaussian(method="cells"),
         "chacha20": Gaussian(method="reference", source="chacha20"),
         "cells by chacha20": Gaussian(method="cells", source="chacha20"),
-        "cells by chacha20 and threads": Gaussian(method="cells", source="chacha20", threads=2),
+        "cells by chacha20 and threads": ByThreads(
+            17_000, method="cells", source="chacha20", threads=2
+        ),
         "cells of objects": Gaussian(method="cells", dtype=object),
         "new tables": new_tables,
         "generalised law, one by one": lambda: [
@@ -250,12 +270,13 @@ def fork_in_a_signal_handler(draw: Draw) -> list[list[int]]:
         with os.fdopen(writer, "w") as stream:
             json.dump(end.tolist(), stream)
         os._exit(0)
+    drawn_inside = inside()  # first: until it is read, its process keeps the other's pipe open
     os.close(writer)
     with os.fdopen(reader) as stream:
         end_in_child: list[int] = json.load(stream)
     assert os.waitpid(pid, 0)[1] == 0
     assert len(end_in_child) == 10 * VALUES
-    return [end.tolist(), end_in_child, inside(), draw()]
+    return [end.tolist(), end_in_child, drawn_inside, draw()]
 
 
 def copies_of_laws(_draw: Draw) -> list[list[int]]:

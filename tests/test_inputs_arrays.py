@@ -297,9 +297,8 @@ class Own(np.ndarray[Any, Any]):
 
 @pytest.mark.parametrize("dtype", ["i8", ">i4", object])
 @pytest.mark.parametrize("kind", [np.matrix, np.recarray, Own])
-def test_out_of_a_subclass(kind: Any, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_out_of_a_subclass(kind: Any, dtype: Any) -> None:
     """Filled as the plain array it is, by threads too; what comes back is out itself."""
-    monkeypatch.setattr("discretegauss._many._LEAST_FOR_THREADS", 1)
     for parameter in (10**6, np.arange(1, 9) * 10**6):
         wanted = dg.discrete_gaussian(parameter, (500, 8), source=tape())
         plain = np.zeros((500, 8), dtype)

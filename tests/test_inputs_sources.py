@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from array import array
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,9 @@ import pytest
 from inputs import Function, each_function, must_not_draw, tape
 
 import discretegauss as dg
+from discretegauss import _fill
+from discretegauss._engine import prepare
+from discretegauss._spec import Kind, Spec
 from discretegauss._threads import Worker
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.testing import TapeSource
@@ -227,26 +231,43 @@ def test_threads(function: Function, name: str, size: Any) -> None:
             function(3, size, threads=threads)
 
 
-def test_more_threads_than_the_address_space_holds() -> None:
-    """The MemoryError names threads; nothing is drawn."""
-    for n in (10**9, 10**30):
-        with pytest.raises(MemoryError, match=r"\bthreads\b"):
-            dg.discrete_gaussian(3, 10**8, threads=n, dtype=np.int8)
-
-
-@pytest.mark.parametrize("threads", [100, 10**6, 10**30])
-def test_no_thread_is_made_for_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three draws need three threads at most, whatever number is asked for."""
-    started: list[Worker] = []
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Worker]:
+    """Threads started beside this one, in the order of time."""
+    workers: list[Worker] = []
     start = Worker.start
 
     def counted(self: Worker) -> None:
-        started.append(self)
+        workers.append(self)
         start(self)
 
     monkeypatch.setattr(Worker, "start", counted)
+    return workers
+
+
+@pytest.mark.parametrize("threads", [2, 100, 10**6, 10**30])
+def test_no_thread_is_made_for_nothing(threads: int, started: list[Worker]) -> None:
+    """No more threads than the draws repay, whatever number is asked for."""
     assert dg.discrete_gaussian(3, 3, threads=threads).shape == (3,)
-    assert len(started) <= 2  # and this one
+    assert started == []
+    n = prepare(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(3))).first_piece + 1
+    assert dg.discrete_gaussian(3, n, method="reference", threads=threads).shape == (n,)
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize("threads", [10**4, 10**9, 10**30])
+def test_never_so_many_threads_that_the_machine_starves(
+    threads: int, started: list[Worker]
+) -> None:
+    """However many parts there are: each draw is one where the parameters are long."""
+    out = np.zeros(30_001, np.int8)
+
+    def fill_part(i: int, j: int) -> None:
+        out[i:j] = 1
+
+    _fill._fill_flat(out, fill_part, 1, 1, threads)
+    assert out.all()
+    assert 2 <= len(started) < _fill._MOST_THREADS == max(64, 4 * (os.cpu_count() or 1))
 
 
 @each_function

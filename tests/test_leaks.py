@@ -78,7 +78,7 @@ CALLS: dict[str, tuple[Callable[[], object], int]] = {
     "long laws": (lambda: GAUSS(3**1000 + next(_counter), mu="1/3", dtype=object), 100),
     "arrays of parameters": (lambda: GAUSS([1, 4, 9], (10, 3)), 20),
     "other byte order": (lambda: GAUSS(100, out=OUT.byteswap().view(">i8")), 20),
-    "threads": (lambda: LAPLACE(100, 1000, threads=3), 20),
+    "threads": (lambda: LAPLACE(100, 10_000, method="reference", threads=3), 20),
     "refused parameter": (lambda: refused(lambda: GAUSS(-1), ValueError), 500),
     "refused type": (lambda: refused(lambda: GAUSS(10**30, 2, dtype=np.int8), OverflowError), 300),
     "failing source": (
@@ -92,7 +92,7 @@ if NATIVE:
         "cells": (lambda: GAUSS(100, 1000, method="cells"), 100),
         "cells, objects": (lambda: GAUSS(10**100, 100, dtype=object, method="cells"), 50),
         "cells, chacha20 and threads": (
-            lambda: GAUSS(100, 10_000, method="cells", source="chacha20", threads=2),
+            lambda: GAUSS(100, 50_000, method="cells", source="chacha20", threads=2),
             20,
         ),
         "tables built and given up": (

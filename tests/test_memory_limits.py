@@ -54,7 +54,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "bernoulli": out_of(dg.bernoulli_exp, Fraction(OTHER, LONG), 10),
     "arrays of parameters": out_of(GAUSS, [1, 4, 9], (1000, 3), mu=["1/3", 2, 3]),
     "law": lambda: dg.DiscreteLaplace("7/9").sample(100),
-    "threads": out_of(GAUSS, 103, 10_000, threads=4),
+    "threads": out_of(GAUSS, 103, 15_000, method="reference", threads=4),
     "too long": out_of(GAUSS, 1 << 10**6),
     "denominator too long": out_of(GAUSS, Fraction(1, 1 << 10**6)),
     "mu too long": out_of(LAPLACE, 1, mu=Fraction(1, 1 << 10**6)),
@@ -66,7 +66,7 @@ if dg.build_info()["engine"] == "native":
         "cells": out_of(GAUSS, 105, 10_000, method="cells"),
         "cells, objects": out_of(GAUSS, 10**91, 1000, dtype=object, method="cells"),
         "cells, long": out_of(GAUSS, LONG, 3, dtype=object, method="cells"),
-        "cells, threads": out_of(GAUSS, 106, 10_000, method="cells", threads=4),
+        "cells, threads": out_of(GAUSS, 106, 120_000, method="cells", threads=4),
         "generalised": lambda: dg.GeneralizedGaussian(11, "3/2").sample(1000),
         "beta too long": out_of(dg.generalized_gaussian, 1, 1 << 10**6),
     }

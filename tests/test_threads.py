@@ -1,7 +1,7 @@
 """Several threads may draw at once, and one call may draw by several threads.
 
-At sigma2 = 2^110 two equal values among n have a probability of about n^2 / (7 * 2^55): below 3 *
-10^-8 for the 80 000 values below, so that no two draws can have come from the same random words.
+At sigma2 = 2^116 two equal values among n have a probability of about n^2 / (7 * 2^58): below 2 *
+10^-8 for the 160 000 values below, so that no two draws can have come from the same random words.
 
 That no two threads touch the same memory without an order is asked by tests/c/test_threads.c in a
 build with -DDG_SANITIZE=thread.
@@ -27,13 +27,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from law_checks import gaussian_table, rejected
+from workers import draws_by
 
 import discretegauss as dg
 from discretegauss import _engine, _fill
 from discretegauss._spec import Kind, Spec
 from discretegauss._threads import Worker
 
-SIGMA2 = 2**110
+SIGMA2 = 2**116
 ENGINE = dg.build_info()["engine"]
 VALUES = 10_000 if ENGINE == "native" else 500
 THREADS = 8
@@ -176,8 +177,11 @@ def test_one_call_by_several_threads_draws_no_value_twice(
     threads: int, options: dict[str, Any]
 ) -> None:
     """Each thread of a call has bits of its own."""
-    values = dg.discrete_gaussian(SIGMA2, VALUES, threads=threads, **options)
-    assert len(set(values.tolist())) == VALUES
+    size = threads * 2 * VALUES
+    values = draws_by(
+        threads, lambda: dg.discrete_gaussian(SIGMA2, size, threads=threads, **options)
+    )
+    assert len(set(values.tolist())) == size
 
 
 def test_the_count_of_values_catches_words_used_twice() -> None:
@@ -194,7 +198,10 @@ def test_the_count_of_values_catches_words_used_twice() -> None:
 @pytest.mark.parametrize("method", ["reference", "cells"])
 def test_draws_by_several_threads_follow_the_law(method: Any, source: Any) -> None:
     """A million draws by three threads are not told from the exact law."""
-    draws = dg.discrete_gaussian(100, 1_000_000, threads=3, method=method, source=source)
+    draws = draws_by(
+        3,
+        lambda: dg.discrete_gaussian(100, 1_000_000, threads=3, method=method, source=source),
+    )
     assert rejected(draws, gaussian_table(Fraction(100))) == []
 
 

@@ -32,7 +32,7 @@ import numpy as np
 import pytest
 import shims
 from memory_scan import Finding, Words, found, windows
-from wiped_calls import CALLS, GAUSS, LAPLACE, Call
+from wiped_calls import CALLS, GAUSS, LAPLACE, LONG_CALLS, THREADED_CALLS, Call
 
 import discretegauss as dg
 from discretegauss import reference
@@ -176,7 +176,7 @@ def test_a_call_leaves_nothing_behind(
 
 @pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize("source", ["getrandom", "chacha20"])
-@pytest.mark.parametrize("name", ["gaussian, long words", "gaussian, GMP", "cells, 8 bytes"])
+@pytest.mark.parametrize("name", THREADED_CALLS)
 def test_several_threads_leave_nothing_behind(getrandom_shim: Path, name: str, source: str) -> None:
     """Nothing on the stacks of the threads of one call, which outlive it in the memory."""
     with after_the_call(getrandom_shim, name, source, "3") as (pid, tape):
@@ -190,7 +190,7 @@ def test_several_threads_leave_nothing_behind(getrandom_shim: Path, name: str, s
 
 
 @pytest.mark.usefixtures("native_engine")
-@pytest.mark.parametrize("name", ["many draws, words", "many draws, GMP", "many draws, cells"])
+@pytest.mark.parametrize("name", LONG_CALLS)
 def test_signals_in_the_middle_leave_nothing_behind(getrandom_shim: Path, name: str) -> None:
     """A signal has the kernel store all registers on the stack, deep below what it interrupts."""
     with after_the_call(getrandom_shim, name, "getrandom", "1", "signals") as (pid, tape):

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import shims
+from workers import draws_by
 
 import discretegauss as dg
 
@@ -80,9 +81,19 @@ CALLS = {
 
 #: Long enough for a few hundred signals.
 LONG_CALLS = {
-    "many draws, words": Call(GAUSS, (2**100,), n=100_000),
-    "many draws, GMP": Call(GAUSS, (2**100 + 1,), mu=f"1/{2**70 + 1}", n=10_000),
+    "many draws, words": Call(GAUSS, (2**100,), n=100_000, method="reference"),
+    "many draws, GMP": Call(
+        GAUSS, (2**100 + 1,), mu=f"1/{2**70 + 1}", n=10_000, method="reference"
+    ),
     "many draws, cells": Call(GAUSS, (2**100,), n=200_000, method="cells"),
+}
+
+
+#: So many draws that each of three threads has a part.
+THREADED_CALLS = {
+    "words by threads": Call(GAUSS, (2**100,), n=5000, method="reference"),
+    "GMP by threads": Call(GAUSS, (2**100 + 1,), mu=f"1/{2**70 + 1}", n=5000, method="reference"),
+    "cells by threads": Call(GAUSS, (2**100,), n=36_000, method="cells"),
 }
 
 
@@ -102,7 +113,10 @@ def make(call: Call, source: Any, threads: int) -> None:
     out = np.zeros(call.n, call.dtype)
     keywords = call.keywords() | {"source": source, "threads": threads}
     keywords.pop("dtype", None)
-    draw(*call.parameters, out=out, **keywords)
+    if threads == 1:
+        draw(*call.parameters, out=out, **keywords)
+    else:
+        draws_by(threads, lambda: draw(*call.parameters, out=out, **keywords))
     out.fill(0)
 
 
@@ -110,7 +124,7 @@ def main() -> None:
     name, source_name, threads, *options = sys.argv[1:]
     if not set(options) <= set(OPTIONS):
         raise ValueError(options)
-    call, control = (CALLS | LONG_CALLS)[name], shims.control()
+    call, control = (CALLS | LONG_CALLS | THREADED_CALLS)[name], shims.control()
     source = shim_source if source_name == "caller" else source_name
     if "signals" in options:  # they come in the middle of the C core, wherever it is
         signal.signal(signal.SIGALRM, lambda *_: None)

@@ -24,6 +24,10 @@ __all__ = ["fill_array", "fill_each"]
 _SHORT_SECONDS = 0.005
 _LONG_SECONDS = 0.02
 
+#: More threads than this are never started: far more than the processors there are take turns, and
+#: ten thousand would starve the machine.
+_MOST_THREADS = max(64, 4 * (os.cpu_count() or 1))
+
 
 #: Fills part [start, stop) of an array.
 FillPart = Callable[[int, int], None]
@@ -80,11 +84,16 @@ def _renew_locks() -> None:
 os.register_at_fork(after_in_child=_renew_locks)
 
 
+def _least_piece(first_piece: int, chunk: int) -> int:
+    """Return how many draws a part has at the beginning: whole chunks."""
+    return max(1, first_piece // chunk) * chunk
+
+
 def _fill_parts(parts: _Parts, fill_part: FillPart, first_piece: int, chunk: int) -> None:
     """Fill parts as long as there are any."""
-    chunks = first_chunks = max(1, first_piece // chunk)
+    piece = least = _least_piece(first_piece, chunk)
     while True:
-        start, stop = parts.take(chunks * chunk, first_chunks * chunk)
+        start, stop = parts.take(piece, least)
         if start == stop:
             return
         started = perf_counter()
@@ -92,9 +101,9 @@ def _fill_parts(parts: _Parts, fill_part: FillPart, first_piece: int, chunk: int
         parts.filled(start)
         seconds = perf_counter() - started
         if seconds < _SHORT_SECONDS:
-            chunks *= 2
+            piece *= 2
         elif seconds > _LONG_SECONDS:
-            chunks = max(1, chunks // 2)
+            piece = max(chunk, piece // (2 * chunk) * chunk)
 
 
 def _end_work(parts: _Parts, workers: list[Worker]) -> None:
@@ -140,7 +149,8 @@ def _fill_flat(
     out: NDArray[Any], fill_part: FillPart, first_piece: int, chunk: int, threads: int
 ) -> None:
     """Fill `out`, one axis; after an error zeros are where draws were."""
-    threads = max(1, min(threads, out.size))
+    pieces = -(-out.size // _least_piece(first_piece, chunk))
+    threads = max(1, min(threads, pieces, _MOST_THREADS))
     parts = _Parts(out.size, threads)
     work = partial(_fill_parts, parts, fill_part, first_piece, chunk)
     try:
@@ -180,7 +190,7 @@ def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int
     source : "getrandom", "chacha20" or callable
         Bits.
     threads : int
-        How many threads draw, each with bits of its own; 1 with a caller's source.
+        How many threads draw at most, each with bits of its own; 1 with a caller's source.
     """
     flat = _flat(out)
     drawn = np.empty(out.size, out.dtype.newbyteorder("=")) if flat is None else flat

@@ -22,9 +22,6 @@ _INT64 = np.dtype(np.int64)
 #: No table is refused because of a smaller beta (some 2**90).
 _SAFE_BETA = 2**64
 
-#: Fewer draws are not worth starting threads for.
-_LEAST_FOR_THREADS = 2**14
-
 
 def _all_fit(laws: Laws, dtype: np.dtype[Any]) -> bool:
     """Return whether all laws provably fit `dtype`, because the widest ones there might be do."""
@@ -86,7 +83,7 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
             places = order[ends[law] - counts[law] : ends[law]]
             part = np.empty(places.size, dtype)
             prepared = choose(laws.spec(law), method, part.size, source)
-            fill_array(part, prepared, source, threads if part.size >= _LEAST_FOR_THREADS else 1)
+            fill_array(part, prepared, source, threads)
             flat[places] = part
             part.fill(0)
         together = heard(lambda: order[~alone[which[order]]], which.size)
@@ -97,7 +94,7 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
                 native.NativeLaws(laws.kind, laws.numbers()),
                 which[together],
                 source,
-                threads if part.size >= _LEAST_FOR_THREADS else 1,
+                threads,
             )
             flat[together] = part
             part.fill(0)

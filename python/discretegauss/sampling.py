@@ -176,7 +176,8 @@ def discrete_gaussian(
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
         buffer, zeros at first, with independent uniform bytes, and return None or their number.
     threads : int, optional
-        How many threads fill the array; 1 with a source of your own.
+        How many threads fill the array at most: fewer, where the draws do not repay them; 1 with a
+        source of your own.
 
     Returns
     -------

@@ -16,12 +16,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 from itertools import count
 from pathlib import Path
+from types import CodeType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -275,31 +277,40 @@ def test_a_thread_that_cannot_be_started_leaves_the_stack_size_alone(
         threading.stack_size(before)
 
 
-def _start_and_fork(step: int) -> int | None:
-    """Start a worker and fork at a step of it; the child's pid, None if there is no such step.
+@contextmanager
+def _at_step(step: int, code: CodeType, act: Callable[[], None]) -> Iterator[None]:
+    """Act at a step of a function, counted from 0, as often as there is such a step.
 
-    A trace function stands for the signal handler: it, too, runs between Python's instructions. In
-    the child this ends with the process, by 0 if what was started there is done when waited for.
+    A trace function stands for the signal handler: it, too, runs between Python's instructions.
     """
-    done: list[int] = []
-    forked: list[int] = []
     steps = count()
 
     def trace(frame: Any, event: str, _argument: object) -> Any:
-        if frame.f_code is not Worker.start.__code__:
+        if frame.f_code is not code:
             return None
         frame.f_trace_opcodes = True
         if event == "opcode" and next(steps) == step:
-            forked.append(os.fork())
+            act()
         return trace
 
-    worker = Worker(lambda: done.append(os.getpid()))
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        worker.start()
+        yield
     finally:
         sys.settrace(before)
+
+
+def _start_and_fork(step: int) -> int | None:
+    """Start a worker and fork at a step of it; the child's pid, None if there is no such step.
+
+    In the child this ends with the process, by 0 if what was started there is done when waited for.
+    """
+    done: list[int] = []
+    forked: list[int] = []
+    worker = Worker(lambda: done.append(os.getpid()))
+    with _at_step(step, Worker.start.__code__, lambda: forked.append(os.fork())):
+        worker.start()
     worker.wait()
     if forked and forked[0] == 0:
         os._exit(0 if worker._started[3] != os.getpid() or done == [os.getpid()] else 1)
@@ -326,33 +337,23 @@ def test_a_fork_at_any_step_of_a_start_leaves_nobody_waiting() -> None:
 
 def _wait_and_raise(step: int) -> bool:
     """Wait for a worker, raise at a step of it and wait again; whether there is such a step."""
-    raised: list[int] = []
-    steps = count()
 
-    def trace(frame: Any, event: str, _argument: object) -> Any:
-        if frame.f_code is not Worker.wait.__code__:
-            return None
-        frame.f_trace_opcodes = True
-        if event == "opcode" and next(steps) == step:
-            raised.append(step)
-            raise KeyboardInterrupt
-        return trace
+    def interrupt() -> None:
+        raise KeyboardInterrupt
 
+    raised = False
     worker = Worker(lambda: time.sleep(0.02))
     worker.start()
-    before = sys.gettrace()
-    sys.settrace(trace)
     try:
-        worker.wait()
+        with _at_step(step, Worker.wait.__code__, interrupt):
+            worker.wait()
     except KeyboardInterrupt:
-        pass
-    finally:
-        sys.settrace(before)
+        raised = True
     again = threading.Thread(target=worker.wait, daemon=True)
     again.start()
     again.join(20)
     assert not again.is_alive(), step
-    return bool(raised)
+    return raised
 
 
 def test_ctrl_c_at_any_step_of_waiting_leaves_nobody_waiting() -> None:

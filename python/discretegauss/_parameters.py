@@ -10,6 +10,7 @@ import numbers
 import re
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import gmpy2
@@ -23,6 +24,7 @@ __all__ = [
     "MAX_BITS",
     "exact_rational",
     "exact_words",
+    "named_path",
     "not_finite",
     "positive",
     "shown",
@@ -251,6 +253,13 @@ def positive(exact: Fraction, name: str) -> Fraction:
     if exact <= 0:
         raise ParameterValueError(f"{name} must be positive, got {shown(exact)}")
     return exact
+
+
+def named_path(text: str, name: str, what: str) -> Path:
+    """Return the path of `what` ("a file"), which must have a name."""
+    if not text or "\0" in text:
+        raise ParameterValueError(f"{name} must name {what}, got {shown(text)}")
+    return Path(text)
 
 
 def whole_number(value: object, name: str, *, least: int) -> int:

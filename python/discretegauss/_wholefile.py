@@ -9,12 +9,22 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from io import FileIO
+from io import FileIO, RawIOBase
 from pathlib import Path
 
-__all__ = ["nothing", "whole_file"]
+__all__ = ["nothing", "whole_file", "write_all"]
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+
+
+def write_all(file: RawIOBase, data: bytes) -> None:
+    """Write all of the data to a file without a buffer, of which one call may take a part only."""
+    rest = memoryview(data)
+    while rest:
+        taken = file.write(rest)
+        if taken is None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        rest = rest[taken:]
 
 
 def nothing() -> None:
@@ -85,10 +95,8 @@ def _own_like(replaced: os.stat_result, file: FileIO) -> None:
 
 
 def _write(file: FileIO, path: Path, data: bytes) -> None:
-    rest = memoryview(data)
     with _errors_name(path):
-        while rest:  # one call of write may take a part only
-            rest = rest[file.write(rest) :]
+        write_all(file, data)
 
 
 def _place(temporary: Path, path: Path, *, replace: bool) -> None:

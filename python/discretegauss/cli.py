@@ -27,6 +27,7 @@ from ._engine import build_info
 from ._report import report_text
 from ._stops import Stops
 from ._version import __version__
+from ._wholefile import write_all
 from .errors import DiscreteGaussError, EntropyError
 from .release import carry_out, plan_release
 
@@ -283,19 +284,10 @@ def _print(text: str, stream: TextIO | None) -> None:
     buffer = getattr(stream, "buffer", None)
     try:
         if isinstance(buffer, io.RawIOBase):  # python -u: print does not look how much is taken
-            _write_all(shown, buffer)
+            write_all(buffer, shown)
         else:
             print(shown.decode(encoding), end="", file=stream, flush=True)
     except OSError:
         # Else the interpreter tries to write the rest when it ends, and complains again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise
-
-
-def _write_all(data: bytes, file: io.RawIOBase) -> None:
-    rest = memoryview(data)
-    while rest:
-        taken = file.write(rest)
-        if taken is None:
-            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-        rest = rest[taken:]

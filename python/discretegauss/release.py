@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ._calibration import Calibration, calibration
-from ._parameters import shown, whole_number
+from ._parameters import named_path, shown, whole_number
 from ._source import Source
 from ._table import CountTable, read_counts
 from ._wholefile import nothing, whole_file
@@ -159,7 +159,8 @@ def plan_release(
         raise ParameterTypeError(f"column must be a string, got {type(column).__name__}")
     if not column.strip():  # an unset variable of a shell, say, and an index without a name
         raise ParameterValueError(f"column must not be empty, got {shown(column)}")
-    table, out = _file_name(table, "table"), _file_name(out, "out")
+    table = named_path(os.fspath(table), "table", "a file")
+    out = named_path(os.fspath(out), "out", "a file")
     noise_for_budget = calibration(
         rho=rho,
         epsilon=epsilon,
@@ -205,13 +206,6 @@ def carry_out(
             error.add_note("the budget is spent")
         raise
     return replace(plan.release, seconds=time.perf_counter() - plan.start)
-
-
-def _file_name(value: str | os.PathLike[str], name: str) -> Path:
-    text = os.fspath(value)
-    if not text or "\0" in text:
-        raise ParameterValueError(f"{name} must name a file, got {shown(text)}")
-    return Path(text)
 
 
 def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:

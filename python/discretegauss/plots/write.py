@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from .._parameters import shown
+from .._parameters import named_path
 from .._wholefile import whole_file
-from ..errors import ParameterValueError
 from ..utility.compare import QueriesComparison
 from ._curves import draw_curves
 from ._drawing import png
@@ -68,10 +67,7 @@ def write_figures(folder: str | os.PathLike[str]) -> Figures:
         import matplotlib.backends.backend_agg  # noqa: F401
     except ImportError as error:
         raise ImportError(_EXTRA) from error
-    name = os.fsdecode(folder)
-    if not name or "\0" in name:
-        raise ParameterValueError(f"folder must name a folder, got {shown(name)}")
-    into = Path(name)
+    into = named_path(os.fsdecode(folder), "folder", "a folder")
     into.mkdir(parents=True, exist_ok=True)  # before the work, so that a wrong name shows at once
     found = comparisons()
     pictures = {

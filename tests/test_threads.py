@@ -294,6 +294,7 @@ def _at_step(step: int, code: CodeType, act: Callable[[], None]) -> Iterator[Non
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 counts none if no frame wants it by now
     sys.settrace(trace)
     try:
         yield

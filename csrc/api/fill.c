@@ -132,7 +132,7 @@ static dg_status store_wide(uint8_t *out, size_t n_bytes, const drawn *one, cons
         carry >>= 8;
     }
     /* The sign bit tells whether the magnitude had room. */
-    bool reads_negative = n_bytes > 0 && out[n_bytes - 1] >= 128;
+    bool reads_negative = out[n_bytes - 1] >= 128;
     return reads_negative == one->negative ? DG_OK : DG_ERR_RANGE;
 }
 
@@ -151,6 +151,9 @@ static __attribute__((noinline)) dg_status fill_wide(uint8_t *out, size_t n, siz
 dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
                            const dg_source *source)
 {
+    if (n == 0 || n_bytes == 0) { /* out may be NULL */
+        return n == 0 ? DG_OK : DG_ERR_RANGE;
+    }
     session call;
     dg_status status = session_open(&call, law, source);
     if (status == DG_OK) {
@@ -158,7 +161,7 @@ dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law 
     }
     int kept_errno = errno;
     session_close(&call, law->stack_bytes);
-    if (status != DG_OK && n > 0) {
+    if (status != DG_OK) {
         memset(out, 0, n * n_bytes);
     }
     errno = kept_errno;

@@ -153,7 +153,8 @@ DG_API dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *
                              const dg_source *source);
 
 /** Draw n independent samples of any size: n integers of n_bytes bytes each, one after the other,
- *  two's complement, least significant byte first. Otherwise as dg_law_fill. */
+ *  two's complement, least significant byte first. Otherwise as dg_law_fill. No bytes hold no
+ *  integer: DG_ERR_RANGE. */
 DG_API dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
                                   const dg_source *source);
 

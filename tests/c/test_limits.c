@@ -43,6 +43,9 @@ static void test_dtypes(const dg_law *law, const uint8_t *bytes, size_t n_bytes)
         CHECK(stored == (expected & mask), "type %zu", i);
         CHECK(out[types[i].size] == 0xAA, "type %zu: written past the end", i);
     }
+    from.used = 0;
+    CHECK(dg_law_fill_wide(NULL, 1, 0, law, &source) == DG_ERR_RANGE, "no bytes hold %lld",
+          (long long)value);
     for (size_t width = 1; width <= 12; width++) {
         uint8_t out[16];
         memset(out, 0xAA, sizeof out);

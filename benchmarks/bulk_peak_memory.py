@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
+import argparse
 import ctypes
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import numpy as np
 from discretegauss._fill import fill_array
 from discretegauss._native_laws import NativeTable
 from discretegauss._spec import Kind, Spec
+from options import positive_int
 
 
 def peak() -> int:
@@ -41,15 +42,19 @@ def _forget_the_past() -> None:
 
 def main() -> int:
     """Build, fill once, and print the growth of the peak in bytes."""
-    sigma2, draws, threads = (int(argument) for argument in sys.argv[1:4])
-    spec = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(sigma2))
-    out = np.ones(draws, np.int64)  # ones: every page is there before the fill
-    if sys.argv[4] == "warm":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    for name in ("sigma2", "draws", "threads"):
+        parser.add_argument(name, type=positive_int)
+    parser.add_argument("state", choices=("warm", "cold"))
+    arguments = parser.parse_args()
+    spec = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(arguments.sigma2))
+    out = np.ones(arguments.draws, np.int64)  # ones: every page is there before the fill
+    if arguments.state == "warm":
         fill_array(out[:64], NativeTable(spec, index_bits=8), "chacha20", 1)
     _forget_the_past()
     before = peak()
     table = NativeTable(spec)
-    fill_array(out, table, "chacha20", threads)
+    fill_array(out, table, "chacha20", arguments.threads)
     print(peak() - before)
     return 0
 

@@ -191,7 +191,7 @@ def opendp(settings: Settings) -> Iterator[BulkRow]:
                 2.0,
                 rates["ours"].median / 1e6,
                 unit="million/s",
-                note="on a quiet machine",
+                note="the bound is for a quiet machine",
                 ours=rates["ours"].by_round,
             )
 

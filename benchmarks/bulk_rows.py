@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -75,14 +76,16 @@ def ratio_row(
 
 def rows_text(rows: Iterable[BulkRow]) -> str:
     """The table for people."""
-    head = f"{'bulk case':62} {'bound':>16} {'measured':>10}  verdict"
+    rows = list(rows)
+    width = max((len(row.case) for row in rows), default=0)
+    head = f"{'bulk case':{width}} {'bound':>16} {'measured':>10}  verdict"
     lines = [head, "-" * (len(head) + 5)]
     for row in rows:
         sign = ">=" if row.sense == "at least" else "<="
         word = {None: "not measured", True: "met", False: "NOT MET"}[row.met]
         note = f"  ({row.note})" if row.note else ""
         lines.append(
-            f"{row.case:62} {f'{sign} {_figure(row.bound)} {row.unit}':>16}"
+            f"{row.case:{width}} {f'{sign} {_figure(row.bound)} {row.unit}':>16}"
             f" {'-' if row.measured is None else _figure(row.measured):>10}  {word}{note}"
         )
     return "\n".join(lines)
@@ -96,7 +99,8 @@ def as_json(rows: Iterable[BulkRow]) -> list[dict[str, object]]:
             "sense": row.sense,
             "bound": row.bound,
             "unit": row.unit,
-            "measured": row.measured,
+            # JSON has no infinity: of a table that is never repaid, see the note.
+            "measured": row.measured if math.isfinite(row.measured or 0) else None,
             "met": row.met,
             "note": row.note,
             "ours_by_round": row.ours,

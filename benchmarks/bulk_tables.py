@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from discretegauss._arguments import fits_dtype
 from discretegauss._choice import cells_from
 from discretegauss._native_laws import NativeLaw, NativeTable
 from discretegauss._spec import Kind, Spec
-from rounds import measure
+from rounds import Rates, measure
 
 
 def gaussian_spec(sigma2: int | Fraction) -> Spec:
@@ -49,10 +50,10 @@ BUILDS = {
 }
 
 CROSSINGS = {
-    **{f"Gaussian sigma={s}": gaussian_spec(s**2) for s in (1, 10, 30, 100, 1000, 10**6)},
+    **{f"Gaussian sigma={power(s)}": gaussian_spec(s**2) for s in (1, 10, 30, 100, 1000, 10**6)},
     "Gaussian sigma=10^9": gaussian_spec(10**18),
     "Gaussian sigma2=10^100": gaussian_spec(10**100),
-    **{f"Laplace scale={scale}": laplace_spec(scale) for scale in (1, 10, 100, 10**6)},
+    **{f"Laplace scale={power(scale)}": laplace_spec(scale) for scale in (1, 10, 100, 10**6)},
 }
 
 
@@ -109,9 +110,8 @@ def _building(spec: Spec) -> Draw:
 def crossing(settings: Settings) -> Iterator[BulkRow]:
     """From how many draws on a new table is repaid, against where method="auto" begins.
 
-    Both ways take time a + b n, where a is the table's building: they cross at n = a / (b_reference
-    - b_cells), here the median over the rounds. Verdict: "auto" begins within a factor of 2 of
-    that, and so loses at most about as much at any n.
+    Verdict: "auto" begins within a factor of 2 of that, and so loses at most about as much at any
+    number of draws.
     """
     for label, spec in CROSSINGS.items():
         dtype = "i8" if fits_dtype(spec, np.dtype("i8")) else "O"
@@ -124,18 +124,37 @@ def crossing(settings: Settings) -> Iterator[BulkRow]:
             seconds=settings.seconds / 4,
             rounds=settings.rounds,
         )
-        by_round = zip(*(rates[name].by_round for name in rates), strict=True)
-        where = statistics.median(1 / b / (1 / r - 1 / c) for b, c, r in by_round)
-        begins = cells_from(spec)
-        yield BulkRow(
-            f'"auto" {label}: crossing and where it begins, larger / smaller',
-            2.0,
-            max(where / begins, begins / where),
-            "at most",
-            note=f"they cross at {where:,.0f} draws; tables from {begins:,}",
-            ours=rates["cells"].by_round,
-            peer=rates["reference"].by_round,
+        yield crossing_row(
+            label,
+            rates["building"],
+            rates["cells"],
+            rates["reference"],
+            begins=cells_from(spec),
         )
+
+
+def crossing_row(
+    label: str, building: Rates, cells: Rates, reference: Rates, *, begins: int
+) -> BulkRow:
+    """Where the two ways cross, the median over the rounds, beside where "auto" begins.
+
+    They take time a + b n, where a is the table's building: they cross at n = a / (b_reference -
+    b_cells), and nowhere if a draw by the table takes no less.
+    """
+    by_round = zip(building.by_round, cells.by_round, reference.by_round, strict=True)
+    where = statistics.median(
+        (1 / b) / (1 / r - 1 / c) if c > r else math.inf for b, c, r in by_round
+    )
+    crossed = f"they cross at {where:,.0f} draws" if where < math.inf else "a table is not repaid"
+    return BulkRow(
+        f'"auto" {label}: crossing and where it begins, larger / smaller',
+        2.0,
+        max(where / begins, begins / where),
+        "at most",
+        note=f"{crossed}; tables from {begins:,}",
+        ours=cells.by_round,
+        peer=reference.by_round,
+    )
 
 
 def memory(settings: Settings) -> Iterator[BulkRow]:

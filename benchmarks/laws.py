@@ -22,12 +22,12 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import discretegauss as dg
 import laws_python as copied
 import machine
+from options import json_file
 from rounds import seconds_per_call
 
 TARGET_RATIO = 10
@@ -106,7 +106,7 @@ def main() -> int:
     """Measure every row and print it with its verdict."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a look, not a measurement")
-    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--json", type=json_file, metavar="FILE")
     arguments = parser.parse_args()
     command = shlex.join(["python", "benchmarks/laws.py", *sys.argv[1:]])
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -7,7 +7,7 @@ import os
 import platform
 from pathlib import Path
 
-PACKAGES = ("discretegauss", "numpy", "scipy", "gmpy2", "opendp", "diffprivlib")
+PACKAGES = ("discretegauss", "numpy", "scipy", "gmpy2", "opendp", "diffprivlib", "mkl_random")
 
 
 def describe() -> dict[str, object]:

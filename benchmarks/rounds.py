@@ -62,6 +62,9 @@ def _calibrate(draw: Draw, slice_seconds: float) -> int:
     while True:
         elapsed = _time_once(draw, n)
         if elapsed >= slice_seconds / 4:
+            # Once more: a call that loaded something, or was interrupted, says nothing of the next.
+            elapsed = min(elapsed, _time_once(draw, n))
+        if elapsed >= slice_seconds / 4:
             return max(1, round(n * slice_seconds / elapsed))
         # At most tenfold a step: a first call may be slow for reasons of its own.
         n *= 10 if elapsed <= 0 else min(10, max(2, round(slice_seconds / elapsed)))

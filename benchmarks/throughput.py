@@ -12,15 +12,16 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import math
 import shlex
 import sys
-from pathlib import Path
 
 import bulk
 import machine
 import report
 import rounds
 from contenders import CASES, CannotRunError, Case, Contender, Draw, all_contenders
+from options import json_file, positive_int
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -33,7 +34,9 @@ def main(argv: list[str] | None = None) -> int:
     if in_bulk is not None:
         skipped.append({"case": "bulk", "contender": "discretegauss", "reason": in_bulk})
     if not cases and not any(arguments.only in name for name in bulk.group_names()):
-        print(f"no case has {arguments.only!r} in its name", file=sys.stderr)
+        what = [f"no case has {arguments.only!r} in its name"] if arguments.only else []
+        why = [f"the bulk table cannot be measured: {in_bulk}"] if in_bulk is not None else []
+        print("; ".join(what + why), file=sys.stderr)
         return 2
 
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -86,7 +89,7 @@ def _prepare(
     draws: dict[str, Draw] = {}
     refusals: list[dict[str, str]] = []
     for contender in contenders:
-        if case.law not in contender.laws:
+        if case.law not in contender.laws or case.shape not in contender.shapes:
             continue
         try:
             draws[contender.name] = contender.prepare(case)
@@ -97,12 +100,20 @@ def _prepare(
 
 def _parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything here as JSON")
+    parser.add_argument(
+        "--json", type=json_file, metavar="FILE", help="write everything here as JSON"
+    )
     parser.add_argument("--quick", action="store_true", help="a look, not a measurement")
     parser.add_argument(
-        "--seconds", type=float, help="time for each contender in each case (default 1.5)"
+        "--seconds",
+        type=float,
+        help="time for each contender in each case (default 1.5); not for the bulk table",
     )
-    parser.add_argument("--rounds", type=int, help="interleaved rounds in that time (default 7)")
+    parser.add_argument(
+        "--rounds",
+        type=positive_int,
+        help="interleaved rounds in that time (default 7); not for the bulk table",
+    )
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name has TEXT")
     parser.add_argument("--bulk", action="store_true", help="the bulk engine's targets alone")
     arguments = parser.parse_args(argv)
@@ -110,8 +121,8 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         arguments.seconds = 0.15 if arguments.quick else 1.5
     if arguments.rounds is None:
         arguments.rounds = 3 if arguments.quick else 7
-    if arguments.seconds <= 0 or arguments.rounds < 1:
-        parser.error("--seconds must be positive and --rounds at least 1")
+    if not (math.isfinite(arguments.seconds) and arguments.seconds > 0):
+        parser.error(f"argument --seconds: must be positive and finite, not {arguments.seconds}")
     arguments.argv = argv
     return arguments
 

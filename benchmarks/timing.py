@@ -17,14 +17,14 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
 
 import machine
 from contenders.base import Case
 from leakage import LEAK_AT, Leakage, leakage
-from timing_paths import CONTROL, paths
+from options import json_file
+from timing_paths import CONTROL, missing, paths
 from timing_paths import Path as DrawPath
 
 CASES = (
@@ -111,6 +111,10 @@ def main(argv: list[str] | None = None) -> int:
     for name in blind:
         print(f"the control was not flagged at {name}: this run is blind there")
     print(f"# {machine.load_now()} at the end")
+    skipped = missing()
+    print("\nskipped:" if skipped else "\nskipped: none")
+    for name, reason in skipped.items():
+        print(f"  {name}: {reason}")
 
     if arguments.json is not None:
         document = {
@@ -120,6 +124,7 @@ def main(argv: list[str] | None = None) -> int:
             "machine": description,
             "leak_at": LEAK_AT,
             "blind": blind,
+            "skipped": skipped,
             "rows": found,
         }
         arguments.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
@@ -128,7 +133,9 @@ def main(argv: list[str] | None = None) -> int:
 
 def _parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything here as JSON")
+    parser.add_argument(
+        "--json", type=json_file, metavar="FILE", help="write everything here as JSON"
+    )
     parser.add_argument("--draws", type=int, default=20_000, help="a path (default 20000)")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name has TEXT")
     arguments = parser.parse_args(argv)

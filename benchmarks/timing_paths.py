@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import bulk
 from contenders.base import Case
 
 CONTROL = "twin (control)"
@@ -33,10 +34,16 @@ def paths(case: Case) -> list[Path]:
     return [*_ours(case), *_without_python_int(case), *_opendp(case), _twin(case)]
 
 
+def missing() -> dict[str, str]:
+    """Who does not run here, and why."""
+    reasons = {"discretegauss": bulk.reason_to_skip(), "OpenDP": _reason_without_opendp()}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
 def _ours(case: Case) -> list[Path]:
     import discretegauss as dg
 
-    if dg.build_info()["engine"] != "native":
+    if bulk.reason_to_skip() is not None:
         return []
     parameter = case.parameter
     sample = dg.discrete_gaussian if case.law == "gaussian" else dg.discrete_laplace
@@ -57,9 +64,7 @@ def _ours(case: Case) -> list[Path]:
 
 def _without_python_int(case: Case) -> list[Path]:
     """The C function alone, into a buffer: law.sample() but for the making of Python's integer."""
-    import discretegauss as dg
-
-    if dg.build_info()["engine"] != "native":
+    if bulk.reason_to_skip() is not None:
         return []
     from discretegauss._engine import prepare_scalar
     from discretegauss._native import ffi, lib
@@ -83,11 +88,19 @@ def _without_python_int(case: Case) -> list[Path]:
     ]
 
 
-def _opendp(case: Case) -> list[Path]:
+def _reason_without_opendp() -> str | None:
     try:
-        import opendp.prelude as dp
-    except ImportError:
+        import opendp.prelude  # noqa: F401
+    except ImportError as error:
+        return str(error)
+    return None
+
+
+def _opendp(case: Case) -> list[Path]:
+    if _reason_without_opendp() is not None:
         return []
+    import opendp.prelude as dp
+
     dp.enable_features("contrib")
     domain = dp.atom_domain(T="i64")
     if case.law == "gaussian":

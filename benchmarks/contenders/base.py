@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Law = Literal["gaussian", "laplace"]
+Shape = Literal["vector", "scalar"]
 
 Draw = Callable[[int], object]
 """Draws n samples and returns or drops them; this is what is timed."""
@@ -18,7 +19,7 @@ class Case:
 
     law: Law
     parameter: int  # sigma2 of the Gaussian, scale of the Laplace
-    shape: Literal["vector", "scalar"] = "vector"
+    shape: Shape = "vector"
 
     @property
     def name(self) -> str:
@@ -53,6 +54,9 @@ class Contender:
 
     laws: tuple[Law, ...] = ("gaussian", "laplace")
     """The laws that it has; in the cases of other laws it is not asked."""
+
+    shapes: tuple[Shape, ...] = ("vector", "scalar")
+    """The same for the cases' shapes."""
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,9 @@ def kept_cells(spec: Spec) -> PreparedLaw | None:
 def prepare_cells(spec: Spec) -> PreparedLaw:
     """Return the law with its cell table; the last few are kept."""
     if native is None:
-        raise MissingCoreError("method='cells' needs the compiled core, which is not in use")
+        generalized = spec.kind is Kind.GENERALIZED_GAUSSIAN  # which has no other method
+        what = "a generalised Gaussian" if generalized else "method='cells'"
+        raise MissingCoreError(f"{what} needs the compiled core, which is not in use")
     table = kept_cells(spec)
     if table is None:
         table = native.NativeTable(spec)

@@ -99,7 +99,7 @@ def exact(array: Any) -> list[Fraction]:
     return [exact_rational(x, "x") for x in array.ravel()]
 
 
-@pytest.mark.parametrize("numbers", NUMBERS, ids=repr)
+@pytest.mark.parametrize("numbers", NUMBERS, ids=lambda array: str(array.tolist()))
 def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
     """Whatever the types beside it, repeated and broadcast: so say values, rows and extremes."""
     kind, rng = Kind.GENERALIZED_GAUSSIAN, random.Random(1)
@@ -112,7 +112,7 @@ def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
         scale, mu = chosen(a, 6, Fraction(1, 2**1080)), chosen(b, 4, -(10**40))
         for beta in (chosen(c, 6, 1), chosen(c, 1, 1)):
             laws = distinct_laws(kind, [scale, mu[:, None], beta], (4, 6))
-            values = [np.broadcast_to(exact(scale), 6), exact(mu), np.broadcast_to(exact(beta), 6)]
+            values = [exact(scale), exact(mu), exact(beta) * (6 // beta.size)]
             rows = laws.numbers()
             for i, law in enumerate(laws.which.tolist()):
                 spec = Spec(kind, values[0][i % 6], values[1][i // 6], values[2][i % 6])

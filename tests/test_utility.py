@@ -124,12 +124,17 @@ def test_calibrate_laplace_is_enough_and_the_decimal_before_is_not(
     assert utility.laplace_delta(less, epsilon, queries=queries) > delta
 
 
-@pytest.mark.parametrize("rho", ["1/1000000", "1/2", 1, 50, 10**30, Fraction(1, 10**30)])
+@pytest.mark.parametrize(
+    "rho",
+    ["1/1000000", "1/2", 1, 50, 10**30, Fraction(1, 10**30), Fraction(10**900, 10**900 + 1)],
+    ids=repr,
+)
 @pytest.mark.parametrize("queries", [1, 7])
 def test_calibrate_laplace_by_rho(rho: str | Fraction | int, queries: int) -> None:
     law = utility.calibrate_laplace(rho=rho, queries=queries)
     cost = queries * dg.privacy.rho(law)
     assert Fraction(rho) * (1 - Fraction(1, 10**4)) < cost <= Fraction(rho)
+    assert utility.calibrate_laplace(rho=dg.privacy.rho(law)) == law  # with nothing to spare
 
 
 def test_100_queries_as_in_the_paper() -> None:
@@ -264,9 +269,10 @@ def test_what_is_wrong_is_named() -> None:
         with pytest.raises(ParameterValueError, match="queries must be at least 1"):
             call(0)
     require_few(100_000)
-    with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta, not both"):
-        utility.calibrate_laplace(rho=1, epsilon=1)
-    with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta"):
-        utility.calibrate_laplace(epsilon=1)
+    for other in ({"epsilon": 1}, {"delta": "1/2"}):
+        with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta, not both"):
+            utility.calibrate_laplace(rho=1, **other)
+        with pytest.raises(ParameterTypeError, match=r"either rho, or epsilon with delta$"):
+            utility.calibrate_laplace(**other)
     with pytest.raises(ParameterOverflowError, match="rho must be between"):
         utility.calibrate_laplace(rho=gmpy2.mpz(2) ** 5000)

@@ -21,6 +21,7 @@ from discretegauss.errors import (
     ParameterValueError,
 )
 from discretegauss.utility._kov import require_few
+from discretegauss.utility.gaussians import _variance_of_narrow, _variance_of_wide
 
 REACH = 12
 """Outcomes that a convolution takes of each release, either way; beyond is exp(-REACH/scale)."""
@@ -215,6 +216,16 @@ def test_the_rounded_gaussian_by_its_definition(sigma2: str) -> None:
         assert utility.rounded_gaussian_variance(sigma2) == pytest.approx(
             float(variance), rel=3e-16
         )
+
+
+def test_with_few_bits_the_rounded_gaussians_variance_is_within_its_bounds() -> None:
+    """Both sums, where what they leave out and each rounding are large."""
+    for sums, least in ((_variance_of_wide, 25), (_variance_of_narrow, 4)):
+        for n in range(least, least + 20):
+            exact = sums(Fraction(n, 100), 200)
+            for bits in range(3, 14):
+                found = sums(Fraction(n, 100), bits)
+                assert found.lower <= exact.lower <= exact.upper <= found.upper
 
 
 def test_the_rounded_gaussian_between_integers_and_far_away() -> None:

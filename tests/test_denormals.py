@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import gmpy2
@@ -20,8 +21,10 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
+from discretegauss._given import distinct_laws
 from discretegauss._interval import float_at_least, float_at_most
 from discretegauss._parameters import exact_rational
+from discretegauss._spec import Kind
 
 pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64" or platform.libc_ver()[0] != "glibc",
@@ -81,6 +84,7 @@ def test_so_in_arrays_of_parameters(mode: str) -> None:
     """sigma2 of 0 would be refused; and a law is looked up by its own value."""
     arrays = [
         np.array([5e-324, 1.0, 1e-310]),
+        np.array([1e-310, 5e-324]),
         np.array([1e-45, 1.0], np.float32),
         np.array([6e-8, 1.0], np.float16),
         np.array([np.float32(1e-45), 5e-324, 1.0, 2], dtype=object),
@@ -88,6 +92,10 @@ def test_so_in_arrays_of_parameters(mode: str) -> None:
     ]
     for array in arrays:
         under(mode, lambda a=array: dg.discrete_gaussian(a, size=a.shape, dtype=object))  # type: ignore[misc]
+        columns = [array, np.array([0], object), np.array([1], object)]
+        laws = under(mode, partial(distinct_laws, Kind.DISCRETE_GAUSSIAN, columns, array.shape))
+        found = [laws.spec(law).parameter for law in laws.which.tolist()]
+        assert found == [exact_rational(x, "sigma2") for x in array]
     for zero in (np.zeros(2), np.array([0.0, 5e-324]), np.zeros(2, np.float32)):
         with flushing(mode), pytest.raises(ValueError, match="sigma2 must be positive"):
             dg.discrete_gaussian(zero)

@@ -20,6 +20,7 @@ from inputs import (
 )
 
 import discretegauss as dg
+from discretegauss import _fill
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from discretegauss.testing import TapeSource
 
@@ -226,6 +227,16 @@ def test_out_of_any_layout_and_dtype(dtype: str) -> None:
     for out in layouts(dtype):
         assert dg.discrete_gaussian("1/2", mu=60, out=out, source=tape()) is out
         assert out.astype(object).tolist() == wanted.tolist()
+
+
+def test_the_core_writes_to_aligned_memory_only() -> None:
+    """Elsewhere a machine may stop; x86 does not. Such an array gets copies of the draws."""
+    flat = _fill._flat
+    assert flat(np.zeros(33, np.uint8)[1:].view(np.int64)) is None
+    assert flat(np.zeros(4, np.dtype(np.int64).newbyteorder("S"))) is None
+    for order in ("C", "F"):
+        out = np.zeros((2, 3), np.int64, order)
+        assert np.shares_memory(out, flat(out))
 
 
 @pytest.mark.parametrize("dtype", ["i8", ">i8", "O"])

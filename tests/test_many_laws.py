@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from law_checks import gaussian_table, rejected
 import discretegauss as dg
 from discretegauss import _engine
 from discretegauss._choice import cells_from
-from discretegauss._parameters import exact_words
+from discretegauss._given import distinct_laws
+from discretegauss._parameters import exact_rational, exact_words
 from discretegauss._spec import Kind, Spec
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from discretegauss.testing import TapeSource
@@ -77,6 +79,49 @@ def test_words_of_every_dtype_are_exact(dtype: str) -> None:
 
 
 # --- which law an element has ---
+
+NUMBERS = [
+    np.array([1, 7, 127, -3], "i1"),
+    np.array([1, 2**63, 2**64 - 1], ">u8"),
+    np.array([1.5, 3.0, -6e-8], "f2"),
+    np.array([1.5, 0.1, 1e-45], ">f4"),
+    np.array([0.1, -0.0, 1e300, 2.5, 2.0**-62, 2.0**-63]),
+    np.array([0.1, 3, -5e-324], "g"),
+    np.array([0.1, 2.5, 5e-324], object),
+    np.array([1, 2**63 - 1, -(2**63)], object),
+    np.array([1, 2**63, -(2**63)], object),
+    np.array([1, 2**63 - 1, -(2**63) - 1], object),
+    np.array([1, 1.0, "1/3", Fraction(1, 3), Fraction(2**62, 2**63 - 1), "-1e40"], object),
+]
+
+
+def exact(array: Any) -> list[Fraction]:
+    return [exact_rational(x, "x") for x in array.ravel()]
+
+
+@pytest.mark.parametrize("numbers", NUMBERS, ids=lambda array: str(array.tolist()))
+def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
+    """Whatever the types beside it, repeated and broadcast: so say values, rows and extremes."""
+    kind, rng = Kind.GENERALIZED_GAUSSIAN, random.Random(1)
+
+    def chosen(pool: Any, n: int, least: Fraction | int) -> Any:
+        fit = [i for i, x in enumerate(exact(pool)) if x >= least]
+        return pool[rng.choices(fit, k=n)]
+
+    for a, b, c in permutations([numbers, *rng.sample(NUMBERS, 2)]):
+        scale, mu = chosen(a, 6, Fraction(1, 2**1080)), chosen(b, 4, -(10**40))
+        for beta in (chosen(c, 6, 1), chosen(c, 1, 1)):
+            laws = distinct_laws(kind, [scale, mu[:, None], beta], (4, 6))
+            values = [exact(scale), exact(mu), exact(beta) * (6 // beta.size)]
+            rows = laws.numbers()
+            for i, law in enumerate(laws.which.tolist()):
+                spec = Spec(kind, values[0][i % 6], values[1][i // 6], values[2][i % 6])
+                assert laws.spec(law) == spec
+                if laws.small[law]:
+                    row = [*spec.parameter.as_integer_ratio(), *spec.mu.as_integer_ratio()]
+                    assert rows[law].tolist() == row
+            ends = product(*({min(column), max(column)} for column in values))
+            assert {law[1:] for law in laws.corners()} == set(ends)
 
 
 @native

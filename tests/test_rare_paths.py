@@ -231,15 +231,18 @@ def test_what_another_thread_raises_is_raised() -> None:
 
 
 def test_an_error_here_waits_for_what_another_thread_still_writes() -> None:
-    """After Ctrl-C the array is zeros, and nobody is left who would write draws to it."""
+    """After Ctrl-C, a single one, the array is zeros, and nobody is left who would write to it."""
     main, begun = threading.get_ident(), threading.Event()
     out = np.zeros(64, np.int64)
+    interrupts = iter([KeyboardInterrupt()])
     written: list[int] = []
 
     def fill_part(start: int, stop: int) -> None:
         if threading.get_ident() == main:
             begun.wait(60)
-            raise KeyboardInterrupt
+            for interrupt in interrupts:
+                raise interrupt
+            return
         parts = next(parts for parts in _fill._in_use if (start, stop) in parts.left())
         begun.set()
         until = time.monotonic() + 2
@@ -253,6 +256,25 @@ def test_an_error_here_waits_for_what_another_thread_still_writes() -> None:
         _fill._fill_flat(out, fill_part, 4, 4, 2)
     assert len(written) == 1
     assert not out.any()
+
+
+def test_a_slow_thread_is_waited_for_and_nobody_else_fills_its_part() -> None:
+    """Every part is filled once, and before the call returns."""
+    main, begun, ended = threading.get_ident(), threading.Event(), threading.Event()
+    filled: list[int] = []
+
+    def fill_part(start: int, stop: int) -> None:
+        if threading.get_ident() == main:
+            begun.wait(60)
+        else:
+            begun.set()
+            time.sleep(0.1)  # the other takes the rest meanwhile
+            ended.set()
+        filled.extend(range(start, stop))
+
+    piecewise(fill_part, 2)
+    assert ended.is_set()
+    assert sorted(filled) == list(range(64))
 
 
 @pytest.mark.usefixtures("traced_threads")

@@ -382,8 +382,12 @@ def test_a_second_ctrl_c_leaves_no_thread_that_draws() -> None:
         out[start:stop] = 9
         ended.set()
 
-    with pytest.raises(KeyboardInterrupt):
-        _fill._fill_flat(out, fill_part, 1, 1, 2)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job has none
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _fill._fill_flat(out, fill_part, 1, 1, 2)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert ended.is_set()
     assert set(out.tolist()) == {0, 7}
 

@@ -21,6 +21,7 @@ from discretegauss.errors import (
     ParameterValueError,
 )
 from discretegauss.utility._kov import require_few
+from discretegauss.utility.gaussians import _variance_of_narrow, _variance_of_wide
 
 REACH = 12
 """Outcomes that a convolution takes of each release, either way; beyond is exp(-REACH/scale)."""
@@ -124,12 +125,17 @@ def test_calibrate_laplace_is_enough_and_the_decimal_before_is_not(
     assert utility.laplace_delta(less, epsilon, queries=queries) > delta
 
 
-@pytest.mark.parametrize("rho", ["1/1000000", "1/2", 1, 50, 10**30, Fraction(1, 10**30)])
+@pytest.mark.parametrize(
+    "rho",
+    ["1/1000000", "1/2", 1, 50, 10**30, Fraction(1, 10**30), Fraction(10**900, 10**900 + 1)],
+    ids=repr,
+)
 @pytest.mark.parametrize("queries", [1, 7])
 def test_calibrate_laplace_by_rho(rho: str | Fraction | int, queries: int) -> None:
     law = utility.calibrate_laplace(rho=rho, queries=queries)
     cost = queries * dg.privacy.rho(law)
     assert Fraction(rho) * (1 - Fraction(1, 10**4)) < cost <= Fraction(rho)
+    assert utility.calibrate_laplace(rho=dg.privacy.rho(law)) == law  # with nothing to spare
 
 
 def test_100_queries_as_in_the_paper() -> None:
@@ -212,6 +218,16 @@ def test_the_rounded_gaussian_by_its_definition(sigma2: str) -> None:
         )
 
 
+def test_with_few_bits_the_rounded_gaussians_variance_is_within_its_bounds() -> None:
+    """Both sums, where what they leave out and each rounding are large."""
+    for sums, least in ((_variance_of_wide, 25), (_variance_of_narrow, 4)):
+        for n in range(least, least + 20):
+            exact = sums(Fraction(n, 100), 200)
+            for bits in range(3, 14):
+                found = sums(Fraction(n, 100), bits)
+                assert found.lower <= exact.lower <= exact.upper <= found.upper
+
+
 def test_the_rounded_gaussian_between_integers_and_far_away() -> None:
     assert utility.rounded_gaussian_pmf(1, "1/2") == 0
     assert utility.rounded_gaussian_sf(1, "3/2") == utility.rounded_gaussian_sf(1, 1)
@@ -264,9 +280,10 @@ def test_what_is_wrong_is_named() -> None:
         with pytest.raises(ParameterValueError, match="queries must be at least 1"):
             call(0)
     require_few(100_000)
-    with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta, not both"):
-        utility.calibrate_laplace(rho=1, epsilon=1)
-    with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta"):
-        utility.calibrate_laplace(epsilon=1)
+    for other in ({"epsilon": 1}, {"delta": "1/2"}):
+        with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta, not both"):
+            utility.calibrate_laplace(rho=1, **other)
+        with pytest.raises(ParameterTypeError, match=r"either rho, or epsilon with delta$"):
+            utility.calibrate_laplace(**other)
     with pytest.raises(ParameterOverflowError, match="rho must be between"):
         utility.calibrate_laplace(rho=gmpy2.mpz(2) ** 5000)

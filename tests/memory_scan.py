@@ -69,14 +69,17 @@ def writable_memory(pid: int) -> Iterator[tuple[int, str, Bytes]]:
                 yield start + first * _PAGE, name, np.frombuffer(content, np.uint8)
 
 
+def _index(words: Words) -> NDArray[np.int64]:
+    return (words & _LOW).view(np.int64)
+
+
 def found(pid: int, words: Words) -> list[Finding]:
     """Return where the process's writable memory holds any of `words`."""
-    wanted = np.unique(words)
-    wanted = wanted[wanted != 0]
+    wanted = np.sort(words[words != 0])
     if not len(wanted):
         raise ValueError("nothing to search for")
     low = np.zeros(1 << 24, bool)  # most of memory is dismissed by 24 bits of each word
-    low[(wanted & _LOW).astype(np.intp)] = True
+    low[_index(wanted)] = True
     findings = []
     n_words = 0
     for address, name, content in writable_memory(pid):
@@ -84,7 +87,7 @@ def found(pid: int, words: Words) -> list[Finding]:
         for offset in range(WORD):
             end = len(content) - (len(content) - offset) % WORD
             here = content[offset:end].view(np.uint64)
-            candidates = np.flatnonzero(low[(here & _LOW).astype(np.intp)])
+            candidates = np.flatnonzero(low[_index(here)])
             at = np.searchsorted(wanted, here[candidates])
             at[at == len(wanted)] = 0
             for i in candidates[wanted[at] == here[candidates]].tolist():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import mpmath
@@ -35,6 +36,11 @@ def delta_by_theorem_7(sigma2: Fraction, epsilon: Fraction, change: int) -> Any:
 
 def gaussian_tail(sigma2: Fraction, m: int) -> Any:
     """Sum of exp(-x**2/(2 sigma2)) over x >= m: term by term where they are few, or fall fast."""
+    return _gaussian_tail(sigma2, m, mpmath.mp.prec)
+
+
+@lru_cache(maxsize=1000)
+def _gaussian_tail(sigma2: Fraction, m: int, _bits: int) -> Any:
     if m < 0:
         return 2 * gaussian_tail(sigma2, 0) - 1 - gaussian_tail(sigma2, 1 - m)
     few = sigma2 < 10**4 or 50 * m > sigma2

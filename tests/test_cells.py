@@ -152,7 +152,7 @@ def test_tables_of_any_size_draw_the_same_law(
 
 
 @pytest.mark.parametrize("mu", [F(0), F(1, 3)])
-@pytest.mark.parametrize("scale", [F(1, 2), F(20), F(3000)])
+@pytest.mark.parametrize("scale", [F(1, 2), F(20), F(1000)])
 def test_the_generalised_gaussian_contains_the_other_laws(scale: Fraction, mu: Fraction) -> None:
     """beta = 1 is the discrete Laplace, beta = 2 the discrete Gaussian of sigma2 = scale^2/2."""
     one = dg.generalized_gaussian(scale, 1, N, mu=mu, source="chacha20")

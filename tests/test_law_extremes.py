@@ -134,9 +134,22 @@ def test_the_entropy_of_a_flat_law_is_that_of_the_uniform() -> None:
     assert GG(10**50, 10**30).std() == pytest.approx(1e50 / math.sqrt(3))
 
 
-@pytest.mark.parametrize("scale", ["1e-300", "1/2", "9/10", 1, "5/2", 10**40])
-@pytest.mark.parametrize("beta", ["5/4", 3, 100, 10**4, 10**30, 10**300])
-@pytest.mark.parametrize("mu", [0, "1/3", "1e-30", "1/2"])
+SCALES = ["1e-300", "1/2", "9/10", 1, "5/2", 10**40]
+BETAS = ["5/4", 3, 100, 10**4, 10**30, 10**300]
+CENTRES = [0, "1/3", "1e-30", "1/2"]
+
+
+def every_two_meet() -> list[Any]:
+    """All scales, exponents and centres: any two of them meet by default, all three as evidence."""
+    return [
+        pytest.param(s, b, m, marks=() if (i + j) % 4 == k else pytest.mark.evidence)
+        for i, s in enumerate(SCALES)
+        for j, b in enumerate(BETAS)
+        for k, m in enumerate(CENTRES)
+    ]
+
+
+@pytest.mark.parametrize(("scale", "beta", "mu"), every_two_meet())
 def test_every_function_of_every_law_answers(scale: Any, beta: Any, mu: Any) -> None:
     law = GG(scale, beta, mu)
     for q in (1e-300, 1e-9, 0.11, 0.5, 0.91, 1 - 2**-53):

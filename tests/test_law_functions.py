@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import mpmath
@@ -62,9 +63,16 @@ def test_moments_are_those_of_the_sums(law: Any) -> None:
 # --- far out, and at any size
 
 
+@cache
 def log_tail(law: Any, m: int) -> Any:
-    """log of the sum of exp(-phi(k)) over k >= m >= mu, term by term, in mp's precision."""
+    """log of the sum of exp(-phi(k)) over k >= m >= mu, term by term, in mp's precision.
+
+    Where phi is linear phi(k) - phi(m) depends on k - m alone: one sum does for all m and mu.
+    """
     first, total, k = phi(law, m), mpf(0), m
+    if (isinstance(law, L) or getattr(law, "beta", 2) == 1) and (law.mu, m) != (0, 0):
+        centred = type(law)(*[getattr(law, f) for f in law.__match_args__[:-1]], 0)
+        return log_tail(centred, 0) - first
     while (term := mpmath.exp(first - phi(law, k))) > mpf(10) ** -75:
         total += term
         k += 1

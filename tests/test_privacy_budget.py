@@ -37,11 +37,13 @@ def renyi_over_order(scale: Fraction, change: int, order: Any) -> Any:
     with mpmath.workdps(40):
         t, reach = mp(scale), int(250 * scale) + 2 * change + 5
         xs = range(-reach, reach + 1)
-        total = mpmath.fsum(mpmath.exp(-abs(x) / t) for x in xs)
-        loss = {x: (abs(x + change) - abs(x)) / t for x in xs}
+        weight = [mpmath.exp(-k / t) for k in range(reach + 1)]
+        total = mpmath.fsum(weight[abs(x)] for x in xs)
+        steps = {x: abs(x + change) - abs(x) for x in xs}  # the loss is 1/t of it
         if order == 1:
-            return mpmath.fsum(mpmath.exp(-abs(x) / t) * loss[x] for x in xs) / total
-        moment = mpmath.fsum(mpmath.exp(-abs(x) / t + (order - 1) * loss[x]) for x in xs) / total
+            return mpmath.fsum(weight[abs(x)] * step for x, step in steps.items()) / t / total
+        raised = {step: mpmath.exp((order - 1) * step / t) for step in set(steps.values())}
+        moment = mpmath.fsum(weight[abs(x)] * raised[step] for x, step in steps.items()) / total
         return mpmath.log(moment) / (order - 1) / order
 
 

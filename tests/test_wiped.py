@@ -1,7 +1,7 @@
 """After a call no random word, key or intermediate value of it is left in the process's memory.
 
-A process makes a call on a known stream of getrandom (wiped_calls.py); another one, this test,
-reads all its writable memory (memory_scan.py) and searches it, at any alignment, for
+A process makes calls on a known stream of getrandom (wiped_calls.py); another one, this test,
+reads all its writable memory (memory_scan.py) after each and searches it, at any alignment, for
 
 - every 8 bytes of the stream: what getrandom or the caller's source gave;
 - with source="chacha20" the same bytes as keys, and the keystreams that follow from them;
@@ -22,7 +22,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -45,23 +45,41 @@ pytestmark = [
 
 PROGRAM = Path(__file__).with_name("wiped_calls.py")
 KEY = 32
+SOURCES, UNWIPED = ("getrandom", "chacha20", "caller"), ("getrandom", "chacha20")
+"""Those of a process; and those with the wiping turned off, after the others.
+
+A caller's may have been asked for too little at a time to leave much.
+"""
 ONE_DRAW, MANY_DRAWS = 64, 1500  # blocks of a keystream: more than any call here uses
 
 
+Process = tuple[int, Callable[[], bytes]]
+
+
 @contextmanager
-def after_the_call(shim: Path, *arguments: str, **environment: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the process that made a call, and the bytes of the stream that it used."""
+def process_of(shim: Path, name: str, threads: int, *steps: str) -> Iterator[Process]:
+    """Run wiped_calls.py: yield its id, and what makes it take a step.
+
+    That gives the bytes of the stream that the step used: no two steps are given the same.
+    """
     process = subprocess.Popen(
-        [sys.executable, str(PROGRAM), *arguments],
+        [sys.executable, str(PROGRAM), name, str(threads), *steps],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=shims.environment(shim, **environment),
+        env=shims.environment(shim),
     )
-    with process:
+
+    def step() -> bytes:
+        assert process.stdin is not None
         assert process.stdout is not None
-        used = int(process.stdout.readline())
-        assert used > 0
-        yield process.pid, shims.stream(used).tobytes()
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        start, end = map(int, process.stdout.readline().split())
+        assert end > start
+        return shims.stream(end)[start:].tobytes()
+
+    with process:
+        yield process.pid, step
         process.communicate()
     assert process.returncode == 0
 
@@ -107,12 +125,13 @@ def intermediates(call: Call, tape: bytes, monkeypatch: pytest.MonkeyPatch) -> l
 
         return record
 
-    for name in ("uniform_below", "geometric_exp", "_centred_laplace"):
-        monkeypatch.setattr(reference, name, recorded(getattr(reference, name)))
     source = reference.CallableBytes(TapeSource(tape))
     draw = reference.discrete_gaussian if call.function == GAUSS else reference.discrete_laplace
-    for _ in range(call.n or call.n_scalars):
-        seen.append(draw(Fraction(call.parameters[0]), Fraction(call.mu), source))
+    with monkeypatch.context() as patched:
+        for name in ("uniform_below", "geometric_exp", "_centred_laplace"):
+            patched.setattr(reference, name, recorded(getattr(reference, name)))
+        for _ in range(call.n or call.n_scalars):
+            seen.append(draw(Fraction(call.parameters[0]), Fraction(call.mu), source))
     return seen
 
 
@@ -159,40 +178,52 @@ def described(findings: list[Finding], tape: bytes) -> str:
 
 
 @pytest.mark.usefixtures("native_engine")
-@pytest.mark.parametrize("source", ["getrandom", "chacha20", "caller"])
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_leaves_nothing_behind(
-    getrandom_shim: Path, name: str, source: str, monkeypatch: pytest.MonkeyPatch
+    getrandom_shim: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No word of stream, key, keystream, candidates or wiped draws is found; unwiped, many are."""
-    with after_the_call(getrandom_shim, name, source, "1") as (pid, tape):
-        words = searched(CALLS[name], source, tape, monkeypatch)
-        findings = found(pid, words)
-        assert findings == [], described(findings, tape)
-    if source != "caller":  # it may have been asked for too little at a time to leave much
-        with after_the_call(getrandom_shim, name, source, "1", "no-wiping") as (pid, tape):
-            assert len(found(pid, words)) >= min(10, len(tape) // 4), "the search is blind"
+    steps = [*SOURCES, *(f"{source}:no-wiping" for source in UNWIPED)]
+    with process_of(getrandom_shim, name, 1, *steps) as (pid, step):
+        for source in SOURCES:
+            tape = step()
+            findings = found(pid, searched(CALLS[name], source, tape, monkeypatch))
+            assert findings == [], f"{source}: {described(findings, tape)}"
+        for source in UNWIPED:
+            tape = step()
+            findings = found(pid, searched(CALLS[name], source, tape, monkeypatch))
+            assert len(findings) >= min(10, len(tape) // 4), f"the search is blind: {source}"
+
+
+def of_the_stream(source: str, tape: bytes) -> Words:
+    """Return the words of a stream, and of what ChaCha20 made of it."""
+    words = [windows(tape)]
+    if source == "chacha20":
+        words.append(chacha20_words(tape, MANY_DRAWS))
+    return np.concatenate(words)
 
 
 @pytest.mark.usefixtures("native_engine")
-@pytest.mark.parametrize("source", ["getrandom", "chacha20"])
 @pytest.mark.parametrize("name", THREADED_CALLS)
-def test_several_threads_leave_nothing_behind(getrandom_shim: Path, name: str, source: str) -> None:
+def test_several_threads_leave_nothing_behind(getrandom_shim: Path, name: str) -> None:
     """Nothing on the stacks of the threads of one call, which outlive it in the memory."""
-    with after_the_call(getrandom_shim, name, source, "3") as (pid, tape):
-        words = [windows(tape)]
-        if source == "chacha20":
-            words.append(chacha20_words(tape, MANY_DRAWS))
-        findings = found(pid, np.concatenate(words))
-        assert findings == [], described(findings, tape)
-    with after_the_call(getrandom_shim, name, source, "3", "no-wiping") as (pid, tape):
-        assert len(found(pid, np.concatenate(words))) >= 20, "the search is blind"
+    steps = [*UNWIPED, *(f"{source}:no-wiping" for source in UNWIPED)]
+    with process_of(getrandom_shim, name, 3, *steps) as (pid, step):
+        for source in UNWIPED:
+            tape = step()
+            findings = found(pid, of_the_stream(source, tape))
+            assert findings == [], f"{source}: {described(findings, tape)}"
+        for source in UNWIPED:
+            tape = step()
+            n_found = len(found(pid, of_the_stream(source, tape)))
+            assert n_found >= 20, f"the search is blind: {source}"
 
 
 @pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize("name", LONG_CALLS)
 def test_signals_in_the_middle_leave_nothing_behind(getrandom_shim: Path, name: str) -> None:
     """A signal has the kernel store all registers on the stack, deep below what it interrupts."""
-    with after_the_call(getrandom_shim, name, "getrandom", "1", "signals") as (pid, tape):
+    with process_of(getrandom_shim, name, 1, "getrandom:signals") as (pid, step):
+        tape = step()
         findings = found(pid, windows(tape))
         assert findings == [], described(findings, tape)

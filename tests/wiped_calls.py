@@ -1,9 +1,11 @@
 """The calls whose traces test_wiped.py looks for, and the program that makes one and waits.
 
-    LD_PRELOAD=getrandom_shim.so python tests/wiped_calls.py NAME SOURCE THREADS [OPTION...]
+    LD_PRELOAD=getrandom_shim.so python tests/wiped_calls.py NAME THREADS SOURCE[:OPTION]...
 
-It makes the call once for warming up (imports, tables, caches) and once on the shim's stream, wipes
-what it was given, prints how many bytes of the stream were used, and waits for its input to end.
+For each source, when a line comes in, it makes the call once for warming up (imports, tables,
+caches) and once on a part of the shim's stream that nothing else is given, wipes what it was given,
+and prints where that part begins and ends. Then it waits for the next line, or the end of its
+input.
 It never holds the stream, so what is found in its memory was left by the call.
 """
 
@@ -22,7 +24,7 @@ from workers import draws_by
 
 import discretegauss as dg
 
-OPTIONS = ("no-wiping", "signals")
+OPTIONS = ("", "no-wiping", "signals")
 
 
 @dataclass(frozen=True)
@@ -121,22 +123,28 @@ def make(call: Call, source: Any, threads: int) -> None:
 
 
 def main() -> None:
-    name, source_name, threads, *options = sys.argv[1:]
-    if not set(options) <= set(OPTIONS):
-        raise ValueError(options)
+    name, threads, *steps = sys.argv[1:]
     call, control = (CALLS | LONG_CALLS | THREADED_CALLS)[name], shims.control()
-    source = shim_source if source_name == "caller" else source_name
-    if "signals" in options:  # they come in the middle of the C core, wherever it is
-        signal.signal(signal.SIGALRM, lambda *_: None)
-        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.0002)
-    make(call, source, int(threads))
-    if "no-wiping" in options:
-        control.dg_shim_no_wiping(1)
-    control.dg_shim_set(shims.WHOLE, 0, 0)
-    make(call, source, int(threads))
-    if "signals" in options:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    print(control.dg_shim_position(), flush=True)
+    for number, step in enumerate(steps):
+        sys.stdin.readline()
+        source_name, _, option = step.partition(":")
+        if option not in OPTIONS:
+            raise ValueError(step)
+        source = shim_source if source_name == "caller" else source_name
+        if option == "signals":  # they come in the middle of the C core, wherever it is
+            signal.signal(signal.SIGALRM, lambda *_: None)
+            signal.setitimer(signal.ITIMER_REAL, 0.001, 0.0002)
+        make(call, source, int(threads))
+        if number == 0:
+            control.dg_shim_set(shims.WHOLE, 0, 0)
+        if option == "no-wiping":
+            control.dg_shim_no_wiping(1)
+        start = control.dg_shim_position()
+        make(call, source, int(threads))
+        if option == "signals":
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        print(start, control.dg_shim_position(), flush=True)
+        control.dg_shim_no_wiping(0)
     sys.stdin.read()
 
 

@@ -26,7 +26,7 @@ __all__ = [
 _HALF = Fraction(1, 2)
 _MOST_BITS = 2**12
 """Differences above 5e-324 lose 1100 bits at most; what these do not tell is beyond MPFR's exp."""
-_FARTHEST_BITS = 4000
+_FARTHEST_BITS = (2**4000).bit_length()
 
 
 def continuous_gaussian_sf(sigma2: object, x: object) -> float:
@@ -251,7 +251,7 @@ def _point(value: object, name: str) -> Fraction:
 def _near(value: Fraction, name: str) -> Fraction:
     """Refuse what is so far from 1 that the arithmetic would take minutes."""
     bits = max(value.numerator.bit_length(), value.denominator.bit_length())
-    if bits > _FARTHEST_BITS + 1:
+    if bits > _FARTHEST_BITS:
         raise ParameterOverflowError(
             f"{name} must have a numerator and a denominator of at most {_FARTHEST_BITS} bits, "
             f"got {shown(value)}"

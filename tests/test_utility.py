@@ -259,7 +259,7 @@ def test_continuous_delta_where_it_is_below_every_float_or_too_far_away() -> Non
     assert utility.continuous_gaussian_delta(2**4000, 0, Fraction(1, 2**4000)) == 5e-324
     with pytest.raises(ParameterOverflowError, match="epsilon must be below about"):
         utility.continuous_gaussian_delta(1, 2**2001, 2**1001)
-    with pytest.raises(ParameterOverflowError, match="sigma2 must have .* at most 4001 bits"):
+    with pytest.raises(ParameterOverflowError, match=r"sigma2 must have .* at most 4001 bits"):
         utility.continuous_gaussian_delta(2**4001, 1)
 
 

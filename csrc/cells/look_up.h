@@ -28,7 +28,10 @@ struct dg_found {
  */
 dg_look_up dg_look_up_portable;
 
-/* These require dg_isa_available(DG_ISA_AVX512_VBMI2), index_bits == 16. */
+/* Requires dg_isa_available(DG_ISA_AVX2), index_bits == 16. */
+dg_look_up dg_look_up_avx2;
+
+/* Requires dg_isa_available(DG_ISA_AVX512_VBMI2), index_bits == 16. */
 dg_look_up dg_look_up_vbmi2;
 
 #endif

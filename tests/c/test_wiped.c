@@ -293,12 +293,13 @@ int main(void)
     dg_keystream(keystream, sizeof keystream / DG_CHACHA20_BLOCK, stream, 0);
     search_for(keystream, sizeof keystream);
     test_control();
-    static const dg_isa loops[] = {DG_ISA_AUTO, DG_ISA_PORTABLE};
+    static const dg_isa loops[] = {DG_ISA_AUTO, DG_ISA_PORTABLE, DG_ISA_AVX2};
+    const size_t n_loops = dg_isa_available(DG_ISA_AVX2) ? 3 : 2;
     for (size_t i = 0; i < N_CASES; i++) {
         now = &cases[i];
         law =
             long_law_of(now->kind, now->arithmetic, now->a, now->shift, now->b, 0, now->c, now->d);
-        for (size_t k = 0; k < (now->by_table ? 2 : 1); k++) {
+        for (size_t k = 0; k < (now->by_table ? n_loops : 1); k++) {
             const uint32_t bits = now->index_bits == 0 ? 16 : now->index_bits;
             table = NULL;
             if (now->by_table && dg_table_new(&table, law, bits, -1, loops[k]) != DG_OK) {

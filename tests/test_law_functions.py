@@ -65,7 +65,7 @@ def test_moments_are_those_of_the_sums(law: Any) -> None:
 
 @cache
 def log_tail(law: Any, m: int) -> Any:
-    """log of the sum of exp(-phi(k)) over k >= m >= mu, term by term, in mp's precision.
+    """log of the sum of exp(-phi(k)) over k >= m >= mu, term by term, to 60 digits.
 
     Where phi is linear phi(k) - phi(m) depends on k - m alone: one sum does for all m and mu.
     """

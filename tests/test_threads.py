@@ -279,7 +279,7 @@ def test_a_thread_that_cannot_be_started_leaves_the_stack_size_alone(
 
 @contextmanager
 def _at_step(step: int, code: CodeType, act: Callable[[], None]) -> Iterator[None]:
-    """Act at a step of a function, counted from 0, as often as there is such a step.
+    """Act at a step of a function, counted from 0, if it has so many.
 
     A trace function stands for the signal handler: it, too, runs between Python's instructions.
     """

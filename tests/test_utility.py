@@ -261,6 +261,8 @@ def test_continuous_delta_where_it_is_below_every_float_or_too_far_away() -> Non
         utility.continuous_gaussian_delta(1, 2**2001, 2**1001)
     with pytest.raises(ParameterOverflowError, match=r"sigma2 must have .* at most 4001 bits"):
         utility.continuous_gaussian_delta(2**4001, 1)
+    with pytest.raises(ParameterOverflowError, match="sigma2 must have"):
+        utility.rounded_gaussian_variance(2**5000)
 
 
 def test_what_is_wrong_is_named() -> None:

@@ -113,6 +113,14 @@ def chacha20_words(keys: bytes, n_blocks: int) -> Words:
     return np.concatenate(words)
 
 
+def of_the_stream(source: str, tape: bytes, n_blocks: int = MANY_DRAWS) -> Words:
+    """Return the words of a stream, and of what ChaCha20 made of it."""
+    words = [windows(tape)]
+    if source == "chacha20":
+        words.append(chacha20_words(tape, n_blocks))
+    return np.concatenate(words)
+
+
 def intermediates(call: Call, tape: bytes, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return every uniform integer and candidate that the draws of a call go through."""
     seen: list[int] = []
@@ -146,12 +154,12 @@ def draws_again(call: Call, tape: bytes) -> list[int]:
 
 def searched(call: Call, source: str, tape: bytes, monkeypatch: pytest.MonkeyPatch) -> Words:
     """Return the words that must not be left behind by a call, and what they were made of."""
-    words = [windows(tape)]
-    if source == "chacha20":
-        words.append(chacha20_words(tape, ONE_DRAW if call.n is None else MANY_DRAWS))
-        tape = keystream_of(tape[:KEY], MANY_DRAWS)
+    of_stream = of_the_stream(source, tape, ONE_DRAW if call.n is None else MANY_DRAWS)
     if source != "caller" and call.n is None:
-        return np.concatenate(words)  # each call of the core left some of its bytes unused
+        return of_stream  # each call of the core left some of its bytes unused
+    words = [of_stream]
+    if source == "chacha20":
+        tape = keystream_of(tape[:KEY], MANY_DRAWS)
     draws = draws_again(call, tape)
     words += [words_of(draw) for draw in draws]
     one_law = not isinstance(call.parameters[0], list)
@@ -193,14 +201,6 @@ def test_a_call_leaves_nothing_behind(
             tape = step()
             findings = found(pid, searched(CALLS[name], source, tape, monkeypatch))
             assert len(findings) >= min(10, len(tape) // 4), f"the search is blind: {source}"
-
-
-def of_the_stream(source: str, tape: bytes) -> Words:
-    """Return the words of a stream, and of what ChaCha20 made of it."""
-    words = [windows(tape)]
-    if source == "chacha20":
-        words.append(chacha20_words(tape, MANY_DRAWS))
-    return np.concatenate(words)
 
 
 @pytest.mark.usefixtures("native_engine")

@@ -6,10 +6,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { GROUP = 64 };
-_Static_assert(GROUP % 8 == 0, "a group begins with a byte of the planes of bits");
-_Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_FOUND_BEHIND,
-               "the last group may be read and written as a whole");
+#include "cells/look_up_parts.h"
 
 /** Find the codes of the draws but for those in mixed rows, which are at[0], at[1], ... */
 INLINE void look_up_whole(dg_found *found, const uint8_t *rows, size_t n, const dg_table *table)
@@ -34,7 +31,6 @@ INLINE uint64_t spread(uint8_t bits)
     return ((each + 0x7F * ones) >> 7) & ones;
 }
 
-/** The bits of a group's ticks that planes of bits hold, a byte a draw. */
 INLINE void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_bytes,
                         unsigned n_planes)
 {
@@ -48,8 +44,6 @@ INLINE void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_
         }
     }
 }
-
-#include "cells/look_up_parts.h"
 
 void dg_look_up_portable(void *out, dg_found *found, size_t item_size, uint64_t c,
                          const dg_planes *planes, const dg_table *table)

@@ -11,9 +11,9 @@
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
-enum { GROUP = 64, AT_ONCE = 32, PARTS = DG_ROWS / 16 };
-_Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_FOUND_BEHIND,
-               "the last group may be read and written as a whole");
+#include "cells/look_up_parts.h"
+
+enum { AT_ONCE = 32, PARTS = DG_ROWS / 16 };
 
 /** A table of 256 bytes, part by part in both halves of a register. */
 typedef struct byte_table {
@@ -86,7 +86,6 @@ INLINE void look_up_whole(dg_found *found, const dg_planes *planes, const dg_row
     found->n_mixed = n_mixed;
 }
 
-/** The bits of a group's ticks that planes of bits hold, a byte a draw. */
 INLINE void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_bytes,
                         unsigned n_planes)
 {
@@ -106,8 +105,6 @@ INLINE void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_
         _mm256_storeu_si256((void *)(out + i), bytes);
     }
 }
-
-#include "cells/look_up_parts.h"
 
 DG_TARGET_AVX2 void dg_look_up_avx2(void *out, dg_found *found, size_t item_size, uint64_t c,
                                     const dg_planes *planes, const dg_table *table)

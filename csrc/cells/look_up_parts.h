@@ -1,6 +1,15 @@
 /* What the loops in plain C and in AVX2 share: mixed rows, a draw at a time; and the items of a batch,
  * in groups, which compilers make by the vector instructions of the function that they are inlined in.
- * To be included by a loop that has defined INLINE, GROUP and gather_bits. */
+ * To be included by a loop that has defined INLINE, and defines gather_bits. */
+
+enum { GROUP = 64 };
+_Static_assert(GROUP % 8 == 0, "a group begins with a byte of the planes of bits");
+_Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_FOUND_BEHIND,
+               "the last group may be read and written as a whole");
+
+/** The bits of a group's ticks that planes of bits hold, a byte a draw. */
+INLINE void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_bytes,
+                        unsigned n_planes);
 
 /** Find the codes of the draws in mixed rows, too. The special ones are then at[0], at[1], ... */
 INLINE void look_up_mixed(dg_found *found, const dg_planes *planes, const dg_rows *rows,

@@ -84,14 +84,9 @@ def _renew_locks() -> None:
 os.register_at_fork(after_in_child=_renew_locks)
 
 
-def _least_piece(first_piece: int, chunk: int) -> int:
-    """Return how many draws a part has at the beginning: whole chunks."""
-    return max(1, first_piece // chunk) * chunk
-
-
-def _fill_parts(parts: _Parts, fill_part: FillPart, first_piece: int, chunk: int) -> None:
-    """Fill parts as long as there are any."""
-    piece = least = _least_piece(first_piece, chunk)
+def _fill_parts(parts: _Parts, fill_part: FillPart, least: int, chunk: int) -> None:
+    """Fill parts as long as there are any, the first of `least` draws."""
+    piece = least
     while True:
         start, stop = parts.take(piece, least)
         if start == stop:
@@ -149,10 +144,10 @@ def _fill_flat(
     out: NDArray[Any], fill_part: FillPart, first_piece: int, chunk: int, threads: int
 ) -> None:
     """Fill `out`, one axis; after an error zeros are where draws were."""
-    pieces = -(-out.size // _least_piece(first_piece, chunk))
-    threads = max(1, min(threads, pieces, _MOST_THREADS))
+    least = max(1, first_piece // chunk) * chunk
+    threads = max(1, min(threads, -(-out.size // least), _MOST_THREADS))
     parts = _Parts(out.size, threads)
-    work = partial(_fill_parts, parts, fill_part, first_piece, chunk)
+    work = partial(_fill_parts, parts, fill_part, least, chunk)
     try:
         if threads == 1:
             work()

@@ -6,6 +6,8 @@
 #include "cells/table.h"
 #include "random/bits.h"
 
+#include <stddef.h>
+
 /** Where an attempt fell: y = (block 2^tick_bits + tick) 2^(8 rest_bytes) + rest. */
 typedef struct dg_place {
     int64_t block;
@@ -96,6 +98,14 @@ static inline uint16_t dg_height_at(const uint8_t *heights, size_t i)
 /** dg_decide_at_once for n attempts: special[i] is the number of the special cell, y[i] the tick, which
  *  becomes block 2^tick_bits + tick, and dg_height_at(heights, i) the height. */
 dg_decide_each dg_decide_each_portable;
+
+_Static_assert(sizeof(dg_partial) == 16 && offsetof(dg_partial, block) == 0 &&
+                   offsetof(dg_partial, arc.base) == 4 && offsetof(dg_partial, arc.slope) == 8 &&
+                   offsetof(dg_partial, arc.error) == 12 && offsetof(dg_partial, arc.bulge) == 14,
+               "a partial cell is two words, which vectors take apart by these places");
+
+/* The same. Requires: dg_isa_available(DG_ISA_AVX2). */
+dg_decide_each dg_decide_each_avx2;
 
 /* The same. Requires: dg_isa_available(DG_ISA_AVX512). */
 dg_decide_each dg_decide_each_avx512;

@@ -3,8 +3,6 @@
 
 #include "base/isa.h"
 
-#include <stddef.h>
-
 #if DG_ISA_X86_64
 #include <immintrin.h>
 
@@ -17,11 +15,6 @@
 enum { GROUP = 8, FEW = 3 };
 _Static_assert((int)GROUP <= (int)DG_DECIDE_BEHIND,
                "the last group is read and written as a whole");
-
-_Static_assert(sizeof(dg_partial) == 16 && offsetof(dg_partial, block) == 0 &&
-                   offsetof(dg_partial, arc.base) == 4 && offsetof(dg_partial, arc.slope) == 8 &&
-                   offsetof(dg_partial, arc.error) == 12 && offsetof(dg_partial, arc.bulge) == 14,
-               "a partial cell is two words, which are taken apart by these places");
 
 INLINE __m512i repeat(int64_t value)
 {

@@ -1,15 +1,17 @@
 /* The hot loop in plain C, for every machine. What depends on a draw's row is done a draw at a time:
- * for all draws little, for those in mixed rows the rest. */
+ * for all draws little, for those in mixed rows the rest. The items are made in groups, which
+ * compilers do by vector instructions. */
 #include "cells/look_up.h"
 
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
-
-#include "cells/look_up_parts.h"
+enum { GROUP = 64 };
+_Static_assert(GROUP % 8 == 0, "a group begins with a byte of the planes of bits");
+_Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_FOUND_BEHIND,
+               "the last group may be read and written as a whole");
 
 /** Find the codes of the draws but for those in mixed rows, which are at[0], at[1], ... */
-INLINE void look_up_whole(dg_found *found, const uint8_t *rows, size_t n, const dg_table *table)
+static void look_up_whole(dg_found *found, const uint8_t *rows, size_t n, const dg_table *table)
 {
     const size_t mask = ((size_t)1 << table->rows.row_bits) - 1;
     size_t n_mixed = 0;
@@ -22,8 +24,27 @@ INLINE void look_up_whole(dg_found *found, const uint8_t *rows, size_t n, const 
     found->n_mixed = n_mixed;
 }
 
+/** Find the codes of the draws in mixed rows, too. The special ones are then at[0], at[1], ... */
+static void look_up_mixed(dg_found *found, const dg_planes *planes, const dg_rows *rows)
+{
+    const size_t row_mask = ((size_t)1 << rows->row_bits) - 1, n_mixed = found->n_mixed;
+    const unsigned position_mask = (1u << rows->position_bits) - 1;
+    const uint8_t *row_of = planes->rows, *positions = planes->positions;
+    size_t n_special = 0;
+    for (size_t k = 0; k < n_mixed; k++) {
+        const size_t i = found->at[k], row = row_of[i] & row_mask;
+        const unsigned position = positions[k] & position_mask;
+        const uint8_t code = rows->code[dg_row_piece(row, position, rows)][row];
+        found->code[i] = code;
+        found->position_of[i] = (uint8_t)position;
+        found->at[n_special] = (uint16_t)i; /* n_special <= k: none that is still to come */
+        n_special += code == DG_SPECIAL;
+    }
+    found->n_special = n_special;
+}
+
 /** Bit i of `bits` as byte i. */
-INLINE uint64_t spread(uint8_t bits)
+static inline uint64_t spread(uint8_t bits)
 {
     /* to byte i as its bit i, then as its highest bit (no sum leaves its byte), then as its lowest */
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -31,7 +52,8 @@ INLINE uint64_t spread(uint8_t bits)
     return ((each + 0x7F * ones) >> 7) & ones;
 }
 
-INLINE void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_bytes,
+/** The bits of a group's ticks that planes of bits hold, a byte a draw. */
+static void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_bytes,
                         unsigned n_planes)
 {
     for (size_t i = 0; i < GROUP; i += 8) {
@@ -45,13 +67,91 @@ INLINE void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_
     }
 }
 
+/** value[i] = code 2^tick_bits + tick of a group's draws, in an integer type that holds it. */
+#define DG_GROUP_VALUES(name, type)                                                                \
+    static inline void name(type value[restrict GROUP], const uint8_t code[restrict GROUP],        \
+                            size_t first, const dg_planes *restrict planes, unsigned tick_bits)    \
+    {                                                                                              \
+        const size_t n = planes->n;                                                                \
+        const unsigned n_bytes = tick_bits / 8, n_bits = tick_bits % 8;                            \
+        for (size_t i = 0; i < GROUP; i++) {                                                       \
+            value[i] = (type)code[i] << tick_bits;                                                 \
+        }                                                                                          \
+        for (unsigned k = 0; k < n_bytes; k++) {                                                   \
+            const uint8_t *restrict plane = planes->ticks + k * n + first;                         \
+            for (size_t i = 0; i < GROUP; i++) {                                                   \
+                value[i] |= (type)plane[i] << (8 * k);                                             \
+            }                                                                                      \
+        }                                                                                          \
+        if (n_bits > 0) {                                                                          \
+            uint8_t bits[GROUP];                                                                   \
+            gather_bits(bits, planes->ticks + n_bytes * n + first / 8, (n + 7) / 8, n_bits);       \
+            for (size_t i = 0; i < GROUP; i++) {                                                   \
+                value[i] |= (type)bits[i] << (8 * n_bytes);                                        \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+DG_GROUP_VALUES(group_values_32, uint32_t)
+DG_GROUP_VALUES(group_values_64, uint64_t)
+
+/* One loop for every output type. */
+#define DG_LOOK_UP(name, type)                                                                     \
+    static inline void name##_group(type *restrict out, const uint8_t *code, type c, size_t first, \
+                                    const dg_planes *planes, unsigned tick_bits)                   \
+    {                                                                                              \
+        if (tick_bits <= 24) { /* codes are below 2^8 */                                           \
+            uint32_t value[GROUP];                                                                 \
+            group_values_32(value, code + first, first, planes, tick_bits);                        \
+            for (size_t i = 0; i < GROUP; i++) {                                                   \
+                out[i] = (type)(c + (type)value[i]);                                               \
+            }                                                                                      \
+        } else {                                                                                   \
+            uint64_t value[GROUP];                                                                 \
+            group_values_64(value, code + first, first, planes, tick_bits);                        \
+            for (size_t i = 0; i < GROUP; i++) {                                                   \
+                out[i] = (type)(c + (type)value[i]);                                               \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void name(type *out, const uint8_t *code, type c, const dg_planes *planes,              \
+                     unsigned tick_bits)                                                           \
+    {                                                                                              \
+        size_t first = 0;                                                                          \
+        for (; planes->n - first >= GROUP; first += GROUP) {                                       \
+            name##_group(out + first, code, c, first, planes, tick_bits);                          \
+        }                                                                                          \
+        if (first < planes->n) {                                                                   \
+            type last[GROUP];                                                                      \
+            name##_group(last, code, c, first, planes, tick_bits);                                 \
+            memcpy(out + first, last, (planes->n - first) * sizeof *last);                         \
+        }                                                                                          \
+    }
+
+DG_LOOK_UP(look_up_8, uint8_t)
+DG_LOOK_UP(look_up_16, uint16_t)
+DG_LOOK_UP(look_up_32, uint32_t)
+DG_LOOK_UP(look_up_64, uint64_t)
+
 void dg_look_up_portable(void *out, dg_found *found, size_t item_size, uint64_t c,
                          const dg_planes *planes, const dg_table *table)
 {
     const unsigned tick_bits = table->tick_bits;
     look_up_whole(found, planes->rows, planes->n, table);
-    look_up_mixed(found, planes, &table->rows, ((size_t)1 << table->rows.row_bits) - 1,
-                  (1u << table->rows.position_bits) - 1);
+    look_up_mixed(found, planes, &table->rows);
     c += (uint64_t)table->coded_first << tick_bits;
-    put_items(out, found->code, item_size, c, planes, tick_bits);
+    switch (item_size) {
+    case 1:
+        look_up_8(out, found->code, (uint8_t)c, planes, tick_bits);
+        break;
+    case 2:
+        look_up_16(out, found->code, (uint16_t)c, planes, tick_bits);
+        break;
+    case 4:
+        look_up_32(out, found->code, (uint32_t)c, planes, tick_bits);
+        break;
+    default:
+        look_up_64(out, found->code, c, planes, tick_bits);
+    }
 }

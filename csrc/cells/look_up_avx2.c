@@ -1,9 +1,10 @@
-/* The hot loop in AVX2, for machines without AVX-512: rows are looked up 32 at a time in registers, by
- * shuffles of 16 bytes; what is in mixed rows, a draw at a time. */
+/* The hot loop in AVX2, for machines without AVX-512: 32 draws at a time. Tables of rows are looked up
+ * by shuffles of 16 bytes, positions spread over the draws by counting the mixed rows. */
 #include "cells/look_up.h"
 
 #include "base/isa.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #if DG_ISA_X86_64
@@ -11,108 +12,384 @@
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
-#include "cells/look_up_parts.h"
+enum { GROUP = 32, PART = 16 };
+_Static_assert(2 * (int)GROUP <= (int)DG_LOOK_UP_BEHIND && 2 * (int)GROUP <= (int)DG_FOUND_BEHIND,
+               "the last two groups may be read and written as a whole");
 
-enum { AT_ONCE = 32, PARTS = DG_ROWS / 16 };
-
-/** A table of 256 bytes, part by part in both halves of a register. */
-typedef struct byte_table {
-    __m256i part[PARTS];
-} byte_table;
-
-INLINE byte_table load_table(const uint8_t table[DG_ROWS])
+INLINE __m256i load(const uint8_t *from)
 {
-    byte_table loaded;
-    for (size_t i = 0; i < PARTS; i++) {
-        loaded.part[i] =
-            _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)(table + 16 * i)));
-    }
-    return loaded;
+    return _mm256_loadu_si256((const void *)from);
 }
 
-/** table[index]: what each part has at the low four bits; of two neighbours, one by the next bit. */
-INLINE __m256i look_up_bytes(__m256i index, const byte_table *table)
+INLINE void store(uint8_t *to, __m256i bytes)
 {
-    const __m256i low = _mm256_and_si256(index, _mm256_set1_epi8(15));
-    __m256i found[PARTS];
-    for (size_t i = 0; i < PARTS; i++) {
-        found[i] = _mm256_shuffle_epi8(table->part[i], low);
-    }
-    for (size_t n = PARTS / 2, shift = 3; n > 0; n /= 2, shift--) {
-        /* bit 7 of each byte chooses */
-        const __m256i odd = _mm256_slli_epi16(index, (int)shift);
-        for (size_t i = 0; i < n; i++) {
-            found[i] = _mm256_blendv_epi8(found[2 * i], found[2 * i + 1], odd);
-        }
-    }
-    return found[0];
+    _mm256_storeu_si256((void *)to, bytes);
 }
 
-/** Append `first` + the places of the set bits. Writes up to 4 entries more. */
-INLINE size_t append_places(uint16_t *at, uint32_t set, size_t first)
+INLINE __m256i repeat(uint8_t byte)
 {
-    static const uint16_t places[16][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0},
-                                           {2, 0, 0, 0}, {0, 2, 0, 0}, {1, 2, 0, 0}, {0, 1, 2, 0},
-                                           {3, 0, 0, 0}, {0, 3, 0, 0}, {1, 3, 0, 0}, {0, 1, 3, 0},
-                                           {2, 3, 0, 0}, {0, 2, 3, 0}, {1, 2, 3, 0}, {0, 1, 2, 3}};
-    size_t count = 0;
-    for (size_t i = 0; i < 32; i += 4) {
-        const size_t four = set >> i & 15;
-        const __m128i base = _mm_set1_epi16((short)(uint16_t)(first + i));
-        const __m128i some = _mm_loadl_epi64((const void *)places[four]);
-        _mm_storel_epi64((void *)(at + count), _mm_add_epi16(some, base));
-        count += (size_t)__builtin_popcountll(four);
+    return _mm256_set1_epi8((char)byte);
+}
+
+/** All ones where a >= b, unsigned. */
+INLINE __m256i at_least(__m256i a, __m256i b)
+{
+    return _mm256_cmpeq_epi8(_mm256_max_epu8(a, b), a);
+}
+
+/** Numbers below 256 at which tables are looked up. */
+typedef struct indices {
+    __m256i low;                    /* bits 0 to 3 */
+    __m256i bit4, bit5, bit6, bit7; /* as the highest bit of the byte, which chooses in blends */
+} indices;
+
+INLINE indices indices_of(__m256i bytes)
+{
+    return (indices){_mm256_and_si256(bytes, repeat(15)), _mm256_slli_epi16(bytes, 3),
+                     _mm256_slli_epi16(bytes, 2), _mm256_slli_epi16(bytes, 1), bytes};
+}
+
+/* table[index] for indices below `size`; for others any byte. What each half has; then the bit chooses. */
+INLINE __m256i look_up_16(const indices *at, const uint8_t *table)
+{
+    const __m128i part = _mm_loadu_si128((const void *)table);
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(part), at->low);
+}
+
+INLINE __m256i look_up_32(const indices *at, const uint8_t *table, unsigned size)
+{
+    const __m256i low = look_up_16(at, table);
+    return size <= 16 ? low : _mm256_blendv_epi8(low, look_up_16(at, table + 16), at->bit4);
+}
+
+INLINE __m256i look_up_64(const indices *at, const uint8_t *table, unsigned size)
+{
+    const __m256i low = look_up_32(at, table, size);
+    return size <= 32 ? low
+                      : _mm256_blendv_epi8(low, look_up_32(at, table + 32, size - 32), at->bit5);
+}
+
+INLINE __m256i look_up_128(const indices *at, const uint8_t *table, unsigned size)
+{
+    const __m256i low = look_up_64(at, table, size);
+    return size <= 64 ? low
+                      : _mm256_blendv_epi8(low, look_up_64(at, table + 64, size - 64), at->bit6);
+}
+
+INLINE __m256i look_up_bytes(const indices *at, const uint8_t *table, unsigned size)
+{
+    const __m256i low = look_up_128(at, table, size);
+    return size <= 128
+               ? low
+               : _mm256_blendv_epi8(low, look_up_128(at, table + 128, size - 128), at->bit7);
+}
+
+/** The bytes from *next on, in order, in the lanes of ones in `where`; any bytes in the others. Moves
+ *  *next on by how many of them are valid, which are the first. */
+INLINE __m256i spread_bytes(const uint8_t **next, __m256i where, uint32_t valid)
+{
+    const uint32_t mask = (uint32_t)_mm256_movemask_epi8(where);
+    const uint8_t *middle = *next + __builtin_popcount(mask & UINT16_MAX);
+    const __m256i bytes =
+        _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)*next)),
+                                _mm_loadu_si128((const void *)middle), 1);
+    *next += __builtin_popcount(mask & valid);
+    /* minus the number of ones in the half up to this lane: sums over 2 lanes, 4, 8, 16 */
+    __m256i count = _mm256_add_epi8(where, _mm256_slli_si256(where, 1));
+    count = _mm256_add_epi8(count, _mm256_slli_si256(count, 2));
+    count = _mm256_add_epi8(count, _mm256_slli_si256(count, 4));
+    count = _mm256_add_epi8(count, _mm256_slli_si256(count, 8));
+    return _mm256_shuffle_epi8(bytes, _mm256_sub_epi8(repeat(UINT8_MAX), count));
+}
+
+/** Append `first` + the places of the set bits. Writes up to FEW entries more. */
+INLINE size_t append_places(uint16_t *at, uint64_t set, size_t first)
+{
+    enum { FEW = 4 }; /* there are more now and then only: branches that are guessed right */
+    const size_t count = (size_t)__builtin_popcountll(set);
+    uint64_t places = first * UINT64_C(0x0001000100010001);
+    for (unsigned i = 0; i < FEW; i++) {
+        places += (uint64_t)__builtin_ctzll(set | UINT64_C(1) << 63) << (16 * i);
+        set &= set - 1;
+    }
+    memcpy(at, &places, sizeof places); /* a little-endian machine */
+    for (size_t i = FEW; __builtin_expect(set != 0, 0); i++) {
+        at[i] = (uint16_t)(first + (size_t)__builtin_ctzll(set));
+        set &= set - 1;
     }
     return count;
 }
 
-/** Find the codes of the draws but for those in mixed rows, which are at[0], at[1], ... */
-INLINE void look_up_whole(dg_found *found, const dg_planes *planes, const dg_rows *rows)
+/** Find the codes of 32 draws, and the positions of those in mixed rows, which are the first `size` or
+ *  fewer. Returns: which are special, a bit each. */
+INLINE uint32_t find_group(dg_found *found, const uint8_t **next, size_t first, uint32_t valid,
+                           const uint8_t *row_of, const dg_rows *rows, unsigned size)
 {
-    const byte_table whole = load_table(rows->whole);
-    const __m256i special = _mm256_set1_epi8((char)(uint8_t)DG_SPECIAL);
-    size_t n_mixed = 0;
-    for (size_t first = 0; first < planes->n; first += AT_ONCE) {
-        const __m256i row = _mm256_loadu_si256((const void *)(planes->rows + first));
-        const __m256i code = look_up_bytes(row, &whole);
-        _mm256_storeu_si256((void *)(found->code + first), code);
-        const uint32_t mixed = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(code, special));
-        const size_t left = planes->n - first;
-        const uint32_t valid = left < AT_ONCE ? (UINT32_C(1) << left) - 1 : UINT32_MAX;
-        if ((mixed & valid) != 0) {
-            n_mixed += append_places(found->at + n_mixed, mixed & valid, first);
-        }
-    }
-    found->n_mixed = n_mixed;
+    const __m256i row = load(row_of + first);
+    const __m256i mixed = at_least(repeat((uint8_t)(rows->n_mixed - 1)), row);
+    const __m256i position = spread_bytes(next, mixed, valid);
+    const indices at = indices_of(row);
+    const __m256i end0 = look_up_bytes(&at, rows->end[0], size);
+    const __m256i end1 = look_up_bytes(&at, rows->end[1], size);
+    const __m256i behind0 = _mm256_and_si256(mixed, at_least(position, end0));
+    const __m256i behind1 = _mm256_and_si256(mixed, at_least(position, end1));
+    __m256i code = look_up_bytes(&at, rows->code[0], DG_ROWS);
+    code = _mm256_blendv_epi8(code, look_up_bytes(&at, rows->code[1], size), behind0);
+    code = _mm256_blendv_epi8(code, look_up_bytes(&at, rows->code[2], size), behind1);
+    store(found->position_of + first, position);
+    store(found->code + first, code);
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(code, repeat(DG_SPECIAL)));
 }
 
+INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *rows, unsigned size)
+{
+    const uint8_t *next = planes->positions;
+    size_t n_special = 0;
+    for (size_t first = 0; first < planes->n; first += 64) {
+        const size_t left = planes->n - first;
+        const uint64_t valid = left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
+        const uint32_t low =
+            find_group(found, &next, first, (uint32_t)valid, planes->rows, rows, size);
+        const uint32_t high = find_group(found, &next, first + GROUP, (uint32_t)(valid >> GROUP),
+                                         planes->rows, rows, size);
+        const uint64_t special = low | (uint64_t)high << GROUP;
+        n_special += append_places(found->at + n_special, special & valid, first);
+    }
+    found->n_mixed = (size_t)(next - planes->positions);
+    found->n_special = n_special;
+}
+
+/** find_codes, by how many rows are mixed. */
+INLINE void find_codes_of(dg_found *found, const dg_planes *planes, const dg_rows *rows)
+{
+    if (rows->n_mixed <= 16) {
+        find_codes(found, planes, rows, 16);
+    } else if (rows->n_mixed <= 48) {
+        find_codes(found, planes, rows, 48);
+    } else if (rows->n_mixed <= 96) {
+        find_codes(found, planes, rows, 96);
+    } else if (rows->n_mixed <= 112) {
+        find_codes(found, planes, rows, 112);
+    } else if (rows->n_mixed <= 128) {
+        find_codes(found, planes, rows, 128);
+    } else {
+        find_codes(found, planes, rows, DG_ROWS);
+    }
+}
+
+/** Where the bytes of the ticks of a group are: plane k has bits 8k ... */
+typedef struct tick_bytes {
+    const uint8_t *plane[DG_TICK_BITS / 8];
+    uint8_t from_bits[GROUP]; /* the last plane, if it comes from planes of bits */
+} tick_bytes;
+
+/** The bits of a group that planes of bits hold, a byte a draw. */
 INLINE void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_bytes,
                         unsigned n_planes)
 {
     const __m256i each = _mm256_set1_epi64x((long long)UINT64_C(0x8040201008040201));
     const __m256i byte_of =
         _mm256_set_epi64x(0x0303030303030303, 0x0202020202020202, 0x0101010101010101, 0);
-    for (size_t i = 0; i < GROUP; i += AT_ONCE) {
-        __m256i bytes = _mm256_setzero_si256();
-        for (unsigned k = 0; k < n_planes; k++) {
-            uint32_t bits; /* a little-endian machine */
-            memcpy(&bits, planes + k * plane_bytes + i / 8, sizeof bits);
-            __m256i spread = _mm256_shuffle_epi8(_mm256_set1_epi32((int)bits), byte_of);
-            spread = _mm256_cmpeq_epi8(_mm256_and_si256(spread, each), each);
-            bytes =
-                _mm256_or_si256(bytes, _mm256_and_si256(spread, _mm256_set1_epi8((char)(1 << k))));
+    __m256i bytes = _mm256_setzero_si256();
+    for (unsigned k = n_planes; k-- > 0;) {
+        uint32_t bits; /* a little-endian machine */
+        memcpy(&bits, planes + k * plane_bytes, sizeof bits);
+        __m256i spread = _mm256_shuffle_epi8(_mm256_set1_epi32((int)bits), byte_of);
+        spread = _mm256_cmpeq_epi8(_mm256_and_si256(spread, each), each); /* -1 for a bit */
+        bytes = _mm256_sub_epi8(_mm256_add_epi8(bytes, bytes), spread);
+    }
+    store(out, bytes);
+}
+
+INLINE void set_tick_bytes(tick_bytes *to, const dg_planes *planes, size_t first, unsigned n_planes,
+                           unsigned tick_bits)
+{
+    const size_t n = planes->n;
+    for (unsigned k = 0; k < n_planes; k++) {
+        to->plane[k] = planes->ticks + k * n + first;
+    }
+    if (n_planes > 0 && tick_bits % 8 > 0) {
+        const uint8_t *bits = planes->ticks + (n_planes - 1) * n + first / 8;
+        gather_bits(to->from_bits, bits, (n + 7) / 8, tick_bits % 8);
+        to->plane[n_planes - 1] = to->from_bits;
+    }
+}
+
+/* Lanes of `width` bytes: 1, 2, 4 or 8. */
+
+INLINE __m256i repeat_in(uint64_t value, size_t width)
+{
+    switch (width) {
+    case 1:
+        return repeat((uint8_t)value);
+    case 2:
+        return _mm256_set1_epi16((short)(uint16_t)value);
+    case 4:
+        return _mm256_set1_epi32((int)(uint32_t)value);
+    default:
+        return _mm256_set1_epi64x((long long)value);
+    }
+}
+
+INLINE __m256i add(__m256i a, __m256i b, size_t width)
+{
+    switch (width) {
+    case 1:
+        return _mm256_add_epi8(a, b);
+    case 2:
+        return _mm256_add_epi16(a, b);
+    case 4:
+        return _mm256_add_epi32(a, b);
+    default:
+        return _mm256_add_epi64(a, b);
+    }
+}
+
+INLINE __m256i shift_left(__m256i lanes, unsigned n_bits, size_t width)
+{
+    const __m128i count = _mm_cvtsi32_si128((int)n_bits);
+    switch (width) {
+    case 1: /* without the bits that come from the byte below */
+        return _mm256_and_si256(_mm256_sll_epi16(lanes, count), repeat((uint8_t)(0xFF << n_bits)));
+    case 2:
+        return _mm256_sll_epi16(lanes, count);
+    case 4:
+        return _mm256_sll_epi32(lanes, count);
+    default:
+        return _mm256_sll_epi64(lanes, count);
+    }
+}
+
+/** The shuffle that puts byte i of a half register into lane i, as its byte k. The lanes are the first
+ *  ones of both halves, or in order; `to_unpack` them into lanes of 8 bytes in order: 4, 5 and 2, 3 change
+ *  places. */
+INLINE __m256i widening(size_t width, bool to_unpack, unsigned k)
+{
+    const __m256i none = repeat(0x80); /* gives 0 */
+    __m256i lane;
+    switch (width) {
+    case 2:
+        lane = _mm256_set_epi16(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        break;
+    case 4:
+        lane = to_unpack ? _mm256_set_epi32(7, 6, 3, 2, 5, 4, 1, 0)
+                         : _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+        break;
+    default:
+        lane = _mm256_set_epi64x(3, 2, 1, 0);
+    }
+    const __m256i with_mark = _mm256_or_si256(lane, repeat_in(0x80, width));
+    return _mm256_xor_si256(none, shift_left(with_mark, 8 * k, width));
+}
+
+/** As many bytes as a register has lanes, as byte k of these; else zeros. */
+INLINE __m256i widen(const uint8_t *bytes, size_t width, bool to_unpack, unsigned k)
+{
+    uint64_t some = 0; /* no byte more is read: just written, they would be waited for */
+    __m256i in_both;
+    switch (width) {
+    case 1:
+        return load(bytes);
+    case 2:
+        in_both = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bytes));
+        break;
+    case 4:
+        memcpy(&some, bytes, 8);
+        in_both = _mm256_set1_epi64x((long long)some);
+        break;
+    default:
+        memcpy(&some, bytes, 4);
+        in_both = _mm256_set1_epi32((int)(uint32_t)some);
+    }
+    return _mm256_shuffle_epi8(in_both, widening(width, to_unpack, k));
+}
+
+/** out = c + code 2^tick_bits + tick for a group, modulo 2^(8 item_size): in lanes of `width` bytes, which
+ *  are as long as the items or hold what code and tick make. */
+INLINE void put_group(uint8_t *out, size_t item_size, const uint8_t *code, uint64_t c,
+                      const tick_bytes *ticks, unsigned n_planes, size_t width, unsigned tick_bits)
+{
+    const bool to_unpack = item_size > width;
+    const __m256i centre = repeat_in(c, item_size), none = _mm256_setzero_si256();
+    for (size_t i = 0; i < GROUP; i += 32 / width) {
+        __m256i v = widen(code + i, width, to_unpack, 0);
+        if (n_planes > 0) {
+            v = shift_left(v, tick_bits, width);
         }
-        _mm256_storeu_si256((void *)(out + i), bytes);
+        for (unsigned k = 0; k < n_planes && k < width; k++) {
+            v = _mm256_or_si256(v, widen(ticks->plane[k] + i, width, to_unpack, k));
+        }
+        uint8_t *to = out + item_size * i;
+        if (to_unpack) {
+            store(to, add(_mm256_unpacklo_epi32(v, none), centre, item_size));
+            store(to + 32, add(_mm256_unpackhi_epi32(v, none), centre, item_size));
+        } else {
+            store(to, add(v, centre, item_size));
+        }
+    }
+}
+
+INLINE void put_items(uint8_t *out, const uint8_t *codes, size_t item_size, uint64_t c,
+                      const dg_planes *planes, unsigned n_planes, size_t width, unsigned tick_bits)
+{
+    const size_t n = planes->n;
+    for (size_t first = 0; first < n; first += GROUP) {
+        tick_bytes ticks;
+        set_tick_bytes(&ticks, planes, first, n_planes, tick_bits);
+        const uint8_t *code = codes + first;
+        if (n - first >= GROUP) {
+            uint8_t *to = out + first * item_size;
+            put_group(to, item_size, code, c, &ticks, n_planes, width, tick_bits);
+        } else {
+            uint8_t items[8 * GROUP];
+            put_group(items, item_size, code, c, &ticks, n_planes, width, tick_bits);
+            memcpy(out + first * item_size, items, (n - first) * item_size);
+        }
+    }
+}
+
+/** put_items, by how many bytes a tick has: beside 3, code and tick fit 4, as codes are below 2^8. */
+INLINE void put_items_of(uint8_t *out, const uint8_t *codes, size_t item_size, uint64_t c,
+                         const dg_planes *planes, unsigned tick_bits)
+{
+    const size_t width = item_size < 4 ? item_size : 4;
+    switch ((tick_bits + 7) / 8) {
+    case 0:
+        put_items(out, codes, item_size, c, planes, 0, item_size, tick_bits);
+        break;
+    case 1:
+        put_items(out, codes, item_size, c, planes, 1, width, tick_bits);
+        break;
+    case 2:
+        put_items(out, codes, item_size, c, planes, 2, width, tick_bits);
+        break;
+    case 3:
+        put_items(out, codes, item_size, c, planes, 3, width, tick_bits);
+        break;
+    default:
+        put_items(out, codes, item_size, c, planes, (tick_bits + 7) / 8, item_size, tick_bits);
     }
 }
 
 DG_TARGET_AVX2 void dg_look_up_avx2(void *out, dg_found *found, size_t item_size, uint64_t c,
                                     const dg_planes *planes, const dg_table *table)
 {
-    look_up_whole(found, planes, &table->rows);
-    look_up_mixed(found, planes, &table->rows, DG_ROWS - 1, (1u << DG_POSITION_BITS) - 1);
-    c += (uint64_t)table->coded_first << table->tick_bits;
-    put_items(out, found->code, item_size, c, planes, table->tick_bits);
+    const unsigned tick_bits = table->tick_bits;
+    find_codes_of(found, planes, &table->rows);
+    c += (uint64_t)table->coded_first << tick_bits;
+    switch (item_size) {
+    case 1:
+        put_items_of(out, found->code, 1, c, planes, tick_bits);
+        break;
+    case 2:
+        put_items_of(out, found->code, 2, c, planes, tick_bits);
+        break;
+    case 4:
+        put_items_of(out, found->code, 4, c, planes, tick_bits);
+        break;
+    default:
+        put_items_of(out, found->code, 8, c, planes, tick_bits);
+    }
 }
 
 #endif

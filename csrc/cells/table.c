@@ -339,6 +339,7 @@ static void choose_look_up(dg_table *table, dg_isa isa)
     if (table->isa >= DG_ISA_AVX2 && table->index_bits == DG_INDEX_BITS) {
         table->isa = DG_ISA_AVX2; /* AVX-512 without VBMI2 has no loop of its own */
         table->look_up = dg_look_up_avx2;
+        table->decide_each = dg_decide_each_avx2;
         return;
     }
 #endif

@@ -6,38 +6,102 @@
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
-/* Rotations to the left by whole bytes, as shuffles. */
-#define ROTATE16                                                                                   \
-    _mm256_set_epi64x(0x0d0c0f0e09080b0a, 0x0504070601000302, 0x0d0c0f0e09080b0a,                  \
-                      0x0504070601000302)
-#define ROTATE8                                                                                    \
-    _mm256_set_epi64x(0x0e0d0c0f0a09080b, 0x0605040702010003, 0x0e0d0c0f0a09080b,                  \
-                      0x0605040702010003)
-#define ROTATE(x, n) _mm256_or_si256(_mm256_slli_epi32(x, n), _mm256_srli_epi32(x, 32 - (n)))
+/* The rounds are written in assembly: compilers, short of registers, keep half of the words in memory
+ * from one round to the next, and wait for them. Here x[i] is in register i, but for words 10 and 11,
+ * which take turns with words 8 and 9 in registers 8 and 9; registers 10 and 11 are for work. */
+#pragma GCC diagnostic ignored "-Woverlength-strings"
 
-/* Keeps gcc from interleaving the quarter rounds, for which 16 registers do not suffice: a third of
- * the words spilled, and 18 % faster. clang does better without. */
-#if defined(__clang__)
-#define ONE_BY_ONE(a, b, c, d) ((void)0)
-#else
-#define ONE_BY_ONE(a, b, c, d) __asm__("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d))
-#endif
+/* clang-format off */
+#define X(i) "%%ymm" #i
+#define IN_MEMORY(i) #i " * 32(%[x])"
+#define MOVE(from, to) "vmovdqa " from ", " to "\n\t"
+#define TO(to, what, by) what " " by ", " to ", " to "\n\t"
 
-/* RFC 8439, 2.1, in every lane. */
-#define QUARTER(a, b, c, d)                                                                        \
-    do {                                                                                           \
-        a = _mm256_add_epi32(a, b);                                                                \
-        d = _mm256_shuffle_epi8(_mm256_xor_si256(d, a), ROTATE16);                                 \
-        c = _mm256_add_epi32(c, d);                                                                \
-        b = _mm256_xor_si256(b, c);                                                                \
-        b = ROTATE(b, 12);                                                                         \
-        a = _mm256_add_epi32(a, b);                                                                \
-        d = _mm256_shuffle_epi8(_mm256_xor_si256(d, a), ROTATE8);                                  \
-        c = _mm256_add_epi32(c, d);                                                                \
-        b = _mm256_xor_si256(b, c);                                                                \
-        b = ROTATE(b, 7);                                                                          \
-        ONE_BY_ONE(a, b, c, d);                                                                    \
-    } while (0)
+/* RFC 8439, 2.1, in every lane, by steps. a += b; d ^= a; d rotated by `by`; c = c_before + d */
+#define STEP_D(a, b, c, c_before, d, by)                                                           \
+    TO(a, "vpaddd", b)                                                                             \
+    TO(d, "vpxor", a)                                                                              \
+    "vpshufb %[" by "], " d ", " d "\n\t"                                                          \
+    "vpaddd " c_before ", " d ", " c "\n\t"
+
+/* b ^= c; b rotated to the left by `left`, which is 32 - right */
+#define STEP_B(b, c, work, left, right)                                                            \
+    TO(b, "vpxor", c)                                                                              \
+    "vpslld $" #left ", " b ", " work "\n\t"                                                       \
+    "vpsrld $" #right ", " b ", " b "\n\t"                                                         \
+    TO(b, "vpor", work)
+
+/* Two quarter rounds at once, with c in registers 8 and 9 from wherever it was; `then` follows once
+ * these are settled. */
+#define TWO_QUARTERS(a0, b0, c0, d0, a1, b1, c1, d1, then)                                         \
+    STEP_D(X(a0), X(b0), X(8), c0, X(d0), "by16")                                                  \
+    STEP_D(X(a1), X(b1), X(9), c1, X(d1), "by16")                                                  \
+    STEP_B(X(b0), X(8), X(10), 12, 20)                                                             \
+    STEP_B(X(b1), X(9), X(11), 12, 20)                                                             \
+    STEP_D(X(a0), X(b0), X(8), X(8), X(d0), "by8")                                                 \
+    STEP_D(X(a1), X(b1), X(9), X(9), X(d1), "by8")                                                 \
+    then                                                                                           \
+    STEP_B(X(b0), X(8), X(10), 7, 25)                                                              \
+    STEP_B(X(b1), X(9), X(11), 7, 25)
+
+/* A column round and a diagonal round. Words 8 and 9 are in registers before and after, words 10 and 11
+ * in between. */
+#define TWO_ROUNDS                                                                                 \
+    TWO_QUARTERS(0, 4, X(8), 12, 1, 5, X(9), 13,                                                   \
+                 MOVE(X(8), IN_MEMORY(8)) MOVE(X(9), IN_MEMORY(9)))                                \
+    TWO_QUARTERS(2, 6, IN_MEMORY(10), 14, 3, 7, IN_MEMORY(11), 15, "")                             \
+    TWO_QUARTERS(0, 5, X(8), 15, 1, 6, X(9), 12,                                                   \
+                 MOVE(X(8), IN_MEMORY(10)) MOVE(X(9), IN_MEMORY(11)))                              \
+    TWO_QUARTERS(2, 7, IN_MEMORY(8), 13, 3, 4, IN_MEMORY(9), 14, "")
+
+/* Fetch n_lines lines from `next` on, which moves behind them. */
+#define FETCH_LINES                                                                                \
+    "mov %[n_lines], %[left]\n\t"                                                                  \
+    "test %[left], %[left]\n\t"                                                                    \
+    "jz 3f\n"                                                                                      \
+    "2:\n\t"                                                                                       \
+    "prefetcht1 (%[next])\n\t"                                                                     \
+    "add %[line], %[next]\n\t"                                                                     \
+    "dec %[left]\n\t"                                                                              \
+    "jnz 2b\n"                                                                                     \
+    "3:\n\t"
+
+#define LOAD(i) MOVE(IN_MEMORY(i), X(i))
+#define STORE(i) MOVE(X(i), IN_MEMORY(i))
+#define EACH_IN_REGISTER(do_)                                                                      \
+    do_(0) do_(1) do_(2) do_(3) do_(4) do_(5) do_(6) do_(7)                                        \
+    do_(8) do_(9) do_(12) do_(13) do_(14) do_(15)
+
+/** RFC 8439, 2.3: 20 rounds over x[0 .. 16). Meanwhile some lines are fetched, `share` after every two
+ *  rounds as long as there are. */
+INLINE void twenty_rounds(__m256i x[16], dg_fetch *meanwhile, size_t share)
+{
+    /* rotations to the left by whole bytes, as shuffles */
+    const __m256i by16 = _mm256_set_epi64x(0x0d0c0f0e09080b0a, 0x0504070601000302,
+                                           0x0d0c0f0e09080b0a, 0x0504070601000302);
+    const __m256i by8 = _mm256_set_epi64x(0x0e0d0c0f0a09080b, 0x0605040702010003,
+                                          0x0e0d0c0f0a09080b, 0x0605040702010003);
+    const size_t n_lines = meanwhile->n_lines / 10 < share ? meanwhile->n_lines / 10 : share;
+    size_t double_rounds = 10, left;
+    __asm__(EACH_IN_REGISTER(LOAD)
+            ".p2align 5\n"
+            "1:\n\t"
+            TWO_ROUNDS
+            FETCH_LINES
+            "dec %[double_rounds]\n\t"
+            "jnz 1b\n\t"
+            EACH_IN_REGISTER(STORE)
+            : [next] "+r"(meanwhile->next), [double_rounds] "+r"(double_rounds), [left] "=&r"(left)
+            : [x] "r"(x), [n_lines] "r"(n_lines), [line] "i"(DG_CACHE_LINE), [by16] "m"(by16),
+              [by8] "m"(by8)
+            : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
+              "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+    meanwhile->n_lines -= 10 * n_lines;
+    if (n_lines < share) {
+        dg_fetch_lines(meanwhile, meanwhile->n_lines); /* fewer than 10 */
+    }
+}
+/* clang-format on */
 
 /** Four words of eight blocks, lane j for block j, to parts of blocks: the lower half of x[k]
  *  becomes the four words of block k, the upper half those of block 4 + k. */
@@ -87,12 +151,7 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     __m256i high = _mm256_sub_epi32(SAME(block >> 32), wrapped);
     __m256i x[16];
     DG_CHACHA20_EACH_WORD(SET);
-    /* Forget what state holds: else compilers keep a vector of each of its words on the stack. */
-    __asm__("" : "+r"(state));
-    for (int round = 0; round < 20; round += 2) {
-        DG_CHACHA20_TWO_ROUNDS(QUARTER, x);
-        dg_fetch_lines(meanwhile, share);
-    }
+    twenty_rounds(x, meanwhile, share);
     DG_CHACHA20_EACH_WORD(ADD);
     transpose_words(x);
     transpose_words(x + 4);

@@ -88,12 +88,12 @@ INLINE __m256i look_up_bytes(const indices *at, const uint8_t *table, unsigned s
  *  *next on by how many of them are valid, which are the first. */
 INLINE __m256i spread_bytes(const uint8_t **next, __m256i where, uint32_t valid)
 {
-    const uint32_t mask = (uint32_t)_mm256_movemask_epi8(where);
+    const uint32_t mask = (uint32_t)_mm256_movemask_epi8(where) & valid;
     const uint8_t *middle = *next + __builtin_popcount(mask & UINT16_MAX);
     const __m256i bytes =
         _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)*next)),
                                 _mm_loadu_si128((const void *)middle), 1);
-    *next += __builtin_popcount(mask & valid);
+    *next += __builtin_popcount(mask);
     /* minus the number of ones in the half up to this lane: sums over 2 lanes, 4, 8, 16 */
     __m256i count = _mm256_add_epi8(where, _mm256_slli_si256(where, 1));
     count = _mm256_add_epi8(count, _mm256_slli_si256(count, 2));

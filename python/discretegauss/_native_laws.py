@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Callable
 from functools import partial
 from types import TracebackType
@@ -184,12 +185,11 @@ class _Draws:
             wide = bytearray(n * width)
             buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
             _check(self._fill_wide(buffer, n, width, self._handle, pointer), caller)
-            view = memoryview(wide)
             out[start : start + n] = [
-                int.from_bytes(view[i : i + width], "little", signed=True)
-                for i in range(0, n * width, width)
+                int.from_bytes(one, "little", signed=True)
+                for (one,) in struct.iter_unpack(f"{width}s", wide)
             ]
-            view[:] = bytes(n * width)
+            wide[:] = bytes(n * width)
 
 
 class NativeLaw(_Draws):

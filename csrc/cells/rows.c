@@ -112,10 +112,9 @@ static bool pack(dg_rows *rows, shares from, uint32_t n_rows)
     return true;
 }
 
-/** How many shares there are, with that of the special cells. */
-static uint32_t count_shares(const uint32_t *rest, uint32_t n)
+static uint32_t count_shares(const uint32_t *rest, uint32_t n, uint32_t n_special)
 {
-    uint32_t count = 1;
+    uint32_t count = n_special > 0;
     for (uint32_t k = 0; k < n; k++) {
         count += rest[k] > 0;
     }
@@ -126,12 +125,12 @@ static uint32_t count_shares(const uint32_t *rest, uint32_t n)
 static shares shares_of(const uint32_t *rest, uint32_t n, uint32_t n_special)
 {
     shares all = {0};
-    for (uint32_t k = 0; k < n; k++) {
-        if (rest[k] > 0) {
-            insert(&all, (share){rest[k], (uint8_t)k});
+    for (uint32_t k = 0; k <= n; k++) {
+        share one = {k < n ? rest[k] : n_special, (uint8_t)(k < n ? k : DG_SPECIAL)};
+        if (one.count > 0) {
+            insert(&all, one);
         }
     }
-    insert(&all, (share){n_special, (uint8_t)DG_SPECIAL});
     return all;
 }
 
@@ -155,7 +154,7 @@ void dg_rows_build(dg_rows *rows, const uint32_t *count, uint32_t n, uint32_t n_
         n_mixed -= n_whole[k];
     }
     for (;;) { /* whole rows go back among the shares until these can be packed */
-        if (2 * n_mixed >= count_shares(rest, n) &&
+        if (2 * n_mixed >= count_shares(rest, n, n_special) &&
             pack(rows, shares_of(rest, n, n_special), n_mixed)) {
             break;
         }

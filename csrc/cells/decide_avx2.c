@@ -9,24 +9,27 @@
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
 enum { GROUP = 4 };
-/* Each attempt has a lane of 64 bits. AVX2 has no signed shift of these and no unsigned comparison; so
- * what fits 32 bits is worked on in the lower half of the lane, and the upper half is anything. */
 
 INLINE __m256i repeat(int64_t value)
 {
     return _mm256_set1_epi64x(value);
 }
 
-/** All ones where the lower half of the lane is negative, in the whole lane. */
-INLINE __m256i negative(__m256i lanes)
+/** Lanes with the upper half of each taken from `upper`. */
+INLINE __m256i with_upper(__m256i lanes, __m256i upper)
 {
-    return _mm256_shuffle_epi32(_mm256_srai_epi32(lanes, 31), _MM_SHUFFLE(2, 2, 0, 0));
+    return _mm256_blend_epi32(lanes, upper, 0xAA);
 }
 
-/** All ones where a >= b, unsigned, in either half. */
-INLINE __m256i at_least(__m256i a, __m256i b)
+/** The upper halves of lanes, signed. AVX2 has no such shift of 64 bits. */
+INLINE __m256i upper_half(__m256i lanes)
 {
-    return _mm256_cmpeq_epi32(_mm256_max_epu32(a, b), a);
+    return with_upper(_mm256_srli_epi64(lanes, 32), _mm256_srai_epi32(lanes, 31));
+}
+
+INLINE __m256i is_negative(__m256i lanes)
+{
+    return _mm256_cmpgt_epi64(_mm256_setzero_si256(), lanes);
 }
 
 /** dg_reach of 4 offsets. */
@@ -38,7 +41,7 @@ INLINE __m256i reach_of(__m256i offsets, unsigned n_bits)
                             _mm_cvtsi32_si128((int)down));
 }
 
-/** dg_arc_height of 4 arcs, which is below 2^31 in size, as are its parts. */
+/** dg_arc_height of 4 arcs. No factor of a product is longer than 32 bits. */
 INLINE __m256i arc_height(__m256i reach, __m256i base, __m256i slope, __m256i bulge)
 {
     enum { DROP = 2 * DG_REACH_BITS - DG_HEIGHT_BITS - 2 };
@@ -46,11 +49,12 @@ INLINE __m256i arc_height(__m256i reach, __m256i base, __m256i slope, __m256i bu
     const __m256i fall = _mm256_srli_epi64(_mm256_mul_epu32(slope, reach), DG_REACH_BITS);
     const __m256i middle =
         _mm256_srli_epi64(_mm256_mul_epu32(reach, _mm256_sub_epi64(one, reach)), DROP);
+    /* a product of 2^31 in size, at most: its upper half is its sign, before and after */
     const __m256i raised = _mm256_srai_epi32(_mm256_mul_epi32(bulge, middle), DG_HEIGHT_BITS);
-    return _mm256_add_epi32(_mm256_sub_epi32(base, fall), raised);
+    return _mm256_add_epi64(_mm256_sub_epi64(base, fall), raised);
 }
 
-/** The blocks of full cells, in the lower halves; of other cells any block. */
+/** The blocks of full cells; of other cells any block. */
 INLINE __m256i full_block(__m256i full, __m256i cell, const dg_table *table)
 {
     uint64_t of[GROUP];
@@ -68,31 +72,34 @@ INLINE void decide_group(uint8_t outcome[GROUP], uint64_t y[GROUP], const uint16
 {
     const __m256i number = _mm256_cvtepu16_epi64(_mm_loadl_epi64((const void *)special));
     const __m256i cell = _mm256_add_epi64(number, repeat(table->n_coded));
-    const __m256i partial = _mm256_sub_epi64(cell, repeat(table->n_full)); /* negative if full */
+    const __m256i partial = _mm256_sub_epi64(cell, repeat(table->n_full));
+    const __m256i full = is_negative(partial);
+    const __m256i is_partial =
+        _mm256_andnot_si256(full, _mm256_cmpgt_epi64(repeat(table->n_partial), partial));
     const __m256i first = _mm256_loadu_si256((const void *)of);
     const __m256i last = _mm256_loadu_si256((const void *)(of + GROUP / 2));
     /* unpacking leaves lanes 1 and 2 in each other's place */
     enum { IN_ORDER = _MM_SHUFFLE(3, 1, 2, 0) };
     const __m256i low = _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(first, last), IN_ORDER);
     const __m256i high = _mm256_permute4x64_epi64(_mm256_unpackhi_epi64(first, last), IN_ORDER);
-    const __m256i base = _mm256_srli_epi64(low, 32), slope = high;
+    const __m256i base = upper_half(low), bulge = upper_half(_mm256_srai_epi32(high, 16));
+    const __m256i slope = _mm256_and_si256(high, repeat(UINT32_MAX));
     const __m256i error = _mm256_and_si256(_mm256_srli_epi64(high, 32), repeat(UINT16_MAX));
-    const __m256i bulge = _mm256_srli_epi64(_mm256_srai_epi32(high, 16), 32);
-    __m256i block = _mm256_srai_epi32(_mm256_slli_epi32(low, 16), 16);
+    __m256i block = upper_half(_mm256_srai_epi32(_mm256_slli_epi64(low, 48), 16));
 
     const __m256i tick = _mm256_loadu_si256((const void *)y);
     const __m256i last_tick = repeat((INT64_C(1) << table->tick_bits) - 1);
-    const __m256i flip = _mm256_and_si256(negative(block), last_tick);
+    const __m256i flip = _mm256_and_si256(is_negative(block), last_tick);
     const __m256i reach = reach_of(_mm256_xor_si256(tick, flip), table->tick_bits);
-    const __m256i lower = _mm256_sub_epi32(arc_height(reach, base, slope, bulge), error);
+    const __m256i lower = _mm256_sub_epi64(arc_height(reach, base, slope, bulge), error);
     const __m256i height = _mm256_cvtepu16_epi64(_mm_loadl_epi64((const void *)heights));
-    const __m256i above = _mm256_sub_epi32(height, lower);
-    __m256i accepted = _mm256_srai_epi32(above, 31);
-    __m256i told = _mm256_andnot_si256(at_least(partial, repeat(table->n_partial)),
-                                       at_least(above, _mm256_add_epi32(error, error)));
+    const __m256i above = _mm256_sub_epi64(height, lower);
+    __m256i accepted = is_negative(above);
+    const __m256i in_doubt = _mm256_cmpgt_epi64(_mm256_add_epi64(error, error), above);
+    __m256i told = _mm256_and_si256(
+        is_partial, _mm256_or_si256(accepted, _mm256_xor_si256(in_doubt, repeat(-1))));
     told = DG_ALWAYS_REFINE ? _mm256_setzero_si256() : told;
     if (table->n_full > table->n_coded) {
-        const __m256i full = negative(partial);
         block = _mm256_blendv_epi8(block, full_block(full, cell, table), full);
         accepted = _mm256_or_si256(accepted, full);
         told = _mm256_or_si256(told, full);
@@ -104,7 +111,6 @@ INLINE void decide_group(uint8_t outcome[GROUP], uint64_t y[GROUP], const uint16
     for (size_t i = 0; i < GROUP; i++) {
         outcome[i] = (uint8_t)each[i];
     }
-    block = _mm256_blend_epi32(block, negative(block), 0xAA); /* signed, in the whole lane */
     block = _mm256_sll_epi64(block, _mm_cvtsi32_si128((int)table->tick_bits));
     _mm256_storeu_si256((void *)y, _mm256_add_epi64(block, tick));
 }

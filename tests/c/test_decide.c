@@ -38,25 +38,30 @@ static int64_t within(int64_t most, uint64_t *state)
 /** The largest that table.h allows, or some that leave a height to decide. */
 static dg_arc any_arc(uint64_t *state)
 {
-    const bool large = next(state) % 4 == 0;
-    const uint16_t error = (uint16_t)next(state);
-    const int64_t slope = within(INT64_C(1) << (large ? 30 : 17), state);
-    return (dg_arc){(int32_t)within(INT64_C(1) << (large ? 30 : 17), state),
-                    (uint32_t)(slope < 0 ? -slope : slope),
-                    next(state) % 8 == 0 ? DG_UNKNOWN_ERROR : (uint16_t)(error >> error % 16),
+    const int64_t most = INT64_C(1) << (next(state) % 4 == 0 ? 30 : 17);
+    const bool unknown = next(state) % 8 == 0;
+    const unsigned places = next(state) % 16;
+    const uint64_t error = (next(state) & UINT16_MAX) >> places;
+    const int64_t base = within(most, state), slope = within(most, state);
+    return (dg_arc){(int32_t)base, (uint32_t)(slope < 0 ? -slope : slope),
+                    (uint16_t)(unknown ? DG_UNKNOWN_ERROR : error),
                     (int16_t)within(1 << 14, state)};
 }
 
 static void set_attempts(attempts *to, const dg_table *table, uint64_t *state)
 {
-    to->n = next(state) % (MOST + 1);
+    const uint64_t all = (UINT64_C(1) << table->tick_bits) - 1;
+    to->n = (size_t)(next(state) % (MOST + 1));
     for (size_t i = 0; i < MOST + DG_DECIDE_BEHIND; i++) {
-        const uint64_t ends[4] = {next(state), next(state), 0, UINT64_MAX};
-        to->tick[i] = ends[next(state) % 4] & ((UINT64_C(1) << table->tick_bits) - 1);
+        const uint64_t kind = next(state) % 4;
+        to->tick[i] = kind == 0 ? 0 : kind == 1 ? all : next(state) & all;
         to->special[i] = (uint16_t)(next(state) % (MOST_CELLS - table->n_coded));
-        to->partial[i] = (dg_partial){(int16_t)within(INT16_MAX, state), 0, any_arc(state)};
-        const uint64_t height = next(state) % 4 == 0 ? UINT16_MAX : next(state);
-        memcpy(to->heights + 2 * i, &height, 2);
+        to->partial[i].block = (int16_t)within(INT16_MAX, state);
+        to->partial[i].level = 0;
+        to->partial[i].arc = any_arc(state);
+        const bool highest = next(state) % 4 == 0;
+        to->heights[2 * i] = highest ? UINT8_MAX : (uint8_t)next(state);
+        to->heights[2 * i + 1] = highest ? UINT8_MAX : (uint8_t)next(state);
     }
 }
 

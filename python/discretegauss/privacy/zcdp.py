@@ -211,9 +211,10 @@ _NOTHING: Any = UP.div_2exp(gmpy2.mpfr(1), 1140)
 
 def log_delta_upper(rho: Fraction, epsilon: Fraction) -> Any:
     """Return an upper bound on the logarithm of Corollary 13's delta, at most 0; rho > 0."""
-    gap = epsilon - rho
-    s = best_s(_delta_turns, rho, gap)
-    linear = s * (s * gmpy2.mpq(rho) - gmpy2.mpq(gap))
+    rho_ = gmpy2.mpq(rho)
+    gap = gmpy2.mpq(epsilon) - rho_
+    s = best_s(_delta_turns, rho_, gap)
+    linear = s * (s * rho_ - gap)
     # Fewer bits do, as exp takes an absolute error: of terms below 2**11, if delta is a float.
     up, down = _FEWER.up, _FEWER.down
     s_ = down.add(s, _ZERO)  # exact: s has at most 80 bits

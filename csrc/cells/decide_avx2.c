@@ -15,16 +15,10 @@ INLINE __m256i repeat(int64_t value)
     return _mm256_set1_epi64x(value);
 }
 
-/** Lanes with the upper half of each taken from `upper`. */
-INLINE __m256i with_upper(__m256i lanes, __m256i upper)
-{
-    return _mm256_blend_epi32(lanes, upper, 0xAA);
-}
-
 /** The upper halves of lanes, signed. AVX2 has no such shift of 64 bits. */
 INLINE __m256i upper_half(__m256i lanes)
 {
-    return with_upper(_mm256_srli_epi64(lanes, 32), _mm256_srai_epi32(lanes, 31));
+    return _mm256_blend_epi32(_mm256_srli_epi64(lanes, 32), _mm256_srai_epi32(lanes, 31), 0xAA);
 }
 
 INLINE __m256i is_negative(__m256i lanes)

@@ -102,7 +102,7 @@ INLINE __m256i spread_bytes(const uint8_t **next, __m256i where, uint32_t valid)
     return _mm256_shuffle_epi8(bytes, _mm256_sub_epi8(repeat(UINT8_MAX), count));
 }
 
-/** Append `first` + the places of the set bits. Writes up to FEW entries more. */
+/** Append `first` + the places of the set bits. Writes up to 4 entries more. */
 INLINE size_t append_places(uint16_t *at, uint64_t set, size_t first)
 {
     enum { FEW = 4 }; /* there are more now and then only: branches that are guessed right */

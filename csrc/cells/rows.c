@@ -112,6 +112,7 @@ static bool pack(dg_rows *rows, shares from, uint32_t n_rows)
     return true;
 }
 
+/** How many shares shares_of makes. It sorts them, which most times is for nothing: there are too many. */
 static uint32_t count_shares(const uint32_t *rest, uint32_t n, uint32_t n_special)
 {
     uint32_t count = n_special > 0;

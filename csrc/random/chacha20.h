@@ -23,7 +23,7 @@ enum { DG_CHACHA20_MOST_LANES = 16 }; /* blocks that a kernel makes at once, at 
  *             vector registers are. What the compiler spilled lies in the 2 KiB below the caller's
  *             frame, for its dg_wipe_stack: words of the stream; where registers are few, of the
  *             key too.
- *  Cost:      in batches of 16 blocks (AVX-512), 8 (AVX2) or 4 (portable): one block costs as much
+ *  Cost:      in batches of 16 blocks (AVX-512, AVX2) or 4 (portable): one block costs as much
  *             as a batch. Time and memory access depend on n_blocks alone.
  */
 void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],

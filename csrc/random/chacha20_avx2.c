@@ -1,4 +1,5 @@
-/* ChaCha20 in AVX2, 8 blocks at once: lane j of x[i] is word i of block j. */
+/* ChaCha20 in AVX2, 16 blocks at once, in two states of 8: lane j of x[i] is word i of block j of its
+ * state. */
 #include "random/chacha20_kernels.h"
 
 #if DG_ISA_X86_64
@@ -6,21 +7,23 @@
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
-/* The rounds are written in assembly: compilers, short of registers, keep half of the words in memory
- * from one round to the next, and wait for them. Here x[i] is in register i, but for words 10 and 11,
- * which take turns with words 8 and 9 in registers 8 and 9; registers 10 and 11 are for work. */
+/* The rounds are written in assembly: compilers, short of registers, wait for words that they kept in
+ * memory. Here a round of one state, which is four chains of 14 steps, leaves the processor time for a
+ * round of the other: they take turns. Words 0 to 3 of both states stay in registers 0 to 7; the others
+ * are in registers 8 to 13 for a quarter round and in memory from one to the next; 14 and 15 are for
+ * work. */
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
 /* clang-format off */
 #define X(i) "%%ymm" #i
-#define IN_MEMORY(i) #i " * 32(%[x])"
+#define WORD(state, i) #i " * 32(%[" #state "])"
 #define MOVE(from, to) "vmovdqa " from ", " to "\n\t"
 #define TO(to, what, by) what " " by ", " to ", " to "\n\t"
 
-/* RFC 8439, 2.1, in every lane, by steps. a += b; d ^= a; d rotated by `by`; c = c_before + d */
-#define STEP_D(a, b, c, c_before, d, by)                                                           \
+/* RFC 8439, 2.1, in every lane, by steps. a += b; d = d_before ^ a, rotated by `by`; c = c_before + d */
+#define STEP_D(a, b, c, c_before, d, d_before, by)                                                 \
     TO(a, "vpaddd", b)                                                                             \
-    TO(d, "vpxor", a)                                                                              \
+    "vpxor " d_before ", " a ", " d "\n\t"                                                         \
     "vpshufb %[" by "], " d ", " d "\n\t"                                                          \
     "vpaddd " c_before ", " d ", " c "\n\t"
 
@@ -31,28 +34,33 @@
     "vpsrld $" #right ", " b ", " b "\n\t"                                                         \
     TO(b, "vpor", work)
 
-/* Two quarter rounds at once, with c in registers 8 and 9 from wherever it was; `then` follows once
- * these are settled. */
-#define TWO_QUARTERS(a0, b0, c0, d0, a1, b1, c1, d1, then)                                         \
-    STEP_D(X(a0), X(b0), X(8), c0, X(d0), "by16")                                                  \
-    STEP_D(X(a1), X(b1), X(9), c1, X(d1), "by16")                                                  \
-    STEP_B(X(b0), X(8), X(10), 12, 20)                                                             \
-    STEP_B(X(b1), X(9), X(11), 12, 20)                                                             \
-    STEP_D(X(a0), X(b0), X(8), X(8), X(d0), "by8")                                                 \
-    STEP_D(X(a1), X(b1), X(9), X(9), X(d1), "by8")                                                 \
-    then                                                                                           \
-    STEP_B(X(b0), X(8), X(10), 7, 25)                                                              \
-    STEP_B(X(b1), X(9), X(11), 7, 25)
+/* Two quarter rounds of a state at once, with a in registers a0 and a1, b, c and d in memory. */
+#define TWO_QUARTERS(state, a0, b0, c0, d0, a1, b1, c1, d1)                                        \
+    MOVE(WORD(state, b0), X(8))                                                                    \
+    MOVE(WORD(state, b1), X(9))                                                                    \
+    STEP_D(X(a0), X(8), X(10), WORD(state, c0), X(12), WORD(state, d0), "by16")                    \
+    STEP_D(X(a1), X(9), X(11), WORD(state, c1), X(13), WORD(state, d1), "by16")                    \
+    STEP_B(X(8), X(10), X(14), 12, 20)                                                             \
+    STEP_B(X(9), X(11), X(15), 12, 20)                                                             \
+    STEP_D(X(a0), X(8), X(10), X(10), X(12), X(12), "by8")                                         \
+    STEP_D(X(a1), X(9), X(11), X(11), X(13), X(13), "by8")                                         \
+    MOVE(X(10), WORD(state, c0))                                                                   \
+    MOVE(X(11), WORD(state, c1))                                                                   \
+    MOVE(X(12), WORD(state, d0))                                                                   \
+    MOVE(X(13), WORD(state, d1))                                                                   \
+    STEP_B(X(8), X(10), X(14), 7, 25)                                                              \
+    STEP_B(X(9), X(11), X(15), 7, 25)                                                              \
+    MOVE(X(8), WORD(state, b0))                                                                    \
+    MOVE(X(9), WORD(state, b1))
 
-/* A column round and a diagonal round. Words 8 and 9 are in registers before and after, words 10 and 11
- * in between. */
-#define TWO_ROUNDS                                                                                 \
-    TWO_QUARTERS(0, 4, X(8), 12, 1, 5, X(9), 13,                                                   \
-                 MOVE(X(8), IN_MEMORY(8)) MOVE(X(9), IN_MEMORY(9)))                                \
-    TWO_QUARTERS(2, 6, IN_MEMORY(10), 14, 3, 7, IN_MEMORY(11), 15, "")                             \
-    TWO_QUARTERS(0, 5, X(8), 15, 1, 6, X(9), 12,                                                   \
-                 MOVE(X(8), IN_MEMORY(10)) MOVE(X(9), IN_MEMORY(11)))                              \
-    TWO_QUARTERS(2, 7, IN_MEMORY(8), 13, 3, 4, IN_MEMORY(9), 14, "")
+/* Rounds of a state whose words 0 to 3 are in registers a0 to a3. */
+#define COLUMN_ROUND(state, a0, a1, a2, a3)                                                        \
+    TWO_QUARTERS(state, a0, 4, 8, 12, a1, 5, 9, 13)                                                \
+    TWO_QUARTERS(state, a2, 6, 10, 14, a3, 7, 11, 15)
+/* The quarter that starts with what a column round has first comes first. */
+#define DIAGONAL_ROUND(state, a0, a1, a2, a3)                                                      \
+    TWO_QUARTERS(state, a3, 4, 9, 14, a0, 5, 10, 15)                                               \
+    TWO_QUARTERS(state, a1, 6, 11, 12, a2, 7, 8, 13)
 
 /* Fetch n_lines lines from `next` on, which moves behind them. */
 #define FETCH_LINES                                                                                \
@@ -66,15 +74,15 @@
     "jnz 2b\n"                                                                                     \
     "3:\n\t"
 
-#define LOAD(i) MOVE(IN_MEMORY(i), X(i))
-#define STORE(i) MOVE(X(i), IN_MEMORY(i))
+#define LOAD(state, i, a) MOVE(WORD(state, i), X(a))
+#define STORE(state, i, a) MOVE(X(a), WORD(state, i))
 #define EACH_IN_REGISTER(do_)                                                                      \
-    do_(0) do_(1) do_(2) do_(3) do_(4) do_(5) do_(6) do_(7)                                        \
-    do_(8) do_(9) do_(12) do_(13) do_(14) do_(15)
+    do_(first, 0, 0) do_(first, 1, 1) do_(first, 2, 2) do_(first, 3, 3)                            \
+    do_(second, 0, 4) do_(second, 1, 5) do_(second, 2, 6) do_(second, 3, 7)
 
-/** RFC 8439, 2.3: 20 rounds over x[0 .. 16). Meanwhile some lines are fetched, `share` after every two
+/** RFC 8439, 2.3: 20 rounds over two states. Meanwhile some lines are fetched, `share` after every two
  *  rounds as long as there are. */
-INLINE void twenty_rounds(__m256i x[16], dg_fetch *meanwhile, size_t share)
+INLINE void twenty_rounds(__m256i first[16], __m256i second[16], dg_fetch *meanwhile, size_t share)
 {
     /* rotations to the left by whole bytes, as shuffles */
     const __m256i by16 = _mm256_set_epi64x(0x0d0c0f0e09080b0a, 0x0504070601000302,
@@ -83,17 +91,22 @@ INLINE void twenty_rounds(__m256i x[16], dg_fetch *meanwhile, size_t share)
                                           0x0e0d0c0f0a09080b, 0x0605040702010003);
     const size_t n_lines = meanwhile->n_lines / 10 < share ? meanwhile->n_lines / 10 : share;
     size_t double_rounds = 10, left;
-    __asm__(EACH_IN_REGISTER(LOAD)
+    /* volatile: it must run though nobody needs the registers that it writes */
+    __asm__ volatile(
+            EACH_IN_REGISTER(LOAD)
             ".p2align 5\n"
             "1:\n\t"
-            TWO_ROUNDS
+            COLUMN_ROUND(first, 0, 1, 2, 3)
+            COLUMN_ROUND(second, 4, 5, 6, 7)
+            DIAGONAL_ROUND(first, 0, 1, 2, 3)
+            DIAGONAL_ROUND(second, 4, 5, 6, 7)
             FETCH_LINES
             "dec %[double_rounds]\n\t"
             "jnz 1b\n\t"
             EACH_IN_REGISTER(STORE)
             : [next] "+r"(meanwhile->next), [double_rounds] "+r"(double_rounds), [left] "=&r"(left)
-            : [x] "r"(x), [n_lines] "r"(n_lines), [line] "i"(DG_CACHE_LINE), [by16] "m"(by16),
-              [by8] "m"(by8)
+            : [first] "r"(first), [second] "r"(second), [n_lines] "r"(n_lines),
+              [line] "i"(DG_CACHE_LINE), [by16] "m"(by16), [by8] "m"(by8)
             : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
               "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
     meanwhile->n_lines -= 10 * n_lines;
@@ -134,24 +147,35 @@ INLINE void store_pair(uint8_t *out, size_t k, size_t n, __m256i a, __m256i b, _
 }
 
 #define SAME(word) _mm256_set1_epi32((int)(word))
-#define START(i) ((i) == 12 ? low : (i) == 13 ? high : SAME(state[i]))
+#define START(i) ((i) == 12 ? from->low : (i) == 13 ? from->high : SAME(state[i]))
 #define SET(i) x[i] = START(i)
 #define ADD(i) x[i] = _mm256_add_epi32(x[i], START(i))
 
-/** Write the first n of the 8 blocks from `block` on. */
-INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block,
-                  dg_fetch *meanwhile, size_t share)
+/** Words 12 and 13 of the 8 blocks from `block` on. */
+typedef struct counters {
+    __m256i low, high;
+} counters;
+
+INLINE counters counters_of(uint64_t block)
 {
-    /* Words 12 and 13 hold block + j. The high one is one more where the low one wrapped round:
-     * there the unsigned (so biased) comparison gives -1. */
-    __m256i bias = SAME(UINT32_C(1) << 31), low_0 = SAME((uint32_t)block);
-    __m256i low = _mm256_add_epi32(low_0, _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
-    __m256i wrapped =
+    /* The high word is one more where the low one wrapped round: there the unsigned (so biased)
+     * comparison gives -1. */
+    const __m256i bias = SAME(UINT32_C(1) << 31), low_0 = SAME((uint32_t)block);
+    const __m256i low = _mm256_add_epi32(low_0, _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+    const __m256i wrapped =
         _mm256_cmpgt_epi32(_mm256_xor_si256(low_0, bias), _mm256_xor_si256(low, bias));
-    __m256i high = _mm256_sub_epi32(SAME(block >> 32), wrapped);
-    __m256i x[16];
+    return (counters){low, _mm256_sub_epi32(SAME(block >> 32), wrapped)};
+}
+
+INLINE void start(__m256i x[16], const uint32_t state[16], const counters *from)
+{
     DG_CHACHA20_EACH_WORD(SET);
-    twenty_rounds(x, meanwhile, share);
+}
+
+/** Write the first n of the 8 blocks that the rounds have made of what `start` set. */
+INLINE void finish(uint8_t *out, size_t n, __m256i x[16], const uint32_t state[16],
+                   const counters *from)
+{
     DG_CHACHA20_EACH_WORD(ADD);
     transpose_words(x);
     transpose_words(x + 4);
@@ -163,13 +187,28 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     store_pair(out, 3, n, x[3], x[7], x[11], x[15]);
 }
 
+/** Write the first n of the 16 blocks from `block` on. */
+INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block,
+                  dg_fetch *meanwhile, size_t share)
+{
+    const counters first = counters_of(block), second = counters_of(block + 8);
+    __m256i x[16], y[16];
+    start(x, state, &first);
+    start(y, state, &second);
+    twenty_rounds(x, y, meanwhile, share);
+    finish(out, n, x, state, &first);
+    if (n > 8) {
+        finish(out + 64 * 8, n - 8, y, state, &second);
+    }
+}
+
 DG_TARGET_AVX2 static void blocks_avx2(uint8_t *out, size_t n_blocks, const uint32_t state[16],
                                        dg_fetch *meanwhile)
 {
     uint64_t block = (uint64_t)state[13] << 32 | state[12];
-    const size_t share = dg_chacha20_share(meanwhile, n_blocks, 8);
+    const size_t share = dg_chacha20_share(meanwhile, n_blocks, 16);
     while (n_blocks > 0) {
-        size_t n = n_blocks < 8 ? n_blocks : 8;
+        size_t n = n_blocks < 16 ? n_blocks : 16;
         batch(out, n, state, block, meanwhile, share);
         out += 64 * n;
         block += n;
@@ -178,5 +217,5 @@ DG_TARGET_AVX2 static void blocks_avx2(uint8_t *out, size_t n_blocks, const uint
     _mm256_zeroall();
 }
 
-const dg_chacha20_kernel dg_chacha20_avx2 = {DG_ISA_AVX2, 8, blocks_avx2};
+const dg_chacha20_kernel dg_chacha20_avx2 = {DG_ISA_AVX2, 16, blocks_avx2};
 #endif

@@ -1,5 +1,5 @@
-/* The hot loop in AVX2, for machines without AVX-512: 32 draws at a time. Tables of rows are looked up
- * by shuffles of 16 bytes, positions spread over the draws by counting the mixed rows. */
+/* The hot loop in AVX2, for machines without AVX-512: codes 64 draws at a time, items 32. Tables of rows
+ * are looked up by shuffles of 16 bytes, positions spread over the draws by counting the mixed rows. */
 #include "cells/look_up.h"
 
 #include "base/isa.h"
@@ -12,7 +12,7 @@
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
-enum { GROUP = 32, PART = 16 };
+enum { GROUP = 32 };
 _Static_assert(2 * (int)GROUP <= (int)DG_LOOK_UP_BEHIND && 2 * (int)GROUP <= (int)DG_FOUND_BEHIND,
                "the last two groups may be read and written as a whole");
 
@@ -37,51 +37,69 @@ INLINE __m256i at_least(__m256i a, __m256i b)
     return _mm256_cmpeq_epi8(_mm256_max_epu8(a, b), a);
 }
 
+/** Two groups of bytes: what is loaded for one serves the other. */
+typedef struct pair {
+    __m256i a, b;
+} pair;
+
+/** if_one where the highest bit of `by` is one, else if_zero. */
+INLINE pair choose(pair if_zero, pair if_one, pair by)
+{
+    return (pair){_mm256_blendv_epi8(if_zero.a, if_one.a, by.a),
+                  _mm256_blendv_epi8(if_zero.b, if_one.b, by.b)};
+}
+
 /** Numbers below 256 at which tables are looked up. */
 typedef struct indices {
-    __m256i low;                    /* bits 0 to 3 */
-    __m256i bit4, bit5, bit6, bit7; /* as the highest bit of the byte, which chooses in blends */
+    pair low;                    /* bits 0 to 3 */
+    pair bit4, bit5, bit6, bit7; /* as the highest bit of the byte, which chooses */
 } indices;
 
-INLINE indices indices_of(__m256i bytes)
+/** Every lane to the left; what comes from the byte below stays off the highest bit. */
+INLINE pair shifted(pair bytes, int n_bits)
 {
-    return (indices){_mm256_and_si256(bytes, repeat(15)), _mm256_slli_epi16(bytes, 3),
-                     _mm256_slli_epi16(bytes, 2), _mm256_slli_epi16(bytes, 1), bytes};
+    return (pair){_mm256_slli_epi16(bytes.a, n_bits), _mm256_slli_epi16(bytes.b, n_bits)};
+}
+
+INLINE indices indices_of(pair bytes)
+{
+    const __m256i low = repeat(15);
+    return (indices){{_mm256_and_si256(bytes.a, low), _mm256_and_si256(bytes.b, low)},
+                     shifted(bytes, 3),
+                     shifted(bytes, 2),
+                     shifted(bytes, 1),
+                     bytes};
 }
 
 /* table[index] for indices below `size`; for others any byte. What each half has; then the bit chooses. */
-INLINE __m256i look_up_16(const indices *at, const uint8_t *table)
+INLINE pair look_up_16(const indices *at, const uint8_t *table)
 {
-    const __m128i part = _mm_loadu_si128((const void *)table);
-    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(part), at->low);
+    const __m256i part = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)table));
+    return (pair){_mm256_shuffle_epi8(part, at->low.a), _mm256_shuffle_epi8(part, at->low.b)};
 }
 
-INLINE __m256i look_up_32(const indices *at, const uint8_t *table, unsigned size)
+INLINE pair look_up_32(const indices *at, const uint8_t *table, unsigned size)
 {
-    const __m256i low = look_up_16(at, table);
-    return size <= 16 ? low : _mm256_blendv_epi8(low, look_up_16(at, table + 16), at->bit4);
+    const pair low = look_up_16(at, table);
+    return size <= 16 ? low : choose(low, look_up_16(at, table + 16), at->bit4);
 }
 
-INLINE __m256i look_up_64(const indices *at, const uint8_t *table, unsigned size)
+INLINE pair look_up_64(const indices *at, const uint8_t *table, unsigned size)
 {
-    const __m256i low = look_up_32(at, table, size);
-    return size <= 32 ? low
-                      : _mm256_blendv_epi8(low, look_up_32(at, table + 32, size - 32), at->bit5);
+    const pair low = look_up_32(at, table, size);
+    return size <= 32 ? low : choose(low, look_up_32(at, table + 32, size - 32), at->bit5);
 }
 
-INLINE __m256i look_up_128(const indices *at, const uint8_t *table, unsigned size)
+INLINE pair look_up_128(const indices *at, const uint8_t *table, unsigned size)
 {
-    const __m256i low = look_up_64(at, table, size);
-    return size <= 64 ? low
-                      : _mm256_blendv_epi8(low, look_up_64(at, table + 64, size - 64), at->bit6);
+    const pair low = look_up_64(at, table, size);
+    return size <= 64 ? low : choose(low, look_up_64(at, table + 64, size - 64), at->bit6);
 }
 
-INLINE __m256i look_up_bytes(const indices *at, const uint8_t *table, unsigned size)
+INLINE pair look_up_bytes(const indices *at, const uint8_t *table, unsigned size)
 {
-    const __m256i low = look_up_128(at, table, size);
-    return size <= 128
-               ? low
-               : _mm256_blendv_epi8(low, look_up_128(at, table + 128, size - 128), at->bit7);
+    const pair low = look_up_128(at, table, size);
+    return size <= 128 ? low : choose(low, look_up_128(at, table + 128, size - 128), at->bit7);
 }
 
 /** The bytes from *next on, in order, in the lanes of ones in `where`; any bytes in the others. Moves
@@ -120,25 +138,42 @@ INLINE size_t append_places(uint16_t *at, uint64_t set, size_t first)
     return count;
 }
 
-/** Find the codes of 32 draws, and the positions of those in mixed rows, which are the first `size` or
- *  fewer. Returns: which are special, a bit each. */
-INLINE uint32_t find_group(dg_found *found, const uint8_t **next, size_t first, uint32_t valid,
-                           const uint8_t *row_of, const dg_rows *rows, unsigned size)
+/** Where the draw is in a mixed row and its position is at or behind the end of a part. */
+INLINE pair behind(pair mixed, pair position, pair end)
 {
-    const __m256i row = load(row_of + first);
-    const __m256i mixed = at_least(repeat((uint8_t)(rows->n_mixed - 1)), row);
-    const __m256i position = spread_bytes(next, mixed, valid);
+    return (pair){_mm256_and_si256(mixed.a, at_least(position.a, end.a)),
+                  _mm256_and_si256(mixed.b, at_least(position.b, end.b))};
+}
+
+INLINE uint32_t special_bits(__m256i codes)
+{
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(codes, repeat(DG_SPECIAL)));
+}
+
+/** Find the codes of 64 draws, and the positions of those in mixed rows, which are the first `size` or
+ *  fewer. Returns: which are special, a bit each. */
+INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, uint64_t valid,
+                          const uint8_t *row_of, const dg_rows *rows, unsigned size)
+{
+    const size_t second = first + GROUP;
+    const __m256i last_mixed = repeat((uint8_t)(rows->n_mixed - 1));
+    const pair row = {load(row_of + first), load(row_of + second)};
+    const pair mixed = {at_least(last_mixed, row.a), at_least(last_mixed, row.b)};
+    pair position;
+    position.a = spread_bytes(next, mixed.a, (uint32_t)valid);
+    position.b = spread_bytes(next, mixed.b, (uint32_t)(valid >> GROUP));
+    store(found->position_of + first, position.a);
+    store(found->position_of + second, position.b);
     const indices at = indices_of(row);
-    const __m256i end0 = look_up_bytes(&at, rows->end[0], size);
-    const __m256i end1 = look_up_bytes(&at, rows->end[1], size);
-    const __m256i behind0 = _mm256_and_si256(mixed, at_least(position, end0));
-    const __m256i behind1 = _mm256_and_si256(mixed, at_least(position, end1));
-    __m256i code = look_up_bytes(&at, rows->code[0], DG_ROWS);
-    code = _mm256_blendv_epi8(code, look_up_bytes(&at, rows->code[1], size), behind0);
-    code = _mm256_blendv_epi8(code, look_up_bytes(&at, rows->code[2], size), behind1);
-    store(found->position_of + first, position);
-    store(found->code + first, code);
-    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(code, repeat(DG_SPECIAL)));
+    pair code = look_up_bytes(&at, rows->code[0], DG_ROWS);
+    for (unsigned i = 0; i < 2; i++) {
+        const pair end = look_up_bytes(&at, rows->end[i], size);
+        const pair next_code = look_up_bytes(&at, rows->code[i + 1], size);
+        code = choose(code, next_code, behind(mixed, position, end));
+    }
+    store(found->code + first, code.a);
+    store(found->code + second, code.b);
+    return special_bits(code.a) | (uint64_t)special_bits(code.b) << GROUP;
 }
 
 INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *rows, unsigned size)
@@ -148,11 +183,7 @@ INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *
     for (size_t first = 0; first < planes->n; first += 64) {
         const size_t left = planes->n - first;
         const uint64_t valid = left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
-        const uint32_t low =
-            find_group(found, &next, first, (uint32_t)valid, planes->rows, rows, size);
-        const uint32_t high = find_group(found, &next, first + GROUP, (uint32_t)(valid >> GROUP),
-                                         planes->rows, rows, size);
-        const uint64_t special = low | (uint64_t)high << GROUP;
+        const uint64_t special = find_some(found, &next, first, valid, planes->rows, rows, size);
         n_special += append_places(found->at + n_special, special & valid, first);
     }
     found->n_mixed = (size_t)(next - planes->positions);

@@ -23,8 +23,8 @@ enum { DG_CHACHA20_MOST_LANES = 16 }; /* blocks that a kernel makes at once, at 
  *             vector registers are. What the compiler spilled lies in the 2 KiB below the caller's
  *             frame, for its dg_wipe_stack: words of the stream; where registers are few, of the
  *             key too.
- *  Cost:      in batches of 16 blocks (AVX-512, AVX2) or 4 (portable): one block costs as much
- *             as a batch. Time and memory access depend on n_blocks alone.
+ *  Cost:      in batches of 16 blocks (AVX-512), 16 or 8 (AVX2) or 4 (portable): one block costs
+ *             as much as a batch. Time and memory access depend on n_blocks alone.
  */
 void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
                         uint64_t first_block, dg_fetch *meanwhile);

@@ -4,6 +4,7 @@
 
 #if DG_ISA_X86_64
 #include <immintrin.h>
+#include <stdbool.h>
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
@@ -62,6 +63,13 @@
     TWO_QUARTERS(state, a3, 4, 9, 14, a0, 5, 10, 15)                                               \
     TWO_QUARTERS(state, a1, 6, 11, 12, a2, 7, 8, 13)
 
+/* `rounds` unless there is no second state. */
+#define IF_SECOND(rounds, label)                                                                   \
+    "test %[has_second], %[has_second]\n\t"                                                        \
+    "jz " #label "f\n\t"                                                                           \
+    rounds                                                                                         \
+    #label ":\n\t"
+
 /* Fetch n_lines lines from `next` on, which moves behind them. */
 #define FETCH_LINES                                                                                \
     "mov %[n_lines], %[left]\n\t"                                                                  \
@@ -80,9 +88,10 @@
     do_(first, 0, 0) do_(first, 1, 1) do_(first, 2, 2) do_(first, 3, 3)                            \
     do_(second, 0, 4) do_(second, 1, 5) do_(second, 2, 6) do_(second, 3, 7)
 
-/** RFC 8439, 2.3: 20 rounds over two states. Meanwhile some lines are fetched, `share` after every two
- *  rounds as long as there are. */
-INLINE void twenty_rounds(__m256i first[16], __m256i second[16], dg_fetch *meanwhile, size_t share)
+/** RFC 8439, 2.3: 20 rounds over one state or two. Meanwhile some lines are fetched, `share` after every
+ *  two rounds as long as there are. */
+INLINE void twenty_rounds(__m256i first[16], __m256i second[16], size_t has_second,
+                          dg_fetch *meanwhile, size_t share)
 {
     /* rotations to the left by whole bytes, as shuffles */
     const __m256i by16 = _mm256_set_epi64x(0x0d0c0f0e09080b0a, 0x0504070601000302,
@@ -97,16 +106,16 @@ INLINE void twenty_rounds(__m256i first[16], __m256i second[16], dg_fetch *meanw
             ".p2align 5\n"
             "1:\n\t"
             COLUMN_ROUND(first, 0, 1, 2, 3)
-            COLUMN_ROUND(second, 4, 5, 6, 7)
+            IF_SECOND(COLUMN_ROUND(second, 4, 5, 6, 7), 4)
             DIAGONAL_ROUND(first, 0, 1, 2, 3)
-            DIAGONAL_ROUND(second, 4, 5, 6, 7)
+            IF_SECOND(DIAGONAL_ROUND(second, 4, 5, 6, 7), 5)
             FETCH_LINES
             "dec %[double_rounds]\n\t"
             "jnz 1b\n\t"
             EACH_IN_REGISTER(STORE)
             : [next] "+r"(meanwhile->next), [double_rounds] "+r"(double_rounds), [left] "=&r"(left)
-            : [first] "r"(first), [second] "r"(second), [n_lines] "r"(n_lines),
-              [line] "i"(DG_CACHE_LINE), [by16] "m"(by16), [by8] "m"(by8)
+            : [first] "r"(first), [second] "r"(second), [has_second] "r"(has_second),
+              [n_lines] "r"(n_lines), [line] "i"(DG_CACHE_LINE), [by16] "m"(by16), [by8] "m"(by8)
             : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
               "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
     meanwhile->n_lines -= 10 * n_lines;
@@ -192,12 +201,15 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
                   dg_fetch *meanwhile, size_t share)
 {
     const counters first = counters_of(block), second = counters_of(block + 8);
+    const bool has_second = n > 8;
     __m256i x[16], y[16];
     start(x, state, &first);
-    start(y, state, &second);
-    twenty_rounds(x, y, meanwhile, share);
+    if (has_second) {
+        start(y, state, &second);
+    }
+    twenty_rounds(x, y, has_second, meanwhile, share);
     finish(out, n, x, state, &first);
-    if (n > 8) {
+    if (has_second) {
         finish(out + 64 * 8, n - 8, y, state, &second);
     }
 }

@@ -200,11 +200,18 @@ FAULTS = [
         "_mm512_set1_epi8((char)(2 << k))",
     ),
     Fault(
+        "the AVX2 loop chooses codes of the second half by positions of the first",
+        "loops",
+        "cells/look_up_avx2.c",
+        "at_least(position.b, end.b)",
+        "at_least(position.a, end.b)",
+    ),
+    Fault(
         "the AVX2 loop chooses between parts by the wrong bit",
         "loops",
         "cells/look_up_avx2.c",
-        "_mm256_slli_epi16(bytes, 2), _mm256_slli_epi16(bytes, 1)",
-        "_mm256_slli_epi16(bytes, 3), _mm256_slli_epi16(bytes, 1)",
+        "shifted(bytes, 2)",
+        "shifted(bytes, 3)",
     ),
     Fault(
         "the AVX2 loop takes draws behind the last one for special, too",

@@ -17,7 +17,7 @@ from mpmath import mp, mpf
 
 from discretegauss._quantile_arrays import _first_tails_below
 from discretegauss._spec import Kind, Spec
-from discretegauss._vector import tail_table
+from discretegauss._vector import tail_table, upper_tails
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 
 
@@ -58,6 +58,34 @@ def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
     # of one tail alone
     small = 10.0 ** -rng.uniform(1, 300, 20)
     np.testing.assert_array_equal(law.ppf(small), [law.ppf(x) for x in small.tolist()])
+
+
+@pytest.mark.parametrize(
+    "law", [G(10**14, "1/3"), G(10**23), L(10**8, "1/2"), L(10**20, -(10**9))], ids=str
+)
+def test_quantiles_of_arrays_of_wide_laws_are_those_of_numbers(law: Any) -> None:
+    """Too wide for a table of tails: they are searched for; beyond the floats one by one."""
+    rng = np.random.default_rng(11)
+    q = np.concatenate([rng.random(600), 10.0 ** -rng.uniform(1, 320, 300)])
+    q[:4] = 0.5, 0, math.nan, 2
+    for function in (law.ppf, law.isf):
+        values, few = function(q), function(q[:20])  # few are not worth a search
+        for i in [*range(20), *rng.integers(20, q.size, 20)]:
+            np.testing.assert_equal(values[i], function(q.tolist()[i]))
+        for one_of_many, one_of_few in zip(values, few, strict=False):
+            np.testing.assert_equal(one_of_many, one_of_few)
+
+
+def test_quantiles_that_are_searched_for_are_certain_or_unknown() -> None:
+    """Near a tail the search says nothing; elsewhere it is right, at mu and far from it."""
+    law = Spec(Kind.DISCRETE_LAPLACE, Fraction(10**9))
+    ms = np.concatenate([[0, 1], np.geomspace(2, 5e11, 400).astype(np.int64)])
+    tails, found = upper_tails(law, ms)
+    assert found.all()
+    for factor, known in ((1 - 5e-14, None), (1 + 5e-14, None), (1 - 5e-10, 1), (1 + 5e-10, 0)):
+        with_limit = np.append(tails * factor, 1e-200)
+        expected = [None if known is None else m + known for m in ms.tolist()]
+        assert _first_tails_below(law, with_limit)[:-1] == expected
 
 
 def test_quantiles_take_exact_numbers() -> None:

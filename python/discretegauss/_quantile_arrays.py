@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 from ._given import as_array
 from ._lattice import canonical, mirrored
 from ._parameters import exact_rational, not_finite, shown
+from ._pointwise import SF, evaluate
 from ._quantile import lower_quantile, tail_guess
 from ._spec import Spec
-from ._vector import supported, tail_table
+from ._vector import MANY_TAILS, last_term, supported, tail_table, upper_tails
 from .errors import ParameterValueError
 
 __all__ = ["central_interval", "quantiles"]
@@ -23,13 +23,18 @@ __all__ = ["central_interval", "quantiles"]
 #: Integers up to here are floats.
 _EXACT_FLOATS = 2**53
 
-#: From so many different q on, most are looked up in a table of tails.
+#: From so many different q on, most are looked up in a table of tails, or found among tails.
 _MANY = 16
 
-#: Tails of a table are good to 1e-14; this near to one of them, the certified functions decide.
+#: A certified quantile takes longer than so many certified tails, one from the next; more than
+#: these take too much memory.
+_CERTIFIED_EACH, _MOST_CERTIFIED = 20, 2**16
+
+#: Tails in floats are good to 1e-14; this near to one of them, the certified functions decide.
 _IN_DOUBT = 1e-13
 
 _Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
 
 
 def quantiles(spec: Spec, q: object, *, upper: bool) -> Any:
@@ -114,10 +119,10 @@ def _packed(values: list[float | int]) -> NDArray[Any]:
 
 
 def _looked_up(spec: Spec, q: NDArray[Any], *, upper: bool) -> list[int | None]:
-    """Return the quantiles of distinct q that a table of tails gives beyond doubt."""
+    """Return the quantiles of distinct q that tails in floats give beyond doubt."""
     found: list[int | None] = [None] * q.size
     law = canonical(spec)
-    if q.dtype != np.float64 or q.size < _MANY or not supported(law):
+    if q.dtype != np.float64 or q.size < _MANY:
         return found
     # P(X <= k) >= q: for q > 1/2 the first tail of X at most 1 - q, for q < 1/2 the last tail of
     # -X at least q. As for isf, 1 - q is a float for q >= 1/2.
@@ -132,18 +137,53 @@ def _looked_up(spec: Spec, q: NDArray[Any], *, upper: bool) -> list[int | None]:
     return found
 
 
-def _first_tails_below(spec: Spec, p: _Floats) -> Iterator[int | None]:
-    """Yield for each p the smallest m with P(X >= m) <= p; None where that is in doubt."""
+def _first_tails_below(spec: Spec, p: _Floats) -> list[int | None]:
+    """Return for each p the smallest m with P(X >= m) <= p; None where that is in doubt."""
     if not p.size:
-        return
+        return []
     first = -(-spec.mu.numerator // spec.mu.denominator)
     last = max(first, tail_guess(spec, Fraction(float(p.min()))))
-    table = tail_table(spec, first, last, most=1000 * p.size)
-    if table is None:
-        yield from [None] * p.size
-        return
-    above = table.size - np.searchsorted(table[::-1], p, side="right")  # how many are above p
-    for k, wanted in zip(above.tolist(), p.tolist(), strict=True):
-        near = table[max(0, k - 1) : k + 1]
-        sure = k < table.size and bool((np.abs(near - wanted) > _IN_DOUBT * wanted).all())
-        yield first + k if sure else None
+    table = _table(spec, first, last, p.size)
+    if table is not None:
+        places = table.size - np.searchsorted(table[::-1], p, side="right")  # how many are above p
+        at, within = np.minimum(places, table.size - 1), places < table.size
+        before = np.where(places > 0, table[np.maximum(places - 1, 0)], np.inf)
+        return _sure(first + at, before, np.where(within, table[at], np.nan), p)
+    if p.size < MANY_TAILS or not supported(spec):
+        return [None] * p.size
+    ms = _bisected(spec, p, first, min(last, last_term(spec)) + 1)
+    before = np.where(ms > first, _tails(spec, np.maximum(ms - 1, first)), np.inf)
+    return _sure(ms, before, _tails(spec, ms), p)
+
+
+def _table(spec: Spec, first: int, last: int, wanted: int) -> _Floats | None:
+    """Return P(X >= m) for m = first, ..., last + 1; None if not worth it for so many wanted."""
+    if supported(spec):
+        return tail_table(spec, first, last, most=1000 * wanted)
+    most = min(_CERTIFIED_EACH * wanted, _MOST_CERTIFIED)
+    if last - first > most or max(abs(first), abs(last)) > _EXACT_FLOATS:
+        return None
+    tails: _Floats = evaluate(SF, spec, np.arange(first - 1, last + 1), bounds=False)
+    return tails
+
+
+def _tails(spec: Spec, ms: _Integers) -> _Floats:
+    """Return P(X >= m); NaN where it was not found."""
+    tails, found = upper_tails(spec, ms)
+    return np.where(found, tails, np.nan)
+
+
+def _bisected(spec: Spec, p: _Floats, first: int, last: int) -> _Integers:
+    """Return about the smallest m from first to last with P(X >= m) <= p; `last` if none."""
+    low, high = np.full(p.size, first - 1), np.full(p.size, last)
+    while (high - low > 1).any():
+        middle = np.maximum((low + high) // 2, first)
+        above = _tails(spec, middle) > p
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return high
+
+
+def _sure(ms: _Integers, before: _Floats, tails: _Floats, p: _Floats) -> list[int | None]:
+    """Return m where P(X >= m) is certainly at most p and P(X >= m - 1) certainly is not."""
+    below, above = tails < p * (1 - _IN_DOUBT), before > p * (1 + _IN_DOUBT)
+    return [m if sure else None for m, sure in zip(ms.tolist(), below & above, strict=True)]

@@ -26,7 +26,14 @@ from ._probability import Tail, float_value, kept_normaliser, logpmf, probabilit
 from ._spec import Kind, Spec
 from ._vector_tails import gaussian_tail_ratios
 
-__all__ = ["supported", "tail_table", "vector_values"]
+__all__ = [
+    "MANY_TAILS",
+    "last_term",
+    "supported",
+    "tail_table",
+    "upper_tails",
+    "vector_values",
+]
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -40,7 +47,7 @@ _FURTHEST = 2**53
 #: Tails are summed term by term over at most so many integers, and so many for each one asked for.
 _MOST_TERMS, _TERMS_EACH = 2**21, 256
 #: Beyond that, a Gaussian's are interpolated: so many tails are worth the time.
-_MANY_TAILS = 256
+MANY_TAILS = 256
 #: Both where exp(-E) is at least exp(-600): no term is near the smallest floats.
 _LAST_EXPONENT = 600
 
@@ -229,7 +236,7 @@ def _tails(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
     for side, law, complement in ((right, spec, not above), (~right, mirrored(spec), above)):
         places = np.flatnonzero(side & usable)
         ms = ks[places] + 1 if law is spec else -ks[places]
-        tails, found = _upper_tails(law, ms)
+        tails, found = upper_tails(law, ms)
         found &= tails <= 0.5
         tails = np.where(found, tails, 0.5)
         if name in ("cdf", "sf"):
@@ -240,24 +247,24 @@ def _tails(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
     return values, good
 
 
-def _upper_tails(spec: Spec, ms: _Integers) -> tuple[_Floats, _Bools]:
+def upper_tails(spec: Spec, ms: _Integers) -> tuple[_Floats, _Bools]:
     """Return P(X >= m) for m >= mu, and where it was found."""
     values, found = np.empty(ms.size), np.zeros(ms.size, np.bool_)
-    within = np.flatnonzero(ms <= _last_term(spec))
+    within = np.flatnonzero(ms <= last_term(spec))
     if not within.size:
         return values, found
     first, last = int(ms[within].min()), int(ms[within].max())
     table = tail_table(spec, first, last, most=_TERMS_EACH * within.size)
     if table is not None:
         values[within], found[within] = table[ms[within] - first], True
-    elif spec.kind is Kind.DISCRETE_LAPLACE or (within.size >= _MANY_TAILS and spec.parameter >= 1):
+    elif spec.kind is Kind.DISCRETE_LAPLACE or (within.size >= MANY_TAILS and spec.parameter >= 1):
         terms, good = _pmf(spec, ms[within])
         values[within], found[within] = terms * _tails_by_terms(spec, ms[within]), good
     return values, found
 
 
 def _tails_by_terms(spec: Spec, ms: _Integers) -> _Floats | float:
-    """Return P(X >= m)/P(X = m), for integers m >= mu up to `_last_term`."""
+    """Return P(X >= m)/P(X = m), for integers m >= mu up to `last_term`."""
     if spec.kind is Kind.DISCRETE_LAPLACE:  # whatever m is
         return float_value(lambda bits: tail_ratio(spec, _first_at_or_above(spec.mu), bits))
     m0 = nearest_integer(spec.mu)
@@ -286,7 +293,7 @@ def tail_table(spec: Spec, first: int, last: int, *, most: int) -> _Floats | Non
     error of at most 22 * 2**-53 more than that of the terms.
     """
     n = last - first + 1
-    if n > min(_MOST_TERMS, most) or last > _last_term(spec):
+    if n > min(_MOST_TERMS, most) or last > last_term(spec):
         return None
     terms, good = _pmf(spec, np.arange(first, last + 1))
     if not good.all():
@@ -304,7 +311,7 @@ def _first_at_or_above(mu: Fraction) -> int:
     return -(-mu.numerator // mu.denominator)
 
 
-def _last_term(spec: Spec) -> int:
+def last_term(spec: Spec) -> int:
     """Return an integer, at least mu - 1, up to which E is at most _LAST_EXPONENT."""
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
         reach = math.isqrt(int(2 * _LAST_EXPONENT * spec.parameter))

@@ -59,10 +59,13 @@ def main() -> int:
     reasons = explained(ROOT / "tests" / "unreached.txt")
     used: set[tuple[str, str]] = set()
     n_unexplained = 0
+    never_entered = []
     for name in sorted({name for name, _ in runs}):
         text = (ROOT / name).read_text().splitlines()
         lines = sorted(n for file, n in runs if file == name)
         missed = [n for n in lines if runs[name, n] == 0]
+        if missed == lines:
+            never_entered.append(name)
         print(f"{name}: {100 * (1 - len(missed) / len(lines)):.1f} % of {len(lines)} lines")
         for n in missed:
             key = (name, text[n - 1].strip())
@@ -72,6 +75,8 @@ def main() -> int:
             print(f"  {n:4}{' ' if key in reasons else '!'} {text[n - 1]}")
     share = 100 * sum(count > 0 for count in runs.values()) / len(runs)
     print(f"C core: {share:.2f} % of {len(runs)} lines, {n_unexplained} not explained")
+    if never_entered:
+        print(f"never entered: {', '.join(never_entered)}: a processor that has what they need?")
     idle = reasons - used
     for name, line in sorted(idle):
         print(f"tests/unreached.txt explains what is reached: {name}: {line}")

@@ -182,6 +182,21 @@ def test_long_vectors_of_wide_laws_reach_below_the_smallest_floats(
     assert_within_bounds(values[some], *function(ks[some], bounds=True))
 
 
+@pytest.mark.parametrize("law", [G(400, "1/3"), G("1/50", "-2/5"), L(3, "1/2"), L("1/30")], ids=str)
+@pytest.mark.parametrize("name", ["cdf", "sf"])
+def test_arrays_reach_from_the_middle_to_where_tails_are_no_floats(law: Any, name: str) -> None:
+    """On both sides: at the smallest floats, and where 0 and 1 are told without any sum."""
+    function = getattr(law, name)
+    ends = [int(law.ppf("1e-260")), int(law.ppf("1e-290")), int(law.ppf("1e-340"))]
+    ks = np.unique([*ends, *(end + i for end in ends for i in range(-6, 7)), *range(-9, 10)])
+    ks = np.unique(np.concatenate([ks, -ks]))
+    assert_within_bounds(function(ks), *function(ks, bounds=True))
+    further = np.array([2 * ends[2], 10**6, -(10**17)] * 6)
+    right = 1.0 if name == "cdf" else 0.0
+    expected = np.where(further > 0, right, 1 - right)
+    np.testing.assert_array_equal(function(further), expected)
+
+
 NARROW = ("1/100", "1/150", "1/200", "1/300", "1/5000", "1e-9")
 WIDE = ("1e100", "1e102", "1e205", "1e250", "8e270")
 MUS = ("0", "1/3", "1/2", "-7/1000", "499999/1000000", "0.5000000000000000000001")

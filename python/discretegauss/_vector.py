@@ -50,6 +50,8 @@ _MOST_TERMS, _TERMS_EACH = 2**21, 256
 MANY_TAILS = 256
 #: Both where exp(-E) is at least exp(-600): no term is near the smallest floats.
 _LAST_EXPONENT = 600
+#: A tail below exp(-760) is 0 or the smallest float.
+_NOTHING = 760
 
 
 def vector_values(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
@@ -240,11 +242,24 @@ def _tails(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
         found &= tails <= 0.5
         tails = np.where(found, tails, 0.5)
         if name in ("cdf", "sf"):
+            beyond = ~found & _beyond(law, ms, _LAST_EXPONENT if complement else _NOTHING)
+            found |= beyond
+            tails = np.where(beyond, 0.0, tails)
             tails = 1.0 - tails if complement else tails
         else:
             tails = np.log1p(-tails) if complement else np.log(tails)
         values[places], good[places] = tails, found
     return values, good
+
+
+def _beyond(spec: Spec, ms: _Integers, exponent: int) -> _Bools:
+    """Return where P(X >= m) is certainly below exp(-exponent), for m >= mu.
+
+    P(X >= m)/P(X = m) falls as m grows (the weights are log-concave), and m0 is not above m: so
+    P(X >= m) <= P(X >= m0) P(X = m)/P(X = m0) <= exp(-E).
+    """
+    high, _, good = _exponents(spec, _constants(spec), ms)
+    return good & (high > exponent + 1)
 
 
 def upper_tails(spec: Spec, ms: _Integers) -> tuple[_Floats, _Bools]:

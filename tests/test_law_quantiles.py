@@ -15,6 +15,7 @@ import pytest
 from law_sums import GG, LAWS, G, L, weights
 from mpmath import mp, mpf
 
+from discretegauss import _quantile_arrays
 from discretegauss._quantile_arrays import _first_tails_below
 from discretegauss._spec import Kind, Spec
 from discretegauss._vector import tail_table, upper_tails
@@ -74,6 +75,27 @@ def test_quantiles_of_arrays_of_wide_laws_are_those_of_numbers(law: Any) -> None
             np.testing.assert_equal(values[i], function(q.tolist()[i]))
         for one_of_many, one_of_few in zip(values, few, strict=False):
             np.testing.assert_equal(one_of_many, one_of_few)
+
+
+@pytest.mark.parametrize("law", [G(400), G(10**14), L(10**8, "1/3"), GG(12, "5/2")], ids=str)
+def test_quantiles_of_many_numbers_are_told_by_floats(
+    law: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is decided by certified functions, a millisecond or more each, are the close cases."""
+    decided: list[Fraction] = []
+
+    def note(_spec: Spec, level: Fraction) -> int:
+        decided.append(level)
+        return 0
+
+    monkeypatch.setattr(_quantile_arrays, "lower_quantile", note)
+    q = np.random.default_rng(3).random(1000)
+    law.ppf(q)
+    law.isf(q)
+    assert len(decided) <= 3
+    # one at a time they all are
+    assert law.ppf(0.3) == 0
+    assert decided[-1] == Fraction(0.3)
 
 
 def test_quantiles_that_are_searched_for_are_certain_or_unknown() -> None:

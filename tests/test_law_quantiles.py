@@ -16,7 +16,7 @@ from law_sums import GG, LAWS, G, L, weights
 from mpmath import mp, mpf
 
 from discretegauss import _quantile_arrays
-from discretegauss._quantile_arrays import _first_tails_below
+from discretegauss._quantile_arrays import _first_tails_below, _sure
 from discretegauss._spec import Kind, Spec
 from discretegauss._vector import tail_table, upper_tails
 from discretegauss.errors import ParameterTypeError, ParameterValueError
@@ -45,7 +45,7 @@ def test_quantiles_invert_the_cdf(law: Any) -> None:
 def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
     rng = np.random.default_rng(7)
     q = np.concatenate(
-        [rng.random(60), 10.0 ** -rng.uniform(0, 300, 30), [0.5, 0, 1, math.nan, -1]]
+        [rng.random(60), 10.0 ** -rng.uniform(0, 300, 30), [0.5, 0, 1, math.nan, -1, 1e-315]]
     )
     for function in (law.ppf, law.isf):
         values = function(q)
@@ -75,6 +75,19 @@ def test_quantiles_of_arrays_of_wide_laws_are_those_of_numbers(law: Any) -> None
             np.testing.assert_equal(values[i], function(q.tolist()[i]))
         for one_of_many, one_of_few in zip(values, few, strict=False):
             np.testing.assert_equal(one_of_many, one_of_few)
+
+
+def test_at_the_smallest_floats_neighbours_of_a_tail_are_not_taken_for_it() -> None:
+    """A true tail between n and n + 1 units may have come as either."""
+    unit, m = 5e-324, np.array([7])
+    for n in (0, 1, 2, 9, 2**40, 2**51):
+        below, above = n * unit, (n + 1) * unit
+        for tail in (below, above):
+            for p in {below, above} - {0.0}:
+                at_most_p = _sure(m, np.array([np.inf]), np.array([tail]), np.array([p]))
+                assert at_most_p == ([7] if tail < p else [None])
+                beyond_p = _sure(m, np.array([tail]), np.array([0.0]), np.array([p]))
+                assert beyond_p == ([7] if tail > p else [None])
 
 
 @pytest.mark.parametrize("law", [G(400), G(10**14), L(10**8, "1/3"), GG(12, "5/2")], ids=str)

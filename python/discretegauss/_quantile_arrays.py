@@ -184,6 +184,10 @@ def _bisected(spec: Spec, p: _Floats, first: int, last: int) -> _Integers:
 
 
 def _sure(ms: _Integers, before: _Floats, tails: _Floats, p: _Floats) -> list[int | None]:
-    """Return m where P(X >= m) is certainly at most p and P(X >= m - 1) certainly is not."""
+    """Return m where P(X >= m) is certainly at most p and P(X >= m - 1) certainly is not.
+
+    Near the smallest floats, where the margin is lost in rounding, tails are one of the two floats
+    around the true value: to be below p, or above, they must be so themselves.
+    """
     below, above = tails < p * (1 - _IN_DOUBT), before > p * (1 + _IN_DOUBT)
     return [m if sure else None for m, sure in zip(ms.tolist(), below & above, strict=True)]

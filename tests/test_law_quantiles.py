@@ -188,6 +188,7 @@ def test_quantiles_of_arrays_of_any_numbers() -> None:
     got = law.ppf(mixed)
     assert got.tolist()[:2] == [law.ppf("1/3"), 0]
     assert np.isnan(got).tolist() == [False, False, True, False, True, True, True]
+    np.testing.assert_array_equal(law.ppf(mixed * 3), np.tile(got, 3))  # many
     assert law.isf([0.25, 0.5, 0.75]).tolist() == [law.isf(q) for q in (0.25, 0.5, 0.75)]
     for wrong in ([None, 0.5], [1j, 2], [[0.5, "a"]], [b"1"], np.array(["a", "b"])):
         for function in (law.ppf, law.isf):

@@ -41,7 +41,11 @@ def test_quantiles_invert_the_cdf(law: Any) -> None:
 # --- quantiles
 
 
-@pytest.mark.parametrize("law", [G(400, "1/3"), L(7, "1/2"), GG(12, "5/2"), G("1/9")], ids=str)
+@pytest.mark.parametrize(
+    "law",
+    [G(400, "1/3"), L(7, "1/2"), GG(12, "5/2"), G("1/9"), G("1/4", "1/3"), L("1/3", "-2/5")],
+    ids=str,
+)
 def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
     rng = np.random.default_rng(7)
     q = np.concatenate(

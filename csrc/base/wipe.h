@@ -14,7 +14,7 @@ void dg_wipe_mpz(mpz_t z);
 /* How deep traces of a draw may lie below the function that wipes. In words, and in GMP and MPFR on
  * short operands, draws use less than 2 KiB (-fstack-usage: the deepest chain, fill -> gaussian ->
  * laplace -> exp -> bernoulli -> refill, adds up to less than 1 KiB), a kernel of ChaCha20 as much,
- * a look-up of cells by AVX-512 with what calls it 2 KiB.
+ * a look-up of cells by AVX-512 with what calls it 2 KiB (by AVX2, compiled with -Og, 5.2 KiB).
  * A signal in their middle has the system store every register below that: 3.5 KiB with AVX-512.
  * Long operands: law->stack_bytes. */
 enum { DG_STACK_BYTES = 8192 };

@@ -190,21 +190,38 @@ INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *
     found->n_special = n_special;
 }
 
+/* find_codes for tables with up to so many mixed rows. Functions of their own: compilers that optimise
+ * little keep the temporaries of all that is inlined in one frame, which must be no larger than what is
+ * wiped (base/wipe.h). */
+#define DEFINE_FIND_CODES(size)                                                                    \
+    DG_TARGET_AVX2 static __attribute__((noinline)) void find_codes_##size(                        \
+        dg_found *found, const dg_planes *planes, const dg_rows *rows)                             \
+    {                                                                                              \
+        find_codes(found, planes, rows, size);                                                     \
+    }
+DEFINE_FIND_CODES(16)
+DEFINE_FIND_CODES(48)
+DEFINE_FIND_CODES(96)
+DEFINE_FIND_CODES(112)
+DEFINE_FIND_CODES(128)
+DEFINE_FIND_CODES(256)
+_Static_assert(DG_ROWS == 256, "the last one takes all");
+
 /** find_codes, by how many rows are mixed. */
 INLINE void find_codes_of(dg_found *found, const dg_planes *planes, const dg_rows *rows)
 {
     if (rows->n_mixed <= 16) {
-        find_codes(found, planes, rows, 16);
+        find_codes_16(found, planes, rows);
     } else if (rows->n_mixed <= 48) {
-        find_codes(found, planes, rows, 48);
+        find_codes_48(found, planes, rows);
     } else if (rows->n_mixed <= 96) {
-        find_codes(found, planes, rows, 96);
+        find_codes_96(found, planes, rows);
     } else if (rows->n_mixed <= 112) {
-        find_codes(found, planes, rows, 112);
+        find_codes_112(found, planes, rows);
     } else if (rows->n_mixed <= 128) {
-        find_codes(found, planes, rows, 128);
+        find_codes_128(found, planes, rows);
     } else {
-        find_codes(found, planes, rows, DG_ROWS);
+        find_codes_256(found, planes, rows);
     }
 }
 

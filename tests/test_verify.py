@@ -17,6 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import pytest
 from broken_tables import (
     ARC_CORRUPTIONS,
@@ -265,6 +266,47 @@ def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: Spec, n: int)
                     proven += 1
     assert wrong > n / 2
     assert proven > n / 2
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Spec(GAUSSIAN, Q(100), Q(1, 3)),
+        Spec(LAPLACE, Q(10), Q(-2, 5)),
+        Spec(GENERALIZED, Q(12), Q(1, 3), Q(5, 2)),
+        Spec(GENERALIZED, Q(30), Q(0), Q(11, 10)),
+        Spec(GENERALIZED, Q(20), Q(1, 2), Q(17)),
+    ],
+    ids=described,
+)
+def test_the_second_derivative_of_a_weight_is_enclosed(spec: Spec) -> None:
+    """At single distances it is the derivative; over a range it holds those of all distances."""
+    gaussian = spec.kind == GAUSSIAN
+    with precision(200), mpmath.workdps(40):
+        weight = Weight(spec, 3)
+        f, scale, beta = (
+            mpmath.mpf(x.numerator) / x.denominator
+            for x in (weight.f, spec.parameter, Q(2) if gaussian else spec.beta)
+        )
+        scale = mpmath.sqrt(2 * scale) if gaussian else scale
+
+        def g(y: Any) -> Any:
+            return mpmath.exp((abs(f) / scale) ** beta - ((y - f) / scale) ** beta)
+
+        unit = 2 ** (48 - 3)  # of a distance, in integers
+        for near in (1, 2, 5, 9, 17, 25):
+            for far in (near, near + 1, near + 8):
+                ends = [weight.distance(y) for y in (near, far)]
+                found = weight.second(*ends, *map(weight.weight, ends)) * unit**2
+                lower, upper = (
+                    mpmath.mpf(end.str(50, radius=False)) for end in (found.lower(), found.upper())
+                )
+                for y in (near, (near + far) / mpmath.mpf(2), far):
+                    true = mpmath.diff(g, y, 2)
+                    slack = mpmath.mpf(10) ** -30
+                    assert lower - slack <= true <= upper + slack
+                    if near == far:
+                        assert upper - lower < slack
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,11 @@ target_link_libraries(dg_flags INTERFACE dg_hardening)
 target_compile_options(dg_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes
   -Wmissing-prototypes -Wvla -Wfloat-equal)
+if(NOT DG_USER_FLAGS MATCHES "-O")
+  # Without any optimisation vector code keeps every step in memory: its frames would be larger than
+  # the stack that discretegauss.h asks for and that base/wipe.h wipes.
+  target_compile_options(dg_flags INTERFACE $<$<CONFIG:Debug>:-Og>)
+endif()
 if(DG_WERROR)
   target_compile_options(dg_flags INTERFACE -Werror)
 endif()

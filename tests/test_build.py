@@ -208,24 +208,39 @@ def test_the_extension_needs_no_float(elf: Elf) -> None:
 # --- what the compiler is told ---------------------------------------------------------------
 
 
-def last_flags(cflags: str, build: Path) -> dict[str, str]:
-    """The flag of each family that counts, the last, in the commands that compile the core."""
-    options = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DPython_EXECUTABLE={sys.executable}"]
+def commands(cflags: str, build: Path, *options: str) -> list[list[str]]:
+    """The commands that compile the core, in words."""
+    options += ("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DPython_EXECUTABLE={sys.executable}")
     subprocess.run(
-        ["cmake", "-S", str(CSRC.parent), "-B", str(build), *options],
+        ["cmake", "-S", CSRC.parent, "-B", build, *options],
         env=os.environ | {"CFLAGS": cflags},
         check=True,
         capture_output=True,
     )
-    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    assert len(commands) > 20
+    found = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    assert len(found) > 20
+    return [entry["command"].split() for entry in found]
+
+
+def last_flags(cflags: str, build: Path) -> dict[str, str]:
+    """The flag of each family that counts, the last, in the commands that compile the core."""
     families = ("_FORTIFY_SOURCE", "-fstack-protector", "stack-clash-protection")
     found = [
-        {name: flag for name in families for flag in entry["command"].split() if name in flag}
-        for entry in commands
+        {name: flag for name in families for flag in command if name in flag}
+        for command in commands(cflags, build)
     ]
     assert all(one == found[0] for one in found)
     return found[0]
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
+@pytest.mark.parametrize(("cflags", "level"), [("", "-Og"), ("-O1", "-O1")])
+def test_a_build_for_debugging_is_optimised_a_little(
+    cflags: str, level: str, tmp_path: Path
+) -> None:
+    """Else vector code needs more stack than is asked for, and than is wiped."""
+    for command in commands(cflags, tmp_path, "-DCMAKE_BUILD_TYPE=Debug"):
+        assert [word for word in command if word.startswith("-O")] == [level]
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")

@@ -8,11 +8,11 @@
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
-/* The rounds are written in assembly: compilers, short of registers, wait for words that they kept in
- * memory. Here a round of one state, which is four chains of 14 steps, leaves the processor time for a
- * round of the other: they take turns. Words 0 to 3 of both states stay in registers 0 to 7; the others
- * are in registers 8 to 13 for a quarter round and in memory from one to the next; 14 and 15 are for
- * work. */
+/* A round of a state is four chains of 14 steps, too few to keep the vector units of a processor busy. So
+ * two states take turns, and one computes while the other waits. Words 0 to 3 of both stay in registers 0
+ * to 7; the others are in registers 8 to 13 for a quarter round and in memory from one to the next; 14 and
+ * 15 are for work. In assembly, as compilers are 3 to 60 % slower at it, and spill words to places where
+ * nothing overwrites them: the key's, too. */
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
 /* clang-format off */

@@ -210,7 +210,7 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     twenty_rounds(x, y, has_second, meanwhile, share);
     finish(out, n, x, state, &first);
     if (has_second) {
-        finish(out + 64 * 8, n - 8, y, state, &second);
+        finish(out + (size_t)64 * 8, n - 8, y, state, &second);
     }
 }
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from law_sums import GG, G, L
 
+from discretegauss import _pointwise
+
 
 def test_extreme_arguments_have_scipys_meaning() -> None:
     law = G(4)
@@ -195,6 +197,25 @@ def test_arrays_reach_from_the_middle_to_where_tails_are_no_floats(law: Any, nam
     right = 1.0 if name == "cdf" else 0.0
     expected = np.where(further > 0, right, 1 - right)
     np.testing.assert_array_equal(function(further), expected)
+
+
+@pytest.mark.parametrize("law", [G(400, "1/3"), L(7, "1/2"), G(10**13), L(10**9)], ids=str)
+@pytest.mark.parametrize("name", ["pmf", "cdf", "sf"])
+def test_arrays_are_told_by_floats(law: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Certified functions, a thousand times slower, are asked about the smallest floats alone."""
+    certified: list[int] = []
+
+    def note(_function: object, _spec: object, ks: list[int], *, bounds: bool) -> Any:
+        assert not bounds
+        certified.extend(ks)
+        return [(0.5, 0.5)] * len(ks)
+
+    monkeypatch.setattr(_pointwise, "_at_integers", note)
+    ks = np.arange(-20_000, 20_000) * max(1, int(law.std()) // 300)
+    getattr(law, name)(ks)
+    assert len(certified) < ks.size // 20
+    getattr(law, name)(ks[:3])  # few are not worth it
+    assert certified[-3:] == ks[:3].tolist()
 
 
 NARROW = ("1/100", "1/150", "1/200", "1/300", "1/5000", "1e-9")

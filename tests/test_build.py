@@ -261,9 +261,6 @@ def test_hardening_that_the_user_names_is_left_alone(flag: str, tmp_path: Path) 
     assert last_flags(flag, tmp_path / "theirs") == ours | {name: flag}
 
 
-# --- what is packed --------------------------------------------------------------------------
-
-
 #: Of functions whose frames hold what they wipe by name, or that see no random bits (rows.c). Those
 #: of csrc/api, which hold a call's bits, wipe them by name, too.
 WIPED_BY_NAME = {"dg_table_fill_dtype", "dg_table_fill_bytes", "dg_rows_build"}
@@ -292,6 +289,9 @@ def test_frames_are_no_larger_than_what_is_wiped_below(tmp_path: Path) -> None:
     assert set(sizes) > WIPED_BY_NAME
     large = {name for name, size in sizes.items() if size > MOST_FRAME}
     assert large <= WIPED_BY_NAME
+
+
+# --- what is packed --------------------------------------------------------------------------
 
 
 def packed(tree: Path, to: Path) -> set[str]:

@@ -273,7 +273,7 @@ def _laplace(spec: Spec, bits: int) -> _Moments:
     """
     s, mu = spec.parameter, spec.mu
     at = arithmetic(bits + 24)
-    a = -(-mu.numerator // mu.denominator) - mu  # from mu up to the next integer
+    a = math.ceil(mu) - mu  # from mu up to the next integer
     sides = (a, 1 - a)
     nearer = min(sides)
     u = at.div(at.rational(1), at.expm1(at.rational(1 / s)))
@@ -346,7 +346,7 @@ def _generalized(spec: Spec, bits: int) -> _Moments:
     mu = spec.mu
     at = arithmetic(bits + 20)
     m0 = nearest_integer(mu)
-    up = -(-mu.numerator // mu.denominator)
+    up = math.ceil(mu)
     weights = [weight_ratio(spec, x, m0, bits + 10) for x in (up, up - 1)]
     distances = (up - mu, mu - up + 1)
 

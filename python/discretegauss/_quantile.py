@@ -73,7 +73,7 @@ def _first_tail_below(spec: Spec, p: Fraction) -> int:
     first integer at or above mu: the law is symmetric about mu, and more than half of it is not
     below c - 1 < mu.
     """
-    low = -(-spec.mu.numerator // spec.mu.denominator) - 1
+    low = math.ceil(spec.mu) - 1
     high: int | None = None
     size_bits = max(0, gmpy2.get_exp(kept_normaliser(spec, _FEW_BITS)[1].upper))
     flat = spec.kind is Kind.GENERALIZED_GAUSSIAN and spec.beta * p > _FLAT

@@ -141,14 +141,13 @@ def _first_tails_below(spec: Spec, p: _Floats) -> list[int | None]:
     """Return for each p the smallest m with P(X >= m) <= p; None where that is in doubt."""
     if not p.size:
         return []
-    first = -(-spec.mu.numerator // spec.mu.denominator)
+    first = math.ceil(spec.mu)
     last = max(first, tail_guess(spec, Fraction(float(p.min()))))
     table = _table(spec, first, last, p.size)
     if table is not None:
-        places = table.size - np.searchsorted(table[::-1], p, side="right")  # how many are above p
-        at, within = np.minimum(places, table.size - 1), places < table.size
-        before = np.where(places > 0, table[np.maximum(places - 1, 0)], np.inf)
-        return _sure(first + at, before, np.where(within, table[at], np.nan), p)
+        above = table.size - np.searchsorted(table[::-1], p, side="right")  # how many are above p
+        bounded = np.concatenate([[np.inf], table, [np.nan]])
+        return _sure(first + above, bounded[above], bounded[above + 1], p)
     if p.size < MANY_TAILS or not supported(spec):
         return [None] * p.size
     ms = _bisected(spec, p, first, min(last, last_term(spec)) + 1)

@@ -231,7 +231,7 @@ def _tails(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
     log(1 - T) twice that.
     """
     above = name in ("sf", "logsf")
-    c = _first_at_or_above(spec.mu)
+    c = math.ceil(spec.mu)
     values, good = np.empty(ks.size), np.zeros(ks.size, np.bool_)
     usable = _usable(ks)
     right = ks >= (c - 1 if above else c)
@@ -242,9 +242,10 @@ def _tails(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
         found &= tails <= 0.5
         tails = np.where(found, tails, 0.5)
         if name in ("cdf", "sf"):
-            beyond = ~found & _beyond(law, ms, _LAST_EXPONENT if complement else _NOTHING)
-            found |= beyond
-            tails = np.where(beyond, 0.0, tails)
+            missing = np.flatnonzero(~found)
+            exponent = _LAST_EXPONENT if complement else _NOTHING
+            beyond = missing[_beyond(law, ms[missing], exponent)]
+            tails[beyond], found[beyond] = 0.0, True
             tails = 1.0 - tails if complement else tails
         else:
             tails = np.log1p(-tails) if complement else np.log(tails)
@@ -281,7 +282,7 @@ def upper_tails(spec: Spec, ms: _Integers) -> tuple[_Floats, _Bools]:
 def _tails_by_terms(spec: Spec, ms: _Integers) -> _Floats | float:
     """Return P(X >= m)/P(X = m), for integers m >= mu up to `last_term`."""
     if spec.kind is Kind.DISCRETE_LAPLACE:  # whatever m is
-        return float_value(lambda bits: tail_ratio(spec, _first_at_or_above(spec.mu), bits))
+        return float_value(lambda bits: tail_ratio(spec, math.ceil(spec.mu), bits))
     m0 = nearest_integer(spec.mu)
     distances = (ms - m0).astype(np.float64) + float(m0 - spec.mu)
     return gaussian_tail_ratios(spec.parameter, np.maximum(distances, 0.0))
@@ -320,10 +321,6 @@ def tail_table(spec: Spec, first: int, last: int, *, most: int) -> _Floats | Non
         sums[:-step] += sums[step:]
         step *= 2
     return sums
-
-
-def _first_at_or_above(mu: Fraction) -> int:
-    return -(-mu.numerator // mu.denominator)
 
 
 def last_term(spec: Spec) -> int:

@@ -60,9 +60,8 @@ static level_arc parabola(dg_chord *c, dg_builder *build)
     if (!dg_chord_measure(c, 0, build)) {
         return no_level_arc();
     }
-    level_arc arc = {.error = dg_chord_spread(c, build)};
+    level_arc arc = {.error = dg_chord_spread(c)};
     arc.chord_error = arc.error + dg_chord_bulge_size(c, build);
-    mpz_ptr scratch = build->e.integer;
     mpfr_ptr slope = c->first[0], bent = c->first[1];
     mpfr_sub(slope, c->near.v, c->far.v, MPFR_RNDN);
     mpfr_div(slope, slope, c->width, MPFR_RNDN);
@@ -75,15 +74,15 @@ static level_arc parabola(dg_chord *c, dg_builder *build)
         mpfr_cmp_ui_2exp(c->far.at, 1, 62) >= 0) {
         return no_level_arc();
     }
-    arc.near = mpfr_sgn(c->near.at) <= 0 ? 0 : dg_get_word(c->near.at, 0, false, scratch);
-    arc.far = dg_get_word(c->far.at, 0, false, scratch);
-    arc.slope = dg_get_word(slope, DG_FINE_BITS + SLOPE_BITS, false, scratch);
+    arc.near = mpfr_sgn(c->near.at) <= 0 ? 0 : dg_get_word(c->near.at, 0, false);
+    arc.far = dg_get_word(c->far.at, 0, false);
+    arc.slope = dg_get_word(slope, DG_FINE_BITS + SLOPE_BITS, false);
     if (mpfr_cmpabs(bent, slope) >= 0) { /* of no use on all of a block */
         arc.error = arc.chord_error;
         return arc;
     }
     mpfr_abs(slope, bent, MPFR_RNDN);
-    arc.bend = (int64_t)dg_get_word(slope, DG_FINE_BITS + SLOPE_BITS, false, scratch);
+    arc.bend = (int64_t)dg_get_word(slope, DG_FINE_BITS + SLOPE_BITS, false);
     arc.bend = mpfr_sgn(bent) < 0 ? -arc.bend : arc.bend;
     return arc;
 }
@@ -105,7 +104,7 @@ static level_arc level_zero_arc(dg_chord *c, dg_builder *build)
     }
     dg_end_at_level(&c->near, 1, c, build);
     level_arc arc = parabola(c, build);
-    arc.base = (int64_t)dg_get_word(c->far.v, DG_FINE_BITS, false, build->e.integer);
+    arc.base = (int64_t)dg_get_word(c->far.v, DG_FINE_BITS, false);
     return arc;
 }
 
@@ -232,7 +231,7 @@ static void set_block_arc(block_arc *out, int32_t block, dg_chord *c, dg_builder
     /* with f > 0, y = 0 is on the other side of the centre than the rest of its block */
     if (!(block == 0 && mpz_sgn(build->table->law->n) > 0) && dg_chord_measure(c, 0, build)) {
         out->bulge = dg_chord_bulge(c, build);
-        out->fine_error = dg_chord_spread(c, build) + height;
+        out->fine_error = dg_chord_spread(c) + height;
     }
 }
 
@@ -269,21 +268,21 @@ static dg_arc tail_integer_arc(unsigned tail_level, dg_builder *build)
     const long bits = DG_HEIGHT_BITS + (long)tail_level;
     dg_weight_lower(e);
     mpfr_mul_ui(e->lower, e->lower, build->table->height, MPFR_RNDD);
-    const int64_t lowest = (int64_t)dg_get_word(e->lower, bits, false, e->integer);
+    const int64_t lowest = (int64_t)dg_get_word(e->lower, bits, false);
     dg_weight_upper(e);
     mpfr_mul_ui(e->upper, e->upper, build->table->height, MPFR_RNDU);
     int64_t highest = INT64_C(1) << DG_HEIGHT_BITS;
     if (mpfr_cmp_ui_2exp(e->upper, 1, -(mpfr_exp_t)tail_level) < 0) {
-        highest = (int64_t)dg_get_word(e->upper, bits, true, e->integer);
+        highest = (int64_t)dg_get_word(e->upper, bits, true);
     }
     return constant_arc(lowest, highest);
 }
 
 /** 2^i H g at the end of a part of a tail, in units of 2^-16, rounded down. */
-static int64_t tail_height(const dg_end *at, unsigned tail_level, dg_builder *build)
+static int64_t tail_height(const dg_end *at, unsigned tail_level)
 {
     const long bits = DG_HEIGHT_BITS + (long)tail_level;
-    return (int64_t)dg_get_word(at->v, bits, false, build->e.integer);
+    return (int64_t)dg_get_word(at->v, bits, false);
 }
 
 /** The arcs of one tail, each from the first integer of its part to that of the next. */
@@ -311,9 +310,8 @@ static void tail_arcs(dg_arc *arcs, bool left, dg_chord *c, dg_builder *build)
             arcs[i] = dg_unknown_arc();
             continue;
         }
-        arcs[i] =
-            arc_between(tail_height(&c->near, level, build), tail_height(&c->far, level, build),
-                        dg_chord_bulge(c, build), dg_chord_spread(c, build));
+        arcs[i] = arc_between(tail_height(&c->near, level), tail_height(&c->far, level),
+                              dg_chord_bulge(c, build), dg_chord_spread(c));
     }
     mpz_clear(part_d);
 }

@@ -18,7 +18,7 @@ void dg_chord_open(dg_chord *c, dg_builder *build)
                 c->second[1], c->unit, c->log_height, c->beta, c->beta_less_one, (mpfr_ptr)0);
     mpfr_set_ui_2exp(c->unit, 1, DG_DISTANCE_BITS - (mpfr_exp_t)table->block_bits, MPFR_RNDN);
     mpfr_div_z(c->unit, c->unit, law->d, MPFR_RNDN);
-    dg_log_integer(c->log_height, table->height, build->e.integer);
+    dg_log_integer(c->log_height, table->height);
     const bool squared = law->kind == DG_DISCRETE_GAUSSIAN; /* law->beta is 1 there */
     if (squared) {
         mpfr_set_ui(c->beta, 2, MPFR_RNDN);
@@ -92,25 +92,23 @@ bool dg_chord_measure(dg_chord *c, unsigned tail_level, const dg_builder *build)
            mpfr_cmp_ui(c->spread, 1) < 0;
 }
 
-int64_t dg_chord_spread(const dg_chord *c, dg_builder *build)
+int64_t dg_chord_spread(const dg_chord *c)
 {
-    return mpfr_sgn(c->spread) <= 0
-               ? 0
-               : (int64_t)dg_get_word(c->spread, DG_FINE_BITS, true, build->e.integer);
+    return mpfr_sgn(c->spread) <= 0 ? 0 : (int64_t)dg_get_word(c->spread, DG_FINE_BITS, true);
 }
 
 int64_t dg_chord_bulge_size(const dg_chord *c, dg_builder *build)
 {
     mpfr_ptr size = build->e.work;
     mpfr_abs(size, c->bulge, MPFR_RNDN);
-    return (int64_t)dg_get_word(size, DG_FINE_BITS, true, build->e.integer);
+    return (int64_t)dg_get_word(size, DG_FINE_BITS, true);
 }
 
 int64_t dg_chord_bulge(const dg_chord *c, dg_builder *build)
 {
     mpfr_ptr size = build->e.work;
     mpfr_abs(size, c->bulge, MPFR_RNDN);
-    const int64_t twice = (int64_t)dg_get_word(size, DG_HEIGHT_BITS + 1, false, build->e.integer);
+    const int64_t twice = (int64_t)dg_get_word(size, DG_HEIGHT_BITS + 1, false);
     const int64_t nearest = (twice + 1) >> 1;
     return mpfr_sgn(c->bulge) < 0 ? -nearest : nearest;
 }
@@ -136,7 +134,7 @@ void dg_end_at_level(dg_end *to, uint32_t m, const dg_chord *c, dg_builder *buil
 {
     dg_enclosure *e = &build->e;
     mpfr_set_ui(to->v, m, MPFR_RNDN);
-    dg_log_integer(to->phi, m, e->integer);
+    dg_log_integer(to->phi, m);
     mpfr_sub(to->phi, c->log_height, to->phi, MPFR_RNDN);
     dg_enclose_level(e, to->phi);
     mpfr_set(to->phi, e->lower, MPFR_RNDN);

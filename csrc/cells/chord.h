@@ -51,7 +51,7 @@ void dg_end_at_level(dg_end *to, uint32_t m, const dg_chord *c, dg_builder *buil
 bool dg_chord_measure(dg_chord *c, unsigned tail_level, const dg_builder *build);
 
 /** spread as a fine height, rounded up. */
-int64_t dg_chord_spread(const dg_chord *c, dg_builder *build);
+int64_t dg_chord_spread(const dg_chord *c);
 
 /** The size of bulge as a fine height, rounded up. */
 int64_t dg_chord_bulge_size(const dg_chord *c, dg_builder *build);

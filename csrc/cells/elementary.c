@@ -30,34 +30,49 @@ static dg_u128 mul_high(dg_u128 a, dg_u128 b)
     return (dg_u128)a1 * b1 + (middle >> 64) + (other >> 64);
 }
 
+/** floor(a b / 2^64). */
+static uint64_t mul_high_64(uint64_t a, uint64_t b)
+{
+    return (uint64_t)((dg_u128)a * b >> 64);
+}
+
+/** 1/n! - t/(n + 1)! + ... - t^(12 - n)/12!, n = 8, as 2^79 times that: the series' far terms, which
+ *  are so small that a word of 64 bits has them closely enough. t is t_high 2^-64, or less than 2^-64
+ *  above it. Requires: t < 2^-8.
+ *
+ *  Error: a step rounds a coefficient, a product, and t, each by less than 1 unit, and the next one
+ *  multiplies that by t: less than 4 units of 2^-79. */
+static uint64_t exp_far_terms(uint64_t t_high)
+{
+    static const uint64_t inverse_factorial[] = {
+        (uint64_t)(ONE / 40320 >> 48),     (uint64_t)(ONE / 362880 >> 48),
+        (uint64_t)(ONE / 3628800 >> 48),   (uint64_t)(ONE / 39916800 >> 48),
+        (uint64_t)(ONE / 479001600 >> 48),
+    };
+    uint64_t v = inverse_factorial[4];
+    for (int n = 3; n >= 0; n--) {
+        v = inverse_factorial[n] - mul_high_64(v, t_high);
+    }
+    return v;
+}
+
 /** exp(-r 2^-128) 2^127: the Taylor series at t = r/256, then the power 256 by squaring.
  *
  *  Error, in units of 2^-127. The series: t < 2^-8, so the terms from t^13/13! on are below 2^-136;
- *  a coefficient is rounded down by less than 1 (the first two not at all), a product too, and the
- *  next step multiplies both by t: together less than 1.02. Squaring, v <= 1: the error e becomes at
+ *  the far ones, from t^8/8! on, are off by less than 4 * 2^48 * t^8 < 2^-14; a coefficient is
+ *  rounded down by less than 1 (the first two not at all), a product too, and the next step
+ *  multiplies both by t: together less than 1.02. Squaring, v <= 1: the error e becomes at
  *  most 2 e, plus 2 for the rounding: after eight, 256 * 1.02 + 2 * 255 = 772. That t is rounded
  *  down, by less than 2^-128, changes the result by less than 256 * 2^-128, 128 units. Less than 900
  *  in all; none at r = 0. */
 static dg_u128 exp_fraction(dg_u128 r)
 {
     static const dg_u128 inverse_factorial[] = {
-        ONE,
-        ONE,
-        ONE / 2,
-        ONE / 6,
-        ONE / 24,
-        ONE / 120,
-        ONE / 720,
-        ONE / 5040,
-        ONE / 40320,
-        ONE / 362880,
-        ONE / 3628800,
-        ONE / 39916800,
-        ONE / 479001600,
+        ONE, ONE, ONE / 2, ONE / 6, ONE / 24, ONE / 120, ONE / 720, ONE / 5040,
     };
     const dg_u128 t = r >> 8;
-    dg_u128 v = inverse_factorial[12];
-    for (int n = 11; n >= 0; n--) {
+    dg_u128 v = (dg_u128)exp_far_terms((uint64_t)(t >> 64)) << 48;
+    for (int n = 7; n >= 0; n--) {
         v = inverse_factorial[n] - mul_high(v, t);
     }
     for (int i = 0; i < 8; i++) {
@@ -89,29 +104,67 @@ static dg_i128 product(dg_i128 a, dg_i128 b)
     return (a < 0) != (b < 0) ? -(dg_i128)size : (dg_i128)size;
 }
 
-/** log(mantissa 2^-127) 2^127, to within 2^11 units. Requires: mantissa >= 2^127.
+/** exp(-r 2^-64) 2^63, to within 2^26 units, as exp_fraction has it: the terms from t^5/5! on are
+ *  below 2^-46, 2^17 units, of which the squarings make 2^25; roundings are less than 2^10. */
+static uint64_t exp_fraction_64(uint64_t r)
+{
+    const uint64_t t = r >> 8, one = UINT64_C(1) << 63;
+    uint64_t v = one / 6 - mul_high_64(one / 24, t);
+    v = one / 2 - mul_high_64(v, t);
+    v = one - mul_high_64(v, t);
+    v = one - mul_high_64(v, t);
+    for (int i = 0; i < 8; i++) {
+        v = mul_high_64(v, v) << 1;
+    }
+    return v;
+}
+
+/** a b 2^-62, rounded down. Requires: |a|, |b| <= 2^62. */
+static int64_t product_64(int64_t a, int64_t b)
+{
+    return (int64_t)((dg_i128)a * b >> 62);
+}
+
+/** log(mantissa 2^-63) 2^63, to within 2^-27 of it. Requires: mantissa >= 2^63.
  *
  *  Whatever y is, log x = y + log(x exp(-y)) = y + log(1 + d), d = x exp(-y) - 1.
  *
- *  The first y is f log 2 + 0.03, f = x - 1: log(1 + f) - f log 2 is between 0 and 0.0597, so y is
- *  within 0.0301 of log x, and |d| < 0.031. The series of log(1 + d) up to d^4 leaves less than
- *  |d|^5/(5 (1 - |d|)): 2^-27 after the first step, and 2^-137 after the second. The error of the
- *  second is that of exp_fraction, less than 900 units, times x < 2, and of the product, 1 unit of
- *  2^-126, times 1/(1 + d); the series' own roundings are less than 10 units: less than 2^11 in all.
- *  y < log 2 + 0.04 < 1, so 2 y is below 2^128. */
+ *  Here y is f log 2 + 0.03, f = x - 1: log(1 + f) - f log 2 is between 0 and 0.0597, so y is within
+ *  0.0301 of log x, and |d| < 0.031. The series of log(1 + d) up to d^4 leaves less than
+ *  |d|^5/(5 (1 - |d|)) < 6 10^-9, and exp_fraction_64, times x < 2, 2^-36: 2^-27 is 7.4 10^-9. */
+static int64_t log_mantissa_64(uint64_t mantissa)
+{
+    const int64_t one = INT64_C(1) << 62;
+    const int64_t y =
+        (int64_t)mul_high_64(mantissa - (UINT64_C(1) << 63), (uint64_t)(LN2 >> 64)) + one / 50 * 3;
+    const int64_t d = (int64_t)mul_high_64(mantissa, exp_fraction_64((uint64_t)y << 1)) - one;
+    int64_t series = one / 3 - product_64(d, one / 4);
+    series = one / 2 - product_64(d, series);
+    series = one - product_64(d, series);
+    return y + 2 * product_64(d, series);
+}
+
+/** log(mantissa 2^-127) 2^127, to within 2^11 units; exactly 0 for 1. Requires: mantissa >= 2^127.
+ *
+ *  log x = y + log(1 + d), d = x exp(-y) - 1, as in log_mantissa_64, whose result is this y: so
+ *  |d| < 2^-26, and the series up to d^4 leaves less than 2^-132. The error is that of exp_fraction,
+ *  less than 900 units, times x < 2, and of the product, 1 unit of 2^-126, times 1/(1 + d); the
+ *  series' own roundings are less than 10 units, what it leaves is less than 1: less than 2^11 in all.
+ *  0 <= y < log 2 + 2^-27 < 1, so 2 y is below 2^128. */
 static dg_u128 log_mantissa(dg_u128 mantissa)
 {
     const dg_i128 one = (dg_i128)1 << (WORD_BITS - 1);
-    dg_i128 y = (dg_i128)(mul_high(mantissa - ONE, LN2) + ONE / 100 * 3);
-    for (int step = 0; step < 2; step++) {
-        const dg_i128 d = (dg_i128)mul_high(mantissa, exp_fraction((dg_u128)y << 1)) - one;
-        dg_i128 series = one / 3 - product(d, one / 4);
-        series = one / 2 - product(d, series);
-        series = one - product(d, series);
-        y += 2 * product(d, series);
-        y = y < 0 ? 0 : y; /* log x >= 0: not farther from it */
+    if (mantissa == ONE) {
+        return 0;
     }
-    return (dg_u128)y;
+    const int64_t first = log_mantissa_64((uint64_t)(mantissa >> 64));
+    const dg_i128 y = (dg_i128)(first < 0 ? 0 : first) << 64; /* log x >= 0: not farther from it */
+    const dg_i128 d = (dg_i128)mul_high(mantissa, exp_fraction((dg_u128)y << 1)) - one;
+    dg_i128 series = one / 3 - product(d, one / 4);
+    series = one / 2 - product(d, series);
+    series = one - product(d, series);
+    const dg_i128 log_x = y + 2 * product(d, series);
+    return log_x < 0 ? 0 : (dg_u128)log_x;
 }
 
 /** log(n) 2^120, to within 2^5 units. Requires: n >= 1.
@@ -206,25 +259,40 @@ static scaled power(scaled x, scaled t_lower, scaled t_upper, bool up)
     return exp_bound(positive ? z : -z, up);
 }
 
-/** x as it is. Its limbs are read where they lie: what MPFR gives an integer of its own, it may move,
- *  and the old one would stay behind unwiped. Requires: x > 0, a number of DG_WORDS_PRECISION bits. */
+/* LIMBS: of a number of DG_WORDS_PRECISION bits. Numbers are read and written limb by limb: what MPFR
+ * gives an integer of its own, it may move, and the old one would stay behind unwiped. */
+enum { LIMBS = DG_WORDS_PRECISION / GMP_NUMB_BITS };
+
+/** x as it is. Requires: x > 0, a number of DG_WORDS_PRECISION bits. */
 static scaled get_scaled(const mpfr_t x)
 {
     DG_REQUIRES(mpfr_get_prec(x) == DG_WORDS_PRECISION);
-    uint64_t words[2] = {0, 0};
-    mpz_t limbs;
-    (void)mpz_roinit_n(limbs, mpfr_custom_get_significand(x), DG_WORDS_PRECISION / GMP_NUMB_BITS);
-    mpz_export(words, NULL, -1, sizeof words[0], 0, 0, limbs);
-    return (scaled){(dg_u128)words[1] << 64 | words[0],
-                    (long)mpfr_get_exp(x) - DG_WORDS_PRECISION + WORD_BITS};
+    const mp_limb_t *limbs = mpfr_custom_get_significand(x);
+    dg_u128 mantissa = 0;
+    for (int i = LIMBS - 1; i >= 0; i--) {
+        mantissa = mantissa << GMP_NUMB_BITS | limbs[i];
+    }
+    return (scaled){mantissa, (long)mpfr_get_exp(x) - DG_WORDS_PRECISION + WORD_BITS};
 }
 
 /** out = value 2^-bits, exactly. */
-static void set_word(mpfr_t out, dg_u128 value, long bits, mpz_t scratch)
+static void set_word(mpfr_t out, dg_u128 value, long bits)
 {
-    const uint64_t words[2] = {(uint64_t)value, (uint64_t)(value >> 64)};
-    mpz_import(scratch, 2, -1, sizeof words[0], 0, 0, words);
-    mpfr_set_z_2exp(out, scratch, -bits, MPFR_RNDN);
+    if (value == 0) {
+        mpfr_set_zero(out, 1);
+        return;
+    }
+    const uint64_t high = (uint64_t)(value >> 64);
+    const int zeros = high != 0 ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)value);
+    const dg_u128 mantissa = value << zeros;
+    mp_limb_t limbs[LIMBS];
+    for (int i = 0; i < LIMBS; i++) {
+        limbs[i] = (mp_limb_t)(mantissa >> (i * GMP_NUMB_BITS));
+    }
+    mpfr_t exact;
+    mpfr_custom_init_set(exact, MPFR_REGULAR_KIND, DG_WORDS_PRECISION - zeros - bits,
+                         DG_WORDS_PRECISION, limbs);
+    mpfr_set(out, exact, MPFR_RNDN);
 }
 
 /** 2^bits x, rounded. Requires: 0 <= 2^bits x < 2^128. */
@@ -242,7 +310,7 @@ static dg_u128 get_word(const mpfr_t x, long bits, bool up)
     return (as_is.mantissa >> drop) + (up && inexact);
 }
 
-void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up, mpz_t scratch)
+void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up)
 {
     if (mpfr_zero_p(x)) {
         mpfr_set_ui(out, 1, MPFR_RNDN);
@@ -255,17 +323,16 @@ void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up, mpz_t scratch)
     } else {
         value = value > EXP_ERROR ? value - EXP_ERROR : 0;
     }
-    set_word(out, value, WORD_BITS, scratch);
+    set_word(out, value, WORD_BITS);
 }
 
-void dg_log_integer(mpfr_t out, uint32_t n, mpz_t scratch)
+void dg_log_integer(mpfr_t out, uint32_t n)
 {
     DG_REQUIRES(n >= 1);
-    set_word(out, log_integer(n), EXPONENT_BITS, scratch);
+    set_word(out, log_integer(n), EXPONENT_BITS);
 }
 
-void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_upper, bool up,
-              mpz_t scratch)
+void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_upper, bool up)
 {
     const scaled base = get_scaled(x);
     const scaled lower = get_scaled(t_lower), upper = get_scaled(t_upper);
@@ -274,13 +341,12 @@ void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_u
     if (result.exponent == POWER_LIMIT) {
         mpfr_set_inf(out, 1);
     } else {
-        set_word(out, result.mantissa, WORD_BITS - result.exponent, scratch);
+        set_word(out, result.mantissa, WORD_BITS - result.exponent);
     }
 }
 
-uint64_t dg_get_word(const mpfr_t x, long bits, bool up, mpz_t scratch)
+uint64_t dg_get_word(const mpfr_t x, long bits, bool up)
 {
-    (void)scratch;
     return (uint64_t)get_word(x, bits, up);
 }
 
@@ -291,37 +357,31 @@ static mpfr_rnd_t rounding(bool up)
     return up ? MPFR_RNDU : MPFR_RNDD;
 }
 
-void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up, mpz_t scratch)
+void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up)
 {
-    (void)scratch;
     mpfr_neg(out, x, MPFR_RNDN);
     mpfr_exp(out, out, rounding(up));
 }
 
-void dg_log_integer(mpfr_t out, uint32_t n, mpz_t scratch)
+void dg_log_integer(mpfr_t out, uint32_t n)
 {
-    (void)scratch;
     mpfr_set_ui(out, n, MPFR_RNDN);
     mpfr_log(out, out, MPFR_RNDN);
 }
 
 /* x^t increases with t where x >= 1, and decreases where x <= 1. */
-void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_upper, bool up,
-              mpz_t scratch)
+void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_upper, bool up)
 {
     const bool t_up = up == (mpfr_cmp_ui(x, 1) >= 0);
-    (void)scratch;
     mpfr_pow(out, x, t_up ? t_upper : t_lower, rounding(up));
 }
 
-uint64_t dg_get_word(const mpfr_t x, long bits, bool up, mpz_t scratch)
+uint64_t dg_get_word(const mpfr_t x, long bits, bool up)
 {
     mpfr_t scaled;
-    uint64_t word = 0;
     mpfr_init2(scaled, DG_WORDS_PRECISION);
     mpfr_mul_2si(scaled, x, bits, MPFR_RNDN); /* exact */
-    mpfr_get_z(scratch, scaled, rounding(up));
-    mpz_export(&word, NULL, -1, sizeof word, 0, 0, scratch);
+    const uint64_t word = mpfr_get_uj(scaled, rounding(up));
     mpfr_clear(scaled);
     return word;
 }

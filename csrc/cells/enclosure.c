@@ -44,7 +44,7 @@ void dg_enclosure_close(dg_enclosure *e)
 static void power(mpfr_t out, const mpfr_t base, bool up, dg_enclosure *e)
 {
     if (e->in_words && !mpfr_zero_p(base)) {
-        dg_power(out, base, e->beta_lower, e->beta_upper, up, e->integer);
+        dg_power(out, base, e->beta_lower, e->beta_upper, up);
         return;
     }
     const bool beta_up = up == (mpfr_cmp_ui(base, 1) >= 0);
@@ -186,7 +186,7 @@ void dg_enclose_weight(dg_enclosure *e, const mpz_t y, const dg_law *law)
     for (int up = 0; up < 2; up++) {
         mpfr_ptr bound = up ? e->upper : e->lower;
         if (e->in_words) {
-            dg_exp_negative(bound, bound, up, e->integer);
+            dg_exp_negative(bound, bound, up);
             continue;
         }
         mpfr_neg(bound, bound, MPFR_RNDN);
@@ -197,13 +197,13 @@ void dg_enclose_weight(dg_enclosure *e, const mpz_t y, const dg_law *law)
 void dg_weight_lower(dg_enclosure *e)
 {
     dg_exponent_upper(e);
-    dg_exp_negative(e->lower, e->upper, false, e->integer);
+    dg_exp_negative(e->lower, e->upper, false);
 }
 
 void dg_weight_upper(dg_enclosure *e)
 {
     dg_exponent_lower(e);
-    dg_exp_negative(e->upper, e->lower, true, e->integer);
+    dg_exp_negative(e->upper, e->lower, true);
 }
 
 /* phi(r) = log_ratio + phi(|f|), and r by phi's inverse. */
@@ -216,7 +216,7 @@ void dg_enclose_level(dg_enclosure *e, const mpfr_t log_ratio)
         mpfr_set(e->upper, e->lower, MPFR_RNDN);
     } else {
         mpfr_ui_div(e->work, 1, e->beta_lower, MPFR_RNDN);
-        dg_power(e->upper, e->lower, e->work, e->work, false, e->integer);
+        dg_power(e->upper, e->lower, e->work, e->work, false);
     }
     mpfr_mul(e->upper, e->upper, e->radius, MPFR_RNDN);
 }

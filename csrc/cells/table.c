@@ -45,10 +45,10 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
     /* the near edge: y = 0 in block 0, the last integer on the left */
     dg_build_edge(block, is_left, build);
     dg_weight_upper(e);
-    to->largest_upper[to->n] = dg_get_word(e->upper, UNIT_BITS, true, e->integer);
+    to->largest_upper[to->n] = dg_get_word(e->upper, UNIT_BITS, true);
     dg_build_edge(block, !is_left, build);
     dg_weight_lower(e);
-    to->least_lower[to->n] = dg_get_word(e->lower, UNIT_BITS, false, e->integer);
+    to->least_lower[to->n] = dg_get_word(e->lower, UNIT_BITS, false);
     to->n++;
     return DG_OK;
 }

@@ -9,9 +9,10 @@
 #ifndef DG_CELLS_ELEMENTARY_H
 #define DG_CELLS_ELEMENTARY_H
 
-#include <mpfr.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <mpfr.h> /* after stdint.h, for uintmax_t */
 
 enum { DG_WORDS_PRECISION = 128 };
 

@@ -61,7 +61,8 @@ static dg_status session_open(session *call, const dg_law *law, const dg_source 
     return law->uses_words ? DG_OK : dg_big_open(&call->big, law);
 }
 
-static void session_close(session *call, size_t stack_bytes)
+/** Inlined, for dg_wipe_stack. */
+static inline __attribute__((always_inline)) void session_close(session *call, size_t stack_bytes)
 {
     dg_big_close(&call->big);
     dg_bits_close(&call->bits);

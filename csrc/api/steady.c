@@ -37,8 +37,8 @@ void dg_steady_describe(dg_steady_info *info, const dg_steady *steady)
     };
 }
 
-/** Wipe on the way out: the stream, the stack and the registers. */
-static void finish(const dg_steady *steady, dg_bits *bits)
+/** Wipe on the way out: the stream, the stack and the registers. Inlined, for dg_wipe_stack. */
+static inline __attribute__((always_inline)) void finish(const dg_steady *steady, dg_bits *bits)
 {
     const int kept_errno = errno;
     dg_bits_close(bits);
@@ -60,7 +60,9 @@ int64_t dg_steady_draw(const dg_steady *steady, const dg_source *source)
     if (__builtin_expect(status != DG_OK, 0)) {
         return INT64_MIN + (int64_t)status;
     }
-    return value;
+    const int64_t drawn = value;
+    *(volatile int64_t *)&value = 0; /* by no call, which might store it again */
+    return drawn;
 }
 
 dg_status dg_steady_draw_wide(uint8_t *out, size_t n_bytes, const dg_steady *steady,

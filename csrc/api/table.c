@@ -96,8 +96,10 @@ void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulg
 
 /* MPFR keeps constants and integers for each thread, and would lose them when the thread ends. */
 
-/** Wipe on the way out: the stream, the stack, the registers, and after a failure the output. */
-static dg_status finish(dg_status status, void *out, size_t n_bytes, dg_bits *bits)
+/** Wipe on the way out: the stream, the stack, the registers, and after a failure the output. Inlined,
+ *  for dg_wipe_stack. */
+static inline __attribute__((always_inline)) dg_status finish(dg_status status, void *out,
+                                                              size_t n_bytes, dg_bits *bits)
 {
     int kept_errno = errno;
     dg_bits_close(bits);

@@ -22,10 +22,12 @@ bool dg_isa_available(dg_isa isa)
         return true;
 #if DG_ISA_X86_64
     case DG_ISA_AVX2:
-        return __builtin_cpu_supports("avx2") != 0;
+        /* what compilers take for granted with AVX2 */
+        return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0;
     case DG_ISA_AVX512:
-        return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-               __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+        return dg_isa_available(DG_ISA_AVX2) && __builtin_cpu_supports("avx512f") != 0 &&
+               __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+               __builtin_cpu_supports("avx512vl") != 0;
     case DG_ISA_AVX512_VBMI2:
         return dg_isa_available(DG_ISA_AVX512) && __builtin_cpu_supports("avx512vbmi") != 0 &&
                __builtin_cpu_supports("avx512vbmi2") != 0;

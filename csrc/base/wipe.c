@@ -3,6 +3,7 @@
 
 #include "base/isa.h"
 
+#include <stdint.h>
 #include <string.h>
 
 void dg_wipe(void *memory, size_t n)
@@ -20,10 +21,8 @@ void dg_wipe_mpz(mpz_t z)
     z->_mp_size = 0;
 }
 
-__attribute__((noinline)) void dg_wipe_stack(size_t n)
+__attribute__((noinline)) void dg_wipe_below(size_t n)
 {
-    /* first: a signal that comes while the stack is wiped stores the registers below it */
-    dg_wipe_registers();
     explicit_bzero(__builtin_alloca(n), n);
 }
 
@@ -78,6 +77,28 @@ static inline void wipe_general(void)
                      : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
 }
 
+/* clang-format off */
+#ifdef __GCC_HAVE_DWARF2_CFI_ASM
+#define DG_CFA_OFFSET(change) ".cfi_adjust_cfa_offset " change "\n\t"
+#else
+#define DG_CFA_OFFSET(change)
+#endif
+#define DG_ZERO_64(a, b, c, d)                                                                     \
+    "movups %xmm0, " a "(%rsp)\n\tmovups %xmm0, " b "(%rsp)\n\t"                                   \
+    "movups %xmm0, " c "(%rsp)\n\tmovups %xmm0, " d "(%rsp)\n\t"
+
+/* In assembly alone, so that it has no frame to spare. DG_NEAREST_BYTES is 256. */
+__attribute__((naked, noinline)) void dg_wipe_nearest(void)
+{
+    __asm__("pxor %xmm0, %xmm0\n\t"
+            "subq $256, %rsp\n\t" DG_CFA_OFFSET("256")
+            DG_ZERO_64("0", "16", "32", "48") DG_ZERO_64("64", "80", "96", "112")
+            DG_ZERO_64("128", "144", "160", "176") DG_ZERO_64("192", "208", "224", "240")
+            "addq $256, %rsp\n\t" DG_CFA_OFFSET("-256")
+            "ret");
+}
+/* clang-format on */
+
 void dg_wipe_registers(void)
 {
     wipe_general();
@@ -96,6 +117,12 @@ void dg_wipe_registers(void)
 }
 
 #else
+
+__attribute__((noinline)) void dg_wipe_nearest(void)
+{
+    uint8_t nearest[DG_NEAREST_BYTES];
+    explicit_bzero(nearest, sizeof nearest);
+}
 
 /* Not inlined: the attribute acts where the function returns. */
 #if defined(__has_attribute)

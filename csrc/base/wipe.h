@@ -19,16 +19,30 @@ void dg_wipe_mpz(mpz_t z);
  * Long operands: law->stack_bytes. */
 enum { DG_STACK_BYTES = 8192 };
 
-/** Ensures: the n bytes of stack below the caller's frame are zero. Registers that the compiler
- *  spilled while it drew lie there, and GMP's copies of its operands. So are the registers, as by
- *  dg_wipe_registers.
- *  Requires: n at most some 100 KiB: so much stack is used. */
-void dg_wipe_stack(size_t n);
-
 /** Ensures: the vector registers, and the general ones that belong to no caller, are zero (on x86-64,
  *  and where the compiler can say so). Else whoever
  *  runs next may store them: the dynamic linker does, on the stack, when a function is first called,
  *  and so does the kernel under a signal handler. */
 void dg_wipe_registers(void);
+
+/* The parts of dg_wipe_stack. What dg_wipe_below has in its frame beside what it wipes are fewer than
+ * DG_NEAREST_BYTES. */
+enum { DG_NEAREST_BYTES = 256 };
+void dg_wipe_below(size_t n);
+void dg_wipe_nearest(void);
+
+/** Ensures: the n bytes of stack below the caller's frame are zero, on x86-64; elsewhere all but what
+ *  a compiler leaves unused in a frame of one variable. Registers that the compiler
+ *  spilled while it drew lie there, and GMP's copies of its operands. So are the registers, as by
+ *  dg_wipe_registers. Inlined, as is whatever calls it on the way out: in a frame of its own, words
+ *  that are nobody's would keep what the draw put there.
+ *  Requires: n at most some 100 KiB: so much stack is used. */
+static inline __attribute__((always_inline)) void dg_wipe_stack(size_t n)
+{
+    /* first: a signal that comes while the stack is wiped stores the registers below it */
+    dg_wipe_registers();
+    dg_wipe_below(n);
+    dg_wipe_nearest();
+}
 
 #endif

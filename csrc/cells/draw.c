@@ -38,12 +38,12 @@ typedef struct doubtful {
 /** What one fill works with. */
 typedef struct fill_state {
     dg_bits *bits;
-    uint32_t n_failed, n_doubtful;
-    dg_found found;
     bool first_round; /* which draws item i as its i-th; later ones draw pending[i] */
     size_t start;     /* of the batch in the round */
     size_t behind;    /* items of the fill that come after the chunk */
     size_t n_pending; /* of the next round so far, no more than start */
+    uint32_t n_failed, n_doubtful;
+    dg_found found;
     uint16_t pending[MOST_CHUNK];
     uint16_t special[DG_MOST_BATCH + DG_DECIDE_BEHIND]; /* the cells of the draws in found.at */
     /* of some of these: their ticks, then their y; what decides them, from all over the table */
@@ -340,6 +340,8 @@ static void wipe_state(fill_state *state, size_t n)
 {
     const size_t all = n < MOST_CHUNK ? n : (size_t)MOST_CHUNK;
     const size_t most = n < DG_MOST_BATCH ? n : (size_t)DG_MOST_BATCH;
+    dg_wipe(state, offsetof(fill_state, found)); /* what is counted tells something, too */
+    dg_wipe(&state->found, offsetof(dg_found, at));
     dg_wipe(state->found.at, (most + DG_FOUND_BEHIND) * sizeof *state->found.at);
     dg_wipe(state->found.position_of, most + DG_FOUND_BEHIND);
     dg_wipe(state->found.code, most + DG_FOUND_BEHIND);

@@ -11,7 +11,7 @@ enum {
     DG_FOUND_BEHIND = 64 /* entries behind the last draw's that may be written, and are not used */
 };
 
-/** What is found out about the draws of a batch. */
+/** What is found out about the draws of a batch. What is counted comes first: draw.c wipes it. */
 struct dg_found {
     size_t n_mixed;   /* draws in mixed rows: so many positions were used */
     size_t n_special; /* draws that the look-up leaves: */

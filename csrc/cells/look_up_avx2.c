@@ -298,7 +298,8 @@ INLINE __m256i shift_left(__m256i lanes, unsigned n_bits, size_t width)
     const __m128i count = _mm_cvtsi32_si128((int)n_bits);
     switch (width) {
     case 1: /* without the bits that come from the byte below */
-        return _mm256_and_si256(_mm256_sll_epi16(lanes, count), repeat((uint8_t)(0xFF << n_bits)));
+        return _mm256_and_si256(_mm256_sll_epi16(lanes, count),
+                                repeat(n_bits < 8 ? (uint8_t)(0xFF << n_bits) : 0));
     case 2:
         return _mm256_sll_epi16(lanes, count);
     case 4:

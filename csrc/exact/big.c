@@ -44,6 +44,7 @@ void dg_big_close(dg_big *big)
         dg_wipe_mpz(all[i]);
         mpz_clear(all[i]);
     }
+    dg_wipe(big, sizeof *big); /* where the blocks were: draws swap them */
     big->open = false;
 }
 

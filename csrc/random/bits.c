@@ -23,9 +23,7 @@ void dg_bits_open(dg_bits *bits, const dg_source *source)
 void dg_bits_close(dg_bits *bits)
 {
     dg_wipe(bits->buffer, bits->touched);
-    dg_wipe(bits->key, sizeof bits->key);
-    bits->position = 0;
-    bits->end = 0;
+    dg_wipe(bits, offsetof(dg_bits, buffer)); /* the key; and how much was used tells something */
 }
 
 int dg_bits_from_caller(const dg_bits *bits)

@@ -113,7 +113,7 @@ INLINE void twenty_rounds(__m256i first[16], __m256i second[16], size_t has_seco
             "dec %[double_rounds]\n\t"
             "jnz 1b\n\t"
             EACH_IN_REGISTER(STORE)
-            : [next] "+r"(meanwhile->next), [double_rounds] "+r"(double_rounds), [left] "=&r"(left)
+            : [next] "+&r"(meanwhile->next), [double_rounds] "+&r"(double_rounds), [left] "=&r"(left)
             : [first] "r"(first), [second] "r"(second), [has_second] "r"(has_second),
               [n_lines] "r"(n_lines), [line] "i"(DG_CACHE_LINE), [by16] "m"(by16), [by8] "m"(by8)
             : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",

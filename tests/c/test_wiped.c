@@ -18,7 +18,7 @@
 
 /* --- getrandom, and a caller's source: a stream that is known ---------------------------------- */
 
-enum { LONGEST_STREAM = 1 << 20, N_DRAWS = 2500, N_REFINED = 10000 };
+enum { LONGEST_STREAM = 1 << 20, LONGEST_STACK = 1 << 18, N_DRAWS = 2500, N_REFINED = 10000 };
 static uint8_t stream[LONGEST_STREAM];
 static size_t n_used;
 
@@ -216,10 +216,48 @@ static void make_call(size_t *on_stack, size_t *in_registers)
     *in_registers = n_found(bytes, n);
 }
 
+static size_t n_fixed; /* bytes at the start of the stream that are not to change */
+
+/* Volatile, so that no register of a caller's, which the call may store, tells streams apart. */
+static volatile size_t turn, n_left;
+
+/** Give the call another stream in every second turn; and the first one back. */
+static void change_stream(void)
+{
+    for (size_t i = n_fixed; i < sizeof stream; i++) {
+        stream[i] ^= turn % 2 == 1 ? 0x5A : 0;
+    }
+}
+
+/** Words of the stack that the call leaves otherwise where the stream is another, and only there: what
+ *  is made of random bits, too, not addresses of blocks, which differ from call to call. */
+static size_t n_that_depend(void)
+{
+    static uint64_t words[4][LONGEST_STACK / 8];
+    for (turn = 0; turn < 4; turn++) {
+        size_t n;
+        change_stream();
+        n_used = 0;
+        leave_behind(fill);
+        change_stream();
+        memcpy(words[turn], left_stack(&n), sizeof words[0]);
+        n_left = n;
+    }
+    size_t found = 0;
+    for (size_t i = 0; i < n_left / 8; i++) {
+        const uint64_t ours = words[0][i], others = words[1][i];
+        found += ours != others && ours == words[2][i] && others == words[3][i];
+    }
+    return found;
+}
+
 static void test_case(dg_source_kind kind)
 {
     size_t on_stack, in_registers;
     source = (dg_source){kind, kind == DG_SOURCE_CALLER ? caller : NULL, NULL};
+    const size_t n_depend = n_that_depend();
+    CHECK(n_depend == 0, "%s, source %d: %zu words that depend on random bits", now->name,
+          (int)kind, n_depend);
     make_call(&on_stack, &in_registers);
     CHECK(on_stack == 0, "%s, source %d: %zu words on the stack", now->name, (int)kind, on_stack);
     CHECK(in_registers == 0, "%s, source %d: %zu words in registers", now->name, (int)kind,
@@ -228,6 +266,8 @@ static void test_case(dg_source_kind kind)
           n_in_blocks);
     wiping = false;
     make_call(&on_stack, &in_registers);
+    CHECK(n_that_depend() > 0, "%s, source %d: blind to what depends on bits", now->name,
+          (int)kind);
     wiping = true;
     /* A caller's source may have been asked for a byte or two at a time. */
     CHECK(on_stack > 0 || kind == DG_SOURCE_CALLER || n_used < 8,
@@ -254,8 +294,9 @@ static void test_steady(void)
         }
         dg_steady_free(steady);
         dg_law_free(law);
-        memset(stream, 0xFF, 16); /* of the second one */
-        stream[8] = 0xFE;         /* on the right, where y is made of the bytes as they are */
+        n_fixed = 16; /* of the second one: */
+        memset(stream, 0xFF, n_fixed);
+        stream[8] = 0xFE; /* on the right, where y is made of the bytes as they are */
     }
     steady = NULL;
 }

@@ -294,3 +294,49 @@ def test_expect_refuses_what_has_no_meaning() -> None:
         dist.expect(loc=[1, 2])
     with pytest.raises(ParameterValueError, match="order"):
         dist.moment(101)
+
+
+# --- k - loc: by integers, whatever their types
+
+
+def test_probabilities_of_integers_beyond_64_bits_are_those_of_the_law() -> None:
+    law = G(7, 2**63)
+    dist = law.as_scipy()
+    assert dist.cdf(2**63 + 1) == law.cdf(2**63 + 1)
+    assert dist.pmf(np.array([2**63 + 1], np.uint64)).tolist() == [law.pmf(2**63 + 1)]
+    assert dist.logpmf(10**30) == law.logpmf(10**30)
+    assert dist(loc=10**30).sf(10**30 + 2**63) == law.sf(2**63)
+    assert dist.cdf([2**63, -1]).tolist() == law.cdf([2**63, -1]).tolist()
+
+
+def test_arrays_of_loc_do_not_wrap() -> None:
+    """Nor are they rounded, and fractions among them are as in scipy."""
+    law = G(7)
+    dist = law.as_scipy()
+    assert dist.cdf(np.uint8(3), loc=np.array([5], np.uint8)).tolist() == [law.cdf(-2)]
+    most = np.array([2**64 - 1, 2**63], np.uint64)
+    assert dist.cdf(most, loc=np.array([2**62, 2**63 - 1])).tolist() == [1, law.cdf(1)]
+    assert dist.cdf(most[:1], loc=most).tolist() == law.cdf([0, 2**63 - 1]).tolist()
+    assert dist.pmf([[2**70], [2**70 + 1]], loc=[2**70, 2**70 + 1]).tolist() == [
+        law.pmf([0, -1]).tolist(),
+        law.pmf([1, 0]).tolist(),
+    ]
+    assert dist.pmf([3.5, 2**70, np.nan], loc=[0.5, 2**70, 1]).tolist()[:2] == [
+        law.pmf(3),
+        law.pmf(0),
+    ]
+    assert np.isnan(dist.pmf([1, 2], loc=[np.nan, 2**70])[0])
+    assert dist.pmf(2, loc=0.5) == 0
+    assert dist.pmf([], loc=[]).shape == (0,)
+
+
+def test_what_scipys_functions_return_has_scipys_types() -> None:
+    dist = G(7).as_scipy()
+    for loc in (0, 1, 0.5, 2**70):
+        assert type(dist.cdf(3, loc=loc)) is np.float64
+        assert dist.cdf([[3, 4]], loc=loc).shape == (1, 2)
+    for no_number in (None, "one", 1j):
+        with pytest.raises((ParameterTypeError, ParameterValueError)):
+            dist.cdf(no_number)
+        with pytest.raises((ParameterTypeError, ParameterValueError)):
+            dist.cdf(1, loc=no_number)

@@ -20,6 +20,7 @@ except ImportError as error:
     ) from error
 
 from . import _moments
+from ._given import as_array
 from ._lattice import canonical, nearest_integer
 from ._parameters import exact_rational, not_finite, shown
 from ._probability import float_value
@@ -71,6 +72,47 @@ def _moved(law: _Law, loc: object) -> _Law:
     if exact.denominator != 1:
         raise ParameterValueError(f"loc must be an integer, got {shown(exact)}")
     return replace(law, mu=law._spec.mu + exact) if exact else law
+
+
+def _small(values: NDArray[Any]) -> bool:
+    """Return whether doubles hold all values, and all differences of two such arrays."""
+    if values.dtype == object:
+        known = set(map(type, values.ravel().tolist())) <= {int, float}
+        return known and not any(abs(x) >= _EXACT_FLOATS // 2 for x in values.ravel().tolist())
+    ordinary = values.dtype.kind in "iuf" and values.dtype.itemsize <= 8
+    return ordinary and not (np.abs(values.astype(np.float64)) >= _EXACT_FLOATS // 2).any()
+
+
+def _at_locs(law: _Law, name: str, k: object, loc: object) -> Any:
+    """Return a function of the law at k - loc, loc an array or a fraction.
+
+    By integers as they are, also where their types would wrap: the law moves, a value of loc after
+    the other. By doubles, as in scipy, where these hold all, and where loc is a fraction.
+    """
+    given = [as_array(value, what) for value, what in ((k, "k"), (loc, "loc"))]
+    ks, locs = (
+        np.asarray(value) if array is None else array
+        for value, array in zip((k, loc), given, strict=True)
+    )
+    function = getattr(law, name)
+    if not ks.size or not locs.size or (_small(ks) and _small(locs)):
+        return function(ks.astype(np.float64) - locs.astype(np.float64))
+    ks, locs = np.broadcast_arrays(ks, locs)
+    places: dict[Any, list[int]] = {}
+    for place, value in enumerate(locs.ravel().tolist()):
+        places.setdefault(value, []).append(place)
+    flat, found = ks.ravel(), np.empty(ks.size)
+    for value, at in places.items():
+        try:
+            moved = _moved(law, value)
+        except ParameterValueError:  # a fraction, or not finite
+            special = not_finite(value)
+            number = float(exact_rational(value, "loc")) if special is None else special
+            with np.errstate(invalid="ignore"):
+                found[at] = function(flat[at].astype(np.float64) - number)
+        else:
+            found[at] = getattr(moved, name)(flat[at])
+    return found.reshape(ks.shape) if ks.ndim else found[0]
 
 
 def _reach(spec: Spec) -> int:
@@ -231,6 +273,16 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         dist, loc = self._at(loc)
         return function(dist, value, loc)
 
+    def _of_law(self, name: str, k: Any, loc: Any) -> Any:
+        """Return the law's own function at k - loc, past scipy, which would round or wrap that."""
+        try:
+            law = _moved(self.law, loc)
+        except (ParameterTypeError, ParameterValueError):  # a fraction, or an array
+            values = _at_locs(self.law, name, k, loc)
+        else:
+            values = getattr(law, name)(k)
+        return values if isinstance(values, np.ndarray) else np.float64(values)
+
     def freeze(self, loc: Any = 0) -> Any:
         """Return the distribution with loc, frozen."""
         dist, loc = self._at(loc)
@@ -238,27 +290,27 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
 
     def pmf(self, k: Any, loc: Any = 0) -> Any:
         """Return Pr[X = k]."""
-        return self._called(rv_discrete.pmf, k, loc)
+        return self._of_law("pmf", k, loc)
 
     def logpmf(self, k: Any, loc: Any = 0) -> Any:
         """Return log Pr[X = k]."""
-        return self._called(rv_discrete.logpmf, k, loc)
+        return self._of_law("logpmf", k, loc)
 
     def cdf(self, k: Any, loc: Any = 0) -> Any:
         """Return Pr[X <= k]."""
-        return self._called(rv_discrete.cdf, k, loc)
+        return self._of_law("cdf", k, loc)
 
     def logcdf(self, k: Any, loc: Any = 0) -> Any:
         """Return log Pr[X <= k]."""
-        return self._called(rv_discrete.logcdf, k, loc)
+        return self._of_law("logcdf", k, loc)
 
     def sf(self, k: Any, loc: Any = 0) -> Any:
         """Return Pr[X > k]."""
-        return self._called(rv_discrete.sf, k, loc)
+        return self._of_law("sf", k, loc)
 
     def logsf(self, k: Any, loc: Any = 0) -> Any:
         """Return log Pr[X > k]."""
-        return self._called(rv_discrete.logsf, k, loc)
+        return self._of_law("logsf", k, loc)
 
     def ppf(self, q: Any, loc: Any = 0) -> Any:
         """Return the least k with Pr[X <= k] >= q."""

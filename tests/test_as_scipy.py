@@ -235,7 +235,6 @@ GG_THIRD = GG(6, "3/2", "1/3")
         (GG(6000, "3/2"), lambda _: 1, 1),
         (GG(30, 1025), np.square, GG(30, 1025).var()),
     ],
-    ids=str,
 )
 def test_expect_sums_over_the_whole_law(law: Any, func: Any, value: float) -> None:
     """Where scipy's own sum ends after 1000 terms, or at the first few that are small."""
@@ -340,3 +339,13 @@ def test_what_scipys_functions_return_has_scipys_types() -> None:
             dist.cdf(no_number)
         with pytest.raises((ParameterTypeError, ParameterValueError)):
             dist.cdf(1, loc=no_number)
+
+
+def test_interval_of_nan_is_refused_by_a_law_and_nan_in_scipy() -> None:
+    law = G(4)
+    with pytest.raises(ParameterValueError, match="confidence"):
+        law.interval(np.nan)
+    assert np.isnan(law.as_scipy().interval(np.nan)).all()
+    for interval in (law.interval, law.as_scipy().interval):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            interval(2)

@@ -250,7 +250,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         """Return E(X**n), of which scipy has those up to 4 from _stats."""
         if n > _MOST_ORDER:
             raise ParameterValueError(f"order must be at most {_MOST_ORDER}, got {shown(n)}")
-        unit = abs(self.law._spec.mu).__ceil__() + _reach(canonical(self.law._spec)) + 1
+        unit = math.ceil(abs(self.law._spec.mu)) + _reach(canonical(self.law._spec)) + 1
         scaled = float(self.expect(lambda k: (k / unit) ** n))  # k**n itself may overflow
         try:
             return float(Fraction(scaled) * unit ** int(n))

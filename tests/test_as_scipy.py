@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from law_sums import GG, G, L
 
-from discretegauss.errors import ParameterTypeError, ParameterValueError
+from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -215,3 +215,137 @@ def test_size_is_that_of_sample(size: Any) -> None:
     for draw in (G(4).sample, G(4).as_scipy().rvs, G(4).as_scipy()(3).rvs):
         with pytest.raises((ParameterTypeError, ParameterValueError, OverflowError), match="size"):
             draw(size=size)
+
+
+# --- sums: expect and the higher moments
+
+GG_THIRD = GG(6, "3/2", "1/3")
+
+
+@pytest.mark.parametrize(
+    ("law", "func", "value"),
+    [
+        (G(10**4), np.square, 10**4),
+        (G(10**6, "1/3"), lambda _: 1, 1),
+        (G(7, -(10**15)), None, -(10**15)),
+        (L("1/3", 2**40), lambda k: k == 2**40, L("1/3").pmf(0)),
+        (L(50), lambda k: k > 2000, L(50).sf(2000)),
+        (G(4), lambda k: k > 20, G(4).sf(20)),
+        (GG_THIRD, np.square, GG_THIRD.var() + GG_THIRD.mean() ** 2),
+        (GG(6000, "3/2"), lambda _: 1, 1),
+        (GG(30, 1025), np.square, GG(30, 1025).var()),
+    ],
+)
+def test_expect_sums_over_the_whole_law(law: Any, func: Any, value: float) -> None:
+    """Where scipy's own sum ends after 1000 terms, or at the first few that are small."""
+    assert law.as_scipy().expect(func) == pytest.approx(value, rel=1e-11)
+
+
+def test_expect_takes_scipys_bounds_and_loc() -> None:
+    law = G(10**24)
+    dist = law.as_scipy()
+    assert dist.expect(lambda _: 1, lb=0, ub=99) == pytest.approx(100 * law.pmf(0), rel=1e-12)
+    given = G(4).as_scipy()
+    within = given.pmf([2, 3, 4, 5])
+    assert given.expect(loc=7, lb=8.5, ub=12, conditional=True) == pytest.approx(
+        np.sum(within * [9, 10, 11, 12]) / np.sum(within), rel=1e-13
+    )
+    assert given(loc=7).expect(ub=np.inf, lb=-np.inf) == pytest.approx(7, rel=1e-14)
+    assert given.expect(loc=0.5) == pytest.approx(0.5, rel=1e-13)
+    assert given.expect(lb=5, ub=4) == 0
+
+
+def test_moments_of_higher_orders_are_those_of_the_whole_law() -> None:
+    """Those of the Gaussian are of the continuous one, but for 1e-80 and less."""
+    assert G(10**6).as_scipy().moment(6) == pytest.approx(15 * 1e18, rel=1e-12)
+    assert G(10**4).as_scipy().moment(8) == pytest.approx(105 * 1e16, rel=1e-12)
+    double_factorial = float(np.prod(np.arange(1.0, 100, 2)))
+    assert G(10**4).as_scipy().moment(100) == pytest.approx(double_factorial * 1e200, rel=1e-11)
+    assert G(4).as_scipy()(loc=3).moment(5) == pytest.approx(3**5 + 10 * 27 * 4 + 5 * 3 * 48)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: G(10**24).as_scipy().expect(lambda _: 1),
+        lambda: G(10**24).as_scipy().moment(6),
+        lambda: G(7, 10**16).as_scipy().expect(lambda _: 1),
+        lambda: GG(10**5, 1025).as_scipy().expect(lambda _: 1),
+        lambda: G(10**6).as_scipy().moment(100),
+    ],
+)
+def test_sums_that_would_be_wrong_or_endless_are_refused(call: Any) -> None:
+    """Too many terms, integers that floats do not tell apart, a moment beyond every float."""
+    with pytest.raises(ParameterOverflowError):
+        call()
+
+
+def test_expect_refuses_what_has_no_meaning() -> None:
+    dist = G(4).as_scipy()
+    for bounds in ({"lb": 5, "ub": 4}, {"lb": 10**6}):
+        with pytest.raises(ParameterValueError, match="conditional"):
+            dist.expect(conditional=True, **bounds)
+    with pytest.raises(ParameterValueError, match="ub"):
+        dist.expect(ub=np.nan)
+    with pytest.raises(ParameterTypeError, match="args"):
+        dist.expect(args=(1,))
+    with pytest.raises(ParameterTypeError, match="loc"):
+        dist.expect(loc=[1, 2])
+    with pytest.raises(ParameterValueError, match="order"):
+        dist.moment(101)
+
+
+# --- k - loc: by integers, whatever their types
+
+
+def test_probabilities_of_integers_beyond_64_bits_are_those_of_the_law() -> None:
+    law = G(7, 2**63)
+    dist = law.as_scipy()
+    assert dist.cdf(2**63 + 1) == law.cdf(2**63 + 1)
+    assert dist.pmf(np.array([2**63 + 1], np.uint64)).tolist() == [law.pmf(2**63 + 1)]
+    assert dist.logpmf(10**30) == law.logpmf(10**30)
+    assert dist(loc=10**30).sf(10**30 + 2**63) == law.sf(2**63)
+    assert dist.cdf([2**63, -1]).tolist() == law.cdf([2**63, -1]).tolist()
+
+
+def test_arrays_of_loc_do_not_wrap() -> None:
+    """Nor are they rounded, and fractions among them are as in scipy."""
+    law = G(7)
+    dist = law.as_scipy()
+    assert dist.cdf(np.uint8(3), loc=np.array([5], np.uint8)).tolist() == [law.cdf(-2)]
+    most = np.array([2**64 - 1, 2**63], np.uint64)
+    assert dist.cdf(most, loc=np.array([2**62, 2**63 - 1])).tolist() == [1, law.cdf(1)]
+    assert dist.cdf(most[:1], loc=most).tolist() == law.cdf([0, 2**63 - 1]).tolist()
+    assert dist.pmf([[2**70], [2**70 + 1]], loc=[2**70, 2**70 + 1]).tolist() == [
+        law.pmf([0, -1]).tolist(),
+        law.pmf([1, 0]).tolist(),
+    ]
+    assert dist.pmf([3.5, 2**70, np.nan], loc=[0.5, 2**70, 1]).tolist()[:2] == [
+        law.pmf(3),
+        law.pmf(0),
+    ]
+    assert np.isnan(dist.pmf([1, 2], loc=[np.nan, 2**70])[0])
+    assert dist.pmf(2, loc=0.5) == 0
+    assert dist.pmf([], loc=[]).shape == (0,)
+
+
+def test_what_scipys_functions_return_has_scipys_types() -> None:
+    dist = G(7).as_scipy()
+    for loc in (0, 1, 0.5, 2**70):
+        assert type(dist.cdf(3, loc=loc)) is np.float64
+        assert dist.cdf([[3, 4]], loc=loc).shape == (1, 2)
+    for no_number in (None, "one", 1j):
+        with pytest.raises((ParameterTypeError, ParameterValueError)):
+            dist.cdf(no_number)
+        with pytest.raises((ParameterTypeError, ParameterValueError)):
+            dist.cdf(1, loc=no_number)
+
+
+def test_interval_of_nan_is_refused_by_a_law_and_nan_in_scipy() -> None:
+    law = G(4)
+    with pytest.raises(ParameterValueError, match="confidence"):
+        law.interval(np.nan)
+    assert np.isnan(law.as_scipy().interval(np.nan)).all()
+    for interval in (law.interval, law.as_scipy().interval):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            interval(2)

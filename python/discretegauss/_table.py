@@ -34,6 +34,7 @@ _BLANKS = (
     + "\u115f\u1160\u180e\u200b\u2060\u2800\u3164\ufeff\uffa0"  # fillers, no width
 )
 """What a cell may be padded with unseen. There is no white space of Unicode from U+3001 on."""
+_AT_ENDS = frozenset(_BLANKS + '"')
 # Possessive (*+): what is matched is never given up again, so nothing is remembered of it either,
 # and a long run of spaces is cut in one way only.
 _INTEGER_CELL = re.compile(r'[ \t]*+"?[ \t]*+([+-]?[0-9]++)[ \t]*+"?[ \t]*+')
@@ -159,6 +160,8 @@ def _ends(raw: str) -> tuple[str, str, str]:
 
     Those inside the quotes count like those outside.
     """
+    if raw and raw[0] not in _AT_ENDS and raw[-1] not in _AT_ENDS:  # nearly always, and fast
+        return "", raw, ""
     before, text, after = _cut(raw)
     if text.startswith('"'):
         inner_before, text, inner_after = _cut(text[1:-1])

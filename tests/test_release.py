@@ -261,6 +261,30 @@ def test_a_pipe_is_refused_by_the_name_it_was_given() -> None:
         os.close(writing)
 
 
+@pytest.mark.parametrize(("number", "stream"), [(1, "stdout"), (2, "stderr")])
+@pytest.mark.parametrize("how", ["its name", "a hard link", "/dev/fd"])
+def test_the_file_that_a_standard_stream_goes_to_is_refused(
+    tmp_path: Path, number: int, stream: str, how: str
+) -> None:
+    """The report would go to the file that the output takes the place of, and be lost."""
+    goes_to = tmp_path / "f"
+    goes_to.touch()
+    (tmp_path / "hard").hardlink_to(goes_to)
+    out = {"its name": goes_to, "a hard link": tmp_path / "hard", "/dev/fd": f"/dev/fd/{number}"}
+    before = os.dup(number)
+    opened = os.open(goes_to, os.O_WRONLY)
+    os.dup2(opened, number)
+    try:
+        with pytest.raises(OutputError, match=f"is what {stream} goes to; the output must be"):
+            release_table(FLIGHTS, "flights", out[how], rho=1, force=True)
+    finally:
+        os.dup2(before, number)
+        os.close(before)
+        os.close(opened)
+    assert goes_to.stat().st_nlink == 2
+    assert goes_to.read_bytes() == b""
+
+
 def test_the_current_folder_and_a_link_to_another_file_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

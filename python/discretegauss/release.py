@@ -93,7 +93,8 @@ def release_table(
     TableError
         If the file is not a table with whole numbers in that column.
     OutputError
-        If out is the table itself, exists without force, or is not a regular file.
+        If out is the table itself, exists without force, is not a regular file, or is the file
+        that stdout or stderr goes to.
     TypeError, ValueError, OverflowError
         If a parameter is wrong.
     OSError
@@ -221,9 +222,20 @@ def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:
         raise OutputError(f"{out}: is the table itself; the output must be another file")
     if not destination.is_file():
         raise OutputError(f"{out}: exists and is not a regular file")
+    for number, stream in ((1, "stdout"), (2, "stderr")):
+        if _is_open_as(number, destination):  # and what is printed there would be replaced, too
+            raise OutputError(f"{out}: is what {stream} goes to; the output must be another file")
     if not force:
         raise _exists_already(out)
     return destination
+
+
+def _is_open_as(number: int, path: Path) -> bool:
+    """Return whether the file at the path is what the process has open by that number."""
+    try:
+        return os.path.samestat(os.fstat(number), path.stat())
+    except OSError:  # nothing is open so
+        return False
 
 
 def _exists_already(out: Path) -> OutputError:

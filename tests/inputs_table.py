@@ -243,7 +243,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("release_table", "report_delta"): Other(
         lambda given: given.value is None or probability.takes(given)
     ),
-    ("release_table", "sensitivity"): Rule(lambda x: 0 < x < 10**600),  # noise of 600 digits
+    ("release_table", "sensitivity"): Rule(lambda x: 1 <= x < 10**600),  # noise of 600 digits
     ("release_table", "rows_per_person"): _whole(1, 10**1200),
 }
 

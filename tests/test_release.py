@@ -128,6 +128,7 @@ def test_an_epsilon_delta_budget_is_kept(tmp_path: Path) -> None:
         {"epsilon": 1, "delta": 0},
         {"rho": 1, "sensitivity": 0},
         {"rho": 1, "sensitivity": -1},
+        {"rho": 1, "sensitivity": 0.5},
         {"rho": 1, "rows_per_person": 0},
         {"rho": 1, "rows_per_person": 1.5},
         {"rho": 1, "report_delta": 1},
@@ -143,6 +144,18 @@ def test_a_bad_budget_is_refused_before_anything_is_drawn_or_written(
     with pytest.raises((ValueError, TypeError, OverflowError)):
         release_table(FLIGHTS, "flights", tmp_path / "o", source=source, **budget)
     assert source.used == 0
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("sensitivity", ["1/2", 0, -1, "0.999999"])
+def test_a_sensitivity_below_1_is_refused(tmp_path: Path, sensitivity: Any) -> None:
+    """A count changes by whole numbers, so no norm of changes is below 1: it is a slip."""
+    with pytest.raises(ParameterValueError) as raised:
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, sensitivity=sensitivity)
+    assert str(raised.value) == (
+        "sensitivity must be at least 1, as counts change by whole numbers, "
+        f"got {Fraction(sensitivity)!r}"
+    )
     assert not list(tmp_path.iterdir())
 
 

@@ -10,7 +10,13 @@ from ._calibration import DEFAULT_REPORT_DELTA
 from ._parameters import exact_rational, shown
 from .errors import DiscreteGaussError
 
-__all__ = ["add_budget", "budget_error", "positive_argument", "whole_argument"]
+__all__ = [
+    "add_budget",
+    "argument_from_1",
+    "budget_error",
+    "positive_argument",
+    "whole_argument",
+]
 
 
 def add_budget(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +51,11 @@ def budget_error(arguments: argparse.Namespace) -> str | None:
 def positive_argument(text: str) -> Fraction:
     """Return an exact number above 0."""
     return _checked(text, lambda value: value > 0, "must be positive")
+
+
+def argument_from_1(text: str) -> Fraction:
+    """Return an exact number, at least 1."""
+    return _checked(text, lambda value: value >= 1, "must be at least 1")
 
 
 def whole_argument(text: str) -> int:

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
-from ._cli_arguments import add_budget, budget_error, positive_argument, whole_argument
+from ._cli_arguments import add_budget, argument_from_1, budget_error, whole_argument
 from ._cli_calibrate import add_calibrate, calibrate_text
 from ._cli_figures import add_figures, figures_text
 from ._engine import build_info
@@ -241,10 +241,10 @@ def _add_release(commands: argparse._SubParsersAction[_OneLineParser]) -> None:
     person = parser.add_argument_group("what one person can change")
     person.add_argument(
         "--sensitivity",
-        type=positive_argument,
+        type=argument_from_1,
         default="1",
         metavar="S",
-        help="one count changes by at most this, a whole number unless with --rho "
+        help="one count changes by at most this, at least 1, a whole number unless with --rho "
         "(default %(default)s)",
     )
     person.add_argument(

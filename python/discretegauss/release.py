@@ -6,12 +6,13 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
 from ._calibration import Calibration, calibration
-from ._parameters import named_path, shown, whole_number
+from ._parameters import exact_rational, named_path, shown, whole_number
 from ._source import Source
 from ._table import CountTable, read_counts
 from ._wholefile import nothing, whole_file
@@ -73,7 +74,9 @@ def release_table(
     epsilon, delta : number, optional
         The (epsilon, delta) budget.
     sensitivity : number
-        The most that one person changes one count; with epsilon and delta a whole number.
+        The most that one person changes one count, at least 1; with epsilon and delta a whole
+        number. With rho it may also be the Euclidean norm of all that one person changes,
+        rounded up to a number that is not whole, and rows_per_person 1.
     rows_per_person : int
         The most rows of which one person changes the count.
     report_delta : number, optional
@@ -166,7 +169,7 @@ def plan_release(
         rho=rho,
         epsilon=epsilon,
         delta=delta,
-        sensitivity=sensitivity,
+        sensitivity=_of_counts(sensitivity),
         queries=whole_number(rows_per_person, "rows_per_person", least=1),
         report_delta=report_delta,
     )
@@ -228,6 +231,15 @@ def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:
     if not force:
         raise _exists_already(out)
     return destination
+
+
+def _of_counts(sensitivity: object) -> Fraction:
+    exact = exact_rational(sensitivity, "sensitivity")
+    if exact < 1:
+        raise ParameterValueError(
+            f"sensitivity must be at least 1, as counts change by whole numbers, got {shown(exact)}"
+        )
+    return exact
 
 
 def _is_open_as(number: int, path: Path) -> bool:

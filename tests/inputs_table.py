@@ -272,7 +272,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "table"): "a path: tests/test_release.py",
     ("release_table", "out"): "a path: tests/test_release.py",
     ("release_table", "column"): "the name of a column: tests/test_release.py",
-    ("release_table", "force"): "any truth value",
+    ("release_table", "force"): "a bool: tests/test_release.py",
     **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS)},
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
 }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,15 +15,17 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
+from discretegauss import release as release_module
 from discretegauss._calibration import calibration
 from discretegauss._report import report_text
-from discretegauss._table import TableError
 from discretegauss.errors import (
+    OutputError,
     ParameterOverflowError,
     ParameterTypeError,
     ParameterValueError,
+    TableError,
 )
-from discretegauss.release import OutputError, release_table
+from discretegauss.release import release_table
 from discretegauss.testing import TapeSource
 
 FLIGHTS = Path(__file__).parent.parent / "examples" / "flights.csv"
@@ -205,6 +209,56 @@ def test_a_name_of_a_file_that_is_none_is_refused(
     assert not list(tmp_path.iterdir())
 
 
+class _BytesPath:
+    def __fspath__(self) -> bytes:
+        return b"/path/a.csv"
+
+
+@pytest.mark.parametrize("parameter", ["table", "out"])
+@pytest.mark.parametrize(
+    "value",
+    [b"/path/a.csv", _BytesPath(), 3, None, io.StringIO("n\n1\n"), np.arange(3), ["a.csv"]],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_path_is_a_type_error_that_names_the_parameter(
+    tmp_path: Path, parameter: str, value: Any
+) -> None:
+    files = {"table": FLIGHTS, "out": tmp_path / "o"} | {parameter: value}
+    with pytest.raises(ParameterTypeError) as raised:
+        release_table(column="flights", rho=1, **files)
+    assert str(raised.value) == (
+        f"{parameter} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", [str, Path, lambda path: list(os.scandir(path.parent)).pop()])
+def test_a_path_of_any_kind_is_taken(tmp_path: Path, path: Callable[[Path], Any]) -> None:
+    write_counts(tmp_path / "t.csv", [1])
+    done = release_table(path(tmp_path / "t.csv"), "n", str(tmp_path / "o"), rho=1)
+    assert (done.table, done.out) == (tmp_path / "t.csv", tmp_path / "o")
+
+
+@pytest.mark.parametrize("force", ["no", "", 0, 1, None])
+def test_a_force_that_is_no_bool_is_a_type_error(tmp_path: Path, force: Any) -> None:
+    """Else force="no" would replace a file."""
+    (tmp_path / "o").write_text("before")
+    with pytest.raises(ParameterTypeError) as raised:
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, force=force)
+    assert str(raised.value) == f"force must be True or False, got {force!r}"
+    assert (tmp_path / "o").read_text() == "before"
+
+
+@pytest.mark.parametrize("name", ["TableError", "OutputError"])
+def test_the_errors_of_a_release_are_public(name: str) -> None:
+    """In the module of all errors, and beside the function that raises them."""
+    for module in (dg.errors, release_module):
+        assert name in module.__all__
+        assert issubclass(getattr(module, name), dg.errors.DiscreteGaussError)
+        assert issubclass(getattr(module, name), ValueError)
+    assert getattr(dg.errors, name) is getattr(release_module, name)
+
+
 def test_a_bad_table_is_refused_before_anything_is_drawn_or_written(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("n\n1\n2.5\n")
     source = tape()
@@ -283,13 +337,17 @@ def test_the_file_that_a_standard_stream_goes_to_is_refused(
     goes_to = tmp_path / "f"
     goes_to.touch()
     (tmp_path / "hard").hardlink_to(goes_to)
-    out = {"its name": goes_to, "a hard link": tmp_path / "hard", "/dev/fd": f"/dev/fd/{number}"}
+    names: dict[str, str | Path] = {
+        "its name": goes_to,
+        "a hard link": tmp_path / "hard",
+        "/dev/fd": f"/dev/fd/{number}",
+    }
     before = os.dup(number)
     opened = os.open(goes_to, os.O_WRONLY)
     os.dup2(opened, number)
     try:
         with pytest.raises(OutputError, match=f"is what {stream} goes to; the output must be"):
-            release_table(FLIGHTS, "flights", out[how], rho=1, force=True)
+            release_table(FLIGHTS, "flights", names[how], rho=1, force=True)
     finally:
         os.dup2(before, number)
         os.close(before)

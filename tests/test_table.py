@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discretegauss._table import _BLANKS, MAX_DIGITS, TableError, parse_counts, read_counts
+from discretegauss._table import _BLANKS, MAX_DIGITS, parse_counts, read_counts
+from discretegauss.errors import TableError
 
 FLIGHTS = Path(__file__).parent.parent / "examples" / "flights.csv"
 

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import DiscreteGaussError
+from .errors import TableError
 
 MAX_DIGITS = 600
 """Digits of a count, at most: below every setting of Python's own limit (640 and more)."""
@@ -40,10 +40,6 @@ _AT_ENDS = frozenset(_BLANKS + '"')
 _INTEGER_CELL = re.compile(r'[ \t]*+"?[ \t]*+([+-]?[0-9]++)[ \t]*+"?[ \t]*+')
 _OPEN_QUOTES = r'[ ]*"[^"]*+(?:""[^"]*+)*+'
 _OPEN_FIELD = re.compile(_OPEN_QUOTES + r"\Z")
-
-
-class TableError(DiscreteGaussError, ValueError):
-    """The file is not a table of counts; the message names line and column, never a cell."""
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,13 @@ from ._parameters import exact_rational, named_path, shown, whole_number
 from ._source import Source
 from ._table import CountTable, read_counts
 from ._wholefile import nothing, whole_file
-from .errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
+from .errors import OutputError, ParameterTypeError, ParameterValueError, TableError
 from .sampling import discrete_gaussian
 
-__all__ = ["OutputError", "Release", "release_table"]
+__all__ = ["OutputError", "Release", "TableError", "release_table"]
 
 _INT64_UP_TO = 2**112
 """Up to this sigma2 a draw fits int64 but for a probability below exp(-2**13); beyond, objects."""
-
-
-class OutputError(DiscreteGaussError, ValueError):
-    """The output may not be written where it was asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,13 +57,13 @@ def release_table(
 
     Parameters
     ----------
-    table : path
+    table : str or os.PathLike of str
         A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv or
         .tab.
     column : str
         The name of the column of counts. Every byte outside it is written as it was read; of its
         cells nothing is kept, not their spaces and quotes either, nor spaces around the name.
-    out : path
+    out : str or os.PathLike of str
         Where to write; another file than table.
     rho : number, optional
         The zCDP budget. Either rho, or both of epsilon and delta.
@@ -94,12 +90,13 @@ def release_table(
     Raises
     ------
     TableError
-        If the file is not a table with whole numbers in that column.
+        If the file is not a table with whole numbers in that column, or its layout tells how many
+        digits they have. This error and the next are in `discretegauss.errors`, too.
     OutputError
         If out is the table itself, exists without force, is not a regular file, or is the file
         that stdout or stderr goes to.
     TypeError, ValueError, OverflowError
-        If a parameter is wrong.
+        If a parameter is wrong: `discretegauss.errors.ParameterTypeError` and so on.
     OSError
         If a file cannot be read or written, or (EntropyError) there is no randomness.
     KeyboardInterrupt
@@ -163,8 +160,9 @@ def plan_release(
         raise ParameterTypeError(f"column must be a string, got {type(column).__name__}")
     if not column.strip():  # an unset variable of a shell, say, and an index without a name
         raise ParameterValueError(f"column must not be empty, got {shown(column)}")
-    table = named_path(os.fspath(table), "table", "a file")
-    out = named_path(os.fspath(out), "out", "a file")
+    table, out = _path(table, "table"), _path(out, "out")
+    if not isinstance(force, bool):
+        raise ParameterTypeError(f"force must be True or False, got {shown(force)}")
     noise_for_budget = calibration(
         rho=rho,
         epsilon=epsilon,
@@ -231,6 +229,15 @@ def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:
     if not force:
         raise _exists_already(out)
     return destination
+
+
+def _path(value: object, name: str) -> Path:
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(text, str):  # bytes, of a path or alone
+        raise ParameterTypeError(
+            f"{name} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
+        )
+    return named_path(text, name, "a file")
 
 
 def _of_counts(sensitivity: object) -> Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
@@ -196,6 +197,51 @@ def test_whether_a_table_is_refused_for_blanks_does_not_depend_on_the_counts(
         return ""
 
     assert refused([n for n, _, _ in rows]) == refused([str(other)] * len(rows))
+
+
+LAYOUTS = ["next", "later", "quoted", "quoted later", "after an earlier", "before an earlier"]
+LAYOUTS += ["before", "after the next", "at the end"]
+
+
+def laid_out(counts: list[str], texts: list[str], width: int, blank: str, how: str) -> bytes:
+    """Return a table padded to be read: to the width, or not at all where that does not do."""
+    lines = ["x,n,y,z" if how != "before" else "n,x,y,z"]
+    for n, text in zip(counts, texts, strict=True):
+        pad = blank * (width - len(n))
+        lines.append(
+            {
+                "next": f"{text},{n},{pad}{text},z",
+                "later": f"{text},{n},{text},{pad}z",
+                "quoted": f'{text},{n},"{pad}{text}",z',
+                "quoted later": f'{text},{n},{text},{pad}"z"',
+                "after an earlier": f"{text}{pad},{n},{text},z",
+                "before an earlier": f"{pad}{text},{n},{text},z",
+                "before": f"{n},{pad}{text},{text},z",
+                "after the next": f"{text},{n},{text}{pad},z",
+                "at the end": f"{text},{n},{text},z{pad}",
+            }[how]
+        )
+    return "\n".join(lines).encode()
+
+
+@given(
+    counts=st.lists(st.tuples(count, count), min_size=1, max_size=4),
+    text=st.sampled_from(["", "y", "y y"]),
+    width=st.integers(0, 6),
+    blank=st.sampled_from([" ", "\t", "\u00a0", "\u3000"]),
+    how=st.sampled_from(LAYOUTS),
+)
+def test_no_padding_by_the_counts_reaches_the_output(
+    counts: list[tuple[str, str]], text: str, width: int, blank: str, how: str
+) -> None:
+    """Two tables that differ in their counts give the same output on the same noisy counts."""
+    texts = [text] * len(counts)
+    noisy, outputs = list(range(len(counts))), set()
+    for these in zip(*counts, strict=True):
+        with contextlib.suppress(TableError):
+            table = parse_counts(laid_out(list(these), texts, width, blank, how), "n")
+            outputs.add(table.with_counts(noisy))
+    assert len(outputs) <= 1
 
 
 @pytest.mark.parametrize("name", ["t.TSV", "t.tab"])

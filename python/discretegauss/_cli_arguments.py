@@ -14,6 +14,7 @@ __all__ = [
     "add_budget",
     "argument_from_1",
     "budget_error",
+    "file_argument",
     "positive_argument",
     "whole_argument",
 ]
@@ -46,6 +47,17 @@ def budget_error(arguments: argparse.Namespace) -> str | None:
     if arguments.rho is None and arguments.report_delta is not None:
         return "--report-delta goes with --rho and must not be given with --epsilon and --delta"
     return None
+
+
+def file_argument(instead: str) -> Callable[[str], str]:
+    """Return what takes the name of a file, but for a dash, of which it says what to give."""
+
+    def file(text: str) -> str:
+        if text == "-":
+            raise argparse.ArgumentTypeError(f"must name a file, got '-' ({instead})")
+        return text
+
+    return file
 
 
 def positive_argument(text: str) -> Fraction:

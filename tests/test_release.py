@@ -188,7 +188,7 @@ def test_a_column_that_is_no_string_is_a_type_error(tmp_path: Path, name: Any) -
         release_table(FLIGHTS, name, tmp_path / "o", rho=1)
 
 
-@pytest.mark.parametrize("name", ["", " "])
+@pytest.mark.parametrize("name", ["", " ", "\u00a0", "\u200b"])
 def test_a_column_without_a_name_is_refused(tmp_path: Path, name: str) -> None:
     """An empty shell variable, and a table as pandas writes it: its index has an empty name."""
     (tmp_path / "t.csv").write_text(",n\n0,31337\n1,31338\n")
@@ -257,6 +257,19 @@ def test_the_errors_of_a_release_are_public(name: str) -> None:
         assert issubclass(getattr(module, name), dg.errors.DiscreteGaussError)
         assert issubclass(getattr(module, name), ValueError)
     assert getattr(dg.errors, name) is getattr(release_module, name)
+
+
+def test_a_second_column_is_a_release_of_the_output(tmp_path: Path) -> None:
+    """As docs/release.md does it: the first column is kept as it came, noise and all."""
+    (tmp_path / "t.csv").write_text("town,people,children\nA,120,30\nB,7,0\nC,0,0\n")
+    half, noisy = tmp_path / "half.csv", tmp_path / "noisy.csv"
+    first = release_table(tmp_path / "t.csv", "people", half, rho="0.05")
+    second = release_table(half, "children", noisy, rho="0.05")
+    assert column(half, "children") == [30, 0, 0]
+    assert column(noisy, "people") == column(half, "people")
+    both = calibration(rho="0.1", queries=2)
+    assert first.sigma2 == second.sigma2 == both.sigma2 == 10
+    assert both.epsilon < first.epsilon + second.epsilon
 
 
 def test_a_bad_table_is_refused_before_anything_is_drawn_or_written(tmp_path: Path) -> None:

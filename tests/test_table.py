@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discretegauss._table import _BLANKS, MAX_DIGITS, parse_counts, read_counts
+from discretegauss._table import BLANKS, MAX_DIGITS, parse_counts, read_counts
 from discretegauss.errors import TableError
 
 FLIGHTS = Path(__file__).parent.parent / "examples" / "flights.csv"
@@ -81,7 +81,15 @@ def test_the_output_does_not_depend_on_how_a_count_is_written(cells: list[str], 
 
 @pytest.mark.parametrize(
     ("header", "written"),
-    [("n    ", "n"), ("\t n", "n"), (' "n" ', '"n"'), ('"n    "', '"n"'), (' " n" ', '"n"')],
+    [
+        ("n\u00a0\u00a0", "n"),
+        ('"\u2003n"', '"n"'),
+        ("n    ", "n"),
+        ("\t n", "n"),
+        (' "n" ', '"n"'),
+        ('"n    "', '"n"'),
+        (' " n" ', '"n"'),
+    ],
 )
 @pytest.mark.parametrize("row", ["{},b", "a,{}", "{}"])
 def test_the_name_of_the_column_is_written_without_padding(
@@ -166,7 +174,14 @@ def test_one_blank_in_every_row_and_blanks_inside_a_text_are_kept(lines: list[st
 
 @pytest.mark.parametrize(
     ("header", "column"),
-    [(b"n", " n "), (b'"a ""b"""', 'a "b"'), (b' "a ""b""" ', 'a "b" '), (b'"a,b"', "a,b")],
+    [
+        (b"n", " n "),
+        (b'"a ""b"""', 'a "b"'),
+        (b' "a ""b""" ', 'a "b" '),
+        (b'"a,b"', "a,b"),
+        ("n\u200b".encode(), "n\u200b"),
+        ("\u00a0n".encode(), "n"),
+    ],
 )
 def test_a_column_is_asked_for_by_its_name_without_quotes_or_padding(
     header: bytes, column: str
@@ -258,7 +273,7 @@ def test_counts_of_any_size_and_sign(count: int) -> None:
 
 
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r\n"), max_size=6)
-stripped = cells.map(lambda text: text.strip(_BLANKS))  # blanks at the ends may be refused
+stripped = cells.map(lambda text: text.strip(BLANKS))  # blanks at the ends may be refused
 
 
 @given(

@@ -29,12 +29,12 @@ MAX_DIGITS = 600
 """Digits of a count, at most: below every setting of Python's own limit (640 and more)."""
 
 _BYTE_ORDER_MARK = "\ufeff"
-_BLANKS = (
+BLANKS = (
     "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
     + "\u115f\u1160\u180e\u200b\u2060\u2800\u3164\ufeff\uffa0"  # fillers, no width
 )
 """What a cell may be padded with unseen. There is no white space of Unicode from U+3001 on."""
-_AT_ENDS = frozenset(_BLANKS + '"')
+_AT_ENDS = frozenset(BLANKS + '"')
 # Possessive (*+): what is matched is never given up again, so nothing is remembered of it either,
 # and a long run of spaces is cut in one way only.
 _INTEGER_CELL = re.compile(r'[ \t]*+"?[ \t]*+([+-]?[0-9]++)[ \t]*+"?[ \t]*+')
@@ -166,8 +166,8 @@ def _ends(raw: str) -> tuple[str, str, str]:
 
 
 def _cut(raw: str) -> tuple[str, str, str]:
-    rest = raw.lstrip(_BLANKS)
-    text = rest.rstrip(_BLANKS)
+    rest = raw.lstrip(BLANKS)
+    text = rest.rstrip(BLANKS)
     return raw[: len(raw) - len(rest)], text, rest[len(text) :]
 
 
@@ -248,7 +248,7 @@ def _split_quoted(raw: str, line: int, field: re.Pattern[str]) -> list[str]:
 
 def _column_index(header: _Record, column: str) -> int:
     """Where the column stands. The header is not shown: a file without one begins with data."""
-    wanted = column.strip()
+    wanted = column.strip(BLANKS)
     found = [i for i, raw in enumerate(header.fields) if _unquoted(raw) == wanted]
     if len(found) == 1:
         return found[0]
@@ -261,8 +261,8 @@ def _column_index(header: _Record, column: str) -> int:
 
 def _trimmed(raw: str) -> str:
     """Return the field without blanks outside its quotes or next to them."""
-    text = raw.strip(_BLANKS)
-    return f'"{text[1:-1].strip(_BLANKS)}"' if text.startswith('"') else text
+    text = raw.strip(BLANKS)
+    return f'"{text[1:-1].strip(BLANKS)}"' if text.startswith('"') else text
 
 
 def _unquoted(raw: str) -> str:

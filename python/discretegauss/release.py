@@ -14,7 +14,7 @@ import numpy as np
 from ._calibration import Calibration, calibration
 from ._parameters import exact_rational, named_path, shown, whole_number
 from ._source import Source
-from ._table import CountTable, read_counts
+from ._table import BLANKS, CountTable, read_counts
 from ._wholefile import nothing, whole_file
 from .errors import OutputError, ParameterTypeError, ParameterValueError, TableError
 from .sampling import discrete_gaussian
@@ -158,7 +158,7 @@ def plan_release(
     start = time.perf_counter()
     if not isinstance(column, str):
         raise ParameterTypeError(f"column must be a string, got {type(column).__name__}")
-    if not column.strip():  # an unset variable of a shell, say, and an index without a name
+    if not column.strip(BLANKS):  # an unset variable of a shell, say, and an index without a name
         raise ParameterValueError(f"column must not be empty, got {shown(column)}")
     table, out = _path(table, "table"), _path(out, "out")
     if not isinstance(force, bool):

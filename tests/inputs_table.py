@@ -243,7 +243,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("release_table", "report_delta"): Other(
         lambda given: given.value is None or probability.takes(given)
     ),
-    ("release_table", "sensitivity"): Rule(lambda x: 0 < x < 10**600),  # noise of 600 digits
+    ("release_table", "sensitivity"): Rule(lambda x: 1 <= x < 10**600),  # noise of 600 digits
     ("release_table", "rows_per_person"): _whole(1, 10**1200),
 }
 
@@ -272,7 +272,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "table"): "a path: tests/test_release.py",
     ("release_table", "out"): "a path: tests/test_release.py",
     ("release_table", "column"): "the name of a column: tests/test_release.py",
-    ("release_table", "force"): "any truth value",
+    ("release_table", "force"): "a bool: tests/test_release.py",
     **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS)},
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import FLIGHTS, Command, Outcome, process, release
 
-from discretegauss import __version__, privacy
+from discretegauss import DiscreteGaussian, __version__, privacy
 
 
 @pytest.fixture
@@ -179,6 +179,15 @@ def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
         assert warning in text
 
 
+def test_the_help_of_calibrate_does_not_call_sigma2_the_least(run: Command) -> None:
+    """For a large epsilon it is not: at (10, 1e-4) a third of what is printed is enough."""
+    text = " ".join(run("calibrate", "--help").out.split())
+    assert "with the 6-digit decimal before it not; for a large epsilon less may do" in text
+    printed = lines_of(run("calibrate", "--epsilon", 10, "--delta", "1e-4"))["sigma2"]
+    assert printed.endswith(" = 0.149956")
+    assert privacy.delta(DiscreteGaussian("0.05024"), epsilon=10) < 1e-4
+
+
 def test_version(run: Command) -> None:
     done = run("--version")
     assert done.code == 0
@@ -213,7 +222,8 @@ def test_version(run: Command) -> None:
             ["--epsilon", "1", "--delta", "0.1", "--report-delta", "1e-6"],
             "--report-delta goes with --rho and must not be given with --epsilon and --delta",
         ),
-        (["--rho", "1", "--sensitivity", "0"], "--sensitivity: must be positive"),
+        (["--rho", "1", "--sensitivity", "0"], "--sensitivity: must be at least 1, got '0'"),
+        (["--rho", "1", "--sensitivity", "0.5"], "--sensitivity: must be at least 1, got '0.5'"),
         (["--epsilon", "1", "--delta", "0.1", "--sensitivity", "3/2"], "must be a whole number"),
         (["--rho", "1", "--rows-per-person", "1/2"], "--rows-per-person: must be a whole number"),
         (["--rho", "1", "--rows-per-person", "0"], "--rows-per-person: must be a whole number"),
@@ -222,6 +232,10 @@ def test_version(run: Command) -> None:
         (["--rho", "1", "--seed", "1"], "unrecognized arguments: --seed 1"),
         (["--rh", "1"], "unrecognized arguments: --rh 1"),
         (["--rho"], "expected one argument"),
+        (
+            ["--rho", "1", "--out", "-"],
+            "--out: must name a file, got '-' (stdout has the report; a file of that name is ./-)",
+        ),
         (["--rho", "1", "--out", "."], "not a regular file"),
         (["--rho", "1", "--out", "no/o.csv"], "no such folder"),
         (["--rho", "1", "--out", str(FLIGHTS)], "is the table itself"),
@@ -316,6 +330,45 @@ def test_a_bad_file_is_one_line_exit_code_2_and_no_output(
     assert done.is_one_line_with(message), done.err
     assert "31337" not in done.err
     assert [p.name for p in tmp_path.iterdir()] == ([] if data is None else ["t.csv"])
+
+
+def test_a_dash_as_the_table_is_refused_with_what_to_give(run: Command, tmp_path: Path) -> None:
+    done = run(*release(tmp_path / "o.csv", "--rho", 1, table="-"))
+    assert done.code == 2
+    assert done.is_one_line_with(
+        "argument TABLE: must name a file, got '-' (stdin is /dev/stdin, a file of that name ./-)"
+    )
+
+
+def test_files_whose_name_is_a_dash(tmp_path: Path) -> None:
+    (tmp_path / "-").write_text("flights\n1\n")
+    done = process(*release("./o-", "--rho", 1, table="./-"), cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert sorted(os.listdir(tmp_path)) == ["-", "o-"]
+
+
+def test_a_table_may_come_by_stdin_or_another_pipe(tmp_path: Path) -> None:
+    """As by ``... | discretegauss release /dev/stdin`` and ``discretegauss release <(...)``."""
+    for name in ("/dev/stdin", "/dev/fd/0"):
+        reading, writing = os.pipe()
+        os.write(writing, b"flights\n1\n2\n")
+        os.close(writing)
+        out = tmp_path / "o.csv"
+        with open(reading, "rb") as pipe:
+            done = process(*release(out, "--rho", 1, "--force", table=name), stdin=pipe)
+        assert (done.code, done.err) == (0, "")
+        assert len(out.read_text().splitlines()) == 3
+
+
+def test_the_output_may_not_be_the_table_that_comes_by_stdin(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("flights\n1\n")
+    with table.open() as file:
+        arguments = release(table, "--rho", 1, "--force", table="/dev/stdin")
+        done = process(*arguments, stdin=file)
+    assert done.code == 2
+    assert done.is_one_line_with("t.csv: is the table itself")
+    assert table.read_text() == "flights\n1\n"
 
 
 def test_a_folder_as_the_table(run: Command, tmp_path: Path) -> None:

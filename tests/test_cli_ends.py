@@ -107,6 +107,33 @@ def test_a_signal_ends_a_process_by_its_exit_code_and_no_file(
     assert os.listdir(tmp_path) == ["t.csv"]
 
 
+@pytest.mark.parametrize("out", ["f", "/dev/stdout"])
+def test_an_output_that_is_what_stdout_goes_to_is_one_line_and_exit_code_2(
+    tmp_path: Path, out: str
+) -> None:
+    """As by ``--out f --force > f``: the report would be lost, with exit code 0."""
+    with (tmp_path / "f").open("w") as file:
+        done = process(*release(out, "--rho", 1, "--force"), cwd=tmp_path, stdout=file)
+    assert done.code == 2
+    assert done.is_one_line_with(f"{out}: is what stdout goes to; the output must be another file")
+    assert (tmp_path / "f").read_bytes() == b""
+    assert os.listdir(tmp_path) == ["f"]
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+def test_an_output_is_replaced_where_a_standard_stream_is_closed(
+    tmp_path: Path, closed: int
+) -> None:
+    (tmp_path / "o.csv").touch()
+    done = process(
+        *release("o.csv", "--rho", 1, "--force"),
+        cwd=tmp_path,
+        preexec_fn=lambda: os.close(closed),
+    )
+    assert done.code == (1 if closed == 1 else 0)  # the report could not be printed
+    assert len((tmp_path / "o.csv").read_text().splitlines()) == 5269
+
+
 # --- signals
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]

@@ -56,6 +56,10 @@ def probability(x: Fraction) -> bool:
     return 0 < x < 1
 
 
+def at_least_1(x: Fraction) -> bool:
+    return x >= 1
+
+
 def whole(x: Fraction) -> bool:
     return x.denominator == 1 and x >= 1
 
@@ -71,7 +75,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("release", "--epsilon"): (not_negative, ["--delta", "0.001"]),
     ("release", "--delta"): (probability, ["--epsilon", "1"]),
     ("release", "--report-delta"): (probability, ["--rho", "1"]),
-    ("release", "--sensitivity"): (positive, ["--rho", "1"]),
+    ("release", "--sensitivity"): (at_least_1, ["--rho", "1"]),
     ("release", "--rows-per-person"): (whole, ["--rho", "1"]),
 }
 """What a number must satisfy, and what goes with the option to make a right call."""

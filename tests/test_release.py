@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,15 +15,17 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
+from discretegauss import release as release_module
 from discretegauss._calibration import calibration
 from discretegauss._report import report_text
-from discretegauss._table import TableError
 from discretegauss.errors import (
+    OutputError,
     ParameterOverflowError,
     ParameterTypeError,
     ParameterValueError,
+    TableError,
 )
-from discretegauss.release import OutputError, release_table
+from discretegauss.release import release_table
 from discretegauss.testing import TapeSource
 
 FLIGHTS = Path(__file__).parent.parent / "examples" / "flights.csv"
@@ -128,6 +132,7 @@ def test_an_epsilon_delta_budget_is_kept(tmp_path: Path) -> None:
         {"epsilon": 1, "delta": 0},
         {"rho": 1, "sensitivity": 0},
         {"rho": 1, "sensitivity": -1},
+        {"rho": 1, "sensitivity": 0.5},
         {"rho": 1, "rows_per_person": 0},
         {"rho": 1, "rows_per_person": 1.5},
         {"rho": 1, "report_delta": 1},
@@ -143,6 +148,18 @@ def test_a_bad_budget_is_refused_before_anything_is_drawn_or_written(
     with pytest.raises((ValueError, TypeError, OverflowError)):
         release_table(FLIGHTS, "flights", tmp_path / "o", source=source, **budget)
     assert source.used == 0
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("sensitivity", ["1/2", 0, -1, "0.999999"])
+def test_a_sensitivity_below_1_is_refused(tmp_path: Path, sensitivity: Any) -> None:
+    """A count changes by whole numbers, so no norm of changes is below 1: it is a slip."""
+    with pytest.raises(ParameterValueError) as raised:
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, sensitivity=sensitivity)
+    assert str(raised.value) == (
+        "sensitivity must be at least 1, as counts change by whole numbers, "
+        f"got {Fraction(sensitivity)!r}"
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -171,7 +188,7 @@ def test_a_column_that_is_no_string_is_a_type_error(tmp_path: Path, name: Any) -
         release_table(FLIGHTS, name, tmp_path / "o", rho=1)
 
 
-@pytest.mark.parametrize("name", ["", " "])
+@pytest.mark.parametrize("name", ["", " ", "\u00a0", "\u200b"])
 def test_a_column_without_a_name_is_refused(tmp_path: Path, name: str) -> None:
     """An empty shell variable, and a table as pandas writes it: its index has an empty name."""
     (tmp_path / "t.csv").write_text(",n\n0,31337\n1,31338\n")
@@ -190,6 +207,69 @@ def test_a_name_of_a_file_that_is_none_is_refused(
         release_table(column="flights", rho=1, force=True, **files)  # type: ignore[arg-type]
     assert str(caught.value) == f"{parameter} must name a file, got {name!r}"
     assert not list(tmp_path.iterdir())
+
+
+class _BytesPath:
+    def __fspath__(self) -> bytes:
+        return b"/path/a.csv"
+
+
+@pytest.mark.parametrize("parameter", ["table", "out"])
+@pytest.mark.parametrize(
+    "value",
+    [b"/path/a.csv", _BytesPath(), 3, None, io.StringIO("n\n1\n"), np.arange(3), ["a.csv"]],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_path_is_a_type_error_that_names_the_parameter(
+    tmp_path: Path, parameter: str, value: Any
+) -> None:
+    files = {"table": FLIGHTS, "out": tmp_path / "o"} | {parameter: value}
+    with pytest.raises(ParameterTypeError) as raised:
+        release_table(column="flights", rho=1, **files)
+    assert str(raised.value) == (
+        f"{parameter} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", [str, Path, lambda path: list(os.scandir(path.parent)).pop()])
+def test_a_path_of_any_kind_is_taken(tmp_path: Path, path: Callable[[Path], Any]) -> None:
+    write_counts(tmp_path / "t.csv", [1])
+    done = release_table(path(tmp_path / "t.csv"), "n", str(tmp_path / "o"), rho=1)
+    assert (done.table, done.out) == (tmp_path / "t.csv", tmp_path / "o")
+
+
+@pytest.mark.parametrize("force", ["no", "", 0, 1, None])
+def test_a_force_that_is_no_bool_is_a_type_error(tmp_path: Path, force: Any) -> None:
+    """Else force="no" would replace a file."""
+    (tmp_path / "o").write_text("before")
+    with pytest.raises(ParameterTypeError) as raised:
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, force=force)
+    assert str(raised.value) == f"force must be True or False, got {force!r}"
+    assert (tmp_path / "o").read_text() == "before"
+
+
+@pytest.mark.parametrize("name", ["TableError", "OutputError"])
+def test_the_errors_of_a_release_are_public(name: str) -> None:
+    """In the module of all errors, and beside the function that raises them."""
+    for module in (dg.errors, release_module):
+        assert name in module.__all__
+        assert issubclass(getattr(module, name), dg.errors.DiscreteGaussError)
+        assert issubclass(getattr(module, name), ValueError)
+    assert getattr(dg.errors, name) is getattr(release_module, name)
+
+
+def test_a_second_column_is_a_release_of_the_output(tmp_path: Path) -> None:
+    """As docs/release.md does it: the first column is kept as it came, noise and all."""
+    (tmp_path / "t.csv").write_text("town,people,children\nA,120,30\nB,7,0\nC,0,0\n")
+    half, noisy = tmp_path / "half.csv", tmp_path / "noisy.csv"
+    first = release_table(tmp_path / "t.csv", "people", half, rho="0.05")
+    second = release_table(half, "children", noisy, rho="0.05")
+    assert column(half, "children") == [30, 0, 0]
+    assert column(noisy, "people") == column(half, "people")
+    both = calibration(rho="0.1", queries=2)
+    assert first.sigma2 == second.sigma2 == both.sigma2 == 10
+    assert both.epsilon < first.epsilon + second.epsilon
 
 
 def test_a_bad_table_is_refused_before_anything_is_drawn_or_written(tmp_path: Path) -> None:
@@ -259,6 +339,34 @@ def test_a_pipe_is_refused_by_the_name_it_was_given() -> None:
     finally:
         os.close(reading)
         os.close(writing)
+
+
+@pytest.mark.parametrize(("number", "stream"), [(1, "stdout"), (2, "stderr")])
+@pytest.mark.parametrize("how", ["its name", "a hard link", "/dev/fd"])
+def test_the_file_that_a_standard_stream_goes_to_is_refused(
+    tmp_path: Path, number: int, stream: str, how: str
+) -> None:
+    """The report would go to the file that the output takes the place of, and be lost."""
+    goes_to = tmp_path / "f"
+    goes_to.touch()
+    (tmp_path / "hard").hardlink_to(goes_to)
+    names: dict[str, str | Path] = {
+        "its name": goes_to,
+        "a hard link": tmp_path / "hard",
+        "/dev/fd": f"/dev/fd/{number}",
+    }
+    before = os.dup(number)
+    opened = os.open(goes_to, os.O_WRONLY)
+    os.dup2(opened, number)
+    try:
+        with pytest.raises(OutputError, match=f"is what {stream} goes to; the output must be"):
+            release_table(FLIGHTS, "flights", names[how], rho=1, force=True)
+    finally:
+        os.dup2(before, number)
+        os.close(before)
+        os.close(opened)
+    assert goes_to.stat().st_nlink == 2
+    assert goes_to.read_bytes() == b""
 
 
 def test_the_current_folder_and_a_link_to_another_file_work(

@@ -14,8 +14,8 @@ import pytest
 import discretegauss as dg
 from discretegauss import _wholefile
 from discretegauss import release as release_module
-from discretegauss.errors import EntropyError
-from discretegauss.release import OutputError, release_table
+from discretegauss.errors import EntropyError, OutputError
+from discretegauss.release import release_table
 from discretegauss.testing import TapeSource
 
 FLIGHTS = Path(__file__).parent.parent / "examples" / "flights.csv"

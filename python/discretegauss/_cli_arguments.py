@@ -10,7 +10,14 @@ from ._calibration import DEFAULT_REPORT_DELTA
 from ._parameters import exact_rational, shown
 from .errors import DiscreteGaussError
 
-__all__ = ["add_budget", "budget_error", "positive_argument", "whole_argument"]
+__all__ = [
+    "add_budget",
+    "argument_from_1",
+    "budget_error",
+    "file_argument",
+    "positive_argument",
+    "whole_argument",
+]
 
 
 def add_budget(parser: argparse.ArgumentParser) -> None:
@@ -42,9 +49,25 @@ def budget_error(arguments: argparse.Namespace) -> str | None:
     return None
 
 
+def file_argument(instead: str) -> Callable[[str], str]:
+    """Return what takes the name of a file, but for a dash, of which it says what to give."""
+
+    def file(text: str) -> str:
+        if text == "-":
+            raise argparse.ArgumentTypeError(f"must name a file, got '-' ({instead})")
+        return text
+
+    return file
+
+
 def positive_argument(text: str) -> Fraction:
     """Return an exact number above 0."""
     return _checked(text, lambda value: value > 0, "must be positive")
+
+
+def argument_from_1(text: str) -> Fraction:
+    """Return an exact number, at least 1."""
+    return _checked(text, lambda value: value >= 1, "must be at least 1")
 
 
 def whole_argument(text: str) -> int:

@@ -20,9 +20,9 @@ examples:
 """
 
 _NOTES = """\
-With --rho sigma2 is exact. With --epsilon and --delta it is the least one by the tight delta of the
-discrete Gaussian, rounded up to 6 digits. Numbers are exact: 0.1 is one tenth, and 1/3 works too.
-More in docs/privacy.md.
+With --rho sigma2 is exact. With --epsilon and --delta the noise meets both, by the tight delta of
+the discrete Gaussian, and with the 6-digit decimal before it not; for a large epsilon less may do
+nevertheless. Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
 """
 
 

@@ -9,7 +9,8 @@ them, part of a cell, which is published as it stands.
 
 Of a cell of the column nothing is kept, neither spaces nor quotes: how wide a count is padded, or
 whether it is quoted, depends on the count. Nor are spaces around the column's name, which may be
-padded to the greatest count.
+padded to the greatest count. All other cells are published as they stand, so blanks at their ends
+could line up what follows the counts, and tell how wide each one is: see ``_Ends``.
 
 Messages name lines and columns, never what stands in a cell: the table is private.
 """
@@ -22,21 +23,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import DiscreteGaussError
+from .errors import TableError
 
 MAX_DIGITS = 600
 """Digits of a count, at most: below every setting of Python's own limit (640 and more)."""
 
 _BYTE_ORDER_MARK = "\ufeff"
+BLANKS = (
+    "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+    + "\u115f\u1160\u180e\u200b\u2060\u2800\u3164\ufeff\uffa0"  # fillers, no width
+)
+"""What a cell may be padded with unseen. There is no white space of Unicode from U+3001 on."""
+_AT_ENDS = frozenset(BLANKS + '"')
 # Possessive (*+): what is matched is never given up again, so nothing is remembered of it either,
 # and a long run of spaces is cut in one way only.
 _INTEGER_CELL = re.compile(r'[ \t]*+"?[ \t]*+([+-]?[0-9]++)[ \t]*+"?[ \t]*+')
 _OPEN_QUOTES = r'[ ]*"[^"]*+(?:""[^"]*+)*+'
 _OPEN_FIELD = re.compile(_OPEN_QUOTES + r"\Z")
-
-
-class TableError(DiscreteGaussError, ValueError):
-    """The file is not a table of counts; the message names line and column, never a cell."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,8 @@ def parse_counts(data: bytes, column: str, delimiter: str = ",") -> CountTable:
         raise TableError("the file is empty; it must have a header and a row for each count")
     width = len(header.fields)
     index = _column_index(header, column)
-    of_header, of_rows = _widths(header, index), set()
+    ends = _Ends(width, index)
+    ends.look_at(header)
     header.fields[index] = _trimmed(header.fields[index])
 
     # The text between two counts is one piece: the end of a row, and the next up to its column.
@@ -91,16 +95,12 @@ def parse_counts(data: bytes, column: str, delimiter: str = ",") -> CountTable:
             fields = _number(len(row.fields), "field")
             raise TableError(f"line {row.line}: {fields}, but the header has {width}")
         counts.append(_integer(row, index, column))
-        of_rows.add(_widths(row, index))
+        ends.look_at(row)
         pieces.append(pending + delimiter.join([*row.fields[:index], ""]))
         pending = delimiter.join(["", *row.fields[index + 1 :]]) + row.end
     if not counts:
         raise TableError("the file has a header but no rows: there is nothing to release")
-    if _are_lined_up(of_rows) or _are_lined_up({of_header, *of_rows}):
-        raise TableError(
-            f"spaces line up the column after {column!r}: they tell how wide each count is; "
-            "take them out"
-        )
+    ends.look_at_empty_cells()
     return CountTable((*pieces, pending), tuple(counts))
 
 
@@ -112,6 +112,71 @@ class _Record:
 
     def text(self, delimiter: str) -> str:
         return delimiter.join(self.fields) + self.end
+
+
+class _Ends:
+    """Looks at the blanks at the ends of all cells but those of the column of counts.
+
+    Padding that lines up what comes after a count is as wide as the count is not, wherever in the
+    row it stands: before the next cell or a later one, after an earlier one, inside quotes or not.
+    So at either end of the cells of a column there is no blank, or one and the same in every row
+    and in the header. Then blanks are the same whatever the counts are. A cell that is empty may
+    lack these blanks, if all empty ones of its column do.
+    """
+
+    def __init__(self, width: int, index: int) -> None:
+        self._columns = [i for i in range(width) if i != index]
+        self._of_column: list[tuple[str, str] | None] = [None] * width
+        self._empty: dict[int, tuple[str, int]] = {}  # the blanks, and the line of the first
+
+    def look_at(self, record: _Record) -> None:
+        """Raise a TableError if the blanks differ from those of the records before."""
+        for i in self._columns:
+            before, text, after = _ends(record.fields[i])
+            if not text:
+                blanks = before + after
+                if self._empty.setdefault(i, (blanks, record.line))[0] != blanks:
+                    raise _told_by_blanks(record.line, i)
+                continue
+            if self._of_column[i] is None:
+                self._of_column[i] = before, after
+            if self._of_column[i] != (before, after) or max(len(before), len(after)) > 1:
+                raise _told_by_blanks(record.line, i)
+
+    def look_at_empty_cells(self) -> None:
+        """Raise a TableError if empty cells have blanks that others of their column have not."""
+        for i, (blanks, line) in self._empty.items():
+            before, after = self._of_column[i] or ("", "")
+            if blanks not in {"", before, after, before + after}:
+                raise _told_by_blanks(line, i)
+
+
+def _ends(raw: str) -> tuple[str, str, str]:
+    """Return the blanks before the text of a field, the text, and the blanks after it.
+
+    Those inside the quotes count like those outside.
+    """
+    if raw and raw[0] not in _AT_ENDS and raw[-1] not in _AT_ENDS:  # nearly always, and fast
+        return "", raw, ""
+    before, text, after = _cut(raw)
+    if text.startswith('"'):
+        inner_before, text, inner_after = _cut(text[1:-1])
+        before, after = before + inner_before, inner_after + after
+    return before, text, after
+
+
+def _cut(raw: str) -> tuple[str, str, str]:
+    rest = raw.lstrip(BLANKS)
+    text = rest.rstrip(BLANKS)
+    return raw[: len(raw) - len(rest)], text, rest[len(text) :]
+
+
+def _told_by_blanks(line: int, index: int) -> TableError:
+    return TableError(
+        f"line {line}, column {index + 1}: blanks at an end of the cell could tell how wide the "
+        "counts are; there may be one at most, the same in every row and in the header: "
+        "strip the cells"
+    )
 
 
 def _decode(data: bytes) -> str:
@@ -183,7 +248,7 @@ def _split_quoted(raw: str, line: int, field: re.Pattern[str]) -> list[str]:
 
 def _column_index(header: _Record, column: str) -> int:
     """Where the column stands. The header is not shown: a file without one begins with data."""
-    wanted = column.strip()
+    wanted = column.strip(BLANKS)
     found = [i for i, raw in enumerate(header.fields) if _unquoted(raw) == wanted]
     if len(found) == 1:
         return found[0]
@@ -195,20 +260,9 @@ def _column_index(header: _Record, column: str) -> int:
 
 
 def _trimmed(raw: str) -> str:
-    """Return the field without spaces outside its quotes or next to them."""
-    text = raw.strip(" \t")
-    return f'"{text[1:-1].strip()}"' if text.startswith('"') else text
-
-
-def _widths(record: _Record, index: int) -> tuple[int, int]:
-    """Return how wide a cell is, and the spaces before the next one."""
-    after = "".join(record.fields[index + 1 : index + 2])
-    return len(record.fields[index]), len(after) - len(after.lstrip(" \t"))
-
-
-def _are_lined_up(widths: set[tuple[int, int]]) -> bool:
-    """Return whether the spaces make up for the widths of cells, so that together they are one."""
-    return len({cell + spaces for cell, spaces in widths}) == 1 < len(widths)
+    """Return the field without blanks outside its quotes or next to them."""
+    text = raw.strip(BLANKS)
+    return f'"{text[1:-1].strip(BLANKS)}"' if text.startswith('"') else text
 
 
 def _unquoted(raw: str) -> str:

@@ -20,7 +20,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
-from ._cli_arguments import add_budget, budget_error, positive_argument, whole_argument
+from ._cli_arguments import (
+    add_budget,
+    argument_from_1,
+    budget_error,
+    file_argument,
+    whole_argument,
+)
 from ._cli_calibrate import add_calibrate, calibrate_text
 from ._cli_figures import add_figures, figures_text
 from ._engine import build_info
@@ -230,21 +236,28 @@ def _add_release(commands: argparse._SubParsersAction[_OneLineParser]) -> None:
     parser.set_defaults(run=_release)
     parser.add_argument(
         "table",
+        type=file_argument("stdin is /dev/stdin, a file of that name ./-"),
         metavar="TABLE",
         help="CSV file with a header, UTF-8 (tabs instead of commas if named .tsv or .tab)",
     )
     parser.add_argument("--column", required=True, metavar="NAME", help="the column of counts")
-    parser.add_argument("--out", required=True, metavar="FILE", help="the file to write")
+    parser.add_argument(
+        "--out",
+        type=file_argument("stdout has the report; a file of that name is ./-"),
+        required=True,
+        metavar="FILE",
+        help="the file to write",
+    )
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
     add_budget(parser)
     person = parser.add_argument_group("what one person can change")
     person.add_argument(
         "--sensitivity",
-        type=positive_argument,
+        type=argument_from_1,
         default="1",
         metavar="S",
-        help="one count changes by at most this, a whole number unless with --rho "
+        help="one count changes by at most this, at least 1, a whole number unless with --rho "
         "(default %(default)s)",
     )
     person.add_argument(

@@ -6,11 +6,13 @@ __all__ = [
     "DiscreteGaussError",
     "EntropyError",
     "MissingCoreError",
+    "OutputError",
     "ParameterOverflowError",
     "ParameterTypeError",
     "ParameterValueError",
     "RangeError",
     "SourceError",
+    "TableError",
 ]
 
 
@@ -47,3 +49,11 @@ class SourceError(DiscreteGaussError, RuntimeError):
 
 class EntropyError(DiscreteGaussError, OSError):
     """The operating system gave no randomness: no draws are returned."""
+
+
+class TableError(DiscreteGaussError, ValueError):
+    """A file is not a table of counts; the message names line and column, never a cell."""
+
+
+class OutputError(DiscreteGaussError, ValueError):
+    """The output of a release may not be written where it was asked for."""

@@ -6,26 +6,23 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
 from ._calibration import Calibration, calibration
-from ._parameters import named_path, shown, whole_number
+from ._parameters import exact_rational, named_path, shown, whole_number
 from ._source import Source
-from ._table import CountTable, read_counts
+from ._table import BLANKS, CountTable, read_counts
 from ._wholefile import nothing, whole_file
-from .errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
+from .errors import OutputError, ParameterTypeError, ParameterValueError, TableError
 from .sampling import discrete_gaussian
 
-__all__ = ["OutputError", "Release", "release_table"]
+__all__ = ["OutputError", "Release", "TableError", "release_table"]
 
 _INT64_UP_TO = 2**112
 """Up to this sigma2 a draw fits int64 but for a probability below exp(-2**13); beyond, objects."""
-
-
-class OutputError(DiscreteGaussError, ValueError):
-    """The output may not be written where it was asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,20 +57,22 @@ def release_table(
 
     Parameters
     ----------
-    table : path
+    table : str or os.PathLike of str
         A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv or
         .tab.
     column : str
         The name of the column of counts. Every byte outside it is written as it was read; of its
         cells nothing is kept, not their spaces and quotes either, nor spaces around the name.
-    out : path
+    out : str or os.PathLike of str
         Where to write; another file than table.
     rho : number, optional
         The zCDP budget. Either rho, or both of epsilon and delta.
     epsilon, delta : number, optional
         The (epsilon, delta) budget.
     sensitivity : number
-        The most that one person changes one count; with epsilon and delta a whole number.
+        The most that one person changes one count, at least 1; with epsilon and delta a whole
+        number. With rho it may also be the Euclidean norm of all that one person changes,
+        rounded up to a number that is not whole, and rows_per_person 1.
     rows_per_person : int
         The most rows of which one person changes the count.
     report_delta : number, optional
@@ -91,11 +90,13 @@ def release_table(
     Raises
     ------
     TableError
-        If the file is not a table with whole numbers in that column.
+        If the file is not a table with whole numbers in that column, or its layout tells how many
+        digits they have. This error and the next are in `discretegauss.errors`, too.
     OutputError
-        If out is the table itself, exists without force, or is not a regular file.
+        If out is the table itself, exists without force, is not a regular file, or is the file
+        that stdout or stderr goes to.
     TypeError, ValueError, OverflowError
-        If a parameter is wrong.
+        If a parameter is wrong: `discretegauss.errors.ParameterTypeError` and so on.
     OSError
         If a file cannot be read or written, or (EntropyError) there is no randomness.
     KeyboardInterrupt
@@ -157,15 +158,16 @@ def plan_release(
     start = time.perf_counter()
     if not isinstance(column, str):
         raise ParameterTypeError(f"column must be a string, got {type(column).__name__}")
-    if not column.strip():  # an unset variable of a shell, say, and an index without a name
+    if not column.strip(BLANKS):  # an unset variable of a shell, say, and an index without a name
         raise ParameterValueError(f"column must not be empty, got {shown(column)}")
-    table = named_path(os.fspath(table), "table", "a file")
-    out = named_path(os.fspath(out), "out", "a file")
+    table, out = _path(table, "table"), _path(out, "out")
+    if not isinstance(force, bool):
+        raise ParameterTypeError(f"force must be True or False, got {shown(force)}")
     noise_for_budget = calibration(
         rho=rho,
         epsilon=epsilon,
         delta=delta,
-        sensitivity=sensitivity,
+        sensitivity=_of_counts(sensitivity),
         queries=whole_number(rows_per_person, "rows_per_person", least=1),
         report_delta=report_delta,
     )
@@ -221,9 +223,38 @@ def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:
         raise OutputError(f"{out}: is the table itself; the output must be another file")
     if not destination.is_file():
         raise OutputError(f"{out}: exists and is not a regular file")
+    for number, stream in ((1, "stdout"), (2, "stderr")):
+        if _is_open_as(number, destination):  # and what is printed there would be replaced, too
+            raise OutputError(f"{out}: is what {stream} goes to; the output must be another file")
     if not force:
         raise _exists_already(out)
     return destination
+
+
+def _path(value: object, name: str) -> Path:
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(text, str):  # bytes, of a path or alone
+        raise ParameterTypeError(
+            f"{name} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
+        )
+    return named_path(text, name, "a file")
+
+
+def _of_counts(sensitivity: object) -> Fraction:
+    exact = exact_rational(sensitivity, "sensitivity")
+    if exact < 1:
+        raise ParameterValueError(
+            f"sensitivity must be at least 1, as counts change by whole numbers, got {shown(exact)}"
+        )
+    return exact
+
+
+def _is_open_as(number: int, path: Path) -> bool:
+    """Return whether the file at the path is what the process has open by that number."""
+    try:
+        return os.path.samestat(os.fstat(number), path.stat())
+    except OSError:  # nothing is open so
+        return False
 
 
 def _exists_already(out: Path) -> OutputError:

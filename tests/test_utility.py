@@ -235,6 +235,7 @@ def test_the_rounded_gaussian_between_integers_and_far_away() -> None:
     assert math.copysign(1, utility.rounded_gaussian_pmf(2**4000, 0)) == 1
     assert utility.rounded_gaussian_variance(10**30) == 1e30
     assert utility.rounded_gaussian_variance("1e-9") == 0
+    assert utility.rounded_gaussian_variance("1e-30") == 0  # below what MPFR has a number for
 
 
 @pytest.mark.parametrize("sigma2", ["1/4", "1", "100", "1e12"])

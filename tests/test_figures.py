@@ -255,6 +255,8 @@ def test_the_noises_of_k_queries_drawn_are_those_of_the_comparison() -> None:
         ([2, 100], [one.ratio_by_zcdp() for one in few]),
         ([2, 100], [one.ratio_tight() for one in few]),
     ]
+    assert ([0, 1], [1, 1]) in right.values()  # all across: where both need as much
+    assert ([100, 100], [0, 1]) in right.values()
     marked = {
         text.get_text(): text.xy for text in drawn("queries.png")[1].texts if hasattr(text, "xy")
     }
@@ -323,6 +325,24 @@ def test_errors_of_the_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(ImportError, match=r"discretegauss\[plots\]"):
         write_figures(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_files_of_these_names_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder that is there already; others stay. What is drawn does not matter here."""
+    pytest.importorskip("matplotlib")
+    from discretegauss.plots import write
+
+    monkeypatch.setattr(write, "png", lambda _draw: b"new")
+    monkeypatch.setattr(write, "comparisons", few_comparisons)
+    for name in ("variance.png", "mine.png"):
+        (tmp_path / name).write_bytes(b"before")
+    found = write.write_figures(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "mine.png": b"before",
+        **dict.fromkeys(NAMES, b"new"),
+    }
+    assert found.files == tuple(tmp_path / name for name in NAMES)
+    assert found.comparison.queries == 100
 
 
 def test_the_folder_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,7 +88,9 @@ class Arithmetic:
     ----------
     down, up
         gmpy2 contexts: ``down.mul(x, y)`` is the product rounded down. For inner loops over
-        positive numbers, where a lower end comes from lower ends alone.
+        positive numbers, where a lower end comes from lower ends alone. A rational operand (mpq) is
+        first rounded in the same direction: right where the result rises with it, as in sums, and
+        wrong where it falls. So ``down.sub(x, q)`` is no bound; ``down.add(x, -q)`` is.
     """
 
     def __init__(self, bits: int) -> None:
@@ -100,7 +102,7 @@ class Arithmetic:
 
     def rational(self, value: Fraction | Rational | int) -> Interval:
         """Return the rational."""
-        # 0 + q is one operation, correctly rounded; q / 1 would round numerator and denominator
+        # 0 + q is correctly rounded; q / 1 would round numerator and denominator
         exact = gmpy2.mpq(value)
         return Interval(self.down.add(exact, _ZERO), self.up.add(exact, _ZERO))
 
@@ -158,7 +160,7 @@ class Arithmetic:
         return self.mul(a, self.rational(factor))
 
     def shift(self, a: Interval, term: Fraction | int) -> Interval:
-        """Return a plus a rational, with one rounding."""
+        """Return a plus a rational."""
         exact = gmpy2.mpq(term)
         return Interval(self.down.add(a.lower, exact), self.up.add(a.upper, exact))
 

@@ -76,6 +76,18 @@ def _context(bits: int, rounding: int) -> Any:
     )
 
 
+def _require_own_precision(context: Any) -> None:
+    """Refuse gmpy2 before 2.3, whose contexts divide as the thread does: 53 bits, to nearest."""
+    if context.div(gmpy2.mpfr(1), 3).precision != context.precision:
+        raise ImportError(
+            f"gmpy2 must be 2.3 or later, got {gmpy2.version()}: it divides without regard to the "
+            "direction of rounding"
+        )
+
+
+_require_own_precision(_context(64, gmpy2.RoundUp))
+
+
 class Arithmetic:
     """Interval operations at a precision of `bits` bits.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import resource
@@ -10,11 +11,16 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from discretegauss import cli
+import discretegauss
+from discretegauss import cli, privacy, utility
 from discretegauss.errors import ParameterValueError
 
 NAMES = ["variance.png", "tails.png", "epsilon_delta.png", "queries.png"]
@@ -104,7 +110,6 @@ def test_the_command_prints_the_numbers_of_the_paper(written: tuple[Path, str]) 
 def test_the_numbers_come_from_the_computation() -> None:
     """Another budget, other numbers; in the figure they stand beside k = 100."""
     plots_queries = pytest.importorskip("discretegauss.plots._queries")
-    from discretegauss import utility
     from discretegauss._cli_figures import _text
     from discretegauss.plots import Figures
 
@@ -118,50 +123,155 @@ def test_the_numbers_come_from_the_computation() -> None:
     assert plots_queries.MARKED_QUERIES == 100
 
 
-def drawn(name: str) -> list[tuple[str, tuple[str, str], list[str]]]:
-    """Draw a figure; return the title, the names of the axes and the legend of each panel."""
-    from functools import partial
+def few_comparisons() -> list[Any]:
+    return [utility.compare_queries(epsilon=1, delta="1e-6", queries=k) for k in (2, 100)]
 
+
+def drawn(name: str) -> tuple[Any, Any]:
+    """Draw a figure; return its panels."""
     from matplotlib.figure import Figure
 
-    from discretegauss import utility
     from discretegauss.plots import _curves, _queries, _tails, _variance
 
-    few = [utility.compare_queries(epsilon=1, delta="1e-6", queries=k) for k in (2, 100)]
     draws: dict[str, Callable[..., None]] = {
         "variance.png": _variance.draw_variance,
         "tails.png": _tails.draw_tails,
         "epsilon_delta.png": _curves.draw_curves,
-        "queries.png": partial(_queries.draw_queries, found=few),
+        "queries.png": partial(_queries.draw_queries, found=few_comparisons()),
     }
     figure = Figure()
-    panels = figure.subplots(1, 2)
-    draws[name](figure, tuple(panels))
+    left, right = figure.subplots(1, 2)
+    draws[name](figure, (left, right))
     assert figure.get_suptitle()
-    texts = [text.get_text() for panel in panels for text in panel.texts]
-    if name == "queries.png":
-        assert {
-            f"k = 100: {few[1].ratio_tight():.3f}",
-            f"k = 100: {few[1].ratio_by_zcdp():.3f}",
-        } < {*texts}
-    return [
-        (
-            panel.get_title(),
-            (panel.get_xlabel(), panel.get_ylabel()),
-            [text.get_text() for text in panel.get_legend().get_texts()],
-        )
-        for panel in panels
-    ]
+    return left, right
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_panel_has_a_title_names_of_axes_and_a_legend(name: str) -> None:
     pytest.importorskip("matplotlib")
-    for title, axes, legend in drawn(name):
-        assert title
-        assert all(axes)
+    for panel in drawn(name):
+        assert panel.get_title()
+        assert panel.get_xlabel()
+        assert panel.get_ylabel()
+        legend = [text.get_text() for text in panel.get_legend().get_texts()]
         assert len(legend) >= 2
         assert all(legend)
+
+
+def curves(name: str) -> list[dict[str, tuple[list[float], list[float]]]]:
+    """Draw a figure; return what its lines go through, by name, for each panel."""
+    return [
+        {
+            str(line.get_label()): (list(line.get_xdata()), list(line.get_ydata()))
+            for line in panel.get_lines()
+        }
+        for panel in drawn(name)
+    ]
+
+
+def test_the_curves_of_delta_are_those_of_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From epsilon = 0 on, in equal steps."""
+    pytest.importorskip("matplotlib")
+    from discretegauss.plots import _curves
+
+    monkeypatch.setattr(_curves, "_POINTS", 5)
+    for panel, sigma2, last in zip(curves("epsilon_delta.png"), (1, 100), (8, 0.8), strict=True):
+        law = discretegauss.DiscreteGaussian(sigma2)
+        cost = privacy.rho(law)
+        functions: dict[str, Callable[..., float]] = {
+            "zCDP, standard conversion": partial(privacy.zcdp_delta_standard, cost),
+            "zCDP, optimal conversion\n(Corollary 13)": partial(privacy.zcdp_delta, cost),
+            "tight (Theorem 7)": partial(privacy.delta, law),
+            "continuous Gaussian, tight": partial(utility.continuous_gaussian_delta, sigma2),
+        }
+        assert list(panel) == list(functions)
+        for label, function in functions.items():
+            x, y = panel[label]
+            assert x == pytest.approx([last * i / 4 for i in range(5)])
+            steps = [Fraction(str(last)) * Fraction(i, 4) for i in range(5)]
+            assert y == [function(epsilon) for epsilon in steps]
+
+
+def test_the_tails_drawn_are_those_of_the_laws() -> None:
+    """Bars beside each integer from -4 to 4, a density in the same units, P(noise >= k) to 8."""
+    pytest.importorskip("matplotlib")
+    noise = utility.compare_noise(1)
+    left, _ = drawn("tails.png")
+    heights: dict[str, Callable[..., float]] = {
+        "discrete Gaussian": noise.gaussian.pmf,
+        "rounded Gaussian": partial(utility.rounded_gaussian_pmf, 1),
+        "discrete Laplace": noise.laplace.pmf,
+    }
+    assert [bars.get_label() for bars in left.containers] == list(heights)
+    edges: list[tuple[float, float]] = []
+    for bars, (label, pmf) in zip(left.containers, heights.items(), strict=True):
+        centres = [bar.get_x() + bar.get_width() / 2 for bar in bars]
+        assert [round(x) for x in centres] == list(range(-4, 5)), label
+        assert [bar.get_height() for bar in bars] == [pmf(k) for k in range(-4, 5)]
+        edges += [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in bars]
+    edges.sort()
+    assert all(right <= next_left for (_, right), (next_left, _) in pairwise(edges))
+    density, tails = curves("tails.png")
+    x, y = density["continuous Gaussian (density)"]
+    assert (x[0], x[-1]) == (-x[-1], 4.48)
+    assert x == pytest.approx([x[0] + i / 25 for i in range(len(x))])
+    assert y == pytest.approx([math.exp(-t * t / 2) / math.sqrt(2 * math.pi) for t in x])
+    x, y = tails.pop("continuous Gaussian")
+    assert x == pytest.approx([i / 10 for i in range(81)])
+    assert y == pytest.approx([math.erfc(t / math.sqrt(2)) / 2 for t in x])
+    assert len(tails) == 4
+    for label, (x, y) in tails.items():
+        name = "its bound" if "bound" in label else label
+        assert x == list(range(9))
+        assert y == [noise.tails(k)[name] for k in range(9)]
+
+
+def test_the_variances_drawn_are_those_of_the_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over sigma2 from 1/25 to 10, in equal steps of its logarithm; on the right, over sigma2."""
+    pytest.importorskip("matplotlib")
+    from discretegauss.plots import _variance
+
+    monkeypatch.setattr(_variance, "_POINTS", 6)
+    left, right = curves("variance.png")
+    assert len(left) == len(right) == 4
+    for name, (x, y) in left.items():
+        assert x == pytest.approx([0.04 * 250 ** (i / 5) for i in range(6)])
+        assert y == [utility.compare_noise(sigma2).variances()[name] for sigma2 in x]
+        assert right[name] == (
+            x,
+            [variance / sigma2 for sigma2, variance in zip(x, y, strict=True)],
+        )
+
+
+def test_the_noises_of_k_queries_drawn_are_those_of_the_comparison() -> None:
+    pytest.importorskip("matplotlib")
+    left, right = curves("queries.png")
+    few = few_comparisons()
+    laws = [[one.laplace, one.gaussian_by_zcdp, one.gaussian_tight] for one in few]
+    assert list(left.values()) == [
+        ([2, 100], [law.var() for law in same]) for same in zip(*laws, strict=True)
+    ]
+    assert [right[f"over the Gaussian{way}"] for way in (" by way of zCDP", ", tight")] == [
+        ([2, 100], [one.ratio_by_zcdp() for one in few]),
+        ([2, 100], [one.ratio_tight() for one in few]),
+    ]
+    assert ([0, 1], [1, 1]) in right.values()  # all across: where both need as much
+    assert ([100, 100], [0, 1]) in right.values()
+    marked = {
+        text.get_text(): text.xy for text in drawn("queries.png")[1].texts if hasattr(text, "xy")
+    }
+    ratios = (few[1].ratio_by_zcdp(), few[1].ratio_tight())
+    assert marked == {f"k = 100: {ratio:.3f}": (100, ratio) for ratio in ratios}
+
+
+def test_the_figure_of_queries_is_for_epsilon_1_and_delta_1e_6() -> None:
+    """As its title says; 22 numbers of queries from 1 to 1000, the paper's among them."""
+    plots_queries = pytest.importorskip("discretegauss.plots._queries")
+    found = plots_queries.comparisons()
+    k = [one.queries for one in found]
+    assert (k, k[0], k[-1], len(k)) == (sorted({*k}), 1, 1000, 22)
+    assert 100 in k
+    assert {(one.epsilon, one.delta) for one in found} == {(1, Fraction(1, 10**6))}
 
 
 def test_lines_differ_by_more_than_colour() -> None:
@@ -215,6 +325,24 @@ def test_errors_of_the_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(ImportError, match=r"discretegauss\[plots\]"):
         write_figures(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_files_of_these_names_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder that is there already; others stay. What is drawn does not matter here."""
+    pytest.importorskip("matplotlib")
+    from discretegauss.plots import write
+
+    monkeypatch.setattr(write, "png", lambda _draw: b"new")
+    monkeypatch.setattr(write, "comparisons", few_comparisons)
+    for name in ("variance.png", "mine.png"):
+        (tmp_path / name).write_bytes(b"before")
+    found = write.write_figures(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "mine.png": b"before",
+        **dict.fromkeys(NAMES, b"new"),
+    }
+    assert found.files == tuple(tmp_path / name for name in NAMES)
+    assert found.comparison.queries == 100
 
 
 def test_the_folder_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:

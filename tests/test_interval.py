@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discretegauss import _interval
 from discretegauss._interval import (
     Interval,
     arithmetic,
@@ -65,6 +66,20 @@ def test_the_four_operations_enclose_the_exact_result(bits: int, x: F, y: F) -> 
     if y:
         assert holds(at.div(a, b), x / y)
         assert narrow(at.div(a, b), x / y, bits - 2)
+
+
+def test_a_gmpy2_that_divides_by_the_threads_context_is_refused() -> None:
+    """As all did before 2.3, which no bound survives; here in the place of such a context."""
+
+    class Context:
+        precision = 64
+
+        def div(self, a: Any, b: int) -> Any:
+            return a / b
+
+    with pytest.raises(ImportError, match=r"^gmpy2 must be 2\.3 or later, got 2\.\d"):
+        _interval._require_own_precision(Context())
+    _interval._require_own_precision(gmpy2.context(precision=64))
 
 
 @given(PRECISIONS, RATIONALS, RATIONALS, RATIONALS, RATIONALS)

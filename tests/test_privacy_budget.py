@@ -13,8 +13,9 @@ from privacy_reference import mp
 
 import discretegauss as dg
 from discretegauss import _engine
+from discretegauss._interval import arithmetic
 from discretegauss.errors import ParameterTypeError, ParameterValueError
-from discretegauss.privacy import compose, delta, gaussian_sigma2_for_rho, rho, zcdp_delta
+from discretegauss.privacy import budget, compose, delta, gaussian_sigma2_for_rho, rho, zcdp_delta
 
 
 def test_theorem_4_is_exact() -> None:
@@ -28,6 +29,7 @@ def test_theorem_14_adds_up_queries_with_a_sigma2_each() -> None:
     exact = Fraction(1) + Fraction(4, 6) + Fraction(9, 20)
     assert rho(laws, [1, 2, 3]) == exact
     assert rho(tuple(laws), np.array([1, 2, 3])) == exact
+    assert rho(laws[1], np.array(2)) == Fraction(4, 6)  # of no dimension: one number
     assert rho(laws) == Fraction(1) + Fraction(1, 6) + Fraction(1, 20)
     assert rho(laws[1], ["1/2", 2]) == (Fraction(1, 4) + 4) / 6
 
@@ -70,6 +72,29 @@ def test_rho_of_the_discrete_laplace_for_one_step_is_that_of_randomised_response
     for digits in (50, 3000, 15000):
         ratio = rho(dg.DiscreteLaplace(10**digits)) * 2 * 10 ** (2 * digits)
         assert 1 - Fraction(1, 10**50) <= ratio <= 1
+
+
+@pytest.mark.parametrize("digits", [1, 3, 5, 8, 12])
+def test_rho_of_a_wide_discrete_laplace_is_as_close(digits: int) -> None:
+    """For change 1 it is epsilon tanh(epsilon/2), which epsilon**2/2 comes close to."""
+    found = rho(dg.DiscreteLaplace(10**digits))
+    with mpmath.workdps(60):
+        pure = mpmath.mpf(10) ** -digits
+        exact = pure * mpmath.tanh(pure / 2)
+        assert exact <= mp(found) <= exact * (1 + mpmath.mpf(2) ** -60)
+
+
+@pytest.mark.parametrize("bits", range(8, 16))
+def test_with_few_bits_rho_of_the_discrete_laplace_is_an_upper_bound(
+    bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where each rounding is large; in 80 bits and more none of them shows."""
+    cases = [(Fraction(n, 7), change) for n in (1, 5, 8, 20, 50) for change in (1, 2, 9)]
+    exact = [rho(dg.DiscreteLaplace(scale), change) for scale, change in cases]
+    few = arithmetic(bits)
+    monkeypatch.setattr(budget, "arithmetic", lambda _bits: few)
+    for (scale, change), close in zip(cases, exact, strict=True):
+        assert rho(dg.DiscreteLaplace(scale), change) >= close * (1 - Fraction(1, 2**59))
 
 
 def test_rho_of_the_discrete_laplace_implies_no_less_than_its_own_delta() -> None:

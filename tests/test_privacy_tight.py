@@ -230,6 +230,18 @@ def test_a_delta_below_the_true_one_is_not_enough_however_close() -> None:
         assert delta_is_at_most(spec, epsilon, 1, enclosed.upper(320))
 
 
+def test_a_delta_that_agrees_with_the_true_one_to_500_bits_counts_as_too_small() -> None:
+    """Or it would take more and more of them; one that is larger by 2**-400 of itself is enough."""
+    for spec in (centred(dg.DiscreteGaussian(10)), centred(dg.DiscreteLaplace(3))):
+        epsilon = gmpy2.mpq(1, 4)
+        enclosed = delta_enclosed(spec, epsilon, 1, 2000)
+        assert enclosed is not None
+        exact = gmpy2.mpq(enclosed.upper(2100))
+        assert delta_is_at_most(spec, epsilon, 1, exact * (1 + gmpy2.mpq(1, 2**400)))
+        assert not delta_is_at_most(spec, epsilon, 1, exact * (1 + gmpy2.mpq(1, 2**700)))
+        assert not delta_is_at_most(spec, epsilon, 1, exact)
+
+
 def test_a_pure_epsilon_that_is_almost_a_float_is_rounded_up() -> None:
     """1 + 2**-100, of which the 80 bits that are computed have no trace when rounded down."""
     law = dg.DiscreteLaplace(Fraction(2**100, 2**100 + 1))

@@ -133,6 +133,15 @@ def test_rho_is_a_lower_bound_within_two_ulp(epsilon: Fraction, delta: Fraction)
     assert not allows(Fraction(rho + 2 * math.ulp(rho)), epsilon, delta)
 
 
+@pytest.mark.parametrize(("epsilon", "k"), list(product((0, 1, 1000), (30, 300, 1000, 10000))))
+def test_rho_is_so_where_delta_is_next_to_1(epsilon: int, k: int) -> None:
+    """At delta = 1 - 10**-k it is epsilon + log(10**k), to about k digits: by s = 10**-k."""
+    rho = zcdp_rho(epsilon, 1 - Fraction(1, 10**k))
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        exact = epsilon + k * gmpy2.log(gmpy2.mpfr(10))
+        assert rho <= exact <= rho + 2 * math.ulp(rho)
+
+
 @pytest.mark.parametrize(("rho", "epsilon"), list(product(RHOS, EPSILONS)))
 def test_the_older_conversion_is_its_formula_rounded_up(rho: Fraction, epsilon: Fraction) -> None:
     assert zcdp_delta_standard(0, epsilon) == 0.0

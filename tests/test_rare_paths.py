@@ -491,10 +491,42 @@ def test_random_laws_to_verify_are_of_all_kinds() -> None:
     """Scales, centres and exponents as promised, the same from the same generator."""
     pytest.importorskip("flint")
     cases = importlib.import_module("discretegauss._verify_cases")
-    laws = list(cases.random_cases(60, random.Random(1)))
-    assert laws == list(cases.random_cases(60, random.Random(1)))
-    assert len({law.kind for law in laws}) == 3
-    assert all(law.beta >= 1 and law.parameter > 0 for law in laws)
+    laws = list(cases.random_cases(300, random.Random(1)))
+    assert laws == list(cases.random_cases(300, random.Random(1)))
+    for kind in (Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE, Kind.GENERALIZED_GAUSSIAN):
+        same = [law for law in laws if law.kind is kind]
+        assert len(same) > 60
+        parameters = [law.parameter for law in same]
+        assert Fraction(1, 2**90) <= min(parameters) < 1
+        assert 2**200 < max(parameters) <= 2**230
+        denominators = {parameter.denominator for parameter in parameters}
+        assert 1 in denominators
+        assert any(d % 3 == 0 for d in denominators)
+        assert max(denominators) >= 2**52
+        assert max(abs(law.mu) for law in same) <= 10**6
+        assert {1, 2} < {law.mu.denominator for law in same}
+        betas = {law.beta for law in same}
+        if kind is Kind.GENERALIZED_GAUSSIAN:
+            assert 1 <= min(betas) <= 2
+            assert 4 < max(betas) <= 31
+            assert len(betas) > 30
+        else:
+            assert betas == {1}
+
+
+def test_a_law_to_verify_is_described_in_one_line() -> None:
+    """Numbers of more than 40 characters by their ends and their length."""
+    pytest.importorskip("flint")
+    described = importlib.import_module("discretegauss._verify_cases").described
+    third, whole, long = Fraction(1, 3), Fraction(int("1234567890" * 4)), Fraction(10**40 + 7)
+    assert described(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(4), third)) == (
+        "discrete Gaussian, sigma2 4, mu 1/3"
+    )
+    assert described(Spec(Kind.DISCRETE_LAPLACE, whole)) == f"discrete Laplace, scale {whole}, mu 0"
+    assert described(Spec(Kind.GENERALIZED_GAUSSIAN, long, third, Fraction(3, 2))) == (
+        "generalised Gaussian, scale 100000000000000000...000000000000000007 (41 characters), "
+        "beta 3/2, mu 1/3"
+    )
 
 
 def test_a_wide_table_of_single_integers_is_proven(verifier: Any) -> None:

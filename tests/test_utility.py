@@ -20,7 +20,8 @@ from discretegauss.errors import (
     ParameterTypeError,
     ParameterValueError,
 )
-from discretegauss.utility._kov import require_few
+from discretegauss.utility import _kov
+from discretegauss.utility._kov import laplace_delta_upper, require_few
 from discretegauss.utility.gaussians import _variance_of_narrow, _variance_of_wide
 
 REACH = 12
@@ -103,6 +104,17 @@ def test_laplace_delta_is_an_upper_bound_and_close() -> None:
             assert exact <= found <= exact * (1 + mpmath.mpf(2) ** -51)
 
 
+def test_with_few_bits_laplace_delta_is_an_upper_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where each rounding is large; and it is never more than 1."""
+    for k, n, epsilon in itertools.product((1, 2, 3, 4, 20), range(1, 30), ("0", "1/3")):
+        arguments = (Fraction(n, 9), Fraction(epsilon), k)
+        monkeypatch.setattr(_kov, "_BITS", 300)
+        exact = gmpy2.mpq(laplace_delta_upper(*arguments)) * (1 - gmpy2.mpq(1, 2**200))
+        for bits in range(4, 16):
+            monkeypatch.setattr(_kov, "_BITS", bits)
+            assert exact <= laplace_delta_upper(*arguments) <= 1
+
+
 def test_laplace_delta_is_0_where_no_loss_exceeds_epsilon_only() -> None:
     law = dg.DiscreteLaplace(10)
     assert utility.laplace_delta(law, "3/10", queries=3) == 0
@@ -123,6 +135,15 @@ def test_calibrate_laplace_is_enough_and_the_decimal_before_is_not(
     exponent = Decimal(float(law.scale)).adjusted()
     less = dg.DiscreteLaplace(law.scale - Fraction(10) ** (exponent - 4))
     assert utility.laplace_delta(less, epsilon, queries=queries) > delta
+
+
+def test_calibrate_laplace_takes_a_scale_that_has_nothing_to_spare() -> None:
+    for scale, epsilon, k in ((Fraction(1, 2), 1, 1), (Fraction(9, 4), 1, 5), (Fraction(9), 0, 30)):
+        delta = laplace_delta_upper(scale, Fraction(epsilon), k).as_integer_ratio()
+        law = utility.calibrate_laplace(
+            epsilon=epsilon, delta=Fraction(*map(int, delta)), queries=k
+        )
+        assert law.scale == scale
 
 
 @pytest.mark.parametrize(
@@ -235,6 +256,7 @@ def test_the_rounded_gaussian_between_integers_and_far_away() -> None:
     assert math.copysign(1, utility.rounded_gaussian_pmf(2**4000, 0)) == 1
     assert utility.rounded_gaussian_variance(10**30) == 1e30
     assert utility.rounded_gaussian_variance("1e-9") == 0
+    assert utility.rounded_gaussian_variance("1e-30") == 0  # below what MPFR has a number for
 
 
 @pytest.mark.parametrize("sigma2", ["1/4", "1", "100", "1e12"])
@@ -287,5 +309,8 @@ def test_what_is_wrong_is_named() -> None:
             utility.calibrate_laplace(rho=1, **other)
         with pytest.raises(ParameterTypeError, match=r"either rho, or epsilon with delta$"):
             utility.calibrate_laplace(**other)
-    with pytest.raises(ParameterOverflowError, match="rho must be between"):
-        utility.calibrate_laplace(rho=gmpy2.mpz(2) ** 5000)
+    assert utility.calibrate_laplace(rho=2**4002).scale > 0
+    assert utility.calibrate_laplace(rho=Fraction(1, 2**4002)).scale > 2**2000
+    for rho in (gmpy2.mpz(2) ** 4003, Fraction(1, 2**4003)):
+        with pytest.raises(ParameterOverflowError, match=r"rho must be between 2\*\*-4002 and"):
+            utility.calibrate_laplace(rho=rho)

@@ -76,6 +76,18 @@ def _context(bits: int, rounding: int) -> Any:
     )
 
 
+def _require_own_precision(context: Any) -> None:
+    """Refuse gmpy2 before 2.3, whose contexts divide as the thread does: 53 bits, to nearest."""
+    if context.div(gmpy2.mpfr(1), 3).precision != context.precision:
+        raise ImportError(
+            f"gmpy2 must be 2.3 or later, got {gmpy2.version()}: it divides without regard to the "
+            "direction of rounding"
+        )
+
+
+_require_own_precision(_context(64, gmpy2.RoundUp))
+
+
 class Arithmetic:
     """Interval operations at a precision of `bits` bits.
 
@@ -88,7 +100,9 @@ class Arithmetic:
     ----------
     down, up
         gmpy2 contexts: ``down.mul(x, y)`` is the product rounded down. For inner loops over
-        positive numbers, where a lower end comes from lower ends alone.
+        positive numbers, where a lower end comes from lower ends alone. A rational operand (mpq) is
+        first rounded in the same direction: right where the result rises with it, as in sums, and
+        wrong where it falls. So ``down.sub(x, q)`` is no bound; ``down.add(x, -q)`` is.
     """
 
     def __init__(self, bits: int) -> None:
@@ -100,7 +114,7 @@ class Arithmetic:
 
     def rational(self, value: Fraction | Rational | int) -> Interval:
         """Return the rational."""
-        # 0 + q is one operation, correctly rounded; q / 1 would round numerator and denominator
+        # 0 + q is correctly rounded; q / 1 would round numerator and denominator
         exact = gmpy2.mpq(value)
         return Interval(self.down.add(exact, _ZERO), self.up.add(exact, _ZERO))
 
@@ -158,7 +172,7 @@ class Arithmetic:
         return self.mul(a, self.rational(factor))
 
     def shift(self, a: Interval, term: Fraction | int) -> Interval:
-        """Return a plus a rational, with one rounding."""
+        """Return a plus a rational."""
         exact = gmpy2.mpq(term)
         return Interval(self.down.add(a.lower, exact), self.up.add(a.upper, exact))
 

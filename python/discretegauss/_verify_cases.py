@@ -70,7 +70,7 @@ def fixed_cases() -> list[Spec]:
 
 
 def random_cases(n: int, rng: random.Random) -> Iterator[Spec]:
-    """Generate n laws: scales from 2**-8 to 2**200, most of them moderate, centres of any kind."""
+    """Generate n laws: parameters from 2**-90 to 2**230, beta up to 31, centres of any kind."""
     for _ in range(n):
         kind = rng.choice(
             [Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE, Kind.GENERALIZED_GAUSSIAN]

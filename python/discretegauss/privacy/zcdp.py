@@ -187,7 +187,7 @@ def zcdp_rho(epsilon: object, delta: object) -> float:
 #
 #     f'(s) = 0         <=>  2 s rho = epsilon - rho + log1p(1/s)
 #     epsilon'(s) = 0   <=>  rho s**2 + log1p(s) = L
-#     rho'(s) = 0       <=>  s**2 (epsilon + log1p(1/s)) = (2s + 1) (L - log1p(s))
+#     rho'(s) = 0       <=>  s**2 (epsilon + log1p(1/s))/(2s + 1) + log1p(s) = L
 #
 # (the last one: rho(s) turns where f, taken at rho = rho(s), does). Both sides are positive, if
 # epsilon - rho stands on the left where it is negative; so the difference of their logarithms, as a
@@ -321,11 +321,10 @@ def _epsilon_turns(ops: Any, rho: Any, big_l: Any) -> tuple[Balance, Any]:
 def _rho_turns(ops: Any, epsilon: Any, big_l: Any) -> tuple[Balance, Any]:
     def balance(u: Any) -> tuple[Any, Any]:
         s = ops.exp(u)
-        grows, falls = epsilon + _log1p_inverse(ops, s, u), big_l - _log1p(ops, s, u)
-        if falls <= 0:
-            return 1, None  # past every turning point
-        slope = 2 - 1 / ((1 + s) * grows) - 2 * s / (2 * s + 1) + s / ((1 + s) * falls)
-        return ops.log(s / (2 + 1 / s) * grows / falls), slope
+        log = _log1p(ops, s, u)
+        curved = s * (epsilon + _log1p_inverse(ops, s, u)) * (s / (2 * s + 1))
+        slope = (2 * curved + s / (1 + s)) * ((1 + s) / (2 * s + 1)) / (curved + log)
+        return ops.log((curved + log) / big_l), slope
 
     # For large s it is epsilon s = 2L; and log1p(s) stays below L.
     below = big_l - 1 if big_l > 2 else ops.log(big_l / 2)

@@ -65,7 +65,7 @@ def laplace_delta_upper(scale: Fraction, epsilon: Fraction, queries: int) -> Any
     delta_upper = _ZERO
     for j in range(_losses_above(scale, epsilon, queries)):
         # 1 - exp(-gap): the larger the gap the larger, so both roundings go up
-        share_upper = up.minus(down.expm1(down.sub(_ZERO, gap)))
+        share_upper = up.minus(down.expm1(down.add(-gap, _ZERO)))
         delta_upper = up.add(delta_upper, up.mul(weight_upper, share_upper))
         weight_upper = up.mul(weight_upper, q.upper)
         weight_upper = up.div(up.mul(weight_upper, queries - j), j + 1)

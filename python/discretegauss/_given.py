@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ._arguments import MOST_AXES
 from ._distinct import Column, Laws, heard
-from ._parameters import exact_rational, positive, shown
+from ._parameters import exact_rational, numpys, positive, shown, single
 from ._spec import Kind, Spec
 from .errors import ParameterTypeError, ParameterValueError
 
@@ -86,18 +86,34 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
             raise ParameterTypeError(f"{name} must hold numbers, got dtype {value.dtype}")
         return np.asarray(value) if value.ndim else None
     if isinstance(value, list | tuple):
-        if any(map(_may_hold_several, set(map(type, value)))):
-            for item in value:  # numpy would look under masks, and take times for integers
-                as_array(item, name)
+        items = _items(value, name)
         try:
-            return np.array(value, dtype=object)
+            return np.array(items, dtype=object)
         except ValueError:
             raise ParameterValueError("arrays of parameters must not be ragged") from None
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        return as_array(np.asarray(value), name)
+        return as_array(numpys(value), name)
     if _may_hold_several(type(value)):  # a range, a buffer: numpy would take it for an array
         exact_rational(value, name)
     return None
+
+
+def _items(values: Sequence[object], name: str) -> Sequence[object]:
+    """Return the items of a list, those of other kinds of array as `as_array` returns them.
+
+    Numpy would look under masks, take times for integers, and make floats of tables.
+    """
+    if not any(map(_may_hold_several, set(map(type, values)))):
+        return values
+    return [
+        _items(item, name) if isinstance(item, list | tuple) else _item(item, name)
+        for item in values
+    ]
+
+
+def _item(value: object, name: str) -> object:
+    array = as_array(value, name)
+    return single(value) if array is None else array
 
 
 def _may_hold_several(kind: type) -> bool:

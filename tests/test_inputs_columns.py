@@ -98,7 +98,7 @@ def test_what_is_missing_in_a_column_is_refused_as_by_itself(missing: object) ->
 
     class Missing(Column):
         def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-            if dtype == object:  # numpy's dtype of that name
+            if dtype == np.dtype(object):
                 return np.array(self.values, dtype=object)
             return np.array([np.nan if x is missing else x for x in self.values])
 

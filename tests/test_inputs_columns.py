@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from inputs import must_not_draw
+from inputs import label, must_not_draw
 
 import discretegauss as dg
-from discretegauss.errors import ParameterTypeError, ParameterValueError
+from discretegauss.errors import (
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+)
 
 BIG = 2**53 + 1
 """No float."""
@@ -164,3 +168,39 @@ def test_integers_of_pandas_are_not_rounded() -> None:
             dg.DiscreteGaussian(1).cdf(missing)
     wide = pd.Series([0.5, np.nan])
     assert np.isnan(dg.DiscreteGaussian(1).cdf(wide)).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("mu", "place", "error"),
+    [
+        ([[12, 40_000], [0, 1]], "[0, 1]", ParameterOverflowError),
+        ([[12, 0.5], [0.5, 40_000.25]], "[1, 1]", ParameterOverflowError),
+        ([0, 1, 40_961, 40_000], "[", ParameterOverflowError),
+        ([1, 40_000, np.nan], "[2]", ParameterValueError),
+        (np.array([1.5, np.inf]), "[1]", ParameterValueError),
+        (["1/3", "salary 40000"], "[1]", ParameterValueError),
+        ([1, 40_000, True], "[2]", ParameterTypeError),
+        ([1, "1e40000"], "[1]", ParameterOverflowError),
+        ([1, 2 ** (2**17)], "[1]", ParameterOverflowError),
+    ],
+    ids=label,
+)
+def test_no_element_of_an_array_of_mu_is_shown_in_an_error(
+    mu: Any, place: str, error: type[Exception]
+) -> None:
+    """It may be the data, and errors end up in logs: its place is told instead."""
+    for function in (dg.discrete_gaussian, dg.discrete_laplace):
+        with pytest.raises(error) as caught:
+            function(100, mu=mu, dtype=np.int16, source=must_not_draw)
+        message = str(caught.value)
+        assert f"mu{place}" in message
+        for told in ("40", "nan", "inf,", "inf ", "True", "131073", "12"):
+            assert told not in message.replace("2**-128", "")
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_a_single_mu_is_shown_in_an_error() -> None:
+    with pytest.raises(ParameterOverflowError, match=r"mu = Fraction\(40000, 1\)"):
+        dg.discrete_gaussian([1, 100], mu=40_000, dtype=np.int16, source=must_not_draw)
+    with pytest.raises(ParameterValueError, match=r"mu must be a finite number, got nan"):
+        dg.discrete_gaussian([1, 100], mu=np.nan, source=must_not_draw)

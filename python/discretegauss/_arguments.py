@@ -141,12 +141,16 @@ def fits_dtype(spec: Spec, dtype: np.dtype[Any]) -> bool:
     return fits(spec, int(info.min), int(info.max))
 
 
-def require_fit(spec: Spec, dtype: np.dtype[Any], name: str) -> None:
-    """Refuse a law that does not provably fit `dtype`."""
+def require_fit(spec: Spec, dtype: np.dtype[Any], name: str, mu: str = "") -> None:
+    """Refuse a law that does not provably fit `dtype`.
+
+    mu is what to call an element of an array: that may be the data, and no message shows it.
+    """
     if not fits_dtype(spec, dtype):
+        mu = mu or (f"mu = {shown(spec.mu)}" if spec.mu else "")
         raise ParameterOverflowError(
             f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
             f"{name} = {shown(spec.parameter)}"
-            + (f", mu = {shown(spec.mu)}" if spec.mu else "")
+            + (f", {mu}" if mu else "")
             + "; dtype=object gives Python integers of any size"
         )

@@ -12,10 +12,10 @@ from numpy.ma import MaskedArray, is_masked  # by name: np.ma is imported at its
 from numpy.typing import NDArray
 
 from ._arguments import MOST_AXES
-from ._distinct import Column, Laws, heard
+from ._distinct import Column, Laws, heard, indexed
 from ._parameters import exact_rational, numpys, positive, shown, single
 from ._spec import Kind, Spec
-from .errors import ParameterTypeError, ParameterValueError
+from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 __all__ = ["as_array", "distinct_laws", "exact_spec", "parameter_name", "parameter_shape"]
 
@@ -66,11 +66,29 @@ def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, 
     )
     # of a numerator that needs no check: beta's has to be no less than its denominator, a word
     least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, np.iinfo(np.int64).max)
-    columns = [  # which hear Ctrl-C themselves: they call Python for what numpy has no type for
-        Column(array, exact, numerator)
-        for array, exact, numerator in zip(arrays, checks, least, strict=True)
+    # which hear Ctrl-C themselves: they call Python for what numpy has no type for
+    columns = [
+        Column(arrays[0], checks[0], least[0]),
+        _mu_column(arrays[1], checks[1]),
+        Column(arrays[2], checks[2], least[2]),
     ]
     return heard(lambda: Laws(kind, columns, shape), prod(shape))
+
+
+def _mu_column(array: NDArray[Any], exact: Callable[[object], Fraction]) -> Column:
+    """Return the values of mu; an error names the place of an element, as it may be the data."""
+    try:
+        return Column(array, exact, None)
+    except (ParameterTypeError, ParameterValueError, ParameterOverflowError) as error:
+        if not array.ndim:
+            raise
+        kind, rule = type(error), str(error).partition(", got ")[0]
+    for place, element in enumerate(array.ravel().tolist()):
+        try:
+            exact(element)
+        except kind:
+            raise kind(f"{rule}, but mu{indexed(place, array.shape)} is not so") from None
+    raise kind(rule)  # no cover: the element is found again
 
 
 def as_array(value: object, name: str) -> NDArray[Any] | None:

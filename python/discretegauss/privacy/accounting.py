@@ -107,7 +107,9 @@ def pld(
             f"log_mass_truncation_bound must be at most -1, got {shown(bound)}"
         )
     lattice = _Lattice(spec, change)
-    probabilities, infinite = _probabilities(lattice, gmpy2.mpq(Fraction(interval)), gmpy2.mpq(-bound))
+    probabilities, infinite = _probabilities(
+        lattice, gmpy2.mpq(Fraction(interval)), gmpy2.mpq(-bound)
+    )
     pmf = pld_pmf.create_pmf(probabilities, interval, infinite, pessimistic_estimate=True)
     return privacy_loss_distribution.PrivacyLossDistribution(pmf)
 

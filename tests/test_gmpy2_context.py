@@ -34,12 +34,12 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "no numbers above 1/2": {"emin": -(10**6), "emax": -1, "trap_overflow": True},
 }
 
-GAUSSIANS = [
+GAUSSIANS: list[dg.Law] = [
     dg.DiscreteGaussian(2),
     dg.DiscreteGaussian("1/7", mu="1/3"),
     dg.DiscreteGaussian(10**30, mu="1/3"),
 ]
-OTHERS = [
+OTHERS: list[dg.Law] = [
     dg.DiscreteLaplace("5/2"),
     dg.DiscreteLaplace(10**12, mu="1/3"),
     dg.GeneralizedGaussian(10, "3/2"),

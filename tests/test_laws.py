@@ -190,3 +190,20 @@ def test_a_pickle_of_version_0_1_still_loads() -> None:
         b"V163/71\nV1/3\ntR."
     )
     assert pickle.loads(old) == dg.DiscreteGaussian("355/113", mu="1/3")
+
+
+def test_a_law_has_a_public_type_for_annotations() -> None:
+    """Checked by mypy --strict too, as these lines are: the classes by one name."""
+
+    def cost(law: dg.Law, noise: dg.privacy.Law) -> float:
+        size: list[int] = [2, 3]
+        law.sample(size)
+        law.sample(np.int64(3))
+        law.sample(np.array([2, 3]))
+        return dg.privacy.delta(law, 1) + float(noise.var())
+
+    assert cost(dg.DiscreteLaplace(1), dg.DiscreteGaussian(4)) > 1
+    assert dg.Law is dg.privacy.Law
+    for law in LAWS:
+        assert isinstance(law, dg.Law)
+    assert not isinstance(3, dg.Law)

@@ -21,7 +21,7 @@ from ._source import Source
 from ._spec import Kind, Spec
 from .sampling import draw, exact_spec
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian"]
+__all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law"]
 
 
 # The defaults of sample, and INT64, are single objects: whoever gives none is recognised by them.
@@ -274,3 +274,7 @@ class GeneralizedGaussian(_Law):
         object.__setattr__(self, "scale", spec.parameter)
         object.__setattr__(self, "beta", spec.beta)
         object.__setattr__(self, "mu", spec.mu)
+
+
+Law = DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian
+"""Any of the laws: what to annotate a parameter with that takes one."""

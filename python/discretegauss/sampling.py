@@ -155,8 +155,9 @@ def discrete_gaussian(
     sigma2 : number or array_like
         The scale parameter, > 0; about the variance. int, Fraction, Decimal,
         string ("1/3", "0.1"), numpy or gmpy2 number, or a float, which means its binary value.
-    size : int or tuple of int, optional
-        Shape of the result. None: one Python integer (or an array shaped by the parameters).
+    size : int or sequence of int, optional
+        Shape of the result: a tuple, a list, or an array of integers with one axis. None:
+        one Python integer (or an array shaped by the parameters).
     mu : number or array_like, optional
         The centre, any rational.
     dtype : dtype, optional

@@ -25,7 +25,7 @@ from .._lattice import canonical, normaliser, phi_at, tail_ratio
 from .._parameters import shown
 from .._spec import Kind, Spec
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
+from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 
 __all__ = [
     "Law",
@@ -36,9 +36,6 @@ __all__ = [
     "tail_weight",
     "total_weight",
 ]
-
-Law = DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian
-"""The laws that the calculus takes."""
 
 _FARTHEST = 2**512
 """No outcome is looked for beyond so many scales, where phi(x) >= x/scale."""

@@ -155,7 +155,10 @@ def _is_length(given: Value) -> bool:
 
 
 def _size(given: Value) -> bool:
-    return given.value is None or isinstance(given.value, list) or _is_length(given)
+    value = given.value
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "iu" and value.ndim < 2
+    return value is None or isinstance(value, list) or _is_length(given)
 
 
 def _dtype(given: Value) -> bool | None:

@@ -209,7 +209,7 @@ def test_probabilities_at_the_ends_of_int64_do_not_wrap() -> None:
     assert dist(loc=2**70).mean() == 2**70
 
 
-@pytest.mark.parametrize("size", [2.0, -1, True, (2, 1.5), np.array([2, 3]), 10**30], ids=str)
+@pytest.mark.parametrize("size", [2.0, -1, True, (2, 1.5), np.array([2.0, 3]), 10**30], ids=str)
 def test_size_is_that_of_sample(size: Any) -> None:
     """The same shapes are refused as everywhere."""
     for draw in (G(4).sample, G(4).as_scipy().rvs, G(4).as_scipy()(3).rvs):

@@ -41,6 +41,12 @@ from discretegauss.testing import TapeSource
         (np.int64(3), (3,)),
         ((np.uint8(2), 1), (2, 1)),
         ((1,) * 20, (1,) * 20),
+        ([np.int64(2), 3], (2, 3)),
+        (np.array([2, 3]), (2, 3)),
+        (np.array([2, 0], np.uint8), (2, 0)),
+        (np.array(3), (3,)),
+        (np.array([], int), ()),
+        (np.array([4, 3], object), (4, 3)),
     ],
     ids=str,
 )
@@ -72,7 +78,15 @@ def test_a_negative_size_is_a_value_error(function: Function, name: str, size: A
     [
         *(True, np.True_, 2.0, "3", b"3", 1j, (None,), (2, 1.5), (True,), {}, {3}),
         *(
-            np.array([2, 3]),
+            *(
+                np.array([2.0, 3]),
+                np.array([[2, 3]]),
+                np.array(2.0),
+                np.array([True]),
+                np.array([]),
+            ),
+            *(np.ma.array([2, 3], mask=[0, 1]), np.ma.array(2, mask=True)),  # type: ignore[arg-type]
+            *(np.array(3, "m8[s]"), np.array([3], "m8[s]"), range(2, 4)),
             np.timedelta64(3, "s"),
             (np.timedelta64(3, "ns"),),
             np.timedelta64("NaT", "s"),

@@ -12,7 +12,7 @@ import pytest
 
 import discretegauss as dg
 from discretegauss import _engine
-from discretegauss.errors import ParameterValueError
+from discretegauss.errors import ParameterOverflowError, ParameterValueError
 from discretegauss.privacy import delta, dp_event, pld, rho
 from discretegauss.privacy._noise import centred
 from discretegauss.privacy.accounting import _Lattice, _probabilities
@@ -148,6 +148,24 @@ def test_a_wrong_parameter_is_named(arguments: dict[str, Any]) -> None:
     (name,) = arguments
     with pytest.raises(ParameterValueError, match=rf"^{name} must"):
         pld(dg.DiscreteGaussian(10), **arguments)
+
+
+@pytest.mark.parametrize("interval", ["1e400", "1e-400", Fraction(1, 2**1100), 2**1024])
+def test_an_interval_that_is_no_float_is_refused_by_name(interval: Any) -> None:
+    with pytest.raises(ParameterOverflowError, match=r"^value_discretization_interval must"):
+        pld(dg.DiscreteGaussian(10), value_discretization_interval=interval)
+
+
+@pytest.mark.parametrize("n", range(3, 60))
+def test_an_interval_is_the_float_that_dp_accounting_is_given(n: int) -> None:
+    """Sums for a longer one would put masses on multiples that are not there, maybe too low."""
+    law = dg.DiscreteGaussian(5)
+    found, same = (
+        pld(law, value_discretization_interval=interval)
+        for interval in (Fraction(1, n), float(Fraction(1, n)))
+    )
+    epsilons = [j / n for j in range(2 * n)]
+    assert list(found.get_delta_for_epsilon(epsilons)) == list(same.get_delta_for_epsilon(epsilons))
 
 
 @pytest.mark.skipif(_engine.native is None, reason="the law is in the compiled core")

@@ -408,3 +408,26 @@ def test_what_is_of_the_wrong_kind_is_a_type_error(function: Any) -> None:
 def test_a_delta_is_between_0_and_1(bad: Any) -> None:
     with pytest.raises(ParameterValueError, match=r"^delta must"):
         epsilon(GAUSSIAN, bad)
+
+
+@needs_core
+@pytest.mark.parametrize("beta", ["1.1", "1.01", "1.0001"])
+@pytest.mark.parametrize("delta_", ["1e-40", "1e-100", "1e-300"])
+def test_epsilon_is_found_of_noise_that_is_almost_laplace_however_wide(
+    beta: str, delta_: str
+) -> None:
+    """The search passes losses so rare that no outcome of theirs is looked for."""
+    law = dg.GeneralizedGaussian(10**30, beta)
+    found = epsilon(law, delta_)
+    assert 0 < found < math.inf
+    assert delta_is_at_most(centred(law), gmpy2.mpq(found), 1, gmpy2.mpq(delta_))
+    before = gmpy2.mpq(math.nextafter(found, 0))
+    assert not delta_is_at_most(centred(law), before, 1, gmpy2.mpq(delta_))
+
+
+@needs_core
+def test_a_loss_too_far_out_is_still_refused_where_it_is_asked_for() -> None:
+    law = dg.GeneralizedGaussian(10**30, "1.0001")
+    for function in (delta, log_delta):
+        with pytest.raises(ParameterValueError, match=r"^epsilon must be a loss that occurs"):
+            function(law, 1)

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import gmpy2
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -314,3 +315,52 @@ def test_what_is_wrong_is_named() -> None:
     for rho in (gmpy2.mpz(2) ** 4003, Fraction(1, 2**4003)):
         with pytest.raises(ParameterOverflowError, match=r"rho must be between 2\*\*-4002 and"):
             utility.calibrate_laplace(rho=rho)
+
+
+def by_sums(noise: utility.compare.NoiseComparison, k: int) -> dict[str, float]:
+    """P(noise >= k) for an integer k, by the probability of each smaller integer."""
+    sigma2 = noise.gaussian.sigma2
+    smaller = range(-200, k)
+    return {
+        "discrete Gaussian": 1 - math.fsum(map(noise.gaussian.pmf, smaller)),
+        "rounded Gaussian": 1 - math.fsum(utility.rounded_gaussian_pmf(sigma2, x) for x in smaller),
+        "discrete Laplace": 1 - math.fsum(map(noise.laplace.pmf, smaller)),
+    }
+
+
+@pytest.mark.parametrize("k", [0.5, "1/2", Decimal("0.0001"), Fraction(999, 1000), 1, "1"])
+def test_tails_from_between_two_integers_are_those_of_the_integer_above(k: object) -> None:
+    noise = utility.compare_noise(2)
+    tails = noise.tails(k)
+    for name, expected in by_sums(noise, 1).items():
+        assert tails[name] == pytest.approx(expected, rel=1e-12), name
+    assert tails["discrete Gaussian"] <= tails["its bound"]
+    assert tails["continuous Gaussian"] == utility.continuous_gaussian_sf(2, k)
+
+
+@pytest.mark.parametrize(
+    "k", [np.uint8(0), np.int8(-128), np.uint64(2**64 - 1), np.int64(-(2**63))]
+)
+def test_tails_at_an_integer_of_numpy_are_those_at_the_python_integer(k: object) -> None:
+    noise = utility.compare_noise(1)
+    assert noise.tails(k) == noise.tails(int(k))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("k", "error"),
+    [
+        (None, ParameterTypeError),
+        ([1], ParameterTypeError),
+        (True, ParameterTypeError),
+        (1j, ParameterTypeError),
+        (math.nan, ParameterValueError),
+        (-math.inf, ParameterValueError),
+        ("one", ParameterValueError),
+        (2**5000, ParameterOverflowError),
+        ("1e-4000", ParameterOverflowError),
+    ],
+    ids=str,
+)
+def test_tails_name_a_k_that_is_none(k: object, error: type[Exception]) -> None:
+    with pytest.raises(error, match=r"^k must "):
+        utility.compare_noise(1).tails(k)

@@ -3,12 +3,14 @@
 >>> import discretegauss as dg
 >>> dg.discrete_gaussian(sigma2=100, size=5).shape
 (5,)
+
+``Law`` is the type of any of the laws, for annotations: ``def released(law: dg.Law) -> float``.
 """
 
 from . import errors, privacy, testing, utility
 from ._engine import build_info
 from ._version import __version__
-from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
+from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 from .sampling import (
     bernoulli_exp,
     discrete_gaussian,
@@ -21,6 +23,7 @@ __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
     "GeneralizedGaussian",
+    "Law",
     "__version__",
     "bernoulli_exp",
     "build_info",

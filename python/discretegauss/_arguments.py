@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import Any, Final, Literal, cast
 
@@ -28,7 +29,16 @@ __all__ = [
     "require_fit",
 ]
 
-Size = int | tuple[int, ...] | None
+_Length = int | np.integer[Any]
+Size = (
+    _Length
+    | tuple[_Length, ...]
+    | list[int]
+    | list[np.integer[Any]]
+    | list[_Length]
+    | NDArray[np.integer[Any]]
+    | None
+)
 Method = Literal["auto", "reference", "cells"]
 
 
@@ -48,7 +58,12 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     """Return `size` as a shape."""
     if size is None:
         return None
-    lengths = size if isinstance(size, tuple | list) else (size,)
+    if isinstance(size, np.ndarray) and size.ndim == 0:
+        size = size[()]
+    several = isinstance(size, tuple | list) or (
+        isinstance(size, np.ndarray) and size.ndim == 1 and size.dtype.kind in "iuO"
+    )
+    lengths: Iterable[object] = cast(Iterable[object], size) if several else (size,)
     shape = tuple(whole_number(n, "size", least=0) for n in lengths)
     if len(shape) > MOST_AXES:
         raise ParameterValueError(f"size must have at most {MOST_AXES} axes, got {len(shape)}")
@@ -141,12 +156,16 @@ def fits_dtype(spec: Spec, dtype: np.dtype[Any]) -> bool:
     return fits(spec, int(info.min), int(info.max))
 
 
-def require_fit(spec: Spec, dtype: np.dtype[Any], name: str) -> None:
-    """Refuse a law that does not provably fit `dtype`."""
+def require_fit(spec: Spec, dtype: np.dtype[Any], name: str, mu: str = "") -> None:
+    """Refuse a law that does not provably fit `dtype`.
+
+    mu is what to call an element of an array: that may be the data, and no message shows it.
+    """
     if not fits_dtype(spec, dtype):
+        mu = mu or (f"mu = {shown(spec.mu)}" if spec.mu else "")
         raise ParameterOverflowError(
             f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
             f"{name} = {shown(spec.parameter)}"
-            + (f", mu = {shown(spec.mu)}" if spec.mu else "")
+            + (f", {mu}" if mu else "")
             + "; dtype=object gives Python integers of any size"
         )

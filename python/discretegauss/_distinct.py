@@ -19,7 +19,7 @@ from ._parameters import LEAST_FLOAT, exact_words
 from ._spec import Kind, Spec
 from ._threads import interruptible
 
-__all__ = ["Column", "Laws", "heard"]
+__all__ = ["Column", "Laws", "heard", "indexed"]
 
 _T = TypeVar("_T")
 
@@ -59,6 +59,17 @@ def _numbered(elements: list[object]) -> tuple[list[int], list[object]]:
     places: dict[tuple[type, object], int] = {}
     index = [places.setdefault((type(x), x), len(places)) for x in elements]
     return index, [x for _, x in places]
+
+
+def indexed(place: int, shape: tuple[int, ...]) -> str:
+    """Return the index of an element, by its place in C order.
+
+    Examples
+    --------
+    >>> indexed(5, (2, 3))
+    '[1, 2]'
+    """
+    return f"[{', '.join(str(int(i)) for i in np.unravel_index(place, shape))}]"
 
 
 class Column:
@@ -129,6 +140,13 @@ class Column:
             rational = Fraction(*self.numbers[i].tolist())
         return rational
 
+    def place(self, i: int) -> str:
+        """Return where in the array a value is first, as an index; nothing if it is no array."""
+        if not self.index.ndim:
+            return ""
+        first = int(np.flatnonzero(self.index.ravel() == i)[0])
+        return indexed(first, self.index.shape)
+
     def ends(self) -> tuple[Fraction, Fraction]:
         """Return the least and the greatest value."""
         if self._sorted:
@@ -188,6 +206,11 @@ class Laws:
             for column, row in zip(self._columns, self._rows, strict=True)
         )
         return Spec(self.kind, *values)
+
+    def mu_place(self, law: int) -> str:
+        """Return which element of an array of mu a law has, as "mu[3]"; nothing of a single mu."""
+        place = self._columns[1].place(int(self._rows[1][law]))
+        return place and f"mu{place}"
 
     def corners(self) -> Iterator[Spec]:
         """Generate laws of the least and the greatest value of each parameter, in all pairings."""

@@ -12,10 +12,10 @@ from numpy.ma import MaskedArray, is_masked  # by name: np.ma is imported at its
 from numpy.typing import NDArray
 
 from ._arguments import MOST_AXES
-from ._distinct import Column, Laws, heard
-from ._parameters import exact_rational, positive, shown
+from ._distinct import Column, Laws, heard, indexed
+from ._parameters import exact_rational, numpys, positive, shown, single
 from ._spec import Kind, Spec
-from .errors import ParameterTypeError, ParameterValueError
+from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 __all__ = ["as_array", "distinct_laws", "exact_spec", "parameter_name", "parameter_shape"]
 
@@ -66,11 +66,29 @@ def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, 
     )
     # of a numerator that needs no check: beta's has to be no less than its denominator, a word
     least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, np.iinfo(np.int64).max)
-    columns = [  # which hear Ctrl-C themselves: they call Python for what numpy has no type for
-        Column(array, exact, numerator)
-        for array, exact, numerator in zip(arrays, checks, least, strict=True)
+    # which hear Ctrl-C themselves: they call Python for what numpy has no type for
+    columns = [
+        Column(arrays[0], checks[0], least[0]),
+        _mu_column(arrays[1], checks[1]),
+        Column(arrays[2], checks[2], least[2]),
     ]
     return heard(lambda: Laws(kind, columns, shape), prod(shape))
+
+
+def _mu_column(array: NDArray[Any], exact: Callable[[object], Fraction]) -> Column:
+    """Return the values of mu; an error names the place of an element, as it may be the data."""
+    try:
+        return Column(array, exact, None)
+    except (ParameterTypeError, ParameterValueError, ParameterOverflowError) as error:
+        if not array.ndim:
+            raise
+        kind, rule = type(error), str(error).partition(", got ")[0]
+    for place, element in enumerate(array.ravel().tolist()):
+        try:
+            exact(element)
+        except kind:
+            raise kind(f"{rule}, but mu{indexed(place, array.shape)} is not so") from None
+    raise kind(rule)  # no cover: the element is found again
 
 
 def as_array(value: object, name: str) -> NDArray[Any] | None:
@@ -86,18 +104,34 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
             raise ParameterTypeError(f"{name} must hold numbers, got dtype {value.dtype}")
         return np.asarray(value) if value.ndim else None
     if isinstance(value, list | tuple):
-        if any(map(_may_hold_several, set(map(type, value)))):
-            for item in value:  # numpy would look under masks, and take times for integers
-                as_array(item, name)
+        items = _items(value, name)
         try:
-            return np.array(value, dtype=object)
+            return np.array(items, dtype=object)
         except ValueError:
             raise ParameterValueError("arrays of parameters must not be ragged") from None
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        return as_array(np.asarray(value), name)
+        return as_array(numpys(value), name)
     if _may_hold_several(type(value)):  # a range, a buffer: numpy would take it for an array
         exact_rational(value, name)
     return None
+
+
+def _items(values: Sequence[object], name: str) -> Sequence[object]:
+    """Return the items of a list, those of other kinds of array as `as_array` returns them.
+
+    Numpy would look under masks, take times for integers, and make floats of tables.
+    """
+    if not any(map(_may_hold_several, set(map(type, values)))):
+        return values
+    return [
+        _items(item, name) if isinstance(item, list | tuple) else _item(item, name)
+        for item in values
+    ]
+
+
+def _item(value: object, name: str) -> object:
+    array = as_array(value, name)
+    return single(value) if array is None else array
 
 
 def _may_hold_several(kind: type) -> bool:

@@ -286,7 +286,7 @@ def _arithmetic(bits: int) -> Arithmetic:
 
 def _or(value: Real, otherwise: Real) -> Real:
     """Return value, or what is safe where it is not a number (0 times infinity and the like)."""
-    return value if value == value else otherwise
+    return otherwise if gmpy2.is_nan(value) else value
 
 
 def _at_positive(log: Callable[[Real], Real], x: Real) -> Real:

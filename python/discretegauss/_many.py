@@ -32,7 +32,7 @@ def require_all_fit(laws: Laws, dtype: np.dtype[Any], name: str) -> None:
     """Refuse laws of which one does not provably fit `dtype`."""
     if not _all_fit(laws, dtype):
         for law in range(len(laws)):
-            require_fit(laws.spec(law), dtype, name)
+            require_fit(laws.spec(law), dtype, name, laws.mu_place(law))
 
 
 def _alone(

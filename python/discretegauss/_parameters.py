@@ -26,8 +26,10 @@ __all__ = [
     "exact_words",
     "named_path",
     "not_finite",
+    "numpys",
     "positive",
     "shown",
+    "single",
     "whole_number",
 ]
 
@@ -131,6 +133,59 @@ def _from_float(value: Any) -> Fraction:
     return Fraction(word if word >= 0 else -(word + 2 ** (bits - 1)), 2**least)
 
 
+#: Beyond these a float may stand for several integers.
+_EXACT_FLOATS = 2**53
+
+
+def _is_float(dtype: object) -> bool:
+    """Return whether a dtype, of numpy or another library, is one of floats."""
+    kind = getattr(dtype, "kind", None)
+    return kind == "f" if isinstance(kind, str) else "float" in str(dtype).lower()
+
+
+def _objects(value: Any) -> NDArray[Any]:
+    """Return an array of objects; pandas makes them from its columns only where asked like this."""
+    if hasattr(value, "astype"):
+        value = value.astype(object)
+    objects: NDArray[Any] = np.asanyarray(value, dtype=object)
+    return objects
+
+
+def numpys(value: Any) -> NDArray[Any]:
+    """Return what has ``__array__`` as an array of numpy, of objects if floats would round it.
+
+    Of a table of integers and floats, or of integers of which some are missing, numpy would make
+    floats. A mask stays, to be refused.
+    """
+    array: NDArray[Any] = np.asanyarray(value)
+    if array.dtype.kind != "f" or isinstance(value, np.ndarray):
+        return array
+    told = getattr(value, "dtypes", None)  # first: a column of a table may be called "dtype"
+    if told is None:
+        told = getattr(value, "dtype", None)
+    if told is None:
+        return array
+    dtypes = list(told) if isinstance(told, list | tuple) or hasattr(told, "__array__") else [told]
+    if all(map(_is_float, dtypes)):
+        if all(isinstance(dtype, np.dtype) for dtype in dtypes) or not np.isnan(array).any():
+            return array
+        return _objects(value)  # NaN, or what is missing
+    objects = _objects(value)
+    if objects.ndim == 1 and any(
+        isinstance(x, float) and abs(x) >= _EXACT_FLOATS for x in objects.tolist()
+    ):  # rounded nevertheless
+        objects[:] = list(value)
+    return objects
+
+
+def single(value: Any) -> Any:
+    """Return the element of an array of no axes, or of what numpy takes for one; else `value`."""
+    if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):
+        array = numpys(value)
+        return value if array.ndim else array[()]
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
 def exact_rational(value: object, name: str) -> Fraction:
     """Return the exact rational that `value` holds.
 
@@ -159,8 +214,7 @@ def exact_rational(value: object, name: str) -> Fraction:
     """
     if type(value) is float and math.isfinite(value):  # most often; never too long
         return Fraction(value) if value else _from_float(value)
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
+    value = single(value)
     if isinstance(value, bool | np.bool_):
         raise ParameterTypeError(f"{name} must be a number, not a bool, got {shown(value)}")
     if isinstance(value, np.timedelta64):  # numpy counts it among its integers
@@ -198,8 +252,7 @@ def not_finite(value: object) -> float | None:
     >>> not_finite(Decimal("-Infinity")), not_finite(2.5), not_finite("one")
     (-inf, None, None)
     """
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
+    value = single(value)
     if isinstance(value, float | np.floating | Decimal | gmpy2.mpfr):
         # Comparing a signalling NaN raises what the caller's context traps.
         if value.is_nan() if isinstance(value, Decimal) else value != value:

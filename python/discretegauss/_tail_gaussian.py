@@ -126,7 +126,7 @@ def _by_series(sigma2: Fraction, d: Fraction, bits: int) -> Interval:
             polynomial = at.shift(at.mul(polynomial, t), coefficient)
         term = at.scale(polynomial, factor)
         if at.up.mul_2exp(term.upper, bits + 4) <= 1:
-            total = at.add(total, Interval(-term.upper, term.upper))
+            total = at.add(total, Interval(at.down.minus(term.upper), term.upper))
             return at.mul(total, at.shift(t, 1))
         total = at.sub(total, term) if k % 2 else at.add(total, term)
     raise AssertionError  # count never ends

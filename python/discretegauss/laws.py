@@ -21,7 +21,7 @@ from ._source import Source
 from ._spec import Kind, Spec
 from .sampling import draw, exact_spec
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian"]
+__all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law"]
 
 
 # The defaults of sample, and INT64, are single objects: whoever gives none is recognised by them.
@@ -41,6 +41,25 @@ def _written(value: Fraction) -> str:
 def _unpickled(kind: type[_Law], *values: str) -> _Law:
     """Return the law of numbers in hexadecimal."""
     return kind(*(Fraction(*(int(n, 16) for n in value.split("/"))) for value in values))
+
+
+def _without(state: Any, names: set[str]) -> Any:
+    """Return what object.__getstate__ gives, a dict or that and a dict of slots, without names."""
+    own, slots = state if isinstance(state, tuple) else (state, None)
+    own = {name: value for name, value in own.items() if name not in names}
+    return (own, slots) if slots else own
+
+
+def _unpickled_as(cls: type[_Law], kind: type[_Law], *values: str) -> _Law:
+    """Return the law of a class derived from `kind`, whose __init__ may be any; without its state.
+
+    Numbers in hexadecimal.
+    """
+    law: _Law = object.__new__(cls)
+    plain = _unpickled(kind, *values)
+    for name in (*(field.name for field in fields(kind)), "_spec"):
+        object.__setattr__(law, name, getattr(plain, name))
+    return law
 
 
 class _Law(LawFunctions):
@@ -71,10 +90,25 @@ class _Law(LawFunctions):
         values = (f"{f.name}={_written(getattr(self, f.name))}" for f in fields(self))
         return f"{type(self).__name__}({', '.join(values)})"
 
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         # in hexadecimal, which has no limit: protocols 0 and 1 write integers in decimal
-        values = (getattr(self, field.name) for field in fields(self))
-        return _unpickled, (type(self), *(f"{x.numerator:x}/{x.denominator:x}" for x in values))
+        cls = type(self)
+        kind = next(base for base in cls.__mro__ if "_kind" in vars(base))
+        names = [field.name for field in fields(kind)]
+        numbers = (getattr(self, name) for name in names)
+        values = (f"{x.numerator:x}/{x.denominator:x}" for x in numbers)
+        if cls is kind:
+            return _unpickled, (kind, *values)
+        state = self.__getstate__()
+        if cls.__getstate__ is object.__getstate__:  # no class has one of its own
+            state = _without(state, {*names, "_spec", "_one", "_draw_now"})
+        return _unpickled_as, (cls, kind, *values), state
+
+    def __setstate__(self, state: Any) -> None:
+        # past the frozen dataclass; of classes derived from a law, and of their slots too
+        for part in state if isinstance(state, tuple) else (state,):
+            for name, value in (part or {}).items():
+                object.__setattr__(self, name, value)
 
     def sample(
         self,
@@ -240,3 +274,7 @@ class GeneralizedGaussian(_Law):
         object.__setattr__(self, "scale", spec.parameter)
         object.__setattr__(self, "beta", spec.beta)
         object.__setattr__(self, "mu", spec.mu)
+
+
+Law = DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian
+"""Any of the laws: what to annotate a parameter with that takes one."""

@@ -27,7 +27,7 @@ from ._engine import ScalarLaw, prepare_scalar
 from ._fill import fill_array
 from ._given import as_array, distinct_laws, exact_spec, parameter_name, parameter_shape
 from ._many import fill_laws, require_all_fit
-from ._parameters import LEAST_FLOAT
+from ._parameters import LEAST_FLOAT, single
 from ._source import Source
 from ._spec import Kind, Spec
 from .errors import ParameterTypeError, ParameterValueError
@@ -122,7 +122,7 @@ def draw(
         require_fit(laws, kept_dtype, name)
     else:
         arrays = [
-            array if array is not None else np.array(value, dtype=object)
+            array if array is not None else np.array(single(value), dtype=object)
             for array, value in zip(as_arrays, given, strict=True)
         ]
         shape = parameter_shape(shape, arrays)
@@ -155,8 +155,9 @@ def discrete_gaussian(
     sigma2 : number or array_like
         The scale parameter, > 0; about the variance. int, Fraction, Decimal,
         string ("1/3", "0.1"), numpy or gmpy2 number, or a float, which means its binary value.
-    size : int or tuple of int, optional
-        Shape of the result. None: one Python integer (or an array shaped by the parameters).
+    size : int or sequence of int, optional
+        Shape of the result: a tuple, a list, or an array of integers with one axis. None:
+        one Python integer (or an array shaped by the parameters).
     mu : number or array_like, optional
         The centre, any rational.
     dtype : dtype, optional

@@ -16,8 +16,11 @@ Every number is on the safe side of the exact value: epsilon and delta are never
 exact or never below it where it is a cost, and never above it where it is a budget (`zcdp_rho`);
 sigma2 is exact or never below what the budget asks for. Floats differ from the exact value by their
 rounding alone, but where a function says otherwise.
+
+``Law`` is the type of what the functions take as a law, for annotations; also `discretegauss.Law`.
 """
 
+from ..laws import Law
 from .accounting import dp_event, pld
 from .budget import compose, rho
 from .calibrate import calibrate_gaussian, gaussian_sigma2_for_rho
@@ -25,6 +28,7 @@ from .tight import delta, epsilon, log_delta
 from .zcdp import zcdp_delta, zcdp_delta_standard, zcdp_epsilon, zcdp_rho
 
 __all__ = [
+    "Law",
     "calibrate_gaussian",
     "compose",
     "delta",

@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _ZERO: Any = gmpy2.mpfr(0)
+_ONE: Any = arithmetic(2).rational(1).lower
 
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
 _AIM = 60
@@ -61,7 +62,7 @@ class Enclosed(NamedTuple):
         """Return an upper bound."""
         up = arithmetic(bits).up
         scale = up.exp(up.add(-self.shift, _ZERO))
-        return min(up.mul(scale, self.factor.upper), gmpy2.mpfr(1))
+        return min(up.mul(scale, self.factor.upper), _ONE)
 
     def lower(self, bits: int = 80) -> Any:
         """Return a lower bound."""
@@ -71,7 +72,7 @@ class Enclosed(NamedTuple):
     def log_upper(self, bits: int = 80) -> Any:
         """Return an upper bound on the logarithm."""
         up = arithmetic(bits).up
-        if self.rest is not None and 2 * self.rest.upper < 1:
+        if self.rest is not None and self.rest.upper < 0.5:
             return up.log1p(up.minus(self.rest.lower))
         return min(up.add(up.log(self.factor.upper), -self.shift), _ZERO)
 
@@ -179,6 +180,8 @@ def relative_bits(value: Interval) -> int:
     """Return about -log2 of the relative width, never too much; at least -20."""
     rough = arithmetic(32)
     width = rough.up.sub(value.upper, value.lower)
+    if not gmpy2.is_finite(width):
+        return -20
     if width == 0:
         return _MOST_BITS
     if value.lower <= 0:

@@ -11,7 +11,7 @@ import gmpy2
 from .._interval import arithmetic, float_at_least
 from .._spec import Kind, Spec
 from ._hockey_stick import cancelling_bits, delta_enclosed, line_at, relative_bits
-from ._noise import loss_exceeds_from, phi_near
+from ._noise import LossTooFarError, loss_exceeds_from, phi_near
 from ._search import float_at, least, ordinal
 from ._turning import increasing_root, searching
 from .zcdp import minus_log_upper
@@ -37,7 +37,10 @@ def delta_is_at_most(spec: Spec, epsilon: Any, change: int, delta: Any) -> bool:
     """Return whether the noise is proven to have (epsilon, delta), two mpq; delta > 0."""
     aim = 60
     while True:
-        enclosed = delta_enclosed(spec, epsilon, change, aim)
+        try:
+            enclosed = delta_enclosed(spec, epsilon, change, aim)
+        except LossTooFarError:  # a delta below all that can be asked for
+            return True
         if enclosed is None or enclosed.upper(aim + 20) <= delta:
             return True
         if enclosed.lower(aim + 20) > delta or aim >= _MOST_AIM:
@@ -72,7 +75,10 @@ def least_epsilon(spec: Spec, change: int, delta: Any) -> float:
 
 def _line_reaches(spec: Spec, epsilon: float, change: int, delta: Any) -> float:
     """Return where the line at epsilon reaches delta; a float from 0 on, but finite."""
-    first = loss_exceeds_from(spec, gmpy2.mpq(epsilon), change)
+    try:
+        first = loss_exceeds_from(spec, gmpy2.mpq(epsilon), change)
+    except LossTooFarError:  # no cover: a guess is where delta is about the one asked for
+        return 0.0
     if first is None:  # a discrete Laplace past its pure epsilon, where delta is 0
         return float_at_least(arithmetic(64).up.div(change, gmpy2.mpq(spec.parameter)))
     aim, bits = 60, 70 + cancelling_bits(spec, change)
@@ -102,7 +108,10 @@ def _guess(spec: Spec, change: int, delta: Any) -> float:
 
         def balance(u: Any) -> tuple[Any, Any]:
             epsilon = gmpy2.exp(u)
-            log_delta, hazard = log_delta_about(spec, gmpy2.mpq(epsilon), change)
+            try:
+                log_delta, hazard = log_delta_about(spec, gmpy2.mpq(epsilon), change)
+            except LossTooFarError:  # so epsilon is too large
+                return 1, None
             return gmpy2.log(-log_delta / goal), epsilon * hazard / -log_delta
 
         epsilon = gmpy2.exp(increasing_root(balance, start, within=_BEYOND_FLOATS))

@@ -25,18 +25,30 @@ from .._lattice import canonical, normaliser, phi_at, tail_ratio
 from .._parameters import shown
 from .._spec import Kind, Spec
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
+from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 
-__all__ = ["Law", "centred", "loss_exceeds_from", "phi_near", "tail_weight", "total_weight"]
-
-Law = DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian
-"""The laws that the calculus takes."""
+__all__ = [
+    "Law",
+    "LossTooFarError",
+    "centred",
+    "loss_exceeds_from",
+    "phi_near",
+    "tail_weight",
+    "total_weight",
+]
 
 _FARTHEST = 2**512
 """No outcome is looked for beyond so many scales, where phi(x) >= x/scale."""
 
 _UNDECIDED_BITS = 2048
 """Two losses of a generalised Gaussian that agree so far may be equal; both cases are tried."""
+
+
+class LossTooFarError(ParameterValueError):
+    """An epsilon is lost only so far out that what lies there has next to no probability.
+
+    Less than exp(-2**511), which is below every delta that can be asked for.
+    """
 
 
 def centred(law: object) -> Spec:
@@ -133,7 +145,7 @@ def _by_bisection(spec: Spec, epsilon: Fraction, change: int) -> tuple[int, int]
     reach = 1
     while _loss_exceeds(spec, low + reach, epsilon, change) is not True:
         if reach > _FARTHEST * (change + spec.parameter):
-            raise ParameterValueError(
+            raise LossTooFarError(
                 "epsilon must be a loss that occurs within 2**512 scales of the centre; "
                 "what lies beyond has a probability below exp(-2**512)"
             )

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import gmpy2
@@ -23,7 +24,7 @@ import gmpy2
 from .._interval import Interval, arithmetic, float_at_least
 from .._parameters import exact_rational, shown
 from .._spec import Kind, Spec
-from ..errors import ParameterValueError
+from ..errors import ParameterOverflowError, ParameterValueError
 from ._checks import positive_number, whole_sensitivity
 from ._hockey_stick import cancelling_bits
 from ._noise import Law, centred, loss_exceeds_from, phi_near, tail_weight, total_weight
@@ -41,7 +42,7 @@ def pld(
     law: Law,
     sensitivity: object = 1,
     *,
-    value_discretization_interval: float = 1e-4,
+    value_discretization_interval: object = 1e-4,
     log_mass_truncation_bound: float = -50,
 ) -> Any:
     """Return the noise as a PrivacyLossDistribution of dp-accounting, pessimistic.
@@ -52,8 +53,9 @@ def pld(
         The noise, added to an integer; its mu must be an integer.
     sensitivity : number
         The most that one person changes the answer; a whole number.
-    value_discretization_interval : float, optional
-        The distance of neighbouring losses.
+    value_discretization_interval : number, optional
+        The distance of neighbouring losses, positive. The float nearest to it is what dp-accounting
+        is given, and what is computed with.
     log_mass_truncation_bound : float, optional
         Losses above a range count as infinite; their probability has about this logarithm. At most
         -1.
@@ -98,15 +100,17 @@ def pld(
         raise ParameterValueError(
             f"law must be a discrete Gaussian or Laplace here, got beta = {shown(spec.beta)}"
         )
-    interval = positive_number(value_discretization_interval, "value_discretization_interval")
+    interval = _as_float(value_discretization_interval, "value_discretization_interval")
     bound = exact_rational(log_mass_truncation_bound, "log_mass_truncation_bound")
     if bound > -1:
         raise ParameterValueError(
             f"log_mass_truncation_bound must be at most -1, got {shown(bound)}"
         )
     lattice = _Lattice(spec, change)
-    probabilities, infinite = _probabilities(lattice, gmpy2.mpq(interval), gmpy2.mpq(-bound))
-    pmf = pld_pmf.create_pmf(probabilities, float(interval), infinite, pessimistic_estimate=True)
+    probabilities, infinite = _probabilities(
+        lattice, gmpy2.mpq(Fraction(interval)), gmpy2.mpq(-bound)
+    )
+    pmf = pld_pmf.create_pmf(probabilities, interval, infinite, pessimistic_estimate=True)
     return privacy_loss_distribution.PrivacyLossDistribution(pmf)
 
 
@@ -151,6 +155,20 @@ def dp_event(law: Law, sensitivity: object = 1) -> Any:
         parameter = _float_above(1 / gmpy2.mpq(spec.parameter))
         return events.DiscreteLaplaceDpEvent(parameter, whole_sensitivity(sensitivity))
     return events.ZCDpEvent(rho=_float_above(rho(law, sensitivity)), xi=0.0)
+
+
+def _as_float(value: object, name: str) -> float:
+    """Return the float nearest to a positive number; it must be positive and finite."""
+    exact = positive_number(value, name)
+    try:
+        nearest = float(exact)
+    except OverflowError:
+        nearest = math.inf
+    if not 0 < nearest < math.inf:
+        raise ParameterOverflowError(
+            f"{name} must be within the range of positive floats, got {shown(value)}"
+        )
+    return nearest
 
 
 def _float_above(value: Any) -> float:

@@ -174,7 +174,11 @@ class _Target(NamedTuple):
 
         # What is enough by way of zCDP is a little too large.
         rho = rho_lower(self.epsilon, self.delta)
-        enough = change**2 / (2 * self.queries * rho) if rho > 0 else (change / self.delta) ** 2
+        enough = (
+            change**2 / (2 * self.queries * gmpy2.mpq(rho))
+            if rho > 0
+            else (change / self.delta) ** 2
+        )
         if enough * self.queries > change**2 << _MOST_SIGMA2_BITS:
             raise ParameterOverflowError(
                 "epsilon and delta must leave noise of a standard deviation below "

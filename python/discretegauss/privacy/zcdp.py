@@ -206,7 +206,7 @@ UP: Any = _AT.up
 _ZERO: Any = gmpy2.mpfr(0)
 
 #: So little is lost when a float is made of it, as the least one is 2**-1074.
-_NOTHING: Any = UP.div_2exp(gmpy2.mpfr(1), 1140)
+_NOTHING: Any = UP.div_2exp(_AT.rational(1).upper, 1140)
 
 
 def log_delta_upper(rho: Fraction, epsilon: Fraction) -> Any:

@@ -40,6 +40,7 @@ MOST_QUERIES = 10**5
 
 _BITS = 160
 _ZERO: Any = gmpy2.mpfr(0)
+_ONE: Any = arithmetic(_BITS).rational(1).lower
 
 
 def require_few(queries: int) -> None:
@@ -70,7 +71,7 @@ def laplace_delta_upper(scale: Fraction, epsilon: Fraction, queries: int) -> Any
         weight_upper = up.mul(weight_upper, q.upper)
         weight_upper = up.div(up.mul(weight_upper, queries - j), j + 1)
         gap -= step
-    return min(delta_upper, gmpy2.mpfr(1))
+    return min(delta_upper, _ONE)
 
 
 def _losses_above(scale: Fraction, epsilon: Fraction, queries: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -10,7 +11,12 @@ from ..privacy._checks import at_least_zero, probability, query_count
 from ..privacy.budget import rho as rho_of
 from ..privacy.calibrate import calibrate_gaussian
 from ..privacy.zcdp import zcdp_rho
-from .gaussians import continuous_gaussian_sf, rounded_gaussian_sf, rounded_gaussian_variance
+from .gaussians import (
+    checked_point,
+    continuous_gaussian_sf,
+    rounded_gaussian_sf,
+    rounded_gaussian_variance,
+)
 from .laplace import calibrate_laplace
 
 __all__ = ["NoiseComparison", "QueriesComparison", "compare_noise", "compare_queries"]
@@ -34,15 +40,28 @@ class NoiseComparison(NamedTuple):
             "discrete Laplace": self.laplace.var(),
         }
 
-    def tails(self, k: int) -> dict[str, float]:
-        """Return P(noise >= k) of each, by name, and the bound for the discrete Gaussian."""
-        sigma2 = self.gaussian.sigma2
+    def tails(self, k: object) -> dict[str, float]:
+        """Return P(noise >= k) of each, by name, and the bound for the discrete Gaussian.
+
+        Parameters
+        ----------
+        k : number
+            Any finite number; any number type of this package, taken exactly. To noise of integers
+            what is between two of them is the one above.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError
+            If k is no finite number, or beyond 2**4000 or nearer to 0 than 2**-4000.
+        """
+        sigma2, exact = self.gaussian.sigma2, checked_point(k, "k")
+        before = math.ceil(exact) - 1  # an integer X is at least k where it is above this one
         return {
-            "discrete Gaussian": self.gaussian.sf(k - 1),
-            "its bound": self.gaussian.tail_bound(k),
-            "continuous Gaussian": continuous_gaussian_sf(sigma2, k),
-            "rounded Gaussian": rounded_gaussian_sf(sigma2, k - 1),
-            "discrete Laplace": self.laplace.sf(k - 1),
+            "discrete Gaussian": self.gaussian.sf(before),
+            "its bound": self.gaussian.tail_bound(exact),
+            "continuous Gaussian": continuous_gaussian_sf(sigma2, exact),
+            "rounded Gaussian": rounded_gaussian_sf(sigma2, before),
+            "discrete Laplace": self.laplace.sf(before),
         }
 
 

@@ -16,6 +16,7 @@ from ..errors import ParameterOverflowError
 from ..privacy._checks import at_least_zero, positive_number
 
 __all__ = [
+    "checked_point",
     "continuous_gaussian_delta",
     "continuous_gaussian_sf",
     "rounded_gaussian_pmf",
@@ -54,7 +55,7 @@ def continuous_gaussian_sf(sigma2: object, x: object) -> float:
     >>> round(continuous_gaussian_sf(4, 2), 6)
     0.158655
     """
-    variance, exact = _near(positive_number(sigma2, "sigma2"), "sigma2"), _point(x, "x")
+    variance, exact = _near(positive_number(sigma2, "sigma2"), "sigma2"), checked_point(x, "x")
     return float_value(lambda bits: _upper_tail(variance, exact, bits))
 
 
@@ -142,7 +143,7 @@ def rounded_gaussian_pmf(sigma2: object, k: object) -> float:
     >>> rounded_gaussian_pmf(1, 0) < dg.DiscreteGaussian(1).pmf(0) < rounded_gaussian_pmf("0.9", 0)
     True
     """
-    variance, at_k = _near(positive_number(sigma2, "sigma2"), "sigma2"), abs(_point(k, "k"))
+    variance, at_k = _near(positive_number(sigma2, "sigma2"), "sigma2"), abs(checked_point(k, "k"))
     if at_k.denominator != 1:
         return 0.0
 
@@ -164,7 +165,7 @@ def rounded_gaussian_sf(sigma2: object, k: object) -> float:
     >>> rounded_gaussian_sf(4, 1) == continuous_gaussian_sf(4, "1.5")
     True
     """
-    variance, at_k = _near(positive_number(sigma2, "sigma2"), "sigma2"), _point(k, "k")
+    variance, at_k = _near(positive_number(sigma2, "sigma2"), "sigma2"), checked_point(k, "k")
     return float_value(lambda bits: _upper_tail(variance, math.floor(at_k) + _HALF, bits))
 
 
@@ -244,7 +245,8 @@ def _upper_tail(variance: Fraction, x: Fraction, bits: int) -> Interval:
     return at.scale(at.erfc(at.neg(ratio) if x < 0 else ratio), _HALF)
 
 
-def _point(value: object, name: str) -> Fraction:
+def checked_point(value: object, name: str) -> Fraction:
+    """Return where a tail is asked for: any number that is not too far from 1."""
     return _near(exact_rational(value, name), name)
 
 

@@ -1,0 +1,165 @@
+"""The caller's gmpy2 context: answers do not depend on it, and it stays as it is."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import gmpy2
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss import privacy, utility
+
+Call = Callable[[], object]
+
+CONTEXTS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "inexact results raise": {"trap_inexact": True},
+    "everything raises": {
+        "trap_inexact": True,
+        "trap_underflow": True,
+        "trap_overflow": True,
+        "trap_invalid": True,
+        "trap_erange": True,
+        "trap_divzero": True,
+    },
+    "two bits, rounded up": {"precision": 2, "round": gmpy2.RoundUp},
+    "no numbers below 1": {"emin": 1, "emax": 10**6},
+    "few numbers": {"emin": -9, "emax": 9, "subnormalize": True},
+    "no numbers above 1/2": {"emin": -(10**6), "emax": -1, "trap_overflow": True},
+}
+
+GAUSSIANS: list[dg.Law] = [
+    dg.DiscreteGaussian(2),
+    dg.DiscreteGaussian("1/7", mu="1/3"),
+    dg.DiscreteGaussian(10**30, mu="1/3"),
+]
+OTHERS: list[dg.Law] = [
+    dg.DiscreteLaplace("5/2"),
+    dg.DiscreteLaplace(10**12, mu="1/3"),
+    dg.GeneralizedGaussian(10, "3/2"),
+    dg.GeneralizedGaussian(10**9, 4, mu="1/3"),
+    dg.GeneralizedGaussian(3, 10**4),
+]
+
+
+def of_laws() -> Iterator[Call]:
+    """What laws can be asked."""
+    for law in [*GAUSSIANS, *OTHERS]:
+        width = int(law.std()) + 1
+        for k in (-width, 0, 40 * width, 10**40):
+            for name in ("pmf", "logpmf", "logcdf", "sf"):
+                yield partial(getattr(law, name), k, bounds=True)
+            yield partial(law.tail_bound, k)
+        yield partial(law.cdf, np.linspace(-9, 9, 20) * width)
+        yield partial(law.ppf, ["1/1000", "1/3", 0.5, 0.75, 1 - 2**-53])
+        yield partial(law.interval, "0.95")
+        for name in ("mean", "var", "std", "entropy"):
+            yield partial(getattr(law, name), bounds=True)
+
+
+def of_privacy() -> Iterator[Call]:
+    """What noise costs, and how much of it a budget asks for."""
+    laws = [law for law in [*GAUSSIANS, *OTHERS] if law.mu == 0]
+    for law in [*laws, dg.DiscreteGaussian("1/10")]:
+        for change in (1, 7):
+            for epsilon in (0, "1/1000", 50):
+                yield partial(privacy.delta, law, epsilon, change)
+                yield partial(privacy.log_delta, law, epsilon, change)
+            for delta in ("0.9", "1e-300"):
+                yield partial(privacy.epsilon, law, delta, change)
+        if isinstance(law, dg.DiscreteGaussian):
+            yield partial(privacy.delta, law, 1, queries=10)
+            yield partial(privacy.epsilon, law, "1e-6", queries=10)
+        if not isinstance(law, dg.GeneralizedGaussian):
+            yield partial(privacy.rho, law, 3)
+    for rho in ("1e-9", 100, 10**40):
+        yield partial(privacy.zcdp_epsilon, rho, "1e-6")
+        yield partial(privacy.zcdp_epsilon, rho, "1e-400")
+        for epsilon in (0, 3, 10**40):
+            yield partial(privacy.zcdp_delta, rho, epsilon)
+            yield partial(privacy.zcdp_delta_standard, rho, epsilon)
+    for epsilon in (0, "1e-3", 10**6):
+        for delta in ("0.9", "1e-400"):
+            yield partial(privacy.zcdp_rho, epsilon, delta)
+    for epsilon, delta, queries in (
+        (1, "1e-6", 1),
+        (0, "1e-6", 1),
+        (1, "1e-6", 10),
+        (1, "1e-400", 1),
+    ):
+        yield partial(privacy.calibrate_gaussian, epsilon=epsilon, delta=delta, queries=queries)
+    if importlib.util.find_spec("dp_accounting") is not None:
+        yield _delta_by_pld
+
+
+def _delta_by_pld() -> object:
+    law = dg.DiscreteGaussian(5)
+    return privacy.pld(law, value_discretization_interval=0.125).get_delta_for_epsilon(0.5)
+
+
+def of_utility() -> Iterator[Call]:
+    """The comparisons of noises."""
+    for sigma2 in ("1/9", 1, 10**6):
+        noise = utility.compare_noise(sigma2)
+        yield partial(utility.compare_noise, sigma2)
+        yield noise.variances
+        yield partial(noise.tails, 3)
+        for epsilon in (0, 1):
+            yield partial(utility.continuous_gaussian_delta, sigma2, epsilon)
+    yield partial(utility.calibrate_laplace, epsilon=1, delta="1e-6", queries=20)
+    yield partial(utility.laplace_delta, dg.DiscreteLaplace(9), 1, queries=20)
+    yield partial(utility.compare_queries, epsilon=1, delta="1e-6", queries=5)
+
+
+def answer(call: Call) -> object:
+    """What a call returns, as what can be compared."""
+    found = call()
+    return found.tolist() if isinstance(found, np.ndarray) else found
+
+
+def forget() -> None:
+    """Empty all caches, so that everything is computed again."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("discretegauss"):
+            for function in list(vars(module).values()):
+                if hasattr(function, "cache_clear"):
+                    function.cache_clear()
+
+
+def state(context: Any) -> dict[str, object]:
+    """What a context says: settings and flags."""
+    return {
+        name: getattr(context, name)
+        for name in dir(context)
+        if not name.startswith("_") and not callable(getattr(context, name))
+    }
+
+
+@pytest.mark.parametrize(
+    "calls", [of_laws, of_privacy, of_utility], ids=lambda calls: calls.__name__
+)
+def test_answers_do_not_depend_on_the_context_of_gmpy2_nor_touch_it(
+    calls: Callable[[], Iterator[Call]],
+) -> None:
+    """Traps, precision, rounding, the range of exponents; and the flags of what has happened."""
+    asked = list(calls())
+    expected: list[object] = []
+    for name, settings in CONTEXTS.items():
+        forget()
+        ours, theirs = gmpy2.get_context(), gmpy2.context(**settings)
+        gmpy2.set_context(theirs)
+        try:
+            told = state(theirs)
+            answers = list(map(answer, asked))
+            assert gmpy2.get_context() is theirs, name
+            assert state(theirs) == told, name
+        finally:
+            gmpy2.set_context(ours)
+        expected = expected or answers
+        assert answers == expected, name

@@ -17,7 +17,7 @@ import gmpy2
 __all__ = ["FLOAT_BITS", "Balance", "best_s", "increasing_root", "searching"]
 
 Balance = Callable[[Any], tuple[Any, Any]]
-"""An increasing function of u = log(s), and its slope."""
+"""An increasing function of u = log(s), and its slope; the slope is None where it is unknown."""
 
 _CLOSE = 1e-9
 """Newton's last step in u; the next would be about its square, below a float's last bit."""
@@ -81,7 +81,7 @@ def increasing_root(
     for _ in range(_MOST_STEPS):
         value, slope = balance(u)
         low, high = (u, high) if value < 0 else (low, u)
-        new = u - value / slope
+        new = low if slope is None else u - value / slope
         if abs(new - u) <= close * max(1, abs(u)):
             return new
         if not low < new < high:

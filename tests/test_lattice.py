@@ -91,7 +91,12 @@ SUM_BITS = 300
 
 @cache
 def tail_by_terms(spec: Spec, d: F) -> Any:
-    """The sum of exp(phi(d) - phi(y)) over y = d, d + 1, ..., to SUM_BITS; mu plays no part."""
+    """The sum of exp(phi(d) - phi(y)) over y = d, d + 1, ..., to SUM_BITS; mu plays no part.
+
+    Where phi is linear d plays none either: one sum does for all.
+    """
+    if spec.kind is Kind.DISCRETE_LAPLACE and d != 0:
+        return tail_by_terms(spec, F(0))
     with mp.workprec(SUM_BITS):
         exponent, least = phi(spec), mpf(2) ** -(SUM_BITS + 20)
         first, total, y = exponent(d), mpf(0), d

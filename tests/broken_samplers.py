@@ -56,7 +56,8 @@ def magnitude(rng: np.random.Generator, n: int, scale: float) -> Ints:
 
 def laplace(rng: np.random.Generator, n: int, scale: float, *, zero_twice: bool = False) -> Ints:
     """Algorithm 2, the law; zero_twice forgets to redraw minus zero."""
-    y = magnitude(rng, 3 * n + 100, scale)
+    redrawn = 0.0 if zero_twice else -np.expm1(-1 / scale) / 2
+    y = magnitude(rng, int(1.02 * n / (1 - redrawn)) + 1000, scale)  # 10 deviations to spare
     negative = rng.random(len(y)) < 0.5
     if not zero_twice:
         kept = ~(negative & (y == 0))
@@ -161,7 +162,7 @@ def _coarse_division(rng: np.random.Generator, n: int) -> Ints:
 
 def _two_stage(rng: np.random.Generator, n: int, uniform: Callable[[int], Ints]) -> Ints:
     """Algorithm 2 at scale 10 as it is written, with the caller's uniform draw below 10."""
-    u = uniform(8 * n)
+    u = uniform(2 * n)  # six in ten are kept
     u = u[rng.random(len(u)) < np.exp(-u / 10)]
     v = magnitude(rng, len(u), 1)
     y = u + 10 * v

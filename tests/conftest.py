@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,12 @@ import shims
 import discretegauss
 
 ENGINE = discretegauss.build_info()["engine"]
+
+
+def pytest_collection_finish() -> None:
+    """Collections of garbage need not look at thousands of tests, again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

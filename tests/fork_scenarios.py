@@ -104,6 +104,14 @@ if NATIVE:
         ],
     }
 
+#: Processes that cost more than what they draw are started once for all ways.
+EVERY_WAY = "every way"
+
+
+def by_every_way() -> list[int]:
+    return [value for draw in DRAWS.values() for value in draw()]
+
+
 _inherited = np.random.default_rng()
 
 
@@ -116,6 +124,8 @@ CONTROLS: dict[str, Draw] = {
     "inherited": lambda: _inherited.integers(-(2**62), 2**62, VALUES).tolist(),
     "inherited source": Gaussian(method="reference", source=_inherited_source),
 }
+
+BY_NAME: dict[str, Draw] = DRAWS | CONTROLS | {EVERY_WAY: by_every_way}
 
 
 # --- scenarios: each returns what each process drew -------------------------------------------
@@ -170,7 +180,7 @@ def grandchild(draw: Draw) -> list[list[int]]:
 
 
 def _work(name: str, connection: Any) -> None:
-    connection.send((DRAWS | CONTROLS)[name]())
+    connection.send(BY_NAME[name]())
     connection.close()
 
 
@@ -178,7 +188,7 @@ def by_multiprocessing(draw: Draw, method: str) -> list[list[int]]:
     """Worker processes of the standard library: four, or two where each is a new interpreter."""
     context: Any = multiprocessing.get_context(method)
     results = [draw()]
-    name = next(name for name, other in (DRAWS | CONTROLS).items() if other is draw)
+    name = next(name for name, other in BY_NAME.items() if other is draw)
     workers = []
     for _ in range(4 if method == "fork" else 2):
         receiver, sender = context.Pipe(duplex=False)
@@ -237,7 +247,7 @@ def fork_in_a_signal_handler(draw: Draw) -> list[list[int]]:
     """
     assert isinstance(draw, Gaussian)
     untouched = -(2**63)
-    long = 20_000_000 if draw.options["method"] == "cells" else 500_000
+    long = 10_000_000 if draw.options["method"] == "cells" else 500_000
     out = np.full(long if NATIVE else 50_000, untouched)
     end = out[-10 * VALUES :]
     collected: list[Any] = []
@@ -294,7 +304,7 @@ def copies_of_laws(_draw: Draw) -> list[list[int]]:
 def main() -> None:
     """Run the scenario of the first argument with the draw of the second."""
     scenario, name = sys.argv[1:]
-    json.dump(globals()[scenario]((DRAWS | CONTROLS)[name]), sys.stdout)
+    json.dump(globals()[scenario](BY_NAME[name]), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ PAIR_CLASSES = 8
 TAIL_EXPECTATIONS = (1000.0, 100.0, 30.0)
 
 DIGITS = decimal.Context(prec=50, Emin=-(10**9), Emax=10**9)
-REACH = 100  # a table goes on to where the weight is exp(-REACH) of the peak's
+REACH = 60  # a table goes on to where the weight is exp(-REACH) of the peak's
 
 # How many p-values this process has computed: the last test compares it with P_VALUES_A_RUN.
 tally = {"p_values": 0}

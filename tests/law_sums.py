@@ -28,10 +28,11 @@ LAWS = [
 
 
 def phi(law: Any, k: int) -> Any:
-    r = mpf(abs(k - law.mu).numerator) / abs(k - law.mu).denominator
+    # products of integers, and one division: sums have a hundred thousand terms
+    far, per = abs(k * law.mu.denominator - law.mu.numerator), law.mu.denominator
     if isinstance(law, G):
-        return r * r / 2 * law.sigma2.denominator / law.sigma2.numerator
-    z = r * law.scale.denominator / law.scale.numerator
+        return mpf(far * far * law.sigma2.denominator) / (2 * per * per * law.sigma2.numerator)
+    z = mpf(far * law.scale.denominator) / (per * law.scale.numerator)
     return z if isinstance(law, L) else z ** (mpf(law.beta.numerator) / law.beta.denominator)
 
 

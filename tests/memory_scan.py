@@ -1,14 +1,16 @@
 """Look through the memory of another process, as whoever reads it would (Linux).
 
-`found` searches every page that a process can write to (stacks, heap, data, anonymous mappings) for
-words of 8 bytes, at any alignment. The searching process holds the words; the one searched needs
-none of them, so that nothing is found that the search itself brought in.
+`Scanner.found` searches every page that a process can write to (stacks, heap, data, anonymous
+mappings) for words of 8 bytes, at any alignment. The searching process holds the words; the one
+searched needs none of them, so that nothing is found that the search itself brought in.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -69,29 +71,50 @@ def writable_memory(pid: int) -> Iterator[tuple[int, str, Bytes]]:
                 yield start + first * _PAGE, name, np.frombuffer(content, np.uint8)
 
 
-def _index(words: Words) -> NDArray[np.int64]:
-    return (words & _LOW).view(np.int64)
+class Scanner:
+    """Searches with memory_scan.c, compiled: every byte of a process is looked at many times."""
 
+    def __init__(self, library: Path) -> None:
+        scan = ctypes.CDLL(str(library)).dg_scan
+        scan.argtypes = [
+            *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p),
+            *(ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p, ctypes.c_size_t),
+        ]
+        scan.restype = ctypes.c_size_t
+        self._scan = scan
+        self._at = np.empty(1 << 16, np.intp)
 
-def found(pid: int, words: Words) -> list[Finding]:
-    """Return where the process's writable memory holds any of `words`."""
-    wanted = np.sort(words[words != 0])
-    if not len(wanted):
-        raise ValueError("nothing to search for")
-    low = np.zeros(1 << 24, bool)  # most of memory is dismissed by 24 bits of each word
-    low[_index(wanted)] = True
-    findings = []
-    n_words = 0
-    for address, name, content in writable_memory(pid):
-        n_words += len(content)
-        for offset in range(WORD):
-            end = len(content) - (len(content) - offset) % WORD
-            here = content[offset:end].view(np.uint64)
-            candidates = np.flatnonzero(low[_index(here)])
-            at = np.searchsorted(wanted, here[candidates])
-            at[at == len(wanted)] = 0
-            for i in candidates[wanted[at] == here[candidates]].tolist():
-                findings.append(Finding(int(here[i]), address + offset + WORD * i, name))
-    if n_words < 1 << 20:
-        raise RuntimeError(f"only {n_words} bytes of memory were seen")
-    return findings
+    def found(self, pid: int, words: Words) -> list[Finding]:
+        """Return where the process's writable memory holds any of `words`."""
+        wanted = np.sort(words[words != 0])
+        if not len(wanted):
+            raise ValueError("nothing to search for")
+        low = np.zeros(1 << 24, bool)
+        low[(wanted & _LOW).view(np.int64)] = True
+        listed = np.packbits(low, bitorder="little")
+        findings = []
+        n_bytes = 0
+        for address, name, content in writable_memory(pid):
+            n_bytes += len(content)
+            for at in self._candidates(content, listed):
+                here = content[at[:, np.newaxis] + np.arange(WORD)].view(np.uint64).ravel()
+                nearest = np.minimum(np.searchsorted(wanted, here), len(wanted) - 1)
+                for i in np.flatnonzero(wanted[nearest] == here).tolist():
+                    findings.append(Finding(int(here[i]), address + int(at[i]), name))
+        if n_bytes < 1 << 20:
+            raise RuntimeError(f"only {n_bytes} bytes of memory were seen")
+        return findings
+
+    def _candidates(self, content: Bytes, listed: Bytes) -> Iterator[NDArray[np.intp]]:
+        """Yield at which bytes a word begins whose lowest bits are listed."""
+        place, at = ctypes.c_size_t(0), self._at
+        while place.value + WORD <= len(content):
+            n = self._scan(
+                content.ctypes.data,
+                len(content),
+                listed.ctypes.data,
+                ctypes.byref(place),
+                at.ctypes.data,
+                len(at),
+            )
+            yield at[:n]

@@ -18,7 +18,7 @@ def compiled(name: str, directory: Path) -> Path:
     """Compile tests/NAME.c into a library."""
     library = directory / f"{name}.so"
     source = Path(__file__).with_name(f"{name}.c")
-    command = ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"]
+    command = ["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"]
     subprocess.run(command, check=True)
     return library
 

@@ -253,6 +253,12 @@ def test_no_build_goes_without_optimisation(
         assert [word for word in command if word.startswith("-O")] == [level]
 
 
+@pytest.fixture(scope="module")
+def own_flags(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Those of a build whose user names none."""
+    return last_flags("", tmp_path_factory.mktemp("ours"))
+
+
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
 @pytest.mark.parametrize(
     "flag",
@@ -261,14 +267,16 @@ def test_no_build_goes_without_optimisation(
         *("-U_FORTIFY_SOURCE", "-fstack-protector-all", "-fno-stack-clash-protection"),
     ],
 )
-def test_hardening_that_the_user_names_is_left_alone(flag: str, tmp_path: Path) -> None:
+def test_hardening_that_the_user_names_is_left_alone(
+    flag: str, own_flags: dict[str, str], tmp_path: Path
+) -> None:
     """CFLAGS with a level of a hardening get it, and the other hardenings are as without it."""
-    ours = last_flags("", tmp_path / "ours")
+    ours = own_flags
     assert ours["_FORTIFY_SOURCE"] in {"-D_FORTIFY_SOURCE=2", "-D_FORTIFY_SOURCE=3"}
     assert ours["-fstack-protector"] == "-fstack-protector-strong"
     assert ours["stack-clash-protection"] == "-fstack-clash-protection"
     name = next(name for name in ours if name in flag)
-    assert last_flags(flag, tmp_path / "theirs") == ours | {name: flag}
+    assert last_flags(flag, tmp_path) == ours | {name: flag}
 
 
 #: Of functions whose frames hold what they wipe by name, or that see no random bits (rows.c). Those

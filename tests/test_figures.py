@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -15,7 +16,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -55,27 +56,47 @@ def test_the_command_line_does_not_import_matplotlib() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+#: The command where matplotlib has a style of the caller's own: what becomes of that, as the last
+#: line on stderr.
+RED = """
+import json, sys
+import matplotlib
+matplotlib.rcParams["figure.facecolor"] = "red"
+settings = lambda: dict(dict.items(matplotlib.rcParams))  # as stored: asking finds a backend
+before = settings()
+from discretegauss import cli
+code = cli.main(["figures", "--out", sys.argv[1]])
+left = {"as it was": settings() == before, "pyplot": "matplotlib.pyplot" in sys.modules}
+print(json.dumps(left), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+class Written(NamedTuple):
     """The folder that the command wrote to, and what it printed."""
+
+    folder: Path
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     pytest.importorskip("matplotlib")
     folder = tmp_path_factory.mktemp("figures") / "new" / "folder"
     done = subprocess.run(
-        [sys.executable, "-m", "discretegauss", "figures", "--out", str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-c", RED, str(folder)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    return folder, done.stdout
+    return Written(folder, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_is_a_whole_png_of_the_size_stated(written: tuple[Path, str], name: str) -> None:
+def test_a_figure_is_a_whole_png_of_the_size_stated(written: Written, name: str) -> None:
     """By its header, the checksums of all its parts, and its pixels, most of which are white."""
     from discretegauss.plots._drawing import WIDTH_HEIGHT
 
-    data = (written[0] / name).read_bytes()
+    data = (written.folder / name).read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     at, compressed, kinds = 8, b"", []
     while at < len(data):
@@ -93,16 +114,16 @@ def test_a_figure_is_a_whole_png_of_the_size_stated(written: tuple[Path, str], n
 
 
 def test_only_the_figures_are_in_the_folder_and_the_command_says_so(
-    written: tuple[Path, str],
+    written: Written,
 ) -> None:
-    folder, out = written
+    folder, out, _ = written
     assert sorted(os.listdir(folder)) == sorted(NAMES)
     assert out.splitlines()[:4] == [f"written to {folder / name}" for name in NAMES]
 
 
-def test_the_command_prints_the_numbers_of_the_paper(written: tuple[Path, str]) -> None:
+def test_the_command_prints_the_numbers_of_the_paper(written: Written) -> None:
     """1.690, 1.94, and what they are made of, each within 1 %."""
-    numbers = [float(line.split()[-1]) for line in written[1].splitlines() if line[:2] == "  "]
+    numbers = [float(line.split()[-1]) for line in written.out.splitlines() if line[:2] == "  "]
     expected = [2052.9, 1784.8, 3468.9, 1.690, 1.94]
     assert numbers == pytest.approx(expected, rel=0.01)
 
@@ -133,11 +154,12 @@ def drawn(name: str) -> tuple[Any, Any]:
 
     from discretegauss.plots import _curves, _queries, _tails, _variance
 
+    found = few_comparisons() if name == "queries.png" else []
     draws: dict[str, Callable[..., None]] = {
         "variance.png": _variance.draw_variance,
         "tails.png": _tails.draw_tails,
         "epsilon_delta.png": _curves.draw_curves,
-        "queries.png": partial(_queries.draw_queries, found=few_comparisons()),
+        "queries.png": partial(_queries.draw_queries, found=found),
     }
     figure = Figure()
     left, right = figure.subplots(1, 2)
@@ -281,31 +303,20 @@ def test_lines_differ_by_more_than_colour() -> None:
     assert len(set(styles)) == len(styles)
 
 
-def test_matplotlib_is_left_as_it_was(tmp_path: Path) -> None:
+def test_matplotlib_is_left_as_it_was(written: Written) -> None:
     """A caller's own style does not show in the figures, and is there afterwards; so no pyplot."""
-    code = f"""
-import matplotlib, sys
-matplotlib.rcParams["figure.facecolor"] = "red"
-settings = lambda: dict(dict.items(matplotlib.rcParams))  # as stored: asking finds a backend
-before = settings()
-from discretegauss.plots import write_figures
-write_figures({str(tmp_path)!r})
-assert "matplotlib.pyplot" not in sys.modules
-assert settings() == before
-"""
-    pytest.importorskip("matplotlib")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    image = pytest.importorskip("matplotlib.image").imread(tmp_path / "variance.png")
+    assert json.loads(written.err.splitlines()[-1]) == {"as it was": True, "pyplot": False}
+    image = pytest.importorskip("matplotlib.image").imread(written.folder / "variance.png")
     assert image[0, 0].tolist() == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("out", ["/proc/figures", "/proc", "/dev/null", "/dev/null/figures"])
 def test_a_folder_that_cannot_be_written_is_one_line(
-    capsys: pytest.CaptureFixture[str], out: str
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, out: str
 ) -> None:
     """Nobody creates files in /proc, root neither."""
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr("discretegauss.plots.write.png", lambda _draw: b"a picture")
     assert re.fullmatch(re.escape(out) + r"(/\w+\.png)?: .+", failure(capsys, "--out", out))
 
 
@@ -352,12 +363,22 @@ def test_the_folder_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--out" in capsys.readouterr().err
 
 
+#: The command, with something that is drawn at once and takes as many bytes as a figure.
+LONG_PICTURES = """
+import sys
+from discretegauss import cli
+from discretegauss.plots import write
+write.png = lambda draw: bytes(30_000)
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
 def test_a_disk_that_is_full_leaves_no_part_of_a_file(tmp_path: Path) -> None:
     """A real failure in the middle of writing: the process may write files of 10 kB at most."""
     pytest.importorskip("matplotlib")
     (tmp_path / "variance.png").write_text("before")
     done = subprocess.run(
-        [sys.executable, "-m", "discretegauss", "figures", "--out", str(tmp_path)],
+        [sys.executable, "-c", LONG_PICTURES, "figures", "--out", str(tmp_path)],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
         capture_output=True,
         text=True,

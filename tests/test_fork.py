@@ -27,6 +27,7 @@ import fork_scenarios
 import pytest
 from fork_scenarios import (
     DRAWS,
+    EVERY_WAY,
     NATIVE,
     VALUES,
     Draw,
@@ -70,48 +71,48 @@ def run(scenario: Callable[[Draw], list[list[int]]], name: str) -> list[list[int
     return processes
 
 
-SCENARIOS = [
+BETWEEN_DRAWS = [
     children,
     grandchild,
     multiprocessing_fork,
     multiprocessing_spawn,
     multiprocessing_forkserver,
-    fork_while_a_thread_draws,
-    fork_in_a_signal_handler,
 ]
-"""Each with every method and source."""
+"""Where no draw is under way when a process begins."""
 
 WAYS = ["reference", "cells", "chacha20", "cells by chacha20", "by threads"]
-OTHER_DRAWS = [name for name in DRAWS if name not in WAYS]
 needs_the_core = pytest.mark.skipif(not NATIVE, reason="needs the compiled core")
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+@pytest.mark.parametrize("scenario", BETWEEN_DRAWS, ids=lambda scenario: scenario.__name__)
+def test_no_value_is_drawn_in_two_processes(scenario: Callable[[Draw], list[list[int]]]) -> None:
+    """Parent, children and grandchildren of every kind have no draw in common, of any way to draw.
+
+    Which way it is that has: `python tests/fork_scenarios.py SCENARIO DRAW`.
+    """
+    processes = run(scenario, EVERY_WAY)
+    assert all(len(values) >= len(DRAWS) * VALUES for values in processes)
+    assert common_values(processes) == 0
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_no_value_is_drawn_in_two_processes_forked_beside_a_draw(name: str) -> None:
+    """Python integers, single draws, threads, laws as objects, tables: all survive such a fork."""
+    assert common_values(run(fork_while_a_thread_draws, name)) == 0
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in DRAWS else needs_the_core) for name in WAYS]
 )
-def test_no_value_is_drawn_in_two_processes(
-    scenario: Callable[[Draw], list[list[int]]], name: str
-) -> None:
-    """Parent, children and grandchildren of every kind have no draw in common."""
-    assert common_values(run(scenario, name)) == 0
+def test_no_value_is_drawn_in_two_processes_forked_in_the_middle_of_a_draw(name: str) -> None:
+    """By a signal handler: both processes finish the draw, and have none of the rest in common."""
+    assert common_values(run(fork_in_a_signal_handler, name)) == 0
 
 
 @pytest.mark.parametrize("name", [name for name in WAYS if name in DRAWS])
 def test_no_value_is_drawn_in_two_of_65_processes(name: str) -> None:
     """Sixty-four children and the parent, a thousand draws each, have none in common."""
     assert common_values(run(many_children, name)) == 0
-
-
-@pytest.mark.parametrize(
-    "scenario", [children, fork_while_a_thread_draws], ids=lambda scenario: scenario.__name__
-)
-@pytest.mark.parametrize("name", OTHER_DRAWS)
-def test_no_kind_of_call_shares_draws(
-    scenario: Callable[[Draw], list[list[int]]], name: str
-) -> None:
-    """Python integers, single draws, threads, laws as objects, tables: all survive a fork."""
-    assert common_values(run(scenario, name)) == 0
 
 
 def test_copies_of_laws_share_no_draws() -> None:

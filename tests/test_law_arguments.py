@@ -244,8 +244,9 @@ def test_vectors_of_the_narrowest_and_widest_laws_are_right(
 @pytest.mark.parametrize("law", [G(3), G("1/2000", "1/2"), G(10**9), L(3), GG(5, 3)], ids=str)
 def test_numpys_error_state_is_the_callers_own(law: Any) -> None:
     """Underflow on the way to a small number is no error of the caller's."""
+    step = 1 if isinstance(law, G | L) else 10  # certified one by one
     arrays = [
-        np.arange(-400, 400) * max(1, int(law.std()) // 8),
+        np.arange(-400, 400, step) * max(1, int(law.std()) // 8),
         *(np.array([np.nan, np.inf, -np.inf, 0.5, 3] * 5, t) for t in ("f2", "f4", "f8", "g")),
     ]
     probabilities = np.array([0, 5e-324, 1e-300, 0.3, 1, 2, np.nan, np.inf] * 3)

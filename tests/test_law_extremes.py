@@ -50,7 +50,7 @@ EXTREME = [
 @pytest.mark.parametrize("law", EXTREME, ids=range(len(EXTREME)))
 def test_extreme_laws_answer_consistently(law: Any) -> None:
     """Bounds of pmf, cdf and sf fit together, quantiles invert, moments are enclosed."""
-    scale = law.ppf(0.75) - law.ppf(0.25)
+    scale = law.ppf(0.74) - law.ppf(0.26)  # 3/4 may take 10**5 bits to decide, as 0.1 does below
     for k in (0, 1, -1, int(scale), int(3 * scale), -int(scale) // 2):
         lower, upper = np.array([f(k, bounds=True) for f in (law.cdf, law.sf)]).T
         assert lower.sum() <= 1 <= upper.sum()
@@ -61,7 +61,7 @@ def test_extreme_laws_answer_consistently(law: Any) -> None:
         k = k if isinstance(k, int) else int(k)
         assert law.cdf(k, bounds=True)[1] >= q
         assert law.cdf(k - 1, bounds=True)[0] <= q
-        assert law.isf(q) <= -law.ppf(q) + 2 * law.mu + 1 if law.mu == 0 else True
+        assert law.mu != 0 or law.isf(q) <= 1 - k
     for moment in (law.mean, law.var, law.std, law.entropy):
         lower, upper = moment(bounds=True)
         assert lower <= moment() <= upper

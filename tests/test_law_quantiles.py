@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
+from operator import neg
 from typing import Any
 
 import gmpy2
@@ -33,9 +35,9 @@ def test_quantiles_invert_the_cdf(law: Any) -> None:
         above = [total - weight for weight in below]
         for q in (1e-12, 0.025, 0.3, 0.5, 0.7, 0.999):
             enough = mpf(q) * total * (1 - mpf(10) ** -45)
-            assert law.ppf(q) == next(k for k, w in zip(ks, below, strict=True) if w >= enough)
+            assert law.ppf(q) == ks[bisect_left(below, enough)]
             most = mpf(q) * total * (1 + mpf(10) ** -45)
-            assert law.isf(q) == next(k for k, w in zip(ks, above, strict=True) if w <= most)
+            assert law.isf(q) == ks[bisect_left(above, -most, key=neg)]
 
 
 # --- quantiles
@@ -49,15 +51,14 @@ def test_quantiles_invert_the_cdf(law: Any) -> None:
 def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
     rng = np.random.default_rng(7)
     q = np.concatenate(
-        [rng.random(60), 10.0 ** -rng.uniform(0, 300, 30), [0.5, 0, 1, math.nan, -1, 1e-315]]
+        [rng.random(24), 10.0 ** -rng.uniform(0, 300, 30), [0.5, 0, 1, math.nan, -1, 1e-315]]
     )
     for function in (law.ppf, law.isf):
         values = function(q)
         np.testing.assert_array_equal(values, [function(x) for x in q.tolist()])
     # of probabilities that are nearly those of an integer: the hard cases
-    near = np.concatenate(
-        [law.cdf(np.arange(-30, 30)) * factor for factor in (1 - 1e-15, 1, 1 + 1e-15)]
-    )
+    ks = np.array([-30, -21, -12, *range(-5, 6), 13, 20, 29])
+    near = np.concatenate([law.cdf(ks) * factor for factor in (1 - 1e-15, 1, 1 + 1e-15)])
     near = near[near < 1]
     np.testing.assert_array_equal(law.ppf(near), [law.ppf(x) for x in near.tolist()])
     # of one tail alone

@@ -97,7 +97,7 @@ if NATIVE:
         ),
         "tables built and given up": (
             lambda: LAPLACE(Fraction(10**9 + next(_counter), 7), 10, method="cells"),
-            40,
+            20,
         ),
         "generalised laws": (
             lambda: dg.GeneralizedGaussian(10**9 + next(_counter), 3).sample(),

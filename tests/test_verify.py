@@ -330,7 +330,7 @@ def test_an_arc_has_to_be_right_where_its_cell_is_whole_and_where_nothing_is_lef
     whole: bool, arc: Arc, holds: bool
 ) -> None:
     """There the law does not tell the bounds apart: the clamped height is 2**16, or 0."""
-    table = copy_out(WIDE)
+    table = copied_once(WIDE)
     use = Use(0 if whole else table.height, 0, 32, 63)
     with precision(192):
         assert arc_holds(arc, use, table, Weight(table.spec, table.block_bits)) is holds

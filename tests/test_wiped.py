@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shims
-from memory_scan import Finding, Words, found, windows
+from memory_scan import Finding, Scanner, Words, windows
 from wiped_calls import CALLS, GAUSS, LAPLACE, LONG_CALLS, THREADED_CALLS, Call
 
 import discretegauss as dg
@@ -54,6 +54,11 @@ ONE_DRAW, MANY_DRAWS = 64, 1500  # blocks of a keystream: more than any call her
 
 
 Process = tuple[int, Callable[[], bytes]]
+
+
+@pytest.fixture(scope="module")
+def scanner(tmp_path_factory: pytest.TempPathFactory) -> Scanner:
+    return Scanner(shims.compiled("memory_scan", tmp_path_factory.mktemp("scan")))
 
 
 @contextmanager
@@ -188,42 +193,46 @@ def described(findings: list[Finding], tape: bytes) -> str:
 @pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_leaves_nothing_behind(
-    getrandom_shim: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    getrandom_shim: Path, scanner: Scanner, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No word of stream, key, keystream, candidates or wiped draws is found; unwiped, many are."""
     steps = [*SOURCES, *(f"{source}:no-wiping" for source in UNWIPED)]
     with process_of(getrandom_shim, name, 1, *steps) as (pid, step):
         for source in SOURCES:
             tape = step()
-            findings = found(pid, searched(CALLS[name], source, tape, monkeypatch))
+            findings = scanner.found(pid, searched(CALLS[name], source, tape, monkeypatch))
             assert findings == [], f"{source}: {described(findings, tape)}"
         for source in UNWIPED:
             tape = step()
-            findings = found(pid, searched(CALLS[name], source, tape, monkeypatch))
+            findings = scanner.found(pid, searched(CALLS[name], source, tape, monkeypatch))
             assert len(findings) >= min(10, len(tape) // 4), f"the search is blind: {source}"
 
 
 @pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize("name", THREADED_CALLS)
-def test_several_threads_leave_nothing_behind(getrandom_shim: Path, name: str) -> None:
+def test_several_threads_leave_nothing_behind(
+    getrandom_shim: Path, scanner: Scanner, name: str
+) -> None:
     """Nothing on the stacks of the threads of one call, which outlive it in the memory."""
     steps = [*UNWIPED, *(f"{source}:no-wiping" for source in UNWIPED)]
     with process_of(getrandom_shim, name, 3, *steps) as (pid, step):
         for source in UNWIPED:
             tape = step()
-            findings = found(pid, of_the_stream(source, tape))
+            findings = scanner.found(pid, of_the_stream(source, tape))
             assert findings == [], f"{source}: {described(findings, tape)}"
         for source in UNWIPED:
             tape = step()
-            n_found = len(found(pid, of_the_stream(source, tape)))
+            n_found = len(scanner.found(pid, of_the_stream(source, tape)))
             assert n_found >= 20, f"the search is blind: {source}"
 
 
 @pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize("name", LONG_CALLS)
-def test_signals_in_the_middle_leave_nothing_behind(getrandom_shim: Path, name: str) -> None:
+def test_signals_in_the_middle_leave_nothing_behind(
+    getrandom_shim: Path, scanner: Scanner, name: str
+) -> None:
     """A signal has the kernel store all registers on the stack, deep below what it interrupts."""
     with process_of(getrandom_shim, name, 1, "getrandom:signals") as (pid, step):
         tape = step()
-        findings = found(pid, windows(tape))
+        findings = scanner.found(pid, windows(tape))
         assert findings == [], described(findings, tape)

@@ -18,7 +18,13 @@
 
 /* --- getrandom, and a caller's source: a stream that is known ---------------------------------- */
 
-enum { LONGEST_STREAM = 1 << 20, LONGEST_STACK = 1 << 18, N_DRAWS = 2500, N_REFINED = 10000 };
+enum {
+    LONGEST_STREAM = 1 << 20,
+    LONGEST_STACK = 1 << 18,
+    N_DRAWS = 2500,
+    FEW_DRAWS = 500,
+    N_REFINED = 10000
+};
 static uint8_t stream[LONGEST_STREAM];
 static size_t n_used;
 
@@ -176,6 +182,7 @@ static dg_steady *steady; /* NULL: `now` is a fill */
 static dg_source source;
 static uint8_t out[1 << 20]; /* not looked at: the draws are the caller's, here */
 static dg_status status;
+static size_t n_draws; /* now->n, or fewer */
 
 static void fill(void)
 {
@@ -189,12 +196,12 @@ static void fill(void)
             status = dg_steady_draw_wide(out, width, steady, &source);
             return;
         }
-        status = now->by_table ? dg_table_fill_wide(out, now->n, width, table, &source)
-                               : dg_law_fill_wide(out, now->n, width, law, &source);
+        status = now->by_table ? dg_table_fill_wide(out, n_draws, width, table, &source)
+                               : dg_law_fill_wide(out, n_draws, width, law, &source);
         return;
     }
-    status = now->by_table ? dg_table_fill(out, now->n, DG_INT64, table, &source)
-                           : dg_law_fill(out, now->n, DG_INT64, law, &source);
+    status = now->by_table ? dg_table_fill(out, n_draws, DG_INT64, table, &source)
+                           : dg_law_fill(out, n_draws, DG_INT64, law, &source);
 }
 
 /** Make the call; count what it left on the stack and in the registers. */
@@ -203,6 +210,7 @@ static void make_call(size_t *on_stack, size_t *in_registers)
     size_t n;
     n_used = 0;
     n_in_blocks = 0;
+    n_draws = now->n;
     leave_behind(fill);
     CHECK(status == DG_OK && n_used > 0, "%s: status %d", now->name, (int)status);
     /* of 50 bits or so nothing else looks like a draw; of 30, a limb of something sometimes does */
@@ -221,10 +229,11 @@ static size_t n_fixed; /* bytes at the start of the stream that are not to chang
 /* Volatile, so that no register of a caller's, which the call may store, tells streams apart. */
 static volatile size_t turn, n_left;
 
-/** Give the call another stream in every second turn; and the first one back. */
+/** Give the call another stream, for as far as it goes or nearly so, in every second turn; and the
+ *  first one back. */
 static void change_stream(void)
 {
-    for (size_t i = n_fixed; i < sizeof stream; i++) {
+    for (size_t i = n_fixed; i < sizeof stream / 8; i++) {
         stream[i] ^= turn % 2 == 1 ? 0x5A : 0;
     }
 }
@@ -234,6 +243,7 @@ static void change_stream(void)
 static size_t n_that_depend(void)
 {
     static uint64_t words[4][LONGEST_STACK / 8];
+    n_draws = now->n < FEW_DRAWS ? now->n : FEW_DRAWS; /* four times, and nothing to search for */
     for (turn = 0; turn < 4; turn++) {
         size_t n;
         change_stream();

@@ -79,7 +79,7 @@ each_column = pytest.mark.parametrize("column", COLUMNS.values(), ids=list(COLUM
 def test_integers_in_the_tables_of_others_are_not_rounded(column: Column) -> None:
     """As parameters, in lists of parameters, and as arguments of a law's functions."""
     for mu in (column, [column], [[column]]):
-        draws = dg.discrete_gaussian(NARROW, mu=mu, source="chacha20")
+        draws = dg.discrete_gaussian(NARROW, mu=mu)
         assert draws.ravel()[0] == BIG
     law = dg.DiscreteGaussian(1, mu=BIG)
     for k in (column, [column]):

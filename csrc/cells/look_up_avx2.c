@@ -299,7 +299,7 @@ INLINE __m256i shift_left(__m256i lanes, unsigned n_bits, size_t width)
     switch (width) {
     case 1: /* without the bits that come from the byte below */
         return _mm256_and_si256(_mm256_sll_epi16(lanes, count),
-                                repeat(n_bits < 8 ? (uint8_t)(0xFFU << n_bits & 0xFFU) : 0));
+                                repeat((uint8_t)(n_bits < 8 ? 0xFFU << n_bits : 0)));
     case 2:
         return _mm256_sll_epi16(lanes, count);
     case 4:

@@ -349,3 +349,11 @@ def test_interval_of_nan_is_refused_by_a_law_and_nan_in_scipy() -> None:
     for interval in (law.interval, law.as_scipy().interval):
         with pytest.raises(ValueError, match="between 0 and 1"):
             interval(2)
+
+
+@pytest.mark.parametrize("name", ["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"])
+def test_what_scipy_itself_asks_is_answered_by_the_law(name: str) -> None:
+    """Past the public functions, which ask the law without scipy."""
+    law = G(5, "1/3")
+    ks = np.arange(-4, 5)
+    assert np.array_equal(getattr(law.as_scipy(), f"_{name}")(ks), getattr(law, name)(ks))

@@ -25,8 +25,8 @@ enum { DG_STACK_BYTES = 8192 };
  *  and so does the kernel under a signal handler. */
 void dg_wipe_registers(void);
 
-/* The parts of dg_wipe_stack. What dg_wipe_below has in its frame beside what it wipes are fewer than
- * DG_NEAREST_BYTES. */
+/* The parts of dg_wipe_stack. The frame of dg_wipe_below has fewer than DG_NEAREST_BYTES beside what it
+ * wipes. */
 enum { DG_NEAREST_BYTES = 256 };
 void dg_wipe_below(size_t n);
 void dg_wipe_nearest(void);

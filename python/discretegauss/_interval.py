@@ -25,6 +25,7 @@ import gmpy2
 import numpy as np
 
 __all__ = [
+    "ONE",
     "Arithmetic",
     "Interval",
     "Rational",
@@ -282,6 +283,10 @@ def require_room() -> None:
 @lru_cache(maxsize=256)
 def _arithmetic(bits: int) -> Arithmetic:
     return Arithmetic(bits)
+
+
+#: 1, whatever the exponents that the importing thread's context allows.
+ONE: Real = Arithmetic(2).rational(1).lower
 
 
 def _or(value: Real, otherwise: Real) -> Real:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._interval import Interval, arithmetic
+from .._interval import ONE, Interval, arithmetic
 from .._spec import Kind, Spec
 from ._noise import loss_exceeds_from, phi_near, tail_weight, total_weight
 
@@ -38,7 +38,6 @@ __all__ = [
 ]
 
 _ZERO: Any = gmpy2.mpfr(0)
-_ONE: Any = arithmetic(2).rational(1).lower
 
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
 _AIM = 60
@@ -62,7 +61,7 @@ class Enclosed(NamedTuple):
         """Return an upper bound."""
         up = arithmetic(bits).up
         scale = up.exp(up.add(-self.shift, _ZERO))
-        return min(up.mul(scale, self.factor.upper), _ONE)
+        return min(up.mul(scale, self.factor.upper), ONE)
 
     def lower(self, bits: int = 80) -> Any:
         """Return a lower bound."""

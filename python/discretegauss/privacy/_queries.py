@@ -46,7 +46,7 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._interval import arithmetic
+from .._interval import ONE, arithmetic
 from .._parameters import shown
 from .._spec import Kind, Spec
 from ..errors import ParameterValueError
@@ -54,7 +54,6 @@ from ..errors import ParameterValueError
 __all__ = ["OneQuery", "as_one_query"]
 
 _AT = arithmetic(64)
-_ONE: Any = _AT.rational(1).lower
 _LOOSE = 1 + gmpy2.mpq(1, 2**50)
 
 
@@ -106,7 +105,7 @@ def _eta_upper(sigma2: Fraction, queries: int) -> Any:
     q = up.exp(up.minus(half_c))
     a = up.exp(up.minus(down.mul(half_c, gmpy2.mpq(2 * (queries - 1), queries))))
     if q > 0.5:
-        return _ONE
+        return ONE
     ku = up.mul(queries, _theta_upper(q))
     one = up.mul(queries, _theta_upper(a))
     more = up.mul(up.div(up.square(ku), 2), up.exp(ku))

@@ -11,7 +11,7 @@ from typing import Any
 
 import gmpy2
 
-from .._interval import arithmetic, float_at_least
+from .._interval import ONE, arithmetic, float_at_least
 from .._parameters import exact_rational, shown
 from .._spec import Kind
 from ..errors import ParameterValueError
@@ -26,7 +26,6 @@ __all__ = ["delta", "epsilon", "log_delta"]
 
 _UP: Any = arithmetic(80).up
 _ZERO: Any = gmpy2.mpfr(0)
-_ONE: Any = arithmetic(80).rational(1).lower
 
 #: A result known to fewer bits (of extreme parameters) may be above the bound by way of zCDP.
 _LOOSE_BITS = 50
@@ -83,7 +82,7 @@ def delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: int = 
     query = as_one_query(centred(law), whole_sensitivity(sensitivity), query_count(queries))
     epsilon_exact = at_least_zero(epsilon, "epsilon")
     enclosed, log_zcdp = _bounds(query, epsilon_exact)
-    candidates = [_ONE]
+    candidates = [ONE]
     if enclosed is not None:
         candidates.append(_UP.mul(enclosed.upper(), query.factor))
     if log_zcdp is not None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import gmpy2
 
-from .._interval import Arithmetic, arithmetic, float_at_least, float_at_most
+from .._interval import ONE, Arithmetic, arithmetic, float_at_least, float_at_most
 from ._checks import at_least_zero, probability
 from ._turning import FLOAT_BITS, Balance, best_s
 
@@ -206,7 +206,7 @@ UP: Any = _AT.up
 _ZERO: Any = gmpy2.mpfr(0)
 
 #: So little is lost when a float is made of it, as the least one is 2**-1074.
-_NOTHING: Any = UP.div_2exp(_AT.rational(1).upper, 1140)
+_NOTHING: Any = UP.div_2exp(ONE, 1140)
 
 
 def log_delta_upper(rho: Fraction, epsilon: Fraction) -> Any:

@@ -28,7 +28,7 @@ from typing import Any
 
 import gmpy2
 
-from .._interval import arithmetic
+from .._interval import ONE, arithmetic
 from .._parameters import shown
 from ..errors import ParameterOverflowError
 from ..privacy._search import decimal_at, decimal_ordinal, least
@@ -40,7 +40,6 @@ MOST_QUERIES = 10**5
 
 _BITS = 160
 _ZERO: Any = gmpy2.mpfr(0)
-_ONE: Any = arithmetic(_BITS).rational(1).lower
 
 
 def require_few(queries: int) -> None:
@@ -71,7 +70,7 @@ def laplace_delta_upper(scale: Fraction, epsilon: Fraction, queries: int) -> Any
         weight_upper = up.mul(weight_upper, q.upper)
         weight_upper = up.div(up.mul(weight_upper, queries - j), j + 1)
         gap -= step
-    return min(delta_upper, _ONE)
+    return min(delta_upper, ONE)
 
 
 def _losses_above(scale: Fraction, epsilon: Fraction, queries: int) -> int:

@@ -96,13 +96,16 @@ class ReferenceLaw:
     def fill(self, out: NDArray[Any], source: Source) -> None:
         """Fill `out` with draws."""
         stream = _reference_bytes(source)
+        # Looked at here: numpy before 2 wraps what does not fit, and its warning shows the draw.
+        limits = None if out.dtype == object else np.iinfo(out.dtype)
         try:
             for i in range(out.size):
-                out[i] = self._draw(stream)
-        except BaseException as error:
+                draw = self._draw(stream)
+                if limits is not None and not limits.min <= draw <= limits.max:
+                    raise RangeError(_RANGE_MESSAGE)
+                out[i] = draw
+        except BaseException:
             out.fill(0)
-            if isinstance(error, OverflowError):  # numpy's message would show the draw
-                raise RangeError(_RANGE_MESSAGE) from None
             raise
 
 

@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Literal
 
+import numpy as np
+
 from ._parameters import shown
 from .errors import ParameterTypeError, ParameterValueError
 
@@ -25,6 +27,8 @@ def check_filled(returned: object, n: int) -> None:
         return
     rule = "source must fill the whole buffer and return None (or the number of bytes, an integer)"
     try:
+        if isinstance(returned, np.bool_):
+            raise TypeError  # as numpy 2 does: before, it was the integer 0 or 1
         filled = operator.index(returned)  # type: ignore[arg-type]
     except TypeError:
         raise ParameterTypeError(f"{rule}, got {type(returned).__name__}") from None

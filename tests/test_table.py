@@ -42,7 +42,7 @@ def test_the_real_table_reads_as_the_csv_module_reads_it() -> None:
         (b' a ,n\n "x, ""y""z" ,1\n', b' a ,n\n "x, ""y""z" ,7\n'),
         (b'a,n,b\n"",1,""""\n', b'a,n,b\n"",7,""""\n'),
         (b" a , n , b\n x , 1 , y\n", b" a ,n, b\n x ,7, y\n"),
-        (b"n,a\n1,\n\n\r\n", b"n,a\n7,\n\n\r\n"),
+        (b"n,a\n1,\n\n\r\n", b"n,a\n7,\n"),  # but blank lines at the end
         (b"n\n+1\n", b"n\n7\n"),
         ("n,ä\n1,x\u2028\x0b\x0c\x85y\n".encode(), "n,ä\n7,x\u2028\x0b\x0c\x85y\n".encode()),
     ],
@@ -257,6 +257,24 @@ def test_no_padding_by_the_counts_reaches_the_output(
             table = parse_counts(laid_out(list(these), texts, width, blank, how), "n")
             outputs.add(table.with_counts(noisy))
     assert len(outputs) <= 1
+
+
+@given(
+    counts=st.lists(st.tuples(count, count), min_size=1, max_size=4),
+    row=st.sampled_from(["{}", "{},y", "y,{}"]),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    size=st.integers(1, 64),
+)
+def test_blank_lines_that_fill_the_file_up_to_a_size_do_not_reach_the_output(
+    counts: list[tuple[str, str]], row: str, end: str, size: int
+) -> None:
+    """As many as there are, so many digits all counts together have not."""
+    noisy, outputs = list(range(len(counts))), set()
+    for these in zip(*counts, strict=True):
+        text = "".join(row.format(cell) + end for cell in ["n", *these])
+        text += end * (-len(text) // len(end) % size)
+        outputs.add(parse_counts(text.encode(), "n").with_counts(noisy))
+    assert len(outputs) == 1
 
 
 @pytest.mark.parametrize("name", ["t.TSV", "t.tab"])

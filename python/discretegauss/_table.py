@@ -9,8 +9,9 @@ them, part of a cell, which is published as it stands.
 
 Of a cell of the column nothing is kept, neither spaces nor quotes: how wide a count is padded, or
 whether it is quoted, depends on the count. Nor are spaces around the column's name, which may be
-padded to the greatest count. All other cells are published as they stand, so blanks at their ends
-could line up what follows the counts, and tell how wide each one is: see ``_Ends``.
+padded to the greatest count, nor blank lines at the end, which may fill the file up to some size.
+All other cells are published as they stand, so blanks at their ends could line up what follows the
+counts, and tell how wide each one is: see ``_Ends``.
 
 Messages name lines and columns, never what stands in a cell: the table is private.
 """
@@ -209,19 +210,18 @@ def _records(text: str, delimiter: str) -> Iterator[_Record]:
 
 
 def _without_trailing_blanks(records: Iterator[_Record]) -> Iterator[_Record]:
-    """Join blank lines at the end of the file to the line end of the last record.
+    """Leave out blank lines at the end of the file: they may fill it up to some size.
 
     Other blank lines stay records of one empty field; their reader refuses them.
     """
-    held: list[_Record] = []  # a record, and the blank lines after it
+    held: list[_Record] = []  # blank lines, of which it is not known what comes after them
     for record in records:
-        if held and record.fields != [""]:
-            yield from held
-            held = []
-        held.append(record)
-    if held and held[0].fields != [""]:
-        ends = "".join(record.end for record in held)
-        yield _Record(held[0].line, held[0].fields, ends)
+        if record.fields == [""]:
+            held.append(record)
+            continue
+        yield from held
+        held = []
+        yield record
 
 
 def _field(delimiter: str) -> re.Pattern[str]:

@@ -61,8 +61,9 @@ def release_table(
         A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv or
         .tab.
     column : str
-        The name of the column of counts. Every byte outside it is written as it was read; of its
-        cells nothing is kept, not their spaces and quotes either, nor spaces around the name.
+        The name of the column of counts. Every byte outside it is written as it was read, but for
+        blank lines at the end; of its cells nothing is kept, not their spaces and quotes either,
+        nor spaces around the name.
     out : str or os.PathLike of str
         Where to write; another file than table.
     rho : number, optional

@@ -117,6 +117,8 @@ def test_the_name_of_the_column_is_written_without_padding(
         (["n, x", "12, y", "1,\u3000y"], "line 3, column 2"),
         (["n, x", "12, y", "1, \u200by"], "line 3, column 2"),
         (["n,x", "12,y", "1,\u2800y"], "line 3, column 2"),  # a pattern of Braille without dots
+        (["n,x", "12345,y", "1,y\x1a\x1a\x1a\x1a"], "line 3, column 2"),  # up to CP/M's end of file
+        (["n,x", "123,y", '1,"\x7f\x7fy"'], "line 3, column 2"),
         (["n,a,z", "1,x,    z", "100,x,  z"], "line 2, column 3"),  # a column later
         (["n,people,     x", "5,A,     1", "12345,B, 2"], "line 1, column 3"),
         (["n,x", '1,"    y"', '100,"  y"'], "line 2, column 2"),  # inside quotes

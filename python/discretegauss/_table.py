@@ -31,7 +31,8 @@ MAX_DIGITS = 600
 
 _BYTE_ORDER_MARK = "\ufeff"
 BLANKS = (
-    "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+    "".join(chr(code) for code in range(0x3001) if chr(code).isspace() or code < 0x20)
+    + "\x7f"  # with the above all control characters of ASCII: what old files are filled up with
     + "\u115f\u1160\u180e\u200b\u2060\u2800\u3164\ufeff\uffa0"  # fillers, no width
 )
 """What a cell may be padded with unseen. There is no white space of Unicode from U+3001 on."""

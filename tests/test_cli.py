@@ -24,6 +24,7 @@ def test_python_m_releases_the_real_table_into_the_current_folder(tmp_path: Path
     assert (done.code, done.err) == (0, "")
     for line in (
         "rows                5268",
+        "other columns       4 (published unchanged)",
         "sigma2              5",
         "written to          noisy.csv",
     ):

@@ -23,6 +23,7 @@ def report_text(release: Release) -> str:
             ("table", str(release.table)),
             ("column", release.column),
             ("rows", str(release.rows)),
+            ("other columns", _other_columns(release.other_columns)),
             ("written to", str(release.out)),
             *_noise_lines(release, "row", "count"),
             ("time", f"{release.seconds:.2f} s"),
@@ -50,6 +51,10 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple
         ("rho", f"{_rounded_up(noise.rho)} (zCDP)"),
         ("(epsilon, delta)", _epsilon_delta(noise)),
     ]
+
+
+def _other_columns(number: int) -> str:
+    return f"{number} (published unchanged)" if number else "none"
 
 
 def _sigma2(sigma2: Fraction) -> str:

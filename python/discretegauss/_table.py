@@ -53,6 +53,8 @@ class CountTable:
 
     pieces: tuple[str, ...]
     counts: tuple[int, ...]
+    other_columns: int
+    """How many columns stand in the pieces."""
 
     def with_counts(self, counts: Sequence[int]) -> bytes:
         """Return the bytes of the file with other integers in the column."""
@@ -103,7 +105,7 @@ def parse_counts(data: bytes, column: str, delimiter: str = ",") -> CountTable:
     if not counts:
         raise TableError("the file has a header but no rows: there is nothing to release")
     ends.look_at_empty_cells()
-    return CountTable((*pieces, pending), tuple(counts))
+    return CountTable((*pieces, pending), tuple(counts), width - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ _INT64_UP_TO = 2**112
 
 @dataclass(frozen=True, kw_only=True)
 class Release(Calibration):
-    """What a release did. Nothing here depends on the counts, but for how many there are.
+    """What a release did. Of the counts only ``seconds`` depends on more than how many there are.
 
     One answer is one row: ``queries`` is the rows that one person changes.
     """
@@ -36,6 +36,8 @@ class Release(Calibration):
     column: str
     out: Path
     rows: int
+    other_columns: int
+    """Of the table; they are published as they stand."""
     seconds: float
 
 
@@ -180,6 +182,7 @@ def plan_release(
         column=column,
         out=out,
         rows=len(counts.counts),
+        other_columns=counts.other_columns,
         seconds=0.0,
     )
     return Plan(release=release, destination=destination, counts=counts, force=force, start=start)

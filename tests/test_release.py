@@ -438,7 +438,8 @@ def test_the_report_warns_of_noise_that_is_none(tmp_path: Path) -> None:
 
 def test_a_sensitivity_that_is_a_norm_goes_with_rho_and_by_way_of_rho(tmp_path: Path) -> None:
     lines = report(tmp_path, rho="0.1", sensitivity="3/2")
-    assert lines["sensitivity"].startswith("1.5 (")
+    norm = "the Euclidean norm of all that one person changes is at most that"
+    assert lines["sensitivity"] == f"1.5 ({norm})"
     by_rho = "(2.14194, 1e-6) from rho, by arXiv 2004.00010, Corollary 13"
     assert lines["(epsilon, delta)"] == by_rho
 

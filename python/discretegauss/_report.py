@@ -17,7 +17,7 @@ _LONGEST_BITS = 100  # of numerator or denominator: 31 decimal digits
 
 
 def report_text(release: Release) -> str:
-    """Return the report of a release, in aligned lines. Upper bounds are rounded up."""
+    """Return the report of a release, in aligned lines. Numbers are rounded the safe way."""
     return _aligned(
         [
             ("table", str(release.table)),
@@ -78,11 +78,20 @@ def _interval(bound: int) -> str:
 
 
 def _sensitivity(noise: Calibration, changed: str) -> str:
-    text = _rounded_up(noise.sensitivity)
-    if noise.queries == 1:
+    text = _no_more(noise.sensitivity)
+    if noise.queries > 1:
+        queries = _no_more(Fraction(noise.queries))
+        return f"{text} (one person changes at most {queries} {changed}s, each by at most {text})"
+    if noise.is_tight:
         return f"{text} (one person changes at most one {changed}, by at most {text})"
-    queries = str(noise.queries) if noise.queries < 10**12 else _rounded_up(Fraction(noise.queries))
-    return f"{text} (one person changes at most {queries} {changed}s, each by at most {text})"
+    return f"{text} (the Euclidean norm of all that one person changes is at most that)"
+
+
+def _no_more(value: Fraction) -> str:
+    """Return the value rounded down: rho and epsilon do not hold for more than the value."""
+    if value.denominator == 1 and value < 10**12:
+        return str(value)
+    return _rounded(value, decimal.ROUND_FLOOR)
 
 
 def _epsilon_delta(noise: Calibration) -> str:

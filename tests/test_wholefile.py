@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import io
 import os
 import struct
 from collections.abc import Callable
@@ -212,6 +213,25 @@ def test_a_failure_leaves_what_was_there_and_no_other_file(
     assert [p.name for p in tmp_path.iterdir()] == (["o.csv"] if force else [])
     if place is os and isinstance(caught.value, OSError):
         assert caught.value.filename == str(out)  # the name the user gave, not a temporary one
+
+
+def test_a_file_that_cannot_be_closed_is_an_error_that_names_the_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a network, where only then the disk may turn out to be full."""
+
+    class Unclosable(io.FileIO):
+        def close(self) -> None:
+            if not self.closed:
+                super().close()
+                raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    out = tmp_path / "o.csv"
+    monkeypatch.setattr(_wholefile, "_create", lambda path, _: Unclosable(path, "xb"))
+    with pytest.raises(OSError, match="Disk quota exceeded") as caught:
+        release_table(FLIGHTS, "flights", out, rho=1)
+    assert caught.value.filename == str(out)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("force", [False, True])

@@ -65,6 +65,7 @@ def whole_file(
                 yield partial(_write, file, path)
                 with _errors_name(path):
                     os.fsync(file.fileno())
+                    file.close()
             before_placing()
             with _errors_name(path):
                 _place(temporary, path, replace=replace)

@@ -193,6 +193,7 @@ def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
         "every byte outside the column is kept",
         "sorted by its counts",
         "shares or ranks",
+        "a row\n    for the total, a person changes two counts",
     ):
         assert warning in text
 

@@ -24,6 +24,7 @@ def test_python_m_releases_the_real_table_into_the_current_folder(tmp_path: Path
     assert (done.code, done.err) == (0, "")
     for line in (
         "rows                5268",
+        "other columns       4 (published unchanged)",
         "sigma2              5",
         "written to          noisy.csv",
     ):
@@ -69,10 +70,27 @@ def test_calibrate_by_rho(run: Command) -> None:
     assert lines["(epsilon, delta)"].endswith(", 1e-9), by arXiv 2004.00010, Theorem 7")
 
 
-def test_a_sensitivity_of_many_digits_is_rounded_up(run: Command) -> None:
-    """What is printed holds: the noise is enough for no more than what was asked."""
-    lines = lines_of(run("calibrate", "--rho", 1, "--sensitivity", "1/3"))
-    assert lines["sensitivity"].startswith("0.333334 (")
+@pytest.mark.parametrize(
+    ("sensitivity", "queries", "text"),
+    [
+        ("1/3", 1, "0.333333 (the Euclidean norm of all that one person changes is at most that)"),
+        (1000001, 1, "1000001 (one person changes at most one answer, by at most 1000001)"),
+        (1, 10**12 + 1, "1 (one person changes at most 1e+12 answers, each by at most 1)"),
+        (
+            10**13 - 1,
+            1,
+            "9.99999e+12 (one person changes at most one answer, by at most 9.99999e+12)",
+        ),
+        ("2.9999999", 2, "2.99999 (one person changes at most 2 answers, each by at most 2.99999)"),
+    ],
+)
+def test_a_sensitivity_of_many_digits_is_rounded_down(
+    run: Command, sensitivity: object, queries: int, text: str
+) -> None:
+    """What is printed holds: of a larger one the rho beside it would be too low."""
+    of_person = ("--sensitivity", sensitivity, "--queries", queries)
+    lines = lines_of(run("calibrate", "--rho", 1, *of_person))
+    assert (lines["sensitivity"], lines["rho"]) == (text, "1 (zCDP)")
 
 
 def test_calibrate_says_what_calibrate_gaussian_returns(run: Command) -> None:
@@ -175,6 +193,7 @@ def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
         "every byte outside the column is kept",
         "sorted by its counts",
         "shares or ranks",
+        "a row\n    for the total, a person changes two counts",
     ):
         assert warning in text
 

@@ -403,6 +403,19 @@ def test_the_report_says_what_was_done(tmp_path: Path) -> None:
     assert lines["time"].endswith(" s")
 
 
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [("n\n1\n", "none"), ("a,n,b\nx,1,2\n", "2 (published unchanged)")],
+)
+def test_the_report_says_how_many_columns_have_no_noise(
+    tmp_path: Path, text: str, others: str
+) -> None:
+    """A second column of counts among them would be published; no name is shown, as of no cell."""
+    (tmp_path / "t.csv").write_text(text)
+    lines = report_text(release_table(tmp_path / "t.csv", "n", tmp_path / "o", rho=1)).splitlines()
+    assert f"other columns       {others}" in lines
+
+
 def test_the_report_of_an_epsilon_delta_budget(tmp_path: Path) -> None:
     lines = report(tmp_path, epsilon=1, delta="1e-6", rows_per_person=3)
     assert lines["sigma2"] == "267457/5000 = 53.4914"
@@ -425,7 +438,8 @@ def test_the_report_warns_of_noise_that_is_none(tmp_path: Path) -> None:
 
 def test_a_sensitivity_that_is_a_norm_goes_with_rho_and_by_way_of_rho(tmp_path: Path) -> None:
     lines = report(tmp_path, rho="0.1", sensitivity="3/2")
-    assert lines["sensitivity"].startswith("1.5 (")
+    norm = "the Euclidean norm of all that one person changes is at most that"
+    assert lines["sensitivity"] == f"1.5 ({norm})"
     by_rho = "(2.14194, 1e-6) from rho, by arXiv 2004.00010, Corollary 13"
     assert lines["(epsilon, delta)"] == by_rho
 

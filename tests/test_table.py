@@ -42,7 +42,7 @@ def test_the_real_table_reads_as_the_csv_module_reads_it() -> None:
         (b' a ,n\n "x, ""y""z" ,1\n', b' a ,n\n "x, ""y""z" ,7\n'),
         (b'a,n,b\n"",1,""""\n', b'a,n,b\n"",7,""""\n'),
         (b" a , n , b\n x , 1 , y\n", b" a ,n, b\n x ,7, y\n"),
-        (b"n,a\n1,\n\n\r\n", b"n,a\n7,\n\n\r\n"),
+        (b"n,a\n1,\n\n\r\n", b"n,a\n7,\n"),  # but blank lines at the end
         (b"n\n+1\n", b"n\n7\n"),
         ("n,ä\n1,x\u2028\x0b\x0c\x85y\n".encode(), "n,ä\n7,x\u2028\x0b\x0c\x85y\n".encode()),
     ],
@@ -117,6 +117,8 @@ def test_the_name_of_the_column_is_written_without_padding(
         (["n, x", "12, y", "1,\u3000y"], "line 3, column 2"),
         (["n, x", "12, y", "1, \u200by"], "line 3, column 2"),
         (["n,x", "12,y", "1,\u2800y"], "line 3, column 2"),  # a pattern of Braille without dots
+        (["n,x", "12345,y", "1,y\x1a\x1a\x1a\x1a"], "line 3, column 2"),  # up to CP/M's end of file
+        (["n,x", "123,y", '1,"\x7f\x7fy"'], "line 3, column 2"),
         (["n,a,z", "1,x,    z", "100,x,  z"], "line 2, column 3"),  # a column later
         (["n,people,     x", "5,A,     1", "12345,B, 2"], "line 1, column 3"),
         (["n,x", '1,"    y"', '100,"  y"'], "line 2, column 2"),  # inside quotes
@@ -257,6 +259,24 @@ def test_no_padding_by_the_counts_reaches_the_output(
             table = parse_counts(laid_out(list(these), texts, width, blank, how), "n")
             outputs.add(table.with_counts(noisy))
     assert len(outputs) <= 1
+
+
+@given(
+    counts=st.lists(st.tuples(count, count), min_size=1, max_size=4),
+    row=st.sampled_from(["{}", "{},y", "y,{}"]),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    size=st.integers(1, 64),
+)
+def test_blank_lines_that_fill_the_file_up_to_a_size_do_not_reach_the_output(
+    counts: list[tuple[str, str]], row: str, end: str, size: int
+) -> None:
+    """As many as there are, so many digits all counts together have not."""
+    noisy, outputs = list(range(len(counts))), set()
+    for these in zip(*counts, strict=True):
+        text = "".join(row.format(cell) + end for cell in ["n", *these])
+        text += end * (-len(text) // len(end) % size)
+        outputs.add(parse_counts(text.encode(), "n").with_counts(noisy))
+    assert len(outputs) == 1
 
 
 @pytest.mark.parametrize("name", ["t.TSV", "t.tab"])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import errno
+import io
 import os
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -81,6 +83,66 @@ def test_a_replaced_output_of_a_group_that_cannot_be_kept_is_closed_to_the_new_o
         assert out.stat().st_mode & 0o777 == after
 
 
+ACCESS_LIST, DEFAULT_LIST = "system.posix_acl_access", "system.posix_acl_default"
+
+
+def access_list(*, group: int, mask: int, others: int, somebody: int) -> bytes:
+    """As acl(5) has it: a version, then kind, rights and whom for each entry; owner 6."""
+    nobody = 2**32 - 1
+    entries = [(1, 6, nobody), (2, somebody, 12345), (4, group, nobody)]
+    entries += [(16, mask, nobody), (32, others, nobody)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+def with_list(path: Path, kind: str, access: bytes) -> None:
+    try:
+        os.setxattr(path, kind, access)
+    except OSError as error:
+        pytest.skip(f"the file system has no access control lists: {error.strerror}")
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        access_list(group=0, mask=4, others=0, somebody=4),  # stat shows the mask as the group's
+        access_list(group=4, mask=4, others=4, somebody=0),
+    ],
+    ids=["lets one in", "keeps one out"],
+)
+def test_a_replaced_output_keeps_its_access_control_list(tmp_path: Path, access: bytes) -> None:
+    out = tmp_path / "o.csv"
+    out.touch()
+    with_list(out, ACCESS_LIST, access)
+    mode = out.stat().st_mode
+    release_table(FLIGHTS, "flights", out, rho=1, force=True)
+    assert os.getxattr(out, ACCESS_LIST) == access
+    assert out.stat().st_mode == mode
+
+
+@pytest.mark.parametrize("name", ["fchown", "setxattr"])
+def test_an_output_whose_access_control_list_cannot_be_kept_is_its_owners_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    out = tmp_path / "o.csv"
+    out.touch()
+    with_list(out, ACCESS_LIST, access_list(group=4, mask=4, others=4, somebody=0))
+    monkeypatch.setattr(os, name, raising(PermissionError(errno.EPERM, "no")))
+    release_table(FLIGHTS, "flights", out, rho=1, force=True)
+    assert out.stat().st_mode & 0o777 == 0o600
+    assert ACCESS_LIST not in os.listxattr(out)
+
+
+def test_a_replaced_output_gets_no_access_control_list_from_its_folder(tmp_path: Path) -> None:
+    """As new files there do, and the output has got; it lost it again, say."""
+    out = tmp_path / "o.csv"
+    out.touch()
+    out.chmod(0o640)
+    with_list(tmp_path, DEFAULT_LIST, access_list(group=4, mask=6, others=0, somebody=6))
+    release_table(FLIGHTS, "flights", out, rho=1, force=True)
+    assert ACCESS_LIST not in os.listxattr(out)
+    assert out.stat().st_mode & 0o777 == 0o640
+
+
 # --- two at the same time
 
 
@@ -151,6 +213,25 @@ def test_a_failure_leaves_what_was_there_and_no_other_file(
     assert [p.name for p in tmp_path.iterdir()] == (["o.csv"] if force else [])
     if place is os and isinstance(caught.value, OSError):
         assert caught.value.filename == str(out)  # the name the user gave, not a temporary one
+
+
+def test_a_file_that_cannot_be_closed_is_an_error_that_names_the_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a network, where only then the disk may turn out to be full."""
+
+    class Unclosable(io.FileIO):
+        def close(self) -> None:
+            if not self.closed:
+                super().close()
+                raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    out = tmp_path / "o.csv"
+    monkeypatch.setattr(_wholefile, "_create", lambda path, _: Unclosable(path, "xb"))
+    with pytest.raises(OSError, match="Disk quota exceeded") as caught:
+        release_table(FLIGHTS, "flights", out, rho=1)
+    assert caught.value.filename == str(out)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("force", [False, True])

@@ -17,12 +17,13 @@ _LONGEST_BITS = 100  # of numerator or denominator: 31 decimal digits
 
 
 def report_text(release: Release) -> str:
-    """Return the report of a release, in aligned lines. Upper bounds are rounded up."""
+    """Return the report of a release, in aligned lines. Numbers are rounded the safe way."""
     return _aligned(
         [
             ("table", str(release.table)),
             ("column", release.column),
             ("rows", str(release.rows)),
+            ("other columns", _other_columns(release.other_columns)),
             ("written to", str(release.out)),
             *_noise_lines(release, "row", "count"),
             ("time", f"{release.seconds:.2f} s"),
@@ -52,6 +53,10 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple
     ]
 
 
+def _other_columns(number: int) -> str:
+    return f"{number} (published unchanged)" if number else "none"
+
+
 def _sigma2(sigma2: Fraction) -> str:
     decimal_text = _rounded(sigma2, decimal.ROUND_HALF_EVEN)
     relation = "=" if Fraction(decimal_text) == sigma2 else "~"
@@ -73,11 +78,20 @@ def _interval(bound: int) -> str:
 
 
 def _sensitivity(noise: Calibration, changed: str) -> str:
-    text = _rounded_up(noise.sensitivity)
-    if noise.queries == 1:
+    text = _no_more(noise.sensitivity)
+    if noise.queries > 1:
+        queries = _no_more(Fraction(noise.queries))
+        return f"{text} (one person changes at most {queries} {changed}s, each by at most {text})"
+    if noise.is_tight:
         return f"{text} (one person changes at most one {changed}, by at most {text})"
-    queries = str(noise.queries) if noise.queries < 10**12 else _rounded_up(Fraction(noise.queries))
-    return f"{text} (one person changes at most {queries} {changed}s, each by at most {text})"
+    return f"{text} (the Euclidean norm of all that one person changes is at most that)"
+
+
+def _no_more(value: Fraction) -> str:
+    """Return the value rounded down: rho and epsilon do not hold for more than the value."""
+    if value.denominator == 1 and value < 10**12:
+        return str(value)
+    return _rounded(value, decimal.ROUND_FLOOR)
 
 
 def _epsilon_delta(noise: Calibration) -> str:

@@ -9,8 +9,9 @@ them, part of a cell, which is published as it stands.
 
 Of a cell of the column nothing is kept, neither spaces nor quotes: how wide a count is padded, or
 whether it is quoted, depends on the count. Nor are spaces around the column's name, which may be
-padded to the greatest count. All other cells are published as they stand, so blanks at their ends
-could line up what follows the counts, and tell how wide each one is: see ``_Ends``.
+padded to the greatest count, nor blank lines at the end, which may fill the file up to some size.
+All other cells are published as they stand, so blanks at their ends could line up what follows the
+counts, and tell how wide each one is: see ``_Ends``.
 
 Messages name lines and columns, never what stands in a cell: the table is private.
 """
@@ -30,7 +31,8 @@ MAX_DIGITS = 600
 
 _BYTE_ORDER_MARK = "\ufeff"
 BLANKS = (
-    "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+    "".join(chr(code) for code in range(0x3001) if chr(code).isspace() or code < 0x20)
+    + "\x7f"  # with the above all control characters of ASCII: what old files are filled up with
     + "\u115f\u1160\u180e\u200b\u2060\u2800\u3164\ufeff\uffa0"  # fillers, no width
 )
 """What a cell may be padded with unseen. There is no white space of Unicode from U+3001 on."""
@@ -51,6 +53,8 @@ class CountTable:
 
     pieces: tuple[str, ...]
     counts: tuple[int, ...]
+    other_columns: int
+    """How many columns stand in the pieces."""
 
     def with_counts(self, counts: Sequence[int]) -> bytes:
         """Return the bytes of the file with other integers in the column."""
@@ -101,7 +105,7 @@ def parse_counts(data: bytes, column: str, delimiter: str = ",") -> CountTable:
     if not counts:
         raise TableError("the file has a header but no rows: there is nothing to release")
     ends.look_at_empty_cells()
-    return CountTable((*pieces, pending), tuple(counts))
+    return CountTable((*pieces, pending), tuple(counts), width - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,19 +213,18 @@ def _records(text: str, delimiter: str) -> Iterator[_Record]:
 
 
 def _without_trailing_blanks(records: Iterator[_Record]) -> Iterator[_Record]:
-    """Join blank lines at the end of the file to the line end of the last record.
+    """Leave out blank lines at the end of the file: they may fill it up to some size.
 
     Other blank lines stay records of one empty field; their reader refuses them.
     """
-    held: list[_Record] = []  # a record, and the blank lines after it
+    held: list[_Record] = []  # blank lines, of which it is not known what comes after them
     for record in records:
-        if held and record.fields != [""]:
-            yield from held
-            held = []
-        held.append(record)
-    if held and held[0].fields != [""]:
-        ends = "".join(record.end for record in held)
-        yield _Record(held[0].line, held[0].fields, ends)
+        if record.fields == [""]:
+            held.append(record)
+            continue
+        yield from held
+        held = []
+        yield record
 
 
 def _field(delimiter: str) -> re.Pattern[str]:

@@ -16,6 +16,8 @@ __all__ = ["nothing", "whole_file", "write_all"]
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
+_ACCESS_LIST = "system.posix_acl_access"
+
 
 def write_all(file: RawIOBase, data: bytes) -> None:
     """Write all of the data to a file without a buffer, of which one call may take a part only."""
@@ -45,8 +47,8 @@ def whole_file(
     Without ``replace`` a file that has come to be at ``path`` meanwhile is a FileExistsError, by
     link(2). A file system that has no hard links knows no such thing: there, it is replaced.
 
-    With it, the new file has the owner, the group and the mode of the file that it replaces (not
-    its access control list), and is at no time more readable than that one.
+    With it, the new file has the owner, the group, the mode and the access control list of the file
+    that it replaces, and is at no time more readable than that one.
     """
     temporary = path.parent / f".discretegauss-{secrets.token_hex(8)}.tmp"
     made: os.stat_result | None = None
@@ -54,14 +56,16 @@ def whole_file(
         try:
             with _errors_name(path):
                 replaced = _status(path) if replace else None
+                access = _access_list(path) if replace else None
                 file = _create(temporary, replaced)
             with file:
                 made = os.fstat(file.fileno())
                 if replaced is not None:
-                    _own_like(replaced, file)
+                    _own_like(replaced, access, file)
                 yield partial(_write, file, path)
                 with _errors_name(path):
                     os.fsync(file.fileno())
+                    file.close()
             before_placing()
             with _errors_name(path):
                 _place(temporary, path, replace=replace)
@@ -84,14 +88,27 @@ def _create(temporary: Path, replaced: os.stat_result | None) -> FileIO:
     return open(temporary, "xb", buffering=0, opener=partial(os.open, mode=mode))
 
 
-def _own_like(replaced: os.stat_result, file: FileIO) -> None:
+def _own_like(replaced: os.stat_result, access: bytes | None, file: FileIO) -> None:
     mode = replaced.st_mode & 0o777
+    with contextlib.suppress(OSError):  # what the folder gives to new files
+        os.removexattr(file.fileno(), _ACCESS_LIST)
     try:
         os.fchown(file.fileno(), replaced.st_uid, replaced.st_gid)
+        if access is not None:  # it has entries for others, and the bits of the group are its mask
+            os.setxattr(file.fileno(), _ACCESS_LIST, access)
     except OSError:
-        mode &= 0o707 | mode << 3  # it stays in another group, which may do what all others may
+        # It stays in another group, which may do what all others may, if no list keeps one out.
+        mode &= 0o600 if access is not None else 0o707 | mode << 3
     with contextlib.suppress(OSError):  # without modes: then it stays as it was made
         os.fchmod(file.fileno(), mode)
+
+
+def _access_list(path: Path) -> bytes | None:
+    """Return the POSIX access control list of a file; None: it has none."""
+    try:
+        return os.getxattr(path, _ACCESS_LIST)
+    except OSError:  # it has none, or the file system knows no such thing
+        return None
 
 
 def _write(file: FileIO, path: Path, data: bytes) -> None:

@@ -57,7 +57,8 @@ Numbers are exact: 0.1 is one tenth, and 1/3 works too.
 _RELEASE_NOTES = """\
 what to mind:
   - The budget protects one person who changes at most --rows-per-person counts, each by at most
-    --sensitivity. With a count of visits, a person who came 5 times changes it by 5.
+    --sensitivity. With a count of visits, a person who came 5 times changes it by 5. With a row
+    for the total, a person changes two counts.
   - The rows themselves are published: they must not depend on the people counted. List every
     combination, those with count 0 too.
   - So is their order: a table sorted by its counts publishes their true ranking.
@@ -240,7 +241,9 @@ def _add_release(commands: argparse._SubParsersAction[_OneLineParser]) -> None:
         metavar="TABLE",
         help="CSV file with a header, UTF-8 (tabs instead of commas if named .tsv or .tab)",
     )
-    parser.add_argument("--column", required=True, metavar="NAME", help="the column of counts")
+    parser.add_argument(
+        "--column", required=True, metavar="NAME", help="the name of the column of counts"
+    )
     parser.add_argument(
         "--out",
         type=file_argument("stdout has the report; a file of that name is ./-"),

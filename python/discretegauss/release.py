@@ -27,7 +27,7 @@ _INT64_UP_TO = 2**112
 
 @dataclass(frozen=True, kw_only=True)
 class Release(Calibration):
-    """What a release did. Nothing here depends on the counts, but for how many there are.
+    """What a release did. Of the counts only ``seconds`` depends on more than how many there are.
 
     One answer is one row: ``queries`` is the rows that one person changes.
     """
@@ -36,6 +36,8 @@ class Release(Calibration):
     column: str
     out: Path
     rows: int
+    other_columns: int
+    """Of the table; they are published as they stand."""
     seconds: float
 
 
@@ -61,8 +63,9 @@ def release_table(
         A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv or
         .tab.
     column : str
-        The name of the column of counts. Every byte outside it is written as it was read; of its
-        cells nothing is kept, not their spaces and quotes either, nor spaces around the name.
+        The name of the column of counts. Every byte outside it is written as it was read, but for
+        blank lines at the end; of its cells nothing is kept, not their spaces and quotes either,
+        nor spaces around the name.
     out : str or os.PathLike of str
         Where to write; another file than table.
     rho : number, optional
@@ -179,6 +182,7 @@ def plan_release(
         column=column,
         out=out,
         rows=len(counts.counts),
+        other_columns=counts.other_columns,
         seconds=0.0,
     )
     return Plan(release=release, destination=destination, counts=counts, force=force, start=start)

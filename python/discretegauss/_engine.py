@@ -96,14 +96,23 @@ class ReferenceLaw:
     def fill(self, out: NDArray[Any], source: Source) -> None:
         """Fill `out` with draws."""
         stream = _reference_bytes(source)
+        # asked here, not of numpy: before its version 2 it wraps
+        info = None if out.dtype == object else np.iinfo(out.dtype)
+        values = None if info is None else range(int(info.min), int(info.max) + 1)
         try:
             for i in range(out.size):
-                out[i] = self._draw(stream)
-        except BaseException as error:
+                out[i] = _fitting(self._draw(stream), values)
+        except BaseException:
             out.fill(0)
-            if isinstance(error, OverflowError):  # numpy's message would show the draw
-                raise RangeError(_RANGE_MESSAGE) from None
             raise
+
+
+def _fitting(drawn: int, values: range | None) -> int:
+    """Return a draw, which must be one of the values if there are any."""
+    if values is not None and drawn not in values:
+        del drawn  # the error has this frame
+        raise RangeError("a draw did not fit the output type; nothing is returned")
+    return drawn
 
 
 def require_source(source: Source) -> None:
@@ -115,9 +124,6 @@ def require_source(source: Source) -> None:
 def _reference_bytes(source: Source) -> reference.Bytes:
     require_source(source)
     return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
-
-
-_RANGE_MESSAGE = "a draw did not fit the output type; nothing is returned"
 
 
 def _reference_draw(spec: Spec) -> Callable[[reference.Bytes], int]:

@@ -117,7 +117,7 @@ def _fitting(drawn: int, values: range | None) -> int:
 
 def require_source(source: Source) -> None:
     """Refuse a source that the engine in use does not have."""
-    if native is None and source == "chacha20":
+    if native is None and isinstance(source, str) and source == "chacha20":
         raise MissingCoreError("source='chacha20' needs the compiled core, which is not in use")
 
 

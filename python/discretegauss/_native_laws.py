@@ -301,11 +301,11 @@ class NativeSteady:
     """
 
     def __init__(self, spec: Spec) -> None:
-        self._law = _new_law(spec)  # the sampler refers to it
-        handle = ffi.new("dg_steady **")
-        _check(lib.dg_steady_new(handle, self._law), None)
-        self.handle = ffi.gc(handle[0], lib.dg_steady_free)
-        self._width = int(lib.dg_law_wide_bytes(self._law))
+        law, handle = _new_law(spec), ffi.new("dg_steady **")
+        _check(lib.dg_steady_new(handle, law), None)
+        #: It refers to the law, and so holds it: whoever has the handle has that, too.
+        self.handle = ffi.gc(handle[0], partial(_free_steady, law))
+        self._width = int(lib.dg_law_wide_bytes(law))
         self.info = ffi.new("dg_steady_info *")
         lib.dg_steady_describe(self.info, self.handle)
         #: One draw from getrandom, with nothing on the way that could be left out; and no reference
@@ -325,6 +325,11 @@ class NativeSteady:
         if drawn < _LEAST_DRAW:
             _check(drawn - _FAILED, caller)
         return drawn
+
+
+def _free_steady(_law: Any, handle: Any) -> None:
+    """Free a sampler, whose law is still there."""
+    lib.dg_steady_free(handle)
 
 
 #: Below _LEAST_DRAW dg_steady_draw returns _FAILED + status.

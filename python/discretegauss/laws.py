@@ -43,7 +43,7 @@ class _AtFirstUse:
 
     As functools.cached_property, which up to Python 3.11 has all laws wait for one lock: a process
     forked while another thread made a law ready would wait for ever. Two threads at once may make
-    the same law ready twice.
+    the same law ready twice; one of the two is kept.
     """
 
     def __init__(self, compute: Callable[[Any], Any]) -> None:
@@ -52,8 +52,7 @@ class _AtFirstUse:
     def __get__(self, law: Any, owner: object) -> Any:
         if law is None:
             return self
-        value = vars(law)[self._name] = self._compute(law)
-        return value
+        return vars(law).setdefault(self._name, self._compute(law))
 
 
 def _unpickled(kind: type[_Law], *values: str) -> _Law:

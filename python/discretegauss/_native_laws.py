@@ -94,8 +94,9 @@ def dg_python_fill(context: Any, out: Any, n: int) -> int:
     source: _Caller = ffi.from_handle(context)
     buffer = bytearray(n)
     try:
+        whole = memoryview(buffer)  # ours: while it is there, nobody can shorten the buffer
         check_filled(source.fill(memoryview(buffer)), n)
-        ffi.memmove(out, buffer, n)
+        ffi.memmove(out, whole, n)
     except BaseException as error:  # handed on to the caller by _check
         source.error = error
         return 1

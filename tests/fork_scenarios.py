@@ -71,6 +71,11 @@ def new_tables() -> list[int]:
     return [int(x) for x in draws]
 
 
+def new_laws() -> list[int]:
+    """Laws that nobody drew from before: one thread may make one ready while another forks."""
+    return [dg.DiscreteGaussian(SIGMA2, mu=next(_counter)).sample() for _ in range(VALUES)]
+
+
 LAWS: dict[str, Any] = {
     "gaussian": dg.DiscreteGaussian(SIGMA2, mu="1/3"),
     "laplace": dg.DiscreteLaplace(2**55),
@@ -87,6 +92,7 @@ DRAWS: dict[str, Draw] = {
     "laplace by threads": lambda: draws_by(
         2, lambda: dg.discrete_laplace(2**55, 2100, method="reference", threads=2)
     ).tolist(),
+    "new laws": new_laws,
     "law, one by one": lambda: [LAWS["laplace"].sample() for _ in range(VALUES)],
 }
 if NATIVE:

@@ -325,6 +325,9 @@ def test_arrays_of_loc_do_not_wrap() -> None:
         law.pmf(0),
     ]
     assert np.isnan(dist.pmf([1, 2], loc=[np.nan, 2**70])[0])
+    alike = {"__eq__": lambda x, y: type(x) is type(y), "__hash__": lambda _: 0}
+    own = type("Own", (int,), alike)
+    assert dist.pmf([5, 5], loc=[own(5), own(4)]).tolist() == law.pmf([0, 1]).tolist()
     assert dist.pmf(2, loc=0.5) == 0
     assert dist.pmf([], loc=[]).shape == (0,)
 

@@ -11,6 +11,7 @@ import decimal
 import pickle
 import random
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
@@ -22,7 +23,7 @@ import pytest
 from law_checks import gaussian_table, laplace_table, rejected
 
 import discretegauss as dg
-from discretegauss import _engine, errors
+from discretegauss import _engine, errors, laws
 from discretegauss._spec import Kind, Spec
 from discretegauss.testing import TapeSource
 
@@ -333,3 +334,40 @@ def test_threads_share_a_law() -> None:
     with ThreadPoolExecutor(4) as pool:
         values = [x for some in pool.map(draw, range(4)) for x in some]
     assert len(set(values)) == 20_000
+
+
+@pytest.mark.parametrize("sigma2", [100, 10**40])
+def test_the_law_of_a_sampler_lives_as_long_as_what_draws(
+    sigma2: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who keeps only `draw_now` draws from a law that is still there; after that it is let go."""
+    made, new_law = [], _engine.native._new_law
+
+    def noted(spec: Spec) -> Any:
+        law = new_law(spec)
+        made.append(weakref.ref(law))
+        return law
+
+    monkeypatch.setattr(_engine.native, "_new_law", noted)
+    draw = steady(gaussian(sigma2)).draw_now
+    assert made[0]() is not None
+    assert isinstance(draw(), int)
+    del draw
+    assert made[0]() is None
+
+
+def test_threads_that_make_a_law_ready_at_once_keep_one_sampler(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each draws from the sampler that the law object keeps, whoever made it."""
+    both = threading.Barrier(2, timeout=60)
+
+    def slowly(spec: Spec) -> Any:
+        both.wait()
+        return steady(spec)
+
+    monkeypatch.setattr(laws, "prepare_scalar", slowly)
+    law = dg.DiscreteGaussian(2**100)
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(lambda _: law._one, range(2))
+    assert one is other is law._one

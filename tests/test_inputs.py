@@ -471,6 +471,18 @@ def test_a_signalling_nan_is_refused_as_a_nan_is(function: Function, name: str) 
             function(value, source=must_not_draw)
 
 
+@pytest.mark.parametrize("kind", [int, float, Fraction, str])
+def test_numbers_that_call_themselves_equal_are_not_taken_for_each_other(kind: type[Any]) -> None:
+    """Each element of an array has a law of its own, whatever its type compares."""
+    alike = {"__eq__": lambda x, y: type(x) is type(y), "__hash__": lambda _: 0}
+    own = type("Own", (kind,), alike)
+    numbers = [own(1), own(20), own(9)]
+    narrow = Fraction(1, 1000)  # Pr[x != mu] < exp(-499)
+    assert dg.discrete_gaussian(narrow, mu=numbers).tolist() == [1, 20, 9]
+    law = dg.DiscreteGaussian(100)
+    assert law.pmf(numbers).tolist() == law.pmf([1, 20, 9]).tolist()
+
+
 @each_function
 def test_a_number_without_a_hash_is_taken_as_any_other(function: Function, name: str) -> None:
     """By itself and in arrays, where distinct values are told apart by their hashes."""

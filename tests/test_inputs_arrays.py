@@ -73,6 +73,17 @@ def test_a_negative_size_is_a_value_error(function: Function, name: str, size: A
 
 
 @each_function
+def test_a_size_of_a_class_that_compares_in_its_own_way_is_looked_at(
+    function: Function, name: str
+) -> None:
+    """What is checked is the number that is used."""
+    own = type("Own", (int,), {"__lt__": lambda *_: False})
+    for option in ({"size": own(-5)}, {"size": (2, own(-5))}, {"size": 2, "threads": own(0)}):
+        with pytest.raises(ParameterValueError, match=r"(size|threads) must be at least"):
+            function(3, **option, source=must_not_draw)
+
+
+@each_function
 @pytest.mark.parametrize(
     "size",
     [

@@ -35,6 +35,33 @@ def test_sources_that_are_none(function: Function, name: str, size: Any) -> None
             function(3, size, source=value)
 
 
+@each_function
+@pytest.mark.parametrize("size", [None, 3])
+def test_a_source_cannot_shorten_its_buffer(function: Function, name: str, size: Any) -> None:
+    """Nor let go of it and free it: what lies there then would be taken for random bytes."""
+
+    def source(buffer: memoryview) -> None:
+        memory: Any = buffer.obj
+        buffer.release()
+        memory.clear()
+
+    with pytest.raises(BufferError):
+        function(3, size, source=source)
+
+
+@each_function
+@pytest.mark.parametrize("size", [None, 3])
+def test_a_source_of_a_class_that_compares_in_its_own_way_is_read(
+    function: Function, name: str, size: Any
+) -> None:
+    """A source that calls itself equal to "getrandom" is read all the same."""
+    for answer in (True, np.array([True, False])):
+        alike = {"__eq__": lambda *_, answer=answer: answer, "__hash__": None}
+        own, plain = type("Own", (TapeSource,), alike)(tape().tape), tape()
+        assert np.array_equal(function(3, size, source=own), function(3, size, source=plain))
+        assert own.used == plain.used > 0
+
+
 class SourceFailedError(Exception):
     """What a caller's source raises in the tests below."""
 

@@ -20,6 +20,7 @@ except ImportError as error:
     ) from error
 
 from . import _moments
+from ._distinct import COMPARED_BY_VALUE
 from ._given import as_array
 from ._lattice import canonical, nearest_integer
 from ._parameters import exact_rational, not_finite, shown
@@ -99,10 +100,13 @@ def _at_locs(law: _Law, name: str, k: object, loc: object) -> Any:
         return function(ks.astype(np.float64) - locs.astype(np.float64))
     ks, locs = np.broadcast_arrays(ks, locs)
     places: dict[Any, list[int]] = {}
-    for place, value in enumerate(locs.ravel().tolist()):
-        places.setdefault(value, []).append(place)
+    values = locs.ravel().tolist()
+    for place, value in enumerate(values):
+        key = value if type(value) in COMPARED_BY_VALUE else (id(value),)
+        places.setdefault(key, []).append(place)
     flat, found = ks.ravel(), np.empty(ks.size)
-    for value, at in places.items():
+    for at in places.values():
+        value = values[at[0]]
         try:
             moved = _moved(law, value)
         except ParameterValueError:  # a fraction, or not finite

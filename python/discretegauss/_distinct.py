@@ -8,10 +8,12 @@ rows of four 64-bit integers, of which the C core draws any number in one call. 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from typing import Any, TypeVar
 
+import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,13 @@ from ._parameters import LEAST_FLOAT, exact_words
 from ._spec import Kind, Spec
 from ._threads import interruptible
 
-__all__ = ["Column", "Laws", "heard", "indexed"]
+__all__ = ["COMPARED_BY_VALUE", "Column", "Laws", "heard", "indexed"]
+
+#: Types whose equal values mean the same number. Others, derived ones too, may see it otherwise.
+COMPARED_BY_VALUE = frozenset(
+    {int, float, Fraction, Decimal, str, gmpy2.mpz, gmpy2.mpq, gmpy2.mpfr}
+    | set(np.sctypeDict.values())
+)
 
 _T = TypeVar("_T")
 
@@ -114,11 +122,13 @@ class Column:
     def _convert(self, array: NDArray[Any], exact: Callable[[object], Fraction]) -> None:
         """Convert the distinct elements one by one."""
         elements = heard(lambda: array.ravel().tolist(), array.size)
-        if not LEAST_FLOAT:  # denormals would be equal, and those of float32 are 0 by now
+        if not COMPARED_BY_VALUE.issuperset(map(type, elements)):
+            elements = [exact(x) for x in elements]
+        elif not LEAST_FLOAT:  # denormals would be equal, and those of float32 are 0 by now
             elements = [exact(x) for x in array.ravel()]
         try:
             index, values = _numbered(elements)
-        except (TypeError, ValueError):  # no hash: a list, a NaN that signals, a number of its own
+        except (TypeError, ValueError):  # no hash: a NaN that signals
             index, values = _numbered([exact(x) for x in elements])
         self.index = np.array(index, np.int64).reshape(array.shape)
         self.numbers = np.ones((len(values), 2), np.int64)

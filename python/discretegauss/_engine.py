@@ -96,31 +96,34 @@ class ReferenceLaw:
     def fill(self, out: NDArray[Any], source: Source) -> None:
         """Fill `out` with draws."""
         stream = _reference_bytes(source)
-        # Looked at here: numpy before 2 wraps what does not fit, and its warning shows the draw.
-        limits = None if out.dtype == object else np.iinfo(out.dtype)
+        # asked here, not of numpy: before its version 2 it wraps
+        info = None if out.dtype == object else np.iinfo(out.dtype)
+        values = None if info is None else range(int(info.min), int(info.max) + 1)
         try:
             for i in range(out.size):
-                draw = self._draw(stream)
-                if limits is not None and not limits.min <= draw <= limits.max:
-                    raise RangeError(_RANGE_MESSAGE)
-                out[i] = draw
+                out[i] = _fitting(self._draw(stream), values)
         except BaseException:
             out.fill(0)
             raise
 
 
+def _fitting(drawn: int, values: range | None) -> int:
+    """Return a draw, which must be one of the values if there are any."""
+    if values is not None and drawn not in values:
+        del drawn  # the error has this frame
+        raise RangeError("a draw did not fit the output type; nothing is returned")
+    return drawn
+
+
 def require_source(source: Source) -> None:
     """Refuse a source that the engine in use does not have."""
-    if native is None and source == "chacha20":
+    if native is None and isinstance(source, str) and source == "chacha20":
         raise MissingCoreError("source='chacha20' needs the compiled core, which is not in use")
 
 
 def _reference_bytes(source: Source) -> reference.Bytes:
     require_source(source)
     return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
-
-
-_RANGE_MESSAGE = "a draw did not fit the output type; nothing is returned"
 
 
 def _reference_draw(spec: Spec) -> Callable[[reference.Bytes], int]:

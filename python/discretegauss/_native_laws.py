@@ -94,8 +94,9 @@ def dg_python_fill(context: Any, out: Any, n: int) -> int:
     source: _Caller = ffi.from_handle(context)
     buffer = bytearray(n)
     try:
+        whole = memoryview(buffer)  # ours: while it is there, nobody can shorten the buffer
         check_filled(source.fill(memoryview(buffer)), n)
-        ffi.memmove(out, buffer, n)
+        ffi.memmove(out, whole, n)
     except BaseException as error:  # handed on to the caller by _check
         source.error = error
         return 1
@@ -138,10 +139,8 @@ def _to_bytes(value: int) -> bytes:
 
 def _opened(source: Source) -> tuple[_CallerSource | None, Any]:
     """Return what a call draws from: the caller's source, if it is one, and the C pointer."""
-    if source == "getrandom":
-        return None, ffi.NULL
-    if source == "chacha20":
-        return None, _CHACHA20
+    if isinstance(source, str):  # a caller's own may compare as it likes
+        return None, ffi.NULL if source == "getrandom" else _CHACHA20
     caller = _CallerSource(source)
     return caller, caller.pointer
 
@@ -158,7 +157,7 @@ class _Draws:
     def draw(self, source: Source) -> int:
         """Return one draw."""
         out = ffi.new("uint8_t[]", self._width)
-        if source == "getrandom":
+        if isinstance(source, str) and source == "getrandom":
             status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL)
             if status != 0:
                 _check(status, None)
@@ -303,11 +302,11 @@ class NativeSteady:
     """
 
     def __init__(self, spec: Spec) -> None:
-        self._law = _new_law(spec)  # the sampler refers to it
-        handle = ffi.new("dg_steady **")
-        _check(lib.dg_steady_new(handle, self._law), None)
-        self.handle = ffi.gc(handle[0], lib.dg_steady_free)
-        self._width = int(lib.dg_law_wide_bytes(self._law))
+        law, handle = _new_law(spec), ffi.new("dg_steady **")
+        _check(lib.dg_steady_new(handle, law), None)
+        #: It refers to the law, and so holds it: whoever has the handle has that, too.
+        self.handle = ffi.gc(handle[0], partial(_free_steady, law))
+        self._width = int(lib.dg_law_wide_bytes(law))
         self.info = ffi.new("dg_steady_info *")
         lib.dg_steady_describe(self.info, self.handle)
         #: One draw from getrandom, with nothing on the way that could be left out; and no reference
@@ -327,6 +326,11 @@ class NativeSteady:
         if drawn < _LEAST_DRAW:
             _check(drawn - _FAILED, caller)
         return drawn
+
+
+def _free_steady(_law: Any, handle: Any) -> None:
+    """Free a sampler, whose law is still there."""
+    lib.dg_steady_free(handle)
 
 
 #: Below _LEAST_DRAW dg_steady_draw returns _FAILED + status.

@@ -320,6 +320,7 @@ def whole_number(value: object, name: str, *, least: int) -> int:
     no_number = isinstance(value, bool | np.bool_ | np.timedelta64)  # numpy's times are integers
     if no_number or not isinstance(value, numbers.Integral):
         raise ParameterTypeError(f"{name} must be an integer, got {shown(value)}")
-    if value < least:
-        raise ParameterValueError(f"{name} must be at least {least}, got {shown(int(value))}")
-    return int(value)
+    number = int(value)  # once: a class of its own may compare as it likes
+    if number < least:
+        raise ParameterValueError(f"{name} must be at least {least}, got {shown(number)}")
+    return number

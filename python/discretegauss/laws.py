@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from numpy.typing import DTypeLike, NDArray
@@ -36,6 +36,23 @@ def _written(value: Fraction) -> str:
         return repr(value)
     except ValueError:
         return shown(value)
+
+
+class _AtFirstUse:
+    """An attribute that is computed when it is first asked for, and then kept.
+
+    As functools.cached_property, which up to Python 3.11 has all laws wait for one lock: a process
+    forked while another thread made a law ready would wait for ever. Two threads at once may make
+    the same law ready twice; one of the two is kept.
+    """
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self._compute, self._name = compute, compute.__name__
+
+    def __get__(self, law: Any, owner: object) -> Any:
+        if law is None:
+            return self
+        return vars(law).setdefault(self._name, self._compute(law))
 
 
 def _unpickled(kind: type[_Law], *values: str) -> _Law:
@@ -78,11 +95,11 @@ class _Law(LawFunctions):
 
     # Made ready when the first draw is asked for: what a law can be asked needs no core.
 
-    @cached_property
+    @_AtFirstUse
     def _one(self) -> ScalarLaw:
         return prepare_scalar(self._spec)
 
-    @cached_property
+    @_AtFirstUse
     def _draw_now(self) -> Callable[[], int]:
         return getattr(self._one, "draw_now", None) or partial(self._one.draw, "getrandom")
 

@@ -72,8 +72,9 @@ class CallableBytes:
         if n == 0:
             return b""
         buffer = bytearray(n)
+        whole = memoryview(buffer)  # ours: while it is there, nobody can shorten the buffer
         check_filled(self._fill(memoryview(buffer)), n)
-        return bytes(buffer)
+        return bytes(whole)
 
 
 def bernoulli(a: int, b: int, source: Bytes) -> bool:

@@ -30,6 +30,7 @@ from discretegauss import _engine
 from discretegauss._interval import Interval, arithmetic
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.privacy import (
+    _hockey_stick,
     _inverse,
     delta,
     epsilon,
@@ -271,6 +272,39 @@ def test_the_search_for_epsilon_stays_among_the_floats(
     assert delta(law, found, change) <= Fraction(goal) < delta(law, found * (1 - 1e-9), change)
     assert tried
     assert max(x.denominator.bit_length() + x.numerator.bit_length() for x in tried) < 2500
+
+
+@needs_core
+@pytest.mark.parametrize(
+    ("law", "goal", "change"),
+    [
+        (dg.GeneralizedGaussian(10, 10**4), "1e-6", 10**4),  # an epsilon beyond the floats
+        (dg.GeneralizedGaussian("7/2", 3), "1/2", 10**6),  # decided by few integers near 0
+        (dg.GeneralizedGaussian("7/2", 3), "0.9999999", 10**6),  # and below it
+        (dg.DiscreteGaussian("1/3"), "1e-7", 10**6),
+        (dg.GeneralizedGaussian("7/2", "3/2"), "1e-6", 10**6),  # a guess that is too large
+    ],
+)
+def test_epsilon_is_found_in_few_steps_for_a_large_change(
+    law: Any, goal: str, change: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took 200 to 300."""
+    line_at, lines = _hockey_stick.line_at, []
+
+    def counted(spec: Any, m: int, change: int, bits: int) -> Any:
+        lines.append(m)
+        return line_at(spec, m, change, bits)
+
+    monkeypatch.setattr(_inverse, "line_at", counted)
+    monkeypatch.setattr(_hockey_stick, "line_at", counted)
+    found = epsilon(law, goal, change)
+    assert len(lines) < 80
+
+    def holds(x: float) -> bool:
+        return delta_is_at_most(centred(law), gmpy2.mpq(x), change, gmpy2.mpq(goal))
+
+    assert found == math.inf or holds(found)
+    assert not holds(math.nextafter(found, 0))
 
 
 def test_epsilon_beyond_the_floats_and_below() -> None:

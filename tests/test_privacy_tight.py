@@ -21,6 +21,7 @@ from privacy_reference import (
     generalized_weight,
     laplace_weight,
     mp,
+    rest_by_theorem_7,
     tail_by_euler_maclaurin,
     tail_by_terms,
 )
@@ -227,8 +228,8 @@ def test_a_delta_below_the_true_one_is_not_enough_however_close() -> None:
         epsilon = gmpy2.mpq(1, 4)
         enclosed = delta_enclosed(spec, epsilon, 1, 300)
         assert enclosed is not None
-        assert not delta_is_at_most(spec, epsilon, 1, enclosed.lower(320))
-        assert delta_is_at_most(spec, epsilon, 1, enclosed.upper(320))
+        assert not delta_is_at_most(spec, epsilon, 1, gmpy2.mpq(enclosed.lower(320)))
+        assert delta_is_at_most(spec, epsilon, 1, gmpy2.mpq(enclosed.upper(320)))
 
 
 def test_a_delta_that_agrees_with_the_true_one_to_500_bits_counts_as_too_small() -> None:
@@ -305,6 +306,16 @@ def test_epsilon_is_found_in_few_steps_for_a_large_change(
 
     assert found == math.inf or holds(found)
     assert not holds(math.nextafter(found, 0))
+
+
+@pytest.mark.parametrize("digits", [20, 140, 190, 400])
+def test_epsilon_of_a_delta_next_to_1_is_the_least(digits: int) -> None:
+    """What delta leaves of 1 counts, which its own last bits do not tell."""
+    sigma2, rest = Fraction(10), Fraction(1, 10**digits)
+    found = epsilon(dg.DiscreteGaussian(sigma2), 1 - rest, 300)
+    assert rest_by_theorem_7(sigma2, Fraction(found), 300) >= mp(rest)
+    before = Fraction(math.nextafter(found, 0))
+    assert rest_by_theorem_7(sigma2, before, 300) < mp(rest)
 
 
 def test_epsilon_beyond_the_floats_and_below() -> None:

@@ -41,10 +41,11 @@ def delta_is_at_most(spec: Spec, epsilon: Any, change: int, delta: Any) -> bool:
             enclosed = delta_enclosed(spec, epsilon, change, aim)
         except LossTooFarError:  # a delta below all that can be asked for
             return True
-        if enclosed is None or enclosed.upper(aim + 20) <= delta:
+        if enclosed is None:
             return True
-        if enclosed.lower(aim + 20) > delta or aim >= _MOST_AIM:
-            return False
+        known = enclosed.is_at_most(delta, aim + 20)
+        if known is not None or aim >= _MOST_AIM:
+            return known is True
         aim *= 2
 
 

@@ -161,6 +161,22 @@ def test_least_finds_the_first_number_that_holds(answer: int, guess: int) -> Non
 
 
 @settings(deadline=None)
+@given(holding=st.sets(st.integers(-60, 60)), guess=st.integers(-70, 70), bounded=st.booleans())
+def test_what_least_finds_holds_also_where_larger_numbers_do_not(
+    holding: set[int], guess: int, bounded: bool
+) -> None:
+    """As delta, which may grow with sigma2: what was not tried is not returned."""
+    low = -80 if bounded else None
+
+    def holds(n: int) -> bool:
+        return n in holding or n > 60
+
+    found = least(holds, guess, low)
+    assert holds(found)
+    assert not holds(found - 1)
+
+
+@settings(deadline=None)
 @given(value=st.fractions(min_value=Fraction(1, 10**30), max_value=10**30))
 def test_a_decimal_of_six_digits_is_the_next_at_least_as_large(value: Fraction) -> None:
     n = decimal_ordinal(value)

@@ -395,6 +395,22 @@ def test_bounds_of_a_delta_are_bounds_at_any_precision() -> None:
         assert at.log1p(at.neg(factor)).lower <= near_1.log_upper(8)
 
 
+@pytest.mark.parametrize("in_eighths", [(2, 4), (6, 7)])
+def test_bounds_of_a_delta_known_to_few_bits_are_its_ends(in_eighths: tuple[int, int]) -> None:
+    """On the safe side however wide the enclosure; also by what is left of 1."""
+    low, high = (Fraction(n, 8) for n in in_eighths)
+    at = arithmetic(80)
+    factor = Interval(at.rational(low).lower, at.rational(high).upper)
+    rest = at.sub(at.rational(1), factor) if low > 0.5 else None
+    number = Enclosed(gmpy2.mpq(0), factor, rest)
+    assert number.lower() == low
+    assert number.upper() == high
+    assert abs(number.log_upper() - math.log(high)) < 1e-12
+    assert number.is_at_most(gmpy2.mpq(high), 80) is True
+    assert number.is_at_most(gmpy2.mpq((low + high) / 2), 80) is None
+    assert number.is_at_most(gmpy2.mpq(low * 9999 / 10000), 80) is False
+
+
 # --- extremes, and what is refused
 
 

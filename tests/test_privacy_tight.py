@@ -42,7 +42,7 @@ from discretegauss.privacy import (
 )
 from discretegauss.privacy._hockey_stick import Enclosed, delta_enclosed, relative_bits
 from discretegauss.privacy._inverse import delta_is_at_most
-from discretegauss.privacy._noise import centred
+from discretegauss.privacy._noise import centred, loss_exceeds_from
 
 needs_core = pytest.mark.skipif(
     _engine.native is None, reason="the generalised Gaussian is in the compiled core"
@@ -409,6 +409,48 @@ def test_bounds_of_a_delta_known_to_few_bits_are_its_ends(in_eighths: tuple[int,
     assert number.is_at_most(gmpy2.mpq(high), 80) is True
     assert number.is_at_most(gmpy2.mpq((low + high) / 2), 80) is None
     assert number.is_at_most(gmpy2.mpq(low * 9999 / 10000), 80) is False
+
+
+@needs_core
+def test_more_bits_are_right_of_the_generalised_gaussian_too() -> None:
+    """Whose exponents are taken to 60 bits: 120 bits, against the definition in 60 digits."""
+    law = dg.GeneralizedGaussian("5/2", "3/2")
+    exact = delta_by_definition(generalized_weight(law.scale, law.beta), 80, Fraction(1, 2), 2)
+    found = delta_enclosed(centred(law), gmpy2.mpq(1, 2), 2, 120)
+    assert found is not None
+    with mpmath.workdps(DIGITS):
+        lower, upper = (mpmath.mpf(f"{x:.50e}") for x in (found.lower(200), found.upper(200)))
+        assert abs(lower / exact - 1) < mpmath.mpf(2) ** -115
+        assert abs(upper / exact - 1) < mpmath.mpf(2) ** -115
+
+
+@pytest.mark.parametrize("digits", [5, 30, 200])
+def test_delta_next_to_the_pure_epsilon_is_the_float_above(digits: int) -> None:
+    """There all but the last bits cancel: (1 - exp(e - 1/t))/(1 + exp(-1/t)) at sensitivity 1."""
+    pure, gap = Fraction(1, 3), Fraction(1, 10**digits)
+    with mpmath.workdps(DIGITS):
+        exact = -mpmath.expm1(-mp(gap)) / (1 + mpmath.exp(-mp(pure)))
+        found = delta(dg.DiscreteLaplace(3), pure - gap)
+        assert math.nextafter(math.nextafter(found, 0), 0) < exact <= found
+
+
+def test_of_losses_that_may_be_equal_the_larger_delta_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = delta(GAUSSIAN, 2, 3)
+    exceeds = loss_exceeds_from
+
+    def unsure(before: int, after: int) -> Any:
+        def bounds(spec: Any, epsilon: Any, change: int) -> tuple[int, int]:
+            m = exceeds(spec, epsilon, change)
+            assert m is not None
+            return m[0] - before, m[1] + after
+
+        return bounds
+
+    for before, after in ((1, 0), (0, 1)):
+        monkeypatch.setattr(_hockey_stick, "loss_exceeds_from", unsure(before, after))
+        assert delta(GAUSSIAN, 2, 3) == found
 
 
 # --- extremes, and what is refused

@@ -34,6 +34,16 @@ def delta_by_theorem_7(sigma2: Fraction, epsilon: Fraction, change: int) -> Any:
         return difference / total
 
 
+def rest_by_theorem_7(sigma2: Fraction, epsilon: Fraction, change: int) -> Any:
+    """1 less that delta, to 60 digits of its own, where the first tail is more than half."""
+    with mpmath.workdps(DIGITS):
+        at = epsilon * sigma2 / change
+        first = (at - Fraction(change, 2)).__floor__() + 1
+        total = gaussian_tail(sigma2, 0) * 2 - 1
+        below, above = gaussian_tail(sigma2, 1 - first), gaussian_tail(sigma2, first + change)
+        return (below + mpmath.exp(mp(epsilon)) * above) / total
+
+
 def gaussian_tail(sigma2: Fraction, m: int) -> Any:
     """Sum of exp(-x**2/(2 sigma2)) over x >= m: term by term where they are few, or fall fast."""
     return _gaussian_tail(sigma2, m, mpmath.mp.prec)

@@ -11,7 +11,7 @@ import mpmath
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from privacy_reference import DIGITS, delta_by_theorem_7, mp
+from privacy_reference import DIGITS, delta_by_theorem_7, mp, rest_by_theorem_7
 
 import discretegauss as dg
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
@@ -78,6 +78,14 @@ def test_any_budget_is_kept(e: Fraction, exponent: int, sensitivity: int, querie
     assert Fraction(delta(law, e, sensitivity, queries=queries)) <= d
     less = dg.DiscreteGaussian(one_digit_less(law.sigma2))
     assert Fraction(delta(less, e, sensitivity, queries=queries)) >= d
+
+
+@pytest.mark.parametrize("digits", [20, 190, 400])
+def test_for_a_delta_next_to_1_it_is_the_least_too(digits: int) -> None:
+    rest = Fraction(1, 10**digits)
+    sigma2 = calibrate_gaussian(epsilon=1, delta=1 - rest, sensitivity=60).sigma2
+    assert rest_by_theorem_7(sigma2, Fraction(1), 60) >= mp(rest)
+    assert rest_by_theorem_7(one_digit_less(sigma2), Fraction(1), 60) < mp(rest)
 
 
 def test_from_rho_it_is_exact_and_counts_all_queries() -> None:
@@ -152,6 +160,22 @@ def test_least_finds_the_first_number_that_holds(answer: int, guess: int) -> Non
     assert least(lambda n: n >= answer, guess) == answer
     if guess >= 0:
         assert least(lambda n: n >= answer, guess, low=0) == max(answer, 0)
+
+
+@settings(deadline=None)
+@given(holding=st.sets(st.integers(-60, 60)), guess=st.integers(-70, 70), bounded=st.booleans())
+def test_what_least_finds_holds_also_where_larger_numbers_do_not(
+    holding: set[int], guess: int, bounded: bool
+) -> None:
+    """As delta, which may grow with sigma2: what was not tried is not returned."""
+    low = -80 if bounded else None
+
+    def holds(n: int) -> bool:
+        return n in holding or n > 60
+
+    found = least(holds, guess, low)
+    assert holds(found)
+    assert not holds(found - 1)
 
 
 @settings(deadline=None)

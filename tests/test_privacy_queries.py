@@ -72,6 +72,26 @@ def test_delta_is_that_of_all_outcomes_within_the_factor(sigma2: str, queries: s
         assert found <= zcdp_delta(k * rho(law, change), e)
 
 
+@pytest.mark.parametrize(("sigma2", "change"), [("2", 1), ("2", 2), ("3/2", 2)])
+def test_delta_holds_where_the_second_query_is_chosen_in_view_of_the_first_answer(
+    sigma2: str, change: int
+) -> None:
+    """By definition, with the worst change for each outcome of the first; in floats, so to 1e-9."""
+    law, changes = dg.DiscreteGaussian(sigma2), range(-change, change + 1)
+    p = {x: law.pmf(x) for x in range(-20, 21)}
+    for e in (0.0, 0.3, 1.0, 2.0):
+
+        def second(left: float, right: float) -> Any:
+            return max(
+                sum(max(0.0, left * p[x] - right * p.get(x - d, 0.0)) for x in p) for d in changes
+            )
+
+        worst = max(sum(second(p[x], math.exp(e) * p.get(x - d, 0.0)) for x in p) for d in changes)
+        found = delta(law, e, change, queries=2)
+        assert worst <= found * (1 + 1e-9)
+        assert worst >= found * (1 - 1e-5)
+
+
 @pytest.mark.parametrize("queries", [2, 3, 4, 5])
 @pytest.mark.parametrize("sigma2", ["1/5", "3/10", "1/2", "1", "2"])
 def test_the_bound_on_eta_holds(queries: int, sigma2: str) -> None:

@@ -21,6 +21,7 @@ from privacy_reference import (
     generalized_weight,
     laplace_weight,
     mp,
+    rest_by_theorem_7,
     tail_by_euler_maclaurin,
     tail_by_terms,
 )
@@ -30,6 +31,7 @@ from discretegauss import _engine
 from discretegauss._interval import Interval, arithmetic
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.privacy import (
+    _hockey_stick,
     _inverse,
     delta,
     epsilon,
@@ -40,7 +42,7 @@ from discretegauss.privacy import (
 )
 from discretegauss.privacy._hockey_stick import Enclosed, delta_enclosed, relative_bits
 from discretegauss.privacy._inverse import delta_is_at_most
-from discretegauss.privacy._noise import centred
+from discretegauss.privacy._noise import centred, loss_exceeds_from
 
 needs_core = pytest.mark.skipif(
     _engine.native is None, reason="the generalised Gaussian is in the compiled core"
@@ -226,8 +228,8 @@ def test_a_delta_below_the_true_one_is_not_enough_however_close() -> None:
         epsilon = gmpy2.mpq(1, 4)
         enclosed = delta_enclosed(spec, epsilon, 1, 300)
         assert enclosed is not None
-        assert not delta_is_at_most(spec, epsilon, 1, enclosed.lower(320))
-        assert delta_is_at_most(spec, epsilon, 1, enclosed.upper(320))
+        assert not delta_is_at_most(spec, epsilon, 1, gmpy2.mpq(enclosed.lower(320)))
+        assert delta_is_at_most(spec, epsilon, 1, gmpy2.mpq(enclosed.upper(320)))
 
 
 def test_a_delta_that_agrees_with_the_true_one_to_500_bits_counts_as_too_small() -> None:
@@ -271,6 +273,49 @@ def test_the_search_for_epsilon_stays_among_the_floats(
     assert delta(law, found, change) <= Fraction(goal) < delta(law, found * (1 - 1e-9), change)
     assert tried
     assert max(x.denominator.bit_length() + x.numerator.bit_length() for x in tried) < 2500
+
+
+@needs_core
+@pytest.mark.parametrize(
+    ("law", "goal", "change"),
+    [
+        (dg.GeneralizedGaussian(10, 10**4), "1e-6", 10**4),  # an epsilon beyond the floats
+        (dg.GeneralizedGaussian("7/2", 3), "1/2", 10**6),  # decided by few integers near 0
+        (dg.GeneralizedGaussian("7/2", 3), "0.9999999", 10**6),  # and below it
+        (dg.DiscreteGaussian("1/3"), "1e-7", 10**6),
+        (dg.GeneralizedGaussian("7/2", "3/2"), "1e-6", 10**6),  # a guess that is too large
+    ],
+)
+def test_epsilon_is_found_in_few_steps_for_a_large_change(
+    law: Any, goal: str, change: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took 200 to 300."""
+    line_at, lines = _hockey_stick.line_at, []
+
+    def counted(spec: Any, m: int, change: int, bits: int) -> Any:
+        lines.append(m)
+        return line_at(spec, m, change, bits)
+
+    monkeypatch.setattr(_inverse, "line_at", counted)
+    monkeypatch.setattr(_hockey_stick, "line_at", counted)
+    found = epsilon(law, goal, change)
+    assert len(lines) < 80
+
+    def holds(x: float) -> bool:
+        return delta_is_at_most(centred(law), gmpy2.mpq(x), change, gmpy2.mpq(goal))
+
+    assert found == math.inf or holds(found)
+    assert not holds(math.nextafter(found, 0))
+
+
+@pytest.mark.parametrize("digits", [20, 140, 190, 400])
+def test_epsilon_of_a_delta_next_to_1_is_the_least(digits: int) -> None:
+    """What delta leaves of 1 counts, which its own last bits do not tell."""
+    sigma2, rest = Fraction(10), Fraction(1, 10**digits)
+    found = epsilon(dg.DiscreteGaussian(sigma2), 1 - rest, 300)
+    assert rest_by_theorem_7(sigma2, Fraction(found), 300) >= mp(rest)
+    before = Fraction(math.nextafter(found, 0))
+    assert rest_by_theorem_7(sigma2, before, 300) < mp(rest)
 
 
 def test_epsilon_beyond_the_floats_and_below() -> None:
@@ -348,6 +393,64 @@ def test_bounds_of_a_delta_are_bounds_at_any_precision() -> None:
         assert at.shift(at.log(factor), -shift).upper <= enclosed.log_upper(8)
         near_1 = Enclosed(gmpy2.mpq(0), at.sub(at.rational(1), factor), factor)
         assert at.log1p(at.neg(factor)).lower <= near_1.log_upper(8)
+
+
+@pytest.mark.parametrize("in_eighths", [(2, 4), (6, 7)])
+def test_bounds_of_a_delta_known_to_few_bits_are_its_ends(in_eighths: tuple[int, int]) -> None:
+    """On the safe side however wide the enclosure; also by what is left of 1."""
+    low, high = (Fraction(n, 8) for n in in_eighths)
+    at = arithmetic(80)
+    factor = Interval(at.rational(low).lower, at.rational(high).upper)
+    rest = at.sub(at.rational(1), factor) if low > 0.5 else None
+    number = Enclosed(gmpy2.mpq(0), factor, rest)
+    assert number.lower() == low
+    assert number.upper() == high
+    assert abs(number.log_upper() - math.log(high)) < 1e-12
+    assert number.is_at_most(gmpy2.mpq(high), 80) is True
+    assert number.is_at_most(gmpy2.mpq((low + high) / 2), 80) is None
+    assert number.is_at_most(gmpy2.mpq(low * 9999 / 10000), 80) is False
+
+
+@needs_core
+def test_more_bits_are_right_of_the_generalised_gaussian_too() -> None:
+    """Whose exponents are taken to 60 bits: 120 bits, against the definition in 60 digits."""
+    law = dg.GeneralizedGaussian("5/2", "3/2")
+    exact = delta_by_definition(generalized_weight(law.scale, law.beta), 80, Fraction(1, 2), 2)
+    found = delta_enclosed(centred(law), gmpy2.mpq(1, 2), 2, 120)
+    assert found is not None
+    with mpmath.workdps(DIGITS):
+        lower, upper = (mpmath.mpf(f"{x:.50e}") for x in (found.lower(200), found.upper(200)))
+        assert abs(lower / exact - 1) < mpmath.mpf(2) ** -115
+        assert abs(upper / exact - 1) < mpmath.mpf(2) ** -115
+
+
+@pytest.mark.parametrize("digits", [5, 30, 200])
+def test_delta_next_to_the_pure_epsilon_is_the_float_above(digits: int) -> None:
+    """There all but the last bits cancel: (1 - exp(e - 1/t))/(1 + exp(-1/t)) at sensitivity 1."""
+    pure, gap = Fraction(1, 3), Fraction(1, 10**digits)
+    with mpmath.workdps(DIGITS):
+        exact = -mpmath.expm1(-mp(gap)) / (1 + mpmath.exp(-mp(pure)))
+        found = delta(dg.DiscreteLaplace(3), pure - gap)
+        assert math.nextafter(math.nextafter(found, 0), 0) < exact <= found
+
+
+def test_of_losses_that_may_be_equal_the_larger_delta_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = delta(GAUSSIAN, 2, 3)
+    exceeds = loss_exceeds_from
+
+    def unsure(before: int, after: int) -> Any:
+        def bounds(spec: Any, epsilon: Any, change: int) -> tuple[int, int]:
+            m = exceeds(spec, epsilon, change)
+            assert m is not None
+            return m[0] - before, m[1] + after
+
+        return bounds
+
+    for before, after in ((1, 0), (0, 1)):
+        monkeypatch.setattr(_hockey_stick, "loss_exceeds_from", unsure(before, after))
+        assert delta(GAUSSIAN, 2, 3) == found
 
 
 # --- extremes, and what is refused

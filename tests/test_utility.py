@@ -170,6 +170,32 @@ def test_100_queries_as_in_the_paper() -> None:
     assert found.ratio_tight() == pytest.approx(1.944, rel=1e-3)
 
 
+def test_ratios_of_variances_that_are_no_floats() -> None:
+    """Below: exp(-3000) or so, where 1 and -1 are about all there is. Above: 1e319, 2 scale**2."""
+    found = utility.compare_queries(epsilon=3000, delta="1e-6", queries=1)
+    with mpmath.workdps(40):
+        for ratio, gaussian in (
+            (found.ratio_by_zcdp(), found.gaussian_by_zcdp),
+            (found.ratio_tight(), found.gaussian_tight),
+        ):
+            logs = (1 / found.laplace.scale, 1 / (2 * gaussian.sigma2))
+            below, above = (mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator) for x in logs)
+            assert found.laplace.var() == gaussian.var() == 0
+            assert abs(mpmath.mpf(ratio) * above / below - 1) < 2.0**-52
+    found = utility.compare_queries(epsilon=0, delta="1e-160", queries=1)
+    exact = 2 * found.laplace.scale**2 / found.gaussian_tight.sigma2
+    assert found.laplace.var() == math.inf
+    assert found.ratio_tight() == pytest.approx(float(exact), rel=1e-15)
+    found = utility.compare_queries(epsilon="1e300", delta="1e-6", queries=5)
+    for function in (found.ratio_by_zcdp, found.ratio_tight):
+        with pytest.raises(ParameterOverflowError, match=r"^epsilon must be below"):
+            function()
+
+
+def test_variances_beyond_the_floats_are_infinite() -> None:
+    assert set(utility.compare_noise("1e400").variances().values()) == {math.inf}
+
+
 def test_all_three_noises_keep_to_the_budget() -> None:
     for queries in (1, 9, 300):
         found = utility.compare_queries(epsilon="1/2", delta="1e-9", queries=queries)

@@ -68,6 +68,13 @@ class Enclosed(NamedTuple):
         down = arithmetic(bits).down
         return down.mul(down.exp(down.add(-self.shift, _ZERO)), max(self.factor.lower, _ZERO))
 
+    def is_at_most(self, delta: Any, bits: int) -> bool | None:
+        """Return whether the number is at most an mpq; None if that is not known."""
+        if self.rest is not None:  # next to 1 it is the more accurate
+            rest = 1 - delta
+            return True if self.rest.lower >= rest else False if self.rest.upper < rest else None
+        return True if self.upper(bits) <= delta else False if self.lower(bits) > delta else None
+
     def log_upper(self, bits: int = 80) -> Any:
         """Return an upper bound on the logarithm."""
         up = arithmetic(bits).up
@@ -101,9 +108,12 @@ class Line(NamedTuple):
     def solved_for(self, delta: Any, bits: int) -> Interval:
         """Return the epsilon at which the line reaches delta, which is below a."""
         at = arithmetic(bits)
-        left = at.scale(at.exp(at.rational(self.a_shift)), delta)
-        log = at.log(at.div(at.sub(self.a_factor, left), self.b_factor))
-        return at.shift(log, self.b_shift - self.a_shift)
+        if self.a_rest is None:
+            left = at.scale(at.exp(at.rational(self.a_shift)), delta)
+            gap = at.sub(self.a_factor, left)
+        else:  # next to 1 little is lost between what they leave of it
+            gap = at.sub(at.rational(1 - delta), self.a_rest)
+        return at.shift(at.log(at.div(gap, self.b_factor)), self.b_shift - self.a_shift)
 
 
 def line_at(spec: Spec, m: int, change: int, bits: int) -> Line:

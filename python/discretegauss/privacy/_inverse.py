@@ -21,7 +21,7 @@ __all__ = ["delta_is_at_most", "least_epsilon", "log_delta_about"]
 #: To how many bits a delta may agree with the one asked for before it counts as larger.
 _MOST_AIM = 480
 
-#: Newton's method from 0 passes about one line a step: so many need no guess.
+#: Newton's method passes about one line a step: so many need no search for a guess.
 _FEW_LINES = 8
 
 #: So many, and the rest is left to bisection.
@@ -41,10 +41,11 @@ def delta_is_at_most(spec: Spec, epsilon: Any, change: int, delta: Any) -> bool:
             enclosed = delta_enclosed(spec, epsilon, change, aim)
         except LossTooFarError:  # a delta below all that can be asked for
             return True
-        if enclosed is None or enclosed.upper(aim + 20) <= delta:
+        if enclosed is None:
             return True
-        if enclosed.lower(aim + 20) > delta or aim >= _MOST_AIM:
-            return False
+        known = enclosed.is_at_most(delta, aim + 20)
+        if known is not None or aim >= _MOST_AIM:
+            return known is True
         aim *= 2
 
 
@@ -70,7 +71,7 @@ def least_epsilon(spec: Spec, change: int, delta: Any) -> float:
         if reached <= lower or (close and holds(ordinal(reached))):
             break
         guess = lower = reached
-    return float_at(least(holds, ordinal(max(reached, lower)), low=0))
+    return float_at(least(holds, ordinal(max(reached, lower) or guess), low=0))
 
 
 def _line_reaches(spec: Spec, epsilon: float, change: int, delta: Any) -> float:
@@ -99,11 +100,12 @@ def _guess(spec: Spec, change: int, delta: Any) -> float:
     goal = minus_log_upper(delta)
     with searching():
         # Where phi(x) = -log(delta) the tail, and so delta, is about as large as it should be.
-        power = 0.5 if spec.kind is Kind.DISCRETE_GAUSSIAN else 1 / gmpy2.mpfr(gmpy2.mpq(spec.beta))
-        unit = gmpy2.mpfr(gmpy2.mpq(spec.parameter))
-        x = int((2 * unit * goal) ** power if power == 0.5 else unit * goal**power)
+        x = _where_phi_is(spec, goal)
         if x <= _FEW_LINES:
-            return 0.0
+            # P(X >= -y) is above delta: a line from before -y reaches it.
+            y = _where_phi_is(spec, minus_log_upper(1 - delta))
+            before = gmpy2.mpfr(phi_near(spec, change - y - 1) - phi_near(spec, -y - 1))
+            return min(float(max(before, 0)), _LARGEST)
         start = gmpy2.log(gmpy2.mpfr(phi_near(spec, x + change) - phi_near(spec, x)))
 
         def balance(u: Any) -> tuple[Any, Any]:
@@ -116,6 +118,14 @@ def _guess(spec: Spec, change: int, delta: Any) -> float:
 
         epsilon = gmpy2.exp(increasing_root(balance, start, within=_BEYOND_FLOATS))
     return min(float(epsilon), _LARGEST)
+
+
+def _where_phi_is(spec: Spec, goal: Any) -> int:
+    """Return the integer about, or before, where phi is the goal."""
+    unit = gmpy2.mpfr(gmpy2.mpq(spec.parameter))
+    if spec.kind is Kind.DISCRETE_GAUSSIAN:
+        return int(gmpy2.sqrt(2 * unit * goal))
+    return int(unit * goal ** (1 / gmpy2.mpfr(gmpy2.mpq(spec.beta))))
 
 
 def log_delta_about(spec: Spec, epsilon: Any, change: int) -> tuple[Any, Any]:

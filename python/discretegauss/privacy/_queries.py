@@ -7,7 +7,9 @@ law N_Z(0, sigma2). How much the worst case gives away:
 - a P(X + d in A) grows with d >= 0: the best A is a half-line from some t (_hockey_stick.py), and
 P(X >= t) - a P(X >= t + d) grows with d for each t. For several, fix the outcomes of all queries
 but one: the difference is the mean, over these outcomes, of that of the one query with its own a.
-So each d_i may be replaced by D, one after the other; the sign does not matter, by symmetry.
+So each d_i may be replaced by D, one after the other; the sign does not matter, by symmetry. If
+queries are chosen in view of earlier answers, d_i depends on the outcomes before it: that of the
+last query is replaced first, which then depends on no other, and so on back to the first.
 
 *The sum is all that matters.* With D everywhere, the loss at (x_1, ..., x_k) is (2 D y + k D**2)
 / (2 sigma2) for y = x_1 + ... + x_k: the loss at y of N_Z(0, k sigma2), for a query that changes by

@@ -90,5 +90,7 @@ def increasing_root(
             else:
                 new = high - reach if low == -math.inf else low + reach
                 reach *= 2
+        if new == u:  # an infinite guess, or no number is left between the ends
+            break
         u = new
     return u

@@ -6,8 +6,13 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
+from .._interval import Interval, arithmetic
+from .._moments import variance
+from .._probability import float_value
+from ..errors import ParameterOverflowError
 from ..laws import DiscreteGaussian, DiscreteLaplace
 from ..privacy._checks import at_least_zero, probability, query_count
+from ..privacy._noise import Law, centred
 from ..privacy.budget import rho as rho_of
 from ..privacy.calibrate import calibrate_gaussian
 from ..privacy.zcdp import zcdp_rho
@@ -35,7 +40,9 @@ class NoiseComparison(NamedTuple):
         """Return the variance of each noise, by name."""
         return {
             "discrete Gaussian": self.gaussian.var(),
-            "continuous Gaussian": float(self.gaussian.sigma2),
+            "continuous Gaussian": float_value(
+                lambda bits: arithmetic(bits).rational(self.gaussian.sigma2)
+            ),
             "rounded Gaussian": rounded_gaussian_variance(self.gaussian.sigma2),
             "discrete Laplace": self.laplace.var(),
         }
@@ -122,12 +129,40 @@ class QueriesComparison(NamedTuple):
     """The least one by the optimal composition, for it the exact one."""
 
     def ratio_by_zcdp(self) -> float:
-        """Return the Laplace's variance over that of the Gaussian by way of zCDP."""
-        return float(self.laplace.var() / self.gaussian_by_zcdp.var())
+        """Return the Laplace's variance over that of the Gaussian by way of zCDP.
+
+        Raises
+        ------
+        OverflowError
+            If epsilon is beyond some 2**29 for each query, and the variances below exp(-2**29).
+        """
+        return _ratio(self.laplace, self.gaussian_by_zcdp)
 
     def ratio_tight(self) -> float:
-        """Return the Laplace's variance over that of the Gaussian, both by tight composition."""
-        return float(self.laplace.var() / self.gaussian_tight.var())
+        """Return the Laplace's variance over that of the Gaussian, both by tight composition.
+
+        Raises
+        ------
+        OverflowError
+            As `ratio_by_zcdp`.
+        """
+        return _ratio(self.laplace, self.gaussian_tight)
+
+
+def _ratio(one: Law, other: Law) -> float:
+    """Return the quotient of the variances, which may themselves be no floats."""
+    one_spec, other_spec = centred(one), centred(other)
+
+    def enclosure(bits: int) -> Interval:
+        return arithmetic(bits + 10).div(variance(one_spec, bits), variance(other_spec, bits))
+
+    try:
+        return float_value(enclosure)
+    except ArithmeticError as error:
+        raise ParameterOverflowError(
+            "epsilon must be below about 2**29 for each query: beyond, variances are below "
+            "exp(-2**29)"
+        ) from error
 
 
 def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesComparison:

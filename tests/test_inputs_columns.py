@@ -54,6 +54,10 @@ class RoundedTable(RoundedColumn):
         return Column(self.values)
 
 
+class RoundedFrame(RoundedColumn):
+    """A table of polars: no way to ask it for objects that it does not round."""
+
+
 class Held:
     """Somebody else's object around an array of numpy."""
 
@@ -144,6 +148,49 @@ def test_an_array_of_no_axes_that_others_hold_is_a_number() -> None:
     assert dg.privacy.delta(law, held) == dg.privacy.delta(law, 3)
     exact = Column(BIG, dtype=np.dtype(np.int64))
     assert dg.DiscreteGaussian(1, mu=exact).mu == BIG
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        RoundedFrame([[BIG, 0.5], [3, 1.5]], dtypes=["Int64", "Float64"]),
+        RoundedFrame([[0.5, BIG]], dtypes=["Float64", "UInt64"]),
+        RoundedFrame([BIG, 3]),  # pyarrow: it does not tell what it holds
+    ],
+)
+def test_what_can_only_be_had_rounded_is_refused(table: Any) -> None:
+    """Integers of which floats were made; whoever asks for the columns gets them as they are."""
+    with pytest.raises(ParameterTypeError, match="mu must give numbers as they are"):
+        dg.discrete_gaussian(NARROW, mu=table, source=must_not_draw)
+    with pytest.raises(ParameterTypeError, match="k must give numbers as they are"):
+        dg.DiscreteGaussian(1).cdf(table)
+
+
+def test_floats_of_tables_may_be_of_any_size() -> None:
+    """And integers up to 2^53 are exact as floats, too."""
+    law = dg.DiscreteGaussian(1)
+    for table in (
+        RoundedFrame([[3, 1e30], [2**53 - 1, np.inf]], dtypes=["Int64", "Float64"]),
+        RoundedFrame([[3, 0.5], [2**53 - 1, np.inf]]),
+    ):
+        assert law.cdf(table).tolist() == law.cdf(np.array(table)).tolist()
+
+
+def test_integers_of_polars_and_pyarrow_are_not_rounded() -> None:
+    """Series are read as they are; frames of several types, and nulls among integers, refused."""
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    assert dg.discrete_gaussian(NARROW, mu=pl.Series([BIG, 1])).tolist() == [BIG, 1]
+    assert dg.discrete_gaussian(NARROW, mu=pa.array([BIG, 1])).tolist() == [BIG, 1]
+    frame = pl.DataFrame({"n": [BIG, 3], "w": [0.5, 1.5]})
+    for refused in (
+        frame,
+        frame.to_arrow(),
+        pl.Series([BIG, None]),
+        pl.DataFrame({"n": [BIG, None]}),
+        pa.array([BIG, None]),
+    ):
+        with pytest.raises(ParameterTypeError, match="mu"):
+            dg.discrete_gaussian(NARROW, mu=refused, source=must_not_draw)
 
 
 def test_integers_of_pandas_are_not_rounded() -> None:

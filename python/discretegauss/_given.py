@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ._arguments import MOST_AXES
 from ._distinct import Column, Laws, heard, indexed
-from ._parameters import exact_rational, numpys, positive, shown, single
+from ._parameters import are_rounded, exact_rational, numpys, positive, shown, single
 from ._spec import Kind, Spec
 from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
@@ -110,7 +110,13 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
         except ValueError:
             raise ParameterValueError("arrays of parameters must not be ragged") from None
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        return as_array(numpys(value), name)
+        array = numpys(value)
+        if are_rounded(array, value):
+            raise ParameterTypeError(
+                f"{name} must give numbers as they are, but floats may have been made of integers "
+                "beyond 2**53: pass columns one by one, or arrays of numpy"
+            )
+        return as_array(array, name)
     if _may_hold_several(type(value)):  # a range, a buffer: numpy would take it for an array
         exact_rational(value, name)
     return None

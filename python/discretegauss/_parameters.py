@@ -22,6 +22,7 @@ from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueEr
 __all__ = [
     "LEAST_FLOAT",
     "MAX_BITS",
+    "are_rounded",
     "exact_rational",
     "exact_words",
     "named_path",
@@ -158,24 +159,51 @@ def numpys(value: Any) -> NDArray[Any]:
     floats. A mask stays, to be refused.
     """
     array: NDArray[Any] = np.asanyarray(value)
-    if array.dtype.kind != "f" or isinstance(value, np.ndarray):
+    dtypes = _dtypes(value)
+    if array.dtype.kind != "f" or isinstance(value, np.ndarray) or dtypes is None:
         return array
-    told = getattr(value, "dtypes", None)  # first: a column of a table may be called "dtype"
-    if told is None:
-        told = getattr(value, "dtype", None)
-    if told is None:
-        return array
-    dtypes = list(told) if isinstance(told, list | tuple) or hasattr(told, "__array__") else [told]
     if all(map(_is_float, dtypes)):
         if all(isinstance(dtype, np.dtype) for dtype in dtypes) or not np.isnan(array).any():
             return array
         return _objects(value)  # NaN, or what is missing
     objects = _objects(value)
-    if objects.ndim == 1 and any(
-        isinstance(x, float) and abs(x) >= _EXACT_FLOATS for x in objects.tolist()
-    ):  # rounded nevertheless
-        objects[:] = list(value)
+    if objects.ndim == 1 and any(isinstance(x, float) for x in objects.tolist()):
+        objects[:] = list(value)  # rounded nevertheless
     return objects
+
+
+def are_rounded(array: NDArray[Any], value: Any) -> bool:
+    """Return whether elements of `array`, what `numpys` made of `value`, may be rounded.
+
+    By libraries that make floats even where objects are asked for: of tables with columns of
+    several types, and of integers of which some are missing.
+    """
+    if not array.ndim or isinstance(value, np.ndarray):
+        return False
+    dtypes = _dtypes(value)
+    if dtypes is None:  # of what it holds nothing is known
+        return array.dtype.kind == "f" and any(map(_may_be_several, array.ravel().tolist()))
+    if array.dtype != object or array.ndim != 2:
+        return False
+    return any(
+        any(map(_may_be_several, column.tolist()))
+        for dtype, column in zip(dtypes, array.T, strict=False)
+        if "int" in str(dtype).lower()
+    )
+
+
+def _dtypes(value: Any) -> list[Any] | None:
+    """Return the dtypes of the columns of a table, or that of an array; None: it tells none."""
+    told = getattr(value, "dtypes", None)  # first: a column of a table may be called "dtype"
+    if told is None:
+        told = getattr(value, "dtype", None)
+    if told is None:
+        return None
+    return list(told) if isinstance(told, list | tuple) or hasattr(told, "__array__") else [told]
+
+
+def _may_be_several(x: object) -> bool:
+    return isinstance(x, float) and _EXACT_FLOATS <= abs(x) < math.inf
 
 
 def single(value: Any) -> Any:

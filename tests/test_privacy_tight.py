@@ -534,3 +534,5 @@ def test_a_loss_too_far_out_is_still_refused_where_it_is_asked_for() -> None:
     for function in (delta, log_delta):
         with pytest.raises(ParameterValueError, match=r"^epsilon must be a loss that occurs"):
             function(law, 1)
+    # and what lies there is below every delta
+    assert delta_is_at_most(centred(law), gmpy2.mpq(1), 1, gmpy2.mpq(1, 10**20000))

@@ -10,6 +10,8 @@ from __future__ import annotations
 import decimal
 import pickle
 import random
+import subprocess
+import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -354,6 +356,29 @@ def test_the_law_of_a_sampler_lives_as_long_as_what_draws(
     assert isinstance(draw(), int)
     del draw
     assert made[0]() is None
+
+
+#: A module that is there before the package is emptied after it.
+_KEPT_TO_THE_END = """
+import sys, types
+sys.held = sys.modules["held"] = held = types.ModuleType("held")
+from fractions import Fraction
+import discretegauss as dg
+from discretegauss import _engine
+from discretegauss._spec import Kind, Spec
+held.law = dg.DiscreteGaussian(10**40)
+held.law.sample()
+held.table = _engine.native.NativeTable(Spec(Kind.DISCRETE_LAPLACE, Fraction(7)))
+held.one = _engine.native.NativeSteady(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100)))
+"""
+
+
+def test_what_is_kept_until_python_ends_is_freed_in_silence() -> None:
+    """When the modules of the package have lost their names."""
+    ended = subprocess.run(
+        [sys.executable, "-c", _KEPT_TO_THE_END], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def test_threads_that_make_a_law_ready_at_once_keep_one_sampler(

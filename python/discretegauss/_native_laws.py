@@ -305,7 +305,7 @@ class NativeSteady:
         law, handle = _new_law(spec), ffi.new("dg_steady **")
         _check(lib.dg_steady_new(handle, law), None)
         #: It refers to the law, and so holds it: whoever has the handle has that, too.
-        self.handle = ffi.gc(handle[0], partial(_free_steady, law))
+        self.handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_steady_free))
         self._width = int(lib.dg_law_wide_bytes(law))
         self.info = ffi.new("dg_steady_info *")
         lib.dg_steady_describe(self.info, self.handle)
@@ -328,9 +328,9 @@ class NativeSteady:
         return drawn
 
 
-def _free_steady(_law: Any, handle: Any) -> None:
-    """Free a sampler, whose law is still there."""
-    lib.dg_steady_free(handle)
+def _free_before(_law: Any, free: Callable[[Any], None], handle: Any) -> None:
+    """Free a sampler, whose law is still there; a module's names are not when Python ends."""
+    free(handle)
 
 
 #: Below _LEAST_DRAW dg_steady_draw returns _FAILED + status.

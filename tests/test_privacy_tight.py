@@ -419,7 +419,10 @@ def test_more_bits_are_right_of_the_generalised_gaussian_too() -> None:
     found = delta_enclosed(centred(law), gmpy2.mpq(1, 2), 2, 120)
     assert found is not None
     with mpmath.workdps(DIGITS):
-        lower, upper = (mpmath.mpf(f"{x:.50e}") for x in (found.lower(200), found.upper(200)))
+        lower, upper = (
+            mp(Fraction(*map(int, x.as_integer_ratio())))
+            for x in (found.lower(200), found.upper(200))
+        )
         assert abs(lower / exact - 1) < mpmath.mpf(2) ** -115
         assert abs(upper / exact - 1) < mpmath.mpf(2) ** -115
 

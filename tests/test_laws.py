@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from dataclasses import dataclass
 from fractions import Fraction
@@ -207,3 +208,9 @@ def test_a_law_has_a_public_type_for_annotations() -> None:
     for law in LAWS:
         assert isinstance(law, dg.Law)
     assert not isinstance(3, dg.Law)
+
+
+def test_what_looks_at_the_classes_finds_all_they_have() -> None:
+    """Documentation tools ask a class for each of its attributes."""
+    for law in LAWS:
+        assert {"_one", "_draw_now", "sample"} <= dict(inspect.getmembers(type(law))).keys()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,9 +67,26 @@ def writable_memory(pid: int) -> Iterator[tuple[int, str, Bytes]]:
             live = np.concatenate([[False], (entries & _LIVE) != 0, [False]])
             edges = np.flatnonzero(live[1:] != live[:-1])
             for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-                memory.seek(start + first * _PAGE)
-                content = memory.read((last - first) * _PAGE)
+                content = _read(memory, start + first * _PAGE, (last - first) * _PAGE)
                 yield start + first * _PAGE, name, np.frombuffer(content, np.uint8)
+
+
+def _read(memory: FileIO, address: int, n_bytes: int) -> bytearray:
+    """Return memory from `address` on, with zeros for the pages that nobody can read.
+
+    The guard pages of threads are such, and with new kernels and C libraries look like others.
+    """
+    content = bytearray(n_bytes)
+    done = 0
+    while done < n_bytes:
+        memory.seek(address + done)
+        try:  # up to such a page, or the error if it is the first
+            part = memory.read(n_bytes - done)
+        except OSError:
+            part = b""
+        content[done : done + len(part)] = part
+        done = done + len(part) if part else (done // _PAGE + 1) * _PAGE
+    return content
 
 
 class Scanner:

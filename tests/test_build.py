@@ -27,6 +27,7 @@ import discretegauss
 
 PACKAGE = Path(discretegauss.__file__).parent
 CSRC = Path(__file__).resolve().parent.parent / "csrc"
+CAN_CONFIGURE = shutil.which("cmake") is not None and shutil.which("make") is not None
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +234,7 @@ def last_flags(cflags: str, build: Path) -> dict[str, str]:
     return found[0]
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
+@pytest.mark.skipif(not CAN_CONFIGURE, reason="needs cmake and make")
 @pytest.mark.parametrize(
     ("cflags", "kind", "level"),
     [
@@ -259,7 +260,7 @@ def own_flags(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return last_flags("", tmp_path_factory.mktemp("ours"))
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
+@pytest.mark.skipif(not CAN_CONFIGURE, reason="needs cmake and make")
 @pytest.mark.parametrize(
     "flag",
     [

@@ -99,6 +99,11 @@ THREADED_CALLS = {
 }
 
 
+#: A signal with a handler: the kernel stores every register on the stack, as the dynamic linker and
+#: others do when they please.
+REGISTERS_STORED = signal.SIGUSR1
+
+
 def shim_source(buffer: memoryview) -> None:
     """A caller's source that writes the shim's stream in place and keeps no copy."""
     in_place = ctypes.c_char.from_buffer(buffer)
@@ -111,6 +116,7 @@ def make(call: Call, source: Any, threads: int) -> None:
     if call.n is None:
         for _ in range(call.n_scalars):
             draw(*call.parameters, mu=call.mu, source=source, method=call.method)
+        signal.raise_signal(REGISTERS_STORED)
         return
     out = np.zeros(call.n, call.dtype)
     keywords = call.keywords() | {"source": source, "threads": threads}
@@ -119,12 +125,14 @@ def make(call: Call, source: Any, threads: int) -> None:
         draw(*call.parameters, out=out, **keywords)
     else:
         draws_by(threads, lambda: draw(*call.parameters, out=out, **keywords))
+    signal.raise_signal(REGISTERS_STORED)
     out.fill(0)
 
 
 def main() -> None:
     name, threads, *steps = sys.argv[1:]
     call, control = (CALLS | LONG_CALLS | THREADED_CALLS)[name], shims.control()
+    signal.signal(REGISTERS_STORED, lambda *_: None)
     for number, step in enumerate(steps):
         sys.stdin.readline()
         source_name, _, option = step.partition(":")

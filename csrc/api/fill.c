@@ -169,6 +169,11 @@ dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law 
     return status;
 }
 
+void dg_wipe_traces(void)
+{
+    dg_wipe_stack(DG_STACK_BYTES);
+}
+
 /** The law of four small numbers: parameter a/b, centre c/d. */
 static dg_status small_law_new(dg_law **law, dg_law_kind kind, const int64_t numbers[4])
 {

@@ -3,10 +3,11 @@
  * decision over.
  *
  * Bounds, all checked by dg_words_prepare (DG_WORD_*), and what they are for:
- *   every denominator    < 2^111: times k < 2^8 (loop of Algorithm 1) it is < 2^119, and a byte
- * times that, or 2^8 times a smaller numerator, is < 2^127: signed 128 bits t                    <
- * 2^55:  a uniform reads at most 8 bytes, and 2^64 t < 2^119 s                    < 2^62,  |c| <
- * 2^62 y <= y_max:          (y d + |n|)^2 A, B y, |M| < 2^125 each: N(y) < 2^127
+ *   every denominator  < 2^111: times k < 2^8 (loop of Algorithm 1) it is < 2^119, and a byte times
+ *                      that, or 2^8 times a smaller numerator, is < 2^127: signed 128 bits
+ *   t                  < 2^55:  a uniform reads at most 8 bytes, and 2^64 t < 2^119
+ *   s                  < 2^62,  |c| < 2^62
+ *   y <= y_max:        (y d + |n|)^2 A, B y, |M| < 2^125 each: N(y) < 2^127
  */
 #ifndef DG_EXACT_WORDS_H
 #define DG_EXACT_WORDS_H

@@ -308,6 +308,11 @@ DG_API dg_status dg_steady_draw_wide(uint8_t *out, size_t n_bytes, const dg_stea
  * For repeatable tests. */
 DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block);
 
+/** Wipe the registers and some KiB of the stack below the caller, as calls that draw do on their way
+ *  out. For callers who then copy draws: a copy leaves some in vector registers, and whoever runs next
+ *  may store those. */
+DG_API void dg_wipe_traces(void);
+
 /** Versions of the two libraries below us, as they report themselves at run time. */
 DG_API const char *dg_gmp_version(void);
 DG_API const char *dg_mpfr_version(void);

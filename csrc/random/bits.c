@@ -34,8 +34,8 @@ int dg_bits_from_caller(const dg_bits *bits)
 /** Read n bytes from getrandom(2), flags 0: it blocks until the system's generator is seeded.
  *
  *  A signal may end a call early or with EINTR; what was delivered is kept and the rest asked
- *  again. Zero bytes would be asked for ever: reported as EIO. Returns:   DG_OK | DG_ERR_ENTROPY
- *  (errno kept).
+ *  again. Zero bytes would be asked for ever: reported as EIO.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept).
  */
 static dg_status read_getrandom(uint8_t *out, size_t n)
 {

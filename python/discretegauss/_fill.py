@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._engine import ManyLaws, PreparedLaw
+from ._engine import ManyLaws, PreparedLaw, native
 from ._source import Source
 from ._threads import Worker, require_room, wait_for
 
-__all__ = ["fill_array", "fill_each"]
+__all__ = ["fill_array", "fill_each", "wipe_copied"]
 
 # Python looks at signals between pieces. The clock only chooses where the next cut falls; the law
 # of the draws does not depend on it, nor do the draws from a caller's source (csrc/random/bits.h).
@@ -196,7 +196,14 @@ def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int
         try:
             out[...] = drawn.reshape(out.shape)
         finally:
-            drawn.fill(0)
+            wipe_copied(drawn)
+
+
+def wipe_copied(drawn: NDArray[Any]) -> None:
+    """Zero draws that were copied, and what their way left in the registers."""
+    drawn.fill(0)
+    if native is not None:  # plain Python wipes nothing of that kind
+        native.wipe_traces()
 
 
 def fill_each(

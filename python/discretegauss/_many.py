@@ -11,7 +11,7 @@ from ._arguments import Method, fits_dtype, require_fit
 from ._choice import LEAST_CELLS_FROM, choose, has_cells, pays
 from ._distinct import Laws, heard
 from ._engine import native
-from ._fill import fill_array, fill_each
+from ._fill import fill_array, fill_each, wipe_copied
 from ._source import Source
 from ._spec import Kind
 
@@ -53,6 +53,14 @@ def _alone(
     return alone
 
 
+def _move(flat: NDArray[Any], places: NDArray[np.intp], part: NDArray[Any]) -> None:
+    """Put draws where they belong, and zeros where they were."""
+    try:
+        flat[places] = part
+    finally:
+        part.fill(0)
+
+
 def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
     """Fill `out`, any shape and layout, with independent draws: out.flat[i] of law laws.which[i].
 
@@ -81,23 +89,16 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
     try:
         for law in singly.tolist():
             places = order[ends[law] - counts[law] : ends[law]]
+            prepared = choose(laws.spec(law), method, places.size, source)
             part = np.empty(places.size, dtype)
-            prepared = choose(laws.spec(law), method, part.size, source)
             fill_array(part, prepared, source, threads)
-            flat[places] = part
-            part.fill(0)
+            _move(flat, places, part)
         together = heard(lambda: order[~alone[which[order]]], which.size)
         if together.size > 0:
+            numbers = native.NativeLaws(laws.kind, laws.numbers())
             part = np.empty(together.size, word)
-            fill_each(
-                part,
-                native.NativeLaws(laws.kind, laws.numbers()),
-                which[together],
-                source,
-                threads,
-            )
-            flat[together] = part
-            part.fill(0)
+            fill_each(part, numbers, which[together], source, threads)
+            _move(flat, together, part)
         out[...] = flat.reshape(out.shape)
     finally:
-        flat.fill(0)
+        wipe_copied(flat)

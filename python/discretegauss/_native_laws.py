@@ -25,7 +25,15 @@ from .errors import (
     SourceError,
 )
 
-__all__ = ["NativeLaw", "NativeLaws", "NativeSteady", "NativeTable", "keystream", "versions"]
+__all__ = [
+    "NativeLaw",
+    "NativeLaws",
+    "NativeSteady",
+    "NativeTable",
+    "keystream",
+    "versions",
+    "wipe_traces",
+]
 
 _DTYPES = {
     np.dtype(name): value
@@ -184,11 +192,13 @@ class _Draws:
             wide = bytearray(n * width)
             buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
             _check(self._fill_wide(buffer, n, width, self._handle, pointer), caller)
-            out[start : start + n] = [
-                int.from_bytes(one, "little", signed=True)
-                for (one,) in struct.iter_unpack(f"{width}s", wide)
-            ]
-            wide[:] = bytes(n * width)
+            try:
+                out[start : start + n] = [
+                    int.from_bytes(one, "little", signed=True)
+                    for (one,) in struct.iter_unpack(f"{width}s", wide)
+                ]
+            finally:
+                wide[:] = bytes(n * width)
 
 
 class NativeLaw(_Draws):
@@ -386,6 +396,11 @@ def keystream(key: bytes, first_block: int, n_blocks: int) -> bytearray:
     buffer = ffi.from_buffer("uint8_t[]", out, require_writable=True)
     lib.dg_keystream(buffer, n_blocks, ffi.from_buffer("uint8_t[]", key), first_block)
     return out
+
+
+def wipe_traces() -> None:
+    """Wipe the vector registers, and the stack below, of draws that were copied by way of them."""
+    lib.dg_wipe_traces()
 
 
 def versions() -> dict[str, str]:

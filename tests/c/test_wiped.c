@@ -311,7 +311,7 @@ static void test_steady(void)
     steady = NULL;
 }
 
-/* --- the control of the registers --------------------------------------------------------------- */
+/* --- the control of the registers, and wiping them by itself --------------------------------------------------------------- */
 
 static void leave_in_registers(void)
 {
@@ -320,12 +320,21 @@ static void leave_in_registers(void)
 #endif
 }
 
+static void leave_and_wipe(void)
+{
+    leave_in_registers();
+    dg_wipe_traces();
+}
+
 static void test_control(void)
 {
     size_t n;
     leave_behind(leave_in_registers);
     const uint8_t *bytes = left_registers(&n);
     CHECK(n == 0 || n_found(bytes, n) == 9, "the test does not see registers");
+    leave_behind(leave_and_wipe);
+    bytes = left_registers(&n);
+    CHECK(n_found(bytes, n) == 0, "dg_wipe_traces leaves registers");
 }
 
 int main(void)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -251,3 +253,44 @@ def test_a_single_mu_is_shown_in_an_error() -> None:
         dg.discrete_gaussian([1, 100], mu=40_000, dtype=np.int16, source=must_not_draw)
     with pytest.raises(ParameterValueError, match=r"mu must be a finite number, got nan"):
         dg.discrete_gaussian([1, 100], mu=np.nan, source=must_not_draw)
+
+
+MARKED = [40_961, 40_962, 40_963]
+"""Counts that a message would show as 4096."""
+
+
+@pytest.mark.parametrize("name", ["dtype", "method", "source", "threads", "seed", "queries"])
+@pytest.mark.parametrize(
+    "counts",
+    [
+        *(MARKED, [MARKED], dict.fromkeys(MARKED, 1), set(MARKED), range(40_961, 40_963)),
+        *(np.array(MARKED), np.array([MARKED]), np.array(MARKED) + 0.5, np.ma.array(MARKED)),  # type: ignore[no-untyped-call]
+    ],
+    ids=label,
+)
+def test_counts_in_the_place_of_another_argument_are_not_shown(name: str, counts: Any) -> None:
+    """The error names the argument, and no count: errors end up in logs."""
+    law = dg.DiscreteGaussian(100)
+    calls: dict[str, Callable[[], object]] = {
+        "seed": lambda: dg.testing.seeded_source(counts),
+        "queries": lambda: dg.privacy.delta(law, 1, queries=counts),
+    }
+    options = {"source": must_not_draw, name: counts}
+    with pytest.raises(TypeError, match=name) as caught:
+        calls.get(name, lambda: law.sample(**options))()
+    assert "4096" not in str(caught.value)
+
+
+def test_counts_in_the_place_of_size_are_not_shown() -> None:
+    """`law.sample(table["n"])` is soon written."""
+    pd = importlib.import_module("pandas") if importlib.util.find_spec("pandas") else None
+    columns: list[Any] = [
+        *([*MARKED, -40_964], [*MARKED, 40_964.5], [MARKED], [2**60, *MARKED]),
+        *(-np.array(MARKED), np.array([MARKED]), np.array(MARKED) + 0.5, np.array(MARKED) << 40),
+    ]
+    if pd is not None:
+        columns += [pd.Series(MARKED), pd.DataFrame({"n": MARKED}), pd.Index(MARKED)]
+    for counts in columns:
+        with pytest.raises((TypeError, ValueError, OverflowError), match="size") as caught:
+            dg.DiscreteGaussian(100).sample(counts, source=must_not_draw)
+        assert "4096" not in str(caught.value)

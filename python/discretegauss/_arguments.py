@@ -54,6 +54,17 @@ MOST_AXES = 32
 _MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
 
 
+def _length(n: object, place: int | None) -> int:
+    """Return `n` as a length; an error tells the place in a list or array, which may be the data."""
+    try:
+        return whole_number(n, "size", least=0)
+    except (ParameterTypeError, ParameterValueError) as error:
+        if place is None:
+            raise
+        kind, rule = type(error), str(error).partition(", got ")[0]
+    raise kind(f"{rule}, but size[{place}] is not so")
+
+
 def checked_size(size: object) -> tuple[int, ...] | None:
     """Return `size` as a shape."""
     if size is None:
@@ -64,12 +75,13 @@ def checked_size(size: object) -> tuple[int, ...] | None:
         isinstance(size, np.ndarray) and size.ndim == 1 and size.dtype.kind in "iuO"
     )
     lengths: Iterable[object] = cast(Iterable[object], size) if several else (size,)
-    shape = tuple(whole_number(n, "size", least=0) for n in lengths)
+    hide = several and not isinstance(size, tuple)
+    shape = tuple(_length(n, i if hide else None) for i, n in enumerate(lengths))
     if len(shape) > MOST_AXES:
         raise ParameterValueError(f"size must have at most {MOST_AXES} axes, got {len(shape)}")
-    if prod(n for n in shape if n) > _MOST_ELEMENTS:
+    if (n_elements := prod(n for n in shape if n)) > _MOST_ELEMENTS:
         raise ParameterOverflowError(
-            f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {shown(size)}"
+            f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {shown(n_elements)}"
         )
     return shape
 

@@ -55,7 +55,7 @@ _MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
 
 
 def _length(n: object, place: int | None) -> int:
-    """Return `n` as a length; an error tells the place in a list or array, which may be the data."""
+    """Return `n` as a length; of a list or array, which may be data, an error tells the place."""
     try:
         return whole_number(n, "size", least=0)
     except (ParameterTypeError, ParameterValueError) as error:

@@ -134,6 +134,25 @@ def test_the_continuous_gaussian_would_not_be_safe() -> None:
     assert delta(dg.DiscreteGaussian(1), 0) > continuous_at_0 * 1.04
 
 
+def test_what_docs_privacy_md_says_of_subsampling() -> None:
+    """dp-accounting subsamples none of ours; its own distributions it does, and they are near ours."""
+    rdp = pytest.importorskip("dp_accounting.rdp")
+    law, laplace = dg.DiscreteGaussian(100), dg.DiscreteLaplace(10)
+    for event in (dp_event(law), dp_event(laplace)):
+        sampled = accounting.PoissonSampledDpEvent(0.1, event)
+        for accountant in (rdp.RdpAccountant(), accounting.pld.PLDAccountant()):
+            with pytest.raises(accounting.UnsupportedEventError):
+                accountant.compose(sampled)
+    made = accounting.pld.privacy_loss_distribution
+    for own, ours in (
+        (lambda q: made.from_discrete_gaussian_mechanism(10, sampling_prob=q), pld(law)),
+        (lambda q: made.from_discrete_laplace_mechanism(0.1, sampling_prob=q), pld(laplace)),
+    ):
+        whole = own(1).self_compose(10).get_epsilon_for_delta(1e-6)
+        assert whole == pytest.approx(ours.self_compose(10).get_epsilon_for_delta(1e-6), abs=1e-3)
+        assert own(0.1).self_compose(10).get_epsilon_for_delta(1e-6) < whole / 2
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

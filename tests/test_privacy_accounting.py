@@ -135,7 +135,7 @@ def test_the_continuous_gaussian_would_not_be_safe() -> None:
 
 
 def test_what_docs_privacy_md_says_of_subsampling() -> None:
-    """dp-accounting subsamples none of ours; its own distributions it does, and they are near ours."""
+    """dp-accounting subsamples none of ours; it has distributions of its own, near to ours."""
     rdp = pytest.importorskip("dp_accounting.rdp")
     law, laplace = dg.DiscreteGaussian(100), dg.DiscreteLaplace(10)
     for event in (dp_event(law), dp_event(laplace)):

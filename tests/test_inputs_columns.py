@@ -294,3 +294,5 @@ def test_counts_in_the_place_of_size_are_not_shown(library: str) -> None:
         with pytest.raises((TypeError, ValueError, OverflowError), match="size") as caught:
             dg.DiscreteGaussian(100).sample(counts, source=must_not_draw)
         assert "4096" not in str(caught.value)
+        if library == "pandas":
+            assert "an integer or a tuple of them, got an object of type" in str(caught.value)

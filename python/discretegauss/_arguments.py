@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
+from numbers import Integral
 from typing import Any, Final, Literal, cast
 
 import numpy as np
@@ -74,6 +75,8 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     several = isinstance(size, tuple | list) or (
         isinstance(size, np.ndarray) and size.ndim == 1 and size.dtype.kind in "iuO"
     )
+    if not several and not isinstance(size, Integral):
+        raise ParameterTypeError(f"size must be an integer or a tuple of them, got {shown(size)}")
     lengths: Iterable[object] = cast(Iterable[object], size) if several else (size,)
     hide = several and not isinstance(size, tuple)
     shape = tuple(_length(n, i if hide else None) for i, n in enumerate(lengths))

@@ -26,7 +26,10 @@ from discretegauss.testing import TapeSource
 MODULES: list[ModuleType] = [dg, dg.privacy, dg.testing, dg.utility, release]
 """Where what is public is listed, in __all__."""
 
-NO_PARAMETERS = {"build_info", "__version__", "errors", "privacy", "testing", "utility", "Release"}
+NO_PARAMETERS = {
+    *("build_info", "__version__", "Release"),
+    *("errors", "privacy", "release", "testing", "utility"),
+}
 """Names of __all__ that take none; a Release is made by release_table. Classes of errors and of
 warnings are not called either."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -251,3 +252,47 @@ def test_a_single_mu_is_shown_in_an_error() -> None:
         dg.discrete_gaussian([1, 100], mu=40_000, dtype=np.int16, source=must_not_draw)
     with pytest.raises(ParameterValueError, match=r"mu must be a finite number, got nan"):
         dg.discrete_gaussian([1, 100], mu=np.nan, source=must_not_draw)
+
+
+MARKED = [40_961, 40_962, 40_963]
+"""Counts that a message would show as 4096."""
+
+
+@pytest.mark.parametrize("name", ["dtype", "method", "source", "threads", "seed", "queries"])
+@pytest.mark.parametrize(
+    "counts",
+    [
+        *(MARKED, [MARKED], dict.fromkeys(MARKED, 1), set(MARKED), range(40_961, 40_963)),
+        *(np.array(MARKED), np.array([MARKED]), np.array(MARKED) + 0.5, np.ma.array(MARKED)),
+    ],
+    ids=label,
+)
+def test_counts_in_the_place_of_another_argument_are_not_shown(name: str, counts: Any) -> None:
+    """The error names the argument, and no count: errors end up in logs."""
+    law = dg.DiscreteGaussian(100)
+    calls: dict[str, Any] = {
+        "seed": dg.testing.seeded_source,
+        "queries": partial(dg.privacy.delta, law, 1),
+    }
+    options = {name: counts} if name in calls else {"source": must_not_draw, name: counts}
+    with pytest.raises(TypeError, match=name) as caught:
+        calls.get(name, law.sample)(**options)
+    assert "4096" not in str(caught.value)
+
+
+@pytest.mark.parametrize("library", ["numpy", "pandas"])
+def test_counts_in_the_place_of_size_are_not_shown(library: str) -> None:
+    """`law.sample(table["n"])` is soon written."""
+    columns: list[Any] = [
+        *([*MARKED, -40_964], [*MARKED, 40_964.5], [MARKED], [2**60, *MARKED]),
+        *(-np.array(MARKED), np.array([MARKED]), np.array(MARKED) + 0.5, np.array(MARKED) << 40),
+    ]
+    if library == "pandas":
+        pd = pytest.importorskip("pandas")
+        columns = [pd.Series(MARKED), pd.DataFrame({"n": MARKED}), pd.Index(MARKED)]
+    for counts in columns:
+        with pytest.raises((TypeError, ValueError, OverflowError), match="size") as caught:
+            dg.DiscreteGaussian(100).sample(counts, source=must_not_draw)
+        assert "4096" not in str(caught.value)
+        if library == "pandas":
+            assert "an integer or a tuple of them, got an object of type" in str(caught.value)

@@ -134,6 +134,28 @@ def test_the_continuous_gaussian_would_not_be_safe() -> None:
     assert delta(dg.DiscreteGaussian(1), 0) > continuous_at_0 * 1.04
 
 
+def test_what_docs_privacy_md_says_of_subsampling() -> None:
+    """dp-accounting subsamples none of ours; it has distributions of its own, near to ours."""
+    rdp = pytest.importorskip("dp_accounting.rdp")
+    law, laplace = dg.DiscreteGaussian(100), dg.DiscreteLaplace(10)
+    for event in (dp_event(law), dp_event(laplace)):
+        sampled = accounting.PoissonSampledDpEvent(0.1, event)
+        for accountant in (rdp.RdpAccountant(), accounting.pld.PLDAccountant()):
+            with pytest.raises(accounting.UnsupportedEventError):
+                accountant.compose(sampled)
+    made = accounting.pld.privacy_loss_distribution
+    for own, parameter, ours in (
+        (made.from_discrete_gaussian_mechanism, 10, pld(law)),
+        (made.from_discrete_laplace_mechanism, 0.1, pld(laplace)),
+    ):
+        whole, sampled, expected = (
+            distribution.self_compose(10).get_epsilon_for_delta(1e-6)
+            for distribution in (own(parameter), own(parameter, sampling_prob=0.1), ours)
+        )
+        assert whole == pytest.approx(expected, abs=1e-3)
+        assert sampled < whole / 2
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

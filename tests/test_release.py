@@ -6,6 +6,8 @@ import csv
 import io
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -247,6 +249,13 @@ def test_a_force_that_is_no_bool_is_a_type_error(tmp_path: Path, force: Any) -> 
         release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, force=force)
     assert str(raised.value) == f"force must be True or False, got {force!r}"
     assert (tmp_path / "o").read_text() == "before"
+
+
+def test_the_module_is_there_once_the_package_is_imported() -> None:
+    """docs/release.md calls it discretegauss.release.release_table, and so may a program."""
+    program = "import discretegauss as dg; print(dg.release.release_table.__name__)"
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (printed.stdout.split(), printed.returncode) == ([b"release_table"], 0)
 
 
 @pytest.mark.parametrize("name", ["TableError", "OutputError"])

@@ -330,6 +330,11 @@ BAD_FILES: list[tuple[str, bytes, str]] = [
         b"31337,31337\n31337,31337\n",
         "line 1: the header has no column 'n' (2 columns)",
     ),
+    (
+        "semicolons",
+        b"a;n\n31337;31337\n",
+        "line 1: the header has no column 'n' (1 column: commas delimit, or tabs if",
+    ),
     ("column twice", b"n,a,n\n1,31337,2\n", "line 1: columns 1 and 3 are both named 'n'"),
     ("too few fields", b"n,a\n1,2\n31337\n", "line 3: 1 field, but the header has 2"),
     ("too many fields", b"n,a\n1,31337,2\n", "line 2: 3 fields, but the header has 2"),

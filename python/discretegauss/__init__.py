@@ -7,7 +7,7 @@
 ``Law`` is the type of any of the laws, for annotations: ``def released(law: dg.Law) -> float``.
 """
 
-from . import errors, privacy, testing, utility
+from . import errors, privacy, release, testing, utility
 from ._engine import build_info
 from ._version import __version__
 from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
@@ -33,6 +33,7 @@ __all__ = [
     "generalized_gaussian",
     "geometric_exp",
     "privacy",
+    "release",
     "testing",
     "utility",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
+from numbers import Integral
 from typing import Any, Final, Literal, cast
 
 import numpy as np
@@ -54,6 +55,17 @@ MOST_AXES = 32
 _MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
 
 
+def _length(n: object, place: int | None) -> int:
+    """Return `n` as a length; of a list or array, which may be data, an error tells the place."""
+    try:
+        return whole_number(n, "size", least=0)
+    except (ParameterTypeError, ParameterValueError) as error:
+        if place is None:
+            raise
+        kind, rule = type(error), str(error).partition(", got ")[0]
+    raise kind(f"{rule}, but size[{place}] is not so")
+
+
 def checked_size(size: object) -> tuple[int, ...] | None:
     """Return `size` as a shape."""
     if size is None:
@@ -63,13 +75,16 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     several = isinstance(size, tuple | list) or (
         isinstance(size, np.ndarray) and size.ndim == 1 and size.dtype.kind in "iuO"
     )
+    if not several and not isinstance(size, Integral):
+        raise ParameterTypeError(f"size must be an integer or a tuple of them, got {shown(size)}")
     lengths: Iterable[object] = cast(Iterable[object], size) if several else (size,)
-    shape = tuple(whole_number(n, "size", least=0) for n in lengths)
+    hide = several and not isinstance(size, tuple)
+    shape = tuple(_length(n, i if hide else None) for i, n in enumerate(lengths))
     if len(shape) > MOST_AXES:
         raise ParameterValueError(f"size must have at most {MOST_AXES} axes, got {len(shape)}")
-    if prod(n for n in shape if n) > _MOST_ELEMENTS:
+    if (n_elements := prod(n for n in shape if n)) > _MOST_ELEMENTS:
         raise ParameterOverflowError(
-            f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {shown(size)}"
+            f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {shown(n_elements)}"
         )
     return shape
 

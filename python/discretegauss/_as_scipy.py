@@ -368,7 +368,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
             2**53, where floats do not tell integers apart.
         """
         if args:
-            raise ParameterTypeError(f"args must be empty, got {shown(args)}")
+            raise ParameterTypeError(f"args must be empty, got {len(args)} of them")
         exact = exact_rational(loc, "loc")
         whole = math.floor(exact)
         law, rest = _moved(self.law, whole), exact - whole

@@ -60,7 +60,16 @@ _ACCEPTED = (
 
 
 def shown(value: object) -> str:
-    """Return `value` as an error message shows it: short, whatever it is."""
+    """Return `value` as an error message shows it: short, whatever it is.
+
+    Numbers, texts and types are shown, and of all else its type alone: a column of counts that was
+    passed in the wrong place is data.
+
+    Examples
+    --------
+    >>> shown(Fraction(1, 2)), shown("1,5"), shown([1204, 87])
+    ('Fraction(1, 2)', "'1,5'", 'an object of type list')
+    """
     if isinstance(value, Fraction):
         value_bits = max(value.numerator.bit_length(), value.denominator.bit_length())
         return repr(value) if value_bits <= 256 else f"a fraction of {value_bits} bits"
@@ -68,10 +77,13 @@ def shown(value: object) -> str:
         return (
             repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
         )
+    hidden = f"an object of type {type(value).__name__}"
+    if not isinstance(value, numbers.Number | np.bool_ | str | bytes | type | None):
+        return hidden
     try:
         text = repr(value)
     except Exception:  # Python's limit of 4300 digits, or somebody else's __repr__
-        return f"an object of type {type(value).__name__}"
+        return hidden
     return text if len(text) <= 80 else text[:77] + "..."
 
 

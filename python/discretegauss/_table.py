@@ -257,6 +257,8 @@ def _column_index(header: _Record, column: str) -> int:
         return found[0]
     fields = _number(len(header.fields), "column")
     if not found:
+        if len(header.fields) == 1:
+            fields += ": commas delimit, or tabs if the name ends in .tsv or .tab"
         raise TableError(f"line {header.line}: the header has no column {column!r} ({fields})")
     places = " and ".join(str(i + 1) for i in found)
     raise TableError(f"line {header.line}: columns {places} are both named {column!r}")

@@ -10,7 +10,7 @@ Three ways to say what noise gives away, and the functions between them:
   (Corollary 13); `zcdp_delta_standard`, the older one, for comparison.
 
 `calibrate_gaussian` goes back from a budget to noise. `pld` and `dp_event` hand the laws to
-Google's dp-accounting, which composes and subsamples.
+Google's dp-accounting, which composes them.
 
 Every number is on the safe side of the exact value: epsilon and delta are never below it; rho is
 exact or never below it where it is a cost, and never above it where it is a budget (`zcdp_rho`);

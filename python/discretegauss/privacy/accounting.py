@@ -1,4 +1,4 @@
-"""The laws for Google's dp-accounting, which composes and subsamples: an optional dependency.
+"""The laws for Google's dp-accounting, which composes them: an optional dependency.
 
 dp-accounting's privacy loss distributions live on multiples of an interval h. Between two of them,
 e = j h and e + h, the pessimistic connect-the-dots rule (Doroshenko et al., arXiv 2207.04380) puts

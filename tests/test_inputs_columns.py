@@ -296,3 +296,11 @@ def test_counts_in_the_place_of_size_are_not_shown(library: str) -> None:
         assert "4096" not in str(caught.value)
         if library == "pandas":
             assert "an integer or a tuple of them, got an object of type" in str(caught.value)
+
+
+def test_a_shape_too_large_for_the_memory_is_not_shown() -> None:
+    """Counts in the place of size that are a shape: numpy's own error would tell them."""
+    for counts in (MARKED, np.array(MARKED)):
+        with pytest.raises(MemoryError, match="size") as caught:
+            dg.DiscreteGaussian(100).sample(counts, source=must_not_draw)
+        assert "4096" not in str(caught.value)

@@ -129,7 +129,10 @@ def draw(
         laws = distinct_laws(kind, arrays, shape)
         require_all_fit(laws, kept_dtype, name)
     if result is None:
-        result = np.empty(shape, kept_dtype)
+        try:
+            result = np.empty(shape, kept_dtype)
+        except MemoryError:  # numpy's tells the shape, which may be a column of counts
+            raise MemoryError("size: there is no memory for such an array") from None
     if isinstance(laws, Laws):
         fill_laws(result, laws, method, bits, n_threads)
     else:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import discretegauss as dg
 from discretegauss import _engine
@@ -32,6 +33,22 @@ def test_parameters_are_kept_exactly() -> None:
     assert dg.DiscreteGaussian("0.1", "1/3") == dg.DiscreteGaussian(F(1, 10), mu=F(1, 3))
     laws: list[object] = [dg.DiscreteLaplace(2), dg.DiscreteGaussian(2)]
     assert laws[0] != laws[1]
+
+
+def _one(law: dg.Law) -> int:
+    return law.sample()
+
+
+def _many(law: dg.Law, out: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    return law.sample((2, 3), dtype=np.int16), law.sample(out=out)
+
+
+def test_draws_are_of_the_types_that_checkers_are_told() -> None:
+    """mypy --strict reads _one and _many, and would not have Any returned for these types."""
+    several, filled = _many(dg.DiscreteGaussian(100), np.empty(4, np.int32))
+    assert type(_one(dg.DiscreteLaplace(100, mu="1/2"))) is int
+    assert several.shape == (2, 3)
+    assert filled.dtype == np.int32
 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)

@@ -19,6 +19,7 @@ __all__ = [
     "INT64",
     "MOST_AXES",
     "Method",
+    "Shape",
     "Size",
     "checked_dtype",
     "checked_method",
@@ -31,15 +32,15 @@ __all__ = [
 ]
 
 _Length = int | np.integer[Any]
-Size = (
+Shape = (
     _Length
     | tuple[_Length, ...]
     | list[int]
     | list[np.integer[Any]]
     | list[_Length]
     | NDArray[np.integer[Any]]
-    | None
 )
+Size = Shape | None
 Method = Literal["auto", "reference", "cells"]
 
 

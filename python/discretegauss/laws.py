@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar, overload
 
 from numpy.typing import DTypeLike, NDArray
 
-from ._arguments import INT64, Method, Size, checked_source
+from ._arguments import INT64, Method, Shape, Size, checked_source
 from ._engine import ScalarLaw, prepare_scalar
 from ._law_functions import LawFunctions
 from ._parameters import shown
@@ -23,6 +23,8 @@ from .sampling import draw, exact_spec
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law"]
 
+
+_Array = TypeVar("_Array", bound=NDArray[Any])
 
 # The defaults of sample, and INT64, are single objects: whoever gives none is recognised by them.
 _AUTO: Final = "auto"
@@ -126,6 +128,44 @@ class _Law(LawFunctions):
         for part in state if isinstance(state, tuple) else (state,):
             for name, value in (part or {}).items():
                 object.__setattr__(self, name, value)
+
+    # One draw, an array, or what was given to be filled: for type checkers.
+
+    @overload
+    def sample(
+        self,
+        size: None = None,
+        *,
+        dtype: DTypeLike = ...,
+        out: None = None,
+        method: Method = ...,
+        source: Source = ...,
+        threads: int = ...,
+    ) -> int: ...
+
+    @overload
+    def sample(
+        self,
+        size: Shape,
+        *,
+        dtype: DTypeLike = ...,
+        out: None = None,
+        method: Method = ...,
+        source: Source = ...,
+        threads: int = ...,
+    ) -> NDArray[Any]: ...
+
+    @overload
+    def sample(
+        self,
+        size: Size = None,
+        *,
+        dtype: DTypeLike = ...,
+        out: _Array,
+        method: Method = ...,
+        source: Source = ...,
+        threads: int = ...,
+    ) -> _Array: ...
 
     def sample(
         self,

@@ -240,9 +240,6 @@ int main(void)
             test_kinds(laws[j]);
             dg_law_free(laws[j]);
         }
-        dg_law *wide = law_of(DG_DISCRETE_LAPLACE, arithmetic, INT64_C(1) << 45, 1, 0, 1);
-        test_lapses(wide);
-        dg_law_free(wide);
     }
     CHECK(flags_seen == 0, "getrandom with flags %u", flags_seen);
     return report("sources");

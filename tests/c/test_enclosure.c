@@ -60,18 +60,27 @@ static dg_law *law_for(const test_case *of)
     return law;
 }
 
-/** lower <= g(y) <= upper, as `exact` has it; the bounds are close, and 1 exactly where g is. */
-static void check_bounds(const mpfr_t lower, const mpfr_t upper, int64_t y, const test_case *of,
-                         const dg_enclosure *exact)
+/** 0 <= lower <= g(y) <= upper <= 1, as `exact` has it, and both 1 exactly where g is. */
+static void check_safe(const mpfr_t lower, const mpfr_t upper, int64_t y, const test_case *of,
+                       const dg_enclosure *exact)
 {
-    mpfr_t apart;
     CHECK(mpfr_cmp(lower, exact->upper) <= 0, "lower bound at %lld, kind %d, %lld/%lld",
           (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
     CHECK(mpfr_cmp(upper, exact->lower) >= 0, "upper bound at %lld, kind %d, %lld/%lld",
           (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
+    CHECK(mpfr_sgn(lower) >= 0 && mpfr_cmp_ui(upper, 1) <= 0, "at %lld: not from 0 to 1",
+          (long long)y);
     if (y == 0 || (y == -1 && 2 * of->n == -of->d)) {
         CHECK(mpfr_cmp_ui(lower, 1) == 0 && mpfr_cmp_ui(upper, 1) == 0, "g(%d) = 1", (int)y);
     }
+}
+
+/** And close to each other. */
+static void check_bounds(const mpfr_t lower, const mpfr_t upper, int64_t y, const test_case *of,
+                         const dg_enclosure *exact)
+{
+    mpfr_t apart;
+    check_safe(lower, upper, y, of, exact);
     mpfr_init2(apart, DG_WORDS_PRECISION);
     mpfr_sub(apart, upper, lower, MPFR_RNDU);
     CHECK(mpfr_cmp_ui_2exp(apart, 1, -of->close) < 0, "bounds apart at %lld, kind %d, %lld/%lld",
@@ -101,6 +110,12 @@ static void check_weight(int64_t y, const test_case *of, dg_enclosure *e, dg_enc
     dg_enclosure_open(&decision, DG_WORDS_PRECISION);
     dg_enclose_weight(&decision, at, e->law);
     check_bounds(decision.lower, decision.upper, y, of, exact);
+    dg_enclosure_close(&decision);
+    /* by MPFR alone, of so few bits that a rounding in the wrong direction is seen */
+    static const mpfr_prec_t few[] = {8, 16, 40};
+    dg_enclosure_open(&decision, few[(uint64_t)y % 3]);
+    dg_enclose_weight(&decision, at, e->law);
+    check_safe(decision.lower, decision.upper, y, of, exact);
     dg_enclosure_close(&decision);
     mpfr_clear(lower);
     mpz_clear(at);

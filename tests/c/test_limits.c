@@ -218,6 +218,44 @@ static void test_the_end_of_64_bits(void)
     dg_law_free(law);
 }
 
+/** Draws of some 64 bits, each by itself: a dtype holds it, or the call says that it does not. */
+static void test_draws_of_64_bits(void)
+{
+    enum { WIDTH = 32 };
+    dg_law *law = long_law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 1, 128, 1, 0, 0, 1);
+    dg_table *table;
+    uint64_t state = 3;
+    CHECK(dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) == DG_OK, "table");
+    for (int i = 0; i < 400; i++) {
+        uint8_t bytes[4096], wide[WIDTH], out[8], above[WIDTH - 8];
+        for (size_t k = 0; k < sizeof bytes; k++) {
+            bytes[k] = (uint8_t)next_word(&state);
+        }
+        tape from = {bytes, sizeof bytes, 0};
+        const dg_source source = tape_source(&from);
+        const bool by_table = i % 2 == 0, is_signed = i % 4 < 2;
+        const dg_dtype dtype = is_signed ? DG_INT64 : DG_UINT64;
+        dg_status status = by_table ? dg_table_fill_wide(wide, 1, WIDTH, table, &source)
+                                    : dg_law_fill_wide(wide, 1, WIDTH, law, &source);
+        CHECK(status == DG_OK, "draw %d: status %d", i, (int)status);
+        from.used = 0;
+        status = by_table ? dg_table_fill(out, 1, dtype, table, &source)
+                          : dg_law_fill(out, 1, dtype, law, &source);
+        memset(above, is_signed && wide[7] >= 128 ? 0xFF : 0, sizeof above);
+        if (memcmp(wide + 8, above, sizeof above) != 0) {
+            CHECK(status == DG_ERR_RANGE, "draw %d: status %d", i, (int)status);
+            continue;
+        }
+        uint64_t value = 0;
+        for (size_t k = 8; k > 0; k--) {
+            value = value << 8 | wide[k - 1];
+        }
+        CHECK(status == DG_OK && memcmp(out, &value, 8) == 0, "draw %d: status %d", i, (int)status);
+    }
+    dg_table_free(table);
+    dg_law_free(law);
+}
+
 /** A comparison that 60 words of zeros leave open, with a law so narrow that its tail is below them:
  *  each word costs one step at the precision that there is, not one at twice the precision. */
 static void test_many_words_of_zeros(void)
@@ -278,6 +316,7 @@ int main(void)
     test_outputs();
     test_what_fits_nothing();
     test_the_end_of_64_bits();
+    test_draws_of_64_bits();
     test_many_words_of_zeros();
     test_tables();
     test_parameters();

@@ -1,5 +1,6 @@
-/* Every arc of small tables keeps its contract (dg_arc) at every integer of its range: tables of all
- * laws, of any size of blocks, and some so coarse that arcs say little or nothing. */
+/* Every arc of small tables keeps its contract (dg_arc) at every integer of its range, and the law is
+ * where cells are (facts 1, 2 and 4 of csrc/cells/PROOF.md): tables of all laws, of any size of blocks,
+ * and some so coarse that arcs say little or nothing. */
 #include "support.h"
 
 #include "cells/decide.h"
@@ -47,11 +48,16 @@ static void check_partial_cells(const dg_table *table, dg_enclosure *e)
     const int64_t w = INT64_C(1) << table->block_bits;
     for (uint32_t i = 0; i < table->n_partial; i++) {
         const dg_partial *cell = &table->partial[i];
+        const bool lowest = i == 0 || cell[-1].block != cell->block;
+        const bool highest = i + 1 == table->n_partial || cell[1].block != cell->block;
         for (int64_t tick = 0; tick < w; tick++) {
             const dg_place place = {cell->block, (uint64_t)tick};
             const int64_t y = cell->block * w + tick;
-            check_arc(&cell->arc, dg_reach(dg_ticks_inwards(&place, table), table->tick_bits),
-                      heights_at(y, 0, cell->level, table, e), "cell", y);
+            const heights t = heights_at(y, 0, cell->level, table, e);
+            check_arc(&cell->arc, dg_reach(dg_ticks_inwards(&place, table), table->tick_bits), t,
+                      "cell", y);
+            CHECK(!lowest || t.upper >= 0, "a full cell is not at %lld", (long long)y);
+            CHECK(!highest || t.lower <= FULL, "a cell is missing at %lld", (long long)y);
         }
     }
 }
@@ -69,7 +75,9 @@ static void check_tails(const dg_table *table, dg_enclosure *e)
         for (int right = 0; right < 2; right++) {
             const dg_arc *arcs = table->tail_arcs + (right ? dg_table_tail_arcs(table) / 2 : 0);
             const int64_t y = right ? last + 1 + out : table->first_block * w - 1 - out;
-            check_arc(&arcs[out >> part_bits], reach, heights_at(y, level, 0, table, e), "tail", y);
+            const heights t = heights_at(y, level, 0, table, e);
+            check_arc(&arcs[out >> part_bits], reach, t, "tail", y);
+            CHECK(t.lower <= FULL, "a tail is too high at %lld", (long long)y);
         }
     }
 }

@@ -5,6 +5,8 @@
  * look is taken at once, before anything else runs, and in whatever way the core was compiled. */
 #define _DEFAULT_SOURCE
 #include "base/int128.h"
+#include "base/isa.h"
+#include "base/wipe.h"
 #include "left_behind.h"
 #include "random/chacha20.h"
 #include "support.h"
@@ -365,6 +367,26 @@ static void test_control(void)
     CHECK(n == 0 || n_found(bytes, n) == 9, "the test does not see registers");
 }
 
+/* --- general registers --------------------------------------------------------------------------- */
+
+static void test_general_registers(void)
+{
+#if DG_ISA_X86_64
+    uint64_t left[4];
+    __asm__ volatile("movq %0, %%r8\n\tmovq %0, %%r9\n\tmovq %0, %%r10\n\tmovq %0, %%r11"
+                     :
+                     : "r"(UINT64_C(0x5A5A5A5A5A5A5A5A))
+                     : "r8", "r9", "r10", "r11");
+    dg_wipe_registers();
+    __asm__ volatile("movq %%r8, (%0)\n\tmovq %%r9, 8(%0)\n\t"
+                     "movq %%r10, 16(%0)\n\tmovq %%r11, 24(%0)"
+                     :
+                     : "D"(left)
+                     : "memory");
+    CHECK((left[0] | left[1] | left[2] | left[3]) == 0, "general registers");
+#endif
+}
+
 int main(void)
 {
     uint64_t state = 5;
@@ -381,6 +403,7 @@ int main(void)
     dg_keystream(keystream, sizeof keystream / DG_CHACHA20_BLOCK, stream, 0);
     search_for(keystream, sizeof keystream);
     test_control();
+    test_general_registers();
     static const dg_isa loops[] = {DG_ISA_AUTO, DG_ISA_PORTABLE, DG_ISA_AVX2};
     const size_t n_loops = dg_isa_available(DG_ISA_AVX2) ? 3 : 2;
     for (size_t i = 0; i < N_CASES; i++) {

@@ -196,6 +196,11 @@ static void test_what_fits_nothing(void)
               "law %zu", i);
         CHECK(fill_wide_by(laws[i], NULL, 64) == (is_wide ? DG_OK : DG_ERR_PARAMETER), "law %zu",
               i);
+        dg_steady *steady = NULL;
+        if (is_wide && dg_steady_new(&steady, laws[i]) == DG_OK) {
+            CHECK(dg_steady_draw(steady, NULL) == INT64_MIN + DG_ERR_RANGE, "law %zu", i);
+        }
+        dg_steady_free(steady);
         dg_table_free(table);
         dg_law_free(laws[i]);
     }
@@ -305,6 +310,9 @@ static void test_tables(void)
                                         cases[i].block_bits, (dg_isa)cases[i].isa);
         CHECK(status == DG_ERR_PARAMETER && table == NULL, "case %zu: status %d", i, (int)status);
     }
+    dg_steady *steady = (dg_steady *)&steady; /* likewise */
+    CHECK(dg_steady_new(&steady, no_centre) == DG_ERR_PARAMETER && steady == NULL, "no centre");
+    dg_steady_free(NULL);
     dg_table_free(NULL);
     dg_law_free(narrow);
     dg_law_free(wide);

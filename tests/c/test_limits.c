@@ -158,12 +158,17 @@ static dg_status fill_by(const dg_law *law, const dg_table *table, dg_dtype dtyp
     return status;
 }
 
-/** As fill_by, for items of n_bytes. */
+/** As fill_by, for items of n_bytes. Nothing is written behind them. */
 static dg_status fill_wide_by(const dg_law *law, const dg_table *table, size_t n_bytes)
 {
     uint8_t out[3 * 64];
-    return table != NULL ? dg_table_fill_wide(out, 3, n_bytes, table, NULL)
-                         : dg_law_fill_wide(out, 3, n_bytes, law, NULL);
+    memset(out, 0xAA, sizeof out);
+    dg_status status = table != NULL ? dg_table_fill_wide(out, 3, n_bytes, table, NULL)
+                                     : dg_law_fill_wide(out, 3, n_bytes, law, NULL);
+    for (size_t i = 3 * n_bytes; i < sizeof out; i++) {
+        CHECK(out[i] == 0xAA, "byte %zu behind items of %zu", i, n_bytes);
+    }
+    return status;
 }
 
 /** A law far too wide for any dtype, one with a centre that no dtype holds, one that has no

@@ -7,6 +7,7 @@
 #include "base/int128.h"
 #include "base/isa.h"
 #include "base/wipe.h"
+#include "cells/refine.h"
 #include "left_behind.h"
 #include "random/chacha20.h"
 #include "support.h"
@@ -127,13 +128,14 @@ static bool has_content(size_t of, uint64_t hash)
 }
 
 /** Note what a block holds, if that is not zero. Blocks of one limb or two are not looked at:
- *  mpfr_get_z gives back some that hold a bound rounded (SECURITY.md, Memory). */
+ *  mpfr_get_z gives back some that hold a bound rounded (SECURITY.md, Memory); nor any in builds
+ *  where all draws are refined by MPFR, which has more of them. */
 static void note_content(const mp_limb_t *limbs, size_t n)
 {
     const size_t n_limbs = n / sizeof *limbs, of = turn % 2;
     const bool by_mpfr = n_limbs > 0 && limbs[0] == n_limbs - 1; /* its size is the first */
     uint64_t hash = 0;
-    for (size_t i = by_mpfr; i < n_limbs && n_limbs > 2; i++) {
+    for (size_t i = by_mpfr; i < n_limbs && n_limbs > 2 && !DG_ALWAYS_REFINE; i++) {
         hash = (hash ^ limbs[i]) * UINT64_C(0x9E3779B97F4A7C15);
         hash ^= hash >> 32;
     }

@@ -48,7 +48,14 @@ LAPLACES = [
     *(Spec(Kind.DISCRETE_LAPLACE, F(2) ** e) for e in [53, 54, 56, 150]),
     *(
         Spec(Kind.DISCRETE_LAPLACE, F(scale), F(mu))
-        for scale, mu in [(1, "1/2"), ("1/100", "-1/2"), (10, "-22/7"), (2**70, "1/3")]
+        for scale, mu in [
+            (1, "1/2"),
+            ("1/100", "-1/2"),
+            (10, "-22/7"),
+            (2**70, "1/3"),
+            ("5/2", "1/3"),
+            ("3/7", "-1/5"),
+        ]
     ),
 ]
 OTHERS = [

@@ -60,6 +60,7 @@ static dg_status read_getrandom(uint8_t *out, size_t n)
 /** Expand the call's key. Requires: n a multiple of the block. */
 static dg_status read_chacha20(uint8_t *out, size_t n, dg_bits *bits)
 {
+    DG_REQUIRES(n % DG_CHACHA20_BLOCK == 0);
     if (!bits->keyed) {
         DG_TRY(read_getrandom(bits->key, sizeof bits->key));
         bits->keyed = 1;
@@ -109,6 +110,7 @@ dg_status dg_bits_refill(dg_bits *bits, size_t need)
         }
         wanted = blocks * DG_CHACHA20_BLOCK;
     }
+    DG_REQUIRES(kept + wanted >= need && kept + wanted <= DG_BITS_CAPACITY);
     if (kept + wanted > bits->touched) {
         bits->touched = kept + wanted;
     }

@@ -186,7 +186,7 @@ static void test_dispatch(void)
     }
 }
 
-/* What a call leaves on the stack. */
+/* What a call leaves on the stack, and in vector registers. */
 enum { LEFT = 3 * 16 + 1 };
 static uint8_t left_key[DG_CHACHA20_KEY], left_stream[LEFT * BLOCK];
 static dg_isa left_isa;
@@ -226,6 +226,19 @@ static size_t n_left(void (*call)(void), const uint8_t *words, size_t n)
     return found;
 }
 
+/** How many words of the stream the last call left in vector registers. */
+static size_t n_in_registers(void)
+{
+    size_t found = 0, n;
+    const uint8_t *bytes = left_registers(&n);
+    for (size_t at = 0; at + 4 <= n; at += 4) {
+        for (size_t i = 0; i + 4 <= sizeof left_stream; i += 4) {
+            found += memcmp(bytes + at, left_stream + i, 4) == 0;
+        }
+    }
+    return found;
+}
+
 static void test_nothing_left(void)
 {
     uint64_t state = 3;
@@ -241,6 +254,7 @@ static void test_nothing_left(void)
             /* On x86-64 every kernel reads the key from where it is wiped afterwards. */
             CHECK(!DG_ISA_X86_64 || n_left(make_stream, left_key, sizeof left_key) == 0, "%s: key",
                   names[i]);
+            CHECK(n_in_registers() == 0, "%s: stream in registers", names[i]);
             CHECK(n_left(make_stream_and_wipe, left_key, sizeof left_key) == 0, "%s: key, wiped",
                   names[i]);
             CHECK(n_left(make_stream_and_wipe, left_stream, sizeof left_stream) == 0, "%s: stream",

@@ -5,6 +5,7 @@
 #include "cells/enclosure.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { PRECISION = 512 };
 
@@ -59,18 +60,27 @@ static dg_law *law_for(const test_case *of)
     return law;
 }
 
-/** lower <= g(y) <= upper, as `exact` has it; the bounds are close, and 1 exactly where g is. */
-static void check_bounds(const mpfr_t lower, const mpfr_t upper, int64_t y, const test_case *of,
-                         const dg_enclosure *exact)
+/** 0 <= lower <= g(y) <= upper <= 1, as `exact` has it, and both 1 exactly where g is. */
+static void check_safe(const mpfr_t lower, const mpfr_t upper, int64_t y, const test_case *of,
+                       const dg_enclosure *exact)
 {
-    mpfr_t apart;
     CHECK(mpfr_cmp(lower, exact->upper) <= 0, "lower bound at %lld, kind %d, %lld/%lld",
           (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
     CHECK(mpfr_cmp(upper, exact->lower) >= 0, "upper bound at %lld, kind %d, %lld/%lld",
           (long long)y, (int)of->kind, (long long)of->a, (long long)of->b);
+    CHECK(mpfr_sgn(lower) >= 0 && mpfr_cmp_ui(upper, 1) <= 0, "at %lld: not from 0 to 1",
+          (long long)y);
     if (y == 0 || (y == -1 && 2 * of->n == -of->d)) {
         CHECK(mpfr_cmp_ui(lower, 1) == 0 && mpfr_cmp_ui(upper, 1) == 0, "g(%d) = 1", (int)y);
     }
+}
+
+/** And close to each other. */
+static void check_bounds(const mpfr_t lower, const mpfr_t upper, int64_t y, const test_case *of,
+                         const dg_enclosure *exact)
+{
+    mpfr_t apart;
+    check_safe(lower, upper, y, of, exact);
     mpfr_init2(apart, DG_WORDS_PRECISION);
     mpfr_sub(apart, upper, lower, MPFR_RNDU);
     CHECK(mpfr_cmp_ui_2exp(apart, 1, -of->close) < 0, "bounds apart at %lld, kind %d, %lld/%lld",
@@ -101,30 +111,62 @@ static void check_weight(int64_t y, const test_case *of, dg_enclosure *e, dg_enc
     dg_enclose_weight(&decision, at, e->law);
     check_bounds(decision.lower, decision.upper, y, of, exact);
     dg_enclosure_close(&decision);
+    /* by MPFR alone, of so few bits that a rounding in the wrong direction is seen */
+    static const mpfr_prec_t few[] = {8, 16, 40};
+    dg_enclosure_open(&decision, few[(uint64_t)y % 3]);
+    dg_enclose_weight(&decision, at, e->law);
+    check_safe(decision.lower, decision.upper, y, of, exact);
+    dg_enclosure_close(&decision);
     mpfr_clear(lower);
     mpz_clear(at);
+}
+
+static void check_law(const dg_law *law, const test_case *of, uint64_t *state)
+{
+    dg_enclosure for_table, exact;
+    dg_enclosure_open(&exact, PRECISION);
+    dg_enclosure_open_for_table(&for_table, law);
+    for (int64_t y = -12; y <= 12; y++) {
+        check_weight(y, of, &for_table, &exact);
+    }
+    for (int k = 0; k < 400; k++) { /* of any size */
+        const unsigned drop = (unsigned)(next_word(state) % 62);
+        check_weight((int64_t)next_word(state) >> drop, of, &for_table, &exact);
+    }
+    dg_enclosure_close(&for_table);
+    dg_enclosure_close(&exact);
+}
+
+/** f = 1/2 - 2^-110, or minus that, phi(|f|) = 2^108 or nearly: g(1), or g(-1), is exp(-2), by a
+ *  difference that words do not see. The bound is the slope's, so not close. */
+static void test_near_a_half(uint64_t *state)
+{
+    const test_case as_shown = {DG_GENERALIZED_GAUSSIAN, 1, INT64_C(1) << 55, 1, 2, 2, 1, 2};
+    uint8_t bytes[4][8], n[2][14] = {{[13] = 0x1F}, {1, [13] = 0xE0}}, d[14] = {[13] = 0x40};
+    memset(n[0], 0xFF, 13); /* 2^109 - 1, and minus that; over 2^110 */
+    for (size_t i = 0; i < 2; i++) {
+        const dg_parameters parameters = {
+            number(bytes[0], as_shown.a), number(bytes[1], as_shown.b),
+            {n[i], sizeof n[i]},          {d, sizeof d},
+            number(bytes[2], as_shown.p), number(bytes[3], as_shown.q)};
+        dg_law *law = NULL;
+        if (dg_law_new(&law, as_shown.kind, DG_ARITHMETIC_AUTO, &parameters) != DG_OK) {
+            exit(2);
+        }
+        check_law(law, &as_shown, state);
+        dg_law_free(law);
+    }
 }
 
 int main(void)
 {
     uint64_t state = 5;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        const test_case *of = &CASES[i];
-        dg_law *law = law_for(of);
-        dg_enclosure for_table, exact;
-        dg_enclosure_open(&exact, PRECISION);
-        dg_enclosure_open_for_table(&for_table, law);
-        for (int64_t y = -12; y <= 12; y++) {
-            check_weight(y, of, &for_table, &exact);
-        }
-        for (int k = 0; k < 400; k++) { /* of any size */
-            const unsigned drop = (unsigned)(next_word(&state) % 62);
-            check_weight((int64_t)next_word(&state) >> drop, of, &for_table, &exact);
-        }
-        dg_enclosure_close(&for_table);
-        dg_enclosure_close(&exact);
+        dg_law *law = law_for(&CASES[i]);
+        check_law(law, &CASES[i], &state);
         dg_law_free(law);
     }
+    test_near_a_half(&state);
     mpfr_free_cache();
     return report("bounds of the weight in words");
 }

@@ -158,12 +158,17 @@ static dg_status fill_by(const dg_law *law, const dg_table *table, dg_dtype dtyp
     return status;
 }
 
-/** As fill_by, for items of n_bytes. */
+/** As fill_by, for items of n_bytes. Nothing is written behind them. */
 static dg_status fill_wide_by(const dg_law *law, const dg_table *table, size_t n_bytes)
 {
     uint8_t out[3 * 64];
-    return table != NULL ? dg_table_fill_wide(out, 3, n_bytes, table, NULL)
-                         : dg_law_fill_wide(out, 3, n_bytes, law, NULL);
+    memset(out, 0xAA, sizeof out);
+    dg_status status = table != NULL ? dg_table_fill_wide(out, 3, n_bytes, table, NULL)
+                                     : dg_law_fill_wide(out, 3, n_bytes, law, NULL);
+    for (size_t i = 3 * n_bytes; i < sizeof out; i++) {
+        CHECK(out[i] == 0xAA, "byte %zu behind items of %zu", i, n_bytes);
+    }
+    return status;
 }
 
 /** A law far too wide for any dtype, one with a centre that no dtype holds, one that has no
@@ -196,6 +201,11 @@ static void test_what_fits_nothing(void)
               "law %zu", i);
         CHECK(fill_wide_by(laws[i], NULL, 64) == (is_wide ? DG_OK : DG_ERR_PARAMETER), "law %zu",
               i);
+        dg_steady *steady = NULL;
+        if (is_wide && dg_steady_new(&steady, laws[i]) == DG_OK) {
+            CHECK(dg_steady_draw(steady, NULL) == INT64_MIN + DG_ERR_RANGE, "law %zu", i);
+        }
+        dg_steady_free(steady);
         dg_table_free(table);
         dg_law_free(laws[i]);
     }
@@ -214,6 +224,44 @@ static void test_the_end_of_64_bits(void)
     CHECK(dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) == DG_OK, "table");
     CHECK(dg_law_fill(out, 300, DG_UINT64, law, NULL) == DG_ERR_RANGE, "half are beyond it");
     CHECK(dg_table_fill(out, 300, DG_UINT64, table, NULL) == DG_ERR_RANGE, "half are beyond it");
+    dg_table_free(table);
+    dg_law_free(law);
+}
+
+/** Draws of some 64 bits, each by itself: a dtype holds it, or the call says that it does not. */
+static void test_draws_of_64_bits(void)
+{
+    enum { WIDTH = 32 };
+    dg_law *law = long_law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 1, 128, 1, 0, 0, 1);
+    dg_table *table;
+    uint64_t state = 3;
+    CHECK(dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) == DG_OK, "table");
+    for (int i = 0; i < 400; i++) {
+        uint8_t bytes[4096], wide[WIDTH], out[8], above[WIDTH - 8];
+        for (size_t k = 0; k < sizeof bytes; k++) {
+            bytes[k] = (uint8_t)next_word(&state);
+        }
+        tape from = {bytes, sizeof bytes, 0};
+        const dg_source source = tape_source(&from);
+        const bool by_table = i % 2 == 0, is_signed = i % 4 < 2;
+        const dg_dtype dtype = is_signed ? DG_INT64 : DG_UINT64;
+        dg_status status = by_table ? dg_table_fill_wide(wide, 1, WIDTH, table, &source)
+                                    : dg_law_fill_wide(wide, 1, WIDTH, law, &source);
+        CHECK(status == DG_OK, "draw %d: status %d", i, (int)status);
+        from.used = 0;
+        status = by_table ? dg_table_fill(out, 1, dtype, table, &source)
+                          : dg_law_fill(out, 1, dtype, law, &source);
+        memset(above, is_signed && wide[7] >= 128 ? 0xFF : 0, sizeof above);
+        if (memcmp(wide + 8, above, sizeof above) != 0) {
+            CHECK(status == DG_ERR_RANGE, "draw %d: status %d", i, (int)status);
+            continue;
+        }
+        uint64_t value = 0;
+        for (size_t k = 8; k > 0; k--) {
+            value = value << 8 | wide[k - 1];
+        }
+        CHECK(status == DG_OK && memcmp(out, &value, 8) == 0, "draw %d: status %d", i, (int)status);
+    }
     dg_table_free(table);
     dg_law_free(law);
 }
@@ -267,6 +315,9 @@ static void test_tables(void)
                                         cases[i].block_bits, (dg_isa)cases[i].isa);
         CHECK(status == DG_ERR_PARAMETER && table == NULL, "case %zu: status %d", i, (int)status);
     }
+    dg_steady *steady = (dg_steady *)&steady; /* likewise */
+    CHECK(dg_steady_new(&steady, no_centre) == DG_ERR_PARAMETER && steady == NULL, "no centre");
+    dg_steady_free(NULL);
     dg_table_free(NULL);
     dg_law_free(narrow);
     dg_law_free(wide);
@@ -278,6 +329,7 @@ int main(void)
     test_outputs();
     test_what_fits_nothing();
     test_the_end_of_64_bits();
+    test_draws_of_64_bits();
     test_many_words_of_zeros();
     test_tables();
     test_parameters();

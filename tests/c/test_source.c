@@ -123,6 +123,89 @@ static void test_caller(dg_law *law)
     CHECK(n_calls == 0, "no other randomness is used");
 }
 
+/** A source that refuses once, and no more. */
+typedef struct lapse {
+    size_t n_calls, refuses_at;
+    uint64_t state;
+} lapse;
+
+static int lapses(void *context, uint8_t *bytes, size_t n)
+{
+    lapse *of = context;
+    for (size_t i = 0; i < n; i++) {
+        bytes[i] = (uint8_t)next_word(&of->state);
+    }
+    return ++of->n_calls == of->refuses_at ? -1 : 0;
+}
+
+typedef struct ways {
+    dg_law *law;
+    dg_table *table;
+    dg_steady *steady; /* NULL: there are no single draws without 128-bit words */
+} ways;
+
+/** One draw, in one of six ways. */
+static dg_status draw_one(int way, const ways *by, const dg_source *source)
+{
+    const size_t width = dg_law_wide_bytes(by->law);
+    switch (way) {
+    case 0:
+        return dg_law_fill(out, 1, DG_INT64, by->law, source);
+    case 1:
+        return dg_law_fill_wide((uint8_t *)out, 1, width, by->law, source);
+    case 2:
+        return dg_table_fill(out, 1, DG_INT64, by->table, source);
+    case 3:
+        return dg_table_fill_wide((uint8_t *)out, 1, width, by->table, source);
+    case 4:
+        out[0] = dg_steady_draw(by->steady, source);
+        return out[0] < DG_LEAST_DRAW ? (dg_status)(out[0] - INT64_MIN) : DG_OK;
+    default:
+        return dg_steady_draw_wide((uint8_t *)out, width, by->steady, source);
+    }
+}
+
+/** A refusal is seen wherever it comes: no draw goes on without its bits, and nothing more is asked
+ *  for. One draw asks for few bytes at a time. */
+static void test_lapses(dg_law *law)
+{
+    ways by = {law, NULL, NULL};
+    CHECK(dg_table_new(&by.table, law, 6, -1, DG_ISA_AUTO) == DG_OK, "a small table");
+    const int n_ways = dg_steady_new(&by.steady, law) == DG_OK ? 6 : 4;
+    for (int i = 0; i < 100 * n_ways; i++) {
+        lapse of = {0};
+        do {
+            of = (lapse){0, of.refuses_at + 1, (uint64_t)i};
+            const dg_source source = {DG_SOURCE_CALLER, lapses, &of};
+            const dg_status status = draw_one(i % n_ways, &by, &source);
+            const bool refused = of.n_calls >= of.refuses_at;
+            CHECK(refused ? status == DG_ERR_SOURCE : status == DG_OK || status == DG_ERR_RANGE,
+                  "way %d, call %zu: status %d", i % n_ways, of.refuses_at, (int)status);
+            CHECK(of.n_calls <= of.refuses_at, "way %d asks again", i % n_ways);
+        } while (of.n_calls >= of.refuses_at);
+    }
+    dg_steady_free(by.steady);
+    dg_table_free(by.table);
+}
+
+/** ChaCha20 gives the draws of its keystream, under the first bytes of getrandom, and asks for no
+ *  more of these. */
+static void test_keystream(dg_law *law)
+{
+    static uint8_t stream[1 << 18];
+    uint8_t key[32];
+    start(PLAIN);
+    CHECK(getrandom(key, sizeof key, 0) == sizeof key, "the key");
+    dg_keystream(stream, sizeof stream / 64, key, 0);
+    tape from = {stream, sizeof stream, 0};
+    const dg_source source = tape_source(&from), keyed = {DG_SOURCE_CHACHA20, NULL, NULL};
+    CHECK(dg_law_fill(expected, N, DG_INT64, law, &source) == DG_OK, "from the keystream");
+    start(PLAIN);
+    CHECK(dg_law_fill(out, N, DG_INT64, law, &keyed) == DG_OK, "by ChaCha20");
+    CHECK(memcmp(out, expected, sizeof out) == 0, "another stream");
+    CHECK(given == sizeof key, "%zu bytes of getrandom", given);
+}
+
 /** A source that is named, of a kind that does not exist, and one without a function. */
 static void test_kinds(dg_law *law)
 {
@@ -152,9 +235,14 @@ int main(void)
             test_stream(laws[j]);
             test_failures(laws[j]);
             test_caller(laws[j]);
+            test_lapses(laws[j]);
+            test_keystream(laws[j]);
             test_kinds(laws[j]);
             dg_law_free(laws[j]);
         }
+        dg_law *wide = long_law_of(DG_DISCRETE_GAUSSIAN, arithmetic, 1, 8000, 1, 0, 0, 1);
+        test_lapses(wide); /* whose integers are read in parts */
+        dg_law_free(wide);
     }
     CHECK(flags_seen == 0, "getrandom with flags %u", flags_seen);
     return report("sources");

@@ -510,6 +510,42 @@ static void test_law(const test_case *of)
     dg_law_free(law);
 }
 
+/** Laws too narrow or too steep for these numbers are refused; the last that are not are bounded. */
+static void test_refused(void)
+{
+    static const dg_law_kind kinds[] = {GAUSSIAN, LAPLACE};
+    test_case of = {GENERALIZED, 10, 0, 1, 0, 1, 64, 1};
+    dg_steady *steady;
+    dg_law *law = law_for(&of);
+    CHECK(dg_steady_build(&steady, law) == DG_ERR_PARAMETER && steady == NULL, "beta = 64");
+    dg_law_free(law);
+    uint8_t bytes[4][WIDE];
+    const dg_integer one = number(bytes[0], 1, 0), two = number(bytes[1], 2, 0);
+    const dg_parameters narrow = {one, number(bytes[2], 1, 128), number(bytes[3], 0, 0), one, two,
+                                  one};
+    CHECK(dg_law_new(&law, GENERALIZED, DG_ARITHMETIC_AUTO, &narrow) == DG_OK, "a law");
+    CHECK(dg_steady_build(&steady, law) == DG_ERR_PARAMETER, "a scale of 2^-128");
+    dg_steady_release(steady);
+    dg_law_free(law);
+    for (size_t i = 0; i < 2; i++) {
+        dg_status status = DG_OK;
+        for (int n_bits = 50; n_bits <= 62; n_bits++) {
+            of = (test_case){kinds[i], 1, 0, INT64_C(1) << n_bits, 0, 1, 2 - (int)i, 1};
+            law = law_for(&of);
+            const dg_status before = status;
+            status = dg_steady_build(&steady, law);
+            CHECK(status == DG_ERR_PARAMETER || (status == DG_OK && before == DG_OK),
+                  "2^-%d: status %d", n_bits, (int)status);
+            if (status == DG_OK) {
+                check_weights(&of, steady);
+            }
+            dg_steady_release(steady);
+            dg_law_free(law);
+        }
+        CHECK(status == DG_ERR_PARAMETER, "kind %d: a parameter of 2^-62", (int)kinds[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     size_t step = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
@@ -517,6 +553,7 @@ int main(int argc, char **argv)
         return 2;
     }
     check_fixed_point();
+    test_refused();
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i += step) {
         test_law(&CASES[i]);
     }

@@ -105,6 +105,18 @@ int main(void)
     compare_laws(DG_DISCRETE_LAPLACE, 1, 55, 3, 0, 0, 1, false);
     compare_laws(DG_DISCRETE_LAPLACE, 1, 0, 1, 61, 0, 1, true);
     compare_laws(DG_DISCRETE_LAPLACE, 1, 0, 1, 62, 0, 1, false);
+    /* centres: their integer, their denominator, and that times the scale */
+    const int64_t one = 1;
+    compare_laws(DG_DISCRETE_LAPLACE, 3, 0, 1, 0, one << 61, 1, true);
+    compare_laws(DG_DISCRETE_LAPLACE, 3, 0, 1, 0, one << 62, 1, false);
+    compare_laws(DG_DISCRETE_LAPLACE, 3, 0, 1, 0, 1, one << 61, true);
+    compare_laws(DG_DISCRETE_LAPLACE, 3, 0, 1, 0, 1, one << 62, false);
+    compare_laws(DG_DISCRETE_LAPLACE, 1, 54, 1, 0, 1, one << 56, true);
+    compare_laws(DG_DISCRETE_LAPLACE, 1, 54, 1, 0, 1, one << 57, false);
+    compare_laws(DG_BERNOULLI, 1, 0, 1, 110, 0, 1, true);
+    compare_laws(DG_BERNOULLI, 1, 0, 1, 111, 0, 1, false);
+    compare_laws(DG_BERNOULLI_EXP, 1, 126, 1, 0, 0, 1, true);
+    compare_laws(DG_BERNOULLI_EXP, 1, 127, 1, 0, 0, 1, false);
     compare_laws(DG_DISCRETE_GAUSSIAN, 1, 52, 1, 0, 0, 1, true);
     compare_laws(DG_DISCRETE_GAUSSIAN, 1, 60, 1, 0, 0, 1, false);
     compare_laws(DG_DISCRETE_GAUSSIAN, INT64_C(3602879701896397), 0, 1, 55, 0, 1, true); /* 0.1 */

@@ -295,6 +295,48 @@ def test_expect_refuses_what_has_no_meaning() -> None:
         dist.moment(101)
 
 
+NARROWEST = [G("1e-300"), G("1e-10"), G("1e-12", "1/3"), L("1e-12", "-1/3"), GG("1/2", 10**6)]
+
+
+@pytest.mark.parametrize("law", NARROWEST, ids=str)
+def test_moments_of_the_narrowest_laws_are_answered(law: Any) -> None:
+    """Variances below MPFR's smallest number: skewness and kurtosis are beyond every float."""
+    dist = law.as_scipy()
+    assert (dist.mean(), dist.var(), dist.std()) == (0, 0, 0)
+    mean, var, skewness, kurtosis = dist.stats(moments="mvsk")
+    assert (mean, var, kurtosis) == (0, 0, np.inf)
+    assert skewness == np.sign(float(law.mu)) * np.inf if law.mu else skewness == 0
+    assert [dist.moment(order) for order in (0, 1, 2, 3, 4)] == [1, 0, 0, 0, 0]
+
+
+def test_skewness_and_kurtosis_of_narrow_laws_are_those_of_two_integers() -> None:
+    """Nearly all on 0 and 1, P(1) = p: skewness 1/sqrt(p), kurtosis 1/p, to a part in 1/p."""
+    for sigma2 in ("1/2000", "1/4000", "1/8000", "1/8400"):
+        law = G(sigma2, "1/3")
+        log_p = law.logpmf(1)
+        skewness, kurtosis = law.as_scipy().stats(moments="sk")
+        assert np.log(skewness) == pytest.approx(-log_p / 2, rel=1e-14)
+        if -log_p < 700:
+            assert np.log(kurtosis) == pytest.approx(-log_p, rel=1e-14)
+        else:
+            assert kurtosis == np.inf
+        assert G(sigma2, "-1/3").as_scipy().stats(moments="s") == -skewness
+
+
+def test_moments_up_to_order_4_are_certified() -> None:
+    """Also where scipy's own formula for them has 0 times infinity, or cancels."""
+    assert G(2**4000).as_scipy().moment(3) == 0
+    assert G(2**4000, "1/2").as_scipy().moment(4) == np.inf
+    for law in LAWS:
+        ks = np.arange(-400, 401)
+        for order in (1, 2, 3, 4):
+            raw = law.as_scipy().moment(order)
+            assert raw == pytest.approx(np.sum(law.pmf(ks) * ks ** float(order)), abs=1e-9)
+            moved = law.as_scipy().moment(order, loc=7)
+            assert moved == pytest.approx(np.sum(law.pmf(ks) * (ks + 7.0) ** order), rel=1e-11)
+            assert law.as_scipy()(loc=7).moment(order) == moved
+
+
 # --- k - loc: by integers, whatever their types
 
 

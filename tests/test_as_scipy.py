@@ -321,6 +321,10 @@ def test_skewness_and_kurtosis_of_narrow_laws_are_those_of_two_integers() -> Non
         else:
             assert kurtosis == np.inf
         assert G(sigma2, "-1/3").as_scipy().stats(moments="s") == -skewness
+    # on -1, 0 and 1: (p_1 - p_-1)/(p_1 + p_-1)**1.5, p_1/p_-1 = exp(2 mu/sigma2)
+    skewness = G("1/5700", "1e-400").as_scipy().stats(moments="s")
+    expected = np.log(5700 / np.sqrt(2)) - 400 * np.log(10) + 5700 / 4
+    assert np.log(skewness) == pytest.approx(expected, rel=1e-12)
 
 
 def test_moments_up_to_order_4_are_certified() -> None:

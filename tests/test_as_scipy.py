@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from law_sums import GG, G, L
 
+from discretegauss import _moments
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 stats = pytest.importorskip("scipy.stats")
@@ -325,6 +326,18 @@ def test_skewness_and_kurtosis_of_narrow_laws_are_those_of_two_integers() -> Non
     skewness = G("1/5700", "1e-400").as_scipy().stats(moments="s")
     expected = np.log(5700 / np.sqrt(2)) - 400 * np.log(10) + 5700 / 4
     assert np.log(skewness) == pytest.approx(expected, rel=1e-12)
+
+
+def test_skewness_is_computed_only_if_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of a wide law whose 2 mu is no integer takes seconds."""
+    asked: list[object] = []
+    monkeypatch.setattr(_moments, "skewness", lambda spec, bits: asked.append(spec))
+    dist = GG(10**9, "3/2", "1/3").as_scipy()
+    assert dist.stats() == (dist.mean(), dist.var())
+    assert dist.std() == pytest.approx(dist.law.std(), rel=1e-15)
+    assert dist.stats(moments="k") > 0
+    assert dist.moment(4) > 0
+    assert not asked
 
 
 def test_moments_up_to_order_4_are_certified() -> None:

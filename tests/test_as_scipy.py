@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from law_sums import GG, G, L
 
+from discretegauss import _moments
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 stats = pytest.importorskip("scipy.stats")
@@ -293,6 +294,64 @@ def test_expect_refuses_what_has_no_meaning() -> None:
         dist.expect(loc=[1, 2])
     with pytest.raises(ParameterValueError, match="order"):
         dist.moment(101)
+
+
+NARROWEST = [G("1e-300"), G("1e-10"), G("1e-12", "1/3"), L("1e-12", "-1/3"), GG("1/2", 10**6)]
+
+
+@pytest.mark.parametrize("law", NARROWEST, ids=str)
+def test_moments_of_the_narrowest_laws_are_answered(law: Any) -> None:
+    """Variances below MPFR's smallest number: skewness and kurtosis are beyond every float."""
+    dist = law.as_scipy()
+    assert (dist.mean(), dist.var(), dist.std()) == (0, 0, 0)
+    mean, var, skewness, kurtosis = dist.stats(moments="mvsk")
+    assert (mean, var, kurtosis) == (0, 0, np.inf)
+    assert skewness == np.sign(float(law.mu)) * np.inf if law.mu else skewness == 0
+    assert [dist.moment(order) for order in (0, 1, 2, 3, 4)] == [1, 0, 0, 0, 0]
+
+
+def test_skewness_and_kurtosis_of_narrow_laws_are_those_of_two_integers() -> None:
+    """Nearly all on 0 and 1, P(1) = p: skewness 1/sqrt(p), kurtosis 1/p, to a part in 1/p."""
+    for sigma2 in ("1/2000", "1/4000", "1/8000", "1/8400"):
+        law = G(sigma2, "1/3")
+        log_p = law.logpmf(1)
+        skewness, kurtosis = law.as_scipy().stats(moments="sk")
+        assert np.log(skewness) == pytest.approx(-log_p / 2, rel=1e-14)
+        if -log_p < 700:
+            assert np.log(kurtosis) == pytest.approx(-log_p, rel=1e-14)
+        else:
+            assert kurtosis == np.inf
+        assert G(sigma2, "-1/3").as_scipy().stats(moments="s") == -skewness
+    # on -1, 0 and 1: (p_1 - p_-1)/(p_1 + p_-1)**1.5, p_1/p_-1 = exp(2 mu/sigma2)
+    skewness = G("1/5700", "1e-400").as_scipy().stats(moments="s")
+    expected = np.log(5700 / np.sqrt(2)) - 400 * np.log(10) + 5700 / 4
+    assert np.log(skewness) == pytest.approx(expected, rel=1e-12)
+
+
+def test_skewness_is_computed_only_if_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of a wide law whose 2 mu is no integer takes seconds."""
+    asked: list[object] = []
+    monkeypatch.setattr(_moments, "skewness", lambda spec, bits: asked.append(spec))
+    dist = GG(10**9, "3/2", "1/3").as_scipy()
+    assert dist.stats() == (dist.mean(), dist.var())
+    assert dist.std() == pytest.approx(dist.law.std(), rel=1e-15)
+    assert dist.stats(moments="k") > 0
+    assert dist.moment(4) > 0
+    assert not asked
+
+
+def test_moments_up_to_order_4_are_certified() -> None:
+    """Also where scipy's own formula for them has 0 times infinity, or cancels."""
+    assert G(2**4000).as_scipy().moment(3) == 0
+    assert G(2**4000, "1/2").as_scipy().moment(4) == np.inf
+    for law in LAWS:
+        ks = np.arange(-400, 401)
+        for order in (1, 2, 3, 4):
+            raw = law.as_scipy().moment(order)
+            assert raw == pytest.approx(np.sum(law.pmf(ks) * ks ** float(order)), abs=1e-9)
+            moved = law.as_scipy().moment(order, loc=7)
+            assert moved == pytest.approx(np.sum(law.pmf(ks) * (ks + 7.0) ** order), rel=1e-11)
+            assert law.as_scipy()(loc=7).moment(order) == moved
 
 
 # --- k - loc: by integers, whatever their types

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ._arguments import Size
+    from ._interval import Interval
     from ._spec import Spec
     from .laws import _Law
 
@@ -244,14 +245,27 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
     def _entropy(self) -> float:
         return float(self.law.entropy())
 
-    def _stats(self) -> tuple[float, float, float, float]:
+    def _stats(self, moments: str = "mvsk") -> tuple[float | None, ...]:
+        """Return mean, variance, skewness and excess kurtosis; None for what is not asked for."""
+        by_letter = (
+            ("m", _moments.mean),
+            ("v", _moments.variance),
+            ("s", _moments.skewness),
+            ("k", _moments.excess_kurtosis),
+        )
+        return tuple(
+            self._moment(moment) if letter in moments else None for letter, moment in by_letter
+        )
+
+    def _moment(self, moment: Callable[[Spec, int], Interval]) -> float:
         spec = self.law._spec
-        skewness = float_value(lambda bits: _moments.skewness(spec, bits))
-        kurtosis = float_value(lambda bits: _moments.excess_kurtosis(spec, bits))
-        return self.law.mean(), self.law.var(), skewness, kurtosis
+        return float_value(lambda bits: moment(spec, bits))
 
     def _munp(self, n: Any) -> float:
-        """Return E(X**n), of which scipy has those up to 4 from _stats."""
+        """Return E(X**n)."""
+        if n in range(5):
+            order = int(n)
+            return self._moment(lambda spec, bits: _moments.raw_moment(spec, order, bits))
         if n > _MOST_ORDER:
             raise ParameterValueError(f"order must be at most {_MOST_ORDER}, got {shown(n)}")
         unit = math.ceil(abs(self.law._spec.mu)) + _reach(canonical(self.law._spec)) + 1
@@ -390,6 +404,8 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
     def moment(self, order: Any, loc: Any = 0) -> Any:
         """Return E(X**order): up to order 4 from certified moments, up to 100 by `expect`."""
         dist, loc = self._at(loc)
+        if isinstance(loc, int) and order in (1, 2, 3, 4):  # scipy combines floats, 0 and inf too
+            return np.float64(dist._munp(order))
         return rv_discrete.moment(dist, order, loc=loc)
 
     # --- randomness: the operating system's, always

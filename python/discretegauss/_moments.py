@@ -17,6 +17,8 @@ from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
 
+import gmpy2
+
 from ._interval import Arithmetic, Interval, arithmetic, relative_width_below
 from ._lattice import (
     canonical,
@@ -33,6 +35,7 @@ __all__ = [
     "entropy",
     "excess_kurtosis",
     "mean",
+    "raw_moment",
     "skewness",
     "standard_deviation",
     "variance",
@@ -40,6 +43,11 @@ __all__ = [
 
 #: A generalised Gaussian of a smaller scale is summed term by term.
 _SMALL_SCALE = 2
+
+#: Below this variance skewness and kurtosis are beyond every float, or bounded by themselves.
+_TINY_VARIANCE = gmpy2.mpq(1, 2**4096)
+#: From here on, by far, every number is infinite as a float.
+_BEYOND_FLOATS = 2**1100
 
 
 def mean(spec: Spec, bits: int) -> Interval:
@@ -69,16 +77,67 @@ def skewness(spec: Spec, bits: int) -> Interval:
     at = arithmetic(bits)
     if _symmetric(spec):
         return at.rational(0)
-    return at.div(
-        _moments(canonical(spec), bits).third, at.power(variance(spec, bits), Fraction(3, 2))
-    )
+    second = variance(spec, bits)
+    if second.upper < _TINY_VARIANCE:
+        beyond = _skewness_of_tiny_variance(canonical(spec), second, at)
+        if beyond is not None:
+            return beyond
+    return at.div(_moments(canonical(spec), bits).third, at.power(second, Fraction(3, 2)))
 
 
 def excess_kurtosis(spec: Spec, bits: int) -> Interval:
-    """Return E((X - mean)**4)/var**2 - 3."""
+    """Return E((X - mean)**4)/var**2 - 3.
+
+    Let e be the distance from the mean to the nearest integer m, and v the variance. E((X - n)
+    (X - n - 1)) >= 0 for the integer n below the mean, so v >= e (1 - e) >= e/2. Where X is not m,
+    it is at least 1/2 from the mean: the fourth moment is at least (v - e**2)/4 >= (v - 4 v**2)/4,
+    and the result at least 1/(4 v) - 4. That tells where v is so small that it may be no number of
+    MPFR, and the quotient of intervals anything.
+    """
     at = arithmetic(bits + 4)
-    square = at.power(variance(spec, bits), 2)
-    return at.shift(at.div(_moments(canonical(spec), bits).fourth, square), -3)
+    second = variance(spec, bits)
+    if second.upper < _TINY_VARIANCE:
+        least = at.down.sub(at.down.div(1, at.up.mul(4, second.upper)), 4)
+        return Interval(least, gmpy2.inf())
+    fourth = _moments(canonical(spec), bits).fourth
+    return at.shift(at.div(fourth, at.power(second, 2)), -3)
+
+
+def _skewness_of_tiny_variance(spec: Spec, second: Interval, at: Arithmetic) -> Interval | None:
+    """Return bounds of the skewness if it is beyond every float; the law is not symmetric.
+
+    Let p_n = P(X = m0 + n), and mu above m0 (below, mirrored). The mean is at most 2 v from an
+    integer (see `excess_kurtosis`), which is m0, as P(X is another) <= 4 v. With E2 = E((X -
+    m0)**2) <= v + (2 v)**2 and a = E(X - m0) = sum of n (p_n - p_-n) over n >= 1, where no term is
+    negative and none more than the same of n**3, the third moment E((X - m0)**3) - 3 a E2 + 2 a**3
+    is at least (1 - 3 E2) (p_1 - p_-1). Ratios of neighbours fall: p_(n+1) <= p_n p_1/p_0, and
+    p_-n <= p_n, so that v <= E2 <= 3 p_1. Together the skewness is more than
+
+        (1 - p_-1/p_1)/(6 sqrt(v)).
+    """
+    m0 = nearest_integer(spec.mu)
+    side = 1 if spec.mu > m0 else -1
+    log = log_weight_ratio(spec, m0 - side, m0 + side, at.bits)
+    least = at.down.div(at.neg(at.expm1(log)).lower, at.up.mul(6, at.up.sqrt(second.upper)))
+    if not least > _BEYOND_FLOATS:
+        return None
+    beyond = Interval(least, gmpy2.inf())
+    return beyond if side > 0 else at.neg(beyond)
+
+
+def raw_moment(spec: Spec, order: int, bits: int) -> Interval:
+    """Return E(X**order) for order 1, 2, 3 or 4."""
+    first = mean(spec, bits)
+    if order == 1:
+        return first
+    at = arithmetic(bits + 4)
+    moments = _moments(canonical(spec), bits)
+    third = at.rational(0) if _symmetric(spec) else moments.third
+    central = (at.rational(1), at.rational(0), variance(spec, bits), third, moments.fourth)
+    total = at.rational(0)
+    for i in range(order + 1):  # by Horner's rule: of mean**(order - i) times central moments
+        total = at.add(at.mul(total, first), at.scale(central[i], math.comb(order, i)))
+    return total
 
 
 def entropy(spec: Spec, bits: int) -> Interval:

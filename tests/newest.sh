@@ -47,9 +47,9 @@ git -C "$root" ls-files -z --cached --others --exclude-standard |
 
 inside bash -euo pipefail -c '
     cd /root/clone
-    gcc --version | head -n 1
-    clang --version | head -n 1
-    ldd --version | head -n 1
+    gcc --version | sed -n 1p
+    clang --version | sed -n 1p
+    ldd --version | sed -n 1p
     for compiler in gcc clang; do
         cmake -S . -B "/root/build-$compiler" -DCMAKE_C_COMPILER="$compiler" -DDG_GMP=SYSTEM -DDG_TESTS=ON -DDG_WERROR=ON \
             -DDG_CHECKS=ON >/dev/null

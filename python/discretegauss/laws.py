@@ -233,8 +233,8 @@ class _Law(LawFunctions):
         Examples
         --------
         >>> import discretegauss as dg
-        >>> frozen = dg.DiscreteGaussian(100).as_scipy()
-        >>> frozen.rvs(size=5).shape
+        >>> dist = dg.DiscreteGaussian(100).as_scipy()
+        >>> dist.rvs(size=5).shape
         (5,)
         """
         from ._as_scipy import as_scipy

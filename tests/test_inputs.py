@@ -540,7 +540,10 @@ def test_errors_of_values_without_a_repr() -> None:
         def __repr__(self) -> str:
             raise RuntimeError
 
-    bad: list[Any] = [Mute(), [10**5000]]
+    class MuteText(Mute, str):
+        pass
+
+    bad: list[Any] = [Mute(), MuteText("x"), [10**5000]]
     for value in bad:
         for options in ({"method": value}, {"threads": value}, {"size": value}, {"dtype": value}):
             with pytest.raises((ParameterTypeError, ParameterOverflowError)):

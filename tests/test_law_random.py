@@ -231,9 +231,9 @@ def _wrong_moments(law: Any, exact: Exact) -> Iterator[tuple[object, ...]]:
         (G(400, "1/2"), 20),
         (L(25, "1/3"), 3),
         (GG(60, "3/2", "1/3"), 3),
-        (GG(30, "1.001", "1/3"), 2),
-        (GG(3000, 10), 1),
-        (GG(2500, 100, "1/7"), 1),
+        pytest.param(GG(30, "1.001", "1/3"), 2, marks=pytest.mark.evidence),
+        pytest.param(GG(3000, 10), 1, marks=pytest.mark.evidence),
+        pytest.param(GG(2500, 100, "1/7"), 1, marks=pytest.mark.evidence),
     ],
     ids=str,
 )
@@ -334,7 +334,7 @@ def run(seed: int, kind: Any, laws: int) -> None:
 
 @pytest.mark.parametrize("kind", [G, L, GG])
 def test_random_laws_are_as_computed_another_way(kind: Any) -> None:
-    run(0, kind, 12)
+    run(0, kind, 6)
 
 
 @pytest.mark.evidence

@@ -546,7 +546,7 @@ def test_errors_of_values_without_a_repr() -> None:
     bad: list[Any] = [Mute(), MuteText("x"), [10**5000]]
     for value in bad:
         for options in ({"method": value}, {"threads": value}, {"size": value}, {"dtype": value}):
-            with pytest.raises((ParameterTypeError, ParameterOverflowError)):
+            with pytest.raises((ParameterTypeError, ParameterValueError, ParameterOverflowError)):
                 dg.discrete_gaussian(1, source=must_not_draw, **options)
 
 

@@ -114,7 +114,7 @@ static size_t n_in_blocks, n_blocks;
 /* Volatile, so that no register of a caller's, which the call may store, tells streams apart. */
 static volatile size_t turn;
 
-enum { MOST_CONTENTS = 64 };
+enum { MOST_CONTENTS = 64, REFINES_IN_WORDS = DG_HAVE_WORDS && !DG_ALWAYS_REFINE };
 static uint64_t contents[2][MOST_CONTENTS]; /* hashes, those of two streams */
 static size_t n_contents[2];
 
@@ -128,14 +128,14 @@ static bool has_content(size_t of, uint64_t hash)
 }
 
 /** Note what a block holds, if that is not zero. Blocks of one limb or two are not looked at:
- *  mpfr_get_z gives back some that hold a bound rounded (SECURITY.md, Memory); nor any in builds
- *  where all draws are refined by MPFR, which has more of them. */
+ *  mpfr_get_z gives back some that hold a bound rounded (SECURITY.md, Memory); nor any where
+ *  MPFR refines whatever a line leaves open: without 128-bit words, or as the build says. */
 static void note_content(const mp_limb_t *limbs, size_t n)
 {
     const size_t n_limbs = n / sizeof *limbs, of = turn % 2;
     const bool by_mpfr = n_limbs > 0 && limbs[0] == n_limbs - 1; /* its size is the first */
     uint64_t hash = 0;
-    for (size_t i = by_mpfr; i < n_limbs && n_limbs > 2 && !DG_ALWAYS_REFINE; i++) {
+    for (size_t i = by_mpfr; i < n_limbs && n_limbs > 2 && REFINES_IN_WORDS; i++) {
         hash = (hash ^ limbs[i]) * UINT64_C(0x9E3779B97F4A7C15);
         hash ^= hash >> 32;
     }
@@ -352,7 +352,7 @@ static void test_steady(void)
     steady = NULL;
 }
 
-/* --- the control of the registers, and wiping them by itself --------------------------------------------------------------- */
+/* --- the control of the registers, and wiping them by itself ----------------------------------- */
 
 static void leave_in_registers(void)
 {

@@ -12,12 +12,13 @@ add_custom_command(
   OUTPUT "${DG_NATIVE_C}"
   COMMAND Python::Interpreter -m cffi.gen_src exec-python
     "${CMAKE_CURRENT_SOURCE_DIR}/cmake/build_native.py" "${DG_NATIVE_C}"
-  DEPENDS cmake/build_native.py csrc/include/discretegauss.h
+  DEPENDS cmake/build_native.py cmake/python_pause.h csrc/include/discretegauss.h
   COMMENT "Generating _native.c from discretegauss.h"
   VERBATIM)
 
 add_library(_native MODULE "${DG_NATIVE_C}")
 target_compile_definitions(_native PRIVATE Py_LIMITED_API=0x030B0000)
+target_include_directories(_native PRIVATE cmake)
 target_link_libraries(_native PRIVATE Python::Module dg_core dg_hardening)
 # The extension exports its PyInit function and nothing else.
 target_link_options(_native PRIVATE -Wl,--exclude-libs,ALL)

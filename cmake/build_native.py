@@ -16,8 +16,12 @@ HEADER = Path(__file__).resolve().parent.parent / "csrc" / "include" / "discrete
 BEGIN = "/* cffi: begin */"
 END = "/* cffi: end */"
 
-#: The one declaration that C does not have: a dg_fill_bytes written in Python.
-CALLBACK = 'extern "Python" int dg_python_fill(void *context, uint8_t *out, size_t n);'
+#: The two declarations that the core does not have: a dg_fill_bytes written in Python, and what lets
+#: Python hear signals in the middle of a fill (python_pause.h).
+CALLBACKS = """
+extern "Python" int dg_python_fill(void *context, uint8_t *out, size_t n);
+int dg_python_pause(void *errors);
+"""
 
 
 def declarations(header: str) -> str:
@@ -32,5 +36,7 @@ def declarations(header: str) -> str:
 
 ffibuilder = FFI()
 ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")))
-ffibuilder.cdef(CALLBACK)
-ffibuilder.set_source("discretegauss._native", '#include "discretegauss.h"')
+ffibuilder.cdef(CALLBACKS)
+ffibuilder.set_source(
+    "discretegauss._native", '#include "discretegauss.h"\n#include "python_pause.h"'
+)

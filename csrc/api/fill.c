@@ -1,8 +1,8 @@
-/* Bulk fills: open the stream, draw n times, store, wipe on every way out. */
+/* Fills by Algorithms 1-3. */
+#include "api/run.h"
 #include "base/dtype.h"
 #include "base/status.h"
 #include "base/wipe.h"
-#include "exact/big.h"
 #include "exact/words.h"
 #include "random/bits.h"
 
@@ -48,37 +48,22 @@ static inline void look_ahead(dg_bits *bits, size_t draws_left, const dg_law *la
     }
 }
 
-/** One call's stream and integers. */
-typedef struct session {
-    dg_bits bits;
-    dg_big big;
-} session;
-
-static dg_status session_open(session *call, const dg_law *law, const dg_source *source)
+/** How many draws of a law make a piece: some 0.3 ms where its parameters are short. */
+static size_t piece_of(const dg_law *law)
 {
-    call->big.open = false;
-    dg_bits_open(&call->bits, source);
-    return law->uses_words ? DG_OK : dg_big_open(&call->big, law);
+    enum { PIECE_BYTES = 1 << 15 };
+    const size_t bytes = law->wide_bytes + law->limb_bits / 8;
+    return bytes < PIECE_BYTES ? PIECE_BYTES / bytes : 1;
 }
 
-/** Inlined, for dg_wipe_stack. */
-static inline __attribute__((always_inline)) void session_close(session *call, size_t stack_bytes)
-{
-    dg_big_close(&call->big);
-    dg_bits_close(&call->bits);
-    dg_wipe_stack(stack_bytes);
-}
-
-/* Not inlined, this and fill_wide: what they spill must lie where session_close wipes. */
-
-/** Draws first ... end - 1, `after` more draws of about this size to come. */
-static __attribute__((noinline)) dg_status fill(void *out, size_t first, size_t end, size_t after,
-                                                dg_dtype dtype, const dg_law *law, session *call)
+/** Draw items [first, end) of one law into an array of a dtype. */
+static dg_status draw_dtype(void *out, size_t first, size_t end, dg_dtype dtype, const dg_law *law,
+                            dg_session *session)
 {
     for (size_t i = first; i < end; i++) {
         drawn one;
-        look_ahead(&call->bits, end - 1 - i + after, law);
-        DG_TRY(draw_one(&one, law, &call->big, &call->bits));
+        look_ahead(&session->bits, end - 1 - i, law);
+        DG_TRY(draw_one(&one, law, &session->big, &session->bits));
         if (one.is_big || one.high != 0) {
             return DG_ERR_RANGE;
         }
@@ -87,24 +72,28 @@ static __attribute__((noinline)) dg_status fill(void *out, size_t first, size_t 
     return DG_OK;
 }
 
-dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
+static dg_status draw_law(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    return draw_dtype(fill->out, first, end, fill->dtype, fill->law, session);
+}
+
+dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, const dg_run *run,
                       const dg_source *source)
 {
     if (!dg_is_dtype(dtype)) {
         return DG_ERR_PARAMETER;
     }
-    session call;
-    dg_status status = session_open(&call, law, source);
-    if (status == DG_OK) {
-        status = fill(out, 0, n, 0, dtype, law, &call);
-    }
-    int kept_errno = errno;
-    session_close(&call, law->stack_bytes);
-    if (status != DG_OK && n > 0) {
-        memset(out, 0, n * dg_dtype_size(dtype));
-    }
-    errno = kept_errno;
-    return status;
+    const dg_fill fill = {
+        .out = out,
+        .n = n,
+        .item_bytes = dg_dtype_size(dtype),
+        .piece = piece_of(law),
+        .source = source,
+        .law = law,
+        .draw = draw_law,
+        .dtype = dtype,
+    };
+    return dg_fill_run(&fill, run);
 }
 
 /** out[0 .. n_bytes) = the draw in two's complement, least significant byte first. */
@@ -137,36 +126,34 @@ static dg_status store_wide(uint8_t *out, size_t n_bytes, const drawn *one, cons
     return reads_negative == one->negative ? DG_OK : DG_ERR_RANGE;
 }
 
-static __attribute__((noinline)) dg_status fill_wide(uint8_t *out, size_t n, size_t n_bytes,
-                                                     const dg_law *law, session *call)
+static dg_status draw_law_wide(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = first; i < end; i++) {
         drawn one;
-        look_ahead(&call->bits, n - 1 - i, law);
-        DG_TRY(draw_one(&one, law, &call->big, &call->bits));
-        DG_TRY(store_wide(out + i * n_bytes, n_bytes, &one, call->big.y));
+        look_ahead(&session->bits, end - 1 - i, fill->law);
+        DG_TRY(draw_one(&one, fill->law, &session->big, &session->bits));
+        DG_TRY(
+            store_wide(fill->out + i * fill->item_bytes, fill->item_bytes, &one, session->big.y));
     }
     return DG_OK;
 }
 
 dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
-                           const dg_source *source)
+                           const dg_run *run, const dg_source *source)
 {
     if (n == 0 || n_bytes == 0) { /* out may be NULL */
         return n == 0 ? DG_OK : DG_ERR_RANGE;
     }
-    session call;
-    dg_status status = session_open(&call, law, source);
-    if (status == DG_OK) {
-        status = fill_wide(out, n, n_bytes, law, &call);
-    }
-    int kept_errno = errno;
-    session_close(&call, law->stack_bytes);
-    if (status != DG_OK) {
-        memset(out, 0, n * n_bytes);
-    }
-    errno = kept_errno;
-    return status;
+    const dg_fill fill = {
+        .out = out,
+        .n = n,
+        .item_bytes = n_bytes,
+        .piece = piece_of(law),
+        .source = source,
+        .law = law,
+        .draw = draw_law_wide,
+    };
+    return dg_fill_run(&fill, run);
 }
 
 void dg_wipe_traces(void)
@@ -190,43 +177,51 @@ static dg_status small_law_new(dg_law **law, dg_law_kind kind, const int64_t num
     return dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
 }
 
-dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
-                       const int64_t *numbers, const int64_t *which, const dg_source *source)
+static dg_status draw_laws(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
+    dg_status status = DG_OK;
+    for (size_t i = first, same; i < end && status == DG_OK; i = same) {
+        for (same = i + 1; same < end && fill->which[same] == fill->which[i];) {
+            same++;
+        }
+        dg_law *law;
+        DG_TRY(small_law_new(&law, fill->kind, fill->numbers + 4 * fill->which[i]));
+        if (law->stack_bytes > session->stack_bytes) {
+            session->stack_bytes = law->stack_bytes;
+        }
+        if (!law->uses_words) {
+            status = dg_big_open(&session->big, law);
+        }
+        if (status == DG_OK) {
+            status = draw_dtype(fill->out, i, same, fill->dtype, law, session);
+        }
+        const int kept_errno = errno;
+        dg_big_close(&session->big); /* the next law wants room of its own */
+        dg_law_free(law);
+        errno = kept_errno;
+    }
+    return status;
+}
+
+dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
+                       const int64_t *numbers, const int64_t *which, const dg_run *run,
+                       const dg_source *source)
+{
+    enum { LAWS_PIECE = 512 }; /* some 1 ms where each is another law's */
     if (!dg_is_dtype(dtype)) {
         return DG_ERR_PARAMETER;
     }
-    session call;
-    dg_status status = DG_OK;
-    int kept_errno = errno;
-    size_t stack_bytes = DG_STACK_BYTES;
-    call.big.open = false;
-    dg_bits_open(&call.bits, source);
-    for (size_t i = 0, end; i < n && status == DG_OK; i = end) {
-        for (end = i + 1; end < n && which[end] == which[i];) {
-            end++;
-        }
-        dg_law *law;
-        status = small_law_new(&law, kind, numbers + 4 * which[i]);
-        if (status == DG_OK) {
-            /* what a caller's source is asked for has to be certain: other laws may need less */
-            const size_t after = dg_bits_from_caller(&call.bits) ? 0 : n - end;
-            stack_bytes = law->stack_bytes > stack_bytes ? law->stack_bytes : stack_bytes;
-            if (!law->uses_words) {
-                status = dg_big_open(&call.big, law);
-            }
-            if (status == DG_OK) {
-                status = fill(out, i, end, after, dtype, law, &call);
-            }
-            kept_errno = errno;
-            dg_big_close(&call.big); /* the next law wants room of its own */
-            dg_law_free(law);
-        }
-    }
-    session_close(&call, stack_bytes);
-    if (status != DG_OK && n > 0) {
-        memset(out, 0, n * dg_dtype_size(dtype));
-    }
-    errno = kept_errno;
-    return status;
+    const dg_fill fill = {
+        .out = out,
+        .n = n,
+        .item_bytes = dg_dtype_size(dtype),
+        .piece = LAWS_PIECE,
+        .source = source,
+        .draw = draw_laws,
+        .dtype = dtype,
+        .kind = kind,
+        .numbers = numbers,
+        .which = which,
+    };
+    return dg_fill_run(&fill, run);
 }

@@ -1,15 +1,12 @@
 /* Cell tables from outside: making, freeing, looking inside, and fills. */
 #include "cells/table.h"
+#include "api/run.h"
 #include "base/dtype.h"
 #include "base/status.h"
-#include "base/wipe.h"
 #include "cells/draw.h"
-#include "random/bits.h"
 #include "random/chacha20.h"
 
-#include <errno.h>
 #include <mpfr.h>
-#include <string.h>
 
 dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits, int32_t block_bits,
                        dg_isa isa)
@@ -94,43 +91,59 @@ void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulg
     *bulge = arc->bulge;
 }
 
-/* MPFR keeps constants and integers for each thread, and would lose them when the thread ends. */
-
-/** Wipe on the way out: the stream, the stack, the registers, and after a failure the output. Inlined,
- *  for dg_wipe_stack. */
-static inline __attribute__((always_inline)) dg_status finish(dg_status status, void *out,
-                                                              size_t n_bytes, dg_bits *bits)
+/** How many draws make a piece: some 0.1 to 0.4 ms where a draw is short. */
+static size_t piece_of(const dg_table *table)
 {
-    int kept_errno = errno;
-    dg_bits_close(bits);
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
-    dg_wipe_stack(DG_STACK_BYTES);
-    if (status != DG_OK && n_bytes > 0) {
-        memset(out, 0, n_bytes);
-    }
-    errno = kept_errno;
-    return status;
+    enum { PIECE_BYTES = 1 << 20 };
+    const size_t chunk = dg_table_chunk(table),
+                 chunks = PIECE_BYTES / table->law->wide_bytes / chunk;
+    return chunks > 0 ? chunks * chunk : chunk;
+}
+
+static dg_status draw_table(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    return dg_table_fill_dtype(fill->out + first * fill->item_bytes, end - first, fill->dtype,
+                               fill->table, &session->bits);
 }
 
 dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
-                        const dg_source *source)
+                        const dg_run *run, const dg_source *source)
 {
     if (!dg_is_dtype(dtype)) {
         return DG_ERR_PARAMETER;
     }
-    dg_bits bits;
-    dg_bits_open(&bits, source);
-    dg_status status = dg_table_fill_dtype(out, n, dtype, table, &bits);
-    return finish(status, out, n * dg_dtype_size(dtype), &bits);
+    const dg_fill fill = {
+        .out = out,
+        .n = n,
+        .item_bytes = dg_dtype_size(dtype),
+        .piece = piece_of(table),
+        .source = source,
+        .draw = draw_table,
+        .dtype = dtype,
+        .table = table,
+    };
+    return dg_fill_run(&fill, run);
+}
+
+static dg_status draw_table_wide(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    return dg_table_fill_bytes(fill->out + first * fill->item_bytes, end - first, fill->item_bytes,
+                               fill->table, &session->bits);
 }
 
 dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
-                             const dg_source *source)
+                             const dg_run *run, const dg_source *source)
 {
-    dg_bits bits;
-    dg_bits_open(&bits, source);
-    dg_status status = dg_table_fill_bytes(out, n, n_bytes, table, &bits);
-    return finish(status, out, n * n_bytes, &bits);
+    const dg_fill fill = {
+        .out = out,
+        .n = n,
+        .item_bytes = n_bytes,
+        .piece = piece_of(table),
+        .source = source,
+        .draw = draw_table_wide,
+        .table = table,
+    };
+    return dg_fill_run(&fill, run);
 }
 
 void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block)

@@ -48,8 +48,9 @@ typedef enum dg_status {
     DG_ERR_NOMEM = 3,     /**< an allocation of ours failed */
     DG_ERR_RANGE = 4,     /**< a draw does not fit the output type */
     DG_ERR_PARAMETER = 5, /**< a parameter breaks the rule of its law */
-    DG_ERR_TOO_LONG = 6   /**< a parameter has more than DG_MAX_PARAMETER_BITS bits, or comes in
+    DG_ERR_TOO_LONG = 6,  /**< a parameter has more than DG_MAX_PARAMETER_BITS bits, or comes in
                                more bytes than those and a sign take */
+    DG_ERR_STOPPED = 7    /**< the caller stopped the fill (dg_run) */
 } dg_status;
 
 /** The laws and their parameters. a/b is the first rational, mu = c/d the second. */
@@ -116,6 +117,19 @@ typedef struct dg_source {
     void *context;
 } dg_source;
 
+/** How a fill is run. NULL for it means: by the calling thread alone, to its end. */
+typedef struct dg_run {
+    /** Threads that draw, at most; the calling one is among them. Fewer, if the fill has not some
+     *  0.1 ms of work for each, or if the system has none to give. The others get no signals, and
+     *  are gone when the call returns. One thread only with a caller's source. */
+    size_t threads;
+    /** Called by the calling thread some 50 times a second, in pieces of the fill permitting; may be
+     *  NULL. Other than 0 ends the fill. No random bit of the calling thread is in memory then, and
+     *  it may fork: the child's fill is drawn anew by the child alone. */
+    int (*pause)(void *context);
+    void *context;
+} dg_run;
+
 /** A law made ready for drawing; immutable. */
 typedef struct dg_law dg_law;
 
@@ -142,35 +156,37 @@ DG_API size_t dg_law_wide_bytes(const dg_law *law);
  *
  *  Law:       that of the law given, for every integer, conditional on no error.
  *  Requires:  out has room for n elements of dtype, and is aligned for them.
- *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise out[0 .. n) is all zero bytes
- *             (untouched if there is no such dtype).
+ *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise none is left there: what was
+ *             begun is zero bytes, the rest untouched (all of it, without run, but where there is no
+ *             such dtype). Nothing writes there after the call.
  *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE |
- *             DG_ERR_PARAMETER (no such dtype; a generalised Gaussian, which only tables draw).
+ *             DG_ERR_PARAMETER (no such dtype; a generalised Gaussian, which only tables draw) |
+ *             DG_ERR_STOPPED.
  *  Cost:      O(1) expected arithmetic operations a draw; unbounded in the worst case; the time
  *             depends on the values drawn.
  */
 DG_API dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
-                             const dg_source *source);
+                             const dg_run *run, const dg_source *source);
 
 /** Draw n independent samples of any size: n integers of n_bytes bytes each, one after the other,
  *  two's complement, least significant byte first. Otherwise as dg_law_fill. No bytes hold no
  *  integer: DG_ERR_RANGE. */
 DG_API dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
-                                  const dg_source *source);
+                                  const dg_run *run, const dg_source *source);
 
 /** Draw n independent samples of many laws of one kind into an array of machine integers.
  *
  *  Law:       out[i] has the law of parameter a/b and centre c/d, where numbers + 4 which[i] points
  *             to a, b, c, d; conditional on no error.
  *  Requires:  out has room for n elements of dtype; kind is not the generalised Gaussian.
- *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise out[0 .. n) is all zero bytes.
+ *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise as dg_law_fill.
  *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER also says that some law breaks the rules of
  *             dg_law_kind.
  *  Cost:      a law is made anew, some 2 microseconds, wherever which[i] is not which[i - 1];
  *             otherwise as dg_law_fill.
  */
 DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
-                              const int64_t *numbers, const int64_t *which,
+                              const int64_t *numbers, const int64_t *which, const dg_run *run,
                               const dg_source *source);
 
 /** Instruction sets. */
@@ -249,12 +265,12 @@ DG_API void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_
 /** Draw n independent samples by a table: otherwise as dg_law_fill, but DG_ERR_RANGE, whatever would
  *  be drawn, of a law far wider than any dtype or with a centre that none holds. */
 DG_API dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
-                               const dg_source *source);
+                               const dg_run *run, const dg_source *source);
 
 /** Draw n independent samples of any size by a table: otherwise as dg_law_fill_wide, but
  *  DG_ERR_RANGE, whatever would be drawn, if n_bytes is less than dg_law_wide_bytes. */
 DG_API dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
-                                    const dg_source *source);
+                                    const dg_run *run, const dg_source *source);
 
 /** A steady sampler: single draws of a law, the same law, whose time does not depend on the value
  *  (csrc/cells/steady.h says how far that goes). Immutable. */

@@ -22,7 +22,6 @@ from ._spec import WITH_CELLS, Kind, Spec
 from .errors import MissingCoreError, ParameterValueError, RangeError
 
 __all__ = [
-    "ManyLaws",
     "PreparedLaw",
     "ScalarLaw",
     "build_info",
@@ -62,28 +61,19 @@ class ScalarLaw(Protocol):
 class PreparedLaw(ScalarLaw, Protocol):
     """A law made ready for drawing: immutable, no randomness in it."""
 
-    #: How many draws to start a long fill with, so that Ctrl-C is answered soon.
-    first_piece: int
     #: A fill may be cut at multiples of this without changing what it draws from given bits.
     chunk: int
 
-    def fill(self, out: NDArray[Any], source: Source) -> None:
-        """Fill `out`: one axis, contiguous, native integers or objects; zeros on any error."""
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        """Fill `out`: one axis, contiguous, native integers or objects; by threads, at most.
 
-
-class ManyLaws(Protocol):
-    """Many laws of one kind made ready: as `PreparedLaw`."""
-
-    first_piece: int
-
-    def fill(self, out: NDArray[Any], which: NDArray[np.int64], source: Source) -> None:
-        """Fill `out`, one axis, contiguous, native integers: out[i] has law which[i]."""
+        After an error no integer in it is a draw, and nobody writes to it any more.
+        """
 
 
 class ReferenceLaw:
     """A law drawn by the plain-Python twin."""
 
-    first_piece = 256
     chunk = 1
 
     def __init__(self, spec: Spec) -> None:
@@ -93,8 +83,8 @@ class ReferenceLaw:
         """Return one draw."""
         return self._draw(_reference_bytes(source))
 
-    def fill(self, out: NDArray[Any], source: Source) -> None:
-        """Fill `out` with draws."""
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        """Fill `out` with draws, by one thread."""
         stream = _reference_bytes(source)
         # asked here, not of numpy: before its version 2 it wraps
         info = None if out.dtype == object else np.iinfo(out.dtype)

@@ -11,7 +11,7 @@ from ._arguments import Method, fits_dtype, require_fit
 from ._choice import LEAST_CELLS_FROM, choose, has_cells, pays
 from ._distinct import Laws, heard
 from ._engine import native
-from ._fill import fill_array, fill_each, wipe_copied
+from ._fill import copy_draws, fill_array, wipe_copied
 from ._source import Source
 from ._spec import Kind
 
@@ -97,8 +97,9 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
         if together.size > 0:
             numbers = native.NativeLaws(laws.kind, laws.numbers())
             part = np.empty(together.size, word)
-            fill_each(part, numbers, which[together], source, threads)
+            numbers.fill(part, which[together], source, threads)
             _move(flat, together, part)
-        out[...] = flat.reshape(out.shape)
-    finally:
+    except BaseException:
         wipe_copied(flat)
+        raise
+    copy_draws(out, flat)

@@ -26,6 +26,7 @@ class _FFI:
     errno: int
     CData: Final[type[Any]]
 
+    def addressof(self, cdata: object, *fields: str) -> _CData: ...
     def buffer(self, cdata: _CData, size: int = -1, /) -> Any: ...
     def cast(self, ctype: str, value: object, /) -> _CData: ...
     def def_extern(
@@ -62,6 +63,7 @@ class _Lib:
     DG_ERR_RANGE: Final[int]
     DG_ERR_PARAMETER: Final[int]
     DG_ERR_TOO_LONG: Final[int]
+    DG_ERR_STOPPED: Final[int]
 
     DG_BERNOULLI: Final[int]
     DG_UNIFORM_BELOW: Final[int]
@@ -96,15 +98,16 @@ class _Lib:
 
     dg_python_fill: Final[_CData]
 
+    def dg_python_pause(self, errors: _CData, /) -> int: ...
     def dg_law_new(self, law: _CData, kind: int, arithmetic: int, parameters: _CData, /) -> int: ...
     def dg_law_free(self, law: _CData, /) -> None: ...
     def dg_law_uses_words(self, law: _CData, /) -> int: ...
     def dg_law_wide_bytes(self, law: _CData, /) -> int: ...
     def dg_law_fill(
-        self, out: _CData, n: int, dtype: int, law: _CData, source: _CData, /
+        self, out: _CData, n: int, dtype: int, law: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_law_fill_wide(
-        self, out: _CData, n: int, n_bytes: int, law: _CData, source: _CData, /
+        self, out: _CData, n: int, n_bytes: int, law: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_laws_fill(
         self,
@@ -114,6 +117,7 @@ class _Lib:
         kind: int,
         numbers: _CData,
         which: _CData,
+        run: _CData,
         source: _CData,
         /,
     ) -> int: ...
@@ -137,10 +141,10 @@ class _Lib:
         /,
     ) -> None: ...
     def dg_table_fill(
-        self, out: _CData, n: int, dtype: int, table: _CData, source: _CData, /
+        self, out: _CData, n: int, dtype: int, table: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_table_fill_wide(
-        self, out: _CData, n: int, n_bytes: int, table: _CData, source: _CData, /
+        self, out: _CData, n: int, n_bytes: int, table: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_steady_new(self, steady: _CData, law: _CData, /) -> int: ...
     def dg_steady_free(self, steady: _CData, /) -> None: ...

@@ -53,6 +53,33 @@ _DTYPES = {
 _WIDE_BYTES = 2**20
 
 
+#: More threads than this are never started: far more than the processors there are take turns, and
+#: ten thousand would starve the machine.
+_MOST_THREADS = max(64, 4 * (os.cpu_count() or 1))
+
+_PAUSE = ffi.addressof(lib, "dg_python_pause")
+
+
+class _Run:
+    """How a fill is run: by how many threads at most; and what a signal's handler raised meanwhile.
+
+    The C core starts the threads, joins them, hears signals between two pieces of the fill, and
+    zeroes what was drawn if a handler raises, all in one call: Python code that did so could itself
+    be cut short by the next signal.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.errors: list[BaseException] = []
+        self.pointer = ffi.new(
+            "dg_run *",
+            {
+                "threads": min(threads, _MOST_THREADS),
+                "pause": _PAUSE,
+                "context": ffi.cast("void *", id(self.errors)),
+            },
+        )
+
+
 #: ChaCha20 under a key that each call takes from the operating system.
 _CHACHA20 = ffi.new("dg_source *", {"kind": lib.DG_SOURCE_CHACHA20})
 
@@ -113,10 +140,12 @@ def dg_python_fill(context: Any, out: Any, n: int) -> int:
     return 0
 
 
-def _check(status: int, source: _CallerSource | None) -> None:
+def _check(status: int, source: _CallerSource | None, run: _Run | None = None) -> None:
     """Raise what a status other than DG_OK means."""
     if status == lib.DG_OK:
         return
+    if status == lib.DG_ERR_STOPPED and run is not None and run.errors:
+        raise run.errors.pop()
     if status == lib.DG_ERR_ENTROPY:
         code = ffi.errno
         raise EntropyError(
@@ -130,7 +159,7 @@ def _check(status: int, source: _CallerSource | None) -> None:
             del error  # its traceback has this frame
     if status == lib.DG_ERR_SOURCE:
         raise SourceError("the source of bits failed")
-    if status == lib.DG_ERR_NOMEM:
+    if status in (lib.DG_ERR_NOMEM, lib.DG_ERR_STOPPED):  # stopped: no memory to say by what
         raise MemoryError
     if status == lib.DG_ERR_RANGE:
         raise RangeError("a draw did not fit the output type; nothing is returned")
@@ -166,24 +195,34 @@ class _Draws:
         """Return one draw."""
         out = ffi.new("uint8_t[]", self._width)
         if isinstance(source, str) and source == "getrandom":
-            status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL)
+            status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL, ffi.NULL)
             if status != 0:
                 _check(status, None)
         else:
             caller, pointer = _opened(source)
-            _check(self._fill_wide(out, 1, self._width, self._handle, pointer), caller)
+            status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL, pointer)
+            _check(status, caller)
         return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
-    def fill(self, out: NDArray[Any], source: Source) -> None:
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects."""
         caller, pointer = _opened(source)
+        run = _Run(threads)
         if out.dtype == object:
-            self._fill_objects(out, caller, pointer)
+            self._fill_objects(out, run, caller, pointer)
             return
         buffer = ffi.from_buffer("char[]", out, require_writable=True)
-        _check(self._fill(buffer, out.size, _DTYPES[out.dtype], self._handle, pointer), caller)
+        dtype, zero_out = _DTYPES[out.dtype], out.fill
+        try:
+            status = self._fill(buffer, out.size, dtype, self._handle, run.pointer, pointer)
+        except BaseException:  # a signal, heard as the call returned
+            zero_out(0)
+            raise
+        _check(status, caller, run)
 
-    def _fill_objects(self, out: NDArray[Any], caller: _CallerSource | None, pointer: Any) -> None:
+    def _fill_objects(
+        self, out: NDArray[Any], run: _Run, caller: _CallerSource | None, pointer: Any
+    ) -> None:
         width = self._width
         # a whole number of chunks, so that the pieces use the bits that one fill would use
         at_once = max(1, _WIDE_BYTES // (width * self.chunk)) * self.chunk
@@ -191,14 +230,15 @@ class _Draws:
             n = min(at_once, out.size - start)
             wide = bytearray(n * width)
             buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
-            _check(self._fill_wide(buffer, n, width, self._handle, pointer), caller)
             try:
+                status = self._fill_wide(buffer, n, width, self._handle, run.pointer, pointer)
+                _check(status, caller, run)
                 out[start : start + n] = [
                     int.from_bytes(one, "little", signed=True)
                     for (one,) in struct.iter_unpack(f"{width}s", wide)
                 ]
             finally:
-                wide[:] = bytes(n * width)
+                ffi.memmove(wide, bytes(n * width), n * width)
 
 
 class NativeLaw(_Draws):
@@ -220,7 +260,6 @@ class NativeLaw(_Draws):
         self._fill_wide = lib.dg_law_fill_wide
         self._width = int(lib.dg_law_wide_bytes(self._handle))
         self.uses_words = bool(lib.dg_law_uses_words(self._handle))
-        self.first_piece = max(1, 2**15 // self._width)
 
 
 class NativeTable(_Draws):
@@ -254,7 +293,6 @@ class NativeTable(_Draws):
         self.info = ffi.new("dg_table_info *")
         lib.dg_table_describe(self.info, self._handle)
         self.chunk = int(self.info.chunk)
-        self.first_piece = max(1, 2**18 // self._width)
 
 
 def _no_table(spec: Spec) -> ParameterValueError:
@@ -277,24 +315,24 @@ class NativeLaws:
         each pair in lowest terms.
     """
 
-    first_piece = 2**10
-
     def __init__(self, kind: Kind, numbers: NDArray[np.int64]) -> None:
         self._kind = int(kind)
         self._numbers = np.ascontiguousarray(numbers, np.int64)
 
-    def fill(self, out: NDArray[Any], which: NDArray[np.int64], source: Source) -> None:
+    def fill(
+        self, out: NDArray[Any], which: NDArray[np.int64], source: Source, threads: int
+    ) -> None:
         """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i]."""
         caller, pointer = _opened(source)
+        run = _Run(threads)
         buffer = ffi.from_buffer("char[]", out, require_writable=True)
         numbers = ffi.from_buffer("int64_t[]", self._numbers)
         indices = ffi.from_buffer("int64_t[]", which)
-        _check(
-            lib.dg_laws_fill(
-                buffer, out.size, _DTYPES[out.dtype], self._kind, numbers, indices, pointer
-            ),
-            caller,
+        dtype = _DTYPES[out.dtype]
+        status = lib.dg_laws_fill(
+            buffer, out.size, dtype, self._kind, numbers, indices, run.pointer, pointer
         )
+        _check(status, caller, run)
 
 
 class NativeSteady:

@@ -19,8 +19,9 @@ _T = TypeVar("_T")
 #: What a thread takes of the address space: 8 MiB of stack, as Linux has it, and Python's own.
 _THREAD_BYTES = 9 * 2**20
 
-#: The least stack of a thread of ours, whatever threading.stack_size() is: four times what cell
-#: tables of the longest parameters were seen to need. Beyond its end the process would end.
+#: The least stack of a thread of ours, whatever threading.stack_size() and the limit of the process
+#: are: four times what cell tables of the longest parameters were seen to need. Beyond its end the
+#: process would end.
 _LEAST_STACK = 2**20
 
 _SECONDS = 0.1
@@ -65,7 +66,7 @@ class Worker:
         # either starts a thread of its own or knows that it has none. Nor does another thread run,
         # and start its own with our stack or ours with its.
         steps: tuple[Callable[[], int], ...] = (
-            partial(threading.stack_size, max(size, _LEAST_STACK) if size else 0),
+            partial(threading.stack_size, max(size, _LEAST_STACK)),
             partial(_thread.start_new_thread, self._run, ()),
             partial(threading.stack_size, size),
             os.getpid,

@@ -34,7 +34,7 @@ static void explore(counts *total, uint8_t prefix[LENGTH], size_t n, size_t leng
     tape from = {prefix, n, 0};
     dg_source source = tape_source(&from);
     int64_t value = -1;
-    dg_status status = dg_law_fill(&value, 1, DG_INT64, law, &source);
+    dg_status status = dg_law_fill(&value, 1, DG_INT64, law, NULL, &source);
     if (status == DG_OK) {
         CHECK(from.used == n, "%zu of %zu bytes used", from.used, n);
         CHECK(value >= 0 && value < MOST_VALUES, "value out of the range of the law");

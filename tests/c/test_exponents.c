@@ -28,7 +28,7 @@ static size_t draw(uint8_t *to, size_t width, const dg_law *law, dg_table_info *
         return 0;
     }
     dg_table_describe(info, table);
-    CHECK(dg_table_fill_wide(to, 200, width, table, &source) == DG_OK, "draws");
+    CHECK(dg_table_fill_wide(to, 200, width, table, NULL, &source) == DG_OK, "draws");
     dg_table_free(table);
     return from.used;
 }

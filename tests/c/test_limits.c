@@ -21,14 +21,14 @@ static void test_dtypes(const dg_law *law, const uint8_t *bytes, size_t n_bytes)
     tape from = {bytes, n_bytes, 0};
     dg_source source = tape_source(&from);
     int64_t value = 0;
-    if (dg_law_fill(&value, 1, DG_INT64, law, &source) != DG_OK) {
+    if (dg_law_fill(&value, 1, DG_INT64, law, NULL, &source) != DG_OK) {
         return;
     }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         uint8_t out[16];
         memset(out, 0xAA, sizeof out);
         from.used = 0;
-        dg_status status = dg_law_fill(out, 1, types[i].dtype, law, &source);
+        dg_status status = dg_law_fill(out, 1, types[i].dtype, law, NULL, &source);
         bool fits = value >= types[i].low && value <= types[i].high;
         CHECK(status == (fits ? DG_OK : DG_ERR_RANGE), "type %zu, status %d", i, (int)status);
         uint64_t expected = fits ? (uint64_t)value : 0, stored = 0;
@@ -44,13 +44,13 @@ static void test_dtypes(const dg_law *law, const uint8_t *bytes, size_t n_bytes)
         CHECK(out[types[i].size] == 0xAA, "type %zu: written past the end", i);
     }
     from.used = 0;
-    CHECK(dg_law_fill_wide(NULL, 1, 0, law, &source) == DG_ERR_RANGE, "no bytes hold %lld",
+    CHECK(dg_law_fill_wide(NULL, 1, 0, law, NULL, &source) == DG_ERR_RANGE, "no bytes hold %lld",
           (long long)value);
     for (size_t width = 1; width <= 12; width++) {
         uint8_t out[16];
         memset(out, 0xAA, sizeof out);
         from.used = 0;
-        dg_status status = dg_law_fill_wide(out, 1, width, law, &source);
+        dg_status status = dg_law_fill_wide(out, 1, width, law, NULL, &source);
         bool fits = width >= 8 || (value >= -(INT64_C(1) << (8 * width - 1)) &&
                                    value < INT64_C(1) << (8 * width - 1));
         CHECK(status == (fits ? DG_OK : DG_ERR_RANGE), "width %zu, status %d", width, (int)status);
@@ -128,7 +128,8 @@ static void test_too_long(void)
           "longest");
     size_t width = dg_law_wide_bytes(law);
     uint8_t *out = malloc(width);
-    CHECK(out != NULL && dg_law_fill_wide(out, 1, width, law, NULL) == DG_OK, "longest: a draw");
+    CHECK(out != NULL && dg_law_fill_wide(out, 1, width, law, NULL, NULL) == DG_OK,
+          "longest: a draw");
     free(out);
     dg_law_free(law);
     bytes[DG_MAX_PARAMETER_BITS / 8] = 1;
@@ -148,8 +149,8 @@ static dg_status fill_by(const dg_law *law, const dg_table *table, dg_dtype dtyp
 {
     uint8_t out[24];
     memset(out, 0xAA, sizeof out);
-    dg_status status = table != NULL ? dg_table_fill(out, 3, dtype, table, NULL)
-                                     : dg_law_fill(out, 3, dtype, law, NULL);
+    dg_status status = table != NULL ? dg_table_fill(out, 3, dtype, table, NULL, NULL)
+                                     : dg_law_fill(out, 3, dtype, law, NULL, NULL);
     if (status != DG_OK && (unsigned)dtype <= DG_UINT64) {
         for (size_t i = 0; i < 3; i++) {
             CHECK(out[i] == 0, "status %d", (int)status);
@@ -163,8 +164,8 @@ static dg_status fill_wide_by(const dg_law *law, const dg_table *table, size_t n
 {
     uint8_t out[3 * 64];
     memset(out, 0xAA, sizeof out);
-    dg_status status = table != NULL ? dg_table_fill_wide(out, 3, n_bytes, table, NULL)
-                                     : dg_law_fill_wide(out, 3, n_bytes, law, NULL);
+    dg_status status = table != NULL ? dg_table_fill_wide(out, 3, n_bytes, table, NULL, NULL)
+                                     : dg_law_fill_wide(out, 3, n_bytes, law, NULL, NULL);
     for (size_t i = 3 * n_bytes; i < sizeof out; i++) {
         CHECK(out[i] == 0xAA, "byte %zu behind items of %zu", i, n_bytes);
     }
@@ -222,8 +223,9 @@ static void test_the_end_of_64_bits(void)
     static uint64_t out[300];
     CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK, "law");
     CHECK(dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) == DG_OK, "table");
-    CHECK(dg_law_fill(out, 300, DG_UINT64, law, NULL) == DG_ERR_RANGE, "half are beyond it");
-    CHECK(dg_table_fill(out, 300, DG_UINT64, table, NULL) == DG_ERR_RANGE, "half are beyond it");
+    CHECK(dg_law_fill(out, 300, DG_UINT64, law, NULL, NULL) == DG_ERR_RANGE, "half are beyond it");
+    CHECK(dg_table_fill(out, 300, DG_UINT64, table, NULL, NULL) == DG_ERR_RANGE,
+          "half are beyond it");
     dg_table_free(table);
     dg_law_free(law);
 }
@@ -245,12 +247,12 @@ static void test_draws_of_64_bits(void)
         const dg_source source = tape_source(&from);
         const bool by_table = i % 2 == 0, is_signed = i % 4 < 2;
         const dg_dtype dtype = is_signed ? DG_INT64 : DG_UINT64;
-        dg_status status = by_table ? dg_table_fill_wide(wide, 1, WIDTH, table, &source)
-                                    : dg_law_fill_wide(wide, 1, WIDTH, law, &source);
+        dg_status status = by_table ? dg_table_fill_wide(wide, 1, WIDTH, table, NULL, &source)
+                                    : dg_law_fill_wide(wide, 1, WIDTH, law, NULL, &source);
         CHECK(status == DG_OK, "draw %d: status %d", i, (int)status);
         from.used = 0;
-        status = by_table ? dg_table_fill(out, 1, dtype, table, &source)
-                          : dg_law_fill(out, 1, dtype, law, &source);
+        status = by_table ? dg_table_fill(out, 1, dtype, table, NULL, &source)
+                          : dg_law_fill(out, 1, dtype, law, NULL, &source);
         memset(above, is_signed && wide[7] >= 128 ? 0xFF : 0, sizeof above);
         if (memcmp(wide + 8, above, sizeof above) != 0) {
             CHECK(status == DG_ERR_RANGE, "draw %d: status %d", i, (int)status);

@@ -21,12 +21,12 @@ static void check_draws(dg_law_kind kind, const int64_t *numbers, const int64_t 
     int64_t together[MOST], alone;
     tape all = {bytes, TAPE, 0}, each = {bytes, TAPE, 0};
     const dg_source from_all = tape_source(&all), from_each = tape_source(&each);
-    dg_status status = dg_laws_fill(together, n, DG_INT64, kind, numbers, which, &from_all);
+    dg_status status = dg_laws_fill(together, n, DG_INT64, kind, numbers, which, NULL, &from_all);
     CHECK(status == DG_OK, "status %d", (int)status);
     for (size_t i = 0; i < n; i++) {
         const int64_t *of = numbers + 4 * which[i];
         dg_law *law = law_of(kind, DG_ARITHMETIC_AUTO, of[0], of[1], of[2], of[3]);
-        CHECK(dg_law_fill(&alone, 1, DG_INT64, law, &from_each) == DG_OK, "draw %zu", i);
+        CHECK(dg_law_fill(&alone, 1, DG_INT64, law, NULL, &from_each) == DG_OK, "draw %zu", i);
         CHECK(together[i] == alone, "draw %zu", i);
         dg_law_free(law);
     }
@@ -64,7 +64,8 @@ static void test_errors(void)
         tape from = {bytes, TAPE, 0};
         const dg_source source = tape_source(&from);
         memcpy(numbers + 4, bad[i].numbers, sizeof bad[i].numbers);
-        dg_status status = dg_laws_fill(out, 3, DG_INT64, bad[i].kind, numbers, which, &source);
+        dg_status status =
+            dg_laws_fill(out, 3, DG_INT64, bad[i].kind, numbers, which, NULL, &source);
         CHECK(status == DG_ERR_PARAMETER, "law %zu: status %d", i, (int)status);
         CHECK(out[0] == 0 && out[1] == 0 && out[2] == 0, "law %zu left draws", i);
     }
@@ -72,12 +73,13 @@ static void test_errors(void)
     const int64_t which[2] = {0, 0};
     tape empty = {bytes, 0, 0};
     const dg_source source = tape_source(&empty);
-    CHECK(dg_laws_fill(out, 2, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS[0], which, &source) ==
+    CHECK(dg_laws_fill(out, 2, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS[0], which, NULL, &source) ==
               DG_ERR_SOURCE,
           "the tape is at its end");
     CHECK(out[0] == 0 && out[1] == 0, "draws were left");
     errno = EDOM;
-    CHECK(dg_laws_fill(NULL, 0, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS[0], NULL, NULL) == DG_OK,
+    CHECK(dg_laws_fill(NULL, 0, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS[0], NULL, NULL, NULL) ==
+              DG_OK,
           "nothing to draw");
     CHECK(errno == EDOM, "errno is the caller's");
 }

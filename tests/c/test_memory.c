@@ -233,7 +233,7 @@ static dg_status operate(enum operation what, work *with)
         dg_law_free(law);
         break;
     case FILL:
-        status = dg_law_fill_wide(with->out, with->n, with->width, with->law, NULL);
+        status = dg_law_fill_wide(with->out, with->n, with->width, with->law, NULL, NULL);
         break;
     case NEW_TABLE:
         status = dg_table_new(&table, with->law, 16, -1, DG_ISA_AUTO);
@@ -241,7 +241,7 @@ static dg_status operate(enum operation what, work *with)
         dg_table_free(table);
         break;
     case TABLE_FILL:
-        status = dg_table_fill_wide(with->out, with->n, with->width, with->table, NULL);
+        status = dg_table_fill_wide(with->out, with->n, with->width, with->table, NULL, NULL);
         break;
     case DECIDE:
         status = decide(with);

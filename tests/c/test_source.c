@@ -56,12 +56,12 @@ static int64_t expected[N], out[N];
 static void test_stream(dg_law *law)
 {
     start(PLAIN);
-    CHECK(dg_law_fill(expected, N, DG_INT64, law, NULL) == DG_OK, "plain");
+    CHECK(dg_law_fill(expected, N, DG_INT64, law, NULL, NULL) == DG_OK, "plain");
     CHECK(n_calls > 1, "several reads");
     static const enum mode harmless[] = {INTERRUPTED, SHORT};
     for (size_t i = 0; i < 2; i++) {
         start(harmless[i]);
-        CHECK(dg_law_fill(out, N, DG_INT64, law, NULL) == DG_OK, "mode %d", (int)mode);
+        CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, NULL) == DG_OK, "mode %d", (int)mode);
         CHECK(memcmp(out, expected, sizeof out) == 0, "mode %d: another stream", (int)mode);
     }
 }
@@ -86,14 +86,14 @@ static void test_failures(dg_law *law)
             fails_from = from;
             memset(out, 1, sizeof out);
             errno = 0;
-            dg_status status = dg_law_fill(out, N, DG_INT64, law, NULL);
+            dg_status status = dg_law_fill(out, N, DG_INT64, law, NULL, NULL);
             CHECK(status == DG_ERR_ENTROPY && errno == codes[i], "status %d, errno %d", (int)status,
                   errno);
             CHECK(all_zero(), "draws after errno %d", codes[i]);
             memset(out, 1, sizeof out);
             start(FAILS);
             fails_from = from / 2; /* half as many draws */
-            status = dg_law_fill_wide((uint8_t *)out, N / 2, 16, law, NULL);
+            status = dg_law_fill_wide((uint8_t *)out, N / 2, 16, law, NULL, NULL);
             CHECK(status == DG_ERR_ENTROPY && errno == codes[i], "status %d", (int)status);
             memset(out + N / 2 * 2, 0, (N - N / 2 * 2) * sizeof *out);
             CHECK(all_zero(), "wide draws after errno %d", codes[i]);
@@ -101,7 +101,8 @@ static void test_failures(dg_law *law)
     }
     start(EMPTY);
     memset(out, 1, sizeof out);
-    CHECK(dg_law_fill(out, N, DG_INT64, law, NULL) == DG_ERR_ENTROPY && errno == EIO, "empty read");
+    CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, NULL) == DG_ERR_ENTROPY && errno == EIO,
+          "empty read");
     CHECK(all_zero(), "draws after an empty read");
 }
 
@@ -118,7 +119,8 @@ static void test_caller(dg_law *law)
     dg_source source = {DG_SOURCE_CALLER, refuses, &asked};
     start(PLAIN);
     memset(out, 1, sizeof out);
-    CHECK(dg_law_fill(out, N, DG_INT64, law, &source) == DG_ERR_SOURCE, "a source that refuses");
+    CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, &source) == DG_ERR_SOURCE,
+          "a source that refuses");
     CHECK(all_zero() && asked > 0, "draws from a source that refuses");
     CHECK(n_calls == 0, "no other randomness is used");
 }
@@ -150,13 +152,13 @@ static dg_status draw_one(int way, const ways *by, const dg_source *source)
     const size_t width = dg_law_wide_bytes(by->law);
     switch (way) {
     case 0:
-        return dg_law_fill(out, 1, DG_INT64, by->law, source);
+        return dg_law_fill(out, 1, DG_INT64, by->law, NULL, source);
     case 1:
-        return dg_law_fill_wide((uint8_t *)out, 1, width, by->law, source);
+        return dg_law_fill_wide((uint8_t *)out, 1, width, by->law, NULL, source);
     case 2:
-        return dg_table_fill(out, 1, DG_INT64, by->table, source);
+        return dg_table_fill(out, 1, DG_INT64, by->table, NULL, source);
     case 3:
-        return dg_table_fill_wide((uint8_t *)out, 1, width, by->table, source);
+        return dg_table_fill_wide((uint8_t *)out, 1, width, by->table, NULL, source);
     case 4:
         out[0] = dg_steady_draw(by->steady, source);
         return out[0] < DG_LEAST_DRAW ? (dg_status)(out[0] - INT64_MIN) : DG_OK;
@@ -199,9 +201,9 @@ static void test_keystream(dg_law *law)
     dg_keystream(stream, sizeof stream / 64, key, 0);
     tape from = {stream, sizeof stream, 0};
     const dg_source source = tape_source(&from), keyed = {DG_SOURCE_CHACHA20, NULL, NULL};
-    CHECK(dg_law_fill(expected, N, DG_INT64, law, &source) == DG_OK, "from the keystream");
+    CHECK(dg_law_fill(expected, N, DG_INT64, law, NULL, &source) == DG_OK, "from the keystream");
     start(PLAIN);
-    CHECK(dg_law_fill(out, N, DG_INT64, law, &keyed) == DG_OK, "by ChaCha20");
+    CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, &keyed) == DG_OK, "by ChaCha20");
     CHECK(memcmp(out, expected, sizeof out) == 0, "another stream");
     CHECK(given == sizeof key, "%zu bytes of getrandom", given);
 }
@@ -210,17 +212,18 @@ static void test_keystream(dg_law *law)
 static void test_kinds(dg_law *law)
 {
     start(PLAIN);
-    CHECK(dg_law_fill(expected, N, DG_INT64, law, NULL) == DG_OK, "none named");
+    CHECK(dg_law_fill(expected, N, DG_INT64, law, NULL, NULL) == DG_OK, "none named");
     start(PLAIN);
     dg_source source = {DG_SOURCE_GETRANDOM, NULL, NULL};
-    CHECK(dg_law_fill(out, N, DG_INT64, law, &source) == DG_OK, "getrandom, named");
+    CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, &source) == DG_OK, "getrandom, named");
     CHECK(memcmp(out, expected, sizeof out) == 0, "another stream");
     static const int kinds[] = {DG_SOURCE_CALLER, 3, 1000};
     for (size_t i = 0; i < 3; i++) {
         start(PLAIN);
         memset(out, 1, sizeof out);
         source.kind = (dg_source_kind)kinds[i];
-        CHECK(dg_law_fill(out, N, DG_INT64, law, &source) == DG_ERR_SOURCE, "kind %d", kinds[i]);
+        CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, &source) == DG_ERR_SOURCE, "kind %d",
+              kinds[i]);
         CHECK(all_zero() && n_calls == 0, "kind %d: draws, or other randomness", kinds[i]);
     }
 }

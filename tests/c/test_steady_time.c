@@ -71,7 +71,7 @@ static unsigned reports_of_reference(const dg_law *law)
 {
     const unsigned before = VALGRIND_COUNT_ERRORS;
     int64_t x;
-    (void)dg_law_fill(&x, 1, DG_INT64, law, &SOURCE);
+    (void)dg_law_fill(&x, 1, DG_INT64, law, NULL, &SOURCE);
     return VALGRIND_COUNT_ERRORS - before;
 }
 

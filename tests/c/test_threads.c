@@ -55,8 +55,8 @@ static dg_status draw(part *mine, dg_source_kind kind)
     const shared *from = mine->from;
     dg_source source = {kind, kind == DG_SOURCE_CALLER ? caller : NULL, mine};
     size_t width = width_of(from);
-    return from->table != NULL ? dg_table_fill_wide(mine->out, N, width, from->table, &source)
-                               : dg_law_fill_wide(mine->out, N, width, from->law, &source);
+    return from->table != NULL ? dg_table_fill_wide(mine->out, N, width, from->table, NULL, &source)
+                               : dg_law_fill_wide(mine->out, N, width, from->law, NULL, &source);
 }
 
 /** From every source, the caller's last: its draws stay. */
@@ -126,7 +126,7 @@ static void *make_and_free(void *argument)
         dg_table *table = NULL;
         mine->status = dg_table_new(&table, law, 16, -1, DG_ISA_AUTO);
         if (mine->status == DG_OK) {
-            mine->status = dg_table_fill_wide(out, 100, 16, table, NULL);
+            mine->status = dg_table_fill_wide(out, 100, 16, table, NULL, NULL);
         }
         dg_table_free(table);
         dg_law_free(law);
@@ -142,6 +142,31 @@ static void test_building(void)
     for (int i = 0; i < N_THREADS; i++) {
         CHECK(parts[i].status == DG_OK, "thread %d: status %d", i, (int)parts[i].status);
     }
+}
+
+/** One call by several threads: every draw is made, by bits of its own. */
+static void test_one_call(const shared *from, const char *name)
+{
+    enum { N_LONG = 500000 };
+    const dg_run run = {N_THREADS, NULL, NULL};
+    int64_t *out = malloc(N_LONG * sizeof *out);
+    if (out == NULL) {
+        abort();
+    }
+    for (int kind = DG_SOURCE_GETRANDOM; kind <= DG_SOURCE_CHACHA20; kind++) {
+        const dg_source source = {(dg_source_kind)kind, NULL, NULL};
+        memset(out, 0x7F, N_LONG * sizeof *out);
+        const dg_status status =
+            from->table != NULL ? dg_table_fill(out, N_LONG, DG_INT64, from->table, &run, &source)
+                                : dg_law_fill(out, N_LONG / 50, DG_INT64, from->law, &run, &source);
+        size_t n_untouched = 0;
+        for (size_t i = 0; i < N_LONG; i++) {
+            n_untouched += out[i] == INT64_C(0x7F7F7F7F7F7F7F7F);
+        }
+        CHECK(status == DG_OK, "%s: status %d", name, (int)status);
+        CHECK(n_untouched == (from->table != NULL ? 0 : N_LONG - N_LONG / 50), "%s", name);
+    }
+    free(out);
 }
 
 /* --- the control -------------------------------------------------------------------------------- */
@@ -198,6 +223,7 @@ int main(int n_arguments, char **arguments)
                   cases[i].name);
         }
         test_shared(&from, cases[i].name);
+        test_one_call(&from, cases[i].name);
         dg_table_free(from.table);
         dg_law_free(from.law);
     }

@@ -74,8 +74,8 @@ static dg_status fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, co
                       stream *from)
 {
     dg_source source = stream_source(from);
-    return table == NULL ? dg_law_fill(out, n, dtype, law, &source)
-                         : dg_table_fill(out, n, dtype, table, &source);
+    return table == NULL ? dg_law_fill(out, n, dtype, law, NULL, &source)
+                         : dg_table_fill(out, n, dtype, table, NULL, &source);
 }
 
 /** Item i of an array of a dtype. */
@@ -127,8 +127,8 @@ static void check_fills(const char *line, const dg_law *law, const dg_table *tab
     if (out == NULL) {
         exit(2);
     }
-    dg_status status = table == NULL ? dg_law_fill_wide(out, n, width, law, &source)
-                                     : dg_table_fill_wide(out, n, width, table, &source);
+    dg_status status = table == NULL ? dg_law_fill_wide(out, n, width, law, NULL, &source)
+                                     : dg_table_fill_wide(out, n, width, table, NULL, &source);
     CHECK(status == DG_OK, "status %d: %.60s", (int)status, line);
     CHECK(from.used == (size_t)number(line, "bytes_used"), "%zu bytes: %.60s", from.used, line);
     if (status == DG_OK) {

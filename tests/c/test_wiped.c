@@ -233,12 +233,12 @@ static void fill(void)
             status = dg_steady_draw_wide(out, width, steady, &source);
             return;
         }
-        status = now->by_table ? dg_table_fill_wide(out, n_draws, width, table, &source)
-                               : dg_law_fill_wide(out, n_draws, width, law, &source);
+        status = now->by_table ? dg_table_fill_wide(out, n_draws, width, table, NULL, &source)
+                               : dg_law_fill_wide(out, n_draws, width, law, NULL, &source);
         return;
     }
-    status = now->by_table ? dg_table_fill(out, n_draws, DG_INT64, table, &source)
-                           : dg_law_fill(out, n_draws, DG_INT64, law, &source);
+    status = now->by_table ? dg_table_fill(out, n_draws, DG_INT64, table, NULL, &source)
+                           : dg_law_fill(out, n_draws, DG_INT64, law, NULL, &source);
 }
 
 /** Make the call; count what it left on the stack and in the registers. */

@@ -17,7 +17,7 @@ static size_t draw_all(uint8_t *out, size_t *n_drawn, const dg_law *law, const u
     size_t before = 0;
     for (*n_drawn = 0; *n_drawn < DRAWS; ++*n_drawn) {
         before = from.used;
-        if (dg_law_fill_wide(out + *n_drawn * WIDE, 1, WIDE, law, &source) != DG_OK) {
+        if (dg_law_fill_wide(out + *n_drawn * WIDE, 1, WIDE, law, NULL, &source) != DG_OK) {
             break;
         }
     }
@@ -65,7 +65,7 @@ static void compare(dg_law *words, dg_law *gmp, bool fits)
         CHECK(memcmp(ours, theirs, n_ours * WIDE) == 0, "draws differ");
         tape whole = {tape_bytes, used, 0};
         dg_source source = tape_source(&whole);
-        dg_status status = dg_law_fill_wide(theirs, n_ours, WIDE, words, &source);
+        dg_status status = dg_law_fill_wide(theirs, n_ours, WIDE, words, NULL, &source);
         CHECK(status == DG_OK && whole.used == used, "in one fill: status %d", (int)status);
         CHECK(memcmp(ours, theirs, n_ours * WIDE) == 0, "draws differ in one fill");
     }

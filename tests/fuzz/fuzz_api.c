@@ -89,11 +89,11 @@ static void try_fill(const dg_law *law, const dg_table *table, input *from)
         memset(out, 0xA5, n * item);
     }
     if (wide) {
-        status = table != NULL ? dg_table_fill_wide(out, n, width, table, given)
-                               : dg_law_fill_wide(out, n, width, law, given);
+        status = table != NULL ? dg_table_fill_wide(out, n, width, table, NULL, given)
+                               : dg_law_fill_wide(out, n, width, law, NULL, given);
     } else {
-        status = table != NULL ? dg_table_fill(out, n, dtype, table, given)
-                               : dg_law_fill(out, n, dtype, law, given);
+        status = table != NULL ? dg_table_fill(out, n, dtype, table, NULL, given)
+                               : dg_law_fill(out, n, dtype, law, NULL, given);
     }
     REQUIRE(status == DG_OK || status == DG_ERR_ENTROPY || status == DG_ERR_SOURCE ||
             status == DG_ERR_RANGE || status == DG_ERR_PARAMETER);

@@ -33,7 +33,7 @@ static void compare_int64(const uint8_t *wide, size_t n, size_t n_bytes, size_t 
     int64_t out[MOST_DRAWS];
     tape from = {given->bytes, used, 0};
     dg_source source = tape_source(&from);
-    dg_status status = dg_table_fill(out, n, DG_INT64, model->table, &source);
+    dg_status status = dg_table_fill(out, n, DG_INT64, model->table, NULL, &source);
     bool fit = true;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *item = wide + i * n_bytes;
@@ -60,7 +60,7 @@ static void compare(size_t n, size_t width, const cell_model *model, const tape 
     uint8_t *out = exactly(n * width), *expected = exactly(n * width);
     tape ours = *given, theirs = *given;
     dg_source source = tape_source(&ours);
-    dg_status status = dg_table_fill_wide(out, n, width, model->table, &source);
+    dg_status status = dg_table_fill_wide(out, n, width, model->table, NULL, &source);
     REQUIRE(status == cell_model_fill(expected, n, width, model, &theirs));
     if (status == DG_OK) {
         size_t used = ours.used;
@@ -68,7 +68,7 @@ static void compare(size_t n, size_t width, const cell_model *model, const tape 
         REQUIRE(memcmp(out, expected, n * width) == 0);
         compare_int64(out, n, width, used, model, given);
         ours = (tape){given->bytes, used - 1, 0};
-        REQUIRE(dg_table_fill_wide(out, n, width, model->table, &source) == DG_ERR_SOURCE);
+        REQUIRE(dg_table_fill_wide(out, n, width, model->table, NULL, &source) == DG_ERR_SOURCE);
     }
     REQUIRE(status == DG_OK || status == DG_ERR_SOURCE || status == DG_ERR_RANGE);
     REQUIRE(all_zero(out, n * width));

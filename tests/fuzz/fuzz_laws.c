@@ -50,7 +50,7 @@ static dg_status one_by_one(uint8_t *out, size_t n, dg_dtype dtype, size_t item,
         if (law == NULL) {
             return DG_ERR_PARAMETER;
         }
-        dg_status status = dg_law_fill(out + i * item, 1, dtype, law, source);
+        dg_status status = dg_law_fill(out + i * item, 1, dtype, law, NULL, source);
         dg_law_free(law);
         if (status != DG_OK) {
             return status;
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t n_bytes = n * sizes[dtype];
     uint8_t *out = exactly(n_bytes), *expected = exactly(n_bytes);
 
-    dg_status status = dg_laws_fill(out, n, dtype, kind, numbers, which, &our_source);
+    dg_status status = dg_laws_fill(out, n, dtype, kind, numbers, which, NULL, &our_source);
     dg_status wanted =
         one_by_one(expected, n, dtype, sizes[dtype], kind, numbers, which, &their_source);
     /* which failure comes first depends on how many bytes are asked for at once */
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         REQUIRE(all_zero(out, n_bytes));
     }
-    REQUIRE(dg_laws_fill(out, n, (dg_dtype)(DG_UINT64 + 1), kind, numbers, which, NULL) ==
+    REQUIRE(dg_laws_fill(out, n, (dg_dtype)(DG_UINT64 + 1), kind, numbers, which, NULL, NULL) ==
             DG_ERR_PARAMETER);
     free(expected);
     free(out);

@@ -65,8 +65,9 @@ static outcome fill(uint8_t *out, size_t n, uint8_t type, size_t width, const dg
 {
     tape from = *given;
     dg_source source = tape_source(&from);
-    dg_status status = type <= DG_UINT64 ? dg_table_fill(out, n, (dg_dtype)type, table, &source)
-                                         : dg_table_fill_wide(out, n, width, table, &source);
+    dg_status status = type <= DG_UINT64
+                           ? dg_table_fill(out, n, (dg_dtype)type, table, NULL, &source)
+                           : dg_table_fill_wide(out, n, width, table, NULL, &source);
     return (outcome){status, from.used};
 }
 

@@ -21,8 +21,10 @@ static size_t one_by_one(uint8_t *words_out, uint8_t *gmp_out, size_t most, size
     size_t n = 0;
     for (; n < most; n++) {
         *used = ours.used;
-        dg_status status = dg_law_fill_wide(words_out + n * width, 1, width, words, &our_source);
-        dg_status expected = dg_law_fill_wide(gmp_out + n * width, 1, width, gmp, &their_source);
+        dg_status status =
+            dg_law_fill_wide(words_out + n * width, 1, width, words, NULL, &our_source);
+        dg_status expected =
+            dg_law_fill_wide(gmp_out + n * width, 1, width, gmp, NULL, &their_source);
         REQUIRE(status == expected);
         REQUIRE(ours.used == theirs.used);
         REQUIRE(status == DG_OK || status == DG_ERR_SOURCE);
@@ -44,12 +46,13 @@ static void in_one_fill(uint8_t *out, const uint8_t *expected, size_t n, size_t 
     const size_t n_bytes = n * dg_law_wide_bytes(law);
     tape whole = {given->bytes, used, 0};
     dg_source source = tape_source(&whole);
-    REQUIRE(dg_law_fill_wide(out, n, dg_law_wide_bytes(law), law, &source) == DG_OK);
+    REQUIRE(dg_law_fill_wide(out, n, dg_law_wide_bytes(law), law, NULL, &source) == DG_OK);
     REQUIRE(whole.used == used);
     REQUIRE(memcmp(out, expected, n_bytes) == 0);
     if (used > 0) {
         whole = (tape){given->bytes, used - 1, 0};
-        REQUIRE(dg_law_fill_wide(out, n, dg_law_wide_bytes(law), law, &source) == DG_ERR_SOURCE);
+        REQUIRE(dg_law_fill_wide(out, n, dg_law_wide_bytes(law), law, NULL, &source) ==
+                DG_ERR_SOURCE);
         REQUIRE(all_zero(out, n_bytes));
     }
 }

@@ -1,0 +1,198 @@
+#include "api/run.h"
+
+#include "base/status.h"
+#include "base/threads.h"
+#include "base/wipe.h"
+
+#include <errno.h>
+#include <mpfr.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Between two pauses; the reader of the clock is at most a piece late. */
+enum { PAUSE_MILLISECONDS = 20 };
+
+/** What the threads of a fill share. Pieces are numbered; piece i < n_threads is thread i's first, so
+ *  that each has one, and the calling thread's are also those of threads that could not be started. */
+typedef struct job {
+    const dg_fill *fill;
+    const dg_run *run;
+    size_t piece; /* its length */
+    size_t n_pieces;
+    size_t n_threads;
+    atomic_size_t next; /* the first piece that nobody has taken */
+    atomic_bool stop;
+    /* the calling thread's alone: */
+    size_t n_started;
+    size_t unstarted;    /* the first of the pieces < n_threads that it has to take, too */
+    size_t n_touched;    /* of pieces, before a fork */
+    uint64_t last_pause; /* in milliseconds */
+    int64_t process;
+} job;
+
+typedef struct worker {
+    job *of;
+    size_t piece;
+    dg_status status;
+    int kept_errno;
+    dg_thread thread;
+} worker;
+
+static size_t take(job *of, bool calling)
+{
+    if (calling && of->unstarted < of->n_threads) {
+        return of->unstarted++;
+    }
+    return atomic_fetch_add(&of->next, 1);
+}
+
+static dg_status session_open(dg_session *session, const dg_fill *fill)
+{
+    session->stack_bytes = DG_STACK_BYTES;
+    session->big.open = false;
+    dg_bits_open(&session->bits, fill->source);
+    if (fill->law == NULL) {
+        return DG_OK;
+    }
+    session->stack_bytes = fill->law->stack_bytes;
+    return fill->law->uses_words ? DG_OK : dg_big_open(&session->big, fill->law);
+}
+
+/** Inlined, for dg_wipe_stack. */
+static inline __attribute__((always_inline)) void session_close(dg_session *session)
+{
+    const int kept_errno = errno;
+    const size_t stack_bytes = session->stack_bytes;
+    dg_big_close(&session->big);
+    dg_bits_close(&session->bits);
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* a thread that ends would lose it */
+    dg_wipe_stack(stack_bytes);
+    errno = kept_errno;
+}
+
+/** Draw pieces, *piece first, until there are none, the fill is stopped, or it is time for a pause. Not
+ *  inlined: what it spills must lie where session_close wipes. */
+static __attribute__((noinline)) dg_status draw_pieces(size_t *piece, bool calling, job *of,
+                                                       dg_session *session)
+{
+    const dg_fill *fill = of->fill;
+    while (*piece < of->n_pieces && !atomic_load_explicit(&of->stop, memory_order_relaxed)) {
+        const size_t first = *piece * of->piece, left = fill->n - first;
+        const size_t end = left < of->piece ? fill->n : first + of->piece;
+        DG_TRY(fill->draw(fill, first, end, session));
+        *piece = take(of, calling);
+        if (calling && of->run->pause != NULL && *piece < of->n_pieces &&
+            dg_milliseconds() - of->last_pause >= PAUSE_MILLISECONDS) {
+            break;
+        }
+    }
+    return DG_OK;
+}
+
+/** Let the caller do something. In the child of a fork that it made the threads of the fill are gone, and
+ *  with them what they were about to draw: this one begins anew. */
+static dg_status pause_fill(size_t *piece, job *of)
+{
+    if (of->run->pause(of->run->context) != 0) {
+        return DG_ERR_STOPPED;
+    }
+    if (of->n_started > 0 && dg_process() != of->process) {
+        of->n_touched = atomic_load(&of->next);
+        of->n_started = 0;
+        of->unstarted = of->n_threads;
+        atomic_store(&of->stop, false);
+        atomic_store(&of->next, 1);
+        *piece = 0;
+    }
+    of->last_pause = dg_milliseconds();
+    return DG_OK;
+}
+
+/** One thread's part. No random bit is in its hands in a pause: a fork there copies none. */
+static dg_status work(size_t piece, bool calling, job *of)
+{
+    dg_status status = DG_OK;
+    while (status == DG_OK && piece < of->n_pieces && !atomic_load(&of->stop)) {
+        dg_session session;
+        status = session_open(&session, of->fill);
+        if (status == DG_OK) {
+            status = draw_pieces(&piece, calling, of, &session);
+        }
+        session_close(&session);
+        if (status == DG_OK && calling && piece < of->n_pieces && of->run->pause != NULL) {
+            status = pause_fill(&piece, of);
+        }
+    }
+    if (status != DG_OK) {
+        atomic_store(&of->stop, true);
+    }
+    return status;
+}
+
+static void *work_along(void *argument)
+{
+    worker *one = argument;
+    one->status = work(one->piece, false, one->of);
+    one->kept_errno = errno;
+    return NULL;
+}
+
+/** Start the threads beside the calling one, as many as there are to be had. */
+static worker *start_workers(job *of)
+{
+    worker *workers = of->n_threads > 1 ? calloc(of->n_threads - 1, sizeof *workers) : NULL;
+    of->n_started = 0;
+    while (workers != NULL && of->n_started + 1 < of->n_threads) {
+        worker *one = &workers[of->n_started];
+        *one = (worker){.of = of, .piece = of->n_started + 1};
+        if (!dg_thread_start(&one->thread, work_along, one)) {
+            break;
+        }
+        of->n_started++;
+    }
+    of->unstarted = of->n_started + 1;
+    return workers;
+}
+
+dg_status dg_fill_run(const dg_fill *fill, const dg_run *run)
+{
+    static const dg_run alone = {1, NULL, NULL};
+    if (fill->n == 0) {
+        return DG_OK;
+    }
+    job of = {.fill = fill, .run = run == NULL ? &alone : run, .piece = fill->piece};
+    if (run == NULL || fill->piece > fill->n) {
+        of.piece = fill->n;
+    }
+    of.n_pieces = (fill->n - 1) / of.piece + 1;
+    const bool from_caller = fill->source != NULL && fill->source->kind == DG_SOURCE_CALLER;
+    of.n_threads = from_caller || of.run->threads < 1 ? 1 : of.run->threads;
+    of.n_threads = of.n_threads < of.n_pieces ? of.n_threads : of.n_pieces;
+    atomic_init(&of.next, of.n_threads);
+    atomic_init(&of.stop, false);
+    if (of.n_pieces > 1) {
+        of.process = dg_process();
+        of.last_pause = dg_milliseconds();
+    }
+    worker *workers = start_workers(&of);
+    dg_status status = work(0, true, &of);
+    int kept_errno = errno;
+    for (size_t i = 0; i < of.n_started; i++) {
+        dg_thread_join(workers[i].thread);
+        if (status == DG_OK && workers[i].status != DG_OK) {
+            status = workers[i].status;
+            kept_errno = workers[i].kept_errno;
+        }
+    }
+    free(workers);
+    if (status != DG_OK) {
+        const size_t taken = atomic_load(&of.next);
+        const size_t touched = taken > of.n_touched ? taken : of.n_touched;
+        memset(fill->out, 0,
+               (touched < of.n_pieces ? touched * of.piece : fill->n) * fill->item_bytes);
+    }
+    errno = kept_errno;
+    return status;
+}

@@ -1,0 +1,48 @@
+/* Running a fill: in pieces, by several threads, with pauses in which the caller may stop it. */
+#ifndef DG_API_RUN_H
+#define DG_API_RUN_H
+
+#include "discretegauss.h"
+#include "exact/big.h"
+#include "random/bits.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** What one thread draws with, from one pause to the next: its stream, and its integers. */
+typedef struct dg_session {
+    dg_bits bits;
+    dg_big big;
+    size_t stack_bytes; /* that draws have used, to be wiped */
+} dg_session;
+
+/** A fill: n items into out. */
+typedef struct dg_fill dg_fill;
+struct dg_fill {
+    uint8_t *out;
+    size_t n;
+    size_t item_bytes;
+    size_t
+        piece; /* items that are drawn without a look at the clock: a multiple of the table's chunk */
+    const dg_source *source;
+    const dg_law *law; /* whose integers a session opens; NULL: draw opens its own */
+    /* Draw items [first, end). Reads no bit of a caller's source that these do not use. */
+    dg_status (*draw)(const dg_fill *fill, size_t first, size_t end, dg_session *session);
+    /* what draw knows: */
+    dg_dtype dtype;        /* or wide, which has none */
+    const dg_table *table; /* of table fills */
+    dg_law_kind kind;      /* of many laws, and their numbers */
+    const int64_t *numbers;
+    const int64_t *which;
+};
+
+/** Run a fill.
+ *
+ *  Ensures:   DG_OK -> all items are drawn; otherwise no item holds a draw: those that were begun are
+ *             zero bytes, the others untouched. Either way no thread of the fill is left, and what it
+ *             drew with is wiped.
+ *  Returns:   what draw returns (errno kept) | DG_ERR_NOMEM | DG_ERR_STOPPED.
+ */
+dg_status dg_fill_run(const dg_fill *fill, const dg_run *run);
+
+#endif

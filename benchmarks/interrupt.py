@@ -55,6 +55,15 @@ def long_draws() -> Iterator[tuple[str, Callable[[], object]]]:
         "gaussian sigma2=100, 2 threads",
         lambda: dg.discrete_gaussian(100, n, dtype=np.int16, threads=2),
     )
+    yield "gaussian sigma2=100, 8*10^8 int64", lambda: dg.discrete_gaussian(100, 8 * 10**8)
+    yield (
+        "gaussian sigma2=100, 8*10^8 int64, 2 threads",
+        lambda: dg.discrete_gaussian(100, 8 * 10**8, threads=2),
+    )
+    yield (
+        "gaussian sigma2=100, 4*10^8 big-endian int16",
+        lambda: dg.discrete_gaussian(100, 4 * 10**8, dtype=">i2"),
+    )
     yield (
         "laplace scale=1/7 by a Python source",
         lambda: dg.discrete_laplace("1/7", 10**8, dtype=np.int8, source=os_urandom_source),
@@ -127,7 +136,7 @@ def row_text(of: dict[str, Any]) -> str:
     text = "".join(f" {figure * 1e3:10.1f}" for figure in figures) or f" {'-':>10} {'-':>10}"
     word = {None: "not measured", True: "yes", False: "NO"}[of["met"]]
     late = f"  ({of['over']} were over before the signal came)" if of["over"] else ""
-    return f"{of['draw']:42}{text}  {word}{late}"
+    return f"{of['draw']:46}{text}  {word}{late}"
 
 
 def main() -> int:
@@ -141,7 +150,7 @@ def main() -> int:
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     description = machine.describe()
     print(f"# {command}\n# {date}, {description['cpu']}")
-    head = f"{'draw':42} {'median ms':>10} {'worst ms':>10}  within 100 ms"
+    head = f"{'draw':46} {'median ms':>10} {'worst ms':>10}  within 100 ms"
     print(f"{head}\n{'-' * len(head)}")
     rows = []
     peers, skipped = peer_draws()

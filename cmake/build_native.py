@@ -16,10 +16,9 @@ HEADER = Path(__file__).resolve().parent.parent / "csrc" / "include" / "discrete
 BEGIN = "/* cffi: begin */"
 END = "/* cffi: end */"
 
-#: The two declarations that the core does not have: a dg_fill_bytes written in Python, and what lets
-#: Python hear signals in the middle of a fill (python_pause.h).
+#: What the core calls that is Python's: written in C (python_calls.h), passed to it as pointers.
 CALLBACKS = """
-extern "Python" int dg_python_fill(void *context, uint8_t *out, size_t n);
+int dg_python_fill(void *context, uint8_t *out, size_t n);
 int dg_python_pause(void *errors);
 """
 
@@ -38,5 +37,5 @@ ffibuilder = FFI()
 ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")))
 ffibuilder.cdef(CALLBACKS)
 ffibuilder.set_source(
-    "discretegauss._native", '#include "discretegauss.h"\n#include "python_pause.h"'
+    "discretegauss._native", '#include "discretegauss.h"\n#include "python_calls.h"'
 )

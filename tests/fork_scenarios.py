@@ -23,7 +23,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from workers import draws_by
 
 import discretegauss as dg
 
@@ -48,18 +47,15 @@ class Gaussian:
 
 
 class ByThreads(Gaussian):
-    """The same by several threads: as many draws as it takes to give each a part."""
+    """The same by several threads: so many draws that each has a part; some from everywhere."""
 
     def __init__(self, size: int, **options: Any) -> None:
         super().__init__(**options)
         self.size = size if NATIVE else VALUES
 
     def __call__(self) -> list[int]:
-        drawn = draws_by(
-            self.options["threads"],
-            lambda: dg.discrete_gaussian(SIGMA2, self.size, **self.options),
-        )
-        return [int(x) for x in drawn]
+        drawn = dg.discrete_gaussian(SIGMA2, self.size, **self.options)
+        return [int(x) for x in drawn[:: self.size // VALUES]]
 
 
 _counter = itertools.count()
@@ -89,8 +85,8 @@ DRAWS: dict[str, Draw] = {
     "objects": Gaussian(dtype=object),
     "by threads": ByThreads(4100, method="reference", threads=3),
     "one by one": lambda: [dg.discrete_gaussian(SIGMA2) for _ in range(VALUES)],
-    "laplace by threads": lambda: draws_by(
-        2, lambda: dg.discrete_laplace(2**55, 2100, method="reference", threads=2)
+    "laplace by threads": lambda: dg.discrete_laplace(
+        2**55, 2100, method="reference", threads=2
     ).tolist(),
     "new laws": new_laws,
     "law, one by one": lambda: [LAWS["laplace"].sample() for _ in range(VALUES)],
@@ -101,7 +97,7 @@ if NATIVE:
         "chacha20": Gaussian(method="reference", source="chacha20"),
         "cells by chacha20": Gaussian(method="cells", source="chacha20"),
         "cells by chacha20 and threads": ByThreads(
-            17_000, method="cells", source="chacha20", threads=2
+            400_000, method="cells", source="chacha20", threads=2
         ),
         "cells of objects": Gaussian(method="cells", dtype=object),
         "new tables": new_tables,

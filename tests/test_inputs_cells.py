@@ -170,12 +170,12 @@ def test_a_beta_below_1_is_refused_in_arrays_too(beta: Any, dtype: Any) -> None:
 class _Watched:
     """A law that fills with ones what it is given, if the core could write to it."""
 
-    first_piece, chunk = 100, 1
+    chunk = 1
 
     def draw(self, source: Any) -> int:
         return 1
 
-    def fill(self, out: np.ndarray[Any, Any], source: Any) -> None:
+    def fill(self, out: np.ndarray[Any, Any], source: Any, threads: int = 1) -> None:
         assert out.flags.aligned
         assert out.flags.c_contiguous
         assert out.dtype.isnative

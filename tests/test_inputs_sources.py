@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 from array import array
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -14,10 +13,7 @@ import pytest
 from inputs import Function, each_function, must_not_draw, tape
 
 import discretegauss as dg
-from discretegauss import _fill
-from discretegauss._engine import prepare
-from discretegauss._spec import Kind, Spec
-from discretegauss._threads import Worker
+from discretegauss import _engine
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.testing import TapeSource
 
@@ -106,6 +102,24 @@ def test_what_was_never_drawn_into_is_not_wiped() -> None:
         dg.discrete_gaussian(1, mu=60, out=out, source=tape())
     assert out[-1] == 7
     assert set(out.tolist()) == {0, 7}
+
+
+def test_a_source_cannot_free_the_memory_that_is_filled() -> None:
+    """numpy refuses to resize out, or the array that it is a part of, as long as the call lasts."""
+    whole = np.zeros(1000, np.int64)
+    refused: list[str] = []
+
+    def source(buffer: memoryview) -> None:
+        buffer[:] = os.urandom(len(buffer))
+        try:
+            whole.resize(10**6, refcheck=False)
+        except ValueError:
+            refused.append("resize")
+
+    for out in (whole, whole[:500]):
+        dg.discrete_gaussian(2**80, out=out, source=source)
+        assert out.all()
+    assert len(refused) >= 2
 
 
 @each_function
@@ -258,43 +272,12 @@ def test_threads(function: Function, name: str, size: Any) -> None:
             function(3, size, threads=threads)
 
 
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[Worker]:
-    """Threads started beside this one, in the order of time."""
-    workers: list[Worker] = []
-    start = Worker.start
-
-    def counted(self: Worker) -> None:
-        workers.append(self)
-        start(self)
-
-    monkeypatch.setattr(Worker, "start", counted)
-    return workers
-
-
-@pytest.mark.parametrize("threads", [2, 100, 10**6, 10**30])
-def test_no_thread_is_made_for_nothing(threads: int, started: list[Worker]) -> None:
-    """No more threads than the draws repay, whatever number is asked for."""
-    assert dg.discrete_gaussian(3, 3, threads=threads).shape == (3,)
-    assert started == []
-    n = prepare(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(3))).first_piece + 1
-    assert dg.discrete_gaussian(3, n, method="reference", threads=threads).shape == (n,)
-    assert len(started) == 1
-
-
+@pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize("threads", [10**4, 10**9, 10**30])
-def test_never_so_many_threads_that_the_machine_starves(
-    threads: int, started: list[Worker]
-) -> None:
-    """However many parts there are: each draw is one where the parameters are long."""
-    out = np.zeros(30_001, np.int8)
-
-    def fill_part(i: int, j: int) -> None:
-        out[i:j] = 1
-
-    _fill._fill_flat(out, fill_part, 1, 1, threads)
-    assert out.all()
-    assert 2 <= len(started) < _fill._MOST_THREADS == max(64, 4 * (os.cpu_count() or 1))
+def test_never_so_many_threads_that_the_machine_starves(threads: int) -> None:
+    """Whatever number is asked for; no more than the draws repay: tests/c/test_run.c."""
+    assert dg.discrete_gaussian(3, 3, threads=threads).shape == (3,)
+    assert _engine.native._Run(threads).pointer.threads == max(64, 4 * (os.cpu_count() or 1))
 
 
 @each_function

@@ -252,9 +252,9 @@ def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
     used: list[Any] = []
     fill = table.fill
 
-    def seen(out: Any, source: Any) -> None:
+    def seen(out: Any, source: Any, threads: int) -> None:
         used.append(source)
-        fill(out, source)
+        fill(out, source, threads)
 
     monkeypatch.setattr(table, "fill", seen)
     assert (dg.discrete_gaussian(77, 100, source=bits()) == before).all()

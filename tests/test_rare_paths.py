@@ -9,7 +9,6 @@ from __future__ import annotations
 import _thread
 import errno
 import importlib
-import itertools
 import math
 import os
 import random
@@ -25,7 +24,7 @@ import pytest
 from conftest import ENGINE
 
 import discretegauss as dg
-from discretegauss import _engine, _fill, _probability, _threads, errors, reference
+from discretegauss import _engine, _probability, _threads, errors, reference
 from discretegauss._engine import ReferenceLaw
 from discretegauss._interval import Interval
 from discretegauss._spec import Kind, Spec, fits
@@ -160,11 +159,10 @@ def test_a_uniform_integer_fits_where_it_fits() -> None:
 
 @needs_the_core
 def test_no_thread_is_started_while_the_interpreter_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One thread then draws everything; tests/test_threads.py has an interpreter that ends."""
+    """tests/test_threads.py has an interpreter that ends."""
     monkeypatch.setattr(sys, "is_finalizing", lambda: True)
     with pytest.raises(RuntimeError, match="shutdown"):
         _threads.Worker(pytest.fail).start()
-    assert dg.discrete_gaussian(100, size=2**15, threads=2).any()
 
 
 @pytest.fixture
@@ -176,113 +174,6 @@ def traced_threads(monkeypatch: pytest.MonkeyPatch) -> None:
         return 1
 
     monkeypatch.setattr(_thread, "start_new_thread", start_new_thread)
-
-
-def piecewise(fill_part: Callable[[int, int], None], threads: int) -> None:
-    """Fill an array of 64 in pieces of 4 by a function of ours."""
-    _fill._fill_flat(np.zeros(64, np.int64), fill_part, 4, 4, threads)
-
-
-@pytest.mark.parametrize("seconds", [1e-7, 1e-5, 1e-3])
-def test_pieces_are_whole_chunks_of_some_milliseconds(
-    seconds: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever a draw takes; a fill that is cut elsewhere would draw other values from a tape."""
-    clock = [0.0]
-    pieces: list[tuple[int, int]] = []
-
-    def fill_part(start: int, stop: int) -> None:
-        pieces.append((start, stop))
-        clock[0] += seconds * (stop - start)
-
-    monkeypatch.setattr(_fill, "perf_counter", lambda: clock[0])
-    size = int(2 / seconds) + 3
-    _fill._fill_flat(np.zeros(size, np.int8), fill_part, 300, 8, 1)
-    assert [start for start, _ in pieces] == [0, *(stop for _, stop in pieces[:-1])]
-    assert pieces[-1][1] == size
-    assert all(start % 8 == 0 for start, _ in pieces)
-    took = [seconds * (stop - start) for start, stop in pieces[10:-1]]
-    assert len(took) > 50
-    assert 0.005 <= min(took) <= max(took) <= 0.02
-
-
-def test_draws_however_slow_are_made_to_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A piece is never smaller than a chunk: one of no draws would pass for the end of the array.
-
-    At one or two threads, with a clock that says that every piece took too long.
-    """
-    monkeypatch.setattr(_fill, "perf_counter", itertools.count().__next__)
-    for threads in (1, 2):
-        out = np.zeros(100, np.int8)
-
-        def fill_part(start: int, stop: int, out: Any = out) -> None:
-            out[start:stop] += 1
-
-        _fill._fill_flat(out, fill_part, 64, 8, threads)
-        assert out.tolist() == [1] * 100
-
-
-@pytest.mark.usefixtures("traced_threads")
-def test_what_another_thread_raises_is_raised() -> None:
-    """An error in any of the threads is the call's."""
-    main, begun = threading.get_ident(), threading.Event()
-
-    def fill_part(_start: int, _stop: int) -> None:
-        if threading.get_ident() != main:
-            begun.set()
-            raise ConnectionError
-        begun.wait(60)
-
-    with pytest.raises(ConnectionError):
-        piecewise(fill_part, 2)
-    assert begun.is_set()
-
-
-def test_an_error_here_waits_for_what_another_thread_still_writes() -> None:
-    """After Ctrl-C, a single one, the array is zeros, and nobody is left who would write to it."""
-    main, begun = threading.get_ident(), threading.Event()
-    out = np.zeros(64, np.int64)
-    interrupts = iter([KeyboardInterrupt()])
-    written: list[int] = []
-
-    def fill_part(start: int, stop: int) -> None:
-        if threading.get_ident() == main:
-            begun.wait(60)
-            for interrupt in interrupts:
-                raise interrupt
-            return
-        parts = next(parts for parts in _fill._in_use if (start, stop) in parts.left())
-        begun.set()
-        until = time.monotonic() + 2
-        while parts.taken < parts.size and time.monotonic() < until:
-            time.sleep(0.001)  # until nothing more is to be taken
-        time.sleep(0.05)
-        out[start:stop] = 7
-        written.append(start)
-
-    with pytest.raises(KeyboardInterrupt):
-        _fill._fill_flat(out, fill_part, 4, 4, 2)
-    assert len(written) == 1
-    assert not out.any()
-
-
-def test_a_slow_thread_is_waited_for_and_nobody_else_fills_its_part() -> None:
-    """Every part is filled once, and before the call returns."""
-    main, begun, ended = threading.get_ident(), threading.Event(), threading.Event()
-    filled: list[int] = []
-
-    def fill_part(start: int, stop: int) -> None:
-        if threading.get_ident() == main:
-            begun.wait(60)
-        else:
-            begun.set()
-            time.sleep(0.1)  # the other takes the rest meanwhile
-            ended.set()
-        filled.extend(range(start, stop))
-
-    piecewise(fill_part, 2)
-    assert ended.is_set()
-    assert sorted(filled) == list(range(64))
 
 
 @pytest.mark.usefixtures("traced_threads")
@@ -331,27 +222,7 @@ def test_a_process_that_can_start_no_threads_draws_alone(monkeypatch: pytest.Mon
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(_thread, "start_new_thread", start_new_thread)
-    filled: list[int] = []
-    piecewise(lambda start, stop: filled.extend(range(start, stop)), 3)
-    assert sorted(filled) == list(range(64))
     assert _threads.interruptible(lambda: 7) == 7
-
-
-def test_what_threads_that_are_gone_had_taken_is_filled(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Threads that are gone leave parts taken and unfilled, and locks held: both are mended."""
-    filled: list[int] = []
-
-    def vanish(_worker: _threads.Worker) -> None:
-        parts = next(parts for parts in _fill._in_use if (parts.size, parts.taken) == (64, 0))
-        parts.take(8, 8)
-        parts.lock.acquire()
-        _fill._renew_locks()  # what os.fork calls in the child
-
-    monkeypatch.setattr(_threads.Worker, "start", vanish)
-    piecewise(lambda start, stop: filled.extend(range(start, stop)), 2)
-    assert sorted(filled) == list(range(64))
 
 
 # --- the core's errors
@@ -367,6 +238,7 @@ def test_every_status_of_the_core_is_an_error_of_its_own() -> None:
         lib.DG_ERR_ENTROPY: errors.EntropyError,
         lib.DG_ERR_SOURCE: errors.SourceError,
         lib.DG_ERR_NOMEM: MemoryError,
+        lib.DG_ERR_STOPPED: MemoryError,  # there was none to keep what stopped it
         lib.DG_ERR_RANGE: errors.RangeError,
         lib.DG_ERR_TOO_LONG: errors.ParameterOverflowError,
         lib.DG_ERR_PARAMETER: errors.ParameterValueError,
@@ -385,14 +257,6 @@ def test_a_single_draw_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(law, "_fill_wide", lambda *_: lib.DG_ERR_ENTROPY)
     with pytest.raises(errors.EntropyError):
         law.draw("getrandom")
-
-
-@needs_the_core
-def test_an_error_that_no_callback_owns_is_only_a_status() -> None:
-    """Ctrl-C before a callback has begun: nowhere to keep it, so the source has failed."""
-    from discretegauss._native_laws import _keep_error
-
-    assert _keep_error(KeyboardInterrupt, KeyboardInterrupt(), None) == 1
 
 
 @needs_the_core

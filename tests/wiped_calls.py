@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import shims
-from workers import draws_by
 
 import discretegauss as dg
 
@@ -95,7 +94,7 @@ LONG_CALLS = {
 THREADED_CALLS = {
     "words by threads": Call(GAUSS, (2**100,), n=5000, method="reference"),
     "GMP by threads": Call(GAUSS, (2**100 + 1,), mu=f"1/{2**70 + 1}", n=5000, method="reference"),
-    "cells by threads": Call(GAUSS, (2**100,), n=36_000, method="cells"),
+    "cells by threads": Call(GAUSS, (2**100,), n=400_000, method="cells"),
 }
 
 
@@ -121,10 +120,7 @@ def make(call: Call, source: Any, threads: int) -> None:
     out = np.zeros(call.n, call.dtype)
     keywords = call.keywords() | {"source": source, "threads": threads}
     keywords.pop("dtype", None)
-    if threads == 1:
-        draw(*call.parameters, out=out, **keywords)
-    else:
-        draws_by(threads, lambda: draw(*call.parameters, out=out, **keywords))
+    draw(*call.parameters, out=out, **keywords)
     signal.raise_signal(REGISTERS_STORED)
     out.fill(0)
 

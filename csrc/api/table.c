@@ -91,10 +91,10 @@ void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulg
     *bulge = arc->bulge;
 }
 
-/** How many draws make a piece: some 0.1 to 0.4 ms where a draw is short. */
+/** How many draws make a piece: some 0.2 to 1 ms where a draw is short. */
 static size_t piece_of(const dg_table *table)
 {
-    enum { PIECE_BYTES = 1 << 20 };
+    enum { PIECE_BYTES = 1 << 21 };
     const size_t chunk = dg_table_chunk(table),
                  chunks = PIECE_BYTES / table->law->wide_bytes / chunk;
     return chunks > 0 ? chunks * chunk : chunk;

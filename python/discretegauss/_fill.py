@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,14 @@ def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int
     threads : int
         How many threads draw at most, each with bits of its own; 1 with a caller's source.
     """
-    # a source of the caller's could give the memory of out back (ndarray.resize): it gets a copy
-    flat = None if callable(source) else _flat(out)
+    flat = _flat(out)
     if flat is not None:
+        # while there is a weak reference, not even resize(refcheck=False) frees the memory: a source
+        # or a signal's handler might
+        owner = out.base if isinstance(out.base, np.ndarray) else out
+        held = weakref.ref(owner)
         law.fill(flat, source, threads)
+        del held
         return
     drawn = np.empty(out.size, out.dtype.newbyteorder("="))
     law.fill(drawn, source, threads)

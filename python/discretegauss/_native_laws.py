@@ -6,7 +6,6 @@ import os
 import struct
 from collections.abc import Callable
 from functools import partial
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -58,6 +57,12 @@ _WIDE_BYTES = 2**20
 _MOST_THREADS = max(64, 4 * (os.cpu_count() or 1))
 
 _PAUSE = ffi.addressof(lib, "dg_python_pause")
+_FILL = ffi.addressof(lib, "dg_python_fill")
+
+
+def _address(value: object) -> Any:
+    """Return an object as C sees it: who asks keeps it alive."""
+    return ffi.cast("void *", id(value))
 
 
 class _Run:
@@ -75,7 +80,7 @@ class _Run:
             {
                 "threads": min(threads, _MOST_THREADS),
                 "pause": _PAUSE,
-                "context": ffi.cast("void *", id(self.errors)),
+                "context": _address(self.errors),
             },
         )
 
@@ -84,60 +89,27 @@ class _Run:
 _CHACHA20 = ffi.new("dg_source *", {"kind": lib.DG_SOURCE_CHACHA20})
 
 
-class _Caller:
-    """A caller's ``fill(buffer)``, and the exception that it raised."""
-
-    def __init__(self, fill: Callable[[memoryview], object]) -> None:
-        self.fill = fill
-        self.error: BaseException | None = None
-
-
 class _CallerSource:
-    """A caller as the C core calls it.
+    """A caller's ``fill(buffer)`` as the C core calls it, and what it raised.
 
-    Not the caller itself: what its handle refers to must not hold the handle, or the source would
-    live until Python looks for cycles.
+    What C is given are objects that do not hold this one, or it would live until Python looks
+    for cycles.
     """
 
     def __init__(self, fill: Callable[[memoryview], object]) -> None:
-        self.caller = _Caller(fill)
-        self._handle = ffi.new_handle(self.caller)
+        self.errors: list[BaseException] = []
+        self._fill = partial(_fill_whole, fill)
+        self._context = ffi.new("void *[2]", [_address(self._fill), _address(self.errors)])
         self.pointer = ffi.new(
             "dg_source *",
-            {
-                "kind": lib.DG_SOURCE_CALLER,
-                "fill": lib.dg_python_fill,
-                "context": self._handle,
-            },
+            {"kind": lib.DG_SOURCE_CALLER, "fill": _FILL, "context": self._context},
         )
 
 
-def _keep_error(
-    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-) -> int:
-    """Keep an exception that came outside the try below: Ctrl-C as the callback is entered."""
-    context = None if traceback is None else traceback.tb_frame.f_locals.get("context")
-    if context is not None:
-        source: _Caller = ffi.from_handle(context)
-        source.error = error
-    return 1
-
-
-@ffi.def_extern(error=1, onerror=_keep_error)
-def dg_python_fill(context: Any, out: Any, n: int) -> int:
-    """Let the caller's source fill a buffer of ours, then copy it: it may keep the memoryview."""
-    source: _Caller = ffi.from_handle(context)
-    buffer = bytearray(n)
-    try:
-        whole = memoryview(buffer)  # ours: while it is there, nobody can shorten the buffer
-        check_filled(source.fill(memoryview(buffer)), n)
-        ffi.memmove(out, whole, n)
-    except BaseException as error:  # handed on to the caller by _check
-        source.error = error
-        return 1
-    finally:
-        buffer[:] = bytes(n)
-    return 0
+def _fill_whole(fill: Callable[[memoryview], object], buffer: memoryview) -> None:
+    """Let the caller's source fill a buffer; raise if it says that it did not."""
+    n = len(buffer)  # before: the caller may release it
+    check_filled(fill(buffer), n)
 
 
 def _check(status: int, source: _CallerSource | None, run: _Run | None = None) -> None:
@@ -151,12 +123,8 @@ def _check(status: int, source: _CallerSource | None, run: _Run | None = None) -
         raise EntropyError(
             code, f"the operating system gave no randomness (getrandom: {os.strerror(code)})"
         )
-    if status == lib.DG_ERR_SOURCE and source is not None and source.caller.error is not None:
-        error, source.caller.error = source.caller.error, None
-        try:
-            raise error
-        finally:
-            del error  # its traceback has this frame
+    if status == lib.DG_ERR_SOURCE and source is not None and source.errors:
+        raise source.errors.pop()
     if status == lib.DG_ERR_SOURCE:
         raise SourceError("the source of bits failed")
     if status in (lib.DG_ERR_NOMEM, lib.DG_ERR_STOPPED):  # stopped: no memory to say by what

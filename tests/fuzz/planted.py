@@ -62,8 +62,8 @@ FAULTS = [
         "a fill asks for bytes that it does not use",
         "words",
         "api/fill.c",
-        "look_ahead(&call->bits, n - 1 - i, law);",
-        "look_ahead(&call->bits, n - i, law);",
+        "look_ahead(&session->bits, end - 1 - i, law);",
+        "look_ahead(&session->bits, end - i, law);",
     ),
     Fault(
         "the tail is cut at some 6 sigma",
@@ -277,11 +277,11 @@ FAULTS = [
         "    found->n_special = n_special - (n_special > 2);",
     ),
     Fault(
-        "the law before asks for what the next one may not use",
+        "a law's draw is of the law before",
         "laws",
         "api/fill.c",
-        "dg_bits_from_caller(&call.bits) ? 0 : n - end;",
-        "n - end;",
+        "draw_dtype(fill->out, i, same, fill->dtype, law, session);",
+        "draw_dtype(fill->out, i, same + (same < end), fill->dtype, law, session);",
     ),
     Fault(
         "a type that does not exist",
@@ -293,9 +293,9 @@ FAULTS = [
     Fault(
         "draws are left in the output after an error",
         "api",
-        "api/table.c",
-        "    if (status != DG_OK && n_bytes > 0) {",
-        "    if (status != DG_OK && n_bytes > 40) {",
+        "api/run.c",
+        "    if (status != DG_OK) {\n        const size_t taken",
+        "    if (status != DG_OK && fill->n > 5) {\n        const size_t taken",
     ),
     Fault(
         "a law that was refused looks like one",

@@ -1,0 +1,86 @@
+/* What the core calls that is Python's: the handlers of signals, and a caller's source of bits.
+ * Included by the source that cffi generates.
+ *
+ * In C, because a function written in Python can itself be cut short by the next signal, on its first
+ * line or in its `except`: the core would not be told, and the exception lost. Here signals are heard
+ * where Python runs, and nowhere else.
+ */
+#ifndef DG_PYTHON_CALLS_H
+#define DG_PYTHON_CALLS_H
+
+#include <Python.h>
+
+#include <stdint.h>
+#include <string.h>
+
+/** Append the exception that is set to a list, and clear it. Without memory for that it is lost: whoever
+ *  finds no error in the list raises a MemoryError. */
+static void dg_python_keep_error(PyObject *errors)
+{
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    if (traceback != NULL) {
+        (void)PyException_SetTraceback(error, traceback);
+    }
+    if (PyList_Append(errors, error) != 0) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+}
+
+/** A dg_run.pause: let Python run the handlers of signals that have come. errors: a list, to which what
+ *  one of them raised is appended.
+ *
+ *  Returns: 1 if a handler raised, which ends the fill.
+ */
+static int dg_python_pause(void *errors)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+    const int raised = PyErr_CheckSignals() != 0;
+    if (raised) {
+        dg_python_keep_error((PyObject *)errors);
+    }
+    PyGILState_Release(state);
+    return raised;
+}
+
+/** A dg_fill_bytes: have a Python callable fill a bytearray of n zeros through a memoryview, then copy
+ *  that, as the callable may keep the memoryview; and wipe it. context: two objects, the callable and a
+ *  list, to which what it raised is appended.
+ *
+ *  Returns: 1 if it raised.
+ */
+static int dg_python_fill(void *context, uint8_t *out, size_t n)
+{
+    PyObject **objects = (PyObject **)context, *view = NULL, *held = NULL, *result = NULL;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *buffer = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)n);
+    if (buffer != NULL) {
+        memset(PyByteArray_AsString(buffer), 0, n);
+        view = PyMemoryView_FromObject(buffer);
+        held = PyMemoryView_FromObject(buffer); /* while it is there, nobody can shorten the buffer */
+    }
+    if (view != NULL && held != NULL) {
+        result = PyObject_CallFunctionObjArgs(objects[0], view, NULL);
+    }
+    if (result != NULL) {
+        memcpy(out, PyByteArray_AsString(buffer), n);
+    } else {
+        dg_python_keep_error(objects[1]);
+    }
+    if (buffer != NULL) {
+        memset(PyByteArray_AsString(buffer), 0, n);
+    }
+    const int failed = result == NULL;
+    Py_XDECREF(result);
+    Py_XDECREF(view);
+    Py_XDECREF(held);
+    Py_XDECREF(buffer);
+    PyGILState_Release(state);
+    return failed;
+}
+
+#endif

@@ -66,7 +66,7 @@ def long_draws() -> Iterator[tuple[str, Callable[[], object]]]:
     )
     yield (
         "laplace scale=1/7 by a Python source",
-        lambda: dg.discrete_laplace("1/7", 10**8, dtype=np.int8, source=os_urandom_source),
+        lambda: dg.discrete_laplace("1/7", 10**9, dtype=np.int8, source=os_urandom_source),
     )
     yield "bernoulli_exp gamma=10^9", lambda: dg.bernoulli_exp(10**9, 10**8)
 

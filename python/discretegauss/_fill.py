@@ -45,8 +45,8 @@ def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int
     """
     flat = _flat(out)
     if flat is not None:
-        # while there is a weak reference, not even resize(refcheck=False) frees the memory: a source
-        # or a signal's handler might
+        # while there is a weak reference, not even resize(refcheck=False) frees the memory: what
+        # Python runs meanwhile, a source or the handler of a signal, might ask for it
         owner = out.base if isinstance(out.base, np.ndarray) else out
         held = weakref.ref(owner)
         law.fill(flat, source, threads)

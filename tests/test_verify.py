@@ -42,6 +42,7 @@ from discretegauss._verify_arcs import Use, arc_holds
 from discretegauss._verify_cases import described, fixed_cases, random_cases
 from discretegauss._verify_law import Weight, precision
 from discretegauss._verify_table import Arc, Table
+from discretegauss.errors import ParameterValueError
 from discretegauss.verify import VerificationError, copy_out, verify
 
 ctx = pytest.importorskip("flint", reason="the verifier needs python-flint").ctx
@@ -109,6 +110,21 @@ def test_small_tables_and_forced_blocks_are_right(index_bits: int, block_bits: i
         parameter = scale * scale if kind == GAUSSIAN else scale
         spec = Spec(kind, parameter, Q(2, 5), Q(3))
         verify(copy_out(spec, index_bits=index_bits, block_bits=block_bits))
+
+
+@pytest.mark.parametrize(
+    "law",
+    [(LAPLACE, Q(1, 2**60), Q(1)), (GAUSSIAN, Q(1, 2**62), Q(1)), (GENERALIZED, Q(1, 2**21), Q(3))],
+    ids=["laplace", "gaussian", "generalized"],
+)
+def test_steep_laws_with_forced_blocks_are_refused_or_right(law: tuple[Kind, Q, Q]) -> None:
+    """Two integers next to each other are all that is ever drawn (PROOF.md, The ends)."""
+    kind, parameter, beta = law
+    centre = Q(1, 2) - Q(1, 2**60)
+    verify(copy_out(Spec(kind, parameter, centre, beta), index_bits=8, block_bits=1))
+    for mu, block_bits in [(centre, 2), (-centre, 1), (-centre, 4)]:
+        with pytest.raises(ParameterValueError):
+            copy_out(Spec(kind, parameter, mu, beta), index_bits=8, block_bits=block_bits)
 
 
 @pytest.mark.parametrize("spec", [SINGLE, WIDE, CUBIC], ids=described)

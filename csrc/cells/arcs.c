@@ -143,14 +143,16 @@ static bool height_at(int64_t *height, const level_arc *arc, int64_t distance)
     return true;
 }
 
-/** The arc that a level's parabola makes on a block, the near end of which is at a distance. It has to
- *  fall on all of the block, as a chord does anywhere: outside of the level t is beyond [0, 2^16], and
- *  it is enough that the arc is, too. */
+/** The arc that a level's parabola makes on a block, the near end of which is at a distance. The block
+ *  has to meet the level, and the parabola to fall on all of the block, as a chord does anywhere:
+ *  outside of the level t is beyond [0, 2^16], and it is enough that the arc is, too. */
 static dg_arc arc_on_block(const level_arc *of_level, int64_t near)
 {
+    const int64_t far = near + (INT64_C(1) << DG_DISTANCE_BITS);
     int64_t first, last;
-    if (of_level->error >= NO_ARC || !height_at(&first, of_level, near) ||
-        !height_at(&last, of_level, near + (INT64_C(1) << DG_DISTANCE_BITS))) {
+    if (of_level->error >= NO_ARC || near > (int64_t)of_level->far ||
+        far < (int64_t)of_level->near || !height_at(&first, of_level, near) ||
+        !height_at(&last, of_level, far)) {
         return dg_unknown_arc();
     }
     /* bend w^2/4, in units of 2^-96; w^2 is 2^96 there, less 2^48 in bend's unit */

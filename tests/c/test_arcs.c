@@ -1,12 +1,13 @@
 /* Every arc of small tables keeps its contract (dg_arc) at every integer of its range, and the law is
  * where cells are (facts 1, 2 and 4 of csrc/cells/PROOF.md): tables of all laws, of any size of blocks,
- * and some so coarse that arcs say little or nothing. */
+ * and some so coarse that arcs say little or nothing; and of laws so steep that two integers beside
+ * the centre are all that is ever drawn. */
 #include "support.h"
 
 #include "cells/decide.h"
 #include "cells/enclosure.h"
 
-enum { TRIES = 600, MOST_BLOCK_BITS = 8 };
+enum { TRIES = 600, MOST_BLOCK_BITS = 8, MANY_BITS = 640 };
 
 static const int64_t FULL = INT64_C(1) << DG_HEIGHT_BITS; /* a cell's height */
 
@@ -50,6 +51,8 @@ static void check_partial_cells(const dg_table *table, dg_enclosure *e)
         const dg_partial *cell = &table->partial[i];
         const bool lowest = i == 0 || cell[-1].block != cell->block;
         const bool highest = i + 1 == table->n_partial || cell[1].block != cell->block;
+        const bool tells = cell->arc.error < DG_UNKNOWN_ERROR;
+        bool is_full = true, is_empty = true;
         for (int64_t tick = 0; tick < w; tick++) {
             const dg_place place = {cell->block, (uint64_t)tick};
             const int64_t y = cell->block * w + tick;
@@ -58,7 +61,11 @@ static void check_partial_cells(const dg_table *table, dg_enclosure *e)
                       "cell", y);
             CHECK(!lowest || t.upper >= 0, "a full cell is not at %lld", (long long)y);
             CHECK(!highest || t.lower <= FULL, "a cell is missing at %lld", (long long)y);
+            is_full &= t.lower > FULL;
+            is_empty &= t.upper < 0;
         }
+        CHECK(w == 1 || !tells || (!is_full && !is_empty), "block %d misses its level %d",
+              cell->block, cell->level);
     }
 }
 
@@ -112,6 +119,71 @@ static dg_law *any_law(uint64_t *state)
     return law;
 }
 
+enum { BYTES = 64 };
+
+/** Ones at the bits from first to end, and at bit 0 if odd. */
+static dg_integer ones(uint8_t bytes[BYTES], size_t first, size_t end, bool odd)
+{
+    for (size_t i = 0; i < 8 * (size_t)BYTES; i++) {
+        const unsigned bit = (odd && i == 0) || (i >= first && i < end);
+        bytes[i / 8] = (uint8_t)((i % 8 == 0 ? 0 : bytes[i / 8]) | bit << i % 8);
+    }
+    return (dg_integer){bytes, BYTES};
+}
+
+/** A law with scale 2^-(steep + 1), or that sigma, centred at 1/2 - 2^-(k + 1) or at minus that. */
+static dg_law *steep_law(dg_law_kind kind, size_t steep, size_t k, bool right, int64_t beta)
+{
+    uint8_t bytes[6][BYTES];
+    const size_t squared = kind == DG_DISCRETE_GAUSSIAN ? 2 : 1, all = 8 * (size_t)BYTES;
+    const size_t shift = squared * (steep + 1);
+    const dg_parameters p = {number(bytes[0], 1),
+                             ones(bytes[1], shift, shift + 1, false),
+                             right ? ones(bytes[2], 0, k, false)
+                                   : ones(bytes[2], k, all, true), /* +-(2^k - 1) */
+                             ones(bytes[3], k + 1, k + 2, false),
+                             number(bytes[4], beta),
+                             number(bytes[5], 1)};
+    dg_law *law = NULL;
+    const dg_status status = dg_law_new(&law, kind, DG_ARITHMETIC_AUTO, &p);
+    CHECK(status == DG_OK, "a steep law: %d", (int)status);
+    return law;
+}
+
+/** Steep centres (PROOF.md, The ends): no table has blocks of several integers, but blocks of two
+ *  where f > 0; what tables there are, are right. */
+static void check_steep_laws(void)
+{
+    static const size_t steeps[] = {2, 3, 4, 6, 12, 33, 110};
+    enum { KINDS = 3, STEEPS = 7, FARTHER = 4, SIDES = 2, WIDTHS = 2 };
+    unsigned n_tables = 0, n_steep = 0;
+    dg_enclosure e;
+    dg_enclosure_open(&e, MANY_BITS); /* fewer may tell nothing beside the centre */
+    for (size_t i = 0; i < KINDS * STEEPS * FARTHER * SIDES * WIDTHS; i++) {
+        const dg_law_kind kind = (dg_law_kind)(DG_DISCRETE_LAPLACE + i % KINDS);
+        const size_t steep = steeps[i / KINDS % STEEPS];
+        const size_t farther = i / (KINDS * STEEPS) % FARTHER;
+        const bool right = i / (KINDS * STEEPS * FARTHER) % SIDES == 0;
+        const int32_t block_bits = 1 + (int32_t)(i / (KINDS * STEEPS * FARTHER * SIDES));
+        const int64_t beta = kind == DG_DISCRETE_GAUSSIAN ? 2 : kind == DG_DISCRETE_LAPLACE ? 1 : 3;
+        const size_t power = (size_t)beta * steep;
+        /* the exponent of the integer beside the centre is some 4 beta to beta/16 */
+        dg_law *law = steep_law(kind, steep, power - 1 + 2 * farther, right, beta);
+        dg_table *table = NULL;
+        if (law != NULL && dg_table_new(&table, law, 5, block_bits, DG_ISA_PORTABLE) == DG_OK) {
+            check_partial_cells(table, &e);
+            check_tails(table, &e);
+            n_tables++;
+            n_steep += power >= 8;
+            CHECK(power < 8 || (block_bits == 1 && right), "blocks of 2^%d", (int)block_bits);
+        }
+        dg_table_free(table);
+        dg_law_free(law);
+    }
+    dg_enclosure_close(&e);
+    CHECK(n_tables > 80 && n_steep > 40, "%u tables, %u steep", n_tables, n_steep);
+}
+
 int main(void)
 {
     uint64_t state = 1;
@@ -134,7 +206,8 @@ int main(void)
         dg_law_free(law);
     }
     dg_enclosure_close(&e);
-    mpfr_free_cache();
     CHECK(n_tables > TRIES / 10, "%u tables", n_tables);
+    check_steep_laws();
+    mpfr_free_cache();
     return report("arcs");
 }

@@ -216,6 +216,9 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
     def __reduce__(self) -> tuple[Any, ...]:
         return ScipyLaw, (self.law,)
 
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return self.law.__dask_tokenize__()
+
     # --- what is handed to the law
 
     def _pmf(self, k: Any) -> Any:

@@ -14,6 +14,7 @@ from ._engine import native
 from ._fill import fill_array, fill_each, wipe_copied
 from ._source import Source
 from ._spec import Kind
+from .errors import ParameterValueError
 
 __all__ = ["fill_laws", "require_all_fit"]
 
@@ -32,7 +33,8 @@ def require_all_fit(laws: Laws, dtype: np.dtype[Any], name: str) -> None:
     """Refuse laws of which one does not provably fit `dtype`."""
     if not _all_fit(laws, dtype):
         for law in range(len(laws)):
-            require_fit(laws.spec(law), dtype, name, laws.mu_place(law))
+            places = laws.mu_place(law), laws.parameter_place(law, name)
+            require_fit(laws.spec(law), dtype, name, *places)
 
 
 def _alone(
@@ -78,7 +80,10 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
     if laws.kind is Kind.GENERALIZED_GAUSSIAN:
         for law in np.flatnonzero(counts).tolist():
             if laws.spec(law).beta > _SAFE_BETA:  # a refusal comes before anything is drawn
-                choose(laws.spec(law), method, int(counts[law]), source)
+                try:
+                    choose(laws.spec(law), method, int(counts[law]), source)
+                except ParameterValueError as error:  # beta and scale may be elements of arrays
+                    raise ParameterValueError(str(error).partition(", got ")[0]) from None
     # the draws of a law one after another: to prepare a law takes longer than to draw from it
     order = heard(lambda: np.argsort(which, kind="stable"), which.size)
     ends = np.cumsum(counts)

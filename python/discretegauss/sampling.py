@@ -50,6 +50,9 @@ def _check_method(kind: Kind, method: Method) -> None:
         raise ParameterValueError("method must be 'auto' or 'cells' for this law, got 'reference'")
 
 
+#: In the place of numpy's message, which tells the shape: it may be a column of counts.
+_NO_MEMORY = "size: there is no memory for such an array"
+
 _OWN_SOURCES = frozenset({"getrandom", "chacha20"})
 
 #: Types whose equal values mean the same number, so that they may be keys of a cache.
@@ -126,13 +129,16 @@ def draw(
             for array, value in zip(as_arrays, given, strict=True)
         ]
         shape = parameter_shape(shape, arrays)
-        laws = distinct_laws(kind, arrays, shape)
+        try:
+            laws = distinct_laws(kind, arrays, shape)
+        except MemoryError:
+            raise MemoryError(_NO_MEMORY) from None
         require_all_fit(laws, kept_dtype, name)
     if result is None:
         try:
             result = np.empty(shape, kept_dtype)
-        except MemoryError:  # numpy's tells the shape, which may be a column of counts
-            raise MemoryError("size: there is no memory for such an array") from None
+        except MemoryError:
+            raise MemoryError(_NO_MEMORY) from None
     if isinstance(laws, Laws):
         fill_laws(result, laws, method, bits, n_threads)
     else:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from math import prod
 from numbers import Integral
+from types import BuiltinFunctionType, ModuleType
 from typing import Any, Final, Literal, cast
 
 import numpy as np
@@ -157,6 +159,14 @@ def checked_source(source: object) -> Source:
     if not callable(source):
         raise ParameterTypeError(
             f"source must be 'getrandom', 'chacha20' or a callable, got {type(source).__name__}"
+        )
+    given: Any = source
+    module = given.__self__ if isinstance(given, BuiltinFunctionType) else None
+    if isinstance(module, ModuleType) and module.__name__ in sys.stdlib_module_names:
+        # len returns the length of what it leaves as it is; os.urandom takes a number
+        raise ParameterTypeError(
+            "source must be a function that fills the buffer it is given, got "
+            f"{module.__name__}.{given.__name__}, which fills none"
         )
     return source
 

@@ -35,6 +35,13 @@ __all__ = [
     "wipe_traces",
 ]
 
+if not lib.dg_mpfr_is_thread_local():
+    raise ImportError(
+        "the compiled core needs an MPFR whose state belongs to each thread; the libmpfr in use "
+        "was built without (mpfr_buildopt_tls_p() is 0): take one configured with "
+        "--enable-thread-safe"
+    )
+
 _DTYPES = {
     np.dtype(name): value
     for name, value in [
@@ -63,6 +70,7 @@ class _Caller:
     def __init__(self, fill: Callable[[memoryview], object]) -> None:
         self.fill = fill
         self.error: BaseException | None = None
+        self.zeros = 0
 
 
 class _CallerSource:
@@ -103,7 +111,7 @@ def dg_python_fill(context: Any, out: Any, n: int) -> int:
     buffer = bytearray(n)
     try:
         whole = memoryview(buffer)  # ours: while it is there, nobody can shorten the buffer
-        check_filled(source.fill(memoryview(buffer)), n)
+        source.zeros = check_filled(source.fill(memoryview(buffer)), whole, source.zeros)
         ffi.memmove(out, whole, n)
     except BaseException as error:  # handed on to the caller by _check
         source.error = error

@@ -47,7 +47,7 @@ def test_without_matplotlib_one_line_names_the_remedy(
 ) -> None:
     without_matplotlib(monkeypatch)
     line = failure(capsys, "--out", tmp_path / "new")
-    assert line == "figures need matplotlib: pip install 'discretegauss[plots]'"
+    assert line == "figures need matplotlib: pip install matplotlib"
     assert not (tmp_path / "new").exists()
 
 

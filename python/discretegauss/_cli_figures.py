@@ -20,7 +20,7 @@ example:
 """
 
 _NOTES = """\
-It needs matplotlib: pip install 'discretegauss[plots]'. Files of these names in DIR are replaced:
+It needs matplotlib: pip install matplotlib. Files of these names in DIR are replaced:
 variance.png, tails.png, epsilon_delta.png, queries.png. docs/utility.md tells what they show.
 """
 

@@ -299,11 +299,15 @@ def test_a_law_of_a_derived_class_is_made_once() -> None:
     copies: list[Any] = [copy.copy(OwnState(5)), pickle.loads(pickle.dumps(OwnState(5)))]
     for other in copies:
         assert (other, other.note) == (OwnState(5), "a")
+    rebuild, numbers, state = OwnState(5).__reduce__()
+    with pytest.raises(FrozenInstanceError):  # a state that tells another law
+        rebuild(*numbers).__setstate__({**state, "_spec": law._spec})
 
 
 def test_a_law_that_could_not_be_made_may_be_made_again() -> None:
     """An error in __init__ leaves nothing half made behind."""
     law = object.__new__(dg.DiscreteGaussian)
+    assert not hasattr(law, "sigma2")
     with pytest.raises(ValueError, match="sigma2"):
         law.__init__(-1)  # type: ignore[misc]
     law.__init__(100, 3)  # type: ignore[misc]

@@ -166,7 +166,8 @@ def discrete_gaussian(
         string ("1/3", "0.1"), numpy or gmpy2 number, or a float, which means its binary value.
     size : int or sequence of int, optional
         Shape of the result: a tuple, a list, or an array of integers with one axis. None:
-        one Python integer (or an array shaped by the parameters).
+        one Python integer (or an array shaped by the parameters). ``discrete_gaussian(1, counts)``
+        takes the counts for a shape, as numpy does: one axis for each. Pass ``counts.shape``.
     mu : number or array_like, optional
         The centre, any rational.
     dtype : dtype, optional
@@ -184,7 +185,8 @@ def discrete_gaussian(
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
-        buffer, zeros at first, with independent uniform bytes, and return None or their number.
+        buffer, zeros at first, with independent uniform bytes, and return None or their number. One
+        that returns their number, and leaves 16 bytes in a row as zeros, is refused.
     threads : int, optional
         How many threads fill the array at most: fewer, where the draws do not repay them; 1 with a
         source of your own.

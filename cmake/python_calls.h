@@ -47,9 +47,9 @@ static int dg_python_pause(void *errors)
     return raised;
 }
 
-/** A dg_fill_bytes: have a Python callable fill a bytearray of n zeros through a memoryview, then copy
- *  that, as the callable may keep the memoryview; and wipe it. context: two objects, the callable and a
- *  list, to which what it raised is appended.
+/** A dg_fill_bytes: have a Python callable fill a bytearray of n zeros, then copy that, as it may keep it;
+ *  and wipe it. context: two objects, the callable, which is given two memoryviews of the bytearray, and
+ *  a list, to which what it raised is appended.
  *
  *  Returns: 1 if it raised.
  */
@@ -61,10 +61,11 @@ static int dg_python_fill(void *context, uint8_t *out, size_t n)
     if (buffer != NULL) {
         memset(PyByteArray_AsString(buffer), 0, n);
         view = PyMemoryView_FromObject(buffer);
-        held = PyMemoryView_FromObject(buffer); /* while it is there, nobody can shorten the buffer */
+        /* while this one is there, nobody can shorten the buffer */
+        held = PyMemoryView_FromObject(buffer);
     }
     if (view != NULL && held != NULL) {
-        result = PyObject_CallFunctionObjArgs(objects[0], view, NULL);
+        result = PyObject_CallFunctionObjArgs(objects[0], view, held, NULL);
     }
     if (result != NULL) {
         memcpy(out, PyByteArray_AsString(buffer), n);

@@ -352,3 +352,89 @@ def test_the_exit_code_is_the_same_where_messages_go_nowhere(
     done = redirected(f"{redirection} {also}", *arguments, cwd=tmp_path)
     assert (done.code, done.err) == (code, "")
     assert os.listdir(tmp_path) == (["o.csv"] if code == 1 else [])
+
+
+ODD = "a\nb\r\x1b[2J\x9b\u2028\u202e\x07.csv"
+"""A name that breaks lines, clears a terminal and turns its text round."""
+
+
+def _is_plain(text: str) -> bool:
+    return all(c.isprintable() for line in text.split("\n") for c in line)
+
+
+def test_no_name_of_a_file_or_column_reaches_the_terminal_raw(run: Command, tmp_path: Path) -> None:
+    """Names are escaped in the report and in errors: line breaks, escape sequences, directions."""
+    table = tmp_path / ODD
+    table.write_text("c\u202et,n\na,5\n", encoding="utf-8")
+    out = tmp_path / f"out{ODD}"
+    done = run("release", table, "--column", "n", "--out", out, "--rho", 1)
+    assert done.code == 0, done.err
+    assert len(done.out.splitlines()) == len(done.out.split("\n")) - 1
+    assert _is_plain(done.out)
+    assert r"a\nb\r\x1b[2J\x9b\u2028\u202e\x07.csv" in done.out
+    for arguments in (
+        ("release", table, "--column", "n", "--out", out, "--rho", 1),  # exists already
+        ("release", table, "--column", ODD, "--out", tmp_path / "o", "--rho", 1),
+        ("release", table, "--column", "c\u202et", "--out", tmp_path / "o", "--rho", 1),
+        ("release", tmp_path / f"no{ODD}", "--column", "n", "--out", tmp_path / "o", "--rho", 1),
+        ("release", table, "--column", "n", "--out", tmp_path / ODD / "o", "--rho", 1),
+        ("release", table, "--rho", ODD),
+        ("release", ODD, ODD, "--rho", 1, "--column", "n", "--out", ODD),
+        ("figures", "--out", table),
+        (ODD,),
+    ):
+        done = run(*arguments)
+        assert done.code == 2
+        assert done.err.endswith("\n")
+        assert _is_plain(done.err[:-1]), done.err
+        assert len(done.err.splitlines()) == 1
+
+
+INTERRUPT_AT = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["INTERRUPT_AT"]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+"""
+
+
+@pytest.mark.parametrize("by_name", [False, True], ids=["-m", "discretegauss"])
+@pytest.mark.parametrize("at", ["numpy", "gmpy2", "discretegauss.laws", "discretegauss.cli"])
+def test_ctrl_c_while_the_program_loads_prints_one_line(
+    tmp_path: Path, at: str, by_name: bool
+) -> None:
+    """Which takes the first 0.2 s; it ends at once, with the code of any other Ctrl-C."""
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPT_AT)
+    script = tmp_path / "discretegauss"
+    script.write_text("import sys\nfrom discretegauss.cli import program\nsys.exit(program())\n")
+    done = subprocess.run(
+        [sys.executable, *([str(script)] if by_name else ["-m", "discretegauss"]), "--version"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path), "INTERRUPT_AT": at},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "discretegauss: error: interrupted\n"
+
+
+def test_ctrl_c_while_the_package_loads_elsewhere_is_pythons(tmp_path: Path) -> None:
+    """A program that imports the package keeps its KeyboardInterrupt, then and later."""
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPT_AT)
+    code = (
+        "import signal\n"
+        "try:\n    import discretegauss\nexcept KeyboardInterrupt:\n    print('ours')\n"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(tmp_path), "INTERRUPT_AT": "numpy"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "ours\nTrue\n"

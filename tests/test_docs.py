@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import re
 from pathlib import Path
 
 import pytest
@@ -25,3 +26,14 @@ def test_the_examples_return_what_is_shown(name: str) -> None:
     )
     assert attempted >= 15
     assert failed == 0
+
+
+def test_no_text_tells_to_install_this_package_by_name() -> None:
+    """It is on no index: whoever put one of that name there would be installed."""
+    texts = [
+        p for folder in ("python", "docs") for p in (DOCS.parent / folder).rglob("*") if p.is_file()
+    ]
+    texts = [p for p in texts if p.suffix in (".py", ".md")] + [DOCS.parent / "README.md"]
+    assert len(texts) > 50
+    for text in texts:
+        assert not re.search(r"pip install '?discretegauss\b", text.read_text()), text

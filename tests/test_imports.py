@@ -23,9 +23,11 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import discretegauss as dg
 
@@ -223,3 +225,28 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_an_mpfr_whose_threads_share_their_state_is_refused(tmp_path: Path) -> None:
+    """Threads would change each other's range of exponents; simulated by one that says so."""
+    maps = "import discretegauss; print(open('/proc/self/maps').read())"
+    if (
+        "libmpfr"
+        not in subprocess.run(
+            [sys.executable, "-c", maps], capture_output=True, text=True, check=True
+        ).stdout
+    ):  # no cover: a build with a static libmpfr
+        pytest.skip("libmpfr is part of the extension")
+    source, library = tmp_path / "shared.c", tmp_path / "shared.so"
+    source.write_text("int mpfr_buildopt_tls_p(void) { return 0; }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", "import discretegauss"],
+        env=os.environ | {"LD_PRELOAD": str(library)},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "ImportError: the compiled core needs an MPFR whose state belongs to each" in done.stderr

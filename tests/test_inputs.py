@@ -467,7 +467,9 @@ def test_a_signalling_nan_is_refused_as_a_nan_is(function: Function, name: str) 
     """By itself and in arrays, where it has no hash."""
     signal = Decimal("sNaN")
     for value in [*in_lists(signal), [Decimal("NaN"), signal], np.array([1, signal])]:
-        with pytest.raises(ParameterValueError, match=rf"{name} must be a finite number, got"):
+        with pytest.raises(
+            ParameterValueError, match=rf"{name} must be a finite number, (got|but)"
+        ):
             function(value, source=must_not_draw)
 
 
@@ -492,7 +494,7 @@ def test_a_number_without_a_hash_is_taken_as_any_other(function: Function, name:
 
     assert np.ndim(function(Unhashable(3))) == 0
     assert function([[Unhashable(3), 3]]).shape == (1, 2)
-    with pytest.raises(ParameterValueError, match=rf"{name} must .*, got Fraction\(-1, 1\)"):
+    with pytest.raises(ParameterValueError, match=rf"{name} must .*, but {name}\[1\] is not so"):
         function([Unhashable(3), Unhashable(-1)], source=must_not_draw)
 
 

@@ -150,7 +150,7 @@ def test_a_beta_that_no_table_holds_is_refused_by_name() -> None:
     for size in (None, 5):
         with pytest.raises(ParameterValueError, match=r"^beta: .*got beta = .* with scale = "):
             dg.generalized_gaussian("1/2", 2**300, size, mu=mu, source=must_not_draw)
-    with pytest.raises(ParameterValueError, match=r"^beta: .*got beta = .* with scale = "):
+    with pytest.raises(ParameterValueError, match=r"^beta: .*; no table holds such a law$"):
         dg.generalized_gaussian("1/2", [2, 2**300], mu=mu, source=must_not_draw)
 
 
@@ -160,7 +160,7 @@ def test_a_beta_below_1_is_refused_in_arrays_too(beta: Any, dtype: Any) -> None:
     """By name and before any draw, also where numpy takes the numbers apart."""
     for betas in (np.array([2, beta]), [2.0, float(beta)], np.array([beta]), [beta]):
         for size in (None, (0, len(betas))):
-            with pytest.raises(ParameterValueError, match=r"^beta must be at least 1, got Frac"):
+            with pytest.raises(ParameterValueError, match=r"^beta must be at least 1, but beta\["):
                 dg.generalized_gaussian(
                     np.arange(1.0, 1 + len(betas)), betas, size, dtype=dtype, source=must_not_draw
                 )

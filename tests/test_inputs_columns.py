@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import traceback
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -254,6 +258,8 @@ def test_a_single_mu_is_shown_in_an_error() -> None:
         dg.discrete_gaussian([1, 100], mu=np.nan, source=must_not_draw)
 
 
+LAW = dg.DiscreteGaussian(100)
+
 MARKED = [40_961, 40_962, 40_963]
 """Counts that a message would show as 4096."""
 
@@ -304,3 +310,80 @@ def test_a_shape_too_large_for_the_memory_is_not_shown() -> None:
         with pytest.raises(MemoryError, match="size") as caught:
             dg.DiscreteGaussian(100).sample(counts, source=must_not_draw)
         assert "4096" not in str(caught.value)
+
+
+def test_a_shape_too_large_for_the_memory_of_many_laws_is_not_shown() -> None:
+    with pytest.raises(MemoryError, match=r"^size: there is no memory for such an array$"):
+        dg.discrete_gaussian([100], MARKED, source=must_not_draw)
+
+
+SEVERAL: list[Any] = [MARKED, tuple(MARKED), np.array(MARKED)]
+_COUNTS = (-40_961, Fraction(40_961, 7), 40_961.5, "40961", "salary 40961", Decimal("40961.5"))
+
+SIBLINGS: dict[str, Any] = {
+    "product": [lambda c: LAW.sample([*c] * 4), SEVERAL],
+    "out": [lambda c: LAW.sample(c, out=np.empty(3, np.int64)), SEVERAL],
+    "broadcast": [lambda c: dg.discrete_gaussian([1, 2], c, source=must_not_draw), SEVERAL],
+    "size": [LAW.sample, [(3, n) for n in _COUNTS]],
+    "dtype": [lambda c: LAW.sample(3, dtype=c), [(np.int64, (40_961, 40_962))]],
+    "sigma2": [dg.discrete_gaussian, [[100, n] for n in (-40_961, "salary 40961", "1e40961")]],
+    "gamma": [dg.bernoulli_exp, [[100, n] for n in (-40_961, "salary 40961")]],
+    "scale": [
+        lambda c: dg.discrete_laplace(c, dtype=np.int8, source=must_not_draw),
+        [[1, 40_961], np.array([1, 40_961])],
+    ],
+    "k": [LAW.cdf, [["salary 40961"], np.array(["1", "salary 40961"])]],
+    "tail_bound": [LAW.tail_bound, [[3, "salary 40961"]]],
+    "q": [LAW.ppf, [[0.5, "salary 40961"]]],
+    "interval": [LAW.interval, [[0.5, 40_961], np.array([40_961]), [0.5, "salary 40961"]]],
+    "rho": [partial(dg.privacy.rho, LAW), [[1, -40_961], [1, "salary 40961"]]],
+}
+
+
+@pytest.mark.parametrize("name", SIBLINGS)
+def test_no_element_of_any_array_is_shown_in_an_error(name: str) -> None:
+    """Nor their product, nor a shape taken from them; the parameter and the rule are."""
+    call, arguments = SIBLINGS[name]
+    parameter = {"product": "size", "broadcast": "size", "tail_bound": "k", "rho": "sensitivity"}
+    for given in arguments:
+        with pytest.raises((TypeError, ValueError, OverflowError)) as caught:
+            call(given)
+        message = str(caught.value)
+        assert parameter.get(name, "confidence" if name == "interval" else name) in message
+        assert "4096" not in message
+        assert not re.search(r"[0-9]{17}", message.replace("1152921504606846975", ""))
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_no_element_of_scipys_k_and_loc_is_shown_in_an_error() -> None:
+    """Where a law's scipy distribution takes arrays of both."""
+    dist = LAW.as_scipy()
+    for k, loc in (
+        (["salary 40961"], 0),
+        (["1", "salary 40961"], [0.5, 1]),
+        (0, ["salary 40961", 1]),
+        ([3, 40_961j], [0.5]),
+    ):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            dist.cdf(k, loc)
+        assert "must be a number" in str(caught.value)
+        assert (
+            "4096"
+            not in "".join(traceback.format_exception(caught.value)[1:])
+            .replace(str(__file__), "")
+            .split("Error")[-1]
+        )
+    assert dist.cdf(["1/3", "7/2"], [0.5, 1]).tolist() == [LAW.cdf("-1/6"), LAW.cdf("5/2")]
+
+
+def test_a_single_number_is_shown_in_an_error() -> None:
+    """As it was given: whoever wrote one wrote it in the program."""
+    for call, shown in (
+        (partial(LAW.sample, -3), "got -3"),
+        (partial(LAW.sample, 2**61), f"got {2**61}"),
+        (partial(dg.discrete_gaussian, -3), r"got Fraction\(-3, 1\)"),
+        (partial(LAW.cdf, "three"), "got 'three'"),
+        (partial(LAW.interval, 3), "got 3"),
+    ):
+        with pytest.raises((ValueError, OverflowError), match=shown):
+            call()

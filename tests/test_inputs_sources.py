@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import random
 from array import array
@@ -14,6 +15,7 @@ from inputs import Function, each_function, must_not_draw, tape
 
 import discretegauss as dg
 from discretegauss import _engine
+from discretegauss._source import check_filled
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.testing import TapeSource
 
@@ -226,6 +228,49 @@ def test_a_source_that_says_it_filled_less_is_refused(function: Function, name: 
 
     with open("/dev/urandom", "rb") as tape_in_file:
         function(3, 3, source=whole)
+
+
+@each_function
+@pytest.mark.parametrize("size", [None, 3])
+def test_a_function_that_fills_no_buffer_is_no_source(
+    function: Function, name: str, size: Any
+) -> None:
+    """len returns the length of the buffer, which it leaves as it is: zeros, for noise."""
+    for builtin in (len, print, os.urandom, os.getrandom, operator.length_hint):
+        with pytest.raises(ParameterTypeError, match=rf"source.*\.{builtin.__name__}, which"):
+            function(3, size, source=builtin)
+
+
+@each_function
+@pytest.mark.parametrize("size", [None, 1000])
+def test_a_source_that_counts_and_writes_nothing_is_refused(
+    function: Function, name: str, size: Any
+) -> None:
+    """From 16 bytes on: true bits are never refused with a probability above 2^-128."""
+    for untouched in (lambda buffer: buffer.nbytes, memoryview.__len__, np.size):
+        with pytest.raises(ParameterValueError, match=r"source must fill the whole buffer.*zeros"):
+            function(3, size, source=untouched)
+
+
+def test_zeros_are_refused_only_where_16_bytes_of_them_come_in_a_row() -> None:
+    """In buffers of any lengths, and of one call; a source that returns None may give zeros."""
+    for lengths, refused in (
+        ([15], False),
+        ([16], True),
+        ([8, 7], False),
+        ([8, 8], True),
+        ([1] * 16, True),
+        ([15, -1, 15], False),
+    ):
+        zeros, raised = 0, False
+        for n in lengths:
+            buffer = memoryview(bytes(n) if n > 0 else b"\0\1")
+            assert check_filled(None, buffer, 15) == 0
+            try:
+                zeros = check_filled(len(buffer), buffer, zeros)
+            except ParameterValueError:
+                raised = True
+        assert raised is refused
 
 
 def test_a_source_may_draw_itself() -> None:

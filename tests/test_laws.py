@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -208,6 +209,118 @@ def test_a_pickle_of_version_0_1_still_loads() -> None:
         b"V163/71\nV1/3\ntR."
     )
     assert pickle.loads(old) == dg.DiscreteGaussian("355/113", mu="1/3")
+
+
+def test_a_pickle_of_a_derived_class_of_version_0_1_still_loads() -> None:
+    """The numbers, then the attributes, which __setstate__ puts back."""
+    module = Noted.__module__.encode()
+    old = (
+        b"cdiscretegauss.laws\n_unpickled_as\n(c" + module + b"\nNoted\n"
+        b"cdiscretegauss.laws\nDiscreteLaplace\nV5/2\nV0/1\ntR(dVnote\n(lVa\nasb."
+    )
+    law = pickle.loads(old)
+    assert law == Noted("5/2")
+    assert law.note == ["a"]
+
+
+@dataclass(frozen=True)
+class Preset(dg.DiscreteGaussian):
+    """A law with a number of its own class."""
+
+    sigma2: Any = 100
+
+
+class OwnState(dg.DiscreteGaussian):
+    """A law with a __getstate__ of its own, which gives all that a dict holds that can be told."""
+
+    def __getstate__(self) -> Any:
+        own = {"_spec": self._spec, "sigma2": self.sigma2, "mu": self.mu, "note": "a"}
+        return own
+
+
+def _says(law: Any) -> tuple[Any, ...]:
+    """Return all that a law says of itself: its draws too, where it has next to no noise."""
+    one, some = law.sample(), law.sample(2).tolist()
+    return repr(law), hash(law), law.mu, law._spec, law.mean(), one, *some
+
+
+@pytest.mark.parametrize(
+    "law",
+    [dg.DiscreteGaussian("1e-6", 7), dg.DiscreteLaplace("1e-6", 7), Tagged("1e-6", 7, "label")]
+    + [dg.GeneralizedGaussian("1e-6", 2, 7)] * (_engine.native is not None),
+    ids=lambda law: type(law).__name__,
+)
+def test_a_law_is_made_once(law: Any) -> None:
+    """A second __init__ or __setstate__, or an assignment past the class, raises.
+
+    It used to split a law: draws by the old numbers from what was kept, answers by the new ones.
+    """
+    before = _says(law)
+    assert before[-3:] == (7, 7, 7)
+    calls: list[Any] = [
+        partial(law.__init__, 10**6, 3),
+        partial(law.__init__, 10**6, 3, 9),
+        partial(law.__setstate__, {"mu": Fraction(3)}),
+        partial(law.__setstate__, ({"mu": Fraction(3)}, {"label": "other"})),
+        partial(law.__setstate__, {"_spec": law._spec._replace(mu=F(3))}),
+        partial(law.__setstate__, {"note": "none"}),
+        partial(object.__setattr__, law, "mu", F(3)),
+    ]
+    for call in calls:
+        with pytest.raises((FrozenInstanceError, TypeError)) as caught:
+            call()
+        assert "1000000" not in str(caught.value)
+        assert _says(law) == before
+    vars(law)["mu"] = F(3)  # where the numbers used to be
+    assert _says(law) == before
+
+
+def test_a_law_of_a_derived_class_is_made_once() -> None:
+    """By its own __init__ too, and by __setstate__ but for the one that belongs to a pickle."""
+    law = FromRho(5000)
+    law.sample()
+    with pytest.raises(FrozenInstanceError):
+        law.__init__("1/7")  # type: ignore[misc]
+    noted: Any = copy.copy(_noted(Noted("5/2"), note="a"))
+    for state in ({"note": "b"}, {"scale": F(3)}, {}):
+        with pytest.raises(FrozenInstanceError):
+            noted.__setstate__(state)
+    assert (law.sigma2, noted.note) == (F(1, 10_000), "a")
+    slotted, preset = Slotted(5, label="a"), Preset()
+    for again in (
+        partial(slotted.__init__, 6),  # type: ignore[misc]
+        partial(slotted.__setstate__, [F(6), F(0), "b"]),
+        partial(preset.__init__, 6),  # type: ignore[misc]
+    ):
+        with pytest.raises(FrozenInstanceError):
+            again()
+    assert (slotted, preset) == (Slotted(5, label="a"), Preset(100))
+    assert preset._spec == dg.DiscreteGaussian(100)._spec
+    copies: list[Any] = [copy.copy(OwnState(5)), pickle.loads(pickle.dumps(OwnState(5)))]
+    for other in copies:
+        assert (other, other.note) == (OwnState(5), "a")
+    rebuild, numbers, state = OwnState(5).__reduce__()
+    with pytest.raises(FrozenInstanceError):  # a state that tells another law
+        rebuild(*numbers).__setstate__({**state, "_spec": law._spec})
+
+
+def test_a_law_that_could_not_be_made_may_be_made_again() -> None:
+    """An error in __init__ leaves nothing half made behind."""
+    law = object.__new__(dg.DiscreteGaussian)
+    assert not hasattr(law, "sigma2")
+    with pytest.raises(ValueError, match="sigma2"):
+        law.__init__(-1)  # type: ignore[misc]
+    law.__init__(100, 3)  # type: ignore[misc]
+    assert law == dg.DiscreteGaussian(100, 3)
+
+
+def test_dask_takes_no_two_calls_of_a_law_for_one() -> None:
+    """Its tokens of a law are never equal: two tasks of equal tokens are drawn once."""
+    law = dg.DiscreteGaussian(100)
+    same = [law, law, copy.copy(law), law.as_scipy()]
+    assert len({repr(one.__dask_tokenize__()) for one in same}) == len(same)
+    dask = pytest.importorskip("dask.base")
+    assert dask.tokenize(law.sample, 5) != dask.tokenize(law.sample, 5)
 
 
 def test_a_law_has_a_public_type_for_annotations() -> None:

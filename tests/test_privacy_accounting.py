@@ -204,5 +204,5 @@ def test_without_dp_accounting_the_error_says_what_to_install(
     for name in [name for name in sys.modules if name.partition(".")[0] == "dp_accounting"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
-    with pytest.raises(ImportError, match=r"pip install 'discretegauss\[accounting\]'"):
+    with pytest.raises(ImportError, match=r"pip install dp-accounting"):
         function(dg.DiscreteGaussian(10))

@@ -380,7 +380,7 @@ def test_what_is_missing_is_said_in_one_line(
     monkeypatch.setattr(verifier, "find_spec", lambda name: None)
     assert verifier.main([]) == 2
     assert capsys.readouterr().err == (
-        "python -m discretegauss.verify needs python-flint: pip install 'discretegauss[verify]'\n"
+        "python -m discretegauss.verify needs python-flint: pip install python-flint\n"
     )
 
 

@@ -151,3 +151,8 @@ const char *dg_mpfr_version(void)
 {
     return mpfr_get_version();
 }
+
+int dg_mpfr_is_thread_local(void)
+{
+    return mpfr_buildopt_tls_p() != 0;
+}

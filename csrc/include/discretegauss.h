@@ -333,6 +333,10 @@ DG_API void dg_wipe_traces(void);
 DG_API const char *dg_gmp_version(void);
 DG_API const char *dg_mpfr_version(void);
 
+/** Whether MPFR keeps its flags, its range of exponents and its caches for each thread. Without that,
+ *  threads that build or draw at once would change each other's: callers must not go on. */
+DG_API int dg_mpfr_is_thread_local(void);
+
 /* cffi: end */
 
 #ifdef __cplusplus

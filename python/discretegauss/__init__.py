@@ -7,6 +7,9 @@
 ``Law`` is the type of any of the laws, for annotations: ``def released(law: dg.Law) -> float``.
 """
 
+from . import _start as _start  # first: it answers Ctrl-C while the rest is loaded
+
+# isort: split
 from . import errors, privacy, release, testing, utility
 from ._engine import build_info
 from ._version import __version__

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from math import prod
 from numbers import Integral
+from types import BuiltinFunctionType, ModuleType
 from typing import Any, Final, Literal, cast
 
 import numpy as np
@@ -57,7 +59,7 @@ _MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
 
 
 def _length(n: object, place: int | None) -> int:
-    """Return `n` as a length; of a list or array, which may be data, an error tells the place."""
+    """Return `n` as a length; of several, which may be data, an error tells the place."""
     try:
         return whole_number(n, "size", least=0)
     except (ParameterTypeError, ParameterValueError) as error:
@@ -79,13 +81,14 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     if not several and not isinstance(size, Integral):
         raise ParameterTypeError(f"size must be an integer or a tuple of them, got {shown(size)}")
     lengths: Iterable[object] = cast(Iterable[object], size) if several else (size,)
-    hide = several and not isinstance(size, tuple)
-    shape = tuple(_length(n, i if hide else None) for i, n in enumerate(lengths))
+    shape = tuple(_length(n, i if several else None) for i, n in enumerate(lengths))
     if len(shape) > MOST_AXES:
         raise ParameterValueError(f"size must have at most {MOST_AXES} axes, got {len(shape)}")
     if (n_elements := prod(n for n in shape if n)) > _MOST_ELEMENTS:
+        several_of = "an array" if isinstance(size, np.ndarray) else f"a {type(size).__name__}"
+        got = f"{several_of} of {len(shape)} integers" if several else shown(n_elements)
         raise ParameterOverflowError(
-            f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {shown(n_elements)}"
+            f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {got}"
         )
     return shape
 
@@ -98,7 +101,8 @@ def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
     except Exception:  # numpy asks objects for attributes, and for their repr
         raise ParameterTypeError(f"{rule}, got {shown(dtype)}") from None
     if checked.kind not in "iuO" or checked.names is not None:  # an integer's parts may have names
-        raise ParameterTypeError(f"{rule}, got {checked}")
+        # an array of a dtype has a shape, which may be counts
+        raise ParameterTypeError(f"{rule}, got {'an array of one' if checked.shape else checked}")
     return checked
 
 
@@ -123,7 +127,10 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
         )
     out = out.view(np.ndarray)  # a matrix, say, has rules of its own for shapes
     if size is not None and out.shape != size:
-        raise ParameterValueError(f"out must have the shape of size, {size}, got {out.shape}")
+        # not that of size: it may be counts
+        raise ParameterValueError(
+            f"out must have the shape of size, got an array of shape {out.shape}"
+        )
     if not out.flags.writeable:
         raise ParameterValueError("out must be writable, got a read-only array")
     if out.size and _overlaps_itself(out):
@@ -153,6 +160,14 @@ def checked_source(source: object) -> Source:
         raise ParameterTypeError(
             f"source must be 'getrandom', 'chacha20' or a callable, got {type(source).__name__}"
         )
+    given: Any = source
+    module = given.__self__ if isinstance(given, BuiltinFunctionType) else None
+    if isinstance(module, ModuleType) and module.__name__ in sys.stdlib_module_names:
+        # len returns the length of what it leaves as it is; os.urandom takes a number
+        raise ParameterTypeError(
+            "source must be a function that fills the buffer it is given, got "
+            f"{module.__name__}.{given.__name__}, which fills none"
+        )
     return source
 
 
@@ -172,16 +187,19 @@ def fits_dtype(spec: Spec, dtype: np.dtype[Any]) -> bool:
     return fits(spec, int(info.min), int(info.max))
 
 
-def require_fit(spec: Spec, dtype: np.dtype[Any], name: str, mu: str = "") -> None:
+def require_fit(
+    spec: Spec, dtype: np.dtype[Any], name: str, mu: str = "", parameter: str = ""
+) -> None:
     """Refuse a law that does not provably fit `dtype`.
 
-    mu is what to call an element of an array: that may be the data, and no message shows it.
+    mu and parameter are what to call elements of arrays: these may be the data, and no message
+    shows them.
     """
     if not fits_dtype(spec, dtype):
         mu = mu or (f"mu = {shown(spec.mu)}" if spec.mu else "")
         raise ParameterOverflowError(
             f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
-            f"{name} = {shown(spec.parameter)}"
+            + (parameter or f"{name} = {shown(spec.parameter)}")
             + (f", {mu}" if mu else "")
             + "; dtype=object gives Python integers of any size"
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ except ImportError as error:
 
 from . import _moments
 from ._distinct import COMPARED_BY_VALUE
-from ._given import as_array
+from ._given import as_array, naming_places
 from ._lattice import canonical, nearest_integer
 from ._parameters import exact_rational, not_finite, shown
 from ._probability import float_value
@@ -85,6 +86,24 @@ def _small(values: NDArray[Any]) -> bool:
     return ordinary and not (np.abs(values.astype(np.float64)) >= _EXACT_FLOATS // 2).any()
 
 
+def _number(value: object, name: str) -> Fraction | float:
+    special = not_finite(value)
+    return exact_rational(value, name) if special is None else special
+
+
+def _require_numbers(array: NDArray[Any], name: str) -> None:
+    """Refuse elements that are no numbers; numpy's errors would show them."""
+    if array.dtype.kind not in "iuf":
+        check = partial(_number, name=name)
+        naming_places(lambda: [*map(check, array.ravel().tolist())], array, name, check)
+
+
+def _floats(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    if numbers.dtype.kind in "iuf":
+        return numbers.astype(np.float64)
+    return np.array([float(_number(x, "k")) for x in numbers.tolist()])
+
+
 def _at_locs(law: _Law, name: str, k: object, loc: object) -> Any:
     """Return a function of the law at k - loc, loc an array or a fraction.
 
@@ -99,6 +118,8 @@ def _at_locs(law: _Law, name: str, k: object, loc: object) -> Any:
     function = getattr(law, name)
     if not ks.size or not locs.size or (_small(ks) and _small(locs)):
         return function(ks.astype(np.float64) - locs.astype(np.float64))
+    _require_numbers(ks, "k")
+    _require_numbers(locs, "loc")
     ks, locs = np.broadcast_arrays(ks, locs)
     places: dict[Any, list[int]] = {}
     values = locs.ravel().tolist()
@@ -114,7 +135,7 @@ def _at_locs(law: _Law, name: str, k: object, loc: object) -> Any:
             special = not_finite(value)
             number = float(exact_rational(value, "loc")) if special is None else special
             with np.errstate(invalid="ignore"):
-                found[at] = function(flat[at].astype(np.float64) - number)
+                found[at] = function(_floats(flat[at]) - number)
         else:
             found[at] = getattr(moved, name)(flat[at])
     return found.reshape(ks.shape) if ks.ndim else found[0]
@@ -215,6 +236,9 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ScipyLaw, (self.law,)
+
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return self.law.__dask_tokenize__()
 
     # --- what is handed to the law
 

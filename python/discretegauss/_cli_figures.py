@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ._parameters import printable
 from .plots import Figures, write_figures
 
 __all__ = ["add_figures", "figures_text"]
@@ -20,7 +21,7 @@ example:
 """
 
 _NOTES = """\
-It needs matplotlib: pip install 'discretegauss[plots]'. Files of these names in DIR are replaced:
+It needs matplotlib: pip install matplotlib. Files of these names in DIR are replaced:
 variance.png, tails.png, epsilon_delta.png, queries.png. docs/utility.md tells what they show.
 """
 
@@ -60,7 +61,7 @@ def _text(figures: Figures) -> str:
         ("by way of zCDP, as in the paper", found.ratio_by_zcdp()),
         ("both tight", found.ratio_tight()),
     ]
-    lines = [f"written to {file}" for file in figures.files]
+    lines = [f"written to {printable(str(file))}" for file in figures.files]
     lines += ["", f"variance that {found.queries} queries of sensitivity 1 need for {budget}:"]
     lines += [f"  {name:<{_WIDTH}}  {variance:.1f}" for name, variance in variances]
     lines += ["the Laplace over the Gaussian:"]

@@ -222,6 +222,11 @@ class Laws:
         place = self._columns[1].place(int(self._rows[1][law]))
         return place and f"mu{place}"
 
+    def parameter_place(self, law: int, name: str) -> str:
+        """Return the same of the kind's own parameter."""
+        place = self._columns[0].place(int(self._rows[0][law]))
+        return place and f"{name}{place}"
+
     def corners(self) -> Iterator[Spec]:
         """Generate laws of the least and the greatest value of each parameter, in all pairings."""
         for values in product(*(column.ends() for column in self._columns)):

@@ -6,12 +6,20 @@ import weakref
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ._engine import PreparedLaw, native
 from ._source import Source
 
-__all__ = ["copy_draws", "fill_array", "wipe_copied"]
+__all__ = ["copy_draws", "empty", "fill_array", "wipe_copied"]
+
+
+def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Return a new array; numpy's error would tell the shape, which may be a column of counts."""
+    try:
+        return np.empty(shape, dtype)
+    except MemoryError:
+        raise MemoryError("size: there is no memory for such an array") from None
 
 
 def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
@@ -52,7 +60,7 @@ def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int
         law.fill(flat, source, threads)
         del held
         return
-    drawn = np.empty(out.size, out.dtype.newbyteorder("="))
+    drawn = empty(out.size, out.dtype.newbyteorder("="))
     law.fill(drawn, source, threads)
     copy_draws(out, drawn)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.ma import MaskedArray, is_masked  # by name: np.ma is imported at its first use
@@ -17,7 +17,16 @@ from ._parameters import are_rounded, exact_rational, numpys, positive, shown, s
 from ._spec import Kind, Spec
 from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
-__all__ = ["as_array", "distinct_laws", "exact_spec", "parameter_name", "parameter_shape"]
+__all__ = [
+    "as_array",
+    "distinct_laws",
+    "exact_spec",
+    "naming_places",
+    "parameter_name",
+    "parameter_shape",
+]
+
+_T = TypeVar("_T")
 
 _NAMES = {
     Kind.DISCRETE_GAUSSIAN: "sigma2",
@@ -68,26 +77,37 @@ def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, 
     least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, np.iinfo(np.int64).max)
     # which hear Ctrl-C themselves: they call Python for what numpy has no type for
     columns = [
-        Column(arrays[0], checks[0], least[0]),
-        _mu_column(arrays[1], checks[1]),
-        Column(arrays[2], checks[2], least[2]),
+        _column(*given)
+        for given in zip(arrays, (_NAMES[kind], "mu", "beta"), checks, least, strict=True)
     ]
     return heard(lambda: Laws(kind, columns, shape), prod(shape))
 
 
-def _mu_column(array: NDArray[Any], exact: Callable[[object], Fraction]) -> Column:
-    """Return the values of mu; an error names the place of an element, as it may be the data."""
+def _column(
+    array: NDArray[Any], name: str, exact: Callable[[object], Fraction], least: int | None
+) -> Column:
+    return naming_places(lambda: Column(array, exact, least), array, name, exact)
+
+
+def naming_places(
+    call: Callable[[], _T], array: NDArray[Any], name: str, check: Callable[[object], object]
+) -> _T:
+    """Return what `call` returns, which looks at the elements of an array.
+
+    An error about one of them names its place, not the element, which may be the data. `check`
+    raises that error again.
+    """
     try:
-        return Column(array, exact, None)
+        return call()
     except (ParameterTypeError, ParameterValueError, ParameterOverflowError) as error:
         if not array.ndim:
             raise
         kind, rule = type(error), str(error).partition(", got ")[0]
     for place, element in enumerate(array.ravel().tolist()):
         try:
-            exact(element)
+            check(element)
         except kind:
-            raise kind(f"{rule}, but mu{indexed(place, array.shape)} is not so") from None
+            raise kind(f"{rule}, but {name}{indexed(place, array.shape)} is not so") from None
     raise kind(rule)  # no cover: the element is found again
 
 
@@ -164,7 +184,9 @@ def parameter_shape(
             return shape
     except ValueError:
         pass
+    # not the lengths, which may be counts in the place of size
+    got = "none" if shape is None else f"one of {len(shape)} axes"
     raise ParameterValueError(
         "size (or the shape of out) must be one that the arrays of parameters broadcast to, got "
-        f"{shape} for {' and '.join(str(a.shape) for a in arrays)}"
+        f"{got} for {' and '.join(str(a.shape) for a in arrays)}"
     )

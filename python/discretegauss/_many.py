@@ -11,9 +11,10 @@ from ._arguments import Method, fits_dtype, require_fit
 from ._choice import LEAST_CELLS_FROM, choose, has_cells, pays
 from ._distinct import Laws, heard
 from ._engine import native
-from ._fill import copy_draws, fill_array, wipe_copied
+from ._fill import copy_draws, empty, fill_array, wipe_copied
 from ._source import Source
 from ._spec import Kind
+from .errors import ParameterValueError
 
 __all__ = ["fill_laws", "require_all_fit"]
 
@@ -32,7 +33,8 @@ def require_all_fit(laws: Laws, dtype: np.dtype[Any], name: str) -> None:
     """Refuse laws of which one does not provably fit `dtype`."""
     if not _all_fit(laws, dtype):
         for law in range(len(laws)):
-            require_fit(laws.spec(law), dtype, name, laws.mu_place(law))
+            places = laws.mu_place(law), laws.parameter_place(law, name)
+            require_fit(laws.spec(law), dtype, name, *places)
 
 
 def _alone(
@@ -78,11 +80,14 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
     if laws.kind is Kind.GENERALIZED_GAUSSIAN:
         for law in np.flatnonzero(counts).tolist():
             if laws.spec(law).beta > _SAFE_BETA:  # a refusal comes before anything is drawn
-                choose(laws.spec(law), method, int(counts[law]), source)
+                try:
+                    choose(laws.spec(law), method, int(counts[law]), source)
+                except ParameterValueError as error:  # beta and scale may be elements of arrays
+                    raise ParameterValueError(str(error).partition(", got ")[0]) from None
     # the draws of a law one after another: to prepare a law takes longer than to draw from it
     order = heard(lambda: np.argsort(which, kind="stable"), which.size)
     ends = np.cumsum(counts)
-    flat = np.empty(which.size, dtype)
+    flat = empty(which.size, dtype)
     singly = np.flatnonzero(alone & (counts > 0))
     if native is None and in_words:  # in the order of the C core
         singly = singly[np.argsort(laws.small[singly], kind="stable")]
@@ -90,13 +95,13 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
         for law in singly.tolist():
             places = order[ends[law] - counts[law] : ends[law]]
             prepared = choose(laws.spec(law), method, places.size, source)
-            part = np.empty(places.size, dtype)
+            part = empty(places.size, dtype)
             fill_array(part, prepared, source, threads)
             _move(flat, places, part)
         together = heard(lambda: order[~alone[which[order]]], which.size)
         if together.size > 0:
             numbers = native.NativeLaws(laws.kind, laws.numbers())
-            part = np.empty(together.size, word)
+            part = empty(together.size, word)
             numbers.fill(part, which[together], source, threads)
             _move(flat, together, part)
     except BaseException:

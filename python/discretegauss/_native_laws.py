@@ -34,6 +34,13 @@ __all__ = [
     "wipe_traces",
 ]
 
+if not lib.dg_mpfr_is_thread_local():
+    raise ImportError(
+        "the compiled core needs an MPFR whose state belongs to each thread; the libmpfr in use "
+        "was built without (mpfr_buildopt_tls_p() is 0): take one configured with "
+        "--enable-thread-safe"
+    )
+
 _DTYPES = {
     np.dtype(name): value
     for name, value in [
@@ -89,8 +96,19 @@ class _Run:
 _CHACHA20 = ffi.new("dg_source *", {"kind": lib.DG_SOURCE_CHACHA20})
 
 
+class _Caller:
+    """A caller's ``fill(buffer)`` for one call of the C core."""
+
+    def __init__(self, fill: Callable[[memoryview], object]) -> None:
+        self._fill, self._zeros = fill, 0
+
+    def __call__(self, buffer: memoryview, whole: memoryview) -> None:
+        """Have it fill the buffer; raise if it says that it did not. The buffer it may keep."""
+        self._zeros = check_filled(self._fill(buffer), whole, self._zeros)
+
+
 class _CallerSource:
-    """A caller's ``fill(buffer)`` as the C core calls it, and what it raised.
+    """A caller's source as the C core calls it, and what it raised.
 
     What C is given are objects that do not hold this one, or it would live until Python looks
     for cycles.
@@ -98,18 +116,12 @@ class _CallerSource:
 
     def __init__(self, fill: Callable[[memoryview], object]) -> None:
         self.errors: list[BaseException] = []
-        self._fill = partial(_fill_whole, fill)
-        self._context = ffi.new("void *[2]", [_address(self._fill), _address(self.errors)])
+        self._caller = _Caller(fill)
+        self._context = ffi.new("void *[2]", [_address(self._caller), _address(self.errors)])
         self.pointer = ffi.new(
             "dg_source *",
             {"kind": lib.DG_SOURCE_CALLER, "fill": _FILL, "context": self._context},
         )
-
-
-def _fill_whole(fill: Callable[[memoryview], object], buffer: memoryview) -> None:
-    """Let the caller's source fill a buffer; raise if it says that it did not."""
-    n = len(buffer)  # before: the caller may release it
-    check_filled(fill(buffer), n)
 
 
 def _check(status: int, source: _CallerSource | None, run: _Run | None = None) -> None:

@@ -29,6 +29,7 @@ __all__ = [
     "not_finite",
     "numpys",
     "positive",
+    "printable",
     "shown",
     "single",
     "whole_number",
@@ -85,6 +86,21 @@ def shown(value: object) -> str:
     except Exception:  # Python's limit of 4300 digits, or somebody else's __repr__
         return hidden
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def printable(text: str) -> str:
+    r"""Return a text that is not ours (the name of a file, say) as a terminal may be given it.
+
+    Line breaks, escape characters and what turns the direction of writing are escaped.
+
+    Examples
+    --------
+    >>> print(printable("n\n\x1b[2J.csv"))
+    n\n\x1b[2J.csv
+    """
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
 
 
 def _too_long(value: object, name: str) -> ParameterOverflowError:

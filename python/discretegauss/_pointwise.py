@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._given import as_array
+from ._given import as_array, naming_places
 from ._interval import Interval, float_at_least
 from ._parameters import exact_rational, not_finite
 from ._probability import (
@@ -79,7 +80,9 @@ def evaluate(function: PointFunction, spec: Spec, k: object, *, bounds: bool) ->
     if array is None:
         return _at_number(function, spec, k, bounds=bounds)
     with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
-        lower, upper = _at_array(function, spec, array.ravel(), bounds=bounds)
+        lower, upper = naming_places(
+            lambda: _at_array(function, spec, array.ravel(), bounds=bounds), array, "k", _checked
+        )
     if bounds:
         return lower.reshape(array.shape), upper.reshape(array.shape)
     return lower.reshape(array.shape)
@@ -90,8 +93,16 @@ def bound_tails(spec: Spec, k: object) -> Any:
     array = as_array(k, "k")
     if array is None:
         return _tail_bound(spec, k)
-    bounds = [_tail_bound(spec, element) for element in array.ravel().tolist()]
+    elements = array.ravel().tolist()
+    bounds = naming_places(
+        lambda: [_tail_bound(spec, element) for element in elements], array, "k", _checked
+    )
     return np.array(bounds, dtype=np.float64).reshape(array.shape)
+
+
+def _checked(k: object) -> Fraction | float:
+    special = not_finite(k)
+    return exact_rational(k, "k") if special is None else special
 
 
 def _tail_bound(spec: Spec, k: object) -> float:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._given import as_array
+from ._given import as_array, naming_places
 from ._lattice import canonical, mirrored
 from ._parameters import exact_rational, not_finite, shown
 from ._pointwise import SF, evaluate
@@ -45,9 +46,19 @@ def quantiles(spec: Spec, q: object, *, upper: bool) -> Any:
     with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
         given, places = _distinct(array.ravel())
         found = _looked_up(spec, given, upper=upper)
+    values = given.tolist()
+    levels = naming_places(
+        lambda: [
+            _level(value, "q", upper=upper) if known is None else None
+            for value, known in zip(values, found, strict=True)
+        ],
+        array,
+        "q",
+        partial(_level, name="q", upper=upper),
+    )
     results = [
-        _quantile(spec, _level(value, "q", upper=upper)) if known is None else known
-        for value, known in zip(given.tolist(), found, strict=True)
+        _quantile(spec, level) if known is None else known
+        for level, known in zip(levels, found, strict=True)
     ]
     return _packed(results)[places].reshape(array.shape)
 
@@ -68,18 +79,25 @@ def _distinct(flat: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
 def central_interval(spec: Spec, confidence: object) -> tuple[Any, Any]:
     """Return the quantiles of (1 - confidence)/2 and (1 + confidence)/2."""
     array = as_array(confidence, "confidence")
-    given = [confidence] if array is None else array.ravel().tolist()
-    lower: list[float | int] = []
-    upper: list[float | int] = []
-    for value in given:
-        exact = exact_rational(value, "confidence")
-        if not 0 <= exact <= 1:
-            raise ParameterValueError(f"confidence must be between 0 and 1, got {shown(value)}")
-        lower.append(_quantile(spec, (1 - exact) / 2))
-        upper.append(_quantile(spec, (1 + exact) / 2))
+    if array is None:
+        levels = [_checked_confidence(confidence)]
+    else:
+        given = array.ravel().tolist()
+        levels = naming_places(
+            lambda: [*map(_checked_confidence, given)], array, "confidence", _checked_confidence
+        )
+    lower = [_quantile(spec, (1 - exact) / 2) for exact in levels]
+    upper = [_quantile(spec, (1 + exact) / 2) for exact in levels]
     if array is None:
         return _shown(lower[0]), _shown(upper[0])
     return _packed(lower).reshape(array.shape), _packed(upper).reshape(array.shape)
+
+
+def _checked_confidence(value: object) -> Fraction:
+    exact = exact_rational(value, "confidence")
+    if not 0 <= exact <= 1:
+        raise ParameterValueError(f"confidence must be between 0 and 1, got {shown(value)}")
+    return exact
 
 
 def _level(q: object, name: str, *, upper: bool) -> Fraction | None:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ._calibration import Calibration
+from ._parameters import printable
 from .release import Release
 
 __all__ = ["calibration_text", "report_text"]
@@ -20,11 +21,11 @@ def report_text(release: Release) -> str:
     """Return the report of a release, in aligned lines. Numbers are rounded the safe way."""
     return _aligned(
         [
-            ("table", str(release.table)),
-            ("column", release.column),
+            ("table", printable(str(release.table))),
+            ("column", printable(release.column)),
             ("rows", str(release.rows)),
             ("other columns", _other_columns(release.other_columns)),
-            ("written to", str(release.out)),
+            ("written to", printable(str(release.out))),
             *_noise_lines(release, "row", "count"),
             ("time", f"{release.seconds:.2f} s"),
         ]

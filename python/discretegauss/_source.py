@@ -21,10 +21,33 @@ Fill = Callable[[memoryview], object]
 Source = Literal["getrandom", "chacha20"] | Fill
 
 
-def check_filled(returned: object, n: int) -> None:
-    """Refuse what a caller's source returned but None and n, which say that it filled all bytes."""
+#: A source that counts what it writes, and leaves so many zeros in a row, writes nothing. Of
+#: independent uniform bytes, those from any one place on are all 0 with probability 2**-128.
+_ZEROS = 16
+
+
+def check_filled(returned: object, buffer: memoryview, zeros: int) -> int:
+    """Refuse what a caller's source returned but None and n, which say that it filled all bytes.
+
+    And n, as ``len`` returns it, of one that writes nothing; None may come with a tape of zeros.
+
+    Parameters
+    ----------
+    returned : object
+        By the source.
+    buffer : memoryview
+        What it was to fill, zeros before.
+    zeros : int
+        How many bytes before these were left 0 in this call.
+
+    Returns
+    -------
+    int
+        The same for the next buffer.
+    """
+    n = len(buffer)
     if returned is None:
-        return
+        return 0
     rule = "source must fill the whole buffer and return None (or the number of bytes, an integer)"
     try:
         if isinstance(returned, np.bool_):
@@ -34,3 +57,10 @@ def check_filled(returned: object, n: int) -> None:
         raise ParameterTypeError(f"{rule}, got {type(returned).__name__}") from None
     if isinstance(returned, bool) or filled != n:
         raise ParameterValueError(f"{rule}, got {shown(returned)} for {n} bytes")
+    if any(buffer):
+        return 0
+    if zeros + n >= _ZEROS:
+        raise ParameterValueError(
+            f"{rule}, got {n} from one that left {_ZEROS} bytes or more as they were, zeros"
+        )
+    return zeros + n

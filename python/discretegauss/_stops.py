@@ -7,10 +7,12 @@ import threading
 from types import FrameType
 from typing import Any, Self
 
+from ._start import interrupted
+
 __all__ = ["Stopped", "Stops"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_USUAL = (signal.SIG_DFL, signal.default_int_handler)
+_USUAL = (signal.SIG_DFL, signal.default_int_handler, interrupted)
 
 
 class Stopped(KeyboardInterrupt):

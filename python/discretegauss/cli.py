@@ -30,6 +30,7 @@ from ._cli_arguments import (
 from ._cli_calibrate import add_calibrate, calibrate_text
 from ._cli_figures import add_figures, figures_text
 from ._engine import build_info
+from ._parameters import printable
 from ._report import report_text
 from ._stops import Stops
 from ._version import __version__
@@ -285,7 +286,7 @@ def _printed(text: str, failure: str) -> int:
 
 
 def _fail(code: int, message: str) -> int:
-    one_line = " ".join(f"discretegauss: error: {message}".splitlines())
+    one_line = f"discretegauss: error: {printable(message)}"
     with contextlib.suppress(OSError):  # the code says it, too
         _print(one_line, sys.stderr)
     return code

@@ -6,10 +6,12 @@ Frozen, hashable, picklable, shareable between threads and processes: no randomn
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
 from fractions import Fraction
 from functools import partial
+from types import MemberDescriptorType
 from typing import Any, ClassVar, Final, TypeVar, overload
+from uuid import uuid4
 
 from numpy.typing import DTypeLike, NDArray
 
@@ -25,6 +27,7 @@ __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law"]
 
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
+_LawType = TypeVar("_LawType", bound="_Law")
 
 # The defaults of sample, and INT64, are single objects: whoever gives none is recognised by them.
 _AUTO: Final = "auto"
@@ -57,6 +60,48 @@ class _AtFirstUse:
         return vars(law).setdefault(self._name, self._compute(law))
 
 
+#: What a law keeps beside its numbers: their exact form, and what is made ready from that.
+_MADE_READY: Final = frozenset({"_one", "_draw_now"})
+_AWAITS_STATE: Final = "_awaits_state"
+
+
+def _made_already(name: str) -> FrozenInstanceError:
+    return FrozenInstanceError(f"{name}: a law is made once, and stays as it is; make another one")
+
+
+class _Number:
+    """A parameter of a law: a field of a dataclass, read from the law's one specification.
+
+    Parameters
+    ----------
+    name, part : str
+        The field, and that of Spec.
+    default : Fraction or MISSING
+        The default of the field.
+    """
+
+    def __init__(self, name: str, part: str, default: Any) -> None:
+        self._name, self._part, self._default = name, part, default
+
+    def __get__(self, law: Any, owner: object) -> Any:
+        if law is None:
+            if self._default is MISSING:
+                raise AttributeError(self._name)
+            return self._default
+        if "_spec" in vars(law):
+            return getattr(law._spec, self._part)
+        try:
+            return vars(law)[self._name]
+        except KeyError:
+            raise AttributeError(self._name) from None
+
+    def __set__(self, law: Any, value: object) -> None:
+        if "_spec" not in vars(law):  # as given; __post_init__ makes the law of it
+            vars(law)[self._name] = value
+        elif type(value) is not Fraction or value != getattr(law._spec, self._part):
+            raise _made_already(self._name)
+
+
 def _unpickled(kind: type[_Law], *values: str) -> _Law:
     """Return the law of numbers in hexadecimal."""
     return kind(*(Fraction(*(int(n, 16) for n in value.split("/"))) for value in values))
@@ -75,9 +120,8 @@ def _unpickled_as(cls: type[_Law], kind: type[_Law], *values: str) -> _Law:
     Numbers in hexadecimal.
     """
     law: _Law = object.__new__(cls)
-    plain = _unpickled(kind, *values)
-    for name in (*(field.name for field in fields(kind)), "_spec"):
-        object.__setattr__(law, name, getattr(plain, name))
+    law._make(_unpickled(kind, *values)._spec)
+    vars(law)[_AWAITS_STATE] = True
     return law
 
 
@@ -88,12 +132,29 @@ class _Law(LawFunctions):
     _spec: Spec
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
-    def _check(self, parameter: object, mu: object, beta: object = 1) -> Spec:
-        """Check the parameters; keep and return the exact ones."""
-        spec = exact_spec(self._kind, parameter, mu, beta)
-        # past the frozen dataclass: no field, so that compare, hash, repr and pickle skip it
-        object.__setattr__(self, "_spec", spec)
-        return spec
+    _parts: ClassVar[dict[str, str]]
+    """The names of the law's numbers, and of the same in Spec."""
+
+    def __init_subclass__(cls) -> None:
+        # a derived dataclass with slots=True makes slots for these, which would hold other numbers
+        for name in getattr(cls, "_parts", ()):
+            if isinstance(vars(cls).get(name), MemberDescriptorType):
+                delattr(cls, name)
+
+    def __post_init__(self) -> None:
+        given = {part: getattr(self, name) for name, part in self._parts.items()}
+        if "_spec" in vars(self):
+            self._make(self._spec)  # where a derived class has numbers of its own
+            raise _made_already("__init__")
+        self._make(exact_spec(self._kind, **given))
+
+    def _make(self, spec: Spec) -> None:
+        """Keep the exact law, once and for all."""
+        # no field, so that compare, hash, repr and pickle skip it
+        vars(self)["_spec"] = spec
+        for name, part in self._parts.items():
+            vars(self).pop(name, None)  # as it was given
+            object.__setattr__(self, name, getattr(spec, part))
 
     # Made ready when the first draw is asked for: what a law can be asked needs no core.
 
@@ -120,14 +181,24 @@ class _Law(LawFunctions):
             return _unpickled, (kind, *values)
         state = self.__getstate__()
         if cls.__getstate__ is object.__getstate__:  # no class has one of its own
-            state = _without(state, {*names, "_spec", "_one", "_draw_now"})
+            state = _without(state, {*names, "_spec", *_MADE_READY, _AWAITS_STATE})
         return _unpickled_as, (cls, kind, *values), state
 
     def __setstate__(self, state: Any) -> None:
-        # past the frozen dataclass; of classes derived from a law, and of their slots too
+        # of a pickle or copy of a class derived from a law, which has its numbers already
+        if not vars(self).pop(_AWAITS_STATE, False):
+            raise _made_already("__setstate__")
+        # past the frozen dataclass; of slots too
         for part in state if isinstance(state, tuple) else (state,):
             for name, value in (part or {}).items():
-                object.__setattr__(self, name, value)
+                if name == "_spec" and value != self._spec:
+                    raise _made_already(name)
+                if name not in _MADE_READY:
+                    object.__setattr__(self, name, value)
+
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        # never equal: Dask computes tasks of equal tokens once, so two calls would be one draw
+        return type(self).__name__, uuid4().hex
 
     # One draw, an array, or what was given to be filled: for type checkers.
 
@@ -242,6 +313,14 @@ class _Law(LawFunctions):
         return as_scipy(self)
 
 
+def _numbers_from_spec(kind: type[_LawType]) -> type[_LawType]:
+    """Have the numbers of a law, fields of a dataclass, read from its one specification."""
+    for name, part in kind._parts.items():
+        setattr(kind, name, _Number(name, part, getattr(kind, name, MISSING)))
+    return kind
+
+
+@_numbers_from_spec
 @dataclass(frozen=True, repr=False)
 class DiscreteGaussian(_Law):
     """The discrete Gaussian, P(x) ~ exp(-(x - mu)**2 / (2 sigma2)).
@@ -264,15 +343,12 @@ class DiscreteGaussian(_Law):
     """
 
     _kind: ClassVar[Kind] = Kind.DISCRETE_GAUSSIAN
+    _parts: ClassVar[dict[str, str]] = {"sigma2": "parameter", "mu": "mu"}
     sigma2: Any
     mu: Any = Fraction(0)
 
-    def __post_init__(self) -> None:
-        spec = self._check(self.sigma2, self.mu)
-        object.__setattr__(self, "sigma2", spec.parameter)
-        object.__setattr__(self, "mu", spec.mu)
 
-
+@_numbers_from_spec
 @dataclass(frozen=True, repr=False)
 class DiscreteLaplace(_Law):
     """The discrete Laplace, P(x) ~ exp(-abs(x - mu) / scale).
@@ -292,15 +368,12 @@ class DiscreteLaplace(_Law):
     """
 
     _kind: ClassVar[Kind] = Kind.DISCRETE_LAPLACE
+    _parts: ClassVar[dict[str, str]] = {"scale": "parameter", "mu": "mu"}
     scale: Any
     mu: Any = Fraction(0)
 
-    def __post_init__(self) -> None:
-        spec = self._check(self.scale, self.mu)
-        object.__setattr__(self, "scale", spec.parameter)
-        object.__setattr__(self, "mu", spec.mu)
 
-
+@_numbers_from_spec
 @dataclass(frozen=True, repr=False)
 class GeneralizedGaussian(_Law):
     """The discrete generalised Gaussian, P(x) ~ exp(-(abs(x - mu) / scale)**beta).
@@ -322,15 +395,10 @@ class GeneralizedGaussian(_Law):
     """
 
     _kind: ClassVar[Kind] = Kind.GENERALIZED_GAUSSIAN
+    _parts: ClassVar[dict[str, str]] = {"scale": "parameter", "beta": "beta", "mu": "mu"}
     scale: Any
     beta: Any
     mu: Any = Fraction(0)
-
-    def __post_init__(self) -> None:
-        spec = self._check(self.scale, self.mu, self.beta)
-        object.__setattr__(self, "scale", spec.parameter)
-        object.__setattr__(self, "beta", spec.beta)
-        object.__setattr__(self, "mu", spec.mu)
 
 
 Law = DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian

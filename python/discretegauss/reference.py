@@ -66,6 +66,7 @@ class CallableBytes:
 
     def __init__(self, fill: Callable[[memoryview], object]) -> None:
         self._fill = fill
+        self._zeros = 0
 
     def read(self, n: int) -> bytes:
         """Return the next n bytes."""
@@ -73,7 +74,7 @@ class CallableBytes:
             return b""
         buffer = bytearray(n)
         whole = memoryview(buffer)  # ours: while it is there, nobody can shorten the buffer
-        check_filled(self._fill(memoryview(buffer)), n)
+        self._zeros = check_filled(self._fill(memoryview(buffer)), whole, self._zeros)
         return bytes(whole)
 
 

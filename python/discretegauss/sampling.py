@@ -24,7 +24,7 @@ from ._arguments import (
 from ._choice import choose, has_cells
 from ._distinct import Laws
 from ._engine import ScalarLaw, prepare_scalar
-from ._fill import fill_array
+from ._fill import empty, fill_array
 from ._given import as_array, distinct_laws, exact_spec, parameter_name, parameter_shape
 from ._many import fill_laws, require_all_fit
 from ._parameters import LEAST_FLOAT, single
@@ -49,6 +49,9 @@ def _check_method(kind: Kind, method: Method) -> None:
     if method == "reference" and kind is Kind.GENERALIZED_GAUSSIAN:
         raise ParameterValueError("method must be 'auto' or 'cells' for this law, got 'reference'")
 
+
+#: In the place of numpy's message, which tells the shape: it may be a column of counts.
+_NO_MEMORY = "size: there is no memory for such an array"
 
 _OWN_SOURCES = frozenset({"getrandom", "chacha20"})
 
@@ -126,13 +129,13 @@ def draw(
             for array, value in zip(as_arrays, given, strict=True)
         ]
         shape = parameter_shape(shape, arrays)
-        laws = distinct_laws(kind, arrays, shape)
+        try:
+            laws = distinct_laws(kind, arrays, shape)
+        except MemoryError:
+            raise MemoryError(_NO_MEMORY) from None
         require_all_fit(laws, kept_dtype, name)
     if result is None:
-        try:
-            result = np.empty(shape, kept_dtype)
-        except MemoryError:  # numpy's tells the shape, which may be a column of counts
-            raise MemoryError("size: there is no memory for such an array") from None
+        result = empty(shape, kept_dtype)
     if isinstance(laws, Laws):
         fill_laws(result, laws, method, bits, n_threads)
     else:
@@ -160,7 +163,8 @@ def discrete_gaussian(
         string ("1/3", "0.1"), numpy or gmpy2 number, or a float, which means its binary value.
     size : int or sequence of int, optional
         Shape of the result: a tuple, a list, or an array of integers with one axis. None:
-        one Python integer (or an array shaped by the parameters).
+        one Python integer (or an array shaped by the parameters). ``discrete_gaussian(1, counts)``
+        takes the counts for a shape, as numpy does: one axis for each. Pass ``counts.shape``.
     mu : number or array_like, optional
         The centre, any rational.
     dtype : dtype, optional
@@ -178,7 +182,8 @@ def discrete_gaussian(
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
-        buffer, zeros at first, with independent uniform bytes, and return None or their number.
+        buffer, zeros at first, with independent uniform bytes, and return None or their number. One
+        that returns their number, and leaves 16 bytes in a row as zeros, is refused.
     threads : int, optional
         How many threads fill the array at most: fewer, where the draws do not repay them; 1 with a
         source of your own.

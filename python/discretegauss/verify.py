@@ -20,7 +20,7 @@ abs(y - f) grows from y = 0 outwards. Comparisons are made at ever higher precis
 certain; they end, because exp of an algebraic number other than 0 is never rational, and where the
 exponent is 0 the weight is taken as exactly 1.
 
-Needs python-flint (``pip install 'discretegauss[verify]'``). Exit codes: 0 all proven, 1 a table is
+Needs python-flint (``pip install python-flint``). Exit codes: 0 all proven, 1 a table is
 wrong or not proven, 2 wrong arguments or no python-flint, 3 the results could not be written (a
 full disk, a pipe that nobody reads, a closed stdout), which says nothing about the tables.
 """
@@ -53,7 +53,7 @@ __all__ = ["Proven", "VerificationError", "copy_out", "main", "verify"]
 
 _TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with arcs
 _NEEDED = {
-    "flint": "python-flint: pip install 'discretegauss[verify]'",
+    "flint": "python-flint: pip install python-flint",
     "discretegauss._native": "the compiled core, whose tables it looks at",
 }
 _FIRST_PRECISION = 192

@@ -18,7 +18,7 @@ from ._variance import draw_variance
 
 __all__ = ["Figures", "write_figures"]
 
-_EXTRA = "figures need matplotlib: pip install 'discretegauss[plots]'"
+_EXTRA = "figures need matplotlib: pip install matplotlib"
 
 
 class Figures(NamedTuple):

@@ -35,7 +35,7 @@ __all__ = ["dp_event", "pld"]
 _FEW = 256
 """So many integers are summed one by one; two tails cost as much."""
 
-_EXTRA = "this needs dp-accounting: pip install 'discretegauss[accounting]'"
+_EXTRA = "this needs dp-accounting: pip install dp-accounting"
 
 
 def pld(

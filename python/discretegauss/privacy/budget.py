@@ -36,7 +36,7 @@ import numpy as np
 from .._interval import arithmetic
 from .._parameters import shown
 from .._spec import Kind
-from ..errors import ParameterTypeError, ParameterValueError
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
 from ._checks import at_least_zero, positive_number, whole_sensitivity
 from ._noise import Law, centred
@@ -98,7 +98,15 @@ def rho(law: Law | Sequence[Law], sensitivity: object = 1) -> Fraction:
             "law and sensitivity must have as many entries, at least one, "
             f"got {len(laws)} and {len(changes)}"
         )
-    return sum((_rho_of_one(*pair) for pair in zip(laws, changes, strict=True)), Fraction(0))
+    total = Fraction(0)
+    for place, pair in enumerate(zip(laws, changes, strict=True)):
+        try:
+            total += _rho_of_one(*pair)
+        except (ParameterTypeError, ParameterValueError, ParameterOverflowError) as error:
+            # of an entry, which may be data, the place is told
+            rule = str(error).partition(", got ")[0]
+            raise type(error)(f"{rule}, but entry {place} is not so") from None
+    return total
 
 
 def compose(*parts: object) -> Fraction:

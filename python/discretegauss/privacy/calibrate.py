@@ -66,6 +66,7 @@ from ._checks import at_least_zero, positive_number, probability, query_count, w
 from ._inverse import delta_is_at_most, log_delta_about
 from ._queries import as_one_query
 from ._search import decimal_at, decimal_ordinal, least
+from ._sum_law import delta_of_sum_is_at_most
 from ._turning import increasing_root, searching
 from .zcdp import UP, log_delta_upper, minus_log_upper, rho_lower
 
@@ -243,6 +244,8 @@ class _Target(NamedTuple):
         query = as_one_query(Spec(Kind.DISCRETE_GAUSSIAN, sigma2), self.change, self.queries)
         epsilon, delta = gmpy2.mpq(self.epsilon), gmpy2.mpq(self.delta)
         if query.is_loose and UP.exp(log_delta_upper(query.rho, self.epsilon)) <= delta:
+            return True
+        if query.is_loose and delta_of_sum_is_at_most(query, self.epsilon, self.delta):
             return True
         if query.factor is None:
             return False

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discretegauss as dg
-from discretegauss.privacy import calibrate_gaussian, delta
+from discretegauss.privacy import calibrate, calibrate_gaussian, delta
 
 EPSILONS = ["0.01", "0.05", "0.1", "0.25", "0.5", "1", "2", "3", "5", "7", "10", "12", "15"]
 DELTAS = ["1e-1", "1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "1e-7", "1e-8", "1e-10", "1e-12"]
@@ -95,6 +95,15 @@ def test_an_interval_too_short_for_six_digits_is_found(e: str, m: int) -> None:
     assert law.sigma2 == end
     more = dg.DiscreteGaussian(end * (1 + Fraction(1, 10**6)))
     assert Fraction(delta(more, e)) > at_end * (1 + Fraction(1, 10**8))
+
+
+@pytest.mark.parametrize("guess", [Fraction(1, 10**40), Fraction(10**40)])
+def test_a_bad_guess_is_only_slower(guess: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one in whose order of magnitude ends are looked at by the billion."""
+    budgets = [("10", "1e-2"), ("2", "1e-5"), ("1e-9", "1e-20")]
+    expected = [calibrate_gaussian(epsilon=e, delta=d) for e, d in budgets]
+    monkeypatch.setattr(calibrate._Target, "guess", lambda _: guess)
+    assert [calibrate_gaussian(epsilon=e, delta=d) for e, d in budgets] == expected
 
 
 def test_delta_on_pieces_is_as_calibration_takes_it() -> None:

@@ -75,6 +75,10 @@ __all__ = ["calibrate_gaussian", "gaussian_sigma2_for_rho"]
 _MOST_SIGMA2_BITS = 4000
 """Beyond this delta is no longer computed tightly (_hockey_stick.py)."""
 
+_MANY_PIECES = 10**9
+"""Of more, only every so many-th is searched for an end that is enough: they are far narrower than
+the steps of decimals."""
+
 _MOST_DIGITS = 12
 """Where the least sigma2 and the end of its piece are closer than that, the end is returned."""
 
@@ -129,8 +133,8 @@ def calibrate_gaussian(
     is least. If that one is too short to hold a decimal of 6 digits, one of up to 12 is taken, or
     else its end, sensitivity (2 m + sensitivity)/(2 epsilon) for an integer m.
 
-    For queries > 1 `delta` is a bound. The same search is made with it; what it returns keeps to
-    the budget, and with the decimal before it `delta` is too large.
+    For queries > 1 the same search is made. What it returns keeps to the budget, proven; that it is
+    the least is not: above about sigma2 = 4, or for many queries, `delta` is a bound.
 
     Examples
     --------
@@ -200,38 +204,40 @@ class _Target(NamedTuple):
         guess = self.guess()
         if self.epsilon == 0:  # delta falls
             return decimal_at(least(lambda n: self.met_by(decimal_at(n)), decimal_ordinal(guess)))
-        m = least(lambda m: self.met_by(self.end(m)), max(0, self.piece_of(guess)), low=0)
-        before, end = self.end(m - 1) if m else Fraction(0), self.end(m)
+        step, n = self.first_ends(max(0, self.piece_of(guess)))
+        before, end = self.end((n - 1) * step) if n else Fraction(0), self.end(n * step)
         for digits in range(6, _MOST_DIGITS + 1):
-            found = self.least_decimal(before, end, guess, digits)
-            if found is not None:
-                return found
+            last = decimal_ordinal(end, digits)  # the last up to the end
+            if decimal_at(last, digits) > end:
+                last -= 1
+            among = decimal_at(last, digits) > before
+            if among and self.met_by(decimal_at(last, digits)):
+                return self.least_decimal(before, last, guess, digits)
+            following = decimal_at(last + 1, digits)
+            if (step == 1 or not among) and self.met_by(following):
+                return following
         return end
 
-    def least_decimal(
-        self, before: Fraction, end: Fraction, guess: Fraction, digits: int
-    ) -> Fraction | None:
-        """Return the least decimal above ``before`` that is enough, if ``end`` is.
+    def first_ends(self, guess: int) -> tuple[int, int]:
+        """Return step and n, n large unless step is 1: v(n step) is enough, v((n - 1) step) not."""
+        step = max(1, guess // _MANY_PIECES)
+        n = least(lambda n: self.met_by(self.end(n * step)), -(-guess // step), low=0)
+        if step == 1 or n > _MANY_PIECES // 2:
+            return step, n
+        return self.first_ends(n * step)
 
-        None if it is not next to the least number that is enough.
-        """
-        last = decimal_ordinal(end, digits)  # the first from the end on
-        if decimal_at(last, digits) > end:
-            last -= 1
-        first = decimal_ordinal(before, digits) if before else None
-        if decimal_at(last, digits) > before and self.met_by(decimal_at(last, digits)):
+    def least_decimal(self, before: Fraction, last: int, guess: Fraction, digits: int) -> Fraction:
+        """Return the least decimal above ``before`` that is enough, if the last one is."""
 
-            def holds(n: int) -> bool:
-                value = decimal_at(n, digits)
-                return n >= last or (value > before and self.met_by(value))
+        def holds(n: int) -> bool:
+            value = decimal_at(n, digits)
+            return n >= last or (value > before and self.met_by(value))
 
-            start = min(decimal_ordinal(guess, digits), last)
-            return decimal_at(least(holds, start if first is None else max(start, first)), digits)
-        following = decimal_at(last + 1, digits)
-        return following if self.met_by(following) else None
+        start = max(guess, before) if before else guess
+        return decimal_at(least(holds, min(decimal_ordinal(start, digits), last)), digits)
 
     def end(self, m: int) -> Fraction:
-        """Return v(m), from which on m + 1 counts no more; of several queries that of their sum."""
+        """Return v(m), from which on m counts no more; of several queries that of their sum."""
         return self.change * (2 * m + self.queries * self.change) / (2 * self.epsilon)
 
     def piece_of(self, sigma2: Fraction) -> int:

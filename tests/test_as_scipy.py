@@ -5,9 +5,10 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
-from law_sums import GG, G, L
+from law_sums import GG, G, L, phi
 
 from discretegauss import _moments
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
@@ -263,13 +264,32 @@ def test_moments_of_higher_orders_are_those_of_the_whole_law() -> None:
     double_factorial = float(np.prod(np.arange(1.0, 100, 2)))
     assert G(10**4).as_scipy().moment(100) == pytest.approx(double_factorial * 1e200, rel=1e-11)
     assert G(4).as_scipy()(loc=3).moment(5) == pytest.approx(3**5 + 10 * 27 * 4 + 5 * 3 * 48)
+    assert G(10**24).as_scipy().moment(6) == pytest.approx(1.5e73, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "law", [G(10**6), G("1/9"), L(10), L("1e40"), GG(6, "3/2"), GG(10**9, 5), GG("1/2", 3)], ids=str
+)
+def test_odd_moments_of_symmetric_laws_are_0(law: Any) -> None:
+    assert [law.as_scipy().moment(n) for n in (1, 3, 5, 7, 99)] == [0] * 5
+
+
+@pytest.mark.parametrize("law", [*LAWS, G("1/4", "1/7"), L("1/2", "1/3"), GG(9, 4, "1/3")], ids=str)
+def test_moments_of_higher_orders_are_those_of_sums_in_many_digits(law: Any) -> None:
+    for order in (5, 6, 7, 30):
+        with mpmath.workdps(60):
+            weights = {k: mpmath.exp(-phi(law, k)) for k in range(-500, 501)}
+            exact = mpmath.fsum(w * k**order for k, w in weights.items())
+            exact /= mpmath.fsum(weights.values())
+        assert law.as_scipy().moment(order) == pytest.approx(float(exact), rel=1e-13, abs=0)
 
 
 @pytest.mark.parametrize(
     "call",
     [
         lambda: G(10**24).as_scipy().expect(lambda _: 1),
-        lambda: G(10**24).as_scipy().moment(6),
+        lambda: GG(10**9, 5).as_scipy().moment(6),
+        lambda: GG(10**4, 3).as_scipy().moment(100),
         lambda: G(7, 10**16).as_scipy().expect(lambda _: 1),
         lambda: GG(10**5, 1025).as_scipy().expect(lambda _: 1),
         lambda: G(10**6).as_scipy().moment(100),
@@ -307,7 +327,7 @@ def test_moments_of_the_narrowest_laws_are_answered(law: Any) -> None:
     mean, var, skewness, kurtosis = dist.stats(moments="mvsk")
     assert (mean, var, kurtosis) == (0, 0, np.inf)
     assert skewness == np.sign(float(law.mu)) * np.inf if law.mu else skewness == 0
-    assert [dist.moment(order) for order in (0, 1, 2, 3, 4)] == [1, 0, 0, 0, 0]
+    assert [dist.moment(order) for order in range(8)] == [1, 0, 0, 0, 0, 0, 0, 0]
 
 
 def test_skewness_and_kurtosis_of_narrow_laws_are_those_of_two_integers() -> None:

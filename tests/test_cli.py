@@ -198,13 +198,13 @@ def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
         assert warning in text
 
 
-def test_the_help_of_calibrate_does_not_call_sigma2_the_least(run: Command) -> None:
-    """For a large epsilon it is not: at (10, 1e-4) a third of what is printed is enough."""
+def test_the_help_of_calibrate_calls_sigma2_the_least(run: Command) -> None:
+    """As it is: at (10, 1e-4) 0.15 would do, too, and was printed once."""
     text = " ".join(run("calibrate", "--help").out.split())
-    assert "with the 6-digit decimal before it not; for a large epsilon less may do" in text
+    assert "sigma2 is the least that does, rounded up. A larger sigma2 may break the budget" in text
     printed = lines_of(run("calibrate", "--epsilon", 10, "--delta", "1e-4"))["sigma2"]
-    assert printed.endswith(" = 0.149956")
-    assert privacy.delta(DiscreteGaussian("0.05024"), epsilon=10) < 1e-4
+    assert printed.endswith(" = 0.0499998")
+    assert privacy.delta(DiscreteGaussian("2/25"), epsilon=10) > 1e-4
 
 
 def test_version(run: Command) -> None:

@@ -123,7 +123,7 @@ def test_a_number_out_of_range_is_a_value_error_that_names_it(
         calibrate_gaussian(**arguments)
 
 
-@pytest.mark.parametrize(("e", "queries"), [("900", 100), ("70", 10), ("60", 20)])
+@pytest.mark.parametrize(("e", "queries"), [("900", 100), ("70", 10), ("60", 20), ("5e7", 10**6)])
 def test_noise_so_small_that_zcdp_decides_is_enough_too(e: str, queries: int) -> None:
     """Where several queries have a factor of no use, or hardly any."""
     law = calibrate_gaussian(epsilon=e, delta="1e-6", queries=queries)

@@ -60,7 +60,7 @@ _EXACT_FLOATS = 2**53
 #: exp(-746) rounds to 0: it is below half the smallest float.
 _NO_FLOAT = 746
 
-#: Up to here, what a moment leaves out, below every float, counts for nothing: see _reach.
+#: Up to here, what a sum leaves out, below every float, counts for nothing: see _reach.
 _MOST_ORDER = 100
 
 
@@ -287,19 +287,41 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
 
     def _munp(self, n: Any) -> float:
         """Return E(X**n)."""
-        if n in range(5):
-            order = int(n)
-            return self._moment(lambda spec, bits: _moments.raw_moment(spec, order, bits))
         if n > _MOST_ORDER:
             raise ParameterValueError(f"order must be at most {_MOST_ORDER}, got {shown(n)}")
-        unit = math.ceil(abs(self.law._spec.mu)) + _reach(canonical(self.law._spec)) + 1
-        scaled = float(self.expect(lambda k: (k / unit) ** n))  # k**n itself may overflow
-        try:
-            return float(Fraction(scaled) * unit ** int(n))
-        except OverflowError:
+        order, spec = int(n), self.law._spec
+        if _moments.has_raw_moments(spec, order):
+            found = self._moment(lambda spec, bits: _moments.raw_moment(spec, order, bits))
+        else:
+            found = self._moment_by_sums(order)
+        if order > 4 and math.isinf(found):
             raise ParameterOverflowError(
                 f"the moment of order {n} of {shown(self.law)} is beyond every float"
-            ) from None
+            )
+        return found
+
+    def _moment_by_sums(self, order: int) -> float:
+        """Return E(X**order), summed in floats; inf if it is beyond every float.
+
+        With Y = X - mu it is, of a symmetric law, the sum over even i of binomial(order, i)
+        mu**(order - i) E(Y**i), whose terms have one sign; if mu = 0, no term for an odd order.
+        """
+        spec = self.law._spec
+        if order % 2 and spec.mu == 0:
+            return 0.0
+        unit = math.ceil(abs(spec.mu)) + _reach(canonical(spec)) + 1  # powers may overflow
+        if _moments.is_symmetric(spec):
+            mu, even = float(spec.mu / unit), range(0, order + 1, 2)
+            terms = [math.comb(order, i) * mu ** (order - i) for i in even]
+            scaled = self.expect(
+                lambda k: np.polynomial.polynomial.polyval((k / unit - mu) ** 2, terms)
+            )
+        else:
+            scaled = self.expect(lambda k: (k / unit) ** order)
+        try:
+            return float(Fraction(float(scaled)) * unit**order)
+        except OverflowError:
+            return math.inf
 
     # --- loc: where it is one integer the law moves, as scipy's k - loc may wrap or be rounded
 
@@ -426,9 +448,15 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         return result / total
 
     def moment(self, order: Any, loc: Any = 0) -> Any:
-        """Return E(X**order): up to order 4 from certified moments, up to 100 by `expect`."""
+        """Return E(X**order), order up to 100.
+
+        Certified up to order 4, and for Gaussians, Laplaces and scales below 2; else a sum in
+        floats, accurate to about 1e-11, or, if 2 mu is no integer, to 1e-11 of E(abs(X)**order).
+        Odd ones are exactly 0 if mu = 0.
+        """
         dist, loc = self._at(loc)
-        if isinstance(loc, int) and order in (1, 2, 3, 4):  # scipy combines floats, 0 and inf too
+        # scipy combines floats, 0 and inf too
+        if isinstance(loc, int) and order in range(1, _MOST_ORDER + 1):
             return np.float64(dist._munp(order))
         return rv_discrete.moment(dist, order, loc=loc)
 

@@ -21,8 +21,8 @@ examples:
 
 _NOTES = """\
 With --rho sigma2 is exact. With --epsilon and --delta the noise meets both, by the tight delta of
-the discrete Gaussian, and with the 6-digit decimal before it not; for a large epsilon less may do
-nevertheless. Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
+the discrete Gaussian; of one query sigma2 is the least that does, rounded up. A larger sigma2 may
+break the budget. Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
 """
 
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from itertools import count
+from itertools import count, pairwise
 from typing import NamedTuple
 
 import gmpy2
@@ -34,6 +34,8 @@ from ._tail_generalized import Shape, generalized_tail
 __all__ = [
     "entropy",
     "excess_kurtosis",
+    "has_raw_moments",
+    "is_symmetric",
     "mean",
     "raw_moment",
     "skewness",
@@ -52,7 +54,7 @@ _BEYOND_FLOATS = 2**1100
 
 def mean(spec: Spec, bits: int) -> Interval:
     """Return the mean."""
-    if _symmetric(spec):
+    if is_symmetric(spec):
         return arithmetic(bits).rational(spec.mu)
     spec = canonical(spec)
     if spec.kind is Kind.GENERALIZED_GAUSSIAN:
@@ -75,7 +77,7 @@ def standard_deviation(spec: Spec, bits: int) -> Interval:
 def skewness(spec: Spec, bits: int) -> Interval:
     """Return E((X - mean)**3)/std**3."""
     at = arithmetic(bits)
-    if _symmetric(spec):
+    if is_symmetric(spec):
         return at.rational(0)
     second = variance(spec, bits)
     if second.upper < _TINY_VARIANCE:
@@ -125,18 +127,42 @@ def _skewness_of_tiny_variance(spec: Spec, second: Interval, at: Arithmetic) -> 
     return beyond if side > 0 else at.neg(beyond)
 
 
+def has_raw_moments(spec: Spec, order: int) -> bool:
+    """Return whether `raw_moment` knows those up to the order."""
+    return order <= 4 or _way(canonical(spec)) is not _generalized
+
+
 def raw_moment(spec: Spec, order: int, bits: int) -> Interval:
-    """Return E(X**order) for order 1, 2, 3 or 4."""
+    """Return E(X**order) for an order from 1 on; from 5 on if `has_raw_moments`."""
+    if is_symmetric(spec) and spec.mu == 0 and order % 2:
+        return arithmetic(bits).rational(0)
+    if order > 4:
+        return _raw_moment_of_high_order(canonical(spec), order, bits)
     first = mean(spec, bits)
     if order == 1:
         return first
     at = arithmetic(bits + 4)
     moments = _moments(canonical(spec), bits)
-    third = at.rational(0) if _symmetric(spec) else moments.third
-    central = (at.rational(1), at.rational(0), variance(spec, bits), third, moments.fourth)
-    total = at.rational(0)
-    for i in range(order + 1):  # by Horner's rule: of mean**(order - i) times central moments
-        total = at.add(at.mul(total, first), at.scale(central[i], math.comb(order, i)))
+    third = at.rational(0) if is_symmetric(spec) else moments.third
+    central = [at.rational(1), at.rational(0), variance(spec, bits), third, moments.fourth]
+    return _moved(central[: order + 1], first, at)
+
+
+def _raw_moment_of_high_order(spec: Spec, order: int, bits: int) -> Interval:
+    """Return E(X**order) from the moments about the origin that the law is summed about."""
+    about = _way(spec)(spec, bits, order)
+    at = arithmetic(bits + 4 + order)
+    raw = [at.rational(1), *about.raw]
+    if is_symmetric(spec) and about.origin == spec.mu:
+        raw[1::2] = [at.rational(0)] * len(raw[1::2])
+    return _moved(raw, at.rational(about.origin), at)
+
+
+def _moved(moments: list[Interval], distance: Interval, at: Arithmetic) -> Interval:
+    """Return E((Y + distance)**n) from E(Y**i), i = 0, ..., n."""
+    total, n = at.rational(0), len(moments) - 1
+    for i, moment in enumerate(moments):  # by Horner's rule
+        total = at.add(at.mul(total, distance), at.scale(moment, math.comb(n, i)))
     return total
 
 
@@ -147,7 +173,8 @@ def entropy(spec: Spec, bits: int) -> Interval:
     return _not_negative(at.add(at.log(normaliser(spec, bits)[1]), _moments(spec, bits).energy))
 
 
-def _symmetric(spec: Spec) -> bool:
+def is_symmetric(spec: Spec) -> bool:
+    """Return whether the law is symmetric about mu."""
     return (2 * spec.mu).denominator == 1
 
 
@@ -165,16 +192,28 @@ class _Moments(NamedTuple):
     """E(phi(X)) - phi(m0)"""
 
 
+class _About(NamedTuple):
+    origin: Fraction | int
+    raw: list[Interval]
+    """E((X - origin)**n), n = 1, 2, ..."""
+    energy: Interval
+    at: Arithmetic
+
+
+def _way(spec: Spec) -> Callable[[Spec, int, int], _About]:
+    """Return how the moments of a canonical law are summed."""
+    if spec.kind is Kind.DISCRETE_LAPLACE:
+        return _laplace
+    if spec.kind is Kind.DISCRETE_GAUSSIAN:
+        return _term_by_term if spec.parameter < Fraction(1, 2) else _gaussian_by_poisson
+    return _term_by_term if spec.parameter < _SMALL_SCALE else _generalized
+
+
 @lru_cache(maxsize=64)
 def _moments(spec: Spec, bits: int) -> _Moments:
     """Return the moments of a canonical law."""
-    if spec.kind is Kind.DISCRETE_LAPLACE:
-        return _laplace(spec, bits)
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        small = spec.parameter < Fraction(1, 2)
-        return _term_by_term(spec, bits) if small else _gaussian_by_poisson(spec, bits)
-    small = spec.parameter < _SMALL_SCALE
-    return _term_by_term(spec, bits) if small else _generalized(spec, bits)
+    about = _way(spec)(spec, bits, 4)
+    return _moments_about(about.origin, about.raw, about.energy, about.at, _exact_mean(spec))
 
 
 def _moments_about(
@@ -203,24 +242,24 @@ def _moments_about(
 
 
 def _exact_mean(spec: Spec) -> Fraction | None:
-    return spec.mu if _symmetric(spec) else None
+    return spec.mu if is_symmetric(spec) else None
 
 
 # --- term by term
 
 
-def _term_by_term(spec: Spec, bits: int) -> _Moments:
+def _term_by_term(spec: Spec, bits: int, order: int) -> _About:
     """Return the moments from sums over n = x - m0, in units of the weight of m0."""
     m0 = nearest_integer(spec.mu)
     at = arithmetic(bits + 20)
-    right, left = _side(spec, m0, 1, bits, at), _side(spec, m0, -1, bits, at)
+    right, left = (_side(spec, m0, direction, bits, at, order) for direction in (1, -1))
     total = at.shift(at.add(right.powers[0], left.powers[0]), 1)
     raw = [
         at.div((at.sub if n % 2 else at.add)(right.powers[n], left.powers[n]), total)
-        for n in range(1, 5)
+        for n in range(1, order + 1)
     ]
     energy = at.div(at.add(right.energy, left.energy), total)
-    return _moments_about(m0, raw, energy, at, _exact_mean(spec))
+    return _About(m0, raw, energy, at)
 
 
 class _Side(NamedTuple):
@@ -228,17 +267,17 @@ class _Side(NamedTuple):
     energy: Interval
 
 
-def _side(spec: Spec, m0: int, direction: int, bits: int, at: Arithmetic) -> _Side:
-    """Return the sums of n**i w, i = 0..4, and of e w, over n = 1, 2, ...
+def _side(spec: Spec, m0: int, direction: int, bits: int, at: Arithmetic, order: int) -> _Side:
+    """Return the sums of n**i w, i = 0..order, and of e w, over n = 1, 2, ...
 
     w = exp(-e) is the weight of m0 + n or of m0 - n, in units of that of m0.
     e is convex in n and e(0) = 0 is its least value, so that ratios of w fall, and so do those of
-    n**i w, of which n**4 w is the largest. After it, with ratio q to the term before, at most
+    n**i w, of which n**order w is the largest. After it, with ratio q to the term before, at most
     q/(1 - q) of it remains. For e w: e exp(-e) <= exp(-e/2), as e exp(-e/2) <= 1, and the ratios of
     exp(-e/2) are the roots of those of w.
     """
     zero = at.rational(0)
-    sums, energy = [zero] * 5, zero
+    sums, energy = [zero] * (order + 1), zero
     previous = zero  # -e
     for n in count(1):
         log = log_weight_ratio(spec, m0 + direction * n, m0, at.bits)
@@ -248,10 +287,10 @@ def _side(spec: Spec, m0: int, direction: int, bits: int, at: Arithmetic) -> _Si
         here = at.mul(at.neg(log), w)
         energy = at.add(energy, Interval(here.lower, min(here.upper, half)))  # e may be infinite
         step = at.up.sub(log.upper, previous.lower)  # at least the logarithm of the ratio of w
-        q = at.scale(at.exp(Interval(step, step)), Fraction(n + 1, n) ** 4).upper
+        q = at.scale(at.exp(Interval(step, step)), Fraction(n + 1, n) ** order).upper
         root = at.up.exp(at.up.div(step, 2))
         if q < 1 and root < 1:
-            last = at.scale(w, n**4).upper
+            last = at.scale(w, n**order).upper
             rest = at.up.div(at.up.mul(last, q), at.down.sub(1, q))
             rest_energy = at.up.div(at.up.mul(half, root), at.down.sub(1, root))
             small = _small(rest, sums[0].lower, bits) and _small(rest_energy, energy.lower, bits)
@@ -271,45 +310,38 @@ def _small(rest: object, total: object, bits: int) -> bool:
 # --- Gaussian
 
 
-def _gaussian_by_poisson(spec: Spec, bits: int) -> _Moments:
+def _gaussian_by_poisson(spec: Spec, bits: int, order: int) -> _About:
     """Return the moments of the Gaussian for sigma2 >= 1/2, from the Poisson sums.
 
     The Fourier transform of y**n exp(-y**2/(2 sigma2)) at k is (-i sigma)**n He_n(t) times that of
     the same without y**n, t = 2 pi sigma k, He_n the Hermite polynomial. So, with Y = X - mu, sums
-    over k >= 1, q_k = exp(-t**2/2), c_k = cos(2 pi k mu), s_k = sin(2 pi k mu):
+    over k >= 1, q_k = exp(-t**2/2), c_k = cos(2 pi k mu), s_k = sin(2 pi k mu), E(Y**n) Z is
 
-        Z = 1 + 2 sum q_k c_k
-        E(Y) Z = -2 sigma sum t q_k s_k
-        E(Y**2) Z = sigma**2 (1 + 2 sum (1 - t**2) q_k c_k)
-        E(Y**3) Z = 2 sigma**3 sum (t**3 - 3 t) q_k s_k
-        E(Y**4) Z = sigma**4 (3 + 2 sum (t**4 - 6 t**2 + 3) q_k c_k)
+        sigma**n ((n - 1)!! + 2 (-1)**(n/2) sum He_n(t) q_k c_k),    n even,
+        2 sigma**n (-1)**((n + 1)/2) sum He_n(t) q_k s_k,            n odd
 
-    t >= 4.4, so no summand, powers of sigma aside, exceeds 4 t**4 exp(-t**2/2); from one k to the
-    next that falls to at most 2**4 exp(-3 t**2/2) < 1/2 of it, so what is left from k on is at most
-    twice its value there.
+    (Z itself for n = 0). By Cramer's inequality (Abramowitz and Stegun 22.14.17) abs(He_n(t)) is
+    below 1.09 sqrt(n!) exp(t**2/4); t >= 4.4, so from one k to the next this bound on a summand
+    falls to less than half, and what is left from k on is at most 5 sqrt(n!) exp(-t**2/4).
     """
     sigma2, mu = spec.parameter, spec.mu
-    at = arithmetic(bits + 24)
+    at = arithmetic(bits + 20 + order)
     unit = at.mul(at.scale(at.pi(), 2), at.sqrt(at.rational(sigma2)))
-    sums = [at.rational(constant) for constant in (1, 0, 1, 0, 3)]
+    largest = at.scale(at.sqrt(at.rational(math.factorial(order))), 5)
+    sums = [at.rational(0 if n % 2 else math.prod(range(1, n, 2))) for n in range(order + 1)]
     for k in count(1):
         t = at.scale(unit, k)
         t2 = at.mul(t, t)
-        t4 = at.mul(t2, t2)
-        q = at.scale(at.exp(at.scale(t2, Fraction(-1, 2))), 2)
-        bound = at.scale(at.mul(t4, q), 4)
-        if at.up.mul_2exp(bound.upper, bits + 6) <= 1:
+        rest = at.mul(largest, at.exp(at.scale(t2, Fraction(-1, 4)))).upper
+        if at.up.mul_2exp(rest, bits + 6) <= 1:
             break
+        q = at.scale(at.exp(at.scale(t2, Fraction(-1, 2))), 2)
         cosine, sine = at.mul(q, at.cos_of_turns(k * mu)), at.mul(q, at.sin_of_turns(k * mu))
-        terms = [
-            cosine,
-            at.mul(at.neg(t), sine),
-            at.mul(at.neg(at.shift(t2, -1)), cosine),
-            at.mul(at.mul(t, at.shift(t2, -3)), sine),
-            at.mul(at.shift(at.sub(t4, at.scale(t2, 6)), 3), cosine),
-        ]
-        sums = [at.add(s, term) for s, term in zip(sums, terms, strict=True)]
-    rest = bound.upper
+        before, hermite = at.rational(0), at.rational(1)
+        for n in range(order + 1):
+            term = at.mul(hermite, sine if n % 2 else cosine)
+            sums[n] = (at.sub if (n + 1) // 2 % 2 else at.add)(sums[n], term)
+            before, hermite = hermite, at.sub(at.mul(t, hermite), at.scale(before, n))
     sums = [Interval(at.down.sub(s.lower, rest), at.up.add(s.upper, rest)) for s in sums]
     standard = [at.div(s, sums[0]) for s in sums[1:]]  # E((Y/sigma)**n)
     raw = [
@@ -317,33 +349,37 @@ def _gaussian_by_poisson(spec: Spec, bits: int) -> _Moments:
     ]
     at_m0 = (nearest_integer(mu) - mu) ** 2 / (2 * sigma2)
     energy = at.shift(at.scale(standard[1], Fraction(1, 2)), -at_m0)
-    return _moments_about(mu, raw, energy, at, _exact_mean(spec))
+    return _About(mu, raw, energy, at)
 
 
 # --- Laplace
 
 
-def _laplace(spec: Spec, bits: int) -> _Moments:
+def _laplace(spec: Spec, bits: int, order: int) -> _About:
     """Return the moments of the Laplace, from geometric sums on both sides of mu.
 
     From distance a on, the distances are a + j with weights exp(-j/s), j = 0, 1, ... The means of
-    powers of j, with u = 1/(exp(1/s) - 1), are u, u + 2 u**2, u + 6 u**2 + 6 u**3 and
-    u + 14 u**2 + 36 u**3 + 24 u**4.
+    powers of j, with u = 1/(exp(1/s) - 1), are u, u + 2 u**2, u + 6 u**2 + 6 u**3, ...: of j**n the
+    sum of c(n, k) u**k, c(n, k) = k! S(n, k) with Stirling numbers of the second kind.
     """
     s, mu = spec.parameter, spec.mu
-    at = arithmetic(bits + 24)
+    at = arithmetic(bits + 20 + order)
     a = math.ceil(mu) - mu  # from mu up to the next integer
     sides = (a, 1 - a)
     nearer = min(sides)
     u = at.div(at.rational(1), at.expm1(at.rational(1 / s)))
 
-    def polynomial(*coefficients: int) -> Interval:
+    def polynomial(coefficients: list[int]) -> Interval:
         value = at.rational(0)
         for coefficient in reversed(coefficients):
             value = at.shift(at.mul(value, u), coefficient)
         return value
 
-    powers = [polynomial(*c) for c in ((1,), (0, 1), (0, 1, 2), (0, 1, 6, 6), (0, 1, 14, 36, 24))]
+    row = [1]
+    powers = [polynomial(row)]
+    for _ in range(order):
+        row = [k * (x + y) for k, (x, y) in enumerate(pairwise([0, *row, 0]))]
+        powers.append(polynomial(row))
     weights = [at.exp(at.rational((nearer - side) / s)) for side in sides]
     total = at.add(*weights)
 
@@ -367,8 +403,8 @@ def _laplace(spec: Spec, bits: int) -> _Moments:
         ),
         1 / s,
     )
-    raw = [mean_of(n, sides) for n in range(1, 5)]
-    return _moments_about(mu, raw, energy, at, _exact_mean(spec))
+    raw = [mean_of(n, sides) for n in range(1, order + 1)]
+    return _About(mu, raw, energy, at)
 
 
 def _binomial(powers: list[Interval], shift: Fraction, n: int, at: Arithmetic) -> Interval:
@@ -399,8 +435,11 @@ def _mean_near_mu(spec: Spec, bits: int) -> Interval:
     return Interval(at.down.sub(mu.lower, off), at.up.add(mu.upper, off))
 
 
-def _generalized(spec: Spec, bits: int) -> _Moments:
-    """Return the moments from one-sided sums of (y/s)**e exp(-phi(y)), e = 0..4, beta."""
+def _generalized(spec: Spec, bits: int, order: int) -> _About:
+    """Return the moments from one-sided sums of (y/s)**e exp(-phi(y)), e = 0..order, beta.
+
+    The order is at most 4: _tail_generalized.py proves no others.
+    """
     shape = Shape(spec.parameter, spec.beta)
     mu = spec.mu
     at = arithmetic(bits + 20)
@@ -419,7 +458,7 @@ def _generalized(spec: Spec, bits: int) -> _Moments:
     total = both(0, at.add)
     raw = [
         at.scale(at.div(both(n, at.sub if n % 2 else at.add), total), spec.parameter**n)
-        for n in range(1, 5)
+        for n in range(1, order + 1)
     ]
     energy = at.sub(at.div(both(spec.beta, at.add), total), phi_at(spec, m0, at))
-    return _moments_about(mu, raw, energy, at, _exact_mean(spec))
+    return _About(mu, raw, energy, at)

@@ -65,6 +65,10 @@ class OneQuery(NamedTuple):
     spec: Spec
     change: int
     factor: Any
+    one: Spec
+    """The noise of each query."""
+    queries: int
+    """How many it stands for."""
 
     @property
     def rho(self) -> Fraction:
@@ -73,21 +77,22 @@ class OneQuery(NamedTuple):
 
     @property
     def is_loose(self) -> bool:
-        """Whether the factor is so far above 1 that zCDP may give the smaller delta."""
+        """Whether the factor is so far above 1 that _sum_law.py, or zCDP, gives a smaller delta."""
         return self.factor is None or bool(self.factor > _LOOSE)
 
 
 def as_one_query(spec: Spec, change: int, queries: int) -> OneQuery:
     """Return the single query that stands for so many, each changed by at most ``change``."""
     if queries == 1:
-        return OneQuery(spec, change, gmpy2.mpq(1))
+        return OneQuery(spec, change, gmpy2.mpq(1), spec, 1)
     if spec.kind is not Kind.DISCRETE_GAUSSIAN:
         raise ParameterValueError(
             "queries must be 1 unless the law is a discrete Gaussian (compose others by "
             f"discretegauss.privacy.pld), got {shown(queries)}"
         )
     combined = spec._replace(parameter=spec.parameter * queries)
-    return OneQuery(combined, change * queries, factor_upper(spec.parameter, queries))
+    factor = factor_upper(spec.parameter, queries)
+    return OneQuery(combined, change * queries, factor, spec, queries)
 
 
 def factor_upper(sigma2: Fraction, queries: int) -> Any:

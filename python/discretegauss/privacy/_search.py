@@ -51,21 +51,20 @@ def float_at(n: int) -> float:
 
 
 _DIGITS = 6
-_FIRST: int = 10 ** (_DIGITS - 1)
-_PER_DECADE = 9 * _FIRST
 
 
-def decimal_ordinal(value: Fraction) -> int:
-    """Return the number of the smallest decimal of 6 significant digits that is at least value > 0.
+def decimal_ordinal(value: Fraction, digits: int = _DIGITS) -> int:
+    """Return the number of the smallest decimal of so many digits that is at least value > 0.
 
     These decimals are numbered in order; 1 has the number 0.
     """
+    first: int = 10 ** (digits - 1)
     exponent = _decimal_exponent(value)
-    mantissa = math.ceil(value / _power_of_ten(exponent - _DIGITS + 1))
-    return exponent * _PER_DECADE + mantissa - _FIRST
+    mantissa = math.ceil(value / _power_of_ten(exponent - digits + 1))
+    return exponent * 9 * first + mantissa - first
 
 
-def decimal_at(n: int) -> Fraction:
+def decimal_at(n: int, digits: int = _DIGITS) -> Fraction:
     """Return the decimal of that number.
 
     Examples
@@ -73,8 +72,9 @@ def decimal_at(n: int) -> Fraction:
     >>> decimal_at(decimal_ordinal(Fraction(1, 3)))
     Fraction(166667, 500000)
     """
-    exponent, above = divmod(n, _PER_DECADE)
-    return (_FIRST + above) * _power_of_ten(exponent - _DIGITS + 1)
+    first: int = 10 ** (digits - 1)
+    exponent, above = divmod(n, 9 * first)
+    return (first + above) * _power_of_ten(exponent - digits + 1)
 
 
 def _decimal_exponent(value: Fraction) -> int:

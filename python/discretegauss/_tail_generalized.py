@@ -42,6 +42,14 @@ _STEEP = 1000
 #: An explicit term takes about 20 microseconds; Euler-Maclaurin with p terms 600 + 3 p**2.
 _EXPLICIT_COST, _INTEGRAL_COST, _SQUARE_COST = 20.0, 600.0, 3.0
 
+#: From this beta on powers of numbers near 1 are taken by the distance from 1; smaller ones lose
+#: 16 bits at most.
+_LARGE_BETA = 2**16
+
+#: No power loses more bits that are needed. beta log(y/s) may be far longer, but then phi(y) is
+#: beyond 2**(2**20), or below 2**-(2**20), and of no account but for being so.
+_MOST_GUARD = 40
+
 #: Nobody waits longer. It takes tens of thousands of bits more than the scale has.
 _MOST_COST = 1e8
 
@@ -55,7 +63,13 @@ class Shape(NamedTuple):
 
 def phi(shape: Shape, y: Fraction, at: Arithmetic) -> Interval:
     """Return phi(y) for y >= 0; relative error about beta log(y/scale) units of the last place."""
-    return at.rational(0) if y == 0 else at.power(at.rational(y / shape.scale), shape.beta)
+    if y == 0:
+        return at.rational(0)
+    above = abs(y - shape.scale)
+    if shape.beta >= _LARGE_BETA and 2 * above <= shape.scale:  # beta magnifies the rounding of y/s
+        log = at.log1p(at.rational((y - shape.scale) / shape.scale))
+        return at.exp(at.scale(log, shape.beta))
+    return at.power(at.rational(y / shape.scale), shape.beta)
 
 
 def generalized_tail(shape: Shape, d: Fraction, bits: int, power: Fraction | int = 0) -> Interval:
@@ -77,9 +91,13 @@ def generalized_tail(shape: Shape, d: Fraction, bits: int, power: Fraction | int
 
 
 def exponent_guard(shape: Shape, y: Fraction) -> int:
-    """Return about log2 of beta log(y/scale): bits that a power through the logarithm loses."""
+    """Return about log2 of beta log(y/scale): bits that a power through the logarithm loses.
+
+    At most 40: see `_MOST_GUARD`.
+    """
     spread = abs(log_of(y / shape.scale)) + 1
-    return max(0, int((log_of(shape.beta) + math.log(spread)) / _LOG_2)) + 2
+    lost = max(0, int((log_of(shape.beta) + math.log(spread)) / _LOG_2)) + 2
+    return min(lost, _MOST_GUARD)
 
 
 # --- explicit terms

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gmpy2
 
@@ -27,7 +27,15 @@ from ._euler_maclaurin import corrections, log_of, remainder_factor, terms_for
 from ._incomplete_gamma import scaled_gamma
 from ._interval import Arithmetic, Interval, arithmetic
 
-__all__ = ["Shape", "exponent_guard", "generalized_tail", "log_ratio", "phi"]
+__all__ = [
+    "Shape",
+    "exponent_guard",
+    "generalized_tail",
+    "log_ratio",
+    "phi",
+    "quotient",
+    "whole_ratio",
+]
 
 _LOG_2 = math.log(2)
 _LOG_LARGEST = 650.0  # exp of it is a float, and far too large for any use here
@@ -65,11 +73,21 @@ def phi(shape: Shape, y: Fraction, at: Arithmetic) -> Interval:
     """Return phi(y) for y >= 0; relative error about beta log(y/scale) units of the last place."""
     if y == 0:
         return at.rational(0)
-    above = abs(y - shape.scale)
-    if shape.beta >= _LARGE_BETA and 2 * above <= shape.scale:  # beta magnifies the rounding of y/s
-        log = at.log1p(at.rational((y - shape.scale) / shape.scale))
-        return at.exp(at.scale(log, shape.beta))
-    return at.power(at.rational(y / shape.scale), shape.beta)
+    above, below = whole_ratio(y, shape.scale)
+    if shape.beta >= _LARGE_BETA and 2 * abs(above - below) <= below:
+        # beta magnifies the rounding of y/s
+        return at.exp(at.scale(at.log1p(quotient(above - below, below, at)), shape.beta))
+    return at.power(quotient(above, below, at), shape.beta)
+
+
+def whole_ratio(a: Fraction | int, b: Fraction | int) -> tuple[Any, Any]:
+    """Return two mpz in the ratio a/b. Its lowest terms take milliseconds where they are long."""
+    return gmpy2.mpz(a.numerator) * b.denominator, gmpy2.mpz(b.numerator) * a.denominator
+
+
+def quotient(a: Any, b: Any, at: Arithmetic) -> Interval:
+    """Return a/b of integers."""
+    return at.div(at.rational(a), at.rational(b))
 
 
 def generalized_tail(shape: Shape, d: Fraction, bits: int, power: Fraction | int = 0) -> Interval:
@@ -95,7 +113,7 @@ def exponent_guard(shape: Shape, y: Fraction) -> int:
 
     At most 40: see `_MOST_GUARD`.
     """
-    spread = abs(log_of(y / shape.scale)) + 1
+    spread = abs(log_of(y) - log_of(shape.scale)) + 1
     lost = max(0, int((log_of(shape.beta) + math.log(spread)) / _LOG_2)) + 2
     return min(lost, _MOST_GUARD)
 
@@ -110,7 +128,7 @@ def log_ratio(shape: Shape, a: Fraction, b: Fraction, phi_a: Interval, at: Arith
     if phi_a.upper <= 2:  # nothing cancels
         return at.sub(phi_a, phi(shape, b, at))
     # (b/a)**beta - 1, to full relative precision
-    growth = at.expm1(at.scale(at.log1p(at.rational((b - a) / a)), shape.beta))
+    growth = at.expm1(at.scale(at.log1p(quotient(*whole_ratio(b - a, a), at)), shape.beta))
     return at.neg(at.mul(phi_a, growth))
 
 

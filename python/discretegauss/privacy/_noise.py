@@ -25,6 +25,7 @@ from .._interval import Arithmetic, Interval, arithmetic
 from .._lattice import canonical, normaliser, phi_at, tail_ratio
 from .._parameters import shown
 from .._spec import Kind, Spec
+from .._tail_generalized import quotient, whole_ratio
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 
@@ -43,7 +44,8 @@ _FARTHEST = 2**512
 """No outcome is looked for beyond so many scales, where phi(x) >= x/scale."""
 
 _UNDECIDED_BITS = 2048
-"""Where losses agree with epsilon so far beyond what tells neighbours apart, both cases are tried."""
+"""A loss that agrees with epsilon so far, beyond what tells neighbours apart, may equal it: both
+cases are tried."""
 
 FAR: Any = gmpy2.mpq(2**1100)
 """exp(-phi) of a larger phi is below every delta, and its logarithm below every float."""
@@ -212,7 +214,7 @@ def _between(low: int, high: int, at_low: Any, at_high: Any, change: int, *, hal
     if width.bit_length() > _FEW_STEPS and not halve:
         up = arithmetic(width.bit_length() + 32).up
         share = up.div(up.minus(at_low), up.sub(at_high, at_low))
-        if 0 < share < 1:
+        if gmpy2.is_finite(share):
             return min(max(low + int(gmpy2.mpz(up.mul(share, width))), low + 1), high - 1)
     return (low + high) // 2
 
@@ -261,18 +263,13 @@ def _log_loss(spec: Spec, x: int, change: int, at: Arithmetic) -> Interval:
     """
     scale, beta = spec.parameter, spec.beta
     y, z = abs(x + change), abs(x)
-    numerator, unit = y * scale.denominator, scale.numerator  # of y/scale
-    if 2 * abs(numerator - unit) <= unit:
-        log_y = at.log1p(_quotient(numerator - unit, unit, at))
+    above, below = whole_ratio(y, scale)
+    if 2 * abs(above - below) <= below:
+        log_y = at.log1p(quotient(above - below, below, at))
     else:
-        log_y = at.log(_quotient(numerator, unit, at))
+        log_y = at.log(quotient(above, below, at))
     log_phi = at.scale(log_y, beta)
     if z == 0:
         return log_phi
-    rest = at.neg(at.expm1(at.scale(at.log1p(_quotient(z - y, y, at)), beta)))
+    rest = at.neg(at.expm1(at.scale(at.log1p(quotient(z - y, y, at)), beta)))
     return at.add(log_phi, at.log(rest))
-
-
-def _quotient(a: int, b: int, at: Arithmetic) -> Interval:
-    """Return a/b; to bring it to its lowest terms would take most of the time."""
-    return at.div(at.rational(a), at.rational(b))

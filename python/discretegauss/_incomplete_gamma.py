@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
+from itertools import count
 
 import gmpy2
 
@@ -170,7 +171,13 @@ def _by_series(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None) -> 
     terms after one of ratio q < 1 to it sum to at most q/(1 - q) times it, as ratios fall. The
     difference is about x**(a-1), and the minuend e**x/a, so x/log(2) + log2(1/a) bits cancel.
     """
-    cancelled = int(1.5 * float(x.upper)) + a.denominator.bit_length() - a.numerator.bit_length()
+    if x.upper > 64 * bits:  # x is hardly known: the integral of (x + u)**(a - 1) e**-u falls
+        unknown = arithmetic(bits)
+        return Interval(unknown.rational(0).lower, unknown.rational(1 / a).upper)
+    size = a.denominator.bit_length() - a.numerator.bit_length()
+    if size > 2 * bits + 64 and x.lower > 0:
+        return _of_tiny_a(a, x, bits)
+    cancelled = int(1.5 * float(x.upper)) + size
     at = arithmetic(bits + 60 + 2 * bits.bit_length() + max(0, cancelled))
     whole = at.mul(at.exp(x), _gamma(a, at.bits))
     if x.upper == 0 and x_to_a is None:
@@ -190,7 +197,45 @@ def _by_series(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None) -> 
             break
     # the ratios after it are smaller still than q < 1/2, so the rest is at most this last term
     sum_high = up.add(sum_high, term_high)
-    return at.sub(whole, at.mul(x_to_a or at.power(x, a), Interval(sum_low, sum_high)))
+    # x**a by x, where it is known: of a small a hardly anything of x's width is left
+    power = at.power(x, a) if x.lower > 0 or x_to_a is None else x_to_a
+    return at.sub(whole, at.mul(power, Interval(sum_low, sum_high)))
+
+
+def _of_tiny_a(a: Fraction, x: Interval, bits: int) -> Interval:
+    """Return e**x Gamma(a, x) for an a far below 2**-bits, and x > 0 of moderate size.
+
+    Of `_by_series` both sides are 1/a and little more. Divided by a they are, with a series S = 1 +
+    x/(a+1) + x**2/((a+1) (a+2)) + ...,
+
+        e**x (Gamma(1+a) - 1)/a + (e**x - S)/a - S (x**a - 1)/a.
+
+    Gamma(1+a) = e**g with g as in `Arithmetic.gamma`. As 1 - 1/((1+a/1) ... (1+a/n)) is at most
+    a H_n, H_n = 1 + 1/2 + ... + 1/n, and at least a H_n - (a n)**2, e**x - S is at most a T, with T
+    the sum of H_n x**n/n!, and at least a T - a**2 (x**2 + x) e**x.
+    """
+    at = arithmetic(bits + 60 + 2 * bits.bit_length() + int(1.5 * float(x.upper)))
+    down, up = at.down, at.up
+    exp = at.exp(x)
+    small = at.rational(a)
+    euler = Interval(down.const_euler(), up.const_euler())
+    g = at.neg(at.mul(euler, small))
+    g = Interval(g.lower, up.add(g.upper, up.mul(small.upper, small.upper)))
+    total = at.mul(exp, at.div(at.expm1(g), small))
+    # T: after a term of ratio q < 1/2 to the one before it there is at most as much again
+    term, harmonic, t = x, at.rational(1), x
+    for n in count(2):
+        term = at.scale(at.mul(term, x), Fraction(1, n))
+        harmonic = at.shift(harmonic, Fraction(1, n))
+        add = at.mul(term, harmonic)
+        t = at.add(t, add)
+        if 4 * x.upper < n and up.mul_2exp(add.upper, at.bits) <= t.lower:
+            break
+    off = at.mul(at.mul(small, exp), at.mul(x, at.shift(x, 1))).upper
+    t = Interval(down.sub(t.lower, off), up.add(t.upper, add.upper))
+    grown = at.div(at.expm1(at.scale(at.log(x), a)), small)
+    s = at.sub(exp, at.mul(small, t))
+    return at.sub(at.add(total, t), at.mul(s, grown))
 
 
 @lru_cache(maxsize=16)

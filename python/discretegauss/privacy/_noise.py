@@ -25,7 +25,7 @@ from .._interval import Arithmetic, Interval, arithmetic
 from .._lattice import canonical, normaliser, phi_at, tail_ratio
 from .._parameters import shown
 from .._spec import Kind, Spec
-from .._tail_generalized import quotient, whole_ratio
+from .._tail_generalized import log_quotient, quotient
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 
@@ -263,12 +263,7 @@ def _log_loss(spec: Spec, x: int, change: int, at: Arithmetic) -> Interval:
     """
     scale, beta = spec.parameter, spec.beta
     y, z = abs(x + change), abs(x)
-    above, below = whole_ratio(y, scale)
-    if 2 * abs(above - below) <= below:
-        log_y = at.log1p(quotient(above - below, below, at))
-    else:
-        log_y = at.log(quotient(above, below, at))
-    log_phi = at.scale(log_y, beta)
+    log_phi = at.scale(log_quotient(y, scale, at), beta)
     if z == 0:
         return log_phi
     rest = at.neg(at.expm1(at.scale(at.log1p(quotient(z - y, y, at)), beta)))

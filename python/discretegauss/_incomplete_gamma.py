@@ -177,7 +177,7 @@ def _by_series(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None) -> 
     size = a.denominator.bit_length() - a.numerator.bit_length()
     if size > 2 * bits + 64 and x.lower > 0:
         return _of_tiny_a(a, x, bits)
-    cancelled = int(1.5 * float(x.upper)) + size
+    cancelled = int(1.5 * float(x.upper)) + min(size, 2 * bits + 64)
     at = arithmetic(bits + 60 + 2 * bits.bit_length() + max(0, cancelled))
     whole = at.mul(at.exp(x), _gamma(a, at.bits))
     if x.upper == 0 and x_to_a is None:

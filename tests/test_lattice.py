@@ -21,7 +21,12 @@ from mpmath import mp, mpf
 
 from discretegauss import _moments, _tail_gaussian
 from discretegauss._euler_maclaurin import _bernoulli_even
-from discretegauss._incomplete_gamma import _gamma, scaled_gamma
+from discretegauss._incomplete_gamma import (
+    _by_error_function,
+    _by_fixed_point,
+    _gamma,
+    scaled_gamma,
+)
 from discretegauss._interval import Interval, arithmetic, relative_width_below
 from discretegauss._lattice import (
     canonical,
@@ -474,3 +479,26 @@ def test_what_few_bits_enclose_of_the_incomplete_gamma_function(a: F, bits: int)
     for x in (F(1, 100), F(1, 2), F(3), F(20)):
         few, many = (scaled_gamma(a, arithmetic(400).rational(x), n) for n in (bits, 160))
         assert few.lower <= many.lower <= many.upper <= few.upper
+
+
+@pytest.mark.parametrize("x", [F(1, 10**9), F(1, 3), F(1), F(7, 2)])
+def test_the_incomplete_gamma_function_of_a_tiny_a_is_an_exponential_integral(x: F) -> None:
+    """e**x Gamma(a, x) = e**x E1(x), but for about a part in 1/a."""
+    for a in (F(1, 2**400), F(3, 7**23_000)):
+        value = scaled_gamma(a, arithmetic(400).rational(x), 100)
+        assert relative_width_below(value, 100)
+        with mp.workprec(600):
+            expected = mpmath.exp(mpq(x)) * mpmath.e1(mpq(x))
+            assert encloses(value, expected, expected * mpf(2) ** -300)
+
+
+@pytest.mark.parametrize("bits", [60, 1000, 4500])
+def test_very_many_bits_of_erfc_are_those_of_mpfr(bits: int) -> None:
+    """Two ways to the same number: both enclosures are narrow, and they overlap."""
+    for x in (F(0), F(1, 10**30), F(1, 3), F(17, 5), F(50), F(2 * bits - 1, 3)):
+        at_x = arithmetic(bits + bits // 8 + 40).rational(x)
+        one, other = _by_fixed_point(at_x, bits), _by_error_function(at_x, bits)
+        assert relative_width_below(one, bits)
+        assert relative_width_below(other, bits)
+        assert one.lower <= other.upper
+        assert other.lower <= one.upper

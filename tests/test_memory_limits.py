@@ -68,6 +68,10 @@ if dg.build_info()["engine"] == "native":
         "cells, long": out_of(GAUSS, LONG, 3, dtype=object, method="cells"),
         "cells, threads": out_of(GAUSS, 106, 120_000, method="cells", threads=4),
         "generalised": lambda: dg.GeneralizedGaussian(11, "3/2").sample(1000),
+        "tight delta of large beta": lambda: dg.privacy.delta(dg.GeneralizedGaussian(1, 2**29), 1),
+        "tight epsilon of large beta": lambda: dg.privacy.epsilon(
+            dg.GeneralizedGaussian(10, 2**40), "1/1000"
+        ),
         "beta too long": out_of(dg.generalized_gaussian, 1, 1 << 10**6),
     }
 

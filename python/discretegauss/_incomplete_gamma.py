@@ -9,17 +9,21 @@ underflows nor loses digits for large x.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
+from itertools import count
 
 import gmpy2
 
-from ._interval import Arithmetic, Interval, arithmetic
+from ._interval import Arithmetic, Interval, Real, arithmetic
 
 __all__ = ["scaled_gamma"]
 
 #: From some 4000 bits on the series of `_gamma` is faster than MPFR's first gamma function: ten
 #: times at 10**4 bits, where that takes a second, and no signal is heard. Measured.
+#: Then, too, the sum of `_by_fixed_point` is faster than its error function: 0.1 seconds of 0.4 at
+#: 65 000 bits.
 _MANY_BITS = 4000
 #: The series multiplies and divides by numbers about this times the bits: words.
 _SHORT = 2**24
@@ -44,7 +48,7 @@ def scaled_gamma(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None = 
     if a == 1:
         return at.rational(1)
     if a == Fraction(1, 2) and x.upper <= 2 * bits:
-        return _by_error_function(x, bits)
+        return (_by_error_function if bits < _MANY_BITS else _by_fixed_point)(x, bits)
     if x.lower > max(1.0, bits / 16):
         return _by_continued_fraction(a, x, bits, at)
     return _by_series(a, x, bits, x_to_a)
@@ -58,6 +62,63 @@ def _by_error_function(x: Interval, bits: int) -> Interval:
     at = arithmetic(bits + 20)
     root = arithmetic(bits + 40).sqrt(x)
     return at.mul(at.mul(at.erfc(root), at.exp(x)), at.sqrt(at.pi()))
+
+
+def _by_fixed_point(x: Interval, bits: int) -> Interval:
+    """Return e**x Gamma(1/2, x) = sqrt(pi) e**x - 2 sqrt(x) S of very many bits.
+
+    S = 1 + y/3 (1 + y/5 (1 + ...)), y = 2 x, as in `_by_series`. It falls with x, so that its lower
+    end comes from the upper one of x, where S is rounded up, and nothing of x's width is magnified.
+    """
+    at = arithmetic(bits + 60 + int(1.5 * float(x.upper)))
+    root_pi = at.sqrt(at.pi())
+    down, up = at.down, at.up
+    taken_up = up.mul(up.mul_2exp(up.sqrt(x.upper), 1), _sum_bound(x.upper, at, up=True))
+    taken_down = down.mul(down.mul_2exp(down.sqrt(x.lower), 1), _sum_bound(x.lower, at, up=False))
+    return Interval(
+        down.sub(down.mul(root_pi.lower, down.exp(x.upper)), taken_up),
+        up.sub(up.mul(root_pi.upper, up.exp(x.lower)), taken_down),
+    )
+
+
+def _sum_bound(x: Real, at: Arithmetic, *, up: bool) -> Real:
+    """Return an upper or a lower bound on S of `_by_fixed_point`, at a number x >= 0.
+
+    In integers, units of 2**-bits, each operation rounded the same way. From term n on S is t_n
+    V_n, and V_n = 1 + y/(2n + 3) V_(n+1): the sum takes ``steps`` of these at once, with powers of
+    y, so that there are few products of long numbers. The last V is at most 2 where y is at most
+    half of 2n + 3.
+    """
+    places = at.bits
+    context = at.up if up else at.down
+    scaled = context.mul_2exp(x, places + 1)
+    y = gmpy2.mpz((context.ceil if up else context.floor)(scaled))
+    rounding = (1 << places) - 1 if up else 0
+    terms = _terms_of_sum(2 * float(x), places)
+    steps = max(1, math.isqrt(terms))
+    powers = [gmpy2.mpz(1) << places]
+    for _ in range(steps):
+        powers.append((powers[-1] * y + rounding) >> places)
+    blocks = -(-terms // steps)
+    value = powers[0] << up
+    for n in range(blocks * steps, 0, -1):
+        j = (n - 1) % steps
+        if j == steps - 1:
+            value = (value * powers[steps] + rounding) >> places
+        value = (-(-value // (2 * n + 1)) if up else value // (2 * n + 1)) + powers[j]
+    return context.div_2exp(context.add(value, 0), places)
+
+
+def _terms_of_sum(y: float, places: int) -> int:
+    """Return an n >= y with about t_n = y**n/(3 5 ... (2n + 1)) < 2**-places."""
+    if y == 0:
+        return 1
+    low, high = 0, places + 8 + int(8 * y)
+    while high - low > 1:
+        n = (low + high) // 2
+        log = n * math.log(y) - (n + 1) * math.log(2) - math.lgamma(n + 1.5)
+        low, high = (low, n) if n >= y and log < -places * math.log(2) - 1 else (n, high)
+    return high
 
 
 def _by_continued_fraction(a: Fraction, x: Interval, bits: int, at: Arithmetic) -> Interval:
@@ -110,7 +171,13 @@ def _by_series(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None) -> 
     terms after one of ratio q < 1 to it sum to at most q/(1 - q) times it, as ratios fall. The
     difference is about x**(a-1), and the minuend e**x/a, so x/log(2) + log2(1/a) bits cancel.
     """
-    cancelled = int(1.5 * float(x.upper)) + a.denominator.bit_length() - a.numerator.bit_length()
+    if x.upper > 64 * bits:  # x is hardly known: the integral of (x + u)**(a - 1) e**-u falls
+        unknown = arithmetic(bits)
+        return Interval(unknown.rational(0).lower, unknown.rational(1 / a).upper)
+    size = a.denominator.bit_length() - a.numerator.bit_length()
+    if size > 2 * bits + 64 and x.lower > 0:
+        return _of_tiny_a(a, x, bits)
+    cancelled = int(1.5 * float(x.upper)) + min(size, 2 * bits + 64)
     at = arithmetic(bits + 60 + 2 * bits.bit_length() + max(0, cancelled))
     whole = at.mul(at.exp(x), _gamma(a, at.bits))
     if x.upper == 0 and x_to_a is None:
@@ -130,7 +197,45 @@ def _by_series(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None) -> 
             break
     # the ratios after it are smaller still than q < 1/2, so the rest is at most this last term
     sum_high = up.add(sum_high, term_high)
-    return at.sub(whole, at.mul(x_to_a or at.power(x, a), Interval(sum_low, sum_high)))
+    # x**a by x, where it is known: of a small a hardly anything of x's width is left
+    power = at.power(x, a) if x.lower > 0 or x_to_a is None else x_to_a
+    return at.sub(whole, at.mul(power, Interval(sum_low, sum_high)))
+
+
+def _of_tiny_a(a: Fraction, x: Interval, bits: int) -> Interval:
+    """Return e**x Gamma(a, x) for an a far below 2**-bits, and x > 0 of moderate size.
+
+    Of `_by_series` both sides are 1/a and little more. Divided by a they are, with a series S = 1 +
+    x/(a+1) + x**2/((a+1) (a+2)) + ...,
+
+        e**x (Gamma(1+a) - 1)/a + (e**x - S)/a - S (x**a - 1)/a.
+
+    Gamma(1+a) = e**g with g as in `Arithmetic.gamma`. As 1 - 1/((1+a/1) ... (1+a/n)) is at most
+    a H_n, H_n = 1 + 1/2 + ... + 1/n, and at least a H_n - (a n)**2, e**x - S is at most a T, with T
+    the sum of H_n x**n/n!, and at least a T - a**2 (x**2 + x) e**x.
+    """
+    at = arithmetic(bits + 60 + 2 * bits.bit_length() + int(1.5 * float(x.upper)))
+    down, up = at.down, at.up
+    exp = at.exp(x)
+    small = at.rational(a)
+    euler = Interval(down.const_euler(), up.const_euler())
+    g = at.neg(at.mul(euler, small))
+    g = Interval(g.lower, up.add(g.upper, up.mul(small.upper, small.upper)))
+    total = at.mul(exp, at.div(at.expm1(g), small))
+    # T: after a term of ratio q < 1/2 to the one before it there is at most as much again
+    term, harmonic, t = x, at.rational(1), x
+    for n in count(2):
+        term = at.scale(at.mul(term, x), Fraction(1, n))
+        harmonic = at.shift(harmonic, Fraction(1, n))
+        add = at.mul(term, harmonic)
+        t = at.add(t, add)
+        if 4 * x.upper < n and up.mul_2exp(add.upper, at.bits) <= t.lower:
+            break
+    off = at.mul(at.mul(small, exp), at.mul(x, at.shift(x, 1))).upper
+    t = Interval(down.sub(t.lower, off), up.add(t.upper, add.upper))
+    grown = at.div(at.expm1(at.scale(at.log(x), a)), small)
+    s = at.sub(exp, at.mul(small, t))
+    return at.sub(at.add(total, t), at.mul(s, grown))
 
 
 @lru_cache(maxsize=16)

@@ -91,8 +91,8 @@ def _first_tail_below(spec: Spec, p: Fraction) -> int:
             low = m
         if high is not None and high - low == 1:
             return high
-        # the next step is about step**2/R, and with 2**-bits of R it is right to an integer
-        bits = _FEW_BITS + min(size_bits, 2 * max(0, size_bits - step.bit_length()))
+        # the next step is about step**2/R, with so many bits known to its own square over R
+        bits = _FEW_BITS + min(size_bits, 4 * max(0, size_bits - step.bit_length()))
         if tries >= _NEWTON_TRIES:  # rounded steps crawl: halve, or double
             step = (low - high) // 2 if high is not None else 2 ** (tries - _NEWTON_TRIES)
             m = low if high is None else high

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gmpy2
 
@@ -27,7 +27,16 @@ from ._euler_maclaurin import corrections, log_of, remainder_factor, terms_for
 from ._incomplete_gamma import scaled_gamma
 from ._interval import Arithmetic, Interval, arithmetic
 
-__all__ = ["Shape", "exponent_guard", "generalized_tail", "log_ratio", "phi"]
+__all__ = [
+    "Shape",
+    "exponent_guard",
+    "generalized_tail",
+    "log_quotient",
+    "log_ratio",
+    "phi",
+    "quotient",
+    "whole_ratio",
+]
 
 _LOG_2 = math.log(2)
 _LOG_LARGEST = 650.0  # exp of it is a float, and far too large for any use here
@@ -42,6 +51,17 @@ _STEEP = 1000
 #: An explicit term takes about 20 microseconds; Euler-Maclaurin with p terms 600 + 3 p**2.
 _EXPLICIT_COST, _INTEGRAL_COST, _SQUARE_COST = 20.0, 600.0, 3.0
 
+#: From this beta on powers are taken by logarithms, which are accurate next to 1; smaller ones lose
+#: 16 bits at most.
+_LARGE_BETA = 2**16
+
+#: No power loses more bits that are needed. beta log(y/s) may be far longer, but then phi(y) is
+#: beyond 2**(2**20), or below 2**-(2**20), and of no account but for being so.
+_MOST_GUARD = 40
+
+#: Logarithms beyond this are no farther.
+_FAR_LOG = 1e300
+
 #: Nobody waits longer. It takes tens of thousands of bits more than the scale has.
 _MOST_COST = 1e8
 
@@ -55,7 +75,29 @@ class Shape(NamedTuple):
 
 def phi(shape: Shape, y: Fraction, at: Arithmetic) -> Interval:
     """Return phi(y) for y >= 0; relative error about beta log(y/scale) units of the last place."""
-    return at.rational(0) if y == 0 else at.power(at.rational(y / shape.scale), shape.beta)
+    if y == 0:
+        return at.rational(0)
+    if shape.beta >= _LARGE_BETA:
+        return at.exp(at.scale(log_quotient(y, shape.scale, at), shape.beta))
+    return at.power(quotient(*whole_ratio(y, shape.scale), at), shape.beta)
+
+
+def whole_ratio(a: Fraction | int, b: Fraction | int) -> tuple[Any, Any]:
+    """Return two mpz in the ratio a/b. Its lowest terms take milliseconds where they are long."""
+    return gmpy2.mpz(a.numerator) * b.denominator, gmpy2.mpz(b.numerator) * a.denominator
+
+
+def quotient(a: Any, b: Any, at: Arithmetic) -> Interval:
+    """Return a/b of integers."""
+    return at.div(at.rational(a), at.rational(b))
+
+
+def log_quotient(a: Fraction | int, b: Fraction | int, at: Arithmetic) -> Interval:
+    """Return log(a/b) of positive numbers, to full relative precision: next to 1, too."""
+    above, below = whole_ratio(a, b)
+    if 2 * abs(above - below) <= below:
+        return at.log1p(quotient(above - below, below, at))
+    return at.log(quotient(above, below, at))
 
 
 def generalized_tail(shape: Shape, d: Fraction, bits: int, power: Fraction | int = 0) -> Interval:
@@ -77,9 +119,13 @@ def generalized_tail(shape: Shape, d: Fraction, bits: int, power: Fraction | int
 
 
 def exponent_guard(shape: Shape, y: Fraction) -> int:
-    """Return about log2 of beta log(y/scale): bits that a power through the logarithm loses."""
-    spread = abs(log_of(y / shape.scale)) + 1
-    return max(0, int((log_of(shape.beta) + math.log(spread)) / _LOG_2)) + 2
+    """Return about log2 of beta log(y/scale): bits that a power through the logarithm loses.
+
+    At most 40: see `_MOST_GUARD`.
+    """
+    spread = abs(log_of(y) - log_of(shape.scale)) + 1
+    lost = max(0, int((log_of(shape.beta) + math.log(spread)) / _LOG_2)) + 2
+    return min(lost, _MOST_GUARD)
 
 
 # --- explicit terms
@@ -92,14 +138,16 @@ def log_ratio(shape: Shape, a: Fraction, b: Fraction, phi_a: Interval, at: Arith
     if phi_a.upper <= 2:  # nothing cancels
         return at.sub(phi_a, phi(shape, b, at))
     # (b/a)**beta - 1, to full relative precision
-    growth = at.expm1(at.scale(at.log1p(at.rational((b - a) / a)), shape.beta))
+    growth = at.expm1(at.scale(at.log1p(quotient(*whole_ratio(b - a, a), at)), shape.beta))
     return at.neg(at.mul(phi_a, growth))
 
 
 def _weight(shape: Shape, y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
     if power == 0 or y == 0:
         return at.rational(1 if power == 0 else 0)
-    return at.power(at.rational(y / shape.scale), power)
+    if power in range(5):
+        return at.power(quotient(*whole_ratio(y, shape.scale), at), power)
+    return at.exp(at.scale(log_quotient(y, shape.scale, at), power))
 
 
 def _term(
@@ -109,7 +157,7 @@ def _term(
     if power in range(5) or d + j == 0:
         return at.mul(at.exp(log), _weight(shape, d + j, power, at))
     # by logarithms: of a large power the weight may be above, and the rest below, all exponents
-    return at.exp(at.add(log, at.scale(at.log(at.rational((d + j) / shape.scale)), power)))
+    return at.exp(at.add(log, at.scale(log_quotient(d + j, shape.scale, at), power)))
 
 
 def _next_ratio(shape: Shape, y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
@@ -155,15 +203,17 @@ def _flat(shape: Shape, d: Fraction, n: int, power: Fraction | int, at: Arithmet
     """Return the first n terms, all taken to be (y/s)**power, less what phi can take away.
 
     f(y)/f(d) is at most 1 and at least exp(-phi(y)), where phi(y) is at most phi at the last of
-    them. Sums of y**power: exact for integers up to 4; else between 0 and n times the largest,
-    which is small against the whole sum (phi f is not flat).
+    them. Sums of y**power: exact for integers up to 4; of phi, which is convex, at most the largest
+    and the integral of phi up to there, y/(beta + 1) times the largest, which is small against the
+    whole sum, about s/beta.
     """
     if n == 0:
         return at.rational(0)
     last = d + n - 1
     least = at.exp(at.neg(phi(shape, last, at)))
     if power not in range(5):
-        return Interval(at.rational(0).lower, at.scale(_weight(shape, last, power, at), n).upper)
+        most = min(Fraction(n), 1 + last / (shape.beta + 1))
+        return Interval(at.rational(0).lower, at.scale(_weight(shape, last, power, at), most).upper)
     exact = sum(
         math.comb(int(power), i) * d ** (int(power) - i) * _power_sum(n, i)
         for i in range(int(power) + 1)
@@ -201,16 +251,17 @@ class _Plan(NamedTuple):
 def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
     """Choose by floats, on logarithms; what was chosen is then computed with its own error."""
     goal = (bits + 6) * _LOG_2
-    beta = float(min(shape.beta, Fraction(10) ** 300))
+    log_beta = log_of(shape.beta)
     log_s, log_d = log_of(shape.scale), log_of(d) if d else -math.inf
-    log_phi = beta * log_of(d / shape.scale) if d else -math.inf
-    log_flat = -(goal + math.log(beta))
+    log_phi = _log_phi(shape, d) if d else -math.inf
+    log_flat = -goal
     flat = 0
     if log_phi < log_flat:
-        flat = _flat_terms(shape, d, -log_flat / beta)
+        flat = _flat_terms(shape, d, Fraction(-log_flat) / shape.beta)
     # from the end of the flat to where phi has grown by `goal`
-    log_from, log_phi_from = (log_s + log_flat / beta, log_flat) if flat else (log_d, log_phi)
-    log_n = _log_of_explicit_terms(log_s, log_from, log_phi_from, beta, goal)
+    log_end = log_s + log_flat * math.exp(-log_beta)
+    log_from, log_phi_from = (log_end, log_flat) if flat else (log_d, log_phi)
+    log_n = _log_of_explicit_terms(log_s, log_from, log_phi_from, log_beta, goal)
     explicit_cost = _EXPLICIT_COST * math.exp(min(log_n, 300.0))
     best = _Plan(flat)
     if explicit_cost <= _INTEGRAL_COST:
@@ -219,9 +270,10 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
     for radius, clear in _circles(shape, d, bits, flat, log_d, log_phi, log_s):
         start = max(0, math.ceil(clear * radius - d))
         flat_part = min(flat, start)
-        log_r, log_y_by_s = log_of(radius), log_of((d + start) / shape.scale)
-        log_growth = _log_growth(log_y_by_s, log_r, log_s, beta)
-        log_tail = max(0.0, _log_length(log_of(d + start), beta * log_y_by_s, log_s, beta))
+        log_r, log_y = log_of(radius), log_of(d + start)
+        log_phi_y = _log_phi(shape, d + start)
+        log_growth = _log_growth(log_y, log_phi_y, log_r, log_s, log_beta)
+        log_tail = max(0.0, _log_length(log_y, log_phi_y, log_s, log_beta))
         terms = terms_for(log_r, log_tail - goal - log_growth)
         if terms is None:
             continue
@@ -234,25 +286,37 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
     return best
 
 
-def _flat_terms(shape: Shape, d: Fraction, below: float) -> int:
+def _log_phi(shape: Shape, y: Fraction) -> float:
+    """Return about log(phi(y)), y > 0: beta log(y/s), where floats end far beyond them."""
+    if shape.beta < _LARGE_BETA:
+        return float(shape.beta) * (log_of(y / shape.scale))
+    at = arithmetic(64)
+    found = at.scale(log_quotient(y, shape.scale, at), shape.beta).lower
+    return float(min(max(found, -_FAR_LOG), _FAR_LOG))
+
+
+def _flat_terms(shape: Shape, d: Fraction, below: Fraction) -> int:
     """Return how many of d, d + 1, ... are at most scale exp(-below), or one less."""
     at = arithmetic(64 + max(0, shape.scale.numerator.bit_length()))
-    end = at.scale(at.exp(at.rational(Fraction(-below))), shape.scale).lower
+    end = at.scale(at.exp(at.rational(-below)), shape.scale).lower
     n = math.floor(int(gmpy2.mpz(at.down.floor(end))) - d) + 1
     return n if n >= _FEWEST_FLAT else 0
 
 
 def _log_of_explicit_terms(
-    log_s: float, log_from: float, log_phi: float, beta: float, goal: float
+    log_s: float, log_from: float, log_phi: float, log_beta: float, goal: float
 ) -> float:
     """Return about log n, phi(y + n) = phi(y) + goal, from log y and log phi(y)."""
     if log_from == -math.inf:
-        return log_s + math.log(goal) / beta
+        return log_s + math.log(goal) * math.exp(-log_beta)
     above = math.log(goal) - log_phi  # of goal/phi(y)
     if above < -30:  # n/y is small: log1p and expm1 are as good as their arguments
-        return log_from + above - math.log(beta)
-    v = (max(above, 0.0) + math.log1p(math.exp(-abs(above)))) / beta
-    return log_from + (v if v > 30 else math.log(math.expm1(v)) if v > 0 else -math.inf)
+        return log_from + above - log_beta
+    log_v = math.log(max(above, 0.0) + math.log1p(math.exp(-abs(above)))) - log_beta
+    if log_v < -30:
+        return log_from + log_v
+    v = math.exp(log_v)
+    return log_from + (v if v > 30 else math.log(math.expm1(v)))
 
 
 def _circles(
@@ -273,8 +337,7 @@ def _circles(
     clear = max(Fraction(2), Fraction(9, 10) * shape.beta)
     radii = [Fraction(bits * twentieths, 20) for twentieths in (3, 4, 6, 10, 16)]
     if d > bits:
-        beta = float(min(shape.beta, Fraction(10) ** 300))
-        log_top = min(log_d, _log_length(log_d, log_phi, log_s, beta) + 3) - _LOG_2
+        log_top = min(log_d, _log_length(log_d, log_phi, log_s, log_of(shape.beta)) + 3) - _LOG_2
         top = Fraction(2) ** math.floor(log_top / _LOG_2)
         growing = Fraction(2) ** math.floor((log_d - log_of(clear)) / _LOG_2 - 1e-6)
         radii += [r for r in (*(top / 2**i for i in range(6)), growing) if r > bits]
@@ -286,35 +349,48 @@ def _circles(
     return circles
 
 
-def _log_length(log_y: float, log_phi: float, log_s: float, beta: float) -> float:
+def _log_length(log_y: float, log_phi: float, log_s: float, log_beta: float) -> float:
     """Return about the logarithm of the length over which f decays from y on."""
-    return min(log_s, log_y - math.log(beta) - log_phi)
+    return min(log_s, log_y - log_beta - log_phi)
 
 
-def _log_growth(log_y_by_s: float, log_r: float, log_s: float, beta: float) -> float:
+def _log_growth(
+    log_y: float, log_phi_y: float, log_r: float, log_s: float, log_beta: float
+) -> float:
     """Return about the logarithm of what `_growth` bounds (power 0).
 
-    log(y/s) is as it is, no difference of logarithms, because beta magnifies it.
+    log(phi(y)) is as it is, no multiple of a difference of logarithms, as beta magnifies it.
     """
-    log_x_by_s = max(log_y_by_s, math.log(0.9 * beta) + log_r - log_s)
-    log_x = log_x_by_s + log_s
+    log_x, log_phi_x = log_y, log_phi_y
+    grown = math.log(0.9) + log_beta + log_r
+    if grown > log_y:
+        log_x, log_phi_x = grown, _times_beta(grown - log_s, log_beta)
     t = math.exp(log_r - log_x)
-    log_kappa = beta * math.log1p(-t) + math.log1p(-2 * math.sin(math.pi * beta * t / 6) ** 2)
-    log_phi_x = beta * log_x_by_s
+    beta_t = math.exp(log_beta + log_r - log_x)
+    # beta log1p(-t), where t may be too small for floats
+    log_kappa = beta_t * (math.log1p(-t) / t if t > 1e-9 else -1.0)
+    log_kappa += math.log1p(-2 * math.sin(math.pi * beta_t / 6) ** 2)
     # 1 - k is about beta t where that is small
     log_missing = (
-        math.log(-math.expm1(log_kappa)) if log_kappa < -1e-9 else (math.log(beta) + log_r - log_x)
+        math.log(-math.expm1(log_kappa)) if log_kappa < -1e-9 else log_beta + log_r - log_x
     )
     if log_missing + log_phi_x > _LOG_LARGEST:
         return math.inf
     far = math.exp(log_missing + log_phi_x)
-    log_integral = min(log_x - math.log(beta) - log_phi_x - log_kappa, log_s - log_kappa / beta)
-    if log_x_by_s == log_y_by_s:
+    log_integral = min(
+        log_x - log_beta - log_phi_x - log_kappa, log_s - log_kappa * math.exp(-log_beta)
+    )
+    if log_x == log_y:
         # of power beta the whole is beta times less
-        return far + min(log_integral, log_x + math.log(beta))
+        return far + min(log_integral, log_x + log_beta)
     far += log_integral
-    beyond = beta * (log_x_by_s + math.log1p(t))
+    beyond = log_phi_x + beta_t * (math.log1p(t) / t if t > 1e-9 else 1.0)
     return max(far, 2 * math.exp(min(beyond, _LOG_LARGEST)) + log_x) + _LOG_2
+
+
+def _times_beta(log: float, log_beta: float) -> float:
+    """Return beta log, where floats end far beyond them."""
+    return math.copysign(min(abs(log) * math.exp(min(log_beta, 600.0)), _FAR_LOG), log)
 
 
 def _growth(
@@ -346,7 +422,9 @@ def _growth(
         96 + exponent_guard(shape, end) + _integer_bits(phi(shape, end, arithmetic(64)))
     )
     phi_y, phi_end = phi(shape, y, at), phi(shape, end, at)
-    kappa = at.mul(at.power(at.rational(1 - t), shape.beta), at.cos_of_turns(shape.beta * t / 6))
+    # t may be as small as 1/beta
+    fall = at.exp(at.scale(at.log1p(at.rational(-t)), shape.beta))
+    kappa = at.mul(fall, at.cos_of_turns(shape.beta * t / 6))
     x = at.mul(kappa, phi_end)
     integral = at.mul(at.exp(at.sub(phi_y, x)), scaled_gamma(a, x, 40))
     total = at.div(at.scale(integral, shape.scale / shape.beta), at.power(kappa, a))
@@ -355,7 +433,7 @@ def _growth(
         v = Interval(max(phi_y.lower, peak.lower), max(phi_y.upper, peak.upper))
         highest = at.mul(at.power(v, e / shape.beta), at.exp(at.sub(phi_y, at.mul(kappa, v))))
         total = min(total, at.scale(highest, y / (2 * terms - 1)), key=lambda bound: bound.upper)
-    total = at.mul(total, at.power(at.rational(1 + t), e))
+    total = at.mul(total, at.exp(at.scale(at.log1p(at.rational(t)), e)))
     if end > y:
         bound = at.exp(at.add(phi_y, phi(shape, end + radius, at)))
         weight = _weight(shape, end + radius, e, at)

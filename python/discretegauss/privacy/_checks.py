@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from .._interval import require_room
-from .._parameters import exact_rational, positive, shown, whole_number
-from ..errors import ParameterValueError
+from .._parameters import MAX_BITS, exact_rational, positive, shown, whole_number
+from ..errors import ParameterOverflowError, ParameterValueError
 
 __all__ = ["at_least_zero", "positive_number", "probability", "query_count", "whole_sensitivity"]
 
@@ -50,4 +50,9 @@ def whole_sensitivity(value: object) -> int:
 
 def query_count(value: object) -> int:
     """Return the number of queries that one person may change."""
-    return whole_number(value, "queries", least=1)
+    count = whole_number(value, "queries", least=1)
+    if count.bit_length() > MAX_BITS:
+        raise ParameterOverflowError(
+            f"queries must have at most {MAX_BITS} bits, got {shown(count)}"
+        )
+    return count

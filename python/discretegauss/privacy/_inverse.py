@@ -88,7 +88,7 @@ def _line_reaches(spec: Spec, epsilon: float, change: int, delta: Any) -> float:
         missing = aim - relative_bits(reached)
         if reached.upper <= 0:
             return 0.0
-        if missing <= 0 or bits > 2000:
+        if missing <= 0 or bits > 2000 or reached.lower >= _LARGEST:
             return min(float_at_least(max(reached.lower, 0)), _LARGEST)
         bits += missing + 8
 

@@ -16,18 +16,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._interval import Interval, arithmetic
+from .._interval import Arithmetic, Interval, arithmetic
 from .._lattice import canonical, normaliser, phi_at, tail_ratio
 from .._parameters import shown
 from .._spec import Kind, Spec
+from .._tail_generalized import log_quotient, quotient
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 
 __all__ = [
+    "FAR",
     "Law",
     "LossTooFarError",
     "centred",
@@ -41,7 +44,22 @@ _FARTHEST = 2**512
 """No outcome is looked for beyond so many scales, where phi(x) >= x/scale."""
 
 _UNDECIDED_BITS = 2048
-"""Two losses of a generalised Gaussian that agree so far may be equal; both cases are tried."""
+"""A loss that agrees with epsilon so far, beyond what tells neighbours apart, may equal it: both
+cases are tried."""
+
+FAR: Any = gmpy2.mpq(2**1100)
+"""exp(-phi) of a larger phi is below every delta, and its logarithm below every float."""
+
+_NEXT_TO_0: Any = gmpy2.mpq(1, 2**1100)
+"""A smaller phi is taken for 0."""
+
+_GUARD = 40
+"""No power loses more bits (`exponent_guard`)."""
+
+_FEW_STEPS = 64
+"""Among 2 to that many integers one is looked for by halving."""
+
+_INFINITY: Any = gmpy2.inf()
 
 
 class LossTooFarError(ParameterValueError):
@@ -72,24 +90,31 @@ def centred(law: object) -> Spec:
     return spec
 
 
-def phi_near(spec: Spec, x: int) -> Any:
-    """Return phi(x) as an mpq: exactly, but for generalised Gaussians within 2**-60, below."""
+def phi_near(spec: Spec, x: int, most: Any = FAR) -> Any:
+    """Return phi(x) as an mpq: exactly, but for generalised Gaussians within 2**-60, below.
+
+    For these it is ``most`` where phi is more: of a large beta phi may have 2**40 bits.
+    """
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
         return x * x / (2 * gmpy2.mpq(spec.parameter))
     if spec.kind is Kind.DISCRETE_LAPLACE:
         return abs(x) / gmpy2.mpq(spec.parameter)
-    rough = phi_at(spec, x, arithmetic(64)).upper
-    bits = 64 + 32 * (gmpy2.mpz(rough).bit_length() // 32 + 1)
+    rough = phi_at(spec, x, arithmetic(64 + _GUARD))
+    if rough.upper < _NEXT_TO_0:
+        return gmpy2.mpq(0)
+    if rough.lower >= most:
+        return most
+    bits = 64 + _GUARD + 32 * (max(0, gmpy2.get_exp(rough.upper)) // 32 + 1)
     return gmpy2.mpq(phi_at(spec, x, arithmetic(bits)).lower)
 
 
-def tail_weight(spec: Spec, m: int, bits: int) -> Interval:
-    """Return the weight of all x >= m, m >= 0, in units of exp(-phi_near(m))."""
+def tail_weight(spec: Spec, m: int, bits: int, most: Any = FAR) -> Interval:
+    """Return the weight of all x >= m, m >= 0, in units of exp(-phi_near(m, most))."""
     ratio = tail_ratio(spec, m, bits)
     if spec.kind is not Kind.GENERALIZED_GAUSSIAN:
         return ratio
-    shift = phi_near(spec, m)
-    at = arithmetic(bits + 10 + gmpy2.mpz(shift).bit_length())
+    shift = phi_near(spec, m, most)
+    at = arithmetic(bits + 10 + _GUARD + gmpy2.mpz(shift).bit_length())
     difference = at.shift(at.neg(phi_at(spec, m, at)), shift)
     return at.mul(ratio, at.exp(difference))
 
@@ -142,38 +167,104 @@ def _above(value: Any) -> int:
 
 def _by_bisection(spec: Spec, epsilon: Fraction, change: int) -> tuple[int, int]:
     low = -((change + 1) // 2)  # loss(low) <= 0 <= epsilon, as low <= -D/2
+    if epsilon == 0:  # and beyond -D/2 it is more than that
+        return low + 1, low + 1
     reach = 1
-    while _loss_exceeds(spec, low + reach, epsilon, change) is not True:
+    while _compare(spec, low + reach, epsilon, change).exceeds is not True:
         if reach > _FARTHEST * (change + spec.parameter):
             raise LossTooFarError(
-                "epsilon must be a loss that occurs within 2**512 scales of the centre; "
-                "what lies beyond has a probability below exp(-2**512)"
+                "epsilon must be a loss that occurs within 2**512 scales of the centre (what lies "
+                f"beyond has a probability below exp(-2**511)), got {shown(epsilon)}"
             )
         reach *= 2 * reach
     high = low + reach
-    while high - low > 1:
-        middle = (low + high) // 2
-        exceeds = _loss_exceeds(spec, middle, epsilon, change)
+    at_low, at_high = -_INFINITY, _INFINITY
+    before: bool | None = None
+    for tries in count():
+        if high - low == 1:
+            return high, high
+        middle = _between(low, high, at_low, at_high, change, halve=tries % 3 == 2)
+        exceeds, log = _compare(spec, middle, epsilon, change, _gained(low, high, change))
         if exceeds is None:
             # phi is strictly convex (beta > 1), so the losses beside this one differ
-            beside = (_loss_exceeds(spec, x, epsilon, change) for x in (middle - 1, middle + 1))
-            if tuple(beside) != (False, True):  # no cover: by less than 2**-2048, if beta is near 1
-                raise ParameterValueError("epsilon must be farther from a loss that occurs")
+            beside = [_compare(spec, x, epsilon, change).exceeds for x in (middle - 1, middle + 1)]
+            if beside != [False, True]:  # no cover: they differ by far more than is asked for
+                raise ParameterValueError(
+                    f"epsilon must be farther from a loss that occurs, got {shown(epsilon)}"
+                )
             return middle, middle + 1
-        low, high = (low, middle) if exceeds else (middle, high)
-    return high, high
+        again, before = exceeds is before, exceeds
+        if exceeds:
+            high, at_high, at_low = middle, log, _halved(at_low) if again else at_low
+        else:
+            low, at_low, at_high = middle, log, _halved(at_high) if again else at_high
+    raise AssertionError  # count never ends
 
 
-def _loss_exceeds(spec: Spec, x: int, epsilon: Fraction, change: int) -> bool | None:
-    """Whether loss(x) > epsilon; None where they agree to _UNDECIDED_BITS."""
-    cancelled = 2 * max(0, x.bit_length() - change.bit_length())  # phi(x) against the loss, roughly
-    bits = 64
-    while bits <= _UNDECIDED_BITS:
-        at = arithmetic(bits + cancelled)
-        loss = at.sub(phi_at(spec, x + change, at), phi_at(spec, x, at))
-        if loss.lower > epsilon:
-            return True
-        if loss.upper <= epsilon:
-            return False
+def _between(low: int, high: int, at_low: Any, at_high: Any, change: int, *, halve: bool) -> int:
+    """Return an integer between the two, where the logarithm of loss/epsilon may be about 0.
+
+    With the logarithms at both, one halved while only the other end moves (the Illinois method):
+    far fewer steps than halving, where there are very many integers. First sizes are made alike.
+    """
+    size_low, size_high = (low + change).bit_length(), (high + change).bit_length()
+    if size_high - size_low > 1:
+        return (1 << (size_low + size_high - 1) // 2) - change
+    width = high - low
+    if width.bit_length() > _FEW_STEPS and not halve:
+        up = arithmetic(width.bit_length() + 32).up
+        share = up.div(up.minus(at_low), up.sub(at_high, at_low))
+        if gmpy2.is_finite(share):
+            return min(max(low + int(gmpy2.mpz(up.mul(share, width))), low + 1), high - 1)
+    return (low + high) // 2
+
+
+def _halved(value: Any) -> Any:
+    return arithmetic(value.precision).up.div_2exp(value, 1)
+
+
+def _gained(low: int, high: int, change: int) -> int:
+    """Return how many bits the logarithms need for a step of `_between`."""
+    width = (high - low).bit_length()
+    if width <= _FEW_STEPS:
+        return _FEW_STEPS
+    return _FEW_STEPS + 2 * min(max(0, (high + change).bit_length() - width), width)
+
+
+class _Compared(NamedTuple):
+    """Whether a loss exceeds epsilon, None if that is not known; about the logarithm of both."""
+
+    exceeds: bool | None
+    log: Any
+
+
+def _compare(
+    spec: Spec, x: int, epsilon: Fraction, change: int, bits: int = _FEW_STEPS
+) -> _Compared:
+    """Compare loss(x) with epsilon > 0, for 2 x + D > 0; with more and more bits."""
+    beta = spec.beta
+    # the next losses are about so near to it: relative to it by (beta - 1)/x, or (beta - 1)/D
+    near = max(x.bit_length(), change.bit_length()) + 8
+    near += max(0, beta.denominator.bit_length() - (beta - 1).numerator.bit_length())
+    while True:
+        at = arithmetic(bits + _GUARD)
+        log = at.sub(_log_loss(spec, x, change, at), at.log(at.rational(epsilon)))
+        exceeds = True if log.lower > 0 else False if log.upper <= 0 else None
+        if exceeds is not None or bits > _UNDECIDED_BITS + near:
+            return _Compared(exceeds, log.upper)
         bits *= 2
-    return None
+
+
+def _log_loss(spec: Spec, x: int, change: int, at: Arithmetic) -> Interval:
+    """Return log(loss(x)), for 2 x + D > 0.
+
+    With y = abs(x + D) > z = abs(x) the loss is phi(y) (1 - (z/y)**beta): nothing cancels, and
+    logarithms need no long exponents. What cancels in their sum is no more than log(beta D/y).
+    """
+    scale, beta = spec.parameter, spec.beta
+    y, z = abs(x + change), abs(x)
+    log_phi = at.scale(log_quotient(y, scale, at), beta)
+    if z == 0:
+        return log_phi
+    rest = at.neg(at.expm1(at.scale(at.log1p(quotient(z - y, y, at)), beta)))
+    return at.add(log_phi, at.log(rest))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gc
+import os
 from pathlib import Path
 
 import pytest
 import shims
+from engine import ENGINE
 
-import discretegauss
-
-ENGINE = discretegauss.build_info()["engine"]
+# programs that tests run share support/, as the tests do
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(Path(shims.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 
 
 def pytest_collection_finish() -> None:

@@ -40,12 +40,12 @@ python_tests() { # Ctrl-C must work in the tests, whatever started us
     env --default-signal=INT "$python" -m coverage run -m pytest -q -p no:cacheprovider "$@"
 }
 # A process that may write 10 kB only cannot write down which lines it ran.
-python_tests --ignore=tests/test_build.py --ignore=tests/test_memory_limits.py -k "not fork" --pyargs discretegauss tests \
-    --deselect=tests/test_cli_ends.py::test_a_disk_that_is_full_leaves_no_file \
-    --deselect=tests/test_figures.py::test_a_disk_that_is_full_leaves_no_part_of_a_file \
+python_tests --ignore=tests/build/test_build.py --ignore=tests/system/test_memory_limits.py -k "not fork" --pyargs discretegauss tests \
+    --deselect=tests/release/test_cli_failures.py::test_a_disk_that_is_full_leaves_no_file \
+    --deselect=tests/privacy/test_figures.py::test_a_disk_that_is_full_leaves_no_part_of_a_file \
     >"$build/native.log" 2>&1 || failed+=(native.log)
 # On the twin, what looks at the engines: the rest of the package does not know which one draws.
-DISCRETEGAUSS_PURE_PYTHON=1 python_tests tests/test_laws.py tests/test_inputs_{table,arrays,sources}.py \
+DISCRETEGAUSS_PURE_PYTHON=1 python_tests tests/laws/test_laws.py tests/inputs/test_{every_parameter,arrays,sources}.py \
     >"$build/pure-python.log" 2>&1 || failed+=(pure-python.log)
 
 "$python" tests/coverage_c.py "$build" || failed+=(C)

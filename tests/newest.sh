@@ -11,7 +11,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tests=(tests)
 if [[ ${1-} == --quick ]]; then
-    tests=(tests/test_{build,cells,cells_steady,fork,imports,interrupt,laws,leaks,memory_limits,threads,twin,vectors,wiped}.py)
+    tests=(tests/build/test_build.py tests/exactness/test_{cells,isochronous,twin,vectors}.py tests/laws/test_laws.py
+        tests/system/test_{fork,imports,interrupt,leaks,memory_limits,signal_storm,threads,wiped}.py)
     shift
 fi
 if (($#)); then

@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._interval import ONE, Interval, arithmetic
-from .._spec import Kind, Spec
-from ._noise import FAR, loss_exceeds_from, phi_near, tail_weight, total_weight
+from .._certified.interval import ONE, Interval, arithmetic
+from .._law import Kind, Spec
+from ._privacy_loss import FAR, loss_exceeds_from, phi_near, tail_weight, total_weight
 
 __all__ = [
     "Enclosed",

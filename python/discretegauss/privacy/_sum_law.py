@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._interval import Interval, arithmetic, float_at_least
-from .._spec import Spec
+from .._certified.interval import Interval, arithmetic, float_at_least
+from .._law import Spec
+from ._composition import OneQuery
 from ._hockey_stick import relative_bits
-from ._noise import loss_exceeds_from, phi_near, total_weight
-from ._queries import OneQuery
+from ._privacy_loss import loss_exceeds_from, phi_near, total_weight
 
 __all__ = ["delta_of_sum", "delta_of_sum_is_at_most", "epsilon_of_sum"]
 

@@ -59,15 +59,21 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._spec import Kind, Spec
+from .._certified.search import decimal_at, decimal_ordinal, least
+from .._inputs.privacy_arguments import (
+    at_least_zero,
+    positive_number,
+    probability,
+    query_count,
+    whole_sensitivity,
+)
+from .._law import Kind, Spec
 from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import DiscreteGaussian
-from ._checks import at_least_zero, positive_number, probability, query_count, whole_sensitivity
-from ._inverse import delta_is_at_most, log_delta_about
-from ._queries import as_one_query
-from ._search import decimal_at, decimal_ordinal, least
+from ._composition import as_one_query
+from ._least_epsilon import delta_is_at_most, log_delta_about
+from ._root_finding import increasing_root, searching
 from ._sum_law import delta_of_sum_is_at_most
-from ._turning import increasing_root, searching
 from .zcdp import UP, log_delta_upper, minus_log_upper, rho_lower
 
 __all__ = ["calibrate_gaussian", "gaussian_sigma2_for_rho"]

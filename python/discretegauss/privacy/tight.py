@@ -11,15 +11,15 @@ from typing import Any
 
 import gmpy2
 
-from .._interval import ONE, arithmetic, float_at_least
-from .._parameters import exact_rational, shown
-from .._spec import Kind
+from .._certified.interval import ONE, arithmetic, float_at_least
+from .._inputs.numbers import exact_rational, shown
+from .._inputs.privacy_arguments import at_least_zero, query_count, whole_sensitivity
+from .._law import Kind
 from ..errors import ParameterValueError
-from ._checks import at_least_zero, query_count, whole_sensitivity
+from ..laws import Law, centred
+from ._composition import OneQuery, as_one_query
 from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
-from ._inverse import least_epsilon
-from ._noise import Law, centred
-from ._queries import OneQuery, as_one_query
+from ._least_epsilon import least_epsilon
 from ._sum_law import delta_of_sum, epsilon_of_sum
 from .zcdp import epsilon_upper, log_delta_upper
 

@@ -15,12 +15,9 @@ import struct
 import subprocess
 import sys
 import tarfile
-from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
 from pathlib import Path
 from types import ModuleType
 
-import gmpy2
 import pytest
 
 import discretegauss
@@ -234,26 +231,6 @@ def last_flags(cflags: str, build: Path) -> dict[str, str]:
     return found[0]
 
 
-@pytest.mark.skipif(not CAN_CONFIGURE, reason="needs cmake and make")
-@pytest.mark.parametrize(
-    ("cflags", "kind", "level"),
-    [
-        ("", "Debug", "-Og"),
-        ("-O1", "Debug", "-O1"),
-        ("-ffile-prefix-map=/Our-Own=.", "Debug", "-Og"),
-        ("", "None", "-Og"),  # packagers' word for their own flags
-        ("", "Relase", "-Og"),
-        ("", "Release", "-O3"),
-    ],
-)
-def test_no_build_goes_without_optimisation(
-    cflags: str, kind: str, level: str, tmp_path: Path
-) -> None:
-    """Else vector code needs more stack than is asked for, and than is wiped."""
-    for command in commands(cflags, tmp_path, f"-DCMAKE_BUILD_TYPE={kind}"):
-        assert [word for word in command if word.startswith("-O")] == [level]
-
-
 @pytest.fixture(scope="module")
 def own_flags(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Those of a build whose user names none."""
@@ -278,36 +255,6 @@ def test_hardening_that_the_user_names_is_left_alone(
     assert ours["stack-clash-protection"] == "-fstack-clash-protection"
     name = next(name for name in ours if name in flag)
     assert last_flags(flag, tmp_path) == ours | {name: flag}
-
-
-#: Of functions whose frames hold what they wipe by name, or that see no random bits (rows.c). Those
-#: of csrc/api, which hold a call's bits, wipe them by name, too.
-WIPED_BY_NAME = {"dg_table_fill_dtype", "dg_table_fill_bytes", "dg_rows_build"}
-
-#: DG_STACK_BYTES, less what callers and a signal's frame take.
-MOST_FRAME = 8192 - 3 * 1024
-
-
-def frames(file: Path, folder: Path) -> dict[str, int]:
-    """How much of the stack each function of a file takes, compiled for debugging."""
-    out = folder / f"{file.parent.name}_{file.stem}.o"
-    includes = [f"-I{CSRC}", f"-I{CSRC}/include", f"-I{Path(gmpy2.__file__).parent}"]
-    flags = ["-Og", "-std=gnu11", "-fstack-usage"]
-    subprocess.run(["gcc", *flags, *includes, "-c", file, "-o", out], check=True)
-    lines = out.with_suffix(".su").read_text(encoding="utf-8").splitlines()
-    return {place.rsplit(":", 1)[1]: int(size) for place, size, _ in map(str.split, lines)}
-
-
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc, which tells what frames take")
-def test_frames_are_no_larger_than_what_is_wiped_below(tmp_path: Path) -> None:
-    """Compilers spill random words; dg_wipe_stack wipes so much of the stack and no more."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        files = (file for file in CSRC.glob("*/*.c") if file.parent.name != "api")
-        found = list(pool.map(frames, files, repeat(tmp_path)))
-    sizes = {name: size for of_file in found for name, size in of_file.items()}
-    assert set(sizes) > WIPED_BY_NAME
-    large = {name for name, size in sizes.items() if size > MOST_FRAME}
-    assert large <= WIPED_BY_NAME
 
 
 # --- what is packed --------------------------------------------------------------------------

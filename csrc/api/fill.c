@@ -2,7 +2,6 @@
 #include "api/run.h"
 #include "base/dtype.h"
 #include "base/status.h"
-#include "base/wipe.h"
 #include "exact/words.h"
 #include "random/bits.h"
 
@@ -156,11 +155,6 @@ dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law 
     return dg_fill_run(&fill, run);
 }
 
-void dg_wipe_traces(void)
-{
-    dg_wipe_stack(DG_STACK_BYTES);
-}
-
 /** The law of four small numbers: parameter a/b, centre c/d. */
 static dg_status small_law_new(dg_law **law, dg_law_kind kind, const int64_t numbers[4])
 {
@@ -186,9 +180,6 @@ static dg_status draw_laws(const dg_fill *fill, size_t first, size_t end, dg_ses
         }
         dg_law *law;
         DG_TRY(small_law_new(&law, fill->kind, fill->numbers + 4 * fill->which[i]));
-        if (law->stack_bytes > session->stack_bytes) {
-            session->stack_bytes = law->stack_bytes;
-        }
         if (!law->uses_words) {
             status = dg_big_open(&session->big, law);
         }

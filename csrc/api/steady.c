@@ -1,7 +1,6 @@
 /* Steady samplers from outside: making, freeing, looking inside, and single draws. */
 #include "cells/steady.h"
 #include "base/memory.h"
-#include "base/wipe.h"
 
 #include <errno.h>
 #include <mpfr.h>
@@ -37,13 +36,12 @@ void dg_steady_describe(dg_steady_info *info, const dg_steady *steady)
     };
 }
 
-/** Wipe on the way out: the stream, the stack and the registers. Inlined, for dg_wipe_stack. */
-static inline __attribute__((always_inline)) void finish(const dg_steady *steady, dg_bits *bits)
+/** Wipe the stream on the way out. */
+static void finish(dg_bits *bits)
 {
     const int kept_errno = errno;
     dg_bits_close(bits);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* else a thread that ends loses them */
-    dg_wipe_stack(steady->law->stack_bytes);
     errno = kept_errno;
 }
 
@@ -56,13 +54,8 @@ int64_t dg_steady_draw(const dg_steady *steady, const dg_source *source)
     int64_t value;
     dg_bits_open(&bits, source);
     const dg_status status = dg_steady_value(&value, steady, &bits);
-    finish(steady, &bits);
-    if (__builtin_expect(status != DG_OK, 0)) {
-        return INT64_MIN + (int64_t)status;
-    }
-    const int64_t drawn = value;
-    *(volatile int64_t *)&value = 0; /* by no call, which might store it again */
-    return drawn;
+    finish(&bits);
+    return __builtin_expect(status != DG_OK, 0) ? INT64_MIN + (int64_t)status : value;
 }
 
 dg_status dg_steady_draw_wide(uint8_t *out, size_t n_bytes, const dg_steady *steady,
@@ -71,7 +64,7 @@ dg_status dg_steady_draw_wide(uint8_t *out, size_t n_bytes, const dg_steady *ste
     dg_bits bits;
     dg_bits_open(&bits, source);
     const dg_status status = dg_steady_bytes(out, n_bytes, steady, &bits);
-    finish(steady, &bits);
+    finish(&bits);
     if (status != DG_OK && n_bytes > 0) {
         memset(out, 0, n_bytes);
     }

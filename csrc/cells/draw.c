@@ -356,8 +356,8 @@ static void wipe_state(fill_state *state, size_t n)
     dg_wipe(state->rest, most * MOST_DTYPE_REST);
 }
 
-/** Fill n items, chunk by chunk. Not inlined: what it spills must lie where `fill` wipes. */
-static __attribute__((noinline)) dg_status fill_chunks(dg_sink *to, size_t n, fill_state *state)
+/** Fill n items, chunk by chunk. */
+static dg_status fill_chunks(dg_sink *to, size_t n, fill_state *state)
 {
     const size_t chunk = dg_table_chunk(to->table);
     for (size_t done = 0; done < n; done += chunk) {
@@ -372,14 +372,12 @@ static __attribute__((noinline)) dg_status fill_chunks(dg_sink *to, size_t n, fi
     return DG_OK;
 }
 
-/** Fill n items, then wipe the state and the stack below it, where the caller of ours, who wipes
- *  the stack below itself, may not reach. */
+/** Fill n items, then wipe the state. */
 static dg_status fill(dg_sink *to, size_t n, dg_bits *bits, fill_state *state)
 {
     state->bits = bits;
     dg_status status = fill_chunks(to, n, state);
     wipe_state(state, n);
-    dg_wipe_stack(to->table->law->stack_bytes);
     return status;
 }
 

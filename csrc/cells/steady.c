@@ -226,11 +226,7 @@ static __attribute__((noinline)) dg_status settle(dg_attempt *attempt, uint64_t 
     return status;
 }
 
-/* Not inlined, this and dg_steady_bytes, by optimisation at link time either: what they spill must lie
- * where their caller wipes. */
-
-__attribute__((noinline)) dg_status dg_steady_value(int64_t *out, const dg_steady *steady,
-                                                    dg_bits *bits)
+dg_status dg_steady_value(int64_t *out, const dg_steady *steady, dg_bits *bits)
 {
     DG_REQUIRES(steady->fits_int64);
     const uint64_t low_mask = (UINT64_C(1) << steady->block_bits) - 1;
@@ -311,8 +307,7 @@ static dg_status store_wide(uint8_t *out, size_t n_bytes, const dg_attempt *atte
     return lost ? DG_ERR_RANGE : DG_OK;
 }
 
-__attribute__((noinline)) dg_status dg_steady_bytes(uint8_t *out, size_t n_bytes,
-                                                    const dg_steady *steady, dg_bits *bits)
+dg_status dg_steady_bytes(uint8_t *out, size_t n_bytes, const dg_steady *steady, dg_bits *bits)
 {
     if (n_bytes < steady->law->wide_bytes || n_bytes <= steady->low_bytes) {
         return DG_ERR_RANGE;

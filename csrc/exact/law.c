@@ -36,7 +36,6 @@
 #include "exact/law.h"
 
 #include "base/memory.h"
-#include "base/wipe.h"
 #include "exact/words.h"
 
 #include <string.h>
@@ -155,9 +154,6 @@ static void prepare_sizes(dg_law *law)
     if (law->kind == DG_UNIFORM_BELOW) { /* a random number as long as a, times a */
         law->limb_bits += mpz_sizeinbase(law->a, 2);
     }
-    /* A product of long integers keeps a copy of an operand and its own scratch on the stack, some
-     * 2.4 times limb_bits for the longest parameters (measured). */
-    law->stack_bytes = DG_STACK_BYTES + 4 * (law->limb_bits / 8);
     /* Eleven integers of dg_big and GMP's scratch: some 11 times limb_bits (measured); the enclosures
      * of cell tables 10 times, and beta's numerator and denominator 4 times. */
     size_t beta_bits = mpz_sizeinbase(law->beta_num, 2) + mpz_sizeinbase(law->beta_den, 2);

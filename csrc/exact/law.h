@@ -41,9 +41,8 @@ struct dg_law {
     size_t min_bytes;      /* every draw reads at least this many bytes of its source */
     size_t expected_bytes; /* a draw reads about this many; only the size of reads depends on it */
     size_t wide_bytes;
-    size_t limb_bits;   /* no intermediate of the usual draws is longer (room, not a limit) */
-    size_t stack_bytes; /* of draws, to be wiped; GMP keeps scratch there */
-    size_t room_bytes;  /* GMP and MPFR take less while they draw, or build a table */
+    size_t limb_bits;  /* no intermediate of the usual draws is longer (room, not a limit) */
+    size_t room_bytes; /* GMP and MPFR take less while they draw, or build a table */
     mpz_t a, b, t, s, c, n, d, side_num, side_den, A, B, M, D;
     mpz_t beta_num, beta_den; /* generalised Gaussian */
 #if DG_HAVE_WORDS

@@ -12,10 +12,10 @@
  *
  *  No function here aborts, prints, retries silently or falls back to other randomness.
  *
- *  Stack: every call needs a stack with 256 KiB to spare, and what a caller's source uses. The longest
- *  parameters take up to some 210 KiB, ordinary ones up to 100 KiB, much of it to wipe. With less the
- *  call ends the process (SIGSEGV at the stack's end): it cannot be told from within. Threads have
- *  128 KiB by default with musl, and what pthread_attr_setstacksize says.
+ *  Stack: every call needs a stack with 256 KiB to spare, and what a caller's source uses (a core that
+ *  is compiled with -O0: 512 KiB). Fills take some 70 KiB, with the longest parameters 100 KiB. With
+ *  less the call ends the process (SIGSEGV at the stack's end): it cannot be told from within. Threads
+ *  have 128 KiB by default with musl, and what pthread_attr_setstacksize says.
  */
 #ifndef DISCRETEGAUSS_H
 #define DISCRETEGAUSS_H
@@ -323,11 +323,6 @@ DG_API dg_status dg_steady_draw_wide(uint8_t *out, size_t n_bytes, const dg_stea
  * key of 32 bytes (RFC 8439; the block index fills the counter and the first word of the nonce).
  * For repeatable tests. */
 DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block);
-
-/** Wipe the registers and some KiB of the stack below the caller, as calls that draw do on their way
- *  out. For callers who then copy draws: a copy leaves some in vector registers, and whoever runs next
- *  may store those. */
-DG_API void dg_wipe_traces(void);
 
 /** Versions of the two libraries below us, as they report themselves at run time. */
 DG_API const char *dg_gmp_version(void);

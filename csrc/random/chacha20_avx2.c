@@ -11,8 +11,7 @@
 /* A round of a state is four chains of 14 steps, too few to keep the vector units of a processor busy. So
  * two states take turns, and one computes while the other waits. Words 0 to 3 of both stay in registers 0
  * to 7; the others are in registers 8 to 13 for a quarter round and in memory from one to the next; 14 and
- * 15 are for work. In assembly, as compilers are 3 to 60 % slower at it, and spill words to places where
- * nothing overwrites them: the key's, too. */
+ * 15 are for work. In assembly, as compilers are 3 to 60 % slower at it. */
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
 /* clang-format off */
@@ -226,7 +225,6 @@ DG_TARGET_AVX2 static void blocks_avx2(uint8_t *out, size_t n_blocks, const uint
         block += n;
         n_blocks -= n;
     }
-    _mm256_zeroall();
 }
 
 const dg_chacha20_kernel dg_chacha20_avx2 = {DG_ISA_AVX2, 16, blocks_avx2};

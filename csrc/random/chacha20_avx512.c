@@ -87,29 +87,6 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     store_four(out, 3, n, x[3], x[7], x[11], x[15]);
 }
 
-/** Zero the vector registers. No other code may come to overwrite the upper 16 for long. */
-INLINE void wipe_registers(void)
-{
-#define ZERO(i) __asm__ volatile("vpxord %%zmm" #i ", %%zmm" #i ", %%zmm" #i ::: "xmm" #i)
-    ZERO(16);
-    ZERO(17);
-    ZERO(18);
-    ZERO(19);
-    ZERO(20);
-    ZERO(21);
-    ZERO(22);
-    ZERO(23);
-    ZERO(24);
-    ZERO(25);
-    ZERO(26);
-    ZERO(27);
-    ZERO(28);
-    ZERO(29);
-    ZERO(30);
-    ZERO(31);
-    _mm256_zeroall(); /* 0 .. 15, the whole of each */
-}
-
 DG_TARGET_AVX512 static void blocks_avx512(uint8_t *out, size_t n_blocks, const uint32_t state[16],
                                            dg_fetch *meanwhile)
 {
@@ -122,7 +99,6 @@ DG_TARGET_AVX512 static void blocks_avx512(uint8_t *out, size_t n_blocks, const 
         block += n;
         n_blocks -= n;
     }
-    wipe_registers();
 }
 
 const dg_chacha20_kernel dg_chacha20_avx512 = {DG_ISA_AVX512, 16, blocks_avx512};

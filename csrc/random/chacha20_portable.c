@@ -87,16 +87,6 @@ static inline void batch(uint8_t *out, size_t n, const uint32_t state[16], uint6
     store(out, 3, n, &x[3], &x[7], &x[11], &x[15]);
 }
 
-/** Zero the registers that SSE2 left words of the stream in: else a signal or the dynamic linker
- *  saves them to memory some time. (Other machines: not done.) */
-static inline void wipe_registers(void)
-{
-#if DG_ISA_X86_64
-#define ZERO(i) __asm__ volatile("pxor %%xmm" #i ", %%xmm" #i ::: "xmm" #i)
-    DG_CHACHA20_EACH_WORD(ZERO);
-#endif
-}
-
 static void blocks_portable(uint8_t *out, size_t n_blocks, const uint32_t state[16],
                             dg_fetch *meanwhile)
 {
@@ -109,7 +99,6 @@ static void blocks_portable(uint8_t *out, size_t n_blocks, const uint32_t state[
         block += n;
         n_blocks -= n;
     }
-    wipe_registers();
 }
 
 const dg_chacha20_kernel dg_chacha20_portable = {DG_ISA_PORTABLE, 4, blocks_portable};

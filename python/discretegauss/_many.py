@@ -11,7 +11,7 @@ from ._arguments import Method, fits_dtype, require_fit
 from ._choice import LEAST_CELLS_FROM, choose, has_cells, pays
 from ._distinct import Laws, heard
 from ._engine import native
-from ._fill import copy_draws, empty, fill_array, wipe_copied
+from ._fill import copy_draws, empty, fill_array
 from ._source import Source
 from ._spec import Kind
 from .errors import ParameterValueError
@@ -105,6 +105,6 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
             numbers.fill(part, which[together], source, threads)
             _move(flat, together, part)
     except BaseException:
-        wipe_copied(flat)
+        flat.fill(0)
         raise
     copy_draws(out, flat)

@@ -31,7 +31,6 @@ __all__ = [
     "NativeTable",
     "keystream",
     "versions",
-    "wipe_traces",
 ]
 
 if not lib.dg_mpfr_is_thread_local():
@@ -414,11 +413,6 @@ def keystream(key: bytes, first_block: int, n_blocks: int) -> bytearray:
     buffer = ffi.from_buffer("uint8_t[]", out, require_writable=True)
     lib.dg_keystream(buffer, n_blocks, ffi.from_buffer("uint8_t[]", key), first_block)
     return out
-
-
-def wipe_traces() -> None:
-    """Wipe the vector registers, and the stack below, of draws that were copied by way of them."""
-    lib.dg_wipe_traces()
 
 
 def versions() -> dict[str, str]:

@@ -11,7 +11,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tests=(tests)
 if [[ ${1-} == --quick ]]; then
-    tests=(tests/test_{build,cells,cells_steady,fork,imports,interrupt,laws,leaks,memory_limits,threads,twin,vectors,wiped}.py)
+    tests=(tests/test_{build,cells,isochronous,fork,imports,interrupt,laws,leaks,memory_limits,threads,twin,vectors,wiped}.py)
     shift
 fi
 if (($#)); then

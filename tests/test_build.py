@@ -15,9 +15,12 @@ import struct
 import subprocess
 import sys
 import tarfile
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from types import ModuleType
 
+import gmpy2
 import pytest
 
 import discretegauss
@@ -150,6 +153,74 @@ def test_no_float_in_the_c_sources() -> None:
     assert CSRC / "include" / "discretegauss.h" in files
     found = {path.name: floats_in(path.read_text(encoding="utf-8")) for path in files}
     assert {name: hits for name, hits in found.items() if hits} == {}
+
+
+#: csrc/README.md: a file includes its own folder, and those that stand in an earlier row.
+LAYERS = (("base",), ("random",), ("law",), ("exact", "bounds"), ("cells", "isochronous"), ("api",))
+LAYER = {folder: number for number, row in enumerate(LAYERS) for folder in row}
+
+
+def included(source: str) -> set[str]:
+    """The headers of the core that a file includes, as "folder/name.h"."""
+    return set(re.findall(r'^#include "(\w+/\w+\.h)"$', source, re.MULTILINE))
+
+
+def cyclic(edges: dict[str, set[str]]) -> set[str]:
+    """What is left of a graph when what leads nowhere has been taken away, again and again."""
+    left = set(edges)
+    while ends := {node for node in left if not edges[node] & left}:
+        left -= ends
+    return left
+
+
+def test_includes_point_down() -> None:
+    """Every folder has a layer, and no file includes a neighbour's or a higher one's header."""
+    files = [path for path in CSRC.glob("*/*.[ch]") if path.parent.name != "include"]
+    assert {path.parent.name for path in files} == set(LAYER)
+    edges = {}
+    for path in files:
+        folder, own = path.parent.name, f"{path.parent.name}/{path.name}"
+        edges[own] = included(path.read_text(encoding="utf-8")) - {own}
+        for other in (header.split("/")[0] for header in edges[own]):
+            assert other == folder or LAYER[other] < LAYER[folder], own
+    assert cyclic(edges) == set()
+    stems = [
+        path.stem for path in files if path.suffix == ".c" or not path.with_suffix(".c").exists()
+    ]
+    assert len(stems) == len(set(stems))
+    assert cyclic({"a": {"b"}, "b": {"a", "c"}, "c": set()}) == {"a", "b"}
+
+
+def symbols(file: Path, folder: Path) -> tuple[set[str], set[str]]:
+    """What the object of a file defines for others, and what it takes from them."""
+    out = folder / f"{file.parent.name}_{file.stem}.o"
+    includes = [f"-I{CSRC}", f"-I{CSRC}/include", f"-I{Path(gmpy2.__file__).parent}"]
+    subprocess.run(["cc", "-O0", "-std=gnu11", *includes, "-c", file, "-o", out], check=True)
+    listed = subprocess.run(["nm", "-g", out], stdout=subprocess.PIPE, text=True, check=True).stdout
+    words = [line.split() for line in listed.splitlines()]
+    return (
+        {word[-1] for word in words if word[-2] != "U"},
+        {word[-1] for word in words if word[-2] == "U"},
+    )
+
+
+@pytest.mark.evidence  # compiles the core
+@pytest.mark.skipif(
+    shutil.which("cc") is None or shutil.which("nm") is None, reason="needs a C compiler and nm"
+)
+def test_no_two_files_need_each_other(tmp_path: Path) -> None:
+    """By the symbols of the objects: a declaration can be had without an include."""
+    files = [path for folder in LAYER for path in CSRC.glob(f"{folder}/*.c")]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = dict(zip(files, pool.map(symbols, files, repeat(tmp_path)), strict=True))
+    home = {name: path for path, (defined, _) in found.items() for name in defined}
+    edges: dict[str, set[str]] = {}
+    for path, (_, taken) in found.items():
+        others = {home[name] for name in taken if name in home}
+        edges[str(path)] = {str(other) for other in others}
+        for other in others:
+            assert LAYER[other.parent.name] <= LAYER[path.parent.name], (path, other)
+    assert cyclic(edges) == set()
 
 
 class Elf:

@@ -3,8 +3,8 @@
 #ifndef DG_RANDOM_CHACHA20_H
 #define DG_RANDOM_CHACHA20_H
 
-#include "base/fetch.h"
 #include "base/isa.h"
+#include "base/prefetch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ enum { DG_CHACHA20_MOST_LANES = 16 }; /* blocks that a kernel makes at once, at 
  *             as much as a batch. Time and memory access depend on n_blocks alone.
  */
 void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
-                        uint64_t first_block, dg_fetch *meanwhile);
+                        uint64_t first_block, dg_prefetch *meanwhile);
 
 /** As dg_chacha20_blocks, by the kernel for `isa`, and fetching nothing.
  *

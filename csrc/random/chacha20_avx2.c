@@ -90,7 +90,7 @@
 /** RFC 8439, 2.3: 20 rounds over one state or two. Meanwhile some lines are fetched, `share` after every
  *  two rounds as long as there are. */
 INLINE void twenty_rounds(__m256i first[16], __m256i second[16], size_t has_second,
-                          dg_fetch *meanwhile, size_t share)
+                          dg_prefetch *meanwhile, size_t share)
 {
     /* rotations to the left by whole bytes, as shuffles */
     const __m256i by16 = _mm256_set_epi64x(0x0d0c0f0e09080b0a, 0x0504070601000302,
@@ -119,7 +119,7 @@ INLINE void twenty_rounds(__m256i first[16], __m256i second[16], size_t has_seco
               "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
     meanwhile->n_lines -= 10 * n_lines;
     if (n_lines < share) {
-        dg_fetch_lines(meanwhile, meanwhile->n_lines); /* fewer than 10 */
+        dg_prefetch_lines(meanwhile, meanwhile->n_lines); /* fewer than 10 */
     }
 }
 /* clang-format on */
@@ -197,7 +197,7 @@ INLINE void finish(uint8_t *out, size_t n, __m256i x[16], const uint32_t state[1
 
 /** Write the first n of the 16 blocks from `block` on. */
 INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block,
-                  dg_fetch *meanwhile, size_t share)
+                  dg_prefetch *meanwhile, size_t share)
 {
     const counters first = counters_of(block), second = counters_of(block + 8);
     const bool has_second = n > 8;
@@ -214,7 +214,7 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
 }
 
 DG_TARGET_AVX2 static void blocks_avx2(uint8_t *out, size_t n_blocks, const uint32_t state[16],
-                                       dg_fetch *meanwhile)
+                                       dg_prefetch *meanwhile)
 {
     uint64_t block = (uint64_t)state[13] << 32 | state[12];
     const size_t share = dg_chacha20_share(meanwhile, n_blocks, 16);

@@ -59,7 +59,7 @@ INLINE void store_four(uint8_t *out, size_t k, size_t n, __m512i a, __m512i b, _
 
 /** Write the first n of the 16 blocks from `block` on. */
 INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block,
-                  dg_fetch *meanwhile, size_t share)
+                  dg_prefetch *meanwhile, size_t share)
 {
     /* Words 12 and 13 hold block + j. The high one is one more where the low one wrapped round:
      * there the comparison gives -1. */
@@ -74,7 +74,7 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     __asm__("" : "+r"(state));
     for (int round = 0; round < 20; round += 2) {
         DG_CHACHA20_TWO_ROUNDS(QUARTER, x);
-        dg_fetch_lines(meanwhile, share);
+        dg_prefetch_lines(meanwhile, share);
     }
     DG_CHACHA20_EACH_WORD(ADD);
     transpose_words(x);
@@ -88,7 +88,7 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
 }
 
 DG_TARGET_AVX512 static void blocks_avx512(uint8_t *out, size_t n_blocks, const uint32_t state[16],
-                                           dg_fetch *meanwhile)
+                                           dg_prefetch *meanwhile)
 {
     uint64_t block = (uint64_t)state[13] << 32 | state[12];
     const size_t share = dg_chacha20_share(meanwhile, n_blocks, 16);

@@ -151,7 +151,7 @@ static void test_auto(void)
     uint8_t key[DG_CHACHA20_KEY];
     random_bytes(key, sizeof key, &state);
     CHECK(dg_chacha20_blocks_isa(expected, MOST, key, 11, DG_ISA_PORTABLE), "portable");
-    dg_chacha20_blocks(memory, MOST, key, 11, &(dg_fetch){0});
+    dg_chacha20_blocks(memory, MOST, key, 11, &(dg_prefetch){0});
     CHECK(memcmp(memory, expected, sizeof expected) == 0, "another stream");
 }
 

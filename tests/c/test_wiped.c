@@ -193,7 +193,7 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 static const wiped_case *now;
 static dg_law *law;
 static dg_table *table;
-static dg_steady *steady;
+static dg_isochronous *sampler;
 static dg_source source;
 static uint8_t out[1 << 20];
 static dg_status status;
@@ -203,8 +203,8 @@ static void *draw(void *unused)
     const size_t width = dg_law_wide_bytes(law);
     (void)unused;
     if (now->way == SINGLY) {
-        const int64_t value = now->wide ? 0 : dg_steady_draw(steady, &source);
-        status = now->wide               ? dg_steady_draw_wide(out, width, steady, &source)
+        const int64_t value = now->wide ? 0 : dg_isochronous_draw(sampler, &source);
+        status = now->wide               ? dg_isochronous_draw_wide(out, width, sampler, &source)
                  : value < DG_LEAST_DRAW ? DG_ERR_SOURCE
                                          : DG_OK;
     } else if (now->way == BY_TABLE) {
@@ -322,17 +322,17 @@ int main(void)
         law = long_law_of(now->kind, now->arithmetic, 1, now->shift, 1, 0, 1, 3);
         const dg_status made =
             now->way == BY_TABLE ? dg_table_new(&table, law, now->index_bits, -1, DG_ISA_AUTO)
-            : now->way == SINGLY ? dg_steady_new(&steady, law) /* which takes 128-bit words */
+            : now->way == SINGLY ? dg_isochronous_new(&sampler, law) /* which takes 128-bit words */
                                  : DG_OK;
         for (int kind = DG_SOURCE_GETRANDOM; made == DG_OK && kind <= DG_SOURCE_CALLER; kind++) {
             test_case((dg_source_kind)kind);
         }
         CHECK(made == DG_OK || now->way == SINGLY, "%s: status %d", now->name, (int)made);
-        dg_steady_free(steady);
+        dg_isochronous_free(sampler);
         dg_table_free(table);
         dg_law_free(law);
         table = NULL;
-        steady = NULL;
+        sampler = NULL;
     }
     return report("wiped");
 }

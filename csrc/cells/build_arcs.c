@@ -15,7 +15,7 @@ static const int64_t NO_ARC = INT64_C(1) << 60;
 
 /** The parabola from near at reach 0 to far at reach 2^24, in units of 2^-16 of a cell's height and
  *  rounded down, with a bulge to the nearest such unit; fine_error is how far t may be from it
- *  before these roundings, which PROOF.md, Arcs, counts. */
+ *  before these roundings, which PROOF.md, lemma 17, counts. */
 static dg_arc arc_between(int64_t near, int64_t far, int64_t bulge, int64_t fine_error)
 {
     const int64_t most = INT64_C(1) << 29, most_bulge = INT64_C(1) << 14;

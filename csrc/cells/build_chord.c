@@ -2,7 +2,7 @@
 
 /** Whether beta is so large, certainly from 2^33 on and never up to 2^32, that 128-bit numbers do
  *  not bound g, and the distances where H g is m, as closely as is taken for granted here
- *  (PROOF.md, Arcs). */
+ *  (PROOF.md, lemma 18). */
 static bool steep_exponent(const dg_law *law)
 {
     return law->kind == DG_GENERALIZED_GAUSSIAN &&

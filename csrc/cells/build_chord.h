@@ -1,7 +1,7 @@
 /* Chords of g between two distances, and parabolas through their ends, from which arcs are made.
  * Distances |y - f| are in units of w 2^-48 here. Fine heights are in units of 2^-56 of a cell's
  * height, finer than those of arcs, so that their roundings are of no account. How close all
- * numbers here are: PROOF.md, Arcs. */
+ * numbers here are: PROOF.md, lemmas 17 to 21. */
 #ifndef DG_CELLS_BUILD_CHORD_H
 #define DG_CELLS_BUILD_CHORD_H
 
@@ -44,7 +44,7 @@ void dg_end_at_level(dg_end *to, uint32_t m, const dg_chord *c, dg_builder *buil
 
 /** Set width, and, in cells, bulge and spread of 2^tail_level H g: its second derivative, it times
  *  phi'^2 - phi'', lies between two bounds, and that of the parabola is their mean (PROOF.md,
- *  Arcs). phi' grows with r; phi'' is 0 for beta = 1, grows with r for beta >= 2, and falls in
+ *  lemma 13). phi' grows with r; phi'' is 0 for beta = 1, grows with r for beta >= 2, and falls in
  *  between.
  *
  *  Returns:   false if there are no bounds, or they are of no use. */

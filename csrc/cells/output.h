@@ -21,11 +21,11 @@ typedef struct dg_output {
     size_t rest_stride;
 } dg_output;
 
-/** A sink for machine integers. Requires: |c| below 2^64; rest has room for the rests of a chunk.
+/** An output of machine integers. Requires: |c| below 2^64; rest has room for the rests of a chunk.
  *  */
 dg_output dg_output_for_dtype(void *out, dg_dtype dtype, uint8_t *rest, const dg_table *table);
 
-/** A sink for integers of n_bytes, in two's complement. Requires: n_bytes >= law->wide_bytes. */
+/** An output of integers of n_bytes, in two's complement. Requires: n_bytes >= law->wide_bytes. */
 dg_output dg_output_for_bytes(uint8_t *out, size_t n_bytes, const dg_table *table);
 
 /** Item i of the chunk = c + (y 2^(8 rest_bytes) + rest). Returns: DG_OK | DG_ERR_RANGE. */

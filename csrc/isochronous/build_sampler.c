@@ -216,7 +216,7 @@ static dg_status set_log_scale(builder *build)
     return DG_OK;
 }
 
-/** What dg_isochronous_power needs: PROOF.md, Powers. */
+/** What dg_isochronous_power needs: PROOF.md, lemma 8. */
 static dg_status set_power(builder *build)
 {
     dg_isochronous *sampler = build->sampler;

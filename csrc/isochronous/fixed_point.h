@@ -2,7 +2,7 @@
  *
  * No function here branches, looks up a table or divides by what it is given, so its time does not
  * depend on it, as far as the processor's multiplication, shift and count of leading zeros do not.
- * Errors are derived in PROOF.md, Fixed point. "Exponents" are in units of 2^-DG_EXPONENT_BITS and go
+ * Errors are derived in PROOF.md, lemmas 9 and 10. "Exponents" are in units of 2^-DG_EXPONENT_BITS and go
  * to 128; "heights" are in units of 2^-DG_ISOCHRONOUS_BITS.
  */
 #ifndef DG_ISOCHRONOUS_FIXED_POINT_H

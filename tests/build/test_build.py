@@ -191,6 +191,16 @@ def test_includes_point_down() -> None:
     assert cyclic({"a": {"b"}, "b": {"a", "c"}, "c": set()}) == {"a", "b"}
 
 
+def test_proofs_name_what_is_there() -> None:
+    """Every name of the code in a PROOF.md, and every file, is one of csrc."""
+    code = "".join(path.read_text(encoding="utf-8") for path in CSRC.rglob("*.[ch]"))
+    names, files = set(re.findall(r"\w+", code)), {path.name for path in CSRC.rglob("*.[ch]")}
+    for proof in CSRC.rglob("PROOF.md"):
+        text = proof.read_text(encoding="utf-8")
+        assert set(re.findall(r"`([a-z]\w*)`", text)) - names == set()
+        assert set(re.findall(r"(?<!tests/c/)\b(\w+\.[ch])\b", text)) - files == set()
+
+
 def symbols(file: Path, folder: Path) -> tuple[set[str], set[str]]:
     """What the object of a file defines for others, and what it takes from them."""
     out = folder / f"{file.parent.name}_{file.stem}.o"

@@ -150,7 +150,7 @@ static dg_law *steep_law(dg_law_kind kind, size_t steep, size_t k, bool right, i
     return law;
 }
 
-/** Steep centres (PROOF.md, The ends): no table has blocks of several integers, but blocks of two
+/** Steep centres (PROOF.md, lemma 19): no table has blocks of several integers, but blocks of two
  *  where f > 0; what tables there are, are right. */
 static void check_steep_laws(void)
 {

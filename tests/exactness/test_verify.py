@@ -118,7 +118,7 @@ def test_small_tables_and_forced_blocks_are_right(index_bits: int, block_bits: i
     ids=["laplace", "gaussian", "generalized"],
 )
 def test_steep_laws_with_forced_blocks_are_refused_or_right(law: tuple[Kind, Q, Q]) -> None:
-    """Two integers next to each other are all that is ever drawn (PROOF.md, The ends)."""
+    """Two integers next to each other are all that is ever drawn (PROOF.md, lemma 19)."""
     kind, parameter, beta = law
     centre = Q(1, 2) - Q(1, 2**60)
     verify(copy_out(Spec(kind, parameter, centre, beta), index_bits=8, block_bits=1))

@@ -238,7 +238,7 @@ def test_a_signal_that_somebody_handles_is_left_to_them(
     run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Any
 ) -> None:
     """nohup ignores SIGHUP."""
-    monkeypatch.setattr("discretegauss._system.atomic_file._own_like", sending(signal.SIGHUP))
+    monkeypatch.setattr("os.fsync", sending(signal.SIGHUP))
     (tmp_path / "o.csv").touch()
     before = signal.signal(signal.SIGHUP, handler)
     try:

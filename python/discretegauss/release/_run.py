@@ -81,7 +81,8 @@ def release_table(
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
     force : bool
-        Whether to replace ``out`` if it exists; its owner and its mode stay.
+        Whether to replace ``out`` if it exists. The mode gets no wider; owner, group and access
+        control list are those of a new file.
     source : "getrandom" or callable
         Where random bits come from.
 

@@ -12,10 +12,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-import discretegauss as dg
+from discretegauss import DiscreteGaussian
 from discretegauss._system import atomic_file as _wholefile
 from discretegauss.errors import EntropyError, OutputError
-from discretegauss.release import _run as release_module
 from discretegauss.release import release_table
 from discretegauss.testing import TapeSource
 
@@ -53,11 +52,13 @@ def test_an_output_is_at_no_time_more_open_than_the_one_that_it_replaces(
     out.chmod(mode)
     seen: list[int] = []
 
-    def look(*arguments: Any, **options: Any) -> Any:
-        seen.extend(path.stat().st_mode & 0o777 for path in tmp_path.glob(".*.tmp"))
-        return dg.discrete_gaussian(*arguments, **options)
+    sample = DiscreteGaussian.sample
 
-    monkeypatch.setattr(release_module, "discrete_gaussian", look)
+    def look(law: DiscreteGaussian, size: int, **options: Any) -> Any:
+        seen.extend(path.stat().st_mode & 0o777 for path in tmp_path.glob(".*.tmp"))
+        return sample(law, size, **options)
+
+    monkeypatch.setattr(DiscreteGaussian, "sample", look)
     real_open = os.open
 
     def open_seen(path: str, flags: int, mode: int = 0o777) -> int:
@@ -81,11 +82,13 @@ def test_an_output_that_comes_to_be_while_the_noise_is_drawn_is_kept(
     """As if another release had been faster; with force, it is replaced."""
     out = tmp_path / "o.csv"
 
-    def slow(*arguments: Any, **options: Any) -> Any:
-        out.write_text("of another release")
-        return dg.discrete_gaussian(*arguments, **options)
+    sample = DiscreteGaussian.sample
 
-    monkeypatch.setattr(release_module, "discrete_gaussian", slow)
+    def slow(law: DiscreteGaussian, size: int, **options: Any) -> Any:
+        out.write_text("of another release")
+        return sample(law, size, **options)
+
+    monkeypatch.setattr(DiscreteGaussian, "sample", slow)
     with pytest.raises(OutputError, match="exists already"):
         release_table(FLIGHTS, "flights", out, rho=1)
     assert out.read_text() == "of another release"
@@ -114,9 +117,9 @@ def test_a_file_system_without_hard_links_gets_the_output_by_renaming(
         (os, "fsync", OSError(errno.ENOSPC, "No space left on device")),
         (os, "place", OSError(errno.EIO, "Input/output error")),
         (os, "place", KeyboardInterrupt()),
-        (release_module, "discrete_gaussian", KeyboardInterrupt()),
-        (release_module, "discrete_gaussian", MemoryError()),
-        (release_module, "discrete_gaussian", EntropyError(errno.ENOSYS, "no randomness")),
+        (DiscreteGaussian, "sample", KeyboardInterrupt()),
+        (DiscreteGaussian, "sample", MemoryError()),
+        (DiscreteGaussian, "sample", EntropyError(errno.ENOSYS, "no randomness")),
     ],
 )
 def test_a_failure_leaves_what_was_there_and_no_other_file(

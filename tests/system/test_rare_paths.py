@@ -97,7 +97,7 @@ GAUSSIAN = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
 def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch) -> None:
     """ChaCha20, cell tables, generalised Gaussians and seeded sources are the compiled core's."""
     monkeypatch.setattr(_engine, "native", None)
-    monkeypatch.setattr("discretegauss.testing.native", None)
+    monkeypatch.setattr("discretegauss._drawing.engines.native", None)
     with pytest.raises(errors.MissingCoreError, match="chacha20"):
         ReferenceLaw(GAUSSIAN).draw("chacha20")
     out = np.full(100, 7)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .._certified import moments as _moments
+from .._certified.floats import Bounds, float_bounds, float_value
 from .._certified.interval import Interval
-from .._certified.probability import Bounds, float_bounds, float_value
 from .._law import Spec
 from .pointwise import CDF, LOGCDF, LOGPMF, LOGSF, PMF, SF, bound_tails, evaluate
 from .quantiles import central_interval, quantiles

@@ -22,8 +22,8 @@ except ImportError as error:
 
 from .._certified import moments as _moments
 from .._certified.float_arrays import supported
+from .._certified.floats import float_value
 from .._certified.lattice_sums import canonical, nearest_integer
-from .._certified.probability import float_value
 from .._inputs.numbers import exact_rational, not_finite, shown
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import warnings
 
-from ._drawing.engines import native
+from ._drawing.engines import core
 from ._inputs.numbers import whole_number
-from .errors import MissingCoreError, ParameterTypeError
+from .errors import ParameterTypeError
 
 __all__ = ["NotPrivateWarning", "SeededSource", "TapeSource", "seeded_source"]
 
@@ -61,8 +61,7 @@ class SeededSource:
 
     def __call__(self, buffer: memoryview) -> None:
         """Fill `buffer` with the next bytes of the stream."""
-        if native is None:
-            raise MissingCoreError("seeded_source needs the compiled core, which is not in use")
+        native = core("seeded_source")
         first, skip = divmod(self.used, 64)
         n_blocks = -(-(skip + len(buffer)) // 64)
         blocks = native.keystream(self._key, first, n_blocks)

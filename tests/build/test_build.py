@@ -14,7 +14,9 @@ import shutil
 import struct
 import subprocess
 import sys
+import sysconfig
 import tarfile
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
@@ -368,6 +370,59 @@ def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> 
         (tree / lies_about).parent.mkdir(exist_ok=True, parents=True)
         (tree / lies_about).write_text("secret")
     assert packed(tree, tmp_path / "dirty") == names
+
+
+PURE_OPTIONS = re.findall(r"-C (wheel\.[\w-]+)=(\w+)", (CSRC.parent / "README.md").read_text())
+
+DRAW_AND_RELEASE = """
+import sys
+import discretegauss as dg
+from discretegauss._cli import main
+if not dg.__file__.startswith(sys.argv[1]) or dg.build_info()["engine"] != "python":
+    raise SystemExit("not the wheel, or not the twin")
+if not (abs(dg.discrete_gaussian(100, 10)) < 1000).all():
+    raise SystemExit("no draws")
+cells = dg.GeneralizedGaussian(2, 3).sample
+for call in (lambda: dg.discrete_gaussian(9, 9, source="chacha20"), cells):
+    try:
+        call()
+    except dg.errors.MissingCoreError as error:
+        print(error)
+sys.exit(main(["release", *sys.argv[2:]]))
+"""
+
+
+def test_the_options_in_the_readme_make_a_wheel_without_a_compiler(tmp_path: Path) -> None:
+    """It is for every platform, has no binary in it, and draws and releases."""
+    assert dict(PURE_OPTIONS) == {"wheel.cmake": "false", "wheel.py-api": "py3"}
+    script = f"""from scikit_build_core.build import get_requires_for_build_wheel, build_wheel
+assert get_requires_for_build_wheel({dict(PURE_OPTIONS)}) == []  # neither cmake nor ninja
+build_wheel({str(tmp_path)!r}, {dict(PURE_OPTIONS)})"""
+    no_tools = {"PATH": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", script], cwd=CSRC.parent, check=True, env=no_tools)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as files:
+        names = files.namelist()
+        files.extractall(tmp_path / "site")
+    assert "discretegauss/py.typed" in names
+    assert not [name for name in names if ".so" in Path(name).suffixes or name.endswith(".c")]
+
+    counts, out = tmp_path / "counts.csv", tmp_path / "noisy.csv"
+    counts.write_text("place,n\na,10\nb,20\n", encoding="utf-8")
+    arguments = [str(counts), "--column", "n", "--rho", "1", "--out", str(out)]
+    paths = [str(tmp_path / "site"), *map(sysconfig.get_path, ("purelib", "platlib"))]
+    run = subprocess.run(
+        # -S: nothing that an editable install put there finds another discretegauss
+        [sys.executable, "-S", "-c", DRAW_AND_RELEASE, str(tmp_path), *arguments],
+        env=no_tools | {"PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.count("needs the compiled core, which is not in use") == 2
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 3
 
 
 # --- the package as installed ----------------------------------------------------------------

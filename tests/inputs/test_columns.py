@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import traceback
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -351,25 +350,19 @@ def test_no_element_of_any_array_is_shown_in_an_error(name: str) -> None:
         assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
-def test_no_element_of_scipys_k_and_loc_is_shown_in_an_error() -> None:
-    """Where a law's scipy distribution takes arrays of both."""
+def test_no_element_of_scipys_k_or_loc_is_shown_in_an_error() -> None:
     dist = LAW.as_scipy()
-    for k, loc in (
-        (["salary 40961"], 0),
-        (["1", "salary 40961"], [0.5, 1]),
-        (0, ["salary 40961", 1]),
-        ([3, 40_961j], [0.5]),
+    for k, loc, rule in (
+        (["salary 40961"], 0, "k must be a number"),
+        ([3, 40_961j], 0, "k must be a number"),
+        (0, ["salary 40961", 1], "loc must be 0"),
+        (0, [40961], "loc must be 0"),
     ):
         with pytest.raises((TypeError, ValueError)) as caught:
             dist.cdf(k, loc)
-        assert "must be a number" in str(caught.value)
-        assert (
-            "4096"
-            not in "".join(traceback.format_exception(caught.value)[1:])
-            .replace(str(__file__), "")
-            .split("Error")[-1]
-        )
-    assert dist.cdf(["1/3", "7/2"], [0.5, 1]).tolist() == [LAW.cdf("-1/6"), LAW.cdf("5/2")]
+        assert rule in str(caught.value)
+        assert "4096" not in str(caught.value)
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
 def test_a_single_number_is_shown_in_an_error() -> None:

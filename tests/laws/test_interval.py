@@ -13,15 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discretegauss._certified import interval as _interval
-from discretegauss._certified.interval import (
-    Interval,
-    arithmetic,
+from discretegauss._certified.floats import (
+    FIRST_BITS,
     float_at_least,
     float_at_most,
+    float_bounds,
     float_nearest,
-    relative_width_below,
 )
-from discretegauss._certified.probability import FIRST_BITS, float_bounds
+from discretegauss._certified.interval import Interval, arithmetic, relative_width_below
 
 F = Fraction
 

@@ -17,6 +17,7 @@ from law_sums import GG, G, L
 from mpmath import mp, mpf
 
 from discretegauss._certified import float_arrays as _vector
+from discretegauss._certified import floats as _floats
 from discretegauss._certified import moments as _moments
 from discretegauss._certified import probability as _probability
 from discretegauss._certified.interval import Interval, arithmetic
@@ -302,7 +303,7 @@ PLANTED: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "bounds": (
         _pointwise,
         "float_bounds",
-        lambda f: (_probability.float_value(f), _probability.float_bounds(f)[1] * (1 + 2**-51)),
+        lambda f: (_floats.float_value(f), _floats.float_bounds(f)[1] * (1 + 2**-51)),
     ),
 }
 

@@ -17,10 +17,11 @@ from typing import Any, NoReturn
 import pytest
 from command import Command, Outcome, process, release
 
+from discretegauss import DiscreteGaussian
 from discretegauss._cli import entry as cli
 from discretegauss.errors import EntropyError
 from discretegauss.release import Release
-from discretegauss.release._report import report_text
+from discretegauss.release._report import time_text
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_failures_of_the_system_have_their_own_codes(
     def fail(*_: object, **__: object) -> NoReturn:
         raise error
 
-    monkeypatch.setattr("discretegauss.release._run.discrete_gaussian", fail)
+    monkeypatch.setattr(DiscreteGaussian, "sample", fail)
     done = run(*release(tmp_path / "o.csv", "--rho", 1))
     assert done.code == code
     assert done.is_one_line_with(message), done.err
@@ -156,7 +157,7 @@ def sending(number: signal.Signals) -> Callable[..., None]:
 
 @pytest.mark.usefixtures("usual_handlers")
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("place", ["discretegauss.release._run.discrete_gaussian", "os.fsync"])
+@pytest.mark.parametrize("place", ["discretegauss.laws.DiscreteGaussian.sample", "os.fsync"])
 def test_a_signal_before_the_output_has_its_name_leaves_no_file(
     run: Command,
     tmp_path: Path,
@@ -183,7 +184,7 @@ def test_a_signal_before_the_output_has_its_name_leaves_no_file(
 
 @pytest.mark.usefixtures("usual_handlers")
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("place", ["_system.atomic_file._sync_folder", "_cli.entry.report_text"])
+@pytest.mark.parametrize("place", ["_system.atomic_file._sync_folder", "_cli.release.time_text"])
 def test_a_signal_after_the_output_has_its_name_changes_nothing(
     run: Command,
     tmp_path: Path,
@@ -193,12 +194,12 @@ def test_a_signal_after_the_output_has_its_name_changes_nothing(
 ) -> None:
     """The report is printed, which says that the budget is spent."""
 
-    def report_after_signals(done: Release) -> str:
-        if (tmp_path / "o.csv").exists():
-            sending(number)()
-        return report_text(done)
+    def time_after_signals(done: Release) -> str:
+        assert (tmp_path / "o.csv").exists()
+        sending(number)()
+        return time_text(done)
 
-    by = report_after_signals if place.endswith("report_text") else sending(number)
+    by = time_after_signals if place.endswith("time_text") else sending(number)
     monkeypatch.setattr(f"discretegauss.{place}", by)
     done = run(*release(tmp_path / "o.csv", "--rho", 1))
     assert (done.code, done.err) == (0, "")
@@ -238,7 +239,7 @@ def test_a_signal_that_somebody_handles_is_left_to_them(
     run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Any
 ) -> None:
     """nohup ignores SIGHUP."""
-    monkeypatch.setattr("discretegauss._system.atomic_file._own_like", sending(signal.SIGHUP))
+    monkeypatch.setattr("os.fsync", sending(signal.SIGHUP))
     (tmp_path / "o.csv").touch()
     before = signal.signal(signal.SIGHUP, handler)
     try:

@@ -27,7 +27,7 @@ from discretegauss.errors import (
 from discretegauss.release import _run as release_module
 from discretegauss.release import release_table
 from discretegauss.release._noise_for_budget import calibration
-from discretegauss.release._report import report_text
+from discretegauss.release._report import report_text, time_text
 from discretegauss.testing import TapeSource
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
@@ -394,7 +394,7 @@ def test_the_current_folder_and_a_link_to_another_file_work(
 
 def report(tmp_path: Path, **budget: Any) -> dict[str, str]:
     done = release_table(FLIGHTS, "flights", tmp_path / "o", force=True, **budget)
-    lines = report_text(done).splitlines()
+    lines = f"{report_text(done)}\n{time_text(done)}".splitlines()
     width = len("standard deviation") + 2
     return {line[:width].rstrip(): line[width:] for line in lines}
 

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
-from discretegauss._certified.interval import float_at_least, float_at_most
+from discretegauss._certified.floats import float_at_least, float_at_most
 from discretegauss._inputs.law_parameters import distinct_laws
 from discretegauss._inputs.numbers import exact_rational
 from discretegauss._law import Kind

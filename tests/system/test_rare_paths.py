@@ -25,7 +25,7 @@ from engine import ENGINE
 
 import discretegauss as dg
 from discretegauss import errors, reference
-from discretegauss._certified import probability as _probability
+from discretegauss._certified import floats as _floats
 from discretegauss._certified.interval import Interval
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.engines import ReferenceLaw
@@ -97,7 +97,7 @@ GAUSSIAN = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
 def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch) -> None:
     """ChaCha20, cell tables, generalised Gaussians and seeded sources are the compiled core's."""
     monkeypatch.setattr(_engine, "native", None)
-    monkeypatch.setattr("discretegauss.testing.native", None)
+    monkeypatch.setattr("discretegauss._drawing.engines.native", None)
     with pytest.raises(errors.MissingCoreError, match="chacha20"):
         ReferenceLaw(GAUSSIAN).draw("chacha20")
     out = np.full(100, 7)
@@ -289,7 +289,7 @@ def test_a_value_that_no_precision_decides_is_an_error() -> None:
     at = importlib.import_module("discretegauss._certified.interval").arithmetic(64)
     wide = Interval(at.rational(1).lower, at.rational(2).upper)
     with pytest.raises(ArithmeticError, match="bits"):
-        _probability.float_value(lambda _bits: wide)
+        _floats.float_value(lambda _bits: wide)
 
 
 def test_laws_that_fit_one_by_one_are_drawn_together() -> None:

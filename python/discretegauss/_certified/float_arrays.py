@@ -21,9 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._law import Kind, Spec
-from .interval import Interval, arithmetic, float_nearest
+from .double_double import Pair, exact_product, exact_sum, factor, pair
+from .floats import float_value
+from .interval import arithmetic
 from .lattice_sums import canonical, mirrored, nearest_integer, tail_ratio
-from .probability import Tail, float_value, kept_normaliser, logpmf, probability
+from .probability import Tail, kept_normaliser, logpmf, probability
 from .tail_interpolation import gaussian_tail_ratios
 
 __all__ = [
@@ -90,50 +92,6 @@ def _usable(xs: _Integers) -> _Bools:
     return (xs > -_LARGEST) & (xs < _LARGEST)
 
 
-# --- arithmetic on pairs of floats
-
-
-class _Pair(NamedTuple):
-    """high + low."""
-
-    high: float
-    low: float
-
-
-def _pair(value: Interval) -> _Pair:
-    high = float_nearest(value)
-    at = arithmetic(200)
-    return _Pair(high, float_nearest(at.shift(value, -Fraction(high))))
-
-
-def _factor(value: Interval) -> _Pair:
-    """Return high and low with value = high (1 + low); twice 0 for what is 0 as a float."""
-    high, low = _pair(value)
-    return _Pair(high, low / high if high else 0.0)
-
-
-def _split(a: _Floats | float) -> tuple[_Floats | float, _Floats | float]:
-    """Return a as a sum of two floats of 26 bits."""
-    c = 134217729.0 * a  # 2**27 + 1
-    high = c - (c - a)
-    return high, a - high
-
-
-def _product(a: _Floats, b: _Floats | float) -> tuple[_Floats, _Floats]:
-    """Return a b as a sum of two floats, exactly."""
-    p = a * b
-    a1, a2 = _split(a)
-    b1, b2 = _split(b)
-    return p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2
-
-
-def _sum(a: _Floats, b: _Floats) -> tuple[_Floats, _Floats]:
-    """Return a + b as a sum of two floats, exactly."""
-    s = a + b
-    t = s - a
-    return s, (a - (s - t)) + (b - t)
-
-
 # --- exponents
 
 
@@ -141,11 +99,11 @@ class _Constants(NamedTuple):
     """Of a law, each good to some 100 bits, log P(X = m0) to a float."""
 
     m0: int
-    rate: _Pair  # 1/(2 sigma2), or 1/scale
-    offset: _Pair  # (m0 - mu)/sigma2, or 2 abs(m0 - mu)/scale
+    rate: Pair  # 1/(2 sigma2), or 1/scale
+    offset: Pair  # (m0 - mu)/sigma2, or 2 abs(m0 - mu)/scale
     side: int  # of the integers for which the Laplace's offset counts
-    p0: _Pair  # P(X = m0), as high (1 + low)
-    p0_small: _Pair  # the same times exp(-512); 0 of very wide laws
+    p0: Pair  # P(X = m0), as high (1 + low)
+    p0_small: Pair  # the same times exp(-512); 0 of very wide laws
     log_p0: float
 
 
@@ -163,11 +121,11 @@ def _constants(spec: Spec) -> _Constants:
     p0 = at.div(at.rational(1), total)
     return _Constants(
         m0,
-        _pair(at.rational(rate)),
-        _pair(at.rational(offset)),
+        pair(at.rational(rate)),
+        pair(at.rational(offset)),
         side,
-        _factor(p0),
-        _factor(at.mul(p0, at.exp(at.rational(-512)))),
+        factor(p0),
+        factor(at.mul(p0, at.exp(at.rational(-512)))),
         # of a narrow law it is tiny, and takes more bits
         float_value(lambda bits: logpmf(spec, m0, bits)),
     )
@@ -188,18 +146,18 @@ def _exponents(spec: Spec, c: _Constants, xs: _Integers) -> tuple[_Floats, _Floa
     good &= np.abs(steps) <= _FURTHEST
     j = np.where(good, steps, 0).astype(np.float64)
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        square, square_low = _product(j, j)
-        first, first_low = _product(square, c.rate.high)
+        square, square_low = exact_product(j, j)
+        first, first_low = exact_product(square, c.rate.high)
         first_low = first_low + (square * c.rate.low + square_low * c.rate.high)
-        second, second_low = _product(j, c.offset.high)
+        second, second_low = exact_product(j, c.offset.high)
         second_low = second_low + j * c.offset.low
     else:
         distance = np.abs(j)
-        first, first_low = _product(distance, c.rate.high)
+        first, first_low = exact_product(distance, c.rate.high)
         first_low = first_low + distance * c.rate.low
         beyond = np.where(np.sign(j) == c.side, -1.0, 0.0)
         second, second_low = beyond * c.offset.high, beyond * c.offset.low
-    high, low = _sum(first, second)
+    high, low = exact_sum(first, second)
     return high, low + (first_low + second_low), good
 
 

@@ -13,9 +13,6 @@ end.
 
 from __future__ import annotations
 
-import math
-import struct
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -32,10 +29,6 @@ __all__ = [
     "Rational",
     "Real",
     "arithmetic",
-    "float_after",
-    "float_at_least",
-    "float_at_most",
-    "float_nearest",
     "relative_width_below",
 ]
 
@@ -50,9 +43,6 @@ _INFINITY: Real = gmpy2.inf()
 
 #: Exponents up to here are taken by MPFR's power; larger ones go through the logarithm.
 _MAX_POWER = 2**32
-
-#: Half a step past the largest float.
-_TO_INFINITY: Real = gmpy2.mpz(2**1024 - 2**970)
 
 
 class Interval(NamedTuple):
@@ -307,66 +297,3 @@ def relative_width_below(a: Interval, bits: int) -> bool:
     smallest = rough.down.maxnum(rough.down.plus(a.lower), rough.down.minus(a.upper))
     width = rough.up.sub(a.upper, a.lower)
     return bool(rough.up.mul_2exp(width, bits) <= smallest)
-
-
-def float_at_most(x: Real) -> float:
-    """Return the largest float that is at most x; -inf below the most negative one; never -0.0.
-
-    Examples
-    --------
-    >>> float_at_most(arithmetic(100).rational(Fraction(1, 10)).lower)
-    0.09999999999999999
-    """
-    near = _float_near(x)
-    while near > x:
-        near = -float_after(-near)
-    following = math.nextafter(near, math.inf)
-    return (following if following <= x else near) or 0.0  # not -0.0
-
-
-def float_at_least(x: Real) -> float:
-    """Return the smallest float that is at least x; inf above the largest one; never -0.0."""
-    near = _float_near(x)
-    while near < x:
-        near = float_after(near)
-    preceding = math.nextafter(near, -math.inf)
-    return (preceding if preceding >= x else near) or 0.0
-
-
-def float_after(x: float) -> float:
-    """Return the next float; of 0 the least normal one, while the processor takes denormals for 0.
-
-    It does so once a library linked with -Ofast is loaded. What is rounded up must stay above 0.
-    """
-    following = math.nextafter(x, math.inf)
-    return following if x or following else sys.float_info.min
-
-
-def _float_near(x: Real) -> float:
-    """Return a float within one step of x, whatever the rounding of the thread's context."""
-    near = float(x)
-    if near:
-        return near
-    # 0, or denormal and made 0 by the processor: by its bits
-    steps = abs(int(arithmetic(64).down.mul_2exp(x, 1074)))
-    return math.copysign(struct.unpack("<d", struct.pack("<q", steps))[0], x)
-
-
-def float_nearest(a: Interval) -> float:
-    """Return the float nearest to the middle of a: the rounded value, if a is narrow."""
-    low, high = float_at_most(a.lower), float_at_least(a.upper)
-    if low == high:
-        return low
-    if math.isinf(low) or math.isinf(high):  # as rounding does, from half a step past the last one
-        return (
-            low
-            if a.lower < -_TO_INFINITY
-            else high
-            if a.upper > _TO_INFINITY
-            else (high if math.isinf(low) else low)
-        )
-    wide = arithmetic(2200)  # the sum of two floats is exact
-    ends = wide.down.add(wide.down.plus(low), wide.down.plus(high))
-    if float_after(low) == high:
-        return high if wide.down.add(a.lower, a.upper) >= ends else low
-    return low / 2 + high / 2

@@ -1,4 +1,4 @@
-"""Probabilities of the laws at an integer, enclosed; and how enclosures become floats.
+"""Probabilities of the laws at an integer, enclosed.
 
 Probabilities are quotients of sums of lattice_sums.py, taken from the side where the tail is small:
 a lower tail below mu, an upper tail above, and the complement otherwise, which is then at least
@@ -7,21 +7,13 @@ about 1/2 and loses nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 from .._law import Kind, Spec
 from .incomplete_gamma import scaled_gamma
-from .interval import (
-    Interval,
-    arithmetic,
-    float_after,
-    float_at_least,
-    float_at_most,
-    float_nearest,
-)
+from .interval import Interval, arithmetic
 from .lattice_sums import (
     canonical,
     log_weight_ratio,
@@ -33,11 +25,7 @@ from .lattice_sums import (
 )
 
 __all__ = [
-    "FIRST_BITS",
-    "Bounds",
     "Tail",
-    "float_bounds",
-    "float_value",
     "kept_normaliser",
     "log_probability",
     "logpmf",
@@ -48,52 +36,8 @@ __all__ = [
     "tail_up_to",
 ]
 
-#: lower <= true value <= upper
-Bounds = tuple[float, float]
-
-#: An enclosure at some number of bits, for `float_value`.
-Enclosure = Callable[[int], Interval]
-
-#: What `float_value` asks for first: enough, unless most digits cancel.
-FIRST_BITS = 72
-_LAST_BITS = FIRST_BITS * 2**9
-
 #: exp(-x) is below every float from here on, by far.
 _FAR = 2**20
-
-
-def float_bounds(enclosure: Enclosure) -> Bounds:
-    """Return floats around the value, at most two steps apart.
-
-    Raises
-    ------
-    ArithmeticError
-        If some 37 000 bits do not tell: as good as never, and never a wrong answer.
-
-    Notes
-    -----
-    Two steps, as a value that is itself a float is enclosed by its neighbours.
-    """
-    return _narrow(enclosure)[1]
-
-
-def float_value(enclosure: Enclosure) -> float:
-    """Return the value as a float: correctly rounded, or the other neighbour in a close case."""
-    return float_nearest(_narrow(enclosure)[0])
-
-
-def _narrow(enclosure: Enclosure) -> tuple[Interval, Bounds]:
-    bits = FIRST_BITS
-    while bits <= _LAST_BITS:
-        value = enclosure(bits)
-        low, high = float_at_most(value.lower), float_at_least(value.upper)
-        if float_after(float_after(low)) >= high:
-            return value, (low, high)
-        bits *= 2
-    raise ArithmeticError(f"the value could not be decided with {_LAST_BITS} bits")
-
-
-# --- at an integer
 
 
 @lru_cache(maxsize=64)

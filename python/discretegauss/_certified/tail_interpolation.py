@@ -28,8 +28,8 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from .euler_maclaurin import log_of
+from .floats import float_value
 from .gaussian_tail import gaussian_tail
-from .probability import float_value
 
 __all__ = ["gaussian_tail_ratios"]
 

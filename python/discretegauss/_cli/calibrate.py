@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from fractions import Fraction
 from typing import Any
 
 from ..release import calibration, calibration_text
-from .options import add_budget, positive_argument, whole_argument
+from .options import add_budget, budget_error, positive_argument, whole_argument
+from .output import WRONG_INPUT, fail, printed
 
-__all__ = ["add_calibrate", "calibrate_text"]
+__all__ = ["add_calibrate"]
 
 _HELP = """\
 Print the discrete Gaussian noise that a budget asks for, and what it costs.
@@ -25,8 +27,8 @@ break the budget. Numbers are exact: 0.1 is one tenth, and 1/3 works too. More i
 """
 
 
-def add_calibrate(commands: Any) -> argparse.ArgumentParser:
-    """Add the command; the caller says what runs it."""
+def add_calibrate(commands: Any) -> None:
+    """Add the command."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "calibrate",
         usage="%(prog)s (--rho R | --epsilon E --delta D) [options]",
@@ -36,12 +38,13 @@ def add_calibrate(commands: Any) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    parser.set_defaults(run=_run)
     add_budget(parser)
     person = parser.add_argument_group("what one person can change")
     person.add_argument(
         "--sensitivity",
         type=positive_argument,
-        default="1",
+        default=Fraction(1),
         metavar="S",
         help="one answer changes by at most this, a whole number unless with --rho "
         "(default %(default)s)",
@@ -53,18 +56,17 @@ def add_calibrate(commands: Any) -> argparse.ArgumentParser:
         metavar="K",
         help="at most so many answers change (default %(default)s)",
     )
-    return parser
 
 
-def calibrate_text(arguments: argparse.Namespace) -> str:
-    """Return what the command prints."""
-    return calibration_text(
-        calibration(
-            rho=arguments.rho,
-            epsilon=arguments.epsilon,
-            delta=arguments.delta,
-            sensitivity=arguments.sensitivity,
-            queries=arguments.queries,
-            report_delta=arguments.report_delta,
-        )
+def _run(arguments: argparse.Namespace) -> int:
+    if error := budget_error(arguments):
+        return fail(WRONG_INPUT, error)
+    noise = calibration(
+        rho=arguments.rho,
+        epsilon=arguments.epsilon,
+        delta=arguments.delta,
+        sensitivity=arguments.sensitivity,
+        queries=arguments.queries,
+        report_delta=arguments.report_delta,
     )
+    return printed(calibration_text(noise), "the result could not be printed")

@@ -7,8 +7,9 @@ from typing import Any
 
 from .._figures import Figures, write_figures
 from .._inputs.numbers import printable
+from .output import WRONG_INPUT, fail, printed
 
-__all__ = ["add_figures", "figures_text"]
+__all__ = ["add_figures"]
 
 _WIDTH = 52
 """Of the names in what is printed."""
@@ -26,8 +27,8 @@ variance.png, tails.png, epsilon_delta.png, queries.png. docs/utility.md tells w
 """
 
 
-def add_figures(commands: Any) -> argparse.ArgumentParser:
-    """Add the command; the caller says what runs it."""
+def add_figures(commands: Any) -> None:
+    """Add the command."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "figures",
         usage="%(prog)s --out DIR",
@@ -37,15 +38,19 @@ def add_figures(commands: Any) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    parser.set_defaults(run=_run)
     parser.add_argument(
         "--out", required=True, metavar="DIR", help="the folder to write to, made if need be"
     )
-    return parser
 
 
-def figures_text(arguments: argparse.Namespace) -> str:
-    """Write the figures and return what the command prints."""
-    return _text(write_figures(arguments.out))
+def _run(arguments: argparse.Namespace) -> int:
+    try:
+        figures = write_figures(arguments.out)
+    except ImportError as error:  # matplotlib is not there: it says what to do
+        return fail(WRONG_INPUT, str(error))
+    failure = "the figures are written, but the result could not be printed"
+    return printed(_text(figures), failure)
 
 
 def _text(figures: Figures) -> str:

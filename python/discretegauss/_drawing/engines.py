@@ -1,7 +1,8 @@
 """The two engines that draw: the compiled core, or its twin in plain Python.
 
 An engine makes a law ready (`prepare`) and draws from it. The environment variable
-DISCRETEGAUSS_PURE_PYTHON=1 forces the twin; it also serves where the extension module is missing.
+DISCRETEGAUSS_PURE_PYTHON=1 forces the twin; it also serves where the extension module is missing,
+as in the wheel that needs no compiler (README, Install).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ __all__ = [
     "PreparedLaw",
     "ScalarLaw",
     "build_info",
+    "core",
     "kept_cells",
     "native",
     "prepare",
@@ -49,6 +51,13 @@ if not _plain_python_is_forced():
         if error.name != "discretegauss._native":
             raise
         native = None
+
+
+def core(what: str) -> Any:
+    """Return the compiled core, for what there is no other engine."""
+    if native is None:
+        raise MissingCoreError(f"{what} needs the compiled core, which is not in use")
+    return native
 
 
 class ScalarLaw(Protocol):
@@ -107,8 +116,8 @@ def _fitting(drawn: int, values: range | None) -> int:
 
 def require_source(source: Source) -> None:
     """Refuse a source that the engine in use does not have."""
-    if native is None and isinstance(source, str) and source == "chacha20":
-        raise MissingCoreError("source='chacha20' needs the compiled core, which is not in use")
+    if isinstance(source, str) and source == "chacha20":
+        core("source='chacha20'")
 
 
 def _reference_bytes(source: Source) -> reference.Bytes:
@@ -169,13 +178,11 @@ def kept_cells(spec: Spec) -> PreparedLaw | None:
 
 def prepare_cells(spec: Spec) -> PreparedLaw:
     """Return the law with its cell table; the last few are kept."""
-    if native is None:
-        generalized = spec.kind is Kind.GENERALIZED_GAUSSIAN  # which has no other method
-        what = "a generalised Gaussian" if generalized else "method='cells'"
-        raise MissingCoreError(f"{what} needs the compiled core, which is not in use")
+    generalized = spec.kind is Kind.GENERALIZED_GAUSSIAN  # which has no other method
+    with_tables = core("a generalised Gaussian" if generalized else "method='cells'")
     table = kept_cells(spec)
     if table is None:
-        table = native.NativeTable(spec)
+        table = with_tables.NativeTable(spec)
         _tables[spec] = _Kept(table, next(_uses))
         # of a copy, which no other thread changes meanwhile
         by_use = sorted(_tables.copy().items(), key=lambda item: item[1].last_use)

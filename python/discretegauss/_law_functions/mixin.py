@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._certified import moments as _moments
+from .._certified.floats import Bounds, float_bounds, float_value
 from .._certified.interval import Interval
-from .._certified.probability import Bounds, float_bounds, float_value
 from .._law import Spec
 from .pointwise import CDF, LOGCDF, LOGPMF, LOGSF, PMF, SF, bound_tails, evaluate
 from .quantiles import central_interval, quantiles
@@ -27,11 +27,6 @@ class LawFunctions:
     """
 
     _spec: Spec
-
-    if TYPE_CHECKING:  # what the laws have beside these functions
-
-        def sample(self, size: Any = None) -> Any: ...
-        def __dask_tokenize__(self) -> tuple[str, str]: ...
 
     # --- at k
 

@@ -15,13 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._certified.float_arrays import vector_values
-from .._certified.interval import Interval, float_at_least
+from .._certified.floats import FIRST_BITS, Bounds, float_at_least, float_bounds, float_value
+from .._certified.interval import Interval
 from .._certified.probability import (
-    FIRST_BITS,
-    Bounds,
     Tail,
-    float_bounds,
-    float_value,
     log_probability,
     logpmf,
     pmf,

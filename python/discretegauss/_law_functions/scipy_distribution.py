@@ -6,12 +6,12 @@ The only module that imports scipy, and only when asked.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 try:
     from scipy.stats import rv_discrete
@@ -22,147 +22,80 @@ except ImportError as error:
 
 from .._certified import moments as _moments
 from .._certified.float_arrays import supported
+from .._certified.floats import float_value
 from .._certified.lattice_sums import canonical, nearest_integer
-from .._certified.probability import float_value
-from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.numbers import exact_rational, not_finite, shown
-from .._inputs.parameter_arrays import COMPARED_BY_VALUE
-from .._law import Kind
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from .._certified.interval import Interval
-    from .._inputs.draw_arguments import Size
-    from .._law import Spec
-    from .mixin import LawFunctions as _Law
 
 __all__ = ["ScipyLaw", "as_scipy"]
 
-_NO_RANDOM_STATE = "random_state must be None: every bit comes from the operating system"
-
 #: What scipy makes of random_state=None; nothing is drawn from it.
 _SCIPYS_NONE = np.random.mtrand._rand
+
+#: A probability that rounds to 0: it is below half the smallest float.
+_NO_FLOAT = Fraction(1, 2**1080)
 
 #: Of more integers no sum is taken: these take some seconds, by vectors and one by one.
 _MOST_TERMS, _MOST_TERMS_ONE_BY_ONE = 10**7, 4000
 _CHUNK = 2**16
 
-#: Up to here the weights of a generalised Gaussian are computed in floats.
-_MOST_BETA = 1024
-
-#: Integers up to here are floats.
-_EXACT_FLOATS = 2**53
-
-#: exp(-746) rounds to 0: it is below half the smallest float.
-_NO_FLOAT = 746
-
-#: Up to here, what a sum leaves out, below every float, counts for nothing: see _reach.
 _MOST_ORDER = 100
 
 
-def as_scipy(law: _Law) -> ScipyLaw:
+def as_scipy(law: Any) -> ScipyLaw:
     """Return the law as a distribution of scipy.stats; see the law's own `as_scipy`."""
     return ScipyLaw(law)
 
 
-def _moved(law: _Law, loc: object) -> _Law:
-    """Return the law of loc more: exact where numpy's integers would wrap and floats round."""
-    exact = exact_rational(loc, "loc")
-    if exact.denominator != 1:
-        raise ParameterValueError(f"loc must be an integer, got {shown(exact)}")
-    return replace(law, mu=law._spec.mu + exact) if exact else law  # type: ignore[type-var]
+def _refuse(loc: object) -> None:
+    """Refuse a loc but 0: scipy's k - loc wraps and rounds, where the law has its own centre."""
+    if not (np.isscalar(loc) and loc == 0):
+        raise ParameterValueError(f"loc must be 0, got {shown(loc)}: use mu, the law's own centre")
 
 
-def _small(values: NDArray[Any]) -> bool:
-    """Return whether doubles hold all values, and all differences of two such arrays."""
-    if values.dtype == object:
-        known = set(map(type, values.ravel().tolist())) <= {int, float}
-        return known and not any(abs(x) >= _EXACT_FLOATS // 2 for x in values.ravel().tolist())
-    ordinary = values.dtype.kind in "iuf" and values.dtype.itemsize <= 8
-    return ordinary and not (np.abs(values.astype(np.float64)) >= _EXACT_FLOATS // 2).any()
+def _refuse_random_state(state: object) -> None:
+    if state is not None:
+        raise ParameterTypeError(
+            "random_state must be None: every bit comes from the operating system"
+        )
 
 
-def _number(value: object, name: str) -> Fraction | float:
-    special = not_finite(value)
-    return exact_rational(value, name) if special is None else special
+def _answer(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the law's function of that name for users, past scipy's k - loc, and for scipy."""
+
+    def for_scipy(self: ScipyLaw, k: Any) -> Any:
+        return getattr(self.law, name)(k)
+
+    def function(self: ScipyLaw, k: Any, loc: Any = 0) -> Any:
+        _refuse(loc)
+        values = getattr(self.law, name)(k)
+        return values if isinstance(values, np.ndarray) else np.float64(values)
+
+    function.__doc__ = f"Return the law's own `{name}`."
+    return function, for_scipy
 
 
-def _require_numbers(array: NDArray[Any], name: str) -> None:
-    """Refuse elements that are no numbers; numpy's errors would show them."""
-    if array.dtype.kind not in "iuf":
-        check = partial(_number, name=name)
-        naming_places(lambda: [*map(check, array.ravel().tolist())], array, name, check)
+def _ends(law: Any, lb: Any, ub: Any) -> tuple[int, int]:
+    """Return the first and the last integer to sum over: all others have 0 as a probability."""
+    low, high = int(law.ppf(_NO_FLOAT)), int(law.isf(_NO_FLOAT))
 
+    def clipped(bound: Any, name: str, whole: Callable[[Fraction], int], *ends: int) -> int:
+        special = not_finite(bound)
+        if special in (-math.inf, math.inf):
+            return ends[special == math.inf]
+        return min(max(whole(exact_rational(bound, name)), ends[0]), ends[1])
 
-def _floats(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    if numbers.dtype.kind in "iuf":
-        return numbers.astype(np.float64)
-    return np.array([float(_number(x, "k")) for x in numbers.tolist()])
-
-
-def _at_locs(law: _Law, name: str, k: object, loc: object) -> Any:
-    """Return a function of the law at k - loc, loc an array or a fraction.
-
-    By integers as they are, also where their types would wrap: the law moves, a value of loc after
-    the other. By doubles, as in scipy, where these hold all, and where loc is a fraction.
-    """
-    given = [as_array(value, what) for value, what in ((k, "k"), (loc, "loc"))]
-    ks, locs = (
-        np.asarray(value) if array is None else array
-        for value, array in zip((k, loc), given, strict=True)
+    return (
+        low if lb is None else clipped(lb, "lb", math.ceil, low, high + 1),
+        high if ub is None else clipped(ub, "ub", math.floor, low - 1, high),
     )
-    function = getattr(law, name)
-    if not ks.size or not locs.size or (_small(ks) and _small(locs)):
-        return function(ks.astype(np.float64) - locs.astype(np.float64))
-    _require_numbers(ks, "k")
-    _require_numbers(locs, "loc")
-    ks, locs = np.broadcast_arrays(ks, locs)
-    places: dict[Any, list[int]] = {}
-    values = locs.ravel().tolist()
-    for place, value in enumerate(values):
-        key = value if type(value) in COMPARED_BY_VALUE else (id(value),)
-        places.setdefault(key, []).append(place)
-    flat, found = ks.ravel(), np.empty(ks.size)
-    for at in places.values():
-        value = values[at[0]]
-        try:
-            moved = _moved(law, value)
-        except ParameterValueError:  # a fraction, or not finite
-            special = not_finite(value)
-            number = float(exact_rational(value, "loc")) if special is None else special
-            with np.errstate(invalid="ignore"):
-                found[at] = function(_floats(flat[at]) - number)
-        else:
-            found[at] = getattr(moved, name)(flat[at])
-    return found.reshape(ks.shape) if ks.ndim else found[0]
 
 
-def _reach(spec: Spec) -> int:
-    """Return a distance from mu beyond which no integer's probability is a float above 0.
-
-    phi is convex in the distance from mu, and 0 there, so that phi(r) - phi(1/2) >= phi(r - 1/2).
-    The likeliest integer is at most 1/2 off: P(x) <= exp(-phi(r - 1/2)), r the distance of x.
-    """
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        return math.isqrt(math.ceil(2 * _NO_FLOAT * spec.parameter)) + 2
-    root = _NO_FLOAT ** float(1 / spec.beta) * (1 + 2**-40)
-    return math.ceil(Fraction(root) * spec.parameter) + 1
-
-
-def _by_weights(spec: Spec) -> bool:
-    """Return whether _weighted is good for a law that has no vectors of its own."""
-    return 2 * spec.parameter >= 1 and 1 <= spec.beta <= _MOST_BETA
-
-
-def _weighted(law: _Law) -> Callable[[NDArray[np.int64]], Any]:
+def _weighted(law: Any) -> Callable[[NDArray[np.int64]], Any]:
     """Return the pmf of a generalised Gaussian, by floats from the certified one of an integer.
 
     The relative error is some beta phi units of the last place, and phi of what counts for
-    anything is below 100 or so: 1e-11 at most, and mostly 1e-14.
+    anything is below 100 or so: 1e-11 at most for beta up to 1024, and mostly 1e-14.
     """
     spec = law._spec
     m0 = nearest_integer(spec.mu)
@@ -176,34 +109,21 @@ def _weighted(law: _Law) -> Callable[[NDArray[np.int64]], Any]:
     return pmf
 
 
-def _clipped(
-    bound: object, name: str, to_integer: Callable[[Fraction], int], moved: Fraction, *ends: int
-) -> int:
-    """Return the integer next to bound - moved; the nearer end if it is not between the ends."""
-    special = not_finite(bound)
-    if special is not None and not math.isnan(special):
-        return ends[special > 0]
-    return min(max(to_integer(exact_rational(bound, name) - moved), ends[0]), ends[1])
-
-
-def _chunks(
-    law: _Law, lb: object, ub: object, moved: Fraction
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Yield the integers from lb - moved to ub - moved and their probabilities, if above 0."""
+def _chunks(law: Any, first: int, last: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Yield the integers from first to last, as floats, and their probabilities, if above 0."""
     spec = canonical(law._spec)
-    reach = _reach(spec)
-    low, high = math.floor(spec.mu) - reach, math.ceil(spec.mu) + reach
-    first = low if lb is None else _clipped(lb, "lb", math.ceil, moved, low, high + 1)
-    last = high if ub is None else _clipped(ub, "ub", math.floor, moved, low - 1, high)
-    by_weights = not supported(spec) and _by_weights(spec)
-    pmf = _weighted(law) if by_weights else law.pmf
-    most = _MOST_TERMS if by_weights or supported(spec) else _MOST_TERMS_ONE_BY_ONE
+    pmf, most = law.pmf, _MOST_TERMS
+    if not supported(spec):
+        if 2 * spec.parameter >= 1 and 1 <= spec.beta <= 1024:
+            pmf = _weighted(law)
+        else:
+            most = _MOST_TERMS_ONE_BY_ONE
     if last - first >= most:
         raise ParameterOverflowError(
             f"lb and ub must leave at most {most} integers to sum over for {shown(law)}, whose "
             f"probabilities are above 0 as floats on {shown(last - first + 1)}"
         )
-    if last >= first and max(abs(first), abs(last)) > _EXACT_FLOATS:
+    if last >= first and max(abs(first), abs(last)) > 2**53:
         raise ParameterOverflowError(
             "expect and moments sum in floats, which do not tell integers beyond 2**53 apart, but "
             f"{shown(law)} has probabilities above 0 there; ask for those of X - {shown(spec.mu)}"
@@ -215,7 +135,7 @@ def _chunks(
 
 
 class ScipyLaw(rv_discrete):  # type: ignore[misc]
-    """scipy's machinery (arrays, expect, frozen distributions) around a law; loc moves the law.
+    """scipy's machinery (frozen distributions, expect, stats) around a law, without a loc.
 
     Floats in, floats out, as everywhere in scipy: quantiles beyond 2**53 are rounded, where the
     law's own ppf and isf return Python integers.
@@ -225,7 +145,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         # rv_discrete's own turns the arguments of __init__ into a choice of class
         return object.__new__(cls)
 
-    def __init__(self, law: _Law) -> None:
+    def __init__(self, law: Any) -> None:
         name = type(law).__name__
         super().__init__(a=-np.inf, b=np.inf, name=name, longname=name)
         self.law = law
@@ -237,28 +157,29 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
     def __reduce__(self) -> tuple[Any, ...]:
         return ScipyLaw, (self.law,)
 
-    def __dask_tokenize__(self) -> tuple[str, str]:
+    def __dask_tokenize__(self) -> Any:
         return self.law.__dask_tokenize__()
+
+    # --- how scipy reads arguments, for lack of shapes
+
+    def _attach_argparser_methods(self) -> None:
+        """Leave these readers as they are: scipy's own would take a loc."""
+
+    def _parse_args(self, loc: Any = 0) -> tuple[tuple[()], int, int]:
+        _refuse(loc)
+        return (), 0, 1
+
+    def _parse_args_stats(self, loc: Any = 0, moments: str = "mv") -> tuple[Any, ...]:
+        return *self._parse_args(loc), moments
 
     # --- what is handed to the law
 
-    def _pmf(self, k: Any) -> Any:
-        return self.law.pmf(k)
-
-    def _logpmf(self, k: Any) -> Any:
-        return self.law.logpmf(k)
-
-    def _cdf(self, k: Any) -> Any:
-        return self.law.cdf(k)
-
-    def _logcdf(self, k: Any) -> Any:
-        return self.law.logcdf(k)
-
-    def _sf(self, k: Any) -> Any:
-        return self.law.sf(k)
-
-    def _logsf(self, k: Any) -> Any:
-        return self.law.logsf(k)
+    pmf, _pmf = _answer("pmf")
+    logpmf, _logpmf = _answer("logpmf")
+    cdf, _cdf = _answer("cdf")
+    logcdf, _logcdf = _answer("logcdf")
+    sf, _sf = _answer("sf")
+    logsf, _logsf = _answer("logsf")
 
     def _ppf(self, q: Any) -> Any:
         return np.asarray(self.law.ppf(q), dtype=np.float64)
@@ -269,28 +190,53 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
     def _entropy(self) -> float:
         return float(self.law.entropy())
 
+    def rvs(self, loc: Any = 0, size: Any = None, random_state: None = None) -> Any:
+        """Draw exactly, as the law's own `sample`; random_state must be None."""
+        _refuse(loc)
+        _refuse_random_state(random_state)
+        return self.law.sample(size)
+
+    @property
+    def random_state(self) -> None:
+        """None: there is no state. Setting another is refused, not ignored."""
+
+    @random_state.setter
+    def random_state(self, state: Any) -> None:
+        _refuse_random_state(state)
+
+    @property
+    def _random_state(self) -> Any:
+        # what scipy, and a frozen distribution, set; nothing has a use for it
+        return _SCIPYS_NONE
+
+    @_random_state.setter
+    def _random_state(self, state: Any) -> None:
+        _refuse_random_state(None if state is _SCIPYS_NONE else state)
+
+    # --- moments and sums: scipy's own end after 1000 terms, or at the first few that are small
+
     def _stats(self, moments: str = "mvsk") -> tuple[float | None, ...]:
         """Return mean, variance, skewness and excess kurtosis; None for what is not asked for."""
-        by_letter = (
-            ("m", _moments.mean),
-            ("v", _moments.variance),
-            ("s", _moments.skewness),
-            ("k", _moments.excess_kurtosis),
-        )
+        by_letter = {
+            "m": _moments.mean,
+            "v": _moments.variance,
+            "s": _moments.skewness,
+            "k": _moments.excess_kurtosis,
+        }
         return tuple(
-            self._moment(moment) if letter in moments else None for letter, moment in by_letter
+            self._moment(moment) if letter in moments else None
+            for letter, moment in by_letter.items()
         )
 
-    def _moment(self, moment: Callable[[Spec, int], Interval]) -> float:
-        spec = self.law._spec
-        return float_value(lambda bits: moment(spec, bits))
+    def _moment(self, moment: Callable[[Any, int], Any]) -> float:
+        return float_value(lambda bits: moment(self.law._spec, bits))
 
     def _munp(self, n: Any) -> float:
         """Return E(X**n)."""
         if n > _MOST_ORDER:
             raise ParameterValueError(f"order must be at most {_MOST_ORDER}, got {shown(n)}")
-        order, spec = int(n), self.law._spec
-        if _moments.has_raw_moments(spec, order):
+        order = int(n)
+        if _moments.has_raw_moments(self.law._spec, order):
             found = self._moment(lambda spec, bits: _moments.raw_moment(spec, order, bits))
         else:
             found = self._moment_by_sums(order)
@@ -309,7 +255,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         spec = self.law._spec
         if order % 2 and spec.mu == 0:
             return 0.0
-        unit = math.ceil(abs(spec.mu)) + _reach(canonical(spec)) + 1  # powers may overflow
+        unit = max(map(abs, _ends(self.law, None, None))) + 1  # powers may overflow
         if _moments.is_symmetric(spec):
             mu, even = float(spec.mu / unit), range(0, order + 1, 2)
             terms = [math.comb(order, i) * mu ** (order - i) for i in even]
@@ -323,68 +269,17 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         except OverflowError:
             return math.inf
 
-    # --- loc: where it is one integer the law moves, as scipy's k - loc may wrap or be rounded
+    def moment(self, order: Any, loc: Any = 0) -> Any:
+        """Return E(X**order), order up to 100.
 
-    def _at(self, loc: Any) -> tuple[ScipyLaw, Any]:
-        """Return the distribution moved by loc, and 0; or this one, and loc for scipy."""
-        try:
-            law = _moved(self.law, loc)
-        except (ParameterTypeError, ParameterValueError):  # scipy takes fractions, and arrays
-            return self, loc
-        return (self if law is self.law else ScipyLaw(law)), 0
-
-    def _called(self, function: Callable[..., Any], value: Any, loc: Any) -> Any:
-        dist, loc = self._at(loc)
-        return function(dist, value, loc)
-
-    def _of_law(self, name: str, k: Any, loc: Any) -> Any:
-        """Return the law's own function at k - loc, past scipy, which would round or wrap that."""
-        try:
-            law = _moved(self.law, loc)
-        except (ParameterTypeError, ParameterValueError):  # a fraction, or an array
-            values = _at_locs(self.law, name, k, loc)
-        else:
-            values = getattr(law, name)(k)
-        return values if isinstance(values, np.ndarray) else np.float64(values)
-
-    def freeze(self, loc: Any = 0) -> Any:
-        """Return the distribution with loc, frozen."""
-        dist, loc = self._at(loc)
-        return rv_discrete.freeze(dist, loc=loc)
-
-    def pmf(self, k: Any, loc: Any = 0) -> Any:
-        """Return Pr[X = k]."""
-        return self._of_law("pmf", k, loc)
-
-    def logpmf(self, k: Any, loc: Any = 0) -> Any:
-        """Return log Pr[X = k]."""
-        return self._of_law("logpmf", k, loc)
-
-    def cdf(self, k: Any, loc: Any = 0) -> Any:
-        """Return Pr[X <= k]."""
-        return self._of_law("cdf", k, loc)
-
-    def logcdf(self, k: Any, loc: Any = 0) -> Any:
-        """Return log Pr[X <= k]."""
-        return self._of_law("logcdf", k, loc)
-
-    def sf(self, k: Any, loc: Any = 0) -> Any:
-        """Return Pr[X > k]."""
-        return self._of_law("sf", k, loc)
-
-    def logsf(self, k: Any, loc: Any = 0) -> Any:
-        """Return log Pr[X > k]."""
-        return self._of_law("logsf", k, loc)
-
-    def ppf(self, q: Any, loc: Any = 0) -> Any:
-        """Return the least k with Pr[X <= k] >= q."""
-        return self._called(rv_discrete.ppf, q, loc)
-
-    def isf(self, q: Any, loc: Any = 0) -> Any:
-        """Return the least k with Pr[X > k] <= q."""
-        return self._called(rv_discrete.isf, q, loc)
-
-    # --- sums: scipy's own end after 1000 terms, or at the first few that are small
+        Certified up to order 4, and for Gaussians, Laplaces and scales below 2; else a sum in
+        floats, accurate to about 1e-11, or, if 2 mu is no integer, to 1e-11 of E(abs(X)**order).
+        Odd ones are exactly 0 if mu = 0.
+        """
+        _refuse(loc)
+        if order in range(1, _MOST_ORDER + 1):
+            return np.float64(self._munp(order))
+        return super().moment(order)  # scipy's 1, and its errors
 
     def expect(
         self,
@@ -394,9 +289,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         lb: Any = None,
         ub: Any = None,
         conditional: bool = False,
-        maxcount: int | None = None,
-        tolerance: float | None = None,
-        chunksize: int | None = None,
+        **_: Any,
     ) -> Any:
         """Return E(func(X)), summed over every integer whose probability is a float above 0.
 
@@ -406,13 +299,13 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
             Of an array of integers, as floats; the identity if None.
         args : tuple
             Empty: the law has no shape parameters.
-        loc : number, optional
-            What is added to X, one number.
+        loc : number
+            0: the law has its own centre, mu.
         lb, ub : number, optional
             The sum is over lb <= X <= ub.
         conditional : bool, optional
             True: divide by P(lb <= X <= ub).
-        maxcount, tolerance, chunksize : optional
+        **_ : optional
             scipy's, of no effect: they tell when to stop before the end.
 
         Returns
@@ -429,60 +322,16 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         """
         if args:
             raise ParameterTypeError(f"args must be empty, got {len(args)} of them")
-        exact = exact_rational(loc, "loc")
-        whole = math.floor(exact)
-        law, rest = _moved(self.law, whole), exact - whole
+        _refuse(loc)
         sums, total = [], 0.0
-        for ks, p in _chunks(law, lb, ub, rest):
-            values = ks + float(rest)
-            sums.append(np.sum((values if func is None else func(values)) * p))
+        for ks, p in _chunks(self.law, *_ends(self.law, lb, ub)):
+            sums.append(np.sum((ks if func is None else func(ks)) * p))
             total += float(np.sum(p))
-        result = np.sum(sums)
         if not conditional:
-            return result
+            return np.sum(sums)
         if total == 0:
             raise ParameterValueError(
                 "lb and ub must have a probability above 0 as a float between them where "
                 f"conditional is True, got {shown(lb)} and {shown(ub)}"
             )
-        return result / total
-
-    def moment(self, order: Any, loc: Any = 0) -> Any:
-        """Return E(X**order), order up to 100.
-
-        Certified up to order 4, and for Gaussians, Laplaces and scales below 2; else a sum in
-        floats, accurate to about 1e-11, or, if 2 mu is no integer, to 1e-11 of E(abs(X)**order).
-        Odd ones are exactly 0 if mu = 0.
-        """
-        dist, loc = self._at(loc)
-        # scipy combines floats, 0 and inf too
-        if isinstance(loc, int) and order in range(1, _MOST_ORDER + 1):
-            return np.float64(dist._munp(order))
-        return rv_discrete.moment(dist, order, loc=loc)
-
-    # --- randomness: the operating system's, always
-
-    def rvs(self, loc: Any = 0, size: Size = None, random_state: None = None) -> Any:
-        """Draw exactly, as the law's own `sample`; random_state must be None."""
-        if random_state is not None:
-            raise ParameterTypeError(_NO_RANDOM_STATE)
-        return _moved(self.law, loc).sample(size)
-
-    @property
-    def random_state(self) -> None:
-        """None: there is no state. Setting another is refused, not ignored."""
-
-    @random_state.setter
-    def random_state(self, state: Any) -> None:
-        if state is not None:
-            raise ParameterTypeError(_NO_RANDOM_STATE)
-
-    @property
-    def _random_state(self) -> Any:
-        # what scipy, and a frozen distribution, set; nothing has a use for it
-        return _SCIPYS_NONE
-
-    @_random_state.setter
-    def _random_state(self, state: Any) -> None:
-        if state is not _SCIPYS_NONE:
-            raise ParameterTypeError(_NO_RANDOM_STATE)
+        return np.sum(sums) / total

@@ -16,8 +16,6 @@ __all__ = ["nothing", "whole_file", "write_all"]
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
-_ACCESS_LIST = "system.posix_acl_access"
-
 
 def write_all(file: RawIOBase, data: bytes) -> None:
     """Write all of the data to a file without a buffer, of which one call may take a part only."""
@@ -47,8 +45,8 @@ def whole_file(
     Without ``replace`` a file that has come to be at ``path`` meanwhile is a FileExistsError, by
     link(2). A file system that has no hard links knows no such thing: there, it is replaced.
 
-    With it, the new file has the owner, the group, the mode and the access control list of the file
-    that it replaces, and is at no time more readable than that one.
+    With it, the new file has no bit of the mode that the replaced one or any new file lacks, from
+    its first byte on. Owner, group and access control list are those of any new file.
     """
     temporary = path.parent / f".discretegauss-{secrets.token_hex(8)}.tmp"
     made: os.stat_result | None = None
@@ -56,12 +54,9 @@ def whole_file(
         try:
             with _errors_name(path):
                 replaced = _status(path) if replace else None
-                access = _access_list(path) if replace else None
-                file = _create(temporary, replaced)
+                file = _create(temporary, 0o666 if replaced is None else replaced.st_mode & 0o666)
             with file:
                 made = os.fstat(file.fileno())
-                if replaced is not None:
-                    _own_like(replaced, access, file)
                 yield partial(_write, file, path)
                 with _errors_name(path):
                     os.fsync(file.fileno())
@@ -82,33 +77,9 @@ def whole_file(
         raise
 
 
-def _create(temporary: Path, replaced: os.stat_result | None) -> FileIO:
+def _create(path: Path, mode: int) -> FileIO:
     # Without a buffer: closing the file after a failed write must not try that again.
-    mode = 0o666 if replaced is None else replaced.st_mode & 0o600  # the others' when it is theirs
-    return open(temporary, "xb", buffering=0, opener=partial(os.open, mode=mode))
-
-
-def _own_like(replaced: os.stat_result, access: bytes | None, file: FileIO) -> None:
-    mode = replaced.st_mode & 0o777
-    with contextlib.suppress(OSError):  # what the folder gives to new files
-        os.removexattr(file.fileno(), _ACCESS_LIST)
-    try:
-        os.fchown(file.fileno(), replaced.st_uid, replaced.st_gid)
-        if access is not None:  # it has entries for others, and the bits of the group are its mask
-            os.setxattr(file.fileno(), _ACCESS_LIST, access)
-    except OSError:
-        # It stays in another group, which may do what all others may, if no list keeps one out.
-        mode &= 0o600 if access is not None else 0o707 | mode << 3
-    with contextlib.suppress(OSError):  # without modes: then it stays as it was made
-        os.fchmod(file.fileno(), mode)
-
-
-def _access_list(path: Path) -> bytes | None:
-    """Return the POSIX access control list of a file; None: it has none."""
-    try:
-        return os.getxattr(path, _ACCESS_LIST)
-    except OSError:  # it has none, or the file system knows no such thing
-        return None
+    return open(path, "xb", buffering=0, opener=partial(os.open, mode=mode))
 
 
 def _write(file: FileIO, path: Path, data: bytes) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import gmpy2
 
-from .._certified.interval import arithmetic, float_at_least
+from .._certified.floats import float_at_least
+from .._certified.interval import arithmetic
 from .._certified.search import float_at, least, ordinal
 from .._law import Kind, Spec
 from ._hockey_stick import cancelling_bits, delta_enclosed, line_at, relative_bits

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._certified.interval import Interval, arithmetic, float_at_least
+from .._certified.floats import float_at_least
+from .._certified.interval import Interval, arithmetic
 from .._law import Spec
 from ._composition import OneQuery
 from ._hockey_stick import relative_bits

@@ -21,7 +21,8 @@ from typing import Any
 
 import gmpy2
 
-from .._certified.interval import Interval, arithmetic, float_at_least
+from .._certified.floats import float_at_least
+from .._certified.interval import Interval, arithmetic
 from .._inputs.numbers import exact_rational, shown
 from .._inputs.privacy_arguments import positive_number, whole_sensitivity
 from .._law import Kind, Spec

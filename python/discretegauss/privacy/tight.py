@@ -11,7 +11,8 @@ from typing import Any
 
 import gmpy2
 
-from .._certified.interval import ONE, arithmetic, float_at_least
+from .._certified.floats import float_at_least
+from .._certified.interval import ONE, arithmetic
 from .._inputs.numbers import exact_rational, shown
 from .._inputs.privacy_arguments import at_least_zero, query_count, whole_sensitivity
 from .._law import Kind

@@ -17,7 +17,8 @@ from typing import Any
 
 import gmpy2
 
-from .._certified.interval import ONE, Arithmetic, arithmetic, float_at_least, float_at_most
+from .._certified.floats import float_at_least, float_at_most
+from .._certified.interval import ONE, Arithmetic, arithmetic
 from .._inputs.privacy_arguments import at_least_zero, probability
 from ._root_finding import FLOAT_BITS, Balance, best_s
 

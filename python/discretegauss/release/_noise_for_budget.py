@@ -8,17 +8,18 @@ from decimal import Decimal
 from fractions import Fraction
 
 from .._certified.moments import standard_deviation
-from .._inputs.numbers import exact_rational, positive, shown, whole_number
+from .._inputs.numbers import exact_rational, shown
 from .._inputs.privacy_arguments import probability
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy import calibrate_gaussian, zcdp_epsilon
 from ..privacy import epsilon as tight_epsilon
-from ..privacy import rho as rho_of
 
 __all__ = ["DEFAULT_REPORT_DELTA", "Calibration", "calibration"]
 
 DEFAULT_REPORT_DELTA = "1e-6"
+
+_ONE = Fraction(1)
 
 _SIGMA2_BELOW = 10**1200
 """Noise of more than 600 digits has no place in a table of decimal numbers."""
@@ -68,19 +69,18 @@ def calibration(
     rho: object = None,
     epsilon: object = None,
     delta: object = None,
-    sensitivity: object = 1,
+    sensitivity: Fraction = _ONE,
     queries: int = 1,
     report_delta: object = None,
 ) -> Calibration:
     """Return noise for the budget, rho or (epsilon, delta); see `privacy.calibrate_gaussian`.
 
+    That checks the sensitivity and the queries.
     With rho, epsilon is reported at ``report_delta`` (None: 1e-6): by Theorem 7 if the sensitivity
     is a whole number, else by way of rho. With epsilon and delta it must not be given.
     """
-    exact_sensitivity = positive(exact_rational(sensitivity, "sensitivity"), "sensitivity")
-    queries = whole_number(queries, "queries", least=1)
     law = calibrate_gaussian(
-        rho=rho, epsilon=epsilon, delta=delta, sensitivity=exact_sensitivity, queries=queries
+        rho=rho, epsilon=epsilon, delta=delta, sensitivity=sensitivity, queries=queries
     )
     if law.sigma2 >= _SIGMA2_BELOW:
         raise ParameterOverflowError(
@@ -96,15 +96,15 @@ def calibration(
             "report_delta goes with rho and must not be given with epsilon and delta, "
             f"got {shown(report_delta)}"
         )
-    cost = queries * rho_of(law, exact_sensitivity)
-    is_tight = exact_sensitivity.denominator == 1
+    cost = queries * sensitivity**2 / (2 * law.sigma2)
+    is_tight = sensitivity.denominator == 1
     return Calibration(
         law=law,
-        sensitivity=exact_sensitivity,
+        sensitivity=sensitivity,
         queries=queries,
         rho=cost,
         epsilon=(
-            tight_epsilon(law, exact_delta, exact_sensitivity, queries=queries)
+            tight_epsilon(law, exact_delta, sensitivity, queries=queries)
             if is_tight
             else zcdp_epsilon(cost, exact_delta)
         ),

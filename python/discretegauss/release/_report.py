@@ -11,14 +11,19 @@ from .._inputs.numbers import printable
 from ._noise_for_budget import Calibration
 from ._run import Release
 
-__all__ = ["calibration_text", "report_text"]
+__all__ = ["calibration_text", "report_text", "time_text"]
+
+_WIDTH = len("standard deviation")
 
 _DIGITS = 6
 _LONGEST_BITS = 100  # of numerator or denominator: 31 decimal digits
 
 
 def report_text(release: Release) -> str:
-    """Return the report of a release, in aligned lines. Numbers are rounded the safe way."""
+    """Return the report of a release, in aligned lines, without the time that it took.
+
+    Numbers are rounded the safe way.
+    """
     return _aligned(
         [
             ("table", printable(str(release.table))),
@@ -27,9 +32,13 @@ def report_text(release: Release) -> str:
             ("other columns", _other_columns(release.other_columns)),
             ("written to", printable(str(release.out))),
             *_noise_lines(release, "row", "count"),
-            ("time", f"{release.seconds:.2f} s"),
         ]
     )
+
+
+def time_text(release: Release) -> str:
+    """Return the last line of the report, of a release that is made."""
+    return _aligned([("time", f"{release.seconds:.2f} s")])
 
 
 def calibration_text(noise: Calibration) -> str:
@@ -38,8 +47,7 @@ def calibration_text(noise: Calibration) -> str:
 
 
 def _aligned(lines: list[tuple[str, str]]) -> str:
-    width = max(len(name) for name, _ in lines)
-    return "\n".join(f"{name:<{width}}  {text}" for name, text in lines)
+    return "\n".join(f"{name:<{_WIDTH}}  {text}" for name, text in lines)
 
 
 def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple[str, str]]:

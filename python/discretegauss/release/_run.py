@@ -15,7 +15,6 @@ from .._inputs.numbers import exact_rational, named_path, shown, whole_number
 from .._inputs.source import Source
 from .._system.atomic_file import nothing, whole_file
 from ..errors import OutputError, ParameterTypeError, ParameterValueError, TableError
-from ..sampling import discrete_gaussian
 from ._csv_column import BLANKS, CountTable, read_counts
 from ._noise_for_budget import Calibration, calibration
 
@@ -81,7 +80,8 @@ def release_table(
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
     force : bool
-        Whether to replace ``out`` if it exists; its owner and its mode stay.
+        Whether to replace ``out`` if it exists. The mode gets no wider; owner, group and access
+        control list are those of a new file.
     source : "getrandom" or callable
         Where random bits come from.
 
@@ -192,17 +192,14 @@ def carry_out(
     plan: Plan, source: Source = "getrandom", before_placing: Callable[[], None] = nothing
 ) -> Release:
     """Draw and write. ``before_placing`` is called when all is done but giving the name."""
-    sigma2, counts = plan.release.sigma2, plan.counts.counts
+    law, counts = plan.release.law, plan.counts.counts
     try:
         with whole_file(
             plan.destination, replace=plan.force, before_placing=before_placing
         ) as write:
-            noise = discrete_gaussian(
-                sigma2,
-                len(counts),
-                dtype=np.int64 if sigma2 <= _INT64_UP_TO else object,
-                source=source,
-            ).tolist()  # Python integers, whose sums neither wrap nor round
+            dtype = np.int64 if law.sigma2 <= _INT64_UP_TO else object
+            drawn = law.sample(len(counts), dtype=dtype, source=source)
+            noise = drawn.tolist()  # Python integers, whose sums neither wrap nor round
             noisy = [count + draw for count, draw in zip(counts, noise, strict=True)]
             write(plan.counts.with_counts(noisy))
     except FileExistsError:  # another release, since it was looked for

@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
+from .._certified.floats import float_value
 from .._certified.interval import Interval, arithmetic
 from .._certified.moments import variance
-from .._certified.probability import float_value
 from .._inputs.privacy_arguments import at_least_zero, probability, query_count
 from ..errors import ParameterOverflowError
 from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred

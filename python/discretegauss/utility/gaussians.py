@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from .._certified.interval import Interval, arithmetic, float_at_least, relative_width_below
-from .._certified.probability import float_value
+from .._certified.floats import float_at_least, float_value
+from .._certified.interval import Interval, arithmetic, relative_width_below
 from .._inputs.numbers import exact_rational, shown
 from .._inputs.privacy_arguments import at_least_zero, positive_number
 from ..errors import ParameterOverflowError

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 import gmpy2
 
-from .._certified.interval import arithmetic, float_at_least
+from .._certified.floats import float_at_least
+from .._certified.interval import arithmetic
 from .._certified.search import decimal_at, decimal_ordinal, least
 from .._inputs.numbers import shown
 from .._inputs.privacy_arguments import at_least_zero, positive_number, probability, query_count

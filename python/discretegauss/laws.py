@@ -18,7 +18,17 @@ from numpy.typing import DTypeLike, NDArray
 from ._certified.lattice_sums import canonical
 from ._drawing.draw import draw
 from ._drawing.engines import ScalarLaw, prepare_scalar
-from ._inputs.draw_arguments import INT64, Method, Shape, Size, checked_source
+from ._drawing.method import OneLaw
+from ._inputs.draw_arguments import (
+    AUTO,
+    INT64,
+    ONE_THREAD,
+    SYSTEM,
+    Method,
+    Shape,
+    Size,
+    checked_source,
+)
 from ._inputs.law_parameters import exact_spec
 from ._inputs.numbers import shown
 from ._inputs.source import Source
@@ -31,11 +41,6 @@ __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law", 
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 _LawType = TypeVar("_LawType", bound="_Law")
-
-# The defaults of sample, and INT64, are single objects: whoever gives none is recognised by them.
-_AUTO: Final = "auto"
-_SYSTEM: Final = "getrandom"
-_ONE_THREAD: Final = 1
 
 
 def _written(value: Fraction) -> str:
@@ -64,7 +69,7 @@ class _AtFirstUse:
 
 
 #: What a law keeps beside its numbers: their exact form, and what is made ready from that.
-_MADE_READY: Final = frozenset({"_one", "_draw_now"})
+_MADE_READY: Final = frozenset({"_checked", "_one", "_draw_now"})
 _AWAITS_STATE: Final = "_awaits_state"
 
 
@@ -162,6 +167,10 @@ class _Law(LawFunctions):
     # Made ready when the first draw is asked for: what a law can be asked needs no core.
 
     @_AtFirstUse
+    def _checked(self) -> OneLaw:
+        return OneLaw(self._spec)
+
+    @_AtFirstUse
     def _one(self) -> ScalarLaw:
         return prepare_scalar(self._spec)
 
@@ -247,9 +256,9 @@ class _Law(LawFunctions):
         *,
         dtype: DTypeLike = INT64,
         out: NDArray[Any] | None = None,
-        method: Method = _AUTO,
-        source: Source = _SYSTEM,
-        threads: int = _ONE_THREAD,
+        method: Method = AUTO,
+        source: Source = SYSTEM,
+        threads: int = ONE_THREAD,
     ) -> Any:
         """Draw from the law, exactly.
 
@@ -272,14 +281,14 @@ class _Law(LawFunctions):
             size is None
             and out is None
             and dtype is INT64
-            and method is _AUTO
-            and threads is _ONE_THREAD
+            and method is AUTO
+            and threads is ONE_THREAD
         ):
-            if source is _SYSTEM:
+            if source is SYSTEM:
                 return self._draw_now()
             return self._one.draw(checked_source(source))
         return draw(
-            *self._spec,
+            self._checked,
             size=size,
             dtype=dtype,
             out=out,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,8 @@ __all__ = [
     "generalized_gaussian",
     "geometric_exp",
 ]
+
+_UINT8 = np.dtype(np.uint8)
 
 
 def discrete_gaussian(
@@ -107,9 +108,7 @@ def discrete_gaussian(
     (3,)
     """
     return draw(
-        Kind.DISCRETE_GAUSSIAN,
-        sigma2,
-        mu,
+        (Kind.DISCRETE_GAUSSIAN, sigma2, mu, 1),
         size=size,
         dtype=dtype,
         out=out,
@@ -160,9 +159,7 @@ def discrete_laplace(
     (4,)
     """
     return draw(
-        Kind.DISCRETE_LAPLACE,
-        scale,
-        mu,
+        (Kind.DISCRETE_LAPLACE, scale, mu, 1),
         size=size,
         dtype=dtype,
         out=out,
@@ -220,10 +217,7 @@ def generalized_gaussian(
     ...     noise = dg.generalized_gaussian(10, "3/2", size=4)
     """
     return draw(
-        Kind.GENERALIZED_GAUSSIAN,
-        scale,
-        mu,
-        beta,
+        (Kind.GENERALIZED_GAUSSIAN, scale, mu, beta),
         size=size,
         dtype=dtype,
         out=out,
@@ -273,9 +267,7 @@ def geometric_exp(
     True
     """
     return draw(
-        Kind.GEOMETRIC_EXP,
-        gamma,
-        0,
+        (Kind.GEOMETRIC_EXP, gamma, 0, 1),
         size=size,
         dtype=dtype,
         out=out,
@@ -331,11 +323,9 @@ def bernoulli_exp(
     if flags is not None and flags.dtype != np.bool_:
         raise ParameterTypeError(f"out must be a numpy array of bool, got {flags.dtype}")
     result = draw(
-        Kind.BERNOULLI_EXP,
-        gamma,
-        Fraction(0),
+        (Kind.BERNOULLI_EXP, gamma, 0, 1),
         size=size,
-        dtype=np.uint8,
+        dtype=_UINT8,
         out=None if flags is None else flags.view(np.uint8),
         method=method,
         source=source,

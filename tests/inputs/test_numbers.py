@@ -562,3 +562,16 @@ def test_shapes_that_do_not_broadcast_are_value_errors() -> None:
         dg.discrete_gaussian([1, 2], out=np.empty(3, np.int64), source=must_not_draw)
     with pytest.raises(ParameterValueError):  # size must not grow to the parameters' shape
         dg.discrete_gaussian([[1], [2]], 2, source=must_not_draw)
+
+
+def test_a_number_at_hand_is_not_taken_for_an_equal_one_of_another_type() -> None:
+    """Laws are kept by their parameters as given: 1 and True are equal, but not as numbers here."""
+    numbers: list[Any] = [1, 1.0, Fraction(1), *(np.dtype(code).type(1) for code in "bBhHiIlLqQ")]
+    for options in ({}, {"size": 4}):
+        expected = [dg.discrete_gaussian(Decimal(1), mu=7, source=tape(), **options)] * 2
+        for number in [*numbers, *numbers]:
+            drawn = dg.discrete_gaussian(number, mu=7, source=tape(), **options)
+            assert np.array_equal([drawn] * 2, expected)
+        for bad in (True, np.True_, np.timedelta64(1, "s"), b"1", None):
+            with pytest.raises(ParameterTypeError, match="sigma2"):
+                dg.discrete_gaussian(bad, mu=7, source=must_not_draw, **options)

@@ -29,8 +29,9 @@ from ._inputs.draw_arguments import (
     Size,
     checked_source,
 )
-from ._inputs.law_parameters import exact_spec
-from ._inputs.numbers import shown
+from ._inputs.keywords import names_instead
+from ._inputs.law_parameters import exact_spec, sigma2_of
+from ._inputs.numbers import shown, written
 from ._inputs.source import Source
 from ._law import Kind, Spec
 from ._law_functions.mixin import LawFunctions
@@ -41,14 +42,6 @@ __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law", 
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 _LawType = TypeVar("_LawType", bound="_Law")
-
-
-def _written(value: Fraction) -> str:
-    """Return the repr of a number: what it means for short, if it is longer than Python writes."""
-    try:
-        return repr(value)
-    except ValueError:
-        return shown(value)
 
 
 class _AtFirstUse:
@@ -179,8 +172,9 @@ class _Law(LawFunctions):
         return getattr(self._one, "draw_now", None) or partial(self._one.draw, "getrandom")
 
     def __repr__(self) -> str:
-        values = (f"{f.name}={_written(getattr(self, f.name))}" for f in fields(self))
-        return f"{type(self).__name__}({', '.join(values)})"
+        values = ((f.name, getattr(self, f.name)) for f in fields(self))
+        said = [f"{name}={written(value)}" for name, value in values if name != "mu" or value]
+        return f"{type(self).__name__}({', '.join(said)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # in hexadecimal, which has no limit: protocols 0 and 1 write integers in decimal
@@ -326,14 +320,18 @@ class _Law(LawFunctions):
 
 
 def _numbers_from_spec(kind: type[_LawType]) -> type[_LawType]:
-    """Have the numbers of a law, fields of a dataclass, read from its one specification."""
+    """Have the numbers of a law, fields of a dataclass, read from its one specification.
+
+    And its __init__ say what to write for keywords of others.
+    """
     for name, part in kind._parts.items():
         setattr(kind, name, _Number(name, part, getattr(kind, name, MISSING)))
+    setattr(kind, "__init__", names_instead(vars(kind)["__init__"]))  # noqa: B010
     return kind
 
 
 @_numbers_from_spec
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, init=False)
 class DiscreteGaussian(_Law):
     """The discrete Gaussian, P(x) ~ exp(-(x - mu)**2 / (2 sigma2)).
 
@@ -343,13 +341,15 @@ class DiscreteGaussian(_Law):
         The scale parameter, > 0; any number type, kept as the exact Fraction that it means.
     mu : number, optional
         The centre, any rational.
+    sigma : number, optional
+        In the place of sigma2: its root, > 0. sigma2 is the exact square.
 
     Examples
     --------
     >>> import discretegauss as dg
     >>> law = dg.DiscreteGaussian("355/113", mu=2)
     >>> law
-    DiscreteGaussian(sigma2=Fraction(355, 113), mu=Fraction(2, 1))
+    DiscreteGaussian(sigma2='355/113', mu=2)
     >>> law.sample((2, 3)).shape
     (2, 3)
     """
@@ -358,6 +358,12 @@ class DiscreteGaussian(_Law):
     _parts: ClassVar[dict[str, str]] = {"sigma2": "parameter", "mu": "mu"}
     sigma2: Any
     mu: Any = Fraction(0)
+
+    def __init__(self, sigma2: Any = None, mu: Any = Fraction(0), *, sigma: Any = None) -> None:
+        # past the frozen dataclass, as the __init__ is that it makes for the other laws
+        object.__setattr__(self, "sigma2", sigma2_of(sigma2, sigma, arrays=False))
+        object.__setattr__(self, "mu", mu)
+        self.__post_init__()
 
 
 @_numbers_from_spec

@@ -9,6 +9,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from ._drawing.draw import draw
 from ._inputs.draw_arguments import INT64, Method, Size, checked_out
+from ._inputs.keywords import names_instead
+from ._inputs.law_parameters import sigma2_of
 from ._inputs.source import Source
 from ._law import Kind
 from .errors import ParameterTypeError
@@ -24,8 +26,9 @@ __all__ = [
 _UINT8 = np.dtype(np.uint8)
 
 
+@names_instead
 def discrete_gaussian(
-    sigma2: Any,
+    sigma2: Any = None,
     size: Size = None,
     *,
     mu: Any = 0,
@@ -34,6 +37,7 @@ def discrete_gaussian(
     method: Method = "auto",
     source: Source = "getrandom",
     threads: int = 1,
+    sigma: Any = None,
 ) -> Any:
     """Draw from the discrete Gaussian, P(x) ~ exp(-(x - mu)**2 / (2 sigma2)), exactly.
 
@@ -68,6 +72,8 @@ def discrete_gaussian(
     threads : int, optional
         How many threads fill the array at most: fewer, where the draws do not repay them; 1 with a
         source of your own.
+    sigma : number or array_like, optional
+        In the place of sigma2: its root, > 0. sigma2 is the exact square.
 
     Returns
     -------
@@ -106,7 +112,11 @@ def discrete_gaussian(
     <class 'int'>
     >>> dg.discrete_gaussian([1, 100, 10**6]).shape
     (3,)
+    >>> type(dg.discrete_gaussian(sigma=10))  # sigma2=100
+    <class 'int'>
     """
+    if sigma is not None or sigma2 is None:
+        sigma2 = sigma2_of(sigma2, sigma, arrays=True)
     return draw(
         (Kind.DISCRETE_GAUSSIAN, sigma2, mu, 1),
         size=size,
@@ -118,6 +128,7 @@ def discrete_gaussian(
     )
 
 
+@names_instead
 def discrete_laplace(
     scale: Any,
     size: Size = None,
@@ -169,6 +180,7 @@ def discrete_laplace(
     )
 
 
+@names_instead
 def generalized_gaussian(
     scale: Any,
     beta: Any,
@@ -227,6 +239,7 @@ def generalized_gaussian(
     )
 
 
+@names_instead
 def geometric_exp(
     gamma: Any,
     size: Size = None,
@@ -277,6 +290,7 @@ def geometric_exp(
     )
 
 
+@names_instead
 def bernoulli_exp(
     gamma: Any,
     size: Size = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -83,13 +83,13 @@ def test_every_pickle_gives_an_equal_law(law: Any, protocol: int) -> None:
 
 def test_every_law_has_a_repr() -> None:
     """Whole if Python writes such numbers, then Python reads it; else short."""
-    assert repr(LAWS[2]) == f"DiscreteLaplace(scale={F(0.1)!r}, mu=Fraction(-2, 1))"
-    names = {**vars(dg), "Fraction": F}
-    for law in LAWS:
-        assert eval(repr(law), names) == law  # noqa: S307
-    assert repr(LONG_LAWS[0]) == (
-        "DiscreteGaussian(sigma2=a fraction of 16610 bits, mu=Fraction(0, 1))"
-    )
+    assert repr(dg.DiscreteGaussian(5)) == "DiscreteGaussian(sigma2=5)"
+    assert repr(dg.DiscreteGaussian("0.1", mu="-1/2")) == "DiscreteGaussian(sigma2='1/10', mu=-0.5)"
+    assert repr(LAWS[2]) == "DiscreteLaplace(scale=0.1, mu=-2)"
+    long = [F(10**3000, 10**3000 - 1), 10**4000, F(10**4000 + 1, 10**4000), 5e-324, 1e308]
+    for law in (*LAWS, *map(dg.DiscreteGaussian, long), dg.GeneralizedGaussian(10, "3/2", -0.1)):
+        assert eval(repr(law), {**vars(dg), "Fraction": F}) == law  # noqa: S307
+    assert repr(LONG_LAWS[0]) == "DiscreteGaussian(sigma2=a fraction of 16610 bits)"
     for law in LONG_LAWS:
         assert str(law) == f"{law}" == repr(law)
         assert len(repr(law)) < 120
@@ -119,6 +119,20 @@ def test_sample_takes_what_the_functions_take(law: Any) -> None:
         law.sample(source="numpy")
     with pytest.raises(TypeError, match="threads"):
         law.sample(threads=True)
+
+
+def test_sigma_is_the_root_of_sigma2() -> None:
+    """Its exact square; also of the binary value that a float is, and from a pickle."""
+    law = dg.DiscreteGaussian(sigma="1/3", mu=2)
+    assert law == dg.DiscreteGaussian(F(1, 9), 2) == pickle.loads(pickle.dumps(law))
+    assert dg.DiscreteGaussian(sigma=0.1).sigma2 == F(0.1) ** 2
+    assert [field.name for field in fields(law)] == ["sigma2", "mu"]
+    assert replace(law, mu=3) == dg.DiscreteGaussian(F(1, 9), 3)
+    assert Tagged("1/9", 2, label="a").sigma2 == law.sigma2
+    wrong: list[Any] = [{}, {"sigma2": 1, "sigma": 1}, {"sigma": [1]}, {"sigma": True}]
+    for given in wrong:
+        with pytest.raises(TypeError, match="sigma"):
+            dg.DiscreteGaussian(**given)
 
 
 def test_bad_parameters_are_refused_when_the_law_is_made() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._law import Spec, fits
+from .._law import WITH_CELLS, Spec, fits
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .numbers import shown, whole_number
 from .source import Source
@@ -197,6 +197,10 @@ def fits_dtype(spec: Spec, dtype: np.dtype[Any]) -> bool:
     return fits(spec, int(info.min), int(info.max))
 
 
+def _loses_signs(spec: Spec, dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "u" and spec.kind in WITH_CELLS
+
+
 def require_fit(
     spec: Spec, dtype: np.dtype[Any], name: str, mu: str = "", parameter: str = ""
 ) -> None:
@@ -211,5 +215,6 @@ def require_fit(
             f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
             + (parameter or f"{name} = {shown(spec.parameter)}")
             + (f", {mu}" if mu else "")
+            + ("; unsigned types cannot hold negative noise" if _loses_signs(spec, dtype) else "")
             + "; dtype=object gives Python integers of any size"
         )

@@ -77,7 +77,7 @@ def calibration(
     With rho, epsilon is reported at ``report_delta`` (None: 1e-6): by Theorem 7 if the sensitivity
     is a whole number, else by way of rho. With epsilon and delta it must not be given.
     """
-    exact_sensitivity = positive(exact_rational(sensitivity, "sensitivity"), "sensitivity")
+    exact_sensitivity = positive(sensitivity, "sensitivity")
     queries = whole_number(queries, "queries", least=1)
     law = calibrate_gaussian(
         rho=rho, epsilon=epsilon, delta=delta, sensitivity=exact_sensitivity, queries=queries

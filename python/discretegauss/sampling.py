@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._drawing.draw import draw
-from ._inputs.draw_arguments import INT64, Method, Size, checked_out
+from ._inputs.draw_arguments import INT64, Method, Shape, Size, checked_out
 from ._inputs.keywords import names_instead
 from ._inputs.law_parameters import sigma2_of
+from ._inputs.numbers import Number
 from ._inputs.source import Source
 from ._law import Kind
 from .errors import ParameterTypeError
@@ -24,6 +25,73 @@ __all__ = [
 ]
 
 _UINT8 = np.dtype(np.uint8)
+
+_Array = TypeVar("_Array", bound=NDArray[Any])
+_Flags = TypeVar("_Flags", bound=NDArray[np.bool_])
+
+
+class _HowOnly(TypedDict, total=False):
+    method: Method
+    source: Source
+    threads: int
+
+
+class _How(_HowOnly, total=False):
+    """How to draw, whatever the law."""
+
+    dtype: DTypeLike
+
+
+# Each function for type checkers: one draw of numbers, an array, what was given to be filled; and
+# draws of what is no number, so an array.
+
+
+@overload
+def discrete_gaussian(
+    sigma2: Number | None = None,
+    size: None = None,
+    *,
+    mu: Number = ...,
+    sigma: Number | None = None,
+    out: None = None,
+    **how: Unpack[_How],
+) -> int: ...
+
+
+@overload
+def discrete_gaussian(
+    sigma2: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def discrete_gaussian(
+    *, size: Shape, mu: Any = ..., sigma: Any, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def discrete_gaussian(
+    sigma2: Any = None,
+    size: Size = None,
+    *,
+    mu: Any = ...,
+    sigma: Any = None,
+    out: _Array,
+    **how: Unpack[_How],
+) -> _Array: ...
+
+
+@overload
+def discrete_gaussian(
+    sigma2: Any = None,
+    size: None = None,
+    *,
+    mu: Any = ...,
+    sigma: Any = None,
+    out: None = None,
+    **how: Unpack[_How],
+) -> NDArray[Any]: ...
 
 
 @names_instead
@@ -128,6 +196,30 @@ def discrete_gaussian(
     )
 
 
+@overload
+def discrete_laplace(
+    scale: Number, size: None = None, *, mu: Number = ..., out: None = None, **how: Unpack[_How]
+) -> int: ...
+
+
+@overload
+def discrete_laplace(
+    scale: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def discrete_laplace(
+    scale: Any, size: Size = None, *, mu: Any = ..., out: _Array, **how: Unpack[_How]
+) -> _Array: ...
+
+
+@overload
+def discrete_laplace(
+    scale: Any, size: None = None, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
 @names_instead
 def discrete_laplace(
     scale: Any,
@@ -178,6 +270,42 @@ def discrete_laplace(
         source=source,
         threads=threads,
     )
+
+
+@overload
+def generalized_gaussian(
+    scale: Number,
+    beta: Number,
+    size: None = None,
+    *,
+    mu: Number = ...,
+    out: None = None,
+    **how: Unpack[_How],
+) -> int: ...
+
+
+@overload
+def generalized_gaussian(
+    scale: Any, beta: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def generalized_gaussian(
+    scale: Any, beta: Any, size: Size = None, *, mu: Any = ..., out: _Array, **how: Unpack[_How]
+) -> _Array: ...
+
+
+@overload
+def generalized_gaussian(
+    scale: Any,
+    beta: Any,
+    size: None = None,
+    *,
+    mu: Any = ...,
+    out: None = None,
+    **how: Unpack[_How],
+) -> NDArray[Any]: ...
 
 
 @names_instead
@@ -239,6 +367,28 @@ def generalized_gaussian(
     )
 
 
+@overload
+def geometric_exp(
+    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
+) -> int: ...
+
+
+@overload
+def geometric_exp(
+    gamma: Any, size: Shape, *, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def geometric_exp(gamma: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
+
+
+@overload
+def geometric_exp(
+    gamma: Any, size: None = None, *, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
 @names_instead
 def geometric_exp(
     gamma: Any,
@@ -288,6 +438,30 @@ def geometric_exp(
         source=source,
         threads=threads,
     )
+
+
+@overload
+def bernoulli_exp(
+    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+) -> bool: ...
+
+
+@overload
+def bernoulli_exp(
+    gamma: Any, size: Shape, *, out: None = None, **how: Unpack[_HowOnly]
+) -> NDArray[np.bool_]: ...
+
+
+@overload
+def bernoulli_exp(
+    gamma: Any, size: Size = None, *, out: _Flags, **how: Unpack[_HowOnly]
+) -> _Flags: ...
+
+
+@overload
+def bernoulli_exp(
+    gamma: Any, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+) -> NDArray[np.bool_]: ...
 
 
 @names_instead

@@ -407,14 +407,15 @@ def test_an_out_too_narrow_is_left_alone() -> None:
 def test_arrays_of_sigma_are_drawn_as_their_squares() -> None:
     """Of any shape and type, broadcast as those of sigma2; equal bits, equal draws."""
     bits = random.Random(7).randbytes(10**5)
-    for sigma, mu in (
+    given: list[tuple[Any, Any]] = [
         (np.array([1, 20, 300]), 0),
         (np.array([[0.5], [0.1]]), [1, 2, 3]),
         (["1/3", 2, Fraction(5, 2), 0.1], "1/2"),
         (3, [1, 2, 3]),
-    ):
+    ]
+    for sigma, mu in given:
         exact: Any = [Fraction(x) ** 2 for x in np.array(sigma, object).ravel().tolist()]
-        sigma2 = np.array(exact, object).reshape(np.shape(sigma))
+        sigma2 = np.array(exact, object).reshape(np.array(sigma, object).shape)
         drawn = dg.discrete_gaussian(sigma=sigma, mu=mu, source=TapeSource(bits))
         assert np.array_equal(drawn, dg.discrete_gaussian(sigma2, mu=mu, source=TapeSource(bits)))
     assert dg.discrete_gaussian(sigma=[], size=0).shape == (0,)

@@ -305,7 +305,7 @@ def test_messages_say_parameter_rule_and_value() -> None:
                 call(value)
         with pytest.raises(ValueError, match=rf"^sigma must be positive, got {typed}$"):
             dg.discrete_gaussian(sigma=value)
-    with pytest.raises(OverflowError, match="int8 does not for sigma2 = 10000.5; dtype=object"):
+    with pytest.raises(OverflowError, match=r"int8 does not for sigma2 = 10000\.5; dtype=object"):
         dg.discrete_gaussian(10000.5, 3, dtype=np.int8, source=must_not_draw)
     with pytest.raises(OverflowError, match=r"; unsigned types cannot hold negative noise; dtype"):
         dg.discrete_gaussian(100, 3, dtype=np.uint64, source=must_not_draw)

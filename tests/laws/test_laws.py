@@ -8,7 +8,7 @@ import pickle
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, assert_type, cast
 
 import numpy as np
 import pytest
@@ -50,6 +50,46 @@ def test_draws_are_of_the_types_that_checkers_are_told() -> None:
     assert type(_one(dg.DiscreteLaplace(100, mu="1/2"))) is int
     assert several.shape == (2, 3)
     assert filled.dtype == np.int32
+
+
+def test_results_are_of_the_types_that_checkers_are_told() -> None:
+    """mypy --strict reads the assert_type, which do nothing here; the others see that it is so."""
+    counts, out = [1, 2], cast(NDArray[np.int16], np.empty(4, np.int16))
+    for one in (
+        assert_type(dg.discrete_gaussian(100), int),
+        assert_type(dg.discrete_gaussian(sigma="1/3", mu=F(1, 2)), int),
+        assert_type(dg.discrete_laplace(2.5, dtype=np.int16), int),
+        assert_type(dg.geometric_exp(np.int64(1)), int),
+        assert_type(dg.bernoulli_exp(1), bool),
+    ):
+        assert isinstance(one, int)
+    for several in (
+        assert_type(dg.discrete_gaussian(100, 4), NDArray[Any]),
+        assert_type(dg.discrete_gaussian(sigma=10, size=(2, 2)), NDArray[Any]),
+        assert_type(dg.discrete_laplace([1, 2], size=2, mu=counts), NDArray[Any]),
+        assert_type(dg.bernoulli_exp(1, size=4), NDArray[np.bool_]),
+        assert_type(dg.discrete_gaussian(100, out=out), NDArray[np.int16]),
+        assert_type(dg.discrete_gaussian([1, 2]), NDArray[Any]),
+    ):
+        assert isinstance(several, np.ndarray)
+    law = dg.DiscreteGaussian(100)
+    for number in (
+        assert_type(law.pmf(3), float),
+        assert_type(law.logsf("1/3"), float),
+        assert_type(law.ppf(0.5), float),
+        *assert_type(law.cdf(3, bounds=True), tuple[float, float]),
+        *assert_type(law.interval(0.95), tuple[float, float]),
+    ):
+        assert isinstance(number, float)
+    for array in (
+        assert_type(law.pmf(counts), NDArray[Any]),
+        assert_type(law.isf(np.array([0.1, 0.2])), NDArray[Any]),
+        *assert_type(law.sf(counts, bounds=True), tuple[NDArray[Any], NDArray[Any]]),
+        *assert_type(law.interval([0.5, 0.9]), tuple[NDArray[Any], NDArray[Any]]),
+    ):
+        assert isinstance(array, np.ndarray)
+    if _engine.native is not None:
+        assert assert_type(dg.generalized_gaussian(10, "3/2", 4), NDArray[Any]).shape == (4,)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)

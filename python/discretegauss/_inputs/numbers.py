@@ -23,6 +23,7 @@ from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueE
 __all__ = [
     "LEAST_FLOAT",
     "MAX_BITS",
+    "Number",
     "are_rounded",
     "exact_rational",
     "exact_words",
@@ -37,6 +38,9 @@ __all__ = [
     "whole_number",
     "written",
 ]
+
+#: A single number, for type checkers; gmpy2's, which has no types of its own, are Any to them.
+Number = int | float | numbers.Rational | Decimal | str | np.integer[Any] | np.floating[Any]
 
 #: No numerator or denominator may be longer: the arithmetic below aborts the process when memory
 #: runs out, so its operands stay small. DG_MAX_PARAMETER_BITS of the C header is the same number.

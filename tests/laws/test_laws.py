@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import re
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from fractions import Fraction
 from functools import partial
@@ -133,6 +134,20 @@ def test_every_law_has_a_repr() -> None:
     for law in LONG_LAWS:
         assert str(law) == f"{law}" == repr(law)
         assert len(repr(law)) < 120
+
+
+def test_a_notebook_shows_a_law_and_some_of_its_probabilities() -> None:
+    """The middle and three steps of its width on either side; a law past that by its repr alone."""
+    law = dg.DiscreteGaussian(100, mu=7)
+    shown = law._repr_html_()
+    assert shown.startswith("<code>DiscreteGaussian(sigma2=100, mu=7)</code><table>")
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td>", shown)
+    assert rows == [(str(k), f"{law.pmf(k):.4g}") for k in range(-23, 38, 10)]
+    assert "<td>exp(-5757.38)</td>" in LONG_LAWS[0]._repr_html_()
+    for extreme in (*LAWS, *LONG_LAWS, dg.GeneralizedGaussian(10, 10**300)):
+        assert extreme._repr_html_().startswith("<code>")
+    assert "<table>" not in dg.DiscreteGaussian(1, mu=2**65536 - 1)._repr_html_()
+    assert "label=&#x27;&lt;b&gt;" in Tagged(5, label="<b>")._repr_html_()
 
 
 @pytest.mark.parametrize("law", LAWS[:2], ids=repr)

@@ -13,6 +13,7 @@ from .._certified.interval import Interval
 from .._certified.probability import Bounds, float_bounds, float_value
 from .._inputs.numbers import Number
 from .._law import Spec
+from .html import as_html
 from .pointwise import CDF, LOGCDF, LOGPMF, LOGSF, PMF, SF, bound_tails, evaluate
 from .quantiles import central_interval, quantiles
 
@@ -81,6 +82,9 @@ class LawFunctions:
 
         def sample(self, size: Any = None) -> Any: ...
         def __dask_tokenize__(self) -> tuple[str, str]: ...
+
+    def _repr_html_(self) -> str:
+        return as_html(repr(self), self._spec)
 
     # --- at k
 

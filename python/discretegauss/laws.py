@@ -18,9 +18,20 @@ from numpy.typing import DTypeLike, NDArray
 from ._certified.lattice_sums import canonical
 from ._drawing.draw import draw
 from ._drawing.engines import ScalarLaw, prepare_scalar
-from ._inputs.draw_arguments import INT64, Method, Shape, Size, checked_source
-from ._inputs.law_parameters import exact_spec
-from ._inputs.numbers import shown
+from ._drawing.method import OneLaw
+from ._inputs.draw_arguments import (
+    AUTO,
+    INT64,
+    ONE_THREAD,
+    SYSTEM,
+    Method,
+    Shape,
+    Size,
+    checked_source,
+)
+from ._inputs.keywords import names_instead
+from ._inputs.law_parameters import exact_spec, sigma2_of
+from ._inputs.numbers import shown, written
 from ._inputs.source import Source
 from ._law import Kind, Spec
 from ._law_functions.mixin import LawFunctions
@@ -31,19 +42,6 @@ __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law", 
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 _LawType = TypeVar("_LawType", bound="_Law")
-
-# The defaults of sample, and INT64, are single objects: whoever gives none is recognised by them.
-_AUTO: Final = "auto"
-_SYSTEM: Final = "getrandom"
-_ONE_THREAD: Final = 1
-
-
-def _written(value: Fraction) -> str:
-    """Return the repr of a number: what it means for short, if it is longer than Python writes."""
-    try:
-        return repr(value)
-    except ValueError:
-        return shown(value)
 
 
 class _AtFirstUse:
@@ -64,7 +62,7 @@ class _AtFirstUse:
 
 
 #: What a law keeps beside its numbers: their exact form, and what is made ready from that.
-_MADE_READY: Final = frozenset({"_one", "_draw_now"})
+_MADE_READY: Final = frozenset({"_checked", "_one", "_draw_now"})
 _AWAITS_STATE: Final = "_awaits_state"
 
 
@@ -162,6 +160,10 @@ class _Law(LawFunctions):
     # Made ready when the first draw is asked for: what a law can be asked needs no core.
 
     @_AtFirstUse
+    def _checked(self) -> OneLaw:
+        return OneLaw(self._spec)
+
+    @_AtFirstUse
     def _one(self) -> ScalarLaw:
         return prepare_scalar(self._spec)
 
@@ -170,8 +172,9 @@ class _Law(LawFunctions):
         return getattr(self._one, "draw_now", None) or partial(self._one.draw, "getrandom")
 
     def __repr__(self) -> str:
-        values = (f"{f.name}={_written(getattr(self, f.name))}" for f in fields(self))
-        return f"{type(self).__name__}({', '.join(values)})"
+        values = ((f.name, getattr(self, f.name)) for f in fields(self))
+        said = [f"{name}={written(value)}" for name, value in values if name != "mu" or value]
+        return f"{type(self).__name__}({', '.join(said)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # in hexadecimal, which has no limit: protocols 0 and 1 write integers in decimal
@@ -247,9 +250,9 @@ class _Law(LawFunctions):
         *,
         dtype: DTypeLike = INT64,
         out: NDArray[Any] | None = None,
-        method: Method = _AUTO,
-        source: Source = _SYSTEM,
-        threads: int = _ONE_THREAD,
+        method: Method = AUTO,
+        source: Source = SYSTEM,
+        threads: int = ONE_THREAD,
     ) -> Any:
         """Draw from the law, exactly.
 
@@ -272,14 +275,14 @@ class _Law(LawFunctions):
             size is None
             and out is None
             and dtype is INT64
-            and method is _AUTO
-            and threads is _ONE_THREAD
+            and method is AUTO
+            and threads is ONE_THREAD
         ):
-            if source is _SYSTEM:
+            if source is SYSTEM:
                 return self._draw_now()
             return self._one.draw(checked_source(source))
         return draw(
-            *self._spec,
+            self._checked,
             size=size,
             dtype=dtype,
             out=out,
@@ -317,14 +320,18 @@ class _Law(LawFunctions):
 
 
 def _numbers_from_spec(kind: type[_LawType]) -> type[_LawType]:
-    """Have the numbers of a law, fields of a dataclass, read from its one specification."""
+    """Have the numbers of a law, fields of a dataclass, read from its one specification.
+
+    And its __init__ say what to write for keywords of others.
+    """
     for name, part in kind._parts.items():
         setattr(kind, name, _Number(name, part, getattr(kind, name, MISSING)))
+    setattr(kind, "__init__", names_instead(vars(kind)["__init__"]))  # noqa: B010
     return kind
 
 
 @_numbers_from_spec
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, init=False)
 class DiscreteGaussian(_Law):
     """The discrete Gaussian, P(x) ~ exp(-(x - mu)**2 / (2 sigma2)).
 
@@ -334,13 +341,15 @@ class DiscreteGaussian(_Law):
         The scale parameter, > 0; any number type, kept as the exact Fraction that it means.
     mu : number, optional
         The centre, any rational.
+    sigma : number, optional
+        In the place of sigma2: its root, > 0. sigma2 is the exact square.
 
     Examples
     --------
     >>> import discretegauss as dg
     >>> law = dg.DiscreteGaussian("355/113", mu=2)
     >>> law
-    DiscreteGaussian(sigma2=Fraction(355, 113), mu=Fraction(2, 1))
+    DiscreteGaussian(sigma2='355/113', mu=2)
     >>> law.sample((2, 3)).shape
     (2, 3)
     """
@@ -349,6 +358,12 @@ class DiscreteGaussian(_Law):
     _parts: ClassVar[dict[str, str]] = {"sigma2": "parameter", "mu": "mu"}
     sigma2: Any
     mu: Any = Fraction(0)
+
+    def __init__(self, sigma2: Any = None, mu: Any = Fraction(0), *, sigma: Any = None) -> None:
+        # past the frozen dataclass, as the __init__ is that it makes for the other laws
+        object.__setattr__(self, "sigma2", sigma2_of(sigma2, sigma, arrays=False))
+        object.__setattr__(self, "mu", mu)
+        self.__post_init__()
 
 
 @_numbers_from_spec

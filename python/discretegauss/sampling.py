@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._drawing.draw import draw
-from ._inputs.draw_arguments import INT64, Method, Size, checked_out
+from ._inputs.draw_arguments import INT64, Method, Shape, Size, checked_out
+from ._inputs.keywords import names_instead
+from ._inputs.law_parameters import sigma2_of
+from ._inputs.numbers import Number
 from ._inputs.source import Source
 from ._law import Kind
 from .errors import ParameterTypeError
@@ -22,9 +24,79 @@ __all__ = [
     "geometric_exp",
 ]
 
+_UINT8 = np.dtype(np.uint8)
 
+_Array = TypeVar("_Array", bound=NDArray[Any])
+_Flags = TypeVar("_Flags", bound=NDArray[np.bool_])
+
+
+class _HowOnly(TypedDict, total=False):
+    method: Method
+    source: Source
+    threads: int
+
+
+class _How(_HowOnly, total=False):
+    """How to draw, whatever the law."""
+
+    dtype: DTypeLike
+
+
+# Each function for type checkers: one draw of numbers, an array, what was given to be filled; and
+# draws of what is no number, so an array.
+
+
+@overload
 def discrete_gaussian(
-    sigma2: Any,
+    sigma2: Number | None = None,
+    size: None = None,
+    *,
+    mu: Number = ...,
+    sigma: Number | None = None,
+    out: None = None,
+    **how: Unpack[_How],
+) -> int: ...
+
+
+@overload
+def discrete_gaussian(
+    sigma2: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def discrete_gaussian(
+    *, size: Shape, mu: Any = ..., sigma: Any, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def discrete_gaussian(
+    sigma2: Any = None,
+    size: Size = None,
+    *,
+    mu: Any = ...,
+    sigma: Any = None,
+    out: _Array,
+    **how: Unpack[_How],
+) -> _Array: ...
+
+
+@overload
+def discrete_gaussian(
+    sigma2: Any = None,
+    size: None = None,
+    *,
+    mu: Any = ...,
+    sigma: Any = None,
+    out: None = None,
+    **how: Unpack[_How],
+) -> NDArray[Any]: ...
+
+
+@names_instead
+def discrete_gaussian(
+    sigma2: Any = None,
     size: Size = None,
     *,
     mu: Any = 0,
@@ -33,6 +105,7 @@ def discrete_gaussian(
     method: Method = "auto",
     source: Source = "getrandom",
     threads: int = 1,
+    sigma: Any = None,
 ) -> Any:
     """Draw from the discrete Gaussian, P(x) ~ exp(-(x - mu)**2 / (2 sigma2)), exactly.
 
@@ -67,6 +140,8 @@ def discrete_gaussian(
     threads : int, optional
         How many threads fill the array at most: fewer, where the draws do not repay them; 1 with a
         source of your own.
+    sigma : number or array_like, optional
+        In the place of sigma2: its root, > 0. sigma2 is the exact square.
 
     Returns
     -------
@@ -105,11 +180,13 @@ def discrete_gaussian(
     <class 'int'>
     >>> dg.discrete_gaussian([1, 100, 10**6]).shape
     (3,)
+    >>> type(dg.discrete_gaussian(sigma=10))  # sigma2=100
+    <class 'int'>
     """
+    if sigma is not None or sigma2 is None:
+        sigma2 = sigma2_of(sigma2, sigma, arrays=True)
     return draw(
-        Kind.DISCRETE_GAUSSIAN,
-        sigma2,
-        mu,
+        (Kind.DISCRETE_GAUSSIAN, sigma2, mu, 1),
         size=size,
         dtype=dtype,
         out=out,
@@ -119,6 +196,31 @@ def discrete_gaussian(
     )
 
 
+@overload
+def discrete_laplace(
+    scale: Number, size: None = None, *, mu: Number = ..., out: None = None, **how: Unpack[_How]
+) -> int: ...
+
+
+@overload
+def discrete_laplace(
+    scale: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def discrete_laplace(
+    scale: Any, size: Size = None, *, mu: Any = ..., out: _Array, **how: Unpack[_How]
+) -> _Array: ...
+
+
+@overload
+def discrete_laplace(
+    scale: Any, size: None = None, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@names_instead
 def discrete_laplace(
     scale: Any,
     size: Size = None,
@@ -160,9 +262,7 @@ def discrete_laplace(
     (4,)
     """
     return draw(
-        Kind.DISCRETE_LAPLACE,
-        scale,
-        mu,
+        (Kind.DISCRETE_LAPLACE, scale, mu, 1),
         size=size,
         dtype=dtype,
         out=out,
@@ -172,6 +272,43 @@ def discrete_laplace(
     )
 
 
+@overload
+def generalized_gaussian(
+    scale: Number,
+    beta: Number,
+    size: None = None,
+    *,
+    mu: Number = ...,
+    out: None = None,
+    **how: Unpack[_How],
+) -> int: ...
+
+
+@overload
+def generalized_gaussian(
+    scale: Any, beta: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def generalized_gaussian(
+    scale: Any, beta: Any, size: Size = None, *, mu: Any = ..., out: _Array, **how: Unpack[_How]
+) -> _Array: ...
+
+
+@overload
+def generalized_gaussian(
+    scale: Any,
+    beta: Any,
+    size: None = None,
+    *,
+    mu: Any = ...,
+    out: None = None,
+    **how: Unpack[_How],
+) -> NDArray[Any]: ...
+
+
+@names_instead
 def generalized_gaussian(
     scale: Any,
     beta: Any,
@@ -220,10 +357,7 @@ def generalized_gaussian(
     ...     noise = dg.generalized_gaussian(10, "3/2", size=4)
     """
     return draw(
-        Kind.GENERALIZED_GAUSSIAN,
-        scale,
-        mu,
-        beta,
+        (Kind.GENERALIZED_GAUSSIAN, scale, mu, beta),
         size=size,
         dtype=dtype,
         out=out,
@@ -233,6 +367,29 @@ def generalized_gaussian(
     )
 
 
+@overload
+def geometric_exp(
+    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
+) -> int: ...
+
+
+@overload
+def geometric_exp(
+    gamma: Any, size: Shape, *, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def geometric_exp(gamma: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
+
+
+@overload
+def geometric_exp(
+    gamma: Any, size: None = None, *, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@names_instead
 def geometric_exp(
     gamma: Any,
     size: Size = None,
@@ -273,9 +430,7 @@ def geometric_exp(
     True
     """
     return draw(
-        Kind.GEOMETRIC_EXP,
-        gamma,
-        0,
+        (Kind.GEOMETRIC_EXP, gamma, 0, 1),
         size=size,
         dtype=dtype,
         out=out,
@@ -285,6 +440,31 @@ def geometric_exp(
     )
 
 
+@overload
+def bernoulli_exp(
+    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+) -> bool: ...
+
+
+@overload
+def bernoulli_exp(
+    gamma: Any, size: Shape, *, out: None = None, **how: Unpack[_HowOnly]
+) -> NDArray[np.bool_]: ...
+
+
+@overload
+def bernoulli_exp(
+    gamma: Any, size: Size = None, *, out: _Flags, **how: Unpack[_HowOnly]
+) -> _Flags: ...
+
+
+@overload
+def bernoulli_exp(
+    gamma: Any, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+) -> NDArray[np.bool_]: ...
+
+
+@names_instead
 def bernoulli_exp(
     gamma: Any,
     size: Size = None,
@@ -331,11 +511,9 @@ def bernoulli_exp(
     if flags is not None and flags.dtype != np.bool_:
         raise ParameterTypeError(f"out must be a numpy array of bool, got {flags.dtype}")
     result = draw(
-        Kind.BERNOULLI_EXP,
-        gamma,
-        Fraction(0),
+        (Kind.BERNOULLI_EXP, gamma, 0, 1),
         size=size,
-        dtype=np.uint8,
+        dtype=_UINT8,
         out=None if flags is None else flags.view(np.uint8),
         method=method,
         source=source,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import random
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -400,3 +402,62 @@ def test_an_out_too_narrow_is_left_alone() -> None:
     with pytest.raises(ParameterOverflowError):
         dg.discrete_gaussian(100, out=out, source=must_not_draw)
     assert out.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_arrays_of_sigma_are_drawn_as_their_squares() -> None:
+    """Of any shape and type, broadcast as those of sigma2; equal bits, equal draws."""
+    bits = random.Random(7).randbytes(10**5)
+    given: list[tuple[Any, Any]] = [
+        (np.array([1, 20, 300]), 0),
+        (np.array([[0.5], [0.1]]), [1, 2, 3]),
+        (["1/3", 2, Fraction(5, 2), 0.1], "1/2"),
+        (3, [1, 2, 3]),
+    ]
+    for sigma, mu in given:
+        exact: Any = [Fraction(x) ** 2 for x in np.array(sigma, object).ravel().tolist()]
+        sigma2 = np.array(exact, object).reshape(np.array(sigma, object).shape)
+        drawn = dg.discrete_gaussian(sigma=sigma, mu=mu, source=TapeSource(bits))
+        assert np.array_equal(drawn, dg.discrete_gaussian(sigma2, mu=mu, source=TapeSource(bits)))
+    assert dg.discrete_gaussian(sigma=[], size=0).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({}, TypeError, "sigma2 or sigma must be given, one of the two, got neither"),
+        ({"sigma2": 1, "sigma": 1}, TypeError, "sigma2 or sigma must be .* got both"),
+        ({"sigma": [1, -2]}, ValueError, r"^sigma must be positive, but sigma\[1\] is not so$"),
+        ({"sigma": [1, 0.0]}, ValueError, r"sigma\[1\] is not so$"),
+        ({"sigma": np.array([np.nan, 1])}, ValueError, r"sigma\[0\] is not so$"),
+        ({"sigma": 2**40_000}, OverflowError, "^sigma must .* 32768 bits, .* of 40001 bits$"),
+        ({"sigma": [1, 2**40_000]}, OverflowError, r"sigma\[1\] is not so$"),
+    ],
+)
+def test_no_sigma_or_a_bad_one_is_refused(options: Any, error: Any, says: str) -> None:
+    with pytest.raises(error, match=says):
+        dg.discrete_gaussian(**options, source=must_not_draw)
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "says"),
+    [
+        (dg.discrete_gaussian, "epsilon", r"privacy\.calibrate_gaussian\(epsilon="),
+        (dg.DiscreteGaussian, "rho", r"privacy\.calibrate_gaussian\(epsilon="),
+        (dg.bernoulli_exp, "seed", r"there is no seed.* source=testing\.seeded_source"),
+        (dg.GeneralizedGaussian, "rng", r"there is no seed"),
+        (dg.discrete_laplace, "random_state", r"there is no seed"),
+        (dg.DiscreteLaplace, "loc", "write mu$"),
+        (dg.geometric_exp, "shape", "write size$"),
+        (dg.discrete_gaussian, "scale", "write sigma, or sigma2"),
+        (dg.DiscreteGaussian, "scale", "write sigma, or sigma2"),
+    ],
+)
+def test_keywords_of_others_are_refused_with_what_to_write(
+    function: Any, wrong: str, says: str
+) -> None:
+    """A TypeError as Python's own, but it helps; other keywords are Python's to refuse."""
+    with pytest.raises(ParameterTypeError, match=rf"^{wrong} is no parameter of .*{says}"):
+        function(**{wrong: 3})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        function(3, 2, colour=3)
+    assert wrong not in inspect.signature(function).parameters

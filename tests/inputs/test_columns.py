@@ -247,7 +247,7 @@ def test_no_element_of_an_array_of_mu_is_shown_in_an_error(
 
 
 def test_a_single_mu_is_shown_in_an_error() -> None:
-    with pytest.raises(ParameterOverflowError, match=r"mu = Fraction\(40000, 1\)"):
+    with pytest.raises(ParameterOverflowError, match=r"mu = 40000\b"):
         dg.discrete_gaussian([1, 100], mu=40_000, dtype=np.int16, source=must_not_draw)
     with pytest.raises(ParameterValueError, match=r"mu must be a finite number, got nan"):
         dg.discrete_gaussian([1, 100], mu=np.nan, source=must_not_draw)
@@ -370,7 +370,7 @@ def test_a_single_number_is_shown_in_an_error() -> None:
     for call, shown in (
         (partial(LAW.sample, -3), "got -3"),
         (partial(LAW.sample, 2**61), f"got {2**61}"),
-        (partial(dg.discrete_gaussian, -3), r"got Fraction\(-3, 1\)"),
+        (partial(dg.discrete_gaussian, -3), "got -3"),
         (partial(LAW.cdf, "three"), "got 'three'"),
         (partial(LAW.interval, 3), "got 3"),
     ):

@@ -61,6 +61,8 @@ def call(tmp_path: Path) -> Callable[..., Any]:
         if of.name == "compose":
             return of.function(arguments["parts"])
         every = CALLS[of.name] | copy.deepcopy(arguments)  # an out is written to
+        if "sigma" in arguments:
+            del every["sigma2"]  # one of the two
         if of.owner is not None:
             return of.function(of.owner(**CALLS[of.owner.__name__]), **every)
         if of.name == "release_table":

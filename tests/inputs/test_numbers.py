@@ -294,9 +294,21 @@ def test_zero_and_negative_parameters_are_value_errors(
 
 
 def test_messages_say_parameter_rule_and_value() -> None:
-    """The form of every message: sigma2 must be positive, got Fraction(-1, 2)."""
-    with pytest.raises(ValueError, match=r"^sigma2 must be positive, got Fraction\(-1, 2\)$"):
-        dg.discrete_gaussian("-1/2")
+    """The form of every message: sigma2 must be positive, got -0.1. As it was typed."""
+    for value, typed in (
+        (-0.1, "-0.1"),
+        ("-1/2", "'-1/2'"),
+        (Decimal("-0.1"), r"Decimal\('-0.1'\)"),
+    ):
+        for call in (dg.discrete_gaussian, dg.DiscreteGaussian):
+            with pytest.raises(ValueError, match=rf"^sigma2 must be positive, got {typed}$"):
+                call(value)
+        with pytest.raises(ValueError, match=rf"^sigma must be positive, got {typed}$"):
+            dg.discrete_gaussian(sigma=value)
+    with pytest.raises(OverflowError, match=r"int8 does not for sigma2 = 10000\.5; dtype=object"):
+        dg.discrete_gaussian(10000.5, 3, dtype=np.int8, source=must_not_draw)
+    with pytest.raises(OverflowError, match=r"; unsigned types cannot hold negative noise; dtype"):
+        dg.discrete_gaussian(100, 3, dtype=np.uint64, source=must_not_draw)
     with pytest.raises(TypeError, match=r"^scale must be a number, not a bool, got True$"):
         dg.discrete_laplace(True)
 
@@ -562,3 +574,17 @@ def test_shapes_that_do_not_broadcast_are_value_errors() -> None:
         dg.discrete_gaussian([1, 2], out=np.empty(3, np.int64), source=must_not_draw)
     with pytest.raises(ParameterValueError):  # size must not grow to the parameters' shape
         dg.discrete_gaussian([[1], [2]], 2, source=must_not_draw)
+
+
+def test_a_number_at_hand_is_not_taken_for_an_equal_one_of_another_type() -> None:
+    """Laws are kept by their parameters as given: 1 and True are equal, but not as numbers here."""
+    numbers: list[Any] = [1, 1.0, Fraction(1), *(np.dtype(code).type(1) for code in "bBhHiIlLqQ")]
+    each: list[dict[str, Any]] = [{}, {"size": 4}]
+    for options in each:
+        expected = [dg.discrete_gaussian(Decimal(1), mu=7, source=tape(), **options)] * 2
+        for number in [*numbers, *numbers]:
+            drawn = dg.discrete_gaussian(number, mu=7, source=tape(), **options)
+            assert np.array_equal([drawn] * 2, expected)
+        for bad in (True, np.True_, np.timedelta64(1, "s"), b"1", None):
+            with pytest.raises(ParameterTypeError, match="sigma2"):
+                dg.discrete_gaussian(bad, mu=7, source=must_not_draw, **options)

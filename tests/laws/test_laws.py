@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-from dataclasses import FrozenInstanceError, dataclass
+import re
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, assert_type, cast
 
 import numpy as np
 import pytest
@@ -52,6 +53,46 @@ def test_draws_are_of_the_types_that_checkers_are_told() -> None:
     assert filled.dtype == np.int32
 
 
+def test_results_are_of_the_types_that_checkers_are_told() -> None:
+    """mypy --strict reads the assert_type, which do nothing here; the others see that it is so."""
+    counts, out = [1, 2], cast(NDArray[np.int16], np.empty(4, np.int16))
+    for one in (
+        assert_type(dg.discrete_gaussian(100), int),
+        assert_type(dg.discrete_gaussian(sigma="1/3", mu=F(1, 2)), int),
+        assert_type(dg.discrete_laplace(2.5, dtype=np.int16), int),
+        assert_type(dg.geometric_exp(np.int64(1)), int),
+        assert_type(dg.bernoulli_exp(1), bool),
+    ):
+        assert isinstance(one, int)
+    for several in (
+        assert_type(dg.discrete_gaussian(100, 4), NDArray[Any]),
+        assert_type(dg.discrete_gaussian(sigma=10, size=(2, 2)), NDArray[Any]),
+        assert_type(dg.discrete_laplace([1, 2], size=2, mu=counts), NDArray[Any]),
+        assert_type(dg.bernoulli_exp(1, size=4), NDArray[np.bool_]),
+        assert_type(dg.discrete_gaussian(100, out=out), NDArray[np.int16]),
+        assert_type(dg.discrete_gaussian([1, 2]), NDArray[Any]),
+    ):
+        assert isinstance(several, np.ndarray)
+    law = dg.DiscreteGaussian(100)
+    for number in (
+        assert_type(law.pmf(3), float),
+        assert_type(law.logsf("1/3"), float),
+        assert_type(law.ppf(0.5), float),
+        *assert_type(law.cdf(3, bounds=True), tuple[float, float]),
+        *assert_type(law.interval(0.95), tuple[float, float]),
+    ):
+        assert isinstance(number, float)
+    for array in (
+        assert_type(law.pmf(counts), NDArray[Any]),
+        assert_type(law.isf(np.array([0.1, 0.2])), NDArray[Any]),
+        *assert_type(law.sf(counts, bounds=True), tuple[NDArray[Any], NDArray[Any]]),
+        *assert_type(law.interval([0.5, 0.9]), tuple[NDArray[Any], NDArray[Any]]),
+    ):
+        assert isinstance(array, np.ndarray)
+    if _engine.native is not None:
+        assert assert_type(dg.generalized_gaussian(10, "3/2", 4), NDArray[Any]).shape == (4,)
+
+
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_laws_are_values(law: Any) -> None:
     """Equal, of one hash, and able to draw after pickle, copy and deepcopy; frozen."""
@@ -83,16 +124,30 @@ def test_every_pickle_gives_an_equal_law(law: Any, protocol: int) -> None:
 
 def test_every_law_has_a_repr() -> None:
     """Whole if Python writes such numbers, then Python reads it; else short."""
-    assert repr(LAWS[2]) == f"DiscreteLaplace(scale={F(0.1)!r}, mu=Fraction(-2, 1))"
-    names = {**vars(dg), "Fraction": F}
-    for law in LAWS:
-        assert eval(repr(law), names) == law  # noqa: S307
-    assert repr(LONG_LAWS[0]) == (
-        "DiscreteGaussian(sigma2=a fraction of 16610 bits, mu=Fraction(0, 1))"
-    )
+    assert repr(dg.DiscreteGaussian(5)) == "DiscreteGaussian(sigma2=5)"
+    assert repr(dg.DiscreteGaussian("0.1", mu="-1/2")) == "DiscreteGaussian(sigma2='1/10', mu=-0.5)"
+    assert repr(LAWS[2]) == "DiscreteLaplace(scale=0.1, mu=-2)"
+    long = [F(10**3000, 10**3000 - 1), 10**4000, F(10**4000 + 1, 10**4000), 5e-324, 1e308]
+    for law in (*LAWS, *map(dg.DiscreteGaussian, long), dg.GeneralizedGaussian(10, "3/2", -0.1)):
+        assert eval(repr(law), {**vars(dg), "Fraction": F}) == law  # noqa: S307
+    assert repr(LONG_LAWS[0]) == "DiscreteGaussian(sigma2=a fraction of 16610 bits)"
     for law in LONG_LAWS:
         assert str(law) == f"{law}" == repr(law)
         assert len(repr(law)) < 120
+
+
+def test_a_notebook_shows_a_law_and_some_of_its_probabilities() -> None:
+    """The middle and three steps of its width on either side; a law past that by its repr alone."""
+    law = dg.DiscreteGaussian(100, mu=7)
+    shown = law._repr_html_()
+    assert shown.startswith("<code>DiscreteGaussian(sigma2=100, mu=7)</code><table>")
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td>", shown)
+    assert rows == [(str(k), f"{law.pmf(k):.4g}") for k in range(-23, 38, 10)]
+    assert "<td>exp(-5757.38)</td>" in LONG_LAWS[0]._repr_html_()
+    for extreme in (*LAWS, *LONG_LAWS, dg.GeneralizedGaussian(10, 10**300)):
+        assert extreme._repr_html_().startswith("<code>")
+    assert "<table>" not in dg.DiscreteGaussian(1, mu=2**65536 - 1)._repr_html_()
+    assert "label=&#x27;&lt;b&gt;" in Tagged(5, label="<b>")._repr_html_()
 
 
 @pytest.mark.parametrize("law", LAWS[:2], ids=repr)
@@ -119,6 +174,20 @@ def test_sample_takes_what_the_functions_take(law: Any) -> None:
         law.sample(source="numpy")
     with pytest.raises(TypeError, match="threads"):
         law.sample(threads=True)
+
+
+def test_sigma_is_the_root_of_sigma2() -> None:
+    """Its exact square; also of the binary value that a float is, and from a pickle."""
+    law = dg.DiscreteGaussian(sigma="1/3", mu=2)
+    assert law == dg.DiscreteGaussian(F(1, 9), 2) == pickle.loads(pickle.dumps(law))
+    assert dg.DiscreteGaussian(sigma=0.1).sigma2 == F(0.1) ** 2
+    assert [field.name for field in fields(law)] == ["sigma2", "mu"]
+    assert replace(law, mu=3) == dg.DiscreteGaussian(F(1, 9), 3)
+    assert Tagged("1/9", 2, label="a").sigma2 == law.sigma2
+    wrong: list[Any] = [{}, {"sigma2": 1, "sigma": 1}, {"sigma": [1]}, {"sigma": True}]
+    for given in wrong:
+        with pytest.raises(TypeError, match="sigma"):
+            dg.DiscreteGaussian(**given)
 
 
 def test_bad_parameters_are_refused_when_the_law_is_made() -> None:

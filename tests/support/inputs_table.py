@@ -191,6 +191,7 @@ _no_value = Other(lambda given: given.value is None)
 
 RULES: dict[str, Rule | Other] = {
     "sigma2": positive,
+    "sigma": positive,
     "scale": positive,
     "gamma": positive,
     "mu": any_number,

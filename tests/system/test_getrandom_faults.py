@@ -71,10 +71,12 @@ NATIVE_CALLS: dict[str, Any] = {
 #: So many that each of three threads has a part.
 THREADED_DRAWS = {"reference": 9000, "cells": 50_000}
 
+_draw: Any = dg.discrete_gaussian
+
 #: By several threads, whose draws are not the same twice: how many values there are is reported.
 THREADED_CALLS: dict[str, Any] = {
     f"{method}, {source}, threads": lambda n=n, method=method, source=source: len(
-        set(dg.discrete_gaussian(2**100, n, method=method, source=source, threads=3).tolist())
+        set(_draw(2**100, n, method=method, source=source, threads=3).tolist())
     )
     for method, n in THREADED_DRAWS.items()
     for source in ("getrandom", "chacha20")

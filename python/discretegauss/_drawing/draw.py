@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .._inputs.draw_arguments import (
+    AUTO,
     INT64,
+    ONE_THREAD,
+    SYSTEM,
     Method,
     Size,
     checked_dtype,
@@ -19,7 +22,6 @@ from .._inputs.draw_arguments import (
     checked_size,
     checked_source,
     checked_threads,
-    require_fit,
 )
 from .._inputs.law_parameters import (
     as_array,
@@ -31,14 +33,13 @@ from .._inputs.law_parameters import (
 from .._inputs.numbers import LEAST_FLOAT, single
 from .._inputs.parameter_arrays import Laws
 from .._inputs.source import Source
-from .._law import Kind, Spec
+from .._law import Kind
 from ..errors import ParameterValueError
-from .engines import ScalarLaw, prepare_scalar
 from .fill import empty, fill_array
 from .many_laws import fill_laws, require_all_fit
-from .method import choose, has_cells
+from .method import OneLaw, has_cells
 
-__all__ = ["draw"]
+__all__ = ["Given", "draw"]
 
 
 def _check_method(kind: Kind, method: Method) -> None:
@@ -52,28 +53,56 @@ def _check_method(kind: Kind, method: Method) -> None:
 #: In the place of numpy's message, which tells the shape: it may be a column of counts.
 _NO_MEMORY = "size: there is no memory for such an array"
 
-_OWN_SOURCES = frozenset({"getrandom", "chacha20"})
+#: A law as a user gives it: its kind, its parameter, mu, beta.
+Given = tuple[Kind, object, object, object]
 
-#: Types whose equal values mean the same number, so that they may be keys of a cache.
-_PLAIN_NUMBERS = frozenset({int, float, Fraction, str})
-
-
-def _prepare_one(spec: Spec, method: Method, source: Source) -> ScalarLaw:
-    """Return the law made ready for one draw."""
-    return prepare_scalar(spec) if method == "auto" else choose(spec, method, 1, source)
+#: Types whose equal values mean the same number, so that they may be keys of a cache: one that
+#: tells types apart, or a law of 1 would be at hand for True.
+_PLAIN_NUMBERS = frozenset({int, float, Fraction, str}) | {
+    np.dtype(code).type for code in np.typecodes["AllInteger"]
+}
 
 
 @lru_cache(maxsize=256, typed=True)
-def _prepare_given(kind: Kind, parameter: object, mu: object, method: Method) -> ScalarLaw:
-    """Return the law for parameters as the user wrote them: saves scalar draws the conversion."""
-    return _prepare_one(exact_spec(kind, parameter, mu), method, "getrandom")
+def _kept(kind: Kind, parameter: object, mu: object, beta: object) -> OneLaw:
+    """Return the law for parameters as the user wrote them: saves calls the conversion."""
+    return OneLaw(exact_spec(kind, parameter, mu, beta))
+
+
+def _checked_law(given: Given) -> OneLaw | list[NDArray[Any]]:
+    """Return the law for single parameters; those of many laws as arrays, not yet checked."""
+    kind, parameter, mu, beta = given
+    if (
+        type(parameter) in _PLAIN_NUMBERS
+        and type(mu) in _PLAIN_NUMBERS
+        and type(beta) in _PLAIN_NUMBERS
+        and (LEAST_FLOAT or (parameter and (mu or type(mu) is int)))  # else denormals are one key
+    ):
+        return _kept(*given)
+    values, names = given[1:], (parameter_name(kind), "mu", "beta")
+    arrays = [as_array(value, name) for value, name in zip(values, names, strict=True)]
+    if all(array is None for array in arrays):
+        return OneLaw(exact_spec(*given))
+    return [
+        array if array is not None else np.array(single(value), dtype=object)
+        for array, value in zip(arrays, values, strict=True)
+    ]
+
+
+def _distinct_laws(
+    kind: Kind, arrays: list[NDArray[Any]], shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Laws:
+    """Return the laws of arrays of parameters, which fit `dtype`."""
+    try:
+        laws = distinct_laws(kind, arrays, shape)
+    except MemoryError:
+        raise MemoryError(_NO_MEMORY) from None
+    require_all_fit(laws, dtype, parameter_name(kind))
+    return laws
 
 
 def draw(
-    kind: Kind,
-    parameter: object,
-    mu: object,
-    beta: object = 1,
+    law: OneLaw | Given,
     *,
     size: Size,
     dtype: DTypeLike,
@@ -83,60 +112,34 @@ def draw(
     threads: int,
 ) -> Any:
     """Draw: the body of every public function; all is checked before anything is drawn."""
-    _check_method(kind, checked_method(method))
-    if (  # one draw with everything else left as it is: checked by these lines alone
-        size is None
-        and out is None
-        and dtype is INT64
-        and isinstance(source, str)  # an array compares to an array
-        and source in _OWN_SOURCES
-        and type(threads) is int
-        and threads == 1
-        and type(parameter) in _PLAIN_NUMBERS
-        and type(mu) in _PLAIN_NUMBERS
-        and method != "cells"
-        and kind is not Kind.GENERALIZED_GAUSSIAN
-        and (LEAST_FLOAT or (parameter and (mu or type(mu) is int)))  # else denormals are one key
-    ):
-        return _prepare_given(kind, parameter, mu, method).draw(source)
-    bits = checked_source(source)
-    n_threads = checked_threads(threads, bits)
-    shape = checked_size(size)
-    result = checked_out(out, shape)
-    kept_dtype = checked_dtype(dtype)
+    kind = law.spec.kind if isinstance(law, OneLaw) else law[0]
+    if method is not AUTO:
+        _check_method(kind, checked_method(method))
+    bits = source if source is SYSTEM else checked_source(source)
+    n_threads = threads if threads is ONE_THREAD else checked_threads(threads, bits)
+    shape = None if size is None else checked_size(size)
+    result = None if out is None else checked_out(out, shape)
+    kept_dtype = INT64 if dtype is INT64 else checked_dtype(dtype)
     if result is not None:
         asked_dtype, kept_dtype = kept_dtype, checked_dtype(result.dtype, "out")
         if dtype is not INT64 and asked_dtype != kept_dtype:
             raise ParameterValueError(f"dtype must be that of out, {kept_dtype}, got {asked_dtype}")
         shape = result.shape
 
-    given, name = (parameter, mu, beta), parameter_name(kind)
-    as_arrays = [
-        as_array(value, called) for value, called in zip(given, (name, "mu", "beta"), strict=True)
-    ]
-    laws: Spec | Laws
-    if all(array is None for array in as_arrays):
-        laws = exact_spec(kind, *given)
+    checked = law if isinstance(law, OneLaw) else _checked_law(law)
+    if isinstance(checked, OneLaw):
         if shape is None:
             if dtype is not INT64:  # a Python int has room, but a dtype was asked for
-                require_fit(laws, kept_dtype, name)
-            return _prepare_one(laws, method, bits).draw(bits)
-        require_fit(laws, kept_dtype, name)
+                checked.require_fit(kept_dtype)
+            return checked.single(method, bits).draw(bits)
+        checked.require_fit(kept_dtype)
+        if result is None:
+            result = empty(shape, kept_dtype)
+        fill_array(result, checked.ready(method, result.size, bits), bits, n_threads)
     else:
-        arrays = [
-            array if array is not None else np.array(single(value), dtype=object)
-            for array, value in zip(as_arrays, given, strict=True)
-        ]
-        shape = parameter_shape(shape, arrays)
-        try:
-            laws = distinct_laws(kind, arrays, shape)
-        except MemoryError:
-            raise MemoryError(_NO_MEMORY) from None
-        require_all_fit(laws, kept_dtype, name)
-    if result is None:
-        result = empty(shape, kept_dtype)
-    if isinstance(laws, Laws):
+        shape = parameter_shape(shape, checked)
+        laws = _distinct_laws(kind, checked, shape, kept_dtype)
+        if result is None:
+            result = empty(shape, kept_dtype)
         fill_laws(result, laws, method, bits, n_threads)
-    else:
-        fill_array(result, choose(laws, method, result.size, bits), bits, n_threads)
     return result if out is None else out

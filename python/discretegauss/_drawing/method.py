@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from math import isqrt
+from typing import Any
 
-from .._inputs.draw_arguments import Method
+import numpy as np
+
+from .._inputs.draw_arguments import AUTO, SYSTEM, Method, require_fit
+from .._inputs.law_parameters import parameter_name
 from .._inputs.source import Source
 from .._law import WITH_CELLS, Kind, Spec
 from ..errors import ParameterValueError
-from .engines import PreparedLaw, kept_cells, native, prepare, prepare_cells, require_source
+from .engines import (
+    PreparedLaw,
+    ScalarLaw,
+    kept_cells,
+    native,
+    prepare,
+    prepare_cells,
+    prepare_scalar,
+    require_source,
+)
 
-__all__ = ["LEAST_CELLS_FROM", "cells_from", "choose", "has_cells", "pays"]
+__all__ = ["LEAST_CELLS_FROM", "OneLaw", "cells_from", "choose", "has_cells", "pays"]
 
 #: No law's table is repaid by fewer draws.
 LEAST_CELLS_FROM = 16
@@ -106,3 +119,44 @@ def choose(spec: Spec, method: Method, n: int, source: Source) -> PreparedLaw:
         except ParameterValueError:  # no table of 2**16 cells fits this law
             pass
     return prepare(spec)
+
+
+class OneLaw:
+    """A law whose parameters were checked, and what its draws ask of them, found out once.
+
+    Immutable but for that; threads that find out the same at once find the same.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self._fitting: set[int] = set()  # the numbers of dtypes, of which there are few
+        self._one: ScalarLaw | None = None
+        self._few: PreparedLaw | None = None
+
+    def require_fit(self, dtype: np.dtype[Any]) -> None:
+        """Refuse a dtype that does not provably hold the law."""
+        if dtype.num not in self._fitting:
+            require_fit(self.spec, dtype, parameter_name(self.spec.kind))
+            self._fitting.add(dtype.num)
+
+    def single(self, method: Method, source: Source) -> ScalarLaw:
+        """Return the law made ready for one draw."""
+        if method is not AUTO and method != AUTO:
+            return self.ready(method, 1, source)
+        if self._one is None:
+            self._one = prepare_scalar(self.spec)
+        return self._one
+
+    def ready(self, method: Method, n: int, source: Source) -> PreparedLaw:
+        """Return the law made ready for n draws."""
+        if (
+            n >= LEAST_CELLS_FROM
+            or method == "cells"
+            or self.spec.kind is Kind.GENERALIZED_GAUSSIAN  # its table is large: not kept here
+        ):
+            return choose(self.spec, method, n, source)
+        if source is not SYSTEM:
+            require_source(source)
+        if self._few is None:
+            self._few = prepare(self.spec)
+        return self._few

@@ -86,7 +86,7 @@ class _Run:
             {
                 "threads": min(threads, _MOST_THREADS),
                 "pause": _PAUSE,
-                "context": _address(self.errors),
+                "context": ffi.cast("void *", id(self.errors)),
             },
         )
 
@@ -197,7 +197,8 @@ class _Draws:
         except BaseException:  # a signal, heard as the call returned
             zero_out(0)
             raise
-        _check(status, caller, run)
+        if status != lib.DG_OK:
+            _check(status, caller, run)
 
     def _fill_objects(
         self, out: NDArray[Any], run: _Run, caller: _CallerSource | None, pointer: Any

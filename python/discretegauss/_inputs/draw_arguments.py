@@ -12,14 +12,17 @@ from typing import Any, Final, Literal, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._law import Spec, fits
+from .._law import WITH_CELLS, Spec, fits
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .numbers import shown, whole_number
 from .source import Source
 
 __all__ = [
+    "AUTO",
     "INT64",
     "MOST_AXES",
+    "ONE_THREAD",
+    "SYSTEM",
     "Method",
     "Shape",
     "Size",
@@ -50,6 +53,11 @@ Method = Literal["auto", "reference", "cells"]
 #: a Python integer, which has room for any law; only who asks has it checked against int64.
 INT64: Final[np.dtype[Any]] = np.dtype(np.int64, copy=True)
 
+# Defaults, INT64 too, are single objects: who gives none is recognised by them, with no check.
+AUTO: Final = "auto"
+SYSTEM: Final = "getrandom"
+ONE_THREAD: Final = 1
+
 #: What numpy 1 has; numpy 2 has 64, but not everywhere.
 MOST_AXES = 32
 
@@ -73,6 +81,8 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     """Return `size` as a shape."""
     if size is None:
         return None
+    if type(size) is int and 0 <= size <= _MOST_ELEMENTS:  # most often
+        return (size,)
     if isinstance(size, np.ndarray) and size.ndim == 0:
         size = size[()]
     several = isinstance(size, tuple | list) or (
@@ -187,6 +197,10 @@ def fits_dtype(spec: Spec, dtype: np.dtype[Any]) -> bool:
     return fits(spec, int(info.min), int(info.max))
 
 
+def _loses_signs(spec: Spec, dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "u" and spec.kind in WITH_CELLS
+
+
 def require_fit(
     spec: Spec, dtype: np.dtype[Any], name: str, mu: str = "", parameter: str = ""
 ) -> None:
@@ -201,5 +215,6 @@ def require_fit(
             f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
             + (parameter or f"{name} = {shown(spec.parameter)}")
             + (f", {mu}" if mu else "")
+            + ("; unsigned types cannot hold negative noise" if _loses_signs(spec, dtype) else "")
             + "; dtype=object gives Python integers of any size"
         )

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from .._law import Kind, Spec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .draw_arguments import MOST_AXES
-from .numbers import are_rounded, exact_rational, numpys, positive, shown, single
+from .numbers import (
+    MAX_BITS,
+    are_rounded,
+    exact_rational,
+    not_negative,
+    numpys,
+    positive,
+    shown,
+    single,
+)
 from .parameter_arrays import Column, Laws, heard, indexed
 
 __all__ = [
@@ -24,6 +33,7 @@ __all__ = [
     "naming_places",
     "parameter_name",
     "parameter_shape",
+    "sigma2_of",
 ]
 
 _T = TypeVar("_T")
@@ -44,18 +54,13 @@ def parameter_name(kind: Kind) -> str:
 
 def _checked_parameter(kind: Kind, value: object) -> Fraction:
     name = _NAMES[kind]
-    exact = exact_rational(value, name)
-    if kind is not Kind.BERNOULLI_EXP:
-        return positive(exact, name)
-    if exact < 0:
-        raise ParameterValueError(f"{name} must not be negative, got {shown(exact)}")
-    return exact
+    return not_negative(value, name) if kind is Kind.BERNOULLI_EXP else positive(value, name)
 
 
 def _checked_beta(value: object) -> Fraction:
     exact = exact_rational(value, "beta")
     if exact < 1:
-        raise ParameterValueError(f"beta must be at least 1, got {shown(exact)}")
+        raise ParameterValueError(f"beta must be at least 1, got {shown(single(value))}")
     return exact
 
 
@@ -109,6 +114,39 @@ def naming_places(
         except kind:
             raise kind(f"{rule}, but {name}{indexed(place, array.shape)} is not so") from None
     raise kind(rule)  # no cover: the element is found again
+
+
+def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
+    """Return sigma2 as given, or the exact square of sigma; None is what is not given.
+
+    Of an array of sigma, where arrays are taken, an array of objects.
+    """
+    if (sigma2 is None) is (sigma is None):
+        given = "neither" if sigma is None else "both"
+        raise ParameterTypeError(f"sigma2 or sigma must be given, one of the two, got {given}")
+    if sigma is None:
+        return sigma2
+    array = as_array(sigma, "sigma") if arrays else None
+    if array is None:
+        return _square(sigma)
+
+    def squares() -> NDArray[Any]:
+        column = Column(array, lambda value: exact_rational(value, "sigma"), None)
+        of_each = np.empty(len(column), dtype=object)
+        of_each[:] = [_square(column.exact(i)) for i in range(len(column))]
+        return of_each[column.index]
+
+    return naming_places(squares, array, "sigma", _square)
+
+
+def _square(sigma: object) -> Fraction:
+    exact = positive(sigma, "sigma")
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MAX_BITS // 2:
+        raise ParameterOverflowError(
+            f"sigma must have a numerator and a denominator of at most {MAX_BITS // 2} bits, as "
+            f"its square is the parameter, got {shown(sigma)}"
+        )
+    return exact * exact
 
 
 def as_array(value: object, name: str) -> NDArray[Any] | None:

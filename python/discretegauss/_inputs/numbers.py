@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -22,18 +23,24 @@ from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueE
 __all__ = [
     "LEAST_FLOAT",
     "MAX_BITS",
+    "Number",
     "are_rounded",
     "exact_rational",
     "exact_words",
     "named_path",
     "not_finite",
+    "not_negative",
     "numpys",
     "positive",
     "printable",
     "shown",
     "single",
     "whole_number",
+    "written",
 ]
+
+#: A single number, for type checkers; gmpy2's, which has no types of its own, are Any to them.
+Number = int | float | numbers.Rational | Decimal | str | np.integer[Any] | np.floating[Any]
 
 #: No numerator or denominator may be longer: the arithmetic below aborts the process when memory
 #: runs out, so its operands stay small. DG_MAX_PARAMETER_BITS of the C header is the same number.
@@ -68,12 +75,14 @@ def shown(value: object) -> str:
 
     Examples
     --------
-    >>> shown(Fraction(1, 2)), shown("1,5"), shown([1204, 87])
-    ('Fraction(1, 2)', "'1,5'", 'an object of type list')
+    >>> shown(-0.1), shown(Fraction(-0.1)), shown("1,5"), shown([1204, 87])
+    ('-0.1', '-0.1', "'1,5'", 'an object of type list')
     """
     if isinstance(value, Fraction):
         value_bits = max(value.numerator.bit_length(), value.denominator.bit_length())
-        return repr(value) if value_bits <= 256 else f"a fraction of {value_bits} bits"
+        if value_bits > 256 and not _as_float(value):
+            return f"a fraction of {value_bits} bits"
+        return written(value)
     if isinstance(value, int):
         return (
             repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
@@ -86,6 +95,40 @@ def shown(value: object) -> str:
     except Exception:  # Python's limit of 4300 digits, or somebody else's __repr__
         return hidden
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def written(value: object) -> str:
+    """Return a number as Python code that means it exactly, the shortest; of all else the repr.
+
+    A fraction is an integer, a float or a text, whichever says just this number.
+
+    Examples
+    --------
+    >>> written(Fraction(5)), written(Fraction(1, 10)), written(Fraction(0.1))
+    ('5', "'1/10'", '0.1')
+    """
+    if not isinstance(value, Fraction):
+        return repr(value)
+    try:
+        if value.denominator == 1:
+            return repr(value.numerator)
+        text = _as_float(value) or repr(f"{value.numerator}/{value.denominator}")
+    except ValueError:  # more digits than Python writes
+        return _as_float(value) or shown(value)
+    return text if len(text) <= _MAX_TEXT else repr(value)
+
+
+def _as_float(value: Fraction) -> str:
+    """Return a float as text that is just this number; nothing if there is none.
+
+    Nor for denormals, whose arithmetic may be off: see LEAST_FLOAT.
+    """
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return ""
+    is_it = abs(nearest) >= sys.float_info.min and Fraction(nearest) == value
+    return repr(nearest) if is_it else ""
 
 
 def printable(text: str) -> str:
@@ -357,10 +400,19 @@ def exact_words(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.boo
     return numbers, small
 
 
-def positive(exact: Fraction, name: str) -> Fraction:
-    """Return `exact`, which must be above 0."""
-    if exact <= 0:
-        raise ParameterValueError(f"{name} must be positive, got {shown(exact)}")
+def positive(value: object, name: str) -> Fraction:
+    """Return the exact number, which must be above 0."""
+    exact = exact_rational(value, name)
+    if exact.numerator <= 0:
+        raise ParameterValueError(f"{name} must be positive, got {shown(single(value))}")
+    return exact
+
+
+def not_negative(value: object, name: str) -> Fraction:
+    """Return the exact number, which must be at least 0."""
+    exact = exact_rational(value, name)
+    if exact.numerator < 0:
+        raise ParameterValueError(f"{name} must not be negative, got {shown(single(value))}")
     return exact
 
 

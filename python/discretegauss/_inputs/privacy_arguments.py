@@ -6,7 +6,15 @@ from fractions import Fraction
 
 from .._system.memory import require_room
 from ..errors import ParameterOverflowError, ParameterValueError
-from .numbers import MAX_BITS, exact_rational, positive, shown, whole_number
+from .numbers import (
+    MAX_BITS,
+    exact_rational,
+    not_negative,
+    positive,
+    shown,
+    single,
+    whole_number,
+)
 
 __all__ = ["at_least_zero", "positive_number", "probability", "query_count", "whole_sensitivity"]
 
@@ -14,16 +22,13 @@ __all__ = ["at_least_zero", "positive_number", "probability", "query_count", "wh
 def at_least_zero(value: object, name: str) -> Fraction:
     """Return the exact number, which must not be negative."""
     require_room()
-    exact = exact_rational(value, name)
-    if exact.numerator < 0:
-        raise ParameterValueError(f"{name} must not be negative, got {shown(exact)}")
-    return exact
+    return not_negative(value, name)
 
 
 def positive_number(value: object, name: str) -> Fraction:
     """Return the exact number, which must be above 0."""
     require_room()
-    return positive(exact_rational(value, name), name)
+    return positive(value, name)
 
 
 def probability(value: object, name: str) -> Fraction:
@@ -32,7 +37,7 @@ def probability(value: object, name: str) -> Fraction:
     exact = exact_rational(value, name)
     if not 0 < exact < 1:
         raise ParameterValueError(
-            f"{name} must lie between 0 and 1, both excluded, got {shown(exact)}"
+            f"{name} must lie between 0 and 1, both excluded, got {shown(single(value))}"
         )
     return exact
 
@@ -43,7 +48,7 @@ def whole_sensitivity(value: object) -> int:
     if exact.denominator != 1:
         raise ParameterValueError(
             "sensitivity must be a whole number (the noise is added to integers), "
-            f"got {shown(exact)}"
+            f"got {shown(single(value))}"
         )
     return exact.numerator
 

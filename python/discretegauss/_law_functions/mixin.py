@@ -4,16 +4,66 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, Protocol, cast, overload
+
+from numpy.typing import NDArray
 
 from .._certified import moments as _moments
 from .._certified.floats import Bounds, float_bounds, float_value
 from .._certified.interval import Interval
+from .._inputs.numbers import Number
 from .._law import Spec
+from .html import as_html
 from .pointwise import CDF, LOGCDF, LOGPMF, LOGSF, PMF, SF, bound_tails, evaluate
 from .quantiles import central_interval, quantiles
 
 __all__ = ["LawFunctions"]
+
+
+class _AtK(Protocol):
+    """A function of k, for type checkers: of a number a float, of all else an array."""
+
+    @overload
+    def __call__(self, k: Number, *, bounds: Literal[False] = ...) -> float: ...
+    @overload
+    def __call__(self, k: Number, *, bounds: Literal[True]) -> Bounds: ...
+    @overload
+    def __call__(self, k: Any, *, bounds: Literal[False] = ...) -> NDArray[Any]: ...
+    @overload
+    def __call__(self, k: Any, *, bounds: Literal[True]) -> tuple[NDArray[Any], NDArray[Any]]: ...
+    @overload
+    def __call__(self, k: Any, *, bounds: bool) -> Any: ...
+
+
+class _AtQ(Protocol):
+    """A quantile, for type checkers: an int, where no float holds it, passes for a float."""
+
+    @overload
+    def __call__(self, q: Number) -> float: ...
+    @overload
+    def __call__(self, q: Any) -> NDArray[Any]: ...
+
+
+class _Interval(Protocol):
+    """The ends of an interval, for type checkers."""
+
+    @overload
+    def __call__(self, confidence: Number) -> tuple[float, float]: ...
+    @overload
+    def __call__(self, confidence: Any) -> tuple[NDArray[Any], NDArray[Any]]: ...
+
+
+def _at_k(method: Callable[..., Any]) -> _AtK:
+    """Return a method as it is; to type checkers, one whose result follows its argument."""
+    return cast(_AtK, method)
+
+
+def _at_q(method: Callable[..., Any]) -> _AtQ:
+    return cast(_AtQ, method)
+
+
+def _interval(method: Callable[..., Any]) -> _Interval:
+    return cast(_Interval, method)
 
 
 class LawFunctions:
@@ -28,8 +78,12 @@ class LawFunctions:
 
     _spec: Spec
 
+    def _repr_html_(self) -> str:
+        return as_html(repr(self), self._spec)
+
     # --- at k
 
+    @_at_k
     def pmf(self, k: Any, *, bounds: bool = False) -> Any:
         """Return P(X = k).
 
@@ -69,6 +123,7 @@ class LawFunctions:
         """
         return evaluate(PMF, self._spec, k, bounds=bounds)
 
+    @_at_k
     def logpmf(self, k: Any, *, bounds: bool = False) -> Any:
         """Return log P(X = k), also where P(X = k) is below every float.
 
@@ -82,6 +137,7 @@ class LawFunctions:
         """
         return evaluate(LOGPMF, self._spec, k, bounds=bounds)
 
+    @_at_k
     def cdf(self, k: Any, *, bounds: bool = False) -> Any:
         """Return P(X <= k).
 
@@ -96,10 +152,12 @@ class LawFunctions:
         """
         return evaluate(CDF, self._spec, k, bounds=bounds)
 
+    @_at_k
     def logcdf(self, k: Any, *, bounds: bool = False) -> Any:
         """Return log P(X <= k); parameters and results are those of `cdf`."""
         return evaluate(LOGCDF, self._spec, k, bounds=bounds)
 
+    @_at_k
     def sf(self, k: Any, *, bounds: bool = False) -> Any:
         """Return P(X > k), to full relative precision however small it is.
 
@@ -107,6 +165,7 @@ class LawFunctions:
         """
         return evaluate(SF, self._spec, k, bounds=bounds)
 
+    @_at_k
     def logsf(self, k: Any, *, bounds: bool = False) -> Any:
         """Return log P(X > k); parameters and results are those of `cdf`.
 
@@ -157,6 +216,7 @@ class LawFunctions:
 
     # --- quantiles
 
+    @_at_q
     def ppf(self, q: Any) -> Any:
         """Return the smallest integer k with P(X <= k) >= q, exactly.
 
@@ -189,6 +249,7 @@ class LawFunctions:
         """
         return quantiles(self._spec, q, upper=False)
 
+    @_at_q
     def isf(self, q: Any) -> Any:
         """Return the smallest integer k with P(X > k) <= q, exactly.
 
@@ -197,6 +258,7 @@ class LawFunctions:
         """
         return quantiles(self._spec, q, upper=True)
 
+    @_interval
     def interval(self, confidence: Any) -> tuple[Any, Any]:
         """Return the ends of a central interval, the quantiles of (1 -+ confidence)/2.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._inputs.numbers import exact_rational, named_path, shown, whole_number
+from .._inputs.numbers import exact_rational, named_path, shown, single, whole_number
 from .._inputs.source import Source
 from .._system.atomic_file import nothing, whole_file
 from ..errors import OutputError, ParameterTypeError, ParameterValueError, TableError
@@ -245,7 +245,8 @@ def _of_counts(sensitivity: object) -> Fraction:
     exact = exact_rational(sensitivity, "sensitivity")
     if exact < 1:
         raise ParameterValueError(
-            f"sensitivity must be at least 1, as counts change by whole numbers, got {shown(exact)}"
+            "sensitivity must be at least 1, as counts change by whole numbers, "
+            f"got {shown(single(sensitivity))}"
         )
     return exact
 

@@ -117,7 +117,7 @@ def calibrate_laplace(
     --------
     >>> import discretegauss as dg
     >>> dg.utility.calibrate_laplace(epsilon=1, delta="1e-6", queries=100)
-    DiscreteLaplace(scale=Fraction(16659, 400), mu=Fraction(0, 1))
+    DiscreteLaplace(scale='16659/400')
     >>> law = dg.utility.calibrate_laplace(rho="1/2")
     >>> 0.4999 < dg.privacy.rho(law) <= 0.5
     True

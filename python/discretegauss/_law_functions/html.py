@@ -1,0 +1,45 @@
+"""A law as a notebook shows it: how it is written, and a small table of its probabilities."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from html import escape
+
+from .._inputs.numbers import shown
+from .._law import Kind, Spec
+from .pointwise import LOGPMF, PMF, evaluate
+
+__all__ = ["as_html"]
+
+_ROW = (
+    '<tr><td>{k}</td><td>{p}</td><td style="text-align:left"><div style="width:{width:.0f}px;'
+    'height:0.8em;background:currentColor;opacity:0.5"></div></td></tr>'
+)
+
+
+def as_html(written: str, spec: Spec) -> str:
+    """Return the law, and P(X = k) at the middle and at three steps of its width on either side."""
+    code = f"<code>{escape(written)}</code>"
+    try:
+        rows = "".join(_rows(spec))
+    except ArithmeticError:  # the integers there are longer than a law can be asked about
+        return code
+    return f"{code}<table><tr><th>k</th><th>P(X = k)</th><th></th></tr>{rows}</table>"
+
+
+def _rows(spec: Spec) -> list[str]:
+    whole = spec.parameter.numerator // spec.parameter.denominator
+    step = max(1, math.isqrt(whole) if spec.kind is Kind.DISCRETE_GAUSSIAN else whole)
+    centre = math.floor(spec.mu + Fraction(1, 2))
+    ks = [centre + i * step for i in range(-3, 4)]
+    logs = [evaluate(LOGPMF, spec, k, bounds=False) for k in ks]
+    values = [evaluate(PMF, spec, k, bounds=False) for k in ks]
+    return [
+        _ROW.format(
+            k=escape(shown(k)),
+            p=f"{p:.4g}" if p else f"exp({log:.6g})",  # below every float
+            width=120 * math.exp(log - max(logs)),
+        )
+        for k, p, log in zip(ks, values, logs, strict=True)
+    ]

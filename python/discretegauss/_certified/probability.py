@@ -1,8 +1,8 @@
 """Probabilities of the laws at an integer, enclosed; and how enclosures become floats.
 
-Probabilities are quotients of sums of lattice_sums.py, taken from the side where the tail is small: a
-lower tail below mu, an upper tail above, and the complement otherwise, which is then at least about
-1/2 and loses nothing.
+Probabilities are quotients of sums of lattice_sums.py, taken from the side where the tail is small:
+a lower tail below mu, an upper tail above, and the complement otherwise, which is then at least
+about 1/2 and loses nothing.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law", 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 _LawType = TypeVar("_LawType", bound="_Law")
 
-# The defaults of sample, and INT64, are single objects: by them a call without either is recognised.
+# The defaults of sample, and INT64, are single objects: a call without either is known by them.
 _AUTO: Final = "auto"
 _SYSTEM: Final = "getrandom"
 _ONE_THREAD: Final = 1

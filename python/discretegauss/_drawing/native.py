@@ -329,10 +329,10 @@ class NativeIsochronous:
     """
 
     def __init__(self, spec: Spec) -> None:
-        law, handle = _new_law(spec), ffi.new("dg_steady **")
-        _check(lib.dg_steady_new(handle, law), None)
+        law, handle = _new_law(spec), ffi.new("dg_isochronous **")
+        _check(lib.dg_isochronous_new(handle, law), None)
         #: It refers to the law, and so holds it: anyone who has the handle has that, too.
-        self.handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_steady_free))
+        self.handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_isochronous_free))
         self._width = int(lib.dg_law_wide_bytes(law))
         self.info = ffi.new("dg_isochronous_info *")
         lib.dg_isochronous_describe(self.info, self.handle)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 class _CData:
-    """A C value, pointer or array: opaque but for what cffi lets one do with it."""
+    """A C value, pointer or array: opaque, except for what cffi lets one do with it."""
 
     def __getattr__(self, name: str) -> Any: ...
     def __setattr__(self, name: str, value: Any) -> None: ...

@@ -44,7 +44,7 @@ class MissingCoreError(DiscreteGaussError, RuntimeError):
 
 
 class SourceError(DiscreteGaussError, RuntimeError):
-    """A caller's source of bits failed in a way of which no exception is known."""
+    """A caller's source failed without raising an exception."""
 
 
 class EntropyError(DiscreteGaussError, OSError):

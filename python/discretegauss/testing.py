@@ -13,7 +13,7 @@ __all__ = ["NotPrivateWarning", "SeededSource", "TapeSource", "seeded_source"]
 
 
 class NotPrivateWarning(UserWarning):
-    """Draws from this source can be repeated by whoever knows the seed: they protect nothing."""
+    """Anyone who knows the seed can repeat the draws of this source: they protect nothing."""
 
 
 class TapeSource:

@@ -372,7 +372,9 @@ def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> 
     assert packed(tree, tmp_path / "dirty") == names
 
 
-PURE_OPTIONS = re.findall(r"-C (wheel\.[\w-]+)=(\w+)", (CSRC.parent / "README.md").read_text())
+PURE_OPTIONS = re.findall(
+    r"-C (wheel\.[\w-]+)=(\w+)", (CSRC.parent / "docs/install.md").read_text()
+)
 
 DRAW_AND_RELEASE = """
 import sys
@@ -392,7 +394,7 @@ sys.exit(main(["release", *sys.argv[2:]]))
 """
 
 
-def test_the_options_in_the_readme_make_a_wheel_without_a_compiler(tmp_path: Path) -> None:
+def test_the_documented_options_make_a_wheel_without_a_compiler(tmp_path: Path) -> None:
     """It is for every platform, has no binary in it, and draws and releases."""
     assert dict(PURE_OPTIONS) == {"wheel.cmake": "false", "wheel.py-api": "py3"}
     script = f"""from scikit_build_core.build import get_requires_for_build_wheel, build_wheel

@@ -91,3 +91,19 @@ def test_there_are_no_cycles() -> None:
     """Nor within a package, those of imports for type checkers alone included."""
     graph = {name: imported(name) - {name} for name in MODULES}
     assert len(list(TopologicalSorter(graph).static_order())) >= len(MODULES)
+
+
+#: What takes or makes arrays, and so may import numpy.
+WITH_NUMPY = {"_inputs", "_drawing", "_law_functions", "sampling", "laws"}
+WITH_NUMPY |= {"_certified.float_arrays", "_certified.tail_interpolation"}
+WITH_NUMPY |= {"_system.memory", "privacy.budget", "release._run"}
+
+
+def test_numpy_is_imported_where_arrays_are() -> None:
+    """And not where exact numbers are: `_law`, `reference`, `verify`, most of `_certified`."""
+    for name, path in MODULES.items():
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        named = [a.name for node in nodes if isinstance(node, ast.Import) for a in node.names]
+        named += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+        if any(top(module) == "numpy" for module in named):
+            assert {name, top(name)} & WITH_NUMPY, name

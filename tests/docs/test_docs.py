@@ -37,3 +37,45 @@ def test_no_text_tells_to_install_this_package_by_name() -> None:
     assert len(texts) > 50
     for text in texts:
         assert not re.search(r"pip install '?discretegauss\b", text.read_text()), text
+
+
+ROOT = DOCS.parent
+FOLDERS = [
+    "tests",
+    "csrc",
+    "docs",
+    "python",
+    "benchmarks",
+    "tools",
+    "cmake",
+    "examples",
+    "licenses",
+]
+FOUND = [*ROOT.glob("*.md"), *(path for name in FOLDERS for path in (ROOT / name).rglob("*.md"))]
+DOCUMENTS = sorted(path for path in FOUND if path.name != "PROOF.md")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_files_that_a_document_names_exist(document: Path) -> None:
+    """Links, and paths that begin with a folder of the repository or end as a file's name does."""
+    text = document.read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        assert (document.parent / link).exists(), link
+    named = re.findall(
+        rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*\w\.(?:py|md|c|h|sh|json|csv)\b", text
+    )
+    named += re.findall(r"`((?:[\w.-]+/)+\w+\.(?:py|md|c|h|sh))`", text)
+    near = (ROOT, document.parent, ROOT / "python" / "discretegauss", ROOT / "csrc", ROOT / "tests")
+    for name in named:
+        assert any((folder / name).exists() for folder in near), name
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_headings_that_links_name_exist(document: Path) -> None:
+    """The part after # is a heading's text as hosts of Markdown make names of it."""
+    text = document.read_text(encoding="utf-8")
+    for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]*)\)", text):
+        target = (document.parent / link) if link else document
+        headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+        names = [re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in headings]
+        assert anchor in names, (link, anchor)

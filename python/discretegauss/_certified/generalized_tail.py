@@ -56,7 +56,7 @@ _EXPLICIT_COST, _INTEGRAL_COST, _SQUARE_COST = 20.0, 600.0, 3.0
 _LARGE_BETA = 2**16
 
 #: No power loses more bits that are needed. beta log(y/s) may be far longer, but then phi(y) is
-#: beyond 2**(2**20), or below 2**-(2**20), and of no account but for being so.
+#: beyond 2**(2**20), or below 2**-(2**20), and only that counts.
 _MOST_GUARD = 40
 
 #: Logarithms beyond this are no farther.

@@ -50,7 +50,7 @@ def budget_error(arguments: argparse.Namespace) -> str | None:
 
 
 def file_argument(instead: str) -> Callable[[str], str]:
-    """Return what takes the name of a file, but for a dash, of which it says what to give."""
+    """Return an argparse type for file names; ``-`` is an error that says what to pass instead."""
 
     def file(text: str) -> str:
         if text == "-":

@@ -332,7 +332,7 @@ class NativeIsochronous:
     def __init__(self, spec: Spec) -> None:
         law, handle = _new_law(spec), ffi.new("dg_isochronous **")
         _check(lib.dg_isochronous_new(handle, law), None)
-        #: It refers to the law, and so holds it: whoever has the handle has that, too.
+        #: It refers to the law, and so holds it: anyone who has the handle has that, too.
         self.handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_isochronous_free))
         self._width = int(lib.dg_law_wide_bytes(law))
         self.info = ffi.new("dg_isochronous_info *")

@@ -27,7 +27,7 @@ _ZEROS = 16
 
 
 def check_filled(returned: object, buffer: memoryview, zeros: int) -> int:
-    """Refuse what a caller's source returned but None and n, which say that it filled all bytes.
+    """Raise unless a caller's source returned None or n: both mean that it filled the buffer.
 
     And n, as ``len`` returns it, of one that writes nothing; None may come with a tape of zeros.
 

@@ -13,7 +13,7 @@ last query is replaced first, which then depends on no other, and so on back to 
 
 *The sum is all that matters.* With D everywhere, the loss at (x_1, ..., x_k) is (2 D y + k D**2)
 / (2 sigma2) for y = x_1 + ... + x_k: the loss at y of N_Z(0, k sigma2), for a query that changes by
-k D. The law of the sum Y is that law but for a factor near 1: splitting each vector into its mean
+k D. The law of the sum Y is that law up to a factor near 1: splitting each vector into its mean
 and the rest,
 
     P(Y = y) = const exp(-y**2/(2 k sigma2)) Theta(y mod k),

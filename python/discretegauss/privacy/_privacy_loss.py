@@ -67,7 +67,7 @@ class LossTooFarError(ParameterValueError):
 
 
 def phi_near(spec: Spec, x: int, most: Any = FAR) -> Any:
-    """Return phi(x) as an mpq: exactly, but for generalised Gaussians within 2**-60, below.
+    """Return phi(x) as an mpq: exact, except for generalised Gaussians: within 2**-60, below.
 
     For these it is ``most`` where phi is more: of a large beta phi may have 2**40 bits.
     """

@@ -1,7 +1,7 @@
 """Where a sum of a growing and a falling term turns: a quick search in floats.
 
-Nothing safe depends on what is found here: whoever calls puts it into a formula that is valid for
-every s > 0.
+Nothing safe depends on what is found here: callers put it into a formula that is valid for every
+s > 0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FAR = 10**5
 _MOST_STEPS = 300
 
 FLOAT_BITS = 48
-"""To so many bits floats find s, but for values below the smallest that has all its bits."""
+"""To so many bits floats find s, except values below the smallest that has all its bits."""
 
 _SMALLEST_FULL = sys.float_info.min
 _GUARD = 32

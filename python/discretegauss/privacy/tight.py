@@ -186,7 +186,7 @@ def epsilon(law: Law, delta: object, sensitivity: object = 1, *, queries: int = 
 
 
 def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, Any]:
-    """Return delta enclosed, but for the factor; and what may be less where the factor is not 1.
+    """Return delta enclosed, without the factor; and what may be less where the factor is not 1.
 
     That is log(delta) by zCDP, and delta by the law of the sum. All are None where delta is 0.
     """

@@ -196,7 +196,7 @@ def zcdp_rho(epsilon: object, delta: object) -> float:
 # taken exactly: for a large rho and an epsilon close to it all else would be lost in its rounding.
 #
 # At the turning point f is -(rho s**2 + log1p(s)) and rho(s) is (epsilon + log1p(1/s))/(2s + 1), so
-# both are as large as their terms, but for a logarithm. epsilon(s) is (2s + 1) rho - log1p(1/s),
+# both are as large as their terms, up to a logarithm. epsilon(s) is (2s + 1) rho - log1p(1/s),
 # and may be next to nothing.
 
 

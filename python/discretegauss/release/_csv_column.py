@@ -3,8 +3,8 @@
 The csv module would read such a file, but not give back the quoting, line ends and blank lines it
 found. Here a record stays the list of its raw pieces of text, so that writing it again gives the
 same bytes. The format is RFC 4180: fields between delimiters, quoted where need be, with ``""`` for
-a quote inside quotes; line ends of any kind; UTF-8, with or without a byte order mark. But for one
-thing: no cell contains a line end, so that two stray quotes cannot make rows, and the counts in
+a quote inside quotes; line ends of any kind; UTF-8, with or without a byte order mark. The one
+exception: no cell contains a line end, so that two stray quotes cannot make rows, and the counts in
 them, part of a cell, which is published as it stands.
 
 Of a cell of the column nothing is kept, neither spaces nor quotes: how wide a count is padded, or

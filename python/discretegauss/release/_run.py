@@ -21,12 +21,12 @@ from ._noise_for_budget import Calibration, calibration
 __all__ = ["OutputError", "Release", "TableError", "release_table"]
 
 _INT64_UP_TO = 2**112
-"""Up to this sigma2 a draw fits int64 but for a probability below exp(-2**13); beyond, objects."""
+"""Up to this sigma2, P(a draw does not fit int64) < exp(-2**13); beyond, objects."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Release(Calibration):
-    """What a release did. Of the counts only ``seconds`` depends on more than how many there are.
+    """What a release did. Every field except ``seconds`` is independent of the counts' values.
 
     One answer is one row: ``queries`` is the rows that one person changes.
     """
@@ -136,7 +136,7 @@ class Plan:
     """A release of which all that can be wrong was looked at. Nothing is drawn yet."""
 
     release: Release
-    """As it will be, but for the time that it takes."""
+    """As it will be, except for the time that it takes."""
     destination: Path
     """``out`` with links resolved."""
     counts: CountTable

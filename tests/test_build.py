@@ -326,8 +326,9 @@ def packed(tree: Path, to: Path) -> set[str]:
 def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> None:
     """What lies about in a tree, and git would not ignore, is not packed; what is ours all is."""
     names = packed(CSRC.parent, tmp_path / "clean")
-    ours = "benchmarks cmake csrc docs examples licenses python tests CMakeLists.txt pyproject.toml"
-    ours += " README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE .gitignore .clang-format"
+    ours = "benchmarks cmake csrc docs examples licenses python tests tools"
+    ours += " CMakeLists.txt pyproject.toml .gitignore .clang-format"
+    ours += " README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE"
     assert {name.partition("/")[0] for name in names} == {*ours.split(), "PKG-INFO"}
     assert {"csrc/include/discretegauss.h", "cmake/GmpMpfr.cmake", "examples/flights.csv"} <= names
     assert {"python/discretegauss/py.typed", "tests/vectors/vectors.json"} <= names

@@ -1,7 +1,7 @@
 """What hardly ever happens, made to happen in this process: forks, failing cores, missing modules.
 
 Most of it is tested elsewhere, too, in processes and threads that coverage.py does not follow
-(tests/coverage.sh): here each path is walked by itself, and what it must lead to is asked.
+(tools/coverage): here each path is walked by itself, and what it must lead to is asked.
 """
 
 from __future__ import annotations

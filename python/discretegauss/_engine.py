@@ -198,6 +198,9 @@ def prepare_scalar(spec: Spec) -> ScalarLaw:
 def build_info() -> dict[str, str]:
     """Return which engine draws and the versions of what it stands on.
 
+    ``libraries`` tells of GMP and MPFR whether they came with the package (``bundled``) or are the
+    ``system``'s.
+
     Examples
     --------
     >>> build_info()["engine"] in ("native", "python")

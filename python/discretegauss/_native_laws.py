@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _native
 from ._native import ffi, lib
 from ._parameters import shown
 from ._source import Source, check_filled
@@ -422,8 +423,11 @@ def wipe_traces() -> None:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the libraries below the C core, as they report themselves."""
+    """Return whether the libraries below the C core came with it, and the versions they report."""
+    beside = os.listdir(os.path.dirname(_native.__file__))
+    bundled = any(name.startswith("libgmp-") for name in beside)
     return {
+        "libraries": "bundled" if bundled else "system",
         "gmp": ffi.string(lib.dg_gmp_version()).decode(),
         "mpfr": ffi.string(lib.dg_mpfr_version()).decode(),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from pathlib import Path
 
+import drawn_figures
 import pytest
 import shims
 
@@ -30,3 +31,10 @@ def native_engine() -> None:
 def getrandom_shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """getrandom_shim.c, compiled: for interpreters under shims.environment."""
     return shims.compiled("getrandom_shim", tmp_path_factory.mktemp("getrandom"))
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> drawn_figures.Written:
+    """The figures of the paper, in a folder that the command made."""
+    pytest.importorskip("matplotlib")
+    return drawn_figures.write(tmp_path_factory.mktemp("figures") / "new" / "folder")

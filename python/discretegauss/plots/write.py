@@ -54,7 +54,7 @@ def write_figures(folder: str | os.PathLike[str]) -> Figures:
 
     Examples
     --------
-    ``write_figures("figures").comparison.ratio_tight()`` is 1.944, and the files are in ``figures``.
+    ``write_figures("figures").comparison.ratio_tight()`` is 1.944; the files are in ``figures``.
     """
     try:
         import matplotlib.backends.backend_agg  # noqa: F401

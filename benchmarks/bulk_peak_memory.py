@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from discretegauss._fill import fill_array
-from discretegauss._native_laws import NativeTable
-from discretegauss._spec import Kind, Spec
+from discretegauss._drawing.fill import fill_array
+from discretegauss._drawing.native import NativeTable
+from discretegauss._law import Kind, Spec
 from options import positive_int
 
 

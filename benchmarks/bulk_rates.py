@@ -17,10 +17,10 @@ import discretegauss as dg
 from bulk_rows import BulkRow, Group, Settings, power, ratio_row
 from bulk_tables import gaussian_spec
 from contenders import Draw
-from discretegauss._fill import fill_array
+from discretegauss._drawing.fill import fill_array
+from discretegauss._drawing.native import NativeTable
+from discretegauss._inputs.source import Source
 from discretegauss._native import lib
-from discretegauss._native_laws import NativeTable
-from discretegauss._source import Source
 from rounds import Rates, measure, measure_fixed
 
 NO_MKL = "mkl_random is not installed"

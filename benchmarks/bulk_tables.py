@@ -17,10 +17,10 @@ import bulk_peak_memory
 import discretegauss as dg
 from bulk_rows import BulkRow, Group, Settings, power
 from contenders import Draw
-from discretegauss._arguments import fits_dtype
-from discretegauss._choice import cells_from
-from discretegauss._native_laws import NativeLaw, NativeTable
-from discretegauss._spec import Kind, Spec
+from discretegauss._drawing.method import cells_from
+from discretegauss._drawing.native import NativeLaw, NativeTable
+from discretegauss._inputs.draw_arguments import fits_dtype
+from discretegauss._law import Kind, Spec
 from rounds import Rates, measure
 
 

@@ -66,9 +66,9 @@ def _without_python_int(case: Case) -> list[Path]:
     """The C function alone, into a buffer: law.sample() but for the making of Python's integer."""
     if bulk.reason_to_skip() is not None:
         return []
-    from discretegauss._engine import prepare_scalar
+    from discretegauss._drawing.engines import prepare_scalar
+    from discretegauss._law import Kind, Spec
     from discretegauss._native import ffi, lib
-    from discretegauss._spec import Kind, Spec
 
     kind = Kind.DISCRETE_GAUSSIAN if case.law == "gaussian" else Kind.DISCRETE_LAPLACE
     steady: Any = prepare_scalar(Spec(kind, Fraction(case.parameter)))

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import gc
+import os
 from pathlib import Path
 
 import drawn_figures
 import pytest
 import shims
+from engine import ENGINE
+from hypothesis import settings
 
-import discretegauss
+settings.register_profile("discretegauss", deadline=None)  # no test asserts a time
+settings.load_profile("discretegauss")
 
-ENGINE = discretegauss.build_info()["engine"]
+# programs that tests run share support/, as the tests do
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(Path(shims.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 
 
 def pytest_collection_finish() -> None:

@@ -41,18 +41,6 @@ readme_block() {
     ' "$clone/README.md"
 }
 
-# Sets test_files to the files test_NAME.py, wherever they lie in tests; a name may hold an asterisk. A
-# name without a file fails: a test that was renamed is not left out unseen.
-find_tests() {
-    local name found
-    test_files=()
-    for name; do
-        mapfile -t found < <(cd "$clone" && find tests -name "test_$name.py" | sort)
-        ((${#found[@]})) || { echo "no tests/**/test_$name.py"; return 1; }
-        test_files+=("${found[@]}")
-    done
-}
-
 # c_build NAME COMPILER OPTION...: configure and build, and run the C tests ($only of them, if set).
 c_build() {
     local name=$1 compiler=$2
@@ -188,7 +176,7 @@ c_valgrind() {
 }
 
 # The compiled core holds no floating-point arithmetic, whatever its source looks like (x86-64 only;
-# tests/test_build.py scans the source everywhere).
+# tests/build/test_build.py scans the source everywhere).
 no_float() {
     local name float='v?(u?comi|cvt[a-z0-9]*|(add|sub|mul|div|sqrt|min|max|round))[sp][sd]|v?cvt[a-z0-9]+|f(ild|ist|add|mul|div|sub|sqrt|ld)[a-z0-9]*'
     if [[ $(uname -m) != x86_64 ]]; then
@@ -265,8 +253,7 @@ system_gmp_is_used() {
 # What another GMP can change is arithmetic.
 tests_system_gmp() {
     system_gmp_is_used
-    find_tests build vectors twin cells fits
-    run_tests "$venv/bin/python" "${test_files[@]}"
+    run_tests "$venv/bin/python" tests/build/test_build.py tests/exactness/test_{cells,twin,vectors}.py tests/inputs/test_fits.py
 }
 
 tests_system_gmp_whole() {
@@ -277,20 +264,19 @@ tests_system_gmp_whole() {
 # The plain-Python twin serves where the extension is missing. Above these files nothing knows which of the
 # two draws.
 tests_pure_python() {
-    find_tests laws stages twin inputs_{table,arrays,sources}
-    DISCRETEGAUSS_PURE_PYTHON=1 run_tests "$venv/bin/python" "${test_files[@]}"
+    DISCRETEGAUSS_PURE_PYTHON=1 run_tests "$venv/bin/python" tests/laws/test_laws.py \
+        tests/exactness/test_{stages,twin}.py tests/inputs/test_{every_parameter,arrays,sources}.py
 }
 
 tests_pure_python_whole() {
     DISCRETEGAUSS_PURE_PYTHON=1 run_tests "$venv/bin/python"
 }
 
-# An environment of the lowest versions that pyproject.toml allows: numpy before 2 wraps integers where later
+# on_lowest_versions TEST...: an environment of the lowest versions that pyproject.toml allows: numpy before 2 wraps integers where later
 # ones raise, and gmpy2 before 2.3 rounded to 53 bits. They have wheels for the lowest Python.
 on_lowest_versions() {
     local lowest=$work/lowest
     python3 -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "skipped: not Python 3.11"; return; }
-    find_tests "$@"
     if [[ ! -e $lowest ]]; then
         cd "$clone"
         sed -n '/^\[project\]/,/^bench = /p' pyproject.toml | grep -oE '[a-z0-9-]+>=[0-9.]+' | sed 's/>=/==/' >"$lowest.txt"
@@ -299,44 +285,46 @@ on_lowest_versions() {
         python3 -m venv "$lowest"
         "$lowest/bin/pip" install -qq --constraint "$lowest.txt" --config-settings=discretegauss.gmp=SYSTEM "$clone[test]"
     fi
-    run_tests "$lowest/bin/python" "${test_files[@]}"
+    run_tests "$lowest/bin/python" "$@"
 }
 
 # What takes a caller's numbers and arrays, and what computes with gmpy2.
 tests_lowest_versions() {
-    on_lowest_versions 'inputs*' interval gmpy2_context table
+    on_lowest_versions tests/inputs tests/laws/test_interval.py tests/system/test_gmpy2_context.py \
+        tests/release/test_csv_column.py
 }
 
 tests_lowest_versions_whole() {
-    on_lowest_versions 'inputs*' 'la*' 'privacy*' 'utility*' \
-        as_scipy cells figures gmpy2_context interval many_laws rare_paths release table
+    on_lowest_versions tests/{inputs,laws,privacy} tests/exactness/test_{cells,many_laws}.py \
+        tests/system/test_{gmpy2_context,rare_paths}.py tests/release/test_{release,csv_column}.py
 }
 
-# The newest Python that is at hand, with the wheel that the lowest one builds (one for all: abi3).
+# on_newest_python TEST...: the newest Python that is at hand, with the wheel that the lowest one builds (one for all: abi3).
 on_newest_python() {
     local newest='' python
     for python in python3.{12..19} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
         "$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && newest=$python
     done
     [[ -n $newest ]] || { echo "skipped: no Python from 3.12 on"; return; }
-    find_tests "$@"
     if [[ ! -e $work/newest ]]; then
         "$newest" -m venv "$work/newest"
         "$venv/bin/pip" wheel -qq --no-deps --wheel-dir "$work/wheel" "$clone"
         "$work/newest/bin/pip" install -qq "$(echo "$work"/wheel/*-abi3-*.whl)[test]"
     fi
     "$work/newest/bin/python" -c 'import sys, discretegauss; print(sys.version, discretegauss.build_info())'
-    run_tests "$work/newest/bin/python" "${test_files[@]}"
+    run_tests "$work/newest/bin/python" "$@"
 }
 
 # What differs between them most: threads, locks, and the end of a process.
 tests_newest_python() {
-    on_newest_python fork threads interrupt imports
+    on_newest_python tests/system/test_{fork,imports,interrupt,threads}.py
 }
 
 tests_newest_python_whole() {
-    on_newest_python cells_steady fork imports interrupt laws leaks memory_limits rare_paths threads twin \
-        gmpy2_context inputs_{arrays,sources} release wiped
+    on_newest_python tests/exactness/test_{isochronous,twin}.py tests/inputs/test_{arrays,sources}.py \
+        tests/laws/test_laws.py tests/release/test_release.py \
+        tests/system/test_{fork,gmpy2_context,imports,interrupt,leaks,memory_limits}.py \
+        tests/system/test_{rare_paths,signal_storm,threads,wiped}.py
 }
 
 # The long runs behind the claims of the documentation.

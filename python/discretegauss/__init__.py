@@ -7,11 +7,11 @@
 ``Law`` is the type of any of the laws, for annotations: ``def released(law: dg.Law) -> float``.
 """
 
-from . import _start as _start  # first: it answers Ctrl-C while the rest is loaded
+from . import _start as _start
 
 # isort: split
 from . import errors, privacy, release, testing, utility
-from ._engine import build_info
+from ._drawing.engines import build_info
 from ._version import __version__
 from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 from .sampling import (

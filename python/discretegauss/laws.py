@@ -15,15 +15,18 @@ from uuid import uuid4
 
 from numpy.typing import DTypeLike, NDArray
 
-from ._arguments import INT64, Method, Shape, Size, checked_source
-from ._engine import ScalarLaw, prepare_scalar
-from ._law_functions import LawFunctions
-from ._parameters import shown
-from ._source import Source
-from ._spec import Kind, Spec
-from .sampling import draw, exact_spec
+from ._certified.lattice_sums import canonical
+from ._drawing.draw import draw
+from ._drawing.engines import ScalarLaw, prepare_scalar
+from ._inputs.draw_arguments import INT64, Method, Shape, Size, checked_source
+from ._inputs.law_parameters import exact_spec
+from ._inputs.numbers import shown
+from ._inputs.source import Source
+from ._law import Kind, Spec
+from ._law_functions.mixin import LawFunctions
+from .errors import ParameterTypeError, ParameterValueError
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law"]
+__all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law", "centred"]
 
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
@@ -308,7 +311,7 @@ class _Law(LawFunctions):
         >>> dist.rvs(size=5).shape
         (5,)
         """
-        from ._as_scipy import as_scipy
+        from ._law_functions.scipy_distribution import as_scipy
 
         return as_scipy(self)
 
@@ -403,3 +406,18 @@ class GeneralizedGaussian(_Law):
 
 Law = DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian
 """Any of the laws: what to annotate a parameter with that takes one."""
+
+
+def centred(law: object) -> Spec:
+    """Return the law moved to mu = 0; refuse what is no law, or one whose mu is no integer."""
+    if not isinstance(law, Law):
+        raise ParameterTypeError(
+            "law must be a DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, "
+            f"got {type(law).__name__}"
+        )
+    if law.mu.denominator != 1:
+        raise ParameterValueError(
+            "mu must be an integer here (off the integers the law is not symmetric, and its "
+            f"guarantee another), got {shown(law.mu)}"
+        )
+    return canonical(law._spec._replace(mu=Fraction(0)))

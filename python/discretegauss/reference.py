@@ -20,7 +20,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Protocol
 
-from ._source import check_filled
+from ._inputs.source import check_filled
 from .errors import EntropyError
 
 __all__ = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import warnings
 
-from ._engine import native
-from ._parameters import whole_number
+from ._drawing.engines import native
+from ._inputs.numbers import whole_number
 from .errors import MissingCoreError, ParameterTypeError
 
 __all__ = ["NotPrivateWarning", "SeededSource", "TapeSource", "seeded_source"]

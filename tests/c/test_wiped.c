@@ -1,7 +1,7 @@
 /* Nothing random outlives a call: not on the stack below it, not in the vector registers, not in a
  * block that GMP or MPFR gives back. Held against the same calls with the wiping turned off.
  *
- * tests/test_wiped.py asks the same of the installed package, of all of a process's memory. Here the
+ * tests/system/test_wiped.py asks the same of the installed package, of all of a process's memory. Here the
  * look is taken at once, before anything else runs, and in whatever way the core was compiled. */
 #define _DEFAULT_SOURCE
 #include "base/int128.h"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from discretegauss._spec import Kind, Spec
+from discretegauss._law import Kind, Spec
 
 __all__ = [
     "ALGORITHMS",

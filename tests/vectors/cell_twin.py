@@ -13,7 +13,7 @@ from exact_law import ExactLaw, leading_ones
 from keystream import Tape
 from row_twin import SPECIAL, Row, lay_out_rows
 
-from discretegauss._spec import Spec
+from discretegauss._law import Spec
 
 __all__ = ["CellTwin", "Facts", "Height"]
 

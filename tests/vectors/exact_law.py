@@ -8,7 +8,7 @@ from math import floor
 from flint import arb, ctx, fmpq
 from keystream import Tape
 
-from discretegauss._spec import Kind, Spec
+from discretegauss._law import Kind, Spec
 
 __all__ = ["ExactLaw", "leading_ones"]
 

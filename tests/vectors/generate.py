@@ -24,8 +24,8 @@ from cell_twin import CellTwin, Facts, Height
 from keystream import Tape, key_tape
 from steady_twin import SteadyFacts, SteadyTwin
 
-from discretegauss import _engine
-from discretegauss._spec import Spec
+from discretegauss._drawing import engines as _engine
+from discretegauss._law import Spec
 
 FILE = Path(__file__).with_name("vectors.json")
 SHOWN = 12  # draws that a vector shows
@@ -196,7 +196,7 @@ def doubtful_draw(spec: Spec, facts: Facts, key: bytes) -> Case:
 
 def chosen_by_the_core(case: TableCase) -> Case:
     """Return what the core chose for a table."""
-    from discretegauss._verify_table import copy_out
+    from discretegauss.verify._table import copy_out
 
     block_bits = -1 if case.block_bits is None else case.block_bits
     table = copy_out(case.spec, index_bits=case.index_bits, block_bits=block_bits)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from exact_law import ExactLaw, leading_ones
 from keystream import Tape
 
-from discretegauss._spec import Spec
+from discretegauss._law import Spec
 
 __all__ = ["SteadyFacts", "SteadyTwin"]
 

@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._interval import ONE, Interval, arithmetic
-from .._spec import Kind, Spec
-from ._noise import loss_exceeds_from, phi_near, tail_weight, total_weight
+from .._certified.interval import ONE, Interval, arithmetic
+from .._law import Kind, Spec
+from ._privacy_loss import FAR, loss_exceeds_from, phi_near, tail_weight, total_weight
 
 __all__ = [
     "Enclosed",
@@ -113,32 +113,37 @@ class Line(NamedTuple):
             gap = at.sub(self.a_factor, left)
         else:  # next to 1 little is lost between what they leave of it
             gap = at.sub(at.rational(1 - delta), self.a_rest)
-        return at.shift(at.log(at.div(gap, self.b_factor)), self.b_shift - self.a_shift)
+        quotient = at.div(gap, self.b_factor)
+        if gap.lower > 0 and self.b_factor.lower <= 0:  # b is next to nothing
+            quotient = Interval(at.down.div(gap.lower, self.b_factor.upper), gmpy2.inf())
+        return at.shift(at.log(quotient), self.b_shift - self.a_shift)
 
 
-def line_at(spec: Spec, m: int, change: int, bits: int) -> Line:
-    """Return the line of the half-line from m; m >= -change/2."""
+def line_at(spec: Spec, m: int, change: int, bits: int, most: Any = FAR) -> Line:
+    """Return the line of the half-line from m; m >= -change/2.
+
+    Of a generalised Gaussian no shift is beyond ``most``.
+    """
     at = arithmetic(bits + 4)
     total = total_weight(spec, bits)
     right = m + change
     if m >= 1:
-        a, b = _two_tails(spec, m, right, bits)
-        return Line(
-            phi_near(spec, m), at.div(a, total), None, phi_near(spec, right), at.div(b, total)
-        )
+        a, b = _two_tails(spec, m, right, bits, most)
+        shifts = phi_near(spec, m, most), phi_near(spec, right, most)
+        return Line(shifts[0], at.div(a, total), None, shifts[1], at.div(b, total))
     # T(m) = 1 - T(1 - m), by symmetry; and 1 - m <= right, as 2 m >= 1 - change
-    a, b = _two_tails(spec, 1 - m, right, bits)
-    shift = phi_near(spec, 1 - m)
+    a, b = _two_tails(spec, 1 - m, right, bits, most)
+    shift = phi_near(spec, 1 - m, most)
     rest = at.div(at.mul(at.exp(at.rational(-shift)), a), total)
     one_minus = at.sub(at.rational(1), rest)
-    return Line(gmpy2.mpq(0), one_minus, rest, phi_near(spec, right), at.div(b, total))
+    return Line(gmpy2.mpq(0), one_minus, rest, phi_near(spec, right, most), at.div(b, total))
 
 
-def _two_tails(spec: Spec, x: int, y: int, bits: int) -> tuple[Interval, Interval]:
+def _two_tails(spec: Spec, x: int, y: int, bits: int, most: Any) -> tuple[Interval, Interval]:
     """Return `tail_weight` at x and at y, 0 <= x <= y."""
-    at_y = tail_weight(spec, y, bits)
+    at_y = tail_weight(spec, y, bits, most)
     if y - x > _CLOSE or spec.kind is Kind.GENERALIZED_GAUSSIAN:
-        return tail_weight(spec, x, bits), at_y
+        return tail_weight(spec, x, bits, most), at_y
     at = arithmetic(bits + 8)
     tail, phi = at_y, phi_near(spec, y)
     for z in range(y - 1, x - 1, -1):  # R(z) = 1 + exp(phi(z) - phi(z + 1)) R(z + 1)
@@ -166,8 +171,15 @@ def delta_enclosed(spec: Spec, epsilon: Any, change: int, aim: int = _AIM) -> En
     if first is None:
         return None
 
+    generalized = spec.kind is Kind.GENERALIZED_GAUSSIAN
+    if generalized and first[0] >= 1 and phi_near(spec, first[0]) >= FAR:
+        # T(m) <= exp(-phi(m)), as the tail, in units of its first term, falls with m
+        return Enclosed(FAR, Interval(_ZERO, ONE), None)
+    # so that exp(epsilon) b stays next to nothing where its shift is cut off
+    most = max(FAR, gmpy2.mpq(1 << gmpy2.mpz(epsilon).bit_length() + 2)) if generalized else FAR
+
     def evaluate(m: int) -> Callable[[int], Enclosed]:
-        return lambda bits: line_at(spec, m, change, bits).at(epsilon, bits)
+        return lambda bits: line_at(spec, m, change, bits, most).at(epsilon, bits)
 
     guard = cancelling_bits(spec, change)
     found = [narrow(evaluate(m), guard, aim) for m in range(first[0], first[1] + 1)]

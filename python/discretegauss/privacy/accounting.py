@@ -21,13 +21,14 @@ from typing import Any
 
 import gmpy2
 
-from .._interval import Interval, arithmetic, float_at_least
-from .._parameters import exact_rational, shown
-from .._spec import Kind, Spec
+from .._certified.interval import Interval, arithmetic, float_at_least
+from .._inputs.numbers import exact_rational, shown
+from .._inputs.privacy_arguments import positive_number, whole_sensitivity
+from .._law import Kind, Spec
 from ..errors import ParameterOverflowError, ParameterValueError
-from ._checks import positive_number, whole_sensitivity
+from ..laws import Law, centred
 from ._hockey_stick import cancelling_bits
-from ._noise import Law, centred, loss_exceeds_from, phi_near, tail_weight, total_weight
+from ._privacy_loss import loss_exceeds_from, phi_near, tail_weight, total_weight
 from .budget import rho
 
 __all__ = ["dp_event", "pld"]

@@ -33,13 +33,12 @@ from typing import Any
 
 import numpy as np
 
-from .._interval import arithmetic
-from .._parameters import shown
-from .._spec import Kind
+from .._certified.interval import arithmetic
+from .._inputs.numbers import shown
+from .._inputs.privacy_arguments import at_least_zero, positive_number, whole_sensitivity
+from .._law import Kind
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
-from ._checks import at_least_zero, positive_number, whole_sensitivity
-from ._noise import Law, centred
+from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, centred
 
 __all__ = ["compose", "rho"]
 

@@ -11,15 +11,16 @@ from typing import Any
 
 import gmpy2
 
-from .._interval import ONE, arithmetic, float_at_least
-from .._parameters import exact_rational, shown
-from .._spec import Kind
+from .._certified.interval import ONE, arithmetic, float_at_least
+from .._inputs.numbers import exact_rational, shown
+from .._inputs.privacy_arguments import at_least_zero, query_count, whole_sensitivity
+from .._law import Kind
 from ..errors import ParameterValueError
-from ._checks import at_least_zero, query_count, whole_sensitivity
+from ..laws import Law, centred
+from ._composition import OneQuery, as_one_query
 from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
-from ._inverse import least_epsilon
-from ._noise import Law, centred
-from ._queries import OneQuery, as_one_query
+from ._least_epsilon import least_epsilon
+from ._sum_law import delta_of_sum, epsilon_of_sum
 from .zcdp import epsilon_upper, log_delta_upper
 
 __all__ = ["delta", "epsilon", "log_delta"]
@@ -62,9 +63,10 @@ def delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: int = 
     Notes
     -----
     For the discrete Gaussian this is Theorem 7, in a time that does not depend on sigma2: the least
-    delta there is, not a bound by way of zCDP. For several queries it is an upper bound: within a
-    factor of 1 + 1e-7 of the least from sigma2 = 2 on, 1 + 1e-15 from sigma2 = 4 on (up to 1000
-    queries), and never above that by way of zCDP. Below sigma2 = 1 `pld` is the tighter way.
+    delta there is, not a bound by way of zCDP. For up to 100 queries it is the least, too, while
+    epsilon - log(delta) is below 350. For more it is an upper bound: within a factor of 1 + 1e-7 of
+    the least from sigma2 = 2 on, 1 + 1e-15 from sigma2 = 4 on (up to 1000 queries), and never above
+    that by way of zCDP.
 
     References
     ----------
@@ -81,12 +83,14 @@ def delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: int = 
     """
     query = as_one_query(centred(law), whole_sensitivity(sensitivity), query_count(queries))
     epsilon_exact = at_least_zero(epsilon, "epsilon")
-    enclosed, log_zcdp = _bounds(query, epsilon_exact)
+    enclosed, log_zcdp, of_sum = _bounds(query, epsilon_exact)
     candidates = [ONE]
     if enclosed is not None:
         candidates.append(_UP.mul(enclosed.upper(), query.factor))
     if log_zcdp is not None:
         candidates.append(_UP.exp(log_zcdp))
+    if of_sum is not None:
+        candidates.append(of_sum)
     return float_at_least(min(candidates)) if candidates[1:] else 0.0
 
 
@@ -119,13 +123,15 @@ def log_delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: in
     """
     query = as_one_query(centred(law), whole_sensitivity(sensitivity), query_count(queries))
     epsilon_exact = at_least_zero(epsilon, "epsilon")
-    enclosed, log_zcdp = _bounds(query, epsilon_exact)
+    enclosed, log_zcdp, of_sum = _bounds(query, epsilon_exact)
     candidates = [_ZERO]
     if enclosed is not None:
         log_factor = _UP.log(_UP.add(query.factor, _ZERO))
         candidates.append(_UP.add(enclosed.log_upper(), log_factor))
     if log_zcdp is not None:
         candidates.append(log_zcdp)
+    if of_sum is not None:
+        candidates.append(_UP.log(of_sum))
     return float_at_least(min(candidates)) if candidates[1:] else -math.inf
 
 
@@ -173,21 +179,25 @@ def epsilon(law: Law, delta: object, sensitivity: object = 1, *, queries: int = 
     if query.factor is not None:
         found = least_epsilon(query.spec, query.change, gmpy2.mpq(delta_exact) / query.factor)
     if query.is_loose:
-        found = min(found, float_at_least(epsilon_upper(query.rho, delta_exact)))
+        by_zcdp = epsilon_upper(query.rho, delta_exact)
+        found = min(found, float_at_least(by_zcdp), epsilon_of_sum(query, delta_exact, by_zcdp))
     return found
 
 
-def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any]:
-    """Return delta enclosed, but for the factor; and log(delta) by zCDP where it may be less.
+def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, Any]:
+    """Return delta enclosed, but for the factor; and what may be less where the factor is not 1.
 
-    Both are None where delta is 0.
+    That is log(delta) by zCDP, and delta by the law of the sum. All are None where delta is 0.
     """
-    enclosed, loose = None, query.is_loose
+    enclosed, loose, log_zcdp, of_sum = None, query.is_loose, None, None
     if query.factor is not None:
         enclosed = delta_enclosed(query.spec, gmpy2.mpq(epsilon), query.change)
         if enclosed is None:
-            return None, None
+            return None, None, None
         loose |= relative_bits(enclosed.factor) < _LOOSE_BITS
     if loose and query.spec.kind is Kind.DISCRETE_GAUSSIAN:
-        return enclosed, log_delta_upper(query.rho, epsilon)
-    return enclosed, None
+        log_zcdp = log_delta_upper(query.rho, epsilon)
+    if query.is_loose:
+        found = delta_of_sum(query, epsilon, log_zcdp)
+        of_sum = None if found is None else found.upper
+    return enclosed, log_zcdp, of_sum

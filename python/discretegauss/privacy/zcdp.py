@@ -17,9 +17,9 @@ from typing import Any
 
 import gmpy2
 
-from .._interval import ONE, Arithmetic, arithmetic, float_at_least, float_at_most
-from ._checks import at_least_zero, probability
-from ._turning import FLOAT_BITS, Balance, best_s
+from .._certified.interval import ONE, Arithmetic, arithmetic, float_at_least, float_at_most
+from .._inputs.privacy_arguments import at_least_zero, probability
+from ._root_finding import FLOAT_BITS, Balance, best_s
 
 __all__ = ["zcdp_delta", "zcdp_delta_standard", "zcdp_epsilon", "zcdp_rho"]
 

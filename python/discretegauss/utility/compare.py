@@ -6,13 +6,12 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .._interval import Interval, arithmetic
-from .._moments import variance
-from .._probability import float_value
+from .._certified.interval import Interval, arithmetic
+from .._certified.moments import variance
+from .._certified.probability import float_value
+from .._inputs.privacy_arguments import at_least_zero, probability, query_count
 from ..errors import ParameterOverflowError
-from ..laws import DiscreteGaussian, DiscreteLaplace
-from ..privacy._checks import at_least_zero, probability, query_count
-from ..privacy._noise import Law, centred
+from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
 from ..privacy.budget import rho as rho_of
 from ..privacy.calibrate import calibrate_gaussian
 from ..privacy.zcdp import zcdp_rho

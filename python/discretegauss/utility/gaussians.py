@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from .._interval import Interval, arithmetic, float_at_least, relative_width_below
-from .._parameters import exact_rational, shown
-from .._probability import float_value
+from .._certified.interval import Interval, arithmetic, float_at_least, relative_width_below
+from .._certified.probability import float_value
+from .._inputs.numbers import exact_rational, shown
+from .._inputs.privacy_arguments import at_least_zero, positive_number
 from ..errors import ParameterOverflowError
-from ..privacy._checks import at_least_zero, positive_number
 
 __all__ = [
     "checked_point",

@@ -9,16 +9,15 @@ from fractions import Fraction
 
 import gmpy2
 
-from .._interval import arithmetic, float_at_least
-from .._parameters import shown
-from .._spec import Kind
+from .._certified.interval import arithmetic, float_at_least
+from .._certified.search import decimal_at, decimal_ordinal, least
+from .._inputs.numbers import shown
+from .._inputs.privacy_arguments import at_least_zero, positive_number, probability, query_count
+from .._law import Kind
 from ..errors import ParameterOverflowError, ParameterTypeError
-from ..laws import DiscreteLaplace
-from ..privacy._checks import at_least_zero, positive_number, probability, query_count
-from ..privacy._noise import centred
-from ..privacy._search import decimal_at, decimal_ordinal, least
+from ..laws import DiscreteLaplace, centred
 from ..privacy.budget import rho as rho_of
-from ._kov import laplace_delta_upper, laplace_scale_upper, require_few
+from ._optimal_composition import laplace_delta_upper, laplace_scale_upper, require_few
 
 __all__ = ["calibrate_laplace", "laplace_delta"]
 

@@ -1,0 +1,1 @@
+"""Numbers with proven error bounds: interval arithmetic, and the laws' sums by it."""

@@ -1,0 +1,332 @@
+"""The functions of a discrete Gaussian or Laplace at many integers at once, in float64.
+
+Relative error at most 1e-14 (near the smallest floats: one unit of their last place), given that
+np.exp, np.log and np.log1p are right to 4 units of the last place, which is what numpy tests for.
+
+The exponent E = phi(x) - phi(m0) is computed as a sum of two floats, with an error below 2**-90 for
+E up to 1024: exp(-E) is as good as the exponential function. Products of two floats are split into
+two floats without error (Dekker), sums likewise (Knuth).
+
+Whatever is outside the range of these arguments is left to the certified functions, one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._law import Kind, Spec
+from .interval import Interval, arithmetic, float_nearest
+from .lattice_sums import canonical, mirrored, nearest_integer, tail_ratio
+from .probability import Tail, float_value, kept_normaliser, logpmf, probability
+from .tail_interpolation import gaussian_tail_ratios
+
+__all__ = [
+    "MANY_TAILS",
+    "last_term",
+    "supported",
+    "tail_table",
+    "upper_tails",
+    "vector_values",
+]
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+_Bools = NDArray[np.bool_]
+
+#: Parameters in this range, and centres below _LARGEST: no product under- or overflows.
+_SMALLEST_PARAMETER, _LARGEST_PARAMETER = Fraction(1, 2**40), Fraction(2**900)
+_LARGEST = 2**61
+#: Integers up to this distance from m0 are floats, and their squares two floats.
+_FURTHEST = 2**53
+#: Tails are summed term by term over at most so many integers, and so many for each one asked for.
+_MOST_TERMS, _TERMS_EACH = 2**21, 256
+#: Beyond that, a Gaussian's are interpolated: so many tails are worth the time.
+MANY_TAILS = 256
+#: Both where exp(-E) is at least exp(-600): no term is near the smallest floats.
+_LAST_EXPONENT = 600
+#: A tail below exp(-760) is 0 or the smallest float.
+_NOTHING = 760
+
+
+def vector_values(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
+    """Return the function of that name at integers, and where that is good to 1e-14.
+
+    Parameters
+    ----------
+    name : str
+        pmf, logpmf, cdf, logcdf, sf or logsf.
+    spec : Spec
+        A law.
+    ks : ndarray of int64
+        Integers, one axis.
+    """
+    spec = canonical(spec)
+    if not supported(spec):
+        return np.empty(ks.size), np.zeros(ks.size, np.bool_)
+    if name == "pmf":
+        return _pmf(spec, ks)
+    if name == "logpmf":
+        return _logpmf(spec, ks)
+    return _tails(name, spec, ks)
+
+
+def supported(spec: Spec) -> bool:
+    """Return whether a canonical law is one of those that this module can do."""
+    return (
+        spec.kind is not Kind.GENERALIZED_GAUSSIAN
+        and _SMALLEST_PARAMETER <= spec.parameter <= _LARGEST_PARAMETER
+        and abs(spec.mu) < _LARGEST
+    )
+
+
+def _usable(xs: _Integers) -> _Bools:
+    # np.abs of the least integer is that again, below 0
+    return (xs > -_LARGEST) & (xs < _LARGEST)
+
+
+# --- arithmetic on pairs of floats
+
+
+class _Pair(NamedTuple):
+    """high + low."""
+
+    high: float
+    low: float
+
+
+def _pair(value: Interval) -> _Pair:
+    high = float_nearest(value)
+    at = arithmetic(200)
+    return _Pair(high, float_nearest(at.shift(value, -Fraction(high))))
+
+
+def _factor(value: Interval) -> _Pair:
+    """Return high and low with value = high (1 + low); twice 0 for what is 0 as a float."""
+    high, low = _pair(value)
+    return _Pair(high, low / high if high else 0.0)
+
+
+def _split(a: _Floats | float) -> tuple[_Floats | float, _Floats | float]:
+    """Return a as a sum of two floats of 26 bits."""
+    c = 134217729.0 * a  # 2**27 + 1
+    high = c - (c - a)
+    return high, a - high
+
+
+def _product(a: _Floats, b: _Floats | float) -> tuple[_Floats, _Floats]:
+    """Return a b as a sum of two floats, exactly."""
+    p = a * b
+    a1, a2 = _split(a)
+    b1, b2 = _split(b)
+    return p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2
+
+
+def _sum(a: _Floats, b: _Floats) -> tuple[_Floats, _Floats]:
+    """Return a + b as a sum of two floats, exactly."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+# --- exponents
+
+
+class _Constants(NamedTuple):
+    """Of a law, each good to some 100 bits, log P(X = m0) to a float."""
+
+    m0: int
+    rate: _Pair  # 1/(2 sigma2), or 1/scale
+    offset: _Pair  # (m0 - mu)/sigma2, or 2 abs(m0 - mu)/scale
+    side: int  # of the integers for which the Laplace's offset counts
+    p0: _Pair  # P(X = m0), as high (1 + low)
+    p0_small: _Pair  # the same times exp(-512); 0 of very wide laws
+    log_p0: float
+
+
+@lru_cache(maxsize=64)
+def _constants(spec: Spec) -> _Constants:
+    bits = 150
+    at = arithmetic(200)
+    m0, total = kept_normaliser(spec, bits)
+    delta = m0 - spec.mu
+    if spec.kind is Kind.DISCRETE_GAUSSIAN:
+        rate, offset, side = 1 / (2 * spec.parameter), delta / spec.parameter, 0
+    else:
+        rate, offset = 1 / spec.parameter, 2 * abs(delta) / spec.parameter
+        side = -1 if delta > 0 else 1
+    p0 = at.div(at.rational(1), total)
+    return _Constants(
+        m0,
+        _pair(at.rational(rate)),
+        _pair(at.rational(offset)),
+        side,
+        _factor(p0),
+        _factor(at.mul(p0, at.exp(at.rational(-512)))),
+        # of a narrow law it is tiny, and takes more bits
+        float_value(lambda bits: logpmf(spec, m0, bits)),
+    )
+
+
+def _exponents(spec: Spec, c: _Constants, xs: _Integers) -> tuple[_Floats, _Floats, _Bools]:
+    """Return E = phi(x) - phi(m0) = high + low, and where that is good.
+
+    Gaussian: E = j**2/(2 sigma2) + j (m0 - mu)/sigma2 with j = x - m0. Laplace: abs(x - mu) is
+    abs(j) + abs(m0 - mu) where x is not between m0 and mu or beyond mu, else less by twice that:
+    E = abs(j)/scale, or less by 2 abs(m0 - mu)/scale on mu's side of m0.
+
+    The pairs are good to 2**-105, each product of pairs to 2**-102, so E to 2**-100 times the first
+    term; that is at most 2 E + 1/sigma2 or E + 1/scale.
+    """
+    good = _usable(xs)
+    steps = np.where(good, xs, c.m0) - c.m0
+    good &= np.abs(steps) <= _FURTHEST
+    j = np.where(good, steps, 0).astype(np.float64)
+    if spec.kind is Kind.DISCRETE_GAUSSIAN:
+        square, square_low = _product(j, j)
+        first, first_low = _product(square, c.rate.high)
+        first_low = first_low + (square * c.rate.low + square_low * c.rate.high)
+        second, second_low = _product(j, c.offset.high)
+        second_low = second_low + j * c.offset.low
+    else:
+        distance = np.abs(j)
+        first, first_low = _product(distance, c.rate.high)
+        first_low = first_low + distance * c.rate.low
+        beyond = np.where(np.sign(j) == c.side, -1.0, 0.0)
+        second, second_low = beyond * c.offset.high, beyond * c.offset.low
+    high, low = _sum(first, second)
+    return high, low + (first_low + second_low), good
+
+
+def _pmf(spec: Spec, xs: _Integers) -> tuple[_Floats, _Bools]:
+    c = _constants(spec)
+    high, low, good = _exponents(spec, c, xs)
+    far = high > 600
+    # high - 512 is exact; past 1024 the result is 0 whatever the rest
+    exponential = np.exp(-(np.minimum(high, 1024.0) - np.where(far, 512.0, 0.0)))
+    scaled = exponential * (1.0 + (np.where(far, c.p0_small.low, c.p0.low) - low))
+    return scaled * np.where(far, c.p0_small.high, c.p0.high), good
+
+
+def _logpmf(spec: Spec, xs: _Integers) -> tuple[_Floats, _Bools]:
+    c = _constants(spec)
+    high, low, good = _exponents(spec, c, xs)
+    # both parts are at most 0: nothing cancels
+    return (c.log_p0 - high) - low, good
+
+
+# --- tails
+
+
+def _tails(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
+    """Return cdf, sf or their logarithms.
+
+    Each is the tail P(Y >= m), m >= mu, of X or of -X, or 1 less that. Only tails up to 1/2 are
+    used: there 1 - T has the relative error of T at most, log T twice that (log 2 > 1/2), and
+    log(1 - T) twice that.
+    """
+    above = name in ("sf", "logsf")
+    c = math.ceil(spec.mu)
+    values, good = np.empty(ks.size), np.zeros(ks.size, np.bool_)
+    usable = _usable(ks)
+    right = ks >= (c - 1 if above else c)
+    for side, law, complement in ((right, spec, not above), (~right, mirrored(spec), above)):
+        places = np.flatnonzero(side & usable)
+        ms = ks[places] + 1 if law is spec else -ks[places]
+        tails, found = upper_tails(law, ms)
+        found &= tails <= 0.5
+        tails = np.where(found, tails, 0.5)
+        if name in ("cdf", "sf"):
+            missing = np.flatnonzero(~found)
+            exponent = _LAST_EXPONENT if complement else _NOTHING
+            beyond = missing[_beyond(law, ms[missing], exponent)]
+            tails[beyond], found[beyond] = 0.0, True
+            tails = 1.0 - tails if complement else tails
+        else:
+            tails = np.log1p(-tails) if complement else np.log(tails)
+        values[places], good[places] = tails, found
+    return values, good
+
+
+def _beyond(spec: Spec, ms: _Integers, exponent: int) -> _Bools:
+    """Return where P(X >= m) is certainly below exp(-exponent), for m >= mu.
+
+    P(X >= m)/P(X = m) falls as m grows (the weights are log-concave), and m0 is not above m: so
+    P(X >= m) <= P(X >= m0) P(X = m)/P(X = m0) <= exp(-E).
+    """
+    high, _, good = _exponents(spec, _constants(spec), ms)
+    return good & (high > exponent + 1)
+
+
+def upper_tails(spec: Spec, ms: _Integers) -> tuple[_Floats, _Bools]:
+    """Return P(X >= m) for m >= mu, and where it was found."""
+    values, found = np.empty(ms.size), np.zeros(ms.size, np.bool_)
+    within = np.flatnonzero(ms <= last_term(spec))
+    if not within.size:
+        return values, found
+    first, last = int(ms[within].min()), int(ms[within].max())
+    table = tail_table(spec, first, last, most=_TERMS_EACH * within.size)
+    if table is not None:
+        values[within], found[within] = table[ms[within] - first], True
+    elif spec.kind is Kind.DISCRETE_LAPLACE or (within.size >= MANY_TAILS and spec.parameter >= 1):
+        terms, good = _pmf(spec, ms[within])
+        values[within], found[within] = terms * _tails_by_terms(spec, ms[within]), good
+    return values, found
+
+
+def _tails_by_terms(spec: Spec, ms: _Integers) -> _Floats | float:
+    """Return P(X >= m)/P(X = m), for integers m >= mu up to `last_term`."""
+    if spec.kind is Kind.DISCRETE_LAPLACE:  # whatever m is
+        return float_value(lambda bits: tail_ratio(spec, math.ceil(spec.mu), bits))
+    m0 = nearest_integer(spec.mu)
+    distances = (ms - m0).astype(np.float64) + float(m0 - spec.mu)
+    return gaussian_tail_ratios(spec.parameter, np.maximum(distances, 0.0))
+
+
+def tail_table(spec: Spec, first: int, last: int, *, most: int) -> _Floats | None:
+    """Return P(X >= m) for m = first, ..., last + 1; None if they are out of range, or too many.
+
+    Parameters
+    ----------
+    spec : Spec
+        A law for which `supported`.
+    first : int
+        At least mu.
+    last : int
+        The last integer of the table but one.
+    most : int
+        So many terms are worth the time.
+
+    Notes
+    -----
+    The terms, and the tail after them by the certified functions, are summed from the far end by
+    doubling: each sum is the result of at most 22 roundings of positive numbers, hence a relative
+    error of at most 22 * 2**-53 more than that of the terms.
+    """
+    n = last - first + 1
+    if n > min(_MOST_TERMS, most) or last > last_term(spec):
+        return None
+    terms, good = _pmf(spec, np.arange(first, last + 1))
+    if not good.all():
+        return None
+    rest = Tail(spec, last + 1, complement=False)
+    sums = np.append(terms, float_value(lambda bits: probability(rest, bits)))
+    step = 1
+    while step <= n:
+        sums[:-step] += sums[step:]
+        step *= 2
+    return sums
+
+
+def last_term(spec: Spec) -> int:
+    """Return an integer, at least mu - 1, up to which E is at most _LAST_EXPONENT."""
+    if spec.kind is Kind.DISCRETE_GAUSSIAN:
+        reach = math.isqrt(int(2 * _LAST_EXPONENT * spec.parameter))
+    else:
+        reach = int(_LAST_EXPONENT * spec.parameter)
+    return nearest_integer(spec.mu) + min(reach, _FURTHEST) - 1

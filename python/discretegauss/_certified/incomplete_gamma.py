@@ -1,0 +1,264 @@
+"""The upper incomplete gamma function, scaled: e**x Gamma(a, x), enclosed.
+
+    Gamma(a, x) = integral from x to infinity of t**(a - 1) e**-t dt
+
+It is the integral of exp(-(y/s)**beta), from which the sums over integers start: with a = 1/beta,
+and a = 1/2 for the Gaussian, where it is a complementary error function. Scaled, it neither
+underflows nor loses digits for large x.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from itertools import count
+
+import gmpy2
+
+from .interval import Arithmetic, Interval, Real, arithmetic
+
+__all__ = ["scaled_gamma"]
+
+#: From some 4000 bits on the series of `_gamma` is faster than MPFR's first gamma function: ten
+#: times at 10**4 bits, where that takes a second, and no signal is heard. Measured.
+#: Then, too, the sum of `_by_fixed_point` is faster than its error function: 0.1 seconds of 0.4 at
+#: 65 000 bits.
+_MANY_BITS = 4000
+#: The series multiplies and divides by numbers about this times the bits: words.
+_SHORT = 2**24
+
+
+def scaled_gamma(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None = None) -> Interval:
+    """Return e**x Gamma(a, x) for a rational a > 0 and x >= 0, aiming at a relative width 2**-bits.
+
+    x_to_a is x**a, for those who know it better than by x: that may be below the smallest number.
+
+    Notes
+    -----
+    Integration by parts, Gamma(a, x) = (a - 1) Gamma(a - 1, x) + x**(a - 1) e**-x, brings a into
+    (0, 1] by sums of positive terms. There, the continued fraction converges in about (bits / 6)**2
+    / x steps and the series in about 3 x + bits / log(bits / x): the one for x above bits / 16, the
+    other below. An x that is wide gives a wide result; the series loses some bits/8 of its bits.
+    """
+    at = arithmetic(bits + 40 + 2 * bits.bit_length())
+    if a > 1:
+        lower_order = at.scale(scaled_gamma(a - 1, x, bits), a - 1)
+        return at.add(lower_order, at.power(x, a - 1))
+    if a == 1:
+        return at.rational(1)
+    if a == Fraction(1, 2) and x.upper <= 2 * bits:
+        return (_by_error_function if bits < _MANY_BITS else _by_fixed_point)(x, bits)
+    if x.lower > max(1.0, bits / 16):
+        return _by_continued_fraction(a, x, bits, at)
+    return _by_series(a, x, bits, x_to_a)
+
+
+def _by_error_function(x: Interval, bits: int) -> Interval:
+    """Return e**x Gamma(1/2, x) = sqrt(pi) e**x erfc(sqrt(x)), by MPFR's erfc.
+
+    An error of x counts in full in e**x and in erfc, not relative to x: log2(x) bits are lost.
+    """
+    at = arithmetic(bits + 20)
+    root = arithmetic(bits + 40).sqrt(x)
+    return at.mul(at.mul(at.erfc(root), at.exp(x)), at.sqrt(at.pi()))
+
+
+def _by_fixed_point(x: Interval, bits: int) -> Interval:
+    """Return e**x Gamma(1/2, x) = sqrt(pi) e**x - 2 sqrt(x) S of very many bits.
+
+    S = 1 + y/3 (1 + y/5 (1 + ...)), y = 2 x, as in `_by_series`. It falls with x, so that its lower
+    end comes from the upper one of x, where S is rounded up, and nothing of x's width is magnified.
+    """
+    at = arithmetic(bits + 60 + int(1.5 * float(x.upper)))
+    root_pi = at.sqrt(at.pi())
+    down, up = at.down, at.up
+    taken_up = up.mul(up.mul_2exp(up.sqrt(x.upper), 1), _sum_bound(x.upper, at, up=True))
+    taken_down = down.mul(down.mul_2exp(down.sqrt(x.lower), 1), _sum_bound(x.lower, at, up=False))
+    return Interval(
+        down.sub(down.mul(root_pi.lower, down.exp(x.upper)), taken_up),
+        up.sub(up.mul(root_pi.upper, up.exp(x.lower)), taken_down),
+    )
+
+
+def _sum_bound(x: Real, at: Arithmetic, *, up: bool) -> Real:
+    """Return an upper or a lower bound on S of `_by_fixed_point`, at a number x >= 0.
+
+    In integers, units of 2**-bits, each operation rounded the same way. From term n on S is t_n
+    V_n, and V_n = 1 + y/(2n + 3) V_(n+1): the sum takes ``steps`` of these at once, with powers of
+    y, so that there are few products of long numbers. The last V is at most 2 where y is at most
+    half of 2n + 3.
+    """
+    places = at.bits
+    context = at.up if up else at.down
+    scaled = context.mul_2exp(x, places + 1)
+    y = gmpy2.mpz((context.ceil if up else context.floor)(scaled))
+    rounding = (1 << places) - 1 if up else 0
+    terms = _terms_of_sum(2 * float(x), places)
+    steps = max(1, math.isqrt(terms))
+    powers = [gmpy2.mpz(1) << places]
+    for _ in range(steps):
+        powers.append((powers[-1] * y + rounding) >> places)
+    blocks = -(-terms // steps)
+    value = powers[0] << up
+    for n in range(blocks * steps, 0, -1):
+        j = (n - 1) % steps
+        if j == steps - 1:
+            value = (value * powers[steps] + rounding) >> places
+        value = (-(-value // (2 * n + 1)) if up else value // (2 * n + 1)) + powers[j]
+    return context.div_2exp(context.add(value, 0), places)
+
+
+def _terms_of_sum(y: float, places: int) -> int:
+    """Return an n >= y with about t_n = y**n/(3 5 ... (2n + 1)) < 2**-places."""
+    if y == 0:
+        return 1
+    low, high = 0, places + 8 + int(8 * y)
+    while high - low > 1:
+        n = (low + high) // 2
+        log = n * math.log(y) - (n + 1) * math.log(2) - math.lgamma(n + 1.5)
+        low, high = (low, n) if n >= y and log < -places * math.log(2) - 1 else (n, high)
+    return high
+
+
+def _by_continued_fraction(a: Fraction, x: Interval, bits: int, at: Arithmetic) -> Interval:
+    """Return e**x Gamma(a, x) for 0 < a < 1, x > 0.
+
+    x**-a e**x Gamma(a, x) is the integral of exp(-u) u**-a / (x + u) du / Gamma(1 - a), a Stieltjes
+    transform, and has the S-fraction
+
+        1/(x + (1-a)/(1 + 1/(x + (2-a)/(1 + 2/(x + ...)))))
+
+    All its elements are positive and the moments grow like factorials (Carleman's condition), so it
+    converges for every x > 0, and each convergent lies on the other side of the value than the next
+    (NIST DLMF 8.9.2 and 3.10(ii)). Convergents are A/B with A, B sums of positive terms: lower ends
+    come from lower ends, upper from upper.
+    """
+    down, up = at.down, at.up
+    x_low, x_high = x
+    a_exact = gmpy2.mpq(a)
+    # the convergents after 1/x and 1/(x + (1-a)/1), as (older, newer), lower and upper ends
+    unit = at.rational(1)
+    num_old_low = num_old_high = num_low = num_high = unit.lower
+    den_old_low, den_old_high = x_low, x_high
+    den_low, den_high = down.add(x_low, 1 - a_exact), up.add(x_high, 1 - a_exact)
+    k = 0
+    while True:
+        for _ in range(8):
+            k += 1
+            # partial quotient k/(x + ...): from here on `old` is the newer of the two
+            num_old_low = down.add(down.mul(num_low, x_low), down.mul(num_old_low, k))
+            num_old_high = up.add(up.mul(num_high, x_high), up.mul(num_old_high, k))
+            den_old_low = down.add(down.mul(den_low, x_low), down.mul(den_old_low, k))
+            den_old_high = up.add(up.mul(den_high, x_high), up.mul(den_old_high, k))
+            # partial quotient (k + 1 - a)/(1 + ...): `old` is the older again
+            c_low, c_high = at.rational(k + 1 - a)
+            num_low = down.add(num_old_low, down.mul(num_low, c_low))
+            num_high = up.add(num_old_high, up.mul(num_high, c_high))
+            den_low = down.add(den_old_low, down.mul(den_low, c_low))
+            den_high = up.add(den_old_high, up.mul(den_high, c_high))
+        lower = down.div(num_low, den_high)
+        upper = up.div(num_old_high, den_old_low)
+        # the rounding errors of k steps may be all that is left of the width
+        if up.mul_2exp(up.sub(upper, lower), bits + 2) <= lower or k > 64 * bits:
+            return at.mul(at.power(x, a), Interval(lower, upper))
+
+
+def _by_series(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None) -> Interval:
+    """Return e**x Gamma(a, x) for 0 < a < 1 and x >= 0 of moderate size.
+
+    e**x Gamma(a, x) = e**x Gamma(a) - x**a (1/a + x/(a (a+1)) + x**2/(a (a+1) (a+2)) + ...): the
+    terms after one of ratio q < 1 to it sum to at most q/(1 - q) times it, as ratios fall. The
+    difference is about x**(a-1), and the minuend e**x/a, so x/log(2) + log2(1/a) bits cancel.
+    """
+    if x.upper > 64 * bits:  # x is hardly known: the integral of (x + u)**(a - 1) e**-u falls
+        unknown = arithmetic(bits)
+        return Interval(unknown.rational(0).lower, unknown.rational(1 / a).upper)
+    size = a.denominator.bit_length() - a.numerator.bit_length()
+    if size > 2 * bits + 64 and x.lower > 0:
+        return _of_tiny_a(a, x, bits)
+    cancelled = int(1.5 * float(x.upper)) + min(size, 2 * bits + 64)
+    at = arithmetic(bits + 60 + 2 * bits.bit_length() + max(0, cancelled))
+    whole = at.mul(at.exp(x), _gamma(a, at.bits))
+    if x.upper == 0 and x_to_a is None:
+        return whole
+    down, up = at.down, at.up
+    term = at.div(at.rational(1), at.rational(a))
+    term_low, term_high = term
+    sum_low, sum_high = term
+    n = 0
+    while True:
+        n += 1
+        a_n = at.rational(a + n)
+        q_low, q_high = down.div(x.lower, a_n.upper), up.div(x.upper, a_n.lower)
+        term_low, term_high = down.mul(term_low, q_low), up.mul(term_high, q_high)
+        sum_low, sum_high = down.add(sum_low, term_low), up.add(sum_high, term_high)
+        if q_high < 0.5 and up.mul_2exp(term_high, at.bits) <= sum_low:
+            break
+    # the ratios after it are smaller still than q < 1/2, so the rest is at most this last term
+    sum_high = up.add(sum_high, term_high)
+    # x**a by x, where it is known: of a small a hardly anything of x's width is left
+    power = at.power(x, a) if x.lower > 0 or x_to_a is None else x_to_a
+    return at.sub(whole, at.mul(power, Interval(sum_low, sum_high)))
+
+
+def _of_tiny_a(a: Fraction, x: Interval, bits: int) -> Interval:
+    """Return e**x Gamma(a, x) for an a far below 2**-bits, and x > 0 of moderate size.
+
+    Of `_by_series` both sides are 1/a and little more. Divided by a they are, with a series S = 1 +
+    x/(a+1) + x**2/((a+1) (a+2)) + ...,
+
+        e**x (Gamma(1+a) - 1)/a + (e**x - S)/a - S (x**a - 1)/a.
+
+    Gamma(1+a) = e**g with g as in `Arithmetic.gamma`. As 1 - 1/((1+a/1) ... (1+a/n)) is at most
+    a H_n, H_n = 1 + 1/2 + ... + 1/n, and at least a H_n - (a n)**2, e**x - S is at most a T, with T
+    the sum of H_n x**n/n!, and at least a T - a**2 (x**2 + x) e**x.
+    """
+    at = arithmetic(bits + 60 + 2 * bits.bit_length() + int(1.5 * float(x.upper)))
+    down, up = at.down, at.up
+    exp = at.exp(x)
+    small = at.rational(a)
+    euler = Interval(down.const_euler(), up.const_euler())
+    g = at.neg(at.mul(euler, small))
+    g = Interval(g.lower, up.add(g.upper, up.mul(small.upper, small.upper)))
+    total = at.mul(exp, at.div(at.expm1(g), small))
+    # T: after a term of ratio q < 1/2 to the one before it there is at most as much again
+    term, harmonic, t = x, at.rational(1), x
+    for n in count(2):
+        term = at.scale(at.mul(term, x), Fraction(1, n))
+        harmonic = at.shift(harmonic, Fraction(1, n))
+        add = at.mul(term, harmonic)
+        t = at.add(t, add)
+        if 4 * x.upper < n and up.mul_2exp(add.upper, at.bits) <= t.lower:
+            break
+    off = at.mul(at.mul(small, exp), at.mul(x, at.shift(x, 1))).upper
+    t = Interval(down.sub(t.lower, off), up.add(t.upper, add.upper))
+    grown = at.div(at.expm1(at.scale(at.log(x), a)), small)
+    s = at.sub(exp, at.mul(small, t))
+    return at.sub(at.add(total, t), at.mul(s, grown))
+
+
+@lru_cache(maxsize=16)
+def _gamma(a: Fraction, bits: int) -> Interval:
+    """Return Gamma(a) for 0 < a < 1, to a relative width of about 2**-bits; the last few are kept.
+
+    Gamma(a) = n**a e**-n (1/a + n/(a (a+1)) + n**2/(a (a+1) (a+2)) + ...) + Gamma(a, n), and the
+    last is at most n**(a-1) e**-n, here below 2**-bits. The rest of the sum is as in `_by_series`.
+    """
+    if bits < _MANY_BITS or a.denominator > _SHORT:
+        return arithmetic(bits).gamma(a)
+    n = bits * 7 // 10
+    at = arithmetic(bits + 2 * bits.bit_length())
+    down, up = at.down, at.up
+    factor, divisor = n * a.denominator, a.numerator
+    term_low, term_high = total_low, total_high = at.rational(1 / a)
+    while factor > divisor // 2 or up.mul_2exp(term_high, bits) > total_low:
+        divisor += a.denominator
+        term_low = down.div(down.mul(term_low, factor), divisor)
+        term_high = up.div(up.mul(term_high, factor), divisor)
+        total_low, total_high = down.add(total_low, term_low), up.add(total_high, term_high)
+    total_high = up.add(total_high, term_high)
+    small = at.exp(at.rational(-n))
+    unit = at.mul(small, at.power(at.rational(n), a))
+    value = at.mul(unit, Interval(total_low, total_high))
+    return Interval(value.lower, up.add(value.upper, small.upper))

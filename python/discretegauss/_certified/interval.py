@@ -1,0 +1,372 @@
+"""Interval arithmetic at any precision: two ends, each rounded away from the value.
+
+An `Interval` holds a number that is not known exactly: lower <= value <= upper. Every operation of
+`Arithmetic` returns an interval that holds the result for all values in its operands, because MPFR
+rounds each single operation correctly in the direction asked for. The directions are those of two
+gmpy2 contexts that belong to the object; the context of the thread is neither read nor changed, so
+there is nothing here that one caller could set and another could trip over.
+
+Exponents go as far as MPFR's own, 2**30 either way; what leaves that range becomes 0 or infinity on
+the safe side: an end below the smallest positive number is 0 as a lower and that number as an upper
+end.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import gmpy2
+
+from .._system.memory import require_room
+
+__all__ = [
+    "ONE",
+    "Arithmetic",
+    "Interval",
+    "Rational",
+    "Real",
+    "arithmetic",
+    "float_after",
+    "float_at_least",
+    "float_at_most",
+    "float_nearest",
+    "relative_width_below",
+]
+
+#: A gmpy2.mpfr: gmpy2 has no type information.
+Real = Any
+
+#: A gmpy2.mpq: a rational whose arithmetic takes a tenth of a Fraction's time.
+Rational = Any
+
+_ZERO: Real = gmpy2.mpfr(0)
+_INFINITY: Real = gmpy2.inf()
+
+#: Exponents up to here are taken by MPFR's power; larger ones go through the logarithm.
+_MAX_POWER = 2**32
+
+#: Half a step past the largest float.
+_TO_INFINITY: Real = gmpy2.mpz(2**1024 - 2**970)
+
+
+class Interval(NamedTuple):
+    """lower <= value <= upper."""
+
+    lower: Real
+    upper: Real
+
+
+def _context(bits: int, rounding: int) -> Any:
+    return gmpy2.context(
+        precision=bits,
+        round=rounding,
+        emin=gmpy2.get_emin_min(),
+        emax=gmpy2.get_emax_max(),
+        subnormalize=False,
+        trap_underflow=False,
+        trap_overflow=False,
+        trap_inexact=False,
+        trap_invalid=False,
+        trap_erange=False,
+        trap_divzero=False,
+    )
+
+
+def _require_own_precision(context: Any) -> None:
+    """Refuse gmpy2 before 2.3, whose contexts divide as the thread does: 53 bits, to nearest."""
+    if context.div(gmpy2.mpfr(1), 3).precision != context.precision:
+        raise ImportError(
+            f"gmpy2 must be 2.3 or later, got {gmpy2.version()}: it divides without regard to the "
+            "direction of rounding"
+        )
+
+
+_require_own_precision(_context(64, gmpy2.RoundUp))
+
+
+class Arithmetic:
+    """Interval operations at a precision of `bits` bits.
+
+    Parameters
+    ----------
+    bits : int
+        Precision of every result; operands may have any.
+
+    Attributes
+    ----------
+    down, up
+        gmpy2 contexts: ``down.mul(x, y)`` is the product rounded down. For inner loops over
+        positive numbers, where a lower end comes from lower ends alone. A rational operand (mpq) is
+        first rounded in the same direction: right where the result rises with it, as in sums, and
+        wrong where it falls. So ``down.sub(x, q)`` is no bound; ``down.add(x, -q)`` is.
+    """
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self.down = _context(bits, gmpy2.RoundDown)
+        self.up = _context(bits, gmpy2.RoundUp)
+
+    # --- constants
+
+    def rational(self, value: Fraction | Rational | int) -> Interval:
+        """Return the rational."""
+        # 0 + q is correctly rounded; q / 1 would round numerator and denominator
+        exact = gmpy2.mpq(value)
+        return Interval(self.down.add(exact, _ZERO), self.up.add(exact, _ZERO))
+
+    def pi(self) -> Interval:
+        """Return pi."""
+        return Interval(self.down.const_pi(), self.up.const_pi())
+
+    # --- the four operations
+
+    def neg(self, a: Interval) -> Interval:
+        """Return -a."""
+        return Interval(self.down.minus(a.upper), self.up.minus(a.lower))
+
+    def add(self, a: Interval, b: Interval) -> Interval:
+        """Return a + b."""
+        return Interval(self.down.add(a.lower, b.lower), self.up.add(a.upper, b.upper))
+
+    def sub(self, a: Interval, b: Interval) -> Interval:
+        """Return a - b."""
+        return Interval(self.down.sub(a.lower, b.upper), self.up.sub(a.upper, b.lower))
+
+    def mul(self, a: Interval, b: Interval) -> Interval:
+        """Return a b."""
+        if a.lower >= 0 and b.lower >= 0:
+            return Interval(
+                _or(self.down.mul(a.lower, b.lower), _ZERO),
+                _or(self.up.mul(a.upper, b.upper), _INFINITY),
+            )
+        return self._extremes("mul", a, b)
+
+    def div(self, a: Interval, b: Interval) -> Interval:
+        """Return a / b; everything where b may be 0."""
+        if b.lower <= 0 <= b.upper:
+            return Interval(-_INFINITY, _INFINITY)
+        if a.lower >= 0 and b.lower > 0:
+            return Interval(
+                _or(self.down.div(a.lower, b.upper), _ZERO),
+                _or(self.up.div(a.upper, b.lower), _INFINITY),
+            )
+        return self._extremes("div", a, b)
+
+    def _extremes(self, name: str, a: Interval, b: Interval) -> Interval:
+        """Return the hull of an operation that is monotone in each operand: its values at ends."""
+        down, up = getattr(self.down, name), getattr(self.up, name)
+        pairs = [(x, y) for x in a for y in b]
+        lowers, uppers = [down(x, y) for x, y in pairs], [up(x, y) for x, y in pairs]
+        if any(map(gmpy2.is_nan, lowers)):  # 0 times infinity
+            return Interval(-_INFINITY, _INFINITY)
+        return Interval(min(lowers), max(uppers))
+
+    # --- with exact operands
+
+    def scale(self, a: Interval, factor: Fraction | int) -> Interval:
+        """Return a times a rational."""
+        return self.mul(a, self.rational(factor))
+
+    def shift(self, a: Interval, term: Fraction | int) -> Interval:
+        """Return a plus a rational."""
+        exact = gmpy2.mpq(term)
+        return Interval(self.down.add(a.lower, exact), self.up.add(a.upper, exact))
+
+    # --- functions that rise
+
+    def exp(self, a: Interval) -> Interval:
+        """Return e**a."""
+        return Interval(self.down.exp(a.lower), self.up.exp(a.upper))
+
+    def expm1(self, a: Interval) -> Interval:
+        """Return e**a - 1."""
+        return Interval(self.down.expm1(a.lower), self.up.expm1(a.upper))
+
+    def log(self, a: Interval) -> Interval:
+        """Return the natural logarithm of a value that is known to be positive."""
+        return Interval(_at_positive(self.down.log, a.lower), _at_positive(self.up.log, a.upper))
+
+    def log1p(self, a: Interval) -> Interval:
+        """Return log(1 + a) of a value that is known to be above -1."""
+        lower = self.down.log1p(a.lower) if a.lower > -1 else -_INFINITY
+        return Interval(lower, self.up.log1p(a.upper))
+
+    def sqrt(self, a: Interval) -> Interval:
+        """Return the square root of a value that is known to be at least 0."""
+        return Interval(
+            self.down.sqrt(max(a.lower, _ZERO)),
+            self.up.sqrt(max(a.upper, _ZERO)),
+        )
+
+    def erfc(self, a: Interval) -> Interval:
+        """Return the complementary error function (which falls)."""
+        return Interval(self.down.erfc(a.upper), self.up.erfc(a.lower))
+
+    def gamma(self, a: Fraction) -> Interval:
+        """Return the gamma function of a rational in (0, 1], where it falls.
+
+        Of a tiny a MPFR takes seconds from some thousand bits on. There Gamma(a) = exp(g)/a with g
+        = log Gamma(1 + a) between -gamma a and -gamma a + a**2: its series -gamma a + zeta(2) a**2
+        / 2 - zeta(3) a**3 / 3 + ... alternates, its terms fall, and zeta(2) < 2 (NIST DLMF 5.7.3).
+        """
+        if 2 * (a.denominator.bit_length() - a.numerator.bit_length() - 1) > self.bits:
+            square = self.mul(self.rational(a), self.rational(a)).upper  # below one unit
+            euler = Interval(self.down.const_euler(), self.up.const_euler())
+            g = self.neg(self.scale(euler, a))
+            return self.scale(self.exp(Interval(g.lower, self.up.add(g.upper, square))), 1 / a)
+        at = self.rational(a)
+        return Interval(self.down.gamma(at.upper), self.up.gamma(at.lower))
+
+    def power(self, a: Interval, exponent: Fraction | int) -> Interval:
+        """Return a**exponent of a value known to be positive, or at least 0 if exponent > 0.
+
+        Relative error: about abs(exponent) times that of a, if the exponent is an integer; else
+        abs(exponent log(a)) 2**-bits besides.
+        """
+        exponent = Fraction(exponent)
+        if exponent == 0:
+            return self.rational(1)
+        if exponent < 0:
+            return self.div(self.rational(1), self.power(a, -exponent))
+        if exponent.denominator == 1 and exponent.numerator < _MAX_POWER:
+            n = exponent.numerator
+            return Interval(
+                self.down.pow(max(a.lower, _ZERO), n), self.up.pow(max(a.upper, _ZERO), n)
+            )
+        return self.exp(self.scale(self.log(a), exponent))
+
+    def cos_of_turns(self, turns: Fraction) -> Interval:
+        """Return cos(2 pi turns) of a rational."""
+        return self._of_turns(turns)
+
+    def sin_of_turns(self, turns: Fraction) -> Interval:
+        """Return sin(2 pi turns) of a rational."""
+        return self._of_turns(turns - Fraction(1, 4))
+
+    def _of_turns(self, turns: Fraction) -> Interval:
+        """cos(2 pi turns), by the quarter that it lies in: there it is monotone, and has a sign."""
+        folded = abs(turns - round(turns))  # in [0, 1/2], where the cosine falls
+        if folded > Fraction(1, 4):
+            return self.neg(self._of_turns(Fraction(1, 2) - folded))
+        if folded == Fraction(1, 4):
+            return self.rational(0)
+        if folded > Fraction(1, 8):  # near the zero: by the sine of the small angle
+            angle = self.scale(self.pi(), 2 * (Fraction(1, 4) - folded))  # below pi/4
+            return Interval(self.down.sin(angle.lower), self.up.sin(angle.upper))
+        angle = self.scale(self.pi(), 2 * folded)  # at most about pi/4
+        return Interval(self.down.cos(angle.upper), self.up.cos(angle.lower))
+
+
+def arithmetic(bits: int) -> Arithmetic:
+    """Return the arithmetic of a precision; the last few are kept (they are immutable).
+
+    GMP and MPFR end the process when they find no memory, so some is asked for first.
+    """
+    require_room()
+    return _arithmetic(bits)
+
+
+@lru_cache(maxsize=256)
+def _arithmetic(bits: int) -> Arithmetic:
+    return Arithmetic(bits)
+
+
+#: 1, whatever the exponents that the importing thread's context allows.
+ONE: Real = Arithmetic(2).rational(1).lower
+
+
+def _or(value: Real, otherwise: Real) -> Real:
+    """Return value, or what is safe where it is not a number (0 times infinity and the like)."""
+    return otherwise if gmpy2.is_nan(value) else value
+
+
+def _at_positive(log: Callable[[Real], Real], x: Real) -> Real:
+    return log(x) if x > 0 else -_INFINITY
+
+
+def relative_width_below(a: Interval, bits: int) -> bool:
+    """Return whether upper - lower <= 2**-bits abs(value) is sure; False where the value may be 0.
+
+    Examples
+    --------
+    >>> third = arithmetic(100).rational(Fraction(1, 3))
+    >>> relative_width_below(third, 98), relative_width_below(third, 102)
+    (True, False)
+    """
+    if not (gmpy2.is_finite(a.lower) and gmpy2.is_finite(a.upper)):
+        return False
+    if a.lower == a.upper:
+        return True
+    rough = arithmetic(32)
+    smallest = rough.down.maxnum(rough.down.plus(a.lower), rough.down.minus(a.upper))
+    width = rough.up.sub(a.upper, a.lower)
+    return bool(rough.up.mul_2exp(width, bits) <= smallest)
+
+
+def float_at_most(x: Real) -> float:
+    """Return the largest float that is at most x; -inf below the most negative one; never -0.0.
+
+    Examples
+    --------
+    >>> float_at_most(arithmetic(100).rational(Fraction(1, 10)).lower)
+    0.09999999999999999
+    """
+    near = _float_near(x)
+    while near > x:
+        near = -float_after(-near)
+    following = math.nextafter(near, math.inf)
+    return (following if following <= x else near) or 0.0  # not -0.0
+
+
+def float_at_least(x: Real) -> float:
+    """Return the smallest float that is at least x; inf above the largest one; never -0.0."""
+    near = _float_near(x)
+    while near < x:
+        near = float_after(near)
+    preceding = math.nextafter(near, -math.inf)
+    return (preceding if preceding >= x else near) or 0.0
+
+
+def float_after(x: float) -> float:
+    """Return the next float; of 0 the least normal one, while the processor takes denormals for 0.
+
+    It does so once a library linked with -Ofast is loaded. What is rounded up must stay above 0.
+    """
+    following = math.nextafter(x, math.inf)
+    return following if x or following else sys.float_info.min
+
+
+def _float_near(x: Real) -> float:
+    """Return a float within one step of x, whatever the rounding of the thread's context."""
+    near = float(x)
+    if near:
+        return near
+    # 0, or denormal and made 0 by the processor: by its bits
+    steps = abs(int(arithmetic(64).down.mul_2exp(x, 1074)))
+    return math.copysign(struct.unpack("<d", struct.pack("<q", steps))[0], x)
+
+
+def float_nearest(a: Interval) -> float:
+    """Return the float nearest to the middle of a: the rounded value, if a is narrow."""
+    low, high = float_at_most(a.lower), float_at_least(a.upper)
+    if low == high:
+        return low
+    if math.isinf(low) or math.isinf(high):  # as rounding does, from half a step past the last one
+        return (
+            low
+            if a.lower < -_TO_INFINITY
+            else high
+            if a.upper > _TO_INFINITY
+            else (high if math.isinf(low) else low)
+        )
+    wide = arithmetic(2200)  # the sum of two floats is exact
+    ends = wide.down.add(wide.down.plus(low), wide.down.plus(high))
+    if float_after(low) == high:
+        return high if wide.down.add(a.lower, a.upper) >= ends else low
+    return low / 2 + high / 2

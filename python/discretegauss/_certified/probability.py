@@ -1,0 +1,199 @@
+"""Probabilities of the laws at an integer, enclosed; and how enclosures become floats.
+
+Probabilities are quotients of sums of lattice_sums.py, taken from the side where the tail is small:
+a lower tail below mu, an upper tail above, and the complement otherwise, which is then at least
+about 1/2 and loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from .._law import Kind, Spec
+from .incomplete_gamma import scaled_gamma
+from .interval import (
+    Interval,
+    arithmetic,
+    float_after,
+    float_at_least,
+    float_at_most,
+    float_nearest,
+)
+from .lattice_sums import (
+    canonical,
+    log_weight_ratio,
+    mirrored,
+    normaliser,
+    phi_at,
+    tail_ratio,
+    weight_ratio,
+)
+
+__all__ = [
+    "FIRST_BITS",
+    "Bounds",
+    "Tail",
+    "float_bounds",
+    "float_value",
+    "kept_normaliser",
+    "log_probability",
+    "logpmf",
+    "pmf",
+    "probability",
+    "tail_above",
+    "tail_bound",
+    "tail_up_to",
+]
+
+#: lower <= true value <= upper
+Bounds = tuple[float, float]
+
+#: An enclosure at some number of bits, for `float_value`.
+Enclosure = Callable[[int], Interval]
+
+#: What `float_value` asks for first: enough, unless most digits cancel.
+FIRST_BITS = 72
+_LAST_BITS = FIRST_BITS * 2**9
+
+#: exp(-x) is below every float from here on, by far.
+_FAR = 2**20
+
+
+def float_bounds(enclosure: Enclosure) -> Bounds:
+    """Return floats around the value, at most two steps apart.
+
+    Raises
+    ------
+    ArithmeticError
+        If some 37 000 bits do not tell: as good as never, and never a wrong answer.
+
+    Notes
+    -----
+    Two steps, as a value that is itself a float is enclosed by its neighbours.
+    """
+    return _narrow(enclosure)[1]
+
+
+def float_value(enclosure: Enclosure) -> float:
+    """Return the value as a float: correctly rounded, or the other neighbour in a close case."""
+    return float_nearest(_narrow(enclosure)[0])
+
+
+def _narrow(enclosure: Enclosure) -> tuple[Interval, Bounds]:
+    bits = FIRST_BITS
+    while bits <= _LAST_BITS:
+        value = enclosure(bits)
+        low, high = float_at_most(value.lower), float_at_least(value.upper)
+        if float_after(float_after(low)) >= high:
+            return value, (low, high)
+        bits *= 2
+    raise ArithmeticError(f"the value could not be decided with {_LAST_BITS} bits")
+
+
+# --- at an integer
+
+
+@lru_cache(maxsize=64)
+def kept_normaliser(spec: Spec, bits: int) -> tuple[int, Interval]:
+    """Return `normaliser`; the last few are kept."""
+    return normaliser(spec, bits)
+
+
+def pmf(spec: Spec, k: int, bits: int) -> Interval:
+    """Return P(X = k)."""
+    m0, total = kept_normaliser(spec, bits)
+    return arithmetic(bits + 10).div(weight_ratio(spec, k, m0, bits), total)
+
+
+def logpmf(spec: Spec, k: int, bits: int) -> Interval:
+    """Return log P(X = k)."""
+    m0, total = kept_normaliser(spec, bits)
+    at = arithmetic(bits + 10)
+    return _at_most(0, at.sub(log_weight_ratio(spec, k, m0, bits), at.log(total)))
+
+
+class Tail(NamedTuple):
+    """A probability as P(Y >= m), m at or above the law's centre, or as 1 less that."""
+
+    spec: Spec
+    m: int
+    complement: bool
+
+
+def tail_above(spec: Spec, k: int) -> Tail:
+    """Return P(X > k) by the smaller tail."""
+    if k + 1 >= spec.mu:
+        return Tail(spec, k + 1, complement=False)
+    return Tail(mirrored(spec), -k, complement=True)
+
+
+def tail_up_to(spec: Spec, k: int) -> Tail:
+    """Return P(X <= k) by the smaller tail."""
+    above = tail_above(spec, k)
+    if k < spec.mu:
+        return Tail(mirrored(spec), -k, complement=False)
+    return above._replace(complement=True)
+
+
+def probability(tail: Tail, bits: int, ratio: Interval | None = None) -> Interval:
+    """Return the probability; ratio is that of the tail to its first term, if it is known."""
+    at = arithmetic(bits + 10)
+    value = at.mul(pmf(tail.spec, tail.m, bits), ratio or tail_ratio(tail.spec, tail.m, bits))
+    value = _at_most(1, value)
+    return at.shift(_negative(value), 1) if tail.complement else value
+
+
+def log_probability(tail: Tail, bits: int, ratio: Interval | None = None) -> Interval:
+    """Return the logarithm of the probability; it may be far below what a float can be."""
+    at = arithmetic(bits + 10)
+    if tail.complement:
+        other = probability(tail._replace(complement=False), bits, ratio)
+        return at.log1p(_negative(other))
+    log_ratio = at.log(ratio or tail_ratio(tail.spec, tail.m, bits))
+    return _at_most(0, at.add(logpmf(tail.spec, tail.m, bits), log_ratio))
+
+
+def tail_bound(spec: Spec, m: int, bits: int) -> Interval:
+    """Return a bound on P(X >= m); see LawFunctions.tail_bound.
+
+    Let f = exp(-phi). With y = m - 1 - mu >= 0, where f falls, the weights of m, m + 1, ... are at
+    most the integrals of f over the units before them: together s/beta Gamma(a, phi(y)), a =
+    1/beta. Over the integral of f, 2 (s/beta) Gamma(a), that is the tail of the law with density f;
+    the weights are to be taken over their sum Z, which is below that integral, if at all, by a
+    factor that is computed.
+    """
+    spec = canonical(spec)
+    at = arithmetic(bits + 20)
+    distance = m - 1 - spec.mu
+    if distance < 0:
+        return at.rational(1)
+    gaussian = spec.kind is Kind.DISCRETE_GAUSSIAN
+    a = Fraction(1, 2) if gaussian else 1 / spec.beta  # beta is 1 for the Laplace
+    x = phi_at(spec, m - 1, arithmetic(2 * bits + 40))
+    # from here on exp(-x) is below all floats, and e**x Gamma(a, x) <= x**(a - 1) at most 1
+    far = x.lower > _FAR
+    root_bits = 2 * bits + 40 + a.denominator.bit_length()
+    x_to_a = None if gaussian else arithmetic(root_bits).rational(distance / spec.parameter)
+    scaled = (
+        Interval(at.rational(0).lower, at.rational(1).upper)
+        if far
+        else scaled_gamma(a, x, bits, x_to_a)
+    )
+    tail = at.scale(at.div(at.mul(scaled, at.exp(at.neg(x))), at.gamma(a)), Fraction(1, 2))
+    root = at.sqrt(at.rational(2 * spec.parameter)) if gaussian else at.rational(spec.parameter)
+    integral = at.scale(at.mul(root, at.gamma(a)), 2 * a)
+    m0, total = kept_normaliser(spec, bits)
+    excess = at.div(integral, at.mul(total, at.exp(at.neg(phi_at(spec, m0, at)))))
+    return _at_most(1, at.mul(tail, excess) if excess.upper > 1 else tail)
+
+
+def _negative(a: Interval) -> Interval:
+    # exact: no rounding to a shorter precision
+    return arithmetic(max(a.lower.precision, a.upper.precision)).neg(a)
+
+
+def _at_most(limit: int, a: Interval) -> Interval:
+    return Interval(a.lower, min(a.upper, arithmetic(53).rational(limit).upper))

@@ -1,0 +1,5 @@
+"""The command line."""
+
+from .entry import main, program
+
+__all__ = ["main", "program"]

@@ -1,0 +1,70 @@
+"""``discretegauss calibrate``: how much noise a budget asks for."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..release import calibration, calibration_text
+from .options import add_budget, positive_argument, whole_argument
+
+__all__ = ["add_calibrate", "calibrate_text"]
+
+_HELP = """\
+Print the discrete Gaussian noise that a budget asks for, and what it costs.
+
+examples:
+  discretegauss calibrate --epsilon 1 --delta 1e-6 --queries 100
+  discretegauss calibrate --rho 0.1 --sensitivity 5
+"""
+
+_NOTES = """\
+With --rho sigma2 is exact. With --epsilon and --delta the noise meets both, by the tight delta of
+the discrete Gaussian; of one query sigma2 is the least that does, rounded up. A larger sigma2 may
+break the budget. Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
+"""
+
+
+def add_calibrate(commands: Any) -> argparse.ArgumentParser:
+    """Add the command; the caller says what runs it."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "calibrate",
+        usage="%(prog)s (--rho R | --epsilon E --delta D) [options]",
+        help="how much noise a budget asks for",
+        description=_HELP,
+        epilog=_NOTES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_budget(parser)
+    person = parser.add_argument_group("what one person can change")
+    person.add_argument(
+        "--sensitivity",
+        type=positive_argument,
+        default="1",
+        metavar="S",
+        help="one answer changes by at most this, a whole number unless with --rho "
+        "(default %(default)s)",
+    )
+    person.add_argument(
+        "--queries",
+        type=whole_argument,
+        default=1,
+        metavar="K",
+        help="at most so many answers change (default %(default)s)",
+    )
+    return parser
+
+
+def calibrate_text(arguments: argparse.Namespace) -> str:
+    """Return what the command prints."""
+    return calibration_text(
+        calibration(
+            rho=arguments.rho,
+            epsilon=arguments.epsilon,
+            delta=arguments.delta,
+            sensitivity=arguments.sensitivity,
+            queries=arguments.queries,
+            report_delta=arguments.report_delta,
+        )
+    )

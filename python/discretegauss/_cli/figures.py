@@ -1,0 +1,69 @@
+"""``discretegauss figures``: the figures of the paper, as PNG files."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .._figures import Figures, write_figures
+from .._inputs.numbers import printable
+
+__all__ = ["add_figures", "figures_text"]
+
+_WIDTH = 52
+"""Of the names in what is printed."""
+
+_HELP = """\
+Write the figures of arXiv 2004.00010 as PNG files, computed here and now.
+
+example:
+  discretegauss figures --out figures
+"""
+
+_NOTES = """\
+It needs matplotlib: pip install matplotlib. Files of these names in DIR are replaced:
+variance.png, tails.png, epsilon_delta.png, queries.png. docs/utility.md tells what they show.
+"""
+
+
+def add_figures(commands: Any) -> argparse.ArgumentParser:
+    """Add the command; the caller says what runs it."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "figures",
+        usage="%(prog)s --out DIR",
+        help="the figures of the paper",
+        description=_HELP,
+        epilog=_NOTES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--out", required=True, metavar="DIR", help="the folder to write to, made if need be"
+    )
+    return parser
+
+
+def figures_text(arguments: argparse.Namespace) -> str:
+    """Write the figures and return what the command prints."""
+    return _text(write_figures(arguments.out))
+
+
+def _text(figures: Figures) -> str:
+    found = figures.comparison
+    delta = format(float(found.delta), "g").replace("e-0", "e-")
+    budget = f"(epsilon, delta) = ({found.epsilon}, {delta})"
+    variances = [
+        ("discrete Gaussian, by way of zCDP (Corollary 13)", found.gaussian_by_zcdp.var()),
+        ("discrete Gaussian, tight composition (Theorem 7)", found.gaussian_tight.var()),
+        ("discrete Laplace, optimal composition (exact for it)", found.laplace.var()),
+    ]
+    ratios = [
+        ("by way of zCDP, as in the paper", found.ratio_by_zcdp()),
+        ("both tight", found.ratio_tight()),
+    ]
+    lines = [f"written to {printable(str(file))}" for file in figures.files]
+    lines += ["", f"variance that {found.queries} queries of sensitivity 1 need for {budget}:"]
+    lines += [f"  {name:<{_WIDTH}}  {variance:.1f}" for name, variance in variances]
+    lines += ["the Laplace over the Gaussian:"]
+    lines += [f"  {name:<{_WIDTH}}  {ratio:.3f}" for name, ratio in ratios]
+    return "\n".join(lines)

@@ -1,0 +1,94 @@
+"""Arguments that several commands of the command line have."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from fractions import Fraction
+
+from .._inputs.numbers import exact_rational, shown
+from ..errors import DiscreteGaussError
+from ..release import DEFAULT_REPORT_DELTA
+
+__all__ = [
+    "add_budget",
+    "argument_from_1",
+    "budget_error",
+    "file_argument",
+    "positive_argument",
+    "whole_argument",
+]
+
+
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """Add --rho, --epsilon, --delta and --report-delta."""
+    budget = parser.add_argument_group("budget: either --rho, or both --epsilon and --delta")
+    budget.add_argument("--rho", type=positive_argument, metavar="R", help="zCDP budget")
+    budget.add_argument(
+        "--epsilon",
+        type=lambda text: _checked(text, lambda value: value >= 0, "must not be negative"),
+        metavar="E",
+        help="with --delta",
+    )
+    budget.add_argument("--delta", type=_probability, metavar="D", help="with --epsilon")
+    budget.add_argument(
+        "--report-delta",
+        type=_probability,
+        metavar="D",
+        help=f"with --rho: the delta at which epsilon is reported (default {DEFAULT_REPORT_DELTA})",
+    )
+
+
+def budget_error(arguments: argparse.Namespace) -> str | None:
+    """Return what is wrong with the choice of a budget, if anything is."""
+    by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
+    if by_epsilon != ((True, True) if arguments.rho is None else (False, False)):
+        return "give either --rho, or both --epsilon and --delta"
+    if arguments.rho is None and arguments.report_delta is not None:
+        return "--report-delta goes with --rho and must not be given with --epsilon and --delta"
+    return None
+
+
+def file_argument(instead: str) -> Callable[[str], str]:
+    """Return what takes the name of a file, but for a dash, of which it says what to give."""
+
+    def file(text: str) -> str:
+        if text == "-":
+            raise argparse.ArgumentTypeError(f"must name a file, got '-' ({instead})")
+        return text
+
+    return file
+
+
+def positive_argument(text: str) -> Fraction:
+    """Return an exact number above 0."""
+    return _checked(text, lambda value: value > 0, "must be positive")
+
+
+def argument_from_1(text: str) -> Fraction:
+    """Return an exact number, at least 1."""
+    return _checked(text, lambda value: value >= 1, "must be at least 1")
+
+
+def whole_argument(text: str) -> int:
+    """Return a whole number, at least 1."""
+
+    def is_count(value: Fraction) -> bool:
+        return value >= 1 and value.denominator == 1
+
+    return int(_checked(text, is_count, "must be a whole number, at least 1"))
+
+
+def _probability(text: str) -> Fraction:
+    return _checked(text, lambda value: 0 < value < 1, "must lie between 0 and 1, both excluded")
+
+
+def _checked(text: str, holds: Callable[[Fraction], bool], rule: str) -> Fraction:
+    try:
+        value = exact_rational(text, "value")
+    except DiscreteGaussError:
+        finite = "must be a finite number such as 0.1 or 1/3, and not too long"
+        raise argparse.ArgumentTypeError(f"{finite}, got {shown(text)}") from None
+    if not holds(value):
+        raise argparse.ArgumentTypeError(f"{rule}, got {shown(text)}")
+    return value

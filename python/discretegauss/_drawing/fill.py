@@ -1,0 +1,91 @@
+"""Fill arrays of any layout: the engines write to one kind, the others get copies."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from .._inputs.source import Source
+from .engines import PreparedLaw, native
+
+__all__ = ["copy_draws", "empty", "fill_array", "wipe_copied"]
+
+
+def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Return a new array; numpy's error would tell the shape, which may be a column of counts."""
+    try:
+        return np.empty(shape, dtype)
+    except MemoryError:
+        raise MemoryError("size: there is no memory for such an array") from None
+
+
+def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
+    """Return a view of `out` with one axis that the engines can write to, if there is one.
+
+    Not of objects: an engine that is interrupted leaves no machine integer behind, but may leave
+    objects.
+    """
+    if out.dtype == object or not out.dtype.isnative or not out.flags.aligned:
+        return None
+    if out.flags.c_contiguous:
+        return out.reshape(-1)
+    if out.flags.f_contiguous:
+        return out.T.reshape(-1)
+    return None
+
+
+def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
+    """Fill `out`, any shape and layout, with independent draws; after an error it holds none.
+
+    Parameters
+    ----------
+    out : ndarray
+        Integers (any size, any byte order) or objects.
+    law : PreparedLaw
+        What to draw.
+    source : "getrandom", "chacha20" or callable
+        Bits.
+    threads : int
+        How many threads draw at most, each with bits of its own; 1 with a caller's source.
+    """
+    flat = _flat(out)
+    if flat is not None:
+        # while there is a weak reference, not even resize(refcheck=False) frees the memory: what
+        # Python runs meanwhile, a source or the handler of a signal, might ask for it
+        owner = out.base if isinstance(out.base, np.ndarray) else out
+        held = weakref.ref(owner)
+        law.fill(flat, source, threads)
+        del held
+        return
+    drawn = empty(out.size, out.dtype.newbyteorder("="))
+    law.fill(drawn, source, threads)
+    copy_draws(out, drawn)
+
+
+def copy_draws(out: NDArray[Any], drawn: NDArray[Any]) -> None:
+    """Move draws to `out`, any shape and layout; after an error, Ctrl-C say, it holds none.
+
+    Notes
+    -----
+    A second signal may come while the first is answered. Python hears it after a call has returned,
+    and not before the first call of a handler: so what has to be done there is one call of numpy's,
+    looked up beforehand.
+    """
+    shaped, zero_out = drawn.reshape(out.shape), out.fill
+    try:
+        out[...] = shaped
+        wipe_copied(drawn)
+    except BaseException:
+        zero_out(0)
+        drawn.fill(0)
+        raise
+
+
+def wipe_copied(drawn: NDArray[Any]) -> None:
+    """Zero draws that were copied, and what their way left in the registers."""
+    drawn.fill(0)
+    if native is not None:  # plain Python wipes nothing of that kind
+        native.wipe_traces()

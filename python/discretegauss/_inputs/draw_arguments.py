@@ -1,0 +1,205 @@
+"""Check the arguments that every draw takes: size, dtype, out, method, source, threads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from math import prod
+from numbers import Integral
+from types import BuiltinFunctionType, ModuleType
+from typing import Any, Final, Literal, cast
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from .._law import Spec, fits
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from .numbers import shown, whole_number
+from .source import Source
+
+__all__ = [
+    "INT64",
+    "MOST_AXES",
+    "Method",
+    "Shape",
+    "Size",
+    "checked_dtype",
+    "checked_method",
+    "checked_out",
+    "checked_size",
+    "checked_source",
+    "checked_threads",
+    "fits_dtype",
+    "require_fit",
+]
+
+_Length = int | np.integer[Any]
+Shape = (
+    _Length
+    | tuple[_Length, ...]
+    | list[int]
+    | list[np.integer[Any]]
+    | list[_Length]
+    | NDArray[np.integer[Any]]
+)
+Size = Shape | None
+Method = Literal["auto", "reference", "cells"]
+
+
+#: The default dtype: an object of its own, equal to the int64 that a user may ask for. One draw is
+#: a Python integer, which has room for any law; only who asks has it checked against int64.
+INT64: Final[np.dtype[Any]] = np.dtype(np.int64, copy=True)
+
+#: What numpy 1 has; numpy 2 has 64, but not everywhere.
+MOST_AXES = 32
+
+#: As many objects or 64-bit integers as there are addresses for. Axes of length 0 do not count:
+#: numpy, too, multiplies the others.
+_MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
+
+
+def _length(n: object, place: int | None) -> int:
+    """Return `n` as a length; of several, which may be data, an error tells the place."""
+    try:
+        return whole_number(n, "size", least=0)
+    except (ParameterTypeError, ParameterValueError) as error:
+        if place is None:
+            raise
+        kind, rule = type(error), str(error).partition(", got ")[0]
+    raise kind(f"{rule}, but size[{place}] is not so")
+
+
+def checked_size(size: object) -> tuple[int, ...] | None:
+    """Return `size` as a shape."""
+    if size is None:
+        return None
+    if isinstance(size, np.ndarray) and size.ndim == 0:
+        size = size[()]
+    several = isinstance(size, tuple | list) or (
+        isinstance(size, np.ndarray) and size.ndim == 1 and size.dtype.kind in "iuO"
+    )
+    if not several and not isinstance(size, Integral):
+        raise ParameterTypeError(f"size must be an integer or a tuple of them, got {shown(size)}")
+    lengths: Iterable[object] = cast(Iterable[object], size) if several else (size,)
+    shape = tuple(_length(n, i if several else None) for i, n in enumerate(lengths))
+    if len(shape) > MOST_AXES:
+        raise ParameterValueError(f"size must have at most {MOST_AXES} axes, got {len(shape)}")
+    if (n_elements := prod(n for n in shape if n)) > _MOST_ELEMENTS:
+        several_of = "an array" if isinstance(size, np.ndarray) else f"a {type(size).__name__}"
+        got = f"{several_of} of {len(shape)} integers" if several else shown(n_elements)
+        raise ParameterOverflowError(
+            f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {got}"
+        )
+    return shape
+
+
+def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
+    """Return `dtype`, that of `name`; it must be an integer type or object."""
+    rule = f"{name} must be{' of' if name != 'dtype' else ''} an integer type or object"
+    try:
+        checked = np.dtype(dtype)
+    except Exception:  # numpy asks objects for attributes, and for their repr
+        raise ParameterTypeError(f"{rule}, got {shown(dtype)}") from None
+    if checked.kind not in "iuO" or checked.names is not None:  # an integer's parts may have names
+        # an array of a dtype has a shape, which may be counts
+        raise ParameterTypeError(f"{rule}, got {'an array of one' if checked.shape else checked}")
+    return checked
+
+
+def _overlaps_itself(array: NDArray[Any]) -> bool:
+    """Return whether two elements of `array` may share memory (in doubt: yes)."""
+    end = array.itemsize
+    for stride, n in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if n > 1:
+            if stride < end:
+                return True
+            end += stride * (n - 1)
+    return False
+
+
+def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | None:
+    """Return `out` as a plain array: writable, of the size given, none of its elements twice."""
+    if out is None:
+        return None
+    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+        raise ParameterTypeError(
+            f"out must be a numpy array without a mask, got {type(out).__name__}"
+        )
+    out = out.view(np.ndarray)  # a matrix, say, has rules of its own for shapes
+    if size is not None and out.shape != size:
+        # not that of size: it may be counts
+        raise ParameterValueError(
+            f"out must have the shape of size, got an array of shape {out.shape}"
+        )
+    if not out.flags.writeable:
+        raise ParameterValueError("out must be writable, got a read-only array")
+    if out.size and _overlaps_itself(out):
+        raise ParameterValueError("out must not hold any element twice, got overlapping strides")
+    return out
+
+
+def checked_method(method: object) -> Method:
+    """Return `method`."""
+    rule = "method must be 'auto', 'reference' or 'cells'"
+    if not isinstance(method, str):
+        raise ParameterTypeError(f"{rule}, got {type(method).__name__}")
+    if method not in ("auto", "reference", "cells"):
+        raise ParameterValueError(f"{rule}, got {shown(method)}")
+    return cast(Method, method)
+
+
+def checked_source(source: object) -> Source:
+    """Return `source`."""
+    if isinstance(source, str):
+        if source in ("getrandom", "chacha20"):
+            return cast(Source, source)
+        raise ParameterValueError(
+            f"source must be 'getrandom', 'chacha20' or a callable, got {shown(source)}"
+        )
+    if not callable(source):
+        raise ParameterTypeError(
+            f"source must be 'getrandom', 'chacha20' or a callable, got {type(source).__name__}"
+        )
+    given: Any = source
+    module = given.__self__ if isinstance(given, BuiltinFunctionType) else None
+    if isinstance(module, ModuleType) and module.__name__ in sys.stdlib_module_names:
+        # len returns the length of what it leaves as it is; os.urandom takes a number
+        raise ParameterTypeError(
+            "source must be a function that fills the buffer it is given, got "
+            f"{module.__name__}.{given.__name__}, which fills none"
+        )
+    return source
+
+
+def checked_threads(threads: object, source: Source) -> int:
+    """Return `threads`; several threads cannot share a caller's source."""
+    checked = whole_number(threads, "threads", least=1)
+    if checked > 1 and callable(source):
+        raise ParameterValueError(f"threads must be 1 with a source of your own, got {checked}")
+    return checked
+
+
+def fits_dtype(spec: Spec, dtype: np.dtype[Any]) -> bool:
+    """Return whether a law provably fits `dtype`, an integer type or object."""
+    if dtype.kind == "O":
+        return True
+    info = np.iinfo(dtype)
+    return fits(spec, int(info.min), int(info.max))
+
+
+def require_fit(
+    spec: Spec, dtype: np.dtype[Any], name: str, mu: str = "", parameter: str = ""
+) -> None:
+    """Refuse a law that does not provably fit `dtype`.
+
+    mu and parameter are what to call elements of arrays: these may be the data, and no message
+    shows them.
+    """
+    if not fits_dtype(spec, dtype):
+        mu = mu or (f"mu = {shown(spec.mu)}" if spec.mu else "")
+        raise ParameterOverflowError(
+            f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
+            + (parameter or f"{name} = {shown(spec.parameter)}")
+            + (f", {mu}" if mu else "")
+            + "; dtype=object gives Python integers of any size"
+        )

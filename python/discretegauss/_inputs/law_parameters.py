@@ -1,0 +1,192 @@
+"""The laws that a call asks for: their parameters as a user gives them, single or in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import prod
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.ma import MaskedArray, is_masked  # by name: np.ma is imported at its first use
+from numpy.typing import NDArray
+
+from .._law import Kind, Spec
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from .draw_arguments import MOST_AXES
+from .numbers import are_rounded, exact_rational, numpys, positive, shown, single
+from .parameter_arrays import Column, Laws, heard, indexed
+
+__all__ = [
+    "as_array",
+    "distinct_laws",
+    "exact_spec",
+    "naming_places",
+    "parameter_name",
+    "parameter_shape",
+]
+
+_T = TypeVar("_T")
+
+_NAMES = {
+    Kind.DISCRETE_GAUSSIAN: "sigma2",
+    Kind.DISCRETE_LAPLACE: "scale",
+    Kind.GEOMETRIC_EXP: "gamma",
+    Kind.BERNOULLI_EXP: "gamma",
+    Kind.GENERALIZED_GAUSSIAN: "scale",
+}
+
+
+def parameter_name(kind: Kind) -> str:
+    """Return what users call the law's own parameter."""
+    return _NAMES[kind]
+
+
+def _checked_parameter(kind: Kind, value: object) -> Fraction:
+    name = _NAMES[kind]
+    exact = exact_rational(value, name)
+    if kind is not Kind.BERNOULLI_EXP:
+        return positive(exact, name)
+    if exact < 0:
+        raise ParameterValueError(f"{name} must not be negative, got {shown(exact)}")
+    return exact
+
+
+def _checked_beta(value: object) -> Fraction:
+    exact = exact_rational(value, "beta")
+    if exact < 1:
+        raise ParameterValueError(f"beta must be at least 1, got {shown(exact)}")
+    return exact
+
+
+def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> Spec:
+    """Return the exact law for parameters as a user gives them, each checked."""
+    exact = _checked_parameter(kind, parameter)
+    exact_beta = _checked_beta(beta)
+    return Spec(kind, exact, exact_rational(mu, "mu"), exact_beta)
+
+
+def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> Laws:
+    """Return the distinct laws of arrays of parameters (the kind's own, mu, beta), each checked."""
+    checks: Sequence[Callable[[object], Fraction]] = (
+        lambda value: _checked_parameter(kind, value),
+        lambda value: exact_rational(value, "mu"),
+        _checked_beta,
+    )
+    # of a numerator that needs no check: beta's has to be no less than its denominator, a word
+    least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, np.iinfo(np.int64).max)
+    # which hear Ctrl-C themselves: they call Python for what numpy has no type for
+    columns = [
+        _column(*given)
+        for given in zip(arrays, (_NAMES[kind], "mu", "beta"), checks, least, strict=True)
+    ]
+    return heard(lambda: Laws(kind, columns, shape), prod(shape))
+
+
+def _column(
+    array: NDArray[Any], name: str, exact: Callable[[object], Fraction], least: int | None
+) -> Column:
+    return naming_places(lambda: Column(array, exact, least), array, name, exact)
+
+
+def naming_places(
+    call: Callable[[], _T], array: NDArray[Any], name: str, check: Callable[[object], object]
+) -> _T:
+    """Return what `call` returns, which looks at the elements of an array.
+
+    An error about one of them names its place, not the element, which may be the data. `check`
+    raises that error again.
+    """
+    try:
+        return call()
+    except (ParameterTypeError, ParameterValueError, ParameterOverflowError) as error:
+        if not array.ndim:
+            raise
+        kind, rule = type(error), str(error).partition(", got ")[0]
+    for place, element in enumerate(array.ravel().tolist()):
+        try:
+            check(element)
+        except kind:
+            raise kind(f"{rule}, but {name}{indexed(place, array.shape)} is not so") from None
+    raise kind(rule)  # no cover: the element is found again
+
+
+def as_array(value: object, name: str) -> NDArray[Any] | None:
+    """Return `value` as an array if it is one of some kind, else None: it is a single number.
+
+    Lists become arrays of objects: numpy would make floats or strings of mixed ones, and so change
+    their values.
+    """
+    if isinstance(value, MaskedArray) and is_masked(value):
+        raise ParameterValueError(f"{name} must not have masked elements")
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "mMV":  # their elements would pass for integers
+            raise ParameterTypeError(f"{name} must hold numbers, got dtype {value.dtype}")
+        return np.asarray(value) if value.ndim else None
+    if isinstance(value, list | tuple):
+        items = _items(value, name)
+        try:
+            return np.array(items, dtype=object)
+        except ValueError:
+            raise ParameterValueError("arrays of parameters must not be ragged") from None
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        array = numpys(value)
+        if are_rounded(array, value):
+            raise ParameterTypeError(
+                f"{name} must give numbers as they are, but floats may have been made of integers "
+                "beyond 2**53: pass columns one by one, or arrays of numpy"
+            )
+        return as_array(array, name)
+    if _may_hold_several(type(value)):  # a range, a buffer: numpy would take it for an array
+        exact_rational(value, name)
+    return None
+
+
+def _items(values: Sequence[object], name: str) -> Sequence[object]:
+    """Return the items of a list, those of other kinds of array as `as_array` returns them.
+
+    Numpy would look under masks, take times for integers, and make floats of tables.
+    """
+    if not any(map(_may_hold_several, set(map(type, values)))):
+        return values
+    return [
+        _items(item, name) if isinstance(item, list | tuple) else _item(item, name)
+        for item in values
+    ]
+
+
+def _item(value: object, name: str) -> object:
+    array = as_array(value, name)
+    return single(value) if array is None else array
+
+
+def _may_hold_several(kind: type) -> bool:
+    return not issubclass(kind, str | bytes | np.generic) and (
+        hasattr(kind, "__array__") or hasattr(kind, "__len__")
+    )
+
+
+def parameter_shape(
+    shape: tuple[int, ...] | None, arrays: Sequence[NDArray[Any]]
+) -> tuple[int, ...]:
+    """Return the shape of the result; parameters broadcast to `shape`, as in numpy."""
+    axes = max(len(shape or ()), *(a.ndim for a in arrays))
+    if axes > MOST_AXES:
+        raise ParameterValueError(
+            f"arrays of parameters, and out with them, must have at most {MOST_AXES} axes, "
+            f"got {axes}"
+        )
+    try:
+        own = np.broadcast_shapes(*(a.shape for a in arrays))
+        if shape is None:
+            return own
+        if np.broadcast_shapes(own, shape) == shape:
+            return shape
+    except ValueError:
+        pass
+    # not the lengths, which may be counts in the place of size
+    got = "none" if shape is None else f"one of {len(shape)} axes"
+    raise ParameterValueError(
+        "size (or the shape of out) must be one that the arrays of parameters broadcast to, got "
+        f"{got} for {' and '.join(str(a.shape) for a in arrays)}"
+    )

@@ -1,0 +1,58 @@
+"""The parameters that the functions of this package share."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from .._system.memory import require_room
+from ..errors import ParameterOverflowError, ParameterValueError
+from .numbers import MAX_BITS, exact_rational, positive, shown, whole_number
+
+__all__ = ["at_least_zero", "positive_number", "probability", "query_count", "whole_sensitivity"]
+
+
+def at_least_zero(value: object, name: str) -> Fraction:
+    """Return the exact number, which must not be negative."""
+    require_room()
+    exact = exact_rational(value, name)
+    if exact.numerator < 0:
+        raise ParameterValueError(f"{name} must not be negative, got {shown(exact)}")
+    return exact
+
+
+def positive_number(value: object, name: str) -> Fraction:
+    """Return the exact number, which must be above 0."""
+    require_room()
+    return positive(exact_rational(value, name), name)
+
+
+def probability(value: object, name: str) -> Fraction:
+    """Return the exact number, which must lie strictly between 0 and 1."""
+    require_room()
+    exact = exact_rational(value, name)
+    if not 0 < exact < 1:
+        raise ParameterValueError(
+            f"{name} must lie between 0 and 1, both excluded, got {shown(exact)}"
+        )
+    return exact
+
+
+def whole_sensitivity(value: object) -> int:
+    """Return the sensitivity as an int: integer counts change by whole numbers."""
+    exact = positive_number(value, "sensitivity")
+    if exact.denominator != 1:
+        raise ParameterValueError(
+            "sensitivity must be a whole number (the noise is added to integers), "
+            f"got {shown(exact)}"
+        )
+    return exact.numerator
+
+
+def query_count(value: object) -> int:
+    """Return the number of queries that one person may change."""
+    count = whole_number(value, "queries", least=1)
+    if count.bit_length() > MAX_BITS:
+        raise ParameterOverflowError(
+            f"queries must have at most {MAX_BITS} bits, got {shown(count)}"
+        )
+    return count

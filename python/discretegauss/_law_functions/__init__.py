@@ -1,0 +1,1 @@
+"""What a law can be asked: pmf, cdf, quantiles, moments; numbers and arrays."""

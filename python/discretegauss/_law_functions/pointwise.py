@@ -1,0 +1,220 @@
+"""The laws' functions of an argument k, as scipy has them: numbers in, floats out; arrays alike.
+
+What k may be is decided here; the values at integers are _probability.py's, and for long arrays
+float_arrays.py's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._certified.float_arrays import vector_values
+from .._certified.interval import Interval, float_at_least
+from .._certified.probability import (
+    FIRST_BITS,
+    Bounds,
+    Tail,
+    float_bounds,
+    float_value,
+    log_probability,
+    logpmf,
+    pmf,
+    probability,
+    tail_above,
+    tail_bound,
+    tail_up_to,
+)
+from .._certified.tail_recurrence import tail_ratios
+from .._inputs.law_parameters import as_array, naming_places
+from .._inputs.numbers import exact_rational, not_finite
+from .._law import Spec
+
+__all__ = [
+    "CDF",
+    "LOGCDF",
+    "LOGPMF",
+    "LOGSF",
+    "PMF",
+    "SF",
+    "PointFunction",
+    "bound_tails",
+    "evaluate",
+]
+
+
+class PointFunction(NamedTuple):
+    """A function of the laws: at the infinities, between integers, and at integers."""
+
+    name: str
+    at_minus_infinity: float
+    at_infinity: float
+    between: float | None
+    """None: the value at the integer below."""
+    enclosure: Callable[..., Interval]
+    """Of a law and an integer (pmf, logpmf) or of a tail, and of bits."""
+    tail: Callable[[Spec, int], Tail] | None = None
+
+
+PMF = PointFunction("pmf", 0.0, 0.0, 0.0, pmf)
+LOGPMF = PointFunction("logpmf", -math.inf, -math.inf, -math.inf, logpmf)
+CDF = PointFunction("cdf", 0.0, 1.0, None, probability, tail_up_to)
+LOGCDF = PointFunction("logcdf", -math.inf, 0.0, None, log_probability, tail_up_to)
+SF = PointFunction("sf", 1.0, 0.0, None, probability, tail_above)
+LOGSF = PointFunction("logsf", 0.0, -math.inf, None, log_probability, tail_above)
+
+#: From so many different integers on, tails are taken one from the next.
+_MANY = 16
+
+_Floats = NDArray[np.float64]
+
+
+def evaluate(function: PointFunction, spec: Spec, k: object, *, bounds: bool) -> Any:
+    """Return the function at k, a number or an array of numbers: floats, or (lower, upper)."""
+    array = as_array(k, "k")
+    if array is None:
+        return _at_number(function, spec, k, bounds=bounds)
+    with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
+        lower, upper = naming_places(
+            lambda: _at_array(function, spec, array.ravel(), bounds=bounds), array, "k", _checked
+        )
+    if bounds:
+        return lower.reshape(array.shape), upper.reshape(array.shape)
+    return lower.reshape(array.shape)
+
+
+def bound_tails(spec: Spec, k: object) -> Any:
+    """Return `tail_bound` at k, a number or an array of numbers, rounded up."""
+    array = as_array(k, "k")
+    if array is None:
+        return _tail_bound(spec, k)
+    elements = array.ravel().tolist()
+    bounds = naming_places(
+        lambda: [_tail_bound(spec, element) for element in elements], array, "k", _checked
+    )
+    return np.array(bounds, dtype=np.float64).reshape(array.shape)
+
+
+def _checked(k: object) -> Fraction | float:
+    special = not_finite(k)
+    return exact_rational(k, "k") if special is None else special
+
+
+def _tail_bound(spec: Spec, k: object) -> float:
+    if (special := not_finite(k)) is not None:
+        return math.nan if math.isnan(special) else 0.0 if special > 0 else 1.0
+    return float_at_least(tail_bound(spec, math.ceil(exact_rational(k, "k")), FIRST_BITS).upper)
+
+
+# --- one number
+
+
+def _at_number(function: PointFunction, spec: Spec, k: object, *, bounds: bool) -> float | Bounds:
+    floor, fixed = _floor_or_value(function, k)
+    if fixed is not None:
+        return (fixed, fixed) if bounds else fixed
+    enclosure = _enclosure(function, spec, floor)
+    return float_bounds(enclosure) if bounds else float_value(enclosure)
+
+
+def _floor_or_value(function: PointFunction, k: object) -> tuple[int, float | None]:
+    """Return the integer below k, and the value where it does not depend on the law."""
+    if (special := not_finite(k)) is not None:
+        if math.isnan(special):
+            return 0, math.nan
+        return 0, function.at_infinity if special > 0 else function.at_minus_infinity
+    exact = exact_rational(k, "k")
+    return math.floor(exact), None if exact.denominator == 1 else function.between
+
+
+def _enclosure(function: PointFunction, spec: Spec, k: int) -> Callable[[int], Interval]:
+    if function.tail is None:
+        return lambda bits: function.enclosure(spec, k, bits)
+    tail = function.tail(spec, k)
+    return lambda bits: function.enclosure(tail, bits)
+
+
+# --- arrays
+
+
+def _at_array(
+    function: PointFunction, spec: Spec, flat: NDArray[Any], *, bounds: bool
+) -> tuple[_Floats, _Floats]:
+    """Return the function at each element: values, twice, or lower and upper bounds."""
+    floors, lower, todo = _floors(function, flat)
+    if not bounds and floors.dtype == np.int64 and todo.size >= _MANY:
+        values, certain = vector_values(function.name, spec, floors[todo])
+        lower[todo] = values
+        todo = todo[~certain]
+    upper = lower.copy()
+    if todo.size:
+        unique, places = np.unique(floors[todo], return_inverse=True)
+        found = np.array(list(_at_integers(function, spec, unique.tolist(), bounds=bounds)))
+        lower[todo], upper[todo] = found[places, 0], found[places, 1]
+    return lower, upper
+
+
+def _floors(
+    function: PointFunction, flat: NDArray[Any]
+) -> tuple[NDArray[Any], _Floats, NDArray[np.intp]]:
+    """Return the integers below the elements, what is known already, and where nothing is."""
+    if flat.dtype.kind in "iu" and not (flat.size and int(flat.max()) >= 2**63):
+        return flat.astype(np.int64), np.empty(flat.size), np.arange(flat.size)
+    if flat.dtype.kind == "f" and flat.dtype.itemsize <= 8:
+        floors = np.floor(flat.astype(np.float64))
+        ordinary = np.abs(floors) < 2.0**62
+        if (ordinary | ~np.isfinite(floors)).all():
+            known = np.where(floors > 0, function.at_infinity, function.at_minus_infinity)
+            known[np.isnan(floors)] = np.nan
+            if function.between is not None:
+                between = ordinary & (floors != flat)
+                known[between] = function.between
+                ordinary &= ~between
+            return np.where(ordinary, floors, 0).astype(np.int64), known, np.flatnonzero(ordinary)
+    integers, known, todo = np.empty(flat.size, object), np.empty(flat.size), []
+    for i, k in enumerate(flat.tolist() if flat.dtype.kind != "f" else flat):
+        integers[i], fixed = _floor_or_value(function, k)
+        if fixed is None:
+            todo.append(i)
+        else:
+            known[i] = fixed
+    return integers, known, np.array(todo, dtype=np.intp)
+
+
+def _at_integers(
+    function: PointFunction, spec: Spec, ks: list[int], *, bounds: bool
+) -> Iterator[Bounds]:
+    """Yield the function at distinct integers: values, twice, or bounds."""
+    for enclosure in _enclosures(function, spec, ks):
+        if bounds:
+            yield float_bounds(enclosure)
+        else:
+            value = float_value(enclosure)
+            yield value, value
+
+
+def _enclosures(
+    function: PointFunction, spec: Spec, ks: list[int]
+) -> Iterator[Callable[[int], Interval]]:
+    if function.tail is None or len(ks) < _MANY:
+        for k in ks:
+            yield _enclosure(function, spec, k)
+        return
+    tails = [function.tail(spec, k) for k in ks]
+    ratios = {
+        (law, m): ratio
+        for law in {tail.spec for tail in tails}
+        for m, ratio in tail_ratios(law, {t.m for t in tails if t.spec == law}, FIRST_BITS)
+    }
+    for tail in tails:
+
+        def enclosure(bits: int, tail: Tail = tail) -> Interval:
+            known = ratios[tail.spec, tail.m] if bits == FIRST_BITS else None
+            return function.enclosure(tail, bits, known)
+
+        yield enclosure

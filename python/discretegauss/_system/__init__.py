@@ -1,0 +1,1 @@
+"""Threads, files and signals, as Unix has them. Knows nothing of laws or noise."""

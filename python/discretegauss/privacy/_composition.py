@@ -1,0 +1,124 @@
+"""Several queries with discrete Gaussian noise of one sigma2 each, as a single query.
+
+One person changes each of k queries by at most D; each answer gets independent noise X_i with the
+law N_Z(0, sigma2). How much the worst case gives away:
+
+*The worst change is D in every query.* For one query and any a >= 0, sup over sets A of P(X in A)
+- a P(X + d in A) grows with d >= 0: the best A is a half-line from some t (_hockey_stick.py), and
+P(X >= t) - a P(X >= t + d) grows with d for each t. For several, fix the outcomes of all queries
+but one: the difference is the mean, over these outcomes, of that of the one query with its own a.
+So each d_i may be replaced by D, one after the other; the sign does not matter, by symmetry. If
+queries are chosen in view of earlier answers, d_i depends on the outcomes before it: that of the
+last query is replaced first, which then depends on no other, and so on back to the first.
+
+*The sum is all that matters.* With D everywhere, the loss at (x_1, ..., x_k) is (2 D y + k D**2)
+/ (2 sigma2) for y = x_1 + ... + x_k: the loss at y of N_Z(0, k sigma2), for a query that changes by
+k D. The law of the sum Y is that law but for a factor near 1: splitting each vector into its mean
+and the rest,
+
+    P(Y = y) = const exp(-y**2/(2 k sigma2)) Theta(y mod k),
+
+Theta(r) the sum of exp(-|v|**2/(2 sigma2)) over a coset of the lattice A_(k-1) (integer vectors of
+sum 0). By Poisson summation Theta(r) = const (1 + xi_r) with
+
+    |xi_r| <= eta = sum of exp(-2 pi**2 sigma2 |w|**2) over w != 0 of the dual lattice.
+
+A shift by k D keeps y mod k, so delta is the mean of max(0, 1 - exp(epsilon - loss(y))) under
+either law, terms that are not negative, each changed by a factor within (1 - eta)/(1 + eta) and
+(1 + eta)/(1 - eta). So is their sum:
+
+    delta of the k queries = delta of N_Z(0, k sigma2) at k D, within that factor.           (2)
+
+*A bound on eta.* The dual lattice is the projection of Z**k along (1, ..., 1). In each class of
+Z**k modulo (1, ..., 1) take a z with a median of 0; its projection w has |w|**2 = |z|**2 -
+(sum z)**2/k. At most k/2 entries of z are positive and as many negative, so (sum z)**2 is at most
+|z|**2 k/2 by Cauchy and Schwarz, and |w|**2 >= |z|**2/2; if only one entry is not 0, |w|**2 =
+|z|**2 (k - 1)/k. With c = 2 pi**2 sigma2, a = exp(-c (k - 1)/k), q = exp(-c/2), and sum over n >= 1
+of q**(n**2) <= q/(1 - q**3),
+
+    eta <= 2 k a/(1 - a**3) + sum over j >= 2 of binomial(k, j) u**j,     u = 2 q/(1 - q**3),
+
+and the last sum is at most (k u)**2/2 exp(k u).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import gmpy2
+
+from .._certified.interval import ONE, arithmetic
+from .._inputs.numbers import shown
+from .._law import Kind, Spec
+from ..errors import ParameterValueError
+
+__all__ = ["OneQuery", "as_one_query"]
+
+_AT = arithmetic(64)
+_LOOSE = 1 + gmpy2.mpq(1, 2**50)
+
+
+class OneQuery(NamedTuple):
+    """Noise and change of (2), and an upper bound on its factor; None if there is none below 3."""
+
+    spec: Spec
+    change: int
+    factor: Any
+    one: Spec
+    """The noise of each query."""
+    queries: int
+    """How many it stands for."""
+
+    @property
+    def rho(self) -> Fraction:
+        """What zCDP of the discrete Gaussian says of it (Theorems 4 and 14)."""
+        return self.change**2 / (2 * self.spec.parameter)
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether the factor is so far above 1 that _sum_law.py, or zCDP, gives a smaller delta."""
+        return self.factor is None or bool(self.factor > _LOOSE)
+
+
+def as_one_query(spec: Spec, change: int, queries: int) -> OneQuery:
+    """Return the single query that stands for so many, each changed by at most ``change``."""
+    if queries == 1:
+        return OneQuery(spec, change, gmpy2.mpq(1), spec, 1)
+    if spec.kind is not Kind.DISCRETE_GAUSSIAN:
+        raise ParameterValueError(
+            "queries must be 1 unless the law is a discrete Gaussian (compose others by "
+            f"discretegauss.privacy.pld), got {shown(queries)}"
+        )
+    combined = spec._replace(parameter=spec.parameter * queries)
+    factor = factor_upper(spec.parameter, queries)
+    return OneQuery(combined, change * queries, factor, spec, queries)
+
+
+def factor_upper(sigma2: Fraction, queries: int) -> Any:
+    """Return an upper bound, as an mpq, on (1 + eta)/(1 - eta); None where eta may be above 1/2."""
+    eta = _eta_upper(sigma2, queries)
+    if eta > 0.5:
+        return None
+    up, down = _AT.up, _AT.down
+    return gmpy2.mpq(up.div(up.add(eta, 1), down.sub(1, eta)))
+
+
+def _eta_upper(sigma2: Fraction, queries: int) -> Any:
+    up, down = _AT.up, _AT.down
+    pi_squared = down.square(down.const_pi())
+    # exp is taken of numbers rounded towards 0, so the results are too large
+    half_c = down.mul(pi_squared, gmpy2.mpq(sigma2))
+    q = up.exp(up.minus(half_c))
+    a = up.exp(up.minus(down.mul(half_c, gmpy2.mpq(2 * (queries - 1), queries))))
+    if q > 0.5:
+        return ONE
+    ku = up.mul(queries, _theta_upper(q))
+    one = up.mul(queries, _theta_upper(a))
+    more = up.mul(up.div(up.square(ku), 2), up.exp(ku))
+    return up.add(one, more)
+
+
+def _theta_upper(q: Any) -> Any:
+    """Return an upper bound on 2 (q + q**4 + q**9 + ...), 0 < q <= 1/2."""
+    return _AT.up.div(_AT.up.mul(2, q), _AT.down.sub(1, _AT.up.pow(q, 3)))

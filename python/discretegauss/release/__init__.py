@@ -1,0 +1,15 @@
+"""Release a table of counts with differential privacy.
+
+What `__all__` does not name is there for the command line.
+"""
+
+from ..errors import OutputError, TableError
+from ._noise_for_budget import DEFAULT_REPORT_DELTA as DEFAULT_REPORT_DELTA
+from ._noise_for_budget import calibration as calibration
+from ._report import calibration_text as calibration_text
+from ._report import report_text as report_text
+from ._run import Release, release_table
+from ._run import carry_out as carry_out
+from ._run import plan_release as plan_release
+
+__all__ = ["OutputError", "Release", "TableError", "release_table"]

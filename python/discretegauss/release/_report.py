@@ -1,0 +1,128 @@
+"""The text that tells a user what noise a budget asks for, and what a release did."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+from .._inputs.numbers import printable
+from ._noise_for_budget import Calibration
+from ._run import Release
+
+__all__ = ["calibration_text", "report_text"]
+
+_DIGITS = 6
+_LONGEST_BITS = 100  # of numerator or denominator: 31 decimal digits
+
+
+def report_text(release: Release) -> str:
+    """Return the report of a release, in aligned lines. Numbers are rounded the safe way."""
+    return _aligned(
+        [
+            ("table", printable(str(release.table))),
+            ("column", printable(release.column)),
+            ("rows", str(release.rows)),
+            ("other columns", _other_columns(release.other_columns)),
+            ("written to", printable(str(release.out))),
+            *_noise_lines(release, "row", "count"),
+            ("time", f"{release.seconds:.2f} s"),
+        ]
+    )
+
+
+def calibration_text(noise: Calibration) -> str:
+    """Return what noise a budget asks for and what it costs, in the same form."""
+    return _aligned(_noise_lines(noise, "answer", "answer"))
+
+
+def _aligned(lines: list[tuple[str, str]]) -> str:
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name:<{width}}  {text}" for name, text in lines)
+
+
+def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple[str, str]]:
+    return [
+        ("law", f"discrete Gaussian N_Z(0, sigma2), one independent draw for each {drawn_for}"),
+        ("sigma2", _sigma2(noise.sigma2)),
+        ("standard deviation", _std(noise.std)),
+        ("95 % interval", _interval(noise.bound95)),
+        ("sensitivity", _sensitivity(noise, changed)),
+        ("rho", f"{_rounded_up(noise.rho)} (zCDP)"),
+        ("(epsilon, delta)", _epsilon_delta(noise)),
+    ]
+
+
+def _other_columns(number: int) -> str:
+    return f"{number} (published unchanged)" if number else "none"
+
+
+def _sigma2(sigma2: Fraction) -> str:
+    decimal_text = _rounded(sigma2, decimal.ROUND_HALF_EVEN)
+    relation = "=" if Fraction(decimal_text) == sigma2 else "~"
+    bits = max(sigma2.numerator.bit_length(), sigma2.denominator.bit_length())
+    if bits > _LONGEST_BITS:  # not to be read, and from 4300 digits on not to be printed
+        return f"a fraction of {bits} bits {relation} {decimal_text}"
+    exact = str(sigma2)
+    return exact if exact == decimal_text else f"{exact} {relation} {decimal_text}"
+
+
+def _std(std: Decimal) -> str:
+    return _rounded(Fraction(std), decimal.ROUND_HALF_EVEN) if std else "below 1e-160"
+
+
+def _interval(bound: int) -> str:
+    if bound == 0:
+        return "0 .. 0 (of the noise: nearly all answers are published unchanged)"
+    return f"{-bound} .. {bound} (of the noise)"
+
+
+def _sensitivity(noise: Calibration, changed: str) -> str:
+    text = _no_more(noise.sensitivity)
+    if noise.queries > 1:
+        queries = _no_more(Fraction(noise.queries))
+        return f"{text} (one person changes at most {queries} {changed}s, each by at most {text})"
+    if noise.is_tight:
+        return f"{text} (one person changes at most one {changed}, by at most {text})"
+    return f"{text} (the Euclidean norm of all that one person changes is at most that)"
+
+
+def _no_more(value: Fraction) -> str:
+    """Return the value rounded down: rho and epsilon do not hold for more than the value."""
+    if value.denominator == 1 and value < 10**12:
+        return str(value)
+    return _rounded(value, decimal.ROUND_FLOOR)
+
+
+def _epsilon_delta(noise: Calibration) -> str:
+    least: float | Fraction = noise.epsilon
+    if noise.asked_epsilon is not None:  # which is met, though the float above it be larger
+        least = min(least, noise.asked_epsilon)
+    epsilon = _rounded_up(Fraction(least)) if least != math.inf else "inf"
+    delta = _rounded_up(noise.delta)
+    if not noise.is_tight:
+        return f"({epsilon}, {delta}) from rho, by arXiv 2004.00010, Corollary 13"
+    by = "by arXiv 2004.00010, Theorem 7"
+    if noise.asked_epsilon is None:
+        return f"({epsilon}, {delta}), {by}"
+    asked = f"({_rounded_up(noise.asked_epsilon)}, {delta}) as asked"
+    return f"{asked}; achieved: ({epsilon}, {delta}), {by}"
+
+
+def _rounded_up(value: Fraction) -> str:
+    return _rounded(value, decimal.ROUND_CEILING)
+
+
+def _rounded(value: Fraction, rounding: str) -> str:
+    """Return the value with six significant digits, without exponent where that is readable."""
+    context = decimal.Context(
+        prec=_DIGITS, rounding=rounding, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX, traps=[]
+    )
+    quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    if quotient == 0:
+        return "0"
+    shortest = quotient.normalize(context)
+    if -5 <= shortest.adjusted() < 12:
+        return format(shortest, "f")
+    return format(shortest, "e")

@@ -1,0 +1,340 @@
+"""Prove cell tables right, by arithmetic that shares nothing with the code that builds them.
+
+``python -m discretegauss.verify [--random N]`` takes tables from the C core as plain data and
+proves, by ball arithmetic (python-flint's arb), the facts that the exactness of draws rests on
+(csrc/cells/PROOF.md). With w = 2**block_bits, H = height, y = x - floor(mu + 1/2), g(0) = 1:
+
+1. *Core.* The blocks are first_block ... last_block, block 0 among them; block j has n_j cells,
+   levels 0 ... n_j - 1, each once, and n_j >= H max g on the block.
+2. *Full cells* of a block are its levels 0 ... full_j - 1, and full_j <= H min g on the block.
+3. *Arcs.* Every arc bounds what it claims to, at every integer of its range, of which there may be
+   2**2000: ``discretegauss.verify._arcs`` has the argument.
+4. *Tails.* On both sides H g <= 1 at the first integer outside the core, r0, and
+   g(r0 + W) <= g(r0)/2, W = w 2**tail_bits. phi is convex, so phi(r + W) - phi(r) grows with r, and
+   H g <= 2**-i on the whole i-th tail block. A side has 2 * 2**tail_bits cells.
+5. *Count.* A cell is its index; full, partial, left tail, right tail follow one another, fit
+   2**index_bits, and what is left over rejects. So each of the 2**index_bits is of one kind.
+
+Facts 1, 2 and 4 need g at single integers: g is largest and least on a block at its ends, as
+abs(y - f) grows from y = 0 outwards. Comparisons are made at ever higher precision until they are
+certain; they end, because exp of an algebraic number other than 0 is never rational, and where the
+exponent is 0 the weight is taken as exactly 1.
+
+Needs python-flint (``pip install python-flint``). Exit codes: 0 all proven, 1 a table is
+wrong or not proven, 2 wrong arguments or no python-flint, 3 the results could not be written (a
+full disk, a pipe that nobody reads, a closed stdout), which says nothing about the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple
+
+from .._law import Spec
+from ..errors import ParameterValueError
+from ._arcs import Use, arc_holds
+from ._cases import described, fixed_cases, random_cases
+from ._table import REACH_BITS, SPECIAL_CODE, Table, copy_out
+from ._weight import Weight, ball, precision
+
+if TYPE_CHECKING:
+    from flint import arb
+
+__all__ = ["Proven", "VerificationError", "copy_out", "main", "verify"]
+
+_TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with arcs
+_NEEDED = {
+    "flint": "python-flint: pip install python-flint",
+    "discretegauss._native": "the compiled core, whose tables it looks at",
+}
+_FIRST_PRECISION = 192
+_LAST_PRECISION = 2**17
+
+
+class VerificationError(Exception):
+    """A fact does not hold for a table, or could not be proven."""
+
+
+class Proven(NamedTuple):
+    """How much was proven: blocks, full cells, arcs."""
+
+    blocks: int
+    full_cells: int
+    arcs: int
+
+
+class _Weights:
+    """The law's weight at every precision that was needed, each made once."""
+
+    def __init__(self, spec: Spec, block_bits: int) -> None:
+        self._spec, self._block_bits = spec, block_bits
+        self._made: dict[int, Weight] = {}
+
+    def certain(self, question: Callable[[Weight], bool | None]) -> bool | None:
+        """Return the answer of the first precision that gives one; None: no precision does."""
+        n_bits = _FIRST_PRECISION
+        while n_bits <= _LAST_PRECISION:
+            with precision(n_bits):
+                if n_bits not in self._made:
+                    self._made[n_bits] = Weight(self._spec, self._block_bits)
+                answer = question(self._made[n_bits])
+            if answer is not None:
+                return answer
+            n_bits *= 2
+        return None
+
+
+def _at_most(left: arb, right: arb) -> bool | None:
+    return True if left <= right else False if left > right else None
+
+
+def _under(height: int, y: int, n: int, weight: Weight) -> bool | None:
+    if n >= height:
+        return True  # g <= 1, however close to 1 (which could take 10**5 bits to see)
+    return _at_most(height * weight.weight_at(y), ball(n))
+
+
+def _over(height: int, y: int, n: int, weight: Weight) -> bool | None:
+    if n == 0:
+        return True  # g > 0, however close to 0
+    return _at_most(ball(n), height * weight.weight_at(y))
+
+
+def _require(answer: bool | None, fact: str) -> None:
+    if answer is None:
+        raise VerificationError(f"not proven: {fact}")
+    if not answer:
+        raise VerificationError(f"does not hold: {fact}")
+
+
+def _ends(block: int, table: Table) -> tuple[int, int]:
+    """Return the first and the last integer of a block, counted outwards from the centre."""
+    first = block << table.block_bits
+    last = first + (1 << table.block_bits) - 1
+    return (first, last) if block >= 0 else (last, first)
+
+
+def _verify_layout(table: Table) -> None:
+    """Facts 1, 2 and 5, as far as they are about counts, and the sizes that facts 3 and 4 use."""
+    n_cells = len(table.full) + len(table.partial) + 2 * table.n_tail_side
+    _require(n_cells <= 2**table.index_bits, "the cells fit 2**index_bits")
+    _require(table.n_tail_side == 2 * 2**table.tail_bits, "n_tail_side = 2 * 2**tail_bits")
+    _require(table.first_block <= 0 <= table.last_block, "block 0 is in the core")
+    _require(table.height >= 1, "height >= 1")
+    _require(
+        table.tick_bits + 8 * table.rest_bytes == table.block_bits and table.tick_bits <= 48,
+        "tick and rest make up the low bits of y",
+    )
+    part_bits = table.tail_bits + table.tick_bits - table.tail_arc_bits
+    _require(part_bits >= 0, "the arcs of a tail block divide its ticks")
+    _require(
+        table.rest_bytes == 0 or min(table.tick_bits, part_bits) >= REACH_BITS,
+        "ticks alone tell how far outwards an integer lies in its range",
+    )
+    n_arcs = len(table.partial) + (2 * _TAIL_LEVELS << table.tail_arc_bits)
+    _require(len(table.arcs) == n_arcs, "partial cells and parts of tails have an arc each")
+    blocks = set(table.full) | {cell.block for cell in table.partial}
+    _require(
+        blocks == set(range(table.first_block, table.last_block + 1)),
+        "the core's blocks are first_block ... last_block, and no others have cells",
+    )
+
+
+def _verify_core(table: Table, weights: _Weights) -> None:
+    """Facts 1 and 2."""
+    full = Counter(table.full)
+    partial_levels: dict[int, list[int]] = {}
+    for cell in table.partial:
+        partial_levels.setdefault(cell.block, []).append(cell.level)
+    for block in range(table.first_block, table.last_block + 1):
+        n_full, levels = full[block], sorted(partial_levels.get(block, []))
+        _require(
+            levels == list(range(n_full, n_full + len(levels))),
+            f"the partial cells of block {block} are the levels above its full ones, each once",
+        )
+        n_cells = n_full + len(levels)
+        near, far = _ends(block, table)
+        _require(
+            weights.certain(partial(_under, table.height, near, n_cells)),
+            f"the {n_cells} cells of block {block} cover the law",
+        )
+        _require(
+            weights.certain(partial(_over, table.height, far, n_full)),
+            f"the {n_full} full cells of block {block} lie under the law",
+        )
+
+
+def _verify_rows(table: Table) -> None:
+    """Fact 5: every row and position leads to one cell, and every cell is led to once."""
+    size = 1 << table.position_bits
+    _require(len(table.rows) * size == 1 << table.index_bits, "as many positions as cells")
+    coded: Counter[int] = Counter()
+    special: list[int] = []
+    for row in table.rows:
+        _require(0 <= row.end[0] <= row.end[1] < size, "the pieces of a row are in order")
+        _require(
+            row.end[0] > 0 or (row.end[1] == 0 and row.code[2] != SPECIAL_CODE),
+            "a row without a position is one block's",
+        )
+        for position in range(size):
+            code = row.code[(position >= row.end[0]) + (position >= row.end[1])]
+            if code == SPECIAL_CODE:
+                special.append(table.n_coded + (position + row.special) % 2**16)
+            else:
+                coded[table.coded_first + code] += 1
+    _require(coded == Counter(table.full[: table.n_coded]), "blocks have their full cells")
+    _require(
+        sorted(special) == list(range(table.n_coded, 1 << table.index_bits)),
+        "every other cell is led to once",
+    )
+
+
+def _tail_start(left: bool, table: Table) -> int:
+    if left:
+        return (table.first_block << table.block_bits) - 1
+    return (table.last_block + 1) << table.block_bits
+
+
+def _halves(start: int, beyond: int, weight: Weight) -> bool | None:
+    from flint import arb
+
+    growth = weight.phi(weight.distance(beyond)) - weight.phi(weight.distance(start))
+    return _at_most(arb.const_log2(), growth)
+
+
+def _verify_tails(table: Table, weights: _Weights) -> None:
+    """Fact 4."""
+    width = 1 << (table.block_bits + table.tail_bits)
+    for left in (True, False):
+        start = _tail_start(left, table)
+        beyond = start - width if left else start + width
+        side = "left" if left else "right"
+        _require(
+            weights.certain(partial(_under, table.height, start, 1)),
+            f"height * g <= 1 where the {side} tail starts",
+        )
+        _require(
+            weights.certain(partial(_halves, start, beyond)),
+            f"the {side} tail halves from block to block",
+        )
+
+
+def _uses(table: Table) -> Iterator[Use]:
+    """Generate what each arc is for, in the order of the arcs."""
+    for cell in table.partial:
+        yield Use(cell.level, 0, *_ends(cell.block, table))
+    parts = 1 << table.tail_arc_bits
+    width = 1 << (table.block_bits + table.tail_bits - table.tail_arc_bits)
+    for left in (True, False):
+        start = _tail_start(left, table)
+        outwards = -1 if left else 1
+        for i in range(_TAIL_LEVELS * parts):
+            near = start + outwards * i * width
+            yield Use(0, i // parts, near, near + outwards * (width - 1))
+
+
+def _verify_arcs(table: Table, weights: _Weights) -> None:
+    """Fact 3."""
+    for number, (arc, use) in enumerate(zip(table.arcs, _uses(table), strict=True)):
+        _require(
+            weights.certain(partial(arc_holds, arc, use, table)),
+            f"arc {number} {tuple(arc)} bounds 2**{use.tail_level} H g - {use.level}"
+            f" on the integers from {use.near} to {use.far}",
+        )
+
+
+def verify(table: Table) -> Proven:
+    """Prove a table right.
+
+    Parameters
+    ----------
+    table : Table
+        A table as data; ``copy_out(spec)`` gives the C core's.
+
+    Returns
+    -------
+    Proven
+        What the proof covers.
+
+    Raises
+    ------
+    VerificationError
+        A fact does not hold, or its proof was not found; the message names it.
+    """
+    weights = _Weights(table.spec, table.block_bits)
+    _verify_layout(table)
+    _verify_core(table, weights)
+    _verify_tails(table, weights)
+    _verify_rows(table)
+    _verify_arcs(table, weights)
+    return Proven(table.last_block - table.first_block + 1, len(table.full), len(table.arcs))
+
+
+def _print(line: str) -> None:
+    if sys.stdout is None:  # it was closed when the process began
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    print(line, flush=True)  # what cannot be written is an error here, not when Python ends
+
+
+def _run(cases: Iterable[Spec]) -> int:
+    n_right = n_wrong = n_refused = n_arcs = 0
+    start = time.perf_counter()
+    for spec in cases:
+        try:
+            proven = verify(copy_out(spec))
+        except ParameterValueError:
+            n_refused += 1
+            _print(f"no table: {described(spec)}")
+        except VerificationError as error:
+            n_wrong += 1
+            _print(f"WRONG: {described(spec)}: {error}\n  {spec!r}")
+        else:
+            n_right += 1
+            n_arcs += proven.arcs
+            _print(f"proven: {described(spec)} ({proven.blocks} blocks, {proven.arcs} arcs)")
+    _print(
+        f"{n_right} tables proven ({n_arcs} arcs), {n_wrong} wrong or not proven, "
+        f"{n_refused} without a table, {time.perf_counter() - start:.0f} s"
+    )
+    return 1 if n_wrong > 0 or n_right == 0 else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m discretegauss.verify",
+        description="Prove the C core's cell tables right, by independent ball arithmetic.",
+    )
+    parser.add_argument(
+        "--random", type=int, default=0, metavar="N", help="as many random laws, after the list"
+    )
+    options = parser.parse_args(arguments)
+    if options.random < 0:
+        parser.error(f"--random must be at least 0, got {options.random}")
+    for module, advice in _NEEDED.items():
+        if find_spec(module) is None:
+            print(f"python -m discretegauss.verify needs {advice}", file=sys.stderr)
+            return 2
+    rng = random.SystemRandom()  # which laws are looked at; a wrong one is printed in full
+    try:
+        return _run([*fixed_cases(), *random_cases(options.random, rng)])
+    except OSError as error:
+        # Else the interpreter tries to write the rest when it ends, and complains again.
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        message = f"cannot write the results: {error.strerror}"
+        print(f"python -m discretegauss.verify: {message}", file=sys.stderr)
+        return 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""A cell table as plain data, copied out of the C core: what the verifier looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .._law import Spec
+
+__all__ = ["REACH_BITS", "SPECIAL_CODE", "Arc", "Partial", "Row", "Table", "copy_out"]
+
+
+class Arc(NamedTuple):
+    """``dg_arc`` of csrc/cells/table.h."""
+
+    base: int
+    slope: int
+    error: int
+    bulge: int
+
+
+class Partial(NamedTuple):
+    """``dg_partial`` of csrc/cells/table.h, without its arc."""
+
+    block: int
+    level: int
+
+
+class Row(NamedTuple):
+    """A row of ``dg_rows`` of csrc/cells/rows.h: the ends of two pieces, the codes of three."""
+
+    end: tuple[int, int]
+    code: tuple[int, int, int]
+    special: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """``dg_table`` of csrc/cells/table.h, its names kept; `full` is ``block_of``.
+
+    `arcs` are those of the partial cells, in their order, then ``tail_arcs``.
+    """
+
+    spec: Spec
+    index_bits: int
+    position_bits: int
+    block_bits: int
+    tick_bits: int
+    rest_bytes: int
+    tail_bits: int
+    height: int
+    first_block: int
+    last_block: int
+    coded_first: int
+    n_coded: int
+    n_tail_side: int
+    tail_arc_bits: int
+    full: tuple[int, ...]
+    partial: tuple[Partial, ...]
+    arcs: tuple[Arc, ...]
+    rows: tuple[Row, ...]
+
+
+def copy_out(spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> Table:
+    """Return the table that the C core builds for a law.
+
+    Parameters
+    ----------
+    spec : Spec
+        A discrete Laplace, Gaussian or generalised Gaussian.
+    index_bits, block_bits : int, optional
+        The table's size and its blocks'; -1: the core chooses.
+
+    Raises
+    ------
+    ParameterValueError
+        The core has no such table.
+    """
+    from .._drawing.native import NativeTable
+    from .._native import ffi, lib
+
+    native = NativeTable(spec, index_bits=index_bits, block_bits=block_bits)
+    info, handle = native.info, native._handle
+    block = ffi.new("int32_t *")
+    level = ffi.new("uint32_t *")
+    full: list[int] = []
+    partial: list[Partial] = []
+    for i in range(info.n_full + info.n_partial):
+        lib.dg_table_cell(block, level, i, handle)
+        if i < info.n_full:
+            full.append(block[0])
+        else:
+            partial.append(Partial(block[0], level[0]))
+    base, slope = ffi.new("int32_t *"), ffi.new("uint32_t *")
+    error, bulge = ffi.new("uint32_t *"), ffi.new("int32_t *")
+    arcs: list[Arc] = []
+    for i in range(info.n_partial + info.n_tail_arcs):
+        lib.dg_table_arc(base, slope, error, bulge, i, handle)
+        arcs.append(Arc(base[0], slope[0], error[0], bulge[0]))
+    end, code = ffi.new("uint32_t[2]"), ffi.new("uint32_t[3]")
+    rows: list[Row] = []
+    for i in range(1 << info.row_bits):
+        lib.dg_table_row(end, code, level, i, handle)
+        rows.append(Row((end[0], end[1]), (code[0], code[1], code[2]), level[0]))
+    return Table(
+        spec=spec,
+        index_bits=info.index_bits,
+        position_bits=info.position_bits,
+        block_bits=info.block_bits,
+        tick_bits=info.tick_bits,
+        rest_bytes=info.rest_bytes,
+        tail_bits=info.tail_bits,
+        height=info.height,
+        first_block=info.first_block,
+        last_block=info.last_block,
+        coded_first=info.coded_first,
+        n_coded=info.n_coded,
+        n_tail_side=info.n_tail_side,
+        tail_arc_bits=info.tail_arc_bits,
+        full=tuple(full),
+        partial=tuple(partial),
+        arcs=tuple(arcs),
+        rows=tuple(rows),
+    )
+
+
+#: ``DG_REACH_BITS``: of an integer's place in its range, all that an arc looks at.
+REACH_BITS = 24
+
+#: ``DG_SPECIAL_CODE``: the code of a piece that belongs to no block.
+SPECIAL_CODE = 255

@@ -1,0 +1,134 @@
+"""The weight of a law in ball arithmetic (python-flint's arb), seen from a table's blocks.
+
+Distances are in units of 2**-48 of a block: D(y) = abs(y - f) 2**48 / 2**block_bits for an
+integer y counted from c = floor(mu + 1/2), f = mu - c. With R the scale in that unit,
+
+    phi(D) = (D/R)**beta       Laplace (beta = 1) and generalised Gaussian
+    phi(D) = D**2 / (2 R**2)   Gaussian, R**2 = sigma2 in that unit, squared
+    g(D)   = exp(phi(D(0)) - phi(D)),  so that g = 1 at y = 0
+
+Every method returns a ball that holds the true value; the precision is that of ``flint.ctx`` when
+the object is made and when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from .._law import Kind, Spec
+
+if TYPE_CHECKING:
+    from flint import arb
+
+__all__ = ["DISTANCE_BITS", "Weight", "ball", "precision"]
+
+#: Binary places of a distance, in blocks: a unit of the verifier's own.
+DISTANCE_BITS = 48
+
+
+@contextmanager
+def precision(n_bits: int) -> Iterator[None]:
+    """Compute with balls of so many bits."""
+    from flint import ctx
+
+    before = ctx.prec
+    ctx.prec = n_bits
+    try:
+        yield
+    finally:
+        ctx.prec = before
+
+
+def ball(value: Fraction | int) -> arb:
+    """Return a ball that holds a rational."""
+    from flint import arb, fmpq
+
+    fraction = Fraction(value)
+    return arb(fmpq(fraction.numerator, fraction.denominator))
+
+
+class Weight:
+    """phi and g of a law, as functions of the distance, at the precision in force."""
+
+    def __init__(self, spec: Spec, block_bits: int) -> None:
+        unit = Fraction(2**DISTANCE_BITS, 2**block_bits)
+        centre = (spec.mu + Fraction(1, 2)).__floor__()
+        self.f = spec.mu - centre
+        self._unit = unit
+        self._gaussian = spec.kind == Kind.DISCRETE_GAUSSIAN
+        self._beta = Fraction(1) if spec.kind == Kind.DISCRETE_LAPLACE else spec.beta
+        if self._gaussian:
+            self._beta = Fraction(2)
+            self._divisor = ball(2 * spec.parameter * unit * unit)
+        else:
+            self._divisor = self._power(ball(spec.parameter * unit), self._beta)
+            self._scale = ball(spec.parameter * unit)
+        self._phi_at_zero = self.phi(self.distance(0))
+        self._weights: dict[int, arb] = {}
+
+    @staticmethod
+    def _power(base: arb, exponent: Fraction) -> arb:
+        if exponent.denominator == 1:
+            return base ** ball(exponent.numerator)  # exact exponent: no logarithm
+        return base ** ball(exponent)
+
+    def length(self, n: int) -> arb:
+        """Return how long n integers are."""
+        return ball(n * self._unit)
+
+    def distance(self, y: int) -> arb:
+        """Return D(y)."""
+        return ball(abs(y - self.f) * self._unit)
+
+    def signed_distance(self, y: int, left: bool) -> arb:
+        """Return D(y), as a negative number if y is on the other side of the centre."""
+        return ball((self.f - y if left else y - self.f) * self._unit)
+
+    def phi(self, distance: arb) -> arb:
+        """Return phi(D)."""
+        if self._gaussian:
+            return distance * distance / self._divisor
+        return self._power(distance / self._scale, self._beta)
+
+    def weight(self, distance: arb) -> arb:
+        """Return g(D)."""
+        return (self._phi_at_zero - self.phi(distance)).exp()
+
+    def weight_at(self, y: int) -> arb:
+        """Return g(D(y)); exactly 1 where abs(y - f) = abs(f)."""
+        known = self._weights.get(y)
+        if known is None:
+            # elsewhere phi(D(0)) - phi(D(y)) is algebraic and not 0, and so g is transcendental:
+            # it is never equal to a rational, and every comparison is decided at some precision
+            known = ball(1) if abs(y - self.f) == abs(self.f) else self.weight(self.distance(y))
+            self._weights[y] = known
+        return known
+
+    def second(self, near: arb, far: arb, g_near: arb, g_far: arb) -> arb:
+        """Return a ball that holds g'' on all of [near, far], given g at both ends.
+
+        g'' = g (phi'**2 - phi''), and each of g, phi' and phi'' is monotone in D: phi' is a
+        multiple of D**(beta - 1), phi'' of D**(beta - 2).
+        """
+        beta = self._beta
+        ends = [
+            self._power(at, beta - i) * ball(beta * (beta - 1 if i == 2 else 1)) / self._divisor
+            for i in (1, 2)
+            for at in (near, far)
+            if beta != 1 or i == 1
+        ]
+        first = ends[0].union(ends[1])
+        curvature = first * first
+        if beta != 1:
+            curvature -= ends[2].union(ends[3])
+        return g_near.union(g_far) * curvature
+
+    def distance_where(self, ratio: Fraction) -> arb:
+        """Return the distance at which g = ratio; 0 < ratio <= 1."""
+        level = ball(1 / ratio).log() + self._phi_at_zero
+        if self._gaussian:
+            return (level * self._divisor).sqrt()
+        return self._power(level, 1 / self._beta) * self._scale

@@ -1,0 +1,472 @@
+"""What the build promises: one definition of the C API, no float, libraries that are found.
+
+These tests look at the installed package and at csrc/ of the clone that they lie in.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tarfile
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from pathlib import Path
+from types import ModuleType
+
+import gmpy2
+import pytest
+
+import discretegauss
+
+PACKAGE = Path(discretegauss.__file__).parent
+CSRC = Path(__file__).resolve().parents[2] / "csrc"
+CAN_CONFIGURE = shutil.which("cmake") is not None and shutil.which("make") is not None
+
+
+@pytest.fixture(scope="module")
+def native() -> ModuleType:
+    """The extension, whatever DISCRETEGAUSS_PURE_PYTHON says."""
+    from discretegauss import _native
+
+    return _native
+
+
+@pytest.fixture(scope="module")
+def elf(native: ModuleType) -> Elf:
+    return Elf(Path(native.__file__ or ""))
+
+
+# --- one definition of the C API -------------------------------------------------------------
+
+
+def stub_class(name: str) -> ast.ClassDef:
+    stub = Path(discretegauss.__file__).with_name("_native.pyi")
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return node
+    raise LookupError(f"no class {name} in _native.pyi")
+
+
+def declared(name: str) -> dict[str, ast.stmt]:
+    found: dict[str, ast.stmt] = {}
+    for node in stub_class(name).body:
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = node
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = node
+    return found
+
+
+def test_the_stub_names_what_lib_has(native: ModuleType) -> None:
+    """_native.pyi declares every name of ``lib`` and no other."""
+    assert set(declared("_Lib")) == set(dir(native.lib))
+
+
+def test_the_stub_names_only_what_ffi_has(native: ModuleType) -> None:
+    """Every name that _native.pyi gives ``ffi`` is there."""
+    assert set(declared("_FFI")) <= set(dir(native.ffi))
+
+
+def test_the_stub_has_the_signatures_of_lib(native: ModuleType) -> None:
+    """A function in _native.pyi takes as many arguments, and returns the same kind, as in C."""
+    functions = {k: v for k, v in declared("_Lib").items() if isinstance(v, ast.FunctionDef)}
+    assert functions
+    for name, node in functions.items():
+        c_type = native.ffi.typeof(getattr(native.lib, name))
+        kinds = {"void": "None", "primitive": "int", "enum": "int", "pointer": "_CData"}
+        stub_args = [*node.args.posonlyargs, *node.args.args][1:]
+        assert len(stub_args) == len(c_type.args), name
+        assert [ast.unparse(arg.annotation) for arg in stub_args if arg.annotation] == [
+            kinds[arg.kind] for arg in c_type.args
+        ], name
+        assert node.returns is not None
+        assert ast.unparse(node.returns) == kinds[c_type.result.kind], name
+
+
+# --- no floating point in the core -----------------------------------------------------------
+
+COMMENT_OR_STRING = re.compile(
+    r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'""", re.S | re.X
+)
+FLOAT = re.compile(
+    r"""\b(?:float|double|_Float\w+|__float\w+|_Complex|_Decimal\w+)\b     # types
+      | \b(?:math|tgmath|fenv|float|complex)\.h\b                          # headers
+      | (?<![\w.])(?:0[xX][0-9a-fA-F.]+[pP][+-]?\d+                        # literals
+                    |(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
+      | \bmpf_\w+                                                          # GMP's own floats
+      | \b(?:mp[zq]|mpfr)_(?:\w+_)?(?:d|ld|flt|float128|decimal64|decimal128)(?:_\w+)?\b
+    """,
+    re.X,
+)
+
+
+def floats_in(source: str) -> list[str]:
+    """Return what in a C source, outside comments and strings, has to do with floating point."""
+    return FLOAT.findall(COMMENT_OR_STRING.sub(" ", source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "double x;",
+        "static inline float f(void)",
+        "#include <math.h>",
+        "int x = (int)(n * .5);",
+        "x = 1e3;",
+        "x = 0x1p-3;",
+        "x = mpz_get_d(z);",
+        "mpz_get_d_2exp(&e, z);",
+        "mpfr_set_ld(x, y, MPFR_RNDN);",
+        "mpfr_div_d(x, y, 3, MPFR_RNDN);",
+        'puts("/*"); double x; puts("*/");',
+    ],
+)
+def test_the_float_scanner_sees(source: str) -> None:
+    """The scanner of the next test finds a float in each of these."""
+    assert floats_in(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "/* a double */ int x = 0x1e5; // float",
+        'puts("double 1.5");',
+        "mpz_tdiv_qr(q, r, n, d); mpz_divisible_p(n, d); mpfr_exp(x, y, MPFR_RNDD);",
+        "x = a.b + v[1].y;",
+    ],
+)
+def test_the_float_scanner_passes(source: str) -> None:
+    """The scanner finds no float in integer code, comments and strings."""
+    assert not floats_in(source)
+
+
+def test_no_float_in_the_c_sources() -> None:
+    """No C file has a floating-point type, literal, header or conversion."""
+    files = [path for path in CSRC.rglob("*") if path.suffix in {".c", ".h"}]
+    assert CSRC / "include" / "discretegauss.h" in files
+    found = {path.name: floats_in(path.read_text(encoding="utf-8")) for path in files}
+    assert {name: hits for name, hits in found.items() if hits} == {}
+
+
+class Elf:
+    """The dynamic section and the undefined symbols of a 64-bit ELF file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        data = path.read_bytes()
+        if data[:5] != b"\x7fELF\x02":
+            raise ValueError("not a 64-bit ELF file")
+        order = "<" if data[5] == 1 else ">"
+        self.needed: list[str] = []
+        self.runpath = ""
+        self.undefined: set[str] = set()
+        self.defined: set[str] = set()
+        table, entry_size, count = (
+            *struct.unpack_from(order + "Q", data, 0x28),
+            *struct.unpack_from(order + "HH", data, 0x3A),
+        )
+        sections = [
+            # type, offset, size, link
+            struct.unpack_from(order + "4xI16xQQI", data, table + i * entry_size)
+            for i in range(count)
+        ]
+
+        def text(section: int, offset: int) -> str:
+            start = sections[section][1] + offset
+            return data[start : data.index(b"\0", start)].decode()
+
+        for kind, offset, size, link in sections:
+            if kind == 6:  # SHT_DYNAMIC
+                for tag, value in struct.iter_unpack(order + "QQ", data[offset : offset + size]):
+                    if tag == 1:  # DT_NEEDED
+                        self.needed.append(text(link, value))
+                    elif tag in {15, 29}:  # DT_RPATH, DT_RUNPATH
+                        self.runpath = text(link, value)
+            elif kind == 11:  # SHT_DYNSYM
+                symbols = struct.iter_unpack(order + "IBBHQQ", data[offset : offset + size])
+                for name, _info, _other, shndx, _value, _size in symbols:
+                    (self.defined if shndx else self.undefined).add(text(link, name))
+
+
+def test_the_extension_needs_no_float(elf: Elf) -> None:
+    """The extension neither links the mathematics library nor calls a float conversion of GMP's."""
+    assert "getrandom" in elf.undefined, "the symbol table was not read"
+    assert not [name for name in elf.needed if name.startswith("libm.")]
+    calls = {name.removeprefix("__g") for name in elf.undefined}
+    assert {name for name in calls if FLOAT.search(name)} == set()
+    libm = {"cbrt", "ceil", "exp", "expm1", "floor", "ldexp", "lgamma", "log", "log1p", "log2"}
+    libm |= {"pow", "rint", "round", "sqrt", "trunc", "nearbyint", "fmod", "frexp"}
+    assert calls & libm == set()  # some C libraries contain libm
+
+
+# --- what the compiler is told ---------------------------------------------------------------
+
+
+def commands(cflags: str, build: Path, *options: str) -> list[list[str]]:
+    """The commands that compile the core, in words."""
+    options += ("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DPython_EXECUTABLE={sys.executable}")
+    subprocess.run(
+        ["cmake", "-S", CSRC.parent, "-B", build, *options],
+        env=os.environ | {"CFLAGS": cflags},
+        check=True,
+        capture_output=True,
+    )
+    found = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    assert len(found) > 20
+    return [entry["command"].split() for entry in found]
+
+
+def last_flags(cflags: str, build: Path) -> dict[str, str]:
+    """The flag of each family that counts, the last, in the commands that compile the core."""
+    families = ("_FORTIFY_SOURCE", "-fstack-protector", "stack-clash-protection")
+    found = [
+        {name: flag for name in families for flag in command if name in flag}
+        for command in commands(cflags, build)
+    ]
+    assert all(one == found[0] for one in found)
+    return found[0]
+
+
+@pytest.mark.skipif(not CAN_CONFIGURE, reason="needs cmake and make")
+@pytest.mark.parametrize(
+    ("cflags", "kind", "level"),
+    [
+        ("", "Debug", "-Og"),
+        ("-O1", "Debug", "-O1"),
+        ("-ffile-prefix-map=/Our-Own=.", "Debug", "-Og"),
+        ("", "None", "-Og"),  # packagers' word for their own flags
+        ("", "Relase", "-Og"),
+        ("", "Release", "-O3"),
+    ],
+)
+def test_no_build_goes_without_optimisation(
+    cflags: str, kind: str, level: str, tmp_path: Path
+) -> None:
+    """Else vector code needs more stack than is asked for, and than is wiped."""
+    for command in commands(cflags, tmp_path, f"-DCMAKE_BUILD_TYPE={kind}"):
+        assert [word for word in command if word.startswith("-O")] == [level]
+
+
+@pytest.fixture(scope="module")
+def own_flags(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Those of a build whose user names none."""
+    return last_flags("", tmp_path_factory.mktemp("ours"))
+
+
+@pytest.mark.skipif(not CAN_CONFIGURE, reason="needs cmake and make")
+@pytest.mark.parametrize(
+    "flag",
+    [
+        *("-D_FORTIFY_SOURCE=1", "-D_FORTIFY_SOURCE=3", "-Wp,-D_FORTIFY_SOURCE=3"),
+        *("-U_FORTIFY_SOURCE", "-fstack-protector-all", "-fno-stack-clash-protection"),
+    ],
+)
+def test_hardening_that_the_user_names_is_left_alone(
+    flag: str, own_flags: dict[str, str], tmp_path: Path
+) -> None:
+    """CFLAGS with a level of a hardening get it, and the other hardenings are as without it."""
+    ours = own_flags
+    assert ours["_FORTIFY_SOURCE"] in {"-D_FORTIFY_SOURCE=2", "-D_FORTIFY_SOURCE=3"}
+    assert ours["-fstack-protector"] == "-fstack-protector-strong"
+    assert ours["stack-clash-protection"] == "-fstack-clash-protection"
+    name = next(name for name in ours if name in flag)
+    assert last_flags(flag, tmp_path) == ours | {name: flag}
+
+
+#: Of functions whose frames hold what they wipe by name, or that see no random bits (rows.c). Those
+#: of csrc/api, which hold a call's bits, wipe them by name, too.
+WIPED_BY_NAME = {"dg_table_fill_dtype", "dg_table_fill_bytes", "dg_rows_build"}
+
+#: DG_STACK_BYTES, less what callers and a signal's frame take.
+MOST_FRAME = 8192 - 3 * 1024
+
+
+def frames(file: Path, folder: Path) -> dict[str, int]:
+    """How much of the stack each function of a file takes, compiled for debugging."""
+    out = folder / f"{file.parent.name}_{file.stem}.o"
+    includes = [f"-I{CSRC}", f"-I{CSRC}/include", f"-I{Path(gmpy2.__file__).parent}"]
+    flags = ["-Og", "-std=gnu11", "-fstack-usage"]
+    subprocess.run(["gcc", *flags, *includes, "-c", file, "-o", out], check=True)
+    lines = out.with_suffix(".su").read_text(encoding="utf-8").splitlines()
+    return {place.rsplit(":", 1)[1]: int(size) for place, size, _ in map(str.split, lines)}
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc, which tells what frames take")
+def test_frames_are_no_larger_than_what_is_wiped_below(tmp_path: Path) -> None:
+    """Compilers spill random words; dg_wipe_stack wipes so much of the stack and no more."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        files = (file for file in CSRC.glob("*/*.c") if file.parent.name != "api")
+        found = list(pool.map(frames, files, repeat(tmp_path)))
+    sizes = {name: size for of_file in found for name, size in of_file.items()}
+    assert set(sizes) > WIPED_BY_NAME
+    large = {name for name, size in sizes.items() if size > MOST_FRAME}
+    assert large <= WIPED_BY_NAME
+
+
+# --- what is packed --------------------------------------------------------------------------
+
+
+def packed(tree: Path, to: Path) -> set[str]:
+    """The files of a source distribution of the tree, which is unpacked there."""
+    script = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", script, str(to)], cwd=tree, check=True)
+    (archive,) = to.glob("*.tar.gz")
+    subprocess.run(["tar", "-xzf", str(archive), "-C", str(to)], check=True)
+    with tarfile.open(archive) as files:
+        return {name.partition("/")[2] for name in files.getnames()}
+
+
+def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> None:
+    """What lies about in a tree, and git would not ignore, is not packed; what is ours all is."""
+    names = packed(CSRC.parent, tmp_path / "clean")
+    ours = "benchmarks cmake csrc docs examples licenses python tests tools"
+    ours += " CMakeLists.txt pyproject.toml .gitignore .clang-format"
+    ours += " README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE"
+    assert {name.partition("/")[0] for name in names} == {*ours.split(), "PKG-INFO"}
+    assert {"csrc/include/discretegauss.h", "cmake/GmpMpfr.cmake", "examples/flights.csv"} <= names
+    assert {"python/discretegauss/py.typed", "tests/vectors/vectors.json"} <= names
+
+    (tree,) = (path for path in (tmp_path / "clean").iterdir() if path.is_dir())
+    for lies_about in (
+        *(".env", "secret.csv", "core", "core.4711", "id_rsa", "my-env/lib/site.py", "csrc2/a.c"),
+        *("tests/.env", "python/.netrc", "csrc/core", "examples/.secret/key", "docs/.notes.md.swp"),
+    ):
+        (tree / lies_about).parent.mkdir(exist_ok=True, parents=True)
+        (tree / lies_about).write_text("secret")
+    assert packed(tree, tmp_path / "dirty") == names
+
+
+# --- the package as installed ----------------------------------------------------------------
+
+
+def test_the_extension_has_the_stable_abi(elf: Elf) -> None:
+    """One file serves Python 3.11 and later, and exports its entry point only."""
+    assert elf.path.name == "_native.abi3.so"
+    assert {name for name in elf.defined if name.startswith(("dg_", "_dg"))} == set()
+    assert "PyInit__native" in elf.defined
+
+
+def test_gmp_and_mpfr_are_needed_by_the_name_they_are_found_by(elf: Elf) -> None:
+    """The two libraries are bundled beside the extension and found there, or are the system's."""
+    ours = [name for name in elf.needed if name.startswith(("libgmp", "libmpfr"))]
+    assert len(ours) == 2
+    bundled = {name for name in ours if (elf.path.parent / name).exists()}
+    if bundled:
+        assert bundled == set(ours)
+        assert elf.runpath == "$ORIGIN"
+    else:
+        assert "$ORIGIN" not in elf.runpath
+        assert all(re.fullmatch(r"lib(gmp|mpfr)\.so\.\d+", name) for name in ours)
+
+
+LOAD_ALONE = """
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+if sys.argv[2] == "after gmpy2":
+    import gmpy2
+loader = ExtensionFileLoader("discretegauss._native", sys.argv[1])
+module = module_from_spec(spec_from_loader(loader.name, loader))
+loader.exec_module(module)
+if ("gmpy2" in sys.modules) != (sys.argv[2] == "after gmpy2"):
+    raise SystemExit("gmpy2 is loaded, or is not, against what the test meant")
+ffi, lib = module.ffi, module.lib
+print(ffi.string(lib.dg_gmp_version()).decode(), ffi.string(lib.dg_mpfr_version()).decode())
+"""
+
+
+@pytest.mark.parametrize("order", ["alone", "after gmpy2"])
+def test_the_extension_loads(elf: Elf, order: str) -> None:
+    """The extension finds its libraries in a fresh process, with and without gmpy2 loaded first."""
+    run = subprocess.run(
+        [sys.executable, "-c", LOAD_ALONE, str(elf.path), order],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert re.fullmatch(r"\d+\.\d+\.\d+ \d+\.\d+\.\d+\S*\n", run.stdout)
+
+
+def engine_under(value: str | None) -> subprocess.CompletedProcess[str]:
+    """An interpreter that prints its engine, under a value of DISCRETEGAUSS_PURE_PYTHON."""
+    environment = {k: v for k, v in os.environ.items() if k != "DISCRETEGAUSS_PURE_PYTHON"}
+    if value is not None:
+        environment["DISCRETEGAUSS_PURE_PYTHON"] = value
+    return subprocess.run(
+        [sys.executable, "-c", "import discretegauss; print(discretegauss.build_info()['engine'])"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+
+
+def test_the_extension_is_what_draws() -> None:
+    """The package uses the extension unless told not to: nothing on the way to it fails unseen."""
+    run = engine_under(None)
+    assert run.stdout == "native\n", run.stderr
+
+
+@pytest.mark.parametrize(("value", "engine"), [("", "native"), ("0", "native"), ("1", "python")])
+def test_the_variable_chooses_the_engine(value: str, engine: str) -> None:
+    """DISCRETEGAUSS_PURE_PYTHON=1 chooses the twin; 0 and nothing do not."""
+    assert engine_under(value).stdout == f"{engine}\n"
+
+
+@pytest.mark.parametrize("value", ["no", "false", "true", "yes", "2", " 1", "00", "\u0661"])
+def test_the_variable_takes_no_other_value(value: str) -> None:
+    """What is neither 0 nor 1 is refused at import; the message has the name, rule and value."""
+    run = engine_under(value)
+    assert run.returncode == 1
+    assert run.stdout == ""
+    rule = "ParameterValueError: DISCRETEGAUSS_PURE_PYTHON must be 1 or 0, got "
+    assert run.stderr.splitlines()[-1].endswith(rule + ascii(value))
+
+
+def test_the_package_says_whether_it_bundles_libraries(elf: Elf) -> None:
+    """In its metadata, by the licences, and in build_info(): as it is."""
+    bundled = bool([*elf.path.parent.glob("libgmp-*"), *elf.path.parent.glob("libmpfr-*")])
+    licence = importlib.metadata.metadata("discretegauss")["License-Expression"]
+    assert licence == ("MIT AND LGPL-3.0-or-later" if bundled else "MIT")
+    if discretegauss.build_info()["engine"] == "native":
+        assert discretegauss.build_info()["libraries"] == ("bundled" if bundled else "system")
+
+
+@pytest.mark.skipif(not CAN_CONFIGURE, reason="needs cmake and make")
+@pytest.mark.parametrize(
+    ("choice", "in_metadata"), [("SYSTEM", "WHEEL"), ("WHEEL", "SYSTEM"), ("AUTO", "AUTO")]
+)
+def test_a_choice_of_libraries_past_the_metadata_is_refused(
+    choice: str, in_metadata: str, tmp_path: Path
+) -> None:
+    """By -C cmake.define, CMAKE_ARGS or whatever: the licences in the metadata would be wrong."""
+    options = {"SKBUILD": "2", "DG_GMP": choice, "DG_GMP_OF_METADATA": in_metadata}
+    run = subprocess.run(
+        ["cmake", "-S", CSRC.parent, "-B", tmp_path, *(f"-D{k}={v}" for k, v in options.items())],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert f"metadata say DG_GMP={in_metadata}, CMake was told {choice}" in run.stderr
+    assert "-C discretegauss.gmp=SYSTEM" in run.stderr
+
+
+def test_the_licences_are_in_the_package() -> None:
+    """Our licence and those of the libraries that may be bundled are installed."""
+    files = importlib.metadata.files("discretegauss") or []
+    names = {file.name for file in files if ".dist-info/licenses/" in str(file)}
+    assert {"LICENSE", "LGPL-3.0.txt", "GPL-3.0.txt"} <= names
+
+
+def test_the_package_is_typed() -> None:
+    """Type checkers read the package's annotations."""
+    assert (PACKAGE / "py.typed").exists()

@@ -1,0 +1,93 @@
+"""Imports point down the list, anywhere within a package, and to nobody's private modules."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import discretegauss
+
+PACKAGE = Path(discretegauss.__file__).parent
+
+#: What stands at the top of the package, from the ground up: each imports of the lines before it,
+#: and of its own line nothing but itself.
+LAYERS = [
+    ["_start", "_version", "errors"],
+    ["_law", "_system"],
+    ["_certified", "_inputs", "_native"],
+    ["reference"],
+    ["_law_functions", "_drawing"],
+    ["sampling", "testing", "laws"],
+    ["privacy"],
+    ["utility"],
+    ["release", "verify", "_figures"],
+    ["_cli"],
+    ["__init__", "__main__"],
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+#: Packages that a package may not know, though they lie below it, and why.
+NEVER = {
+    ("verify", "_certified"): "it proves what that computes",
+    ("_certified", "_inputs"): "it could be published by itself",
+}
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """All modules of the package by their dotted names, without the package's own."""
+    for path in PACKAGE.rglob("*.py"):
+        yield ".".join(path.relative_to(PACKAGE).with_suffix("").parts), path
+
+
+MODULES = dict(modules())
+
+
+def imported(name: str) -> set[str]:
+    """The modules of the package that a module imports, also within functions and for types."""
+    found = set()
+    package = name.split(".")[:-1]
+    for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.ImportFrom) or node.level == 0:
+            continue
+        base = package[: len(package) - (node.level - 1)]
+        base += node.module.split(".") if node.module else []
+        for alias in node.names:
+            for candidate in (".".join([*base, alias.name]), ".".join(base) or "__init__"):
+                if candidate in MODULES or f"{candidate}.__init__" in MODULES:
+                    found.add(candidate)
+                    break
+            else:
+                assert base[-1:] == ["_native"], (name, base, alias.name)  # the extension
+    return found
+
+
+def top(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def test_every_module_has_its_place() -> None:
+    """Whoever adds a package says on which level it stands."""
+    assert {top(name) for name in MODULES} <= set(LEVEL)
+    assert len(MODULES) > 60
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_imports_point_down(name: str) -> None:
+    """And no module of another package's is private to it."""
+    here = top(name)
+    for other in imported(name):
+        there = top(other)
+        assert here == there or LEVEL[there] < LEVEL[here], (name, other)
+        assert (here, there) not in NEVER, (name, other, NEVER[here, there])
+        inside = other.partition(".")[2]
+        assert here == there or not inside.startswith("_"), (name, other)
+
+
+def test_there_are_no_cycles() -> None:
+    """Nor within a package, those of imports for type checkers alone included."""
+    graph = {name: imported(name) - {name} for name in MODULES}
+    assert len(list(TopologicalSorter(graph).static_order())) >= len(MODULES)

@@ -1,0 +1,344 @@
+"""Arrays of parameters: each element is drawn from its own law, exactly, whichever way it takes."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from law_checks import gaussian_table, rejected
+
+import discretegauss as dg
+from discretegauss._drawing import engines as _engine
+from discretegauss._drawing.method import cells_from
+from discretegauss._inputs.law_parameters import distinct_laws
+from discretegauss._inputs.numbers import exact_rational, exact_words
+from discretegauss._law import Kind, Spec
+from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from discretegauss.testing import TapeSource
+
+native = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+
+
+def bits() -> TapeSource:
+    return TapeSource(random.Random(20261125).randbytes(400_000))
+
+
+@pytest.fixture
+def no_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Spec]]:
+    """No table is at hand; the list holds the laws of those that are built."""
+    built: list[Spec] = []
+    make = _engine.native.NativeTable
+
+    def count(spec: Spec) -> Any:
+        built.append(spec)
+        return make(spec)
+
+    monkeypatch.setattr(_engine.native, "NativeTable", count)
+    before = dict(_engine._tables)
+    _engine._tables.clear()
+    yield built
+    _engine._tables.clear()
+    _engine._tables.update(before)
+
+
+# --- exact_words ---
+
+FLOATS = [0.0, -0.0, 0.1, -2.5, 5e-324, 2.0**-62, 2.0**-63, 2.0**61, 2.0**62, 1e300, 2.0**53 + 2]
+
+
+@given(st.lists(st.floats() | st.floats(-1e6, 1e6) | st.sampled_from(FLOATS), min_size=1))
+@settings(max_examples=300)
+def test_words_of_floats_are_exact(values: list[float]) -> None:
+    """A row is the float's own value in lowest terms; what has no row is not finite, or long."""
+    numbers, small = exact_words(np.array(values))
+    for value, row, fits in zip(values, numbers.tolist(), small.tolist(), strict=True):
+        if fits:
+            exact = Fraction(value)
+            assert row == [exact.numerator, exact.denominator]
+        elif math.isfinite(value):
+            assert abs(value) >= 2.0**61 or value.as_integer_ratio()[1] > 2**62
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", ">f8", "i1", "u2", ">i4", "i8", "u8"])
+def test_words_of_every_dtype_are_exact(dtype: str) -> None:
+    info: Any = np.finfo(dtype) if "f" in dtype else np.iinfo(dtype)
+    values = np.array([info.min, 0, 1, 3, info.max], dtype)
+    numbers, small = exact_words(values)
+    assert small[1:4].all()
+    for value, row, fits in zip(values, numbers.tolist(), small.tolist(), strict=True):
+        if fits:
+            assert Fraction(*row) == Fraction(*value.item().as_integer_ratio())
+
+
+# --- which law an element has ---
+
+NUMBERS = [
+    np.array([1, 7, 127, -3], "i1"),
+    np.array([1, 2**63, 2**64 - 1], ">u8"),
+    np.array([1.5, 3.0, -6e-8], "f2"),
+    np.array([1.5, 0.1, 1e-45], ">f4"),
+    np.array([0.1, -0.0, 1e300, 2.5, 2.0**-62, 2.0**-63]),
+    np.array([0.1, 3, -5e-324], "g"),
+    np.array([0.1, 2.5, 5e-324], object),
+    np.array([1, 2**63 - 1, -(2**63)], object),
+    np.array([1, 2**63, -(2**63)], object),
+    np.array([1, 2**63 - 1, -(2**63) - 1], object),
+    np.array([1, 1.0, "1/3", Fraction(1, 3), Fraction(2**62, 2**63 - 1), "-1e40"], object),
+]
+
+
+def exact(array: Any) -> list[Fraction]:
+    return [exact_rational(x, "x") for x in array.ravel()]
+
+
+@pytest.mark.parametrize("numbers", NUMBERS, ids=lambda array: str(array.tolist()))
+def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
+    """Whatever the types beside it, repeated and broadcast: so say values, rows and extremes."""
+    kind, rng = Kind.GENERALIZED_GAUSSIAN, random.Random(1)
+
+    def chosen(pool: Any, n: int, least: Fraction | int) -> Any:
+        fit = [i for i, x in enumerate(exact(pool)) if x >= least]
+        return pool[rng.choices(fit, k=n)]
+
+    for a, b, c in permutations([numbers, *rng.sample(NUMBERS, 2)]):
+        scale, mu = chosen(a, 6, Fraction(1, 2**1080)), chosen(b, 4, -(10**40))
+        for beta in (chosen(c, 6, 1), chosen(c, 1, 1)):
+            laws = distinct_laws(kind, [scale, mu[:, None], beta], (4, 6))
+            values = [exact(scale), exact(mu), exact(beta) * (6 // beta.size)]
+            rows = laws.numbers()
+            for i, law in enumerate(laws.which.tolist()):
+                spec = Spec(kind, values[0][i % 6], values[1][i // 6], values[2][i % 6])
+                assert laws.spec(law) == spec
+                if laws.small[law]:
+                    row = [*spec.parameter.as_integer_ratio(), *spec.mu.as_integer_ratio()]
+                    assert rows[law].tolist() == row
+            ends = product(*({min(column), max(column)} for column in values))
+            assert {law[1:] for law in laws.corners()} == set(ends)
+
+
+@native
+@pytest.mark.parametrize("mu", [0, "1/3", 2**62 + 1])
+def test_many_laws_draw_what_each_draws_alone(mu: Any) -> None:
+    """From the same bits, laws drawn together give what one call for each gives, in order."""
+    sigma2 = np.array([0.1, 1.5, 7.0, 1e6, 2.0**60])
+    counts = [3, 1, 4, 2, 5]
+    source = bits()
+    wanted = [
+        dg.discrete_gaussian(s, n, mu=mu, dtype=object, source=source).tolist()
+        for s, n in zip(sigma2, counts, strict=True)
+    ]
+    order = random.Random(1).sample(range(15), 15)
+    shuffled = np.repeat(sigma2, counts)[order]
+    drawn = dg.discrete_gaussian(shuffled, mu=mu, dtype=object, source=bits())
+    for value, alone in zip(sigma2, wanted, strict=True):
+        assert drawn[shuffled == value].tolist() == alone
+
+
+@native
+def test_many_laws_ask_a_callers_source_for_what_they_use() -> None:
+    """No byte is asked for in advance that a following law, one that needs fewer, might not use."""
+    together, one_by_one = bits(), bits()
+    dg.geometric_exp(np.array([2.0**-40, *[1.0] * 15]), source=together)
+    for gamma, n in ((2.0**-40, 1), (1.0, 15)):
+        dg.geometric_exp(gamma, n, source=one_by_one)
+    assert together.used == one_by_one.used
+
+
+@native
+@pytest.mark.parametrize("function", [dg.discrete_laplace, dg.geometric_exp, dg.bernoulli_exp])
+def test_other_laws_draw_what_each_draws_alone(function: Any) -> None:
+    values = np.array([0.25, 1.0, 3.5])
+    source = bits()
+    wanted = [function(value, 7, source=source).tolist() for value in values]
+    drawn = function(values[:, None], (3, 7), source=bits())
+    assert drawn.tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array([1e-300, 4.0, 1e20, 25.0]),
+        np.array([1, 10**9, 2**63, 2**64 - 1], np.uint64),
+        [1, 10**9, 10**19, 10**30],
+        [0.5, 10, Fraction(1, 3), "1/7"],
+        [Fraction(10**30, 7), 2**70, "1e25", 3.5],
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("dtype", [np.int64, object])
+def test_long_and_mixed_numbers_are_laws_too(given: Any, dtype: Any) -> None:
+    """Elements of any size and type are near their own centres, and are integers of the dtype."""
+    mu = np.array([-(10**17), 3, 10**12, -5])
+    drawn = dg.discrete_gaussian(given, mu=mu, dtype=dtype)
+    assert drawn.dtype == dtype
+    for x, centre, sigma2 in zip(drawn.tolist(), mu.tolist(), given, strict=True):
+        assert isinstance(x, int)
+        assert (x - centre) ** 2 <= 200 * Fraction(str(sigma2)) + 1
+
+
+@native
+@pytest.mark.parametrize("n", [1000, 40_000])
+def test_mixed_arrays_follow_the_laws(n: int) -> None:
+    """Three laws in random order, drawn by Algorithms 1-3 or by tables: each follows its own."""
+    values = [Fraction(1), Fraction(355, 113), Fraction(100)]
+    which = np.random.default_rng(7).integers(0, 3, n)
+    drawn = dg.discrete_gaussian([values[i] for i in which], source="chacha20")
+    for i, sigma2 in enumerate(values):
+        assert rejected(drawn[which == i], gaussian_table(sigma2)) == []
+
+
+@native
+def test_many_laws_by_several_threads() -> None:
+    """Each element keeps its law when threads share the work."""
+    mu = np.arange(50_000) * 1000
+    drawn = dg.discrete_gaussian(1, mu=mu, threads=3)
+    assert (np.abs(drawn - mu) < 30).all()
+    assert len(np.unique(drawn - mu)) > 5
+
+
+# --- tables ---
+
+
+@native
+def test_different_laws_build_no_tables(no_tables: list[Spec]) -> None:
+    """10^5 different sigma2 are drawn without one table."""
+    sigma2 = np.arange(1, 100_001)
+    drawn = dg.discrete_gaussian(sigma2)
+    assert no_tables == []
+    assert (drawn.astype(float) ** 2 < 200 * sigma2).all()
+
+
+@native
+def test_laws_of_many_draws_have_tables(no_tables: list[Spec]) -> None:
+    """In one array, a law with draws enough gets a table, and the others do not."""
+    often = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
+    sigma2 = np.concatenate([np.ones(cells_from(often)), np.arange(2, 100)])
+    dg.discrete_gaussian(sigma2)
+    assert no_tables == [often]
+
+
+@native
+def test_every_law_has_a_table_if_tables_are_asked_for(no_tables: list[Spec]) -> None:
+    """method="cells" holds for arrays, too: laws of one draw each are not drawn together."""
+    sigma2 = ["5", "6", "1/3"]
+    drawn = dg.discrete_gaussian(sigma2, method="cells", source=bits())
+    assert no_tables == [Spec(Kind.DISCRETE_GAUSSIAN, Fraction(s)) for s in sigma2]
+    source = bits()
+    wanted = [dg.discrete_gaussian(s, 1, method="cells", source=source)[0] for s in sigma2]
+    assert drawn.tolist() == wanted
+
+
+@native
+def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
+    no_tables: list[Spec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a caller's bits give does not depend on earlier calls; where "auto" goes else may."""
+    spec = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(77))
+    before = dg.discrete_gaussian(77, 100, source=bits())
+    dg.discrete_gaussian(77, 100)
+    assert no_tables == []
+    dg.discrete_gaussian(77, cells_from(spec))
+    assert no_tables == [spec]
+    table = _engine.kept_cells(spec)
+    assert table is not None
+    used: list[Any] = []
+    fill = table.fill
+
+    def seen(out: Any, source: Any, threads: int) -> None:
+        used.append(source)
+        fill(out, source, threads)
+
+    monkeypatch.setattr(table, "fill", seen)
+    assert (dg.discrete_gaussian(77, 100, source=bits()) == before).all()
+    assert used == []
+    dg.discrete_gaussian(77, 100)
+    dg.discrete_gaussian([77] * 100 + [78])
+    assert used == ["getrandom", "getrandom"]
+
+
+@native
+def test_tables_are_kept_by_their_use(no_tables: list[Spec]) -> None:
+    """The tables used last are kept, and no more than so many."""
+    first = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
+    for sigma2 in range(1, _engine._MOST_TABLES + 11):
+        dg.discrete_gaussian(sigma2, 2, method="cells")
+        dg.discrete_gaussian(1, 2, method="cells")
+    assert len(_engine._tables) == _engine._MOST_TABLES
+    assert no_tables.count(first) == 1
+    assert _engine.kept_cells(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(2))) is None
+
+
+# --- errors ---
+
+
+def must_not_draw(_buffer: memoryview) -> None:
+    raise AssertionError("bits were asked for")
+
+
+@pytest.mark.parametrize(
+    ("sigma2", "error"),
+    [
+        (np.array([1.0, 2.0, np.nan]), ParameterValueError),
+        (np.array([1.0, -np.inf]), ParameterValueError),
+        (np.array([1.0, 0.0]), ParameterValueError),
+        (np.array([1, -3]), ParameterValueError),
+        (np.array([True, False]), ParameterTypeError),
+        ([1, 2, True], ParameterTypeError),
+        ([1.0, 0.0], ParameterValueError),
+        ([1, None], ParameterTypeError),
+        ([1, [2]], ParameterTypeError),
+        (np.array([1.0, 1e40]), ParameterOverflowError),
+        ([1, 10**40], ParameterOverflowError),
+    ],
+    ids=repr,
+)
+def test_one_bad_element_refuses_all(sigma2: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        dg.discrete_gaussian(sigma2, source=must_not_draw)
+
+
+@native
+def test_after_a_failure_no_draws_are_left() -> None:
+    """Where the source fails in the middle, out holds zeros or what it held."""
+    out = np.full(5000, 10**6)
+    with pytest.raises(Exception, match="tape"):
+        dg.discrete_gaussian(np.arange(1, 5001), out=out, source=TapeSource(bytes(range(256)) * 8))
+    assert set(out.tolist()) <= {0, 10**6}
+
+
+def test_no_elements() -> None:
+    assert dg.discrete_gaussian(np.empty((0, 3))).shape == (0, 3)
+    assert dg.discrete_gaussian([]).shape == (0,)
+
+
+@native
+def test_plain_python_draws_the_laws_of_a_call_in_the_same_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those that are no rows of 64-bit integers come first, whatever the engine."""
+    tape = random.Random(1).randbytes(10**5)
+
+    def drawn() -> tuple[list[int], int]:
+        source = TapeSource(tape)
+        mu = [0, Fraction(1, 2**1074), Fraction(1, 3), Fraction(-1, 2**80)]
+        draws = dg.discrete_laplace(
+            [920528, 5, 12, 10**6], mu=mu, method="reference", source=source
+        )
+        return draws.tolist(), source.used
+
+    compiled = drawn()
+    for name in ("engines", "many_laws", "method"):
+        monkeypatch.setattr(f"discretegauss._drawing.{name}.native", None)
+    _engine.prepare.cache_clear()
+    try:
+        assert drawn() == compiled
+    finally:
+        _engine.prepare.cache_clear()

@@ -1,0 +1,156 @@
+"""The published test vectors: what generate.py writes, and what every engine draws."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import generate
+import numpy as np
+import pytest
+from cases import PARAMETERS
+from keystream import Tape, chacha20_block, key_tape
+
+import discretegauss as dg
+from discretegauss._drawing import engines as _engine
+from discretegauss._drawing.engines import ReferenceLaw
+from discretegauss._law import Kind, Spec
+
+FILE = json.loads(generate.FILE.read_text(encoding="ascii"))
+needs_core = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+
+
+def ids(case: dict[str, Any]) -> str:
+    return "-".join(str(case[name])[:20] for name in ("law", *PARAMETERS[spec_of(case).kind]))
+
+
+def spec_of(case: dict[str, Any]) -> Spec:
+    kind = Kind[case["law"].upper()]
+    return Spec(kind, *(Fraction(case[name]) for name in PARAMETERS[kind]))
+
+
+def tape_of(case: dict[str, Any]) -> Tape:
+    if "tape" in case:
+        return Tape(bytes.fromhex(case["tape"]))
+    return key_tape(bytes.fromhex(case["chacha20_key"]))
+
+
+def replay(law: Any, case: dict[str, Any], dtype: Any = object) -> None:
+    """The law draws what the vector says, and reads as many bytes."""
+    tape, out = tape_of(case), np.empty(case["n"], dtype)
+    law.fill(out, tape)
+    assert generate.drawn(out.tolist(), tape) == {name: case[name] for name in DRAWN}
+
+
+DRAWN = ("n", "draws", "draws_sha256", "bytes_used")
+
+
+def test_the_file_is_what_the_generator_writes() -> None:
+    """Specification, twin of the cell sampler and tables of the core have not changed."""
+    built = generate.build(file=FILE if _engine.native is None else None)
+    assert generate.text_of(built) == generate.FILE.read_text(encoding="ascii")
+
+
+def test_the_file_describes_itself() -> None:
+    """Every field of a vector is explained in the header, and no other."""
+    used = {
+        name for part in ("algorithms", "tables", "steady") for case in FILE[part] for name in case
+    }
+    assert used == set(FILE["fields"])
+
+
+def test_the_stream_is_that_of_rfc_8439() -> None:
+    """Appendix A.1, vectors 1 and 2; and 2.3.2, with counter and nonce."""
+    first, second = "76b8e0ada0f13d90405d6ae55386bd28", "9f07e7be5551387a98ba977c732d080d"
+    assert key_tape(bytes(32)).read(80).hex()[:32] == first
+    assert key_tape(bytes(32)).read(80).hex()[128:] == second
+    block = chacha20_block(bytes(range(32)), 1, bytes.fromhex("000000090000004a00000000"))
+    assert block.hex()[:32] == "10f1e7e4d13b5915500fdd1fa32071c4"
+
+
+@pytest.mark.parametrize("case", FILE["algorithms"], ids=ids)
+def test_the_plain_python_engine_replays_the_algorithms(case: dict[str, Any]) -> None:
+    replay(ReferenceLaw(spec_of(case)), case)
+
+
+@needs_core
+@pytest.mark.parametrize("words", [True, False], ids=["words", "gmp"])
+@pytest.mark.parametrize("case", FILE["algorithms"], ids=ids)
+def test_the_compiled_core_replays_the_algorithms(case: dict[str, Any], words: bool) -> None:
+    replay(_engine.native.NativeLaw(spec_of(case), words=words), case)
+
+
+@needs_core
+@pytest.mark.parametrize("case", FILE["tables"], ids=ids)
+def test_the_compiled_core_replays_the_tables(case: dict[str, Any]) -> None:
+    """With every loop that this machine has, and into int64 where the law fits."""
+    from discretegauss._native import lib
+
+    replayed = set()
+    for isa in (name for name in dir(lib) if name.startswith("DG_ISA_")):
+        try:
+            law = native_table(case, getattr(lib, isa))
+        except ValueError:
+            assert isa not in ("DG_ISA_AUTO", "DG_ISA_PORTABLE")
+            continue
+        replay(law, case)
+        replayed.add(isa)
+        # of the wider ones a fill may end in an error: that is no vector
+        if max(abs(int(draw)) for draw in case["draws"]) < 2**58:
+            replay(law, case, np.int64)
+    assert {"DG_ISA_AUTO", "DG_ISA_PORTABLE"} <= replayed
+
+
+def native_table(case: dict[str, Any], isa: int) -> Any:
+    index_bits = case["index_bits"]
+    block_bits = -1 if index_bits == 16 else case["block_bits"]
+    return _engine.native.NativeTable(
+        spec_of(case), index_bits=index_bits, block_bits=block_bits, isa=isa
+    )
+
+
+@needs_core
+@pytest.mark.parametrize("case", FILE["steady"], ids=ids)
+def test_the_compiled_core_replays_the_steady_draws(case: dict[str, Any]) -> None:
+    law, tape = _engine.native.NativeSteady(spec_of(case)), tape_of(case)
+    draws = [law.draw(tape) for _ in range(case["n"])]
+    assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}
+
+
+PUBLIC = {
+    Kind.GEOMETRIC_EXP: lambda p, **how: dg.geometric_exp(p[0], **how),
+    Kind.DISCRETE_LAPLACE: lambda p, **how: dg.discrete_laplace(p[0], mu=p[1], **how),
+    Kind.DISCRETE_GAUSSIAN: lambda p, **how: dg.discrete_gaussian(p[0], mu=p[1], **how),
+    Kind.GENERALIZED_GAUSSIAN: lambda p, **how: dg.generalized_gaussian(p[0], p[2], mu=p[1], **how),
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "method"),
+    [
+        *((case, "reference") for case in FILE["algorithms"] if spec_of(case).kind in PUBLIC),
+        *((case, "cells") for case in FILE["tables"] if case["index_bits"] == 16),
+    ],
+    ids=lambda value: value if isinstance(value, str) else ids(value),
+)
+def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: str) -> None:
+    """Parameters given as the strings that stand in the file."""
+    kind = spec_of(case).kind
+    if method == "cells" and _engine.native is None:
+        pytest.skip("the C core is not in use")
+    tape = tape_of(case)
+    how = {} if kind is Kind.GEOMETRIC_EXP else {"method": method}
+    parameters = [case[name] for name in PARAMETERS[kind]]
+    out = PUBLIC[kind](parameters, size=case["n"], dtype=object, source=tape, **how)
+    assert generate.drawn(out.tolist(), tape) == {name: case[name] for name in DRAWN}
+
+
+@needs_core
+@pytest.mark.parametrize("case", FILE["steady"], ids=ids)
+def test_single_draws_replay_the_steady_vectors(case: dict[str, Any]) -> None:
+    """A draw without size, by the public functions."""
+    kind, tape = spec_of(case).kind, tape_of(case)
+    parameters = [case[name] for name in PARAMETERS[kind]]
+    draws = [PUBLIC[kind](parameters, source=tape) for _ in range(case["n"])]
+    assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}

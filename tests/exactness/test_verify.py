@@ -1,0 +1,459 @@
+"""The verifier: it proves the core's tables right, and rejects tables with one thing wrong.
+
+The default run looks at a dozen tables; with `-m evidence` it is the whole list of
+``python -m discretegauss.verify`` and 200 random laws.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import pytest
+from broken_tables import (
+    ARC_CORRUPTIONS,
+    CORRUPTIONS,
+    CUBIC,
+    HUGE,
+    LAYOUT_CORRUPTIONS,
+    REST_CORRUPTIONS,
+    SHAPE_CORRUPTIONS,
+    SINGLE,
+    WIDE,
+    Corruption,
+    arc_height,
+    made_wrong,
+    telling,
+    with_arc,
+)
+
+from discretegauss._law import Kind, Spec
+from discretegauss.errors import ParameterValueError
+from discretegauss.verify import VerificationError, copy_out, verify
+from discretegauss.verify import _proof as verifier
+from discretegauss.verify._arcs import Use, arc_holds
+from discretegauss.verify._cases import described, fixed_cases, random_cases
+from discretegauss.verify._table import Arc, Table
+from discretegauss.verify._weight import Weight, precision
+
+ctx = pytest.importorskip("flint", reason="the verifier needs python-flint").ctx
+pytestmark = pytest.mark.usefixtures("native_engine")
+
+Q = Fraction
+GAUSSIAN, LAPLACE, GENERALIZED = (
+    Kind.DISCRETE_GAUSSIAN,
+    Kind.DISCRETE_LAPLACE,
+    Kind.GENERALIZED_GAUSSIAN,
+)
+
+CHOSEN = [
+    SINGLE,
+    WIDE,
+    CUBIC,
+    HUGE,
+    Spec(GAUSSIAN, Q(1, 10**17)),
+    Spec(GAUSSIAN, Q(10**12), 10**12 + Q(1, 7)),
+    Spec(LAPLACE, Q(1, 10**20)),
+    Spec(LAPLACE, Q(10**9, 7), Q(1, 2)),
+    Spec(GENERALIZED, Q(1000), Q(1, 3), Q(11, 10)),
+    Spec(GENERALIZED, Q(10**6), Q(0), Q(1000)),
+    Spec(GENERALIZED, Q(1, 1000), Q(1, 3), Q(17)),
+    Spec(GENERALIZED, Q(1, 3), Q(0), Q(50)),
+]
+
+
+copied_once = functools.lru_cache(maxsize=8)(copy_out)
+"""Tables are never changed: the broken ones are copies."""
+
+
+@pytest.mark.parametrize("spec", CHOSEN, ids=described)
+def test_a_table_of_the_core_is_right(spec: Spec) -> None:
+    proven = verify(copy_out(spec))
+    assert proven.arcs >= 32  # those of the tails at least
+    assert proven.full_cells > 2**14
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *(Spec(GAUSSIAN, Q(sigma) ** 2) for sigma in (10, 100, 1000, 10**6, 10**9)),
+        Spec(GAUSSIAN, Q(10**4), Q(1, 3)),
+        *(Spec(LAPLACE, scale) for scale in (Q(100), Q(10**9, 7), Q(2**40))),
+        *(Spec(GENERALIZED, Q(10**6), Q(0), beta) for beta in (Q(3, 2), Q(3), Q(10), Q(50))),
+    ],
+    ids=described,
+)
+def test_arcs_leave_little_in_doubt(spec: Spec) -> None:
+    """An arc that says nothing is right, too, but a fill with such arcs takes many times as long.
+
+    Most of these tables leave 1 attempt in 10^5 to a refinement, none more than 1 in 7000.
+    """
+    table = copy_out(spec)
+    errors = [arc.error for arc in table.arcs[: len(table.partial)]]
+    in_doubt = Q(sum(min(2 * error, 2**16) for error in errors), 2 ** (16 + table.index_bits))
+    assert in_doubt < Q(1, 7000), float(in_doubt)
+
+
+@pytest.mark.parametrize(("index_bits", "block_bits"), [(4, 0), (6, 2), (8, 0), (8, 5), (12, 60)])
+def test_small_tables_and_forced_blocks_are_right(index_bits: int, block_bits: int) -> None:
+    for kind in (GAUSSIAN, LAPLACE, GENERALIZED):
+        scale = Q(3) * 2**block_bits if block_bits > 0 else Q(2)
+        parameter = scale * scale if kind == GAUSSIAN else scale
+        spec = Spec(kind, parameter, Q(2, 5), Q(3))
+        verify(copy_out(spec, index_bits=index_bits, block_bits=block_bits))
+
+
+@pytest.mark.parametrize(
+    "law",
+    [(LAPLACE, Q(1, 2**60), Q(1)), (GAUSSIAN, Q(1, 2**62), Q(1)), (GENERALIZED, Q(1, 2**21), Q(3))],
+    ids=["laplace", "gaussian", "generalized"],
+)
+def test_steep_laws_with_forced_blocks_are_refused_or_right(law: tuple[Kind, Q, Q]) -> None:
+    """Two integers next to each other are all that is ever drawn (PROOF.md, The ends)."""
+    kind, parameter, beta = law
+    centre = Q(1, 2) - Q(1, 2**60)
+    verify(copy_out(Spec(kind, parameter, centre, beta), index_bits=8, block_bits=1))
+    for mu, block_bits in [(centre, 2), (-centre, 1), (-centre, 4)]:
+        with pytest.raises(ParameterValueError):
+            copy_out(Spec(kind, parameter, mu, beta), index_bits=8, block_bits=block_bits)
+
+
+@pytest.mark.parametrize("spec", [SINGLE, WIDE, CUBIC], ids=described)
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
+def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: Spec) -> None:
+    with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
+        verify(corruption.change(copied_once(spec)))
+
+
+@pytest.mark.parametrize("corruption", LAYOUT_CORRUPTIONS, ids=lambda corruption: corruption.name)
+def test_a_small_table_with_one_thing_wrong_is_rejected(corruption: Corruption) -> None:
+    """What no count of cells tells: only the fact itself stands between such a table and a draw."""
+    table = copied_once(Spec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
+        verify(corruption.change(table))
+
+
+@pytest.mark.parametrize("corruption", REST_CORRUPTIONS, ids=lambda corruption: corruption.name)
+def test_a_table_of_wide_blocks_with_one_thing_wrong_is_rejected(corruption: Corruption) -> None:
+    with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
+        verify(corruption.change(copied_once(HUGE)))
+
+
+_ANSWERS: dict[Table, dict[Any, bool | None]] = {}
+_TAKEN: set[Any] = set()
+
+
+@pytest.fixture
+def _proofs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the verifier take each step of a proof once: all but one arc of such tables is the same.
+
+    What the steps get is all that they may look at: the table without its arcs, or one arc.
+    """
+
+    def once(name: str) -> None:
+        step = getattr(verifier, name)
+
+        def taken(table: Table, *weights: Any) -> None:
+            bare = replace(table, arcs=())
+            if (name, bare) not in _TAKEN:
+                step(bare, *weights)
+                _TAKEN.add((name, bare))
+
+        monkeypatch.setattr(verifier, name, taken)
+
+    looked_at = bare = copied_once(SINGLE)
+    answers: dict[Any, bool | None] = {}
+
+    def holds(arc: Arc, use: Use, table: Table, weight: Weight) -> bool | None:
+        nonlocal looked_at, bare, answers
+        if table is not looked_at:
+            looked_at, bare = table, replace(table, arcs=(), full=(), partial=(), rows=())
+            answers = _ANSWERS.setdefault(bare, {})
+        claim = (arc, use, ctx.prec)
+        if claim not in answers:
+            answers[claim] = arc_holds(arc, use, bare, weight)
+        return answers[claim]
+
+    for name in ("_verify_core", "_verify_tails", "_verify_rows"):
+        once(name)
+    monkeypatch.setattr(verifier, "arc_holds", holds)
+
+
+def _rejects_arcs(table: Table, name: str, of: list[int], change: Callable[[Arc], Arc]) -> None:
+    """With one of the arcs changed, of the core and then of the tails."""
+    core = [i for i in of if i < len(table.partial)]
+    tails = [i for i in of if i >= len(table.partial)]
+    rng = random.Random(name)
+    for i in (rng.choice(core), rng.choice(tails)):
+        with pytest.raises(VerificationError, match=f"does not hold: arc {i} "):
+            verify(with_arc(table, i, change(table.arcs[i])))
+
+
+@pytest.mark.usefixtures("_proofs_are_kept")
+@pytest.mark.parametrize("spec", [SINGLE, WIDE, CUBIC, HUGE], ids=described)
+@pytest.mark.parametrize("name", ARC_CORRUPTIONS)
+def test_one_wrong_arc_among_all_is_rejected(name: str, spec: Spec) -> None:
+    """In the core and in the tails: one arc of each, drawn from those that say something."""
+    table = copied_once(spec)
+    _rejects_arcs(table, name, telling(table), ARC_CORRUPTIONS[name][1])
+
+
+@pytest.mark.usefixtures("_proofs_are_kept")
+@pytest.mark.parametrize("spec", [WIDE, CUBIC, HUGE], ids=described)
+@pytest.mark.parametrize("name", SHAPE_CORRUPTIONS)
+def test_one_arc_of_another_shape_is_rejected(name: str, spec: Spec) -> None:
+    """Likewise, drawn from those that the change makes wrong at the middle integer."""
+    table = copied_once(spec)
+    change = SHAPE_CORRUPTIONS[name][1]
+    _rejects_arcs(table, name, made_wrong(table, change), change)
+
+
+def _heights(use: Use, table: Table, weight: Weight) -> list[Any]:
+    """Return t at every integer of a range, outwards."""
+    step = 1 if use.near <= use.far else -1
+    return [
+        2**16 * (table.height * weight.weight_at(y) - use.level)
+        for y in range(use.near, use.far + step, step)
+    ]
+
+
+def _breaks_somewhere(arc: Arc, heights: list[Any]) -> bool:
+    """The claim itself at every integer of a range, with v as decide.h computes it."""
+    one, width = 2**16, len(heights)
+    for offset, t in enumerate(heights):
+        v = arc_height(offset * 2**24 // width, arc)
+        low, high = (min(max(v + sign * arc.error, 0), one) for sign in (-1, 1))
+        if (low > 0 and t < low) or (high < one and t > high):
+            return True
+    return False
+
+
+def _bent(arc: Arc, rng: random.Random) -> list[Arc]:
+    """Return an arc changed in each of its numbers by about its error."""
+    by = [int(arc.error * rng.uniform(-3, 3)) for _ in range(3)]
+    return [
+        arc._replace(error=int(arc.error * rng.random())),
+        arc._replace(base=arc.base + by[0]),
+        arc._replace(slope=max(0, arc.slope + by[1])),
+        arc._replace(bulge=arc.bulge + by[2]),
+        arc._replace(slope=0, bulge=by[2] - arc.slope // 2),  # turns
+    ]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Spec(GAUSSIAN, Q(10**4 * 16**2), Q(1, 3)),
+        Spec(LAPLACE, Q(10**4), Q(-1, 2)),
+    ],
+    ids=described,
+)
+@pytest.mark.parametrize("n", [60, pytest.param(200, marks=pytest.mark.evidence)])
+def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: Spec, n: int) -> None:
+    """Against the claim checked integer by integer, over some 5 n arcs bent at random."""
+    table = copy_out(spec)
+    rng = random.Random(3)
+    wrong = proven = 0
+    uses = list(verifier._uses(table))
+    centre = [i for i, cell in enumerate(table.partial) if cell.block in (-1, 0)]
+    with precision(256):
+        weight = Weight(table.spec, table.block_bits)
+        for i in rng.sample(range(len(table.partial)), n) + centre:
+            arc, use = table.arcs[i], uses[i]
+            if arc.error >= 2**12:
+                continue
+            heights = _heights(use, table, weight)
+            assert not _breaks_somewhere(arc, heights)
+            for bent in _bent(arc, rng):
+                holds = arc_holds(bent, use, table, weight)
+                if _breaks_somewhere(bent, heights):
+                    wrong += 1
+                    assert not holds, (bent, use)
+                elif holds:
+                    proven += 1
+    assert wrong > n / 2
+    assert proven > n / 2
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Spec(GAUSSIAN, Q(100), Q(1, 3)),
+        Spec(LAPLACE, Q(10), Q(-2, 5)),
+        Spec(GENERALIZED, Q(12), Q(1, 3), Q(5, 2)),
+        Spec(GENERALIZED, Q(30), Q(0), Q(11, 10)),
+        Spec(GENERALIZED, Q(20), Q(1, 2), Q(17)),
+    ],
+    ids=described,
+)
+def test_the_second_derivative_of_a_weight_is_enclosed(spec: Spec) -> None:
+    """At single distances it is the derivative; over a range it holds those of all distances."""
+    gaussian = spec.kind == GAUSSIAN
+    with precision(200), mpmath.workdps(40):
+        weight = Weight(spec, 3)
+        f, scale, beta = (
+            mpmath.mpf(x.numerator) / x.denominator
+            for x in (weight.f, spec.parameter, Q(2) if gaussian else spec.beta)
+        )
+        scale = mpmath.sqrt(2 * scale) if gaussian else scale
+
+        def g(y: Any) -> Any:
+            return mpmath.exp((abs(f) / scale) ** beta - ((y - f) / scale) ** beta)
+
+        unit = 2 ** (48 - 3)  # of a distance, in integers
+        for near in (1, 2, 5, 9, 17, 25):
+            for far in (near, near + 1, near + 8):
+                ends = [weight.distance(y) for y in (near, far)]
+                found = weight.second(*ends, *map(weight.weight, ends)) * unit**2
+                lower, upper = (
+                    mpmath.mpf(end.str(50, radius=False)) for end in (found.lower(), found.upper())
+                )
+                for y in (near, (near + far) / mpmath.mpf(2), far):
+                    true = mpmath.diff(g, y, 2)
+                    slack = mpmath.mpf(10) ** -30
+                    assert lower - slack <= true <= upper + slack
+                    if near == far:
+                        assert upper - lower < slack
+
+
+@pytest.mark.parametrize(
+    ("whole", "arc", "holds"),
+    [
+        (True, Arc(2**16, 0, 0, 0), True),
+        (True, Arc(2**16 - 1, 0, 0, 0), False),
+        (True, Arc(2**16 - 1, 0, 1, 0), True),
+        (True, Arc(2**16 + 10, 20, 0, 0), False),  # too low at its end alone
+        (True, Arc(2**16, 0, 0, -10), False),  # in its middle alone
+        (True, Arc(2**16 + 12, 0, 0, -10), True),
+        (False, Arc(0, 0, 0, 0), True),
+        (False, Arc(1, 0, 0, 0), False),
+        (False, Arc(1, 0, 1, 0), True),
+        (False, Arc(5, 10, 0, 0), False),  # too high at its start alone
+        (False, Arc(0, 0, 0, 10), False),  # in its middle alone
+        (False, Arc(-12, 0, 0, 10), True),
+    ],
+)
+def test_an_arc_has_to_be_right_where_its_cell_is_whole_and_where_nothing_is_left_of_it(
+    whole: bool, arc: Arc, holds: bool
+) -> None:
+    """There the law does not tell the bounds apart: the clamped height is 2**16, or 0."""
+    table = copied_once(WIDE)
+    use = Use(0 if whole else table.height, 0, 32, 63)
+    with precision(192):
+        assert arc_holds(arc, use, table, Weight(table.spec, table.block_bits)) is holds
+
+
+@pytest.mark.parametrize(
+    ("arc", "holds"),
+    [
+        (Arc(30000, 0, 2**16 - 1, 0), True),
+        (Arc(30000, 0, 2**16, 0), False),
+        (Arc(30000, -1, 2**16 - 1, 0), False),
+        (Arc(30000, 0, 2**16 - 1, 2**14), True),
+        (Arc(30000, 0, 2**16 - 1, 2**14 + 1), False),
+        (Arc(30000, 0, 2**16 - 1, -(2**14) - 1), False),
+    ],
+)
+def test_an_arc_that_says_nothing_is_proven_if_its_numbers_are_those_of_an_arc(
+    arc: Arc, holds: bool
+) -> None:
+    """What csrc/cells/table.h has no place for is refused, whatever it would say."""
+    table = copy_out(Spec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    with precision(192):
+        weight = Weight(table.spec, table.block_bits)
+        for use in verifier._uses(table):
+            assert arc_holds(arc, use, table, weight) is holds
+
+
+def test_what_is_missing_is_said_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verifier, "find_spec", lambda name: None)
+    assert verifier.main([]) == 2
+    assert capsys.readouterr().err == (
+        "python -m discretegauss.verify needs python-flint: pip install python-flint\n"
+    )
+
+
+def test_the_program_reports_wrong_tables_by_its_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verifier, "fixed_cases", lambda: [SINGLE])
+    assert verifier.main(["--random", "1"]) == 0
+    assert "2 tables proven" in capsys.readouterr().out
+    monkeypatch.setattr(
+        verifier, "copy_out", lambda spec: replace(copy_out(spec), height=copy_out(spec).height + 1)
+    )
+    assert verifier.main([]) == 1
+    assert "1 wrong or not proven" in capsys.readouterr().out
+
+
+def test_one_wrong_table_among_right_ones_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = copy_out(Spec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    tables = {Q(1): small, Q(2): replace(small, height=small.height + 1), Q(3): small}
+    monkeypatch.setattr(verifier, "fixed_cases", lambda: [Spec(GAUSSIAN, p) for p in tables])
+    monkeypatch.setattr(verifier, "copy_out", lambda spec: tables[spec.parameter])
+    assert verifier.main([]) == 1
+    assert "2 tables proven" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("where", ["a full disk", "a closed pipe", "nowhere"])
+def test_results_that_cannot_be_written_are_no_wrong_table(where: str) -> None:
+    """Where nobody reads the results, the exit code is one of its own, with one line of why."""
+    if where == "a full disk":
+        stdout = os.open("/dev/full", os.O_WRONLY)
+    elif where == "nowhere":
+        stdout = os.open(os.devnull, os.O_WRONLY)
+    else:
+        reader, stdout = os.pipe()
+        os.close(reader)
+    run = subprocess.run(
+        [sys.executable, "-m", "discretegauss.verify"],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        preexec_fn=(lambda: os.close(1)) if where == "nowhere" else None,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(stdout)
+    assert run.returncode == 3
+    assert run.stderr.startswith("python -m discretegauss.verify: cannot write the results: ")
+    assert run.stderr.count("\n") == 1
+
+
+def test_a_number_of_random_laws_below_0_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as refused:
+        verifier.main(["--random", "-1"])
+    assert refused.value.code == 2
+    assert "--random must be at least 0, got -1" in capsys.readouterr().err
+
+
+def test_the_list_is_long_enough() -> None:
+    assert len(fixed_cases()) >= 100
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("spec", fixed_cases(), ids=described)
+def test_every_table_of_the_list_is_right(spec: Spec) -> None:
+    verify(copy_out(spec))
+
+
+@pytest.mark.evidence
+def test_tables_of_random_laws_are_right() -> None:
+    for spec in random_cases(200, random.SystemRandom()):
+        try:
+            verify(copy_out(spec))
+        except VerificationError as error:
+            pytest.fail(f"{spec!r}: {error}")

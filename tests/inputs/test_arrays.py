@@ -1,0 +1,402 @@
+"""size, dtype and out: the arrays that draws come in."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from inputs import (
+    CENTRED,
+    INTEGER_CODES,
+    Function,
+    each_function,
+    label,
+    layouts,
+    must_not_draw,
+    tape,
+)
+
+import discretegauss as dg
+from discretegauss._drawing import fill as _fill
+from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from discretegauss.testing import TapeSource
+
+# --- size ---
+
+
+@each_function
+@pytest.mark.parametrize(
+    ("size", "shape"),
+    [
+        (0, (0,)),
+        (3, (3,)),
+        ((), ()),
+        ((0, 5), (0, 5)),
+        ((5, 0), (5, 0)),
+        ((2, 3), (2, 3)),
+        ([2, 3], (2, 3)),
+        (np.int64(3), (3,)),
+        ((np.uint8(2), 1), (2, 1)),
+        ((1,) * 20, (1,) * 20),
+        ([np.int64(2), 3], (2, 3)),
+        (np.array([2, 3]), (2, 3)),
+        (np.array([2, 0], np.uint8), (2, 0)),
+        (np.array(3), (3,)),
+        (np.array([], int), ()),
+        (np.array([4, 3], object), (4, 3)),
+    ],
+    ids=str,
+)
+def test_size_gives_the_shape(function: Function, name: str, size: Any, shape: Any) -> None:
+    """An int or a tuple of ints is the shape of the array that comes back."""
+    result = function(3, size)
+    assert isinstance(result, np.ndarray)
+    assert result.shape == shape
+    assert result.dtype == (np.bool_ if function is dg.bernoulli_exp else np.int64)
+
+
+@each_function
+def test_nothing_is_drawn_for_an_empty_result(function: Function, name: str) -> None:
+    """size 0 asks for no bits."""
+    assert function(3, (0, 5), source=must_not_draw).shape == (0, 5)
+
+
+@each_function
+@pytest.mark.parametrize("size", [-1, (2, -1), (-1, 0), np.int8(-5)], ids=label)
+def test_a_negative_size_is_a_value_error(function: Function, name: str, size: Any) -> None:
+    """Negative lengths are refused."""
+    with pytest.raises(ParameterValueError, match="size"):
+        function(3, size, source=must_not_draw)
+
+
+@each_function
+def test_a_size_of_a_class_that_compares_in_its_own_way_is_looked_at(
+    function: Function, name: str
+) -> None:
+    """What is checked is the number that is used."""
+    own = type("Own", (int,), {"__lt__": lambda *_: False})
+    for option in ({"size": own(-5)}, {"size": (2, own(-5))}, {"size": 2, "threads": own(0)}):
+        with pytest.raises(ParameterValueError, match=r"(size|threads) must be at least"):
+            function(3, **option, source=must_not_draw)
+
+
+@each_function
+@pytest.mark.parametrize(
+    "size",
+    [
+        *(True, np.True_, 2.0, "3", b"3", 1j, (None,), (2, 1.5), (True,), {}, {3}),
+        *(
+            *(
+                np.array([2.0, 3]),
+                np.array([[2, 3]]),
+                np.array(2.0),
+                np.array([True]),
+                np.array([]),
+            ),
+            *(np.ma.array([2, 3], mask=[0, 1]), np.ma.array(2, mask=True)),  # type: ignore[arg-type]
+            *(np.array(3, "m8[s]"), np.array([3], "m8[s]"), range(2, 4)),
+            np.timedelta64(3, "s"),
+            (np.timedelta64(3, "ns"),),
+            np.timedelta64("NaT", "s"),
+        ),
+    ],
+    ids=label,
+)
+def test_a_size_that_is_no_integer_is_a_type_error(
+    function: Function, name: str, size: Any
+) -> None:
+    """bool and float are no lengths, whole or not."""
+    with pytest.raises(ParameterTypeError, match="size"):
+        function(3, size, source=must_not_draw)
+
+
+@each_function
+@pytest.mark.parametrize("parameter", [3, [3]], ids=str)
+def test_a_huge_size_is_a_clear_error(function: Function, name: str, parameter: Any) -> None:
+    """More than numpy counts: an error that names size; than memory holds: MemoryError."""
+    for size in (2**62, 10**30, (2**40, 2**40), [2**32, 2**32], (0, 2**70), (2**20_000,)):
+        with pytest.raises(ParameterOverflowError, match=r"\bsize\b"):
+            function(parameter, size, source=must_not_draw)
+    with pytest.raises(ParameterValueError, match=r"\bsize\b.*32 axes.*got 33"):
+        function(parameter, (1,) * 33, source=must_not_draw)
+    assert function(parameter, (1,) * 32).ndim == 32
+    with pytest.raises(MemoryError):
+        function(parameter, 10**17, source=must_not_draw)
+
+
+# --- dtype ---
+
+
+@pytest.mark.parametrize(
+    "dtype", [*INTEGER_CODES, "i4", ">i4", "<u2", ">u8", int, np.int16, np.dtype("u4")], ids=str
+)
+@pytest.mark.parametrize("function", [*CENTRED, dg.geometric_exp], ids=lambda f: f.__name__)
+def test_every_integer_dtype(function: Function, dtype: Any) -> None:
+    """Any integer type that holds the law gives the same draws, in that type."""
+    centre: dict[str, Any] = {} if function is dg.geometric_exp else {"mu": 60}
+    parameter = 1 if function is dg.geometric_exp else "1/2"
+    result = function(parameter, 50, dtype=dtype, source=tape(), **centre)
+    assert result.dtype == np.dtype(dtype)
+    wanted = function(parameter, 50, dtype=object, source=tape(), **centre)
+    assert [int(x) for x in result] == wanted.tolist()
+
+
+@pytest.mark.parametrize("function", [*CENTRED, dg.geometric_exp], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        *(float, np.float32, complex, bool, None, "S4", "U", "M8[s]", "m8[s]", "i4,i4", "no", 5),
+        *([1], np.dtype(("i8", [("low", "i4"), ("high", "i4")]))),
+    ],
+    ids=label,
+)
+def test_other_dtypes_are_type_errors(function: Function, dtype: Any) -> None:
+    """Floats, bool, dates, texts: refused, and so is what numpy does not know."""
+    for size in (None, 3):
+        with pytest.raises(ParameterTypeError, match="dtype"):
+            function(3, size, dtype=dtype, source=must_not_draw)
+
+
+@pytest.mark.parametrize("size", [None, 1, 0, (2, 2)])
+@pytest.mark.parametrize(
+    ("function", "parameter", "mu", "dtype"),
+    [
+        (dg.discrete_gaussian, 100, 0, np.int8),
+        (dg.discrete_gaussian, 100, 0, np.uint64),
+        (dg.discrete_gaussian, 1, 120, np.int8),
+        (dg.discrete_gaussian, 10**8, 0, np.int16),
+        (dg.discrete_gaussian, 10**18, 0, np.int32),
+        (dg.discrete_gaussian, 2**121, 0, np.int64),
+        (dg.discrete_gaussian, 1, 2**63 - 1, np.int64),
+        (dg.discrete_gaussian, 1, -(2**63), np.int64),
+        (dg.discrete_gaussian, 1, 2**70, np.int64),
+        (dg.discrete_gaussian, 1, 10, np.uint8),
+        (dg.discrete_gaussian, 1, Fraction(10**400, 3), np.int64),
+        (dg.discrete_laplace, 2, 0, np.int8),
+        (dg.discrete_laplace, 2**58, 0, np.int64),
+        (dg.discrete_laplace, 1, 40, np.uint8),
+        (dg.discrete_laplace, "1/1000", 2**63, np.int64),
+        (dg.geometric_exp, "1/2", None, np.int8),
+        (dg.geometric_exp, Fraction(1, 2**60), None, np.int64),
+        (dg.geometric_exp, 5e-324, None, np.uint64),
+    ],
+)
+def test_a_dtype_too_narrow_is_an_overflow_error(
+    function: Function, parameter: Any, mu: Any, dtype: Any, size: Any
+) -> None:
+    """A law that does not provably fit is refused before any draw; the message shows a way out."""
+    centre = {} if mu is None else {"mu": mu}
+    assert type(function(parameter, source=tape(), **centre)) is int  # which has room
+    with pytest.raises(ParameterOverflowError, match="dtype=object"):
+        function(parameter, size, dtype=dtype, source=must_not_draw, **centre)
+    assert function(parameter, 2, dtype=object, source=tape(), **centre).dtype == object
+
+
+@pytest.mark.parametrize(
+    ("parameter", "mu", "dtype"),
+    [
+        (1, 0, np.int8),
+        (80, 0, np.int8),
+        (80, 127, np.uint8),
+        (2**100, 0, np.int64),
+        (2**118, 0, np.int64),
+        (1, 2**63 - 30, np.int64),
+        (1, 2**64 - 30, np.uint64),
+        (1, 30, np.uint64),
+        (5e-324, 0, np.int8),
+    ],
+)
+def test_a_dtype_wide_enough_is_taken(parameter: Any, mu: int, dtype: Any) -> None:
+    """Fourteen standard deviations of room are enough, at either end."""
+    draws = dg.discrete_gaussian(parameter, 100, mu=mu, dtype=dtype, source=tape())
+    exact = dg.discrete_gaussian(parameter, 100, mu=mu, dtype=object, source=tape())
+    assert [int(x) for x in draws] == exact.tolist()
+
+
+def test_sigma2_of_2_to_130() -> None:
+    """An int64 array is refused and the message names dtype=object; that gives Python integers."""
+    with pytest.raises(OverflowError, match="dtype=object"):
+        dg.discrete_gaussian(sigma2=2**130, size=3, source=must_not_draw)
+    draws = dg.discrete_gaussian(sigma2=2**130, size=3, dtype=object)
+    assert draws.dtype == object
+    assert [type(x) for x in draws] == [int] * 3
+    assert type(dg.discrete_gaussian(sigma2=2**130)) is int
+
+
+@pytest.mark.parametrize("dtype", [np.int64, int, "i8", np.dtype(np.int64), np.int32, object])
+def test_a_dtype_that_was_asked_for_is_checked(dtype: Any) -> None:
+    """Also for one draw, a Python integer; the default dtype leaves that all the room it needs."""
+    law = dg.DiscreteGaussian(10**100)
+    for draw in (law.sample, partial(dg.discrete_gaussian, 10**100)):
+        assert type(draw()) is int
+        if dtype is object:
+            assert type(draw(dtype=dtype)) is int
+            continue
+        with pytest.raises(ParameterOverflowError, match="dtype"):
+            draw(dtype=dtype, source=must_not_draw)
+        with pytest.raises(ParameterOverflowError, match="dtype"):
+            draw(size=2, source=must_not_draw)
+    assert type(dg.discrete_gaussian(100, dtype=dtype)) is int
+
+
+# --- out ---
+
+
+@pytest.mark.parametrize("dtype", [*INTEGER_CODES, "O"])
+def test_out_of_any_layout_and_dtype(dtype: str) -> None:
+    """The draws land in out, in order, whatever its strides, byte order and alignment."""
+    wanted = dg.discrete_gaussian("1/2", (4, 6), mu=60, dtype=object, source=tape())
+    for out in layouts(dtype):
+        assert dg.discrete_gaussian("1/2", mu=60, out=out, source=tape()) is out
+        assert out.astype(object).tolist() == wanted.tolist()
+
+
+def test_the_core_writes_to_aligned_memory_only() -> None:
+    """Elsewhere a machine may stop; x86 does not. Such an array gets copies of the draws."""
+    flat = _fill._flat
+    assert flat(np.zeros(33, np.uint8)[1:].view(np.int64)) is None
+    assert flat(np.zeros(4, np.dtype(np.int64).newbyteorder("S"))) is None
+    for order in ("C", "F"):
+        out = np.zeros((2, 3), np.int64, order)
+        assert np.shares_memory(out, flat(out))
+
+
+@pytest.mark.parametrize("dtype", ["i8", ">i8", "O"])
+def test_out_in_fortran_order(dtype: str) -> None:
+    """In Fortran order the same draws come, each once."""
+    out = np.zeros((4, 6), dtype, order="F")
+    assert dg.discrete_gaussian(10**20, mu=60, out=out, source=tape()) is out
+    wanted = dg.discrete_gaussian(10**20, (4, 6), mu=60, source=tape())
+    assert sorted(out.ravel().tolist()) == sorted(wanted.ravel().tolist())
+
+
+def test_out_may_have_axes_of_length_1() -> None:
+    """Their strides, 0 after numpy.newaxis, hold no element twice."""
+    plain = np.full(3, 10**6)
+    out = plain[np.newaxis, :, np.newaxis]
+    assert dg.discrete_gaussian(3, out=out) is out
+    assert (np.abs(plain) < 100).all()
+
+
+def test_out_with_arrays_of_parameters() -> None:
+    """out works with broadcast parameters: each element follows its own law."""
+    out = np.zeros((1000, 2), ">i4")[::2]
+    assert dg.discrete_gaussian([5e-324, 10**6], mu=[7, 10**8], out=out) is out
+    assert (out[:, 0] == 7).all()
+    assert (np.abs(out[:, 1] - 10**8) < 20_000).all()
+
+
+def test_out_of_bernoulli_exp() -> None:
+    """bernoulli_exp fills arrays of bool, of any layout."""
+    wanted = dg.bernoulli_exp(1, 24, source=tape()).tolist()
+    for out in layouts(np.bool_):
+        assert dg.bernoulli_exp(1, out=out, source=tape()) is out
+        assert out.ravel().tolist() == wanted
+    wrong_ones: list[tuple[Any, str]] = [
+        (np.zeros(3, np.uint8), "uint8"),
+        (np.zeros(3), "float64"),
+        ([True], "list"),
+        (True, "bool"),
+        (np.ma.array([True]), "MaskedArray"),
+    ]
+    for wrong, what in wrong_ones:
+        with pytest.raises(ParameterTypeError, match=f"out must.*, got {what}$"):
+            dg.bernoulli_exp(1, out=wrong, source=must_not_draw)
+
+
+def test_out_with_a_mask_is_refused() -> None:
+    """A hard mask would keep what is under it from the noise; a soft one is refused, too."""
+    masks: list[Any] = [[1, 0, 1, 0], False, np.ma.nomask]
+    for hard in (True, False):
+        for mask in masks:
+            out = np.ma.array([1204, 87, 0, 5530], mask=mask, hard_mask=hard)
+            for parameter in (100, [100], [1, 2, 3, 4]):
+                with pytest.raises(ParameterTypeError, match=r"out.*mask"):
+                    dg.discrete_gaussian(parameter, out=out, source=must_not_draw)
+
+
+class Own(np.ndarray[Any, Any]):
+    """An array whose assignments and shapes are not numpy's."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise AssertionError
+
+    def reshape(self, *_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    def fill(self, value: Any) -> None:
+        raise AssertionError
+
+
+@pytest.mark.parametrize("dtype", ["i8", ">i4", object])
+@pytest.mark.parametrize("kind", [np.matrix, np.recarray, Own])
+def test_out_of_a_subclass(kind: Any, dtype: Any) -> None:
+    """Filled as the plain array it is, by threads too; what comes back is out itself."""
+    for parameter in (10**6, np.arange(1, 9) * 10**6):
+        wanted = dg.discrete_gaussian(parameter, (500, 8), source=tape())
+        plain = np.zeros((500, 8), dtype)
+        out = plain.view(kind)
+        assert dg.discrete_gaussian(parameter, out=out, source=tape()) is out
+        assert plain.tolist() == wanted.tolist()
+        for method in ("reference", "auto"):
+            plain.fill(0)
+            assert dg.discrete_gaussian(parameter, out=out, threads=2, method=method) is out
+            assert len(set(plain.ravel().tolist())) > 100
+        with pytest.raises(EOFError):
+            dg.discrete_gaussian(parameter, out=out, source=TapeSource(bytes(100)))
+
+
+def test_out_and_dtype_must_agree() -> None:
+    """dtype may repeat that of out, and nothing else."""
+    out = np.zeros(3, ">i4")
+    for same in (">i4", out.dtype):
+        assert dg.discrete_gaussian(3, out=out, dtype=same) is out
+    for other in (np.int64, "<i4", np.int16, object):
+        with pytest.raises(ParameterValueError, match=r"dtype.*out, >i4, got \w+"):
+            dg.discrete_gaussian(3, out=out, dtype=other, source=must_not_draw)
+        with pytest.raises(ParameterValueError, match=r"dtype.*out"):
+            dg.DiscreteLaplace(3).sample(out=out, dtype=other, source=must_not_draw)
+    with pytest.raises(ParameterTypeError, match="dtype"):
+        dg.discrete_gaussian(3, out=out, dtype=float, source=must_not_draw)
+
+
+def test_out_and_size_must_agree() -> None:
+    """size may repeat the shape of out, and nothing else."""
+    out = np.zeros((2, 3), np.int64)
+    assert dg.discrete_gaussian(3, (2, 3), out=out) is out
+    for size in (6, (3, 2), (2, 3, 1), 0, ()):
+        with pytest.raises(ParameterValueError, match="out"):
+            dg.discrete_gaussian(3, size, out=out, source=must_not_draw)
+
+
+@pytest.mark.parametrize("function", [*CENTRED, dg.geometric_exp], ids=lambda f: f.__name__)
+def test_an_out_that_cannot_be_filled_is_refused(function: Function) -> None:
+    """Wrong kind: TypeError. Read-only or with elements twice: ValueError. Nothing is drawn."""
+    parts = np.dtype(("i8", [("low", "i4"), ("high", "i4")]))
+    for wrong in map(partial(np.zeros, 3), (float, bool, "M8[s]", "m8[s]", parts)):
+        with pytest.raises(ParameterTypeError, match=r"dtype|out"):
+            function(3, out=wrong, source=must_not_draw)
+    no_arrays: list[Any] = [[0, 0], (0, 0), bytearray(8), 5, "out", np.int64(3)]
+    for no_array in no_arrays:
+        with pytest.raises(ParameterTypeError, match="out"):
+            function(3, out=no_array, source=must_not_draw)
+    read_only = np.zeros(3, np.int64)
+    read_only.flags.writeable = False
+    base = np.zeros(4, np.int64)
+    twice = np.lib.stride_tricks.as_strided(base, (3, 2), (8, 8))
+    same = np.lib.stride_tricks.as_strided(base, (5,), (0,))
+    overlapping = np.lib.stride_tricks.as_strided(base, (3,), (4,))
+    for bad in (read_only, twice, same, overlapping, np.broadcast_to(base, (2, 4))):
+        with pytest.raises(ParameterValueError, match="out"):
+            function(3, out=bad, source=must_not_draw)
+
+
+def test_an_out_too_narrow_is_left_alone() -> None:
+    """A law that does not fit out is refused, and what out held is still there."""
+    out = np.arange(5, dtype=np.int8)
+    with pytest.raises(ParameterOverflowError):
+        dg.discrete_gaussian(100, out=out, source=must_not_draw)
+    assert out.tolist() == [0, 1, 2, 3, 4]

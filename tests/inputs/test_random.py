@@ -1,0 +1,210 @@
+"""Random calls: no crash, no hang, no draw before a refusal, no undocumented result.
+
+Every way to draw, by functions and by laws as objects: numbers of all types and sizes, both
+methods, all sources, several threads, every dtype.
+
+pytest tests/inputs/test_random.py                     # 300 of each function
+pytest tests/inputs/test_random.py -m evidence         # 25 000 of each
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import gmpy2
+import numpy as np
+import pytest
+from engine import ENGINE
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from inputs import FUNCTIONS, INTEGER_CODES, Function
+
+import discretegauss as dg
+from discretegauss.errors import DiscreteGaussError, MissingCoreError
+
+Test = TypeVar("Test", bound=Callable[..., None])
+
+_floats = st.floats(width=64)
+_numbers = st.one_of(
+    st.integers(-(10**6), 10**6),
+    st.integers(-(2**200), 2**200),
+    _floats,
+    st.fractions(),
+    st.decimals(),
+    st.fractions().map(str),
+    st.decimals().map(str),
+    _floats.map(np.float64),
+    st.integers(-128, 127).map(np.int8),
+    st.integers(0, 2**64 - 1).map(np.uint64),
+    st.integers(-(2**80), 2**80).map(gmpy2.mpz),
+    st.fractions().map(gmpy2.mpq),
+    _floats.map(gmpy2.mpfr),
+)
+_anything = st.one_of(
+    _numbers,
+    st.none(),
+    st.booleans(),
+    st.complex_numbers(),
+    st.binary(max_size=9),
+    st.text(max_size=9),
+    st.lists(_numbers, max_size=3),
+    st.dictionaries(st.integers(), st.integers(), max_size=1),
+)
+_lengths = st.integers(-1, 5)
+_sizes = st.one_of(
+    st.none(),
+    st.just(30_001),
+    _lengths,
+    st.lists(_lengths, max_size=3).map(tuple),
+    st.floats(),
+    st.booleans(),
+)
+_dtypes = st.sampled_from([*INTEGER_CODES, ">i2", ">u8", object, np.int64, float, bool, None, "no"])
+_sources = st.sampled_from(["tape", "tape", "tape", "getrandom", "chacha20", "urandom", 5])
+_calls = st.fixed_dictionaries(
+    {"first": st.one_of(_numbers, _anything), "size": _sizes, "source": _sources},
+    optional={
+        "mu": st.one_of(_numbers, _anything),
+        "beta": st.one_of(st.fractions(1, 9), _numbers, _anything),
+        "dtype": _dtypes,
+        "method": st.sampled_from(["auto", "reference", "cells", "cells", "cell", None]),
+        "threads": st.one_of(st.integers(-1, 4), _anything),
+    },
+)
+
+LAWS: dict[Function, Callable[..., Any]] = {
+    dg.discrete_gaussian: dg.DiscreteGaussian,
+    dg.discrete_laplace: dg.DiscreteLaplace,
+    dg.generalized_gaussian: dg.GeneralizedGaussian,
+}
+"""The laws as objects."""
+
+NAMES = ("sigma2", "scale", "gamma", "beta", "mu", "size", "dtype", "method", "source", "threads")
+
+each_way_to_draw = pytest.mark.parametrize(
+    "function", [*(function for function, _ in FUNCTIONS), dg.generalized_gaussian]
+)
+
+
+class Tape:
+    """Random bytes that follow from a seed; counts them.
+
+    How many it is asked for at once depends on where the clock cuts a long fill, the sum does not.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._generator = random.Random(seed)
+        self._ahead = bytearray()  # the bytes must not depend on how many are asked for at once
+        self.n_bytes = 0
+
+    def __call__(self, buffer: memoryview) -> None:
+        self.n_bytes += len(buffer)
+        while len(self._ahead) < len(buffer):
+            self._ahead += self._generator.randbytes(4096)
+        buffer[:] = self._ahead[: len(buffer)]
+        del self._ahead[: len(buffer)]
+
+
+def arguments_for(function: Function, call: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return those arguments of a random call that the function has."""
+    keywords = dict(call)
+    first = [keywords.pop("first")]
+    beta = keywords.pop("beta", "3/2")
+    if function is dg.generalized_gaussian:
+        first.append(beta)
+    if function not in LAWS:
+        keywords.pop("mu", None)
+    if function is dg.bernoulli_exp:
+        keywords.pop("dtype", None)
+    return first, keywords
+
+
+def check_refusal(error: Exception, tape: Tape) -> None:
+    """A refusal is one of the documented errors, before any draw, short, and names a parameter."""
+    assert isinstance(error, DiscreteGaussError), repr(error)
+    assert tape.n_bytes == 0
+    assert isinstance(error, TypeError | ValueError | OverflowError)
+    assert any(name in str(error) for name in NAMES), str(error)
+    assert len(str(error)) < 500
+
+
+def check_result(result: Any, function: Function, keywords: dict[str, Any]) -> None:
+    """Draws come in the shape and of the type that was asked for."""
+    size = keywords["size"]
+    if not isinstance(result, np.ndarray):
+        assert size is None
+        assert type(result) is (bool if function is dg.bernoulli_exp else int)
+        return
+    wanted = np.bool_ if function is dg.bernoulli_exp else keywords.get("dtype", np.int64)
+    assert result.dtype == np.dtype(wanted)
+    if size is not None:
+        assert result.shape == (tuple(size) if isinstance(size, tuple) else (size,))
+    if result.dtype == object:
+        assert all(type(x) is int for x in result.ravel())
+
+
+def check_call(function: Function, call: dict[str, Any], seed: int) -> None:
+    """A call gives what is documented, or one of the documented errors before any draw.
+
+    And so does the law as an object: the same draws from the same bytes.
+    """
+    first, keywords = arguments_for(function, call)
+    tapes = [Tape(seed), Tape(seed)]
+    with_tape = keywords["source"] == "tape"
+    results = []
+    for tape, by_law in zip(tapes, (False, True), strict=True):
+        given = keywords | ({"source": tape} if with_tape else {})
+        try:
+            if by_law:
+                mu = {"mu": given.pop("mu")} if "mu" in given else {}
+                results.append(LAWS[function](*first, **mu).sample(**given))
+            else:
+                results.append(function(*first, **given))
+        except MissingCoreError:
+            assert ENGINE == "python"
+            return
+        except (TypeError, ValueError, OverflowError) as error:
+            check_refusal(error, tape)
+            if not by_law:
+                return
+            assert any(isinstance(x, list | tuple) for x in (*first, keywords.get("mu")))
+            return
+        check_result(results[-1], function, keywords)
+        if function not in LAWS:
+            return
+    assert tapes[0].n_bytes == tapes[1].n_bytes
+    if with_tape:
+        assert np.array_equal(*results)
+
+
+def random_calls(examples: int) -> Callable[[Test], Test]:
+    """Hypothesis without a deadline (no test asserts a time) and without a database of failures."""
+    options = settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+
+    def decorate(test: Test) -> Test:
+        decorated = options(given(call=_calls, seed=st.integers(0, 2**32))(test))
+        return cast(Test, decorated)
+
+    return decorate
+
+
+@each_way_to_draw
+@random_calls(300)
+def test_random_calls(function: Function, call: dict[str, Any], seed: int) -> None:
+    """No random call crashes, hangs, draws before it refuses, or returns another type."""
+    check_call(function, call, seed)
+
+
+@pytest.mark.evidence
+@each_way_to_draw
+@random_calls(25_000)
+def test_many_random_calls(function: Function, call: dict[str, Any], seed: int) -> None:
+    """125 000 random calls in all: no crash, no hang, no undocumented result."""
+    check_call(function, call, seed)

@@ -1,0 +1,341 @@
+"""source, method and threads: where bits come from and who draws."""
+
+from __future__ import annotations
+
+import operator
+import os
+import random
+from array import array
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from inputs import Function, each_function, must_not_draw, tape
+
+import discretegauss as dg
+from discretegauss._drawing import engines as _engine
+from discretegauss._inputs.source import check_filled
+from discretegauss.errors import ParameterTypeError, ParameterValueError
+from discretegauss.testing import TapeSource
+
+
+@each_function
+@pytest.mark.parametrize("size", [None, 3])
+def test_sources_that_are_none(function: Function, name: str, size: Any) -> None:
+    """Unknown names are ValueErrors, what cannot be called is a TypeError."""
+    for text in ("", "urandom", "GETRANDOM", "getrandom "):
+        with pytest.raises(ParameterValueError, match="source"):
+            function(3, size, source=text)
+    no_sources: list[Any] = [None, 5, b"getrandom", [], np.random.default_rng(1), True]
+    for value in no_sources:
+        with pytest.raises(ParameterTypeError, match="source"):
+            function(3, size, source=value)
+
+
+@each_function
+@pytest.mark.parametrize("size", [None, 3])
+def test_a_source_cannot_shorten_its_buffer(function: Function, name: str, size: Any) -> None:
+    """Nor let go of it and free it: what lies there then would be taken for random bytes."""
+
+    def source(buffer: memoryview) -> None:
+        memory: Any = buffer.obj
+        buffer.release()
+        memory.clear()
+
+    with pytest.raises(BufferError):
+        function(3, size, source=source)
+
+
+@each_function
+@pytest.mark.parametrize("size", [None, 3])
+def test_a_source_of_a_class_that_compares_in_its_own_way_is_read(
+    function: Function, name: str, size: Any
+) -> None:
+    """A source that calls itself equal to "getrandom" is read all the same."""
+    for answer in (True, np.array([True, False])):
+        alike = {"__eq__": lambda *_, answer=answer: answer, "__hash__": None}
+        own, plain = type("Own", (TapeSource,), alike)(tape().tape), tape()
+        assert np.array_equal(function(3, size, source=own), function(3, size, source=plain))
+        assert own.used == plain.used > 0
+
+
+class SourceFailedError(Exception):
+    """What a caller's source raises in the tests below."""
+
+
+@each_function
+@pytest.mark.parametrize("size", [None, 3, (100, 100)])
+@pytest.mark.parametrize("error", [SourceFailedError, KeyboardInterrupt, MemoryError, SystemExit])
+def test_an_exception_of_the_source_comes_through(
+    function: Function, name: str, size: Any, error: type[BaseException]
+) -> None:
+    """The very exception that a source raises is the one the caller gets."""
+    raised = error("the source says so")
+
+    def source(_buffer: memoryview) -> None:
+        raise raised
+
+    with pytest.raises(error) as caught:
+        function(3, size, source=source)
+    assert caught.value is raised
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int16, ">i8", object])
+def test_a_source_that_fails_late_leaves_no_draws(dtype: Any) -> None:
+    """A source that fails in the middle: its exception, and what out held, or zeros.
+
+    The draws are some 1000 and more, and what out held is 7.
+    """
+    parameters: list[Any] = [100, [100, 200]]
+    for parameter in parameters:
+        whole = np.full((250_000, 4), 7, dtype)
+        for out in (whole, whole.reshape(4, -1).T, whole[:, ::2]):
+            row = parameter if parameter == 100 or out.shape[1] == 2 else parameter * 2
+            with pytest.raises(EOFError):
+                dg.discrete_gaussian(row, mu=2000, out=out, source=tape())
+            assert set(whole.ravel().tolist()) <= {0, 7}
+
+
+def test_what_was_never_drawn_into_is_not_wiped() -> None:
+    """out may be larger than memory; an error that comes early, as Ctrl-C may, is told at once."""
+    out = np.full(10**7, 7, np.int8)
+    with pytest.raises(EOFError):
+        dg.discrete_gaussian(1, mu=60, out=out, source=tape())
+    assert out[-1] == 7
+    assert set(out.tolist()) == {0, 7}
+
+
+def test_a_source_cannot_free_the_memory_that_is_filled() -> None:
+    """numpy refuses to resize out, or the array that it is a part of, as long as the call lasts."""
+    whole = np.zeros(1000, np.int64)
+    refused: list[str] = []
+
+    def source(buffer: memoryview) -> None:
+        buffer[:] = os.urandom(len(buffer))
+        try:
+            whole.resize(10**6, refcheck=False)
+        except ValueError:
+            refused.append("resize")
+
+    for out in (whole, whole[:500]):
+        dg.discrete_gaussian(2**80, out=out, source=source)
+        assert out.all()
+    assert len(refused) >= 2
+
+
+@each_function
+def test_a_source_gets_a_writable_buffer_of_bytes(function: Function, name: str) -> None:
+    """fill(buffer) is called with a memoryview that is writable, flat, of bytes, and not empty."""
+    seen: list[bool] = []
+
+    def source(buffer: memoryview) -> None:
+        seen.append(
+            type(buffer) is memoryview
+            and not buffer.readonly
+            and buffer.format == "B"
+            and buffer.ndim == 1
+            and len(buffer) > 0
+        )
+        buffer[:] = os.urandom(len(buffer))
+
+    function(3, 20, source=source)
+    assert seen
+    assert all(seen)
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_a_source_that_keeps_its_buffer_learns_nothing_from_it() -> None:
+    """A memoryview kept after the call holds no bits any more, or is of no use."""
+    kept: list[memoryview] = []
+
+    def source(buffer: memoryview) -> None:
+        buffer[:] = os.urandom(len(buffer))
+        kept.append(buffer)
+
+    dg.discrete_laplace(3, 3, source=source)
+    assert kept
+    assert not any(any(buffer) for buffer in kept)
+
+
+def returns(value: Any, buffer: memoryview) -> Any:
+    """A source, but for what it returns."""
+    buffer[:] = os.urandom(len(buffer))
+    return value
+
+
+@each_function
+def test_a_source_that_returns_no_count_is_a_type_error(function: Function, name: str) -> None:
+    """A float is no count, nor is an array, nor what a read returns."""
+    for size in (None, 3):
+        for returned in (1.0, b"1", np.array([1, 2]), np.array([1]), "1", [], np.True_, object()):
+            with pytest.raises(
+                ParameterTypeError, match=rf"source.*, got {type(returned).__name__}"
+            ):
+                function(3, size, source=partial(returns, returned))
+    function(3, 3, source=lambda buffer: returns(np.int64(len(buffer)), buffer))
+
+
+def test_a_source_gets_zeros_at_first() -> None:
+    """So that one which forgets to fill its buffer reveals nothing, and is soon found out."""
+    seen: list[bytes] = []
+
+    def source(buffer: memoryview) -> None:
+        seen.append(bytes(buffer))
+        buffer[:] = os.urandom(len(buffer))
+
+    dg.discrete_gaussian(100, 1000, source=source)
+    assert seen
+    assert not any(any(data) for data in seen)
+
+
+def test_a_tape_may_be_of_any_items() -> None:
+    """What a memoryview holds counts, whatever it calls an item; strides and axes included."""
+    data = random.Random(1).randbytes(4000)
+    wanted = dg.discrete_gaussian(100, 20, source=TapeSource(data)).tolist()
+    words = memoryview(array("I", data))
+    tapes: list[Any] = [
+        words,
+        memoryview(data).cast("B", (40, 100)),
+        memoryview(b"".join(bytes((x, 0)) for x in data))[::2],
+        bytearray(data),
+        np.frombuffer(data, ">f8").data,
+    ]
+    for it in tapes:
+        source = TapeSource(it)
+        assert dg.discrete_gaussian(100, 20, source=source).tolist() == wanted
+        assert 0 < source.used < 4000
+
+
+@each_function
+def test_a_source_that_says_it_filled_less_is_refused(function: Function, name: str) -> None:
+    """A source that returns another count than the buffer's length, as readinto may: ValueError."""
+
+    def short(buffer: memoryview) -> int:
+        buffer[:] = os.urandom(len(buffer))
+        return 0
+
+    for size in (None, 3):
+        with pytest.raises(ParameterValueError, match="source"):
+            function(3, size, source=short)
+
+    for returned in (-1, True, 2**20_000, np.int64(7777)):
+        with pytest.raises(ParameterValueError, match=r"source.*, got "):
+            function(3, 3, source=partial(returns, returned))
+
+    def whole(buffer: memoryview) -> int:
+        return tape_in_file.readinto(buffer)
+
+    with open("/dev/urandom", "rb") as tape_in_file:
+        function(3, 3, source=whole)
+
+
+@each_function
+@pytest.mark.parametrize("size", [None, 3])
+def test_a_function_that_fills_no_buffer_is_no_source(
+    function: Function, name: str, size: Any
+) -> None:
+    """len returns the length of the buffer, which it leaves as it is: zeros, for noise."""
+    for builtin in (len, print, os.urandom, os.getrandom, operator.length_hint):
+        with pytest.raises(ParameterTypeError, match=rf"source.*\.{builtin.__name__}, which"):
+            function(3, size, source=builtin)
+
+
+@each_function
+@pytest.mark.parametrize("size", [None, 1000])
+def test_a_source_that_counts_and_writes_nothing_is_refused(
+    function: Function, name: str, size: Any
+) -> None:
+    """From 16 bytes on: true bits are never refused with a probability above 2^-128."""
+    for untouched in (lambda buffer: buffer.nbytes, memoryview.__len__, np.size):
+        with pytest.raises(ParameterValueError, match=r"source must fill the whole buffer.*zeros"):
+            function(3, size, source=untouched)
+
+
+def test_zeros_are_refused_only_where_16_bytes_of_them_come_in_a_row() -> None:
+    """In buffers of any lengths, and of one call; a source that returns None may give zeros."""
+    for lengths, refused in (
+        ([15], False),
+        ([16], True),
+        ([8, 7], False),
+        ([8, 8], True),
+        ([1] * 16, True),
+        ([15, -1, 15], False),
+    ):
+        zeros, raised = 0, False
+        for n in lengths:
+            buffer = memoryview(bytes(n) if n > 0 else b"\0\1")
+            assert check_filled(None, buffer, 15) == 0
+            try:
+                zeros = check_filled(len(buffer), buffer, zeros)
+            except ParameterValueError:
+                raised = True
+        assert raised is refused
+
+
+def test_a_source_may_draw_itself() -> None:
+    """A source whose code calls the library gets what it asks for: nothing is shared."""
+    inner = tape()
+
+    def source(buffer: memoryview) -> None:
+        assert dg.discrete_gaussian(10**6, 100).shape == (100,)
+        inner(buffer)
+
+    mine = dg.discrete_gaussian(100, 100, source=source).tolist()
+    assert mine == dg.discrete_gaussian(100, 100, source=tape()).tolist()
+
+
+@each_function
+@pytest.mark.parametrize("size", [None, 3])
+def test_methods(function: Function, name: str, size: Any) -> None:
+    """auto and reference are methods; all else is refused by name."""
+    for method in ("auto", "reference"):
+        function(3, size, method=method)
+    for text in ("cell", "", "AUTO"):
+        with pytest.raises(ParameterValueError, match="method"):
+            function(3, size, method=text, source=must_not_draw)
+    others: list[Any] = [None, 1, True, ["auto"], b"auto"]
+    for other in others:
+        with pytest.raises(ParameterTypeError, match="method"):
+            function(3, size, method=other, source=must_not_draw)
+
+
+@each_function
+@pytest.mark.parametrize("size", [None, 3])
+def test_threads(function: Function, name: str, size: Any) -> None:
+    """threads is an int, at least 1; no bool, no float."""
+    good: list[Any] = [1, 2, 64, np.int8(3)]
+    for threads in good:
+        function(3, size, threads=threads)
+    too_small: list[Any] = [0, -1, np.int64(0), -(10**30)]
+    for threads in too_small:
+        with pytest.raises(ParameterValueError, match="threads"):
+            function(3, size, threads=threads)
+    no_integers: list[Any] = [1.5, 1.0, True, "1", None, (1,)]
+    for threads in no_integers:
+        with pytest.raises(ParameterTypeError, match="threads"):
+            function(3, size, threads=threads)
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize("threads", [10**4, 10**9, 10**30])
+def test_never_so_many_threads_that_the_machine_starves(threads: int) -> None:
+    """Whatever number is asked for; no more than the draws repay: tests/c/test_run.c."""
+    assert dg.discrete_gaussian(3, 3, threads=threads).shape == (3,)
+    assert _engine.native._Run(threads).pointer.threads == max(64, 4 * (os.cpu_count() or 1))
+
+
+@each_function
+def test_the_options_are_keyword_only(function: Function, name: str) -> None:
+    """Nothing after size can be given by position, where two could be confused."""
+    with pytest.raises(TypeError):
+        function(3, 2, 0)
+    assert function(**{name: 3}, size=2).shape == (2,)
+
+
+def test_a_tape_is_read_to_its_last_byte() -> None:
+    tape, buffer = TapeSource(b"ab"), bytearray(2)
+    tape(memoryview(buffer))
+    assert (bytes(buffer), tape.used) == (b"ab", 2)
+    with pytest.raises(EOFError):
+        tape(memoryview(bytearray(1)))

@@ -1,0 +1,443 @@
+"""A law as a distribution of scipy.stats passes scipy's own checks of discrete distributions."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from law_sums import GG, G, L, phi
+
+from discretegauss._certified import moments as _moments
+from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+
+stats = pytest.importorskip("scipy.stats")
+
+LAWS = [G(4), G(100, "1/3"), G("3/2", "-1/2"), L(3), L("5/2", "1/2"), GG(6, "3/2"), GG(9, 4, 1)]
+each_law = pytest.mark.parametrize("law", LAWS, ids=str)
+
+
+@pytest.fixture
+def basic(request: pytest.FixtureRequest) -> Any:
+    """Return scipy's tests of its discrete distributions; not all builds of scipy have them."""
+    for marker in ("slow", "thread_unsafe", "xfail_on_32bit", "parallel_threads_limit"):
+        request.config.addinivalue_line("markers", f"{marker}: of scipy's own tests")
+    return pytest.importorskip("scipy.stats.tests.test_discrete_basic")
+
+
+def likely(law: Any) -> Any:
+    """Return the integers that have, and have above them, more than 1e-7: scipy assumes it."""
+    ks = np.arange(-400, 401)
+    return ks[(law.pmf(ks) > 1e-7) & (law.sf(ks) > 1e-7)]
+
+
+# --- scipy's own
+
+
+@each_law
+def test_scipys_checks_of_probabilities_and_quantiles(law: Any, basic: Any) -> None:
+    dist, ks = law.as_scipy(), likely(law)
+    basic.check_cdf_ppf(dist, (), ks, "round trip")
+    basic.check_pmf_cdf(dist, (), "sums")
+    basic.check_oth(dist, (), ks, "sf, isf, ppf between")
+    basic.check_edge_support(dist, ())
+
+
+@each_law
+def test_scipys_checks_of_moments(law: Any, basic: Any) -> None:
+    dist = law.as_scipy()
+    mean, var, skewness, kurtosis = dist.stats(moments="mvsk")
+    basic.check_normalization(dist, (), "normalised")
+    basic.check_moment(dist, (), mean, var, "moments")
+    basic.check_mean_expect(dist, (), mean, "mean")
+    basic.check_var_expect(dist, (), mean, var, "variance")
+    basic.check_skew_expect(dist, (), mean, var, skewness, "skewness")
+    basic.check_kurt_expect(dist, (), mean, var, kurtosis, "kurtosis")
+    basic.check_moment_frozen(dist, (), mean, 1)
+    basic.check_moment_frozen(dist, (), var + mean**2, 2)
+    basic.check_entropy(dist, (), "entropy")
+    basic.check_private_entropy(dist, (), stats.rv_discrete)
+
+
+@each_law
+def test_scipys_checks_of_calls(law: Any, basic: Any) -> None:
+    dist = law.as_scipy()
+    functions = [dist.pmf, dist.logpmf, dist.cdf, dist.logcdf, dist.logsf]
+    basic.check_named_args(dist, 1, (), (0,), functions)
+    basic.check_freezing(dist, ())
+    basic.test_ppf_with_loc(dist, ())
+    basic.test_isf_with_loc(dist, ())
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize(
+    "law", [*LAWS[:5], pytest.param(LAWS[5], marks=pytest.mark.evidence), LAWS[6]], ids=str
+)
+def test_scipys_check_of_draws(law: Any, basic: Any) -> None:
+    """Chi-square at a level of 1e-9: one false alarm in 10^8 runs of this test."""
+    dist = law.as_scipy()
+    draws = dist.rvs(size=4000)
+    basic.check_discrete_chisquare(dist, (), draws, 1e-9, "draws")
+
+
+# --- the same facts without scipy's tests, and more
+
+
+@each_law
+def test_the_distribution_answers_as_the_law_does(law: Any) -> None:
+    dist, ks = law.as_scipy(), np.arange(-40, 41)
+    for name in ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"):
+        np.testing.assert_array_equal(getattr(dist, name)(ks), getattr(law, name)(ks))
+        np.testing.assert_array_equal(getattr(dist, name)(ks + 7, loc=7), getattr(law, name)(ks))
+    qs = np.linspace(0, 1, 21)
+    for name in ("ppf", "isf"):
+        np.testing.assert_array_equal(getattr(dist, name)(qs), getattr(law, name)(qs))
+        assert np.isnan(getattr(dist, name)([-1, 2, np.nan])).all()
+    assert (dist.mean(), dist.var(), dist.std()) == pytest.approx(
+        (law.mean(), law.var(), law.std()), rel=1e-15
+    )
+    assert dist.entropy() == law.entropy()
+    assert dist.median() == law.median()
+    assert dist.interval(0.9) == law.interval(0.9)
+    assert dist.expect(lambda k: (k - law.mean()) ** 2) == pytest.approx(law.var(), rel=1e-6)
+    assert dist.support() == law.support()
+
+
+def test_skewness_and_kurtosis_are_those_of_the_sums() -> None:
+    for law in LAWS:
+        ks = np.arange(-400, 401)
+        p, centred = law.pmf(ks), ks - law.mean()
+        _, _, skewness, kurtosis = law.as_scipy().stats(moments="mvsk")
+        assert skewness == pytest.approx(np.sum(p * centred**3) / law.std() ** 3, abs=1e-10)
+        assert kurtosis == pytest.approx(np.sum(p * centred**4) / law.var() ** 2 - 3, abs=1e-10)
+
+
+def test_a_frozen_copy_and_a_pickle_are_the_same_distribution() -> None:
+    dist = G(7, "1/3").as_scipy()
+    for other in (dist(), dist(loc=0), pickle.loads(pickle.dumps(dist))):
+        assert other.pmf(2) == dist.pmf(2)
+    frozen = pickle.loads(pickle.dumps(dist(loc=3)))
+    assert frozen.cdf(5) == dist.cdf(2)
+    assert pickle.loads(pickle.dumps(dist)).law == dist.law
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_rvs_are_exact_draws() -> None:
+    dist = G(4).as_scipy()
+    draws = dist.rvs(size=(50, 4))
+    assert draws.shape == (50, 4)
+    assert draws.dtype == np.int64
+    assert isinstance(dist.rvs(), int | np.integer)
+    assert (dist.rvs(loc=10**6, size=50) > 10**6 - 100).all()
+    assert dist(loc=5).rvs(size=3, random_state=None).shape == (3,)
+
+
+@pytest.mark.parametrize("state", [1, np.random.default_rng(1), np.random.RandomState(1)])
+def test_no_seed_is_taken_and_none_ignored(state: Any) -> None:
+    """Where scipy's check_random_state_property and check_pickling would set one."""
+    dist = G(4).as_scipy()
+    frozen = dist()
+    for call in (
+        lambda: dist.rvs(size=3, random_state=state),
+        lambda: frozen.rvs(size=3, random_state=state),
+        lambda: setattr(dist, "random_state", state),
+        lambda: setattr(frozen, "random_state", state),
+    ):
+        with pytest.raises(ParameterTypeError, match="random_state"):
+            call()
+    dist.random_state = frozen.random_state = None
+    assert dist.random_state is None
+    assert frozen.random_state is stats.norm().random_state  # scipy's word for None
+
+
+# --- loc: moves the law, exactly
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_rvs_refuses_before_it_draws_what_might_not_fit() -> None:
+    """As the law's own sample: nothing wraps; one draw is a Python integer of any size."""
+    for law, loc in [(G(100), 2**63 - 5), (G(2**126), 0), (L(1), -(2**63)), (G(4), 2**70)]:
+        dist = law.as_scipy()
+        with pytest.raises(OverflowError, match="dtype"):
+            dist.rvs(loc, 6)
+        with pytest.raises(OverflowError, match="dtype"):
+            dist(loc).rvs(6)
+        assert {type(dist.rvs(loc=loc)) for _ in range(100)} == {int}
+    assert abs(G(4).as_scipy().rvs(loc=2**70) - 2**70) < 100
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_loc_is_not_rounded() -> None:
+    """0.0 is an integer too, and makes no doubles of the draws, here odd ones beyond 2^61."""
+    dist = G("1e-30", 2**61 + 1).as_scipy()
+    for loc in (0.0, np.float32(0), "0", np.int8(0)):
+        draws = dist.rvs(loc=loc, size=4)
+        assert draws.dtype == np.int64
+        assert draws.tolist() == [2**61 + 1] * 4
+    assert dist.rvs(loc=-(2.0**61), size=2).tolist() == [1, 1]
+
+
+def test_rvs_refuse_a_loc_that_is_no_integer() -> None:
+    """Fractions of any type: ValueError; no number, or several: TypeError."""
+    dist = G(4).as_scipy()
+    for loc in (0.5, "1/3", np.float32(-1.25), float("nan"), float("inf")):
+        for size in (None, 3):
+            with pytest.raises(ParameterValueError, match=r"\bloc\b"):
+                dist.rvs(loc, size)
+    no_numbers: list[Any] = [[1, 2], np.array([1, 2]), None, True]
+    for no_number in no_numbers:
+        with pytest.raises(ParameterTypeError, match=r"\bloc\b"):
+            dist.rvs(loc=no_number, size=2)
+    with pytest.raises(ParameterValueError, match=r"\bloc\b"):
+        dist(loc=0.5).rvs()
+
+
+def test_other_functions_take_every_loc_of_scipys() -> None:
+    """Fractions move the support; arrays broadcast."""
+    dist = G(4).as_scipy()
+    assert dist(loc=0.5).pmf([0, 1.5]).tolist() == [0, dist.law.pmf(1)]
+    assert dist.cdf(3, loc=[1, 2]).tolist() == dist.law.cdf([2, 1]).tolist()
+
+
+def test_probabilities_at_the_ends_of_int64_do_not_wrap() -> None:
+    """k - loc is beyond 64 bits here, on either side of the centre."""
+    dist, most = G(2**126).as_scipy(), np.int64(2**63 - 1)
+    for far in (most, np.array([most])):
+        assert dist.cdf(far, loc=-5) == dist.law.cdf(2**63 + 4)
+        assert dist(loc=-5).sf(far) == dist.law.sf(2**63 + 4)
+        assert dist.cdf(-far, loc=5) == dist.law.cdf(-(2**63) - 4)
+        assert dist(-5).logpmf(far) == dist.law.logpmf(2**63 + 4)
+    assert dist.ppf(0.5, loc=2**70) == dist.median(loc=2**70) == 2**70
+    assert dist(loc=2**70).mean() == 2**70
+
+
+@pytest.mark.parametrize("size", [2.0, -1, True, (2, 1.5), np.array([2.0, 3]), 10**30], ids=str)
+def test_size_is_that_of_sample(size: Any) -> None:
+    """The same shapes are refused as everywhere."""
+    for draw in (G(4).sample, G(4).as_scipy().rvs, G(4).as_scipy()(3).rvs):
+        with pytest.raises((ParameterTypeError, ParameterValueError, OverflowError), match="size"):
+            draw(size=size)
+
+
+# --- sums: expect and the higher moments
+
+GG_THIRD = GG(6, "3/2", "1/3")
+
+
+@pytest.mark.parametrize(
+    ("law", "func", "value"),
+    [
+        (G(10**4), np.square, 10**4),
+        (G(10**6, "1/3"), lambda _: 1, 1),
+        (G(7, -(10**15)), None, -(10**15)),
+        (L("1/3", 2**40), lambda k: k == 2**40, L("1/3").pmf(0)),
+        (L(50), lambda k: k > 2000, L(50).sf(2000)),
+        (G(4), lambda k: k > 20, G(4).sf(20)),
+        (GG_THIRD, np.square, GG_THIRD.var() + GG_THIRD.mean() ** 2),
+        (GG(6000, "3/2"), lambda _: 1, 1),
+        (GG(30, 1025), np.square, GG(30, 1025).var()),
+    ],
+)
+def test_expect_sums_over_the_whole_law(law: Any, func: Any, value: float) -> None:
+    """Where scipy's own sum ends after 1000 terms, or at the first few that are small."""
+    assert law.as_scipy().expect(func) == pytest.approx(value, rel=1e-11)
+
+
+def test_expect_takes_scipys_bounds_and_loc() -> None:
+    law = G(10**24)
+    dist = law.as_scipy()
+    assert dist.expect(lambda _: 1, lb=0, ub=99) == pytest.approx(100 * law.pmf(0), rel=1e-12)
+    given = G(4).as_scipy()
+    within = given.pmf([2, 3, 4, 5])
+    assert given.expect(loc=7, lb=8.5, ub=12, conditional=True) == pytest.approx(
+        np.sum(within * [9, 10, 11, 12]) / np.sum(within), rel=1e-13
+    )
+    assert given(loc=7).expect(ub=np.inf, lb=-np.inf) == pytest.approx(7, rel=1e-14)
+    assert given.expect(loc=0.5) == pytest.approx(0.5, rel=1e-13)
+    assert given.expect(lb=5, ub=4) == 0
+
+
+def test_moments_of_higher_orders_are_those_of_the_whole_law() -> None:
+    """Those of the Gaussian are of the continuous one, but for 1e-80 and less."""
+    assert G(10**6).as_scipy().moment(6) == pytest.approx(15 * 1e18, rel=1e-12)
+    assert G(10**4).as_scipy().moment(8) == pytest.approx(105 * 1e16, rel=1e-12)
+    double_factorial = float(np.prod(np.arange(1.0, 100, 2)))
+    assert G(10**4).as_scipy().moment(100) == pytest.approx(double_factorial * 1e200, rel=1e-11)
+    assert G(4).as_scipy()(loc=3).moment(5) == pytest.approx(3**5 + 10 * 27 * 4 + 5 * 3 * 48)
+    assert G(10**24).as_scipy().moment(6) == pytest.approx(1.5e73, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "law", [G(10**6), G("1/9"), L(10), L("1e40"), GG(6, "3/2"), GG(10**9, 5), GG("1/2", 3)], ids=str
+)
+def test_odd_moments_of_symmetric_laws_are_0(law: Any) -> None:
+    assert [law.as_scipy().moment(n) for n in (1, 3, 5, 7, 99)] == [0] * 5
+
+
+@pytest.mark.parametrize("law", [*LAWS, G("1/4", "1/7"), L("1/2", "1/3"), GG(9, 4, "1/3")], ids=str)
+def test_moments_of_higher_orders_are_those_of_sums_in_many_digits(law: Any) -> None:
+    for order in (5, 6, 7, 30):
+        with mpmath.workdps(60):
+            weights = {k: mpmath.exp(-phi(law, k)) for k in range(-500, 501)}
+            exact = mpmath.fsum(w * k**order for k, w in weights.items())
+            exact /= mpmath.fsum(weights.values())
+        assert law.as_scipy().moment(order) == pytest.approx(float(exact), rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: G(10**24).as_scipy().expect(lambda _: 1),
+        lambda: GG(10**9, 5).as_scipy().moment(6),
+        lambda: GG(10**4, 3).as_scipy().moment(100),
+        lambda: G(7, 10**16).as_scipy().expect(lambda _: 1),
+        lambda: GG(10**5, 1025).as_scipy().expect(lambda _: 1),
+        lambda: G(10**6).as_scipy().moment(100),
+    ],
+)
+def test_sums_that_would_be_wrong_or_endless_are_refused(call: Any) -> None:
+    """Too many terms, integers that floats do not tell apart, a moment beyond every float."""
+    with pytest.raises(ParameterOverflowError):
+        call()
+
+
+def test_expect_refuses_what_has_no_meaning() -> None:
+    dist = G(4).as_scipy()
+    for bounds in ({"lb": 5, "ub": 4}, {"lb": 10**6}):
+        with pytest.raises(ParameterValueError, match="conditional"):
+            dist.expect(conditional=True, **bounds)
+    with pytest.raises(ParameterValueError, match="ub"):
+        dist.expect(ub=np.nan)
+    with pytest.raises(ParameterTypeError, match="args"):
+        dist.expect(args=(1,))
+    with pytest.raises(ParameterTypeError, match="loc"):
+        dist.expect(loc=[1, 2])
+    with pytest.raises(ParameterValueError, match="order"):
+        dist.moment(101)
+
+
+NARROWEST = [G("1e-300"), G("1e-10"), G("1e-12", "1/3"), L("1e-12", "-1/3"), GG("1/2", 10**6)]
+
+
+@pytest.mark.parametrize("law", NARROWEST, ids=str)
+def test_moments_of_the_narrowest_laws_are_answered(law: Any) -> None:
+    """Variances below MPFR's smallest number: skewness and kurtosis are beyond every float."""
+    dist = law.as_scipy()
+    assert (dist.mean(), dist.var(), dist.std()) == (0, 0, 0)
+    mean, var, skewness, kurtosis = dist.stats(moments="mvsk")
+    assert (mean, var, kurtosis) == (0, 0, np.inf)
+    assert skewness == np.sign(float(law.mu)) * np.inf if law.mu else skewness == 0
+    assert [dist.moment(order) for order in range(8)] == [1, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_skewness_and_kurtosis_of_narrow_laws_are_those_of_two_integers() -> None:
+    """Nearly all on 0 and 1, P(1) = p: skewness 1/sqrt(p), kurtosis 1/p, to a part in 1/p."""
+    for sigma2 in ("1/2000", "1/4000", "1/8000", "1/8400"):
+        law = G(sigma2, "1/3")
+        log_p = law.logpmf(1)
+        skewness, kurtosis = law.as_scipy().stats(moments="sk")
+        assert np.log(skewness) == pytest.approx(-log_p / 2, rel=1e-14)
+        if -log_p < 700:
+            assert np.log(kurtosis) == pytest.approx(-log_p, rel=1e-14)
+        else:
+            assert kurtosis == np.inf
+        assert G(sigma2, "-1/3").as_scipy().stats(moments="s") == -skewness
+    # on -1, 0 and 1: (p_1 - p_-1)/(p_1 + p_-1)**1.5, p_1/p_-1 = exp(2 mu/sigma2)
+    skewness = G("1/5700", "1e-400").as_scipy().stats(moments="s")
+    expected = np.log(5700 / np.sqrt(2)) - 400 * np.log(10) + 5700 / 4
+    assert np.log(skewness) == pytest.approx(expected, rel=1e-12)
+
+
+def test_skewness_is_computed_only_if_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of a wide law whose 2 mu is no integer takes seconds."""
+    asked: list[object] = []
+    monkeypatch.setattr(_moments, "skewness", lambda spec, bits: asked.append(spec))
+    dist = GG(10**9, "3/2", "1/3").as_scipy()
+    assert dist.stats() == (dist.mean(), dist.var())
+    assert dist.std() == pytest.approx(dist.law.std(), rel=1e-15)
+    assert dist.stats(moments="k") > 0
+    assert dist.moment(4) > 0
+    assert not asked
+
+
+def test_moments_up_to_order_4_are_certified() -> None:
+    """Also where scipy's own formula for them has 0 times infinity, or cancels."""
+    assert G(2**4000).as_scipy().moment(3) == 0
+    assert G(2**4000, "1/2").as_scipy().moment(4) == np.inf
+    for law in LAWS:
+        ks = np.arange(-400, 401)
+        for order in (1, 2, 3, 4):
+            raw = law.as_scipy().moment(order)
+            assert raw == pytest.approx(np.sum(law.pmf(ks) * ks ** float(order)), abs=1e-9)
+            moved = law.as_scipy().moment(order, loc=7)
+            assert moved == pytest.approx(np.sum(law.pmf(ks) * (ks + 7.0) ** order), rel=1e-11)
+            assert law.as_scipy()(loc=7).moment(order) == moved
+
+
+# --- k - loc: by integers, whatever their types
+
+
+def test_probabilities_of_integers_beyond_64_bits_are_those_of_the_law() -> None:
+    law = G(7, 2**63)
+    dist = law.as_scipy()
+    assert dist.cdf(2**63 + 1) == law.cdf(2**63 + 1)
+    assert dist.pmf(np.array([2**63 + 1], np.uint64)).tolist() == [law.pmf(2**63 + 1)]
+    assert dist.logpmf(10**30) == law.logpmf(10**30)
+    assert dist(loc=10**30).sf(10**30 + 2**63) == law.sf(2**63)
+    assert dist.cdf([2**63, -1]).tolist() == law.cdf([2**63, -1]).tolist()
+
+
+def test_arrays_of_loc_do_not_wrap() -> None:
+    """Nor are they rounded, and fractions among them are as in scipy."""
+    law = G(7)
+    dist = law.as_scipy()
+    assert dist.cdf(np.uint8(3), loc=np.array([5], np.uint8)).tolist() == [law.cdf(-2)]
+    most = np.array([2**64 - 1, 2**63], np.uint64)
+    assert dist.cdf(most, loc=np.array([2**62, 2**63 - 1])).tolist() == [1, law.cdf(1)]
+    assert dist.cdf(most[:1], loc=most).tolist() == law.cdf([0, 2**63 - 1]).tolist()
+    assert dist.pmf([[2**70], [2**70 + 1]], loc=[2**70, 2**70 + 1]).tolist() == [
+        law.pmf([0, -1]).tolist(),
+        law.pmf([1, 0]).tolist(),
+    ]
+    assert dist.pmf([3.5, 2**70, np.nan], loc=[0.5, 2**70, 1]).tolist()[:2] == [
+        law.pmf(3),
+        law.pmf(0),
+    ]
+    assert np.isnan(dist.pmf([1, 2], loc=[np.nan, 2**70])[0])
+    alike = {"__eq__": lambda x, y: type(x) is type(y), "__hash__": lambda _: 0}
+    own = type("Own", (int,), alike)
+    assert dist.pmf([5, 5], loc=[own(5), own(4)]).tolist() == law.pmf([0, 1]).tolist()
+    assert dist.pmf(2, loc=0.5) == 0
+    assert dist.pmf([], loc=[]).shape == (0,)
+
+
+def test_what_scipys_functions_return_has_scipys_types() -> None:
+    dist = G(7).as_scipy()
+    for loc in (0, 1, 0.5, 2**70):
+        assert type(dist.cdf(3, loc=loc)) is np.float64
+        assert dist.cdf([[3, 4]], loc=loc).shape == (1, 2)
+    for no_number in (None, "one", 1j):
+        with pytest.raises((ParameterTypeError, ParameterValueError)):
+            dist.cdf(no_number)
+        with pytest.raises((ParameterTypeError, ParameterValueError)):
+            dist.cdf(1, loc=no_number)
+
+
+def test_interval_of_nan_is_refused_by_a_law_and_nan_in_scipy() -> None:
+    law = G(4)
+    with pytest.raises(ParameterValueError, match="confidence"):
+        law.interval(np.nan)
+    assert np.isnan(law.as_scipy().interval(np.nan)).all()
+    for interval in (law.interval, law.as_scipy().interval):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            interval(2)
+
+
+@pytest.mark.parametrize("name", ["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"])
+def test_what_scipy_itself_asks_is_answered_by_the_law(name: str) -> None:
+    """Past the public functions, which ask the law without scipy."""
+    law = G(5, "1/3")
+    ks = np.arange(-4, 5)
+    assert np.array_equal(getattr(law.as_scipy(), f"_{name}")(ks), getattr(law, name)(ks))

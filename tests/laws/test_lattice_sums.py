@@ -1,0 +1,505 @@
+"""Sums over the integers: against sums term by term in mpmath, and against each other.
+
+Where no sum can be taken (sigma = 10**50) the identities that tails obey are checked at a precision
+at which they tell: R(m) = 1 + w R(m + 1) with w the ratio of the two weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any
+
+import mpmath
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+
+from discretegauss._certified import gaussian_tail as _tail_gaussian
+from discretegauss._certified import moments as _moments
+from discretegauss._certified.euler_maclaurin import _bernoulli_even
+from discretegauss._certified.gaussian_tail import gaussian_tail
+from discretegauss._certified.generalized_tail import Shape, generalized_tail
+from discretegauss._certified.incomplete_gamma import (
+    _by_error_function,
+    _by_fixed_point,
+    _gamma,
+    scaled_gamma,
+)
+from discretegauss._certified.interval import Interval, arithmetic, relative_width_below
+from discretegauss._certified.lattice_sums import (
+    canonical,
+    mirrored,
+    nearest_integer,
+    normaliser,
+    tail_ratio,
+    weight_ratio,
+)
+from discretegauss._certified.tail_recurrence import tail_ratios
+from discretegauss._law import Kind, Spec
+
+F = Fraction
+
+GAUSS = [F(1, 100), F(1, 3), F(1), F(355, 113), F(30), F(1000), F(10**5, 3)]
+LAPLACE = [F(1, 20), F(5, 2), F(20)]
+GENERAL = [
+    (F(1, 10), F(3, 2)),
+    (F(1), F(5, 4)),
+    (F(10), F(3, 2)),
+    (F(10), F(100)),
+    (F(40), F(7, 3)),
+    (F(200), F(3)),
+    (F(1000), F(100)),
+    (F(7), F(10**6)),
+    (F(10), F(10**6)),
+]
+SPECS = [
+    *(Spec(Kind.DISCRETE_GAUSSIAN, p) for p in GAUSS),
+    *(Spec(Kind.DISCRETE_LAPLACE, p) for p in LAPLACE),
+    *(Spec(Kind.GENERALIZED_GAUSSIAN, p, F(0), beta) for p, beta in GENERAL),
+]
+CENTRES = [F(0), F(1, 2), F(-1, 3), F(1, 10**30), F(51, 100)]
+
+
+def mpq(x: F | int) -> Any:
+    return mpf(F(x).numerator) / F(x).denominator
+
+
+def number(x: Any) -> Any:
+    numerator, denominator = x.as_integer_ratio()
+    return mpf(int(numerator)) / mpf(int(denominator))
+
+
+def encloses(a: Interval, value: Any, slack: Any = 0) -> bool:
+    return bool(number(a.lower) - slack <= value <= number(a.upper) + slack)
+
+
+def overlap(a: Interval, b: Interval) -> bool:
+    return bool(a.lower <= b.upper and b.lower <= a.upper)
+
+
+def phi(spec: Spec) -> Callable[[F], Any]:
+    """The exponent as a function of the distance from mu."""
+    p, beta = mpq(spec.parameter), mpq(spec.beta)
+    if spec.kind is Kind.DISCRETE_GAUSSIAN:
+        return lambda y: mpq(y) ** 2 / (2 * p)
+    if spec.kind is Kind.DISCRETE_LAPLACE:
+        return lambda y: mpq(y) / p
+    return lambda y: (mpq(y) / p) ** beta if y else mpf(0)
+
+
+SUM_BITS = 300
+
+
+@cache
+def tail_by_terms(spec: Spec, d: F) -> Any:
+    """The sum of exp(phi(d) - phi(y)) over y = d, d + 1, ..., to SUM_BITS; mu plays no part.
+
+    Where phi is linear d plays none either: one sum does for all.
+    """
+    if spec.kind is Kind.DISCRETE_LAPLACE and d != 0:
+        return tail_by_terms(spec, F(0))
+    with mp.workprec(SUM_BITS):
+        exponent, least = phi(spec), mpf(2) ** -(SUM_BITS + 20)
+        first, total, y = exponent(d), mpf(0), d
+        while True:
+            fall = exponent(y) - first
+            if fall > SUM_BITS + 20:  # an exponential of 10**6 digits may take seconds
+                return total
+            ratio = mpmath.exp(-fall)
+            total += ratio
+            if ratio < least:
+                return total
+            y += 1
+
+
+# --- against sums term by term
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+@pytest.mark.parametrize("bits", [60, 150])
+def test_tails_are_those_of_sums_in_mpmath(spec: Spec, bits: int) -> None:
+    """From the centre, near it and far out: enclosed, and as narrow as asked for."""
+    size = max(1, math.isqrt(int(spec.parameter))) if spec.beta == 1 else int(spec.parameter) + 1
+    with mp.workprec(SUM_BITS):
+        slack = mpf(2) ** -(bits + 100)
+        for mu in (F(0), F(-1, 3)):
+            for m in {0, 1, size, 5 * size, 40 * size}:
+                tail = tail_ratio(spec._replace(mu=mu), m, bits)
+                value = tail_by_terms(spec, m - mu)  # which both numbers of bits share
+                assert encloses(tail, value, slack * value), (mu, m)
+                assert relative_width_below(tail, bits), (mu, m)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+@pytest.mark.parametrize("mu", CENTRES, ids=str)
+def test_the_normaliser_is_that_of_two_sums(spec: Spec, mu: F) -> None:
+    bits = 100
+    m0, total = normaliser(spec._replace(mu=mu), bits)
+    assert abs(m0 - mu) <= F(1, 2)
+    with mp.workprec(SUM_BITS):
+        exponent, up = phi(spec), math.ceil(mu)
+        value = mpf(0)
+        for d in (up - mu, mu - up + 1):
+            value += tail_by_terms(spec, d) * mpmath.exp(exponent(abs(m0 - mu)) - exponent(d))
+        assert encloses(total, value, value * mpf(2) ** -(bits + 100))
+    assert relative_width_below(total, bits)
+
+
+@pytest.mark.parametrize(
+    "shape", [Shape(F(1), F(3, 2)), Shape(F(30), F(7, 3)), Shape(F(300), F(40))], ids=str
+)
+@pytest.mark.parametrize("power", [1, 2, 3, 4, None])
+def test_weighted_tails_are_those_of_sums_in_mpmath(shape: Shape, power: int | None) -> None:
+    """With (y/s)**1, ..., (y/s)**4 and (y/s)**beta as weights (None: beta)."""
+    bits = 80
+    spec = Spec(Kind.GENERALIZED_GAUSSIAN, shape.scale, F(0), shape.beta)
+    exponent = shape.beta if power is None else F(power)
+    with mp.workprec(300):
+        for d in (F(0), F(1, 3), shape.scale // 2 + F(1, 7), 2 * shape.scale):
+            value = mpf(0)
+            first, y = phi(spec)(d), d
+            term = mpf(0)
+            while y < d + shape.scale + 2 or term > value * mpf(2) ** -250:
+                ratio = mpmath.exp(first - phi(spec)(y))
+                term = ratio * (mpq(y / shape.scale) ** mpq(exponent) if y else 0)
+                value += term
+                y += 1
+            tail = generalized_tail(shape, d, bits, exponent)
+            assert encloses(tail, value, value * mpf(2) ** -200), d
+            assert relative_width_below(tail, bits - 10), d
+
+
+# --- identities, for any size
+
+WIDE = [
+    Spec(Kind.DISCRETE_GAUSSIAN, F(10) ** 12, F(1, 3)),
+    Spec(Kind.DISCRETE_GAUSSIAN, F(10) ** 100, F(-1, 3)),
+    Spec(Kind.DISCRETE_GAUSSIAN, F(2) ** 4000 + F(1, 3), F(1, 7)),
+    Spec(Kind.DISCRETE_LAPLACE, F(10) ** 50, F(1, 3)),
+    Spec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 6, F(1, 3), F(3, 2)),
+    Spec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 30, F(1, 3), F(5, 2)),
+    Spec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 30, F(1, 3), F(4)),
+    Spec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 12, F(1, 3), F(10) ** 6),
+]
+
+
+@pytest.mark.parametrize("spec", WIDE, ids=lambda spec: f"{spec.kind.name}-{spec.beta}")
+@pytest.mark.parametrize("tenths", [0, 3, 10, 12, 55, 300])
+def test_neighbouring_tails_differ_by_a_weight(spec: Spec, tenths: int) -> None:
+    """R(m) = 1 + ... + w_n R(m + n), at a precision far beyond 1/R: wrong digits would show."""
+    size = int(normaliser(spec, 60)[1].upper)
+    bits = 60 + 2 * size.bit_length()
+    m = 1 + size * tenths // 10
+    if spec.beta > 100 and tenths > 10:
+        m = size // 2 + tenths  # beyond the edge nothing is left to compare
+    at = arithmetic(bits + 20)
+    here, after = tail_ratio(spec, m, bits), tail_ratio(spec, m + 3, bits)
+    assert relative_width_below(here, bits)
+    expected = at.mul(after, weight_ratio(spec, m + 3, m, bits))
+    for n in range(3):
+        expected = at.add(expected, weight_ratio(spec, m + n, m, bits))
+    assert overlap(here, expected)
+    assert relative_width_below(expected, bits - 10)
+
+
+@pytest.mark.parametrize("spec", WIDE, ids=lambda spec: f"{spec.kind.name}-{spec.beta}")
+def test_the_normaliser_is_the_sum_of_both_tails(spec: Spec) -> None:
+    """For the Gaussian that is Poisson summation against Euler-Maclaurin."""
+    size = int(normaliser(spec, 60)[1].upper)
+    bits = 60 + 2 * size.bit_length()
+    at = arithmetic(bits + 20)
+    m0, total = normaliser(spec, bits)
+    up = math.ceil(spec.mu)
+    right = at.mul(tail_ratio(spec, up, bits), weight_ratio(spec, up, m0, bits))
+    left = at.mul(tail_ratio(mirrored(spec), 1 - up, bits), weight_ratio(spec, up - 1, m0, bits))
+    assert relative_width_below(total, bits - 2)
+    assert overlap(total, at.add(right, left))
+
+
+@pytest.mark.parametrize("sigma2", [F(50), F(10**4), F(10**40)], ids=str)
+@pytest.mark.parametrize("d", [F(0), F(1, 3), F(7), F(200)], ids=str)
+def test_the_general_way_agrees_with_the_gaussians_own(sigma2: F, d: F) -> None:
+    """beta = 2 through the code of the generalised Gaussian: scale**2 = 2 sigma2."""
+    scale = F(math.isqrt(2 * int(sigma2)))
+    bits = 120
+    general = generalized_tail(Shape(scale, F(2)), d, bits)
+    own = gaussian_tail(scale**2 / 2, d, bits)
+    assert relative_width_below(general, bits)
+    assert overlap(general, own)
+
+
+FAR = [(2**25, 40), (10**15, 100), (10**40, 40), (10**40, 400), (10**200, 400)]
+
+
+@pytest.mark.parametrize(("depth2", "bits"), FAR, ids=range(len(FAR)))
+@pytest.mark.parametrize("rate", [F(1, 10**9), F(1, 300), F(1, 20), F(3)], ids=str)
+def test_far_tails_by_their_power_series_are_those_of_the_other_ways(
+    depth2: int, bits: int, rate: F
+) -> None:
+    """d/sigma2 is the rate, (d/sigma)**2 the depth2."""
+    sigma2 = depth2 / rate**2
+    d = rate * sigma2
+    assert _tail_gaussian._is_far(sigma2, d, bits)
+    found = _tail_gaussian._by_series(sigma2, d, bits)
+    assert relative_width_below(found, bits)
+    growth = 1 / sigma2
+    if rate > F(1, 1000):
+        summed = _tail_gaussian.direct_sum((d + F(1, 2)) * growth, growth, 60, bits)
+    else:
+        plan = _tail_gaussian._plan(sigma2, d, bits)
+        assert plan is not None
+        summed = _tail_gaussian._euler_maclaurin(sigma2, d, bits, plan)
+    assert relative_width_below(summed, bits - 4)
+    assert overlap(found, summed)
+
+
+def test_a_far_tail_of_thousands_of_bits_is_not_summed_term_by_term(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It took 10**5 terms and half a minute where sigma2 is 10**1000."""
+    monkeypatch.delattr(_tail_gaussian, "direct_sum")
+    for rate in (F(1, 10**6), F(1, 200), F(1, 20), F(1, 2)):
+        assert relative_width_below(gaussian_tail(F(10**1000), rate * 10**1000, 4000), 4000)
+
+
+@pytest.mark.parametrize(
+    ("exponent", "bits"),
+    [
+        *product([3, 5, 6, 30, 1000], [60, 150]),
+        (5, 1700),
+        (1000, 3400),
+        pytest.param(5, 3400, marks=pytest.mark.evidence),
+    ],
+)
+def test_tails_of_wide_laws_are_the_closed_forms(exponent: int, bits: int) -> None:
+    """From mu on, and near it: beta = 1 is a geometric series, beta = 2 half a theta function.
+
+    To many bits, which take hundreds of corrections; and of wide laws, by circles that grow.
+    """
+    scale = F(10**exponent)
+    laplace = Spec(Kind.DISCRETE_LAPLACE, scale)
+    for d in (F(0), F(1, 3), F(20)):
+        tail = generalized_tail(Shape(scale, F(1)), d, bits)
+        assert relative_width_below(tail, bits)
+        assert overlap(tail, tail_ratio(laplace, math.ceil(d), bits + 20))
+    tail = generalized_tail(Shape(scale, F(2)), F(0), bits)
+    at = arithmetic(bits + 40)
+    _, total = normaliser(Spec(Kind.DISCRETE_GAUSSIAN, scale**2 / 2), bits + 20)
+    assert relative_width_below(tail, bits)
+    assert overlap(tail, at.scale(at.shift(total, 1), F(1, 2)))
+
+
+@pytest.mark.parametrize("beta", [F(1001, 1000), F(3, 2), F(3), F(100), F(999)], ids=str)
+@pytest.mark.parametrize("exponent", [5, 10, 100])
+def test_more_bits_tell_the_same_of_wide_laws(beta: F, exponent: int) -> None:
+    """With and without weights, near mu; with more bits other circles are chosen."""
+    shape = Shape(F(10**exponent, 7), beta)
+    for power in (0, 1, 2, 3, 4, beta):
+        for d in (F(0), F(1, 3), F(200, 7)):
+            few, many = (generalized_tail(shape, d, bits, power) for bits in (60, 250))
+            assert relative_width_below(few, 50)
+            assert overlap(few, many)
+
+
+def test_a_tail_that_would_take_hours_is_refused() -> None:
+    with pytest.raises(ArithmeticError, match="more than minutes"):
+        generalized_tail(Shape(F(10**15000), F(10**4)), F(0), 60000)
+
+
+def test_beta_1_and_2_are_the_laplace_and_the_gaussian() -> None:
+    assert canonical(Spec(Kind.GENERALIZED_GAUSSIAN, F(3), F(1, 2), F(1))) == Spec(
+        Kind.DISCRETE_LAPLACE, F(3), F(1, 2)
+    )
+    assert canonical(Spec(Kind.GENERALIZED_GAUSSIAN, F(3), F(1, 2), F(2))) == Spec(
+        Kind.DISCRETE_GAUSSIAN, F(9, 2), F(1, 2)
+    )
+
+
+EXTREME = [
+    Spec(Kind.DISCRETE_GAUSSIAN, F(1, 10**30)),
+    Spec(Kind.DISCRETE_GAUSSIAN, F(2) ** 60000),
+    Spec(Kind.DISCRETE_LAPLACE, F(1, 2**60000)),
+    Spec(Kind.GENERALIZED_GAUSSIAN, F(1, 2**60000), F(0), F(3, 2)),
+    Spec(Kind.GENERALIZED_GAUSSIAN, F(2) ** 60000, F(0), F(3, 2)),
+    Spec(Kind.GENERALIZED_GAUSSIAN, F(10), F(0), F(2) ** 60000),
+    Spec(Kind.GENERALIZED_GAUSSIAN, F(1, 3), F(0), F(2) ** 60000),
+]
+
+
+@pytest.mark.parametrize("spec", EXTREME, ids=range(len(EXTREME)))
+def test_extreme_parameters_have_tails(spec: Spec) -> None:
+    """Up to 60 000 bits: an enclosure as narrow as asked for, and R >= 1."""
+    bits = 80
+    _, total = normaliser(spec, bits)
+    assert relative_width_below(total, bits)
+    size = int(total.upper) + 1
+    for m in (0, 1, size, 3 * size, size**2):
+        tail = tail_ratio(spec, m, bits)
+        assert relative_width_below(tail, bits)
+        assert tail.upper >= 1
+        assert tail.lower <= total.upper
+
+
+def test_a_uniform_law_is_the_limit_of_large_beta() -> None:
+    """beta = 2**60000, scale 10: weights 1 up to 9, exp(-1) at 10, 0 beyond."""
+    _, total = normaliser(EXTREME[5], 80)
+    with mp.workprec(120):
+        assert encloses(total, 19 + 2 * mpmath.exp(-1), mpf(2) ** -110)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.fractions(F(1, 10**3), 10**7),
+    st.fractions(1, 30, max_denominator=12),
+    st.fractions(-1, 1, max_denominator=10**6),
+    st.integers(1, 10**4),
+    st.sampled_from([60, 90, 140]),
+)
+def test_random_tails_obey_the_identity(scale: F, beta: F, mu: F, m: int, bits: int) -> None:
+    for spec in (
+        Spec(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta),
+        Spec(Kind.DISCRETE_GAUSSIAN, scale, mu),
+    ):
+        at = arithmetic(bits + 20)
+        here, after = tail_ratio(spec, m, bits), tail_ratio(spec, m + 1, bits)
+        assert relative_width_below(here, bits)
+        weight = weight_ratio(spec, m + 1, m, bits)
+        assert overlap(here, at.shift(at.mul(weight, after), 1))
+
+
+def test_runs_are_the_tails_one_by_one() -> None:
+    """For every law, with gaps and several runs; the largest first."""
+    for spec in (
+        Spec(Kind.DISCRETE_GAUSSIAN, F(500), F(1, 3)),
+        Spec(Kind.DISCRETE_LAPLACE, F(5), F(1, 3)),
+        Spec(Kind.GENERALIZED_GAUSSIAN, F(30), F(1, 3), F(5, 2)),
+    ):
+        ms = [1, 2, 5, 50, 90, 91, 1000, 1001, 3000]
+        found = list(tail_ratios(spec, ms, 90))
+        assert [m for m, _ in found] == sorted(ms, reverse=True)
+        for m, ratio in found:
+            assert relative_width_below(ratio, 88)
+            assert overlap(ratio, tail_ratio(spec, m, 120))
+
+
+# --- parts
+
+
+def test_bernoulli_numbers_are_mpmaths() -> None:
+    for k, value in enumerate(_bernoulli_even(64), 1):
+        numerator, denominator = mpmath.bernfrac(2 * k)
+        assert value == F(int(numerator), int(denominator))
+
+
+@pytest.mark.parametrize("a", [F(1, 2), F(2, 3), F(1, 100), F(1, 10**6), F(99, 100), F(1), F(5, 2)])
+@pytest.mark.parametrize("x", [F(0), F(1, 10**50), F(1, 2), F(3), F(13), F(40), F(1000), F(10**12)])
+@pytest.mark.parametrize("bits", [60, 200])
+def test_the_incomplete_gamma_function_is_mpmaths(a: F, x: F, bits: int) -> None:
+    value = scaled_gamma(a, arithmetic(2 * bits + 80).rational(x), bits)
+    with mp.workprec(600):
+        expected = (
+            mpmath.gamma(mpq(a))
+            if x == 0
+            else mpq(x) ** mpq(a) * mpmath.hyperu(1, 1 + mpq(a), mpq(x))
+            if x >= 1000
+            else mpmath.gammainc(mpq(a), mpq(x)) * mpmath.exp(mpq(x))
+        )
+        assert encloses(value, expected, expected * mpf(2) ** -300)
+    assert relative_width_below(value, bits)
+
+
+@pytest.mark.parametrize("a", [F(1, 3), F(1000, 1001), F(1, 10**7)])
+@pytest.mark.parametrize("bits", [3900, 4100, 9000])
+def test_the_gamma_function_of_many_bits_is_flints(
+    a: F, bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In ball arithmetic, which takes a hundredth of mpmath's time and tells its own error."""
+    flint = pytest.importorskip("flint")
+    monkeypatch.setattr(flint.ctx, "prec", bits + 60)
+    value = _gamma(a, bits)
+    ball = flint.arb(flint.fmpq(a.numerator, a.denominator)).gamma()
+    assert ball.rel_accuracy_bits() > bits + 45
+    digits, exponent = map(int, ball.mid().man_exp())
+    with mp.workprec(bits + 60):
+        expected = mpf(digits) * mpf(2) ** exponent
+        assert encloses(value, expected, expected * mpf(2) ** -(bits + 40))
+    assert relative_width_below(value, bits - 4)
+
+
+def test_the_nearest_integer_is_the_upper_of_two() -> None:
+    assert [nearest_integer(F(k, 2)) for k in range(-3, 4)] == [-1, -1, 0, 0, 1, 1, 2]
+
+
+def test_a_tail_from_below_the_centre_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least mu"):
+        tail_ratio(Spec(Kind.DISCRETE_GAUSSIAN, F(1)), -1, 60)
+
+
+@pytest.mark.parametrize("bits", [8, 14, 22, 35, 50])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *(
+            Spec(Kind.DISCRETE_GAUSSIAN, s, F(1, 3))
+            for s in (F(1, 9), F(2, 5), F(1, 2), F(7), F(900))
+        ),
+        Spec(Kind.DISCRETE_LAPLACE, F(5, 2), F(1, 3)),
+        *(
+            Spec(Kind.GENERALIZED_GAUSSIAN, s, F(1, 3), beta)
+            for s, beta in ((F(1), F(3, 2)), (F(3, 2), F(5)), (F(30), F(3)), (F(9), F(50)))
+        ),
+    ],
+    ids=str,
+)
+def test_what_few_bits_enclose_is_there_with_many(spec: Spec, bits: int) -> None:
+    """What a sum leaves out is in its bounds: with few bits that is what they are made of."""
+    for function in (
+        _moments.mean,
+        _moments.variance,
+        _moments.skewness,
+        _moments.excess_kurtosis,
+        _moments.entropy,
+        lambda spec, bits: _moments._moments(spec, bits).energy,
+        lambda spec, bits: normaliser(spec, bits)[1],
+        lambda spec, bits: tail_ratio(spec, 1, bits),
+        lambda spec, bits: tail_ratio(spec, 40, bits),
+    ):
+        few, many = function(spec, bits), function(spec, 160)
+        assert few.lower <= many.lower <= many.upper <= few.upper
+
+
+@pytest.mark.parametrize("bits", [8, 14, 22, 36])
+@pytest.mark.parametrize("a", [F(1, 10), F(2, 5), F(2, 3)])
+def test_what_few_bits_enclose_of_the_incomplete_gamma_function(a: F, bits: int) -> None:
+    """As above, by the series and by the fraction."""
+    for x in (F(1, 100), F(1, 2), F(3), F(20)):
+        few, many = (scaled_gamma(a, arithmetic(400).rational(x), n) for n in (bits, 160))
+        assert few.lower <= many.lower <= many.upper <= few.upper
+
+
+@pytest.mark.parametrize("x", [F(1, 10**9), F(1, 3), F(1), F(7, 2)])
+def test_the_incomplete_gamma_function_of_a_tiny_a_is_an_exponential_integral(x: F) -> None:
+    """e**x Gamma(a, x) = e**x E1(x), but for about a part in 1/a."""
+    for a in (F(1, 2**400), F(3, 7**23_000)):
+        value = scaled_gamma(a, arithmetic(400).rational(x), 100)
+        assert relative_width_below(value, 100)
+        with mp.workprec(600):
+            expected = mpmath.exp(mpq(x)) * mpmath.e1(mpq(x))
+            assert encloses(value, expected, expected * mpf(2) ** -300)
+
+
+@pytest.mark.parametrize("bits", [60, 1000, 4500])
+def test_very_many_bits_of_erfc_are_those_of_mpfr(bits: int) -> None:
+    """Two ways to the same number: both enclosures are narrow, and they overlap."""
+    for x in (F(0), F(1, 10**30), F(1, 3), F(17, 5), F(50), F(2 * bits - 1, 3)):
+        at_x = arithmetic(bits + bits // 8 + 40).rational(x)
+        one, other = _by_fixed_point(at_x, bits), _by_error_function(at_x, bits)
+        assert relative_width_below(one, bits)
+        assert relative_width_below(other, bits)
+        assert one.lower <= other.upper
+        assert other.lower <= one.upper

@@ -1,0 +1,346 @@
+"""The laws as objects: exact parameters, value semantics, draws."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from dataclasses import FrozenInstanceError, dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import discretegauss as dg
+from discretegauss._drawing import engines as _engine
+
+F = Fraction
+
+LAWS: list[Any] = [
+    dg.DiscreteGaussian("355/113", mu="1/3"),
+    dg.DiscreteGaussian(2**200),
+    dg.DiscreteLaplace(0.1, -2),
+]
+if _engine.native is not None:
+    LAWS.append(dg.GeneralizedGaussian(10, "3/2", mu=1))
+
+
+def test_parameters_are_kept_exactly() -> None:
+    """A float means its binary value, a string its decimal one."""
+    assert dg.DiscreteGaussian(0.1).sigma2 == F(0.1) != F(1, 10)
+    assert dg.DiscreteGaussian("0.1", "1/3") == dg.DiscreteGaussian(F(1, 10), mu=F(1, 3))
+    laws: list[object] = [dg.DiscreteLaplace(2), dg.DiscreteGaussian(2)]
+    assert laws[0] != laws[1]
+
+
+def _one(law: dg.Law) -> int:
+    return law.sample()
+
+
+def _many(law: dg.Law, out: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    return law.sample((2, 3), dtype=np.int16), law.sample(out=out)
+
+
+def test_draws_are_of_the_types_that_checkers_are_told() -> None:
+    """mypy --strict reads _one and _many, and would not have Any returned for these types."""
+    several, filled = _many(dg.DiscreteGaussian(100), np.empty(4, np.int32))
+    assert type(_one(dg.DiscreteLaplace(100, mu="1/2"))) is int
+    assert several.shape == (2, 3)
+    assert filled.dtype == np.int32
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_laws_are_values(law: Any) -> None:
+    """Equal, of one hash, and able to draw after pickle, copy and deepcopy; frozen."""
+    for other in (pickle.loads(pickle.dumps(law)), copy.copy(law), copy.deepcopy(law)):
+        assert other == law
+        assert hash(other) == hash(law)
+        assert isinstance(other.sample(), int)
+    with pytest.raises(AttributeError):
+        law.mu = 3
+
+
+LONG_LAWS: list[Any] = [
+    dg.DiscreteGaussian(10**5000),
+    dg.DiscreteGaussian(1, mu=F(-(10**5000), 7)),
+    dg.DiscreteLaplace(F(1, 10**5000)),
+    dg.GeneralizedGaussian(10, F(10**5000 + 1, 10**5000)),
+]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("law", LAWS + LONG_LAWS, ids=repr)
+def test_every_pickle_gives_an_equal_law(law: Any, protocol: int) -> None:
+    """By any protocol, also with numbers of more digits than Python writes."""
+    other = pickle.loads(pickle.dumps(law, protocol))
+    assert other == law
+    assert hash(other) == hash(law)
+    assert other._spec == law._spec
+
+
+def test_every_law_has_a_repr() -> None:
+    """Whole if Python writes such numbers, then Python reads it; else short."""
+    assert repr(LAWS[2]) == f"DiscreteLaplace(scale={F(0.1)!r}, mu=Fraction(-2, 1))"
+    names = {**vars(dg), "Fraction": F}
+    for law in LAWS:
+        assert eval(repr(law), names) == law  # noqa: S307
+    assert repr(LONG_LAWS[0]) == (
+        "DiscreteGaussian(sigma2=a fraction of 16610 bits, mu=Fraction(0, 1))"
+    )
+    for law in LONG_LAWS:
+        assert str(law) == f"{law}" == repr(law)
+        assert len(repr(law)) < 120
+
+
+@pytest.mark.parametrize("law", LAWS[:2], ids=repr)
+def test_a_copy_draws_bits_of_its_own(law: Any) -> None:
+    """Pickles hold no randomness: the copy's draws are others (wide laws tell)."""
+    n = 60
+    one = law.sample(n, dtype=object)
+    other = pickle.loads(pickle.dumps(law)).rvs(n, dtype=object)
+    assert (one != other).any()
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_sample_takes_what_the_functions_take(law: Any) -> None:
+    """size, dtype, out, method, source, threads; the same errors."""
+    assert law.sample((2, 3), dtype=object).shape == (2, 3)
+    assert law.sample(5, dtype=object, threads=2).dtype == object
+    out = np.empty(4, dtype=object)
+    assert law.sample(out=out) is out
+    with pytest.raises(ValueError, match="size"):
+        law.sample(-1)
+    with pytest.raises(ValueError, match="method"):
+        law.sample(method="none")
+    with pytest.raises(ValueError, match="source"):
+        law.sample(source="numpy")
+    with pytest.raises(TypeError, match="threads"):
+        law.sample(threads=True)
+
+
+def test_bad_parameters_are_refused_when_the_law_is_made() -> None:
+    for make in (dg.DiscreteGaussian, dg.DiscreteLaplace):
+        with pytest.raises(ValueError, match="must be positive"):
+            make(0)
+        with pytest.raises(TypeError, match="mu"):
+            make(1, None)
+    if _engine.native is not None:
+        with pytest.raises(ValueError, match="beta"):
+            dg.GeneralizedGaussian(1, 0.5)
+
+
+def test_a_law_that_does_not_fit_is_refused_before_drawing() -> None:
+    with pytest.raises(OverflowError, match="dtype=object"):
+        LAWS[1].sample(3)
+    assert isinstance(LAWS[1].sample(), int)
+
+
+@dataclass(frozen=True, repr=False)
+class Tagged(dg.DiscreteGaussian):
+    """A law with one field more."""
+
+    label: str = ""
+
+
+class FromRho(dg.DiscreteGaussian):
+    """A law that is made from something else."""
+
+    def __init__(self, rho: Any) -> None:
+        super().__init__(1 / (2 * Fraction(rho)))
+
+
+class Noted(dg.DiscreteLaplace):
+    """A law that things are written on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted(dg.DiscreteGaussian):
+    """A law with one field more, kept in a slot."""
+
+    label: str = ""
+
+
+class WithSlot(dg.DiscreteGaussian):
+    """A law with a slot."""
+
+    __slots__ = ("label",)
+
+
+def _noted(law: Any, **notes: object) -> Any:
+    for name, value in notes.items():
+        object.__setattr__(law, name, value)
+    return law
+
+
+DERIVED: list[Any] = [
+    Tagged("1/3", 2, label="counts"),
+    Tagged(2**60_000, label="wide"),
+    FromRho("1/7"),
+    _noted(Noted("5/2"), note=["a"], other=None),
+    Slotted("1/3", label="counts"),
+    _noted(WithSlot("1/3"), label="counts", note="a"),
+]
+
+
+@pytest.mark.parametrize("law", DERIVED, ids=lambda law: type(law).__name__)
+def test_laws_of_derived_classes_come_back_with_all_that_they_hold(law: Any) -> None:
+    """From copy, deepcopy and every pickle: type, numbers, fields and attributes; not the core."""
+    law.cdf(0)
+    law.sample()
+    pickled = [pickle.dumps(law, n) for n in range(2, pickle.HIGHEST_PROTOCOL + 1)]
+    for other in (copy.copy(law), copy.deepcopy(law), *map(pickle.loads, pickled)):
+        assert type(other) is type(law)
+        assert other == law
+        assert hash(other) == hash(law)
+        assert other._spec == law._spec
+        for name in ("label", "note", "other"):
+            assert getattr(other, name, "none") == getattr(law, name, "none")
+        assert "_one" not in vars(other)
+        assert isinstance(other.sample(), int)
+
+
+def test_a_pickle_of_version_0_1_still_loads() -> None:
+    """As it was written: the class and its numbers in hexadecimal."""
+    old = (
+        b"cdiscretegauss.laws\n_unpickled\n(cdiscretegauss.laws\nDiscreteGaussian\n"
+        b"V163/71\nV1/3\ntR."
+    )
+    assert pickle.loads(old) == dg.DiscreteGaussian("355/113", mu="1/3")
+
+
+def test_a_pickle_of_a_derived_class_of_version_0_1_still_loads() -> None:
+    """The numbers, then the attributes, which __setstate__ puts back."""
+    module = Noted.__module__.encode()
+    old = (
+        b"cdiscretegauss.laws\n_unpickled_as\n(c" + module + b"\nNoted\n"
+        b"cdiscretegauss.laws\nDiscreteLaplace\nV5/2\nV0/1\ntR(dVnote\n(lVa\nasb."
+    )
+    law = pickle.loads(old)
+    assert law == Noted("5/2")
+    assert law.note == ["a"]
+
+
+@dataclass(frozen=True)
+class Preset(dg.DiscreteGaussian):
+    """A law with a number of its own class."""
+
+    sigma2: Any = 100
+
+
+class OwnState(dg.DiscreteGaussian):
+    """A law with a __getstate__ of its own, which gives all that a dict holds that can be told."""
+
+    def __getstate__(self) -> Any:
+        own = {"_spec": self._spec, "sigma2": self.sigma2, "mu": self.mu, "note": "a"}
+        return own
+
+
+def _says(law: Any) -> tuple[Any, ...]:
+    """Return all that a law says of itself: its draws too, where it has next to no noise."""
+    one, some = law.sample(), law.sample(2).tolist()
+    return repr(law), hash(law), law.mu, law._spec, law.mean(), one, *some
+
+
+@pytest.mark.parametrize(
+    "law",
+    [dg.DiscreteGaussian("1e-6", 7), dg.DiscreteLaplace("1e-6", 7), Tagged("1e-6", 7, "label")]
+    + [dg.GeneralizedGaussian("1e-6", 2, 7)] * (_engine.native is not None),
+    ids=lambda law: type(law).__name__,
+)
+def test_a_law_is_made_once(law: Any) -> None:
+    """A second __init__ or __setstate__, or an assignment past the class, raises.
+
+    It used to split a law: draws by the old numbers from what was kept, answers by the new ones.
+    """
+    before = _says(law)
+    assert before[-3:] == (7, 7, 7)
+    calls: list[Any] = [
+        partial(law.__init__, 10**6, 3),
+        partial(law.__init__, 10**6, 3, 9),
+        partial(law.__setstate__, {"mu": Fraction(3)}),
+        partial(law.__setstate__, ({"mu": Fraction(3)}, {"label": "other"})),
+        partial(law.__setstate__, {"_spec": law._spec._replace(mu=F(3))}),
+        partial(law.__setstate__, {"note": "none"}),
+        partial(object.__setattr__, law, "mu", F(3)),
+    ]
+    for call in calls:
+        with pytest.raises((FrozenInstanceError, TypeError)) as caught:
+            call()
+        assert "1000000" not in str(caught.value)
+        assert _says(law) == before
+    vars(law)["mu"] = F(3)  # where the numbers used to be
+    assert _says(law) == before
+
+
+def test_a_law_of_a_derived_class_is_made_once() -> None:
+    """By its own __init__ too, and by __setstate__ but for the one that belongs to a pickle."""
+    law = FromRho(5000)
+    law.sample()
+    with pytest.raises(FrozenInstanceError):
+        law.__init__("1/7")  # type: ignore[misc]
+    noted: Any = copy.copy(_noted(Noted("5/2"), note="a"))
+    for state in ({"note": "b"}, {"scale": F(3)}, {}):
+        with pytest.raises(FrozenInstanceError):
+            noted.__setstate__(state)
+    assert (law.sigma2, noted.note) == (F(1, 10_000), "a")
+    slotted, preset = Slotted(5, label="a"), Preset()
+    for again in (
+        partial(slotted.__init__, 6),  # type: ignore[misc]
+        partial(slotted.__setstate__, [F(6), F(0), "b"]),
+        partial(preset.__init__, 6),  # type: ignore[misc]
+    ):
+        with pytest.raises(FrozenInstanceError):
+            again()
+    assert (slotted, preset) == (Slotted(5, label="a"), Preset(100))
+    assert preset._spec == dg.DiscreteGaussian(100)._spec
+    copies: list[Any] = [copy.copy(OwnState(5)), pickle.loads(pickle.dumps(OwnState(5)))]
+    for other in copies:
+        assert (other, other.note) == (OwnState(5), "a")
+    rebuild, numbers, state = OwnState(5).__reduce__()
+    with pytest.raises(FrozenInstanceError):  # a state that tells another law
+        rebuild(*numbers).__setstate__({**state, "_spec": law._spec})
+
+
+def test_a_law_that_could_not_be_made_may_be_made_again() -> None:
+    """An error in __init__ leaves nothing half made behind."""
+    law = object.__new__(dg.DiscreteGaussian)
+    assert not hasattr(law, "sigma2")
+    with pytest.raises(ValueError, match="sigma2"):
+        law.__init__(-1)  # type: ignore[misc]
+    law.__init__(100, 3)  # type: ignore[misc]
+    assert law == dg.DiscreteGaussian(100, 3)
+
+
+def test_dask_takes_no_two_calls_of_a_law_for_one() -> None:
+    """Its tokens of a law are never equal: two tasks of equal tokens are drawn once."""
+    law = dg.DiscreteGaussian(100)
+    same = [law, law, copy.copy(law), law.as_scipy()]
+    assert len({repr(one.__dask_tokenize__()) for one in same}) == len(same)
+    dask = pytest.importorskip("dask.base")
+    assert dask.tokenize(law.sample, 5) != dask.tokenize(law.sample, 5)
+
+
+def test_a_law_has_a_public_type_for_annotations() -> None:
+    """Checked by mypy --strict too, as these lines are: the classes by one name."""
+
+    def cost(law: dg.Law, noise: dg.privacy.Law) -> float:
+        size: list[int] = [2, 3]
+        law.sample(size)
+        law.sample(np.int64(3))
+        law.sample(np.array([2, 3]))
+        return dg.privacy.delta(law, 1) + float(noise.var())
+
+    assert cost(dg.DiscreteLaplace(1), dg.DiscreteGaussian(4)) > 1
+    assert dg.Law is dg.privacy.Law
+    for law in LAWS:
+        assert isinstance(law, dg.Law)
+    assert not isinstance(3, dg.Law)
+
+
+def test_what_looks_at_the_classes_finds_all_they_have() -> None:
+    """Documentation tools ask a class for each of its attributes."""
+    for law in LAWS:
+        assert {"_one", "_draw_now", "sample"} <= dict(inspect.getmembers(type(law))).keys()

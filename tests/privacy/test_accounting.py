@@ -1,0 +1,208 @@
+"""The laws in dp-accounting: never below our own delta, and close to it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+import pytest
+
+import discretegauss as dg
+from discretegauss._drawing import engines as _engine
+from discretegauss.errors import ParameterOverflowError, ParameterValueError
+from discretegauss.laws import centred
+from discretegauss.privacy import delta, dp_event, pld, rho
+from discretegauss.privacy.accounting import _Lattice, _probabilities
+
+accounting = pytest.importorskip("dp_accounting")
+
+#: dp-accounting computes in floats; what it adds up itself may be too small by this.
+FLOATS = 1e-14
+
+GAUSSIANS = [("1/4", 1), ("1", 1), ("100", 1), ("2000", 3), ("1e6", 50), ("1e12", 1000)]
+LAPLACES = [("1/2", 1), ("3", 1), ("20", 7), ("1e5", 10**5)]
+
+
+@pytest.mark.parametrize(("sigma2", "change"), GAUSSIANS)
+def test_the_gaussian_is_theorem_7_at_the_multiples_and_above_it_between(
+    sigma2: str, change: int
+) -> None:
+    law = dg.DiscreteGaussian(sigma2)
+    interval = 2.0**-13
+    distribution = pld(law, change, value_discretization_interval=interval)
+    sigma = math.sqrt(law.sigma2)
+    for t in (0.0, 0.3, 1, 3, 6):
+        j = round(t * change / sigma / interval)
+        tight = delta(law, j * interval, change)
+        found = distribution.get_delta_for_epsilon(j * interval)
+        assert tight * (1 - FLOATS) <= found <= tight * (1 + 1e-9) + 1e-20
+        between = (j + 0.4) * interval
+        found = distribution.get_delta_for_epsilon(between)
+        assert delta(law, between, change) * (1 - FLOATS) <= found
+        assert found <= tight * (1 + FLOATS) + 1e-20
+
+
+@pytest.mark.parametrize(("scale", "change"), LAPLACES)
+def test_the_laplace_likewise(scale: str, change: int) -> None:
+    law = dg.DiscreteLaplace(scale)
+    pure = change / Fraction(scale)
+    distribution = pld(law, change, value_discretization_interval=1e-4)
+    for t in ("0", "0.1", "0.5", "0.9"):
+        e = float(pure * Fraction(t))
+        tight = delta(law, e, change)
+        found = distribution.get_delta_for_epsilon(e)
+        assert tight * (1 - FLOATS) <= found <= tight * (1 + 1e-3)
+    assert distribution.get_delta_for_epsilon(float(pure) + 1e-4) <= 1e-15
+
+
+@pytest.mark.parametrize(("sigma2", "queries"), [("5", 2), ("100", 2), ("100", 10), ("400", 100)])
+def test_compositions_agree_with_several_queries(sigma2: str, queries: int) -> None:
+    law = dg.DiscreteGaussian(sigma2)
+    composed = pld(law, value_discretization_interval=1e-4).self_compose(queries)
+    unit = math.sqrt(queries / law.sigma2)
+    for t in (0.3, 1, 3):
+        tight = delta(law, t * unit, queries=queries)
+        found = composed.get_delta_for_epsilon(t * unit)
+        assert tight * (1 - 1e-9) <= found <= tight * (1 + 1e-4)
+
+
+def test_losses_beyond_the_range_count_as_infinite() -> None:
+    """P(loss > 1/2) is about exp(-12) at the bound of -10: delta never falls below it."""
+    law = dg.DiscreteGaussian(100)
+    distribution = pld(law, log_mass_truncation_bound=-10)
+    assert distribution.get_delta_for_epsilon(5.0) > 1e-7 > delta(law, 5)
+
+
+def test_losses_below_the_range_count_as_one_in_it() -> None:
+    """No probability is lost, and none moved to a smaller loss: at multiples below 0, where those
+    losses count, the hockey stick is that of the definition (both directions are the same) or more.
+    """
+    law = dg.DiscreteGaussian(100)
+    lattice = _Lattice(centred(law), 1)
+    h = 0.05  # five losses to a multiple
+    found, infinite = _probabilities(lattice, gmpy2.mpq(h), gmpy2.mpq(11))
+    assert 1 <= math.fsum([*found.values(), infinite]) * (1 + FLOATS) <= 1 + 1e-9
+    *_, (_, _, y) = lattice.cells(gmpy2.mpq(h), gmpy2.mpq(11))
+    beyond, moved = (float(mass.lower) for mass in lattice.masses(y, None))  # the infinite loss's
+    for j in range(min(found) - 2, 0):
+        above = math.fsum(p * -math.expm1((j - i) * h) for i, p in found.items() if i > j)
+        exact = -math.expm1(j * h) + math.exp(j * h) * delta(law, -j * h)
+        assert above >= (exact - (beyond - math.exp(j * h) * moved)) * (1 - FLOATS)
+
+
+def test_the_largest_truncation_bound_is_taken() -> None:
+    assert pld(dg.DiscreteGaussian(10), log_mass_truncation_bound=-1) is not None
+
+
+def test_both_directions_are_the_same() -> None:
+    distribution = pld(dg.DiscreteGaussian(10))
+    assert distribution._symmetric
+
+
+def test_the_gaussian_as_an_event_is_zcdp_rounded_up() -> None:
+    event = dp_event(dg.DiscreteGaussian(15), 2)
+    assert isinstance(event, accounting.ZCDpEvent)
+    assert math.nextafter(event.rho, 0) < rho(dg.DiscreteGaussian(15), 2) <= event.rho
+    assert event.xi == 0
+    accountant = accounting.rdp.RdpAccountant([1 + x / 10 for x in range(1, 200)])
+    accountant.compose(event, 3)
+    law = dg.DiscreteGaussian(15)
+    assert accountant.get_delta(2.0) >= delta(law, 2, 2, queries=3)
+
+
+def test_the_laplace_as_an_event_is_itself_rounded_up() -> None:
+    event = dp_event(dg.DiscreteLaplace(3), 2)
+    assert type(event).__name__ == "DiscreteLaplaceDpEvent"
+    assert event.sensitivity == 2
+    assert math.nextafter(event.noise_parameter, 0) < Fraction(1, 3) <= event.noise_parameter
+
+
+def test_events_of_what_is_almost_a_float_are_rounded_up() -> None:
+    """1 + 2**-100: no trace of it is left in 64 bits rounded down."""
+    almost_1 = 1 + Fraction(1, 2**100)
+    following = math.nextafter(1, 2)
+    assert dp_event(dg.DiscreteGaussian(1 / (2 * almost_1))).rho == following
+    assert dp_event(dg.DiscreteLaplace(1 / almost_1)).noise_parameter == following
+
+
+def test_the_continuous_gaussian_would_not_be_safe() -> None:
+    """Why dp_event gives no GaussianDpEvent: the discrete delta is sometimes the larger one."""
+    continuous_at_0 = math.erf(1 / math.sqrt(8))  # of N(0, 1)
+    assert delta(dg.DiscreteGaussian(1), 0) > continuous_at_0 * 1.04
+
+
+def test_what_docs_privacy_md_says_of_subsampling() -> None:
+    """dp-accounting subsamples none of ours; it has distributions of its own, near to ours."""
+    rdp = pytest.importorskip("dp_accounting.rdp")
+    law, laplace = dg.DiscreteGaussian(100), dg.DiscreteLaplace(10)
+    for event in (dp_event(law), dp_event(laplace)):
+        sampled = accounting.PoissonSampledDpEvent(0.1, event)
+        for accountant in (rdp.RdpAccountant(), accounting.pld.PLDAccountant()):
+            with pytest.raises(accounting.UnsupportedEventError):
+                accountant.compose(sampled)
+    made = accounting.pld.privacy_loss_distribution
+    for own, parameter, ours in (
+        (made.from_discrete_gaussian_mechanism, 10, pld(law)),
+        (made.from_discrete_laplace_mechanism, 0.1, pld(laplace)),
+    ):
+        whole, sampled, expected = (
+            distribution.self_compose(10).get_epsilon_for_delta(1e-6)
+            for distribution in (own(parameter), own(parameter, sampling_prob=0.1), ours)
+        )
+        assert whole == pytest.approx(expected, abs=1e-3)
+        assert sampled < whole / 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"value_discretization_interval": 0},
+        {"value_discretization_interval": -1e-4},
+        {"log_mass_truncation_bound": 0},
+        {"log_mass_truncation_bound": math.inf},
+        {"sensitivity": "1/2"},
+    ],
+)
+def test_a_wrong_parameter_is_named(arguments: dict[str, Any]) -> None:
+    (name,) = arguments
+    with pytest.raises(ParameterValueError, match=rf"^{name} must"):
+        pld(dg.DiscreteGaussian(10), **arguments)
+
+
+@pytest.mark.parametrize("interval", ["1e400", "1e-400", Fraction(1, 2**1100), 2**1024])
+def test_an_interval_that_is_no_float_is_refused_by_name(interval: Any) -> None:
+    with pytest.raises(ParameterOverflowError, match=r"^value_discretization_interval must"):
+        pld(dg.DiscreteGaussian(10), value_discretization_interval=interval)
+
+
+@pytest.mark.parametrize("n", range(3, 60))
+def test_an_interval_is_the_float_that_dp_accounting_is_given(n: int) -> None:
+    """Sums for a longer one would put masses on multiples that are not there, maybe too low."""
+    law = dg.DiscreteGaussian(5)
+    found, same = (
+        pld(law, value_discretization_interval=interval)
+        for interval in (Fraction(1, n), float(Fraction(1, n)))
+    )
+    epsilons = [j / n for j in range(2 * n)]
+    assert list(found.get_delta_for_epsilon(epsilons)) == list(same.get_delta_for_epsilon(epsilons))
+
+
+@pytest.mark.skipif(_engine.native is None, reason="the law is in the compiled core")
+def test_a_generalised_gaussian_is_refused() -> None:
+    for function in (pld, dp_event):
+        with pytest.raises(ParameterValueError, match=r"^law must be a discrete Gaussian or Lapl"):
+            function(dg.GeneralizedGaussian(2, 3))
+
+
+@pytest.mark.parametrize("function", [pld, dp_event])
+def test_without_dp_accounting_the_error_says_what_to_install(
+    function: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "dp_accounting"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    with pytest.raises(ImportError, match=r"pip install dp-accounting"):
+        function(dg.DiscreteGaussian(10))

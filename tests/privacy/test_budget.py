@@ -1,0 +1,155 @@
+"""rho of laws, and its sums."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from privacy_reference import mp
+
+import discretegauss as dg
+from discretegauss._certified.interval import arithmetic
+from discretegauss._drawing import engines as _engine
+from discretegauss.errors import ParameterTypeError, ParameterValueError
+from discretegauss.privacy import budget, compose, delta, gaussian_sigma2_for_rho, rho, zcdp_delta
+
+
+def test_theorem_4_is_exact() -> None:
+    assert rho(dg.DiscreteGaussian("355/113"), "2/3") == Fraction(4, 9) * 113 / 710
+    assert rho(dg.DiscreteGaussian(5, mu=-3)) == Fraction(1, 10)
+    assert rho(dg.DiscreteGaussian(gaussian_sigma2_for_rho("0.1", 7)), 7) == Fraction(1, 10)
+
+
+def test_theorem_14_adds_up_queries_with_a_sigma2_each() -> None:
+    laws = [dg.DiscreteGaussian(s) for s in ("1/2", 3, 10)]
+    exact = Fraction(1) + Fraction(4, 6) + Fraction(9, 20)
+    assert rho(laws, [1, 2, 3]) == exact
+    assert rho(tuple(laws), np.array([1, 2, 3])) == exact
+    assert rho(laws[1], np.array(2)) == Fraction(4, 6)  # of no dimension: one number
+    assert rho(laws) == Fraction(1) + Fraction(1, 6) + Fraction(1, 20)
+    assert rho(laws[1], ["1/2", 2]) == (Fraction(1, 4) + 4) / 6
+
+
+def renyi_over_order(scale: Fraction, change: int, order: Any) -> Any:
+    """D_a(P, Q)/a for the noise P and the noise Q moved by the change; a = 1 is the divergence."""
+    with mpmath.workdps(40):
+        t, reach = mp(scale), int(250 * scale) + 2 * change + 5
+        xs = range(-reach, reach + 1)
+        weight = [mpmath.exp(-k / t) for k in range(reach + 1)]
+        total = mpmath.fsum(weight[abs(x)] for x in xs)
+        steps = {x: abs(x + change) - abs(x) for x in xs}  # the loss is 1/t of it
+        if order == 1:
+            return mpmath.fsum(weight[abs(x)] * step for x, step in steps.items()) / t / total
+        raised = {step: mpmath.exp((order - 1) * step / t) for step in set(steps.values())}
+        moment = mpmath.fsum(weight[abs(x)] * raised[step] for x, step in steps.items()) / total
+        return mpmath.log(moment) / (order - 1) / order
+
+
+@pytest.mark.parametrize("scale", ["1/10", "1/2", "1", "3", "20"])
+@pytest.mark.parametrize("change", [1, 2, 7, 30])
+def test_rho_of_the_discrete_laplace_is_the_least(scale: str, change: int) -> None:
+    """It is the divergence, rounded up, and no Renyi divergence is above it."""
+    exact_scale = Fraction(scale)
+    found = rho(dg.DiscreteLaplace(scale), change)
+    divergence = renyi_over_order(exact_scale, change, 1)
+    with mpmath.workdps(40):
+        assert divergence <= mp(found) <= divergence * (1 + mpmath.mpf(2) ** -59)
+        for order in (1.001, 1.1, 1.5, 2, 4, 16, 100):
+            assert renyi_over_order(exact_scale, change, order) <= mp(found)
+    assert found < (change / exact_scale) ** 2 / 2
+
+
+def test_rho_of_the_discrete_laplace_for_one_step_is_that_of_randomised_response() -> None:
+    """epsilon tanh(epsilon/2), for change 1; and epsilon**2/2 in the limit."""
+    for scale in (Fraction(1, 3), Fraction(1), Fraction(50)):
+        pure = float(1 / scale)
+        expected = pure * math.tanh(pure / 2)
+        assert math.isclose(rho(dg.DiscreteLaplace(scale)), expected, rel_tol=1e-14)
+    for digits in (50, 3000, 15000):
+        ratio = rho(dg.DiscreteLaplace(10**digits)) * 2 * 10 ** (2 * digits)
+        assert 1 - Fraction(1, 10**50) <= ratio <= 1
+
+
+@pytest.mark.parametrize("digits", [1, 3, 5, 8, 12])
+def test_rho_of_a_wide_discrete_laplace_is_as_close(digits: int) -> None:
+    """For change 1 it is epsilon tanh(epsilon/2), which epsilon**2/2 comes close to."""
+    found = rho(dg.DiscreteLaplace(10**digits))
+    with mpmath.workdps(60):
+        pure = mpmath.mpf(10) ** -digits
+        exact = pure * mpmath.tanh(pure / 2)
+        assert exact <= mp(found) <= exact * (1 + mpmath.mpf(2) ** -60)
+
+
+@pytest.mark.parametrize("bits", range(8, 16))
+def test_with_few_bits_rho_of_the_discrete_laplace_is_an_upper_bound(
+    bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where each rounding is large; in 80 bits and more none of them shows."""
+    cases = [(Fraction(n, 7), change) for n in (1, 5, 8, 20, 50) for change in (1, 2, 9)]
+    exact = [rho(dg.DiscreteLaplace(scale), change) for scale, change in cases]
+    few = arithmetic(bits)
+    monkeypatch.setattr(budget, "arithmetic", lambda _bits: few)
+    for (scale, change), close in zip(cases, exact, strict=True):
+        assert rho(dg.DiscreteLaplace(scale), change) >= close * (1 - Fraction(1, 2**59))
+
+
+def test_rho_of_the_discrete_laplace_implies_no_less_than_its_own_delta() -> None:
+    law = dg.DiscreteLaplace(3)
+    for e in ("0.05", "0.2", "0.3"):
+        assert delta(law, e) <= zcdp_delta(rho(law), e)
+
+
+def test_compose_adds_numbers_laws_and_pairs_exactly() -> None:
+    gaussian, laplace = dg.DiscreteGaussian(5), dg.DiscreteLaplace(2)
+    assert compose() == 0
+    assert compose("0.1", 0, Fraction(1, 3), 0.5) == Fraction(14, 15)
+    assert compose(gaussian, (gaussian, 3)) == Fraction(1, 10) + Fraction(9, 10)
+    assert compose((laplace, 2), ([gaussian, gaussian], [1, 2])) == rho(laplace, 2) + Fraction(1, 2)
+    assert compose(*[Fraction(1, 3)] * 300) == 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ((dg.DiscreteGaussian(1), 0), "sensitivity"),
+        ((dg.DiscreteGaussian(1), [1, -1]), "sensitivity"),
+        ((dg.DiscreteLaplace(1), "1/2"), "sensitivity"),
+        ((dg.DiscreteGaussian(1, mu="1/2"),), "mu"),
+        (([dg.DiscreteGaussian(1)], [1, 2]), "law and sensitivity"),
+        (([], []), "law and sensitivity"),
+    ],
+)
+def test_what_is_out_of_range_is_a_value_error(arguments: tuple[Any, ...], name: str) -> None:
+    with pytest.raises(ParameterValueError, match=rf"^{name} must"):
+        rho(*arguments)
+
+
+def test_what_is_of_the_wrong_kind_is_a_type_error() -> None:
+    for bad in (None, 5, "law", [5]):
+        with pytest.raises(ParameterTypeError, match=r"^law must"):
+            rho(bad)  # type: ignore[arg-type]
+    with pytest.raises(ParameterTypeError, match=r"^rho must"):
+        compose(None)
+    with pytest.raises(ParameterTypeError, match="a part must"):
+        compose((dg.DiscreteGaussian(1), 1, 2))
+    with pytest.raises(ParameterValueError, match=r"^rho must"):
+        compose(-1)
+
+
+@pytest.mark.skipif(_engine.native is None, reason="the law is in the compiled core")
+def test_no_rho_is_known_of_a_generalised_gaussian() -> None:
+    with pytest.raises(ParameterValueError, match=r"^law must be a discrete Gaussian or Laplace"):
+        rho(dg.GeneralizedGaussian(2, 3))
+
+
+def test_off_the_integers_theorem_4_would_be_wrong() -> None:
+    """Why mu must be an integer: at mu = 1/3 the divergence exceeds 1/(2 sigma2)."""
+    sigma2, mu = 0.05, 1 / 3
+    weights = {x: math.exp(-((x - mu) ** 2) / (2 * sigma2)) for x in range(-20, 21)}
+    mean = sum(x * w for x, w in weights.items()) / sum(weights.values())
+    losses = ((2 * (mean - mu) + 1) / (2 * sigma2), (2 * (mu - mean) + 1) / (2 * sigma2))
+    assert max(losses) > 1.2 / (2 * sigma2)

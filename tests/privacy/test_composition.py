@@ -1,0 +1,280 @@
+"""Several queries: against the sum of all outcomes, and the bounds that the argument rests on."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+import mpmath
+import pytest
+from privacy_reference import gaussian_weight, mp
+
+import discretegauss as dg
+from discretegauss._certified.interval import arithmetic
+from discretegauss._law import Kind, Spec
+from discretegauss.privacy import (
+    _composition as _queries,
+)
+from discretegauss.privacy import (
+    _sum_law,
+    calibrate_gaussian,
+    delta,
+    epsilon,
+    log_delta,
+    rho,
+    zcdp_delta,
+    zcdp_epsilon,
+)
+from discretegauss.privacy._composition import _eta_upper, as_one_query, factor_upper
+from discretegauss.privacy._hockey_stick import delta_enclosed
+
+
+def law_of_the_sum(sigma2: Fraction, queries: int, reach: int) -> dict[int, Any]:
+    """P(X_1 + ... + X_k = y) by convolution, each X cut at a reach where it weighs 10**-60."""
+    weight = gaussian_weight(sigma2)
+    one = {x: weight(x) for x in range(-reach, reach + 1)}
+    total = sum(one.values())
+    one = {x: w / total for x, w in one.items()}
+    law = one
+    for _ in range(queries - 1):
+        following: dict[int, Any] = {}
+        for x, p in law.items():
+            for y, q in one.items():
+                following[x + y] = following.get(x + y, mpmath.mpf(0)) + p * q
+        law = following
+    return law
+
+
+def delta_by_convolution(sigma2: Fraction, queries: int, e: Fraction, change: int) -> Any:
+    """Sum of P(y) max(0, 1 - exp(e - loss(y))), the loss being a function of the sum."""
+    reach = math.isqrt(int(280 * sigma2)) + 2
+    with mpmath.workdps(50):
+        return mpmath.fsum(
+            p
+            * max(
+                mpmath.mpf(0),
+                -mpmath.expm1(mp(e - (2 * change * y + queries * change**2) / (2 * sigma2))),
+            )
+            for y, p in law_of_the_sum(sigma2, queries, reach).items()
+        )
+
+
+SUMS = "1/4 2, 1/2 2, 1/2 5, 1 2, 1 4, 2 3, 7/2 2, 3 5, 8 3"
+
+
+@pytest.mark.parametrize(("sigma2", "queries"), [s.split() for s in SUMS.split(", ")])
+def test_delta_is_that_of_all_outcomes(sigma2: str, queries: str) -> None:
+    exact_sigma2, k = Fraction(sigma2), int(queries)
+    law, factor = dg.DiscreteGaussian(sigma2), factor_upper(exact_sigma2, k)
+    for e, change in itertools.product((Fraction(1, 5), Fraction(2), Fraction(6)), (1, 2)):
+        exact = delta_by_convolution(exact_sigma2, k, e, change)
+        found = delta(law, e, change, queries=k)
+        one = as_one_query(Spec(Kind.DISCRETE_GAUSSIAN, exact_sigma2), change, k)
+        enclosed = delta_enclosed(one.spec, gmpy2.mpq(e), one.change)
+        with mpmath.workdps(50):  # with fewer, the product would be rounded to a float
+            assert exact * (1 - mpmath.mpf(10) ** -40) <= found <= exact * (1 + 1e-15)
+            if factor is not None and enclosed is not None:
+                ratio = mpmath.mpf(str(enclosed.upper())) / exact
+                assert 1 / mpmath.mpf(float(factor)) - 1e-15 <= ratio <= float(factor) + 1e-15
+        assert found <= zcdp_delta(k * rho(law, change), e)
+
+
+def test_epsilon_of_ten_queries_with_little_noise_is_the_least() -> None:
+    """By rho alone it was 48.75; dp-accounting's, of our `pld`, is 46.13."""
+    law = dg.DiscreteGaussian("1/4")
+    found = epsilon(law, "1e-5", queries=10)
+    assert 46.12 < found < 46.13
+    for e, met in ((found, True), (found * (1 - 1e-14), False)):
+        exact = delta_by_convolution(Fraction(1, 4), 10, Fraction(e), 1)
+        assert (exact <= mp(Fraction("1e-5"))) is met
+
+
+@pytest.mark.parametrize("sigma2", ["1/10", "1/2", "1", "2"])
+@pytest.mark.parametrize("d", ["1/2", "1/5", "1/50", "1e-7", "1e-30"])
+def test_epsilon_of_several_queries_is_the_inverse_of_delta(sigma2: str, d: str) -> None:
+    law, reached = dg.DiscreteGaussian(sigma2), float(Fraction(d))
+    for k, change in ((2, 1), (3, 5), (40, 1)):
+        found = epsilon(law, d, change, queries=k)
+        assert delta(law, found, change, queries=k) <= reached
+        assert found == 0 or delta(law, found * (1 - 1e-14), change, queries=k) > reached
+
+
+@pytest.mark.parametrize("bits", [6, 20, 64])
+def test_masses_of_the_sum_are_bounds_at_any_precision(bits: int) -> None:
+    for sigma2, queries in ((Fraction(1, 4), 5), (Fraction(2), 3), (Fraction(1, 50), 2)):
+        tails = _sum_law._tails(Spec(Kind.DISCRETE_GAUSSIAN, sigma2), queries, bits)
+        assert tails is not None
+        with mpmath.workdps(50):
+            law = law_of_the_sum(sigma2, queries, math.isqrt(int(280 * sigma2)) + 2)
+            for m in range(tails.first - 2, 1 - tails.first + 3):
+                exact = mpmath.fsum(p for y, p in law.items() if y >= m)
+                lower, upper = (mpmath.mpf(int(end)) / 2**bits for end in tails.at(m))
+                assert lower <= exact * (1 + mpmath.mpf(10) ** -40)
+                assert exact <= upper * (1 + mpmath.mpf(10) ** -40)
+        assert tails.missing < 10 * queries * bits  # some units for each mass
+
+
+def test_sums_of_too_many_masses_are_left_to_the_bounds() -> None:
+    wide, k = dg.DiscreteGaussian("3/2"), 1000
+    factor = factor_upper(Fraction(3, 2), k)
+    by_one = delta(dg.DiscreteGaussian(k * wide.sigma2), 600, k) * float(factor)
+    found = delta(wide, 600, queries=k)
+    assert math.isclose(found, min(by_one, zcdp_delta(k * rho(wide), 600)), rel_tol=1e-12)
+    assert delta(wide, epsilon(wide, "1e-100", queries=k), queries=k) <= 1e-100
+    assert _sum_law._tails(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(1)), 10**6, 128) is None
+    law = dg.DiscreteGaussian("1/100")
+    assert delta(law, 50 * 10**6, queries=10**6) == zcdp_delta(10**6 * rho(law), 50 * 10**6)
+    assert epsilon(law, "1e-6", queries=10**6) == zcdp_epsilon(10**6 * rho(law), "1e-6")
+
+
+@pytest.mark.parametrize(("sigma2", "e"), [("1/100", 300), ("1/1000", 1900)])
+def test_a_delta_far_below_that_by_rho_is_found(sigma2: str, e: int) -> None:
+    """More bits are taken, up to a limit, beyond which the last digits are rounded up."""
+    law, k = dg.DiscreteGaussian(sigma2), 2
+    with mpmath.workdps(900):
+        one = {x: mpmath.exp(-mp(Fraction(x * x) / (2 * Fraction(sigma2)))) for x in range(-9, 10)}
+        total = mpmath.fsum(one.values()) ** k
+        terms = (
+            one[x] * one[y] * -mpmath.expm1(e - mp(2 * (x + y) + k) / (2 * mp(Fraction(sigma2))))
+            for x in one
+            for y in one
+        )
+        exact = mpmath.log(mpmath.fsum(term for term in terms if term > 0) / total)
+    found = log_delta(law, e, queries=k)
+    assert exact - 1e-12 <= found <= exact + 1e-6
+    assert found < math.log(zcdp_delta(k * rho(law), e)) - 10
+
+
+@pytest.mark.parametrize(("e", "queries"), [("5", 2), ("20", 10), ("46", 10), ("15", 3)])
+def test_noise_for_several_queries_is_the_least_of_a_scan(e: str, queries: int) -> None:
+    for d in ("1e-2", "1e-6"):
+        found = calibrate_gaussian(epsilon=e, delta=d, queries=queries).sigma2
+        assert delta(dg.DiscreteGaussian(found), e, queries=queries) <= float(d)
+        for i in range(80):
+            less = found * (1000 - Fraction(i * i, 7) - 1) / 1000
+            assert delta(dg.DiscreteGaussian(less), e, queries=queries) > float(d)
+
+
+@pytest.mark.parametrize(("sigma2", "change"), [("2", 1), ("2", 2), ("3/2", 2)])
+def test_delta_holds_where_the_second_query_is_chosen_in_view_of_the_first_answer(
+    sigma2: str, change: int
+) -> None:
+    """By definition, with the worst change for each outcome of the first; in floats, so to 1e-9."""
+    law, changes = dg.DiscreteGaussian(sigma2), range(-change, change + 1)
+    p = {x: law.pmf(x) for x in range(-20, 21)}
+    for e in (0.0, 0.3, 1.0, 2.0):
+
+        def second(left: float, right: float) -> Any:
+            return max(
+                sum(max(0.0, left * p[x] - right * p.get(x - d, 0.0)) for x in p) for d in changes
+            )
+
+        worst = max(sum(second(p[x], math.exp(e) * p.get(x - d, 0.0)) for x in p) for d in changes)
+        found = delta(law, e, change, queries=2)
+        assert worst <= found * (1 + 1e-9)
+        assert worst >= found * (1 - 1e-5)
+
+
+@pytest.mark.parametrize("queries", [2, 3, 4, 5])
+@pytest.mark.parametrize("sigma2", ["1/5", "3/10", "1/2", "1", "2"])
+def test_the_bound_on_eta_holds(queries: int, sigma2: str) -> None:
+    """Against the sum over the dual lattice: one z in each class, entries up to 4."""
+    with mpmath.workdps(40):
+        c = 2 * mpmath.pi**2 * mp(Fraction(sigma2))
+        exact = mpmath.mpf(0)
+        for rest in itertools.product(range(-4, 5), repeat=queries - 1):
+            squared = sum(x * x for x in rest) - Fraction(sum(rest) ** 2, queries)
+            exact += mpmath.exp(-c * mp(squared)) if any(rest) else 0
+        assert exact < _eta_upper(Fraction(sigma2), queries)
+
+
+def test_the_bound_on_eta_is_rounded_up_at_any_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 8 bits, against the formula in 40 digits: each operation on the safe side."""
+    monkeypatch.setattr(_queries, "_AT", arithmetic(8))
+    told = 0
+    with mpmath.workdps(40):
+        for numerator, k in itertools.product(range(3, 90), (2, 3, 5, 7, 100)):
+            c = 2 * mpmath.pi**2 * numerator / 32
+            ku, one = (
+                2 * k * q / (1 - q**3) for q in (mpmath.exp(-c / 2), mpmath.exp(-c * (k - 1) / k))
+            )
+            eta = one + ku**2 / 2 * mpmath.exp(ku)
+            assert eta <= _eta_upper(Fraction(numerator, 32), k)
+            factor = factor_upper(Fraction(numerator, 32), k)
+            if factor is not None:
+                assert (1 + eta) / (1 - eta) <= mpmath.mpf(factor.numerator) / factor.denominator
+                told += 1
+    assert told > 100
+
+
+def test_the_factor_is_near_1_from_small_sigma2_on() -> None:
+    """What the documentation says of it."""
+    for queries in (2, 3, 10, 100, 1000):
+        assert 1 < factor_upper(Fraction(2), queries) < 1 + Fraction(1, 10**7)
+        assert 1 < factor_upper(Fraction(4), queries) < 1 + Fraction(1, 10**15)
+    assert factor_upper(Fraction(1, 10), 100) is factor_upper(Fraction(1, 100), 2) is None
+
+
+def test_where_the_factor_says_nothing_it_is_less_than_by_rho() -> None:
+    law = dg.DiscreteGaussian("1/10")
+    cost = 100 * rho(law)
+    assert delta(law, 700, queries=100) < zcdp_delta(cost, 700) / 1e15
+    assert math.isclose(log_delta(law, 700, queries=100), math.log(delta(law, 700, queries=100)))
+    found = epsilon(law, "1e-6", queries=100)
+    assert found < zcdp_epsilon(cost, "1e-6")
+    assert delta(law, found, queries=100) <= 1e-6 < delta(law, found * (1 - 1e-14), queries=100)
+
+
+def test_by_rho_it_is_for_little_noise_and_an_epsilon_close_to_rho() -> None:
+    cost = 10**36
+    e = cost + math.isqrt(40 * cost)
+    law = dg.DiscreteGaussian(Fraction(100, 2 * cost))
+    assert delta(law, e, queries=100) == zcdp_delta(cost, e)
+    assert math.isclose(zcdp_delta(cost, e), math.exp(-10), rel_tol=1e-12)
+    assert math.isclose(log_delta(law, e, queries=100), -10)
+    law = dg.DiscreteGaussian(Fraction(133283, 2 * 10**49))
+    assert log_delta(law, epsilon(law, "1e-6", queries=100), queries=100) < -1.9e13
+
+
+@pytest.mark.parametrize("e", [Fraction(1, 3), Fraction(2)])
+def test_the_worst_change_of_two_queries_is_the_largest_in_both(e: Fraction) -> None:
+    """All pairs of changes up to 3, by the sum over all pairs of outcomes."""
+    sigma2, change, reach = Fraction(3), 3, 22
+
+    weights = {x: math.exp(-x * x / 6) for x in range(-reach, reach + 1)}
+    total = math.fsum(weights.values()) ** 2
+
+    def excess(d1: int, d2: int) -> float:
+        def gain(x: int, y: int) -> float:
+            loss = (2 * x * d1 + d1**2 + 2 * y * d2 + d2**2) / 6
+            return max(0.0, -math.expm1(float(e) - loss))
+
+        return (
+            math.fsum(weights[x] * weights[y] * gain(x, y) for x in weights for y in weights)
+            / total
+        )
+
+    worst = excess(change, change)
+    for d1, d2 in itertools.product(range(-change, change + 1), repeat=2):
+        assert excess(d1, d2) <= worst * (1 + 1e-12)
+    found = delta(dg.DiscreteGaussian(sigma2), e, change, queries=2)
+    assert math.isclose(found, worst, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("sigma2", ["1", "10", "1784.8", "1e12"])
+def test_more_queries_cost_more_and_epsilon_is_the_inverse(sigma2: str) -> None:
+    law = dg.DiscreteGaussian(sigma2)
+    costs = [epsilon(law, "1e-9", queries=k) for k in (1, 2, 3, 10, 100, 10**4, 10**9)]
+    assert costs == sorted(costs)
+    for k in (2, 100, 10**6):
+        found = epsilon(law, "1e-9", queries=k)
+        assert delta(law, found, queries=k) <= 1e-9
+        assert found == 0 or delta(law, found * (1 - 1e-14), queries=k) > 1e-9
+
+
+def test_one_query_is_one_query() -> None:
+    law = dg.DiscreteGaussian(7)
+    assert delta(law, 1, 2, queries=1) == delta(law, 1, 2)

@@ -1,0 +1,167 @@
+"""Generalised Gaussians of large beta: phi may have 2**40 bits, the answers have 53."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+import mpmath
+import pytest
+from privacy_reference import DIGITS, Weight, cached, delta_by_definition, mp
+
+import discretegauss as dg
+from discretegauss._certified.interval import arithmetic
+from discretegauss._drawing import engines as _engine
+from discretegauss.errors import ParameterOverflowError
+from discretegauss.laws import centred
+from discretegauss.privacy import delta, epsilon, log_delta
+from discretegauss.privacy._privacy_loss import _log_loss, loss_exceeds_from
+
+needs_core = pytest.mark.skipif(
+    _engine.native is None, reason="the generalised Gaussian is in the compiled core"
+)
+
+LONG = 3**41_000  # 64 984 bits
+
+
+def steep_weight(scale: Fraction, beta: Fraction) -> Weight:
+    """exp(-(|x|/s)**beta), or 0 below exp(-2**60)."""
+
+    def weight(x: int) -> Any:
+        if x == 0:
+            return mpmath.mpf(1)
+        log_phi = mp(beta) * mpmath.log(mp(abs(x) / scale))
+        return mpmath.exp(-mpmath.exp(log_phi)) if log_phi < 41 else mpmath.mpf(0)
+
+    return cached(weight)
+
+
+@needs_core
+@pytest.mark.parametrize("beta", ["1000", f"{10**6}/7", 2**20, 2**27, 2**29, 2**30, 2**40, 2**65])
+@pytest.mark.parametrize("scale", ["1", "10", "7/2", "1/3"])
+def test_delta_is_that_of_the_definition(scale: str, beta: str | int) -> None:
+    """It aborted, took a minute, or raised what was not ours.
+
+    With epsilon = 1 a loss may be next to it: loss(9) is 1 - 0.9**beta for a scale of 10.
+    """
+    law = dg.GeneralizedGaussian(scale, beta)
+    weight = steep_weight(law.scale, law.beta)
+    for change in (1, 2, 19, 21, 30):
+        for e in ("0", "1/7", "1", "40"):
+            exact = delta_by_definition(weight, 20, Fraction(e), change)
+            with mpmath.workdps(DIGITS):
+                found = delta(law, e, change)
+                assert exact - mpmath.mpf(10) ** -55 <= found <= exact * (1 + 1e-15) + 5e-324
+                if exact > 1e-50:
+                    log = log_delta(law, e, change)
+                    assert math.isclose(log, mpmath.log(exact), rel_tol=1e-12, abs_tol=1e-50)
+
+
+@needs_core
+@pytest.mark.parametrize(
+    ("scale", "beta", "change"),
+    [
+        (10, 2**40, 30),
+        (10, 2**65, 1),
+        (10**10, 2 * 10**9 + 1, 10**61),
+        (1, 5, 10**10_000),
+        (Fraction(3**41_000, 7**23_000), LONG, 2 * LONG),
+    ],
+    ids=["2**40", "2**65", "2 * 10**9 + 1", "long change", "all long"],
+)
+def test_epsilon_is_infinite_where_outcomes_tell_two_answers_apart(
+    scale: Fraction | int, beta: int, change: int
+) -> None:
+    """delta stays above 1/1000 for every epsilon. Of the second and third law epsilon was 0."""
+    law = dg.GeneralizedGaussian(scale, beta)
+    assert delta(law, 2**1000, change) > 1e-3
+    assert epsilon(law, "1/1000", change) == math.inf
+
+
+@needs_core
+def test_epsilon_of_large_beta() -> None:
+    """P(X >= 0) - e**epsilon P(X >= 1) = 1/2, for weights of 1 at 0 and 1/e at -1 and 1."""
+    law = dg.GeneralizedGaussian(1, 2**40)
+    assert math.isclose(epsilon(law, "1/2"), math.log(math.e / 2), rel_tol=1e-15)
+    assert epsilon(law, "0.3") < epsilon(law, "0.22") < 1 < math.inf == epsilon(law, "0.2")
+
+
+@needs_core
+def test_a_delta_below_all_floats_of_a_loss_beyond_them() -> None:
+    """phi(2) = 2**20000: nothing of 20 000 bits is written out; and phi(1) = 1 stays as it is."""
+    law = dg.GeneralizedGaussian(1, 20_000)
+    assert delta(law, 2**20_001) == 5e-324
+    assert log_delta(law, 2**20_001) == -math.nextafter(math.inf, 0)
+    near = 2**20_000 - 2  # loss(1) is 1 more: T(1) - e**epsilon T(2) = (1/e - 1/e**2)/(1 + 2/e)
+    exact = (math.exp(-1) - math.exp(-2)) / (1 + 2 * math.exp(-1))
+    assert math.isclose(delta(law, near), exact, rel_tol=1e-14)
+
+
+@needs_core
+def test_the_first_large_loss_of_very_wide_noise_is_found() -> None:
+    """(x + s)**3 - x**3 is s**3 at x = 0. Of the other law the integer has 65 000 bits itself."""
+    cubic = centred(dg.GeneralizedGaussian(2**65_000, 3))
+    assert loss_exceeds_from(cubic, gmpy2.mpq(1), 2**65_000) == (1, 1)
+    steep = centred(dg.GeneralizedGaussian(LONG, 7**23_000))
+    m, last = loss_exceeds_from(steep, gmpy2.mpq(1), 1) or (0, 0)
+    at = arithmetic(70_000)
+    assert m == last
+    assert _log_loss(steep, m - 1, 1, at).upper <= 0 < _log_loss(steep, m, 1, at).lower
+
+
+@needs_core
+def test_a_law_of_65_kilobit_parameters() -> None:
+    """P(X = 0) = 1/(2 s) but for a part in beta; beyond the scale lies E1(1)/(2 beta).
+
+    The first took more than a minute, and `var` raised an OverflowError of Python's.
+    """
+    law = dg.GeneralizedGaussian(LONG, 3**40_000)
+    log_3 = math.log(3)
+    assert math.isclose(law.logpmf(0), -math.log(2) - 41_000 * log_3, rel_tol=1e-15)
+    e1 = 0.21938393439552027
+    assert math.isclose(law.logsf(LONG), math.log(e1 / 2) - 40_000 * log_3, rel_tol=1e-15)
+    wide = dg.GeneralizedGaussian(3**300, 3**290)
+    assert math.isclose(wide.var(), float(3**600 // 3), rel_tol=1e-15)
+    assert math.isclose(wide.entropy(), math.log(2) + 300 * log_3, rel_tol=1e-15)
+
+
+def test_a_count_of_queries_has_no_more_bits_than_other_parameters() -> None:
+    for function, parameter in ((delta, 1), (log_delta, 1), (epsilon, "1/10")):
+        with pytest.raises(
+            ParameterOverflowError, match=r"^queries must have at most 65536 bits, got an integer"
+        ):
+            function(dg.DiscreteGaussian(10), parameter, queries=10**400_000)
+
+
+CALLS = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+import discretegauss as dg
+from discretegauss.privacy import delta, epsilon, log_delta
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]) * 10**6,) * 2)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for beta in (2**20, 2**29, 2**30, 2**40):
+    for scale in (1, 10, "7/2", 10**30):
+        law = dg.GeneralizedGaussian(scale, beta)
+        for change in (1, 10**100):
+            for function, value in (delta, 1), (delta, 2**60_000), (log_delta, 1), (epsilon, 0.01):
+                try:
+                    function(law, value, change)
+                except dg.errors.DiscreteGaussError:
+                    pass
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@needs_core
+@pytest.mark.parametrize("megabytes", [300, 400, 600])
+def test_little_memory_is_taken(megabytes: int) -> None:
+    """Under a limit there is an answer or an error of ours. It was an abort from 2**29 on."""
+    run = subprocess.run(
+        [sys.executable, "-c", CALLS, str(megabytes)], capture_output=True, text=True, check=True
+    )
+    assert int(run.stdout) < 8192  # KiB, all modules that are imported on the way included

@@ -1,0 +1,118 @@
+"""The noise for (epsilon, delta) is the least there is: against a scan, and dp-accounting."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import discretegauss as dg
+from discretegauss.privacy import calibrate, calibrate_gaussian, delta
+
+EPSILONS = ["0.01", "0.05", "0.1", "0.25", "0.5", "1", "2", "3", "5", "7", "10", "12", "15"]
+DELTAS = ["1e-1", "1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "1e-7", "1e-8", "1e-10", "1e-12"]
+BUDGETS = list(itertools.product(EPSILONS, DELTAS, range(1, 6)))  # 650
+
+
+def deltas(sigma2: NDArray[np.float64], e: float, change: int) -> NDArray[np.float64]:
+    """The sum of P(x) max(0, 1 - exp(e - loss(x))): no term is negative, so floats do."""
+    v = sigma2[:, None]
+    reach = 9 * math.sqrt(sigma2.max()) + 3  # of more there is less than 1e-17
+    x = np.arange(-math.ceil(reach), math.ceil(reach + e * sigma2.max() / change) + 1.0)
+    p = np.exp(-x * x / (2 * v))
+    gain = -np.expm1(np.minimum(0, e - (2 * x * change + change**2) / (2 * v)))
+    found: NDArray[np.float64] = (p * gain).sum(axis=1) / p.sum(axis=1)
+    return found
+
+
+def least_above(found: float, e: float, d: float, change: int) -> float:
+    """The least sigma2, of 400 from found/1000 on and the ends of pieces, that is enough."""
+    ends = change * (2 * np.arange(400.0) + change) / (2 * e)
+    grid = np.sort(np.concatenate([np.geomspace(found / 1000, found * 0.9995, 400), ends]))
+    grid = grid[grid < found * 0.9995]
+    for part in np.array_split(grid, max(1, len(grid) // 20)):
+        enough = part[deltas(part, e, change) <= d * (1 - 1e-9)]
+        if enough.size:
+            return float(enough[0])
+    return found
+
+
+def check(e: str, d: str, change: int) -> None:
+    law = calibrate_gaussian(epsilon=e, delta=d, sensitivity=change)
+    assert Fraction(delta(law, e, change)) <= Fraction(d) * (1 + Fraction(1, 2**52))
+    found = float(law.sigma2)
+    assert found <= least_above(found, float(e), float(d), change) * 1.001
+    mechanism = pytest.importorskip("dp_accounting.pld.privacy_loss_mechanism")
+    common = pytest.importorskip("dp_accounting.pld.common")
+    theirs = mechanism.DiscreteGaussianPrivacyLoss.from_privacy_guarantee(
+        common.DifferentialPrivacyParameters(float(e), float(d)), sensitivity=change
+    )
+    assert math.sqrt(found) <= theirs._sigma * 1.001
+
+
+@pytest.mark.parametrize(
+    ("e", "d", "change"),
+    [
+        ("5", "1e-2", 1),
+        ("10", "1e-2", 1),
+        ("15", "1e-6", 1),
+        ("7", "1e-1", 2),
+        ("12", "1e-3", 5),
+        ("10", "1e-8", 3),
+        ("3", "1e-12", 1),
+        ("2", "1e-5", 4),
+        ("1", "1e-6", 1),
+        ("0.5", "1e-1", 5),
+        ("0.1", "1e-3", 1),
+        ("0.25", "1e-12", 2),
+    ],
+)
+def test_a_dozen_budgets_get_the_least_noise(e: str, d: str, change: int) -> None:
+    check(e, d, change)
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize(("e", "d", "change"), BUDGETS)
+def test_650_budgets_get_the_least_noise(e: str, d: str, change: int) -> None:
+    check(e, d, change)
+
+
+@pytest.mark.parametrize("e", ["7", "11"])
+@pytest.mark.parametrize("m", [0, 1])
+def test_an_interval_too_short_for_six_digits_is_found(e: str, m: int) -> None:
+    """Budgets just above the delta at an end of a piece, where a little more noise breaks them."""
+    end = Fraction(2 * m + 1) / (2 * Fraction(e))
+    at_end = Fraction(delta(dg.DiscreteGaussian(end), e))
+    for above in (Fraction(1, 10**8), Fraction(1, 10**15)):
+        law = calibrate_gaussian(epsilon=e, delta=at_end * (1 + above))
+        assert Fraction(delta(law, e)) <= at_end * (1 + above)
+        assert abs(law.sigma2 / end - 1) < above
+        assert law.sigma2 == end or (law.sigma2 * 10**13).denominator == 1
+    assert law.sigma2 == end
+    more = dg.DiscreteGaussian(end * (1 + Fraction(1, 10**6)))
+    assert Fraction(delta(more, e)) > at_end * (1 + Fraction(1, 10**8))
+
+
+@pytest.mark.parametrize("guess", [Fraction(1, 10**40), Fraction(10**40)])
+def test_a_bad_guess_is_only_slower(guess: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one in whose order of magnitude ends are looked at by the billion."""
+    budgets = [("10", "1e-2"), ("2", "1e-5"), ("1e-9", "1e-20")]
+    expected = [calibrate_gaussian(epsilon=e, delta=d) for e, d in budgets]
+    monkeypatch.setattr(calibrate._Target, "guess", lambda _: guess)
+    assert [calibrate_gaussian(epsilon=e, delta=d) for e, d in budgets] == expected
+
+
+def test_delta_on_pieces_is_as_calibration_takes_it() -> None:
+    """Continuous; up to m = 0 it falls; later rises, then falls; less at each end than before."""
+    for e, change in itertools.product((0.3, 2.0, 9.0, 40.0), (1, 2, 3)):
+        ends = change * (2 * np.arange(12.0) + change) / (2 * e)
+        at_ends = deltas(ends, e, change)
+        assert (np.diff(at_ends) < 0).all()
+        assert (np.diff(deltas(np.geomspace(ends[0] / 50, ends[0], 60), e, change)) <= 0).all()
+        for left, right in itertools.pairwise(ends):
+            signs = np.diff(deltas(np.linspace(left, right, 60), e, change)) > 0
+            assert not (~signs[:-1] & signs[1:]).any()

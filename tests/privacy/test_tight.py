@@ -1,0 +1,552 @@
+"""The least delta: Theorem 7 to 60 digits, the definition, and the way back to epsilon."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import gmpy2
+import mpmath
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from privacy_reference import (
+    DIGITS,
+    delta_by_definition,
+    delta_by_theorem_7,
+    gaussian_weight,
+    generalized_weight,
+    laplace_weight,
+    mp,
+    rest_by_theorem_7,
+    tail_by_euler_maclaurin,
+    tail_by_terms,
+)
+
+import discretegauss as dg
+from discretegauss._certified.interval import Interval, arithmetic
+from discretegauss._drawing import engines as _engine
+from discretegauss.errors import ParameterTypeError, ParameterValueError
+from discretegauss.laws import centred
+from discretegauss.privacy import (
+    _hockey_stick,
+    delta,
+    epsilon,
+    log_delta,
+    rho,
+    zcdp_delta,
+    zcdp_delta_standard,
+)
+from discretegauss.privacy import _least_epsilon as _inverse
+from discretegauss.privacy._hockey_stick import Enclosed, delta_enclosed, relative_bits
+from discretegauss.privacy._least_epsilon import delta_is_at_most
+from discretegauss.privacy._privacy_loss import loss_exceeds_from
+
+needs_core = pytest.mark.skipif(
+    _engine.native is None, reason="the generalised Gaussian is in the compiled core"
+)
+
+GAUSSIAN = dg.DiscreteGaussian(1)
+
+SIGMA2 = [Fraction(s) for s in ("1/100", "1/4", "1", "355/113", "10", "100", "12345/7")] + [
+    Fraction(10) ** e for e in (4, 6, 9, 12)
+]
+CHANGES = [1, 3, 1000]
+
+
+def epsilons(sigma2: Fraction, change: int) -> list[Fraction]:
+    """0, 1/10, 1, 4, and some that make delta small, down to about 10**-300 and 10**-4000."""
+    unit = Fraction(change * 1000, math.isqrt(math.ceil(10**6 * sigma2)))  # about D/sigma
+    return [Fraction(e) for e in ("0", "1/10", "1", "4")] + [
+        unit * Fraction(t) for t in ("1/3", "2", "7", "36", "136")
+    ]
+
+
+def test_the_reference_agrees_with_itself() -> None:
+    """Term by term and by Euler-Maclaurin: two ways to the same tail, to 60 digits."""
+    with mpmath.workdps(80):
+        for m in (0, 1, 77, 500, 3000):
+            exact = tail_by_terms(Fraction(10**4), m)
+            assert abs(tail_by_euler_maclaurin(Fraction(10**4), m) / exact - 1) < 1e-60
+
+
+@pytest.mark.parametrize(("sigma2", "change"), list(product(SIGMA2, CHANGES)))
+def test_delta_is_theorem_7_rounded_up(sigma2: Fraction, change: int) -> None:
+    """Never below it, at most a float and a half above; its logarithm likewise, further down."""
+    law = dg.DiscreteGaussian(sigma2)
+    for e in epsilons(sigma2, change):
+        exact = delta_by_theorem_7(sigma2, e, change)
+        found, log_found = delta(law, e, change), log_delta(law, e, change)
+        with mpmath.workdps(90):
+            assert exact <= found
+            if exact > 1e-300:
+                assert found <= exact * (1 + 2**-52 * mpmath.mpf(1.01)) <= exact * (1 + 1e-12)
+            log_exact = mpmath.log(exact) if exact < 0.5 else -mpmath.log1p((1 - exact) / exact)
+            assert log_exact <= log_found
+            assert log_found <= log_exact * (1 - 3e-16) + 1e-100
+
+
+def test_delta_below_every_float_is_the_smallest_float() -> None:
+    law = dg.DiscreteGaussian(10**12)
+    assert delta(law, 1) == 5e-324
+    # delta is about exp(-epsilon**2 sigma2/2)
+    assert math.isclose(log_delta(law, 1), -5e11, rel_tol=1e-5)
+    assert math.isclose(log_delta(law, 10**100), -5e211, rel_tol=1e-15)
+    assert log_delta(law, 10**300) == -math.nextafter(math.inf, 0)  # -5e611 is below all floats
+
+
+LAWS: list[tuple[Any, Any, str]] = [
+    *((dg.DiscreteGaussian, gaussian_weight, s) for s in ("1/5", "1", "7/2")),
+    *((dg.DiscreteLaplace, laplace_weight, s) for s in ("1/3", "1", "5/2")),
+]
+
+
+@pytest.mark.parametrize(("law", "weight", "parameter"), LAWS)
+@pytest.mark.parametrize("change", [1, 2, 5])
+def test_delta_is_that_of_the_definition(
+    law: Any, weight: Any, parameter: str, change: int
+) -> None:
+    """The sum of what P exceeds e**eps Q by, over all integers that matter, either way round."""
+    for e in ("0", "1/7", "1", "3"):
+        exact = delta_by_definition(weight(Fraction(parameter)), 450, Fraction(e), change)
+        found = delta(law(parameter), e, change)
+        with mpmath.workdps(DIGITS):  # with fewer, the difference would be rounded to a float
+            assert exact - mpmath.mpf(10) ** -55 <= found <= exact * (1 + 1e-15)
+
+
+@needs_core
+@pytest.mark.parametrize(("scale", "beta"), [("2", "3/2"), ("3", "3"), ("1/2", "5/4"), ("3", "2")])
+def test_delta_of_the_generalised_gaussian(scale: str, beta: str) -> None:
+    law = dg.GeneralizedGaussian(scale, beta)
+    weight = generalized_weight(Fraction(scale), Fraction(beta))
+    for e, change in product(("0", "1/7", "1", "3"), (1, 4)):
+        exact = delta_by_definition(weight, 450, Fraction(e), change)
+        found = delta(law, e, change)
+        with mpmath.workdps(DIGITS):
+            assert exact - mpmath.mpf(10) ** -55 <= found <= exact * (1 + 1e-15)
+        assert delta(law, epsilon(law, found, change), change) <= found
+
+
+@needs_core
+def test_a_generalised_gaussian_with_a_loss_that_is_epsilon() -> None:
+    """phi(x) = x**3/8 on x >= 0, so loss(1) = (8 - 1)/8 is rational, and no precision tells."""
+    law = dg.GeneralizedGaussian(2, 3)
+    exact = delta_by_definition(generalized_weight(Fraction(2), Fraction(3)), 60, Fraction(7, 8), 1)
+    assert exact <= delta(law, "7/8") <= exact * (1 + 1e-15)
+
+
+@needs_core
+def test_a_loss_that_no_precision_tells_from_epsilon() -> None:
+    """phi(x) = x**(5/2), so loss(1) = 32 - 1 for a change of 3, and logarithms do not show it."""
+    law = dg.GeneralizedGaussian(1, "5/2")
+    exact = delta_by_definition(
+        generalized_weight(Fraction(1), Fraction(5, 2)), 60, Fraction(31), 3
+    )
+    with mpmath.workdps(DIGITS):
+        assert exact * (1 - mpmath.mpf(10) ** -40) <= delta(law, 31, 3) <= exact * (1 + 1e-15)
+
+
+@needs_core
+def test_a_generalised_gaussian_far_out() -> None:
+    """phi(x) = x**3/8: the loss 3 x**2/8 is epsilon at x, and log(delta) about -phi(x)."""
+    law = dg.GeneralizedGaussian(2, 3)
+    for e in (2**100, 2**300):
+        x = math.sqrt(8 / 3 * e)
+        assert math.isclose(log_delta(law, e), -(x**3) / 8, rel_tol=1e-9)
+
+
+@needs_core
+def test_a_loss_that_hardly_ever_occurs_is_refused() -> None:
+    """With beta near 1 the loss is 2 only from about x = 2**1000000 on."""
+    with pytest.raises(ParameterValueError, match=r"^epsilon must be a loss that occurs"):
+        delta(dg.GeneralizedGaussian(1, "1.000001"), 2)
+
+
+@needs_core
+def test_beta_1_and_2_are_the_laplace_and_the_gaussian() -> None:
+    assert delta(dg.GeneralizedGaussian(4, 2), 1) == delta(dg.DiscreteGaussian(8), 1)
+    assert delta(dg.GeneralizedGaussian(4, 1), "0.1") == delta(dg.DiscreteLaplace(4), "0.1")
+    assert rho(dg.GeneralizedGaussian(4, 2)) == rho(dg.DiscreteGaussian(8))
+
+
+@pytest.mark.parametrize("sigma2", [1, 10, 10**4])
+@pytest.mark.parametrize("e", ["0.1", "1", "4"])
+def test_tight_is_at_most_the_optimal_conversion_and_that_at_most_the_older(
+    sigma2: int, e: str
+) -> None:
+    law = dg.DiscreteGaussian(sigma2)
+    cost = rho(law)
+    assert delta(law, e) <= zcdp_delta(cost, e) <= zcdp_delta_standard(cost, e)
+
+
+def test_mu_does_not_matter_if_it_is_an_integer() -> None:
+    assert delta(dg.DiscreteGaussian(5, mu=7), 1) == delta(dg.DiscreteGaussian(5), 1)
+
+
+# --- the way back
+
+
+@pytest.mark.parametrize("parameter", ["1/100", "1/4", "1", "355/113", "100", 10**6, 10**12])
+@pytest.mark.parametrize("d", ["1/2", "1e-3", "1e-10", "1e-300", Fraction(1, 10**1000)])
+@pytest.mark.parametrize("change", [1, 3])
+def test_epsilon_is_the_least_float_that_is_enough(
+    parameter: str | int, d: str | Fraction, change: int
+) -> None:
+    law = dg.DiscreteGaussian(parameter)
+    found = epsilon(law, d, change)
+    with mpmath.workdps(DIGITS):
+        exact, slack = mp(Fraction(d)), mpmath.mpf(10) ** -50
+        assert delta_by_theorem_7(law.sigma2, Fraction(found), change) <= exact * (1 + slack)
+        if found > 0:
+            less = Fraction(math.nextafter(found, 0))
+            assert delta_by_theorem_7(law.sigma2, less, change) > exact * (1 - slack)
+
+
+@pytest.mark.parametrize("scale", ["1/10", "1", "20", 10**9])
+@pytest.mark.parametrize("change", [1, 7])
+def test_epsilon_of_the_discrete_laplace(scale: str | int, change: int) -> None:
+    law = dg.DiscreteLaplace(scale)
+    pure = change / Fraction(scale)
+    found = epsilon(law, 0, change)
+    assert Fraction(math.nextafter(found, 0)) < pure <= Fraction(found)
+    assert delta(law, pure, change) == 0.0
+    assert log_delta(law, pure, change) == -math.inf
+    assert delta(law, pure * (1 - Fraction(1, 10**9)), change) > 0
+    for d in ("0.5", "1e-3", "1e-30"):
+        found = epsilon(law, d, change)
+        assert found <= epsilon(law, 0, change)
+        assert delta(law, found, change) <= float(d)
+        if 0 < found < pure:
+            assert delta(law, math.nextafter(found, 0), change) > float(d) * (1 - 1e-15)
+
+
+def test_a_delta_below_the_true_one_is_not_enough_however_close() -> None:
+    """Only what is proven counts: a bound that the true delta might be under is no proof."""
+    for spec in (centred(dg.DiscreteGaussian(10)), centred(dg.DiscreteLaplace(3))):
+        epsilon = gmpy2.mpq(1, 4)
+        enclosed = delta_enclosed(spec, epsilon, 1, 300)
+        assert enclosed is not None
+        assert not delta_is_at_most(spec, epsilon, 1, gmpy2.mpq(enclosed.lower(320)))
+        assert delta_is_at_most(spec, epsilon, 1, gmpy2.mpq(enclosed.upper(320)))
+
+
+def test_a_delta_that_agrees_with_the_true_one_to_500_bits_counts_as_too_small() -> None:
+    """Or it would take more and more of them; one that is larger by 2**-400 of itself is enough."""
+    for spec in (centred(dg.DiscreteGaussian(10)), centred(dg.DiscreteLaplace(3))):
+        epsilon = gmpy2.mpq(1, 4)
+        enclosed = delta_enclosed(spec, epsilon, 1, 2000)
+        assert enclosed is not None
+        exact = gmpy2.mpq(enclosed.upper(2100))
+        assert delta_is_at_most(spec, epsilon, 1, exact * (1 + gmpy2.mpq(1, 2**400)))
+        assert not delta_is_at_most(spec, epsilon, 1, exact * (1 + gmpy2.mpq(1, 2**700)))
+        assert not delta_is_at_most(spec, epsilon, 1, exact)
+
+
+def test_a_pure_epsilon_that_is_almost_a_float_is_rounded_up() -> None:
+    """1 + 2**-100, of which the 80 bits that are computed have no trace when rounded down."""
+    law = dg.DiscreteLaplace(Fraction(2**100, 2**100 + 1))
+    assert epsilon(law, 0) == math.nextafter(1, 2)
+
+
+def test_bisection_finds_the_same_as_newton(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = epsilon(GAUSSIAN, "1e-9", 3)
+    monkeypatch.setattr(_inverse, "_MOST_LINES", 1)
+    assert epsilon(GAUSSIAN, "1e-9", 3) == found
+
+
+@pytest.mark.parametrize(("change", "goal"), [(80, "1e-9"), (105, "3e-6"), (90, "1e-6")])
+def test_the_search_for_epsilon_stays_among_the_floats(
+    change: int, goal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where delta hardly falls Newton's step for log(epsilon) is long: exp of that is not tried."""
+    about, tried = _inverse.log_delta_about, []
+
+    def recorded(spec: Any, epsilon: Any, change: int) -> tuple[Any, Any]:
+        tried.append(epsilon)
+        return about(spec, epsilon, change)
+
+    monkeypatch.setattr(_inverse, "log_delta_about", recorded)
+    law = dg.DiscreteGaussian(5)
+    found = epsilon(law, goal, change)
+    assert delta(law, found, change) <= Fraction(goal) < delta(law, found * (1 - 1e-9), change)
+    assert tried
+    assert max(x.denominator.bit_length() + x.numerator.bit_length() for x in tried) < 2500
+
+
+@needs_core
+@pytest.mark.parametrize(
+    ("law", "goal", "change"),
+    [
+        (dg.GeneralizedGaussian(10, 10**4), "1e-6", 10**4),  # an epsilon beyond the floats
+        (dg.GeneralizedGaussian("7/2", 3), "1/2", 10**6),  # decided by few integers near 0
+        (dg.GeneralizedGaussian("7/2", 3), "0.9999999", 10**6),  # and below it
+        (dg.DiscreteGaussian("1/3"), "1e-7", 10**6),
+        (dg.GeneralizedGaussian("7/2", "3/2"), "1e-6", 10**6),  # a guess that is too large
+    ],
+)
+def test_epsilon_is_found_in_few_steps_for_a_large_change(
+    law: Any, goal: str, change: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took 200 to 300."""
+    line_at, lines = _hockey_stick.line_at, []
+
+    def counted(spec: Any, m: int, *others: Any) -> Any:
+        lines.append(m)
+        return line_at(spec, m, *others)
+
+    monkeypatch.setattr(_inverse, "line_at", counted)
+    monkeypatch.setattr(_hockey_stick, "line_at", counted)
+    found = epsilon(law, goal, change)
+    assert len(lines) < 80
+
+    def holds(x: float) -> bool:
+        return delta_is_at_most(centred(law), gmpy2.mpq(x), change, gmpy2.mpq(goal))
+
+    assert found == math.inf or holds(found)
+    assert not holds(math.nextafter(found, 0))
+
+
+@pytest.mark.parametrize("digits", [20, 140, 190, 400])
+def test_epsilon_of_a_delta_next_to_1_is_the_least(digits: int) -> None:
+    """What delta leaves of 1 counts, which its own last bits do not tell."""
+    sigma2, rest = Fraction(10), Fraction(1, 10**digits)
+    found = epsilon(dg.DiscreteGaussian(sigma2), 1 - rest, 300)
+    assert rest_by_theorem_7(sigma2, Fraction(found), 300) >= mp(rest)
+    before = Fraction(math.nextafter(found, 0))
+    assert rest_by_theorem_7(sigma2, before, 300) < mp(rest)
+
+
+def test_epsilon_beyond_the_floats_and_below() -> None:
+    tiny = dg.DiscreteGaussian(Fraction(1, 10**4000))
+    assert epsilon(tiny, "1e-6") == math.inf
+    assert epsilon(dg.DiscreteGaussian(10**30), "1e-6") == 0.0
+    with pytest.raises(ParameterValueError, match=r"^delta must"):
+        epsilon(dg.DiscreteGaussian(1), 0)
+
+
+# --- properties
+
+sigma2s = st.fractions(min_value=Fraction(1, 50), max_value=10**6, max_denominator=1000)
+small = st.fractions(min_value=0, max_value=8, max_denominator=10**6)
+changes = st.integers(1, 40)
+
+
+@settings(max_examples=60, deadline=None)
+@given(sigma2=sigma2s, e=small, more=small, change=changes)
+def test_delta_falls_with_epsilon_and_grows_with_sensitivity(
+    sigma2: Fraction, e: Fraction, more: Fraction, change: int
+) -> None:
+    law = dg.DiscreteGaussian(sigma2)
+    found = delta(law, e, change)
+    assert 0 < found <= 1
+    assert delta(law, e + more, change) <= found <= delta(law, e, change + 1)
+    assert math.exp(log_delta(law, e, change)) <= found * (1 + 1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(sigma2=sigma2s, larger=st.fractions(1, 3, max_denominator=1000), change=changes, e=small)
+def test_delta_falls_with_sigma2_while_epsilon_is_at_most_half_the_sensitivity(
+    sigma2: Fraction, larger: Fraction, change: int, e: Fraction
+) -> None:
+    e = min(e, Fraction(change, 2))
+    more_noise = dg.DiscreteGaussian(sigma2 * larger)
+    assert delta(more_noise, e, change) <= delta(dg.DiscreteGaussian(sigma2), e, change)
+
+
+def test_delta_may_grow_with_sigma2_for_large_epsilon() -> None:
+    """At sigma2 = 1/20 only x >= 1 has a loss above 10; at 2/25 still, and is likelier."""
+    assert delta(dg.DiscreteGaussian("1/20"), 10) < 5e-5
+    assert delta(dg.DiscreteGaussian("2/25"), 10) > 1e-3
+
+
+@settings(max_examples=40, deadline=None)
+@given(sigma2=sigma2s, exponent=st.integers(-400, -1), change=changes)
+def test_epsilon_and_delta_are_inverse(sigma2: Fraction, exponent: int, change: int) -> None:
+    law, d = dg.DiscreteGaussian(sigma2), Fraction(2) ** exponent
+    found = epsilon(law, d, change)
+    assert Fraction(delta(law, found, change)) <= d * (1 + Fraction(1, 2**52))
+    if found > 0:
+        assert Fraction(delta(law, math.nextafter(found, 0), change)) >= d
+
+
+def test_relative_bits_are_never_too_many() -> None:
+    """Of 1 with a width of 2**-n at least n - 1 and at most n; of what may be 0, none."""
+    for n in (5, 50, 500):
+        above = gmpy2.mpfr(1 + gmpy2.mpq(1, 2**n), 600)
+        assert n - 1 <= relative_bits(Interval(gmpy2.mpfr(1), above)) <= n
+    assert relative_bits(Interval(gmpy2.mpfr(1), gmpy2.mpfr(1))) >= 4096
+    assert relative_bits(Interval(gmpy2.mpfr(-1), gmpy2.mpfr(1))) < 0
+
+
+def test_bounds_of_a_delta_are_bounds_at_any_precision() -> None:
+    """At 8 bits, where an operation that is rounded the wrong way shows; also of delta near 1."""
+    generator, at = random.Random(1), arithmetic(400)
+    for _ in range(500):
+        shift = gmpy2.mpq(generator.randrange(4000), 97)
+        factor = at.rational(Fraction(generator.randrange(1, 1009), 1009))
+        enclosed = Enclosed(shift, factor, None)
+        scale = at.exp(at.rational(-shift))
+        assert enclosed.lower(8) <= at.mul(scale, factor).lower
+        assert at.mul(scale, factor).upper <= enclosed.upper(8) <= 2 * enclosed.lower(8)
+        assert at.shift(at.log(factor), -shift).upper <= enclosed.log_upper(8)
+        near_1 = Enclosed(gmpy2.mpq(0), at.sub(at.rational(1), factor), factor)
+        assert at.log1p(at.neg(factor)).lower <= near_1.log_upper(8)
+
+
+@pytest.mark.parametrize("in_eighths", [(2, 4), (6, 7)])
+def test_bounds_of_a_delta_known_to_few_bits_are_its_ends(in_eighths: tuple[int, int]) -> None:
+    """On the safe side however wide the enclosure; also by what is left of 1."""
+    low, high = (Fraction(n, 8) for n in in_eighths)
+    at = arithmetic(80)
+    factor = Interval(at.rational(low).lower, at.rational(high).upper)
+    rest = at.sub(at.rational(1), factor) if low > 0.5 else None
+    number = Enclosed(gmpy2.mpq(0), factor, rest)
+    assert number.lower() == low
+    assert number.upper() == high
+    assert abs(number.log_upper() - math.log(high)) < 1e-12
+    assert number.is_at_most(gmpy2.mpq(high), 80) is True
+    assert number.is_at_most(gmpy2.mpq((low + high) / 2), 80) is None
+    assert number.is_at_most(gmpy2.mpq(low * 9999 / 10000), 80) is False
+
+
+@needs_core
+def test_more_bits_are_right_of_the_generalised_gaussian_too() -> None:
+    """Whose exponents are taken to 60 bits: 120 bits, against the definition in 60 digits."""
+    law = dg.GeneralizedGaussian("5/2", "3/2")
+    exact = delta_by_definition(generalized_weight(law.scale, law.beta), 80, Fraction(1, 2), 2)
+    found = delta_enclosed(centred(law), gmpy2.mpq(1, 2), 2, 120)
+    assert found is not None
+    with mpmath.workdps(DIGITS):
+        lower, upper = (
+            mp(Fraction(*map(int, x.as_integer_ratio())))
+            for x in (found.lower(200), found.upper(200))
+        )
+        assert abs(lower / exact - 1) < mpmath.mpf(2) ** -115
+        assert abs(upper / exact - 1) < mpmath.mpf(2) ** -115
+
+
+@pytest.mark.parametrize("digits", [5, 30, 200])
+def test_delta_next_to_the_pure_epsilon_is_the_float_above(digits: int) -> None:
+    """There all but the last bits cancel: (1 - exp(e - 1/t))/(1 + exp(-1/t)) at sensitivity 1."""
+    pure, gap = Fraction(1, 3), Fraction(1, 10**digits)
+    with mpmath.workdps(DIGITS):
+        exact = -mpmath.expm1(-mp(gap)) / (1 + mpmath.exp(-mp(pure)))
+        found = delta(dg.DiscreteLaplace(3), pure - gap)
+        assert math.nextafter(math.nextafter(found, 0), 0) < exact <= found
+
+
+def test_of_losses_that_may_be_equal_the_larger_delta_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = delta(GAUSSIAN, 2, 3)
+    exceeds = loss_exceeds_from
+
+    def unsure(before: int, after: int) -> Any:
+        def bounds(spec: Any, epsilon: Any, change: int) -> tuple[int, int]:
+            m = exceeds(spec, epsilon, change)
+            assert m is not None
+            return m[0] - before, m[1] + after
+
+        return bounds
+
+    for before, after in ((1, 0), (0, 1)):
+        monkeypatch.setattr(_hockey_stick, "loss_exceeds_from", unsure(before, after))
+        assert delta(GAUSSIAN, 2, 3) == found
+
+
+# --- extremes, and what is refused
+
+
+@pytest.mark.parametrize("log2_sigma2", [-30000, -300, 300, 2000, 4001, 50000])
+def test_extreme_parameters_answer(log2_sigma2: int) -> None:
+    law = dg.DiscreteGaussian(Fraction(2) ** log2_sigma2)
+    for e, change in product((0, "1e-1000", 1, Fraction(2) ** 5000), (1, 2**60, 2**9000)):
+        assert 0 < delta(law, e, change) <= 1
+        assert log_delta(law, e, change) <= 0
+    for d in ("1e-6", Fraction(1, 2**3000), 1 - Fraction(1, 2**300)):
+        assert epsilon(law, d) >= 0
+
+
+@pytest.mark.parametrize("function", [delta, log_delta, epsilon])
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ((GAUSSIAN, -1), None),
+        ((GAUSSIAN, math.nan), None),
+        ((GAUSSIAN, math.inf), None),
+        ((GAUSSIAN, 0.5, 0), "sensitivity"),
+        ((GAUSSIAN, 0.5, -1), "sensitivity"),
+        ((GAUSSIAN, 0.5, "1/2"), "sensitivity"),
+        ((GAUSSIAN, 0.5, 1.5), "sensitivity"),
+        ((dg.DiscreteGaussian(1, mu="1/2"), 0.5), "mu"),
+        ((dg.DiscreteLaplace(1, mu="1/3"), 0.5), "mu"),
+    ],
+)
+def test_what_is_out_of_range_is_a_value_error_that_names_it(
+    function: Any, arguments: tuple[Any, ...], name: str | None
+) -> None:
+    own = "delta" if function is epsilon else "epsilon"
+    with pytest.raises(ParameterValueError, match=rf"^{name or own} must"):
+        function(*arguments)
+
+
+@pytest.mark.parametrize("function", [delta, log_delta, epsilon])
+def test_what_is_of_the_wrong_kind_is_a_type_error(function: Any) -> None:
+    for law in (None, 1, "law", dg.DiscreteGaussian, [GAUSSIAN]):
+        with pytest.raises(ParameterTypeError, match=r"^law must be"):
+            function(law, 0.5)
+    with pytest.raises(ParameterTypeError, match="must be"):
+        function(GAUSSIAN, None)
+    with pytest.raises(ParameterTypeError, match=r"^sensitivity must be"):
+        function(GAUSSIAN, 0.5, [1, 2])
+    for queries in (1.0, None, "2", True):
+        with pytest.raises(ParameterTypeError, match=r"^queries must be"):
+            function(GAUSSIAN, 0.5, queries=queries)
+    with pytest.raises(ParameterValueError, match=r"^queries must be"):
+        function(GAUSSIAN, 0.5, queries=0)
+    with pytest.raises(ParameterValueError, match=r"^queries must be 1"):
+        function(dg.DiscreteLaplace(1), 0.5, queries=2)
+
+
+@pytest.mark.parametrize("bad", [1, 2, -1, "1e400"])
+def test_a_delta_is_between_0_and_1(bad: Any) -> None:
+    with pytest.raises(ParameterValueError, match=r"^delta must"):
+        epsilon(GAUSSIAN, bad)
+
+
+@needs_core
+@pytest.mark.parametrize(
+    ("beta", "delta_"),
+    [
+        ("1.01", "1e-40"),
+        ("1.0001", "1e-300"),
+        *(
+            pytest.param(*pair, marks=pytest.mark.evidence)
+            for pair in product(("1.1", "1.01", "1.0001"), ("1e-40", "1e-100", "1e-300"))
+            if pair not in {("1.01", "1e-40"), ("1.0001", "1e-300")}
+        ),
+    ],
+)
+def test_epsilon_is_found_of_noise_that_is_almost_laplace_however_wide(
+    beta: str, delta_: str
+) -> None:
+    """The search passes losses so rare that no outcome of theirs is looked for."""
+    law = dg.GeneralizedGaussian(10**30, beta)
+    found = epsilon(law, delta_)
+    assert 0 < found < math.inf
+    assert delta_is_at_most(centred(law), gmpy2.mpq(found), 1, gmpy2.mpq(delta_))
+    before = gmpy2.mpq(math.nextafter(found, 0))
+    assert not delta_is_at_most(centred(law), before, 1, gmpy2.mpq(delta_))
+
+
+@needs_core
+def test_a_loss_too_far_out_is_still_refused_where_it_is_asked_for() -> None:
+    law = dg.GeneralizedGaussian(10**30, "1.0001")
+    for function in (delta, log_delta):
+        with pytest.raises(ParameterValueError, match=r"^epsilon must be a loss that occurs"):
+            function(law, 1)
+    # and what lies there is below every delta
+    assert delta_is_at_most(centred(law), gmpy2.mpq(1), 1, gmpy2.mpq(1, 10**20000))

@@ -1,0 +1,277 @@
+"""The zCDP calculus: every float on the safe side, and within a few ulp of the formula."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import gmpy2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discretegauss._certified.interval import arithmetic
+from discretegauss.errors import ParameterTypeError, ParameterValueError
+from discretegauss.privacy import (
+    gaussian_sigma2_for_rho,
+    zcdp,
+    zcdp_delta,
+    zcdp_delta_standard,
+    zcdp_epsilon,
+    zcdp_rho,
+)
+from discretegauss.privacy._root_finding import best_s
+from discretegauss.privacy.zcdp import epsilon_upper, log_delta_upper, rho_lower
+
+# --- the formula of Corollary 13 as printed, by MPFR with 1000 bits, minimised by golden section:
+#     another arithmetic, another minimiser and another form than those of the package
+
+
+def exact_log_delta(rho: Fraction, epsilon: Fraction, steps: int = 90) -> gmpy2.mpfr:
+    """log(delta), the minimum over s = alpha - 1 in e**-400 .. e**400, to about 30 digits."""
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        r, e = gmpy2.mpfr(gmpy2.mpq(rho)), gmpy2.mpfr(gmpy2.mpq(epsilon))
+
+        def log_delta(log_s: gmpy2.mpfr) -> gmpy2.mpfr:
+            alpha = 1 + gmpy2.exp(log_s)
+            return (
+                (alpha - 1) * (alpha * r - e)
+                - gmpy2.log(alpha - 1)
+                + alpha * gmpy2.log(1 - 1 / alpha)
+            )
+
+        return golden_minimum(log_delta, gmpy2.mpfr(-400), gmpy2.mpfr(400), steps)
+
+
+def golden_minimum(
+    f: Callable[[gmpy2.mpfr], gmpy2.mpfr], low: gmpy2.mpfr, high: gmpy2.mpfr, steps: int
+) -> gmpy2.mpfr:
+    ratio = (gmpy2.sqrt(gmpy2.mpfr(5)) - 1) / 2
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    f_left, f_right = f(left), f(right)
+    for _ in range(steps):  # 800 * 0.618**90 < 1e-16
+        if f_left < f_right:
+            high, right, f_right = right, left, f_left
+            left = high - ratio * (high - low)
+            f_left = f(left)
+        else:
+            low, left, f_left = left, right, f_right
+            right = low + ratio * (high - low)
+            f_right = f(right)
+    return min(f_left, f_right)
+
+
+def allows(rho: Fraction, epsilon: Fraction, delta: Fraction, steps: int = 90) -> bool:
+    """Whether rho-zCDP implies (epsilon, delta) by Corollary 13."""
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        return bool(exact_log_delta(rho, epsilon, steps) <= gmpy2.log(gmpy2.mpfr(gmpy2.mpq(delta))))
+
+
+RHOS = [Fraction(r) for r in ("1e-12", "1/50", "0.1", "1", "10", "100")]
+EPSILONS = [Fraction(e) for e in ("0", "1e-3", "1/2", "3", "20", "1000")]
+DELTAS = [Fraction(d) for d in ("1e-100", "1e-9", "1e-6", "1/2", "0.999999")]
+
+
+@pytest.mark.parametrize(("rho", "epsilon"), list(product(RHOS, EPSILONS)))
+def test_delta_is_an_upper_bound_within_one_ulp(rho: Fraction, epsilon: Fraction) -> None:
+    delta = zcdp_delta(rho, epsilon)
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        exact = gmpy2.exp(exact_log_delta(rho, epsilon))
+        assert exact <= delta
+        assert delta == 5e-324 or exact > math.nextafter(delta, 0.0)
+
+
+def near(rho: Fraction, k: int) -> Fraction:
+    """An epsilon at which delta is about exp(-k/4)."""
+    return rho + Fraction(math.isqrt(int(k * rho * 4**1200)), 2**1200)
+
+
+#: exponents of 10; the last are floats with few bits
+SIZES = [*range(0, 61, 4), 150, 300, -150, -312, -322]
+
+
+@pytest.mark.parametrize(("p", "k"), list(product(SIZES, (1, 40, 2900))))
+def test_delta_is_so_for_any_rho_and_an_epsilon_close_to_it(p: int, k: int) -> None:
+    rho = Fraction(13, 10) * Fraction(10) ** p
+    epsilon = near(rho, k)
+    test_delta_is_an_upper_bound_within_one_ulp(rho, epsilon)
+    assert zcdp_delta(rho, epsilon) <= zcdp_delta_standard(rho, epsilon)
+    if rho > 100:
+        assert zcdp_delta(rho, rho - 1) > 0.5
+
+
+@pytest.mark.parametrize(("rho", "delta"), list(product(RHOS, DELTAS)))
+def test_epsilon_is_an_upper_bound_within_two_ulp(rho: Fraction, delta: Fraction) -> None:
+    epsilon = zcdp_epsilon(rho, delta)
+    assert allows(rho, Fraction(epsilon), delta)
+    if epsilon > 0:
+        assert not allows(rho, Fraction(epsilon - 2 * math.ulp(epsilon)), delta)
+
+
+@pytest.mark.parametrize(("rho", "digits"), list(product(RHOS[:4], (8, 16, 20, 30, 60, 100))))
+def test_epsilon_is_so_where_it_is_next_to_0(rho: Fraction, digits: int) -> None:
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        at_0 = gmpy2.mpq(gmpy2.exp(exact_log_delta(rho, Fraction(0), steps=400)))
+    less, more = (Fraction(str(at_0)) * (1 + Fraction(sign, 10**digits)) for sign in (-1, 1))
+    epsilon = zcdp_epsilon(rho, less)
+    assert epsilon > 0
+    assert allows(rho, Fraction(epsilon), less, steps=400)
+    assert not allows(rho, Fraction(epsilon - 2 * math.ulp(epsilon)), less, steps=400)
+    assert zcdp_epsilon(rho, more) == 0.0
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), list(product(EPSILONS, DELTAS)))
+def test_rho_is_a_lower_bound_within_two_ulp(epsilon: Fraction, delta: Fraction) -> None:
+    rho = zcdp_rho(epsilon, delta)
+    assert rho == 0.0 or allows(Fraction(rho), epsilon, delta)
+    assert not allows(Fraction(rho + 2 * math.ulp(rho)), epsilon, delta)
+
+
+@pytest.mark.parametrize(("epsilon", "k"), list(product((0, 1, 1000), (30, 300, 1000, 10000))))
+def test_rho_is_so_where_delta_is_next_to_1(epsilon: int, k: int) -> None:
+    """At delta = 1 - 10**-k it is epsilon + log(10**k), to about k digits: by s = 10**-k."""
+    rho = zcdp_rho(epsilon, 1 - Fraction(1, 10**k))
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        exact = epsilon + k * gmpy2.log(gmpy2.mpfr(10))
+        assert rho <= exact <= rho + 2 * math.ulp(rho)
+
+
+@pytest.mark.parametrize(("rho", "epsilon"), list(product(RHOS, EPSILONS)))
+def test_the_older_conversion_is_its_formula_rounded_up(rho: Fraction, epsilon: Fraction) -> None:
+    assert zcdp_delta_standard(0, epsilon) == 0.0
+    found = zcdp_delta_standard(rho, epsilon)
+    assert found >= zcdp_delta(rho, epsilon)
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        excess = gmpy2.mpfr(gmpy2.mpq(max(epsilon - rho, Fraction(0))))
+        exact = gmpy2.exp(-(excess**2) / (4 * gmpy2.mpfr(gmpy2.mpq(rho))))
+        assert exact <= found
+        assert found == 5e-324 or exact > math.nextafter(found, 0.0)
+
+
+def test_values_known_from_elsewhere() -> None:
+    """OpenDP 0.16 (make_zCDP_to_approxDP) gives these for rho = 0.1, by its own minimiser."""
+    assert zcdp_epsilon("0.1", "1e-6") == pytest.approx(2.141938928385474, rel=1e-14)
+    assert zcdp_delta("0.1", "2.1") == pytest.approx(1.5570051527653162e-06, rel=1e-12)
+
+
+def test_extreme_numbers_neither_overflow_nor_underflow_the_unsafe_way() -> None:
+    huge, tiny = Fraction(2) ** 4000, Fraction(1, 2**4000)
+    assert zcdp_delta(huge, 1) == 1.0
+    assert zcdp_delta(huge, huge) == 1.0
+    assert zcdp_delta(1, 1e308) == 5e-324  # far below every float, and yet not 0
+    assert zcdp_delta(tiny, 0) == 5e-324
+    assert zcdp_delta(0, 0) == 0.0
+    assert zcdp_epsilon(huge, "1e-6") == math.inf
+    assert zcdp_epsilon(tiny, tiny) == 5e-324
+    assert zcdp_epsilon(0, tiny) == 0.0
+    assert zcdp_rho(huge, "1e-6") == math.nextafter(math.inf, 0.0)
+    assert zcdp_rho(0, tiny) == 0.0
+    assert 0 < zcdp_epsilon(1, Fraction(1, 10**15000)) < math.inf
+    assert 0 < zcdp_rho(1, 1 - Fraction(1, 10**15000)) < math.inf
+
+
+rationals = st.fractions(min_value=0, max_value=10**9, max_denominator=10**9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(epsilon=rationals, delta=st.fractions(0, 1).filter(lambda d: 0 < d < 1))
+def test_the_three_conversions_agree(epsilon: Fraction, delta: Fraction) -> None:
+    """There and back again loses no more than the rounding."""
+    rho = zcdp_rho(epsilon, delta)
+    assert zcdp_epsilon(rho, delta) <= float(epsilon) * (1 + 1e-9) + 1e-12
+    assert zcdp_delta(rho, epsilon) <= float(delta) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    "half", [0.5, Fraction(1, 2), Decimal("0.5"), "1/2", "0.5", np.float32(0.5), gmpy2.mpq(1, 2)]
+)
+def test_every_number_type_means_the_same(half: object) -> None:
+    assert zcdp_delta(half, half) == zcdp_delta("1/2", "1/2")
+    assert zcdp_epsilon(half, half) == zcdp_epsilon("1/2", "1/2")
+    assert zcdp_rho(half, half) == zcdp_rho("1/2", "1/2")
+    assert gaussian_sigma2_for_rho(half, half) == Fraction(1, 4)
+
+
+def test_a_float_means_the_binary_fraction_it_holds() -> None:
+    assert gaussian_sigma2_for_rho(0.1) == 1 / (2 * Fraction(0.1))
+    assert gaussian_sigma2_for_rho("0.1") == 5
+
+
+NEGATIVE = (-1, "-1/3", -5e-324)
+NO_NUMBER = (math.nan, math.inf, "", "abc", Decimal("NaN"))
+NO_PROBABILITY = (*NEGATIVE, *NO_NUMBER, 0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "name"),
+    [
+        *((zcdp_delta, (bad, 1), "rho") for bad in NEGATIVE + NO_NUMBER),
+        *((zcdp_delta, (1, bad), "epsilon") for bad in NEGATIVE + NO_NUMBER),
+        *((zcdp_epsilon, (bad, "1e-6"), "rho") for bad in NEGATIVE + NO_NUMBER),
+        *((zcdp_epsilon, (1, bad), "delta") for bad in NO_PROBABILITY),
+        *((zcdp_rho, (bad, "1e-6"), "epsilon") for bad in NEGATIVE + NO_NUMBER),
+        *((zcdp_rho, (1, bad), "delta") for bad in NO_PROBABILITY),
+        *((gaussian_sigma2_for_rho, (bad,), "rho") for bad in (*NEGATIVE, *NO_NUMBER, 0)),
+        *((gaussian_sigma2_for_rho, (1, bad), "sensitivity") for bad in (*NEGATIVE, 0)),
+    ],
+)
+def test_a_number_out_of_range_is_a_value_error_that_names_it(
+    function: Callable[..., object], arguments: tuple[object, ...], name: str
+) -> None:
+    with pytest.raises(ParameterValueError, match=f"^{name} must"):
+        function(*arguments)
+
+
+@pytest.mark.parametrize("bad", [None, True, b"1", 1j, [1], np.array([1.0, 2.0])])
+def test_what_is_no_number_is_a_type_error_that_names_it(bad: object) -> None:
+    with pytest.raises(ParameterTypeError, match=r"^rho must"):
+        zcdp_delta(bad, 1)
+    with pytest.raises(ParameterTypeError, match=r"^delta must"):
+        zcdp_rho(1, bad)
+
+
+# --- the directions of rounding, which do not show in a float where 80 or 192 bits are computed
+
+
+def at_s(name: str, x: Fraction, y: Fraction, s: gmpy2.mpq) -> gmpy2.mpfr:
+    """f(s), epsilon(s) or rho(s), as the module has them, of rho and epsilon, or one and delta."""
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        a, b = gmpy2.mpfr(gmpy2.mpq(x)), gmpy2.mpfr(gmpy2.mpq(y))
+        inverse, log = gmpy2.log1p(1 / gmpy2.mpfr(s)), gmpy2.log1p(gmpy2.mpfr(s))
+        if name == "delta":
+            return s * ((1 + s) * a - b) - s * inverse - log
+        if name == "epsilon":
+            return (1 + s) * a - inverse - gmpy2.log(b) / s - log / s
+        return (s * (a + inverse) + log + gmpy2.log(b)) / (s * (1 + s))
+
+
+@pytest.mark.parametrize("name", ["delta", "epsilon", "rho"])
+def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each rounding is on the safe side at any precision; s itself is an exact number of 6 bits."""
+    generator, at = random.Random(1), arithmetic(9)
+    found_s: list[gmpy2.mpq] = []
+
+    def coarse(*arguments: Any, **options: Any) -> gmpy2.mpq:
+        found_s.append(gmpy2.mpq(gmpy2.mpfr(best_s(*arguments, **options), 6)))
+        return found_s[-1]
+
+    monkeypatch.setattr(zcdp, "best_s", coarse)
+    monkeypatch.setattr(zcdp, "arithmetic", lambda _bits: at)
+    monkeypatch.setattr(zcdp, "_FEWER", at)
+    bound = {"delta": log_delta_upper, "epsilon": epsilon_upper, "rho": rho_lower}[name]
+    told = 0
+    for _ in range(3000):
+        x = Fraction(generator.randrange(1, 64), 2 ** generator.randrange(14))
+        y = Fraction(generator.randrange(1, 10**6), 10**6)
+        y = x + 9 * y if name == "delta" else y ** generator.randrange(1, 9)
+        found, exact = bound(x, y), at_s(name, x, y, found_s[-1])
+        assert found <= max(exact, 0) if name == "rho" else found >= min(exact, 0)
+        assert name != "epsilon" or found >= exact
+        told += found != 0
+    assert told > 1000

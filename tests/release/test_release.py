@@ -1,0 +1,466 @@
+"""release_table: count + draw exactly, everything else kept, the output whole or untouched."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss.errors import (
+    OutputError,
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+    TableError,
+)
+from discretegauss.release import _run as release_module
+from discretegauss.release import release_table
+from discretegauss.release._noise_for_budget import calibration
+from discretegauss.release._report import report_text
+from discretegauss.testing import TapeSource
+
+FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
+
+
+def tape() -> TapeSource:
+    """The same bytes for every call: draws from it can be drawn again."""
+    return TapeSource(random.Random(5).randbytes(2**21))
+
+
+def column(path: Path, name: str) -> list[int]:
+    with path.open(newline="") as file:
+        return [int(row[name]) for row in csv.DictReader(file)]
+
+
+def other_columns(path: Path, name: str) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return [{k: v for k, v in row.items() if k != name} for row in csv.DictReader(file)]
+
+
+def write_counts(path: Path, counts: list[int]) -> None:
+    path.write_text("n\n" + "".join(f"{count}\n" for count in counts))
+
+
+def test_the_real_table_is_released(tmp_path: Path) -> None:
+    """With the system's randomness: same rows, other counts, and a report that matches."""
+    out = tmp_path / "noisy.csv"
+    done = release_table(FLIGHTS, "flights", out, rho="0.1")
+    assert other_columns(out, "flights") == other_columns(FLIGHTS, "flights")
+    noise = np.array(column(out, "flights")) - np.array(column(FLIGHTS, "flights"))
+    # sigma2 = 5: a draw beyond 45 = 20 standard deviations has a probability below 1e-87.
+    assert 0 < np.abs(noise).max() <= 45
+    assert (done.rows, done.sigma2, done.rho) == (5268, Fraction(5), Fraction(1, 10))
+    assert done.bound95 == 4
+    assert os.listdir(tmp_path) == ["noisy.csv"]
+
+
+def test_two_releases_differ(tmp_path: Path) -> None:
+    """No fixed seed anywhere: 5268 equal draws have a probability below 2**-8000."""
+    for name in ("a.csv", "b.csv"):
+        release_table(FLIGHTS, "flights", tmp_path / name, rho="0.1")
+    assert (tmp_path / "a.csv").read_bytes() != (tmp_path / "b.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "rho",
+    [
+        "0.1",
+        "1/7",
+        Fraction(1, 2**57),
+        Fraction(1, 2**113),
+        Fraction(1, 2**114),
+        Fraction(1, 2**130),
+        Fraction(1, 2**500),
+    ],
+)
+def test_noisy_minus_count_is_the_draw_for_counts_of_any_size(tmp_path: Path, rho: Any) -> None:
+    """On the same bits, in int64 and beyond it; nothing wraps, rounds or clamps."""
+    counts = [0, 1, -1, 2**63 - 1, -(2**63), 2**70, -(2**70), 10**500, -(10**500), 7]
+    source_file, out = tmp_path / "counts.csv", tmp_path / "noisy.csv"
+    write_counts(source_file, counts)
+    done = release_table(source_file, "n", out, rho=rho, source=tape())
+    assert done.sigma2 == 1 / (2 * Fraction(rho))
+    draws = dg.discrete_gaussian(done.sigma2, len(counts), dtype=object, source=tape())
+    noisy = column(out, "n")
+    assert [a - b for a, b in zip(noisy, counts, strict=True)] == draws.tolist()
+
+
+@pytest.mark.parametrize("rho", ["1e30", "0.1", "1e-7", "1e-9", "1e-30"])
+def test_the_interval_is_the_shortest_that_holds_95_percent(rho: str) -> None:
+    """By certified bounds; a tail beyond it holds at most 2.5 %, one beyond a shorter one more."""
+    noise = calibration(rho=rho)
+    assert noise.sigma2 == 1 / (2 * Fraction(rho))
+    assert noise.law.sf(noise.bound95, bounds=True)[1] <= 0.025
+    assert noise.bound95 == 0 or noise.law.sf(noise.bound95 - 1, bounds=True)[0] > 0.025
+
+
+def test_sensitivity_and_rows_per_person_enter_sigma2_exactly(tmp_path: Path) -> None:
+    done = release_table(
+        FLIGHTS, "flights", tmp_path / "o", rho="1/3", sensitivity="5/2", rows_per_person=3
+    )
+    assert done.sigma2 == 3 * Fraction(25, 4) / (2 * Fraction(1, 3))
+    assert done.rho == Fraction(1, 3)
+
+
+def test_an_epsilon_delta_budget_is_kept(tmp_path: Path) -> None:
+    done = release_table(FLIGHTS, "flights", tmp_path / "o", epsilon=1, delta="1e-6")
+    assert done.epsilon <= 1
+    assert dg.privacy.delta(dg.DiscreteGaussian(done.sigma2), 1) <= 1e-6
+    assert (done.asked_epsilon, done.delta) == (Fraction(1), Fraction("1e-6"))
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        {},
+        {"rho": 0},
+        {"rho": -1},
+        {"rho": float("nan")},
+        {"rho": 1, "epsilon": 1},
+        {"epsilon": 1},
+        {"delta": 0.1},
+        {"epsilon": 1, "delta": 1},
+        {"epsilon": 1, "delta": 0},
+        {"rho": 1, "sensitivity": 0},
+        {"rho": 1, "sensitivity": -1},
+        {"rho": 1, "sensitivity": 0.5},
+        {"rho": 1, "rows_per_person": 0},
+        {"rho": 1, "rows_per_person": 1.5},
+        {"rho": 1, "report_delta": 1},
+        {"epsilon": 1, "delta": 0.1, "sensitivity": "3/2"},
+        {"rho": "1e-1300"},
+        {"rho": None},
+    ],
+)
+def test_a_bad_budget_is_refused_before_anything_is_drawn_or_written(
+    tmp_path: Path, budget: dict[str, Any]
+) -> None:
+    source = tape()
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        release_table(FLIGHTS, "flights", tmp_path / "o", source=source, **budget)
+    assert source.used == 0
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("sensitivity", ["1/2", 0, -1, "0.999999"])
+def test_a_sensitivity_below_1_is_refused(tmp_path: Path, sensitivity: Any) -> None:
+    """A count changes by whole numbers, so no norm of changes is below 1: it is a slip."""
+    with pytest.raises(ParameterValueError) as raised:
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, sensitivity=sensitivity)
+    assert str(raised.value) == (
+        "sensitivity must be at least 1, as counts change by whole numbers, "
+        f"got {Fraction(sensitivity)!r}"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_noise_too_long_for_a_table_is_an_overflow_error(tmp_path: Path) -> None:
+    with pytest.raises(ParameterOverflowError, match="at most 600 digits"):
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho="1e-1300")
+
+
+def test_noise_has_at_most_600_digits_and_a_tiny_deviation_is_0() -> None:
+    """sigma2 is below 10**1200; the deviation is told from 1e-160 on."""
+    assert calibration(rho=Fraction(1, 2 * 10**1200 - 1)).sigma2 == 10**1200 - Fraction(1, 2)
+    with pytest.raises(ParameterOverflowError, match="at most 600 digits"):
+        calibration(rho=Fraction(1, 2 * 10**1200))
+    assert calibration(rho=700).std > 0 == calibration(rho=800).std
+
+
+def test_report_delta_with_epsilon_and_delta_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterValueError, match=r"report_delta .* with epsilon and delta"):
+        release_table(FLIGHTS, "flights", tmp_path / "o", epsilon=1, delta=0.1, report_delta="1e-6")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", [0, None, b"flights"])
+def test_a_column_that_is_no_string_is_a_type_error(tmp_path: Path, name: Any) -> None:
+    with pytest.raises(ParameterTypeError, match="column must be a string"):
+        release_table(FLIGHTS, name, tmp_path / "o", rho=1)
+
+
+@pytest.mark.parametrize("name", ["", " ", "\u00a0", "\u200b"])
+def test_a_column_without_a_name_is_refused(tmp_path: Path, name: str) -> None:
+    """An empty shell variable, and a table as pandas writes it: its index has an empty name."""
+    (tmp_path / "t.csv").write_text(",n\n0,31337\n1,31338\n")
+    with pytest.raises(ParameterValueError, match="column must not be empty, got '"):
+        release_table(tmp_path / "t.csv", name, tmp_path / "o", rho=1)
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+@pytest.mark.parametrize("name", ["", "a\0b"])
+@pytest.mark.parametrize("parameter", ["table", "out"])
+def test_a_name_of_a_file_that_is_none_is_refused(
+    tmp_path: Path, parameter: str, name: str
+) -> None:
+    files = {"table": FLIGHTS, "out": tmp_path / "o"} | {parameter: name}
+    with pytest.raises(ParameterValueError) as caught:
+        release_table(column="flights", rho=1, force=True, **files)  # type: ignore[arg-type]
+    assert str(caught.value) == f"{parameter} must name a file, got {name!r}"
+    assert not list(tmp_path.iterdir())
+
+
+class _BytesPath:
+    def __fspath__(self) -> bytes:
+        return b"/path/a.csv"
+
+
+@pytest.mark.parametrize("parameter", ["table", "out"])
+@pytest.mark.parametrize(
+    "value",
+    [b"/path/a.csv", _BytesPath(), 3, None, io.StringIO("n\n1\n"), np.arange(3), ["a.csv"]],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_path_is_a_type_error_that_names_the_parameter(
+    tmp_path: Path, parameter: str, value: Any
+) -> None:
+    files = {"table": FLIGHTS, "out": tmp_path / "o"} | {parameter: value}
+    with pytest.raises(ParameterTypeError) as raised:
+        release_table(column="flights", rho=1, **files)
+    assert str(raised.value) == (
+        f"{parameter} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", [str, Path, lambda path: list(os.scandir(path.parent)).pop()])
+def test_a_path_of_any_kind_is_taken(tmp_path: Path, path: Callable[[Path], Any]) -> None:
+    write_counts(tmp_path / "t.csv", [1])
+    done = release_table(path(tmp_path / "t.csv"), "n", str(tmp_path / "o"), rho=1)
+    assert (done.table, done.out) == (tmp_path / "t.csv", tmp_path / "o")
+
+
+@pytest.mark.parametrize("force", ["no", "", 0, 1, None])
+def test_a_force_that_is_no_bool_is_a_type_error(tmp_path: Path, force: Any) -> None:
+    """Else force="no" would replace a file."""
+    (tmp_path / "o").write_text("before")
+    with pytest.raises(ParameterTypeError) as raised:
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, force=force)
+    assert str(raised.value) == f"force must be True or False, got {force!r}"
+    assert (tmp_path / "o").read_text() == "before"
+
+
+def test_the_module_is_there_once_the_package_is_imported() -> None:
+    """docs/release.md calls it discretegauss.release.release_table, and so may a program."""
+    program = "import discretegauss as dg; print(dg.release.release_table.__name__)"
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (printed.stdout.split(), printed.returncode) == ([b"release_table"], 0)
+
+
+@pytest.mark.parametrize("name", ["TableError", "OutputError"])
+def test_the_errors_of_a_release_are_public(name: str) -> None:
+    """In the module of all errors, and beside the function that raises them."""
+    for module in (dg.errors, release_module):
+        assert name in module.__all__
+        assert issubclass(getattr(module, name), dg.errors.DiscreteGaussError)
+        assert issubclass(getattr(module, name), ValueError)
+    assert getattr(dg.errors, name) is getattr(release_module, name)
+
+
+def test_a_second_column_is_a_release_of_the_output(tmp_path: Path) -> None:
+    """As docs/release.md does it: the first column is kept as it came, noise and all."""
+    (tmp_path / "t.csv").write_text("town,people,children\nA,120,30\nB,7,0\nC,0,0\n")
+    half, noisy = tmp_path / "half.csv", tmp_path / "noisy.csv"
+    first = release_table(tmp_path / "t.csv", "people", half, rho="0.05")
+    second = release_table(half, "children", noisy, rho="0.05")
+    assert column(half, "children") == [30, 0, 0]
+    assert column(noisy, "people") == column(half, "people")
+    both = calibration(rho="0.1", queries=2)
+    assert first.sigma2 == second.sigma2 == both.sigma2 == 10
+    assert both.epsilon < first.epsilon + second.epsilon
+
+
+def test_a_bad_table_is_refused_before_anything_is_drawn_or_written(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("n\n1\n2.5\n")
+    source = tape()
+    with pytest.raises(TableError, match=r"^line 3, column 'n'"):
+        release_table(tmp_path / "t.csv", "n", tmp_path / "o", rho=1, source=source)
+    assert source.used == 0
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+# --- where the output goes
+
+
+@pytest.mark.parametrize(
+    "how", ["same name", "other spelling", "by no folder", "symbolic link", "hard link"]
+)
+@pytest.mark.parametrize("force", [False, True])
+def test_the_output_may_not_be_the_table(tmp_path: Path, how: str, force: bool) -> None:
+    table = tmp_path / "t.csv"
+    write_counts(table, [1])
+    (tmp_path / "sub").mkdir()
+    out = {
+        "same name": table,
+        "other spelling": tmp_path / "sub" / ".." / "t.csv",
+        "by no folder": tmp_path / "no" / ".." / "t.csv",
+        "symbolic link": tmp_path / "link",
+        "hard link": tmp_path / "hard",
+    }[how]
+    if how == "symbolic link":
+        out.symlink_to(table)
+    if how == "hard link":
+        out.hardlink_to(table)
+    with pytest.raises(OutputError, match="is the table itself"):
+        release_table(table, "n", out, rho=1, force=force)
+    assert table.read_text() == "n\n1\n"
+
+
+def test_an_output_that_exists_is_replaced_only_with_force(tmp_path: Path) -> None:
+    out = tmp_path / "o.csv"
+    out.write_text("before")
+    with pytest.raises(OutputError, match="exists already"):
+        release_table(FLIGHTS, "flights", out, rho=1)
+    assert out.read_text() == "before"
+    release_table(FLIGHTS, "flights", out, rho=1, force=True)
+    assert len(column(out, "flights")) == 5268
+
+
+def test_a_folder_a_device_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
+    for out, message in [
+        (tmp_path, "not a regular file"),
+        (Path("/dev/null"), "not a regular file"),
+        (tmp_path / "no" / "o.csv", "no such folder"),
+        (FLIGHTS / "o.csv", "no such folder"),
+    ]:
+        with pytest.raises(OutputError, match=message):
+            release_table(FLIGHTS, "flights", out, rho=1, force=True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_pipe_is_refused_by_the_name_it_was_given() -> None:
+    """As /dev/stdout is, where it is one; its name with links resolved exists nowhere."""
+    reading, writing = os.pipe()
+    try:
+        with pytest.raises(OutputError, match=f"/dev/fd/{writing}: exists and is not a regular"):
+            release_table(FLIGHTS, "flights", f"/dev/fd/{writing}", rho=1, force=True)
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+@pytest.mark.parametrize(("number", "stream"), [(1, "stdout"), (2, "stderr")])
+@pytest.mark.parametrize("how", ["its name", "a hard link", "/dev/fd"])
+def test_the_file_that_a_standard_stream_goes_to_is_refused(
+    tmp_path: Path, number: int, stream: str, how: str
+) -> None:
+    """The report would go to the file that the output takes the place of, and be lost."""
+    goes_to = tmp_path / "f"
+    goes_to.touch()
+    (tmp_path / "hard").hardlink_to(goes_to)
+    names: dict[str, str | Path] = {
+        "its name": goes_to,
+        "a hard link": tmp_path / "hard",
+        "/dev/fd": f"/dev/fd/{number}",
+    }
+    before = os.dup(number)
+    opened = os.open(goes_to, os.O_WRONLY)
+    os.dup2(opened, number)
+    try:
+        with pytest.raises(OutputError, match=f"is what {stream} goes to; the output must be"):
+            release_table(FLIGHTS, "flights", names[how], rho=1, force=True)
+    finally:
+        os.dup2(before, number)
+        os.close(before)
+        os.close(opened)
+    assert goes_to.stat().st_nlink == 2
+    assert goes_to.read_bytes() == b""
+
+
+def test_the_current_folder_and_a_link_to_another_file_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    release_table(FLIGHTS, "flights", "o.csv", rho=1)
+    Path("link").symlink_to("target.csv")
+    release_table(FLIGHTS, "flights", "link", rho=1)
+    assert Path("link").is_symlink()  # written through, as cp would
+    assert sorted(os.listdir()) == ["link", "o.csv", "target.csv"]
+
+
+# --- the report
+
+
+def report(tmp_path: Path, **budget: Any) -> dict[str, str]:
+    done = release_table(FLIGHTS, "flights", tmp_path / "o", force=True, **budget)
+    lines = report_text(done).splitlines()
+    width = len("standard deviation") + 2
+    return {line[:width].rstrip(): line[width:] for line in lines}
+
+
+def test_the_report_says_what_was_done(tmp_path: Path) -> None:
+    lines = report(tmp_path, rho="0.1")
+    assert lines["rows"] == "5268"
+    assert lines["column"] == "flights"
+    assert lines["sigma2"] == "5"
+    assert lines["standard deviation"] == "2.23607"
+    assert lines["95 % interval"].startswith("-4 .. 4 ")
+    assert lines["sensitivity"] == "1 (one person changes at most one count, by at most 1)"
+    assert lines["rho"] == "0.1 (zCDP)"
+    assert lines["(epsilon, delta)"] == "(2.00876, 1e-6), by arXiv 2004.00010, Theorem 7"
+    assert lines["time"].endswith(" s")
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [("n\n1\n", "none"), ("a,n,b\nx,1,2\n", "2 (published unchanged)")],
+)
+def test_the_report_says_how_many_columns_have_no_noise(
+    tmp_path: Path, text: str, others: str
+) -> None:
+    """A second column of counts among them would be published; no name is shown, as of no cell."""
+    (tmp_path / "t.csv").write_text(text)
+    lines = report_text(release_table(tmp_path / "t.csv", "n", tmp_path / "o", rho=1)).splitlines()
+    assert f"other columns       {others}" in lines
+
+
+def test_the_report_of_an_epsilon_delta_budget(tmp_path: Path) -> None:
+    lines = report(tmp_path, epsilon=1, delta="1e-6", rows_per_person=3)
+    assert lines["sigma2"] == "267457/5000 = 53.4914"
+    assert lines["(epsilon, delta)"].startswith("(1, 1e-6) as asked; achieved: (1, 1e-6), by arXiv")
+    assert lines["sensitivity"].startswith("1 (one person changes at most 3 counts, each by")
+
+
+def test_the_report_rounds_what_privacy_costs_up(tmp_path: Path) -> None:
+    lines = report(tmp_path, rho="3/7", report_delta="1/3")
+    assert lines["sigma2"] == "7/6 ~ 1.16667"
+    assert lines["rho"] == "0.428572 (zCDP)"  # 0.4285714...
+    assert "0.333334" in lines["(epsilon, delta)"]
+
+
+def test_the_report_warns_of_noise_that_is_none(tmp_path: Path) -> None:
+    lines = report(tmp_path, rho="1e30")
+    assert "published unchanged" in lines["95 % interval"]
+    assert lines["standard deviation"] == "below 1e-160"
+
+
+def test_a_sensitivity_that_is_a_norm_goes_with_rho_and_by_way_of_rho(tmp_path: Path) -> None:
+    lines = report(tmp_path, rho="0.1", sensitivity="3/2")
+    norm = "the Euclidean norm of all that one person changes is at most that"
+    assert lines["sensitivity"] == f"1.5 ({norm})"
+    by_rho = "(2.14194, 1e-6) from rho, by arXiv 2004.00010, Corollary 13"
+    assert lines["(epsilon, delta)"] == by_rho
+
+
+def test_the_epsilon_reported_is_that_of_all_rows_of_a_person(tmp_path: Path) -> None:
+    person = {"sensitivity": 2, "rows_per_person": 3}
+    done = release_table(FLIGHTS, "flights", tmp_path / "o", rho="0.1", **person)  # type: ignore[arg-type]
+    law = dg.DiscreteGaussian(done.sigma2)
+    assert done.epsilon == dg.privacy.epsilon(law, "1e-6", 2, queries=3)
+    assert dg.privacy.delta(law, done.epsilon, 2, queries=3) <= 1e-6
+
+
+def test_both_or_no_budget_is_a_type_error(tmp_path: Path) -> None:
+    with pytest.raises(ParameterTypeError):
+        release_table(FLIGHTS, "flights", tmp_path / "o")

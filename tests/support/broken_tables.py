@@ -1,0 +1,422 @@
+"""Cell tables broken on purpose: the verifier has to reject every one, each for its own reason.
+
+Each takes a table of the core, as data, and changes one thing. `bias` says what the law of the
+draws would become; `reason` is part of what the verifier says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from discretegauss._law import Kind, Spec
+from discretegauss.verify._table import SPECIAL_CODE, Arc, Partial, Row, Table
+
+SINGLE = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(10), Fraction(1, 3))  # blocks of one integer
+WIDE = Spec(Kind.DISCRETE_LAPLACE, Fraction(1000), Fraction(1, 3))
+CUBIC = Spec(Kind.GENERALIZED_GAUSSIAN, Fraction(10**6), Fraction(1, 3), Fraction(3))
+HUGE = Spec(Kind.DISCRETE_GAUSSIAN, 2**4000 + Fraction(1, 3), Fraction(-1, 2))
+
+
+class Corruption(NamedTuple):
+    """One thing wrong with a table."""
+
+    name: str
+    bias: str
+    change: Callable[[Table], Table]
+    reason: str
+
+
+def _partial(table: Table, i: int, cell: Partial) -> Table:
+    return replace(table, partial=(*table.partial[:i], cell, *table.partial[i + 1 :]))
+
+
+def _moved_cell(table: Table) -> Table:
+    full = list(table.full)
+    full[full.index(1)] = 0
+    return replace(table, full=tuple(full))
+
+
+def _full_cell_twice(table: Table) -> Table:
+    return replace(table, full=(*table.full, 1))
+
+
+def _keep_partial(table: Table, keep: Callable[[Partial], bool]) -> Table:
+    """Drop the other partial cells, and their arcs."""
+    kept = [i for i, cell in enumerate(table.partial) if keep(cell)]
+    return replace(
+        table,
+        partial=tuple(table.partial[i] for i in kept),
+        arcs=(*(table.arcs[i] for i in kept), *table.arcs[len(table.partial) :]),
+    )
+
+
+def _partial_made_full(table: Table) -> Table:
+    """A consistent layout, and a wrong law."""
+    cell = min((c for c in table.partial if c.block == 2), key=lambda c: c.level)
+    fuller = replace(table, full=(*table.full, cell.block))
+    return _keep_partial(fuller, lambda c: c != cell)
+
+
+def _top_cell_dropped(table: Table) -> Table:
+    cell = max((c for c in table.partial if c.block == 2), key=lambda c: c.level)
+    return _keep_partial(table, lambda c: c != cell)
+
+
+def _level_off(table: Table) -> Table:
+    cell = table.partial[0]
+    return _partial(table, 0, cell._replace(level=cell.level + 1))
+
+
+def _arcs_swapped(table: Table) -> Table:
+    i, j = 3, len(table.partial) // 2
+    swapped = with_arc(table, i, table.arcs[j])
+    return with_arc(swapped, j, table.arcs[i])
+
+
+def _core_cut(table: Table) -> Table:
+    last = table.last_block
+    cut = replace(
+        table, last_block=last - 1, full=tuple(block for block in table.full if block != last)
+    )
+    return _keep_partial(cut, lambda cell: cell.block != last)
+
+
+def _narrow_tails(table: Table) -> Table:
+    """Where a tail block is one block already, the number of its cells is off instead."""
+    bits = max(0, table.tail_bits - 1)
+    return replace(table, tail_bits=bits, n_tail_side=table.n_tail_side // 2)
+
+
+def _row(table: Table, holds: Callable[[Row], bool], change: Callable[[Row], Row]) -> Table:
+    """Change the first row that fits."""
+    i = next(i for i, row in enumerate(table.rows) if holds(row))
+    return replace(table, rows=(*table.rows[:i], change(table.rows[i]), *table.rows[i + 1 :]))
+
+
+def _is_whole(row: Row) -> bool:
+    return row.end == (0, 0)
+
+
+def _has_special(row: Row) -> bool:
+    return SPECIAL_CODE in row.code
+
+
+def _to_next_block(row: Row) -> Row:
+    code = 1 if row.code[2] == 0 else row.code[2] - 1
+    return row._replace(code=(code, code, code))
+
+
+def _longer_piece(row: Row) -> Row:
+    return row._replace(end=(row.end[0] + 1, max(row.end[0] + 1, row.end[1])))
+
+
+def _core_cut_left(table: Table) -> Table:
+    first = table.first_block
+    cut = replace(
+        table, first_block=first + 1, full=tuple(block for block in table.full if block != first)
+    )
+    return _keep_partial(cut, lambda cell: cell.block != first)
+
+
+def _ticks_moved(table: Table, n_bytes: int) -> Table:
+    """The same integers, of fewer bytes below the ticks."""
+    return replace(
+        table,
+        tick_bits=table.tick_bits + 8 * n_bytes,
+        rest_bytes=table.rest_bytes - n_bytes,
+    )
+
+
+CORRUPTIONS = [
+    Corruption(
+        "one cell moved to another block",
+        "block 0 a cell too likely, block 1 a cell too unlikely",
+        _moved_cell,
+        "block 0",
+    ),
+    Corruption("one full cell twice", "block 1 a cell too likely", _full_cell_twice, "cells"),
+    Corruption(
+        "a partial cell made full",
+        "block 2 too likely by what its cell should reject",
+        _partial_made_full,
+        "full cells of block 2 lie under the law",
+    ),
+    Corruption(
+        "a top cell dropped",
+        "block 2 too unlikely by its highest cell",
+        _top_cell_dropped,
+        "cells of block 2 cover the law",
+    ),
+    Corruption(
+        "a level off by one",
+        "the core's outermost block too unlikely by most of a cell",
+        _level_off,
+        "are the levels above its full ones",
+    ),
+    Corruption(
+        "two cells with each other's arcs",
+        "two cells accept by the law of another place",
+        _arcs_swapped,
+        "bounds 2**0 H g",
+    ),
+    Corruption(
+        "an arc missing",
+        "the last part of the right tail is decided by what lies behind the arcs in memory",
+        lambda table: replace(table, arcs=table.arcs[:-1]),
+        "have an arc each",
+    ),
+    Corruption(
+        "height one more",
+        "all partial cells accept too rarely, by one part in H of the law",
+        lambda table: replace(table, height=table.height + 1),
+        "cover the law",
+    ),
+    Corruption(
+        "height one less",
+        "full cells accept what lies above the law, by one part in H of it",
+        lambda table: replace(table, height=table.height - 1),
+        "lie under the law",
+    ),
+    Corruption(
+        "a core block fewer",
+        "the right tail starts where H g > 1: its first integers are too unlikely",
+        _core_cut,
+        "where the right tail starts",
+    ),
+    Corruption(
+        "tails half as wide, or none",
+        "tail levels fall slower than 1/2: 2**i H g > 1 is cut off",
+        _narrow_tails,
+        "tail",
+    ),
+    Corruption(
+        "too few tail cells",
+        "one integer in each right tail block too unlikely by half",
+        lambda table: replace(table, n_tail_side=table.n_tail_side - 1),
+        "n_tail_side",
+    ),
+    Corruption(
+        "no tails",
+        "the law is cut off where the core ends, at some 4 sigma",
+        lambda table: replace(table, n_tail_side=0),
+        "n_tail_side",
+    ),
+    Corruption(
+        "one index bit fewer",
+        "half of the cells are never drawn",
+        lambda table: replace(table, index_bits=table.index_bits - 1),
+        "fit 2**index_bits",
+    ),
+    Corruption(
+        "one tick bit fewer",
+        "every other integer of a block is never drawn",
+        lambda table: replace(table, tick_bits=table.tick_bits - 1),
+        "make up the low bits of y",
+    ),
+    Corruption(
+        "a row given to another block",
+        "one block a row too likely, its neighbour a row too unlikely",
+        lambda table: _row(table, _is_whole, _to_next_block),
+        "blocks have their full cells",
+    ),
+    Corruption(
+        "a piece of a row one position longer",
+        "one cell too many for one block, or for what is not full",
+        lambda table: _row(table, lambda row: row.end[1] > row.end[0] > 0, _longer_piece),
+        "cell",
+    ),
+    Corruption(
+        "special cells of a row off by one",
+        "one special cell twice, one never",
+        lambda table: _row(
+            table, _has_special, lambda row: row._replace(special=(row.special + 1) % 2**16)
+        ),
+        "every other cell is led to once",
+    ),
+    Corruption(
+        "a law half a percent wider",
+        "sigma2 or scale too small by 0.5 %",
+        lambda table: replace(
+            table,
+            spec=table.spec._replace(parameter=table.spec.parameter * Fraction(201, 200)),
+        ),
+        "cover the law",
+    ),
+]
+
+LAYOUT_CORRUPTIONS = [
+    Corruption(
+        "a core block fewer on the left",
+        "the left tail starts where H g > 1: its first integers are too unlikely",
+        _core_cut_left,
+        "where the left tail starts",
+    ),
+    Corruption(
+        "no core",
+        "the integers between the tails are never drawn",
+        lambda table: replace(table, first_block=1, last_block=0, height=1),
+        "block 0 is in the core",
+    ),
+    Corruption(
+        "height 0",
+        "a law of weight 0",
+        lambda table: replace(table, height=0),
+        "height >= 1",
+    ),
+    Corruption(
+        "a block without cells",
+        "the right tail starts a block too late; that block is never drawn",
+        lambda table: replace(table, last_block=table.last_block + 1),
+        "no others have cells",
+    ),
+    Corruption(
+        "more arcs in a tail block than it has ticks",
+        "arcs are asked for places that the ticks do not tell",
+        lambda table: replace(table, tail_arc_bits=table.tail_bits + table.tick_bits + 1),
+        "divide its ticks",
+    ),
+    Corruption(
+        "a row fewer",
+        "the cells of the last row are never drawn",
+        lambda table: replace(table, rows=table.rows[:-1]),
+        "as many positions as cells",
+    ),
+    Corruption(
+        "a piece that ends behind its row",
+        "nothing; but positions have 8 bits, and this one is read as 0",
+        lambda table: _row(
+            table, _is_whole, lambda row: row._replace(end=(2**table.position_bits,) * 2)
+        ),
+        "the pieces of a row are in order",
+    ),
+    Corruption(
+        "pieces that end in the wrong order",
+        "as if the first piece were the second",
+        lambda table: _row(
+            table, lambda row: row.end[1] > row.end[0], lambda row: row._replace(end=row.end[::-1])
+        ),
+        "the pieces of a row are in order",
+    ),
+    Corruption(
+        "a mixed row whose first piece is empty",
+        "its last piece gets the whole row, as for one block's no position is drawn",
+        lambda table: _row(table, _is_whole, lambda row: row._replace(end=(0, 3))),
+        "a row without a position is one block's",
+    ),
+    Corruption(
+        "a row without a position that is special",
+        "one special cell gets the whole row",
+        lambda table: _row(
+            table,
+            lambda row: row.end == (1, 1) and row.code[2] == SPECIAL_CODE,
+            lambda row: row._replace(end=(0, 0)),
+        ),
+        "a row without a position is one block's",
+    ),
+]
+"""Likewise, of which the size of the table does not matter: in test_verify.py on a small one, where
+verifying takes milliseconds."""
+
+REST_CORRUPTIONS = [
+    Corruption(
+        "more than 48 bits of ticks",
+        "what does not fit its word is lost",
+        lambda table: _ticks_moved(table, 1),
+        "make up the low bits of y",
+    ),
+    Corruption(
+        "ticks too few to tell the place",
+        "arcs are asked with places of which some bits are missing",
+        lambda table: _ticks_moved(table, -3),
+        "ticks alone tell",
+    ),
+]
+"""Likewise, of a table whose blocks have more integers than ticks."""
+
+ARC_CORRUPTIONS: dict[str, tuple[str, Callable[[Arc], Arc]]] = {
+    "no error": (
+        "heights within the arc's error are decided by the arc",
+        lambda arc: arc._replace(error=0),
+    ),
+    "a negative error": (
+        "heights are accepted beyond the arc",
+        lambda arc: arc._replace(error=-1),
+    ),
+    "base too high": (
+        "cells of the arc accept too often by its error",
+        lambda arc: arc._replace(base=arc.base + 2 * arc.error + 1),
+    ),
+    "base too low": (
+        "cells of the arc accept too rarely by its error",
+        lambda arc: arc._replace(base=arc.base - 2 * arc.error - 1),
+    ),
+}
+"""Each on an arc of the core and one of the tails, in tests/exactness/test_verify.py."""
+
+SHAPE_CORRUPTIONS: dict[str, tuple[str, Callable[[Arc], Arc]]] = {
+    "too steep": (
+        "cells of the arc accept too rarely, from its middle on by its error",
+        lambda arc: arc._replace(slope=arc.slope + 4 * arc.error + 6),
+    ),
+    "too flat": (
+        "cells of the arc accept too often, from its middle on by its error",
+        lambda arc: arc._replace(slope=max(0, arc.slope - 4 * arc.error - 6)),
+    ),
+    "bulging out": (
+        "cells of the arc accept too often in its middle, by its error",
+        lambda arc: arc._replace(bulge=arc.bulge + 2 * arc.error + 2),
+    ),
+    "bulging in": (
+        "cells of the arc accept too rarely in its middle, by its error",
+        lambda arc: arc._replace(bulge=arc.bulge - 2 * arc.error - 2),
+    ),
+    "its bulge turned over": (
+        "cells of the arc accept too often or too rarely in its middle, by twice its bulge",
+        lambda arc: arc._replace(bulge=-arc.bulge),
+    ),
+}
+"""What a single integer does not look at; as above, on arcs that it makes wrong."""
+
+
+def arc_height(reach: int, arc: Arc) -> int:
+    """Return v, as ``dg_arc_height`` of csrc/cells/decide.h computes it."""
+    middle = (reach * (2**24 - reach)) >> 30
+    return arc.base - ((arc.slope * reach) >> 24) + ((arc.bulge * middle) >> 16)
+
+
+def told_at(table: Table, i: int) -> int:
+    """Return the reach where an arc is asked: of the middle integer, or the only one."""
+    n_bits = table.block_bits
+    if i >= len(table.partial):
+        n_bits += table.tail_bits - table.tail_arc_bits
+    return 2**23 if n_bits > 0 else 0
+
+
+def telling(table: Table) -> list[int]:
+    """Return the arcs that say something there: their bounds are within the cell, and close."""
+    return [
+        i
+        for i, arc in enumerate(table.arcs)
+        if arc.error < 2**12
+        and arc.error <= arc_height(told_at(table, i), arc) <= 2**16 - arc.error
+    ]
+
+
+def made_wrong(table: Table, change: Callable[[Arc], Arc]) -> list[int]:
+    """Return those that a change makes wrong there, as their bounds before and after are apart."""
+    wrong = []
+    for i in telling(table):
+        arc, reach = table.arcs[i], told_at(table, i)
+        changed = change(arc)
+        moved = abs(arc_height(reach, changed) - arc_height(reach, arc))
+        if moved > arc.error + changed.error:
+            wrong.append(i)
+    return wrong
+
+
+def with_arc(table: Table, i: int, arc: Arc) -> Table:
+    """Return the table with another arc in one place."""
+    return replace(table, arcs=(*table.arcs[:i], arc, *table.arcs[i + 1 :]))

@@ -1,0 +1,62 @@
+"""Running the command line, in this process or in one of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from discretegauss._cli import entry as cli
+
+FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
+
+
+class Outcome:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    def is_one_line_with(self, text: str) -> bool:
+        lines = self.err.splitlines()
+        return (
+            len(lines) == 1
+            and lines[0].startswith("discretegauss: error: ")
+            and text in lines[0]
+            and "Traceback" not in self.err
+            and self.out == ""
+        )
+
+
+class Command:
+    """Runs the command in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: object) -> Outcome:
+        try:
+            code = cli.main([str(a) for a in arguments])
+        except SystemExit as ended:  # how argparse ends
+            code = ended.code if isinstance(ended.code, int) else 1 if ended.code else 0
+        captured = self._capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+
+def process(*arguments: object, **options: object) -> Outcome:
+    """Run the command in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "discretegauss", *map(str, arguments)],
+        text=True,
+        timeout=120,
+        check=False,
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,  # type: ignore[call-overload]
+    )
+    return Outcome(done.returncode, done.stdout or "", done.stderr)
+
+
+def release(out: Path | str, *more: object, table: Path | str = FLIGHTS) -> list[object]:
+    """Give the arguments of a release; more may have another column or output."""
+    usual = {"--column": "flights", "--out": out}
+    given = [part for name, value in usual.items() if name not in more for part in (name, value)]
+    return ["release", table, *given, *more]

@@ -1,0 +1,387 @@
+"""The table of inputs: every public parameter, what it takes, and values of all kinds to try on it.
+
+A new public function or class needs a line in CALLS (how to call it rightly), a parameter of a new
+name one in RULES (what it takes); tests/inputs/test_every_parameter.py fails until they are there,
+and then tries VALUES on every parameter of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from math import inf
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import gmpy2
+import numpy as np
+
+import discretegauss as dg
+from discretegauss.release import _run as release
+from discretegauss.testing import TapeSource
+
+MODULES: list[ModuleType] = [dg, dg.privacy, dg.testing, dg.utility, release]
+"""Where what is public is listed, in __all__."""
+
+NO_PARAMETERS = {
+    *("build_info", "__version__", "Release"),
+    *("errors", "privacy", "release", "testing", "utility"),
+}
+"""Names of __all__ that take none; a Release is made by release_table. Classes of errors and of
+warnings are not called either."""
+
+
+# --- values ---
+
+
+class Value(NamedTuple):
+    """What to try. exact: the number that it is, if it is one; sort: what it is else."""
+
+    value: Any
+    exact: Fraction | None = None
+    sort: str = "number"
+
+
+def _number(value: Any, exact: Any) -> Value:
+    return Value(value, Fraction(exact))
+
+
+VALUES: dict[str, Value] = {
+    "0": _number(0, 0),
+    "-0.0": _number(-0.0, 0),
+    "1": _number(1, 1),
+    "-1": _number(-1, -1),
+    "-0.5": _number(-0.5, "-1/2"),
+    "0.1": _number(0.1, 0.1),
+    "5e-324": _number(5e-324, 5e-324),
+    "1e308": _number(1e308, 1e308),
+    "2**4000": _number(2**4000, 2**4000),
+    "-2**4000": _number(-(2**4000), -(2**4000)),
+    "2**70000": Value(2**70000, None, "too long"),
+    "Fraction": _number(Fraction(1, 3), "1/3"),
+    "Decimal": _number(Decimal("0.25"), "1/4"),
+    "'1/3'": Value("1/3", Fraction(1, 3), "text"),
+    "int8": _number(np.int8(-3), -3),
+    "uint64": _number(np.uint64(2**64 - 1), 2**64 - 1),
+    "float32": _number(np.float32(0.5), "1/2"),
+    "float64": _number(np.float64(1.5), "3/2"),
+    "longdouble": _number(np.longdouble(0.5), "1/2"),
+    "array of no axes": _number(np.array(2), 2),
+    "mpz": _number(gmpy2.mpz(3), 3),
+    "mpq": _number(gmpy2.mpq(2, 3), "2/3"),
+    "mpfr": _number(gmpy2.mpfr(0.25), "1/4"),
+    "nan": Value(float("nan"), None, "not finite"),
+    "inf": Value(float("inf"), None, "not finite"),
+    "-inf": Value(np.float32("-inf"), None, "not finite"),
+    "Decimal nan": Value(Decimal("NaN"), None, "not finite"),
+    "Decimal signalling nan": Value(Decimal("sNaN"), None, "not finite"),
+    "mpfr nan": Value(gmpy2.mpfr("nan"), None, "not finite"),
+    "''": Value("", None, "no text for a number"),
+    "'one'": Value("one", None, "no text for a number"),
+    "'1_0'": Value("1_0", None, "no text for a number"),
+    "'\u0661'": Value("\u0661", None, "no text for a number"),
+    "True": Value(True, None, "no number"),
+    "bool_": Value(np.True_, None, "no number"),
+    "bytes": Value(b"1", None, "no number"),
+    "None": Value(None, None, "no number"),
+    "1j": Value(1j, None, "no number"),
+    "object": Value(object(), None, "no number"),
+    "dict": Value({}, None, "no number"),
+    "list": Value([1, 2], None, "array"),
+    "empty list": Value([], None, "array"),
+    "array": Value(np.array([1, 2]), None, "array"),
+    "empty array": Value(np.array([]), None, "array"),
+    "array of texts": Value(np.array(["a", "b"]), None, "array of no numbers"),
+    "array of bool": Value(np.array([True]), None, "array of no numbers"),
+}
+
+
+# --- what parameters take ---
+
+
+def is_far(x: Fraction) -> bool:
+    return x != 0 and not Fraction(1, 2**200) < abs(x) < 2**200
+
+
+class Rule(NamedTuple):
+    """Which numbers a parameter takes; whether arrays of them; whether none that is far away;
+
+    whether NaN and the infinities, too. What is far (beyond 2**200, or nearer to 0 than 2**-200)
+    may end in an OverflowError.
+    """
+
+    holds: Callable[[Fraction], bool]
+    arrays: bool = False
+    near: bool = False
+    infinite: bool = False
+
+    def takes(self, given: Value) -> bool | None:
+        """Whether a call with the value must end well; None: it may."""
+        if given.exact is not None:
+            if self.near and is_far(given.exact) and self.holds(given.exact):
+                return None
+            return self.holds(given.exact)
+        if given.sort == "not finite":
+            return self.infinite
+        return self.arrays and given.sort == "array"
+
+
+class Other(NamedTuple):
+    """A parameter of another kind; takes: whether a call with the value ends well, None: it may."""
+
+    takes: Callable[[Value], bool | None]
+
+
+def _whole(least: int, most: float) -> Other:
+    """Numbers of an integer type in a range."""
+    types = (int, np.integer, type(gmpy2.mpz()))
+    return Other(
+        lambda given: bool(
+            isinstance(given.value, types)
+            and not isinstance(given.value, bool)
+            and bool(least <= given.value <= most)
+        )
+    )
+
+
+def _one_up(given: Value) -> bool | None:
+    if _whole(1, 100).takes(given):
+        return True
+    return None if _whole(1, inf).takes(given) else False
+
+
+def _is_length(given: Value) -> bool:
+    return bool(_whole(0, 2**40).takes(given))
+
+
+def _size(given: Value) -> bool:
+    value = given.value
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "iu" and value.ndim < 2
+    return value is None or isinstance(value, list) or _is_length(given)
+
+
+def _dtype(given: Value) -> bool | None:
+    """numpy reads the type of its own integers, which may or may not hold the law."""
+    return None if isinstance(given.value, np.integer) else False
+
+
+def _share(given: Value) -> bool:
+    """From 0 to 1, or an array; those in VALUES are above 1 or empty."""
+    if given.exact is not None:
+        return 0 <= given.exact <= 1
+    return given.sort == "array" and len(given.value) == 0
+
+
+def _int64_array(given: Value) -> bool:
+    value = given.value
+    return value is None or (isinstance(value, np.ndarray) and bool(value.dtype == np.int64))
+
+
+positive, any_number = Rule(lambda x: x > 0), Rule(lambda x: True)
+not_negative, probability = Rule(lambda x: x >= 0), Rule(lambda x: 0 < x < 1)
+_whole_number = Rule(lambda x: x > 0 and x.denominator == 1, near=True)
+_point = Rule(lambda x: True, arrays=True, infinite=True)
+_none = Other(lambda given: False)
+_bytes = Other(lambda given: isinstance(given.value, bytes))
+_no_value = Other(lambda given: given.value is None)
+
+RULES: dict[str, Rule | Other] = {
+    "sigma2": positive,
+    "scale": positive,
+    "gamma": positive,
+    "mu": any_number,
+    "beta": Rule(lambda x: x >= 1),
+    "size": Other(_size),
+    "dtype": Other(_dtype),
+    "out": Other(_int64_array),
+    "method": _none,
+    "source": _none,
+    "threads": _whole(1, inf),
+    "rho": not_negative,
+    "epsilon": not_negative,
+    "delta": probability,
+    "sensitivity": positive,
+    "law": _none,
+    "queries": Other(lambda given: None if given.sort == "too long" else _one_up(given)),
+    "parts": Rule(lambda x: x >= 0),
+    "k": _point,
+    "q": _point,
+    "confidence": Other(_share),
+    "seed": _whole(0, inf),
+    "tape": _bytes,
+}
+"""By name, whatever has it; BUT has the exceptions."""
+
+BUT: dict[tuple[str, str], Rule | Other] = {
+    ("bernoulli_exp", "gamma"): not_negative,
+    ("bernoulli_exp", "out"): Other(
+        lambda given: (
+            given.value is None
+            or (isinstance(given.value, np.ndarray) and bool(given.value.dtype == np.bool_))
+        )
+    ),
+    ("gaussian_sigma2_for_rho", "rho"): positive,
+    ("calibrate_gaussian", "rho"): positive,
+    ("calibrate_gaussian", "epsilon"): _no_value,  # beside rho, which CALLS gives
+    ("calibrate_gaussian", "delta"): _no_value,
+    ("delta", "epsilon"): not_negative._replace(near=True),
+    ("log_delta", "epsilon"): not_negative._replace(near=True),
+    ("epsilon", "delta"): probability._replace(near=True),
+    ("delta", "sensitivity"): _whole_number,
+    ("log_delta", "sensitivity"): _whole_number,
+    ("epsilon", "sensitivity"): _whole_number,
+    ("calibrate_laplace", "rho"): positive._replace(near=True),
+    ("calibrate_laplace", "epsilon"): _no_value,  # beside rho, which CALLS gives
+    ("calibrate_laplace", "delta"): _no_value,
+    ("laplace_delta", "epsilon"): not_negative,
+    ("compare_noise", "sigma2"): positive._replace(near=True),
+    ("compare_queries", "delta"): probability._replace(near=True),
+    ("continuous_gaussian_sf", "x"): any_number._replace(near=True),
+    ("rounded_gaussian_pmf", "k"): any_number._replace(near=True),
+    ("rounded_gaussian_sf", "k"): any_number._replace(near=True),
+    ("release_table", "rho"): positive,
+    ("release_table", "epsilon"): _no_value,  # beside rho, which CALLS gives
+    ("release_table", "delta"): _no_value,
+    ("release_table", "report_delta"): Other(
+        lambda given: given.value is None or probability.takes(given)
+    ),
+    ("release_table", "sensitivity"): Rule(lambda x: 1 <= x < 10**600),  # noise of 600 digits
+    ("release_table", "rows_per_person"): _whole(1, 10**1200),
+}
+
+SAID_AS: dict[tuple[str, str], set[str]] = {
+    ("compose", "parts"): {"rho"},
+    ("calibrate_gaussian", "queries"): {"sigma2"},  # which follows, and is too long
+    ("calibrate_laplace", "queries"): {"rho"},  # of each query
+    ("compare_noise", "sigma2"): {"rho"},  # which follows
+    ("compare_queries", "epsilon"): {"delta"},
+    ("release_table", "rows_per_person"): {"queries", "sigma2"},
+}
+"""What else a message may speak of."""
+
+AT_K = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
+MOMENTS = ("mean", "var", "std", "entropy")
+
+_ACCOUNTING = "needs dp-accounting: tests/privacy/test_accounting.py"
+SKIPPED: dict[tuple[str, str], str] = {
+    ("pld", "law"): _ACCOUNTING,
+    ("pld", "sensitivity"): _ACCOUNTING,
+    ("pld", "value_discretization_interval"): _ACCOUNTING,
+    ("pld", "log_mass_truncation_bound"): _ACCOUNTING,
+    ("dp_event", "law"): _ACCOUNTING,
+    ("dp_event", "sensitivity"): _ACCOUNTING,
+    ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
+    ("release_table", "table"): "a path: tests/release/test_release.py",
+    ("release_table", "out"): "a path: tests/release/test_release.py",
+    ("release_table", "column"): "the name of a column: tests/release/test_release.py",
+    ("release_table", "force"): "a bool: tests/release/test_release.py",
+    **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS)},
+    ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
+}
+
+ARRAYS = {"discrete_gaussian", "discrete_laplace", "generalized_gaussian"}
+ARRAYS |= {"geometric_exp", "bernoulli_exp"}
+"""Functions whose first parameters, mu and beta may be arrays."""
+
+
+# --- how to call what is public ---
+
+
+def tape(n_bytes: int = 400_000) -> TapeSource:
+    return TapeSource(random.Random(7).randbytes(n_bytes))
+
+
+CALLS: dict[str, dict[str, Any]] = {
+    "discrete_gaussian": {"sigma2": 3},
+    "discrete_laplace": {"scale": 3},
+    "generalized_gaussian": {"scale": 3, "beta": "3/2"},
+    "geometric_exp": {"gamma": 1},
+    "bernoulli_exp": {"gamma": 1},
+    "DiscreteGaussian": {"sigma2": 3},
+    "DiscreteLaplace": {"scale": 3},
+    "GeneralizedGaussian": {"scale": 3, "beta": "3/2"},
+    "zcdp_delta": {"rho": "1/10", "epsilon": 1},
+    "zcdp_epsilon": {"rho": "1/10", "delta": "1/1000"},
+    "zcdp_rho": {"epsilon": 1, "delta": "1/1000"},
+    "zcdp_delta_standard": {"rho": "1/10", "epsilon": 1},
+    "gaussian_sigma2_for_rho": {"rho": "1/10"},
+    "calibrate_gaussian": {"rho": "1/10"},
+    "compose": {},
+    "rho": {"law": dg.DiscreteGaussian(100)},
+    "delta": {"law": dg.DiscreteGaussian(100), "epsilon": 1},
+    "log_delta": {"law": dg.DiscreteGaussian(100), "epsilon": 1},
+    "epsilon": {"law": dg.DiscreteGaussian(100), "delta": "1/1000"},
+    "pld": {"law": dg.DiscreteGaussian(100)},
+    "dp_event": {"law": dg.DiscreteGaussian(100)},
+    "calibrate_laplace": {"rho": "1/10"},
+    "laplace_delta": {"law": dg.DiscreteLaplace(10), "epsilon": "1/100"},
+    "compare_noise": {"sigma2": 3},
+    "compare_queries": {"epsilon": 1, "delta": "1/1000", "queries": 2},
+    "continuous_gaussian_sf": {"sigma2": 3, "x": 1},
+    "continuous_gaussian_delta": {"sigma2": 3, "epsilon": 1},
+    "rounded_gaussian_pmf": {"sigma2": 3, "k": 1},
+    "rounded_gaussian_sf": {"sigma2": 3, "k": 1},
+    "rounded_gaussian_variance": {"sigma2": 3},
+    "SeededSource": {"seed": 1},
+    "TapeSource": {"tape": b"1"},
+    "seeded_source": {"seed": 1},
+    "release_table": {"rho": "1/10"},  # and files of the test
+    "sample": {},  # of each law
+    "rvs": {},
+    **{name: {"k": 3} for name in AT_K},
+    **{name: {} for name in MOMENTS},
+    "tail_bound": {"k": 3},
+    "ppf": {"q": "1/3"},
+    "isf": {"q": "1/3"},
+    "median": {},
+    "support": {},
+    "interval": {"confidence": "1/3"},
+    "as_scipy": {},
+}
+"""Arguments of a right call, without the optional ones."""
+
+
+class Public(NamedTuple):
+    """Something public that can be called, and the name of what it belongs to."""
+
+    name: str
+    function: Callable[..., Any]
+    owner: type | None
+
+
+def _not_called(found: object) -> bool:
+    return isinstance(found, type) and issubclass(found, Exception)
+
+
+def everything_public() -> Iterator[Public]:
+    """Generate the functions, classes and public methods of the package."""
+    for module in MODULES:
+        for name in module.__all__:
+            found = getattr(module, name)
+            if name in NO_PARAMETERS or _not_called(found) or not callable(found):
+                continue
+            yield Public(name, found, None)
+            if isinstance(found, type):
+                for method, function in inspect.getmembers(found, inspect.isfunction):
+                    if not method.startswith("_"):
+                        yield Public(method, function, found)
+
+
+def parameters(of: Public) -> list[str]:
+    """Return the names of its parameters, without self."""
+    names = list(inspect.signature(of.function).parameters)
+    return names[1:] if of.owner is not None else names
+
+
+def rule_for(of: Public, name: str) -> Rule | Other:
+    """Return what a parameter takes."""
+    rule = BUT.get((of.name, name), RULES.get(name))
+    if rule is None:
+        raise LookupError(f"{of.name} has a parameter {name} that RULES does not know")
+    if isinstance(rule, Rule) and of.name in ARRAYS:
+        return rule._replace(arrays=True)
+    return rule

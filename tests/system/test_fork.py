@@ -1,0 +1,153 @@
+"""Processes that fork draw different noise, by every method and from every source.
+
+Each scenario (fork_scenarios.py) runs in an interpreter of its own, and prints what each of its
+processes drew: at a standard deviation of 2^58 no value may occur twice. By chance that happens
+with a probability below 10^-7 in any scenario here: n draws of standard deviation s have two alike
+with a probability of about n^2 / (7 s).
+
+The harness is held against numpy's default_rng, whose state a fork copies: there it has to find the
+same values in parent and child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import fork_scenarios
+import pytest
+from fork_scenarios import (
+    DRAWS,
+    EVERY_WAY,
+    NATIVE,
+    VALUES,
+    Draw,
+    children,
+    copies_of_laws,
+    fork_in_a_signal_handler,
+    fork_while_a_thread_draws,
+    grandchild,
+    many_children,
+    multiprocessing_fork,
+    multiprocessing_forkserver,
+    multiprocessing_spawn,
+)
+
+import discretegauss as dg
+
+PROGRAM = Path(fork_scenarios.__file__)
+
+# --- the harness -----------------------------------------------------------------------------
+
+
+def common_values(processes: Iterable[list[int]]) -> int:
+    """How many values occur more than once, anywhere."""
+    counts = Counter(value for values in processes for value in values)
+    return sum(count > 1 for count in counts.values())
+
+
+def run(scenario: Callable[[Draw], list[list[int]]], name: str) -> list[list[int]]:
+    """Run a scenario in a fresh interpreter; one that hangs is ended and fails."""
+    command = [sys.executable, "-W", "ignore", str(PROGRAM), scenario.__name__, name]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=300)
+    finally:  # whatever happened, none of its children is left behind
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0
+    processes: list[list[int]] = json.loads(output)
+    assert len(processes) >= 3
+    assert all(len(values) >= VALUES for values in processes)
+    return processes
+
+
+BETWEEN_DRAWS = [
+    children,
+    pytest.param(grandchild, marks=pytest.mark.evidence),
+    multiprocessing_fork,
+    multiprocessing_spawn,
+    multiprocessing_forkserver,
+]
+"""Where no draw is under way when a process begins."""
+
+WAYS = ["reference", "cells", "chacha20", "cells by chacha20", "by threads"]
+needs_the_core = pytest.mark.skipif(not NATIVE, reason="needs the compiled core")
+
+
+@pytest.mark.parametrize("scenario", BETWEEN_DRAWS, ids=lambda scenario: scenario.__name__)
+def test_no_value_is_drawn_in_two_processes(scenario: Callable[[Draw], list[list[int]]]) -> None:
+    """Parent, children and grandchildren of every kind have no draw in common, of any way to draw.
+
+    Which way it is that has: `python tests/support/fork_scenarios.py SCENARIO DRAW`.
+    """
+    processes = run(scenario, EVERY_WAY)
+    assert all(len(values) >= len(DRAWS) * VALUES for values in processes)
+    assert common_values(processes) == 0
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_no_value_is_drawn_in_two_processes_forked_beside_a_draw(name: str) -> None:
+    """Python integers, single draws, threads, laws as objects, tables: all survive such a fork."""
+    assert common_values(run(fork_while_a_thread_draws, name)) == 0
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in DRAWS else needs_the_core) for name in WAYS]
+)
+def test_no_value_is_drawn_in_two_processes_forked_in_the_middle_of_a_draw(name: str) -> None:
+    """By a signal handler: both processes finish the draw, and have none of the rest in common."""
+    assert common_values(run(fork_in_a_signal_handler, name)) == 0
+
+
+@pytest.mark.evidence  # of eight children by default, of every way
+@pytest.mark.parametrize("name", [name for name in WAYS if name in DRAWS])
+def test_no_value_is_drawn_in_two_of_65_processes(name: str) -> None:
+    """Sixty-four children and the parent, a thousand draws each, have none in common."""
+    assert common_values(run(many_children, name)) == 0
+
+
+def test_copies_of_laws_share_no_draws() -> None:
+    """No law, nor a pickled or copied one, draws what another one drew, in any process."""
+    assert common_values(run(copies_of_laws, "reference")) == 0
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_what_is_made_ready_in_the_core_is_not_copied() -> None:
+    """What a law keeps in the C core (its constants and tables) cannot be pickled or copied."""
+    from discretegauss._drawing.engines import prepare, prepare_cells
+    from discretegauss._law import Kind, Spec
+
+    for make in (prepare, prepare_cells):
+        ready = make(Spec(Kind.DISCRETE_GAUSSIAN, dg.DiscreteGaussian(100).sigma2))
+        for duplicate in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(TypeError):
+                duplicate(ready)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "name"),
+    [
+        (children, "inherited"),
+        pytest.param(many_children, "inherited", marks=pytest.mark.evidence),
+        pytest.param(grandchild, "inherited", marks=pytest.mark.evidence),
+        (multiprocessing_fork, "inherited"),
+        (children, "inherited source"),
+        (fork_in_a_signal_handler, "inherited source"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_the_harness_catches_an_inherited_generator(
+    scenario: Callable[[Draw], list[list[int]]], name: str
+) -> None:
+    """numpy's default_rng, inherited by a fork, is found out: a thousand values in common."""
+    assert common_values(run(scenario, name)) >= VALUES

@@ -1,0 +1,241 @@
+"""Ctrl-C in the middle of a long draw: KeyboardInterrupt, no draws, and the next call is right.
+
+Each scenario runs in an interpreter of its own, so that a stray signal ends no other test. None
+asserts a time: how soon the answer comes is measured by ``python benchmarks/interrupt.py`` (target:
+100 ms), and printed by the evidence run of this file.
+
+    pytest tests/system/test_interrupt.py
+    pytest tests/system/test_interrupt.py -m evidence -s
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss.testing import TapeSource
+
+LONG = 10**9
+"""Draws that nobody waits for. Arrays of this size cost no memory until they are written to."""
+
+
+def slow_source(buffer: memoryview) -> None:
+    """A caller's source: the signal may find the interpreter within it or within the C core."""
+    buffer[:] = os.urandom(len(buffer))
+
+
+def draw_int8() -> object:
+    return dg.discrete_gaussian(1, LONG, dtype=np.int8)
+
+
+def draw_objects() -> object:
+    return dg.discrete_gaussian(10**100, 10**7, dtype=object)
+
+
+def draw_bernoulli() -> object:
+    return dg.bernoulli_exp(Fraction(1, 3), LONG)
+
+
+def draw_long_parameters() -> object:
+    return dg.discrete_gaussian(3**40_000, 10**6, dtype=object)
+
+
+def draw_by_two_threads() -> object:
+    return dg.discrete_gaussian(1, LONG, dtype=np.int8, threads=2)
+
+
+def draw_from_a_source() -> object:
+    return dg.discrete_laplace("1/7", LONG, dtype=np.int8, source=slow_source)
+
+
+def draw_with_arrays_of_parameters() -> object:
+    return dg.discrete_gaussian([1, 4], (LONG // 100, 2), dtype=np.int8)
+
+
+def sort_long_parameters() -> object:
+    return dg.discrete_gaussian(np.random.default_rng(1).random(5 * 10**6), mu=[[0], [1]])
+
+
+def draw_by_chacha20() -> object:
+    return dg.discrete_gaussian(1, LONG, dtype=np.int8, method="reference", source="chacha20")
+
+
+def draw_from_cells() -> object:
+    return dg.discrete_gaussian(4, 2 * LONG, dtype=np.int8, method="cells")
+
+
+def draw_from_cells_by_chacha20_and_threads() -> object:
+    options: dict[str, Any] = {"method": "cells", "source": "chacha20", "threads": 2}
+    return dg.discrete_gaussian(4, 3 * LONG, dtype=np.int8, **options)
+
+
+def draw_objects_from_cells() -> object:
+    return dg.discrete_gaussian(10**100, 10**7, dtype=object, method="cells")
+
+
+def draw_from_cells_from_a_source() -> object:
+    return dg.discrete_laplace(1000, LONG, dtype=np.int32, method="cells", source=slow_source)
+
+
+def build_tables() -> None:
+    """Tables of long parameters, one after the other."""
+    for i in range(10**6):
+        beta = Fraction(5**20_000 + 1 + i, 5**20_000)
+        scale = Fraction(3**40_000, 7**20_000)
+        dg.generalized_gaussian(scale, beta, 10, mu=1, dtype=object, method="cells")
+
+
+def give_up_a_law_that_fits_nothing() -> None:
+    """One that is refused after a while: the bounds of the exponents say nothing."""
+    for _ in range(10**6):
+        with contextlib.suppress(dg.errors.ParameterValueError):
+            mu = Fraction(1, 2) - Fraction(1, 3**3000)
+            dg.GeneralizedGaussian("1/2", 3**3000, mu).sample()
+
+
+DRAWS = [
+    draw_int8,
+    draw_objects,
+    draw_bernoulli,
+    draw_long_parameters,
+    draw_by_two_threads,
+    draw_from_a_source,
+    draw_with_arrays_of_parameters,
+    sort_long_parameters,
+]
+if dg.build_info()["engine"] == "native":
+    DRAWS += [
+        draw_by_chacha20,
+        draw_from_cells,
+        draw_from_cells_by_chacha20_and_threads,
+        draw_objects_from_cells,
+        draw_from_cells_from_a_source,
+        build_tables,
+        give_up_a_law_that_fits_nothing,
+    ]
+
+
+def interrupted(draw: Callable[[], object]) -> float:
+    """Draw, send this process SIGINT meanwhile; seconds until KeyboardInterrupt came."""
+    sent: list[float] = []
+
+    def send() -> None:
+        time.sleep(random.uniform(0.05, 0.15))
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    sender = threading.Thread(target=send)
+    try:
+        sender.start()
+        draw()
+        sender.join()
+        time.sleep(1)
+        raise RuntimeError("the draw was over before the signal came: make it longer")
+    except KeyboardInterrupt:
+        return time.perf_counter() - sent[0]
+
+
+def draws_from_a_tape() -> list[int]:
+    """The same draws every time, of several laws, as long as the library is in order."""
+    tape = TapeSource(random.Random(1).randbytes(20_000))
+    return [
+        *dg.discrete_gaussian(100, 50, source=tape).tolist(),
+        *dg.discrete_gaussian(10**60, 50, dtype=object, source=tape).tolist(),
+        *dg.discrete_laplace("5/3", 50, mu="1/3", source=tape).tolist(),
+    ]
+
+
+def in_order(expected: list[int]) -> bool:
+    """Whether the next calls are right: from a tape, and from the operating system."""
+    fresh = dg.discrete_gaussian(2**100, 1000)
+    return draws_from_a_tape() == expected and len(np.unique(fresh)) == 1000
+
+
+def run(draw_name: str, repeats: int) -> dict[str, Any]:
+    """Interrupt a draw several times in a fresh interpreter."""
+    command = [sys.executable, __file__, draw_name, str(repeats)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""  # nothing is printed behind the caller's back
+    report: dict[str, Any] = json.loads(result.stdout)
+    return report
+
+
+@pytest.mark.parametrize("draw", DRAWS, ids=lambda draw: draw.__name__)
+def test_ctrl_c_ends_a_long_draw_and_the_next_is_right(draw: Callable[[], object]) -> None:
+    """SIGINT in a long draw raises KeyboardInterrupt, and nothing else, each of three times."""
+    report = run(draw.__name__, 3)
+    assert len(report["seconds"]) == 3
+    assert report["in_order"] == [True] * 3
+
+
+def test_ctrl_c_leaves_no_draws_in_the_callers_array() -> None:
+    """After KeyboardInterrupt the array given as out holds zeros, and what it held."""
+    report = run("draw_into_out", 1)
+    assert report == {"first": 0, "no_draws": True}
+
+
+def test_other_threads_sort_many_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While numpy is at it this thread hears Ctrl-C."""
+    sorted_by: set[int] = set()
+    unique = np.unique
+
+    def watched(values: Any, **options: Any) -> Any:
+        if values.size >= 2**20:
+            sorted_by.add(threading.get_ident())
+        return unique(values, **options)
+
+    monkeypatch.setattr(np, "unique", watched)
+    sigma2 = np.tile([1.0, 2.0], 2**19)
+    assert dg.discrete_gaussian(sigma2).size == 2**20
+    assert sorted_by
+    assert threading.get_ident() not in sorted_by
+
+
+def draw_into_out() -> dict[str, Any]:
+    """The scenario of the test above."""
+    out = np.full((20_000_000,), 1)
+    interrupted(lambda: dg.discrete_gaussian(2**80, out=out))
+    return {"first": int(out[0]), "no_draws": bool(((out == 0) | (out == 1)).all())}
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("draw", DRAWS, ids=lambda draw: draw.__name__)
+def test_report_how_soon_ctrl_c_is_answered(draw: Callable[[], object]) -> None:
+    """Prints the latencies of twenty interruptions; asserts only that each came."""
+    seconds = sorted(run(draw.__name__, 20)["seconds"])
+    print(f"{draw.__name__}: median {seconds[10] * 1e3:.0f} ms, worst {seconds[-1] * 1e3:.0f} ms")
+    assert len(seconds) == 20
+
+
+def main() -> None:
+    """Run the scenario of the first argument as often as the second says."""
+    name, repeats = sys.argv[1], int(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores SIGINT
+    if name == draw_into_out.__name__:
+        print(json.dumps(draw_into_out()))
+        return
+    expected = draws_from_a_tape()
+    report: dict[str, Any] = {"seconds": [], "in_order": []}
+    for _ in range(repeats):
+        report["seconds"].append(interrupted(globals()[name]))
+        report["in_order"].append(in_order(expected))
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,378 @@
+"""Several threads may draw at once, and one call may draw by several threads.
+
+At sigma2 = 2^116 two equal values among n have a probability of about n^2 / (7 * 2^58): below 2 *
+10^-8 for the 160 000 values below, so that no two draws can have come from the same random words.
+
+That no two threads touch the same memory without an order is asked by tests/c/test_threads.c in a
+build with -DDG_SANITIZE=thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import partial
+from itertools import count
+from pathlib import Path
+from types import CodeType
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from law_checks import gaussian_table, rejected
+
+import discretegauss as dg
+from discretegauss._drawing import engines as _engine
+from discretegauss._law import Kind, Spec
+from discretegauss._system.threads import Worker
+
+SIGMA2 = 2**116
+ENGINE = dg.build_info()["engine"]
+VALUES = 10_000 if ENGINE == "native" else 500
+THREADS = 8
+
+#: Every path from random words to draws.
+WAYS: dict[str, dict[str, Any]] = {"reference": {"method": "reference"}}
+if ENGINE == "native":
+    WAYS |= {
+        "cells": {"method": "cells"},
+        "chacha20": {"method": "reference", "source": "chacha20"},
+        "cells by chacha20": {"method": "cells", "source": "chacha20"},
+        "cells of objects": {"method": "cells", "dtype": object},
+    }
+ways = pytest.mark.parametrize("options", WAYS.values(), ids=WAYS)
+
+
+def at_once(draw: Callable[[int], Any]) -> list[Any]:
+    """Return draw(0), draw(1), ... by threads that begin together and are switched often."""
+    start = threading.Barrier(THREADS)
+
+    def begin(i: int) -> Any:
+        start.wait()
+        return draw(i)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(THREADS) as pool:
+            return list(pool.map(begin, range(THREADS)))
+    finally:
+        sys.setswitchinterval(interval)
+
+
+@ways
+def test_threads_that_draw_at_once_share_no_value(options: dict[str, Any]) -> None:
+    """Eight threads draw from one law object, no value twice, within a thread or between two."""
+    law = dg.DiscreteGaussian(SIGMA2, mu="1/3")
+    values = np.concatenate(at_once(lambda _: law.sample(VALUES, **options)))
+    assert len(set(values.tolist())) == THREADS * VALUES
+
+
+def test_single_draws_of_threads_share_no_value() -> None:
+    """Eight threads draw one by one from one law object, no value twice."""
+    law = dg.DiscreteLaplace(2**55)
+    values = at_once(lambda _: [law.sample() for _ in range(VALUES // 10)])
+    assert len({x for drawn in values for x in drawn}) == THREADS * (VALUES // 10)
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_threads_may_build_one_table_at_once() -> None:
+    """A table that no thread has drawn from before: each finds or builds it, and draws rightly."""
+
+    def draw(mu: int, _i: int) -> Any:
+        return dg.discrete_gaussian(SIGMA2, 1000, mu=mu, method="cells")
+
+    for mu in range(2**30, 2**30 + 10):
+        values = at_once(partial(draw, mu))
+        assert len(set(np.concatenate(values).tolist())) == THREADS * 1000
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_a_table_that_is_given_up_lives_while_a_thread_draws_from_it() -> None:
+    """With more laws in use than tables are kept, every draw is still of its own law."""
+
+    def draw(i: int) -> bool:
+        return all(
+            abs(int(x) - 1000 * mu) < 100
+            for mu in range(i, 60, 3)
+            for x in dg.discrete_gaussian(1, 50, mu=1000 * mu, method="cells")
+        )
+
+    assert at_once(draw) == [True] * THREADS
+
+
+class Interrupted(Fraction):
+    """A number of which one comparison lets others run first, as that of any Fraction may."""
+
+    before: ClassVar[list[Callable[[], object]]] = []  # of the comparisons to come, the last first
+
+    def __eq__(self, other: object) -> bool:
+        if self.before:
+            self.before.pop()()
+        return super().__eq__(other)
+
+    __hash__ = Fraction.__hash__
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize("comparison", [0, 1, 2, 3])
+def test_tables_stay_in_order_whatever_runs_while_their_laws_are_compared(
+    comparison: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table given up by one thread while another keeps it: the next are kept and given up."""
+    new_table = _engine.native.NativeTable
+    monkeypatch.setattr(_engine, "_MOST_TABLES", 2)
+    monkeypatch.setattr(_engine, "_tables", type(_engine._tables)())
+
+    def law(i: int) -> Spec:
+        return Spec(Kind.DISCRETE_GAUSSIAN, Interrupted(3), Interrupted(i))
+
+    def build(first: int) -> None:
+        for i in range(first, first + 3):
+            _engine.prepare_cells(law(i))
+
+    def built_by_two(spec: Spec) -> Any:
+        monkeypatch.setattr(_engine.native, "NativeTable", new_table)
+        _engine.prepare_cells(law(0))  # by another thread, which is faster
+        Interrupted.before[:] = [partial(build, 10)] + [lambda: None] * comparison
+        return new_table(spec)
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(_engine.native, "NativeTable", built_by_two)
+    kept_handler = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(20)
+    try:
+        _engine.prepare_cells(law(0))
+        Interrupted.before.clear()
+        build(20)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, kept_handler)
+    assert len(_engine._tables) == 2
+    assert _engine.kept_cells(law(22)) is not None
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_mpfr_keeps_its_state_per_thread() -> None:
+    """The MPFR that draws is one built for threads: each has its own flags and constants."""
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+    libraries = {line.split()[-1] for line in maps if "libmpfr" in line}
+    assert libraries
+    assert all(ctypes.CDLL(library).mpfr_buildopt_tls_p() == 1 for library in libraries)
+
+
+@ways
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_one_call_by_several_threads_draws_no_value_twice(
+    threads: int, options: dict[str, Any]
+) -> None:
+    """Each thread of a call has bits of its own, and a part of the array (tests/c/test_run.c)."""
+    size = threads * (130_000 if options["method"] == "cells" else 2 * VALUES)
+    values = dg.discrete_gaussian(SIGMA2, size, threads=threads, **options)
+    assert len(set(values.tolist())) == size
+
+
+def test_the_count_of_values_catches_words_used_twice() -> None:
+    """The control: threads whose sources hand out the same words have all their draws in common."""
+    from discretegauss.testing import TapeSource
+
+    tape = np.random.default_rng(1).bytes(200_000)
+    values = at_once(lambda _: dg.discrete_gaussian(SIGMA2, 500, source=TapeSource(tape)))
+    assert len(set(np.concatenate(values).tolist())) == 500
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize("source", ["getrandom", "chacha20"])
+@pytest.mark.parametrize("method", ["reference", "cells"])
+def test_draws_by_several_threads_follow_the_law(method: Any, source: Any) -> None:
+    """A million draws by three threads are not told from the exact law."""
+    draws = dg.discrete_gaussian(100, 1_000_000, threads=3, method=method, source=source)
+    assert rejected(draws, gaussian_table(Fraction(100))) == []
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, (3, 5), (0, 4)])
+def test_more_threads_than_draws(size: Any) -> None:
+    """Small results come out whole, whatever the number of threads."""
+    draws = dg.discrete_laplace(10**12, size, threads=8)
+    assert draws.shape == np.empty(size).shape
+    assert (draws != 0).all()  # at scale 10^12 a zero is an element that nobody filled
+
+
+def test_one_output_for_each_thread() -> None:
+    """Threads that fill disjoint slices of one array leave each other's alone."""
+    out = np.zeros((4, VALUES), dtype=np.int64)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda row: dg.discrete_gaussian(SIGMA2, out=row), out))
+    assert len(np.unique(out)) == out.size
+
+
+def test_a_callers_source_is_not_shared_between_threads() -> None:
+    """threads=2 with a source of one's own is refused: its bits would come in no certain order."""
+
+    def source(_buffer: memoryview) -> None:
+        raise AssertionError("nothing may be drawn")
+
+    with pytest.raises(ValueError, match="threads"):
+        dg.discrete_gaussian(1, 3, source=source, threads=2)
+
+
+SMALL_STACKS = """
+import threading
+from fractions import Fraction
+import discretegauss as dg
+
+threading.stack_size(64 * 1024)
+for method in ("reference", "auto"):
+    dg.discrete_gaussian(100, 10**5, method=method, threads=3)
+if dg.build_info()["engine"] == "native":
+    for source in ("getrandom", "chacha20"):
+        dg.discrete_gaussian(101, 10**6, method="cells", threads=3, source=source)
+    dg.discrete_gaussian(3**41_000, 5, mu=Fraction(1, 3), dtype=object, method="cells")
+assert threading.stack_size() == 64 * 1024
+threading.stack_size(2**24)
+dg.discrete_gaussian(100, 10**5, threads=2)
+assert threading.stack_size() == 2**24
+"""
+
+
+def test_threads_of_ours_have_a_stack_of_their_own_size() -> None:
+    """threading.stack_size() may be too little for the core, and stays as it is."""
+    subprocess.run([sys.executable, "-c", SMALL_STACKS], check=True, timeout=300)
+
+
+def test_a_thread_that_cannot_be_started_leaves_the_stack_size_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And is not waited for."""
+
+    def refuse(*_: Any) -> int:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("_thread.start_new_thread", refuse)
+    before = threading.stack_size(64 * 1024)
+    try:
+        worker = Worker(lambda: None)
+        with pytest.raises(RuntimeError, match="new thread"):
+            worker.start()
+        worker.wait()
+        assert threading.stack_size() == 64 * 1024
+    finally:
+        threading.stack_size(before)
+
+
+@contextmanager
+def _at_step(step: int, code: CodeType, act: Callable[[], None]) -> Iterator[None]:
+    """Act at a step of a function, counted from 0, if it has so many.
+
+    A trace function stands for the signal handler: it, too, runs between Python's instructions.
+    """
+    steps = count()
+
+    def trace(frame: Any, event: str, _argument: object) -> Any:
+        if frame.f_code is not code:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and next(steps) == step:
+            act()
+        return trace
+
+    before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 counts none if no frame wants it by now
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def _start_and_fork(step: int) -> int | None:
+    """Start a worker and fork at a step of it; the child's pid, None if there is no such step.
+
+    In the child this ends with the process, by 0 if what was started there is done when waited for.
+    """
+    done: list[int] = []
+    forked: list[int] = []
+    worker = Worker(lambda: done.append(os.getpid()))
+    with _at_step(step, Worker.start.__code__, lambda: forked.append(os.fork())):
+        worker.start()
+    worker.wait()
+    if forked and forked[0] == 0:
+        os._exit(0 if worker._started[3] != os.getpid() or done == [os.getpid()] else 1)
+    assert done == [os.getpid()]
+    return forked[0] if forked else None
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_at_any_step_of_a_start_leaves_nobody_waiting() -> None:
+    """A signal handler may fork while a thread is started: the child ends, as the parent does."""
+    step = 0
+    while (child := _start_and_fork(step)) is not None:
+        deadline = time.monotonic() + 60
+        while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                pytest.fail(f"the child of a fork at step {step} waits for ever")
+            time.sleep(0.001)
+        assert ended[1] == 0, step
+        step += 1
+    assert step > 10
+
+
+def _wait_and_raise(step: int) -> bool:
+    """Wait for a worker, raise at a step of it and wait again; whether there is such a step."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    raised = False
+    worker = Worker(lambda: time.sleep(0.02))
+    worker.start()
+    try:
+        with _at_step(step, Worker.wait.__code__, interrupt):
+            worker.wait()
+    except KeyboardInterrupt:
+        raised = True
+    again = threading.Thread(target=worker.wait, daemon=True)
+    again.start()
+    again.join(20)
+    assert not again.is_alive(), step
+    return raised
+
+
+def test_ctrl_c_at_any_step_of_waiting_leaves_nobody_waiting() -> None:
+    """Who waits again is not kept by the lock that the first waiting had just taken."""
+    step = 0
+    while _wait_and_raise(step):
+        step += 1
+    assert step > 10
+
+
+AT_SHUTDOWN = """
+import discretegauss as dg
+
+class Last:
+    def __del__(self, draw=dg.discrete_gaussian, print=print):
+        print(draw(1, 10**5, threads=3).shape, draw([1, 2] * 2**20).shape)
+
+last = Last()
+"""
+
+
+@pytest.mark.usefixtures("native_engine")  # plain Python is slow
+def test_draws_while_the_interpreter_ends() -> None:
+    """There are no threads any more then, and nobody waits for them."""
+    command = [sys.executable, "-c", AT_SHUTDOWN]
+    ended = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True)
+    assert ended.stdout == "(100000,) (2097152,)\n", ended.stderr

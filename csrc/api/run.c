@@ -179,7 +179,7 @@ dg_status dg_fill_run(const dg_fill *fill, const dg_run *run)
     worker *workers = start_workers(&of);
     dg_status status = work(0, true, &of);
     int kept_errno = errno;
-    for (size_t i = 0; i < of.n_started; i++) {
+    for (size_t i = 0; workers != NULL && i < of.n_started; i++) {
         dg_thread_join(workers[i].thread);
         if (status == DG_OK && workers[i].status != DG_OK) {
             status = workers[i].status;

@@ -62,8 +62,8 @@ FAULTS = [
         "a fill asks for bytes that it does not use",
         "words",
         "api/fill.c",
-        "look_ahead(&session->bits, end - 1 - i, law);",
-        "look_ahead(&session->bits, end - i, law);",
+        "look_ahead(&session->bits, end - 1 - i, fill->law);",
+        "look_ahead(&session->bits, end - i, fill->law);",
     ),
     Fault(
         "the tail is cut at some 6 sigma",

@@ -124,7 +124,7 @@ class Wrapping(np.ndarray[Any, Any]):
 
 @pytest.mark.parametrize("kind", [np.ndarray, Wrapping])
 def test_a_draw_of_the_twin_that_does_not_fit_is_not_told(kind: type[Any]) -> None:
-    """The array holds zeros and what it held, whatever numpy makes of draws; the message no draw."""
+    """The array holds zeros and what it held, whatever numpy makes of draws; the message none."""
     out = np.ones(50, np.int8).view(kind)
     wide = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(10**12))  # not by the package, which refuses it
     with pytest.raises(errors.RangeError) as raised:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _native
 from .._inputs.numbers import shown
 from .._inputs.source import Source, check_filled
 from .._law import Kind, Spec
+from .._native import __file__ as core_file
 from .._native import ffi, lib
 from .._system.threads import interruptible
 from ..errors import (
@@ -424,7 +424,7 @@ def wipe_traces() -> None:
 
 def versions() -> dict[str, str]:
     """Return whether the libraries below the C core came with it, and the versions they report."""
-    beside = os.listdir(os.path.dirname(_native.__file__))
+    beside = os.listdir(os.path.dirname(core_file))
     bundled = any(name.startswith("libgmp-") for name in beside)
     return {
         "libraries": "bundled" if bundled else "system",

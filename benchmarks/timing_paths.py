@@ -71,12 +71,12 @@ def _without_python_int(case: Case) -> list[Path]:
     from discretegauss._native import ffi, lib
 
     kind = Kind.DISCRETE_GAUSSIAN if case.law == "gaussian" else Kind.DISCRETE_LAPLACE
-    steady: Any = prepare_scalar(Spec(kind, Fraction(case.parameter)))
+    sampler: Any = prepare_scalar(Spec(kind, Fraction(case.parameter)))
     width = 32
     buffer = ffi.new("uint8_t[]", width)
 
     def into_buffer(source: Any) -> Callable[[], int]:
-        return lambda: lib.dg_steady_draw_wide(buffer, width, steady.handle, source)
+        return lambda: lib.dg_isochronous_draw_wide(buffer, width, sampler.handle, source)
 
     def value(_status: int) -> int:
         return int.from_bytes(ffi.buffer(buffer), "little", signed=True)

@@ -63,17 +63,6 @@ target_link_libraries(dg_flags INTERFACE dg_hardening)
 target_compile_options(dg_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes
   -Wmissing-prototypes -Wvla -Wfloat-equal)
-# Without any optimisation vector code keeps every step in memory: its frames would be larger than the
-# stack that discretegauss.h asks for and that base/wipe.h wipes.
-if(DG_USER_FLAGS MATCHES "(^| )-O0( |$)")
-  message(WARNING "-O0: fills take more stack than discretegauss.h says, and leave random words there")
-elseif(NOT DG_USER_FLAGS MATCHES "(^| )-O")
-  if(CMAKE_CONFIGURATION_TYPES) # one build for several: Debug alone has no level
-    target_compile_options(dg_flags INTERFACE $<$<CONFIG:Debug>:-Og>)
-  else()
-    target_compile_options(dg_flags INTERFACE -Og)
-  endif()
-endif()
 if(DG_WERROR)
   target_compile_options(dg_flags INTERFACE -Werror)
 endif()

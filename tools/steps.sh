@@ -130,7 +130,7 @@ format_c() {
 # The contracts are compiled in, which what ships does without: c_gcc_release, c_clang_release.
 c_gcc() {
     c_build gcc gcc -DDG_CHECKS=ON
-    must_have_run gcc test_steady_time_by_valgrind
+    must_have_run gcc test_isochronous_time_by_valgrind
 }
 
 c_gcc_release() {
@@ -142,14 +142,9 @@ c_gcc_narrow() {
     c_build gcc-narrow gcc -DDG_CHECKS=ON -DDG_NARROW_BOUNDS=ON
 }
 
-# What a call leaves behind, as distributions build, who optimise at link time.
-c_gcc_lto() {
-    only=test_wiped c_build gcc-lto gcc -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON
-}
-
 c_clang() {
     c_build clang clang -DDG_CHECKS=ON
-    must_have_run clang test_steady_time_by_valgrind
+    must_have_run clang test_isochronous_time_by_valgrind
 }
 
 c_clang_release() {

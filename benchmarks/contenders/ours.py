@@ -17,7 +17,7 @@ def contenders() -> list[Contender | Missing]:
 
 
 def _native() -> list[Contender | Missing]:
-    """Algorithms 1-3; and a single draw as users ask for it, which the steady sampler makes."""
+    """Algorithms 1-3; and a single draw as users ask for it, by the isochronous sampler."""
     try:
         import numpy as np
 

@@ -2,7 +2,6 @@
 
 #include "base/status.h"
 #include "base/threads.h"
-#include "base/wipe.h"
 
 #include <errno.h>
 #include <mpfr.h>
@@ -50,32 +49,26 @@ static size_t take(job *of, bool calling)
 
 static dg_status session_open(dg_session *session, const dg_fill *fill)
 {
-    session->stack_bytes = DG_STACK_BYTES;
     session->big.open = false;
     dg_bits_open(&session->bits, fill->source);
     if (fill->law == NULL) {
         return DG_OK;
     }
-    session->stack_bytes = fill->law->stack_bytes;
     return fill->law->uses_words ? DG_OK : dg_big_open(&session->big, fill->law);
 }
 
-/** Inlined, for dg_wipe_stack. */
-static inline __attribute__((always_inline)) void session_close(dg_session *session)
+/** Wipe what the session holds. */
+static void session_close(dg_session *session)
 {
     const int kept_errno = errno;
-    const size_t stack_bytes = session->stack_bytes;
     dg_big_close(&session->big);
     dg_bits_close(&session->bits);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* a thread that ends would lose it */
-    dg_wipe_stack(stack_bytes);
     errno = kept_errno;
 }
 
-/** Draw pieces, *piece first, until there are none, the fill is stopped, or it is time for a pause. Not
- *  inlined: what it spills must lie where session_close wipes. */
-static __attribute__((noinline)) dg_status draw_pieces(size_t *piece, bool calling, job *of,
-                                                       dg_session *session)
+/** Draw pieces, *piece first, until there are none, the fill is stopped, or it is time for a pause. */
+static dg_status draw_pieces(size_t *piece, bool calling, job *of, dg_session *session)
 {
     const dg_fill *fill = of->fill;
     while (*piece < of->n_pieces && !atomic_load_explicit(&of->stop, memory_order_relaxed)) {
@@ -110,7 +103,7 @@ static dg_status pause_fill(size_t *piece, job *of)
     return DG_OK;
 }
 
-/** One thread's part. No random bit is in its hands in a pause: a fork there copies none. */
+/** One thread's part. Its session is closed in a pause: a fork there copies no stream. */
 static dg_status work(size_t piece, bool calling, job *of)
 {
     dg_status status = DG_OK;

@@ -13,7 +13,6 @@
 typedef struct dg_session {
     dg_bits bits;
     dg_big big;
-    size_t stack_bytes; /* that draws have used, to be wiped */
 } dg_session;
 
 /** A fill: n items into out. */

@@ -1,5 +1,5 @@
-/* 128-bit machine words, where the compiler has them. Without them GMP does what words.c does with
- * them: the same draws from the same bits, more slowly. A long has to have 64 bits, too: steady_build.c
+/* 128-bit machine words, where the compiler has them. Without them GMP does what exact/words.c does with
+ * them: the same draws from the same bits, more slowly. A long has to have 64 bits, too: build_sampler.c
  * takes 64-bit numbers from GMP and MPFR, and x32 and n32 have the one and not the other. */
 #ifndef DG_BASE_INT128_H
 #define DG_BASE_INT128_H

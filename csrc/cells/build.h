@@ -1,10 +1,10 @@
-/* What the files that build a table share: table.c (geometry), arcs.c and chord.c (bounds in
- * cells). */
+/* What the files that build a table share: build_table.c (geometry), build_arcs.c and
+ * build_chord.c (bounds in cells). */
 #ifndef DG_CELLS_BUILD_H
 #define DG_CELLS_BUILD_H
 
-#include "cells/elementary.h"
-#include "cells/enclosure.h"
+#include "bounds/elementary.h"
+#include "bounds/enclosure.h"
 #include "cells/table.h"
 
 /* UNIT_BITS: binary places of the bounds of g on blocks. */
@@ -23,11 +23,17 @@ typedef struct dg_builder {
     dg_side right, left;
     dg_table *table;
     uint32_t n_right, n_left; /* blocks of the core on each side */
-    int64_t centre;           /* f, as a distance: arcs.c */
+    int64_t centre;           /* f, as a distance: build_arcs.c */
 } dg_builder;
 
 /** Ask about the first or the last integer of a block: set e.y_d. */
-void dg_build_edge(long block, bool last, dg_builder *build);
+static inline void dg_build_edge(long block, bool last, dg_builder *build)
+{
+    mpz_mul_si(build->e.y_d, build->block_d, block + last);
+    if (last) {
+        mpz_sub(build->e.y_d, build->e.y_d, build->table->law->d);
+    }
+}
 
 /** Set table->tail_arc_bits. */
 void dg_build_tail_arc_bits(dg_table *table);

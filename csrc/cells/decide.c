@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "base/wipe.h"
-#include "cells/refine.h"
+#include "bounds/refine.h"
 
 /** What is asked: is m + f < 2^level H g(y), f a uniform number in [0, 1), y at a place. */
 typedef struct question_at {
@@ -117,18 +117,4 @@ dg_status dg_decide_in_doubt(dg_place *place, bool *accepted, uint32_t cell, uin
     *accepted = false;
     place->block = 0;
     return DG_OK;
-}
-
-void dg_decide_each_portable(uint8_t *outcome, uint64_t *y, const uint16_t *special,
-                             const dg_partial *partial, const uint8_t *heights, size_t n,
-                             const dg_table *table)
-{
-    for (size_t i = 0; i < n; i++) {
-        dg_place place = {0, y[i]};
-        bool accepted;
-        const bool told = dg_decide_at_once(&place, &accepted, table->n_coded + special[i],
-                                            &partial[i], dg_height_at(heights, i), table);
-        y[i] = ((uint64_t)place.block << table->tick_bits) + place.tick;
-        outcome[i] = told ? (accepted ? DG_ACCEPTED : DG_FAILED) : DG_IN_DOUBT;
-    }
 }

@@ -2,7 +2,7 @@
 #ifndef DG_CELLS_DECIDE_H
 #define DG_CELLS_DECIDE_H
 
-#include "cells/refine.h"
+#include "bounds/refine.h"
 #include "cells/table.h"
 #include "random/bits.h"
 

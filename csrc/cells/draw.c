@@ -3,7 +3,7 @@
 #include "base/wipe.h"
 #include "cells/decide.h"
 #include "cells/look_up.h"
-#include "cells/sink.h"
+#include "cells/output.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -122,7 +122,7 @@ static void fetch_ahead(const destination *to, size_t n, size_t left, fill_state
     const size_t n_bytes = (n + left + state->behind) * to->stride;
     const size_t most = DG_BITS_CAPACITY * to->stride;
     const uint8_t *end = to->out + (n_bytes < most ? n_bytes : most);
-    dg_fetch *fetch = &state->bits->fetch;
+    dg_prefetch *fetch = &state->bits->fetch;
     /* a stream is one fill's, so next points to this array */
     if (fetch->next == NULL || fetch->next < to->out) {
         fetch->next = to->out;
@@ -214,7 +214,7 @@ static inline size_t item_of(size_t i, const fill_state *state)
 }
 
 /** Settle a doubtful draw. Ensures: it is put if it is accepted. */
-static dg_status settle_exactly(bool *accepted, const dg_sink *to, const doubtful *of,
+static dg_status settle_exactly(bool *accepted, const dg_output *to, const doubtful *of,
                                 const destination *target, fill_state *state)
 {
     const dg_table *table = to->table;
@@ -226,12 +226,12 @@ static dg_status settle_exactly(bool *accepted, const dg_sink *to, const doubtfu
     if (!*accepted) {
         return DG_OK;
     }
-    const dg_wide y = dg_wide_up(dg_wide_of(place.block), table->tick_bits);
-    return dg_sink_put(to, item, dg_wide_add(y, dg_wide_of_unsigned(place.tick)));
+    const dg_int128 y = dg_int128_up(dg_int128_of(place.block), table->tick_bits);
+    return dg_output_put(to, item, dg_int128_add(y, dg_int128_of_unsigned(place.tick)));
 }
 
 /** Settle the doubtful draws of a batch. Ensures: failed has those that failed. */
-static dg_status settle_doubtful(const dg_sink *to, const destination *target, fill_state *state)
+static dg_status settle_doubtful(const dg_output *to, const destination *target, fill_state *state)
 {
     enum { NONE = UINT16_MAX };
     if (state->n_doubtful == 0) {
@@ -255,7 +255,7 @@ static dg_status settle_doubtful(const dg_sink *to, const destination *target, f
 }
 
 /** Put the draws of a batch that are settled, from state->y: those between the failed ones. */
-static dg_status put_settled(const dg_sink *to, size_t n, const fill_state *state)
+static dg_status put_settled(const dg_output *to, size_t n, const fill_state *state)
 {
     uint32_t next = 0;
     for (size_t i = 0; i < n; i++) {
@@ -264,7 +264,7 @@ static dg_status put_settled(const dg_sink *to, size_t n, const fill_state *stat
         } else if (to->direct) {
             dg_item_put(to->out, item_of(i, state), to->stride, to->c.low + (uint64_t)state->y[i]);
         } else {
-            DG_TRY(dg_sink_put(to, item_of(i, state), dg_wide_of(state->y[i])));
+            DG_TRY(dg_output_put(to, item_of(i, state), dg_int128_of(state->y[i])));
         }
     }
     return DG_OK;
@@ -284,7 +284,7 @@ static void look_ahead(size_t draws_left, const dg_table *table, dg_bits *bits)
 
 /** Make an attempt for n draws of a round, of which `left` follow. Ensures: those that fail are
  *  pending. */
-static dg_status draw_batch(const dg_sink *to, size_t n, size_t left, fill_state *state)
+static dg_status draw_batch(const dg_output *to, size_t n, size_t left, fill_state *state)
 {
     const dg_table *table = to->table;
     const bool directly = to->direct && state->first_round;
@@ -321,7 +321,7 @@ static dg_status draw_batch(const dg_sink *to, size_t n, size_t left, fill_state
 
 /** Draw the n samples of a chunk, in rounds: one for all of them, the next one for those whose
  *  attempt failed, until there are none. */
-static dg_status fill_chunk(const dg_sink *to, size_t n, fill_state *state)
+static dg_status fill_chunk(const dg_output *to, size_t n, fill_state *state)
 {
     const size_t batch = batch_of(to->table);
     for (state->first_round = true; n > 0; state->first_round = false) {
@@ -356,8 +356,8 @@ static void wipe_state(fill_state *state, size_t n)
     dg_wipe(state->rest, most * MOST_DTYPE_REST);
 }
 
-/** Fill n items, chunk by chunk. Not inlined: what it spills must lie where `fill` wipes. */
-static __attribute__((noinline)) dg_status fill_chunks(dg_sink *to, size_t n, fill_state *state)
+/** Fill n items, chunk by chunk. */
+static dg_status fill_chunks(dg_output *to, size_t n, fill_state *state)
 {
     const size_t chunk = dg_table_chunk(to->table);
     for (size_t done = 0; done < n; done += chunk) {
@@ -372,14 +372,12 @@ static __attribute__((noinline)) dg_status fill_chunks(dg_sink *to, size_t n, fi
     return DG_OK;
 }
 
-/** Fill n items, then wipe the state and the stack below it, where the caller of ours, who wipes
- *  the stack below itself, may not reach. */
-static dg_status fill(dg_sink *to, size_t n, dg_bits *bits, fill_state *state)
+/** Fill n items, then wipe the state. */
+static dg_status fill(dg_output *to, size_t n, dg_bits *bits, fill_state *state)
 {
     state->bits = bits;
     dg_status status = fill_chunks(to, n, state);
     wipe_state(state, n);
-    dg_wipe_stack(to->table->law->stack_bytes);
     return status;
 }
 
@@ -390,7 +388,7 @@ dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_tabl
         return DG_ERR_RANGE;
     }
     fill_state state;
-    dg_sink to = dg_sink_for_dtype(out, dtype, state.rest, table);
+    dg_output to = dg_output_for_dtype(out, dtype, state.rest, table);
     return fill(&to, n, bits, &state);
 }
 
@@ -401,6 +399,6 @@ dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_t
         return DG_ERR_RANGE;
     }
     fill_state state;
-    dg_sink to = dg_sink_for_bytes(out, n_bytes, table);
+    dg_output to = dg_output_for_bytes(out, n_bytes, table);
     return fill(&to, n, bits, &state);
 }

@@ -32,6 +32,6 @@ dg_look_up dg_look_up_portable;
 dg_look_up dg_look_up_avx2;
 
 /* Requires dg_isa_available(DG_ISA_AVX512_VBMI2), index_bits == 16. */
-dg_look_up dg_look_up_vbmi2;
+dg_look_up dg_look_up_avx512_vbmi2;
 
 #endif

@@ -191,8 +191,7 @@ INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *
 }
 
 /* find_codes for tables with up to so many mixed rows. Functions of their own: compilers that optimise
- * little keep the temporaries of all that is inlined in one frame, which must be no larger than what is
- * wiped (base/wipe.h). */
+ * little keep the temporaries of all that is inlined in one frame. */
 #define DEFINE_FIND_CODES(size)                                                                    \
     DG_TARGET_AVX2 static __attribute__((noinline)) void find_codes_##size(                        \
         dg_found *found, const dg_planes *planes, const dg_rows *rows)                             \

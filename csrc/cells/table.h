@@ -16,7 +16,7 @@
 #include "base/isa.h"
 #include "base/status.h"
 #include "cells/rows.h"
-#include "exact/law.h"
+#include "law/law.h"
 
 enum {
     DG_INDEX_BITS = 16,  /* of every table but those that tests make smaller: row and position */

@@ -2,7 +2,7 @@
 #ifndef DG_EXACT_BIG_H
 #define DG_EXACT_BIG_H
 
-#include "exact/law.h"
+#include "law/law.h"
 #include "random/bits.h"
 
 /** What one call draws with. The integers exist only after dg_big_open, are wiped by dg_big_close.
@@ -53,7 +53,7 @@ dg_status dg_big_bernoulli_exp(bool *out, const mpz_t num, const mpz_t den, dg_b
 dg_status dg_big_bernoulli_exp_from(bool *out, const mpz_t num, const mpz_t den, unsigned long k,
                                     dg_big *big, dg_bits *bits);
 
-/** The acceptance of Algorithm 3 at y: Law: Pr[*accept] = exp(-N(y)/D) (law.c). */
+/** The acceptance of Algorithm 3 at y: Law: Pr[*accept] = exp(-N(y)/D) (law/law.c). */
 dg_status dg_big_accept_gaussian(bool *accept, const mpz_t y, const dg_law *law, dg_big *big,
                                  dg_bits *bits);
 

@@ -13,7 +13,7 @@
 #define DG_EXACT_WORDS_H
 
 #include "exact/big.h"
-#include "exact/law.h"
+#include "law/law.h"
 #include "random/bits.h"
 
 #if DG_HAVE_WORDS

@@ -12,10 +12,10 @@
  *
  *  No function here aborts, prints, retries silently or falls back to other randomness.
  *
- *  Stack: every call needs a stack with 256 KiB to spare, and what a caller's source uses. The longest
- *  parameters take up to some 210 KiB, ordinary ones up to 100 KiB, much of it to wipe. With less the
- *  call ends the process (SIGSEGV at the stack's end): it cannot be told from within. Threads have
- *  128 KiB by default with musl, and what pthread_attr_setstacksize says.
+ *  Stack: every call needs a stack with 256 KiB to spare, and what a caller's source uses (a core that
+ *  is compiled with -O0: 512 KiB). Fills take some 70 KiB, with the longest parameters 100 KiB. With
+ *  less the call ends the process (SIGSEGV at the stack's end): it cannot be told from within. Threads
+ *  have 128 KiB by default with musl, and what pthread_attr_setstacksize says.
  */
 #ifndef DISCRETEGAUSS_H
 #define DISCRETEGAUSS_H
@@ -272,62 +272,57 @@ DG_API dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_tab
 DG_API dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
                                     const dg_run *run, const dg_source *source);
 
-/** A steady sampler: single draws of a law, the same law, whose time does not depend on the value
- *  (csrc/cells/steady.h says how far that goes). Immutable. */
-typedef struct dg_steady dg_steady;
+/** An isochronous sampler: single draws of a law, the same law, whose time does not depend on the value
+ *  (csrc/isochronous/sampler.h says how far that goes). Immutable. */
+typedef struct dg_isochronous dg_isochronous;
 
-/** Facts about a steady sampler, for whoever checks it. Names: csrc/cells/steady.h. */
-typedef struct dg_steady_info {
+/** Facts about an isochronous sampler, for whoever checks it. Names: csrc/isochronous/sampler.h. */
+typedef struct dg_isochronous_info {
     uint64_t n_core;
     uint64_t n_tail;
     uint64_t block_bits;
     uint64_t attempt_bytes;
     int fits_int64;
-} dg_steady_info;
+} dg_isochronous_info;
 
-/** Prepare a Laplace, Gaussian or generalised Gaussian for steady draws.
+/** Prepare a Laplace, Gaussian or generalised Gaussian for isochronous draws.
  *
- *  Ensures:   DG_OK -> *steady is new, refers to law (which must outlive it), to be freed by
- *             dg_steady_free; otherwise *steady is NULL.
+ *  Ensures:   DG_OK -> *sampler is new, refers to law (which must outlive it), to be freed by
+ *             dg_isochronous_free; otherwise *sampler is NULL.
  *  Returns:   DG_OK | DG_ERR_PARAMETER (none for this law: scale below 2^-28 or so, beta >= 64) |
  *             DG_ERR_NOMEM.
  *  Cost:      some tens of microseconds.
  */
-DG_API dg_status dg_steady_new(dg_steady **steady, const dg_law *law);
+DG_API dg_status dg_isochronous_new(dg_isochronous **sampler, const dg_law *law);
 
-/** Free a steady sampler. steady may be NULL. */
-DG_API void dg_steady_free(dg_steady *steady);
+/** Free an isochronous sampler. sampler may be NULL. */
+DG_API void dg_isochronous_free(dg_isochronous *sampler);
 
-/** Facts about a steady sampler. */
-DG_API void dg_steady_describe(dg_steady_info *info, const dg_steady *steady);
+/** Facts about an isochronous sampler. */
+DG_API void dg_isochronous_describe(dg_isochronous_info *info, const dg_isochronous *sampler);
 
-/** Where draws begin: what dg_steady_draw returns below it is -2^63 + a dg_status. */
+/** Where draws begin: what dg_isochronous_draw returns below it is -2^63 + a dg_status. */
 #define DG_LEAST_DRAW -9223372036854775800
 
 /** Draw one sample.
  *
  *  Law:       that of the law given, for every integer, conditional on no error.
- *  Requires:  fits_int64 (dg_steady_describe).
+ *  Requires:  fits_int64 (dg_isochronous_describe).
  *  Returns:   the draw, at least DG_LEAST_DRAW; or -2^63 + (DG_ERR_ENTROPY (errno kept) |
  *             DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE, with a probability below 2^-128).
  *  Cost:      1.2 to 4 attempts on average; the time says nothing about the value.
  */
-DG_API int64_t dg_steady_draw(const dg_steady *steady, const dg_source *source);
+DG_API int64_t dg_isochronous_draw(const dg_isochronous *sampler, const dg_source *source);
 
 /** Draw one sample of any size: n_bytes, as dg_table_fill_wide writes them. Otherwise as
- *  dg_steady_draw. Returns: a status. */
-DG_API dg_status dg_steady_draw_wide(uint8_t *out, size_t n_bytes, const dg_steady *steady,
-                                     const dg_source *source);
+ *  dg_isochronous_draw. Returns: a status. */
+DG_API dg_status dg_isochronous_draw_wide(uint8_t *out, size_t n_bytes,
+                                          const dg_isochronous *sampler, const dg_source *source);
 
 /** Write blocks [first_block, first_block + n_blocks) of 64 bytes of the ChaCha20 stream under a
  * key of 32 bytes (RFC 8439; the block index fills the counter and the first word of the nonce).
  * For repeatable tests. */
 DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block);
-
-/** Wipe the registers and some KiB of the stack below the caller, as calls that draw do on their way
- *  out. For callers who then copy draws: a copy leaves some in vector registers, and whoever runs next
- *  may store those. */
-DG_API void dg_wipe_traces(void);
 
 /** Versions of the two libraries below us, as they report themselves at run time. */
 DG_API const char *dg_gmp_version(void);

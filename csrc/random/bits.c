@@ -15,7 +15,7 @@ void dg_bits_open(dg_bits *bits, const dg_source *source)
     bits->end = 0;
     bits->touched = 0;
     bits->bytes_ahead = 0;
-    bits->fetch = (dg_fetch){0};
+    bits->fetch = (dg_prefetch){0};
     bits->next_block = 0;
     bits->keyed = 0;
 }

@@ -6,8 +6,8 @@
 #ifndef DG_RANDOM_BITS_H
 #define DG_RANDOM_BITS_H
 
-#include "base/check.h"
-#include "base/fetch.h"
+#include "base/contract.h"
+#include "base/prefetch.h"
 #include "base/status.h"
 
 #include <stddef.h>
@@ -27,7 +27,7 @@ typedef struct dg_bits {
      * draws however a fill is cut into calls. An estimate for getrandom, where a byte too many is
      * free. */
     size_t bytes_ahead;
-    dg_fetch fetch;      /* what the call writes next: fetched while ChaCha20 computes */
+    dg_prefetch fetch;   /* what the call writes next: fetched while ChaCha20 computes */
     uint64_t next_block; /* ChaCha20: of the stream under key */
     int keyed;           /* ChaCha20: whether key holds one */
     uint8_t key[DG_KEY_BYTES];

@@ -1,6 +1,6 @@
 #include "random/chacha20.h"
 
-#include "base/check.h"
+#include "base/contract.h"
 #include "base/wipe.h"
 #include "random/chacha20_kernels.h"
 
@@ -36,7 +36,7 @@ static uint32_t load32(const uint8_t bytes[4])
 
 /** Run a kernel from the state (constants, key, tail): tail is the counter and the nonce. */
 static void run(const dg_chacha20_kernel *kernel, uint8_t *out, size_t n_blocks,
-                const uint8_t key[DG_CHACHA20_KEY], const uint32_t tail[4], dg_fetch *meanwhile)
+                const uint8_t key[DG_CHACHA20_KEY], const uint32_t tail[4], dg_prefetch *meanwhile)
 {
     /* "expand 32-byte k" (RFC 8439, 2.3) */
     uint32_t state[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
@@ -53,7 +53,7 @@ static void run(const dg_chacha20_kernel *kernel, uint8_t *out, size_t n_blocks,
 /** dg_chacha20_blocks, by a kernel. */
 static void run_stream(const dg_chacha20_kernel *kernel, uint8_t *out, size_t n_blocks,
                        const uint8_t key[DG_CHACHA20_KEY], uint64_t first_block,
-                       dg_fetch *meanwhile)
+                       dg_prefetch *meanwhile)
 {
     DG_REQUIRES(n_blocks == 0 || n_blocks - 1 <= UINT64_MAX - first_block);
     const uint32_t tail[4] = {(uint32_t)first_block, (uint32_t)(first_block >> 32), 0, 0};
@@ -67,12 +67,12 @@ bool dg_chacha20_blocks_isa(uint8_t *out, size_t n_blocks, const uint8_t key[DG_
     if (kernel == NULL) {
         return false;
     }
-    run_stream(kernel, out, n_blocks, key, first_block, &(dg_fetch){0});
+    run_stream(kernel, out, n_blocks, key, first_block, &(dg_prefetch){0});
     return true;
 }
 
 void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
-                        uint64_t first_block, dg_fetch *meanwhile)
+                        uint64_t first_block, dg_prefetch *meanwhile)
 {
     run_stream(kernel_of(DG_ISA_AUTO), out, n_blocks, key, first_block, meanwhile);
 }
@@ -87,6 +87,6 @@ bool dg_chacha20_rfc8439(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHA
         return false;
     }
     const uint32_t tail[4] = {counter, load32(nonce), load32(nonce + 4), load32(nonce + 8)};
-    run(kernel, out, n_blocks, key, tail, &(dg_fetch){0});
+    run(kernel, out, n_blocks, key, tail, &(dg_prefetch){0});
     return true;
 }

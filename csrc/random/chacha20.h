@@ -3,8 +3,8 @@
 #ifndef DG_RANDOM_CHACHA20_H
 #define DG_RANDOM_CHACHA20_H
 
-#include "base/fetch.h"
 #include "base/isa.h"
+#include "base/prefetch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,15 +19,12 @@ enum { DG_CHACHA20_MOST_LANES = 16 }; /* blocks that a kernel makes at once, at 
  *  half in the first word of the nonce, and zero in the nonce's other two words.
  *  *meanwhile, which may have nothing, is fetched in between: this takes no memory.
  *  Requires:  first_block + n_blocks <= 2^64; out has 64 n_blocks bytes, of any alignment.
- *  Ensures:   nothing past them is written. The copy of the key is wiped and, on x86-64, the
- *             vector registers are. What the compiler spilled lies in the 2 KiB below the caller's
- *             frame, for its dg_wipe_stack: words of the stream; where registers are few, of the
- *             key too.
+ *  Ensures:   nothing past them is written. The copy of the key is wiped.
  *  Cost:      in batches of 16 blocks (AVX-512), 16 or 8 (AVX2) or 4 (portable): one block costs
  *             as much as a batch. Time and memory access depend on n_blocks alone.
  */
 void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
-                        uint64_t first_block, dg_fetch *meanwhile);
+                        uint64_t first_block, dg_prefetch *meanwhile);
 
 /** As dg_chacha20_blocks, by the kernel for `isa`, and fetching nothing.
  *

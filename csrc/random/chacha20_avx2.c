@@ -11,8 +11,7 @@
 /* A round of a state is four chains of 14 steps, too few to keep the vector units of a processor busy. So
  * two states take turns, and one computes while the other waits. Words 0 to 3 of both stay in registers 0
  * to 7; the others are in registers 8 to 13 for a quarter round and in memory from one to the next; 14 and
- * 15 are for work. In assembly, as compilers are 3 to 60 % slower at it, and spill words to places where
- * nothing overwrites them: the key's, too. */
+ * 15 are for work. In assembly, as compilers are 3 to 60 % slower at it. */
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
 /* clang-format off */
@@ -91,7 +90,7 @@
 /** RFC 8439, 2.3: 20 rounds over one state or two. Meanwhile some lines are fetched, `share` after every
  *  two rounds as long as there are. */
 INLINE void twenty_rounds(__m256i first[16], __m256i second[16], size_t has_second,
-                          dg_fetch *meanwhile, size_t share)
+                          dg_prefetch *meanwhile, size_t share)
 {
     /* rotations to the left by whole bytes, as shuffles */
     const __m256i by16 = _mm256_set_epi64x(0x0d0c0f0e09080b0a, 0x0504070601000302,
@@ -120,7 +119,7 @@ INLINE void twenty_rounds(__m256i first[16], __m256i second[16], size_t has_seco
               "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
     meanwhile->n_lines -= 10 * n_lines;
     if (n_lines < share) {
-        dg_fetch_lines(meanwhile, meanwhile->n_lines); /* fewer than 10 */
+        dg_prefetch_lines(meanwhile, meanwhile->n_lines); /* fewer than 10 */
     }
 }
 /* clang-format on */
@@ -198,7 +197,7 @@ INLINE void finish(uint8_t *out, size_t n, __m256i x[16], const uint32_t state[1
 
 /** Write the first n of the 16 blocks from `block` on. */
 INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block,
-                  dg_fetch *meanwhile, size_t share)
+                  dg_prefetch *meanwhile, size_t share)
 {
     const counters first = counters_of(block), second = counters_of(block + 8);
     const bool has_second = n > 8;
@@ -215,7 +214,7 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
 }
 
 DG_TARGET_AVX2 static void blocks_avx2(uint8_t *out, size_t n_blocks, const uint32_t state[16],
-                                       dg_fetch *meanwhile)
+                                       dg_prefetch *meanwhile)
 {
     uint64_t block = (uint64_t)state[13] << 32 | state[12];
     const size_t share = dg_chacha20_share(meanwhile, n_blocks, 16);
@@ -226,7 +225,6 @@ DG_TARGET_AVX2 static void blocks_avx2(uint8_t *out, size_t n_blocks, const uint
         block += n;
         n_blocks -= n;
     }
-    _mm256_zeroall();
 }
 
 const dg_chacha20_kernel dg_chacha20_avx2 = {DG_ISA_AVX2, 16, blocks_avx2};

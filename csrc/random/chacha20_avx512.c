@@ -59,7 +59,7 @@ INLINE void store_four(uint8_t *out, size_t k, size_t n, __m512i a, __m512i b, _
 
 /** Write the first n of the 16 blocks from `block` on. */
 INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block,
-                  dg_fetch *meanwhile, size_t share)
+                  dg_prefetch *meanwhile, size_t share)
 {
     /* Words 12 and 13 hold block + j. The high one is one more where the low one wrapped round:
      * there the comparison gives -1. */
@@ -74,7 +74,7 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     __asm__("" : "+r"(state));
     for (int round = 0; round < 20; round += 2) {
         DG_CHACHA20_TWO_ROUNDS(QUARTER, x);
-        dg_fetch_lines(meanwhile, share);
+        dg_prefetch_lines(meanwhile, share);
     }
     DG_CHACHA20_EACH_WORD(ADD);
     transpose_words(x);
@@ -87,31 +87,8 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     store_four(out, 3, n, x[3], x[7], x[11], x[15]);
 }
 
-/** Zero the vector registers. No other code may come to overwrite the upper 16 for long. */
-INLINE void wipe_registers(void)
-{
-#define ZERO(i) __asm__ volatile("vpxord %%zmm" #i ", %%zmm" #i ", %%zmm" #i ::: "xmm" #i)
-    ZERO(16);
-    ZERO(17);
-    ZERO(18);
-    ZERO(19);
-    ZERO(20);
-    ZERO(21);
-    ZERO(22);
-    ZERO(23);
-    ZERO(24);
-    ZERO(25);
-    ZERO(26);
-    ZERO(27);
-    ZERO(28);
-    ZERO(29);
-    ZERO(30);
-    ZERO(31);
-    _mm256_zeroall(); /* 0 .. 15, the whole of each */
-}
-
 DG_TARGET_AVX512 static void blocks_avx512(uint8_t *out, size_t n_blocks, const uint32_t state[16],
-                                           dg_fetch *meanwhile)
+                                           dg_prefetch *meanwhile)
 {
     uint64_t block = (uint64_t)state[13] << 32 | state[12];
     const size_t share = dg_chacha20_share(meanwhile, n_blocks, 16);
@@ -122,7 +99,6 @@ DG_TARGET_AVX512 static void blocks_avx512(uint8_t *out, size_t n_blocks, const 
         block += n;
         n_blocks -= n;
     }
-    wipe_registers();
 }
 
 const dg_chacha20_kernel dg_chacha20_avx512 = {DG_ISA_AVX512, 16, blocks_avx512};

@@ -3,8 +3,8 @@
 #ifndef DG_RANDOM_CHACHA20_KERNELS_H
 #define DG_RANDOM_CHACHA20_KERNELS_H
 
-#include "base/fetch.h"
 #include "base/isa.h"
+#include "base/prefetch.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ typedef struct dg_chacha20_kernel {
     size_t lanes; /* blocks made at once */
     /** Write n_blocks of the stream. state: the RFC's 16 words for the first of them. Words 12 and
      *  13 count blocks as one integer of 64 bits, low half first. *meanwhile is fetched. */
-    void (*blocks)(uint8_t *out, size_t n_blocks, const uint32_t state[16], dg_fetch *meanwhile);
+    void (*blocks)(uint8_t *out, size_t n_blocks, const uint32_t state[16], dg_prefetch *meanwhile);
 } dg_chacha20_kernel;
 
 extern const dg_chacha20_kernel dg_chacha20_portable;
@@ -28,10 +28,10 @@ extern const dg_chacha20_kernel dg_chacha20_avx512;
 const dg_chacha20_kernel *dg_chacha20_kernel_for(dg_isa isa);
 
 /** How much to fetch after every two rounds, so that all is when the blocks are made. */
-static inline size_t dg_chacha20_share(const dg_fetch *meanwhile, size_t n_blocks, size_t lanes)
+static inline size_t dg_chacha20_share(const dg_prefetch *meanwhile, size_t n_blocks, size_t lanes)
 {
     const size_t n_batches = (n_blocks + lanes - 1) / lanes;
-    return dg_fetch_share(meanwhile, 10 * n_batches + (n_batches == 0));
+    return dg_prefetch_share(meanwhile, 10 * n_batches + (n_batches == 0));
 }
 
 /* do_(i) for every word i of a state. Written out, because compilers keep an array in registers

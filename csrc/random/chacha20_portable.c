@@ -61,7 +61,7 @@ static inline void store(uint8_t *out, size_t k, size_t n, const words4 *a, cons
 
 /** Write the first n of the 4 blocks from `block` on. */
 static inline void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block,
-                         dg_fetch *meanwhile, size_t share)
+                         dg_prefetch *meanwhile, size_t share)
 {
     /* Words 12 and 13 hold block + j. */
     words4 low = {(uint32_t)block, (uint32_t)(block + 1), (uint32_t)(block + 2),
@@ -74,7 +74,7 @@ static inline void batch(uint8_t *out, size_t n, const uint32_t state[16], uint6
     __asm__("" : "+r"(state));
     for (int round = 0; round < 20; round += 2) {
         DG_CHACHA20_TWO_ROUNDS(QUARTER, x);
-        dg_fetch_lines(meanwhile, share);
+        dg_prefetch_lines(meanwhile, share);
     }
     DG_CHACHA20_EACH_WORD(ADD);
     transpose_words(x);
@@ -87,18 +87,8 @@ static inline void batch(uint8_t *out, size_t n, const uint32_t state[16], uint6
     store(out, 3, n, &x[3], &x[7], &x[11], &x[15]);
 }
 
-/** Zero the registers that SSE2 left words of the stream in: else a signal or the dynamic linker
- *  saves them to memory some time. (Other machines: not done.) */
-static inline void wipe_registers(void)
-{
-#if DG_ISA_X86_64
-#define ZERO(i) __asm__ volatile("pxor %%xmm" #i ", %%xmm" #i ::: "xmm" #i)
-    DG_CHACHA20_EACH_WORD(ZERO);
-#endif
-}
-
 static void blocks_portable(uint8_t *out, size_t n_blocks, const uint32_t state[16],
-                            dg_fetch *meanwhile)
+                            dg_prefetch *meanwhile)
 {
     uint64_t block = (uint64_t)state[13] << 32 | state[12];
     const size_t share = dg_chacha20_share(meanwhile, n_blocks, 4);
@@ -109,7 +99,6 @@ static void blocks_portable(uint8_t *out, size_t n_blocks, const uint32_t state[
         block += n;
         n_blocks -= n;
     }
-    wipe_registers();
 }
 
 const dg_chacha20_kernel dg_chacha20_portable = {DG_ISA_PORTABLE, 4, blocks_portable};

@@ -164,7 +164,7 @@ def discrete_gaussian(sigma2: Fraction, mu: Fraction, source: Bytes) -> int:
     probability exp(-(abs(y) - sigma2/t)**2 / (2 sigma2)). Else mu = c + f, c the nearest integer,
     and y is accepted with exp(-gamma(y)), gamma(y) = ((y - f)**2 - 2 h abs(y) - m)/(2 sigma2), h =
     sigma2/t, where m is the least value of the rest over the integers, found at the integer nearest
-    to h + abs(f), on the side of f. Derivation: csrc/exact/law.c.
+    to h + abs(f), on the side of f. Derivation: csrc/law/law.c.
     """
     p, q = sigma2.numerator, sigma2.denominator
     t = isqrt(p // q) + 1

@@ -184,7 +184,7 @@ def test_a_table_that_is_not_repaid_misses_the_target(benchmark: Any) -> None:
 
 
 def test_single_draws_are_measured_by_both_samplers(benchmark: Any) -> None:
-    """A call without a method takes the steady sampler; the target's Algorithms 1-3 have a row."""
+    """A call without a method is isochronous; the target's Algorithms 1-3 have a row."""
     contenders = benchmark("contenders")
     ours = benchmark("contenders.ours")
     found = {contender.name: contender for contender in ours.contenders()}

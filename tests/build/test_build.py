@@ -155,6 +155,74 @@ def test_no_float_in_the_c_sources() -> None:
     assert {name: hits for name, hits in found.items() if hits} == {}
 
 
+#: csrc/README.md: a file includes its own folder, and those that stand in an earlier row.
+LAYERS = (("base",), ("random",), ("law",), ("exact", "bounds"), ("cells", "isochronous"), ("api",))
+LAYER = {folder: number for number, row in enumerate(LAYERS) for folder in row}
+
+
+def included(source: str) -> set[str]:
+    """The headers of the core that a file includes, as "folder/name.h"."""
+    return set(re.findall(r'^#include "(\w+/\w+\.h)"$', source, re.MULTILINE))
+
+
+def cyclic(edges: dict[str, set[str]]) -> set[str]:
+    """What is left of a graph when what leads nowhere has been taken away, again and again."""
+    left = set(edges)
+    while ends := {node for node in left if not edges[node] & left}:
+        left -= ends
+    return left
+
+
+def test_includes_point_down() -> None:
+    """Every folder has a layer, and no file includes a neighbour's or a higher one's header."""
+    files = [path for path in CSRC.glob("*/*.[ch]") if path.parent.name != "include"]
+    assert {path.parent.name for path in files} == set(LAYER)
+    edges = {}
+    for path in files:
+        folder, own = path.parent.name, f"{path.parent.name}/{path.name}"
+        edges[own] = included(path.read_text(encoding="utf-8")) - {own}
+        for other in (header.split("/")[0] for header in edges[own]):
+            assert other == folder or LAYER[other] < LAYER[folder], own
+    assert cyclic(edges) == set()
+    stems = [
+        path.stem for path in files if path.suffix == ".c" or not path.with_suffix(".c").exists()
+    ]
+    assert len(stems) == len(set(stems))
+    assert cyclic({"a": {"b"}, "b": {"a", "c"}, "c": set()}) == {"a", "b"}
+
+
+def symbols(file: Path, folder: Path) -> tuple[set[str], set[str]]:
+    """What the object of a file defines for others, and what it takes from them."""
+    out = folder / f"{file.parent.name}_{file.stem}.o"
+    includes = [f"-I{CSRC}", f"-I{CSRC}/include", f"-I{Path(gmpy2.__file__).parent}"]
+    subprocess.run(["cc", "-O0", "-std=gnu11", *includes, "-c", file, "-o", out], check=True)
+    listed = subprocess.run(["nm", "-g", out], stdout=subprocess.PIPE, text=True, check=True).stdout
+    words = [line.split() for line in listed.splitlines()]
+    return (
+        {word[-1] for word in words if word[-2] != "U"},
+        {word[-1] for word in words if word[-2] == "U"},
+    )
+
+
+@pytest.mark.evidence  # compiles the core
+@pytest.mark.skipif(
+    shutil.which("cc") is None or shutil.which("nm") is None, reason="needs a C compiler and nm"
+)
+def test_no_two_files_need_each_other(tmp_path: Path) -> None:
+    """By the symbols of the objects: a declaration can be had without an include."""
+    files = [path for folder in LAYER for path in CSRC.glob(f"{folder}/*.c")]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = dict(zip(files, pool.map(symbols, files, repeat(tmp_path)), strict=True))
+    home = {name: path for path, (defined, _) in found.items() for name in defined}
+    edges: dict[str, set[str]] = {}
+    for path, (_, taken) in found.items():
+        others = {home[name] for name in taken if name in home}
+        edges[str(path)] = {str(other) for other in others}
+        for other in others:
+            assert LAYER[other.parent.name] <= LAYER[path.parent.name], (path, other)
+    assert cyclic(edges) == set()
+
+
 class Elf:
     """The dynamic section and the undefined symbols of a 64-bit ELF file."""
 
@@ -234,26 +302,6 @@ def last_flags(cflags: str, build: Path) -> dict[str, str]:
     return found[0]
 
 
-@pytest.mark.skipif(not CAN_CONFIGURE, reason="needs cmake and make")
-@pytest.mark.parametrize(
-    ("cflags", "kind", "level"),
-    [
-        ("", "Debug", "-Og"),
-        ("-O1", "Debug", "-O1"),
-        ("-ffile-prefix-map=/Our-Own=.", "Debug", "-Og"),
-        ("", "None", "-Og"),  # packagers' word for their own flags
-        ("", "Relase", "-Og"),
-        ("", "Release", "-O3"),
-    ],
-)
-def test_no_build_goes_without_optimisation(
-    cflags: str, kind: str, level: str, tmp_path: Path
-) -> None:
-    """Else vector code needs more stack than is asked for, and than is wiped."""
-    for command in commands(cflags, tmp_path, f"-DCMAKE_BUILD_TYPE={kind}"):
-        assert [word for word in command if word.startswith("-O")] == [level]
-
-
 @pytest.fixture(scope="module")
 def own_flags(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Those of a build whose user names none."""
@@ -278,36 +326,6 @@ def test_hardening_that_the_user_names_is_left_alone(
     assert ours["stack-clash-protection"] == "-fstack-clash-protection"
     name = next(name for name in ours if name in flag)
     assert last_flags(flag, tmp_path) == ours | {name: flag}
-
-
-#: Of functions whose frames hold what they wipe by name, or that see no random bits (rows.c). Those
-#: of csrc/api, which hold a call's bits, wipe them by name, too.
-WIPED_BY_NAME = {"dg_table_fill_dtype", "dg_table_fill_bytes", "dg_rows_build"}
-
-#: DG_STACK_BYTES, less what callers and a signal's frame take.
-MOST_FRAME = 8192 - 3 * 1024
-
-
-def frames(file: Path, folder: Path) -> dict[str, int]:
-    """How much of the stack each function of a file takes, compiled for debugging."""
-    out = folder / f"{file.parent.name}_{file.stem}.o"
-    includes = [f"-I{CSRC}", f"-I{CSRC}/include", f"-I{Path(gmpy2.__file__).parent}"]
-    flags = ["-Og", "-std=gnu11", "-fstack-usage"]
-    subprocess.run(["gcc", *flags, *includes, "-c", file, "-o", out], check=True)
-    lines = out.with_suffix(".su").read_text(encoding="utf-8").splitlines()
-    return {place.rsplit(":", 1)[1]: int(size) for place, size, _ in map(str.split, lines)}
-
-
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc, which tells what frames take")
-def test_frames_are_no_larger_than_what_is_wiped_below(tmp_path: Path) -> None:
-    """Compilers spill random words; dg_wipe_stack wipes so much of the stack and no more."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        files = (file for file in CSRC.glob("*/*.c") if file.parent.name != "api")
-        found = list(pool.map(frames, files, repeat(tmp_path)))
-    sizes = {name: size for of_file in found for name, size in of_file.items()}
-    assert set(sizes) > WIPED_BY_NAME
-    large = {name for name, size in sizes.items() if size > MOST_FRAME}
-    assert large <= WIPED_BY_NAME
 
 
 # --- what is packed --------------------------------------------------------------------------

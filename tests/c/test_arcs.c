@@ -4,8 +4,8 @@
  * the centre are all that is ever drawn. */
 #include "support.h"
 
+#include "bounds/enclosure.h"
 #include "cells/decide.h"
-#include "cells/enclosure.h"
 
 enum { TRIES = 600, MOST_BLOCK_BITS = 8, MANY_BITS = 640 };
 

@@ -19,7 +19,7 @@
  * same facts must hold, and counters show that every step of the refinement was taken. */
 #include "support.h"
 
-#include "base/wide.h"
+#include "base/int128_portable.h"
 #include "cells/decide.h"
 
 #include <mpfr.h>
@@ -58,14 +58,14 @@ static const test_case CASES[] = {
  *  y accept H g(y) of them, H < 2^8. */
 enum { UNIT_BITS = DG_HEIGHT_BITS + MORE_BITS + LEVELS };
 typedef struct share {
-    dg_wide lower, upper;
+    dg_int128 lower, upper;
 } share;
 
 /** *sum += count heights, each accepted whole, at a level that counts 2^(shift - LEVELS). */
-static void add_heights(dg_wide *sum, uint64_t count, unsigned shift)
+static void add_heights(dg_int128 *sum, uint64_t count, unsigned shift)
 {
-    const dg_wide heights = {(int64_t)(count << shift), 0}; /* MORE_BITS is a word */
-    *sum = dg_wide_add(*sum, heights);
+    const dg_int128 heights = {(int64_t)(count << shift), 0}; /* MORE_BITS is a word */
+    *sum = dg_int128_add(*sum, heights);
 }
 
 typedef struct counts {
@@ -310,10 +310,10 @@ static void find_and_check(uint64_t *A, uint64_t *B, share *within, const attemp
         mpz_add(lower, lower, offset);
         find_and_check(&more_A, &more_B, within, &deeper, lower, level, m, of);
         if (by->depth == 0) {
-            const dg_wide untried = dg_wide_of_unsigned(more_B == UINT64_MAX);
-            within->lower = dg_wide_add(within->lower, dg_wide_of_unsigned(more_A));
-            within->upper = dg_wide_add(within->upper, dg_wide_of_unsigned(more_B));
-            within->upper = dg_wide_add(within->upper, untried);
+            const dg_int128 untried = dg_int128_of_unsigned(more_B == UINT64_MAX);
+            within->lower = dg_int128_add(within->lower, dg_int128_of_unsigned(more_A));
+            within->upper = dg_int128_add(within->upper, dg_int128_of_unsigned(more_B));
+            within->upper = dg_int128_add(within->upper, untried);
         }
     }
     mpz_clears(lower, upper, offset, NULL);
@@ -334,8 +334,8 @@ static void add_attempt(share *shares, counts *total, attempt *by, unsigned long
     share *sum = &shares[by->y - y0];
     add_heights(&sum->lower, A, shift);
     add_heights(&sum->upper, A, shift);
-    sum->lower = dg_wide_add(sum->lower, dg_wide_up(within.lower, shift));
-    sum->upper = dg_wide_add(sum->upper, dg_wide_up(within.upper, shift));
+    sum->lower = dg_int128_add(sum->lower, dg_int128_up(within.lower, shift));
+    sum->upper = dg_int128_add(sum->upper, dg_int128_up(within.upper, shift));
     mpz_clear(nothing);
 }
 
@@ -379,7 +379,7 @@ static void add_word(share *shares, counts *total, uint64_t word, int64_t y0, co
 }
 
 /** Requires: value >= 0. */
-static void set_wide(mpz_t out, dg_wide value)
+static void set_wide(mpz_t out, dg_int128 value)
 {
     uint64_t words[2] = {value.low, (uint64_t)value.high};
     mpz_import(out, 2, -1, sizeof words[0], 0, 0, words);

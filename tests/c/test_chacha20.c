@@ -1,8 +1,6 @@
 /* ChaCha20: the RFC's vectors through every kernel; every kernel the same stream, to the byte and
- * no byte further; the kernel that was asked for, or a refusal; no key left behind. */
+ * no byte further; the kernel that was asked for, or a refusal. */
 #include "base/isa.h"
-#include "base/wipe.h"
-#include "left_behind.h"
 #include "random/chacha20.h"
 #include "random/chacha20_kernels.h"
 #include "support.h"
@@ -153,7 +151,7 @@ static void test_auto(void)
     uint8_t key[DG_CHACHA20_KEY];
     random_bytes(key, sizeof key, &state);
     CHECK(dg_chacha20_blocks_isa(expected, MOST, key, 11, DG_ISA_PORTABLE), "portable");
-    dg_chacha20_blocks(memory, MOST, key, 11, &(dg_fetch){0});
+    dg_chacha20_blocks(memory, MOST, key, 11, &(dg_prefetch){0});
     CHECK(memcmp(memory, expected, sizeof expected) == 0, "another stream");
 }
 
@@ -186,83 +184,6 @@ static void test_dispatch(void)
     }
 }
 
-/* What a call leaves on the stack, and in vector registers. */
-enum { LEFT = 3 * 16 + 1 };
-static uint8_t left_key[DG_CHACHA20_KEY], left_stream[LEFT * BLOCK];
-static dg_isa left_isa;
-
-/** The control: two copies of the key that are not wiped. (Part of one may lie above the caller's
- *  frame, which a tail call gives up.) */
-static void forget_to_wipe(void)
-{
-    volatile uint8_t copy[2 * DG_CHACHA20_KEY];
-    for (size_t i = 0; i < sizeof copy; i++) {
-        copy[i] = left_key[i % DG_CHACHA20_KEY];
-    }
-}
-
-static void make_stream(void)
-{
-    (void)dg_chacha20_blocks_isa(left_stream, LEFT, left_key, 0, left_isa);
-}
-
-static void make_stream_and_wipe(void)
-{
-    make_stream();
-    dg_wipe_stack(DG_STACK_BYTES);
-}
-
-/** How many of the words at words[0 .. n) `call` leaves on the stack. */
-static size_t n_left(void (*call)(void), const uint8_t *words, size_t n)
-{
-    size_t found = 0, n_stack;
-    leave_behind(call);
-    const uint8_t *stack = left_stack(&n_stack);
-    for (size_t at = 0; at + 4 <= n_stack; at += 4) {
-        for (size_t i = 0; i + 4 <= n; i += 4) {
-            found += memcmp(stack + at, words + i, 4) == 0;
-        }
-    }
-    return found;
-}
-
-/** How many words of the stream the last call left in vector registers. */
-static size_t n_in_registers(void)
-{
-    size_t found = 0, n;
-    const uint8_t *bytes = left_registers(&n);
-    for (size_t at = 0; at + 4 <= n; at += 4) {
-        for (size_t i = 0; i + 4 <= sizeof left_stream; i += 4) {
-            found += memcmp(bytes + at, left_stream + i, 4) == 0;
-        }
-    }
-    return found;
-}
-
-static void test_nothing_left(void)
-{
-    uint64_t state = 3;
-    if (!left_behind_can_look()) {
-        (void)puts("what is left on the stack: not looked at in this build");
-        return;
-    }
-    random_bytes(left_key, sizeof left_key, &state);
-    CHECK(n_left(forget_to_wipe, left_key, sizeof left_key) >= 8, "the test is blind");
-    for (int i = DG_ISA_PORTABLE; i < N_ISAS; i++) {
-        left_isa = (dg_isa)i;
-        if (dg_isa_available(left_isa)) {
-            /* On x86-64 every kernel reads the key from where it is wiped afterwards. */
-            CHECK(!DG_ISA_X86_64 || n_left(make_stream, left_key, sizeof left_key) == 0, "%s: key",
-                  names[i]);
-            CHECK(n_in_registers() == 0, "%s: stream in registers", names[i]);
-            CHECK(n_left(make_stream_and_wipe, left_key, sizeof left_key) == 0, "%s: key, wiped",
-                  names[i]);
-            CHECK(n_left(make_stream_and_wipe, left_stream, sizeof left_stream) == 0, "%s: stream",
-                  names[i]);
-        }
-    }
-}
-
 int main(void)
 {
     for (int i = DG_ISA_PORTABLE; i < N_ISAS; i++) {
@@ -274,6 +195,5 @@ int main(void)
     }
     test_auto();
     test_dispatch();
-    test_nothing_left();
     return report("test_chacha20");
 }

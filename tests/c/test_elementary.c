@@ -2,7 +2,7 @@
  * as it says. Arguments of all sizes, and those next to where the reduction changes. */
 #include "support.h"
 
-#include "cells/elementary.h"
+#include "bounds/elementary.h"
 
 enum { PRECISION = 400, TRIES = 20000 };
 

@@ -2,7 +2,7 @@
  * they hold, and they are as close as the law's parameters allow. */
 #include "support.h"
 
-#include "cells/enclosure.h"
+#include "bounds/enclosure.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -34,7 +34,7 @@ static size_t draw(uint8_t *to, size_t width, const dg_law *law, dg_table_info *
 }
 
 /** Prepare single draws and make 50. Returns: bytes used; 0 if there are no single draws. */
-static size_t draw_steadily(uint8_t *to, size_t width, const dg_law *law, dg_steady_info *info)
+static size_t draw_steadily(uint8_t *to, size_t width, const dg_law *law, dg_isochronous_info *info)
 {
     static uint8_t bytes[1 << 20];
     uint64_t state = 7;
@@ -43,28 +43,29 @@ static size_t draw_steadily(uint8_t *to, size_t width, const dg_law *law, dg_ste
     }
     tape from = {bytes, sizeof bytes, 0};
     dg_source source = tape_source(&from);
-    dg_steady *steady;
+    dg_isochronous *sampler;
     memset(info, 0, sizeof *info);
-    if (dg_steady_new(&steady, law) != DG_OK) {
+    if (dg_isochronous_new(&sampler, law) != DG_OK) {
         return 0;
     }
-    dg_steady_info facts;
-    dg_steady_describe(&facts, steady);
+    dg_isochronous_info facts;
+    dg_isochronous_describe(&facts, sampler);
     info->n_core = facts.n_core; /* one by one: between them nothing is certain */
     info->n_tail = facts.n_tail;
     info->block_bits = facts.block_bits;
     for (size_t i = 0; i < 50; i++) {
-        CHECK(dg_steady_draw_wide(to + i * width, width, steady, &source) == DG_OK, "draw %zu", i);
+        CHECK(dg_isochronous_draw_wide(to + i * width, width, sampler, &source) == DG_OK,
+              "draw %zu", i);
     }
-    dg_steady_free(steady);
+    dg_isochronous_free(sampler);
     return from.used;
 }
 
 /** Single draws of a law do not depend on the range; there may be none. */
-static void test_steady(const dg_law *law, const long range[2])
+static void test_isochronous(const dg_law *law, const long range[2])
 {
     const size_t width = dg_law_wide_bytes(law);
-    dg_steady_info wanted, info;
+    dg_isochronous_info wanted, info;
     const size_t used = draw_steadily(expected, width, law, &wanted);
     const mpfr_exp_t least = mpfr_get_emin(), most = mpfr_get_emax();
     mpfr_set_emin(range[0]);
@@ -102,7 +103,7 @@ static void test_law(dg_law *law)
         mpfr_set_emax(most);
     }
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        test_steady(law, ranges[i]);
+        test_isochronous(law, ranges[i]);
     }
     dg_law_free(law);
 }

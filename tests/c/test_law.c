@@ -1,8 +1,8 @@
-/* The constants of a law are what csrc/exact/law.h says, in rational arithmetic: for scales, variances
+/* The constants of a law are what csrc/law/law.h says, in rational arithmetic: for scales, variances
  * and centres that are fractions, on either side of an integer. */
 #include "support.h"
 
-#include "exact/law.h"
+#include "law/law.h"
 
 enum { TRIES = 3000, REACH = 80 };
 

@@ -173,16 +173,16 @@ static dg_law *try_law(dg_status *status, const memory_case *of, const dg_parame
 
 /* --- one operation, watched -------------------------------------------------------------------- */
 
-enum operation { NEW_LAW, FILL, NEW_TABLE, TABLE_FILL, DECIDE, NEW_STEADY, STEADY_DRAW };
-static const char *const operation_names[] = {"new law",  "fill",       "new table",  "table fill",
-                                              "decision", "new steady", "steady draw"};
+enum operation { NEW_LAW, FILL, NEW_TABLE, TABLE_FILL, DECIDE, NEW_SAMPLER, SINGLE_DRAW };
+static const char *const operation_names[] = {
+    "new law", "fill", "new table", "table fill", "decision", "new sampler", "isochronous draw"};
 
 typedef struct work {
     const memory_case *of;
     const dg_parameters *parameters;
     dg_law *law;
     dg_table *table;
-    dg_steady *steady;
+    dg_isochronous *sampler;
     uint8_t *out;
     size_t n, width;
 } work;
@@ -200,7 +200,7 @@ static dg_status decide(work *with)
     return status;
 }
 
-/** A caller's source: 16 bytes of ones, with which a steady draw begins with an attempt too far out
+/** A caller's source: 16 bytes of ones, with which an isochronous draw begins with an attempt too far out
  *  to be decided at once, then others. *context: how many bytes were given. */
 static int ones_first(void *context, uint8_t *out, size_t n)
 {
@@ -216,7 +216,7 @@ static dg_status draw_steadily(work *with)
 {
     size_t given = 0;
     dg_source source = {DG_SOURCE_CALLER, ones_first, &given};
-    return dg_steady_draw_wide(with->out, with->width, with->steady, &source);
+    return dg_isochronous_draw_wide(with->out, with->width, with->sampler, &source);
 }
 
 /** Do it, and undo what it made. */
@@ -225,7 +225,7 @@ static dg_status operate(enum operation what, work *with)
     dg_status status = DG_OK;
     dg_law *law = NULL;
     dg_table *table = NULL;
-    dg_steady *steady = NULL;
+    dg_isochronous *sampler = NULL;
     switch (what) {
     case NEW_LAW:
         law = try_law(&status, with->of, with->parameters);
@@ -246,12 +246,12 @@ static dg_status operate(enum operation what, work *with)
     case DECIDE:
         status = decide(with);
         break;
-    case NEW_STEADY:
-        status = dg_steady_new(&steady, with->law);
-        CHECK((steady != NULL) == (status == DG_OK), "%s", with->of->name);
-        dg_steady_free(steady);
+    case NEW_SAMPLER:
+        status = dg_isochronous_new(&sampler, with->law);
+        CHECK((sampler != NULL) == (status == DG_OK), "%s", with->of->name);
+        dg_isochronous_free(sampler);
         break;
-    case STEADY_DRAW:
+    case SINGLE_DRAW:
         status = draw_steadily(with);
         break;
     }
@@ -290,7 +290,7 @@ static void test_room(enum operation what, work *with, bool always_asks)
 static void test_failures(enum operation what, work *with)
 {
     const char *name = with->of->name, *doing = operation_names[what];
-    const bool draws = what == FILL || what == TABLE_FILL || what == STEADY_DRAW;
+    const bool draws = what == FILL || what == TABLE_FILL || what == SINGLE_DRAW;
     const long before = n_ours;
     const size_t gmp_before = gmp_live;
     const size_t most = 10; /* of fills: as many as there are draws that ask */
@@ -316,17 +316,18 @@ static void test_failures(enum operation what, work *with)
 }
 
 /** Single draws, of a law that has them. */
-static void test_steady(work *with)
+static void test_isochronous(work *with)
 {
     with->n = 1;
-    if (with->of->kind < DG_DISCRETE_LAPLACE || dg_steady_new(&with->steady, with->law) != DG_OK) {
+    if (with->of->kind < DG_DISCRETE_LAPLACE ||
+        dg_isochronous_new(&with->sampler, with->law) != DG_OK) {
         return;
     }
-    test_room(NEW_STEADY, with, true);
-    test_failures(NEW_STEADY, with);
-    test_room(STEADY_DRAW, with, true);
-    test_failures(STEADY_DRAW, with);
-    dg_steady_free(with->steady);
+    test_room(NEW_SAMPLER, with, true);
+    test_failures(NEW_SAMPLER, with);
+    test_room(SINGLE_DRAW, with, true);
+    test_failures(SINGLE_DRAW, with);
+    dg_isochronous_free(with->sampler);
 }
 
 static bool is_long(const memory_case *of)
@@ -372,7 +373,7 @@ static void test_case(const memory_case *of, size_t most_draws)
         }
         dg_table_free(with.table);
     }
-    test_steady(&with);
+    test_isochronous(&with);
     free(with.out);
     dg_law_free(with.law);
 }

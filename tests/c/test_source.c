@@ -143,7 +143,7 @@ static int lapses(void *context, uint8_t *bytes, size_t n)
 typedef struct ways {
     dg_law *law;
     dg_table *table;
-    dg_steady *steady; /* NULL: there are no single draws without 128-bit words */
+    dg_isochronous *sampler; /* NULL: there are no single draws without 128-bit words */
 } ways;
 
 /** One draw, in one of six ways. */
@@ -160,10 +160,10 @@ static dg_status draw_one(int way, const ways *by, const dg_source *source)
     case 3:
         return dg_table_fill_wide((uint8_t *)out, 1, width, by->table, NULL, source);
     case 4:
-        out[0] = dg_steady_draw(by->steady, source);
+        out[0] = dg_isochronous_draw(by->sampler, source);
         return out[0] < DG_LEAST_DRAW ? (dg_status)(out[0] - INT64_MIN) : DG_OK;
     default:
-        return dg_steady_draw_wide((uint8_t *)out, width, by->steady, source);
+        return dg_isochronous_draw_wide((uint8_t *)out, width, by->sampler, source);
     }
 }
 
@@ -173,7 +173,7 @@ static void test_lapses(dg_law *law)
 {
     ways by = {law, NULL, NULL};
     CHECK(dg_table_new(&by.table, law, 6, -1, DG_ISA_AUTO) == DG_OK, "a small table");
-    const int n_ways = dg_steady_new(&by.steady, law) == DG_OK ? 6 : 4;
+    const int n_ways = dg_isochronous_new(&by.sampler, law) == DG_OK ? 6 : 4;
     for (int i = 0; i < 100 * n_ways; i++) {
         lapse of = {0};
         do {
@@ -186,7 +186,7 @@ static void test_lapses(dg_law *law)
             CHECK(of.n_calls <= of.refuses_at, "way %d asks again", i % n_ways);
         } while (of.n_calls >= of.refuses_at);
     }
-    dg_steady_free(by.steady);
+    dg_isochronous_free(by.sampler);
     dg_table_free(by.table);
 }
 

@@ -242,11 +242,11 @@ static void replay_table(const char *line)
 }
 
 /** Single draws: integers of any size, and machine integers if they fit. */
-static void check_steady_draws(const char *line, const dg_steady *steady, size_t width)
+static void check_isochronous_draws(const char *line, const dg_isochronous *sampler, size_t width)
 {
     const size_t n = (size_t)number(line, "n");
-    dg_steady_info info;
-    dg_steady_describe(&info, steady);
+    dg_isochronous_info info;
+    dg_isochronous_describe(&info, sampler);
     CHECK(info.block_bits == (uint64_t)number(line, "block_bits"), "%.60s", line);
     CHECK(info.n_core == (uint64_t)number(line, "n_core"), "%.60s", line);
     CHECK(info.n_tail == (uint64_t)number(line, "n_tail"), "%.60s", line);
@@ -257,11 +257,11 @@ static void check_steady_draws(const char *line, const dg_steady *steady, size_t
         for (size_t i = 0; out != NULL && i < n; i++) {
             uint8_t *item = out + i * width;
             if (wide) {
-                dg_status status = dg_steady_draw_wide(item, width, steady, &source);
+                dg_status status = dg_isochronous_draw_wide(item, width, sampler, &source);
                 CHECK(status == DG_OK, "status %d: %.60s", (int)status, line);
                 continue;
             }
-            const int64_t drawn = dg_steady_draw(steady, &source);
+            const int64_t drawn = dg_isochronous_draw(sampler, &source);
             CHECK(drawn >= DG_LEAST_DRAW, "draw %zu: %.60s", i, line);
             for (size_t k = 0; k < width; k++) {
                 item[k] = (uint8_t)(k < 8 ? (uint64_t)drawn >> (8 * k) : drawn < 0 ? 255u : 0u);
@@ -276,16 +276,16 @@ static void check_steady_draws(const char *line, const dg_steady *steady, size_t
     }
 }
 
-static void replay_steady(const char *line)
+static void replay_isochronous(const char *line)
 {
     dg_law *law = law_in(line, DG_ARITHMETIC_AUTO);
-    dg_steady *steady = NULL;
-    dg_status status = law == NULL ? DG_ERR_PARAMETER : dg_steady_new(&steady, law);
+    dg_isochronous *sampler = NULL;
+    dg_status status = law == NULL ? DG_ERR_PARAMETER : dg_isochronous_new(&sampler, law);
     CHECK(status == (DG_HAVE_WORDS ? DG_OK : DG_ERR_PARAMETER), "status %d", (int)status);
     if (status == DG_OK) {
-        check_steady_draws(line, steady, dg_law_wide_bytes(law));
+        check_isochronous_draws(line, sampler, dg_law_wide_bytes(law));
     }
-    dg_steady_free(steady);
+    dg_isochronous_free(sampler);
     dg_law_free(law);
 }
 
@@ -311,7 +311,7 @@ int main(int argc, char **argv)
         return 2;
     }
     test_sha256();
-    int n_algorithms = 0, n_tables = 0, n_steady = 0;
+    int n_algorithms = 0, n_tables = 0, n_isochronous = 0;
     while (fgets(line, sizeof line, file) != NULL) {
         CHECK(strlen(line) < sizeof line - 1, "a line is too long");
         if (strncmp(line, "    {\"law\"", 10) != 0) {
@@ -321,18 +321,19 @@ int main(int argc, char **argv)
             replay_table(line);
             n_tables++;
         } else if (field(line, "n_core") != NULL) {
-            replay_steady(line);
-            n_steady++;
+            replay_isochronous(line);
+            n_isochronous++;
         } else {
             replay_algorithm(line);
             n_algorithms++;
         }
     }
     (void)fclose(file);
-    printf("%d vectors of algorithms, %d of tables, %d of steady draws%s\n", n_algorithms, n_tables,
-           n_steady, DG_HAVE_WORDS ? "" : " (which need 128-bit words: not replayed)");
+    printf("%d vectors of algorithms, %d of tables, %d of isochronous draws%s\n", n_algorithms,
+           n_tables, n_isochronous,
+           DG_HAVE_WORDS ? "" : " (which need 128-bit words: not replayed)");
     CHECK(n_algorithms >= LEAST_VECTORS && n_tables >= LEAST_VECTORS / 2 &&
-              n_steady >= LEAST_VECTORS / 2,
+              n_isochronous >= LEAST_VECTORS / 2,
           "vectors are missing");
     return report("vectors");
 }

@@ -1,7 +1,7 @@
-"""Single draws by the steady sampler: the same law, and what it makes of its bytes.
+"""Single draws by the isochronous sampler: the same law, and what it makes of its bytes.
 
-That no branch or address depends on a random bit is shown by tests/c/test_steady_time.c, the law
-spot by spot by tests/c/test_steady.c; what remains to be seen in the times, by
+That no branch or address depends on a random bit is shown by tests/c/test_isochronous_time.c, the
+law spot by spot by tests/c/test_isochronous.c; what remains to be seen in the times, by
 benchmarks/timing.py.
 """
 
@@ -48,9 +48,9 @@ def generalized(scale: object, beta: object, mu: object = 0) -> Spec:
     return Spec(Kind.GENERALIZED_GAUSSIAN, F(str(scale)), F(str(mu)), F(str(beta)))
 
 
-def steady(spec: Spec) -> Any:
+def isochronous(spec: Spec) -> Any:
     assert _engine.native is not None
-    return _engine.native.NativeSteady(spec)
+    return _engine.native.NativeIsochronous(spec)
 
 
 # --- the sampler once more, in decimals -------------------------------------------------------
@@ -69,10 +69,10 @@ def phi(distance: Fraction, spec: Spec) -> Decimal:
 
 
 class Model:
-    """The protocol of csrc/cells/steady.c, decided by exponentials of 100 digits."""
+    """The protocol of csrc/isochronous/sampler.c, decided by exponentials of 100 digits."""
 
     def __init__(self, spec: Spec) -> None:
-        info = steady(spec).info
+        info = isochronous(spec).info
         self.spec = spec
         self.core, self.tail = int(info.n_core), int(info.n_tail)
         self.block_bits = int(info.block_bits)
@@ -145,7 +145,7 @@ def ids(spec: Spec) -> str:
 @pytest.mark.parametrize("spec", SPECS, ids=ids)
 def test_draws_are_those_of_the_model(spec: Spec) -> None:
     """200 draws from a tape: the model's values, and the model's bytes used."""
-    model, law = Model(spec), steady(spec)
+    model, law = Model(spec), isochronous(spec)
     n = 200
     tape = random.Random(20261121).randbytes(40 * n * (16 + (model.block_bits + 7) // 8))
     source = TapeSource(tape)
@@ -193,7 +193,7 @@ def test_levels_far_out_are_reached(ones: int, left: int) -> None:
         return int.from_bytes(tape[position - n_bytes : position], "little")
 
     source = TapeSource(tape)
-    drawn = steady(spec).draw(source)
+    drawn = isochronous(spec).draw(source)
     z = model.core + ones * model.tail
     assert drawn == model.draw(take) == (-1 - z if left else z)
     assert source.used == position
@@ -260,10 +260,10 @@ def tape() -> TapeSource:
     return TapeSource(random.Random(5).randbytes(10_000))
 
 
-def test_single_draws_are_steady_by_default() -> None:
+def test_single_draws_are_isochronous_by_default() -> None:
     """The function and the object draw alike from the same bytes; "reference" does not."""
     law = dg.DiscreteGaussian(10**30)
-    expected = steady(gaussian(10**30)).draw(tape())
+    expected = isochronous(gaussian(10**30)).draw(tape())
     assert law.sample(source=tape()) == expected
     assert dg.discrete_gaussian(10**30, source=tape()) == expected
     assert dg.discrete_gaussian("1e30", mu=0.0, source=tape()) == expected
@@ -281,18 +281,18 @@ def test_single_draws_are_steady_by_default() -> None:
     ],
     ids=["gaussian", "laplace", "65000 bits"],
 )
-def test_laws_without_a_steady_sampler_are_drawn_otherwise(law: Any) -> None:
+def test_laws_without_an_isochronous_sampler_are_drawn_otherwise(law: Any) -> None:
     """Scales far below 1 are refused by it; their draws are those of the reference path."""
     with pytest.raises(errors.ParameterValueError):
-        steady(law._spec)
+        isochronous(law._spec)
     assert {law.sample() for _ in range(50)} <= {0, 1}
     assert law.sample(source=tape()) == law.sample(source=tape(), method="reference")
 
 
 def test_steep_laws_are_drawn_from_cell_tables() -> None:
-    """beta >= 64 is refused by the steady sampler, not by the law."""
+    """beta >= 64 is refused by the isochronous sampler, not by the law."""
     with pytest.raises(errors.ParameterValueError):
-        steady(generalized(10, 64))
+        isochronous(generalized(10, 64))
     law = dg.GeneralizedGaussian(10, 64)
     assert max(abs(law.sample()) for _ in range(1000)) <= 12
 
@@ -313,7 +313,7 @@ def test_a_source_that_fails_ends_the_draw() -> None:
 def test_a_callers_source_is_asked_for_no_byte_that_goes_unused() -> None:
     """An attempt reads 16 bytes and the low bits', a failed one is followed by another."""
     for spec in (gaussian(100), gaussian(10**26), gaussian(10**60)):
-        law = steady(spec)
+        law = isochronous(spec)
         asked: list[int] = []
 
         def fill(buffer: memoryview, asked: list[int] = asked) -> None:
@@ -352,7 +352,7 @@ def test_the_law_of_a_sampler_lives_as_long_as_what_draws(
         return law
 
     monkeypatch.setattr(_engine.native, "_new_law", noted)
-    draw = steady(gaussian(sigma2)).draw_now
+    draw = isochronous(gaussian(sigma2)).draw_now
     assert made[0]() is not None
     assert isinstance(draw(), int)
     del draw
@@ -370,7 +370,7 @@ from discretegauss._law import Kind, Spec
 held.law = dg.DiscreteGaussian(10**40)
 held.law.sample()
 held.table = _engine.native.NativeTable(Spec(Kind.DISCRETE_LAPLACE, Fraction(7)))
-held.one = _engine.native.NativeSteady(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100)))
+held.one = _engine.native.NativeIsochronous(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100)))
 """
 
 
@@ -390,7 +390,7 @@ def test_threads_that_make_a_law_ready_at_once_keep_one_sampler(
 
     def slowly(spec: Spec) -> Any:
         both.wait()
-        return steady(spec)
+        return isochronous(spec)
 
     monkeypatch.setattr(laws, "prepare_scalar", slowly)
     law = dg.DiscreteGaussian(2**100)

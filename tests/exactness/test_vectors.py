@@ -112,8 +112,8 @@ def native_table(case: dict[str, Any], isa: int) -> Any:
 
 @needs_core
 @pytest.mark.parametrize("case", FILE["steady"], ids=ids)
-def test_the_compiled_core_replays_the_steady_draws(case: dict[str, Any]) -> None:
-    law, tape = _engine.native.NativeSteady(spec_of(case)), tape_of(case)
+def test_the_compiled_core_replays_the_isochronous_draws(case: dict[str, Any]) -> None:
+    law, tape = _engine.native.NativeIsochronous(spec_of(case)), tape_of(case)
     draws = [law.draw(tape) for _ in range(case["n"])]
     assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}
 
@@ -148,7 +148,7 @@ def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: s
 
 @needs_core
 @pytest.mark.parametrize("case", FILE["steady"], ids=ids)
-def test_single_draws_replay_the_steady_vectors(case: dict[str, Any]) -> None:
+def test_single_draws_replay_the_isochronous_vectors(case: dict[str, Any]) -> None:
     """A draw without size, by the public functions."""
     kind, tape = spec_of(case).kind, tape_of(case)
     parameters = [case[name] for name in PARAMETERS[kind]]

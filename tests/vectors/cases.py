@@ -10,8 +10,8 @@ from discretegauss._law import Kind, Spec
 __all__ = [
     "ALGORITHMS",
     "HAND_MADE",
+    "ISOCHRONOUS",
     "PARAMETERS",
-    "STEADY",
     "TABLES",
     "TableCase",
     "shown",
@@ -142,7 +142,7 @@ TABLES = [
     TableCase(spec_of(Kind.GENERALIZED_GAUSSIAN, 100, "-1/2", 3), 8, 4),
 ]
 
-STEADY = [
+ISOCHRONOUS = [
     *(
         spec_of(Kind.DISCRETE_GAUSSIAN, sigma2, mu)
         for sigma2, mu in [

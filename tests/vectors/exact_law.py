@@ -1,4 +1,4 @@
-"""The laws of cell tables and steady draws, every comparison decided in ball arithmetic."""
+"""The laws of cell tables and isochronous draws, every comparison decided in ball arithmetic."""
 
 from __future__ import annotations
 

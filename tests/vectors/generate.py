@@ -19,10 +19,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cases import ALGORITHMS, HAND_MADE, STEADY, TABLES, TableCase, shown
+from cases import ALGORITHMS, HAND_MADE, ISOCHRONOUS, TABLES, TableCase, shown
 from cell_twin import CellTwin, Facts, Height
+from isochronous_twin import IsochronousFacts, IsochronousTwin
 from keystream import Tape, key_tape
-from steady_twin import SteadyFacts, SteadyTwin
 
 from discretegauss._drawing import engines as _engine
 from discretegauss._law import Spec
@@ -212,17 +212,17 @@ def chosen_before(cases: list[Case]) -> list[Case]:
     return [case for case in cases if "chacha20_key" in case]
 
 
-def steady_chosen_by_the_core(spec: Spec) -> Case:
-    """Return what the core chose for a steady sampler."""
-    info = _engine.native.NativeSteady(spec).info
-    return {name: int(getattr(info, name)) for name in SteadyFacts._fields}
+def sampler_chosen_by_the_core(spec: Spec) -> Case:
+    """Return what the core chose for an isochronous sampler."""
+    info = _engine.native.NativeIsochronous(spec).info
+    return {name: int(getattr(info, name)) for name in IsochronousFacts._fields}
 
 
-def steady_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
-    """Return the vectors of the steady sampler."""
-    for spec, choice in zip(STEADY, chosen, strict=True):
-        facts = SteadyFacts(*(choice[name] for name in SteadyFacts._fields))
-        twin, tape_key = SteadyTwin(spec, facts), next(key)
+def isochronous_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
+    """Return the vectors of the isochronous sampler."""
+    for spec, choice in zip(ISOCHRONOUS, chosen, strict=True):
+        facts = IsochronousFacts(*(choice[name] for name in IsochronousFacts._fields))
+        twin, tape_key = IsochronousTwin(spec, facts), next(key)
         tape = key_tape(tape_key)
         draws = [twin.draw(tape) for _ in range(DRAWS)]
         about = {**shown(spec), **facts._asdict()}
@@ -235,7 +235,7 @@ def steady_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
             yield {**about, "tape": data.hex(), **drawn(draws, tape)}
 
 
-def hand_made_attempts(twin: SteadyTwin) -> Iterator[bytes]:
+def hand_made_attempts(twin: IsochronousTwin) -> Iterator[bytes]:
     """Yield tapes of attempts that fixed point does not decide."""
 
     def attempt(cell: int, point: int, more: bytes) -> bytes:
@@ -260,12 +260,12 @@ def build(*, file: Case | None = None) -> Case:
         tables, steady = chosen_before(file["tables"]), chosen_before(file["steady"])
     else:
         tables = [chosen_by_the_core(case) for case in TABLES]
-        steady = [steady_chosen_by_the_core(spec) for spec in STEADY]
+        steady = [sampler_chosen_by_the_core(spec) for spec in ISOCHRONOUS]
     return {
         **HEADER,
         "algorithms": algorithms,
         "tables": list(table_cases(key, tables)),
-        "steady": list(steady_cases(key, steady)),
+        "steady": list(isochronous_cases(key, steady)),
     }
 
 

@@ -190,8 +190,8 @@ def prepare_scalar(spec: Spec) -> ScalarLaw:
     """Return the law made ready for single draws, whose time does not tell the value if it can."""
     if native is not None and spec.kind in WITH_CELLS:
         try:
-            return native.NativeSteady(spec)  # type: ignore[no-any-return]
-        except ParameterValueError:  # outside of what the steady sampler was made for
+            return native.NativeIsochronous(spec)  # type: ignore[no-any-return]
+        except ParameterValueError:  # outside of what the isochronous sampler was made for
             pass
     return prepare_cells(spec) if spec.kind is Kind.GENERALIZED_GAUSSIAN else prepare(spec)
 

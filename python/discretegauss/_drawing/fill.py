@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .._inputs.source import Source
-from .engines import PreparedLaw, native
+from .engines import PreparedLaw
 
-__all__ = ["copy_draws", "empty", "fill_array", "wipe_copied"]
+__all__ = ["copy_draws", "empty", "fill_array"]
 
 
 def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
@@ -77,15 +77,8 @@ def copy_draws(out: NDArray[Any], drawn: NDArray[Any]) -> None:
     shaped, zero_out = drawn.reshape(out.shape), out.fill
     try:
         out[...] = shaped
-        wipe_copied(drawn)
+        drawn.fill(0)
     except BaseException:
         zero_out(0)
         drawn.fill(0)
         raise
-
-
-def wipe_copied(drawn: NDArray[Any]) -> None:
-    """Zero draws that were copied, and what their way left in the registers."""
-    drawn.fill(0)
-    if native is not None:  # plain Python wipes nothing of that kind
-        native.wipe_traces()

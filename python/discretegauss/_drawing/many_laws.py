@@ -13,7 +13,7 @@ from .._inputs.source import Source
 from .._law import Kind
 from ..errors import ParameterValueError
 from .engines import native
-from .fill import copy_draws, empty, fill_array, wipe_copied
+from .fill import copy_draws, empty, fill_array
 from .method import LEAST_CELLS_FROM, choose, has_cells, pays
 
 __all__ = ["fill_laws", "require_all_fit"]
@@ -105,6 +105,6 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
             numbers.fill(part, which[together], source, threads)
             _move(flat, together, part)
     except BaseException:
-        wipe_copied(flat)
+        flat.fill(0)
         raise
     copy_draws(out, flat)

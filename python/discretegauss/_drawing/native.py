@@ -26,13 +26,12 @@ from ..errors import (
 )
 
 __all__ = [
+    "NativeIsochronous",
     "NativeLaw",
     "NativeLaws",
-    "NativeSteady",
     "NativeTable",
     "keystream",
     "versions",
-    "wipe_traces",
 ]
 
 if not lib.dg_mpfr_is_thread_local():
@@ -316,7 +315,7 @@ class NativeLaws:
         _check(status, caller, run)
 
 
-class NativeSteady:
+class NativeIsochronous:
     """A law made ready in the C core for single draws whose time does not depend on their value.
 
     Parameters
@@ -327,17 +326,17 @@ class NativeSteady:
     Raises
     ------
     ParameterValueError
-        There is no steady sampler for such parameters (csrc/cells/steady.h).
+        There is no isochronous sampler for such parameters (csrc/isochronous/sampler.h).
     """
 
     def __init__(self, spec: Spec) -> None:
-        law, handle = _new_law(spec), ffi.new("dg_steady **")
-        _check(lib.dg_steady_new(handle, law), None)
+        law, handle = _new_law(spec), ffi.new("dg_isochronous **")
+        _check(lib.dg_isochronous_new(handle, law), None)
         #: It refers to the law, and so holds it: whoever has the handle has that, too.
-        self.handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_steady_free))
+        self.handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_isochronous_free))
         self._width = int(lib.dg_law_wide_bytes(law))
-        self.info = ffi.new("dg_steady_info *")
-        lib.dg_steady_describe(self.info, self.handle)
+        self.info = ffi.new("dg_isochronous_info *")
+        lib.dg_isochronous_describe(self.info, self.handle)
         #: One draw from getrandom, with nothing on the way that could be left out; and no reference
         #: to this object, which would then live until Python looks for cycles.
         self.draw_now: Callable[[], int] = (
@@ -351,7 +350,7 @@ class NativeSteady:
         if not self.info.fits_int64:
             return _wide_draw(self.handle, self._width, source)
         caller, pointer = _opened(source)
-        drawn = lib.dg_steady_draw(self.handle, pointer)
+        drawn = lib.dg_isochronous_draw(self.handle, pointer)
         if drawn < _LEAST_DRAW:
             _check(drawn - _FAILED, caller)
         return drawn
@@ -362,14 +361,14 @@ def _free_before(_law: Any, free: Callable[[Any], None], handle: Any) -> None:
     free(handle)
 
 
-#: Below _LEAST_DRAW dg_steady_draw returns _FAILED + status.
+#: Below _LEAST_DRAW dg_isochronous_draw returns _FAILED + status.
 _LEAST_DRAW = lib.DG_LEAST_DRAW
 _FAILED = -(2**63)
 
 
 def _system_draws(handle: Any) -> Callable[[], int]:
     """Return a function that draws once from getrandom: all it needs is at hand."""
-    c_draw, null, least_draw = lib.dg_steady_draw, ffi.NULL, _LEAST_DRAW
+    c_draw, null, least_draw = lib.dg_isochronous_draw, ffi.NULL, _LEAST_DRAW
 
     def draw_now() -> int:
         drawn = c_draw(handle, null)
@@ -384,7 +383,7 @@ def _wide_draw(handle: Any, width: int, source: Source) -> int:
     """Return one draw of any size."""
     out = ffi.new("uint8_t[]", width)
     caller, pointer = _opened(source)
-    _check(lib.dg_steady_draw_wide(out, width, handle, pointer), caller)
+    _check(lib.dg_isochronous_draw_wide(out, width, handle, pointer), caller)
     return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
 
@@ -415,11 +414,6 @@ def keystream(key: bytes, first_block: int, n_blocks: int) -> bytearray:
     buffer = ffi.from_buffer("uint8_t[]", out, require_writable=True)
     lib.dg_keystream(buffer, n_blocks, ffi.from_buffer("uint8_t[]", key), first_block)
     return out
-
-
-def wipe_traces() -> None:
-    """Wipe the vector registers, and the stack below, of draws that were copied by way of them."""
-    lib.dg_wipe_traces()
 
 
 def versions() -> dict[str, str]:

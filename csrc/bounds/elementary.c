@@ -1,0 +1,389 @@
+#include "bounds/elementary.h"
+
+#include "base/contract.h"
+#include "base/int128.h"
+
+#if DG_HAVE_WORDS
+
+enum {
+    WORD_BITS = 127,      /* binary places of numbers from 0 to 2 */
+    EXPONENT_BITS = 120,  /* of an exponent */
+    LOG_BITS = 107,       /* of a log, whose size is below 2^20 */
+    EXP_ERROR = 1 << 10,  /* in units of 2^-127 */
+    POWER_LIMIT = 1 << 21 /* a power's binary exponent is smaller in size */
+};
+
+/** 1, with WORD_BITS binary places. */
+#define ONE ((dg_u128)1 << WORD_BITS)
+
+/** floor(2^128 log 2). */
+#define LN2 ((dg_u128)UINT64_C(0xB17217F7D1CF79AB) << 64 | UINT64_C(0xC9E3B39803F2F6AF))
+
+/** floor(a b / 2^128). */
+static dg_u128 mul_high(dg_u128 a, dg_u128 b)
+{
+    const uint64_t a0 = (uint64_t)a, a1 = (uint64_t)(a >> 64);
+    const uint64_t b0 = (uint64_t)b, b1 = (uint64_t)(b >> 64);
+    const dg_u128 low = (dg_u128)a0 * b0;
+    const dg_u128 middle = (dg_u128)a1 * b0 + (low >> 64); /* at most 2^64 (2^64 - 1): fits */
+    const dg_u128 other = (dg_u128)a0 * b1 + (uint64_t)middle;
+    return (dg_u128)a1 * b1 + (middle >> 64) + (other >> 64);
+}
+
+/** floor(a b / 2^64). */
+static uint64_t mul_high_64(uint64_t a, uint64_t b)
+{
+    return (uint64_t)((dg_u128)a * b >> 64);
+}
+
+/** 1/n! - t/(n + 1)! + ... - t^(12 - n)/12!, n = 8, as 2^79 times that: the series' far terms, which
+ *  are so small that a word of 64 bits has them closely enough. t is t_high 2^-64, or less than 2^-64
+ *  above it. Requires: t < 2^-8.
+ *
+ *  Error: a step rounds a coefficient, a product, and t, each by less than 1 unit, and the next one
+ *  multiplies that by t: less than 4 units of 2^-79. */
+static uint64_t exp_far_terms(uint64_t t_high)
+{
+    static const uint64_t inverse_factorial[] = {
+        (uint64_t)(ONE / 40320 >> 48),     (uint64_t)(ONE / 362880 >> 48),
+        (uint64_t)(ONE / 3628800 >> 48),   (uint64_t)(ONE / 39916800 >> 48),
+        (uint64_t)(ONE / 479001600 >> 48),
+    };
+    uint64_t v = inverse_factorial[4];
+    for (int n = 3; n >= 0; n--) {
+        v = inverse_factorial[n] - mul_high_64(v, t_high);
+    }
+    return v;
+}
+
+/** exp(-r 2^-128) 2^127: the Taylor series at t = r/256, then the power 256 by squaring.
+ *
+ *  Error, in units of 2^-127. The series: t < 2^-8, so the terms from t^13/13! on are below 2^-136;
+ *  the far ones, from t^8/8! on, are off by less than 4 * 2^48 * t^8 < 2^-14; a coefficient is
+ *  rounded down by less than 1 (the first two not at all), a product too, and the next step
+ *  multiplies both by t: together less than 1.02. Squaring, v <= 1: the error e becomes at
+ *  most 2 e, plus 2 for the rounding: after eight, 256 * 1.02 + 2 * 255 = 772. That t is rounded
+ *  down, by less than 2^-128, changes the result by less than 256 * 2^-128, 128 units. Less than 900
+ *  in all; none at r = 0. */
+static dg_u128 exp_fraction(dg_u128 r)
+{
+    static const dg_u128 inverse_factorial[] = {
+        ONE, ONE, ONE / 2, ONE / 6, ONE / 24, ONE / 120, ONE / 720, ONE / 5040,
+    };
+    const dg_u128 t = r >> 8;
+    dg_u128 v = (dg_u128)exp_far_terms((uint64_t)(t >> 64)) << 48;
+    for (int n = 7; n >= 0; n--) {
+        v = inverse_factorial[n] - mul_high(v, t);
+    }
+    for (int i = 0; i < 8; i++) {
+        v = mul_high(v, v) << 1;
+    }
+    return v;
+}
+
+/** exp(-x 2^-120) 2^127, to within EXP_ERROR; exactly 2^127 at x = 0.
+ *
+ *  exp(-x) = exp(-r) 2^-k, r = x - k log 2. k is x rounded down over log 2 rounded up, in units of
+ * 2^-56, so that k <= x/log 2 <= 185 and r >= 0; and k > (x - 2^-56)/(log 2 + 2^-56) - 1, so r < 1.
+ * r is computed modulo 1. LN2 is rounded down, so r is too large by less than k 2^-128: 93 units at
+ * most. With the last shift that makes less than 900 + 93 + 1 units. */
+static dg_u128 exp_negative(dg_u128 x)
+{
+    if (x >> EXPONENT_BITS >= 128) {
+        return 0; /* exp(-128) < 2^-184 */
+    }
+    const uint64_t k = (uint64_t)(x >> 64) / ((uint64_t)(LN2 >> 72) + 1);
+    const dg_u128 r = (x << (128 - EXPONENT_BITS)) - k * LN2;
+    return k < 128 ? exp_fraction(r) >> k : 0;
+}
+
+/** a b 2^-126, rounded towards 0. Requires: |a|, |b| <= 2^126. */
+static dg_i128 product(dg_i128 a, dg_i128 b)
+{
+    const dg_u128 size = mul_high((dg_u128)(a < 0 ? -a : a) << 1, (dg_u128)(b < 0 ? -b : b) << 1);
+    return (a < 0) != (b < 0) ? -(dg_i128)size : (dg_i128)size;
+}
+
+/** exp(-r 2^-64) 2^63, to within 2^26 units, as exp_fraction has it: the terms from t^5/5! on are
+ *  below 2^-46, 2^17 units, of which the squarings make 2^25; roundings are less than 2^10. */
+static uint64_t exp_fraction_64(uint64_t r)
+{
+    const uint64_t t = r >> 8, one = UINT64_C(1) << 63;
+    uint64_t v = one / 6 - mul_high_64(one / 24, t);
+    v = one / 2 - mul_high_64(v, t);
+    v = one - mul_high_64(v, t);
+    v = one - mul_high_64(v, t);
+    for (int i = 0; i < 8; i++) {
+        v = mul_high_64(v, v) << 1;
+    }
+    return v;
+}
+
+/** a b 2^-62, rounded down. Requires: |a|, |b| <= 2^62. */
+static int64_t product_64(int64_t a, int64_t b)
+{
+    return (int64_t)((dg_i128)a * b >> 62);
+}
+
+/** log(mantissa 2^-63) 2^63, to within 2^-27 of it. Requires: mantissa >= 2^63.
+ *
+ *  Whatever y is, log x = y + log(x exp(-y)) = y + log(1 + d), d = x exp(-y) - 1.
+ *
+ *  Here y is f log 2 + 0.03, f = x - 1: log(1 + f) - f log 2 is between 0 and 0.0597, so y is within
+ *  0.0301 of log x, and |d| < 0.031. The series of log(1 + d) up to d^4 leaves less than
+ *  |d|^5/(5 (1 - |d|)) < 6 10^-9, and exp_fraction_64, times x < 2, 2^-36: 2^-27 is 7.4 10^-9. */
+static int64_t log_mantissa_64(uint64_t mantissa)
+{
+    const int64_t one = INT64_C(1) << 62;
+    const int64_t y =
+        (int64_t)mul_high_64(mantissa - (UINT64_C(1) << 63), (uint64_t)(LN2 >> 64)) + one / 50 * 3;
+    const int64_t d = (int64_t)mul_high_64(mantissa, exp_fraction_64((uint64_t)y << 1)) - one;
+    int64_t series = one / 3 - product_64(d, one / 4);
+    series = one / 2 - product_64(d, series);
+    series = one - product_64(d, series);
+    return y + 2 * product_64(d, series);
+}
+
+/** log(mantissa 2^-127) 2^127, to within 2^11 units; exactly 0 for 1. Requires: mantissa >= 2^127.
+ *
+ *  log x = y + log(1 + d), d = x exp(-y) - 1, as in log_mantissa_64, whose result is this y: so
+ *  |d| < 2^-26, and the series up to d^4 leaves less than 2^-132. The error is that of exp_fraction,
+ *  less than 900 units, times x < 2, and of the product, 1 unit of 2^-126, times 1/(1 + d); the
+ *  series' own roundings are less than 10 units, what it leaves is less than 1: less than 2^11 in all.
+ *  0 <= y < log 2 + 2^-27 < 1, so 2 y is below 2^128. */
+static dg_u128 log_mantissa(dg_u128 mantissa)
+{
+    const dg_i128 one = (dg_i128)1 << (WORD_BITS - 1);
+    if (mantissa == ONE) {
+        return 0;
+    }
+    const int64_t first = log_mantissa_64((uint64_t)(mantissa >> 64));
+    const dg_i128 y = (dg_i128)(first < 0 ? 0 : first) << 64; /* log x >= 0: not farther from it */
+    const dg_i128 d = (dg_i128)mul_high(mantissa, exp_fraction((dg_u128)y << 1)) - one;
+    dg_i128 series = one / 3 - product(d, one / 4);
+    series = one / 2 - product(d, series);
+    series = one - product(d, series);
+    const dg_i128 log_x = y + 2 * product(d, series);
+    return log_x < 0 ? 0 : (dg_u128)log_x;
+}
+
+/** log(n) 2^120, to within 2^5 units. Requires: n >= 1.
+ *
+ *  The mantissa's log: 2^11 units of 2^-127, 16 of 2^-120, and 1 for the shift. k log 2, k < 32: k
+ *  units of 2^-123, less than 4 of 2^-120, and 1 for the shift. */
+static dg_u128 log_integer(uint32_t n)
+{
+    unsigned k = 31;
+    while (n >> k == 0) {
+        k--;
+    }
+    const dg_u128 of_power = (k * (LN2 >> 5)) >> (123 - EXPONENT_BITS);
+    return of_power + (log_mantissa((dg_u128)n << (WORD_BITS - k)) >> (WORD_BITS - EXPONENT_BITS));
+}
+
+/** The number mantissa 2^(exponent - 127); normal: mantissa >= 2^127. */
+typedef struct scaled {
+    dg_u128 mantissa;
+    long exponent;
+} scaled;
+
+/** A bound of exp(z 2^-107), off by a factor of less than 1 +- (2^-125 |k| + 2^-114), |k| < 2^20
+ *  the binary exponent. Requires: |z| <= 2^126.
+ *
+ *  exp(z) = exp(-x) 2^k, x = k log 2 - z. k is between z/log 2 + 1 and z/log 2 + 2, but for 2^-22
+ *  from 43 places of either: so 0.69 < x < 1.39. x is computed modulo 4 to 126 places. With LN2
+ *  rounded down it is off by less than |k| units of 2^-126, which changes exp(-x), between 1/4 and
+ *  1/2, by less than |k| units of 2^-127; the shift of x, by less than 2^-120, by less than 64; with
+ *  EXP_ERROR less than |k| + 2^11 in all. */
+static scaled exp_bound(dg_i128 z, bool up)
+{
+    const int64_t quotient = (int64_t)(z >> 64) / (int64_t)(LN2 >> (128 + 64 - LOG_BITS));
+    const int64_t k = quotient + (z < 0 ? 1 : 2);
+    const dg_u128 x = (dg_u128)k * (LN2 >> 2) - ((dg_u128)z << (126 - LOG_BITS));
+    const dg_u128 value = exp_negative(x >> (126 - EXPONENT_BITS));
+    const uint64_t error = (uint64_t)(k < 0 ? -k : k) + (1 << 11);
+    return (scaled){up ? value + error : value - error, (long)k};
+}
+
+/** log(x) 2^107, to within 3 units. Requires: x normal, |its exponent| <= 2^20.
+ *
+ *  exponent log 2 is off by less than 2^20 2^-128, half a unit, and 1 for a shift; the mantissa's log
+ *  by 2^-116, and 1 for a shift. */
+static dg_i128 log_scaled(scaled x)
+{
+    const uint64_t size = (uint64_t)(x.exponent < 0 ? -x.exponent : x.exponent);
+    const dg_i128 of_power = (dg_i128)(((dg_u128)size * (uint64_t)(LN2 >> 64) << (LOG_BITS - 64)) +
+                                       ((dg_u128)size * (uint64_t)LN2 >> (128 - LOG_BITS)));
+    return (x.exponent < 0 ? -of_power : of_power) +
+           (dg_i128)(log_mantissa(x.mantissa) >> (WORD_BITS - LOG_BITS));
+}
+
+/** Where the size of the log of a power is cut: exp(2^19). */
+#define MOST_LOG ((dg_i128)1 << (LOG_BITS + 19))
+
+/** A bound of size t, away from 0 or towards it, at most MOST_LOG; in units of 2^-107. */
+static dg_i128 times(dg_u128 size, scaled t, bool away)
+{
+    const long shift = t.exponent + 1;
+    dg_u128 result = mul_high(size, t.mantissa); /* size t 2^-shift, rounded down */
+    if (shift <= 0) {
+        return (dg_i128)((shift > -128 ? result >> -shift : 0) + 2 * (dg_u128)away);
+    }
+    result += away;
+    if (shift >= LOG_BITS + 19 || result >> (LOG_BITS + 19 - shift) != 0) {
+        return result == 0 ? 0 : MOST_LOG;
+    }
+    return (dg_i128)(result << shift);
+}
+
+/** A bound of x^t for t = t_lower ... t_upper. Requires: all normal, |x's exponent| <= 2^20.
+ *  Returns: an exponent below POWER_LIMIT in size; or, above, POWER_LIMIT, for infinity; or, below,
+ *           mantissa 0.
+ *
+ *  x^t = exp(z), z = t log x. In units of 2^-107, z is off by 3 t for the log, less than 2 t for
+ *  rounding the product before it is shifted, and 2: less than 2^-104 t + 2^-106. */
+static scaled power(scaled x, scaled t_lower, scaled t_upper, bool up)
+{
+    const dg_i128 log_x = log_scaled(x) + (up ? 3 : -3);
+    const bool positive = log_x >= 0, away = positive == up;
+    dg_i128 z = times((dg_u128)(positive ? log_x : -log_x), away ? t_upper : t_lower, away);
+    if (z >= MOST_LOG) {
+        if (positive && up) {
+            return (scaled){ONE, POWER_LIMIT}; /* infinity */
+        }
+        if (!positive && !up) {
+            return (scaled){0, 0};
+        }
+        z = MOST_LOG;
+    }
+    return exp_bound(positive ? z : -z, up);
+}
+
+/* LIMBS: of a number of DG_WORDS_PRECISION bits. Numbers are read and written limb by limb: what MPFR
+ * gives an integer of its own, it may move, and the old one would stay behind unwiped. */
+enum { LIMBS = DG_WORDS_PRECISION / GMP_NUMB_BITS };
+
+/** x as it is. Requires: x > 0, a number of DG_WORDS_PRECISION bits. */
+static scaled get_scaled(const mpfr_t x)
+{
+    DG_REQUIRES(mpfr_get_prec(x) == DG_WORDS_PRECISION);
+    const mp_limb_t *limbs = mpfr_custom_get_significand(x);
+    dg_u128 mantissa = 0;
+    for (int i = LIMBS - 1; i >= 0; i--) {
+        mantissa = mantissa << GMP_NUMB_BITS | limbs[i];
+    }
+    return (scaled){mantissa, (long)mpfr_get_exp(x) - DG_WORDS_PRECISION + WORD_BITS};
+}
+
+/** out = value 2^-bits, exactly. */
+static void set_word(mpfr_t out, dg_u128 value, long bits)
+{
+    if (value == 0) {
+        mpfr_set_zero(out, 1);
+        return;
+    }
+    const uint64_t high = (uint64_t)(value >> 64);
+    const int zeros = high != 0 ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)value);
+    const dg_u128 mantissa = value << zeros;
+    mp_limb_t limbs[LIMBS];
+    for (int i = 0; i < LIMBS; i++) {
+        limbs[i] = (mp_limb_t)(mantissa >> (i * GMP_NUMB_BITS));
+    }
+    mpfr_t exact;
+    mpfr_custom_init_set(exact, MPFR_REGULAR_KIND, DG_WORDS_PRECISION - zeros - bits,
+                         DG_WORDS_PRECISION, limbs);
+    mpfr_set(out, exact, MPFR_RNDN);
+}
+
+/** 2^bits x, rounded. Requires: 0 <= 2^bits x < 2^128. */
+static dg_u128 get_word(const mpfr_t x, long bits, bool up)
+{
+    if (mpfr_zero_p(x)) {
+        return 0;
+    }
+    const scaled as_is = get_scaled(x);
+    const long drop = WORD_BITS - as_is.exponent - bits;
+    if (drop >= 128) {
+        return up;
+    }
+    const bool inexact = drop > 0 && as_is.mantissa << (128 - drop) != 0;
+    return (as_is.mantissa >> drop) + (up && inexact);
+}
+
+void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up)
+{
+    if (mpfr_zero_p(x)) {
+        mpfr_set_ui(out, 1, MPFR_RNDN);
+        return;
+    }
+    const bool far = mpfr_cmp_ui(x, 128) >= 0;
+    dg_u128 value = far ? 0 : exp_negative(get_word(x, EXPONENT_BITS, !up));
+    if (up) {
+        value = value < ONE - EXP_ERROR ? value + EXP_ERROR : ONE;
+    } else {
+        value = value > EXP_ERROR ? value - EXP_ERROR : 0;
+    }
+    set_word(out, value, WORD_BITS);
+}
+
+void dg_log_integer(mpfr_t out, uint32_t n)
+{
+    DG_REQUIRES(n >= 1);
+    set_word(out, log_integer(n), EXPONENT_BITS);
+}
+
+void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_upper, bool up)
+{
+    const scaled base = get_scaled(x);
+    const scaled lower = get_scaled(t_lower), upper = get_scaled(t_upper);
+    DG_REQUIRES(base.exponent <= 1 << 20 && base.exponent >= -(1 << 20));
+    const scaled result = power(base, lower, upper, up);
+    if (result.exponent == POWER_LIMIT) {
+        mpfr_set_inf(out, 1);
+    } else {
+        set_word(out, result.mantissa, WORD_BITS - result.exponent);
+    }
+}
+
+uint64_t dg_get_word(const mpfr_t x, long bits, bool up)
+{
+    return (uint64_t)get_word(x, bits, up);
+}
+
+#else /* by MPFR */
+
+static mpfr_rnd_t rounding(bool up)
+{
+    return up ? MPFR_RNDU : MPFR_RNDD;
+}
+
+void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up)
+{
+    mpfr_neg(out, x, MPFR_RNDN);
+    mpfr_exp(out, out, rounding(up));
+}
+
+void dg_log_integer(mpfr_t out, uint32_t n)
+{
+    mpfr_set_ui(out, n, MPFR_RNDN);
+    mpfr_log(out, out, MPFR_RNDN);
+}
+
+/* x^t increases with t where x >= 1, and decreases where x <= 1. */
+void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_upper, bool up)
+{
+    const bool t_up = up == (mpfr_cmp_ui(x, 1) >= 0);
+    mpfr_pow(out, x, t_up ? t_upper : t_lower, rounding(up));
+}
+
+uint64_t dg_get_word(const mpfr_t x, long bits, bool up)
+{
+    mpfr_t scaled;
+    mpfr_init2(scaled, DG_WORDS_PRECISION);
+    mpfr_mul_2si(scaled, x, bits, MPFR_RNDN); /* exact */
+    const uint64_t word = mpfr_get_uj(scaled, rounding(up));
+    mpfr_clear(scaled);
+    return word;
+}
+
+#endif

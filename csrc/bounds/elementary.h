@@ -1,0 +1,37 @@
+/* exp, log and powers for building tables, and for most of what an arc does not decide: at
+ * DG_WORDS_PRECISION, with errors of some 2^-100, in 128-bit words and so in a tenth of the time of
+ * MPFR's, which are for any precision. The bounds of their errors are derived in elementary.c;
+ * tests/c/test_elementary.c holds them against MPFR. Where the compiler has no 128-bit words,
+ * MPFR's functions serve.
+ *
+ * All numbers have precision DG_WORDS_PRECISION.
+ */
+#ifndef DG_BOUNDS_ELEMENTARY_H
+#define DG_BOUNDS_ELEMENTARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mpfr.h> /* after stdint.h, for uintmax_t */
+
+enum { DG_WORDS_PRECISION = 128 };
+
+/** out = exp(-x), rounded up or down: at most 2^-116 from it, between 0 and 1, exactly 1 at x = 0.
+ *  Requires: x >= 0; it may be infinity. */
+void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up);
+
+/** out = log(n), off by at most 2^-115; exactly 0 for n = 1. Requires: n >= 1. */
+void dg_log_integer(mpfr_t out, uint32_t n);
+
+/** out = a bound of x^t, above or below it, for every t from t_lower to t_upper. Where these are one
+ *  number and x^t is between exp(-2^18) and exp(2^18), it is within a factor of 1 +- (2^-104 t +
+ *  2^-105) of it; beyond, it may be as poor as 0 or infinity.
+ *
+ *  Requires: x > 0, t_lower > 0, numbers; 2^-(2^20) < x < 2^(2^20).
+ */
+void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_upper, bool up);
+
+/** 2^bits x, rounded up or down. Requires: 0 <= 2^bits x < 2^64. */
+uint64_t dg_get_word(const mpfr_t x, long bits, bool up);
+
+#endif

@@ -1,0 +1,108 @@
+/* No branch and no address in an isochronous draw depends on a random bit, but for what DG_PUBLIC names:
+ * whether an attempt was accepted, or left undecided.
+ *
+ * The source marks the bytes that it gives as undefined; valgrind (memcheck) then reports every
+ * conditional jump and every address that depends on them. Run by itself this program says that it
+ * was skipped:
+ *
+ *     valgrind -q build/tests/c/test_isochronous_time
+ *
+ * The positive control is the reference path, which must be reported. Needs a test build
+ * (-DDG_CHECKS=ON), for DG_PUBLIC. */
+#include "support.h"
+
+#include "base/contract.h"
+#include "base/int128.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SKIPPED = 77, DRAWS = 200, MOST_BYTES = 64 };
+
+#if defined(__has_include)
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
+#endif
+#endif
+
+#if DG_HAVE_WORDS && defined(VALGRIND_COUNT_ERRORS) && defined(DG_CHECKS) && DG_CHECKS
+
+static uint64_t state = 20261121;
+
+/** Test data, marked as what a draw's time must not depend on. */
+static int undefined_bytes(void *context, uint8_t *out, size_t n)
+{
+    (void)context;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (uint8_t)(next_word(&state) >> 56);
+    }
+    (void)VALGRIND_MAKE_MEM_UNDEFINED(out, n);
+    return 0;
+}
+
+static const dg_source SOURCE = {DG_SOURCE_CALLER, undefined_bytes, NULL};
+
+/** Draw from a law, by the function that has room for it. Returns: reports of valgrind. */
+static unsigned reports_of_draws(const dg_law *law)
+{
+    const unsigned before = VALGRIND_COUNT_ERRORS;
+    uint8_t wide[MOST_BYTES];
+    dg_isochronous *sampler = NULL;
+    dg_isochronous_info info;
+    if (dg_isochronous_new(&sampler, law) != DG_OK) {
+        exit(2);
+    }
+    dg_isochronous_describe(&info, sampler);
+    for (int i = 0; i < DRAWS; i++) {
+        if (info.fits_int64) {
+            int64_t x = dg_isochronous_draw(sampler, &SOURCE);
+            DG_PUBLIC(x);
+            CHECK(x >= DG_LEAST_DRAW, "draw %d failed", i);
+        } else {
+            dg_status status = dg_isochronous_draw_wide(wide, sizeof wide, sampler, &SOURCE);
+            CHECK(status == DG_OK, "draw %d failed", i);
+        }
+    }
+    dg_isochronous_free(sampler);
+    return VALGRIND_COUNT_ERRORS - before;
+}
+
+static unsigned reports_of_reference(const dg_law *law)
+{
+    const unsigned before = VALGRIND_COUNT_ERRORS;
+    int64_t x;
+    (void)dg_law_fill(&x, 1, DG_INT64, law, NULL, &SOURCE);
+    return VALGRIND_COUNT_ERRORS - before;
+}
+
+int main(void)
+{
+    if (RUNNING_ON_VALGRIND == 0) {
+        puts("skipped: not under valgrind");
+        return SKIPPED;
+    }
+    static const dg_law_kind kinds[] = {DG_DISCRETE_LAPLACE, DG_DISCRETE_GAUSSIAN,
+                                        DG_GENERALIZED_GAUSSIAN};
+    static const size_t shifts[] = {0, 20, 60, 150}; /* of the parameter, in bits */
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        for (size_t k = 0; k < sizeof shifts / sizeof *shifts; k++) {
+            dg_law *law =
+                long_law_of(kinds[i], DG_ARITHMETIC_AUTO, 7, shifts[k], 3, 0, k % 2 ? 1 : -5, 3);
+            unsigned reports = reports_of_draws(law);
+            CHECK(reports == 0, "kind %d, shift %zu: %u reports", (int)kinds[i], shifts[k],
+                  reports);
+            dg_law_free(law);
+        }
+    }
+    dg_law *law = law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 100, 1, 0, 1);
+    CHECK(reports_of_reference(law) > 0, "the reference path was not reported");
+    dg_law_free(law);
+    return report("time of isochronous draws");
+}
+
+#else
+int main(void)
+{
+    return SKIPPED; /* no valgrind headers, no contracts, or no 128-bit integers */
+}
+#endif

@@ -6,12 +6,20 @@
 # in site-packages/gmpy2.libs/ under names with a hash, such as libgmp-a6f47472.so.10.5.0. That is
 # their SONAME, too, so a copy beside the extension is found by its RPATH, $ORIGIN; and if gmpy2 was
 # imported before, the loader takes the same library from it.
+#
+# A Python package is built with SYSTEM or WHEEL as its builder says (pyproject.toml), never with AUTO: its
+# metadata, which are made before CMake looks, name the licences of what is in it.
 include_guard()
 
 set(DG_GMP AUTO CACHE STRING "GMP and MPFR: AUTO (the system's, else gmpy2's), SYSTEM or WHEEL")
 set_property(CACHE DG_GMP PROPERTY STRINGS AUTO SYSTEM WHEEL)
 if(NOT DG_GMP MATCHES "^(AUTO|SYSTEM|WHEEL)$")
   message(FATAL_ERROR "DG_GMP must be AUTO, SYSTEM or WHEEL, got \"${DG_GMP}\".")
+endif()
+if(DEFINED SKBUILD AND (DG_GMP STREQUAL "AUTO" OR NOT DG_GMP STREQUAL DG_GMP_OF_METADATA))
+  message(FATAL_ERROR
+    "The package's metadata say DG_GMP=${DG_GMP_OF_METADATA}, CMake was told ${DG_GMP}: choose by\n"
+    "  pip install . -C discretegauss.gmp=SYSTEM (or WHEEL, the default)\n")
 endif()
 
 # Sets <prefix>_{GMP,MPFR}_{INCLUDE,LIBRARY}, empty or NOTFOUND where there is none.
@@ -52,12 +60,31 @@ function(dg_is_complete result prefix)
   endforeach()
 endfunction()
 
+# What of the four is missing, in words.
+function(dg_missing result prefix)
+  set(names "")
+  foreach(name GMP MPFR)
+    string(TOLOWER ${name} lower)
+    if(NOT ${prefix}_${name}_INCLUDE)
+      list(APPEND names ${lower}.h)
+    endif()
+    if(NOT ${prefix}_${name}_LIBRARY)
+      list(APPEND names lib${lower})
+    endif()
+  endforeach()
+  list(JOIN names ", " names)
+  set(${result} "${names}" PARENT_SCOPE)
+endfunction()
+
 unset(DG_GMP_CHOICE)
 if(DG_GMP MATCHES "AUTO|SYSTEM")
   dg_look_in_system(DG_SYSTEM)
   dg_is_complete(found DG_SYSTEM)
   if(found)
     set(DG_GMP_CHOICE SYSTEM)
+  elseif(DG_GMP STREQUAL "AUTO")
+    dg_missing(missing DG_SYSTEM)
+    message(WARNING "The system's GMP and MPFR are not used: no ${missing}. Taking gmpy2's.")
   endif()
 endif()
 if(NOT DG_GMP_CHOICE AND DG_GMP MATCHES "AUTO|WHEEL")
@@ -72,9 +99,9 @@ if(NOT DG_GMP_CHOICE)
     "discretegauss needs GMP and MPFR with their headers; DG_GMP=${DG_GMP} found none. Either\n"
     "  - install the system's:    apt-get install libgmp-dev libmpfr-dev   (Debian, Ubuntu)\n"
     "                             dnf install gmp-devel mpfr-devel         (Fedora)\n"
-    "    which serves DG_GMP=SYSTEM and AUTO, or\n"
+    "    which serves DG_GMP=SYSTEM and AUTO (pip install . -C discretegauss.gmp=SYSTEM), or\n"
     "  - install the gmpy2 wheel: pip install --only-binary gmpy2 gmpy2\n"
-    "    which contains them and serves DG_GMP=WHEEL and AUTO.\n")
+    "    which contains them and serves DG_GMP=WHEEL (pip's default) and AUTO.\n")
 endif()
 
 foreach(name GMP MPFR)

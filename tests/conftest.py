@@ -6,9 +6,14 @@ import gc
 import os
 from pathlib import Path
 
+import drawn_figures
 import pytest
 import shims
 from engine import ENGINE
+from hypothesis import settings
+
+settings.register_profile("discretegauss", deadline=None)  # no test asserts a time
+settings.load_profile("discretegauss")
 
 # programs that tests run share support/, as the tests do
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -33,3 +38,10 @@ def native_engine() -> None:
 def getrandom_shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """getrandom_shim.c, compiled: for interpreters under shims.environment."""
     return shims.compiled("getrandom_shim", tmp_path_factory.mktemp("getrandom"))
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> drawn_figures.Written:
+    """The figures of the paper, in a folder that the command made."""
+    pytest.importorskip("matplotlib")
+    return drawn_figures.write(tmp_path_factory.mktemp("figures") / "new" / "folder")

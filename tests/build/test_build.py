@@ -356,8 +356,9 @@ def packed(tree: Path, to: Path) -> set[str]:
 def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> None:
     """What lies about in a tree, and git would not ignore, is not packed; what is ours all is."""
     names = packed(CSRC.parent, tmp_path / "clean")
-    ours = "benchmarks cmake csrc docs examples licenses python tests CMakeLists.txt pyproject.toml"
-    ours += " README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE .gitignore .clang-format"
+    ours = "benchmarks cmake csrc docs examples licenses python tests tools"
+    ours += " CMakeLists.txt pyproject.toml .gitignore .clang-format"
+    ours += " README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE"
     assert {name.partition("/")[0] for name in names} == {*ours.split(), "PKG-INFO"}
     assert {"csrc/include/discretegauss.h", "cmake/GmpMpfr.cmake", "examples/flights.csv"} <= names
     assert {"python/discretegauss/py.typed", "tests/vectors/vectors.json"} <= names
@@ -513,6 +514,35 @@ def test_the_variable_takes_no_other_value(value: str) -> None:
     assert run.stdout == ""
     rule = "ParameterValueError: DISCRETEGAUSS_PURE_PYTHON must be 1 or 0, got "
     assert run.stderr.splitlines()[-1].endswith(rule + ascii(value))
+
+
+def test_the_package_says_whether_it_bundles_libraries(elf: Elf) -> None:
+    """In its metadata, by the licences, and in build_info(): as it is."""
+    bundled = bool([*elf.path.parent.glob("libgmp-*"), *elf.path.parent.glob("libmpfr-*")])
+    licence = importlib.metadata.metadata("discretegauss")["License-Expression"]
+    assert licence == ("MIT AND LGPL-3.0-or-later" if bundled else "MIT")
+    if discretegauss.build_info()["engine"] == "native":
+        assert discretegauss.build_info()["libraries"] == ("bundled" if bundled else "system")
+
+
+@pytest.mark.skipif(not CAN_CONFIGURE, reason="needs cmake and make")
+@pytest.mark.parametrize(
+    ("choice", "in_metadata"), [("SYSTEM", "WHEEL"), ("WHEEL", "SYSTEM"), ("AUTO", "AUTO")]
+)
+def test_a_choice_of_libraries_past_the_metadata_is_refused(
+    choice: str, in_metadata: str, tmp_path: Path
+) -> None:
+    """By -C cmake.define, CMAKE_ARGS or whatever: the licences in the metadata would be wrong."""
+    options = {"SKBUILD": "2", "DG_GMP": choice, "DG_GMP_OF_METADATA": in_metadata}
+    run = subprocess.run(
+        ["cmake", "-S", CSRC.parent, "-B", tmp_path, *(f"-D{k}={v}" for k, v in options.items())],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert f"metadata say DG_GMP={in_metadata}, CMake was told {choice}" in run.stderr
+    assert "-C discretegauss.gmp=SYSTEM" in run.stderr
 
 
 def test_the_licences_are_in_the_package() -> None:

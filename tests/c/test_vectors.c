@@ -1,5 +1,5 @@
 /* Replay tests/vectors/vectors.json in C alone: for machines on which Python is not at hand, such as
- * big-endian and 32-bit ones under an emulator (tests/cross.sh).
+ * big-endian and 32-bit ones under an emulator (tools/cross).
  *
  *     test_vectors [FILE] */
 #include "base/int128.h"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import doctest
 import re
-import shlex
 from pathlib import Path
 
 import pytest
-
-from discretegauss._cli import entry as cli
+from drawn_figures import Written
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "utility.md"
 
@@ -20,15 +18,12 @@ def test_the_examples_give_what_is_shown() -> None:
     assert tried >= 10
 
 
-def test_the_command_prints_what_is_shown(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    pytest.importorskip("matplotlib")
+def test_the_command_prints_what_is_shown(written: Written) -> None:
+    """But for the name of the folder."""
     found = re.search(
         r"```\n\$ (discretegauss figures .*)\n([^`]*)```", DOCUMENT.read_text("utf-8")
     )
     if found is None:
         pytest.fail("docs/utility.md does not show the command")
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(shlex.split(found[1])[1:]) == 0
-    assert capsys.readouterr().out == found[2]
+    assert found[1] == "discretegauss figures --out figures"
+    assert written.out.replace(f"{written.folder}/", "figures/") == found[2]

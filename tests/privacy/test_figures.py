@@ -16,9 +16,10 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from drawn_figures import Written
 
 import discretegauss
 from discretegauss import privacy, utility
@@ -55,41 +56,6 @@ def test_without_matplotlib_one_line_names_the_remedy(
 def test_the_command_line_does_not_import_matplotlib() -> None:
     code = "import discretegauss._cli.entry, sys; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-#: The command where matplotlib has a style of the caller's own: what becomes of that, as the last
-#: line on stderr.
-RED = """
-import json, sys
-import matplotlib
-matplotlib.rcParams["figure.facecolor"] = "red"
-settings = lambda: dict(dict.items(matplotlib.rcParams))  # as stored: asking finds a backend
-before = settings()
-from discretegauss._cli import entry as cli
-code = cli.main(["figures", "--out", sys.argv[1]])
-left = {"as it was": settings() == before, "pyplot": "matplotlib.pyplot" in sys.modules}
-print(json.dumps(left), file=sys.stderr)
-sys.exit(code)
-"""
-
-
-class Written(NamedTuple):
-    """The folder that the command wrote to, and what it printed."""
-
-    folder: Path
-    out: str
-    err: str
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
-    pytest.importorskip("matplotlib")
-    folder = tmp_path_factory.mktemp("figures") / "new" / "folder"
-    done = subprocess.run(
-        [sys.executable, "-c", RED, str(folder)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return Written(folder, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -518,8 +518,18 @@ def test_a_delta_is_between_0_and_1(bad: Any) -> None:
 
 
 @needs_core
-@pytest.mark.parametrize("beta", ["1.1", "1.01", "1.0001"])
-@pytest.mark.parametrize("delta_", ["1e-40", "1e-100", "1e-300"])
+@pytest.mark.parametrize(
+    ("beta", "delta_"),
+    [
+        ("1.01", "1e-40"),
+        ("1.0001", "1e-300"),
+        *(
+            pytest.param(*pair, marks=pytest.mark.evidence)
+            for pair in product(("1.1", "1.01", "1.0001"), ("1e-40", "1e-100", "1e-300"))
+            if pair not in {("1.01", "1e-40"), ("1.0001", "1e-300")}
+        ),
+    ],
+)
 def test_epsilon_is_found_of_noise_that_is_almost_laplace_however_wide(
     beta: str, delta_: str
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +50,7 @@ def label(value: object) -> str:
         text = f"{type(value).__name__} {value!r}"
     except ValueError:  # Python's limit of 4300 digits
         return f"long {type(value).__name__}"
+    text = re.sub(" at 0x[0-9a-f]+", "", text)  # the same in every process of `pytest -n 2`
     return text if len(text) <= 40 else text[:37] + "..."
 
 

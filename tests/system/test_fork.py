@@ -73,7 +73,7 @@ def run(scenario: Callable[[Draw], list[list[int]]], name: str) -> list[list[int
 
 BETWEEN_DRAWS = [
     children,
-    grandchild,
+    pytest.param(grandchild, marks=pytest.mark.evidence),
     multiprocessing_fork,
     multiprocessing_spawn,
     multiprocessing_forkserver,
@@ -109,6 +109,7 @@ def test_no_value_is_drawn_in_two_processes_forked_in_the_middle_of_a_draw(name:
     assert common_values(run(fork_in_a_signal_handler, name)) == 0
 
 
+@pytest.mark.evidence  # of eight children by default, of every way
 @pytest.mark.parametrize("name", [name for name in WAYS if name in DRAWS])
 def test_no_value_is_drawn_in_two_of_65_processes(name: str) -> None:
     """Sixty-four children and the parent, a thousand draws each, have none in common."""
@@ -137,8 +138,8 @@ def test_what_is_made_ready_in_the_core_is_not_copied() -> None:
     ("scenario", "name"),
     [
         (children, "inherited"),
-        (many_children, "inherited"),
-        (grandchild, "inherited"),
+        pytest.param(many_children, "inherited", marks=pytest.mark.evidence),
+        pytest.param(grandchild, "inherited", marks=pytest.mark.evidence),
         (multiprocessing_fork, "inherited"),
         (children, "inherited source"),
         (fork_in_a_signal_handler, "inherited source"),

@@ -98,11 +98,12 @@ class ReferenceLaw:
         # asked here, not of numpy: before its version 2 it wraps
         info = None if out.dtype == object else np.iinfo(out.dtype)
         values = None if info is None else range(int(info.min), int(info.max) + 1)
+        i = 0
         try:
             for i in range(out.size):
                 out[i] = _fitting(self._draw(stream), values)
         except BaseException:
-            out.fill(0)
+            out[: i + 1].fill(0)  # out may be larger than memory
             raise
 
 
@@ -204,6 +205,9 @@ def prepare_scalar(spec: Spec) -> ScalarLaw:
 
 def build_info() -> dict[str, str]:
     """Return which engine draws and the versions of what it stands on.
+
+    ``libraries`` tells of GMP and MPFR whether they came with the package (``bundled``) or are the
+    ``system``'s.
 
     Examples
     --------

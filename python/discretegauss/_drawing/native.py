@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._inputs.numbers import shown
 from .._inputs.source import Source, check_filled
 from .._law import Kind, Spec
+from .._native import __file__ as core_file
 from .._native import ffi, lib
 from .._system.threads import interruptible
 from ..errors import (
@@ -417,8 +418,11 @@ def keystream(key: bytes, first_block: int, n_blocks: int) -> bytearray:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the libraries below the C core, as they report themselves."""
+    """Return whether the libraries below the C core came with it, and the versions they report."""
+    beside = os.listdir(os.path.dirname(core_file))
+    bundled = any(name.startswith("libgmp-") for name in beside)
     return {
+        "libraries": "bundled" if bundled else "system",
         "gmp": ffi.string(lib.dg_gmp_version()).decode(),
         "mpfr": ffi.string(lib.dg_mpfr_version()).decode(),
     }

@@ -1,9 +1,9 @@
 """Add up the lines of csrc/ that ran, over all builds that counted them.
 
-    python tests/coverage_c.py DIRECTORY
+    python tools/coverage_c.py DIRECTORY
 
-Called by tests/coverage.sh. Prints each file's share and the lines that never ran. Fails below 95 %
-and at a line that never ran and is not in tests/unreached.txt; tells which explanations no line
+Called by tools/coverage. Prints each file's share and the lines that never ran. Fails below 95 %
+and at a line that never ran and is not in tools/unreached.txt; tells which explanations no line
 needs.
 """
 
@@ -56,7 +56,7 @@ def main() -> int:
         runs[place] += count
     if not runs:
         sys.exit("nothing was counted")
-    reasons = explained(ROOT / "tests" / "unreached.txt")
+    reasons = explained(ROOT / "tools" / "unreached.txt")
     used: set[tuple[str, str]] = set()
     n_unexplained = 0
     never_entered = []
@@ -79,7 +79,7 @@ def main() -> int:
         print(f"never entered: {', '.join(never_entered)}: a processor that has what they need?")
     idle = reasons - used
     for name, line in sorted(idle):
-        print(f"tests/unreached.txt explains what is reached: {name}: {line}")
+        print(f"tools/unreached.txt explains what is reached: {name}: {line}")
     return 1 if share < LEAST or n_unexplained else 0
 
 

@@ -1,0 +1,438 @@
+# The steps of .ci/run and tools/nightly, and what runs them; each of the two says which, in which order.
+# Sourced by both, which set `lanes` (what runs side by side: "NAME: STEP STEP ...") and call main, below.
+#
+# Works on a copy of the clone in a temporary directory, with environments of its own, so that nothing that
+# lies about (a .venv, a build) helps or hinders.
+set -euo pipefail
+
+# Whoever starts us may ignore SIGINT (a job in the background does); the tests of Ctrl-C need it.
+if [[ -z ${DG_CI_SIGNALS-} ]]; then
+    DG_CI_SIGNALS=default exec env --default-signal=INT,PIPE bash "$0" "$@"
+fi
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+if [[ -n ${DG_CI_WORK-} ]]; then # a lane
+    work=$DG_CI_WORK
+else
+    work=$(mktemp -d)
+    trap 'stop_lanes; rm -rf "$work"' EXIT
+fi
+clone=$work/clone
+venv=$work/system # discretegauss over the system's GMP, with the extras test and dev
+
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+unset DISCRETEGAUSS_PURE_PYTHON PYTHONPATH CMAKE_ARGS
+
+# --- helpers ---------------------------------------------------------------------------------
+
+# A C compiler's default directories for headers and libraries, as a CMake list.
+system_directories() {
+    local triple
+    triple=$(gcc -print-multiarch)
+    echo "/usr/include;/usr/include/$triple;/usr/local/include;/usr/lib/$triple;/usr/lib;/usr/local/lib"
+}
+
+# The shell block of README.md that follows the line `<!-- NAME -->`, as it stands.
+readme_block() {
+    awk -v mark="<!-- $1 -->" '
+        $0 == mark { marked = 1; next }
+        marked && /^```/ { if (inside) exit; inside = 1; next }
+        inside { print }
+    ' "$clone/README.md"
+}
+
+# c_build NAME COMPILER OPTION...: configure and build, and run the C tests ($only of them, if set).
+c_build() {
+    local name=$1 compiler=$2
+    shift 2
+    cmake -S "$clone" -B "$work/$name" -DCMAKE_C_COMPILER="$compiler" -DDG_GMP=SYSTEM -DDG_TESTS=ON \
+        -DDG_WERROR=ON "$@" >"$work/$name.log" || { cat "$work/$name.log"; return 1; }
+    cmake --build "$work/$name" -j "$(nproc)" >"$work/$name.log" || { cat "$work/$name.log"; return 1; }
+    (cd "$work/$name" && ctest --output-on-failure -j "$(nproc)" ${only:+-R "$only"}) |
+        tee "$work/$name.tests"
+}
+
+# must_have_run NAME TEST: fail unless the build's test passed: one that CMake left out, or that skipped
+# itself, fails nothing.
+must_have_run() {
+    grep -Eq ": $2 \.+ +Passed" "$work/$1.tests" ||
+        { echo "$1: $2 was not run"; return 1; }
+}
+
+# --- steps -----------------------------------------------------------------------------------
+
+# Install what the machine lacks, and only then ask the network for anything.
+tools() {
+    local missing=()
+    has() { command -v "$1" >/dev/null; }
+    compiles() { echo "$2" | "$1" -x c - -o "$work/probe" "${@:3}" 2>/dev/null; }
+    has gcc && compiles gcc 'int main(void) { return 0; }' || missing+=(gcc libc6-dev)
+    has objdump || missing+=(binutils)
+    has cmake || missing+=(cmake)
+    has make || missing+=(make)
+    has git || missing+=(git)
+    has clang && compiles clang 'int main(void) { return 0; }' -fsanitize=address,undefined ||
+        missing+=(clang libclang-rt-dev libc6-dev)
+    { has scan-build && has clang-tidy; } || missing+=(clang-tools clang-tidy)
+    has gcc && compiles gcc '#include <mpfr.h>
+        int main(void) { return mpfr_get_version()[0] - gmp_version[0] > 9; }' -lmpfr -lgmp ||
+        missing+=(libgmp-dev libmpfr-dev)
+    has gcc && has valgrind && compiles gcc '#include <valgrind/memcheck.h>
+        int main(void) { return 0; }' || missing+=(valgrind)
+    has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3 python3-venv)
+    has python3 && python3 -c 'import os, sys, sysconfig
+sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || missing+=(python3-dev)
+    if ((${#missing[@]})); then
+        echo "installing: ${missing[*]}"
+        export DEBIAN_FRONTEND=noninteractive
+        apt-get -qq update
+        apt-get -qq install -y --no-install-recommends "${missing[@]}" >"$work/apt.log" ||
+            { cat "$work/apt.log"; return 1; }
+    fi
+    gcc --version | head -n 1
+    clang --version | head -n 1
+    cmake --version | head -n 1
+    python3 -c 'import sys; print("Python", sys.version); sys.exit(sys.version_info < (3, 11))'
+}
+
+# Everything that git knows or would know; nothing that it ignores.
+copy() {
+    mkdir "$clone"
+    cd "$root"
+    git -c safe.directory='*' ls-files -z --cached --others --exclude-standard |
+        while IFS= read -r -d '' file; do
+            if [[ -e $file ]]; then printf '%s\0' "$file"; fi # deleted, but not yet from the index
+        done | tar --null --files-from=- -cf - | tar -C "$clone" -xf -
+}
+
+install() {
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install -qq --config-settings=discretegauss.gmp=SYSTEM "$clone[test,dev]"
+    "$venv/bin/python" -c 'import discretegauss; print(discretegauss.build_info())'
+}
+
+lint() {
+    cd "$clone"
+    "$venv/bin/ruff" check
+    "$venv/bin/ruff" format --check
+}
+
+types() {
+    cd "$clone"
+    "$venv/bin/mypy"
+}
+
+format_c() {
+    cd "$clone"
+    find csrc tests/c tests/fuzz -name '*.[ch]' -print0 | xargs -0 "$venv/bin/clang-format" --dry-run -Werror
+}
+
+# The contracts are compiled in, which what ships does without: c_gcc_release, c_clang_release.
+c_gcc() {
+    c_build gcc gcc -DDG_CHECKS=ON
+    must_have_run gcc test_isochronous_time_by_valgrind
+}
+
+c_gcc_release() {
+    c_build gcc-release gcc -DDG_CHECKS=OFF
+}
+
+# Every comparison of cell tables refined.
+c_gcc_narrow() {
+    c_build gcc-narrow gcc -DDG_CHECKS=ON -DDG_NARROW_BOUNDS=ON
+}
+
+c_clang() {
+    c_build clang clang -DDG_CHECKS=ON
+    must_have_run clang test_isochronous_time_by_valgrind
+}
+
+c_clang_release() {
+    c_build clang-release clang -DDG_CHECKS=OFF
+}
+
+c_gcc_sanitized() {
+    c_build gcc-sanitized gcc -DDG_CHECKS=ON -DDG_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo
+}
+
+c_clang_sanitized() {
+    c_build clang-sanitized clang -DDG_CHECKS=ON -DDG_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo
+}
+
+# Threads that draw from one law and one table, by ThreadSanitizer; and a race that it has to report.
+c_threads() {
+    only=test_threads c_build threads clang -DDG_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo
+}
+
+# No error, and every block freed.
+c_valgrind() {
+    c_build valgrind gcc -DDG_CHECKS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+        "-DDG_TEST_RUNNER=valgrind;--quiet;--error-exitcode=1;--leak-check=full;--show-leak-kinds=all;--errors-for-leak-kinds=all"
+}
+
+# The compiled core holds no floating-point arithmetic, whatever its source looks like (x86-64 only;
+# tests/build/test_build.py scans the source everywhere).
+no_float() {
+    local name float='v?(u?comi|cvt[a-z0-9]*|(add|sub|mul|div|sqrt|min|max|round))[sp][sd]|v?cvt[a-z0-9]+|f(ild|ist|add|mul|div|sub|sqrt|ld)[a-z0-9]*'
+    if [[ $(uname -m) != x86_64 ]]; then
+        echo "skipped: not x86-64"
+        return
+    fi
+    echo 'double f(long n, double x) { return (double)n * x; }' | gcc -O2 -x c -c - -o "$work/float.o"
+    for name in gcc clang; do
+        cmake -S "$clone" -B "$work/core-$name" -DCMAKE_C_COMPILER=$name -DDG_GMP=SYSTEM >"$work/core.log"
+        cmake --build "$work/core-$name" --target dg_core -j "$(nproc)" >"$work/core.log" ||
+            { cat "$work/core.log"; return 1; }
+    done
+    for name in "$work/float.o" "$work"/core-{gcc,clang}/libdg_core.a; do
+        objdump -d --no-show-raw-insn "$name" |
+            grep -E "^ +[0-9a-f]+:[[:space:]]+($float)([[:space:]]|\$)" >"$work/float.txt" || true
+        if [[ $name == *.o ]]; then
+            [[ -s $work/float.txt ]] || { echo "the scan is blind"; return 1; }
+        elif [[ -s $work/float.txt ]]; then
+            echo "floating point in $name:"
+            head "$work/float.txt"
+            return 1
+        else
+            objdump -d "$name" | grep -c 'mul' | sed "s|^|$(basename "$(dirname "$name")"): no float; integer multiplications: |"
+        fi
+    done
+}
+
+c_analysers() {
+    "$clone/tools/analyse"
+}
+
+# A short run of every target, from its seeds: a regression test, no search. Longer: tests/fuzz/README.md.
+c_fuzz() {
+    DG_FUZZ_BUILD=$work/fuzz "$clone/tests/fuzz/run.sh" 3
+}
+
+# AUTO finds the system's GMP; without it, the wheel's; with neither, it names both remedies.
+gmp_choices() {
+    local hidden bare=$work/bare
+    hidden=$(system_directories)
+    choice() {
+        cmake -S "$clone" -B "$work/choice-$1" "${@:3}" >"$work/choice-$1.log" 2>&1 || true
+        grep -q -e "$2" "$work/choice-$1.log" || { cat "$work/choice-$1.log"; return 1; }
+        echo "$1: $2"
+    }
+    choice system 'AUTO -> SYSTEM'
+    choice hidden 'AUTO -> WHEEL' -DPython_EXECUTABLE="$venv/bin/python" "-DCMAKE_IGNORE_PATH=$hidden"
+    choice forced 'WHEEL -> WHEEL' -DPython_EXECUTABLE="$venv/bin/python" -DDG_GMP=WHEEL
+    python3 -m venv --without-pip "$bare"
+    # mpfr.h alone is missing, and CMake says so
+    choice warned 'no mpfr\.h\. ' -DPython_EXECUTABLE="$venv/bin/python" -DDG_SYSTEM_MPFR_INCLUDE=NO
+    choice neither 'apt-get install libgmp-dev libmpfr-dev' -DPython_EXECUTABLE="$bare/bin/python" "-DCMAKE_IGNORE_PATH=$hidden"
+    choice neither 'pip install --only-binary gmpy2' -DPython_EXECUTABLE="$bare/bin/python" "-DCMAKE_IGNORE_PATH=$hidden"
+}
+
+# Big-endian, and 32-bit without 128-bit integers, under emulation: the same draws from the same bytes.
+other_machines() {
+    "$clone/tools/cross" --quick s390x armhf
+}
+
+# run_tests PYTHON ARGUMENT...: pytest, as README.md calls it, on the package that this Python has.
+run_tests() {
+    cd "$clone"
+    "$1" -m pytest -q -n 2 "${@:2}"
+}
+
+system_gmp_is_used() {
+    if ls "$venv"/lib/python3*/site-packages/discretegauss/libgmp* 2>/dev/null; then
+        echo "GMP was bundled, though the system's was asked for"
+        return 1
+    fi
+}
+
+# What another GMP can change is arithmetic.
+tests_system_gmp() {
+    system_gmp_is_used
+    run_tests "$venv/bin/python" tests/build/test_build.py tests/exactness/test_{cells,twin,vectors}.py tests/inputs/test_fits.py
+}
+
+tests_system_gmp_whole() {
+    system_gmp_is_used
+    run_tests "$venv/bin/python"
+}
+
+# The plain-Python twin serves where the extension is missing. Above these files nothing knows which of the
+# two draws.
+tests_pure_python() {
+    DISCRETEGAUSS_PURE_PYTHON=1 run_tests "$venv/bin/python" tests/laws/test_laws.py \
+        tests/exactness/test_{stages,twin}.py tests/inputs/test_{every_parameter,arrays,sources}.py
+}
+
+tests_pure_python_whole() {
+    DISCRETEGAUSS_PURE_PYTHON=1 run_tests "$venv/bin/python"
+}
+
+# on_lowest_versions TEST...: an environment of the lowest versions that pyproject.toml allows: numpy before 2 wraps integers where later
+# ones raise, and gmpy2 before 2.3 rounded to 53 bits. They have wheels for the lowest Python.
+on_lowest_versions() {
+    local lowest=$work/lowest
+    python3 -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "skipped: not Python 3.11"; return; }
+    if [[ ! -e $lowest ]]; then
+        cd "$clone"
+        sed -n '/^\[project\]/,/^bench = /p' pyproject.toml | grep -oE '[a-z0-9-]+>=[0-9.]+' | sed 's/>=/==/' >"$lowest.txt"
+        echo 'pyparsing<3.3' >>"$lowest.txt" # of matplotlib, whose old calls it warns of
+        cat "$lowest.txt"
+        python3 -m venv "$lowest"
+        "$lowest/bin/pip" install -qq --constraint "$lowest.txt" --config-settings=discretegauss.gmp=SYSTEM "$clone[test]"
+    fi
+    run_tests "$lowest/bin/python" "$@"
+}
+
+# What takes a caller's numbers and arrays, and what computes with gmpy2.
+tests_lowest_versions() {
+    on_lowest_versions tests/inputs tests/laws/test_interval.py tests/system/test_gmpy2_context.py \
+        tests/release/test_csv_column.py
+}
+
+tests_lowest_versions_whole() {
+    on_lowest_versions tests/{inputs,laws,privacy} tests/exactness/test_{cells,many_laws}.py \
+        tests/system/test_{gmpy2_context,rare_paths}.py tests/release/test_{release,csv_column}.py
+}
+
+# on_newest_python TEST...: the newest Python that is at hand, with the wheel that the lowest one builds (one for all: abi3).
+on_newest_python() {
+    local newest='' python
+    for python in python3.{12..19} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
+        "$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && newest=$python
+    done
+    [[ -n $newest ]] || { echo "skipped: no Python from 3.12 on"; return; }
+    if [[ ! -e $work/newest ]]; then
+        "$newest" -m venv "$work/newest"
+        "$venv/bin/pip" wheel -qq --no-deps --wheel-dir "$work/wheel" "$clone"
+        "$work/newest/bin/pip" install -qq "$(echo "$work"/wheel/*-abi3-*.whl)[test]"
+    fi
+    "$work/newest/bin/python" -c 'import sys, discretegauss; print(sys.version, discretegauss.build_info())'
+    run_tests "$work/newest/bin/python" "$@"
+}
+
+# What differs between them most: threads, locks, and the end of a process.
+tests_newest_python() {
+    on_newest_python tests/system/test_{fork,imports,interrupt,threads}.py
+}
+
+tests_newest_python_whole() {
+    on_newest_python tests/exactness/test_{isochronous,twin}.py tests/inputs/test_{arrays,sources}.py \
+        tests/laws/test_laws.py tests/release/test_release.py \
+        tests/system/test_{fork,gmpy2_context,imports,interrupt,leaks,memory_limits}.py \
+        tests/system/test_{rare_paths,signal_storm,threads,wiped}.py
+}
+
+# The long runs behind the claims of the documentation.
+evidence() {
+    run_tests "$venv/bin/python" -m evidence
+}
+
+# Works in the clone's build/coverage.
+coverage() {
+    PYTHON="$venv/bin/python" "$clone/tools/coverage"
+}
+
+# The two commands of README.md, word for word, with the system's GMP out of sight: what a newcomer
+# does on a machine without GMP headers.
+readme() {
+    local name block hidden
+    hidden=$(system_directories)
+    cd "$clone"
+    for name in "main job" tests; do
+        block=$(readme_block "$name")
+        [[ -n $block ]] || { echo "README.md: no shell block after <!-- $name -->"; return 1; }
+        echo "$block"
+        PIP_QUIET=2 CMAKE_ARGS="-DCMAKE_IGNORE_PATH=$hidden" bash -euo pipefail -c "$block"
+        ls .venv/lib/python3*/site-packages/discretegauss/libgmp-*.so.* >/dev/null # bundled, as meant
+    done
+}
+
+# --- what runs them --------------------------------------------------------------------------
+
+# Run a step, tell how it ended, and note that, for the lane.
+run_step() {
+    local lane=$1 step=$2 start=$SECONDS status
+    echo "=== $step"
+    # In a subshell of its own and outside any condition: there, -e works.
+    set +e
+    (
+        set -e
+        "$step"
+    )
+    status=$?
+    set -e
+    if ((status)); then
+        echo "*** $step failed with status $status"
+    fi
+    echo "$step $status $((SECONDS - start))" >>"$work/$lane.results"
+}
+
+# start_lane NAME STEP...: a process of its own, with a group of its own to stop it by, which takes SIGINT.
+# What it prints goes to a log; what it has done, to our output (3).
+start_lane() {
+    DG_CI_WORK=$work setsid env --default-signal=INT,QUIT,PIPE bash "$0" --lane "$@" \
+        3>&1 >"$work/$1.log" 2>&1 &
+    lane_pids+=($!)
+}
+
+lane_pids=()
+stop_lanes() {
+    local pid
+    for pid in ${lane_pids[@]+"${lane_pids[@]}"}; do
+        kill -TERM -- "-$pid" 2>/dev/null || true
+    done
+}
+
+# verdict STEP...: what became of each, and as the exit code whether all passed. One that noted nothing was
+# not run, and fails.
+verdict() {
+    local step status seconds times='' failed=''
+    for step; do
+        read -r _ status seconds < <(cat "$work"/*.results | grep "^$step ") || status='not run' seconds=0
+        times+="$step $seconds s, "
+        [[ $status == 0 ]] || failed+=" $step"
+    done
+    echo "seconds: ${times%, }"
+    if [[ -n $failed ]]; then
+        echo "ci: FAILED:$failed; $SECONDS s"
+        return 1
+    fi
+    echo "ci: all $# steps passed in $SECONDS s"
+}
+
+# Without arguments: what all need first, then the lanes beside each other, each printed whole when it is done,
+# in their order. With names of steps: those, one after the other.
+main() {
+    local first=(tools copy install) step lane all=()
+    if [[ ${1-} == --lane ]]; then
+        lane=$2
+        for step in "${@:3}"; do
+            run_step "$lane" "$step"
+            tail -n 1 "$work/$lane.results" |
+                awk '{ print $1 ($2 ? ": FAILED" : ": passed") " in " $3 " s" }' >&3
+        done
+        return
+    fi
+    for step; do
+        declare -F "$step" >/dev/null || { echo "$0: no step $step in tools/steps.sh" >&2; return 2; }
+    done
+    for step in "${first[@]}" "$@"; do
+        run_step first "$step"
+    done
+    if (($#)); then
+        verdict "${first[@]}" "$@"
+        return
+    fi
+    verdict "${first[@]}" >"$work/first.log" || { cat "$work/first.log"; return 1; }
+    for lane in "${lanes[@]}"; do
+        # shellcheck disable=SC2086 # words
+        start_lane ${lane%%:*} ${lane#*:}
+        all+=(${lane#*:})
+    done
+    for step in "${!lanes[@]}"; do
+        wait "${lane_pids[step]}" || true
+        cat "$work/${lanes[step]%%:*}.log"
+    done
+    lane_pids=()
+    verdict "${first[@]}" "${all[@]}"
+}

@@ -307,6 +307,21 @@ class OwnState(dg.DiscreteGaussian):
         return own
 
 
+class AllState(dg.DiscreteGaussian):
+    """A law with a __getstate__ that gives all that it keeps."""
+
+    def __getstate__(self) -> Any:
+        return dict(vars(self))
+
+
+def test_a_law_that_pickles_all_it_keeps_comes_back_after_arrays_were_drawn() -> None:
+    law = AllState(5)
+    law.sample(4)
+    other = pickle.loads(pickle.dumps(law))
+    assert other == law
+    assert other.sample(4).shape == (4,)
+
+
 def _says(law: Any) -> tuple[Any, ...]:
     """Return all that a law says of itself: its draws too, where it has next to no noise."""
     one, some = law.sample(), law.sample(2).tolist()

@@ -133,6 +133,9 @@ class OneLaw:
         self._one: ScalarLaw | None = None
         self._few: PreparedLaw | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OneLaw, (self.spec,)  # what it found out refers to the C core
+
     def require_fit(self, dtype: np.dtype[Any]) -> None:
         """Refuse a dtype that does not provably hold the law."""
         if dtype.num not in self._fitting:

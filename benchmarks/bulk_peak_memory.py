@@ -17,7 +17,7 @@ import numpy as np
 
 from discretegauss._drawing.fill import fill_array
 from discretegauss._drawing.native import NativeTable
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 from options import positive_int
 
 
@@ -47,7 +47,7 @@ def main() -> int:
         parser.add_argument(name, type=positive_int)
     parser.add_argument("state", choices=("warm", "cold"))
     arguments = parser.parse_args()
-    spec = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(arguments.sigma2))
+    spec = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(arguments.sigma2))
     out = np.ones(arguments.draws, np.int64)  # ones: every page is there before the fill
     if arguments.state == "warm":
         fill_array(out[:64], NativeTable(spec, index_bits=8), "chacha20", 1)

@@ -20,18 +20,18 @@ from contenders import Draw
 from discretegauss._drawing.method import cells_from
 from discretegauss._drawing.native import NativeLaw, NativeTable
 from discretegauss._inputs.draw_arguments import fits_dtype
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 from rounds import Rates, measure
 
 
-def gaussian_spec(sigma2: int | Fraction) -> Spec:
+def gaussian_spec(sigma2: int | Fraction) -> LawSpec:
     """The Gaussian of this sigma2, about 0."""
-    return Spec(Kind.DISCRETE_GAUSSIAN, Fraction(sigma2))
+    return LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(sigma2))
 
 
-def laplace_spec(scale: int) -> Spec:
+def laplace_spec(scale: int) -> LawSpec:
     """The Laplace of this scale, about 0."""
-    return Spec(Kind.DISCRETE_LAPLACE, Fraction(scale))
+    return LawSpec(Kind.DISCRETE_LAPLACE, Fraction(scale))
 
 
 BUILDS = {
@@ -41,10 +41,10 @@ BUILDS = {
     "Gaussian sigma2=10^100": gaussian_spec(10**100),
     "Gaussian sigma2=2^4000+1/3": gaussian_spec(2**4000 + Fraction(1, 3)),
     "Laplace scale=1000": laplace_spec(1000),
-    "generalised Gaussian beta=3/2 scale=1000": Spec(
+    "generalised Gaussian beta=3/2 scale=1000": LawSpec(
         Kind.GENERALIZED_GAUSSIAN, Fraction(1000), Fraction(0), Fraction(3, 2)
     ),
-    "generalised Gaussian beta=1.1 scale=1000": Spec(
+    "generalised Gaussian beta=1.1 scale=1000": LawSpec(
         Kind.GENERALIZED_GAUSSIAN, Fraction(1000), Fraction(0), Fraction(1.1)
     ),
 }
@@ -97,7 +97,7 @@ def _filling(law: NativeLaw | NativeTable, dtype: str) -> Draw:
     return fill
 
 
-def _building(spec: Spec) -> Draw:
+def _building(spec: LawSpec) -> Draw:
     """Build n tables."""
 
     def build_tables(n: int) -> None:

@@ -67,11 +67,11 @@ def _without_python_int(case: Case) -> list[Path]:
     if bulk.reason_to_skip() is not None:
         return []
     from discretegauss._drawing.engines import prepare_scalar
-    from discretegauss._law import Kind, Spec
+    from discretegauss._law import Kind, LawSpec
     from discretegauss._native import ffi, lib
 
     kind = Kind.DISCRETE_GAUSSIAN if case.law == "gaussian" else Kind.DISCRETE_LAPLACE
-    sampler: Any = prepare_scalar(Spec(kind, Fraction(case.parameter)))
+    sampler: Any = prepare_scalar(LawSpec(kind, Fraction(case.parameter)))
     width = 32
     buffer = ffi.new("uint8_t[]", width)
 

@@ -6,7 +6,7 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["WITH_CELLS", "Kind", "Spec", "fits"]
+__all__ = ["WITH_CELLS", "Kind", "LawSpec", "fits_range"]
 
 
 class Kind(IntEnum):
@@ -25,7 +25,7 @@ class Kind(IntEnum):
 WITH_CELLS = (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN, Kind.GENERALIZED_GAUSSIAN)
 
 
-class Spec(NamedTuple):
+class LawSpec(NamedTuple):
     """A law: its kind, its parameter (probability, n, gamma, scale or sigma2), its centre, beta."""
 
     kind: Kind
@@ -34,7 +34,7 @@ class Spec(NamedTuple):
     beta: Fraction = Fraction(1)
 
 
-def fits(spec: Spec, low: int, high: int) -> bool:
+def fits_range(spec: LawSpec, low: int, high: int) -> bool:
     """Return whether Pr[X < low or X > high] < 2**-128 is proven.
 
     Notes

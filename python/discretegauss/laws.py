@@ -31,9 +31,9 @@ from ._inputs.draw_arguments import (
 )
 from ._inputs.keywords import names_instead
 from ._inputs.law_parameters import exact_spec, sigma2_of
-from ._inputs.numbers import shown, written
+from ._inputs.numbers import describe, written
 from ._inputs.source import Source
-from ._law import Kind, Spec
+from ._law import Kind, LawSpec
 from ._law_functions.mixin import LawFunctions
 from .errors import ParameterTypeError, ParameterValueError
 
@@ -76,7 +76,7 @@ class _Number:
     Parameters
     ----------
     name, part : str
-        The field, and that of Spec.
+        The field, and that of LawSpec.
     default : Fraction or MISSING
         The default of the field.
     """
@@ -130,11 +130,11 @@ class _Law(LawFunctions):
     """What the laws share: drawing, and the functions of LawFunctions."""
 
     _kind: ClassVar[Kind]
-    _spec: Spec
+    _spec: LawSpec
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     _parts: ClassVar[dict[str, str]]
-    """The names of the law's numbers, and of the same in Spec."""
+    """The names of the law's numbers, and of the same in LawSpec."""
 
     def __init_subclass__(cls) -> None:
         # a derived dataclass with slots=True makes slots for these, which would hold other numbers
@@ -149,7 +149,7 @@ class _Law(LawFunctions):
             raise _made_already("__init__")
         self._make(exact_spec(self._kind, **given))
 
-    def _make(self, spec: Spec) -> None:
+    def _make(self, spec: LawSpec) -> None:
         """Keep the exact law, once and for all."""
         # no field, so that compare, hash, repr and pickle skip it
         vars(self)["_spec"] = spec
@@ -423,7 +423,7 @@ Law = DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian
 """Any of the laws: what to annotate a parameter with that takes one."""
 
 
-def centred(law: object) -> Spec:
+def centred(law: object) -> LawSpec:
     """Return the law moved to mu = 0; refuse what is no law, or one whose mu is no integer."""
     if not isinstance(law, Law):
         raise ParameterTypeError(
@@ -433,6 +433,6 @@ def centred(law: object) -> Spec:
     if law.mu.denominator != 1:
         raise ParameterValueError(
             "mu must be an integer here (off the integers the law is not symmetric, and its "
-            f"guarantee another), got {shown(law.mu)}"
+            f"guarantee another), got {describe(law.mu)}"
         )
     return canonical(law._spec._replace(mu=Fraction(0)))

@@ -21,7 +21,7 @@ from law_checks import (
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import NotPrivateWarning, SeededSource, TapeSource, seeded_source
 
 pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
@@ -29,16 +29,16 @@ pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is no
 F = Fraction
 
 
-def gaussian(sigma2: object, mu: object = 0) -> Spec:
-    return Spec(Kind.DISCRETE_GAUSSIAN, F(str(sigma2)), F(str(mu)))
+def gaussian(sigma2: object, mu: object = 0) -> LawSpec:
+    return LawSpec(Kind.DISCRETE_GAUSSIAN, F(str(sigma2)), F(str(mu)))
 
 
-def laplace(scale: object, mu: object = 0) -> Spec:
-    return Spec(Kind.DISCRETE_LAPLACE, F(str(scale)), F(str(mu)))
+def laplace(scale: object, mu: object = 0) -> LawSpec:
+    return LawSpec(Kind.DISCRETE_LAPLACE, F(str(scale)), F(str(mu)))
 
 
-def generalized(scale: object, beta: object, mu: object = 0) -> Spec:
-    return Spec(Kind.GENERALIZED_GAUSSIAN, F(str(scale)), F(str(mu)), F(str(beta)))
+def generalized(scale: object, beta: object, mu: object = 0) -> LawSpec:
+    return LawSpec(Kind.GENERALIZED_GAUSSIAN, F(str(scale)), F(str(mu)), F(str(beta)))
 
 
 SPECS = [
@@ -55,7 +55,7 @@ SPECS = [
 ]
 
 
-def ids(spec: Spec) -> str:
+def ids(spec: LawSpec) -> str:
     return f"{spec.kind.name.lower()}-{spec.parameter}-{spec.mu}-{spec.beta}"[:60]
 
 
@@ -63,14 +63,14 @@ def tape() -> TapeSource:
     return TapeSource(random.Random(20261121).randbytes(200_000))
 
 
-def table(spec: Spec, isa: str = "AUTO", **sizes: int) -> Any:
+def table(spec: LawSpec, isa: str = "AUTO", **sizes: int) -> Any:
     from discretegauss._native import lib
 
     assert _engine.native is not None
     return _engine.native.NativeTable(spec, isa=getattr(lib, f"DG_ISA_{isa}"), **sizes)
 
 
-def vector_tables(spec: Spec, **sizes: int) -> Iterator[Any]:
+def vector_tables(spec: LawSpec, **sizes: int) -> Iterator[Any]:
     """Generate the table with each vector loop that this machine has; that one is used."""
     from discretegauss._native import lib
 
@@ -90,12 +90,12 @@ def drawn(law: Any, n: int, dtype: Any = np.int64) -> tuple[list[int], int]:
     return out.tolist(), source.used
 
 
-def in_int64(spec: Spec) -> bool:
+def in_int64(spec: LawSpec) -> bool:
     return spec.parameter < 2**118 and abs(spec.mu) < 2**61
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=ids)
-def test_every_loop_draws_the_same(spec: Spec) -> None:
+def test_every_loop_draws_the_same(spec: LawSpec) -> None:
     """Portable and vector loops, every output type: the same draws, the same bytes used."""
     n = 9000  # more than a chunk
     expected = drawn(table(spec, "PORTABLE"), n, object)
@@ -119,7 +119,7 @@ def test_every_loop_draws_long_ticks_into_short_integers() -> None:
 @pytest.mark.parametrize("block_bits", [1, 2, 4])
 def test_every_loop_draws_where_most_rows_are_mixed(block_bits: int) -> None:
     """Blocks too wide for the law: up to all rows are mixed, and most draws of a batch special."""
-    spec, n = Spec(Kind.DISCRETE_LAPLACE, F(1), F(0)), 2500
+    spec, n = LawSpec(Kind.DISCRETE_LAPLACE, F(1), F(0)), 2500
     expected = drawn(table(spec, "PORTABLE", block_bits=block_bits), n, object)
     for law in vector_tables(spec, block_bits=block_bits):
         for dtype in (np.int8, np.int16, np.int32, np.int64):
@@ -127,7 +127,7 @@ def test_every_loop_draws_where_most_rows_are_mixed(block_bits: int) -> None:
 
 
 @pytest.mark.parametrize("spec", [gaussian(1), gaussian(10**6), gaussian(10**40)], ids=ids)
-def test_a_fill_may_be_cut_at_chunks(spec: Spec) -> None:
+def test_a_fill_may_be_cut_at_chunks(spec: LawSpec) -> None:
     """Pieces that are whole chunks draw what one fill draws."""
     law = table(spec)
     whole, used = drawn(law, 5 * law.chunk + 7, object)
@@ -151,9 +151,9 @@ def test_tables_of_any_size_draw_the_same_law(
     """Table size and block size change the time, not the law."""
     sizes: dict[str, Any] = {"index_bits": index_bits, "block_bits": block_bits}
     out = np.empty(N, np.int64)
-    table(Spec(Kind.DISCRETE_GAUSSIAN, F(400), mu), **sizes).fill(out, "chacha20")
+    table(LawSpec(Kind.DISCRETE_GAUSSIAN, F(400), mu), **sizes).fill(out, "chacha20")
     assert rejected(out, gaussian_table(F(400), mu)) == []
-    table(Spec(Kind.DISCRETE_LAPLACE, F(12), mu), **sizes).fill(out, "chacha20")
+    table(LawSpec(Kind.DISCRETE_LAPLACE, F(12), mu), **sizes).fill(out, "chacha20")
     assert rejected(out, laplace_table(F(12), mu)) == []
 
 
@@ -196,7 +196,7 @@ def test_wide_laws_have_the_right_shape_and_free_low_bits(sigma2: Fraction) -> N
     ],
     ids=ids,
 )
-def test_extreme_parameters_have_tables(spec: Spec) -> None:
+def test_extreme_parameters_have_tables(spec: LawSpec) -> None:
     """Parameters that once overflowed a bound, crashed or were refused."""
     out = np.empty(1000, np.int64)
     table(spec).fill(out, "getrandom")

@@ -27,7 +27,7 @@ from law_checks import gaussian_table, laplace_table, rejected
 import discretegauss as dg
 from discretegauss import errors, laws
 from discretegauss._drawing import engines as _engine
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import TapeSource
 
 pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
@@ -36,19 +36,19 @@ F = Fraction
 DIGITS = decimal.Context(prec=100, Emin=-(10**9), Emax=10**9)
 
 
-def gaussian(sigma2: object, mu: object = 0) -> Spec:
-    return Spec(Kind.DISCRETE_GAUSSIAN, F(str(sigma2)), F(str(mu)))
+def gaussian(sigma2: object, mu: object = 0) -> LawSpec:
+    return LawSpec(Kind.DISCRETE_GAUSSIAN, F(str(sigma2)), F(str(mu)))
 
 
-def laplace(scale: object, mu: object = 0) -> Spec:
-    return Spec(Kind.DISCRETE_LAPLACE, F(str(scale)), F(str(mu)))
+def laplace(scale: object, mu: object = 0) -> LawSpec:
+    return LawSpec(Kind.DISCRETE_LAPLACE, F(str(scale)), F(str(mu)))
 
 
-def generalized(scale: object, beta: object, mu: object = 0) -> Spec:
-    return Spec(Kind.GENERALIZED_GAUSSIAN, F(str(scale)), F(str(mu)), F(str(beta)))
+def generalized(scale: object, beta: object, mu: object = 0) -> LawSpec:
+    return LawSpec(Kind.GENERALIZED_GAUSSIAN, F(str(scale)), F(str(mu)), F(str(beta)))
 
 
-def isochronous(spec: Spec) -> Any:
+def isochronous(spec: LawSpec) -> Any:
     assert _engine.native is not None
     return _engine.native.NativeIsochronous(spec)
 
@@ -60,7 +60,7 @@ def to_decimal(value: Fraction) -> Decimal:
     return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
-def phi(distance: Fraction, spec: Spec) -> Decimal:
+def phi(distance: Fraction, spec: LawSpec) -> Decimal:
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
         return to_decimal(distance**2 / (2 * spec.parameter))
     if not distance:
@@ -71,7 +71,7 @@ def phi(distance: Fraction, spec: Spec) -> Decimal:
 class Model:
     """The protocol of csrc/isochronous/sampler.c, decided by exponentials of 100 digits."""
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: LawSpec) -> None:
         info = isochronous(spec).info
         self.spec = spec
         self.core, self.tail = int(info.n_core), int(info.n_tail)
@@ -138,12 +138,12 @@ SPECS = [
 ]
 
 
-def ids(spec: Spec) -> str:
+def ids(spec: LawSpec) -> str:
     return f"{spec.kind.name.lower()}-{spec.parameter}-{spec.mu}-{spec.beta}"[:60]
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=ids)
-def test_draws_are_those_of_the_model(spec: Spec) -> None:
+def test_draws_are_those_of_the_model(spec: LawSpec) -> None:
     """200 draws from a tape: the model's values, and the model's bytes used."""
     model, law = Model(spec), isochronous(spec)
     n = 200
@@ -162,7 +162,7 @@ def test_draws_are_those_of_the_model(spec: Spec) -> None:
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=ids)
-def test_the_staircase_is_above_the_law(spec: Spec) -> None:
+def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
     """Where each of the first steps begins g is at most its height, on both sides."""
     model = Model(spec)
     for step in range(1, 6):
@@ -346,7 +346,7 @@ def test_the_law_of_a_sampler_lives_as_long_as_what_draws(
     """Who keeps only `draw_now` draws from a law that is still there; after that it is let go."""
     made, new_law = [], _engine.native._new_law
 
-    def noted(spec: Spec) -> Any:
+    def noted(spec: LawSpec) -> Any:
         law = new_law(spec)
         made.append(weakref.ref(law))
         return law
@@ -366,11 +366,11 @@ sys.held = sys.modules["held"] = held = types.ModuleType("held")
 from fractions import Fraction
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 held.law = dg.DiscreteGaussian(10**40)
 held.law.sample()
-held.table = _engine.native.NativeTable(Spec(Kind.DISCRETE_LAPLACE, Fraction(7)))
-held.one = _engine.native.NativeIsochronous(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100)))
+held.table = _engine.native.NativeTable(LawSpec(Kind.DISCRETE_LAPLACE, Fraction(7)))
+held.one = _engine.native.NativeIsochronous(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100)))
 """
 
 
@@ -388,7 +388,7 @@ def test_threads_that_make_a_law_ready_at_once_keep_one_sampler(
     """Each draws from the sampler that the law object keeps, whoever made it."""
     both = threading.Barrier(2, timeout=60)
 
-    def slowly(spec: Spec) -> Any:
+    def slowly(spec: LawSpec) -> Any:
         both.wait()
         return isochronous(spec)
 

@@ -19,8 +19,8 @@ import discretegauss as dg
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.method import cells_from
 from discretegauss._inputs.law_parameters import distinct_laws
-from discretegauss._inputs.numbers import exact_rational, exact_words
-from discretegauss._law import Kind, Spec
+from discretegauss._inputs.numbers import as_int64_ratios, exact_rational
+from discretegauss._law import Kind, LawSpec
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from discretegauss.testing import TapeSource
 
@@ -32,12 +32,12 @@ def bits() -> TapeSource:
 
 
 @pytest.fixture
-def no_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Spec]]:
+def no_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[LawSpec]]:
     """No table is at hand; the list holds the laws of those that are built."""
-    built: list[Spec] = []
+    built: list[LawSpec] = []
     make = _engine.native.NativeTable
 
-    def count(spec: Spec) -> Any:
+    def count(spec: LawSpec) -> Any:
         built.append(spec)
         return make(spec)
 
@@ -58,7 +58,7 @@ FLOATS = [0.0, -0.0, 0.1, -2.5, 5e-324, 2.0**-62, 2.0**-63, 2.0**61, 2.0**62, 1e
 @settings(max_examples=300)
 def test_words_of_floats_are_exact(values: list[float]) -> None:
     """A row is the float's own value in lowest terms; what has no row is not finite, or long."""
-    numbers, small = exact_words(np.array(values))
+    numbers, small = as_int64_ratios(np.array(values))
     for value, row, fits in zip(values, numbers.tolist(), small.tolist(), strict=True):
         if fits:
             exact = Fraction(value)
@@ -71,7 +71,7 @@ def test_words_of_floats_are_exact(values: list[float]) -> None:
 def test_words_of_every_dtype_are_exact(dtype: str) -> None:
     info: Any = np.finfo(dtype) if "f" in dtype else np.iinfo(dtype)
     values = np.array([info.min, 0, 1, 3, info.max], dtype)
-    numbers, small = exact_words(values)
+    numbers, small = as_int64_ratios(values)
     assert small[1:4].all()
     for value, row, fits in zip(values, numbers.tolist(), small.tolist(), strict=True):
         if fits:
@@ -115,7 +115,7 @@ def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
             values = [exact(scale), exact(mu), exact(beta) * (6 // beta.size)]
             rows = laws.numbers()
             for i, law in enumerate(laws.which.tolist()):
-                spec = Spec(kind, values[0][i % 6], values[1][i // 6], values[2][i % 6])
+                spec = LawSpec(kind, values[0][i % 6], values[1][i // 6], values[2][i % 6])
                 assert laws.spec(law) == spec
                 if laws.small[law]:
                     row = [*spec.parameter.as_integer_ratio(), *spec.mu.as_integer_ratio()]
@@ -208,7 +208,7 @@ def test_many_laws_by_several_threads() -> None:
 
 
 @native
-def test_different_laws_build_no_tables(no_tables: list[Spec]) -> None:
+def test_different_laws_build_no_tables(no_tables: list[LawSpec]) -> None:
     """10^5 different sigma2 are drawn without one table."""
     sigma2 = np.arange(1, 100_001)
     drawn = dg.discrete_gaussian(sigma2)
@@ -217,20 +217,20 @@ def test_different_laws_build_no_tables(no_tables: list[Spec]) -> None:
 
 
 @native
-def test_laws_of_many_draws_have_tables(no_tables: list[Spec]) -> None:
+def test_laws_of_many_draws_have_tables(no_tables: list[LawSpec]) -> None:
     """In one array, a law with draws enough gets a table, and the others do not."""
-    often = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
+    often = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
     sigma2 = np.concatenate([np.ones(cells_from(often)), np.arange(2, 100)])
     dg.discrete_gaussian(sigma2)
     assert no_tables == [often]
 
 
 @native
-def test_every_law_has_a_table_if_tables_are_asked_for(no_tables: list[Spec]) -> None:
+def test_every_law_has_a_table_if_tables_are_asked_for(no_tables: list[LawSpec]) -> None:
     """method="cells" holds for arrays, too: laws of one draw each are not drawn together."""
     sigma2 = ["5", "6", "1/3"]
     drawn = dg.discrete_gaussian(sigma2, method="cells", source=bits())
-    assert no_tables == [Spec(Kind.DISCRETE_GAUSSIAN, Fraction(s)) for s in sigma2]
+    assert no_tables == [LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(s)) for s in sigma2]
     source = bits()
     wanted = [dg.discrete_gaussian(s, 1, method="cells", source=source)[0] for s in sigma2]
     assert drawn.tolist() == wanted
@@ -238,16 +238,16 @@ def test_every_law_has_a_table_if_tables_are_asked_for(no_tables: list[Spec]) ->
 
 @native
 def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
-    no_tables: list[Spec], monkeypatch: pytest.MonkeyPatch
+    no_tables: list[LawSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a caller's bits give does not depend on earlier calls; where "auto" goes else may."""
-    spec = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(77))
+    spec = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(77))
     before = dg.discrete_gaussian(77, 100, source=bits())
     dg.discrete_gaussian(77, 100)
     assert no_tables == []
     dg.discrete_gaussian(77, cells_from(spec))
     assert no_tables == [spec]
-    table = _engine.kept_cells(spec)
+    table = _engine.cached_table(spec)
     assert table is not None
     used: list[Any] = []
     fill = table.fill
@@ -265,15 +265,15 @@ def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
 
 
 @native
-def test_tables_are_kept_by_their_use(no_tables: list[Spec]) -> None:
+def test_tables_are_kept_by_their_use(no_tables: list[LawSpec]) -> None:
     """The tables used last are kept, and no more than so many."""
-    first = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
+    first = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
     for sigma2 in range(1, _engine._MOST_TABLES + 11):
         dg.discrete_gaussian(sigma2, 2, method="cells")
         dg.discrete_gaussian(1, 2, method="cells")
     assert len(_engine._tables) == _engine._MOST_TABLES
     assert no_tables.count(first) == 1
-    assert _engine.kept_cells(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(2))) is None
+    assert _engine.cached_table(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(2))) is None
 
 
 # --- errors ---

@@ -14,7 +14,7 @@ import pytest
 
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.engines import ReferenceLaw
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import TapeSource
 
 pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
@@ -25,13 +25,16 @@ def F(value: Any, den: int = 1) -> Fraction:
 
 
 GAUSSIANS = [
-    *(Spec(Kind.DISCRETE_GAUSSIAN, F(v)) for v in [1, 2, 3, 5, 10, 99, 100, 101, 10**4, 10**6]),
-    *(Spec(Kind.DISCRETE_GAUSSIAN, F(v)) for v in ["1/4", "1/1000", "355/113", "99/100", "10/3"]),
-    *(Spec(Kind.DISCRETE_GAUSSIAN, F(v)) for v in [0.1, 1e-3, 2.7182818284590451, 12345.678]),
-    *(Spec(Kind.DISCRETE_GAUSSIAN, F(2) ** e) for e in [40, 52, 64, 110, 200]),
-    Spec(Kind.DISCRETE_GAUSSIAN, F(2**200 + 1, 3)),
+    *(LawSpec(Kind.DISCRETE_GAUSSIAN, F(v)) for v in [1, 2, 3, 5, 10, 99, 100, 101, 10**4, 10**6]),
     *(
-        Spec(Kind.DISCRETE_GAUSSIAN, F(sigma2), F(mu))
+        LawSpec(Kind.DISCRETE_GAUSSIAN, F(v))
+        for v in ["1/4", "1/1000", "355/113", "99/100", "10/3"]
+    ),
+    *(LawSpec(Kind.DISCRETE_GAUSSIAN, F(v)) for v in [0.1, 1e-3, 2.7182818284590451, 12345.678]),
+    *(LawSpec(Kind.DISCRETE_GAUSSIAN, F(2) ** e) for e in [40, 52, 64, 110, 200]),
+    LawSpec(Kind.DISCRETE_GAUSSIAN, F(2**200 + 1, 3)),
+    *(
+        LawSpec(Kind.DISCRETE_GAUSSIAN, F(sigma2), F(mu))
         for sigma2, mu in [
             (1, "1/3"),
             (100, "-1/2"),
@@ -44,10 +47,10 @@ GAUSSIANS = [
     ),
 ]
 LAPLACES = [
-    *(Spec(Kind.DISCRETE_LAPLACE, F(v)) for v in [1, 10, 1000, "1/2", "5/2", "1/1000", 0.3]),
-    *(Spec(Kind.DISCRETE_LAPLACE, F(2) ** e) for e in [53, 54, 56, 150]),
+    *(LawSpec(Kind.DISCRETE_LAPLACE, F(v)) for v in [1, 10, 1000, "1/2", "5/2", "1/1000", 0.3]),
+    *(LawSpec(Kind.DISCRETE_LAPLACE, F(2) ** e) for e in [53, 54, 56, 150]),
     *(
-        Spec(Kind.DISCRETE_LAPLACE, F(scale), F(mu))
+        LawSpec(Kind.DISCRETE_LAPLACE, F(scale), F(mu))
         for scale, mu in [
             (1, "1/2"),
             ("1/100", "-1/2"),
@@ -59,20 +62,23 @@ LAPLACES = [
     ),
 ]
 OTHERS = [
-    *(Spec(Kind.GEOMETRIC_EXP, F(v)) for v in [1, "1/10", 3, 0.001]),
-    *(Spec(Kind.BERNOULLI_EXP, F(v)) for v in [0, 1, 2, "1/3", "17/5", 0.7, 2**100]),
-    *(Spec(Kind.BERNOULLI, F(v)) for v in [0, 1, "1/2", "2/3", 0.1, F(1, 2**130) + F(1, 3)]),
-    *(Spec(Kind.UNIFORM_BELOW, F(v)) for v in [1, 2, 3, 256, 257, 10**9, 2**55, 2**56 + 1, 10**40]),
+    *(LawSpec(Kind.GEOMETRIC_EXP, F(v)) for v in [1, "1/10", 3, 0.001]),
+    *(LawSpec(Kind.BERNOULLI_EXP, F(v)) for v in [0, 1, 2, "1/3", "17/5", 0.7, 2**100]),
+    *(LawSpec(Kind.BERNOULLI, F(v)) for v in [0, 1, "1/2", "2/3", 0.1, F(1, 2**130) + F(1, 3)]),
+    *(
+        LawSpec(Kind.UNIFORM_BELOW, F(v))
+        for v in [1, 2, 3, 256, 257, 10**9, 2**55, 2**56 + 1, 10**40]
+    ),
 ]
 LAWS = GAUSSIANS + LAPLACES + OTHERS
 
 
-def tape_for(spec: Spec, n_bytes: int) -> bytes:
+def tape_for(spec: LawSpec, n_bytes: int) -> bytes:
     """A tape that looks random and is the same in every run."""
     return hashlib.shake_256(repr(spec).encode()).digest(n_bytes)
 
 
-def tape_length(spec: Spec, n: int) -> int:
+def tape_length(spec: LawSpec, n: int) -> int:
     longest = max(v.bit_length() for v in (*spec.parameter.as_integer_ratio(), 1))
     return n * (200 + longest) + 10**4
 
@@ -85,27 +91,27 @@ def draws(law: object, n: int, tape: bytes) -> tuple[list[int], int]:
     return out.tolist(), source.used
 
 
-def compare(spec: Spec, n: int) -> None:
+def compare(spec: LawSpec, n: int) -> None:
     tape = tape_for(spec, tape_length(spec, n))
     expected = draws(ReferenceLaw(spec), n, tape)
     assert draws(_engine.native.NativeLaw(spec), n, tape) == expected
     assert draws(_engine.native.NativeLaw(spec, words=False), n, tape) == expected
 
 
-def ids(spec: Spec) -> str:
+def ids(spec: LawSpec) -> str:
     text = f"{spec.kind.name.lower()}-{spec.parameter}-{spec.mu}"
     return text if len(text) < 60 else f"{text[:50]}..."
 
 
 @pytest.mark.parametrize("spec", LAWS, ids=ids)
-def test_core_and_twin_agree_on_draws_and_bytes_used(spec: Spec) -> None:
+def test_core_and_twin_agree_on_draws_and_bytes_used(spec: LawSpec) -> None:
     """C (words and GMP) and Python draw the same from the same tape and use the same bytes."""
     compare(spec, 1500)
 
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("spec", LAWS, ids=ids)
-def test_core_and_twin_agree_over_a_million_draws(spec: Spec) -> None:
+def test_core_and_twin_agree_over_a_million_draws(spec: LawSpec) -> None:
     """As above; over all laws together at least 10**6 draws."""
     n = -(-(10**6) // len(LAWS))
     assert n * len(LAWS) >= 10**6
@@ -137,7 +143,7 @@ def test_the_bound_on_parameters_is_that_of_the_c_header() -> None:
 
 
 @pytest.mark.parametrize("spec", [GAUSSIANS[6], LAPLACES[1], GAUSSIANS[-1]], ids=ids)
-def test_how_a_fill_is_cut_does_not_change_the_draws(spec: Spec) -> None:
+def test_how_a_fill_is_cut_does_not_change_the_draws(spec: LawSpec) -> None:
     """A caller's source is asked for no byte that goes unused: pieces continue one another."""
     tape = tape_for(spec, tape_length(spec, 500))
     whole, used = draws(_engine.native.NativeLaw(spec), 500, tape)

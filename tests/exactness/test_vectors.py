@@ -15,7 +15,7 @@ from keystream import Tape, chacha20_block, key_tape
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.engines import ReferenceLaw
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 
 FILE = json.loads(generate.FILE.read_text(encoding="ascii"))
 needs_core = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
@@ -25,9 +25,9 @@ def ids(case: dict[str, Any]) -> str:
     return "-".join(str(case[name])[:20] for name in ("law", *PARAMETERS[spec_of(case).kind]))
 
 
-def spec_of(case: dict[str, Any]) -> Spec:
+def spec_of(case: dict[str, Any]) -> LawSpec:
     kind = Kind[case["law"].upper()]
-    return Spec(kind, *(Fraction(case[name]) for name in PARAMETERS[kind]))
+    return LawSpec(kind, *(Fraction(case[name]) for name in PARAMETERS[kind]))
 
 
 def tape_of(case: dict[str, Any]) -> Tape:

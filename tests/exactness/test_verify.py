@@ -36,7 +36,7 @@ from broken_tables import (
     with_arc,
 )
 
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 from discretegauss.errors import ParameterValueError
 from discretegauss.verify import VerificationError, copy_out, verify
 from discretegauss.verify import _proof as verifier
@@ -60,14 +60,14 @@ CHOSEN = [
     WIDE,
     CUBIC,
     HUGE,
-    Spec(GAUSSIAN, Q(1, 10**17)),
-    Spec(GAUSSIAN, Q(10**12), 10**12 + Q(1, 7)),
-    Spec(LAPLACE, Q(1, 10**20)),
-    Spec(LAPLACE, Q(10**9, 7), Q(1, 2)),
-    Spec(GENERALIZED, Q(1000), Q(1, 3), Q(11, 10)),
-    Spec(GENERALIZED, Q(10**6), Q(0), Q(1000)),
-    Spec(GENERALIZED, Q(1, 1000), Q(1, 3), Q(17)),
-    Spec(GENERALIZED, Q(1, 3), Q(0), Q(50)),
+    LawSpec(GAUSSIAN, Q(1, 10**17)),
+    LawSpec(GAUSSIAN, Q(10**12), 10**12 + Q(1, 7)),
+    LawSpec(LAPLACE, Q(1, 10**20)),
+    LawSpec(LAPLACE, Q(10**9, 7), Q(1, 2)),
+    LawSpec(GENERALIZED, Q(1000), Q(1, 3), Q(11, 10)),
+    LawSpec(GENERALIZED, Q(10**6), Q(0), Q(1000)),
+    LawSpec(GENERALIZED, Q(1, 1000), Q(1, 3), Q(17)),
+    LawSpec(GENERALIZED, Q(1, 3), Q(0), Q(50)),
 ]
 
 
@@ -76,7 +76,7 @@ copied_once = functools.lru_cache(maxsize=8)(copy_out)
 
 
 @pytest.mark.parametrize("spec", CHOSEN, ids=described)
-def test_a_table_of_the_core_is_right(spec: Spec) -> None:
+def test_a_table_of_the_core_is_right(spec: LawSpec) -> None:
     proven = verify(copy_out(spec))
     assert proven.arcs >= 32  # those of the tails at least
     assert proven.full_cells > 2**14
@@ -85,14 +85,14 @@ def test_a_table_of_the_core_is_right(spec: Spec) -> None:
 @pytest.mark.parametrize(
     "spec",
     [
-        *(Spec(GAUSSIAN, Q(sigma) ** 2) for sigma in (10, 100, 1000, 10**6, 10**9)),
-        Spec(GAUSSIAN, Q(10**4), Q(1, 3)),
-        *(Spec(LAPLACE, scale) for scale in (Q(100), Q(10**9, 7), Q(2**40))),
-        *(Spec(GENERALIZED, Q(10**6), Q(0), beta) for beta in (Q(3, 2), Q(3), Q(10), Q(50))),
+        *(LawSpec(GAUSSIAN, Q(sigma) ** 2) for sigma in (10, 100, 1000, 10**6, 10**9)),
+        LawSpec(GAUSSIAN, Q(10**4), Q(1, 3)),
+        *(LawSpec(LAPLACE, scale) for scale in (Q(100), Q(10**9, 7), Q(2**40))),
+        *(LawSpec(GENERALIZED, Q(10**6), Q(0), beta) for beta in (Q(3, 2), Q(3), Q(10), Q(50))),
     ],
     ids=described,
 )
-def test_arcs_leave_little_in_doubt(spec: Spec) -> None:
+def test_arcs_leave_little_in_doubt(spec: LawSpec) -> None:
     """An arc that says nothing is right, too, but a fill with such arcs takes many times as long.
 
     Most of these tables leave 1 attempt in 10^5 to a refinement, none more than 1 in 7000.
@@ -108,7 +108,7 @@ def test_small_tables_and_forced_blocks_are_right(index_bits: int, block_bits: i
     for kind in (GAUSSIAN, LAPLACE, GENERALIZED):
         scale = Q(3) * 2**block_bits if block_bits > 0 else Q(2)
         parameter = scale * scale if kind == GAUSSIAN else scale
-        spec = Spec(kind, parameter, Q(2, 5), Q(3))
+        spec = LawSpec(kind, parameter, Q(2, 5), Q(3))
         verify(copy_out(spec, index_bits=index_bits, block_bits=block_bits))
 
 
@@ -121,15 +121,15 @@ def test_steep_laws_with_forced_blocks_are_refused_or_right(law: tuple[Kind, Q, 
     """Two integers next to each other are all that is ever drawn (PROOF.md, lemma 19)."""
     kind, parameter, beta = law
     centre = Q(1, 2) - Q(1, 2**60)
-    verify(copy_out(Spec(kind, parameter, centre, beta), index_bits=8, block_bits=1))
+    verify(copy_out(LawSpec(kind, parameter, centre, beta), index_bits=8, block_bits=1))
     for mu, block_bits in [(centre, 2), (-centre, 1), (-centre, 4)]:
         with pytest.raises(ParameterValueError):
-            copy_out(Spec(kind, parameter, mu, beta), index_bits=8, block_bits=block_bits)
+            copy_out(LawSpec(kind, parameter, mu, beta), index_bits=8, block_bits=block_bits)
 
 
 @pytest.mark.parametrize("spec", [SINGLE, WIDE, CUBIC], ids=described)
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
-def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: Spec) -> None:
+def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: LawSpec) -> None:
     with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
         verify(corruption.change(copied_once(spec)))
 
@@ -137,7 +137,7 @@ def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: 
 @pytest.mark.parametrize("corruption", LAYOUT_CORRUPTIONS, ids=lambda corruption: corruption.name)
 def test_a_small_table_with_one_thing_wrong_is_rejected(corruption: Corruption) -> None:
     """What no count of cells tells: only the fact itself stands between such a table and a draw."""
-    table = copied_once(Spec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    table = copied_once(LawSpec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
     with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
         verify(corruption.change(table))
 
@@ -201,7 +201,7 @@ def _rejects_arcs(table: Table, name: str, of: list[int], change: Callable[[Arc]
 @pytest.mark.usefixtures("_proofs_are_kept")
 @pytest.mark.parametrize("spec", [SINGLE, WIDE, CUBIC, HUGE], ids=described)
 @pytest.mark.parametrize("name", ARC_CORRUPTIONS)
-def test_one_wrong_arc_among_all_is_rejected(name: str, spec: Spec) -> None:
+def test_one_wrong_arc_among_all_is_rejected(name: str, spec: LawSpec) -> None:
     """In the core and in the tails: one arc of each, drawn from those that say something."""
     table = copied_once(spec)
     _rejects_arcs(table, name, telling(table), ARC_CORRUPTIONS[name][1])
@@ -210,7 +210,7 @@ def test_one_wrong_arc_among_all_is_rejected(name: str, spec: Spec) -> None:
 @pytest.mark.usefixtures("_proofs_are_kept")
 @pytest.mark.parametrize("spec", [WIDE, CUBIC, HUGE], ids=described)
 @pytest.mark.parametrize("name", SHAPE_CORRUPTIONS)
-def test_one_arc_of_another_shape_is_rejected(name: str, spec: Spec) -> None:
+def test_one_arc_of_another_shape_is_rejected(name: str, spec: LawSpec) -> None:
     """Likewise, drawn from those that the change makes wrong at the middle integer."""
     table = copied_once(spec)
     change = SHAPE_CORRUPTIONS[name][1]
@@ -252,13 +252,13 @@ def _bent(arc: Arc, rng: random.Random) -> list[Arc]:
 @pytest.mark.parametrize(
     "spec",
     [
-        Spec(GAUSSIAN, Q(10**4 * 16**2), Q(1, 3)),
-        Spec(LAPLACE, Q(10**4), Q(-1, 2)),
+        LawSpec(GAUSSIAN, Q(10**4 * 16**2), Q(1, 3)),
+        LawSpec(LAPLACE, Q(10**4), Q(-1, 2)),
     ],
     ids=described,
 )
 @pytest.mark.parametrize("n", [60, pytest.param(200, marks=pytest.mark.evidence)])
-def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: Spec, n: int) -> None:
+def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: LawSpec, n: int) -> None:
     """Against the claim checked integer by integer, over some 5 n arcs bent at random."""
     table = copy_out(spec)
     rng = random.Random(3)
@@ -287,15 +287,15 @@ def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: Spec, n: int)
 @pytest.mark.parametrize(
     "spec",
     [
-        Spec(GAUSSIAN, Q(100), Q(1, 3)),
-        Spec(LAPLACE, Q(10), Q(-2, 5)),
-        Spec(GENERALIZED, Q(12), Q(1, 3), Q(5, 2)),
-        Spec(GENERALIZED, Q(30), Q(0), Q(11, 10)),
-        Spec(GENERALIZED, Q(20), Q(1, 2), Q(17)),
+        LawSpec(GAUSSIAN, Q(100), Q(1, 3)),
+        LawSpec(LAPLACE, Q(10), Q(-2, 5)),
+        LawSpec(GENERALIZED, Q(12), Q(1, 3), Q(5, 2)),
+        LawSpec(GENERALIZED, Q(30), Q(0), Q(11, 10)),
+        LawSpec(GENERALIZED, Q(20), Q(1, 2), Q(17)),
     ],
     ids=described,
 )
-def test_the_second_derivative_of_a_weight_is_enclosed(spec: Spec) -> None:
+def test_the_second_derivative_of_a_weight_is_enclosed(spec: LawSpec) -> None:
     """At single distances it is the derivative; over a range it holds those of all distances."""
     gaussian = spec.kind == GAUSSIAN
     with precision(200), mpmath.workdps(40):
@@ -367,7 +367,7 @@ def test_an_arc_that_says_nothing_is_proven_if_its_numbers_are_those_of_an_arc(
     arc: Arc, holds: bool
 ) -> None:
     """What csrc/cells/table.h has no place for is refused, whatever it would say."""
-    table = copy_out(Spec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    table = copy_out(LawSpec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
     with precision(192):
         weight = Weight(table.spec, table.block_bits)
         for use in verifier._uses(table):
@@ -400,9 +400,9 @@ def test_the_program_reports_wrong_tables_by_its_exit_code(
 def test_one_wrong_table_among_right_ones_is_a_failure(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small = copy_out(Spec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    small = copy_out(LawSpec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
     tables = {Q(1): small, Q(2): replace(small, height=small.height + 1), Q(3): small}
-    monkeypatch.setattr(verifier, "fixed_cases", lambda: [Spec(GAUSSIAN, p) for p in tables])
+    monkeypatch.setattr(verifier, "fixed_cases", lambda: [LawSpec(GAUSSIAN, p) for p in tables])
     monkeypatch.setattr(verifier, "copy_out", lambda spec: tables[spec.parameter])
     assert verifier.main([]) == 1
     assert "2 tables proven" in capsys.readouterr().out
@@ -446,7 +446,7 @@ def test_the_list_is_long_enough() -> None:
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("spec", fixed_cases(), ids=described)
-def test_every_table_of_the_list_is_right(spec: Spec) -> None:
+def test_every_table_of_the_list_is_right(spec: LawSpec) -> None:
     verify(copy_out(spec))
 
 

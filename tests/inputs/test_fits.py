@@ -1,7 +1,7 @@
 """A dtype is taken only where the law leaves it with a probability below 2**-128.
 
-`fits` decides that from a proof in its docstring. Here the probability itself is summed, in
-decimals of 50 digits, at the narrowest range that `fits` takes.
+`fits_range` decides that from a proof in its docstring. Here the probability itself is summed, in
+decimals of 50 digits, at the narrowest range that `fits_range` takes.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from fractions import Fraction
 
 import pytest
 
-from discretegauss._law import Kind, Spec, fits
+from discretegauss._law import Kind, LawSpec, fits_range
 
 LEAST = Decimal(2) ** -128
 
 Weight = Callable[[int], Decimal]
 
 
-def weight_of(spec: Spec) -> Weight:
+def weight_of(spec: LawSpec) -> Weight:
     """Return x -> the law's weight at x."""
 
     def ratio(value: Fraction) -> Decimal:
@@ -48,7 +48,7 @@ def total_from(start: int, step: int, weight: Weight) -> Decimal:
         x += step
 
 
-def outside(spec: Spec, low: int, high: int) -> Decimal:
+def outside(spec: LawSpec, low: int, high: int) -> Decimal:
     """Return Pr[X < low or X > high], low <= mu <= high."""
     with localcontext() as context:
         context.prec = 50
@@ -71,10 +71,10 @@ def narrowest(taken: Callable[[int], bool], least: int) -> int:
 
 
 MUS = [Fraction(0), Fraction(1, 3), Fraction(-1, 2), Fraction(-70, 3)]
-GAUSSIANS = [Spec(Kind.DISCRETE_GAUSSIAN, Fraction(p)) for p in ("1/1000", "1/4", 1, 90, 4000)]
-LAPLACES = [Spec(Kind.DISCRETE_LAPLACE, Fraction(p)) for p in ("1/100", "1/2", 1, 7, 30)]
+GAUSSIANS = [LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(p)) for p in ("1/1000", "1/4", 1, 90, 4000)]
+LAPLACES = [LawSpec(Kind.DISCRETE_LAPLACE, Fraction(p)) for p in ("1/100", "1/2", 1, 7, 30)]
 GENERALIZED = [
-    Spec(Kind.GENERALIZED_GAUSSIAN, Fraction(p), beta=Fraction(beta))
+    LawSpec(Kind.GENERALIZED_GAUSSIAN, Fraction(p), beta=Fraction(beta))
     for p in ("1/10", 1, 20)
     for beta in (1, "11/10", "3/2", 2, 3, 20)
 ]
@@ -82,33 +82,33 @@ GENERALIZED = [
 
 @pytest.mark.parametrize("mu", MUS, ids=str)
 @pytest.mark.parametrize("spec", [*GAUSSIANS, *LAPLACES, *GENERALIZED], ids=str)
-def test_the_narrowest_range_that_is_taken_holds_the_law(spec: Spec, mu: Fraction) -> None:
+def test_the_narrowest_range_that_is_taken_holds_the_law(spec: LawSpec, mu: Fraction) -> None:
     """Both sides at once: -n ... n."""
     spec = spec._replace(mu=mu)
-    n = narrowest(lambda n: fits(spec, -n, n), abs(round(mu)))
+    n = narrowest(lambda n: fits_range(spec, -n, n), abs(round(mu)))
     assert outside(spec, -n, n) < LEAST
 
 
 @pytest.mark.parametrize("spec", [*GAUSSIANS, *LAPLACES, *GENERALIZED[::2]], ids=str)
-def test_the_range_of_an_unsigned_type_holds_the_law(spec: Spec) -> None:
+def test_the_range_of_an_unsigned_type_holds_the_law(spec: LawSpec) -> None:
     """One side alone: 0 ... 2**64 - 1, around the least mu = n + 1/3 that is taken."""
     spec = spec._replace(mu=Fraction(1, 3))
-    n = narrowest(lambda n: fits(spec._replace(mu=n + Fraction(1, 3)), 0, 2**64 - 1), 0)
+    n = narrowest(lambda n: fits_range(spec._replace(mu=n + Fraction(1, 3)), 0, 2**64 - 1), 0)
     assert outside(spec._replace(mu=n + Fraction(1, 3)), 0, 2 * n + 2**20) < LEAST
 
 
 @pytest.mark.parametrize("gamma", [Fraction(1, 50), Fraction(1), Fraction(7, 3)], ids=str)
 def test_the_narrowest_range_of_a_geometric_law_holds_it(gamma: Fraction) -> None:
     """Pr[X > n] = exp(-gamma (n + 1)); and one less would leave more than 2**-129 outside."""
-    spec = Spec(Kind.GEOMETRIC_EXP, gamma)
-    n = narrowest(lambda n: fits(spec, 0, n), 0)
+    spec = LawSpec(Kind.GEOMETRIC_EXP, gamma)
+    n = narrowest(lambda n: fits_range(spec, 0, n), 0)
     rate = Decimal(gamma.numerator) / Decimal(gamma.denominator)
     assert (-rate * (n + 1)).exp() < LEAST
     assert (-rate * n).exp() > LEAST / 2 or gamma > 1
 
 
 @pytest.mark.parametrize("spec", [*GAUSSIANS, *LAPLACES], ids=str)
-def test_what_is_refused_is_not_far_from_it(spec: Spec) -> None:
+def test_what_is_refused_is_not_far_from_it(spec: LawSpec) -> None:
     """A range a fifth narrower than the narrowest taken leaves more than 2**-128 outside."""
-    n = narrowest(lambda n: fits(spec, -n, n), 0)
+    n = narrowest(lambda n: fits_range(spec, -n, n), 0)
     assert n < 3 or outside(spec, -(n * 4 // 5), n * 4 // 5) > LEAST

@@ -40,7 +40,7 @@ from discretegauss._certified.lattice_sums import (
     weight_ratio,
 )
 from discretegauss._certified.tail_recurrence import tail_ratios
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 
 F = Fraction
 
@@ -58,9 +58,9 @@ GENERAL = [
     (F(10), F(10**6)),
 ]
 SPECS = [
-    *(Spec(Kind.DISCRETE_GAUSSIAN, p) for p in GAUSS),
-    *(Spec(Kind.DISCRETE_LAPLACE, p) for p in LAPLACE),
-    *(Spec(Kind.GENERALIZED_GAUSSIAN, p, F(0), beta) for p, beta in GENERAL),
+    *(LawSpec(Kind.DISCRETE_GAUSSIAN, p) for p in GAUSS),
+    *(LawSpec(Kind.DISCRETE_LAPLACE, p) for p in LAPLACE),
+    *(LawSpec(Kind.GENERALIZED_GAUSSIAN, p, F(0), beta) for p, beta in GENERAL),
 ]
 CENTRES = [F(0), F(1, 2), F(-1, 3), F(1, 10**30), F(51, 100)]
 
@@ -82,7 +82,7 @@ def overlap(a: Interval, b: Interval) -> bool:
     return bool(a.lower <= b.upper and b.lower <= a.upper)
 
 
-def phi(spec: Spec) -> Callable[[F], Any]:
+def phi(spec: LawSpec) -> Callable[[F], Any]:
     """The exponent as a function of the distance from mu."""
     p, beta = mpq(spec.parameter), mpq(spec.beta)
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
@@ -96,7 +96,7 @@ SUM_BITS = 300
 
 
 @cache
-def tail_by_terms(spec: Spec, d: F) -> Any:
+def tail_by_terms(spec: LawSpec, d: F) -> Any:
     """The sum of exp(phi(d) - phi(y)) over y = d, d + 1, ..., to SUM_BITS; mu plays no part.
 
     Where phi is linear d plays none either: one sum does for all.
@@ -122,7 +122,7 @@ def tail_by_terms(spec: Spec, d: F) -> Any:
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 @pytest.mark.parametrize("bits", [60, 150])
-def test_tails_are_those_of_sums_in_mpmath(spec: Spec, bits: int) -> None:
+def test_tails_are_those_of_sums_in_mpmath(spec: LawSpec, bits: int) -> None:
     """From the centre, near it and far out: enclosed, and as narrow as asked for."""
     size = max(1, math.isqrt(int(spec.parameter))) if spec.beta == 1 else int(spec.parameter) + 1
     with mp.workprec(SUM_BITS):
@@ -137,7 +137,7 @@ def test_tails_are_those_of_sums_in_mpmath(spec: Spec, bits: int) -> None:
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 @pytest.mark.parametrize("mu", CENTRES, ids=str)
-def test_the_normaliser_is_that_of_two_sums(spec: Spec, mu: F) -> None:
+def test_the_normaliser_is_that_of_two_sums(spec: LawSpec, mu: F) -> None:
     bits = 100
     m0, total = normaliser(spec._replace(mu=mu), bits)
     assert abs(m0 - mu) <= F(1, 2)
@@ -157,7 +157,7 @@ def test_the_normaliser_is_that_of_two_sums(spec: Spec, mu: F) -> None:
 def test_weighted_tails_are_those_of_sums_in_mpmath(shape: Shape, power: int | None) -> None:
     """With (y/s)**1, ..., (y/s)**4 and (y/s)**beta as weights (None: beta)."""
     bits = 80
-    spec = Spec(Kind.GENERALIZED_GAUSSIAN, shape.scale, F(0), shape.beta)
+    spec = LawSpec(Kind.GENERALIZED_GAUSSIAN, shape.scale, F(0), shape.beta)
     exponent = shape.beta if power is None else F(power)
     with mp.workprec(300):
         for d in (F(0), F(1, 3), shape.scale // 2 + F(1, 7), 2 * shape.scale):
@@ -177,20 +177,20 @@ def test_weighted_tails_are_those_of_sums_in_mpmath(shape: Shape, power: int | N
 # --- identities, for any size
 
 WIDE = [
-    Spec(Kind.DISCRETE_GAUSSIAN, F(10) ** 12, F(1, 3)),
-    Spec(Kind.DISCRETE_GAUSSIAN, F(10) ** 100, F(-1, 3)),
-    Spec(Kind.DISCRETE_GAUSSIAN, F(2) ** 4000 + F(1, 3), F(1, 7)),
-    Spec(Kind.DISCRETE_LAPLACE, F(10) ** 50, F(1, 3)),
-    Spec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 6, F(1, 3), F(3, 2)),
-    Spec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 30, F(1, 3), F(5, 2)),
-    Spec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 30, F(1, 3), F(4)),
-    Spec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 12, F(1, 3), F(10) ** 6),
+    LawSpec(Kind.DISCRETE_GAUSSIAN, F(10) ** 12, F(1, 3)),
+    LawSpec(Kind.DISCRETE_GAUSSIAN, F(10) ** 100, F(-1, 3)),
+    LawSpec(Kind.DISCRETE_GAUSSIAN, F(2) ** 4000 + F(1, 3), F(1, 7)),
+    LawSpec(Kind.DISCRETE_LAPLACE, F(10) ** 50, F(1, 3)),
+    LawSpec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 6, F(1, 3), F(3, 2)),
+    LawSpec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 30, F(1, 3), F(5, 2)),
+    LawSpec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 30, F(1, 3), F(4)),
+    LawSpec(Kind.GENERALIZED_GAUSSIAN, F(10) ** 12, F(1, 3), F(10) ** 6),
 ]
 
 
 @pytest.mark.parametrize("spec", WIDE, ids=lambda spec: f"{spec.kind.name}-{spec.beta}")
 @pytest.mark.parametrize("tenths", [0, 3, 10, 12, 55, 300])
-def test_neighbouring_tails_differ_by_a_weight(spec: Spec, tenths: int) -> None:
+def test_neighbouring_tails_differ_by_a_weight(spec: LawSpec, tenths: int) -> None:
     """R(m) = 1 + ... + w_n R(m + n), at a precision far beyond 1/R: wrong digits would show."""
     size = int(normaliser(spec, 60)[1].upper)
     bits = 60 + 2 * size.bit_length()
@@ -208,7 +208,7 @@ def test_neighbouring_tails_differ_by_a_weight(spec: Spec, tenths: int) -> None:
 
 
 @pytest.mark.parametrize("spec", WIDE, ids=lambda spec: f"{spec.kind.name}-{spec.beta}")
-def test_the_normaliser_is_the_sum_of_both_tails(spec: Spec) -> None:
+def test_the_normaliser_is_the_sum_of_both_tails(spec: LawSpec) -> None:
     """For the Gaussian that is Poisson summation against Euler-Maclaurin."""
     size = int(normaliser(spec, 60)[1].upper)
     bits = 60 + 2 * size.bit_length()
@@ -282,14 +282,14 @@ def test_tails_of_wide_laws_are_the_closed_forms(exponent: int, bits: int) -> No
     To many bits, which take hundreds of corrections; and of wide laws, by circles that grow.
     """
     scale = F(10**exponent)
-    laplace = Spec(Kind.DISCRETE_LAPLACE, scale)
+    laplace = LawSpec(Kind.DISCRETE_LAPLACE, scale)
     for d in (F(0), F(1, 3), F(20)):
         tail = generalized_tail(Shape(scale, F(1)), d, bits)
         assert relative_width_below(tail, bits)
         assert overlap(tail, tail_ratio(laplace, math.ceil(d), bits + 20))
     tail = generalized_tail(Shape(scale, F(2)), F(0), bits)
     at = arithmetic(bits + 40)
-    _, total = normaliser(Spec(Kind.DISCRETE_GAUSSIAN, scale**2 / 2), bits + 20)
+    _, total = normaliser(LawSpec(Kind.DISCRETE_GAUSSIAN, scale**2 / 2), bits + 20)
     assert relative_width_below(tail, bits)
     assert overlap(tail, at.scale(at.shift(total, 1), F(1, 2)))
 
@@ -312,27 +312,27 @@ def test_a_tail_that_would_take_hours_is_refused() -> None:
 
 
 def test_beta_1_and_2_are_the_laplace_and_the_gaussian() -> None:
-    assert canonical(Spec(Kind.GENERALIZED_GAUSSIAN, F(3), F(1, 2), F(1))) == Spec(
+    assert canonical(LawSpec(Kind.GENERALIZED_GAUSSIAN, F(3), F(1, 2), F(1))) == LawSpec(
         Kind.DISCRETE_LAPLACE, F(3), F(1, 2)
     )
-    assert canonical(Spec(Kind.GENERALIZED_GAUSSIAN, F(3), F(1, 2), F(2))) == Spec(
+    assert canonical(LawSpec(Kind.GENERALIZED_GAUSSIAN, F(3), F(1, 2), F(2))) == LawSpec(
         Kind.DISCRETE_GAUSSIAN, F(9, 2), F(1, 2)
     )
 
 
 EXTREME = [
-    Spec(Kind.DISCRETE_GAUSSIAN, F(1, 10**30)),
-    Spec(Kind.DISCRETE_GAUSSIAN, F(2) ** 60000),
-    Spec(Kind.DISCRETE_LAPLACE, F(1, 2**60000)),
-    Spec(Kind.GENERALIZED_GAUSSIAN, F(1, 2**60000), F(0), F(3, 2)),
-    Spec(Kind.GENERALIZED_GAUSSIAN, F(2) ** 60000, F(0), F(3, 2)),
-    Spec(Kind.GENERALIZED_GAUSSIAN, F(10), F(0), F(2) ** 60000),
-    Spec(Kind.GENERALIZED_GAUSSIAN, F(1, 3), F(0), F(2) ** 60000),
+    LawSpec(Kind.DISCRETE_GAUSSIAN, F(1, 10**30)),
+    LawSpec(Kind.DISCRETE_GAUSSIAN, F(2) ** 60000),
+    LawSpec(Kind.DISCRETE_LAPLACE, F(1, 2**60000)),
+    LawSpec(Kind.GENERALIZED_GAUSSIAN, F(1, 2**60000), F(0), F(3, 2)),
+    LawSpec(Kind.GENERALIZED_GAUSSIAN, F(2) ** 60000, F(0), F(3, 2)),
+    LawSpec(Kind.GENERALIZED_GAUSSIAN, F(10), F(0), F(2) ** 60000),
+    LawSpec(Kind.GENERALIZED_GAUSSIAN, F(1, 3), F(0), F(2) ** 60000),
 ]
 
 
 @pytest.mark.parametrize("spec", EXTREME, ids=range(len(EXTREME)))
-def test_extreme_parameters_have_tails(spec: Spec) -> None:
+def test_extreme_parameters_have_tails(spec: LawSpec) -> None:
     """Up to 60 000 bits: an enclosure as narrow as asked for, and R >= 1."""
     bits = 80
     _, total = normaliser(spec, bits)
@@ -362,8 +362,8 @@ def test_a_uniform_law_is_the_limit_of_large_beta() -> None:
 )
 def test_random_tails_obey_the_identity(scale: F, beta: F, mu: F, m: int, bits: int) -> None:
     for spec in (
-        Spec(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta),
-        Spec(Kind.DISCRETE_GAUSSIAN, scale, mu),
+        LawSpec(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta),
+        LawSpec(Kind.DISCRETE_GAUSSIAN, scale, mu),
     ):
         at = arithmetic(bits + 20)
         here, after = tail_ratio(spec, m, bits), tail_ratio(spec, m + 1, bits)
@@ -375,9 +375,9 @@ def test_random_tails_obey_the_identity(scale: F, beta: F, mu: F, m: int, bits: 
 def test_runs_are_the_tails_one_by_one() -> None:
     """For every law, with gaps and several runs; the largest first."""
     for spec in (
-        Spec(Kind.DISCRETE_GAUSSIAN, F(500), F(1, 3)),
-        Spec(Kind.DISCRETE_LAPLACE, F(5), F(1, 3)),
-        Spec(Kind.GENERALIZED_GAUSSIAN, F(30), F(1, 3), F(5, 2)),
+        LawSpec(Kind.DISCRETE_GAUSSIAN, F(500), F(1, 3)),
+        LawSpec(Kind.DISCRETE_LAPLACE, F(5), F(1, 3)),
+        LawSpec(Kind.GENERALIZED_GAUSSIAN, F(30), F(1, 3), F(5, 2)),
     ):
         ms = [1, 2, 5, 50, 90, 91, 1000, 1001, 3000]
         found = list(tail_ratios(spec, ms, 90))
@@ -437,7 +437,7 @@ def test_the_nearest_integer_is_the_upper_of_two() -> None:
 
 def test_a_tail_from_below_the_centre_is_refused() -> None:
     with pytest.raises(ValueError, match="at least mu"):
-        tail_ratio(Spec(Kind.DISCRETE_GAUSSIAN, F(1)), -1, 60)
+        tail_ratio(LawSpec(Kind.DISCRETE_GAUSSIAN, F(1)), -1, 60)
 
 
 @pytest.mark.parametrize("bits", [8, 14, 22, 35, 50])
@@ -445,18 +445,18 @@ def test_a_tail_from_below_the_centre_is_refused() -> None:
     "spec",
     [
         *(
-            Spec(Kind.DISCRETE_GAUSSIAN, s, F(1, 3))
+            LawSpec(Kind.DISCRETE_GAUSSIAN, s, F(1, 3))
             for s in (F(1, 9), F(2, 5), F(1, 2), F(7), F(900))
         ),
-        Spec(Kind.DISCRETE_LAPLACE, F(5, 2), F(1, 3)),
+        LawSpec(Kind.DISCRETE_LAPLACE, F(5, 2), F(1, 3)),
         *(
-            Spec(Kind.GENERALIZED_GAUSSIAN, s, F(1, 3), beta)
+            LawSpec(Kind.GENERALIZED_GAUSSIAN, s, F(1, 3), beta)
             for s, beta in ((F(1), F(3, 2)), (F(3, 2), F(5)), (F(30), F(3)), (F(9), F(50)))
         ),
     ],
     ids=str,
 )
-def test_what_few_bits_enclose_is_there_with_many(spec: Spec, bits: int) -> None:
+def test_what_few_bits_enclose_is_there_with_many(spec: LawSpec, bits: int) -> None:
     """What a sum leaves out is in its bounds: with few bits that is what they are made of."""
     for function in (
         _moments.mean,

@@ -18,7 +18,7 @@ from law_sums import GG, LAWS, G, L, weights
 from mpmath import mp, mpf
 
 from discretegauss._certified.float_arrays import tail_table, upper_tails
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 from discretegauss._law_functions import quantiles as _quantile_arrays
 from discretegauss._law_functions.quantiles import _first_tails_below, _sure
 from discretegauss.errors import ParameterTypeError, ParameterValueError
@@ -103,7 +103,7 @@ def test_quantiles_of_many_numbers_are_told_by_floats(
     """What is decided by certified functions, a millisecond or more each, are the close cases."""
     decided: list[Fraction] = []
 
-    def note(_spec: Spec, level: Fraction) -> int:
+    def note(_spec: LawSpec, level: Fraction) -> int:
         decided.append(level)
         return 0
 
@@ -123,7 +123,7 @@ def test_a_table_of_certified_tails_is_built_where_it_is_worth_it(
     """Not for few numbers of a wide law, nor where integers are no floats."""
     sizes: list[int] = []
 
-    def note(_function: object, _spec: Spec, ks: Any, *, bounds: bool) -> Any:
+    def note(_function: object, _spec: LawSpec, ks: Any, *, bounds: bool) -> Any:
         assert not bounds
         sizes.append(ks.size)
         return np.linspace(0.5, 0, ks.size)
@@ -131,7 +131,7 @@ def test_a_table_of_certified_tails_is_built_where_it_is_worth_it(
     monkeypatch.setattr(_quantile_arrays, "evaluate", note)
     p = np.linspace(0.1, 0.4, 16)
     for scale, mu, built in ((300, 0, False), (100, 0, True), (100, 2**53, False)):
-        law = Spec(Kind.GENERALIZED_GAUSSIAN, Fraction(scale), Fraction(mu), Fraction(5, 2))
+        law = LawSpec(Kind.GENERALIZED_GAUSSIAN, Fraction(scale), Fraction(mu), Fraction(5, 2))
         sizes.clear()
         found = _first_tails_below(law, p)
         assert (sizes != [], found != [None] * 16) == (built, built)
@@ -140,7 +140,7 @@ def test_a_table_of_certified_tails_is_built_where_it_is_worth_it(
 
 def test_quantiles_that_are_searched_for_are_certain_or_unknown() -> None:
     """Near a tail the search says nothing; elsewhere it is right, at mu and far from it."""
-    law = Spec(Kind.DISCRETE_LAPLACE, Fraction(10**9))
+    law = LawSpec(Kind.DISCRETE_LAPLACE, Fraction(10**9))
     ms = np.concatenate([[0, 1], np.geomspace(2, 5e11, 400).astype(np.int64)])
     tails, found = upper_tails(law, ms)
     assert found.all()
@@ -181,7 +181,7 @@ def test_the_first_integer_that_is_no_float_is_not_rounded(mu: int) -> None:
 
 def test_a_quantile_is_looked_up_only_if_neither_neighbour_is_close() -> None:
     """A tail of the table that is right to 1e-14 may stand on the wrong side of p."""
-    law = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
+    law = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
     table = tail_table(law, 0, 60, most=10**6)
     assert table is not None
     for m in range(40):

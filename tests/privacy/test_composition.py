@@ -14,7 +14,7 @@ from privacy_reference import gaussian_weight, mp
 
 import discretegauss as dg
 from discretegauss._certified.interval import arithmetic
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 from discretegauss.privacy import (
     _composition as _queries,
 )
@@ -72,7 +72,7 @@ def test_delta_is_that_of_all_outcomes(sigma2: str, queries: str) -> None:
     for e, change in itertools.product((Fraction(1, 5), Fraction(2), Fraction(6)), (1, 2)):
         exact = delta_by_convolution(exact_sigma2, k, e, change)
         found = delta(law, e, change, queries=k)
-        one = as_one_query(Spec(Kind.DISCRETE_GAUSSIAN, exact_sigma2), change, k)
+        one = as_one_query(LawSpec(Kind.DISCRETE_GAUSSIAN, exact_sigma2), change, k)
         enclosed = delta_enclosed(one.spec, gmpy2.mpq(e), one.change)
         with mpmath.workdps(50):  # with fewer, the product would be rounded to a float
             assert exact * (1 - mpmath.mpf(10) ** -40) <= found <= exact * (1 + 1e-15)
@@ -105,7 +105,7 @@ def test_epsilon_of_several_queries_is_the_inverse_of_delta(sigma2: str, d: str)
 @pytest.mark.parametrize("bits", [6, 20, 64])
 def test_masses_of_the_sum_are_bounds_at_any_precision(bits: int) -> None:
     for sigma2, queries in ((Fraction(1, 4), 5), (Fraction(2), 3), (Fraction(1, 50), 2)):
-        tails = _sum_law._tails(Spec(Kind.DISCRETE_GAUSSIAN, sigma2), queries, bits)
+        tails = _sum_law._tails(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2), queries, bits)
         assert tails is not None
         with mpmath.workdps(50):
             law = law_of_the_sum(sigma2, queries, math.isqrt(int(280 * sigma2)) + 2)
@@ -124,7 +124,7 @@ def test_sums_of_too_many_masses_are_left_to_the_bounds() -> None:
     found = delta(wide, 600, queries=k)
     assert math.isclose(found, min(by_one, zcdp_delta(k * rho(wide), 600)), rel_tol=1e-12)
     assert delta(wide, epsilon(wide, "1e-100", queries=k), queries=k) <= 1e-100
-    assert _sum_law._tails(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(1)), 10**6, 128) is None
+    assert _sum_law._tails(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1)), 10**6, 128) is None
     law = dg.DiscreteGaussian("1/100")
     assert delta(law, 50 * 10**6, queries=10**6) == zcdp_delta(10**6 * rho(law), 50 * 10**6)
     assert epsilon(law, "1e-6", queries=10**6) == zcdp_epsilon(10**6 * rho(law), "1e-6")

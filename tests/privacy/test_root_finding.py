@@ -12,13 +12,18 @@ from typing import Any
 import gmpy2
 import pytest
 
-from discretegauss.privacy._root_finding import FLOAT_BITS, best_s, increasing_root, searching
+from discretegauss.privacy._root_finding import (
+    FLOAT_BITS,
+    best_s,
+    search_precision,
+    solve_increasing,
+)
 from discretegauss.privacy.zcdp import _delta_turns, _epsilon_turns, _rho_turns
 
 
 def exact_s(problem: Callable[..., Any], *values: Fraction) -> gmpy2.mpfr:
     """Halve log(s) from -10**5 .. 10**5 on, 350 times: by signs alone, no slope and no guess."""
-    with searching(1200):
+    with search_precision(1200):
         balance, _ = problem(gmpy2, *(gmpy2.mpfr(gmpy2.mpq(value)) for value in values))
         low, high = gmpy2.mpfr(-(10**5)), gmpy2.mpfr(10**5)
         for _ in range(350):
@@ -61,7 +66,7 @@ def test_s_is_found_to_the_bits_asked_for(problem: Callable[..., Any], size: int
         for bits in (FLOAT_BITS, 80, 200):
             tried: list[Any] = []
             s = best_s(counted(problem, tried), first, second, bits=bits)
-            with searching(1200):
+            with search_precision(1200):
                 assert abs(s / exact - 1) < 2.0 ** (10 - bits)
             assert s == gmpy2.mpfr(s, bits + 32)
             assert len(tried) < 30
@@ -71,7 +76,7 @@ def test_s_is_found_to_the_bits_asked_for(problem: Callable[..., Any], size: int
 def test_s_is_so_for_numbers_of_which_floats_keep_few_bits(problem: Callable[..., Any]) -> None:
     """1.5e-323 is three times the smallest float, but 1.7e-323 is no float."""
     for values in product((Fraction(17, 10**324), Fraction(3)), repeat=2):
-        with searching(1200):
+        with search_precision(1200):
             assert abs(best_s(problem, *values) / exact_s(problem, *values) - 1) < 2.0**-38
 
 
@@ -79,7 +84,7 @@ def test_s_is_so_for_numbers_of_which_floats_keep_few_bits(problem: Callable[...
 @pytest.mark.parametrize("guess", [-60.0, 0.0, 500.0])
 def test_a_root_is_found_where_slopes_are_of_no_use(root: float, guess: float) -> None:
     """Newton's step is infinite; steps that double, and halving, find it all the same."""
-    found = increasing_root(lambda u: (math.atan(u - root), 5e-324), guess)
+    found = solve_increasing(lambda u: (math.atan(u - root), 5e-324), guess)
     assert found == pytest.approx(root, rel=1e-15)
 
 
@@ -95,7 +100,7 @@ def test_where_no_number_is_left_to_try_the_search_ends(guess: float, within: fl
             tried.append(u)
             return sign, math.nan
 
-        assert abs(increasing_root(balance, guess, within=within)) == within
+        assert abs(solve_increasing(balance, guess, within=within)) == within
         assert len(tried) < 70
 
 
@@ -112,7 +117,7 @@ def test_a_root_is_found_where_newtons_steps_lead_away_from_it(
         tried.append(u)
         return math.atan(u - root), 1 / (1 + (u - root) ** 2)
 
-    found = increasing_root(balance, guess, within=within)
+    found = solve_increasing(balance, guess, within=within)
     assert found == pytest.approx(root, rel=1e-15, abs=1e-15)
     assert within == math.inf or max(map(abs, tried)) <= within
     assert len(tried) < 70

@@ -29,7 +29,7 @@ from discretegauss._certified import floats as _floats
 from discretegauss._certified.interval import Interval
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.engines import ReferenceLaw
-from discretegauss._law import Kind, Spec, fits
+from discretegauss._law import Kind, LawSpec, fits_range
 from discretegauss._system import threads as _threads
 from discretegauss.testing import SeededSource, TapeSource
 
@@ -91,7 +91,7 @@ def test_the_variable_of_the_engine_takes_no_other_value(monkeypatch: pytest.Mon
 # --- the twin
 
 
-GAUSSIAN = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
+GAUSSIAN = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
 
 
 def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(errors.MissingCoreError, match="cells"):
         _engine.prepare_cells(GAUSSIAN)
     with pytest.raises(errors.MissingCoreError, match="generalised"):
-        ReferenceLaw(Spec(Kind.GENERALIZED_GAUSSIAN, Fraction(10), Fraction(0), Fraction(3)))
+        ReferenceLaw(LawSpec(Kind.GENERALIZED_GAUSSIAN, Fraction(10), Fraction(0), Fraction(3)))
     for size in (None, 5):  # nobody asked for method='cells' here
         with pytest.raises(errors.MissingCoreError, match="a generalised Gaussian needs"):
             dg.generalized_gaussian("12347/10007", 3, size)
@@ -126,7 +126,7 @@ class Wrapping(np.ndarray[Any, Any]):
 def test_a_draw_of_the_twin_that_does_not_fit_is_not_told(kind: type[Any]) -> None:
     """The array holds zeros and what it held, whatever numpy makes of draws; the message none."""
     out = np.ones(50, np.int8).view(kind)
-    wide = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(10**12))  # not by the package, which refuses it
+    wide = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(10**12))  # not by the package, which refuses it
     with pytest.raises(errors.RangeError) as raised:
         ReferenceLaw(wide).fill(out, TapeSource(random.Random(1).randbytes(20_000)))
     assert 0 in out
@@ -152,10 +152,10 @@ def test_getrandom_that_fails_is_an_error_of_the_twin(
 
 def test_a_uniform_integer_fits_where_it_fits() -> None:
     """UNIFORM_BELOW, which has no public function, takes 0, ..., n - 1."""
-    law = Spec(Kind.UNIFORM_BELOW, Fraction(256))
-    assert fits(law, 0, 255)
-    assert not fits(law, 0, 254)
-    assert not fits(law, 1, 256)
+    law = LawSpec(Kind.UNIFORM_BELOW, Fraction(256))
+    assert fits_range(law, 0, 255)
+    assert not fits_range(law, 0, 254)
+    assert not fits_range(law, 1, 256)
 
 
 # --- threads and forks
@@ -235,7 +235,7 @@ def test_a_process_that_can_start_no_threads_draws_alone(monkeypatch: pytest.Mon
 @needs_the_core
 def test_every_status_of_the_core_is_an_error_of_its_own() -> None:
     """No status passes for a draw."""
-    from discretegauss._drawing.native import _check
+    from discretegauss._drawing.native import _raise_for_status
     from discretegauss._native import lib
 
     expected = {
@@ -249,7 +249,7 @@ def test_every_status_of_the_core_is_an_error_of_its_own() -> None:
     }
     for status, error in expected.items():
         with pytest.raises(error):
-            _check(status, None)
+            _raise_for_status(status, None)
 
 
 @needs_the_core
@@ -267,7 +267,7 @@ def test_a_single_draw_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 def test_a_law_without_a_table_is_drawn_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """method="auto" falls back to Algorithms 1-3; method="cells" says why it cannot."""
 
-    def no_table(_spec: Spec) -> None:
+    def no_table(_spec: LawSpec) -> None:
         raise errors.ParameterValueError("no table")
 
     monkeypatch.setattr("discretegauss._drawing.method.prepare_cells", no_table)
@@ -322,7 +322,7 @@ def test_tails_next_to_the_last_integer_of_the_fast_way_are_left_to_the_other() 
     from discretegauss._certified import float_arrays
 
     mu = float_arrays._LARGEST - 5
-    law = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100), Fraction(mu))
+    law = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100), Fraction(mu))
     assert float_arrays.tail_table(law, mu, mu + 3, most=100) is not None
     assert float_arrays.tail_table(law, mu, mu + 20, most=100) is None
 
@@ -358,7 +358,7 @@ def test_a_law_without_a_table_is_counted_as_such(
 ) -> None:
     """The program says which laws have no table, and that it proved nothing is a failure."""
     mu = Fraction(1, 2) - Fraction(1, 2**300)
-    law = Spec(Kind.GENERALIZED_GAUSSIAN, Fraction(1, 2), mu, Fraction(2**300))
+    law = LawSpec(Kind.GENERALIZED_GAUSSIAN, Fraction(1, 2), mu, Fraction(2**300))
     assert verifier._run([law]) == 1
     assert "no table" in capsys.readouterr().out
 
@@ -395,11 +395,13 @@ def test_a_law_to_verify_is_described_in_one_line() -> None:
     pytest.importorskip("flint")
     described = importlib.import_module("discretegauss.verify._cases").described
     third, whole, long = Fraction(1, 3), Fraction(int("1234567890" * 4)), Fraction(10**40 + 7)
-    assert described(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(4), third)) == (
+    assert described(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(4), third)) == (
         "discrete Gaussian, sigma2 4, mu 1/3"
     )
-    assert described(Spec(Kind.DISCRETE_LAPLACE, whole)) == f"discrete Laplace, scale {whole}, mu 0"
-    assert described(Spec(Kind.GENERALIZED_GAUSSIAN, long, third, Fraction(3, 2))) == (
+    assert (
+        described(LawSpec(Kind.DISCRETE_LAPLACE, whole)) == f"discrete Laplace, scale {whole}, mu 0"
+    )
+    assert described(LawSpec(Kind.GENERALIZED_GAUSSIAN, long, third, Fraction(3, 2))) == (
         "generalised Gaussian, scale 100000000000000000...000000000000000007 (41 characters), "
         "beta 3/2, mu 1/3"
     )
@@ -407,7 +409,7 @@ def test_a_law_to_verify_is_described_in_one_line() -> None:
 
 def test_a_wide_table_of_single_integers_is_proven(verifier: Any) -> None:
     """The widest core there is, but for a bit; every block has an arc, however far out."""
-    law = Spec(Kind.DISCRETE_GAUSSIAN, Fraction(6000**2))
+    law = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(6000**2))
     table = verifier.copy_out(law, block_bits=0)
     assert table.last_block > 2**13
     assert verifier.verify(table).arcs > len(table.partial) > table.last_block
@@ -417,7 +419,7 @@ def test_what_an_arc_says_is_held_true_only_where_proven(verifier: Any) -> None:
     """Numbers that C could not hold are refuted; what cannot be decided is never taken for true."""
     from discretegauss.verify import _arcs, _weight
 
-    table = verifier.copy_out(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(10**6)))
+    table = verifier.copy_out(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(10**6)))
     uses = list(verifier._uses(table))
     i = next(
         i for i, cell in enumerate(table.partial) if cell.level > 1 and table.arcs[i].error < 2**12

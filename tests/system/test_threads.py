@@ -32,7 +32,7 @@ from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 from discretegauss._system.threads import Worker
 
 SIGMA2 = 2**116
@@ -133,14 +133,14 @@ def test_tables_stay_in_order_whatever_runs_while_their_laws_are_compared(
     monkeypatch.setattr(_engine, "_MOST_TABLES", 2)
     monkeypatch.setattr(_engine, "_tables", type(_engine._tables)())
 
-    def law(i: int) -> Spec:
-        return Spec(Kind.DISCRETE_GAUSSIAN, Interrupted(3), Interrupted(i))
+    def law(i: int) -> LawSpec:
+        return LawSpec(Kind.DISCRETE_GAUSSIAN, Interrupted(3), Interrupted(i))
 
     def build(first: int) -> None:
         for i in range(first, first + 3):
             _engine.prepare_cells(law(i))
 
-    def built_by_two(spec: Spec) -> Any:
+    def built_by_two(spec: LawSpec) -> Any:
         monkeypatch.setattr(_engine.native, "NativeTable", new_table)
         _engine.prepare_cells(law(0))  # by another thread, which is faster
         Interrupted.before[:] = [partial(build, 10)] + [lambda: None] * comparison
@@ -160,7 +160,7 @@ def test_tables_stay_in_order_whatever_runs_while_their_laws_are_compared(
         signal.alarm(0)
         signal.signal(signal.SIGALRM, kept_handler)
     assert len(_engine._tables) == 2
-    assert _engine.kept_cells(law(22)) is not None
+    assert _engine.cached_table(law(22)) is not None
 
 
 @pytest.mark.usefixtures("native_engine")

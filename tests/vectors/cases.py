@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 
 __all__ = [
     "ALGORITHMS",
@@ -30,12 +30,12 @@ PARAMETERS = {
 }
 
 
-def spec_of(kind: Kind, parameter: object, mu: object = 0, beta: object = 1) -> Spec:
+def spec_of(kind: Kind, parameter: object, mu: object = 0, beta: object = 1) -> LawSpec:
     """Return a law from anything that names rationals."""
-    return Spec(kind, *(Fraction(str(value)) for value in (parameter, mu, beta)))
+    return LawSpec(kind, *(Fraction(str(value)) for value in (parameter, mu, beta)))
 
 
-def shown(spec: Spec) -> dict[str, str]:
+def shown(spec: LawSpec) -> dict[str, str]:
     """Return the law and its parameters as a vector shows them."""
     values = zip(PARAMETERS[spec.kind], spec[1:], strict=False)
     return {"law": spec.kind.name.lower(), **{name: str(value) for name, value in values}}
@@ -73,7 +73,7 @@ ALGORITHMS = [
 _YES, _NO = b"\x00\xff", b"\xff"
 
 #: One draw each, from bytes that random tapes do not hold.
-HAND_MADE: list[tuple[Spec, bytes]] = [
+HAND_MADE: list[tuple[LawSpec, bytes]] = [
     # a byte that equals the next digits of p decides nothing
     *((spec_of(Kind.BERNOULLI, "1/3"), b"\x55\x55\x55" + last) for last in (b"\x54", b"\x56")),
     *((spec_of(Kind.BERNOULLI, "1/256"), bytes([byte])) for byte in (0, 1)),
@@ -100,7 +100,7 @@ HAND_MADE: list[tuple[Spec, bytes]] = [
 class TableCase(NamedTuple):
     """A table: index_bits is 16 in use; block_bits None: as the core chooses."""
 
-    spec: Spec
+    spec: LawSpec
     index_bits: int = 16
     block_bits: int | None = None
 

@@ -13,7 +13,7 @@ from exact_law import ExactLaw, leading_ones
 from keystream import Tape
 from row_twin import SPECIAL, Row, lay_out_rows
 
-from discretegauss._law import Spec
+from discretegauss._law import LawSpec
 
 __all__ = ["CellTwin", "Facts", "Height"]
 
@@ -47,7 +47,7 @@ class Height(NamedTuple):
 class CellTwin:
     """A table, and draws from it."""
 
-    def __init__(self, spec: Spec, facts: Facts) -> None:
+    def __init__(self, spec: LawSpec, facts: Facts) -> None:
         self.facts = facts
         self.law = ExactLaw(spec)
         over = max(0, facts.block_bits - _TICK_BITS)

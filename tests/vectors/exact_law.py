@@ -8,7 +8,7 @@ from math import floor
 from flint import arb, ctx, fmpq
 from keystream import Tape
 
-from discretegauss._law import Kind, Spec
+from discretegauss._law import Kind, LawSpec
 
 __all__ = ["ExactLaw", "leading_ones"]
 
@@ -16,7 +16,7 @@ __all__ = ["ExactLaw", "leading_ones"]
 class ExactLaw:
     """g(y) = exp(phi(abs(f)) - phi(abs(y - f))), and mu = c + f."""
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: LawSpec) -> None:
         self.c = floor(spec.mu + Fraction(1, 2))
         self._spec = spec
         self._f = spec.mu - self.c

@@ -25,7 +25,7 @@ from isochronous_twin import IsochronousFacts, IsochronousTwin
 from keystream import Tape, key_tape
 
 from discretegauss._drawing import engines as _engine
-from discretegauss._law import Spec
+from discretegauss._law import LawSpec
 
 FILE = Path(__file__).with_name("vectors.json")
 SHOWN = 12  # draws that a vector shows
@@ -122,7 +122,7 @@ def algorithm_cases(key: Iterator[bytes]) -> Iterator[Case]:
         yield {**shown(spec), "tape": data.hex(), **drawn(draws, tape)}
 
 
-def reference_draw(spec: Spec) -> Callable[[Tape], int]:
+def reference_draw(spec: LawSpec) -> Callable[[Tape], int]:
     """Return the specification's function of a tape."""
     return _engine._reference_draw(spec)
 
@@ -133,7 +133,7 @@ class DoubtfulTwin(CellTwin):
     Those between do, so that draws that read on and draws that do not follow one another.
     """
 
-    def __init__(self, spec: Spec, facts: Facts) -> None:
+    def __init__(self, spec: LawSpec, facts: Facts) -> None:
         super().__init__(spec, facts)
         self.doubtful: dict[int, int] = {}  # by their place on the tape
         self._n_seen = 0
@@ -182,7 +182,7 @@ def table_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
             yield {**table, **doubtful_draw(case.spec, facts, next(key))}
 
 
-def doubtful_draw(spec: Spec, facts: Facts, key: bytes) -> Case:
+def doubtful_draw(spec: LawSpec, facts: Facts, key: bytes) -> Case:
     """Return the end of a vector of a few draws of which many heights have to be refined."""
     twin, tape = DoubtfulTwin(spec, facts), key_tape(key)
     twin.draw(IN_DOUBT, tape)
@@ -212,7 +212,7 @@ def chosen_before(cases: list[Case]) -> list[Case]:
     return [case for case in cases if "chacha20_key" in case]
 
 
-def sampler_chosen_by_the_core(spec: Spec) -> Case:
+def sampler_chosen_by_the_core(spec: LawSpec) -> Case:
     """Return what the core chose for an isochronous sampler."""
     info = _engine.native.NativeIsochronous(spec).info
     return {name: int(getattr(info, name)) for name in IsochronousFacts._fields}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from exact_law import ExactLaw, leading_ones
 from keystream import Tape
 
-from discretegauss._law import Spec
+from discretegauss._law import LawSpec
 
 __all__ = ["IsochronousFacts", "IsochronousTwin"]
 
@@ -25,7 +25,7 @@ class IsochronousFacts(NamedTuple):
 class IsochronousTwin:
     """Single draws, one attempt after the other."""
 
-    def __init__(self, spec: Spec, facts: IsochronousFacts) -> None:
+    def __init__(self, spec: LawSpec, facts: IsochronousFacts) -> None:
         self.facts = facts
         self.law = ExactLaw(spec)
         self.n_cells = facts.n_core + facts.n_tail

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from .double_double import Pair, exact_product, exact_sum, factor, pair
 from .floats import float_value
 from .interval import arithmetic
@@ -56,14 +56,14 @@ _LAST_EXPONENT = 600
 _NOTHING = 760
 
 
-def vector_values(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
+def vector_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[_Floats, _Bools]:
     """Return the function of that name at integers, and where that is good to 1e-14.
 
     Parameters
     ----------
     name : str
         pmf, logpmf, cdf, logcdf, sf or logsf.
-    spec : Spec
+    spec : LawSpec
         A law.
     ks : ndarray of int64
         Integers, one axis.
@@ -78,7 +78,7 @@ def vector_values(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools
     return _tails(name, spec, ks)
 
 
-def supported(spec: Spec) -> bool:
+def supported(spec: LawSpec) -> bool:
     """Return whether a canonical law is one of those that this module can do."""
     return (
         spec.kind is not Kind.GENERALIZED_GAUSSIAN
@@ -108,7 +108,7 @@ class _Constants(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _constants(spec: Spec) -> _Constants:
+def _constants(spec: LawSpec) -> _Constants:
     bits = 150
     at = arithmetic(200)
     m0, total = kept_normaliser(spec, bits)
@@ -131,7 +131,7 @@ def _constants(spec: Spec) -> _Constants:
     )
 
 
-def _exponents(spec: Spec, c: _Constants, xs: _Integers) -> tuple[_Floats, _Floats, _Bools]:
+def _exponents(spec: LawSpec, c: _Constants, xs: _Integers) -> tuple[_Floats, _Floats, _Bools]:
     """Return E = phi(x) - phi(m0) = high + low, and where that is good.
 
     Gaussian: E = j**2/(2 sigma2) + j (m0 - mu)/sigma2 with j = x - m0. Laplace: abs(x - mu) is
@@ -161,7 +161,7 @@ def _exponents(spec: Spec, c: _Constants, xs: _Integers) -> tuple[_Floats, _Floa
     return high, low + (first_low + second_low), good
 
 
-def _pmf(spec: Spec, xs: _Integers) -> tuple[_Floats, _Bools]:
+def _pmf(spec: LawSpec, xs: _Integers) -> tuple[_Floats, _Bools]:
     c = _constants(spec)
     high, low, good = _exponents(spec, c, xs)
     far = high > 600
@@ -171,7 +171,7 @@ def _pmf(spec: Spec, xs: _Integers) -> tuple[_Floats, _Bools]:
     return scaled * np.where(far, c.p0_small.high, c.p0.high), good
 
 
-def _logpmf(spec: Spec, xs: _Integers) -> tuple[_Floats, _Bools]:
+def _logpmf(spec: LawSpec, xs: _Integers) -> tuple[_Floats, _Bools]:
     c = _constants(spec)
     high, low, good = _exponents(spec, c, xs)
     # both parts are at most 0: nothing cancels
@@ -181,7 +181,7 @@ def _logpmf(spec: Spec, xs: _Integers) -> tuple[_Floats, _Bools]:
 # --- tails
 
 
-def _tails(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
+def _tails(name: str, spec: LawSpec, ks: _Integers) -> tuple[_Floats, _Bools]:
     """Return cdf, sf or their logarithms.
 
     Each is the tail P(Y >= m), m >= mu, of X or of -X, or 1 less that. Only tails up to 1/2 are
@@ -211,7 +211,7 @@ def _tails(name: str, spec: Spec, ks: _Integers) -> tuple[_Floats, _Bools]:
     return values, good
 
 
-def _beyond(spec: Spec, ms: _Integers, exponent: int) -> _Bools:
+def _beyond(spec: LawSpec, ms: _Integers, exponent: int) -> _Bools:
     """Return where P(X >= m) is certainly below exp(-exponent), for m >= mu.
 
     P(X >= m)/P(X = m) falls as m grows (the weights are log-concave), and m0 is not above m: so
@@ -221,7 +221,7 @@ def _beyond(spec: Spec, ms: _Integers, exponent: int) -> _Bools:
     return good & (high > exponent + 1)
 
 
-def upper_tails(spec: Spec, ms: _Integers) -> tuple[_Floats, _Bools]:
+def upper_tails(spec: LawSpec, ms: _Integers) -> tuple[_Floats, _Bools]:
     """Return P(X >= m) for m >= mu, and where it was found."""
     values, found = np.empty(ms.size), np.zeros(ms.size, np.bool_)
     within = np.flatnonzero(ms <= last_term(spec))
@@ -237,7 +237,7 @@ def upper_tails(spec: Spec, ms: _Integers) -> tuple[_Floats, _Bools]:
     return values, found
 
 
-def _tails_by_terms(spec: Spec, ms: _Integers) -> _Floats | float:
+def _tails_by_terms(spec: LawSpec, ms: _Integers) -> _Floats | float:
     """Return P(X >= m)/P(X = m), for integers m >= mu up to `last_term`."""
     if spec.kind is Kind.DISCRETE_LAPLACE:  # whatever m is
         return float_value(lambda bits: tail_ratio(spec, math.ceil(spec.mu), bits))
@@ -246,12 +246,12 @@ def _tails_by_terms(spec: Spec, ms: _Integers) -> _Floats | float:
     return gaussian_tail_ratios(spec.parameter, np.maximum(distances, 0.0))
 
 
-def tail_table(spec: Spec, first: int, last: int, *, most: int) -> _Floats | None:
+def tail_table(spec: LawSpec, first: int, last: int, *, most: int) -> _Floats | None:
     """Return P(X >= m) for m = first, ..., last + 1; None if they are out of range, or too many.
 
     Parameters
     ----------
-    spec : Spec
+    spec : LawSpec
         A law for which `supported`.
     first : int
         At least mu.
@@ -281,7 +281,7 @@ def tail_table(spec: Spec, first: int, last: int, *, most: int) -> _Floats | Non
     return sums
 
 
-def last_term(spec: Spec) -> int:
+def last_term(spec: LawSpec) -> int:
     """Return an integer, at least mu - 1, up to which E is at most _LAST_EXPONENT."""
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
         reach = math.isqrt(int(2 * _LAST_EXPONENT * spec.parameter))

@@ -18,7 +18,7 @@ from fractions import Fraction
 
 import gmpy2
 
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from .gaussian_tail import gaussian_tail
 from .generalized_tail import Shape, exponent_guard, generalized_tail, log_ratio, phi
 from .interval import Arithmetic, Interval, Rational, arithmetic
@@ -35,17 +35,17 @@ __all__ = [
 ]
 
 
-def canonical(spec: Spec) -> Spec:
+def canonical(spec: LawSpec) -> LawSpec:
     """Return the same law by its simplest name: beta = 1 is the Laplace, beta = 2 the Gaussian."""
     if spec.kind is Kind.GENERALIZED_GAUSSIAN:
         if spec.beta == 1:
-            return Spec(Kind.DISCRETE_LAPLACE, spec.parameter, spec.mu)
+            return LawSpec(Kind.DISCRETE_LAPLACE, spec.parameter, spec.mu)
         if spec.beta == 2:
-            return Spec(Kind.DISCRETE_GAUSSIAN, spec.parameter**2 / 2, spec.mu)
+            return LawSpec(Kind.DISCRETE_GAUSSIAN, spec.parameter**2 / 2, spec.mu)
     return spec
 
 
-def mirrored(spec: Spec) -> Spec:
+def mirrored(spec: LawSpec) -> LawSpec:
     """Return the law of -X."""
     return spec._replace(mu=-spec.mu)
 
@@ -55,7 +55,7 @@ def nearest_integer(mu: Fraction) -> int:
     return math.floor(mu + Fraction(1, 2))
 
 
-def phi_at(spec: Spec, m: int, at: Arithmetic) -> Interval:
+def phi_at(spec: LawSpec, m: int, at: Arithmetic) -> Interval:
     """Return phi(m)."""
     spec = canonical(spec)
     distance = abs(m - spec.mu)
@@ -66,12 +66,12 @@ def phi_at(spec: Spec, m: int, at: Arithmetic) -> Interval:
     return phi(Shape(spec.parameter, spec.beta), distance, at)
 
 
-def tail_ratio(spec: Spec, m: int, bits: int) -> Interval:
+def tail_ratio(spec: LawSpec, m: int, bits: int) -> Interval:
     """Return R, the weight of all x >= m in units of that of m.
 
     Parameters
     ----------
-    spec : Spec
+    spec : LawSpec
         A discrete Gaussian, discrete Laplace or generalised Gaussian.
     m : int
         At least mu. (The other side: ``tail_ratio(mirrored(spec), -m, bits)``.)
@@ -100,12 +100,12 @@ def _laplace_tail(scale: Fraction, bits: int) -> Interval:
     return at.div(at.rational(1), at.neg(at.expm1(at.rational(-1 / scale))))
 
 
-def normaliser(spec: Spec, bits: int) -> tuple[int, Interval]:
+def normaliser(spec: LawSpec, bits: int) -> tuple[int, Interval]:
     """Return m0 and S, the weight of all integers in units of that of m0, the integer nearest mu.
 
     Parameters
     ----------
-    spec : Spec
+    spec : LawSpec
         A discrete Gaussian, discrete Laplace or generalised Gaussian.
     bits : int
         The relative width aimed at is 2**-bits.
@@ -127,7 +127,7 @@ def normaliser(spec: Spec, bits: int) -> tuple[int, Interval]:
     return m0, at.add(right, at.mul(left, weight_ratio(spec, m0 - 1, m0, bits)))
 
 
-def _from(spec: Spec, m: int, bits: int) -> Interval:
+def _from(spec: LawSpec, m: int, bits: int) -> Interval:
     """Return `tail_ratio`, also for m below mu by less than 1."""
     if m >= spec.mu:
         return tail_ratio(spec, m, bits)
@@ -136,7 +136,7 @@ def _from(spec: Spec, m: int, bits: int) -> Interval:
     return at.add(at.rational(1), rest)
 
 
-def log_weight_ratio(spec: Spec, x: int, y: int, bits: int) -> Interval:
+def log_weight_ratio(spec: LawSpec, x: int, y: int, bits: int) -> Interval:
     """Return phi(y) - phi(x), the logarithm of the weight of x in units of that of y."""
     spec = canonical(spec)
     if spec.kind is not Kind.GENERALIZED_GAUSSIAN:
@@ -148,7 +148,7 @@ def log_weight_ratio(spec: Spec, x: int, y: int, bits: int) -> Interval:
     return log if a == abs(y - spec.mu) else at.neg(log)
 
 
-def _rational_log_ratio(spec: Spec, x: int, y: int) -> Rational:
+def _rational_log_ratio(spec: LawSpec, x: int, y: int) -> Rational:
     """Return phi(y) - phi(x) of a Gaussian or a Laplace, with mu = n/d and its parameter a/b."""
     n, d = spec.mu.numerator, spec.mu.denominator
     a, b = spec.parameter.numerator, spec.parameter.denominator
@@ -157,7 +157,7 @@ def _rational_log_ratio(spec: Spec, x: int, y: int) -> Rational:
     return gmpy2.mpq((abs(y * d - n) - abs(x * d - n)) * b, a * d)
 
 
-def weight_ratio(spec: Spec, x: int, y: int, bits: int) -> Interval:
+def weight_ratio(spec: LawSpec, x: int, y: int, bits: int) -> Interval:
     """Return exp(phi(y) - phi(x)), the weight of x in units of that of y."""
     # the exponential turns absolute errors of its argument into relative ones; beyond 2**30 it
     # leaves the range of exponents

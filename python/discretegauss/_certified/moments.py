@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import gmpy2
 
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from .generalized_tail import Shape, generalized_tail
 from .interval import Arithmetic, Interval, arithmetic, relative_width_below
 from .lattice_sums import (
@@ -52,7 +52,7 @@ _TINY_VARIANCE = gmpy2.mpq(1, 2**4096)
 _BEYOND_FLOATS = 2**1100
 
 
-def mean(spec: Spec, bits: int) -> Interval:
+def mean(spec: LawSpec, bits: int) -> Interval:
     """Return the mean."""
     if is_symmetric(spec):
         return arithmetic(bits).rational(spec.mu)
@@ -64,17 +64,17 @@ def mean(spec: Spec, bits: int) -> Interval:
     return _moments(spec, bits).mean
 
 
-def variance(spec: Spec, bits: int) -> Interval:
+def variance(spec: LawSpec, bits: int) -> Interval:
     """Return the variance, positive."""
     return _not_negative(_moments(canonical(spec), bits).second)
 
 
-def standard_deviation(spec: Spec, bits: int) -> Interval:
+def standard_deviation(spec: LawSpec, bits: int) -> Interval:
     """Return the standard deviation, positive."""
     return arithmetic(bits).sqrt(variance(spec, bits))
 
 
-def skewness(spec: Spec, bits: int) -> Interval:
+def skewness(spec: LawSpec, bits: int) -> Interval:
     """Return E((X - mean)**3)/std**3."""
     at = arithmetic(bits)
     if is_symmetric(spec):
@@ -87,7 +87,7 @@ def skewness(spec: Spec, bits: int) -> Interval:
     return at.div(_moments(canonical(spec), bits).third, at.power(second, Fraction(3, 2)))
 
 
-def excess_kurtosis(spec: Spec, bits: int) -> Interval:
+def excess_kurtosis(spec: LawSpec, bits: int) -> Interval:
     """Return E((X - mean)**4)/var**2 - 3.
 
     Let e be the distance from the mean to the nearest integer m, and v the variance. E((X - n)
@@ -105,7 +105,7 @@ def excess_kurtosis(spec: Spec, bits: int) -> Interval:
     return at.shift(at.div(fourth, at.power(second, 2)), -3)
 
 
-def _skewness_of_tiny_variance(spec: Spec, second: Interval, at: Arithmetic) -> Interval | None:
+def _skewness_of_tiny_variance(spec: LawSpec, second: Interval, at: Arithmetic) -> Interval | None:
     """Return bounds of the skewness if it is beyond every float; the law is not symmetric.
 
     Let p_n = P(X = m0 + n), and mu above m0 (below, mirrored). The mean is at most 2 v from an
@@ -127,12 +127,12 @@ def _skewness_of_tiny_variance(spec: Spec, second: Interval, at: Arithmetic) -> 
     return beyond if side > 0 else at.neg(beyond)
 
 
-def has_raw_moments(spec: Spec, order: int) -> bool:
+def has_raw_moments(spec: LawSpec, order: int) -> bool:
     """Return whether `raw_moment` knows those up to the order."""
     return order <= 4 or _way(canonical(spec)) is not _generalized
 
 
-def raw_moment(spec: Spec, order: int, bits: int) -> Interval:
+def raw_moment(spec: LawSpec, order: int, bits: int) -> Interval:
     """Return E(X**order) for an order from 1 on; from 5 on if `has_raw_moments`."""
     if is_symmetric(spec) and spec.mu == 0 and order % 2:
         return arithmetic(bits).rational(0)
@@ -148,7 +148,7 @@ def raw_moment(spec: Spec, order: int, bits: int) -> Interval:
     return _moved(central[: order + 1], first, at)
 
 
-def _raw_moment_of_high_order(spec: Spec, order: int, bits: int) -> Interval:
+def _raw_moment_of_high_order(spec: LawSpec, order: int, bits: int) -> Interval:
     """Return E(X**order) from the moments about the origin that the law is summed about."""
     about = _way(spec)(spec, bits, order)
     at = arithmetic(bits + 4 + order)
@@ -166,14 +166,14 @@ def _moved(moments: list[Interval], distance: Interval, at: Arithmetic) -> Inter
     return total
 
 
-def entropy(spec: Spec, bits: int) -> Interval:
+def entropy(spec: LawSpec, bits: int) -> Interval:
     """Return the entropy in nats, -sum of P log P = log S + E(phi) - phi(m0); positive."""
     spec = canonical(spec)
     at = arithmetic(bits + 10)
     return _not_negative(at.add(at.log(normaliser(spec, bits)[1]), _moments(spec, bits).energy))
 
 
-def is_symmetric(spec: Spec) -> bool:
+def is_symmetric(spec: LawSpec) -> bool:
     """Return whether the law is symmetric about mu."""
     return (2 * spec.mu).denominator == 1
 
@@ -200,7 +200,7 @@ class _About(NamedTuple):
     at: Arithmetic
 
 
-def _way(spec: Spec) -> Callable[[Spec, int, int], _About]:
+def _way(spec: LawSpec) -> Callable[[LawSpec, int, int], _About]:
     """Return how the moments of a canonical law are summed."""
     if spec.kind is Kind.DISCRETE_LAPLACE:
         return _laplace
@@ -210,7 +210,7 @@ def _way(spec: Spec) -> Callable[[Spec, int, int], _About]:
 
 
 @lru_cache(maxsize=64)
-def _moments(spec: Spec, bits: int) -> _Moments:
+def _moments(spec: LawSpec, bits: int) -> _Moments:
     """Return the moments of a canonical law."""
     about = _way(spec)(spec, bits, 4)
     return _moments_about(about.origin, about.raw, about.energy, about.at, _exact_mean(spec))
@@ -241,14 +241,14 @@ def _moments_about(
     )
 
 
-def _exact_mean(spec: Spec) -> Fraction | None:
+def _exact_mean(spec: LawSpec) -> Fraction | None:
     return spec.mu if is_symmetric(spec) else None
 
 
 # --- term by term
 
 
-def _term_by_term(spec: Spec, bits: int, order: int) -> _About:
+def _term_by_term(spec: LawSpec, bits: int, order: int) -> _About:
     """Return the moments from sums over n = x - m0, in units of the weight of m0."""
     m0 = nearest_integer(spec.mu)
     at = arithmetic(bits + 20)
@@ -267,7 +267,7 @@ class _Side(NamedTuple):
     energy: Interval
 
 
-def _side(spec: Spec, m0: int, direction: int, bits: int, at: Arithmetic, order: int) -> _Side:
+def _side(spec: LawSpec, m0: int, direction: int, bits: int, at: Arithmetic, order: int) -> _Side:
     """Return the sums of n**i w, i = 0..order, and of e w, over n = 1, 2, ...
 
     w = exp(-e) is the weight of m0 + n or of m0 - n, in units of that of m0.
@@ -310,7 +310,7 @@ def _small(rest: object, total: object, bits: int) -> bool:
 # --- Gaussian
 
 
-def _gaussian_by_poisson(spec: Spec, bits: int, order: int) -> _About:
+def _gaussian_by_poisson(spec: LawSpec, bits: int, order: int) -> _About:
     """Return the moments of the Gaussian for sigma2 >= 1/2, from the Poisson sums.
 
     The Fourier transform of y**n exp(-y**2/(2 sigma2)) at k is (-i sigma)**n He_n(t) times that of
@@ -355,7 +355,7 @@ def _gaussian_by_poisson(spec: Spec, bits: int, order: int) -> _About:
 # --- Laplace
 
 
-def _laplace(spec: Spec, bits: int, order: int) -> _About:
+def _laplace(spec: LawSpec, bits: int, order: int) -> _About:
     """Return the moments of the Laplace, from geometric sums on both sides of mu.
 
     From distance a on, the distances are a + j with weights exp(-j/s), j = 0, 1, ... The means of
@@ -418,7 +418,7 @@ def _binomial(powers: list[Interval], shift: Fraction, n: int, at: Arithmetic) -
 # --- generalised Gaussian
 
 
-def _mean_near_mu(spec: Spec, bits: int) -> Interval:
+def _mean_near_mu(spec: LawSpec, bits: int) -> Interval:
     """Return mu +- (1 + beta)/(6 Z), which holds the mean; Z is the sum of exp(-phi).
 
     The mean is mu + A/Z, A the sum of g(x - mu) with g(y) = y exp(-phi(y)). g' = (1 - beta phi(y))
@@ -435,7 +435,7 @@ def _mean_near_mu(spec: Spec, bits: int) -> Interval:
     return Interval(at.down.sub(mu.lower, off), at.up.add(mu.upper, off))
 
 
-def _generalized(spec: Spec, bits: int, order: int) -> _About:
+def _generalized(spec: LawSpec, bits: int, order: int) -> _About:
     """Return the moments from one-sided sums of (y/s)**e exp(-phi(y)), e = 0..order, beta.
 
     The order is at most 4: _tail_generalized.py proves no others.

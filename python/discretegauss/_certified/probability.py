@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from .incomplete_gamma import scaled_gamma
 from .interval import Interval, arithmetic
 from .lattice_sums import (
@@ -41,18 +41,18 @@ _FAR = 2**20
 
 
 @lru_cache(maxsize=64)
-def kept_normaliser(spec: Spec, bits: int) -> tuple[int, Interval]:
+def kept_normaliser(spec: LawSpec, bits: int) -> tuple[int, Interval]:
     """Return `normaliser`; the last few are kept."""
     return normaliser(spec, bits)
 
 
-def pmf(spec: Spec, k: int, bits: int) -> Interval:
+def pmf(spec: LawSpec, k: int, bits: int) -> Interval:
     """Return P(X = k)."""
     m0, total = kept_normaliser(spec, bits)
     return arithmetic(bits + 10).div(weight_ratio(spec, k, m0, bits), total)
 
 
-def logpmf(spec: Spec, k: int, bits: int) -> Interval:
+def logpmf(spec: LawSpec, k: int, bits: int) -> Interval:
     """Return log P(X = k)."""
     m0, total = kept_normaliser(spec, bits)
     at = arithmetic(bits + 10)
@@ -62,19 +62,19 @@ def logpmf(spec: Spec, k: int, bits: int) -> Interval:
 class Tail(NamedTuple):
     """A probability as P(Y >= m), m at or above the law's centre, or as 1 less that."""
 
-    spec: Spec
+    spec: LawSpec
     m: int
     complement: bool
 
 
-def tail_above(spec: Spec, k: int) -> Tail:
+def tail_above(spec: LawSpec, k: int) -> Tail:
     """Return P(X > k) by the smaller tail."""
     if k + 1 >= spec.mu:
         return Tail(spec, k + 1, complement=False)
     return Tail(mirrored(spec), -k, complement=True)
 
 
-def tail_up_to(spec: Spec, k: int) -> Tail:
+def tail_up_to(spec: LawSpec, k: int) -> Tail:
     """Return P(X <= k) by the smaller tail."""
     above = tail_above(spec, k)
     if k < spec.mu:
@@ -100,7 +100,7 @@ def log_probability(tail: Tail, bits: int, ratio: Interval | None = None) -> Int
     return _at_most(0, at.add(logpmf(tail.spec, tail.m, bits), log_ratio))
 
 
-def tail_bound(spec: Spec, m: int, bits: int) -> Interval:
+def tail_bound(spec: LawSpec, m: int, bits: int) -> Interval:
     """Return a bound on P(X >= m); see LawFunctions.tail_bound.
 
     Let f = exp(-phi). With y = m - 1 - mu >= 0, where f falls, the weights of m, m + 1, ... are at

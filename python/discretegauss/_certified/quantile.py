@@ -12,7 +12,7 @@ from itertools import count
 
 import gmpy2
 
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from .interval import arithmetic
 from .lattice_sums import canonical, mirrored, tail_ratio
 from .probability import kept_normaliser, pmf
@@ -32,13 +32,13 @@ _FLAT = 16
 _NEWTON_TRIES = 40
 
 
-def lower_quantile(spec: Spec, level: Fraction) -> int:
+def lower_quantile(spec: LawSpec, level: Fraction) -> int:
     """Return the smallest integer k with P(X <= k) >= level, for 0 < level < 1.
 
     Examples
     --------
     >>> from discretegauss._law import Kind
-    >>> lower_quantile(Spec(Kind.DISCRETE_GAUSSIAN, Fraction(100)), Fraction(1, 2))
+    >>> lower_quantile(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100)), Fraction(1, 2))
     0
     """
     spec = canonical(spec)
@@ -63,7 +63,7 @@ def _median(mu: Fraction) -> int:
     return math.ceil(mu - _HALF)
 
 
-def _first_tail_below(spec: Spec, p: Fraction) -> int:
+def _first_tail_below(spec: LawSpec, p: Fraction) -> int:
     """Return the smallest integer m with P(X >= m) <= p, for 0 < p <= 1/2.
 
     Equality holds at p = 1/2 and mu half an odd integer, which the caller has dealt with; were
@@ -102,7 +102,7 @@ def _first_tail_below(spec: Spec, p: Fraction) -> int:
     raise AssertionError  # count never ends
 
 
-def tail_guess(spec: Spec, p: Fraction) -> int:
+def tail_guess(spec: LawSpec, p: Fraction) -> int:
     """Return about where exp(-phi) = p, right of mu."""
     at = arithmetic(_FEW_BITS + spec.parameter.numerator.bit_length())
     level = at.neg(at.log(at.rational(p)))
@@ -115,7 +115,7 @@ def tail_guess(spec: Spec, p: Fraction) -> int:
     return math.floor(spec.mu) + int(gmpy2.mpz(at.down.floor(distance.lower)))
 
 
-def _guess_on_the_flat(spec: Spec, p: Fraction, m: int, bits: int) -> int:
+def _guess_on_the_flat(spec: LawSpec, p: Fraction, m: int, bits: int) -> int:
     """Return where the tail would be p if all weights from m on were that of m; m at least.
 
     Of a large beta that is nearly so; logarithms of the tail fall so steeply at the edge that
@@ -128,7 +128,7 @@ def _guess_on_the_flat(spec: Spec, p: Fraction, m: int, bits: int) -> int:
     return m + int(gmpy2.mpz(at.down.floor(length.lower)))
 
 
-def _compare(spec: Spec, m: int, p: Fraction, bits: int) -> tuple[bool, int]:
+def _compare(spec: LawSpec, m: int, p: Fraction, bits: int) -> tuple[bool, int]:
     """Return whether P(X >= m) <= p, and Newton's step from m towards equality, at least 1 long.
 
     With T(m) = P(X >= m) and R = T(m)/P(X = m), log T(m + 1) - log T(m) = log(1 - 1/R).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from .interval import Interval, arithmetic
 from .lattice_sums import canonical, tail_ratio, weight_ratio
 
@@ -14,12 +14,12 @@ __all__ = ["tail_ratios"]
 _WIDEST_GAP = 64
 
 
-def tail_ratios(spec: Spec, ms: Iterable[int], bits: int) -> Iterator[tuple[int, Interval]]:
+def tail_ratios(spec: LawSpec, ms: Iterable[int], bits: int) -> Iterator[tuple[int, Interval]]:
     """Yield (m, tail_ratio(spec, m)) for integers m >= mu, the largest first.
 
     Parameters
     ----------
-    spec : Spec
+    spec : LawSpec
         A discrete Gaussian, discrete Laplace or generalised Gaussian.
     ms : iterable of int
         Distinct; in any order.
@@ -36,7 +36,7 @@ def tail_ratios(spec: Spec, ms: Iterable[int], bits: int) -> Iterator[tuple[int,
         yield from _downwards(spec, run, bits)
 
 
-def _downwards(spec: Spec, run: list[int], bits: int) -> Iterator[tuple[int, Interval]]:
+def _downwards(spec: LawSpec, run: list[int], bits: int) -> Iterator[tuple[int, Interval]]:
     """Yield the tails at integers that fall by small steps.
 
     All terms are positive, so lower ends come from lower ends. In n steps the ratio of weights
@@ -59,7 +59,7 @@ def _downwards(spec: Spec, run: list[int], bits: int) -> Iterator[tuple[int, Int
             yield m, ratio
 
 
-def _weight_ratios(spec: Spec, m: int, bits: int) -> Iterator[Interval]:
+def _weight_ratios(spec: LawSpec, m: int, bits: int) -> Iterator[Interval]:
     """Yield P(X = m + 1)/P(X = m), then the same for m - 1, m - 2, ..."""
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
         at = arithmetic(bits + 4)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from .._drawing.engines import build_info
-from .._system.signals import Stops
+from .._system.signals import StopSignals
 from .._version import __version__
 from ..errors import DiscreteGaussError, EntropyError
 from .calibrate import add_calibrate
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, optional
         The arguments, without the name of the program; those of the process by default.
     """
-    with Stops() as stops:
+    with StopSignals() as stops:
         return _main(argv, stops)
 
 
@@ -48,11 +48,11 @@ def program() -> int:
 
     What comes next is the end of the process, which no signal may turn into another exit code.
     """
-    with Stops(for_good=True) as stops:
+    with StopSignals(for_good=True) as stops:
         return _main(None, stops)
 
 
-def _main(argv: Sequence[str] | None, stops: Stops) -> int:
+def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
     try:
         arguments = _parser().parse_args(argv, argparse.Namespace(hold_signals=stops.hold))
         return int(arguments.run(arguments))

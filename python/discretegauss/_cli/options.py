@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from fractions import Fraction
 
-from .._inputs.numbers import exact_rational, shown
+from .._inputs.numbers import describe, exact_rational
 from ..errors import DiscreteGaussError
 from ..release import DEFAULT_REPORT_DELTA
 
@@ -88,7 +88,7 @@ def _checked(text: str, holds: Callable[[Fraction], bool], rule: str) -> Fractio
         value = exact_rational(text, "value")
     except DiscreteGaussError:
         finite = "must be a finite number such as 0.1 or 1/3, and not too long"
-        raise argparse.ArgumentTypeError(f"{finite}, got {shown(text)}") from None
+        raise argparse.ArgumentTypeError(f"{finite}, got {describe(text)}") from None
     if not holds(value):
-        raise argparse.ArgumentTypeError(f"{rule}, got {shown(text)}")
+        raise argparse.ArgumentTypeError(f"{rule}, got {describe(text)}")
     return value

@@ -6,7 +6,7 @@ import argparse
 from fractions import Fraction
 from typing import Any
 
-from ..release import carry_out, plan_release, report_text, time_text
+from ..release import execute, plan_release, report_text, time_text
 from .options import add_budget, argument_from_1, budget_error, file_argument, whole_argument
 from .output import WRONG_INPUT, fail, printed
 
@@ -102,7 +102,7 @@ def _run(arguments: argparse.Namespace) -> int:
         force=arguments.force,
     )
     report = report_text(plan.release)  # nothing is drawn for a report that cannot be made
-    release = carry_out(plan, before_placing=arguments.hold_signals)
+    release = execute(plan, before_placing=arguments.hold_signals)
     return printed(
         f"{report}\n{time_text(release)}",
         f"{release.out} is written, the budget is spent, but the report could not be printed",

@@ -31,7 +31,7 @@ from .._inputs.law_parameters import (
     parameter_shape,
 )
 from .._inputs.numbers import LEAST_FLOAT, single
-from .._inputs.parameter_arrays import Laws
+from .._inputs.parameter_arrays import DistinctLaws
 from .._inputs.source import Source
 from .._law import Kind
 from ..errors import ParameterValueError
@@ -91,7 +91,7 @@ def _checked_law(given: Given) -> OneLaw | list[NDArray[Any]]:
 
 def _distinct_laws(
     kind: Kind, arrays: list[NDArray[Any]], shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> Laws:
+) -> DistinctLaws:
     """Return the laws of arrays of parameters, which fit `dtype`."""
     try:
         laws = distinct_laws(kind, arrays, shape)

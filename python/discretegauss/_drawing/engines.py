@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 
 from .. import reference
 from .._inputs.source import Source
-from .._law import WITH_CELLS, Kind, Spec
+from .._law import WITH_CELLS, Kind, LawSpec
 from ..errors import MissingCoreError, ParameterValueError, RangeError
 
 __all__ = [
     "PreparedLaw",
     "ScalarLaw",
     "build_info",
+    "cached_table",
     "core",
-    "kept_cells",
     "native",
     "prepare",
     "prepare_cells",
@@ -85,7 +85,7 @@ class ReferenceLaw:
 
     chunk = 1
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: LawSpec) -> None:
         self._draw = _reference_draw(spec)
 
     def draw(self, source: Source) -> int:
@@ -126,7 +126,7 @@ def _reference_bytes(source: Source) -> reference.Bytes:
     return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
 
 
-def _reference_draw(spec: Spec) -> Callable[[reference.Bytes], int]:
+def _reference_draw(spec: LawSpec) -> Callable[[reference.Bytes], int]:
     num, den = spec.parameter.numerator, spec.parameter.denominator
     if spec.kind is Kind.BERNOULLI:
         return lambda source: int(reference.bernoulli(num, den, source))
@@ -144,7 +144,7 @@ def _reference_draw(spec: Spec) -> Callable[[reference.Bytes], int]:
 
 
 @lru_cache(maxsize=256)
-def prepare(spec: Spec) -> PreparedLaw:
+def prepare(spec: LawSpec) -> PreparedLaw:
     """Return the law made ready for Algorithms 1-3; the last few are kept, without randomness."""
     if native is not None:
         return native.NativeLaw(spec)  # type: ignore[no-any-return]
@@ -163,12 +163,12 @@ class _Kept:
 #: the interpreter's, and one of our own might be held where a process forks. Not an OrderedDict,
 #: whose order and contents part for good if other threads run while its keys are compared, which
 #: Python does for fractions. What two threads at once can cost is a table built twice.
-_tables: dict[Spec, _Kept] = {}
+_tables: dict[LawSpec, _Kept] = {}
 _uses = count()
 _MOST_TABLES = 32
 
 
-def kept_cells(spec: Spec) -> PreparedLaw | None:
+def cached_table(spec: LawSpec) -> PreparedLaw | None:
     """Return the law with its cell table if that is at hand."""
     kept = _tables.get(spec)
     if kept is None:
@@ -177,11 +177,11 @@ def kept_cells(spec: Spec) -> PreparedLaw | None:
     return kept.table
 
 
-def prepare_cells(spec: Spec) -> PreparedLaw:
+def prepare_cells(spec: LawSpec) -> PreparedLaw:
     """Return the law with its cell table; the last few are kept."""
     generalized = spec.kind is Kind.GENERALIZED_GAUSSIAN  # which has no other method
     with_tables = core("a generalised Gaussian" if generalized else "method='cells'")
-    table = kept_cells(spec)
+    table = cached_table(spec)
     if table is None:
         table = with_tables.NativeTable(spec)
         _tables[spec] = _Kept(table, next(_uses))
@@ -193,7 +193,7 @@ def prepare_cells(spec: Spec) -> PreparedLaw:
 
 
 @lru_cache(maxsize=256)
-def prepare_scalar(spec: Spec) -> ScalarLaw:
+def prepare_scalar(spec: LawSpec) -> ScalarLaw:
     """Return the law made ready for single draws, whose time does not tell the value if it can."""
     if native is not None and spec.kind in WITH_CELLS:
         try:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.draw_arguments import Method, fits_dtype, require_fit
-from .._inputs.parameter_arrays import Laws, heard
+from .._inputs.parameter_arrays import DistinctLaws, interruptible_if_long
 from .._inputs.source import Source
 from .._law import Kind
 from ..errors import ParameterValueError
 from .engines import native
 from .fill import copy_draws, empty, fill_array
-from .method import LEAST_CELLS_FROM, choose, has_cells, pays
+from .method import LEAST_CELLS_FROM, choose, has_cells, table_pays_off
 
 __all__ = ["fill_laws", "require_all_fit"]
 
@@ -24,12 +24,12 @@ _INT64 = np.dtype(np.int64)
 _SAFE_BETA = 2**64
 
 
-def _all_fit(laws: Laws, dtype: np.dtype[Any]) -> bool:
+def _all_fit(laws: DistinctLaws, dtype: np.dtype[Any]) -> bool:
     """Return whether all laws provably fit `dtype`, because the widest ones there might be do."""
     return len(laws) == 0 or all(fits_dtype(spec, dtype) for spec in laws.corners())
 
 
-def require_all_fit(laws: Laws, dtype: np.dtype[Any], name: str) -> None:
+def require_all_fit(laws: DistinctLaws, dtype: np.dtype[Any], name: str) -> None:
     """Refuse laws of which one does not provably fit `dtype`."""
     if not _all_fit(laws, dtype):
         for law in range(len(laws)):
@@ -38,7 +38,7 @@ def require_all_fit(laws: Laws, dtype: np.dtype[Any], name: str) -> None:
 
 
 def _alone(
-    laws: Laws, counts: NDArray[np.intp], in_words: bool, method: Method, source: Source
+    laws: DistinctLaws, counts: NDArray[np.intp], in_words: bool, method: Method, source: Source
 ) -> NDArray[np.bool_]:
     """Return which laws are drawn by themselves."""
     if (
@@ -51,7 +51,7 @@ def _alone(
     alone = ~laws.small
     if method == "auto" and has_cells(laws.kind):
         for law in np.flatnonzero(laws.small & (counts >= LEAST_CELLS_FROM)).tolist():
-            alone[law] = pays(laws.spec(law), int(counts[law]), source)
+            alone[law] = table_pays_off(laws.spec(law), int(counts[law]), source)
     return alone
 
 
@@ -63,14 +63,16 @@ def _move(flat: NDArray[Any], places: NDArray[np.intp], part: NDArray[Any]) -> N
         part.fill(0)
 
 
-def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
+def fill_laws(
+    out: NDArray[Any], laws: DistinctLaws, method: Method, source: Source, threads: int
+) -> None:
     """Fill `out`, any shape and layout, with independent draws: out.flat[i] of law laws.which[i].
 
     Notes
     -----
     A law is drawn by itself if a table is repaid, or if it does not fit the row of 64-bit integers
     that the C core takes many of. Those come first, in order; which they are depends on the
-    arguments alone where the source is a caller's (`pays`).
+    arguments alone where the source is a caller's (`table_pays_off`).
     """
     which, dtype = laws.which, out.dtype.newbyteorder("=")
     counts = np.bincount(which, minlength=len(laws))
@@ -85,7 +87,7 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
                 except ParameterValueError as error:  # beta and scale may be elements of arrays
                     raise ParameterValueError(str(error).partition(", got ")[0]) from None
     # the draws of a law one after another: to prepare a law takes longer than to draw from it
-    order = heard(lambda: np.argsort(which, kind="stable"), which.size)
+    order = interruptible_if_long(lambda: np.argsort(which, kind="stable"), which.size)
     ends = np.cumsum(counts)
     flat = empty(which.size, dtype)
     singly = np.flatnonzero(alone & (counts > 0))
@@ -98,7 +100,7 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
             part = empty(places.size, dtype)
             fill_array(part, prepared, source, threads)
             _move(flat, places, part)
-        together = heard(lambda: order[~alone[which[order]]], which.size)
+        together = interruptible_if_long(lambda: order[~alone[which[order]]], which.size)
         if together.size > 0:
             numbers = native.NativeLaws(laws.kind, laws.numbers())
             part = empty(together.size, word)

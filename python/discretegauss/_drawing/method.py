@@ -10,12 +10,12 @@ import numpy as np
 from .._inputs.draw_arguments import AUTO, SYSTEM, Method, require_fit
 from .._inputs.law_parameters import parameter_name
 from .._inputs.source import Source
-from .._law import WITH_CELLS, Kind, Spec
+from .._law import WITH_CELLS, Kind, LawSpec
 from ..errors import ParameterValueError
 from .engines import (
     PreparedLaw,
     ScalarLaw,
-    kept_cells,
+    cached_table,
     native,
     prepare,
     prepare_cells,
@@ -23,7 +23,7 @@ from .engines import (
     require_source,
 )
 
-__all__ = ["LEAST_CELLS_FROM", "OneLaw", "cells_from", "choose", "has_cells", "pays"]
+__all__ = ["LEAST_CELLS_FROM", "OneLaw", "cells_from", "choose", "has_cells", "table_pays_off"]
 
 #: No law's table is repaid by fewer draws.
 LEAST_CELLS_FROM = 16
@@ -41,7 +41,7 @@ def _bits(*numbers: int) -> int:
     return sum(number.bit_length() for number in numbers)
 
 
-def _outgrows_words(spec: Spec) -> bool:
+def _outgrows_words(spec: LawSpec) -> bool:
     """Return whether Algorithm 2 or 3 needs GMP for the law (csrc/exact/words.h), about."""
     p, q, d = spec.parameter.numerator, spec.parameter.denominator, spec.mu.denominator
     if spec.kind is Kind.DISCRETE_LAPLACE:
@@ -50,7 +50,7 @@ def _outgrows_words(spec: Spec) -> bool:
     return (_bits(p, q) + 2 * t_bits if d == 1 else _bits(p, d, d) + t_bits) > 110
 
 
-def cells_from(spec: Spec) -> int:
+def cells_from(spec: LawSpec) -> int:
     """Return from how many draws on a new cell table is repaid, about.
 
     Both ways take a time a + b n, where a is the table's building; they cross at n = a /
@@ -60,7 +60,7 @@ def cells_from(spec: Spec) -> int:
 
     Parameters
     ----------
-    spec : Spec
+    spec : LawSpec
         A discrete Laplace or Gaussian.
 
     Notes
@@ -92,7 +92,7 @@ def cells_from(spec: Spec) -> int:
     return max(crossing, LEAST_CELLS_FROM)
 
 
-def pays(spec: Spec, n: int, source: Source) -> bool:
+def table_pays_off(spec: LawSpec, n: int, source: Source) -> bool:
     """Return whether method="auto" draws n times from a cell table.
 
     Notes
@@ -105,15 +105,15 @@ def pays(spec: Spec, n: int, source: Source) -> bool:
         return False
     if n >= cells_from(spec):
         return True
-    return n >= _KEPT_FROM and not callable(source) and kept_cells(spec) is not None
+    return n >= _KEPT_FROM and not callable(source) and cached_table(spec) is not None
 
 
-def choose(spec: Spec, method: Method, n: int, source: Source) -> PreparedLaw:
+def choose(spec: LawSpec, method: Method, n: int, source: Source) -> PreparedLaw:
     """Return the law made ready for n draws."""
     require_source(source)
     if spec.kind is Kind.GENERALIZED_GAUSSIAN or method == "cells":
         return prepare_cells(spec)
-    if method == "auto" and pays(spec, n, source):
+    if method == "auto" and table_pays_off(spec, n, source):
         try:
             return prepare_cells(spec)
         except ParameterValueError:  # no table of 2**16 cells fits this law
@@ -127,7 +127,7 @@ class OneLaw:
     Immutable but for that; threads that find out the same at once find the same.
     """
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: LawSpec) -> None:
         self.spec = spec
         self._fitting: set[int] = set()  # the numbers of dtypes, of which there are few
         self._one: ScalarLaw | None = None

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.numbers import shown
+from .._inputs.numbers import describe
 from .._inputs.source import Source, check_filled
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from .._native import __file__ as core_file
 from .._native import ffi, lib
 from .._system.threads import interruptible
@@ -124,7 +124,7 @@ class _CallerSource:
         )
 
 
-def _check(status: int, source: _CallerSource | None, run: _Run | None = None) -> None:
+def _raise_for_status(status: int, source: _CallerSource | None, run: _Run | None = None) -> None:
     """Raise what a status other than DG_OK means."""
     if status == lib.DG_OK:
         return
@@ -154,7 +154,7 @@ def _to_bytes(value: int) -> bytes:
     return value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
 
 
-def _opened(source: Source) -> tuple[_CallerSource | None, Any]:
+def _c_source(source: Source) -> tuple[_CallerSource | None, Any]:
     """Return what a call draws from: the caller's source, if it is one, and the C pointer."""
     if isinstance(source, str):  # a caller's own may compare as it likes
         return None, ffi.NULL if source == "getrandom" else _CHACHA20
@@ -177,16 +177,16 @@ class _Draws:
         if isinstance(source, str) and source == "getrandom":
             status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL, ffi.NULL)
             if status != 0:
-                _check(status, None)
+                _raise_for_status(status, None)
         else:
-            caller, pointer = _opened(source)
+            caller, pointer = _c_source(source)
             status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL, pointer)
-            _check(status, caller)
+            _raise_for_status(status, caller)
         return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects."""
-        caller, pointer = _opened(source)
+        caller, pointer = _c_source(source)
         run = _Run(threads)
         if out.dtype == object:
             self._fill_objects(out, run, caller, pointer)
@@ -199,7 +199,7 @@ class _Draws:
             zero_out(0)
             raise
         if status != lib.DG_OK:
-            _check(status, caller, run)
+            _raise_for_status(status, caller, run)
 
     def _fill_objects(
         self, out: NDArray[Any], run: _Run, caller: _CallerSource | None, pointer: Any
@@ -213,7 +213,7 @@ class _Draws:
             buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
             try:
                 status = self._fill_wide(buffer, n, width, self._handle, run.pointer, pointer)
-                _check(status, caller, run)
+                _raise_for_status(status, caller, run)
                 out[start : start + n] = [
                     int.from_bytes(one, "little", signed=True)
                     for (one,) in struct.iter_unpack(f"{width}s", wide)
@@ -227,7 +227,7 @@ class NativeLaw(_Draws):
 
     Parameters
     ----------
-    spec : Spec
+    spec : LawSpec
         What to draw.
     words : bool, optional
         False draws with GMP even where machine words would do (tests compare the two).
@@ -235,7 +235,7 @@ class NativeLaw(_Draws):
 
     chunk = 1
 
-    def __init__(self, spec: Spec, *, words: bool = True) -> None:
+    def __init__(self, spec: LawSpec, *, words: bool = True) -> None:
         self._handle = _new_law(spec, words=words)
         self._fill = lib.dg_law_fill
         self._fill_wide = lib.dg_law_fill_wide
@@ -248,14 +248,14 @@ class NativeTable(_Draws):
 
     Parameters
     ----------
-    spec : Spec
+    spec : LawSpec
         What to draw: a discrete Laplace, Gaussian or generalised Gaussian.
     index_bits, block_bits, isa : int, optional
         The table's size, its blocks', and the instruction set that looks up; tests choose others.
     """
 
     def __init__(
-        self, spec: Spec, *, index_bits: int = 16, block_bits: int = -1, isa: int = 0
+        self, spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1, isa: int = 0
     ) -> None:
         self._law = _new_law(spec)  # the table refers to it
 
@@ -267,7 +267,7 @@ class NativeTable(_Draws):
         status, self._handle = interruptible(build) if _builds_slowly(spec) else build()
         if status == lib.DG_ERR_PARAMETER and spec.kind is Kind.GENERALIZED_GAUSSIAN:
             raise _no_table(spec)
-        _check(status, None)
+        _raise_for_status(status, None)
         self._fill = lib.dg_table_fill
         self._fill_wide = lib.dg_table_fill_wide
         self._width = int(lib.dg_law_wide_bytes(self._law))
@@ -276,11 +276,11 @@ class NativeTable(_Draws):
         self.chunk = int(self.info.chunk)
 
 
-def _no_table(spec: Spec) -> ParameterValueError:
+def _no_table(spec: LawSpec) -> ParameterValueError:
     return ParameterValueError(
         "beta: so large that 128 bits of (abs(x - mu)/scale)**beta do not tell the integers next "
-        f"to mu apart; no table holds such a law, got beta = {shown(spec.beta)} with scale = "
-        f"{shown(spec.parameter)}"
+        f"to mu apart; no table holds such a law, got beta = {describe(spec.beta)} with scale = "
+        f"{describe(spec.parameter)}"
     )
 
 
@@ -304,7 +304,7 @@ class NativeLaws:
         self, out: NDArray[Any], which: NDArray[np.int64], source: Source, threads: int
     ) -> None:
         """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i]."""
-        caller, pointer = _opened(source)
+        caller, pointer = _c_source(source)
         run = _Run(threads)
         buffer = ffi.from_buffer("char[]", out, require_writable=True)
         numbers = ffi.from_buffer("int64_t[]", self._numbers)
@@ -313,7 +313,7 @@ class NativeLaws:
         status = lib.dg_laws_fill(
             buffer, out.size, dtype, self._kind, numbers, indices, run.pointer, pointer
         )
-        _check(status, caller, run)
+        _raise_for_status(status, caller, run)
 
 
 class NativeIsochronous:
@@ -321,7 +321,7 @@ class NativeIsochronous:
 
     Parameters
     ----------
-    spec : Spec
+    spec : LawSpec
         What to draw: a discrete Laplace, Gaussian or generalised Gaussian.
 
     Raises
@@ -330,9 +330,9 @@ class NativeIsochronous:
         There is no isochronous sampler for such parameters (csrc/isochronous/sampler.h).
     """
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: LawSpec) -> None:
         law, handle = _new_law(spec), ffi.new("dg_isochronous **")
-        _check(lib.dg_isochronous_new(handle, law), None)
+        _raise_for_status(lib.dg_isochronous_new(handle, law), None)
         #: It refers to the law, and so holds it: anyone who has the handle has that, too.
         self.handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_isochronous_free))
         self._width = int(lib.dg_law_wide_bytes(law))
@@ -350,10 +350,10 @@ class NativeIsochronous:
         """Return one draw."""
         if not self.info.fits_int64:
             return _wide_draw(self.handle, self._width, source)
-        caller, pointer = _opened(source)
+        caller, pointer = _c_source(source)
         drawn = lib.dg_isochronous_draw(self.handle, pointer)
         if drawn < _LEAST_DRAW:
-            _check(drawn - _FAILED, caller)
+            _raise_for_status(drawn - _FAILED, caller)
         return drawn
 
 
@@ -374,7 +374,7 @@ def _system_draws(handle: Any) -> Callable[[], int]:
     def draw_now() -> int:
         drawn = c_draw(handle, null)
         if drawn < least_draw:
-            _check(drawn - _FAILED, None)
+            _raise_for_status(drawn - _FAILED, None)
         return drawn
 
     return draw_now
@@ -383,18 +383,18 @@ def _system_draws(handle: Any) -> Callable[[], int]:
 def _wide_draw(handle: Any, width: int, source: Source) -> int:
     """Return one draw of any size."""
     out = ffi.new("uint8_t[]", width)
-    caller, pointer = _opened(source)
-    _check(lib.dg_isochronous_draw_wide(out, width, handle, pointer), caller)
+    caller, pointer = _c_source(source)
+    _raise_for_status(lib.dg_isochronous_draw_wide(out, width, handle, pointer), caller)
     return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
 
-def _builds_slowly(spec: Spec) -> bool:
+def _builds_slowly(spec: LawSpec) -> bool:
     """Return whether the table of a law may take more than some 5 ms to build: up to 0.4 s."""
     parts = [n for f in (spec.parameter, spec.mu) for n in (f.numerator, f.denominator)]
     return spec.kind is Kind.GENERALIZED_GAUSSIAN or max(n.bit_length() for n in parts) > 1000
 
 
-def _new_law(spec: Spec, *, words: bool = True) -> Any:
+def _new_law(spec: LawSpec, *, words: bool = True) -> Any:
     """Return a law of the C core, to be freed with its last reference."""
     encoded = [
         _to_bytes(value)
@@ -405,7 +405,7 @@ def _new_law(spec: Spec, *, words: bool = True) -> Any:
     parameters = ffi.new("dg_parameters *", [(b, len(b)) for b in buffers])
     handle = ffi.new("dg_law **")
     arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
-    _check(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters), None)
+    _raise_for_status(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters), None)
     return ffi.gc(handle[0], lib.dg_law_free)
 
 

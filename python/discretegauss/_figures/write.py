@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .._inputs.numbers import named_path
-from .._system.atomic_file import whole_file
+from .._system.atomic_file import atomic_write
 from ..utility.compare import QueriesComparison
 from .curves import draw_curves
 from .drawing import png
@@ -70,7 +70,7 @@ def write_figures(folder: str | os.PathLike[str]) -> Figures:
         "queries.png": png(partial(draw_queries, found=found)),
     }
     for name, data in pictures.items():
-        with whole_file(into / name, replace=True) as write:
+        with atomic_write(into / name, replace=True) as write:
             write(data)
     marked = next(one for one in found if one.queries == MARKED_QUERIES)
     return Figures(tuple(into / name for name in pictures), marked)

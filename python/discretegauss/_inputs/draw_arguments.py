@@ -12,9 +12,9 @@ from typing import Any, Final, Literal, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._law import WITH_CELLS, Spec, fits
+from .._law import WITH_CELLS, LawSpec, fits_range
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from .numbers import shown, whole_number
+from .numbers import describe, whole_number
 from .source import Source
 
 __all__ = [
@@ -89,14 +89,16 @@ def checked_size(size: object) -> tuple[int, ...] | None:
         isinstance(size, np.ndarray) and size.ndim == 1 and size.dtype.kind in "iuO"
     )
     if not several and not isinstance(size, Integral):
-        raise ParameterTypeError(f"size must be an integer or a tuple of them, got {shown(size)}")
+        raise ParameterTypeError(
+            f"size must be an integer or a tuple of them, got {describe(size)}"
+        )
     lengths: Iterable[object] = cast(Iterable[object], size) if several else (size,)
     shape = tuple(_length(n, i if several else None) for i, n in enumerate(lengths))
     if len(shape) > MOST_AXES:
         raise ParameterValueError(f"size must have at most {MOST_AXES} axes, got {len(shape)}")
     if (n_elements := prod(n for n in shape if n)) > _MOST_ELEMENTS:
         several_of = "an array" if isinstance(size, np.ndarray) else f"a {type(size).__name__}"
-        got = f"{several_of} of {len(shape)} integers" if several else shown(n_elements)
+        got = f"{several_of} of {len(shape)} integers" if several else describe(n_elements)
         raise ParameterOverflowError(
             f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {got}"
         )
@@ -109,7 +111,7 @@ def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
     try:
         checked = np.dtype(dtype)
     except Exception:  # numpy asks objects for attributes, and for their repr
-        raise ParameterTypeError(f"{rule}, got {shown(dtype)}") from None
+        raise ParameterTypeError(f"{rule}, got {describe(dtype)}") from None
     if checked.kind not in "iuO" or checked.names is not None:  # an integer's parts may have names
         # an array of a dtype has a shape, which may be counts
         raise ParameterTypeError(f"{rule}, got {'an array of one' if checked.shape else checked}")
@@ -154,7 +156,7 @@ def checked_method(method: object) -> Method:
     if not isinstance(method, str):
         raise ParameterTypeError(f"{rule}, got {type(method).__name__}")
     if method not in ("auto", "reference", "cells"):
-        raise ParameterValueError(f"{rule}, got {shown(method)}")
+        raise ParameterValueError(f"{rule}, got {describe(method)}")
     return cast(Method, method)
 
 
@@ -164,7 +166,7 @@ def checked_source(source: object) -> Source:
         if source in ("getrandom", "chacha20"):
             return cast(Source, source)
         raise ParameterValueError(
-            f"source must be 'getrandom', 'chacha20' or a callable, got {shown(source)}"
+            f"source must be 'getrandom', 'chacha20' or a callable, got {describe(source)}"
         )
     if not callable(source):
         raise ParameterTypeError(
@@ -189,20 +191,20 @@ def checked_threads(threads: object, source: Source) -> int:
     return checked
 
 
-def fits_dtype(spec: Spec, dtype: np.dtype[Any]) -> bool:
+def fits_dtype(spec: LawSpec, dtype: np.dtype[Any]) -> bool:
     """Return whether a law provably fits `dtype`, an integer type or object."""
     if dtype.kind == "O":
         return True
     info = np.iinfo(dtype)
-    return fits(spec, int(info.min), int(info.max))
+    return fits_range(spec, int(info.min), int(info.max))
 
 
-def _loses_signs(spec: Spec, dtype: np.dtype[Any]) -> bool:
+def _loses_signs(spec: LawSpec, dtype: np.dtype[Any]) -> bool:
     return dtype.kind == "u" and spec.kind in WITH_CELLS
 
 
 def require_fit(
-    spec: Spec, dtype: np.dtype[Any], name: str, mu: str = "", parameter: str = ""
+    spec: LawSpec, dtype: np.dtype[Any], name: str, mu: str = "", parameter: str = ""
 ) -> None:
     """Refuse a law that does not provably fit `dtype`.
 
@@ -210,10 +212,10 @@ def require_fit(
     shows them.
     """
     if not fits_dtype(spec, dtype):
-        mu = mu or (f"mu = {shown(spec.mu)}" if spec.mu else "")
+        mu = mu or (f"mu = {describe(spec.mu)}" if spec.mu else "")
         raise ParameterOverflowError(
             f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
-            + (parameter or f"{name} = {shown(spec.parameter)}")
+            + (parameter or f"{name} = {describe(spec.parameter)}")
             + (f", {mu}" if mu else "")
             + ("; unsigned types cannot hold negative noise" if _loses_signs(spec, dtype) else "")
             + "; dtype=object gives Python integers of any size"

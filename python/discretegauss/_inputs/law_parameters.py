@@ -11,20 +11,20 @@ import numpy as np
 from numpy.ma import MaskedArray, is_masked  # by name: np.ma is imported at its first use
 from numpy.typing import NDArray
 
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .draw_arguments import MOST_AXES
 from .numbers import (
     MAX_BITS,
     are_rounded,
+    describe,
     exact_rational,
     not_negative,
-    numpys,
     positive,
-    shown,
     single,
+    to_numpy_exactly,
 )
-from .parameter_arrays import Column, Laws, heard, indexed
+from .parameter_arrays import DistinctLaws, ParameterColumn, indexed, interruptible_if_long
 
 __all__ = [
     "as_array",
@@ -60,18 +60,20 @@ def _checked_parameter(kind: Kind, value: object) -> Fraction:
 def _checked_beta(value: object) -> Fraction:
     exact = exact_rational(value, "beta")
     if exact < 1:
-        raise ParameterValueError(f"beta must be at least 1, got {shown(single(value))}")
+        raise ParameterValueError(f"beta must be at least 1, got {describe(single(value))}")
     return exact
 
 
-def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> Spec:
+def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> LawSpec:
     """Return the exact law for parameters as a user gives them, each checked."""
     exact = _checked_parameter(kind, parameter)
     exact_beta = _checked_beta(beta)
-    return Spec(kind, exact, exact_rational(mu, "mu"), exact_beta)
+    return LawSpec(kind, exact, exact_rational(mu, "mu"), exact_beta)
 
 
-def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> Laws:
+def distinct_laws(
+    kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]
+) -> DistinctLaws:
     """Return the distinct laws of arrays of parameters (the kind's own, mu, beta), each checked."""
     checks: Sequence[Callable[[object], Fraction]] = (
         lambda value: _checked_parameter(kind, value),
@@ -85,13 +87,13 @@ def distinct_laws(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, 
         _column(*given)
         for given in zip(arrays, (_NAMES[kind], "mu", "beta"), checks, least, strict=True)
     ]
-    return heard(lambda: Laws(kind, columns, shape), prod(shape))
+    return interruptible_if_long(lambda: DistinctLaws(kind, columns, shape), prod(shape))
 
 
 def _column(
     array: NDArray[Any], name: str, exact: Callable[[object], Fraction], least: int | None
-) -> Column:
-    return naming_places(lambda: Column(array, exact, least), array, name, exact)
+) -> ParameterColumn:
+    return naming_places(lambda: ParameterColumn(array, exact, least), array, name, exact)
 
 
 def naming_places(
@@ -131,7 +133,7 @@ def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
         return _square(sigma)
 
     def squares() -> NDArray[Any]:
-        column = Column(array, lambda value: exact_rational(value, "sigma"), None)
+        column = ParameterColumn(array, lambda value: exact_rational(value, "sigma"), None)
         of_each = np.empty(len(column), dtype=object)
         of_each[:] = [_square(column.exact(i)) for i in range(len(column))]
         return of_each[column.index]
@@ -144,7 +146,7 @@ def _square(sigma: object) -> Fraction:
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MAX_BITS // 2:
         raise ParameterOverflowError(
             f"sigma must have a numerator and a denominator of at most {MAX_BITS // 2} bits, as "
-            f"its square is the parameter, got {shown(sigma)}"
+            f"its square is the parameter, got {describe(sigma)}"
         )
     return exact * exact
 
@@ -168,7 +170,7 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
         except ValueError:
             raise ParameterValueError("arrays of parameters must not be ragged") from None
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        array = numpys(value)
+        array = to_numpy_exactly(value)
         if are_rounded(array, value):
             raise ParameterTypeError(
                 f"{name} must give numbers as they are, but floats may have been made of integers "

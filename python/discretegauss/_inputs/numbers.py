@@ -25,16 +25,16 @@ __all__ = [
     "MAX_BITS",
     "Number",
     "are_rounded",
+    "as_int64_ratios",
+    "describe",
     "exact_rational",
-    "exact_words",
     "named_path",
     "not_finite",
     "not_negative",
-    "numpys",
     "positive",
     "printable",
-    "shown",
     "single",
+    "to_numpy_exactly",
     "whole_number",
     "written",
 ]
@@ -67,7 +67,7 @@ _ACCEPTED = (
 )
 
 
-def shown(value: object) -> str:
+def describe(value: object) -> str:
     """Return `value` as an error message shows it: short, whatever it is.
 
     Numbers, texts and types are shown, and of all else its type alone: a column of counts that was
@@ -75,7 +75,7 @@ def shown(value: object) -> str:
 
     Examples
     --------
-    >>> shown(-0.1), shown(Fraction(-0.1)), shown("1,5"), shown([1204, 87])
+    >>> describe(-0.1), describe(Fraction(-0.1)), describe("1,5"), describe([1204, 87])
     ('-0.1', '-0.1', "'1,5'", 'an object of type list')
     """
     if isinstance(value, Fraction):
@@ -114,7 +114,7 @@ def written(value: object) -> str:
             return repr(value.numerator)
         text = _as_float(value) or repr(f"{value.numerator}/{value.denominator}")
     except ValueError:  # more digits than Python writes
-        return _as_float(value) or shown(value)
+        return _as_float(value) or describe(value)
     return text if len(text) <= _MAX_TEXT else repr(value)
 
 
@@ -149,12 +149,12 @@ def printable(text: str) -> str:
 def _too_long(value: object, name: str) -> ParameterOverflowError:
     return ParameterOverflowError(
         f"{name} must have a numerator and a denominator of at most {MAX_BITS} bits, "
-        f"got {shown(value)}"
+        f"got {describe(value)}"
     )
 
 
 def _not_a_number(value: object, name: str) -> ParameterValueError:
-    return ParameterValueError(f"{name} must be a finite number, got {shown(value)}")
+    return ParameterValueError(f"{name} must be a finite number, got {describe(value)}")
 
 
 def _from_decimal(value: Decimal, name: str) -> Fraction:
@@ -175,7 +175,7 @@ def _from_text(text: str, name: str) -> Fraction:
     match = _TEXT.fullmatch(text)
     if match is None:
         raise ParameterValueError(
-            f"{name} must be a number such as '1/3' or '0.1', got {shown(text)}"
+            f"{name} must be a number such as '1/3' or '0.1', got {describe(text)}"
         )
     if "/" in text:
         quotient = gmpy2.mpq(
@@ -223,7 +223,7 @@ def _objects(value: Any) -> NDArray[Any]:
     return objects
 
 
-def numpys(value: Any) -> NDArray[Any]:
+def to_numpy_exactly(value: Any) -> NDArray[Any]:
     """Return what has ``__array__`` as an array of numpy, of objects if floats would round it.
 
     Of a table of integers and floats, or of integers of which some are missing, numpy would make
@@ -244,7 +244,7 @@ def numpys(value: Any) -> NDArray[Any]:
 
 
 def are_rounded(array: NDArray[Any], value: Any) -> bool:
-    """Return whether elements of `array`, what `numpys` made of `value`, may be rounded.
+    """Return whether elements of `array`, what `to_numpy_exactly` made of `value`, may be rounded.
 
     By libraries that make floats even where objects are asked for: of tables with columns of
     several types, and of integers of which some are missing.
@@ -280,7 +280,7 @@ def _may_be_several(x: object) -> bool:
 def single(value: Any) -> Any:
     """Return the element of an array of no axes, or of what numpy takes for one; else `value`."""
     if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):
-        array = numpys(value)
+        array = to_numpy_exactly(value)
         return value if array.ndim else array[()]
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
@@ -315,7 +315,7 @@ def exact_rational(value: object, name: str) -> Fraction:
         return Fraction(value) if value else _from_float(value)
     value = single(value)
     if isinstance(value, bool | np.bool_):
-        raise ParameterTypeError(f"{name} must be a number, not a bool, got {shown(value)}")
+        raise ParameterTypeError(f"{name} must be a number, not a bool, got {describe(value)}")
     if isinstance(value, np.timedelta64):  # numpy counts it among its integers
         raise ParameterTypeError(f"{name} must be a number, got {type(value).__name__}")
     if isinstance(value, numbers.Rational):  # int, Fraction, numpy integers, gmpy2 mpz and mpq
@@ -361,7 +361,7 @@ def not_finite(value: object) -> float | None:
     return None
 
 
-def exact_words(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def as_int64_ratios(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the exact rationals that integers or floats hold, as far as 64-bit words hold them.
 
     Parameters
@@ -378,7 +378,7 @@ def exact_words(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.boo
 
     Examples
     --------
-    >>> exact_words(np.array([0.75, -6.0, 1e300]))[0][:2].tolist()
+    >>> as_int64_ratios(np.array([0.75, -6.0, 1e300]))[0][:2].tolist()
     [[3, 4], [-6, 1]]
     """
     numbers = np.ones((values.size, 2), np.int64)
@@ -404,7 +404,7 @@ def positive(value: object, name: str) -> Fraction:
     """Return the exact number, which must be above 0."""
     exact = exact_rational(value, name)
     if exact.numerator <= 0:
-        raise ParameterValueError(f"{name} must be positive, got {shown(single(value))}")
+        raise ParameterValueError(f"{name} must be positive, got {describe(single(value))}")
     return exact
 
 
@@ -412,14 +412,14 @@ def not_negative(value: object, name: str) -> Fraction:
     """Return the exact number, which must be at least 0."""
     exact = exact_rational(value, name)
     if exact.numerator < 0:
-        raise ParameterValueError(f"{name} must not be negative, got {shown(single(value))}")
+        raise ParameterValueError(f"{name} must not be negative, got {describe(single(value))}")
     return exact
 
 
 def named_path(text: str, name: str, what: str) -> Path:
     """Return the path of `what` ("a file"), which must have a name."""
     if not text or "\0" in text:
-        raise ParameterValueError(f"{name} must name {what}, got {shown(text)}")
+        raise ParameterValueError(f"{name} must name {what}, got {describe(text)}")
     return Path(text)
 
 
@@ -427,8 +427,8 @@ def whole_number(value: object, name: str, *, least: int) -> int:
     """Return `value` as an int; it must be a whole number of an integer type, at least `least`."""
     no_number = isinstance(value, bool | np.bool_ | np.timedelta64)  # numpy's times are integers
     if no_number or not isinstance(value, numbers.Integral):
-        raise ParameterTypeError(f"{name} must be an integer, got {shown(value)}")
+        raise ParameterTypeError(f"{name} must be an integer, got {describe(value)}")
     number = int(value)  # once: a class of its own may compare as it likes
     if number < least:
-        raise ParameterValueError(f"{name} must be at least {least}, got {shown(number)}")
+        raise ParameterValueError(f"{name} must be at least {least}, got {describe(number)}")
     return number

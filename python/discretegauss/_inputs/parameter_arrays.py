@@ -17,11 +17,17 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from .._system.threads import interruptible
-from .numbers import LEAST_FLOAT, exact_words
+from .numbers import LEAST_FLOAT, as_int64_ratios
 
-__all__ = ["COMPARED_BY_VALUE", "Column", "Laws", "heard", "indexed"]
+__all__ = [
+    "COMPARED_BY_VALUE",
+    "DistinctLaws",
+    "ParameterColumn",
+    "indexed",
+    "interruptible_if_long",
+]
 
 #: Types whose equal values mean the same number. Others, derived ones too, may see it otherwise.
 COMPARED_BY_VALUE = frozenset(
@@ -37,7 +43,7 @@ _WORDS = np.iinfo(np.int64)
 _MANY = 2**20
 
 
-def heard(call: Callable[[], _T], n: int) -> _T:
+def interruptible_if_long(call: Callable[[], _T], n: int) -> _T:
     """Return what `call` returns, which has numpy look at n elements at once; Ctrl-C is heard."""
     return interruptible(call) if n >= _MANY else call()
 
@@ -80,7 +86,7 @@ def indexed(place: int, shape: tuple[int, ...]) -> str:
     return f"[{', '.join(str(int(i)) for i in np.unravel_index(place, shape))}]"
 
 
-class Column:
+class ParameterColumn:
     """The distinct values of one parameter.
 
     Parameters
@@ -97,7 +103,7 @@ class Column:
     index : ndarray
         For each element of the array, which of the values it is.
     numbers, small : ndarray
-        The values: as `exact_words` returns them.
+        The values: as `as_int64_ratios` returns them.
     """
 
     def __init__(
@@ -105,23 +111,27 @@ class Column:
     ) -> None:
         #: Values as Fractions: at least those that are not small.
         self._exact: dict[int, Fraction] = {}
-        plain = heard(lambda: _plain(array.ravel()), array.size)
+        plain = interruptible_if_long(lambda: _plain(array.ravel()), array.size)
         if plain is not None and not LEAST_FLOAT and _has_denormals(plain):
             plain = None
         self._sorted = plain is not None
         if plain is None:
             self._convert(array, exact)
             return
-        values, index = heard(lambda: np.unique(plain, return_inverse=True), array.size)
+        values, index = interruptible_if_long(
+            lambda: np.unique(plain, return_inverse=True), array.size
+        )
         self.index = index.reshape(array.shape)
-        self.numbers, self.small = heard(lambda: exact_words(values), values.size)
+        self.numbers, self.small = interruptible_if_long(
+            lambda: as_int64_ratios(values), values.size
+        )
         checked = self.small if least is None else self.small & (self.numbers[:, 0] >= least)
         for i in np.flatnonzero(~checked).tolist():
             self._exact[i] = exact(values[i].item())
 
     def _convert(self, array: NDArray[Any], exact: Callable[[object], Fraction]) -> None:
         """Convert the distinct elements one by one."""
-        elements = heard(lambda: array.ravel().tolist(), array.size)
+        elements = interruptible_if_long(lambda: array.ravel().tolist(), array.size)
         if not COMPARED_BY_VALUE.issuperset(map(type, elements)):
             elements = [exact(x) for x in elements]
         elif not LEAST_FLOAT:  # denormals would be equal, and those of float32 are 0 by now
@@ -164,7 +174,7 @@ class Column:
         return min(self._exact.values()), max(self._exact.values())
 
 
-class Laws:
+class DistinctLaws:
     """The distinct laws that arrays of parameters ask for.
 
     Parameters
@@ -184,7 +194,9 @@ class Laws:
         Which laws are rows of `numbers`.
     """
 
-    def __init__(self, kind: Kind, columns: Sequence[Column], shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, kind: Kind, columns: Sequence[ParameterColumn], shape: tuple[int, ...]
+    ) -> None:
         self.kind = kind
         self._columns = columns
         which, rows = np.zeros(shape, np.int64).ravel(), [np.zeros(1, np.int64)]
@@ -209,13 +221,13 @@ class Laws:
             [self._columns[0].numbers[self._rows[0]], self._columns[1].numbers[self._rows[1]]]
         )
 
-    def spec(self, law: int) -> Spec:
+    def spec(self, law: int) -> LawSpec:
         """Return a law."""
         values = (
             column.exact(int(row[law]))
             for column, row in zip(self._columns, self._rows, strict=True)
         )
-        return Spec(self.kind, *values)
+        return LawSpec(self.kind, *values)
 
     def mu_place(self, law: int) -> str:
         """Return which element of an array of mu a law has, as "mu[3]"; nothing of a single mu."""
@@ -227,7 +239,7 @@ class Laws:
         place = self._columns[0].place(int(self._rows[0][law]))
         return place and f"{name}{place}"
 
-    def corners(self) -> Iterator[Spec]:
+    def corners(self) -> Iterator[LawSpec]:
         """Generate laws of the least and the greatest value of each parameter, in all pairings."""
         for values in product(*(column.ends() for column in self._columns)):
-            yield Spec(self.kind, *values)
+            yield LawSpec(self.kind, *values)

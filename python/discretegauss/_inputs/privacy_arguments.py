@@ -8,10 +8,10 @@ from .._system.memory import require_room
 from ..errors import ParameterOverflowError, ParameterValueError
 from .numbers import (
     MAX_BITS,
+    describe,
     exact_rational,
     not_negative,
     positive,
-    shown,
     single,
     whole_number,
 )
@@ -37,7 +37,7 @@ def probability(value: object, name: str) -> Fraction:
     exact = exact_rational(value, name)
     if not 0 < exact < 1:
         raise ParameterValueError(
-            f"{name} must lie between 0 and 1, both excluded, got {shown(single(value))}"
+            f"{name} must lie between 0 and 1, both excluded, got {describe(single(value))}"
         )
     return exact
 
@@ -48,7 +48,7 @@ def whole_sensitivity(value: object) -> int:
     if exact.denominator != 1:
         raise ParameterValueError(
             "sensitivity must be a whole number (the noise is added to integers), "
-            f"got {shown(single(value))}"
+            f"got {describe(single(value))}"
         )
     return exact.numerator
 
@@ -58,6 +58,6 @@ def query_count(value: object) -> int:
     count = whole_number(value, "queries", least=1)
     if count.bit_length() > MAX_BITS:
         raise ParameterOverflowError(
-            f"queries must have at most {MAX_BITS} bits, got {shown(count)}"
+            f"queries must have at most {MAX_BITS} bits, got {describe(count)}"
         )
     return count

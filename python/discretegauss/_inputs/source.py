@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ..errors import ParameterTypeError, ParameterValueError
-from .numbers import shown
+from .numbers import describe
 
 __all__ = ["Fill", "Source", "check_filled"]
 
@@ -56,7 +56,7 @@ def check_filled(returned: object, buffer: memoryview, zeros: int) -> int:
     except TypeError:
         raise ParameterTypeError(f"{rule}, got {type(returned).__name__}") from None
     if isinstance(returned, bool) or filled != n:
-        raise ParameterValueError(f"{rule}, got {shown(returned)} for {n} bytes")
+        raise ParameterValueError(f"{rule}, got {describe(returned)} for {n} bytes")
     if any(buffer):
         return 0
     if zeros + n >= _ZEROS:

@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 from html import escape
 
-from .._inputs.numbers import shown
-from .._law import Kind, Spec
+from .._inputs.numbers import describe
+from .._law import Kind, LawSpec
 from .pointwise import LOGPMF, PMF, evaluate
 
 __all__ = ["as_html"]
@@ -18,7 +18,7 @@ _ROW = (
 )
 
 
-def as_html(written: str, spec: Spec) -> str:
+def as_html(written: str, spec: LawSpec) -> str:
     """Return the law, and P(X = k) at the middle and at three steps of its width on either side."""
     code = f"<code>{escape(written)}</code>"
     try:
@@ -28,7 +28,7 @@ def as_html(written: str, spec: Spec) -> str:
     return f"{code}<table><tr><th>k</th><th>P(X = k)</th><th></th></tr>{rows}</table>"
 
 
-def _rows(spec: Spec) -> list[str]:
+def _rows(spec: LawSpec) -> list[str]:
     whole = spec.parameter.numerator // spec.parameter.denominator
     step = max(1, math.isqrt(whole) if spec.kind is Kind.DISCRETE_GAUSSIAN else whole)
     centre = math.floor(spec.mu + Fraction(1, 2))
@@ -37,7 +37,7 @@ def _rows(spec: Spec) -> list[str]:
     values = [evaluate(PMF, spec, k, bounds=False) for k in ks]
     return [
         _ROW.format(
-            k=escape(shown(k)),
+            k=escape(describe(k)),
             p=f"{p:.4g}" if p else f"exp({log:.6g})",  # below every float
             width=120 * math.exp(log - max(logs)),
         )

@@ -12,7 +12,7 @@ from .._certified import moments as _moments
 from .._certified.floats import Bounds, float_bounds, float_value
 from .._certified.interval import Interval
 from .._inputs.numbers import Number
-from .._law import Spec
+from .._law import LawSpec
 from .html import as_html
 from .pointwise import CDF, LOGCDF, LOGPMF, LOGSF, PMF, SF, bound_tails, evaluate
 from .quantiles import central_interval, quantiles
@@ -76,7 +76,7 @@ class LawFunctions:
     at most two units of the last place wide.
     """
 
-    _spec: Spec
+    _spec: LawSpec
 
     def _repr_html_(self) -> str:
         return as_html(repr(self), self._spec)
@@ -333,7 +333,7 @@ class LawFunctions:
         """Return the entropy in nats; parameters and results are those of `mean`."""
         return self._number(_moments.entropy, bounds)
 
-    def _number(self, moment: Callable[[Spec, int], Interval], bounds: bool) -> float | Bounds:
+    def _number(self, moment: Callable[[LawSpec, int], Interval], bounds: bool) -> float | Bounds:
         def enclosure(bits: int) -> Interval:
             return moment(self._spec, bits)
 

@@ -30,7 +30,7 @@ from .._certified.probability import (
 from .._certified.tail_recurrence import tail_ratios
 from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.numbers import exact_rational, not_finite
-from .._law import Spec
+from .._law import LawSpec
 
 __all__ = [
     "CDF",
@@ -55,7 +55,7 @@ class PointFunction(NamedTuple):
     """None: the value at the integer below."""
     enclosure: Callable[..., Interval]
     """Of a law and an integer (pmf, logpmf) or of a tail, and of bits."""
-    tail: Callable[[Spec, int], Tail] | None = None
+    tail: Callable[[LawSpec, int], Tail] | None = None
 
 
 PMF = PointFunction("pmf", 0.0, 0.0, 0.0, pmf)
@@ -71,7 +71,7 @@ _MANY = 16
 _Floats = NDArray[np.float64]
 
 
-def evaluate(function: PointFunction, spec: Spec, k: object, *, bounds: bool) -> Any:
+def evaluate(function: PointFunction, spec: LawSpec, k: object, *, bounds: bool) -> Any:
     """Return the function at k, a number or an array of numbers: floats, or (lower, upper)."""
     array = as_array(k, "k")
     if array is None:
@@ -85,7 +85,7 @@ def evaluate(function: PointFunction, spec: Spec, k: object, *, bounds: bool) ->
     return lower.reshape(array.shape)
 
 
-def bound_tails(spec: Spec, k: object) -> Any:
+def bound_tails(spec: LawSpec, k: object) -> Any:
     """Return `tail_bound` at k, a number or an array of numbers, rounded up."""
     array = as_array(k, "k")
     if array is None:
@@ -102,7 +102,7 @@ def _checked(k: object) -> Fraction | float:
     return exact_rational(k, "k") if special is None else special
 
 
-def _tail_bound(spec: Spec, k: object) -> float:
+def _tail_bound(spec: LawSpec, k: object) -> float:
     if (special := not_finite(k)) is not None:
         return math.nan if math.isnan(special) else 0.0 if special > 0 else 1.0
     return float_at_least(tail_bound(spec, math.ceil(exact_rational(k, "k")), FIRST_BITS).upper)
@@ -111,7 +111,9 @@ def _tail_bound(spec: Spec, k: object) -> float:
 # --- one number
 
 
-def _at_number(function: PointFunction, spec: Spec, k: object, *, bounds: bool) -> float | Bounds:
+def _at_number(
+    function: PointFunction, spec: LawSpec, k: object, *, bounds: bool
+) -> float | Bounds:
     floor, fixed = _floor_or_value(function, k)
     if fixed is not None:
         return (fixed, fixed) if bounds else fixed
@@ -129,7 +131,7 @@ def _floor_or_value(function: PointFunction, k: object) -> tuple[int, float | No
     return math.floor(exact), None if exact.denominator == 1 else function.between
 
 
-def _enclosure(function: PointFunction, spec: Spec, k: int) -> Callable[[int], Interval]:
+def _enclosure(function: PointFunction, spec: LawSpec, k: int) -> Callable[[int], Interval]:
     if function.tail is None:
         return lambda bits: function.enclosure(spec, k, bits)
     tail = function.tail(spec, k)
@@ -140,7 +142,7 @@ def _enclosure(function: PointFunction, spec: Spec, k: int) -> Callable[[int], I
 
 
 def _at_array(
-    function: PointFunction, spec: Spec, flat: NDArray[Any], *, bounds: bool
+    function: PointFunction, spec: LawSpec, flat: NDArray[Any], *, bounds: bool
 ) -> tuple[_Floats, _Floats]:
     """Return the function at each element: values, twice, or lower and upper bounds."""
     floors, lower, todo = _floors(function, flat)
@@ -184,7 +186,7 @@ def _floors(
 
 
 def _at_integers(
-    function: PointFunction, spec: Spec, ks: list[int], *, bounds: bool
+    function: PointFunction, spec: LawSpec, ks: list[int], *, bounds: bool
 ) -> Iterator[Bounds]:
     """Yield the function at distinct integers: values, twice, or bounds."""
     for enclosure in _enclosures(function, spec, ks):
@@ -196,7 +198,7 @@ def _at_integers(
 
 
 def _enclosures(
-    function: PointFunction, spec: Spec, ks: list[int]
+    function: PointFunction, spec: LawSpec, ks: list[int]
 ) -> Iterator[Callable[[int], Interval]]:
     if function.tail is None or len(ks) < _MANY:
         for k in ks:

@@ -14,8 +14,8 @@ from .._certified.float_arrays import MANY_TAILS, last_term, supported, tail_tab
 from .._certified.lattice_sums import canonical, mirrored
 from .._certified.quantile import lower_quantile, tail_guess
 from .._inputs.law_parameters import as_array, naming_places
-from .._inputs.numbers import exact_rational, not_finite, shown
-from .._law import Spec
+from .._inputs.numbers import describe, exact_rational, not_finite
+from .._law import LawSpec
 from ..errors import ParameterValueError
 from .pointwise import SF, evaluate
 
@@ -38,7 +38,7 @@ _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
 
-def quantiles(spec: Spec, q: object, *, upper: bool) -> Any:
+def quantiles(spec: LawSpec, q: object, *, upper: bool) -> Any:
     """Return the quantiles of q, or (upper) of 1 - q: a number or an array of numbers."""
     array = as_array(q, "q")
     if array is None:
@@ -76,7 +76,7 @@ def _distinct(flat: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return unique, places.ravel()
 
 
-def central_interval(spec: Spec, confidence: object) -> tuple[Any, Any]:
+def central_interval(spec: LawSpec, confidence: object) -> tuple[Any, Any]:
     """Return the quantiles of (1 - confidence)/2 and (1 + confidence)/2."""
     array = as_array(confidence, "confidence")
     if array is None:
@@ -96,7 +96,7 @@ def central_interval(spec: Spec, confidence: object) -> tuple[Any, Any]:
 def _checked_confidence(value: object) -> Fraction:
     exact = exact_rational(value, "confidence")
     if not 0 <= exact <= 1:
-        raise ParameterValueError(f"confidence must be between 0 and 1, got {shown(value)}")
+        raise ParameterValueError(f"confidence must be between 0 and 1, got {describe(value)}")
     return exact
 
 
@@ -108,7 +108,7 @@ def _level(q: object, name: str, *, upper: bool) -> Fraction | None:
     return 1 - exact if upper else exact
 
 
-def _quantile(spec: Spec, level: Fraction | None) -> float | int:
+def _quantile(spec: LawSpec, level: Fraction | None) -> float | int:
     if level is None or not 0 <= level <= 1:
         return math.nan
     if level in (0, 1):
@@ -136,7 +136,7 @@ def _packed(values: list[float | int]) -> NDArray[Any]:
 # --- many at once
 
 
-def _looked_up(spec: Spec, q: NDArray[Any], *, upper: bool) -> list[int | None]:
+def _looked_up(spec: LawSpec, q: NDArray[Any], *, upper: bool) -> list[int | None]:
     """Return the quantiles of distinct q that tails in floats give beyond doubt."""
     found: list[int | None] = [None] * q.size
     law = canonical(spec)
@@ -155,7 +155,7 @@ def _looked_up(spec: Spec, q: NDArray[Any], *, upper: bool) -> list[int | None]:
     return found
 
 
-def _first_tails_below(spec: Spec, p: _Floats) -> list[int | None]:
+def _first_tails_below(spec: LawSpec, p: _Floats) -> list[int | None]:
     """Return for each p the smallest m with P(X >= m) <= p; None where that is in doubt."""
     if not p.size:
         return []
@@ -173,7 +173,7 @@ def _first_tails_below(spec: Spec, p: _Floats) -> list[int | None]:
     return _sure(ms, before, _tails(spec, ms), p)
 
 
-def _table(spec: Spec, first: int, last: int, wanted: int) -> _Floats | None:
+def _table(spec: LawSpec, first: int, last: int, wanted: int) -> _Floats | None:
     """Return P(X >= m) for m = first, ..., last + 1; None if not worth it for so many wanted."""
     if supported(spec):
         return tail_table(spec, first, last, most=1000 * wanted)
@@ -184,13 +184,13 @@ def _table(spec: Spec, first: int, last: int, wanted: int) -> _Floats | None:
     return tails
 
 
-def _tails(spec: Spec, ms: _Integers) -> _Floats:
+def _tails(spec: LawSpec, ms: _Integers) -> _Floats:
     """Return P(X >= m); NaN where it was not found."""
     tails, found = upper_tails(spec, ms)
     return np.where(found, tails, np.nan)
 
 
-def _bisected(spec: Spec, p: _Floats, first: int, last: int) -> _Integers:
+def _bisected(spec: LawSpec, p: _Floats, first: int, last: int) -> _Integers:
     """Return about the smallest m from first to last with P(X >= m) <= p; `last` if none."""
     low, high = np.full(p.size, first - 1), np.full(p.size, last)
     while (high - low > 1).any():

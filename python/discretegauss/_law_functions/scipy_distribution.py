@@ -24,7 +24,7 @@ from .._certified import moments as _moments
 from .._certified.float_arrays import supported
 from .._certified.floats import float_value
 from .._certified.lattice_sums import canonical, nearest_integer
-from .._inputs.numbers import exact_rational, not_finite, shown
+from .._inputs.numbers import describe, exact_rational, not_finite
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 __all__ = ["ScipyLaw", "as_scipy"]
@@ -50,7 +50,9 @@ def as_scipy(law: Any) -> ScipyLaw:
 def _refuse(loc: object) -> None:
     """Refuse a loc but 0: scipy's k - loc wraps and rounds, where the law has its own centre."""
     if not (np.isscalar(loc) and loc == 0):
-        raise ParameterValueError(f"loc must be 0, got {shown(loc)}: use mu, the law's own centre")
+        raise ParameterValueError(
+            f"loc must be 0, got {describe(loc)}: use mu, the law's own centre"
+        )
 
 
 def _refuse_random_state(state: object) -> None:
@@ -120,13 +122,14 @@ def _chunks(law: Any, first: int, last: int) -> Iterator[tuple[NDArray[Any], NDA
             most = _MOST_TERMS_ONE_BY_ONE
     if last - first >= most:
         raise ParameterOverflowError(
-            f"lb and ub must leave at most {most} integers to sum over for {shown(law)}, whose "
-            f"probabilities are above 0 as floats on {shown(last - first + 1)}"
+            f"lb and ub must leave at most {most} integers to sum over for {describe(law)}, whose "
+            f"probabilities are above 0 as floats on {describe(last - first + 1)}"
         )
     if last >= first and max(abs(first), abs(last)) > 2**53:
         raise ParameterOverflowError(
             "expect and moments sum in floats, which do not tell integers beyond 2**53 apart, but "
-            f"{shown(law)} has probabilities above 0 there; ask for those of X - {shown(spec.mu)}"
+            f"{describe(law)} has probabilities above 0 there; "
+            f"ask for those of X - {describe(spec.mu)}"
         )
     for start in range(first, last + 1, _CHUNK):
         ks = np.arange(start, min(start + _CHUNK, last + 1))
@@ -234,7 +237,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
     def _munp(self, n: Any) -> float:
         """Return E(X**n)."""
         if n > _MOST_ORDER:
-            raise ParameterValueError(f"order must be at most {_MOST_ORDER}, got {shown(n)}")
+            raise ParameterValueError(f"order must be at most {_MOST_ORDER}, got {describe(n)}")
         order = int(n)
         if _moments.has_raw_moments(self.law._spec, order):
             found = self._moment(lambda spec, bits: _moments.raw_moment(spec, order, bits))
@@ -242,7 +245,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
             found = self._moment_by_sums(order)
         if order > 4 and math.isinf(found):
             raise ParameterOverflowError(
-                f"the moment of order {n} of {shown(self.law)} is beyond every float"
+                f"the moment of order {n} of {describe(self.law)} is beyond every float"
             )
         return found
 
@@ -332,6 +335,6 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         if total == 0:
             raise ParameterValueError(
                 "lb and ub must have a probability above 0 as a float between them where "
-                f"conditional is True, got {shown(lb)} and {shown(ub)}"
+                f"conditional is True, got {describe(lb)} and {describe(ub)}"
             )
         return np.sum(sums) / total

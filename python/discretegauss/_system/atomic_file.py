@@ -12,7 +12,7 @@ from functools import partial
 from io import FileIO, RawIOBase
 from pathlib import Path
 
-__all__ = ["nothing", "whole_file", "write_all"]
+__all__ = ["atomic_write", "no_op", "write_all"]
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
@@ -27,13 +27,13 @@ def write_all(file: RawIOBase, data: bytes) -> None:
         rest = rest[taken:]
 
 
-def nothing() -> None:
+def no_op() -> None:
     """Do nothing."""
 
 
 @contextmanager
-def whole_file(
-    path: Path, *, replace: bool, before_placing: Callable[[], None] = nothing
+def atomic_write(
+    path: Path, *, replace: bool, before_placing: Callable[[], None] = no_op
 ) -> Iterator[Callable[[bytes], None]]:
     """Give a function that writes to a file which appears at ``path`` when the block ends well.
 

@@ -9,13 +9,13 @@ from typing import Any, Self
 
 from .._start import interrupted
 
-__all__ = ["Stopped", "Stops"]
+__all__ = ["StopSignals", "Terminated"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _USUAL = (signal.SIG_DFL, signal.default_int_handler, interrupted)
 
 
-class Stopped(KeyboardInterrupt):
+class Terminated(KeyboardInterrupt):
     """SIGINT, SIGTERM or SIGHUP came."""
 
     def __init__(self, number: int) -> None:
@@ -23,7 +23,7 @@ class Stopped(KeyboardInterrupt):
         self.number = number
 
 
-class Stops:
+class StopSignals:
     """Raises Stopped at the first of these signals, while it is entered and until they are held.
 
     After the first they are held, too: a closing terminal sends SIGHUP twice, and the second should
@@ -57,4 +57,4 @@ class Stops:
     def _stop(self, number: int, frame: FrameType | None) -> None:
         if not self._held:
             self._held = True
-            raise Stopped(number)
+            raise Terminated(number)

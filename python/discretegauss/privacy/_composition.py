@@ -49,8 +49,8 @@ from typing import Any, NamedTuple
 import gmpy2
 
 from .._certified.interval import ONE, arithmetic
-from .._inputs.numbers import shown
-from .._law import Kind, Spec
+from .._inputs.numbers import describe
+from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
 
 __all__ = ["OneQuery", "as_one_query"]
@@ -62,10 +62,10 @@ _LOOSE = 1 + gmpy2.mpq(1, 2**50)
 class OneQuery(NamedTuple):
     """Noise and change of (2), and an upper bound on its factor; None if there is none below 3."""
 
-    spec: Spec
+    spec: LawSpec
     change: int
     factor: Any
-    one: Spec
+    one: LawSpec
     """The noise of each query."""
     queries: int
     """How many it stands for."""
@@ -81,14 +81,14 @@ class OneQuery(NamedTuple):
         return self.factor is None or bool(self.factor > _LOOSE)
 
 
-def as_one_query(spec: Spec, change: int, queries: int) -> OneQuery:
+def as_one_query(spec: LawSpec, change: int, queries: int) -> OneQuery:
     """Return the single query that stands for so many, each changed by at most ``change``."""
     if queries == 1:
         return OneQuery(spec, change, gmpy2.mpq(1), spec, 1)
     if spec.kind is not Kind.DISCRETE_GAUSSIAN:
         raise ParameterValueError(
             "queries must be 1 unless the law is a discrete Gaussian (compose others by "
-            f"discretegauss.privacy.pld), got {shown(queries)}"
+            f"discretegauss.privacy.pld), got {describe(queries)}"
         )
     combined = spec._replace(parameter=spec.parameter * queries)
     factor = factor_upper(spec.parameter, queries)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import gmpy2
 
 from .._certified.interval import ONE, Interval, arithmetic
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from ._privacy_loss import FAR, loss_exceeds_from, phi_near, tail_weight, total_weight
 
 __all__ = [
@@ -119,7 +119,7 @@ class Line(NamedTuple):
         return at.shift(at.log(quotient), self.b_shift - self.a_shift)
 
 
-def line_at(spec: Spec, m: int, change: int, bits: int, most: Any = FAR) -> Line:
+def line_at(spec: LawSpec, m: int, change: int, bits: int, most: Any = FAR) -> Line:
     """Return the line of the half-line from m; m >= -change/2.
 
     Of a generalised Gaussian no shift is beyond ``most``.
@@ -139,7 +139,7 @@ def line_at(spec: Spec, m: int, change: int, bits: int, most: Any = FAR) -> Line
     return Line(gmpy2.mpq(0), one_minus, rest, phi_near(spec, right, most), at.div(b, total))
 
 
-def _two_tails(spec: Spec, x: int, y: int, bits: int, most: Any) -> tuple[Interval, Interval]:
+def _two_tails(spec: LawSpec, x: int, y: int, bits: int, most: Any) -> tuple[Interval, Interval]:
     """Return `tail_weight` at x and at y, 0 <= x <= y."""
     at_y = tail_weight(spec, y, bits, most)
     if y - x > _CLOSE or spec.kind is Kind.GENERALIZED_GAUSSIAN:
@@ -153,12 +153,12 @@ def _two_tails(spec: Spec, x: int, y: int, bits: int, most: Any) -> tuple[Interv
     return tail, at_y
 
 
-def delta_enclosed(spec: Spec, epsilon: Any, change: int, aim: int = _AIM) -> Enclosed | None:
+def delta_enclosed(spec: LawSpec, epsilon: Any, change: int, aim: int = _AIM) -> Enclosed | None:
     """Return delta by (1), to a relative width of 2**-aim; None if it is 0.
 
     Parameters
     ----------
-    spec : Spec
+    spec : LawSpec
         The noise, centred.
     epsilon : mpq
         At least 0.
@@ -210,7 +210,7 @@ def relative_bits(value: Interval) -> int:
     return max(-20, -int(gmpy2.get_exp(rough.up.div(width, value.lower))))
 
 
-def cancelling_bits(spec: Spec, change: int) -> int:
+def cancelling_bits(spec: LawSpec, change: int) -> int:
     """Return about how many bits cancel: the logarithm of sigma/D."""
     if spec.kind is not Kind.DISCRETE_GAUSSIAN:
         return 8

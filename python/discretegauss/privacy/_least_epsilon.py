@@ -11,10 +11,10 @@ import gmpy2
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._certified.search import float_at, least, ordinal
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from ._hockey_stick import cancelling_bits, delta_enclosed, line_at, relative_bits
 from ._privacy_loss import LossTooFarError, loss_exceeds_from, phi_near
-from ._root_finding import increasing_root, searching
+from ._root_finding import search_precision, solve_increasing
 from .zcdp import minus_log_upper
 
 __all__ = ["delta_is_at_most", "least_epsilon", "log_delta_about"]
@@ -34,7 +34,7 @@ _LARGEST = math.nextafter(math.inf, 0.0)
 _BEYOND_FLOATS = 750
 
 
-def delta_is_at_most(spec: Spec, epsilon: Any, change: int, delta: Any) -> bool:
+def delta_is_at_most(spec: LawSpec, epsilon: Any, change: int, delta: Any) -> bool:
     """Return whether the noise is proven to have (epsilon, delta), two mpq; delta > 0."""
     aim = 60
     while True:
@@ -50,7 +50,7 @@ def delta_is_at_most(spec: Spec, epsilon: Any, change: int, delta: Any) -> bool:
         aim *= 2
 
 
-def least_epsilon(spec: Spec, change: int, delta: Any) -> float:
+def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
     """Return the least float at which the noise is proven to have (epsilon, delta); maybe inf.
 
     delta is convex in exp(epsilon), so the line of any epsilon reaches ``delta`` no later than
@@ -75,7 +75,7 @@ def least_epsilon(spec: Spec, change: int, delta: Any) -> float:
     return float_at(least(holds, ordinal(max(reached, lower) or guess), low=0))
 
 
-def _line_reaches(spec: Spec, epsilon: float, change: int, delta: Any) -> float:
+def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> float:
     """Return where the line at epsilon reaches delta; a float from 0 on, but finite."""
     try:
         first = loss_exceeds_from(spec, gmpy2.mpq(epsilon), change)
@@ -94,12 +94,12 @@ def _line_reaches(spec: Spec, epsilon: float, change: int, delta: Any) -> float:
         bits += missing + 8
 
 
-def _guess(spec: Spec, change: int, delta: Any) -> float:
+def _guess(spec: LawSpec, change: int, delta: Any) -> float:
     """Return about the epsilon looked for, to nine digits or so."""
     if spec.kind is Kind.DISCRETE_LAPLACE:
         return 0.0
     goal = minus_log_upper(delta)
-    with searching():
+    with search_precision():
         # Where phi(x) = -log(delta) the tail, and so delta, is about as large as it should be.
         x = _where_phi_is(spec, goal)
         if x <= _FEW_LINES:
@@ -117,11 +117,11 @@ def _guess(spec: Spec, change: int, delta: Any) -> float:
                 return 1, None
             return gmpy2.log(-log_delta / goal), epsilon * hazard / -log_delta
 
-        epsilon = gmpy2.exp(increasing_root(balance, start, within=_BEYOND_FLOATS))
+        epsilon = gmpy2.exp(solve_increasing(balance, start, within=_BEYOND_FLOATS))
     return min(float(epsilon), _LARGEST)
 
 
-def _where_phi_is(spec: Spec, goal: Any) -> int:
+def _where_phi_is(spec: LawSpec, goal: Any) -> int:
     """Return the integer about, or before, where phi is the goal."""
     unit = gmpy2.mpfr(gmpy2.mpq(spec.parameter))
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
@@ -129,7 +129,7 @@ def _where_phi_is(spec: Spec, goal: Any) -> int:
     return int(unit * goal ** (1 / gmpy2.mpfr(gmpy2.mpq(spec.beta))))
 
 
-def log_delta_about(spec: Spec, epsilon: Any, change: int) -> tuple[Any, Any]:
+def log_delta_about(spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any]:
     """Return about log(delta), and minus its slope in epsilon, as two mpfr."""
     first = loss_exceeds_from(spec, epsilon, change)
     if first is None:  # no cover: only a discrete Laplace, which needs no guess

@@ -24,8 +24,8 @@ import gmpy2
 from .._certified.generalized_tail import log_quotient, quotient
 from .._certified.interval import Arithmetic, Interval, arithmetic
 from .._certified.lattice_sums import normaliser, phi_at, tail_ratio
-from .._inputs.numbers import shown
-from .._law import Kind, Spec
+from .._inputs.numbers import describe
+from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
 
 __all__ = [
@@ -66,7 +66,7 @@ class LossTooFarError(ParameterValueError):
     """
 
 
-def phi_near(spec: Spec, x: int, most: Any = FAR) -> Any:
+def phi_near(spec: LawSpec, x: int, most: Any = FAR) -> Any:
     """Return phi(x) as an mpq: exact, except for generalised Gaussians: within 2**-60, below.
 
     For these it is ``most`` where phi is more: of a large beta phi may have 2**40 bits.
@@ -84,7 +84,7 @@ def phi_near(spec: Spec, x: int, most: Any = FAR) -> Any:
     return gmpy2.mpq(phi_at(spec, x, arithmetic(bits)).lower)
 
 
-def tail_weight(spec: Spec, m: int, bits: int, most: Any = FAR) -> Interval:
+def tail_weight(spec: LawSpec, m: int, bits: int, most: Any = FAR) -> Interval:
     """Return the weight of all x >= m, m >= 0, in units of exp(-phi_near(m, most))."""
     ratio = tail_ratio(spec, m, bits)
     if spec.kind is not Kind.GENERALIZED_GAUSSIAN:
@@ -96,17 +96,17 @@ def tail_weight(spec: Spec, m: int, bits: int, most: Any = FAR) -> Interval:
 
 
 @lru_cache(maxsize=128)
-def total_weight(spec: Spec, bits: int) -> Interval:
+def total_weight(spec: LawSpec, bits: int) -> Interval:
     """Return the weight of all integers, in units of that of 0."""
     return normaliser(spec, bits)[1]
 
 
-def loss_exceeds_from(spec: Spec, epsilon: Any, change: int) -> tuple[int, int] | None:
+def loss_exceeds_from(spec: LawSpec, epsilon: Any, change: int) -> tuple[int, int] | None:
     """Return the least x with loss(x) > epsilon, between two bounds; None if there is none.
 
     Parameters
     ----------
-    spec : Spec
+    spec : LawSpec
         The law, centred.
     epsilon : mpq
         At least 0.
@@ -141,7 +141,7 @@ def _above(value: Any) -> int:
     return int(value.numerator // value.denominator) + 1
 
 
-def _by_bisection(spec: Spec, epsilon: Fraction, change: int) -> tuple[int, int]:
+def _by_bisection(spec: LawSpec, epsilon: Fraction, change: int) -> tuple[int, int]:
     low = -((change + 1) // 2)  # loss(low) <= 0 <= epsilon, as low <= -D/2
     if epsilon == 0:  # and beyond -D/2 it is more than that
         return low + 1, low + 1
@@ -150,7 +150,7 @@ def _by_bisection(spec: Spec, epsilon: Fraction, change: int) -> tuple[int, int]
         if reach > _FARTHEST * (change + spec.parameter):
             raise LossTooFarError(
                 "epsilon must be a loss that occurs within 2**512 scales of the centre (what lies "
-                f"beyond has a probability below exp(-2**511)), got {shown(epsilon)}"
+                f"beyond has a probability below exp(-2**511)), got {describe(epsilon)}"
             )
         reach *= 2 * reach
     high = low + reach
@@ -166,7 +166,7 @@ def _by_bisection(spec: Spec, epsilon: Fraction, change: int) -> tuple[int, int]
             beside = [_compare(spec, x, epsilon, change).exceeds for x in (middle - 1, middle + 1)]
             if beside != [False, True]:  # no cover: they differ by far more than is asked for
                 raise ParameterValueError(
-                    f"epsilon must be farther from a loss that occurs, got {shown(epsilon)}"
+                    f"epsilon must be farther from a loss that occurs, got {describe(epsilon)}"
                 )
             return middle, middle + 1
         again, before = exceeds is before, exceeds
@@ -215,7 +215,7 @@ class _Compared(NamedTuple):
 
 
 def _compare(
-    spec: Spec, x: int, epsilon: Fraction, change: int, bits: int = _FEW_STEPS
+    spec: LawSpec, x: int, epsilon: Fraction, change: int, bits: int = _FEW_STEPS
 ) -> _Compared:
     """Compare loss(x) with epsilon > 0, for 2 x + D > 0; with more and more bits."""
     beta = spec.beta
@@ -231,7 +231,7 @@ def _compare(
         bits *= 2
 
 
-def _log_loss(spec: Spec, x: int, change: int, at: Arithmetic) -> Interval:
+def _log_loss(spec: LawSpec, x: int, change: int, at: Arithmetic) -> Interval:
     """Return log(loss(x)), for 2 x + D > 0.
 
     With y = abs(x + D) > z = abs(x) the loss is phi(y) (1 - (z/y)**beta): nothing cancels, and

@@ -14,7 +14,7 @@ from typing import Any
 
 import gmpy2
 
-__all__ = ["FLOAT_BITS", "Balance", "best_s", "increasing_root", "searching"]
+__all__ = ["FLOAT_BITS", "Balance", "best_s", "search_precision", "solve_increasing"]
 
 Balance = Callable[[Any], tuple[Any, Any]]
 """An increasing function of u = log(s), and its slope; the slope is None where it is unknown."""
@@ -47,18 +47,18 @@ def best_s(
     try:
         floats = [float(value) for value in values]
         if bits <= FLOAT_BITS and not any(0 < abs(x) < _SMALLEST_FULL for x in floats):
-            s = math.exp(increasing_root(*problem(math, *floats)))
+            s = math.exp(solve_increasing(*problem(math, *floats)))
             if 0 < s < math.inf:
                 return gmpy2.mpq(s)
     except (ArithmeticError, ValueError):
         pass  # floats are too narrow
-    with searching(bits + _GUARD):
+    with search_precision(bits + _GUARD):
         close = _CLOSE / 2.0 ** ((bits - FLOAT_BITS) // 2)
-        u = increasing_root(*problem(gmpy2, *map(_mpfr, values)), close=close)
+        u = solve_increasing(*problem(gmpy2, *map(_mpfr, values)), close=close)
         return gmpy2.mpq(gmpy2.exp(min(max(u, -_FAR), _FAR)))
 
 
-def searching(bits: int = 64) -> Any:
+def search_precision(bits: int = 64) -> Any:
     """Return a context manager: mpfr operators round to so many bits, exponents go anywhere."""
     return gmpy2.context(_SEARCH, precision=bits)
 
@@ -69,7 +69,7 @@ def _mpfr(value: Any) -> Any:
     return gmpy2.mpfr(value)
 
 
-def increasing_root(
+def solve_increasing(
     balance: Balance, u: Any, close: float = _CLOSE, within: float = math.inf
 ) -> Any:
     """Solve balance(u) = 0 by Newton's method, kept inside the bracket that the signs give.

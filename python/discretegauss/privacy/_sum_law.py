@@ -26,7 +26,7 @@ import gmpy2
 
 from .._certified.floats import float_at_least
 from .._certified.interval import Interval, arithmetic
-from .._law import Spec
+from .._law import LawSpec
 from ._composition import OneQuery
 from ._hockey_stick import relative_bits
 from ._privacy_loss import loss_exceeds_from, phi_near, total_weight
@@ -151,7 +151,7 @@ def _tails_of(query: OneQuery, bits: int) -> _Tails | None:
 
 
 @lru_cache(maxsize=4)
-def _tails(one: Spec, queries: int, bits: int) -> _Tails | None:
+def _tails(one: LawSpec, queries: int, bits: int) -> _Tails | None:
     """Return bounds on the tails of the sum; None where the masses are too many."""
     masses = single = _masses(one, bits)
     for binary_digit in bin(queries)[3:]:
@@ -167,7 +167,7 @@ def _tails(one: Spec, queries: int, bits: int) -> _Tails | None:
     return _Tails(bits, -(len(masses) // 2), tails, (1 << bits) - tails[0])
 
 
-def _masses(spec: Spec, bits: int) -> list[Any]:
+def _masses(spec: LawSpec, bits: int) -> list[Any]:
     """Return the probabilities of one draw in units of 2**-bits, rounded down, -r to r."""
     at = arithmetic(bits + 32)
     total = total_weight(spec, bits + 32)

@@ -23,9 +23,9 @@ import gmpy2
 
 from .._certified.floats import float_at_least
 from .._certified.interval import Interval, arithmetic
-from .._inputs.numbers import exact_rational, shown
+from .._inputs.numbers import describe, exact_rational
 from .._inputs.privacy_arguments import positive_number, whole_sensitivity
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import Law, centred
 from ._hockey_stick import cancelling_bits
@@ -100,13 +100,13 @@ def pld(
     spec, change = centred(law), whole_sensitivity(sensitivity)
     if spec.kind is Kind.GENERALIZED_GAUSSIAN:
         raise ParameterValueError(
-            f"law must be a discrete Gaussian or Laplace here, got beta = {shown(spec.beta)}"
+            f"law must be a discrete Gaussian or Laplace here, got beta = {describe(spec.beta)}"
         )
     interval = _as_float(value_discretization_interval, "value_discretization_interval")
     bound = exact_rational(log_mass_truncation_bound, "log_mass_truncation_bound")
     if bound > -1:
         raise ParameterValueError(
-            f"log_mass_truncation_bound must be at most -1, got {shown(bound)}"
+            f"log_mass_truncation_bound must be at most -1, got {describe(bound)}"
         )
     lattice = _Lattice(spec, change)
     probabilities, infinite = _probabilities(
@@ -168,7 +168,7 @@ def _as_float(value: object, name: str) -> float:
         nearest = math.inf
     if not 0 < nearest < math.inf:
         raise ParameterOverflowError(
-            f"{name} must be within the range of positive floats, got {shown(value)}"
+            f"{name} must be within the range of positive floats, got {describe(value)}"
         )
     return nearest
 
@@ -180,7 +180,7 @@ def _float_above(value: Any) -> float:
 class _Lattice:
     """Probabilities of ranges of integers, of the noise and of the noise moved by ``change``."""
 
-    def __init__(self, spec: Spec, change: int) -> None:
+    def __init__(self, spec: LawSpec, change: int) -> None:
         self.spec, self.change = spec, change
         self.bits = 140 + cancelling_bits(spec, 1)
         self.at = arithmetic(self.bits)

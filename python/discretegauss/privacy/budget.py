@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from .._certified.interval import arithmetic
-from .._inputs.numbers import shown
+from .._inputs.numbers import describe
 from .._inputs.privacy_arguments import at_least_zero, positive_number, whole_sensitivity
 from .._law import Kind
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
@@ -155,7 +155,7 @@ def _rho_of_one(law: object, sensitivity: object) -> Fraction:
         return _laplace_rho(spec.parameter, whole_sensitivity(sensitivity))
     raise ParameterValueError(
         "law must be a discrete Gaussian or Laplace: no rho is known for a generalised Gaussian, "
-        f"got beta = {shown(spec.beta)}"
+        f"got beta = {describe(spec.beta)}"
     )
 
 

@@ -67,12 +67,12 @@ from .._inputs.privacy_arguments import (
     query_count,
     whole_sensitivity,
 )
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import DiscreteGaussian
 from ._composition import as_one_query
 from ._least_epsilon import delta_is_at_most, log_delta_about
-from ._root_finding import increasing_root, searching
+from ._root_finding import search_precision, solve_increasing
 from ._sum_law import delta_of_sum_is_at_most
 from .zcdp import UP, log_delta_upper, minus_log_upper, rho_lower
 
@@ -253,7 +253,7 @@ class _Target(NamedTuple):
 
     def met_by(self, sigma2: Fraction) -> bool:
         """Return whether that is proven, as `delta` does it."""
-        query = as_one_query(Spec(Kind.DISCRETE_GAUSSIAN, sigma2), self.change, self.queries)
+        query = as_one_query(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2), self.change, self.queries)
         epsilon, delta = gmpy2.mpq(self.epsilon), gmpy2.mpq(self.delta)
         if query.is_loose and UP.exp(log_delta_upper(query.rho, self.epsilon)) <= delta:
             return True
@@ -278,7 +278,7 @@ class _Target(NamedTuple):
 
         def balance(u: Any) -> tuple[Any, Any]:
             sigma2 = gmpy2.mpq(gmpy2.exp(u))
-            spec = Spec(Kind.DISCRETE_GAUSSIAN, _fraction(sigma2))
+            spec = LawSpec(Kind.DISCRETE_GAUSSIAN, _fraction(sigma2))
             log_delta, _ = log_delta_about(spec, epsilon, change)
             ratio = change / gmpy2.sqrt(gmpy2.mpfr(sigma2))
             a = epsilon / ratio - ratio / 2
@@ -297,9 +297,9 @@ class _Target(NamedTuple):
                 "epsilon and delta must leave noise of a standard deviation below "
                 f"2**{_MOST_SIGMA2_BITS // 2} times the sensitivity"
             )
-        with searching():
+        with search_precision():
             start = gmpy2.log(gmpy2.mpfr(gmpy2.mpq(enough) * self.queries))
-            sigma2 = gmpy2.mpq(gmpy2.exp(increasing_root(balance, start, close=1e-8)))
+            sigma2 = gmpy2.mpq(gmpy2.exp(solve_increasing(balance, start, close=1e-8)))
         return _fraction(sigma2 / self.queries)
 
 

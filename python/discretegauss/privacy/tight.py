@@ -13,7 +13,7 @@ import gmpy2
 
 from .._certified.floats import float_at_least
 from .._certified.interval import ONE, arithmetic
-from .._inputs.numbers import exact_rational, shown
+from .._inputs.numbers import describe, exact_rational
 from .._inputs.privacy_arguments import at_least_zero, query_count, whole_sensitivity
 from .._law import Kind
 from ..errors import ParameterValueError
@@ -174,7 +174,7 @@ def epsilon(law: Law, delta: object, sensitivity: object = 1, *, queries: int = 
     if not 0 < delta_exact < 1:
         raise ParameterValueError(
             "delta must lie between 0 and 1, both excluded (0 only for a discrete Laplace), "
-            f"got {shown(delta_exact)}"
+            f"got {describe(delta_exact)}"
         )
     found = math.inf
     if query.factor is not None:

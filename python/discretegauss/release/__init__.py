@@ -10,7 +10,7 @@ from ._report import calibration_text as calibration_text
 from ._report import report_text as report_text
 from ._report import time_text as time_text
 from ._run import Release, release_table
-from ._run import carry_out as carry_out
+from ._run import execute as execute
 from ._run import plan_release as plan_release
 
 __all__ = ["OutputError", "Release", "TableError", "release_table"]

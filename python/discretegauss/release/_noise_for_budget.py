@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from .._certified.moments import standard_deviation
-from .._inputs.numbers import exact_rational, shown
+from .._inputs.numbers import describe, exact_rational
 from .._inputs.privacy_arguments import probability
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
@@ -94,7 +94,7 @@ def calibration(
     else:
         raise ParameterValueError(
             "report_delta goes with rho and must not be given with epsilon and delta, "
-            f"got {shown(report_delta)}"
+            f"got {describe(report_delta)}"
         )
     cost = queries * sensitivity**2 / (2 * law.sigma2)
     is_tight = sensitivity.denominator == 1

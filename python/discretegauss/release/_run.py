@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .._inputs.numbers import exact_rational, named_path, shown, single, whole_number
+from .._inputs.numbers import describe, exact_rational, named_path, single, whole_number
 from .._inputs.source import Source
-from .._system.atomic_file import nothing, whole_file
+from .._system.atomic_file import atomic_write, no_op
 from ..errors import OutputError, ParameterTypeError, ParameterValueError, TableError
 from ._csv_column import BLANKS, CountTable, read_counts
 from ._noise_for_budget import Calibration, calibration
@@ -128,7 +128,7 @@ def release_table(
         report_delta=report_delta,
         force=force,
     )
-    return carry_out(plan, source)
+    return execute(plan, source)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,10 +162,10 @@ def plan_release(
     if not isinstance(column, str):
         raise ParameterTypeError(f"column must be a string, got {type(column).__name__}")
     if not column.strip(BLANKS):  # an unset variable of a shell, say, and an index without a name
-        raise ParameterValueError(f"column must not be empty, got {shown(column)}")
+        raise ParameterValueError(f"column must not be empty, got {describe(column)}")
     table, out = _path(table, "table"), _path(out, "out")
     if not isinstance(force, bool):
-        raise ParameterTypeError(f"force must be True or False, got {shown(force)}")
+        raise ParameterTypeError(f"force must be True or False, got {describe(force)}")
     noise_for_budget = calibration(
         rho=rho,
         epsilon=epsilon,
@@ -188,13 +188,13 @@ def plan_release(
     return Plan(release=release, destination=destination, counts=counts, force=force, start=start)
 
 
-def carry_out(
-    plan: Plan, source: Source = "getrandom", before_placing: Callable[[], None] = nothing
+def execute(
+    plan: Plan, source: Source = "getrandom", before_placing: Callable[[], None] = no_op
 ) -> Release:
     """Draw and write. ``before_placing`` is called when all is done but giving the name."""
     law, counts = plan.release.law, plan.counts.counts
     try:
-        with whole_file(
+        with atomic_write(
             plan.destination, replace=plan.force, before_placing=before_placing
         ) as write:
             dtype = np.int64 if law.sigma2 <= _INT64_UP_TO else object
@@ -246,7 +246,7 @@ def _of_counts(sensitivity: object) -> Fraction:
     if exact < 1:
         raise ParameterValueError(
             "sensitivity must be at least 1, as counts change by whole numbers, "
-            f"got {shown(single(sensitivity))}"
+            f"got {describe(single(sensitivity))}"
         )
     return exact
 

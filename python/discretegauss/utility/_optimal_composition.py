@@ -30,7 +30,7 @@ import gmpy2
 
 from .._certified.interval import ONE, arithmetic
 from .._certified.search import decimal_at, decimal_ordinal, least
-from .._inputs.numbers import shown
+from .._inputs.numbers import describe
 from ..errors import ParameterOverflowError
 
 __all__ = ["MOST_QUERIES", "laplace_delta_upper", "laplace_scale_upper", "require_few"]
@@ -47,7 +47,7 @@ def require_few(queries: int) -> None:
     if queries > MOST_QUERIES:
         raise ParameterOverflowError(
             f"queries must be at most {MOST_QUERIES} for the optimal composition, "
-            f"got {shown(queries)}"
+            f"got {describe(queries)}"
         )
 
 

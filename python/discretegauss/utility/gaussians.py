@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from .._certified.floats import float_at_least, float_value
 from .._certified.interval import Interval, arithmetic, relative_width_below
-from .._inputs.numbers import exact_rational, shown
+from .._inputs.numbers import describe, exact_rational
 from .._inputs.privacy_arguments import at_least_zero, positive_number
 from ..errors import ParameterOverflowError
 
@@ -112,7 +112,7 @@ def continuous_gaussian_delta(sigma2: object, epsilon: object, sensitivity: obje
         if bits >= _MOST_BITS:
             raise ParameterOverflowError(
                 "epsilon must be below about 2**30 where it is near sensitivity**2/(2 sigma2), "
-                f"got {shown(exact)}"
+                f"got {describe(exact)}"
             )
         bits *= 2
 
@@ -256,6 +256,6 @@ def _near(value: Fraction, name: str) -> Fraction:
     if bits > _FARTHEST_BITS:
         raise ParameterOverflowError(
             f"{name} must have a numerator and a denominator of at most {_FARTHEST_BITS} bits, "
-            f"got {shown(value)}"
+            f"got {describe(value)}"
         )
     return value

@@ -12,7 +12,7 @@ import gmpy2
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._certified.search import decimal_at, decimal_ordinal, least
-from .._inputs.numbers import shown
+from .._inputs.numbers import describe
 from .._inputs.privacy_arguments import at_least_zero, positive_number, probability, query_count
 from .._law import Kind
 from ..errors import ParameterOverflowError, ParameterTypeError
@@ -141,7 +141,7 @@ def _scale_for_rho(rho: Fraction) -> Fraction:
     if bits > _MOST_RHO_BITS:
         raise ParameterOverflowError(
             f"rho must be between 2**-{_MOST_RHO_BITS} and 2**{_MOST_RHO_BITS} for each query, "
-            f"got {shown(rho)}"
+            f"got {describe(rho)}"
         )
     # rho is eps0 tanh(eps0/2), below both eps0 and eps0**2/2 and near the lesser of the two.
     exact = gmpy2.mpq(rho)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 
 __all__ = ["described", "fixed_cases", "random_cases"]
 
@@ -30,26 +30,26 @@ _BETAS = [
 _CENTRES = [_Q(0), _Q(1, 3), _Q(-1, 2), _Q(1, 2), _Q(10**12) + _Q(1, 7), _Q(-5, 7)]
 
 
-def fixed_cases() -> list[Spec]:
+def fixed_cases() -> list[LawSpec]:
     """Return the fixed list."""
     cases = [
-        Spec(Kind.DISCRETE_GAUSSIAN, sigma2, _CENTRES[shift])
+        LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2, _CENTRES[shift])
         for i, sigma2 in enumerate(_SIGMA2)
         for shift in {0, 1 + i % 5}
     ]
     cases += [
-        Spec(Kind.DISCRETE_LAPLACE, scale, _CENTRES[shift])
+        LawSpec(Kind.DISCRETE_LAPLACE, scale, _CENTRES[shift])
         for i, scale in enumerate(_SCALES)
         for shift in {0, 1 + i % 5}
     ]
     cases += [
-        Spec(Kind.GENERALIZED_GAUSSIAN, scale, _CENTRES[(i + j) % 6], beta)
+        LawSpec(Kind.GENERALIZED_GAUSSIAN, scale, _CENTRES[(i + j) % 6], beta)
         for i, beta in enumerate(_BETAS)
         for j, scale in enumerate([_Q(10), _Q(1000), _Q(10**6)])
     ]
     # Tables that once had a wrong bound of a cell, or none.
     cases += [
-        Spec(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta)
+        LawSpec(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta)
         for scale, mu, beta in [
             *((_Q(10**6), _Q(0), _Q(beta)) for beta in (7, 8, 10, 50, 200, 1000)),
             *((_Q(1000), _Q(1, 3), beta) for beta in (_Q(11, 10), _Q(6, 5), _Q(3, 2))),
@@ -69,7 +69,7 @@ def fixed_cases() -> list[Spec]:
     return list(dict.fromkeys(cases))
 
 
-def random_cases(n: int, rng: random.Random) -> Iterator[Spec]:
+def random_cases(n: int, rng: random.Random) -> Iterator[LawSpec]:
     """Generate n laws: parameters from 2**-90 to 2**230, beta up to 31, centres of any kind."""
     for _ in range(n):
         kind = rng.choice(
@@ -83,7 +83,7 @@ def random_cases(n: int, rng: random.Random) -> Iterator[Spec]:
         if kind == Kind.GENERALIZED_GAUSSIAN:
             low = rng.randint(1, 20)
             beta = 1 + _Q(rng.randint(0, 3 * low * rng.choice([1, 1, 10])), low)
-        yield Spec(kind, parameter, mu, beta)
+        yield LawSpec(kind, parameter, mu, beta)
 
 
 def _number(value: Fraction) -> str:
@@ -91,7 +91,7 @@ def _number(value: Fraction) -> str:
     return text if len(text) <= 40 else f"{text[:18]}...{text[-18:]} ({len(text)} characters)"
 
 
-def described(spec: Spec) -> str:
+def described(spec: LawSpec) -> str:
     """Return a law in one line."""
     if spec.kind == Kind.DISCRETE_GAUSSIAN:
         text = f"discrete Gaussian, sigma2 {_number(spec.parameter)}"

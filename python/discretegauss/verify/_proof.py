@@ -39,7 +39,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._law import Spec
+from .._law import LawSpec
 from ..errors import ParameterValueError
 from ._arcs import Use, arc_holds
 from ._cases import described, fixed_cases, random_cases
@@ -75,7 +75,7 @@ class Proven(NamedTuple):
 class _Weights:
     """The law's weight at every precision that was needed, each made once."""
 
-    def __init__(self, spec: Spec, block_bits: int) -> None:
+    def __init__(self, spec: LawSpec, block_bits: int) -> None:
         self._spec, self._block_bits = spec, block_bits
         self._made: dict[int, Weight] = {}
 
@@ -285,7 +285,7 @@ def _print(line: str) -> None:
     print(line, flush=True)  # what cannot be written is an error here, not when Python ends
 
 
-def _run(cases: Iterable[Spec]) -> int:
+def _run(cases: Iterable[LawSpec]) -> int:
     n_right = n_wrong = n_refused = n_arcs = 0
     start = time.perf_counter()
     for spec in cases:

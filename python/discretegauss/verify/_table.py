@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .._law import Spec
+from .._law import LawSpec
 
 __all__ = ["REACH_BITS", "SPECIAL_CODE", "Arc", "Partial", "Row", "Table", "copy_out"]
 
@@ -41,7 +41,7 @@ class Table:
     `arcs` are those of the partial cells, in their order, then ``tail_arcs``.
     """
 
-    spec: Spec
+    spec: LawSpec
     index_bits: int
     position_bits: int
     block_bits: int
@@ -61,12 +61,12 @@ class Table:
     rows: tuple[Row, ...]
 
 
-def copy_out(spec: Spec, *, index_bits: int = 16, block_bits: int = -1) -> Table:
+def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Table:
     """Return the table that the C core builds for a law.
 
     Parameters
     ----------
-    spec : Spec
+    spec : LawSpec
         A discrete Laplace, Gaussian or generalised Gaussian.
     index_bits, block_bits : int, optional
         The table's size and its blocks'; -1: the core chooses.

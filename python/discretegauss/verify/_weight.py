@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from .._law import Kind, Spec
+from .._law import Kind, LawSpec
 
 if TYPE_CHECKING:
     from flint import arb
@@ -53,7 +53,7 @@ def ball(value: Fraction | int) -> arb:
 class Weight:
     """phi and g of a law, as functions of the distance, at the precision in force."""
 
-    def __init__(self, spec: Spec, block_bits: int) -> None:
+    def __init__(self, spec: LawSpec, block_bits: int) -> None:
         unit = Fraction(2**DISTANCE_BITS, 2**block_bits)
         centre = (spec.mu + Fraction(1, 2)).__floor__()
         self.f = spec.mu - centre

@@ -161,7 +161,7 @@ c_clang_sanitized() {
 
 # Threads that draw from one law and one table, by ThreadSanitizer; and a race that it has to report.
 c_threads() {
-    only=test_threads c_build threads clang -DDG_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo
+    only='test_threads|test_run' c_build threads clang -DDG_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo
 }
 
 # No error, and every block freed.

@@ -123,9 +123,9 @@ typedef struct dg_run {
      *  0.1 ms of work for each, or if the system has none to give. The others get no signals, and
      *  are gone when the call returns. One thread only with a caller's source. */
     size_t threads;
-    /** Called by the calling thread some 50 times a second, in pieces of the fill permitting; may be
-     *  NULL. Other than 0 ends the fill. No random bit of the calling thread is in memory then, and
-     *  it may fork: the child's fill is drawn anew by the child alone. */
+    /** Called by the calling thread about every 20 ms, between two pieces of the fill; may be NULL.
+     *  Other than 0 ends the fill. The calling thread holds no random bit meanwhile, so pause may
+     *  fork: if other threads were drawing, the child draws the whole fill anew, by itself. */
     int (*pause)(void *context);
     void *context;
 } dg_run;
@@ -156,9 +156,9 @@ DG_API size_t dg_law_wide_bytes(const dg_law *law);
  *
  *  Law:       that of the law given, for every integer, conditional on no error.
  *  Requires:  out has room for n elements of dtype, and is aligned for them.
- *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise none is left there: what was
- *             begun is zero bytes, the rest untouched (all of it, without run, but where there is no
- *             such dtype). Nothing writes there after the call.
+ *  Ensures:   DG_OK -> out[0 .. n) hold independent draws. Otherwise none is left there: what was
+ *             begun is zero bytes, the rest as it was. With run == NULL all of it is begun, except
+ *             where there is no such dtype. Nothing writes to out after the call.
  *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE |
  *             DG_ERR_PARAMETER (no such dtype; a generalised Gaussian, which only tables draw) |
  *             DG_ERR_STOPPED.

@@ -35,7 +35,7 @@ from .._inputs.parameter_arrays import DistinctLaws
 from .._inputs.source import Source
 from .._law import Kind
 from ..errors import ParameterValueError
-from .fill import empty, fill_array
+from .fill import NO_MEMORY, empty, fill_array
 from .many_laws import fill_laws, require_all_fit
 from .method import OneLaw, has_cells
 
@@ -49,9 +49,6 @@ def _check_method(kind: Kind, method: Method) -> None:
     if method == "reference" and kind is Kind.GENERALIZED_GAUSSIAN:
         raise ParameterValueError("method must be 'auto' or 'cells' for this law, got 'reference'")
 
-
-#: In the place of numpy's message, which tells the shape: it may be a column of counts.
-_NO_MEMORY = "size: there is no memory for such an array"
 
 #: A law as a user gives it: its kind, its parameter, mu, beta.
 Given = tuple[Kind, object, object, object]
@@ -96,7 +93,7 @@ def _distinct_laws(
     try:
         laws = distinct_laws(kind, arrays, shape)
     except MemoryError:
-        raise MemoryError(_NO_MEMORY) from None
+        raise MemoryError(NO_MEMORY) from None
     require_all_fit(laws, dtype, parameter_name(kind))
     return laws
 

@@ -11,15 +11,18 @@ from numpy.typing import DTypeLike, NDArray
 from .._inputs.source import Source
 from .engines import PreparedLaw
 
-__all__ = ["copy_draws", "empty", "fill_array"]
+__all__ = ["NO_MEMORY", "copy_draws", "empty", "fill_array"]
+
+#: In the place of numpy's message, which tells the shape: it may be a column of counts.
+NO_MEMORY = "size: there is no memory for such an array"
 
 
 def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Return a new array; numpy's error would tell the shape, which may be a column of counts."""
+    """Return a new array."""
     try:
         return np.empty(shape, dtype)
     except MemoryError:
-        raise MemoryError("size: there is no memory for such an array") from None
+        raise MemoryError(NO_MEMORY) from None
 
 
 def _flat(out: NDArray[Any]) -> NDArray[Any] | None:

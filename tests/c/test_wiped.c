@@ -254,7 +254,11 @@ static void make_call(size_t n)
 static void test_call(size_t n, dg_status expected)
 {
     const bool has_key = source.kind == DG_SOURCE_CHACHA20;
+#if defined(__x86_64__)
     const size_t few = has_key || now->way == BY_TABLE ? 256 : 16;
+#else /* others spill more: up to 110 words were seen, where a buffer left as it was has 2048 */
+    const size_t few = 256;
+#endif
     for (int turn = 0; turn < 2; turn++) {
         wiping = turn == 0;
         make_call(n);

@@ -373,6 +373,10 @@ def test_a_single_number_is_shown_in_an_error() -> None:
         (partial(dg.discrete_gaussian, -3), "got -3"),
         (partial(LAW.cdf, "three"), "got 'three'"),
         (partial(LAW.interval, 3), "got 3"),
+        (
+            partial(dg.discrete_gaussian, 1e180, mu=1e180, dtype=np.int8),
+            r"= 1e\+180, mu = 1e\+180;",
+        ),
     ):
         with pytest.raises((ValueError, OverflowError), match=shown):
             call()

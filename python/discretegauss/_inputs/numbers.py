@@ -80,8 +80,8 @@ def describe(value: object) -> str:
     """
     if isinstance(value, Fraction):
         value_bits = max(value.numerator.bit_length(), value.denominator.bit_length())
-        if value_bits > 256 and not _as_float(value):
-            return f"a fraction of {value_bits} bits"
+        if value_bits > 256:
+            return _as_float(value) or f"a fraction of {value_bits} bits"
         return written(value)
     if isinstance(value, int):
         return (

@@ -12,7 +12,8 @@ from itertools import count
 
 import gmpy2
 
-from .._law import Kind, LawSpec
+from .._law import LawSpec
+from .families import family_of
 from .interval import arithmetic
 from .lattice_sums import canonical, mirrored, tail_ratio
 from .probability import kept_normaliser, pmf
@@ -76,8 +77,7 @@ def _first_tail_below(spec: LawSpec, p: Fraction) -> int:
     low = math.ceil(spec.mu) - 1
     high: int | None = None
     size_bits = max(0, gmpy2.get_exp(kept_normaliser(spec, _FEW_BITS)[1].upper))
-    flat = spec.kind is Kind.GENERALIZED_GAUSSIAN and spec.beta * p > _FLAT
-    if flat:
+    if spec.beta * p > _FLAT:  # beta is 1 for the others
         guess = _guess_on_the_flat(spec, p, low + 1, _FEW_BITS + size_bits)
     else:
         guess = tail_guess(spec, p)
@@ -106,12 +106,7 @@ def tail_guess(spec: LawSpec, p: Fraction) -> int:
     """Return about where exp(-phi) = p, right of mu."""
     at = arithmetic(_FEW_BITS + spec.parameter.numerator.bit_length())
     level = at.neg(at.log(at.rational(p)))
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        distance = at.sqrt(at.scale(level, 2 * spec.parameter))
-    elif spec.kind is Kind.DISCRETE_LAPLACE:
-        distance = at.scale(level, spec.parameter)
-    else:
-        distance = at.scale(at.power(level, 1 / spec.beta), spec.parameter)
+    distance = family_of(spec).distance_of(spec, level, at)
     return math.floor(spec.mu) + int(gmpy2.mpz(at.down.floor(distance.lower)))
 
 

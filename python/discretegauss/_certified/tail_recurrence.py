@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .._law import Kind, LawSpec
+from .._law import LawSpec
+from .families import family_of
 from .interval import Interval, arithmetic
-from .lattice_sums import canonical, tail_ratio, weight_ratio
+from .lattice_sums import canonical, tail_ratio
 
 __all__ = ["tail_ratios"]
 
@@ -43,31 +44,18 @@ def _downwards(spec: LawSpec, run: list[int], bits: int) -> Iterator[tuple[int, 
     gathers n errors, R as many of those: 2 log2(n) bits are kept for them.
     """
     spec = canonical(spec)
+    family = family_of(spec)
     steps = run[0] - run[-1]
     bits += 2 * steps.bit_length() + 4
     ratio = tail_ratio(spec, run[0], bits)
     yield run[0], ratio
-    if spec.kind is Kind.DISCRETE_LAPLACE:
+    if family.constant_tail_ratio:
         yield from ((m, ratio) for m in run[1:])
         return
     wanted = set(run[1:])
     at = arithmetic(bits + 4)
-    weights = _weight_ratios(spec, run[0] - 1, bits)
+    weights = family.neighbour_ratios(spec, run[0] - 1, bits)
     for m in range(run[0] - 1, run[-1] - 1, -1):
         ratio = at.shift(at.mul(next(weights), ratio), 1)
         if m in wanted:
             yield m, ratio
-
-
-def _weight_ratios(spec: LawSpec, m: int, bits: int) -> Iterator[Interval]:
-    """Yield P(X = m + 1)/P(X = m), then the same for m - 1, m - 2, ..."""
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        at = arithmetic(bits + 4)
-        ratio = weight_ratio(spec, m + 1, m, bits + 4)
-        growth = at.exp(at.rational(1 / spec.parameter))
-        while True:
-            yield ratio
-            ratio = at.mul(ratio, growth)
-    while True:
-        yield weight_ratio(spec, m + 1, m, bits + 4)
-        m -= 1

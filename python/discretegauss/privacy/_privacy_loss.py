@@ -21,11 +21,13 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
+from .._certified.families import family_of
+from .._certified.family import RationalFamily
 from .._certified.generalized_tail import log_quotient, quotient
 from .._certified.interval import Arithmetic, Interval, arithmetic
 from .._certified.lattice_sums import normaliser, phi_at, tail_ratio
 from .._inputs.numbers import describe
-from .._law import Kind, LawSpec
+from .._law import LawSpec
 from ..errors import ParameterValueError
 
 __all__ = [
@@ -71,10 +73,9 @@ def phi_near(spec: LawSpec, x: int, most: Any = FAR) -> Any:
 
     For these it is ``most`` where phi is more: of a large beta phi may have 2**40 bits.
     """
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        return x * x / (2 * gmpy2.mpq(spec.parameter))
-    if spec.kind is Kind.DISCRETE_LAPLACE:
-        return abs(x) / gmpy2.mpq(spec.parameter)
+    family = family_of(spec)
+    if isinstance(family, RationalFamily):
+        return family.exact_phi(spec, x)
     rough = phi_at(spec, x, arithmetic(64 + _GUARD))
     if rough.upper < _NEXT_TO_0:
         return gmpy2.mpq(0)
@@ -87,7 +88,7 @@ def phi_near(spec: LawSpec, x: int, most: Any = FAR) -> Any:
 def tail_weight(spec: LawSpec, m: int, bits: int, most: Any = FAR) -> Interval:
     """Return the weight of all x >= m, m >= 0, in units of exp(-phi_near(m, most))."""
     ratio = tail_ratio(spec, m, bits)
-    if spec.kind is not Kind.GENERALIZED_GAUSSIAN:
+    if isinstance(family_of(spec), RationalFamily):
         return ratio
     shift = phi_near(spec, m, most)
     at = arithmetic(bits + 10 + _GUARD + gmpy2.mpz(shift).bit_length())
@@ -118,27 +119,12 @@ def loss_exceeds_from(spec: LawSpec, epsilon: Any, change: int) -> tuple[int, in
     (int, int)
         That x is neither below the first nor above the second. They differ for a generalised
         Gaussian only, and only by an x at which the loss agrees with epsilon to 2048 bits.
-
-    Notes
-    -----
-    Discrete Gaussian: loss(x) = (2 x D + D**2)/(2 sigma2). Discrete Laplace: (2 x + D)/scale on
-    -D <= x <= 0, and D/scale on x >= 0.
     """
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        first = _above(epsilon * gmpy2.mpq(spec.parameter) / change - gmpy2.mpq(change, 2))
-        return first, first
-    if spec.kind is Kind.DISCRETE_LAPLACE:
-        scaled = epsilon * gmpy2.mpq(spec.parameter)
-        if scaled >= change:
-            return None
-        first = _above((scaled - change) / 2)
-        return first, first
+    family = family_of(spec)
+    if isinstance(family, RationalFamily):
+        first = family.loss_exceeds_from(spec, epsilon, change)
+        return None if first is None else (first, first)
     return _by_bisection(spec, Fraction(int(epsilon.numerator), int(epsilon.denominator)), change)
-
-
-def _above(value: Any) -> int:
-    """Return the least integer above the mpq."""
-    return int(value.numerator // value.denominator) + 1
 
 
 def _by_bisection(spec: LawSpec, epsilon: Fraction, change: int) -> tuple[int, int]:

@@ -1,0 +1,206 @@
+"""What a law answers for itself: its weights, tails, normaliser, moments, thresholds of its loss.
+
+A law gives the integer x the weight exp(-phi(x)), phi convex and symmetric about mu. There is one
+object a law, with a file of its own: `discrete_gaussian.py`, `discrete_laplace.py` and
+`generalized_gaussian.py`; `families.py` says which is whose. What follows from phi and the tails
+alone, as the sums term by term, stands here, once for all.
+
+Objects hold no parameters: each method is given the law's. ``bits`` is what the relative width of a
+result aims at, 2**-bits; the result is an enclosure whatever its width.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import count
+from typing import Any, ClassVar, NamedTuple
+
+from .._law import LawSpec
+from .interval import Arithmetic, Interval, Rational, arithmetic
+
+__all__ = ["About", "Family", "RationalFamily", "mirrored", "nearest_integer", "term_by_term"]
+
+
+def mirrored(spec: LawSpec) -> LawSpec:
+    """Return the law of -X."""
+    return spec._replace(mu=-spec.mu)
+
+
+def nearest_integer(mu: Fraction) -> int:
+    """Return the integer nearest to mu, where the weight is largest; the upper one of two."""
+    return math.floor(mu + Fraction(1, 2))
+
+
+class About(NamedTuple):
+    """Moments about some origin."""
+
+    origin: Fraction | int
+    raw: list[Interval]
+    """E((X - origin)**n), n = 1, 2, ..."""
+    energy: Interval
+    """E(phi(X)) - phi(m0)"""
+    at: Arithmetic
+
+
+class Family(ABC):
+    """A law of integers, whatever its parameters; every spec is `canonical`, but in `simplest`."""
+
+    constant_tail_ratio: ClassVar[bool] = False
+    """Whether `tail_ratio` is the same at every integer."""
+
+    def simplest(self, spec: LawSpec) -> LawSpec:
+        """Return the same law by its simplest name."""
+        return spec
+
+    @abstractmethod
+    def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
+        """Return phi(m)."""
+
+    @abstractmethod
+    def log_weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
+        """Return phi(y) - phi(x)."""
+
+    @abstractmethod
+    def weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
+        """Return exp(phi(y) - phi(x)), the weight of x in units of that of y."""
+
+    @abstractmethod
+    def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
+        """Return the weight of all x >= m in units of that of m, for m at least mu."""
+
+    def neighbour_ratios(self, spec: LawSpec, m: int, bits: int) -> Iterator[Interval]:
+        """Yield P(X = m + 1)/P(X = m), then the same for m - 1, m - 2, ..."""
+        while True:
+            yield self.weight_ratio(spec, m + 1, m, bits + 4)
+            m -= 1
+
+    def normaliser(self, spec: LawSpec, m0: int, bits: int) -> Interval:
+        """Return the weight of all integers in units of that of m0, the integer nearest mu."""
+        at = arithmetic(bits + 10)
+        # x >= m0 and, mirrored, x <= m0 - 1; one of the two ends may lie on the wrong side of mu
+        right, left = self._from(spec, m0, bits), self._from(mirrored(spec), 1 - m0, bits)
+        return at.add(right, at.mul(left, self.weight_ratio(spec, m0 - 1, m0, bits)))
+
+    def _from(self, spec: LawSpec, m: int, bits: int) -> Interval:
+        """Return `tail_ratio`, also for m below mu by less than 1."""
+        if m >= spec.mu:
+            return self.tail_ratio(spec, m, bits)
+        at = arithmetic(bits + 10)
+        rest = at.mul(self.tail_ratio(spec, m + 1, bits), self.weight_ratio(spec, m + 1, m, bits))
+        return at.add(at.rational(1), rest)
+
+    @abstractmethod
+    def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
+        """Return the distance from mu at which phi is ``level``, a first guess of a quantile."""
+
+    def mean_near_mu(self, spec: LawSpec, bits: int) -> Interval | None:
+        """Return bounds of the mean that cost less than `moments`, if there are any."""
+        del spec, bits
+        return None
+
+    def has_moments(self, spec: LawSpec, order: int) -> bool:
+        """Return whether `moments` knows those up to the order; up to 4 all do."""
+        del spec, order
+        return True
+
+    @abstractmethod
+    def moments(self, spec: LawSpec, bits: int, order: int) -> About:
+        """Return the moments up to the order, about an origin that suits the law."""
+
+
+class RationalFamily(Family):
+    """A law whose phi is rational at every integer."""
+
+    @abstractmethod
+    def exact_phi(self, spec: LawSpec, x: int) -> Rational:
+        """Return phi(x) of a centred law."""
+
+    @abstractmethod
+    def exact_log_ratio(self, spec: LawSpec, x: int, y: int) -> Rational:
+        """Return phi(y) - phi(x)."""
+
+    @abstractmethod
+    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
+        """Return the least x with phi(x + change) - phi(x) > epsilon; None if there is none.
+
+        The law is centred, epsilon an mpq of at least 0, change at least 1.
+        """
+
+    def log_weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
+        """Return phi(y) - phi(x)."""
+        return arithmetic(bits).rational(self.exact_log_ratio(spec, x, y))
+
+    def weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
+        """Return exp(phi(y) - phi(x)), the weight of x in units of that of y.
+
+        The exponential turns absolute errors of its argument into relative ones; beyond 2**30 it
+        leaves the range of exponents.
+        """
+        log = self.exact_log_ratio(spec, x, y)
+        size = log.numerator.bit_length() - log.denominator.bit_length() + 1
+        precise = arithmetic(bits + 4 + min(max(size, 0), 32)).rational(log)
+        return arithmetic(bits + 4).exp(precise)
+
+
+def term_by_term(family: Family, spec: LawSpec, bits: int, order: int) -> About:
+    """Return the moments from sums over n = x - m0, in units of the weight of m0."""
+    m0 = nearest_integer(spec.mu)
+    at = arithmetic(bits + 20)
+    right, left = (_side(family, spec, m0, direction, bits, at, order) for direction in (1, -1))
+    total = at.shift(at.add(right.powers[0], left.powers[0]), 1)
+    raw = [
+        at.div((at.sub if n % 2 else at.add)(right.powers[n], left.powers[n]), total)
+        for n in range(1, order + 1)
+    ]
+    energy = at.div(at.add(right.energy, left.energy), total)
+    return About(m0, raw, energy, at)
+
+
+class _Side(NamedTuple):
+    powers: list[Interval]
+    energy: Interval
+
+
+def _side(
+    family: Family, spec: LawSpec, m0: int, direction: int, bits: int, at: Arithmetic, order: int
+) -> _Side:
+    """Return the sums of n**i w, i = 0..order, and of e w, over n = 1, 2, ...
+
+    w = exp(-e) is the weight of m0 + n or of m0 - n, in units of that of m0.
+    e is convex in n and e(0) = 0 is its least value, so that ratios of w fall, and so do those of
+    n**i w, of which n**order w is the largest. After it, with ratio q to the term before, at most
+    q/(1 - q) of it remains. For e w: e exp(-e) <= exp(-e/2), as e exp(-e/2) <= 1, and the ratios of
+    exp(-e/2) are the roots of those of w.
+    """
+    zero = at.rational(0)
+    sums, energy = [zero] * (order + 1), zero
+    previous = zero  # -e
+    for n in count(1):
+        log = family.log_weight_ratio(spec, m0 + direction * n, m0, at.bits)
+        w = at.exp(log)
+        sums = [at.add(total, at.scale(w, n**i)) for i, total in enumerate(sums)]
+        half = at.up.exp(at.up.div(log.upper, 2))
+        here = at.mul(at.neg(log), w)
+        energy = at.add(energy, Interval(here.lower, min(here.upper, half)))  # e may be infinite
+        step = at.up.sub(log.upper, previous.lower)  # at least the logarithm of the ratio of w
+        q = at.scale(at.exp(Interval(step, step)), Fraction(n + 1, n) ** order).upper
+        root = at.up.exp(at.up.div(step, 2))
+        if q < 1 and root < 1:
+            last = at.scale(w, n**order).upper
+            rest = at.up.div(at.up.mul(last, q), at.down.sub(1, q))
+            rest_energy = at.up.div(at.up.mul(half, root), at.down.sub(1, root))
+            small = _small(rest, sums[0].lower, bits) and _small(rest_energy, energy.lower, bits)
+            if small or (w.lower <= 0 and q < 0.5):
+                return _Side(
+                    [Interval(s.lower, at.up.add(s.upper, rest)) for s in sums],
+                    Interval(energy.lower, at.up.add(energy.upper, rest_energy)),
+                )
+        previous = log
+    raise AssertionError  # count never ends
+
+
+def _small(rest: object, total: object, bits: int) -> bool:
+    return bool(arithmetic(32).up.mul_2exp(rest, bits + 3) <= total)

@@ -1,0 +1,126 @@
+"""The generalised Gaussian: phi(x) = (abs(x - mu)/scale)**beta."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import gmpy2
+
+from .._law import Kind, LawSpec
+from .family import About, Family, nearest_integer, term_by_term
+from .generalized_tail import Shape, exponent_guard, generalized_tail, log_ratio, phi
+from .interval import Arithmetic, Interval, arithmetic
+
+__all__ = ["GeneralizedGaussianFamily"]
+
+#: Moments of a smaller scale are summed term by term.
+_SMALL_SCALE = 2
+
+#: Weighted tails are proven up to this power.
+_MOST_MOMENTS = 4
+
+
+class GeneralizedGaussianFamily(Family):
+    """The generalised Gaussian."""
+
+    def simplest(self, spec: LawSpec) -> LawSpec:
+        """Return the same law by its simplest name: beta = 1 the Laplace, beta = 2 the Gaussian."""
+        if spec.beta == 1:
+            return LawSpec(Kind.DISCRETE_LAPLACE, spec.parameter, spec.mu)
+        if spec.beta == 2:
+            return LawSpec(Kind.DISCRETE_GAUSSIAN, spec.parameter**2 / 2, spec.mu)
+        return spec
+
+    def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
+        """Return phi(m)."""
+        return phi(Shape(spec.parameter, spec.beta), abs(m - spec.mu), at)
+
+    def log_weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
+        """Return phi(y) - phi(x)."""
+        shape = Shape(spec.parameter, spec.beta)
+        a, b = sorted((abs(x - spec.mu), abs(y - spec.mu)))
+        at = arithmetic(bits + 10 + exponent_guard(shape, b + 1))
+        log = log_ratio(shape, a, b, phi(shape, a, at), at)
+        return log if a == abs(y - spec.mu) else at.neg(log)
+
+    def weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
+        """Return exp(phi(y) - phi(x)), the weight of x in units of that of y.
+
+        The exponential turns absolute errors of its argument into relative ones; beyond 2**30 it
+        leaves the range of exponents.
+        """
+        ends = self.log_weight_ratio(spec, x, y, 32)
+        size = max(gmpy2.get_exp(end) if gmpy2.is_regular(end) else 0 for end in ends)
+        precise = self.log_weight_ratio(spec, x, y, bits + 4 + min(max(size, 0), 32))
+        return arithmetic(bits + 4).exp(precise)
+
+    def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
+        """Return the weight of all x >= m in units of that of m, for m at least mu."""
+        return generalized_tail(Shape(spec.parameter, spec.beta), m - spec.mu, bits)
+
+    def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
+        """Return the distance from mu at which phi is ``level``."""
+        return at.scale(at.power(level, 1 / spec.beta), spec.parameter)
+
+    def mean_near_mu(self, spec: LawSpec, bits: int) -> Interval | None:
+        """Return bounds of the mean that cost less than `moments`."""
+        return _mean_near_mu(self, spec, bits)
+
+    def has_moments(self, spec: LawSpec, order: int) -> bool:
+        """Return whether `moments` knows those up to the order."""
+        return order <= _MOST_MOMENTS or spec.parameter < _SMALL_SCALE
+
+    def moments(self, spec: LawSpec, bits: int, order: int) -> About:
+        """Return the moments up to the order, about an origin that suits the law."""
+        if spec.parameter < _SMALL_SCALE:
+            return term_by_term(self, spec, bits, order)
+        return _moments(self, spec, bits, order)
+
+
+def _mean_near_mu(family: GeneralizedGaussianFamily, spec: LawSpec, bits: int) -> Interval:
+    """Return mu +- (1 + beta)/(6 Z), which holds the mean; Z is the sum of exp(-phi).
+
+    The mean is mu + A/Z, A the sum of g(x - mu) with g(y) = y exp(-phi(y)). g' = (1 - beta phi(y))
+    exp(-phi(y)) has a bounded variation V. So (Poisson) A is the integral of g, which is 0 as g is
+    odd, and terms for k = 1, -1, 2, ... of size at most V/(2 pi k)**2: together V/12. On y > 0, g'
+    falls from 1 to -beta exp(-1 - 1/beta), at phi = 1 + 1/beta, and rises to 0, and it is even: V
+    is at most 2 + 4 beta/e < 2 + 2 beta.
+    """
+    at = arithmetic(bits + 10)
+    m0 = nearest_integer(spec.mu)
+    total = family.normaliser(spec, m0, bits)
+    z = at.mul(total, at.exp(at.neg(family.phi(spec, m0, at))))
+    off = at.div(at.rational((1 + spec.beta) / 6), z).upper
+    mu = at.rational(spec.mu)
+    return Interval(at.down.sub(mu.lower, off), at.up.add(mu.upper, off))
+
+
+def _moments(family: GeneralizedGaussianFamily, spec: LawSpec, bits: int, order: int) -> About:
+    """Return the moments from one-sided sums of (y/s)**e exp(-phi(y)), e = 0..order, beta.
+
+    The order is at most 4: generalized_tail.py proves no others.
+    """
+    shape = Shape(spec.parameter, spec.beta)
+    mu = spec.mu
+    at = arithmetic(bits + 20)
+    m0 = nearest_integer(mu)
+    up = math.ceil(mu)
+    weights = [family.weight_ratio(spec, x, m0, bits + 10) for x in (up, up - 1)]
+    distances = (up - mu, mu - up + 1)
+
+    def both(power: Fraction | int, combine: Callable[[Interval, Interval], Interval]) -> Interval:
+        sides = [
+            at.mul(weight, generalized_tail(shape, y, bits + 10, power))
+            for weight, y in zip(weights, distances, strict=True)
+        ]
+        return combine(*sides)
+
+    total = both(0, at.add)
+    raw = [
+        at.scale(at.div(both(n, at.sub if n % 2 else at.add), total), spec.parameter**n)
+        for n in range(1, order + 1)
+    ]
+    energy = at.sub(at.div(both(spec.beta, at.add), total), family.phi(spec, m0, at))
+    return About(mu, raw, energy, at)

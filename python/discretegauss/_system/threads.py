@@ -8,11 +8,11 @@ import operator
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-__all__ = ["Worker", "interruptible", "require_room", "wait_for"]
+__all__ = ["Worker", "interruptible", "require_room"]
 
 _T = TypeVar("_T")
 
@@ -92,12 +92,6 @@ class Worker:
         while not self._is_done and self._started[3:] == [os.getpid()]:
             if self._at_work.acquire(timeout=_SECONDS):
                 self._at_work.release()
-
-
-def wait_for(workers: Iterable[Worker]) -> None:
-    """Return when all have made their calls."""
-    for worker in workers:
-        worker.wait()
 
 
 def interruptible(call: Callable[[], _T]) -> _T:

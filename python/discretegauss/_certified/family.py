@@ -96,6 +96,15 @@ class Family(ABC):
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
         """Return the distance from mu at which phi is ``level``, a first guess of a quantile."""
 
+    @abstractmethod
+    def whole_width(self, spec: LawSpec) -> int:
+        """Return about how wide the law is, in integers, rounded down."""
+
+    def pure_epsilon(self, spec: LawSpec, change: int) -> Rational | None:
+        """Return the largest phi(x + change) - phi(x), change at least 1; None if there is none."""
+        del spec, change
+        return None
+
     def mean_near_mu(self, spec: LawSpec, bits: int) -> Interval | None:
         """Return bounds of the mean that cost less than `moments`, if there are any."""
         del spec, bits

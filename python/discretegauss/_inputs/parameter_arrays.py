@@ -95,7 +95,7 @@ class ParameterColumn:
         Numbers of any type, as the user gave them.
     exact : callable
         Returns the exact rational that an element is, or raises what is wrong with it.
-    least : int or None
+    minimum : int or None
         An element whose numerator is at least this breaks no rule of the parameter.
 
     Attributes
@@ -107,7 +107,7 @@ class ParameterColumn:
     """
 
     def __init__(
-        self, array: NDArray[Any], exact: Callable[[object], Fraction], least: int | None
+        self, array: NDArray[Any], exact: Callable[[object], Fraction], minimum: int | None
     ) -> None:
         #: Values as Fractions: at least those that are not small.
         self._exact: dict[int, Fraction] = {}
@@ -125,7 +125,9 @@ class ParameterColumn:
         self.numbers, self.small = interruptible_if_long(
             lambda: as_int64_ratios(values), values.size
         )
-        checked = self.small if least is None else self.small & (self.numbers[:, 0] >= least)
+        checked = self.small.copy()
+        if minimum is not None:
+            checked &= self.numbers[:, 0] >= minimum
         for i in np.flatnonzero(~checked).tolist():
             self._exact[i] = exact(values[i].item())
 

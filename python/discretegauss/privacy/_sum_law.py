@@ -1,7 +1,7 @@
 """Several queries with little noise: the law of the sum of their draws, from below.
 
-By _queries.py the worst change is D in each of the k queries, and the loss is a function of the sum
-S of the draws: that of N_Z(0, k sigma2) at S, for a change of k D. So with T(m) = P(S >= m)
+By _composition.py the worst change is D in each of the k queries, and the loss is a function of the
+sum S of the draws: that of N_Z(0, k sigma2) at S, for a change of k D. So with T(m) = P(S >= m)
 
     delta = T(m) - exp(epsilon) T(m + k D),    m the least y with loss(y) > epsilon,          (3)
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from .._figures import Figures, write_figures
-from .._inputs.numbers import printable
+from .._inputs.messages import printable
 from .output import WRONG_INPUT, fail, printed
 
 __all__ = ["add_figures"]

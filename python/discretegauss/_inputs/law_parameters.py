@@ -14,16 +14,9 @@ from numpy.typing import NDArray
 from .._law import Kind, LawSpec, facts_of
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .draw_arguments import MOST_AXES
-from .numbers import (
-    MAX_BITS,
-    are_rounded,
-    describe,
-    exact_rational,
-    not_negative,
-    positive,
-    single,
-    to_numpy_exactly,
-)
+from .foreign_arrays import are_rounded, single, to_numpy_exactly
+from .messages import describe
+from .numbers import MAX_BITS, exact_rational, not_negative, positive
 from .parameter_arrays import DistinctLaws, ParameterColumn, indexed, interruptible_if_long
 
 __all__ = [

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from .._law import Kind, LawSpec
 from .._system.threads import interruptible
-from .numbers import LEAST_FLOAT, as_int64_ratios
+from .int64_ratios import as_int64_ratios
+from .numbers import DENORMALS_WORK
 
 __all__ = [
     "COMPARED_BY_VALUE",
@@ -61,7 +62,7 @@ def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def _has_denormals(floats: NDArray[Any]) -> bool:
-    """Return whether numpy would take some of these floats for 0: see LEAST_FLOAT."""
+    """Return whether numpy would take some of these floats for 0: see DENORMALS_WORK."""
     if floats.dtype not in ("f4", "f8"):
         return False
     words = floats.view(f"i{floats.itemsize}")
@@ -112,7 +113,7 @@ class ParameterColumn:
         #: Values as Fractions: at least those that are not small.
         self._exact: dict[int, Fraction] = {}
         plain = interruptible_if_long(lambda: _plain(array.ravel()), array.size)
-        if plain is not None and not LEAST_FLOAT and _has_denormals(plain):
+        if plain is not None and not DENORMALS_WORK and _has_denormals(plain):
             plain = None
         self._sorted = plain is not None
         if plain is None:
@@ -136,7 +137,7 @@ class ParameterColumn:
         elements = interruptible_if_long(lambda: array.ravel().tolist(), array.size)
         if not COMPARED_BY_VALUE.issuperset(map(type, elements)):
             elements = [exact(x) for x in elements]
-        elif not LEAST_FLOAT:  # denormals would be equal, and those of float32 are 0 by now
+        elif not DENORMALS_WORK:  # denormals would be equal, and those of float32 are 0 by now
             elements = [exact(x) for x in array.ravel()]
         try:
             index, values = _numbered(elements)

@@ -6,15 +6,9 @@ from fractions import Fraction
 
 from .._system.memory import require_room
 from ..errors import ParameterOverflowError, ParameterValueError
-from .numbers import (
-    MAX_BITS,
-    describe,
-    exact_rational,
-    not_negative,
-    positive,
-    single,
-    whole_number,
-)
+from .foreign_arrays import single
+from .messages import describe
+from .numbers import MAX_BITS, exact_rational, not_negative, positive, whole_number
 
 __all__ = ["at_least_zero", "positive_number", "probability", "query_count", "whole_sensitivity"]
 
@@ -55,7 +49,7 @@ def whole_sensitivity(value: object) -> int:
 
 def query_count(value: object) -> int:
     """Return the number of queries that one person may change."""
-    count = whole_number(value, "queries", least=1)
+    count = whole_number(value, "queries", minimum=1)
     if count.bit_length() > MAX_BITS:
         raise ParameterOverflowError(
             f"queries must have at most {MAX_BITS} bits, got {describe(count)}"

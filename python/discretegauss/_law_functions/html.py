@@ -7,7 +7,7 @@ from fractions import Fraction
 from html import escape
 
 from .._certified.families import family_of
-from .._inputs.numbers import describe
+from .._inputs.messages import describe
 from .._law import LawSpec
 from .pointwise import LOGPMF, PMF, evaluate
 

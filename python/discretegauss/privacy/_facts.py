@@ -13,7 +13,7 @@ import gmpy2
 
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
-from .._inputs.numbers import describe
+from .._inputs.messages import describe
 from .._law import LawSpec
 from ..errors import ParameterValueError
 from ._composition import OneQuery

@@ -26,7 +26,8 @@ from .._certified.families import family_of
 from .._certified.family import RationalFamily
 from .._certified.floats import float_at_least
 from .._certified.interval import Interval, arithmetic
-from .._inputs.numbers import describe, exact_rational
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import positive_number, whole_sensitivity
 from .._law import LawSpec
 from ..errors import ParameterOverflowError, ParameterValueError

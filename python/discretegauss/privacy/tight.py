@@ -14,7 +14,8 @@ import gmpy2
 from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import ONE, arithmetic
-from .._inputs.numbers import describe, exact_rational
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import at_least_zero, query_count, whole_sensitivity
 from ..errors import ParameterValueError
 from ..laws import Law, centred

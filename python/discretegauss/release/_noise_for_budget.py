@@ -8,7 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from .._certified.moments import standard_deviation
-from .._inputs.numbers import describe, exact_rational
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import probability
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian

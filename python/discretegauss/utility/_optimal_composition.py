@@ -30,7 +30,7 @@ import gmpy2
 
 from .._certified.interval import ONE, arithmetic
 from .._certified.search import decimal_at, decimal_ordinal, least
-from .._inputs.numbers import describe
+from .._inputs.messages import describe
 from ..errors import ParameterOverflowError
 
 __all__ = ["MOST_QUERIES", "laplace_delta_upper", "laplace_scale_upper", "require_few"]

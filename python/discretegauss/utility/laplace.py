@@ -12,7 +12,7 @@ import gmpy2
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._certified.search import decimal_at, decimal_ordinal, least
-from .._inputs.numbers import describe
+from .._inputs.messages import describe
 from .._inputs.privacy_arguments import at_least_zero, positive_number, probability, query_count
 from .._law import Kind
 from ..errors import ParameterOverflowError, ParameterTypeError

@@ -41,12 +41,12 @@ _T = TypeVar("_T")
 _WORDS = np.iinfo(np.int64)
 
 #: Numpy sorts or copies fewer elements than this before Ctrl-C is missed.
-_MANY = 2**20
+_LONG_FROM = 2**20
 
 
 def interruptible_if_long(call: Callable[[], _T], n: int) -> _T:
     """Return what `call` returns, which has numpy look at n elements at once; Ctrl-C is heard."""
-    return interruptible(call) if n >= _MANY else call()
+    return interruptible(call) if n >= _LONG_FROM else call()
 
 
 def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from .._system.memory import require_room
+from .._system.memory import require_memory
 from ..errors import ParameterOverflowError, ParameterValueError
 from .foreign_arrays import single
 from .messages import describe
 from .numbers import MAX_BITS, exact_rational, not_negative, positive, whole_number
 
-__all__ = ["at_least_zero", "positive_number", "probability", "query_count", "whole_sensitivity"]
+__all__ = [
+    "at_least_zero",
+    "checked_probability",
+    "positive_number",
+    "query_count",
+    "whole_sensitivity",
+]
 
 
 def at_least_zero(value: object, name: str) -> Fraction:
     """Return the exact number, which must not be negative."""
-    require_room()
+    require_memory()
     return not_negative(value, name)
 
 
 def positive_number(value: object, name: str) -> Fraction:
     """Return the exact number, which must be above 0."""
-    require_room()
+    require_memory()
     return positive(value, name)
 
 
-def probability(value: object, name: str) -> Fraction:
+def checked_probability(value: object, name: str) -> Fraction:
     """Return the exact number, which must lie strictly between 0 and 1."""
-    require_room()
+    require_memory()
     exact = exact_rational(value, name)
     if not 0 < exact < 1:
         raise ParameterValueError(

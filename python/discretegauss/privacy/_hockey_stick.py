@@ -24,7 +24,7 @@ import gmpy2
 
 from .._certified.families import family_of
 from .._certified.family import RationalFamily
-from .._certified.interval import ONE, Interval, arithmetic
+from .._certified.interval import ONE, ZERO, Interval, arithmetic
 from .._law import LawSpec
 from ._facts_by_law import facts_of
 from ._privacy_loss import FAR, loss_exceeds_from, phi_near, tail_weight, total_weight
@@ -38,7 +38,6 @@ __all__ = [
     "relative_bits",
 ]
 
-_ZERO: Any = gmpy2.mpfr(0)
 
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
 _AIM = 60
@@ -61,13 +60,13 @@ class Enclosed(NamedTuple):
     def upper(self, bits: int = 80) -> Any:
         """Return an upper bound."""
         up = arithmetic(bits).up
-        scale = up.exp(up.add(-self.shift, _ZERO))
+        scale = up.exp(up.add(-self.shift, ZERO))
         return min(up.mul(scale, self.factor.upper), ONE)
 
     def lower(self, bits: int = 80) -> Any:
         """Return a lower bound."""
         down = arithmetic(bits).down
-        return down.mul(down.exp(down.add(-self.shift, _ZERO)), max(self.factor.lower, _ZERO))
+        return down.mul(down.exp(down.add(-self.shift, ZERO)), max(self.factor.lower, ZERO))
 
     def is_at_most(self, delta: Any, bits: int) -> bool | None:
         """Return whether the number is at most an mpq; None if that is not known."""
@@ -81,7 +80,7 @@ class Enclosed(NamedTuple):
         up = arithmetic(bits).up
         if self.rest is not None and self.rest.upper < 0.5:
             return up.log1p(up.minus(self.rest.lower))
-        return min(up.add(up.log(self.factor.upper), -self.shift), _ZERO)
+        return min(up.add(up.log(self.factor.upper), -self.shift), ZERO)
 
 
 class Line(NamedTuple):
@@ -175,7 +174,7 @@ def delta_enclosed(spec: LawSpec, epsilon: Any, change: int, aim: int = _AIM) ->
     cut_off = not isinstance(family_of(spec), RationalFamily)
     if cut_off and first[0] >= 1 and phi_near(spec, first[0]) >= FAR:
         # T(m) <= exp(-phi(m)), as the tail, in units of its first term, falls with m
-        return Enclosed(FAR, Interval(_ZERO, ONE), None)
+        return Enclosed(FAR, Interval(ZERO, ONE), None)
     # so that exp(epsilon) b stays next to nothing where its shift is cut off
     most = max(FAR, gmpy2.mpq(1 << gmpy2.mpz(epsilon).bit_length() + 2)) if cut_off else FAR
 

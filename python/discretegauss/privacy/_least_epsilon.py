@@ -11,7 +11,7 @@ import gmpy2
 from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import Interval, arithmetic
-from .._certified.search import float_at, least, ordinal
+from .._certified.search import first_true, float_at, ordinal
 from .._law import LawSpec
 from ._facts_by_law import facts_of
 from ._hockey_stick import delta_enclosed, line_at, relative_bits
@@ -74,7 +74,7 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
         if reached <= lower or (close and holds(ordinal(reached))):
             break
         guess = lower = reached
-    return float_at(least(holds, ordinal(max(reached, lower) or guess), low=0))
+    return float_at(first_true(holds, ordinal(max(reached, lower) or guess), low=0))
 
 
 def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> float:

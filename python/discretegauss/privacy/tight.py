@@ -13,7 +13,7 @@ import gmpy2
 
 from .._certified.families import family_of
 from .._certified.floats import float_at_least
-from .._certified.interval import ONE, arithmetic
+from .._certified.interval import ONE, ZERO, arithmetic
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import at_least_zero, query_count, whole_sensitivity
@@ -29,7 +29,6 @@ from .zcdp import epsilon_upper, log_delta_upper
 __all__ = ["delta", "epsilon", "log_delta"]
 
 _UP: Any = arithmetic(80).up
-_ZERO: Any = gmpy2.mpfr(0)
 
 #: A result known to fewer bits (of extreme parameters) may be above the bound by way of zCDP.
 _LOOSE_BITS = 50
@@ -127,9 +126,9 @@ def log_delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: in
     query = _one_query(law, sensitivity, queries)
     epsilon_exact = at_least_zero(epsilon, "epsilon")
     enclosed, log_zcdp, of_sum = _bounds(query, epsilon_exact)
-    candidates = [_ZERO]
+    candidates = [ZERO]
     if enclosed is not None:
-        log_factor = _UP.log(_UP.add(query.factor, _ZERO))
+        log_factor = _UP.log(_UP.add(query.factor, ZERO))
         candidates.append(_UP.add(enclosed.log_upper(), log_factor))
     if log_zcdp is not None:
         candidates.append(log_zcdp)
@@ -173,7 +172,7 @@ def epsilon(law: Law, delta: object, sensitivity: object = 1, *, queries: int = 
     delta_exact = exact_rational(delta, "delta")
     pure = family_of(query.spec).pure_epsilon(query.spec, query.change)
     if delta_exact == 0 and pure is not None:
-        return float_at_least(_UP.add(pure, _ZERO))
+        return float_at_least(_UP.add(pure, ZERO))
     if not 0 < delta_exact < 1:
         raise ParameterValueError(
             "delta must lie between 0 and 1, both excluded (0 only for a discrete Laplace), "

@@ -35,8 +35,6 @@ def add_figures(commands: Any) -> None:
         help="the figures of the paper",
         description=_HELP,
         epilog=_NOTES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.set_defaults(run=_run)
     parser.add_argument(

@@ -6,8 +6,6 @@ import numbers
 import sys
 from fractions import Fraction
 
-import numpy as np
-
 __all__ = ["MOST_DIGITS", "describe", "printable", "written"]
 
 #: Python's own limit for decimal text.
@@ -35,13 +33,20 @@ def describe(value: object) -> str:
             repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
         )
     hidden = f"an object of type {type(value).__name__}"
-    if not isinstance(value, numbers.Number | np.bool_ | str | bytes | type | None):
+    if not (
+        isinstance(value, numbers.Number | str | bytes | type | None) or _is_numpys_bool(value)
+    ):
         return hidden
     try:
         text = repr(value)
     except Exception:  # Python's limit of 4300 digits, or somebody else's __repr__
         return hidden
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _is_numpys_bool(value: object) -> bool:
+    numpy = sys.modules.get("numpy")  # it is not imported for a message
+    return numpy is not None and isinstance(value, numpy.bool_)
 
 
 def written(value: object) -> str:

@@ -70,7 +70,7 @@ def test_rho_of_the_discrete_laplace_is_the_least(scale: str, change: int) -> No
     assert found < (change / exact_scale) ** 2 / 2
 
 
-def test_rho_of_the_discrete_laplace_for_one_step_is_that_of_randomised_response() -> None:
+def test_laplace_rho_of_one_step_is_that_of_randomised_response() -> None:
     """epsilon tanh(epsilon/2), for change 1; and epsilon**2/2 in the limit."""
     for scale in (Fraction(1, 3), Fraction(1), Fraction(50)):
         pure = float(1 / scale)
@@ -104,7 +104,7 @@ def test_with_few_bits_rho_of_the_discrete_laplace_is_an_upper_bound(
         assert rho(dg.DiscreteLaplace(scale), change) >= close * (1 - Fraction(1, 2**59))
 
 
-def test_rho_of_the_discrete_laplace_implies_no_less_than_its_own_delta() -> None:
+def test_laplace_rho_implies_no_less_than_its_delta() -> None:
     law = dg.DiscreteLaplace(3)
     for e in ("0.05", "0.2", "0.3"):
         assert delta(law, e) <= zcdp_delta(rho(law), e)

@@ -135,7 +135,7 @@ class RationalFamily(Family):
     def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
         """Return the least x with phi(x + change) - phi(x) > epsilon; None if there is none.
 
-        The law is centred, epsilon an mpq of at least 0, change at least 1.
+        The law is centred, epsilon an mpq of at least minus the largest loss, change at least 1.
         """
 
     def log_weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:

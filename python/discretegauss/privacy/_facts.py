@@ -1,7 +1,7 @@
 """What is proven of a law's privacy besides its tails: what it costs in zCDP, and how it composes.
 
-Of a law without a line in _facts_by_law.py there is `PrivacyFacts` alone: `delta`, `log_delta` and
-`epsilon` of one query need no more than its `Family`.
+Of a law without a line in _facts_by_law.py there is `PrivacyFacts` alone: `delta`, `log_delta`,
+`epsilon` of one query and `pld` need no more than its `Family`, if that is a `RationalFamily`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import gmpy2
 
 from .._certified.families import family_of
 from .._certified.floats import float_at_least
-from .._certified.interval import Interval, arithmetic
+from .._certified.interval import ZERO, Interval, arithmetic
 from .._certified.search import first_true, float_at, ordinal
 from .._law import LawSpec
 from ._facts_by_law import facts_of
@@ -142,6 +142,6 @@ def log_delta_about(spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any]
             break
         bits *= 2
     down = arithmetic(64).down
-    exponent = down.add(epsilon + enclosed.shift - line.b_shift, gmpy2.mpfr(0))
+    exponent = down.add(epsilon + enclosed.shift - line.b_shift, ZERO)
     taken = down.mul(down.exp(exponent), line.b_factor.lower)
     return enclosed.log_upper(), down.div(taken, enclosed.factor.upper)

@@ -25,7 +25,7 @@ import gmpy2
 from .._certified.families import family_of
 from .._certified.family import RationalFamily
 from .._certified.floats import float_at_least
-from .._certified.interval import Interval, arithmetic
+from .._certified.interval import ZERO, Interval, arithmetic
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import positive_number, whole_sensitivity
@@ -254,7 +254,7 @@ class _Lattice:
 
 def _probabilities(lattice: _Lattice, interval: Any, depth: Any) -> tuple[dict[int, float], float]:
     """Return the probability of each multiple of the interval, and of an infinite loss."""
-    at, zero = lattice.at, gmpy2.mpfr(0)
+    at, zero = lattice.at, ZERO
     step = at.rational(interval)
     to_upper, to_lower = at.neg(at.expm1(at.neg(step))), at.expm1(step)
     found: dict[int, Any] = {}

@@ -122,7 +122,7 @@ def _generalized_fits(spec: LawSpec, low: int, high: int) -> bool:
 
 
 _FACTS = {
-    Kind.BERNOULLI: KindFacts("probability", _bit_fits, may_be_zero=True),
+    Kind.BERNOULLI: KindFacts("p", _bit_fits, may_be_zero=True),
     Kind.UNIFORM_BELOW: KindFacts("n", _uniform_fits),
     Kind.BERNOULLI_EXP: KindFacts("gamma", _bit_fits, may_be_zero=True),
     Kind.GEOMETRIC_EXP: KindFacts("gamma", _geometric_fits),

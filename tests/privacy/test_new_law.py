@@ -67,6 +67,10 @@ class NewFamily(RationalFamily):
         return x
 
 
+#: What else a Family has to answer, is not asked for here.
+NewFamily.__abstractmethods__ = frozenset()
+
+
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(families._FAMILIES, NEW, NewFamily())

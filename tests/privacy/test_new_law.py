@@ -73,7 +73,8 @@ NewFamily.__abstractmethods__ = frozenset()
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(families._FAMILIES, NEW, NewFamily())
+    family: Any = NewFamily
+    monkeypatch.setitem(families._FAMILIES, NEW, family())
 
 
 def delta_summed(epsilon: float, change: int) -> float:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numbers
 import sys
 from fractions import Fraction
+from typing import Any
 
-__all__ = ["MOST_DIGITS", "describe", "printable", "written"]
+__all__ = ["MOST_DIGITS", "describe", "if_loaded", "printable", "written"]
 
 #: Python's own limit for decimal text.
 MOST_DIGITS = 4300
@@ -33,9 +34,8 @@ def describe(value: object) -> str:
             repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
         )
     hidden = f"an object of type {type(value).__name__}"
-    if not (
-        isinstance(value, numbers.Number | str | bytes | type | None) or _is_numpys_bool(value)
-    ):
+    kinds = numbers.Number | str | bytes | type | None
+    if not (isinstance(value, kinds) or isinstance(value, if_loaded("numpy", "bool_"))):
         return hidden
     try:
         text = repr(value)
@@ -44,9 +44,15 @@ def describe(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _is_numpys_bool(value: object) -> bool:
-    numpy = sys.modules.get("numpy")  # it is not imported for a message
-    return numpy is not None and isinstance(value, numpy.bool_)
+def if_loaded(module: str, name: str) -> Any:
+    """Return a type for isinstance: of a module that is not loaded nobody has an object.
+
+    Examples
+    --------
+    >>> isinstance(1, if_loaded("fractions", "Fraction")), isinstance(1, if_loaded("no.such", "T"))
+    (False, False)
+    """
+    return getattr(sys.modules.get(module), name, ())
 
 
 def written(value: object) -> str:

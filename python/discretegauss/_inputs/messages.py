@@ -34,8 +34,8 @@ def describe(value: object) -> str:
             repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
         )
     hidden = f"an object of type {type(value).__name__}"
-    kinds = numbers.Number | str | bytes | type | None
-    if not (isinstance(value, kinds) or isinstance(value, if_loaded("numpy", "bool_"))):
+    shown = (numbers.Number, str, bytes, type, type(None), if_loaded("numpy", "bool_"))
+    if not isinstance(value, shown):
         return hidden
     try:
         text = repr(value)

@@ -27,6 +27,7 @@ from ..laws import Law
 from .accounting import dp_event, pld
 from .budget import compose, rho
 from .calibrate import calibrate_gaussian, gaussian_sigma2_for_rho
+from .generalized_calibration import calibrate_generalized
 from .losses import PrivacyLoss
 from .tight import delta, epsilon, log_delta
 from .zcdp import zcdp_delta, zcdp_delta_standard, zcdp_epsilon, zcdp_rho
@@ -35,6 +36,7 @@ __all__ = [
     "Law",
     "PrivacyLoss",
     "calibrate_gaussian",
+    "calibrate_generalized",
     "compose",
     "delta",
     "dp_event",

@@ -196,13 +196,22 @@ class IntegerNoise(Noise):
                 return []
             return [gmpy2.mpq(first if loss >= 0 else 1 - self.change - first)]
         low, high = int(self.ends[0]), int(self.ends[1])
+        about = float(loss)
         while high - low > 1:
             middle = (low + high) // 2
-            if self._loss(middle)[1] <= loss:
+            if self._loss_about(middle) <= about:
                 low = middle
             else:
                 high = middle
         return [gmpy2.mpq(high)]
+
+    def _loss_about(self, x: int) -> float:
+        """Return the loss of a generalised Gaussian, in floats where these reach."""
+        try:
+            scale, beta = float(self.spec.parameter), float(self.spec.beta)
+            return math.pow(abs(x + self.change) / scale, beta) - math.pow(abs(x) / scale, beta)
+        except (OverflowError, ZeroDivisionError):
+            return float(self._loss(x)[1])
 
 
 class _ContinuousNoise(Noise):

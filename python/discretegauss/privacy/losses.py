@@ -282,7 +282,7 @@ class PrivacyLoss:
         --------
         >>> from discretegauss import privacy
         >>> response = privacy.PrivacyLoss.of_pair(["3/4", "1/4"], ["1/4", "3/4"])
-        >>> response.delta(0)
+        >>> round(response.delta(0), 12)
         0.5
         """
         pairs = _pairs(p, q)

@@ -98,6 +98,7 @@ WITH_NUMPY = {"_inputs", "_drawing", "_law_functions", "sampling", "laws"}
 WITH_NUMPY |= {"_certified.float_arrays", "_certified.double_double"}
 WITH_NUMPY |= {"_certified.tail_interpolation"}
 WITH_NUMPY |= {"_system.memory", "privacy.budget", "release._run"}
+WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from .._certified.search import decimal_at, decimal_ordinal
-from .._inputs.numbers import describe, exact_rational, single
+from .._inputs.foreign_arrays import single
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
     at_least_zero,
+    checked_probability,
     positive_number,
-    probability,
     query_count,
     whole_sensitivity,
 )
@@ -92,7 +94,7 @@ def calibrate_generalized(
     exponent = exact_rational(beta, "beta")
     if exponent < 1:
         raise ParameterValueError(f"beta must be at least 1, got {describe(single(beta))}")
-    target, most = at_least_zero(epsilon, "epsilon"), probability(delta, "delta")
+    target, most = at_least_zero(epsilon, "epsilon"), checked_probability(delta, "delta")
     change, count = whole_sensitivity(sensitivity), query_count(queries)
     rate = positive_number(sampling, "sampling")
     # its own check refuses a rate above 1, before anything is looked for

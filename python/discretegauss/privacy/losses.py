@@ -10,7 +10,9 @@ import gmpy2
 
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import arithmetic
-from .._inputs.numbers import describe, single, whole_number
+from .._inputs.foreign_arrays import single
+from .._inputs.messages import describe
+from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import (
     at_least_zero,
     positive_number,
@@ -333,7 +335,7 @@ class PrivacyLoss:
         return self.compose(other) if isinstance(other, PrivacyLoss) else NotImplemented
 
     def __pow__(self, releases: object) -> PrivacyLoss:
-        n = whole_number(releases, "releases", least=1)
+        n = whole_number(releases, "releases", minimum=1)
         found: PrivacyLoss | None = None
         power = self
         while True:
@@ -452,7 +454,7 @@ def _sampling_rate(value: object) -> Fraction:
 
 
 def _bucket_count(value: object) -> int:
-    return whole_number(value, "most", least=16)
+    return whole_number(value, "most", minimum=16)
 
 
 def _width(value: object) -> Fraction:

@@ -20,8 +20,8 @@ __all__ = ["Draws", "Overflow", "noisy"]
 
 Overflow = Literal["raise", "saturate"]
 
-#: 512 KiB of int64: a core's cache holds a piece of the draws and one of the data.
-_PIECE: Final = 2**16
+#: 1 MiB of int64: a core's cache holds a piece of the draws and much of one of the data.
+_PIECE: Final = 2**17
 
 _LEAST, _GREATEST = INT64_RANGE
 

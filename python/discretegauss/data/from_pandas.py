@@ -45,7 +45,7 @@ def open_pandas(values: Any, columns: object, *, floats: bool) -> Opened | None:
     def close(results: list[NDArray[Any]]) -> pd.DataFrame:
         frame = values.copy(deep=False)
         for i, (_, close_one), noisy in zip(at, opened, results, strict=True):
-            frame.isetitem(i, close_one(noisy))
+            frame.isetitem(i, pd.Series(close_one(noisy), frame.index, copy=False))
         return frame
 
     return Opened([cells for cells, _ in opened], len(at), close)

@@ -44,6 +44,8 @@ def open_pyarrow(values: Any, columns: object, *, floats: bool) -> Opened | None
 
 def open_column(column: Any, *, floats: bool) -> Cells:
     """Return the cells of an Array or ChunkedArray."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
     if pa.types.is_decimal(column.type) and column.type.scale == 0:
         most = 10 ** _decimals(column.type).precision - 1
         return from_objects(column.to_pylist(), floats=False)[0]._replace(range=(-most, most))
@@ -51,30 +53,33 @@ def open_column(column: Any, *, floats: bool) -> Cells:
         raise refuse_type(column.type)
     nulls = None
     if column.null_count:
-        nulls = _numpy(column.is_null())
+        nulls = _bits(column.is_null())
         column = column.fill_null(0)
-    return Cells(integers_of(_numpy(column), None, floats=floats), nulls)
+    integers = integers_of(column.to_numpy(zero_copy_only=False), None, floats=floats)
+    return Cells(integers, nulls)
 
 
 def close_column(given: Any, cells: Cells, results: NDArray[Any]) -> Any:
     """Return results as a column of the chunks, if any, of the one given."""
-    if isinstance(given, pa.ChunkedArray):
-        ends = np.cumsum([0, *(len(chunk) for chunk in given.chunks)]).tolist()
-    else:
-        ends = [0, len(given)]
-    decimal = cells.range is not None and results.dtype == object
+    if not isinstance(given, pa.ChunkedArray):
+        return _array(given.type, results, cells.nulls)
+    ends = np.cumsum([0, *(len(chunk) for chunk in given.chunks)]).tolist()
     chunks = []
     for start, end in pairwise(ends):
         nulls = None if cells.nulls is None else cells.nulls[start:end]
-        part: Any = results[start:end]
-        if decimal:
-            part = [Decimal(x) for x in part.tolist()]
-        kind = _decimals(given.type) if decimal else None
-        chunks.append(pa.array(part, kind, mask=nulls))
-    if not isinstance(given, pa.ChunkedArray):
-        return chunks[0]
-    kind = _decimals(given.type) if decimal else pa.from_numpy_dtype(results.dtype)
-    return pa.chunked_array(chunks, kind)
+        chunks.append(_array(given.type, results[start:end], nulls))
+    return pa.chunked_array(chunks, _array(given.type, results[:0], None).type)
+
+
+def _array(given: Any, results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any:
+    """Return results as an Array: Decimals if the type given is one of Decimals."""
+    if results.dtype == object:
+        return pa.array(map(Decimal, results.tolist()), _decimals(given), mask=nulls)
+    if nulls is None:
+        return pa.array(results)
+    valid = pa.py_buffer(np.packbits(~nulls, bitorder="little"))
+    kind = pa.from_numpy_dtype(results.dtype)
+    return pa.Array.from_buffers(kind, len(results), [valid, pa.py_buffer(results)])
 
 
 def _decimals(kind: Any) -> Any:
@@ -82,7 +87,8 @@ def _decimals(kind: Any) -> Any:
     return pa.decimal256(76, 0) if kind.bit_width == 256 else pa.decimal128(38, 0)
 
 
-def _numpy(column: Any) -> NDArray[Any]:
-    many = isinstance(column, pa.ChunkedArray)
-    array: NDArray[Any] = column.to_numpy(**({} if many else {"zero_copy_only": False}))
-    return array
+def _bits(flags: Any) -> NDArray[np.bool_]:
+    """Return an Array of bools without nulls as numpy's; some ten times as fast as to_numpy."""
+    packed = np.frombuffer(flags.buffers()[1], np.uint8)
+    end = flags.offset + len(flags)
+    return np.unpackbits(packed, count=end, bitorder="little")[flags.offset :].view(np.bool_)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import warnings
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -11,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from same_bits import same_bits
 
 import discretegauss as dg
 from discretegauss.data import addition
 from discretegauss.data.cells import Cells
-from discretegauss.testing import NotPrivateWarning, SeededSource, seeded_source
 
 LAW = dg.DiscreteGaussian(100)
 WIDE = dg.DiscreteGaussian(10**24)
@@ -24,16 +23,9 @@ WIDE = dg.DiscreteGaussian(10**24)
 LEAST, GREATEST = -(2**63), 2**63 - 1
 
 
-def seeded() -> SeededSource:
-    """The same bits each time."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotPrivateWarning)
-        return seeded_source(2026)
-
-
 def draws(n: int, law: dg.Law = LAW, *, dtype: Any = object) -> list[int]:
-    """What `add_noise` adds to n values in one array, by the seeded source."""
-    drawn: list[int] = law.sample(n, dtype=dtype, source=seeded()).tolist()
+    """What `add_noise` adds to n values in one array, by the same bits."""
+    drawn: list[int] = law.sample(n, dtype=dtype, source=same_bits()).tolist()
     return drawn
 
 
@@ -57,7 +49,7 @@ def test_every_dtype_and_layout_gets_the_exact_sum(dtype: str, order: str) -> No
         values = np.repeat(values, 2, axis=1)[:, ::2]
     values.flags.writeable = order != "read-only"
     before = values.copy()
-    noisy = dg.add_noise(values, LAW, source=seeded())
+    noisy = dg.add_noise(values, LAW, source=same_bits())
     assert (noisy.dtype, noisy.shape) == (np.int64, (5, 12))
     assert noisy.flags.f_contiguous == (order == "F")
     noise = np.subtract(noisy, values.astype(np.int64))
@@ -72,7 +64,7 @@ def test_counts_that_no_float_holds_keep_the_whole_law(count: int, dtype: str) -
     if count < 0 and "u" in dtype:
         return
     values = np.full(200, count, dtype)
-    noisy = dg.add_noise(values, LAW, source=seeded())
+    noisy = dg.add_noise(values, LAW, source=same_bits())
     assert [x - count for x in noisy.tolist()] == draws(200, dtype=np.int64)
 
 
@@ -80,10 +72,10 @@ def test_the_end_of_int64_keeps_the_whole_law_in_python_integers() -> None:
     """As objects, or a list: room for any sum, and for any law."""
     for law in (LAW, dg.DiscreteGaussian(10**60)):
         values = [GREATEST] * 50
-        assert dg.add_noise(values, law, source=seeded()) == [
+        assert dg.add_noise(values, law, source=same_bits()) == [
             GREATEST + noise for noise in draws(50, law)
         ]
-        noisy = dg.add_noise(np.array(values, object), law, source=seeded())
+        noisy = dg.add_noise(np.array(values, object), law, source=same_bits())
         assert noisy.dtype == object
         assert noisy.tolist() == [GREATEST + noise for noise in draws(50, law)]
 
@@ -116,7 +108,7 @@ def test_saturating_clamps_the_exact_sum(law: dg.Law, dtype: str) -> None:
     """Also where the noise itself, or the count, is beyond int64."""
     info = np.iinfo(dtype)
     values = np.array([info.min, info.max, 0, 5] * 20, dtype)
-    noisy = dg.add_noise(values, law, overflow="saturate", source=seeded())
+    noisy = dg.add_noise(values, law, overflow="saturate", source=same_bits())
     assert noisy.dtype == np.int64
     noise = draws(80, law)
     for result, count, x in zip(noisy.tolist(), values.tolist(), noise, strict=True):
@@ -130,12 +122,12 @@ def test_a_modulus_gives_residues_of_the_exact_sum(modulus: int, law: dg.Law) ->
     for dtype in ("i8", "u8", ">i4"):
         info = np.iinfo(dtype)
         values = np.array([info.min, info.max, 0, 5, info.max // 2] * 9, dtype)
-        noisy = dg.add_noise(values, law, modulus=modulus, source=seeded())
+        noisy = dg.add_noise(values, law, modulus=modulus, source=same_bits())
         assert noisy.dtype == (np.int64 if modulus <= 2**63 else np.uint64)
         noise = draws(45, law)
         sums = [(x + y) % modulus for x, y in zip(values.tolist(), noise, strict=True)]
         assert noisy.tolist() == sums
-    assert dg.add_noise([7], law, modulus=10**30, source=seeded()) == [(7 + noise[0]) % 10**30]
+    assert dg.add_noise([7], law, modulus=10**30, source=same_bits()) == [(7 + noise[0]) % 10**30]
 
 
 def test_every_cell_has_a_draw_of_its_own() -> None:
@@ -152,7 +144,7 @@ def test_a_mask_stays_and_what_it_covers_is_not_shown() -> None:
     mask[1, 2] = mask[3, 0] = True
     data = np.asfortranarray(np.where(mask, GREATEST, 10))
     values = np.ma.MaskedArray(data, mask)
-    noisy = dg.add_noise(values, LAW, source=seeded())
+    noisy = dg.add_noise(values, LAW, source=same_bits())
     assert isinstance(noisy, np.ma.MaskedArray)
     assert (noisy.mask == mask).all()
     assert not np.shares_memory(noisy.mask, values.mask)
@@ -165,7 +157,7 @@ def test_a_mask_stays_and_what_it_covers_is_not_shown() -> None:
 
 def test_lists_keep_nulls_and_decimals() -> None:
     """And their length; single integers and arrays without axes are counts, too."""
-    noisy = dg.add_noise([1, None, Decimal(5), np.uint8(7), 2**80], LAW, source=seeded())
+    noisy = dg.add_noise([1, None, Decimal(5), np.uint8(7), 2**80], LAW, source=same_bits())
     noise = draws(5)
     assert noisy == [1 + noise[0], None, 5 + noise[2], 7 + noise[3], 2**80 + noise[4]]
     assert list(map(type, noisy)) == [int, type(None), Decimal, int, int]
@@ -182,7 +174,7 @@ def test_whole_floats_are_taken_where_they_are_asked_for() -> None:
     values = np.array([3.0, -2.0, 2.0**53])
     with pytest.raises(TypeError, match=r"got float64; integral_floats=True"):
         dg.add_noise(values, LAW)
-    noisy = dg.add_noise(values, LAW, integral_floats=True, source=seeded())
+    noisy = dg.add_noise(values, LAW, integral_floats=True, source=same_bits())
     assert noisy.dtype == np.int64
     assert noisy.tolist() == [int(x) + noise for x, noise in zip(values, draws(3), strict=True)]
     for wrong in (0.5, np.nan, np.inf, 2.0**53 + 2):
@@ -350,7 +342,7 @@ def test_a_source_that_fails_leaves_nothing_of_earlier_columns(
 ) -> None:
     """The first column has its noise already when the second one's draws fail."""
     cells = [Cells(np.arange(9)), Cells(np.arange(9))]
-    bits, calls = seeded(), 0
+    bits, calls = same_bits(), 0
     kept: list[Any] = []
     execute = addition._execute
 

@@ -206,37 +206,47 @@ def _add_exactly(drawn: NDArray[np.int64], integers: NDArray[Any], low: int, hig
 
 
 def _add_saturating(drawn: NDArray[np.int64], integers: NDArray[Any]) -> None:
-    """Add integers of at most 2**63 - 1 to draws, in place; sums beyond int64 become its ends."""
-    for draws, piece in _pieces(drawn, integers):
+    """Add integers of at most 2**63 - 1 to draws, in place; sums beyond int64 become its ends.
+
+    A draw is clamped to what there is room for beside its integer; then no sum wraps.
+    """
+    for sums, piece in _pieces(drawn, integers):
         addends = piece.astype(np.int64)
-        sums = draws + addends  # wraps
-        beyond = ((sums ^ draws) & (sums ^ addends)) < 0  # another sign than both
-        np.copyto(sums, np.where(addends < 0, _LEAST, _GREATEST), where=beyond)
-        draws[:] = sums
-
-
-def _residues(integers: NDArray[Any], modulus: int) -> NDArray[np.uint64]:
-    """Return integers mod `modulus`, at most 2**64."""
-    if integers.dtype.kind == "u":
-        words = integers.astype(np.uint64)
-        return words if modulus == 2**64 else words % np.uint64(modulus)
-    signed = integers.astype(np.int64)
-    if modulus < 2**63:
-        return (signed % np.int64(modulus)).astype(np.uint64)
-    words = signed.view(np.uint64)  # mod 2**64
-    return words + np.where(signed < 0, np.uint64(modulus % 2**64), np.uint64(0))
+        np.minimum(sums, _GREATEST - np.maximum(addends, 0), out=sums)
+        np.maximum(sums, _LEAST - np.minimum(addends, 0), out=sums)
+        np.add(sums, addends, out=sums)
 
 
 def _add_modulo(drawn: NDArray[np.int64], integers: NDArray[Any], modulus: int) -> NDArray[Any]:
-    """Add integers to draws, in place, mod `modulus` <= 2**64; uint64 if it is above 2**63."""
+    """Add integers to draws, in place, mod `modulus` <= 2**64; uint64 if it is above 2**63.
+
+    Words of 64 bits, reduced mod 2**64 anyway, if they are; no copy of a draw is left in memory.
+    """
     for draws, piece in _pieces(drawn, integers):
-        noise, addends = _residues(draws, modulus), _residues(piece, modulus)
-        sums = noise + addends  # mod 2**64
-        if modulus < 2**64:
-            lacking = np.uint64(modulus) - addends
-            np.subtract(noise, lacking, out=sums, where=noise >= lacking)
-        draws[:] = sums.view(np.int64)
+        addends = piece.astype(np.uint64 if piece.dtype.kind == "u" else np.int64)
+        sums, words = _reduce(draws, modulus), _reduce(addends, modulus)
+        if modulus == 2**64:
+            np.add(sums, words, out=sums)
+            continue
+        is_beyond = sums >= np.uint64(modulus) - words
+        np.add(sums, words, out=sums)
+        np.subtract(sums, np.uint64(modulus), out=sums, where=is_beyond)
+        is_beyond.fill(False)
     return drawn if modulus <= 2**63 else drawn.view(np.uint64)
+
+
+def _reduce(integers: NDArray[Any], modulus: int) -> NDArray[np.uint64]:
+    """Reduce 64-bit integers mod `modulus` <= 2**64, in place; return a view."""
+    words = integers.view(np.uint64)
+    if modulus == 2**64:
+        return words
+    if integers.dtype.kind == "u" or modulus < 2**63:
+        np.remainder(integers, integers.dtype.type(modulus), out=integers)
+        return words
+    is_negative = integers < 0
+    np.add(words, np.uint64(modulus), out=words, where=is_negative)
+    is_negative.fill(False)
+    return words
 
 
 def _add_objects(drawn: NDArray[Any], plan: _Plan, modulus: int | None) -> None:

@@ -19,6 +19,11 @@ __all__ = ["open_polars"]
 _DIGITS = 38
 """Of a Decimal."""
 
+_NUMBERS = (
+    *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64),
+    *(pl.Float32, pl.Float64),
+)
+
 
 def open_polars(values: Any, columns: object, *, floats: bool) -> Opened | None:
     """Open a Series, DataFrame or LazyFrame, which is collected once; None: it is none of these."""
@@ -46,8 +51,7 @@ def _cells(series: pl.Series, *, floats: bool) -> Cells:
     if isinstance(dtype, pl.Decimal) and dtype.scale == 0:
         most = 10**_DIGITS - 1
         return from_objects(series.to_list(), floats=False)[0]._replace(range=(-most, most))
-    machine = dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128)
-    if not machine and not dtype.is_float():
+    if dtype not in _NUMBERS:
         raise refuse_type(dtype)
     nulls = series.is_null().to_numpy() if series.null_count() else None
     if nulls is not None:
@@ -56,11 +60,12 @@ def _cells(series: pl.Series, *, floats: bool) -> Cells:
 
 
 def _series(given: pl.Series, cells: Cells, results: NDArray[Any]) -> pl.Series:
-    if cells.range is not None and results.dtype == object:
-        decimals = map(Decimal, results.tolist())
-        series = pl.Series(given.name, list(decimals), pl.Decimal(_DIGITS, 0))
-    else:
-        series = pl.Series(given.name, results)
-    if cells.nulls is None:
-        return series
-    return series.set(pl.Series(np.asarray(cells.nulls)), None)
+    name, nulls = given.name, cells.nulls
+    if results.dtype == object:
+        at = np.zeros(len(results), bool) if nulls is None else nulls
+        decimals = [
+            None if null else Decimal(x) for x, null in zip(results.tolist(), at, strict=True)
+        ]
+        return pl.Series(name, decimals, pl.Decimal(_DIGITS, 0))
+    series = pl.Series(name, results)
+    return series if nulls is None else series.set(pl.Series(nulls), None)

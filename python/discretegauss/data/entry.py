@@ -149,7 +149,7 @@ def add_noise(
     >>> len(dg.add_noise([3, None, 2**70], dg.DiscreteLaplace(2)))
     3
     """
-    if overflow not in ("raise", "saturate"):
+    if not isinstance(overflow, str) or overflow not in ("raise", "saturate"):
         raise ParameterValueError(
             f"overflow must be 'raise' or 'saturate', got {describe(overflow)}"
         )

@@ -322,10 +322,10 @@ def test_ctrl_c_leaves_no_draws(values: Any, monkeypatch: pytest.MonkeyPatch) ->
     kept: list[Any] = []
 
     def interrupted(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(drawn: Any, *more: Any) -> Any:
+        def call(drawn: Any, *more: Any, **options: Any) -> Any:
             kept.append(drawn)
             assert np.any(drawn != 0)
-            function(drawn, *more)
+            function(drawn, *more, **options)
             signal.raise_signal(signal.SIGINT)
 
         return call

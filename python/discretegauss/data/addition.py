@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from operator import methodcaller
 from typing import Any, Final, Literal, NamedTuple, TypedDict
 
@@ -25,6 +26,9 @@ _PIECE: Final = 2**17
 
 _LEAST, _GREATEST = INT64_RANGE
 
+_INT64: Final[np.dtype[Any]] = np.dtype(np.int64)
+_OBJECT: Final[np.dtype[Any]] = np.dtype(object)
+
 
 class Draws(TypedDict):
     """How to draw: arguments of `sample`."""
@@ -41,16 +45,16 @@ class _Plan(NamedTuple):
     ----------
     cells : Cells
         Of one contiguous layout.
-    by_objects : bool
-        In Python integers.
-    allowed : tuple of int or None
-        The least and greatest draw after which no sum can leave the range. None: any draw may
-        come, as sums are clamped or reduced, or there is no range.
+    drawn, result : dtype
+        Of the draws, and of what is returned.
+    add : callable
+        Adds integers to draws in place: pieces with one axis.
     """
 
     cells: Cells
-    by_objects: bool
-    allowed: tuple[int, int] | None
+    drawn: np.dtype[Any]
+    result: np.dtype[Any]
+    add: Callable[[NDArray[Any], NDArray[Any]], None]
 
 
 def noisy(
@@ -74,7 +78,7 @@ def noisy(
     results: list[NDArray[Any]] = []
     try:
         for plan in plans:
-            results.append(_execute(plan, law, modulus, draws))
+            results.append(_execute(plan, law, draws))
     except BaseException:
         list(map(methodcaller("fill", 0), results))  # one call: no second signal in between
         raise
@@ -84,26 +88,35 @@ def noisy(
 def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _Plan:
     """Decide how cells get their noise, or refuse them."""
     cells = _contiguous(cells)
-    integers = cells.integers
-    by_objects = integers.dtype == object
-    fits = fits_range(law._spec, _LEAST, _GREATEST)
+    integers, _, bounds = cells
+    of_objects = integers.dtype == object
+    # the draws of int64 cells are int64 as well, if that holds the law
+    drawn = _OBJECT if of_objects or not fits_range(law._spec, _LEAST, _GREATEST) else _INT64
     if modulus is not None:
-        most = cells.range[1] + 1 if by_objects and cells.range else 2**64
-        if modulus > most and not (by_objects and cells.range is None):
+        most = (bounds and bounds[1] + 1) if of_objects else 2**64
+        if most is not None and modulus > most:
             raise ParameterOverflowError(
                 f"modulus must be at most {most} for these values; for a larger one pass a list, "
                 "or an array of objects"
             )
-        return _Plan(cells, by_objects or not fits, None)
-    if cells.range is None:
-        return _Plan(cells, True, None)
-    least, greatest = cells.range
+        machine = _INT64 if modulus <= 2**63 else np.dtype(np.uint64)
+        add = _add_modulo if drawn == _INT64 else _add_objects
+        return _Plan(
+            cells, drawn, _OBJECT if of_objects else machine, partial(add, modulus=modulus)
+        )
+    if bounds is None:
+        return _Plan(cells, _OBJECT, _OBJECT, _add_objects)
+    least, greatest = bounds
+    result = _OBJECT if of_objects else _INT64
     for low, high in _ends(integers):
         if fits_range(law._spec, least - low, greatest - high):
-            return _Plan(cells, by_objects, (least - low, greatest - high))
+            add_exactly = partial(_add_exactly, low=least - low, high=greatest - high)
+            return _Plan(cells, drawn, result, add_exactly)
     if overflow == "saturate":
-        return _Plan(cells, by_objects or not fits or high > _GREATEST, None)
-    held = "decimals of as many digits as here" if by_objects else "int64"
+        if drawn == _INT64 and high <= _GREATEST:
+            return _Plan(cells, _INT64, _INT64, _add_saturating)
+        return _Plan(cells, _OBJECT, result, partial(_add_objects, bounds=bounds))
+    held = "decimals of as many digits as here" if of_objects else "int64"
     raise ParameterOverflowError(
         f"values with noise must fit {held} with Pr[outside] < 2**-128, but they might not; "
         "overflow='saturate' clamps the sums, a list or an array of objects has room for any"
@@ -154,43 +167,41 @@ def _ends(integers: NDArray[Any]) -> Iterator[tuple[int, int]]:
     yield int(min(low for low, _ in ends)), int(max(high for _, high in ends))
 
 
-def _execute(plan: _Plan, law: Law, modulus: int | None, draws: Draws) -> NDArray[Any]:
+def _execute(plan: _Plan, law: Law, draws: Draws) -> NDArray[Any]:
     """Draw for every cell, and add."""
-    like = plan.cells.integers
-    results = np.empty_like(like, object if plan.by_objects else np.int64, subok=False)
+    integers, nulls, _ = plan.cells
+    results = np.empty_like(integers, plan.drawn, subok=False)
+    arrays = [results, integers] if nulls is None else [results, integers, nulls]
     zero_out = results.fill
     try:
         law.sample(out=results, **draws)
-        if plan.by_objects:
-            _add_objects(results, plan, modulus)
-            if like.dtype != object:
-                results = results.astype(np.uint64 if (modulus or 0) > 2**63 else np.int64)
-        elif modulus is not None:
-            results = _add_modulo(results, like, modulus)
-        elif plan.allowed is None:
-            _add_saturating(results, like)
-        else:
-            _add_exactly(results, like, *plan.allowed)
-        if plan.cells.nulls is not None:
-            for values, nulls in _pieces(results, plan.cells.nulls):
-                np.copyto(values, 0, where=nulls)
+        for sums, addends, *where in _pieces(*arrays):
+            plan.add(sums, addends)
+            for null in where:
+                np.copyto(sums, 0, where=null)
+        if results.dtype != plan.result:
+            same_words = results.dtype != object
+            return results.view(plan.result) if same_words else results.astype(plan.result)
     except BaseException:
         zero_out(0)
         raise
     return results
 
 
-def _add_exactly(drawn: NDArray[np.int64], integers: NDArray[Any], low: int, high: int) -> None:
-    """Add integers to draws, in place.
+# --- the ways to add: pieces with one axis, in place, no copy of a draw being left in memory
+
+
+def _add_exactly(draws: NDArray[Any], integers: NDArray[Any], low: int, high: int) -> None:
+    """Add integers to draws of int64 or to Python's.
 
     Parameters
     ----------
-    drawn : ndarray of int64
-        Contiguous.
+    draws : ndarray of int64 or object
+        Replaced by the sums.
     integers : ndarray
-        Of the same shape and layout, any integer dtype.
+        Any integer dtype, or object.
     low, high : int
-        Any integer here plus a draw within these fits int64.
+        Any integer here plus a draw within these fits.
 
     Raises
     ------
@@ -199,40 +210,36 @@ def _add_exactly(drawn: NDArray[np.int64], integers: NDArray[Any], low: int, hig
     """
     if integers.dtype.kind == "u" and integers.itemsize == 8:  # numpy would make floats of both
         integers = integers.view(integers.dtype.str.replace("u", "i"))
-    for sums, piece in _pieces(drawn, integers):
-        if (low > _LEAST and sums.min() < low) or (high < _GREATEST and sums.max() > high):
-            raise RangeError("a draw did not fit the output type; nothing is returned")
-        np.add(sums, piece, out=sums)
+    of_objects = draws.dtype == object
+    if ((of_objects or low > _LEAST) and draws.min() < low) or (
+        (of_objects or high < _GREATEST) and draws.max() > high
+    ):
+        raise RangeError("a draw did not fit the output type; nothing is returned")
+    np.add(draws, integers, out=draws)
 
 
-def _add_saturating(drawn: NDArray[np.int64], integers: NDArray[Any]) -> None:
-    """Add integers of at most 2**63 - 1 to draws, in place; sums beyond int64 become its ends.
+def _add_saturating(draws: NDArray[np.int64], integers: NDArray[Any]) -> None:
+    """Add integers of at most 2**63 - 1 to draws; sums beyond int64 become its ends.
 
     A draw is clamped to what there is room for beside its integer; then no sum wraps.
     """
-    for sums, piece in _pieces(drawn, integers):
-        addends = piece.astype(np.int64)
-        np.minimum(sums, _GREATEST - np.maximum(addends, 0), out=sums)
-        np.maximum(sums, _LEAST - np.minimum(addends, 0), out=sums)
-        np.add(sums, addends, out=sums)
+    addends = integers.astype(np.int64)
+    np.minimum(draws, _GREATEST - np.maximum(addends, 0), out=draws)
+    np.maximum(draws, _LEAST - np.minimum(addends, 0), out=draws)
+    np.add(draws, addends, out=draws)
 
 
-def _add_modulo(drawn: NDArray[np.int64], integers: NDArray[Any], modulus: int) -> NDArray[Any]:
-    """Add integers to draws, in place, mod `modulus` <= 2**64; uint64 if it is above 2**63.
-
-    Words of 64 bits, reduced mod 2**64 anyway, if they are; no copy of a draw is left in memory.
-    """
-    for draws, piece in _pieces(drawn, integers):
-        addends = piece.astype(np.uint64 if piece.dtype.kind == "u" else np.int64)
-        sums, words = _reduce(draws, modulus), _reduce(addends, modulus)
-        if modulus == 2**64:
-            np.add(sums, words, out=sums)
-            continue
-        is_beyond = sums >= np.uint64(modulus) - words
+def _add_modulo(draws: NDArray[np.int64], integers: NDArray[Any], modulus: int) -> None:
+    """Add integers to draws mod `modulus` <= 2**64; the sums are the words of uint64."""
+    addends = integers.astype(np.uint64 if integers.dtype.kind == "u" else np.int64)
+    sums, words = _reduce(draws, modulus), _reduce(addends, modulus)
+    if modulus == 2**64:  # words wrap so
         np.add(sums, words, out=sums)
-        np.subtract(sums, np.uint64(modulus), out=sums, where=is_beyond)
-        is_beyond.fill(False)
-    return drawn if modulus <= 2**63 else drawn.view(np.uint64)
+        return
+    is_beyond = sums >= np.uint64(modulus) - words
+    np.add(sums, words, out=sums)
+    np.subtract(sums, np.uint64(modulus), out=sums, where=is_beyond)
+    is_beyond.fill(False)
 
 
 def _reduce(integers: NDArray[Any], modulus: int) -> NDArray[np.uint64]:
@@ -249,16 +256,16 @@ def _reduce(integers: NDArray[Any], modulus: int) -> NDArray[np.uint64]:
     return words
 
 
-def _add_objects(drawn: NDArray[Any], plan: _Plan, modulus: int | None) -> None:
-    """Add integers to draws, both Python's, in place."""
-    flat, integers = _flat(drawn), _flat(plan.cells.integers)
-    for draws, piece in _pieces(flat, integers):
-        sums = [x + y for x, y in zip(draws.tolist(), piece.tolist(), strict=True)]
-        if modulus is not None:
-            sums = [x % modulus for x in sums]
-        elif plan.cells.range is not None:
-            least, greatest = plan.cells.range
-            if plan.allowed is not None and not all(least <= x <= greatest for x in sums):
-                raise RangeError("a draw did not fit the output type; nothing is returned")
-            sums = [min(max(x, least), greatest) for x in sums]
-        draws[:] = sums
+def _add_objects(
+    draws: NDArray[Any],
+    integers: NDArray[Any],
+    modulus: int | None = None,
+    bounds: tuple[int, int] | None = None,
+) -> None:
+    """Add integers to draws of Python's; reduce or clamp the sums where that is asked for."""
+    sums = [x + y for x, y in zip(draws.tolist(), integers.tolist(), strict=True)]
+    if modulus is not None:
+        sums = [x % modulus for x in sums]
+    if bounds is not None:
+        sums = [min(max(x, bounds[0]), bounds[1]) for x in sums]
+    draws[:] = sums

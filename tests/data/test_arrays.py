@@ -100,6 +100,8 @@ def test_a_sum_that_might_not_fit_is_refused_before_a_draw(values: Any) -> None:
     assert not any(str(x) in str(error.value) for x in values if x)
     with pytest.raises(OverflowError, match="values with noise must fit int64"):
         dg.add_noise(np.zeros(3, np.int8), dg.DiscreteGaussian(10**60), source=source)
+    with pytest.raises(OverflowError, match="values with noise must fit int64"):
+        dg.add_noise(np.zeros(0, int), dg.DiscreteGaussian(10**60))
 
 
 @pytest.mark.parametrize("law", [LAW, dg.DiscreteGaussian(10**36), dg.DiscreteGaussian(10**60)])

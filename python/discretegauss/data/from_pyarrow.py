@@ -45,7 +45,7 @@ def open_pyarrow(values: Any, columns: object, *, floats: bool) -> Opened | None
 def open_column(column: Any, *, floats: bool) -> Cells:
     """Return the cells of an Array or ChunkedArray."""
     if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if pa.types.is_decimal(column.type) and column.type.scale == 0:
         most = 10 ** _decimals(column.type).precision - 1
         return from_objects(column.to_pylist(), floats=False)[0]._replace(range=(-most, most))

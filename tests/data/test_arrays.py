@@ -117,6 +117,17 @@ def test_saturating_clamps_the_exact_sum(law: dg.Law, dtype: str) -> None:
         assert result == min(max(count + x, LEAST), GREATEST)
 
 
+@pytest.mark.parametrize("mu", [-(2**62), -(2**63) - 50])
+def test_a_law_off_centre_brings_large_counts_back(mu: int) -> None:
+    """Counts beyond int64 whose sums fit, with draws that fit int64 or do not."""
+    values = np.array([2**63 + 5, 2**63 + 9] * 20, np.uint64)
+    law = dg.DiscreteGaussian(100, mu=mu)
+    noisy = dg.add_noise(values, law, source=same_bits())
+    noise = draws(40, law)
+    assert noisy.dtype == np.int64
+    assert noisy.tolist() == [x + y for x, y in zip(values.tolist(), noise, strict=True)]
+
+
 @pytest.mark.parametrize("modulus", [2, 1000, 2**62 + 1, 2**63 - 1, 2**63, 2**63 + 9, 2**64])
 @pytest.mark.parametrize("law", [LAW, dg.DiscreteGaussian(10**36), dg.DiscreteGaussian(10**60)])
 def test_a_modulus_gives_residues_of_the_exact_sum(modulus: int, law: dg.Law) -> None:

@@ -208,9 +208,10 @@ def _add_exactly(draws: NDArray[Any], integers: NDArray[Any], low: int, high: in
     RangeError
         If a draw is outside, which a law that was checked does with a probability below 2**-128.
     """
-    if integers.dtype.kind == "u" and integers.itemsize == 8:  # numpy would make floats of both
-        integers = integers.view(integers.dtype.str.replace("u", "i"))
     of_objects = draws.dtype == object
+    if not of_objects and integers.dtype.kind == "u" and integers.itemsize == 8:
+        # else numpy makes floats of both; mod 2**64 a sum that fits is right
+        integers = integers.view(integers.dtype.str.replace("u", "i"))
     if ((of_objects or low > _LEAST) and draws.min() < low) or (
         (of_objects or high < _GREATEST) and draws.max() > high
     ):

@@ -162,7 +162,6 @@ def _ends(integers: NDArray[Any]) -> Iterator[tuple[int, int]]:
         most = int(words.max())
         if kind == "u" or most <= _GREATEST:
             yield 0, most
-            return
     ends = [(piece.min(), piece.max()) for (piece,) in _pieces(integers)]
     yield int(min(low for low, _ in ends)), int(max(high for _, high in ends))
 

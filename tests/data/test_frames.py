@@ -101,6 +101,14 @@ def test_arrays_of_pyarrow_keep_chunks_and_nulls(kind: Any) -> None:
     assert add(pa.chunked_array([], kind)).type == pa.int64()
 
 
+def test_flags_of_arrow_may_begin_within_a_byte() -> None:
+    """As the format allows, whatever this version of pyarrow makes of a slice."""
+    from discretegauss.data.from_pyarrow import _bits
+
+    flags = [True, False, False, True, True] * 4
+    assert _bits(pa.array(flags)[3:18]).tolist() == flags[3:18]
+
+
 def test_what_lies_under_a_null_is_neither_looked_at_nor_shown() -> None:
     """Arrow may hold any number there, even one that would not fit."""
     hidden = np.array([5, 2**63 - 1])

@@ -10,9 +10,10 @@
 from . import _start as _start
 
 # isort: split
-from . import errors, privacy, release, testing, utility
+from . import data, errors, privacy, release, testing, utility
 from ._drawing.engines import build_info
 from ._version import __version__
+from .data import add_noise
 from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 from .sampling import (
     bernoulli_exp,
@@ -28,8 +29,10 @@ __all__ = [
     "GeneralizedGaussian",
     "Law",
     "__version__",
+    "add_noise",
     "bernoulli_exp",
     "build_info",
+    "data",
     "discrete_gaussian",
     "discrete_laplace",
     "errors",

@@ -10,9 +10,10 @@ from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
 from fractions import Fraction
 from functools import partial
 from types import MemberDescriptorType
-from typing import Any, ClassVar, Final, TypeVar, overload
+from typing import Any, ClassVar, Final, NoReturn, TypeVar, overload
 from uuid import uuid4
 
+import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._certified.lattice_sums import canonical
@@ -205,6 +206,25 @@ class _Law(LawFunctions):
     def __dask_tokenize__(self) -> tuple[str, str]:
         # never equal: Dask computes tasks of equal tokens once, so two calls would be one draw
         return type(self).__name__, uuid4().hex
+
+    # A law beside data is a forgotten draw, or one draw for all of it. pandas leaves a sum to us
+    # for the priority, numpy for __array_ufunc__; else both would try element by element.
+
+    __pandas_priority__: ClassVar[int] = 5000
+
+    def __add__(self, other: object) -> NoReturn:
+        raise ParameterTypeError(
+            "a law cannot be added to anything: write add_noise(values, law), "
+            "which draws once for each value"
+        )
+
+    __radd__ = __sub__ = __rsub__ = __add__
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if ufunc in (np.add, np.subtract):
+            self.__add__(inputs)
+        as_arrays = (np.asarray(x, object) if isinstance(x, _Law) else x for x in inputs)
+        return getattr(ufunc, method)(*as_arrays, **options)
 
     # One draw, an array, or what was given to be filled: for type checkers.
 

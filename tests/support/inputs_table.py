@@ -28,7 +28,7 @@ MODULES: list[ModuleType] = [dg, dg.privacy, dg.testing, dg.utility, release]
 
 NO_PARAMETERS = {
     *("build_info", "__version__", "Release"),
-    *("errors", "privacy", "release", "testing", "utility"),
+    *("data", "errors", "privacy", "release", "testing", "utility"),
 }
 """Names of __all__ that take none; a Release is made by release_table. Classes of errors and of
 warnings are not called either."""
@@ -188,6 +188,7 @@ _point = Rule(lambda x: True, arrays=True, infinite=True)
 _none = Other(lambda given: False)
 _bytes = Other(lambda given: isinstance(given.value, bytes))
 _no_value = Other(lambda given: given.value is None)
+_flag = Other(lambda given: isinstance(given.value, bool))
 
 RULES: dict[str, Rule | Other] = {
     "sigma2": positive,
@@ -235,6 +236,18 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("delta", "sensitivity"): _whole_number,
     ("log_delta", "sensitivity"): _whole_number,
     ("epsilon", "sensitivity"): _whole_number,
+    ("add_noise", "law"): _no_value,  # beside rho, which CALLS gives
+    ("add_noise", "rho"): positive,
+    ("add_noise", "epsilon"): _no_value,
+    ("add_noise", "delta"): _no_value,
+    ("add_noise", "rows_per_person"): RULES["queries"],
+    ("add_noise", "columns"): _no_value,  # of a list
+    ("add_noise", "disjoint"): _flag,
+    ("add_noise", "overflow"): _none,
+    ("add_noise", "modulus"): Other(
+        lambda given: given.value is None or _whole(2, inf).takes(given)
+    ),
+    ("add_noise", "integral_floats"): _flag,
     ("calibrate_laplace", "rho"): positive._replace(near=True),
     ("calibrate_laplace", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("calibrate_laplace", "delta"): _no_value,
@@ -257,6 +270,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
 SAID_AS: dict[tuple[str, str], set[str]] = {
     ("compose", "parts"): {"rho"},
     ("calibrate_gaussian", "queries"): {"sigma2"},  # which follows, and is too long
+    ("add_noise", "rows_per_person"): {"queries", "sigma2"},
     ("calibrate_laplace", "queries"): {"rho"},  # of each query
     ("compare_noise", "sigma2"): {"rho"},  # which follows
     ("compare_queries", "epsilon"): {"delta"},
@@ -275,6 +289,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("pld", "log_mass_truncation_bound"): _ACCOUNTING,
     ("dp_event", "law"): _ACCOUNTING,
     ("dp_event", "sensitivity"): _ACCOUNTING,
+    ("add_noise", "values"): "integers of any kind: tests/data",
     ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
     ("release_table", "table"): "a path: tests/release/test_release.py",
     ("release_table", "out"): "a path: tests/release/test_release.py",
@@ -311,6 +326,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "zcdp_delta_standard": {"rho": "1/10", "epsilon": 1},
     "gaussian_sigma2_for_rho": {"rho": "1/10"},
     "calibrate_gaussian": {"rho": "1/10"},
+    "add_noise": {"values": [3], "rho": "1/10"},
     "compose": {},
     "rho": {"law": dg.DiscreteGaussian(100)},
     "delta": {"law": dg.DiscreteGaussian(100), "epsilon": 1},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -207,19 +206,23 @@ class _Draws:
         width = self._width
         # a whole number of chunks, so that the pieces use the bits that one fill would use
         at_once = max(1, _WIDE_BYTES // (width * self.chunk)) * self.chunk
-        for start in range(0, out.size, at_once):
-            n = min(at_once, out.size - start)
-            wide = bytearray(n * width)
-            buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
+        wide = np.empty(min(at_once, out.size) * width, np.uint8)
+        wipe, zero_out = partial(wide.fill, 0), partial(out.fill, 0)
+        try:
             try:
-                status = self._fill_wide(buffer, n, width, self._handle, run.pointer, pointer)
-                _raise_for_status(status, caller, run)
-                out[start : start + n] = [
-                    int.from_bytes(one, "little", signed=True)
-                    for (one,) in struct.iter_unpack(f"{width}s", wide)
-                ]
+                buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
+                for start in range(0, out.size, at_once):
+                    part = out[start : start + at_once]
+                    objects, n = ffi.from_buffer("void *[]", part, require_writable=True), part.size
+                    status = self._fill_wide(buffer, n, width, self._handle, run.pointer, pointer)
+                    _raise_for_status(status, caller, run)
+                    if lib.dg_python_integers(objects, n, width, buffer):
+                        raise MemoryError
             finally:
-                ffi.memmove(wide, bytes(n * width), n * width)
+                wipe()
+        except BaseException:  # also a signal, heard as the buffer was wiped
+            zero_out()
+            raise
 
 
 class NativeLaw(_Draws):

@@ -6,7 +6,6 @@ import argparse
 from fractions import Fraction
 from typing import Any
 
-from ..release import calibration, calibration_text
 from .options import add_budget, budget_error, positive_argument, whole_argument
 from .output import WRONG_INPUT, fail, printed
 
@@ -38,7 +37,7 @@ def add_calibrate(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, needs="release")
     add_budget(parser)
     person = parser.add_argument_group("what one person can change")
     person.add_argument(
@@ -59,6 +58,8 @@ def add_calibrate(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from ..release import calibration, calibration_text
+
     if error := budget_error(arguments):
         return fail(WRONG_INPUT, error)
     noise = calibration(

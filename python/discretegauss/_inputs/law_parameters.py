@@ -8,7 +8,6 @@ from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.ma import MaskedArray, is_masked  # by name: np.ma is imported at its first use
 from numpy.typing import NDArray
 
 from .._law import Kind, LawSpec
@@ -19,6 +18,7 @@ from .numbers import (
     are_rounded,
     describe,
     exact_rational,
+    if_loaded,
     not_negative,
     positive,
     single,
@@ -157,7 +157,7 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
     Lists become arrays of objects: numpy would make floats or strings of mixed ones, and so change
     their values.
     """
-    if isinstance(value, MaskedArray) and is_masked(value):
+    if isinstance(value, if_loaded("numpy.ma", "MaskedArray")) and np.ma.is_masked(value):
         raise ParameterValueError(f"{name} must not have masked elements")
     if isinstance(value, np.ndarray):
         if value.dtype.kind in "mMV":  # their elements would pass for integers

@@ -11,14 +11,16 @@ import re
 import sys
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from .messages import printable
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "LEAST_FLOAT",
@@ -28,6 +30,7 @@ __all__ = [
     "as_int64_ratios",
     "describe",
     "exact_rational",
+    "if_loaded",
     "named_path",
     "not_finite",
     "not_negative",
@@ -131,19 +134,15 @@ def _as_float(value: Fraction) -> str:
     return repr(nearest) if is_it else ""
 
 
-def printable(text: str) -> str:
-    r"""Return a text that is not ours (the name of a file, say) as a terminal may be given it.
-
-    Line breaks, escape characters and what turns the direction of writing are escaped.
+def if_loaded(module: str, name: str) -> Any:
+    """Return a type for isinstance: of a module that is not loaded nobody has an object.
 
     Examples
     --------
-    >>> print(printable("n\n\x1b[2J.csv"))
-    n\n\x1b[2J.csv
+    >>> isinstance(1, if_loaded("fractions", "Fraction")), isinstance(1, if_loaded("no.such", "T"))
+    (False, False)
     """
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
-    )
+    return getattr(sys.modules.get(module), name, ())
 
 
 def _too_long(value: object, name: str) -> ParameterOverflowError:
@@ -178,17 +177,16 @@ def _from_text(text: str, name: str) -> Fraction:
             f"{name} must be a number such as '1/3' or '0.1', got {describe(text)}"
         )
     if "/" in text:
-        quotient = gmpy2.mpq(
-            text.strip().removeprefix("+")
-        )  # whatever sys.set_int_max_str_digits says
-        return Fraction(int(quotient.numerator), int(quotient.denominator))
+        # by Decimal, whatever sys.set_int_max_str_digits says
+        numerator, denominator = (int(Decimal(part)) for part in text.split("/"))
+        return Fraction(numerator, denominator)
     if len(match["exponent"] or "") >= _DECIMALS_EXPONENT:
         raise _too_long(text, name)
     return _from_decimal(Decimal(text), name)
 
 
 def _from_mpfr(value: Any, name: str) -> Fraction:
-    if not gmpy2.is_finite(value):
+    if not value.is_finite():
         raise _not_a_number(value, name)
     mantissa, exponent = value.as_mantissa_exp()
     exponent = int(exponent)
@@ -332,7 +330,7 @@ def exact_rational(value: object, name: str) -> Fraction:
         exact = _from_decimal(value, name)
     elif isinstance(value, str):
         exact = _from_text(value, name)
-    elif isinstance(value, gmpy2.mpfr):
+    elif isinstance(value, if_loaded("gmpy2", "mpfr")):
         exact = _from_mpfr(value, name)
     else:
         raise ParameterTypeError(
@@ -352,7 +350,7 @@ def not_finite(value: object) -> float | None:
     (-inf, None, None)
     """
     value = single(value)
-    if isinstance(value, float | np.floating | Decimal | gmpy2.mpfr):
+    if isinstance(value, (float, np.floating, Decimal, if_loaded("gmpy2", "mpfr"))):
         # Comparing a signalling NaN raises what the caller's context traps.
         if value.is_nan() if isinstance(value, Decimal) else value != value:
             return math.nan
@@ -420,6 +418,8 @@ def named_path(text: str, name: str, what: str) -> Path:
     """Return the path of `what` ("a file"), which must have a name."""
     if not text or "\0" in text:
         raise ParameterValueError(f"{name} must name {what}, got {describe(text)}")
+    from pathlib import Path
+
     return Path(text)
 
 

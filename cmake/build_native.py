@@ -22,6 +22,8 @@ OF_PYTHON = """
 int dg_python_fill(void *context, uint8_t *out, size_t n);
 int dg_python_pause(void *errors);
 int dg_python_integers(void **out, size_t n, size_t n_bytes, const uint8_t *bytes);
+int dg_python_resize(
+    uint8_t *out, size_t to_bytes, size_t n, size_t n_bytes, const uint8_t *bytes);
 """
 
 

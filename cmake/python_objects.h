@@ -1,4 +1,4 @@
-/* Python integers made of draws. Included by the source that cffi generates.
+/* Python integers, and integers of other lengths, made of draws. Included by the source that cffi generates.
  *
  * The limited API of Python 3.11 makes integers of at most 64 bits. For longer ones it has
  * int.from_bytes, at 140 ns an integer; the two functions below take a third of that, and no Python
@@ -10,6 +10,7 @@
 #include <Python.h>
 
 #include <stdint.h>
+#include <string.h>
 
 /* Weak: the one that this Python does not have is NULL. */
 /** Public from Python 3.13 on, and in the limited API of 3.14. */
@@ -74,6 +75,28 @@ static int dg_python_integers(void **out, size_t n, size_t n_bytes, const uint8_
     }
     PyGILState_Release(state);
     return done < n;
+}
+
+/** Copy n integers of n_bytes each, in two's complement, to places of another length.
+ *
+ *  Requires:  n_bytes > 0 and to_bytes > 0.
+ *  Returns:   0 | 1: one has no room there; out is not to be used.
+ */
+static int dg_python_resize(uint8_t *out, size_t to_bytes, size_t n, size_t n_bytes,
+                            const uint8_t *bytes)
+{
+    const size_t copied = to_bytes < n_bytes ? to_bytes : n_bytes;
+    uint8_t lost = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *one = bytes + i * n_bytes;
+        const uint8_t sign = one[copied - 1] >= 128 ? 255 : 0;
+        memcpy(out + i * to_bytes, one, copied);
+        memset(out + i * to_bytes + copied, sign, to_bytes - copied);
+        for (size_t k = copied; k < n_bytes; k++) {
+            lost |= one[k] ^ sign;
+        }
+    }
+    return lost != 0;
 }
 
 #endif

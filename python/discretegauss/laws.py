@@ -322,8 +322,6 @@ class _Law(LawFunctions):
         ------
         TypeError, ValueError, OverflowError, OSError
             As `sample`; OverflowError also if n_bytes do not hold the law.
-        RuntimeError
-            If the compiled core is not in use.
 
         Examples
         --------

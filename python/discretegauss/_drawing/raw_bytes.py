@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from .._inputs.law_parameters import parameter_name
 from .._inputs.numbers import MAX_BITS, describe, whole_number
 from .._law import fits_range
 from ..errors import ParameterOverflowError, ParameterValueError
-from .engines import core
 from .fill import empty
 from .method import OneLaw
 
@@ -25,7 +23,6 @@ def draw_bytes(
     law: OneLaw, *, size: object, n_bytes: object, source: object, threads: object
 ) -> NDArray[np.uint8]:
     """Return draws as rows of bytes: the body of `sample_bytes`."""
-    core("sample_bytes")
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
     shape = checked_size(size) or ()
@@ -45,7 +42,6 @@ def draw_bytes(
     n = prod(shape)
     rows = empty((n, width), np.uint8)
     held = weakref.ref(rows)  # as in fill_array
-    prepared: Any = law.ready(AUTO, n, bits)
-    prepared.fill_bytes(rows, bits, n_threads)
+    law.ready(AUTO, n, bits).fill_bytes(rows, bits, n_threads)
     del held
     return rows.reshape(*shape, width)

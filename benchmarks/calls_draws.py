@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -159,7 +160,13 @@ def _threads() -> Iterator[Question]:
             draw = partial(_law().sample, n, source="chacha20")
             return Sides(partial(draw, threads=2), draw)
 
-        yield Question(f"threads=2, {_power(n)} draws, chacha20", "one thread", sides, 0.9)
+        yield Question(
+            f"threads=2, {_power(n)} draws, chacha20",
+            "one thread",
+            sides,
+            0.9,
+            clock=time.perf_counter,
+        )
 
 
 def _single_draws() -> Iterator[Question]:

@@ -16,7 +16,8 @@ N = 10**5
 SCALE = 10**4
 
 #: Seconds; what would take longer is asked of fewer elements.
-_MOST = 2.0
+_MOST = 0.5
+_FEWEST = 50
 
 
 def questions() -> Iterator[Question]:
@@ -57,18 +58,22 @@ def _wide_ppf() -> Sides:
 def _elements(ours: Callable[[Any], object], theirs: Callable[[Any], object], points: Any) -> Sides:
     """Both sides in elements: of all the points in each call, or of as many as there is time for.
 
-    How many is told by the slope between two lengths: what a call does once is no element's.
+    Four times as many are tried while there is time, or while that takes less than twice as long:
+    what a call does once is no element's.
     """
+    spread = np.random.default_rng(2).permutation(points)
 
     def seconds(n: int) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         ours(spread[:n])
-        return time.perf_counter() - start
+        return time.process_time() - start
 
-    spread = np.random.default_rng(2).permutation(points)
-    seconds(10)
-    slope = max(seconds(200) - seconds(20), 1e-9) / 180
-    n = min(len(points), max(200, int(_MOST / slope)))
+    n, took = _FEWEST, seconds(_FEWEST)
+    while n < len(points):
+        more = seconds(4 * n)
+        if more > max(_MOST, 2 * took):
+            break
+        n, took = min(4 * n, len(points)), more
     return Sides(partial(ours, spread[:n]), partial(theirs, spread), n, len(spread))
 
 

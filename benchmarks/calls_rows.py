@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from rounds import Rates
+from rounds import Clock, Rates
 
 
 class Sides(NamedTuple):
@@ -35,6 +36,9 @@ class Question:
 
     within: float | None = None
     """Seconds an item; who keeps to them needs not keep to the bound."""
+
+    clock: Clock = time.process_time
+    """Processor time, if nothing else is said: other programs on the machine do not count."""
 
 
 @dataclass(frozen=True)

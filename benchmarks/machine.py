@@ -8,6 +8,7 @@ import platform
 from pathlib import Path
 
 PACKAGES = ("discretegauss", "numpy", "scipy", "gmpy2", "opendp", "diffprivlib", "mkl_random")
+PACKAGES += ("dp-accounting",)
 
 
 def describe() -> dict[str, object]:

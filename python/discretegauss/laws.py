@@ -20,6 +20,7 @@ from ._certified.lattice_sums import canonical
 from ._drawing.draw import draw
 from ._drawing.engines import ScalarLaw, prepare_scalar
 from ._drawing.method import OneLaw
+from ._drawing.raw_bytes import draw_bytes
 from ._inputs.draw_arguments import (
     AUTO,
     INT64,
@@ -312,6 +313,44 @@ class _Law(LawFunctions):
         )
 
     rvs = sample
+
+    def sample_bytes(
+        self,
+        size: Size = None,
+        *,
+        n_bytes: int,
+        source: Source = SYSTEM,
+        threads: int = ONE_THREAD,
+    ) -> NDArray[np.uint8]:
+        """Draw from the law, exactly; return the integers as bytes, for protocols and bignums.
+
+        Parameters
+        ----------
+        size, source, threads
+            As for `sample`. From given bits the draws are those of ``dtype=object``.
+        n_bytes : int
+            The length of each integer, at most 65536. The law must provably fit, as for a dtype.
+
+        Returns
+        -------
+        ndarray of uint8
+            Of shape (*size, n_bytes): each integer in two's complement, the least significant byte
+            first. ``.view("<i8")`` reads 8 bytes, ``.view("V32")`` keeps 32 together.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError, OSError
+            As `sample`; OverflowError also if n_bytes do not hold the law.
+
+        Examples
+        --------
+        >>> import discretegauss as dg
+        >>> law = dg.DiscreteGaussian(10**40)
+        >>> noise = law.sample_bytes(1000, n_bytes=32)
+        >>> noise.shape, -(10**22) < int.from_bytes(noise[0].tobytes(), "little", signed=True)
+        ((1000, 32), True)
+        """
+        return draw_bytes(self._checked, size=size, n_bytes=n_bytes, source=source, threads=threads)
 
     def as_scipy(self) -> Any:
         """Return the law as a distribution of scipy.stats, without shape parameters.

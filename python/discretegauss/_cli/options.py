@@ -6,10 +6,7 @@ import argparse
 from collections.abc import Callable
 from fractions import Fraction
 
-from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational
 from ..errors import DiscreteGaussError
-from ..release import DEFAULT_REPORT_DELTA
 
 __all__ = [
     "add_budget",
@@ -36,7 +33,7 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
         "--report-delta",
         type=_probability,
         metavar="D",
-        help=f"with --rho: the delta at which epsilon is reported (default {DEFAULT_REPORT_DELTA})",
+        help="with --rho: the delta at which epsilon is reported (default 1e-6)",
     )
 
 
@@ -85,6 +82,9 @@ def _probability(text: str) -> Fraction:
 
 
 def _checked(text: str, holds: Callable[[Fraction], bool], rule: str) -> Fraction:
+    from .._inputs.messages import describe
+    from .._inputs.numbers import exact_rational
+
     try:
         value = exact_rational(text, "value")
     except DiscreteGaussError:

@@ -6,7 +6,6 @@ import argparse
 from fractions import Fraction
 from typing import Any
 
-from ..release import execute, plan_release, report_text, time_text
 from .options import add_budget, argument_from_1, budget_error, file_argument, whole_argument
 from .output import WRONG_INPUT, fail, printed
 
@@ -46,7 +45,7 @@ def add_release(commands: Any) -> None:
         description=_HELP,
         epilog=_NOTES,
     )
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, needs="release")
     parser.add_argument(
         "table",
         type=file_argument("stdin is /dev/stdin, a file of that name ./-"),
@@ -85,6 +84,8 @@ def add_release(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from ..release import execute, plan_release, report_text, time_text
+
     if error := budget_error(arguments):
         return fail(WRONG_INPUT, error)
     plan = plan_release(

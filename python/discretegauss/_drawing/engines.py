@@ -79,6 +79,9 @@ class PreparedLaw(ScalarLaw, Protocol):
         After an error no integer in it is a draw, and nobody writes to it any more.
         """
 
+    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
+        """Fill the rows of `out`, contiguous: two's complement, least significant byte first."""
+
 
 class ReferenceLaw:
     """A law drawn by the plain-Python twin."""
@@ -104,6 +107,18 @@ class ReferenceLaw:
                 out[i] = _fitting(self._draw(stream), values)
         except BaseException:
             out[: i + 1].fill(0)  # out may be larger than memory
+            raise
+
+    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
+        """Fill the rows of `out` with draws, by one thread."""
+        stream, n_bytes = _reference_bytes(source), out.shape[1]
+        half = 1 << (8 * n_bytes - 1)
+        try:
+            for row in out:
+                one = _fitting(self._draw(stream), range(-half, half))
+                row[:] = np.frombuffer(one.to_bytes(n_bytes, "little", signed=True), np.uint8)
+        except BaseException:
+            out.fill(0)
             raise
 
 

@@ -26,12 +26,8 @@ def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 
 
 def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
-    """Return a view of `out` with one axis that the engines can write to, if there is one.
-
-    Not of objects: an engine that is interrupted leaves no machine integer behind, but may leave
-    objects.
-    """
-    if out.dtype == object or not out.dtype.isnative or not out.flags.aligned:
+    """Return a view of `out` with one axis that the engines can write to, if there is one."""
+    if not out.dtype.isnative or not out.flags.aligned:
         return None
     if out.flags.c_contiguous:
         return out.reshape(-1)

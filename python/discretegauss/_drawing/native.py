@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -55,7 +54,7 @@ _DTYPES = {
     ]
 }
 
-#: Python objects are made from a buffer of at most about so many bytes at a time.
+#: Objects, and integers of few bytes, are made from a buffer of about so many bytes at a time.
 _WIDE_BYTES = 2**20
 
 
@@ -201,25 +200,56 @@ class _Draws:
         if status != lib.DG_OK:
             _raise_for_status(status, caller, run)
 
+    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
+        """Fill the rows of `out`, contiguous: two's complement, least significant byte first."""
+        caller, pointer = _c_source(source)
+
+        def keep(part: NDArray[Any], buffer: Any) -> None:
+            rows, (n, n_bytes) = ffi.from_buffer("uint8_t[]", part), part.shape
+            if lib.dg_python_resize(rows, n_bytes, n, self._width, buffer):
+                _raise_for_status(lib.DG_ERR_RANGE, None)
+
+        self._fill_in_pieces(out, keep, _Run(threads), caller, pointer)
+
     def _fill_objects(
         self, out: NDArray[Any], run: _Run, caller: _CallerSource | None, pointer: Any
     ) -> None:
+        def keep(part: NDArray[Any], buffer: Any) -> None:
+            objects = ffi.from_buffer("void *[]", part, require_writable=True)
+            if lib.dg_python_integers(objects, len(part), self._width, buffer):
+                raise MemoryError
+
+        self._fill_in_pieces(out, keep, run, caller, pointer)
+
+    def _fill_in_pieces(
+        self,
+        out: NDArray[Any],
+        keep: Callable[[NDArray[Any], Any], None],
+        run: _Run,
+        caller: _CallerSource | None,
+        pointer: Any,
+    ) -> None:
+        """Have `keep` put the draws, integers of as many bytes as any may need, into `out`."""
         width = self._width
         # a whole number of chunks, so that the pieces use the bits that one fill would use
         at_once = max(1, _WIDE_BYTES // (width * self.chunk)) * self.chunk
-        for start in range(0, out.size, at_once):
-            n = min(at_once, out.size - start)
-            wide = bytearray(n * width)
-            buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
+        wide = np.empty(min(at_once, len(out)) * width, np.uint8)
+        wipe, zero_out = partial(wide.fill, 0), partial(out.fill, 0)
+        try:
             try:
-                status = self._fill_wide(buffer, n, width, self._handle, run.pointer, pointer)
-                _raise_for_status(status, caller, run)
-                out[start : start + n] = [
-                    int.from_bytes(one, "little", signed=True)
-                    for (one,) in struct.iter_unpack(f"{width}s", wide)
-                ]
+                buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
+                for start in range(0, len(out), at_once):
+                    part = out[start : start + at_once]
+                    status = self._fill_wide(
+                        buffer, len(part), width, self._handle, run.pointer, pointer
+                    )
+                    _raise_for_status(status, caller, run)
+                    keep(part, buffer)
             finally:
-                ffi.memmove(wide, bytes(n * width), n * width)
+                wipe()
+        except BaseException:  # also a signal, heard as the buffer was wiped
+            zero_out()
+            raise
 
 
 class NativeLaw(_Draws):

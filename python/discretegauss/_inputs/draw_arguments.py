@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from .._law import WITH_CELLS, LawSpec, fits_range
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from .messages import describe
+from .messages import describe, if_loaded
 from .numbers import whole_number
 from .source import Source
 
@@ -134,7 +134,7 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
     """Return `out` as a plain array: writable, of the size given, none of its elements twice."""
     if out is None:
         return None
-    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+    if not isinstance(out, np.ndarray) or isinstance(out, if_loaded("numpy.ma", "MaskedArray")):
         raise ParameterTypeError(
             f"out must be a numpy array without a mask, got {type(out).__name__}"
         )

@@ -8,14 +8,13 @@ from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.ma import MaskedArray, is_masked  # by name: np.ma is imported at its first use
 from numpy.typing import NDArray
 
 from .._law import Kind, LawSpec, facts_of
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .draw_arguments import MOST_AXES
 from .foreign_arrays import are_rounded, single, to_numpy_exactly
-from .messages import describe
+from .messages import describe, if_loaded
 from .numbers import MAX_BITS, exact_rational, not_negative, positive
 from .parameter_arrays import DistinctLaws, ParameterColumn, indexed, interruptible_if_long
 
@@ -143,7 +142,7 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
     Lists become arrays of objects: numpy would make floats or strings of mixed ones, and so change
     their values.
     """
-    if isinstance(value, MaskedArray) and is_masked(value):
+    if isinstance(value, if_loaded("numpy.ma", "MaskedArray")) and np.ma.is_masked(value):
         raise ParameterValueError(f"{name} must not have masked elements")
     if isinstance(value, np.ndarray):
         if value.dtype.kind in "mMV":  # their elements would pass for integers

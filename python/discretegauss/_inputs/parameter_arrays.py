@@ -13,13 +13,13 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, TypeVar
 
-import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
 from .._law import Kind, LawSpec
 from .._system.threads import interruptible
 from .int64_ratios import as_int64_ratios
+from .messages import if_loaded
 from .numbers import DENORMALS_WORK
 
 __all__ = [
@@ -31,10 +31,7 @@ __all__ = [
 ]
 
 #: Types whose equal values mean the same number. Others, derived ones too, may see it otherwise.
-COMPARED_BY_VALUE = frozenset(
-    {int, float, Fraction, Decimal, str, gmpy2.mpz, gmpy2.mpq, gmpy2.mpfr}
-    | set(np.sctypeDict.values())
-)
+COMPARED_BY_VALUE = frozenset({int, float, Fraction, Decimal, str} | set(np.sctypeDict.values()))
 
 _T = TypeVar("_T")
 
@@ -135,7 +132,8 @@ class ParameterColumn:
     def _convert(self, array: NDArray[Any], exact: Callable[[object], Fraction]) -> None:
         """Convert the distinct elements one by one."""
         elements = interruptible_if_long(lambda: array.ravel().tolist(), array.size)
-        if not COMPARED_BY_VALUE.issuperset(map(type, elements)):
+        of_gmpy2 = {if_loaded("gmpy2", name) for name in ("mpz", "mpq", "mpfr")}
+        if set(map(type, elements)) - COMPARED_BY_VALUE - of_gmpy2:
             elements = [exact(x) for x in elements]
         elif not DENORMALS_WORK:  # denormals would be equal, and those of float32 are 0 by now
             elements = [exact(x) for x in array.ravel()]

@@ -20,7 +20,7 @@ from . import errors
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import data, privacy, release, testing, utility
+    from . import data, lattice, privacy, release, testing, utility
     from ._drawing.engines import build_info
     from .data import add_noise
     from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
@@ -47,13 +47,24 @@ __all__ = [
     "errors",
     "generalized_gaussian",
     "geometric_exp",
+    "lattice",
     "privacy",
     "release",
     "testing",
     "utility",
 ]
 
-_MODULES = {"data", "laws", "privacy", "reference", "release", "sampling", "testing", "utility"}
+_MODULES = {
+    "data",
+    "lattice",
+    "laws",
+    "privacy",
+    "reference",
+    "release",
+    "sampling",
+    "testing",
+    "utility",
+}
 
 _HOMES = {
     "DiscreteGaussian": "laws",

@@ -25,6 +25,7 @@ LAYERS = [
     ["privacy"],
     ["utility"],
     ["data", "release", "verify", "_figures"],
+    ["lattice"],
     ["_cli"],
     ["__init__", "__main__"],
 ]
@@ -97,7 +98,7 @@ def test_there_are_no_cycles() -> None:
 WITH_NUMPY = {"_inputs", "_drawing", "_law_functions", "sampling", "laws"}
 WITH_NUMPY |= {"_certified.float_arrays", "_certified.double_double"}
 WITH_NUMPY |= {"_certified.tail_interpolation"}
-WITH_NUMPY |= {"_system.memory", "privacy.budget", "release._run", "data"}
+WITH_NUMPY |= {"_system.memory", "privacy.budget", "release._run", "data", "lattice"}
 WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 
 

@@ -16,10 +16,12 @@ HEADER = Path(__file__).resolve().parent.parent / "csrc" / "include" / "discrete
 BEGIN = "/* cffi: begin */"
 END = "/* cffi: end */"
 
-#: What the core calls that is Python's: written in C (python_calls.h), passed to it as pointers.
+#: Written in C (python_calls.h): what the core calls that is Python's, passed to it as pointers;
+#: and what makes built-in functions.
 CALLBACKS = """
 int dg_python_fill(void *context, uint8_t *out, size_t n);
 int dg_python_pause(void *errors);
+int dg_python_functions(void *list);
 """
 
 

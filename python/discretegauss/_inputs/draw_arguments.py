@@ -12,13 +12,15 @@ from typing import Any, Final, Literal, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._law import WITH_CELLS, LawSpec, fits_range
+from .._law import LawSpec, fits_range
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .numbers import describe, whole_number
 from .source import Source
 
 __all__ = [
     "AUTO",
+    "CHACHA20",
+    "FEW",
     "INT64",
     "MOST_AXES",
     "ONE_THREAD",
@@ -56,7 +58,11 @@ INT64: Final[np.dtype[Any]] = np.dtype(np.int64, copy=True)
 # Defaults, INT64 too, are single objects: who gives none is recognised by them, with no check.
 AUTO: Final = "auto"
 SYSTEM: Final = "getrandom"
+CHACHA20: Final = "chacha20"
 ONE_THREAD: Final = 1
+
+#: So many draws or fewer are over before anyone could wait for them.
+FEW: Final = 2**16
 
 #: What numpy 1 has; numpy 2 has 64, but not everywhere.
 MOST_AXES = 32
@@ -200,7 +206,7 @@ def fits_dtype(spec: LawSpec, dtype: np.dtype[Any]) -> bool:
 
 
 def _loses_signs(spec: LawSpec, dtype: np.dtype[Any]) -> bool:
-    return dtype.kind == "u" and spec.kind in WITH_CELLS
+    return dtype.kind == "u" and spec.kind.has_cells
 
 
 def require_fit(

@@ -255,5 +255,7 @@ class OneLaw:
         return tables.find(self.spec)
 
 
-#: Laws by their numbers: equal ones count their draws together.
-one_law = lru_cache(maxsize=1024)(OneLaw)
+@lru_cache(maxsize=1024)
+def one_law(spec: LawSpec) -> OneLaw:
+    """Return the law of these numbers: equal ones count their draws together."""
+    return OneLaw(spec)

@@ -139,11 +139,12 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
     """Return `out` as a plain array: writable, of the size given, none of its elements twice."""
     if out is None:
         return None
-    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
-        raise ParameterTypeError(
-            f"out must be a numpy array without a mask, got {type(out).__name__}"
-        )
-    out = out.view(np.ndarray)  # a matrix, say, has rules of its own for shapes
+    if type(out) is not np.ndarray:
+        if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+            raise ParameterTypeError(
+                f"out must be a numpy array without a mask, got {type(out).__name__}"
+            )
+        out = out.view(np.ndarray)  # a matrix, say, has rules of its own for shapes
     if size is not None and out.shape != size:
         # not that of size: it may be counts
         raise ParameterValueError(
@@ -151,7 +152,7 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
         )
     if not out.flags.writeable:
         raise ParameterValueError("out must be writable, got a read-only array")
-    if out.size and _overlaps_itself(out):
+    if not out.flags.c_contiguous and out.size and _overlaps_itself(out):
         raise ParameterValueError("out must not hold any element twice, got overlapping strides")
     return out
 
@@ -168,6 +169,8 @@ def checked_method(method: object) -> Method:
 
 def checked_source(source: object) -> Source:
     """Return `source`."""
+    if source is SYSTEM or source is CHACHA20:
+        return cast(Source, source)
     if isinstance(source, str):
         if source in ("getrandom", "chacha20"):
             return cast(Source, source)

@@ -255,7 +255,7 @@ class OneLaw:
         return tables.find(self.spec)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def one_law(spec: LawSpec) -> OneLaw:
     """Return the law of these numbers: equal ones count their draws together."""
     return OneLaw(spec)

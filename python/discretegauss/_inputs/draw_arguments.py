@@ -169,11 +169,11 @@ def checked_method(method: object) -> Method:
 
 def checked_source(source: object) -> Source:
     """Return `source`."""
-    if source is SYSTEM or source is CHACHA20:
-        return cast(Source, source)
     if isinstance(source, str):
-        if source in ("getrandom", "chacha20"):
-            return cast(Source, source)
+        if source is SYSTEM or source == SYSTEM:
+            return SYSTEM
+        if source is CHACHA20 or source == CHACHA20:
+            return CHACHA20
         raise ParameterValueError(
             f"source must be 'getrandom', 'chacha20' or a callable, got {describe(source)}"
         )

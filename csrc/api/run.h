@@ -21,7 +21,7 @@ struct dg_fill {
     uint8_t *out;
     size_t n;
     size_t item_bytes;
-    /* Items that are drawn without a look at the clock, and that repay a thread: some 0.15 ms of work.
+    /* Items that are drawn without a look at the clock, and that repay a thread: some 0.25 ms of work.
      * A multiple of the table's chunk. */
     size_t piece;
     const dg_source *source;

@@ -90,11 +90,11 @@ void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulg
     *bulge = arc->bulge;
 }
 
-/** How many draws make a piece, about: some 0.15 ms where the machine has AVX-512, by what a draw takes of
+/** How many draws make a piece, about: some 0.25 ms where the machine has AVX-512, by what a draw takes of
  *  the table, its rest, and the bits of both. */
 static size_t piece_of(const dg_table *table, const dg_source *source)
 {
-    enum { PIECE_NS = 150000, DRAW_NS = 1, BITS_NS = 3, REST_NS = 10 };
+    enum { PIECE_NS = 250000, DRAW_NS = 1, BITS_NS = 3, REST_NS = 10 };
     const size_t rest_bytes = table->rest_bytes, chunk = dg_table_chunk(table);
     const bool quick_bits = source != NULL && source->kind == DG_SOURCE_CHACHA20;
     const size_t bits_ns = quick_bits ? rest_bytes : BITS_NS * (1 + rest_bytes);

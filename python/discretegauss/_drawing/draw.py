@@ -119,13 +119,12 @@ def draw(
         and dtype is INT64
         and method is AUTO
         and threads is ONE_THREAD
-        and type(size) is int
-        and 0 <= size <= FEW
         and (source is SYSTEM or source is CHACHA20)
+        and (size is None or (type(size) is int and 0 <= size <= FEW))
     ):
         checked = _checked_law(law)
         if isinstance(checked, OneLaw):
-            return checked.int64s(size, source)
+            return checked.one(source) if size is None else checked.int64s(size, source)
     kind = law.spec.kind if isinstance(law, OneLaw) else law[0]
     if method is not AUTO:
         _check_method(kind, checked_method(method))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isqrt
 from typing import Any
 
@@ -170,6 +170,7 @@ class OneLaw:
         self._fitting: set[int] = set()  # the numbers of dtypes, of which there are few
         self._fits_int64 = False
         self._one: ScalarLaw | None = None
+        self._draw_now: Callable[[], int] | None = None
         self._few: PreparedLaw | None = None
         self._table: KeptTable | None = None
         self._cells_from: int | None = None  # None: there are no tables for it
@@ -192,6 +193,15 @@ class OneLaw:
         if self._one is None:
             self._one = prepare_scalar(self.spec)
         return self._one
+
+    def one(self, source: Source) -> int:
+        """Return one draw, with bits of the system."""
+        if source is not SYSTEM:
+            return self.single(AUTO, source).draw(source)
+        if self._draw_now is None:
+            one = self.single(AUTO, source)
+            self._draw_now = getattr(one, "draw_now", None) or partial(one.draw, SYSTEM)
+        return self._draw_now()
 
     def int64s(self, n: int, source: Source) -> NDArray[Any]:
         """Return n <= `FEW` draws, a Python int, with bits of the system: the shortest way."""

@@ -1,11 +1,12 @@
-/* What the core calls that is Python's: the handlers of signals, and a caller's source of bits. And the
- * calls of Python's that are many and short: fills of arrays with bits of the system, and single draws,
- * as built-in functions: the way there by cffi takes as long as a short fill.
- * Included by the source that cffi generates.
+/* Between Python and the core, included by the source that cffi generates.
  *
- * What the core calls is in C, because a function written in Python can itself be cut short by the next signal, on its first
- * line or in its `except`: the core would not be told, and the exception lost. Here signals are heard
- * where Python runs, and nowhere else.
+ * What the core calls that is Python's: the handlers of signals, and a caller's source of bits. In C,
+ * because a function written in Python can itself be cut short by the next signal, on its first line or
+ * in its `except`: the core would not be told, and the exception lost. Here signals are heard where
+ * Python runs, and nowhere else.
+ *
+ * And what Python calls often and is short: fills of arrays with bits of the system, and single draws,
+ * as built-in functions. The way there by cffi takes as long as a short fill.
  */
 #ifndef DG_PYTHON_CALLS_H
 #define DG_PYTHON_CALLS_H
@@ -87,18 +88,11 @@ static int dg_python_fill(void *context, uint8_t *out, size_t n)
     return failed;
 }
 
-/** Have Python raise what a status means. raise: a callable, given the status and errno.
- *
- *  Returns: NULL, with the exception set.
- */
-static PyObject *dg_python_failed(PyObject *raise, dg_status status)
+/** Return the exception that a status means, as `error_for` makes it of the status and errno; or NULL, with
+ *  another exception set. */
+static PyObject *dg_python_error(PyObject *error_for, dg_status status)
 {
-    PyObject *none = PyObject_CallFunction(raise, "ii", (int)status, errno);
-    if (none != NULL) { /* it raised nothing: no draw must pass for one */
-        Py_DECREF(none);
-        PyErr_SetString(PyExc_SystemError, "a status of the core was not raised");
-    }
-    return NULL;
+    return PyObject_CallFunction(error_for, "ii", (int)status, errno);
 }
 
 typedef dg_status (*dg_python_filler)(void *out, size_t n, dg_dtype dtype, const void *handle,
@@ -117,8 +111,13 @@ static dg_status dg_python_by_table(void *out, size_t n, dg_dtype dtype, const v
 }
 
 /** Fill an array with bits of the system. args: the handle's address, which the caller keeps alive; the
- *  array (contiguous integers of the dtype); the dg_dtype; threads at most; the dg_source_kind. */
-static PyObject *dg_python_fill_array(PyObject *raise, PyObject *const *args, Py_ssize_t n_args,
+ *  array (contiguous integers of the dtype); the dg_dtype; threads at most; the dg_source_kind.
+ *
+ *  Returns: None | the exception that ended the fill, after which the array holds no draw. It is not
+ *           raised, and so told from what a signal's handler raises as the call returns, with draws
+ *           in the array.
+ */
+static PyObject *dg_python_fill_array(PyObject *error_for, PyObject *const *args, Py_ssize_t n_args,
                                       dg_python_filler fill)
 {
     if (n_args != 5) {
@@ -132,64 +131,71 @@ static PyObject *dg_python_fill_array(PyObject *raise, PyObject *const *args, Py
     if (PyErr_Occurred() != NULL || PyObject_GetBuffer(args[1], &view, PyBUF_WRITABLE) != 0) {
         return NULL;
     }
-    dg_status status = DG_ERR_NOMEM;
-    PyObject *errors = PyList_New(0);
+    PyObject *result = NULL, *errors = PyList_New(0);
     if (errors != NULL) {
         const dg_run run = {(size_t)threads, dg_python_pause, errors};
         const dg_source source = {(dg_source_kind)kind, NULL, NULL};
         const size_t n = (size_t)(view.len / view.itemsize);
-        Py_BEGIN_ALLOW_THREADS status = fill(view.buf, n, (dg_dtype)dtype, handle, &run, &source);
-        Py_END_ALLOW_THREADS
+        PyThreadState *state = PyEval_SaveThread();
+        const dg_status status = fill(view.buf, n, (dg_dtype)dtype, handle, &run, &source);
+        PyEval_RestoreThread(state); /* errno is kept */
+        if (status == DG_OK) {
+            result = Py_None;
+            Py_INCREF(result);
+        } else if (status == DG_ERR_STOPPED && PyList_Size(errors) > 0) {
+            result = PyList_GetItem(errors, 0);
+            Py_INCREF(result);
+        } else {
+            result = dg_python_error(error_for, status);
+        }
+        Py_DECREF(errors);
     }
     PyBuffer_Release(&view);
-    PyObject *result = NULL;
-    if (status == DG_OK) {
-        result = Py_None;
-        Py_INCREF(result);
-    } else if (status == DG_ERR_STOPPED && PyList_Size(errors) > 0) {
-        PyObject *error = PyList_GetItem(errors, 0);
-        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-    } else if (errors != NULL) {
-        (void)dg_python_failed(raise, status);
-    }
-    Py_XDECREF(errors);
     return result;
 }
 
-static PyObject *dg_python_fill_by_law(PyObject *raise, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *dg_python_fill_by_law(PyObject *error_for, PyObject *const *args,
+                                       Py_ssize_t n_args)
 {
-    return dg_python_fill_array(raise, args, n_args, dg_python_by_law);
+    return dg_python_fill_array(error_for, args, n_args, dg_python_by_law);
 }
 
-static PyObject *dg_python_fill_by_table(PyObject *raise, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *dg_python_fill_by_table(PyObject *error_for, PyObject *const *args,
+                                         Py_ssize_t n_args)
 {
-    return dg_python_fill_array(raise, args, n_args, dg_python_by_table);
+    return dg_python_fill_array(error_for, args, n_args, dg_python_by_table);
 }
 
 /** Draw once with bits of the system. self: a tuple of the sampler's address, what keeps it alive, and
- *  the callable that raises. */
+ *  error_for. */
 static PyObject *dg_python_draw(PyObject *self, PyObject *none)
 {
     (void)none;
     const dg_isochronous *sampler = PyLong_AsVoidPtr(PyTuple_GetItem(self, 0));
-    int64_t drawn;
-    Py_BEGIN_ALLOW_THREADS drawn = dg_isochronous_draw(sampler, NULL);
-    Py_END_ALLOW_THREADS if (drawn < DG_LEAST_DRAW)
-    {
-        return dg_python_failed(PyTuple_GetItem(self, 2), (dg_status)(drawn - INT64_MIN));
+    PyThreadState *state = PyEval_SaveThread();
+    const int64_t drawn = dg_isochronous_draw(sampler, NULL);
+    PyEval_RestoreThread(state);
+    if (drawn < DG_LEAST_DRAW) {
+        const dg_status status = (dg_status)(drawn - INT64_MIN);
+        PyObject *error = dg_python_error(PyTuple_GetItem(self, 2), status);
+        if (error != NULL) {
+            PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+            Py_DECREF(error);
+        }
+        return NULL;
     }
     return PyLong_FromLongLong(drawn);
 }
 
 /** Return a function without arguments that draws once. self: as that of dg_python_draw. */
-static PyObject *dg_python_new_draw(PyObject *raise, PyObject *self)
+static PyObject *dg_python_new_draw(PyObject *error_for, PyObject *self)
 {
     static PyMethodDef draw = {"draw_now", dg_python_draw, METH_NOARGS, NULL};
-    (void)raise;
+    (void)error_for;
     return PyCFunction_New(&draw, self);
 }
 
-/** Append to a list, whose only item is the callable that raises: the functions that fill by a law and by
+/** Append to a list, whose only item is error_for: the functions that fill by a law and by
  *  a table, and the one that makes functions for single draws.
  *
  *  Returns: 0 | -1: there is no memory.
@@ -203,10 +209,10 @@ static int dg_python_functions(void *list)
         {"new_draw", dg_python_new_draw, METH_O, NULL},
     };
     PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *functions = (PyObject *)list, *raise = PyList_GetItem(functions, 0);
+    PyObject *functions = (PyObject *)list, *error_for = PyList_GetItem(functions, 0);
     int result = 0;
     for (size_t i = 0; i < sizeof methods / sizeof *methods && result == 0; i++) {
-        PyObject *function = PyCFunction_New(&methods[i], raise);
+        PyObject *function = PyCFunction_New(&methods[i], error_for);
         result = function == NULL ? -1 : PyList_Append(functions, function);
         Py_XDECREF(function);
     }

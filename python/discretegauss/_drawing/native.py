@@ -159,14 +159,19 @@ def _raise_for_status(
 
 def _built_in_functions() -> list[Any]:
     """Return python_calls.h's functions: fill_by_law, fill_by_table, new_draw."""
-    functions: list[Any] = [_raise_for_system]
+    functions: list[Any] = [_error_for_status]
     if lib.dg_python_functions(_address(functions)) != 0:
         raise MemoryError
     return functions[1:]
 
 
-def _raise_for_system(status: int, errno: int) -> None:
-    _raise_for_status(status, None, None, errno)
+def _error_for_status(status: int, errno: int) -> Exception:
+    """Return what a status other than DG_OK means, of a draw with bits of the system."""
+    try:
+        _raise_for_status(status, None, None, errno)
+    except Exception as error:
+        return error
+    raise SystemError("no draw and no error")  # no cover: the status is not DG_OK
 
 
 _fill_by_law, _fill_by_table, _new_draw = _built_in_functions()
@@ -222,10 +227,12 @@ class _Draws:
         if isinstance(source, str):  # a caller's own may compare as it likes
             n_threads = threads if threads < _MOST_THREADS else _MOST_THREADS
             try:
-                self._fill_now(self._address, out, dtype, n_threads, _KINDS[source])
+                error = self._fill_now(self._address, out, dtype, n_threads, _KINDS[source])
             except BaseException:  # a signal, heard as the call returned
                 zero_out(0)
                 raise
+            if error is not None:
+                raise error
             return
         caller, pointer = _c_source(source)
         run = _Run(threads)
@@ -382,7 +389,7 @@ class NativeIsochronous:
         #: One draw from getrandom, with nothing on the way that could be left out; and no reference
         #: to this object, which would then live until Python looks for cycles.
         self.draw_now: Callable[[], int] = (
-            _new_draw((int(ffi.cast("uintptr_t", self.handle)), self.handle, _raise_for_system))
+            _new_draw((int(ffi.cast("uintptr_t", self.handle)), self.handle, _error_for_status))
             if self.info.fits_int64
             else partial(_wide_draw, self.handle, self._width, "getrandom")
         )

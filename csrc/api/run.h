@@ -21,8 +21,9 @@ struct dg_fill {
     uint8_t *out;
     size_t n;
     size_t item_bytes;
-    size_t
-        piece; /* items that are drawn without a look at the clock: a multiple of the table's chunk */
+    /* Items that are drawn without a look at the clock, and that repay a thread: some 0.25 ms of work.
+     * A multiple of the table's chunk. */
+    size_t piece;
     const dg_source *source;
     const dg_law *law; /* whose integers a session opens; NULL: draw opens its own */
     /* Draw items [first, end). Reads no bit of a caller's source that these do not use. */

@@ -120,7 +120,7 @@ typedef struct dg_source {
 /** How a fill is run. NULL for it means: by the calling thread alone, to its end. */
 typedef struct dg_run {
     /** Threads that draw, at most; the calling one is among them. Fewer, if the fill has not some
-     *  0.1 ms of work for each, or if the system has none to give. The others get no signals, and
+     *  0.25 ms of work for each, or if the system has none to give. The others get no signals, and
      *  are gone when the call returns. One thread only with a caller's source. */
     size_t threads;
     /** Called by the calling thread about every 20 ms, between two pieces of the fill; may be NULL.

@@ -19,10 +19,12 @@ from numpy.typing import DTypeLike, NDArray
 from ._certified.lattice_sums import canonical
 from ._drawing.draw import draw
 from ._drawing.engines import ScalarLaw, prepare_scalar
-from ._drawing.method import OneLaw
+from ._drawing.method import OneLaw, one_law
 from ._drawing.raw_bytes import draw_bytes
 from ._inputs.draw_arguments import (
     AUTO,
+    CHACHA20,
+    FEW,
     INT64,
     ONE_THREAD,
     SYSTEM,
@@ -163,7 +165,7 @@ class _Law(LawFunctions):
 
     @_AtFirstUse
     def _checked(self) -> OneLaw:
-        return OneLaw(self._spec)
+        return one_law(self._spec)
 
     @_AtFirstUse
     def _one(self) -> ScalarLaw:
@@ -292,16 +294,13 @@ class _Law(LawFunctions):
         TypeError, ValueError, OverflowError, OSError
             As `discretegauss.discrete_gaussian`.
         """
-        if (
-            size is None
-            and out is None
-            and dtype is INT64
-            and method is AUTO
-            and threads is ONE_THREAD
-        ):
-            if source is SYSTEM:
-                return self._draw_now()
-            return self._one.draw(checked_source(source))
+        if out is None and dtype is INT64 and method is AUTO and threads is ONE_THREAD:
+            if size is None:
+                if source is SYSTEM:
+                    return self._draw_now()
+                return self._one.draw(checked_source(source))
+            if type(size) is int and 0 <= size <= FEW and (source is SYSTEM or source is CHACHA20):
+                return self._checked.int64s(size, source)
         return draw(
             self._checked,
             size=size,

@@ -131,7 +131,7 @@ def discrete_gaussian(
         How to draw; the law is the same. "auto": one draw by the sampler whose time does not depend
         on the value, where the law has one; an array by Algorithms 1-3 or by cell table, whichever
         is faster for so many draws. With a source of your own it decides by the law and the number
-        of draws alone; else also by whether a table is at hand from an earlier call.
+        of draws alone; else the draws of earlier calls count, too, and a table of theirs is used.
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
@@ -333,8 +333,8 @@ def generalized_gaussian(
     size, mu, dtype, out, source, threads
         As for `discrete_gaussian`.
     method : {"auto", "cells"}, optional
-        As for `discrete_gaussian`, but there is no reference algorithm for this law: arrays are
-        always drawn from a cell table.
+        As for `discrete_gaussian`, but there is no reference algorithm for this law: where "auto"
+        takes no cell table, an array is filled by single draws.
 
     Returns
     -------

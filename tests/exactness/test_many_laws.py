@@ -17,7 +17,8 @@ from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
-from discretegauss._drawing.method import cells_from
+from discretegauss._drawing.draw import _kept
+from discretegauss._drawing.method import cells_from, one_law
 from discretegauss._inputs.int64_ratios import as_int64_ratios
 from discretegauss._inputs.law_parameters import distinct_laws
 from discretegauss._inputs.numbers import exact_rational
@@ -32,6 +33,13 @@ def bits() -> TapeSource:
     return TapeSource(random.Random(20261125).randbytes(400_000))
 
 
+def forget() -> None:
+    """Give up all tables, and the laws that know how often they were drawn."""
+    _engine.tables.clear()
+    _kept.cache_clear()
+    one_law.cache_clear()
+
+
 @pytest.fixture
 def no_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[LawSpec]]:
     """No table is at hand; the list holds the laws of those that are built."""
@@ -43,11 +51,9 @@ def no_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[LawSpec]]:
         return make(spec)
 
     monkeypatch.setattr(_engine.native, "NativeTable", count)
-    before = dict(_engine._tables)
-    _engine._tables.clear()
+    forget()
     yield built
-    _engine._tables.clear()
-    _engine._tables.update(before)
+    forget()
 
 
 # --- exact_words ---
@@ -253,7 +259,7 @@ def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
     used: list[Any] = []
     fill = table.fill
 
-    def seen(out: Any, source: Any, threads: int) -> None:
+    def seen(out: Any, source: Any, threads: int = 1) -> None:
         used.append(source)
         fill(out, source, threads)
 
@@ -263,18 +269,6 @@ def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
     dg.discrete_gaussian(77, 100)
     dg.discrete_gaussian([77] * 100 + [78])
     assert used == ["getrandom", "getrandom"]
-
-
-@native
-def test_tables_are_kept_by_their_use(no_tables: list[LawSpec]) -> None:
-    """The tables used last are kept, and no more than so many."""
-    first = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
-    for sigma2 in range(1, _engine._MOST_TABLES + 11):
-        dg.discrete_gaussian(sigma2, 2, method="cells")
-        dg.discrete_gaussian(1, 2, method="cells")
-    assert len(_engine._tables) == _engine._MOST_TABLES
-    assert no_tables.count(first) == 1
-    assert _engine.cached_table(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(2))) is None
 
 
 # --- errors ---

@@ -271,9 +271,9 @@ def test_a_law_without_a_table_is_drawn_without_one(monkeypatch: pytest.MonkeyPa
         raise errors.ParameterValueError("no table")
 
     monkeypatch.setattr("discretegauss._drawing.method.prepare_cells", no_table)
-    assert dg.discrete_gaussian(100, 10**5).shape == (10**5,)
+    assert dg.discrete_gaussian("100.7", 10**5).shape == (10**5,)
     with pytest.raises(errors.ParameterValueError, match="no table"):
-        dg.discrete_gaussian(100, 10, method="cells")
+        dg.discrete_gaussian("100.7", 10, method="cells")
 
 
 # --- numbers

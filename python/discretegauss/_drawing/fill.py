@@ -30,7 +30,7 @@ def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
     if not out.dtype.isnative or not out.flags.aligned:
         return None
     if out.flags.c_contiguous:
-        return out.reshape(-1)
+        return out if out.ndim == 1 else out.reshape(-1)
     if out.flags.f_contiguous:
         return out.T.reshape(-1)
     return None

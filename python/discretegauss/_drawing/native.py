@@ -91,6 +91,8 @@ class _Run:
         )
 
 
+_KINDS = {"getrandom": lib.DG_SOURCE_GETRANDOM, "chacha20": lib.DG_SOURCE_CHACHA20}
+
 #: ChaCha20 under a key that each call takes from the operating system.
 _CHACHA20 = ffi.new("dg_source *", {"kind": lib.DG_SOURCE_CHACHA20})
 
@@ -123,14 +125,19 @@ class _CallerSource:
         )
 
 
-def _raise_for_status(status: int, source: _CallerSource | None, run: _Run | None = None) -> None:
+def _raise_for_status(
+    status: int,
+    source: _CallerSource | None,
+    run: _Run | None = None,
+    errno: int | None = None,
+) -> None:
     """Raise what a status other than DG_OK means."""
     if status == lib.DG_OK:
         return
     if status == lib.DG_ERR_STOPPED and run is not None and run.errors:
         raise run.errors.pop()
     if status == lib.DG_ERR_ENTROPY:
-        code = ffi.errno
+        code = ffi.errno if errno is None else errno
         raise EntropyError(
             code, f"the operating system gave no randomness (getrandom: {os.strerror(code)})"
         )
@@ -149,6 +156,26 @@ def _raise_for_status(status: int, source: _CallerSource | None, run: _Run | Non
     raise ParameterValueError("the C core has no such law or table for these parameters")
 
 
+def _built_in_functions() -> list[Any]:
+    """Return python_calls.h's functions: fill_by_law, fill_by_table, new_draw."""
+    functions: list[Any] = [_error_for_status]
+    if lib.dg_python_functions(_address(functions)) != 0:
+        raise MemoryError
+    return functions[1:]
+
+
+def _error_for_status(status: int, errno: int) -> Exception:
+    """Return what a status other than DG_OK means, of a draw with bits of the system."""
+    try:
+        _raise_for_status(status, None, None, errno)
+    except Exception as error:
+        return error
+    raise SystemError("no draw and no error")  # no cover: the status is not DG_OK
+
+
+_fill_by_law, _fill_by_table, _new_draw = _built_in_functions()
+
+
 def _to_bytes(value: int) -> bytes:
     return value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
 
@@ -165,10 +192,15 @@ class _Draws:
     """Draws from a C handle, by the two functions that fill arrays from it."""
 
     _handle: Any
+    _address: int
+    """That of the handle."""
+    _fill_now: Any
+    """Fills with bits of the system."""
     _fill: Any
     _fill_wide: Any
     _width: int
     chunk: int
+    """A fill may be cut at multiples of this without changing what it draws from given bits."""
 
     def draw(self, source: Source) -> int:
         """Return one draw."""
@@ -185,13 +217,25 @@ class _Draws:
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects."""
+        dtype = _DTYPES.get(out.dtype)
+        if dtype is None:
+            caller, pointer = _c_source(source)
+            self._fill_objects(out, _Run(threads), caller, pointer)
+            return
+        zero_out = out.fill
+        if isinstance(source, str):  # a caller's own may compare as it likes
+            n_threads = threads if threads < _MOST_THREADS else _MOST_THREADS
+            try:
+                error = self._fill_now(self._address, out, dtype, n_threads, _KINDS[source])
+            except BaseException:  # a signal, heard as the call returned
+                zero_out(0)
+                raise
+            if error is not None:
+                raise error
+            return
         caller, pointer = _c_source(source)
         run = _Run(threads)
-        if out.dtype == object:
-            self._fill_objects(out, run, caller, pointer)
-            return
         buffer = ffi.from_buffer("char[]", out, require_writable=True)
-        dtype, zero_out = _DTYPES[out.dtype], out.fill
         try:
             status = self._fill(buffer, out.size, dtype, self._handle, run.pointer, pointer)
         except BaseException:  # a signal, heard as the call returned
@@ -267,6 +311,8 @@ class NativeLaw(_Draws):
 
     def __init__(self, spec: LawSpec, *, words: bool = True) -> None:
         self._handle = _new_law(spec, words=words)
+        self._address = int(ffi.cast("uintptr_t", self._handle))
+        self._fill_now = _fill_by_law
         self._fill = lib.dg_law_fill
         self._fill_wide = lib.dg_law_fill_wide
         self._width = int(lib.dg_law_wide_bytes(self._handle))
@@ -298,12 +344,14 @@ class NativeTable(_Draws):
         if status == lib.DG_ERR_PARAMETER and spec.kind is Kind.GENERALIZED_GAUSSIAN:
             raise _no_table(spec)
         _raise_for_status(status, None)
+        self._address = int(ffi.cast("uintptr_t", self._handle))
+        self._fill_now = _fill_by_table
         self._fill = lib.dg_table_fill
         self._fill_wide = lib.dg_table_fill_wide
         self._width = int(lib.dg_law_wide_bytes(self._law))
         self.info = ffi.new("dg_table_info *")
         lib.dg_table_describe(self.info, self._handle)
-        self.chunk = int(self.info.chunk)
+        self.chunk, self.memory = int(self.info.chunk), int(self.info.memory)
 
 
 def _no_table(spec: LawSpec) -> ParameterValueError:
@@ -371,7 +419,7 @@ class NativeIsochronous:
         #: One draw from getrandom, with nothing on the way that could be left out; and no reference
         #: to this object, which would then live until Python looks for cycles.
         self.draw_now: Callable[[], int] = (
-            _system_draws(self.handle)
+            _new_draw((int(ffi.cast("uintptr_t", self.handle)), self.handle, _error_for_status))
             if self.info.fits_int64
             else partial(_wide_draw, self.handle, self._width, "getrandom")
         )
@@ -395,19 +443,6 @@ def _free_before(_law: Any, free: Callable[[Any], None], handle: Any) -> None:
 #: Below _LEAST_DRAW dg_isochronous_draw returns _FAILED + status.
 _LEAST_DRAW = lib.DG_LEAST_DRAW
 _FAILED = -(2**63)
-
-
-def _system_draws(handle: Any) -> Callable[[], int]:
-    """Return a function that draws once from getrandom: all it needs is at hand."""
-    c_draw, null, least_draw = lib.dg_isochronous_draw, ffi.NULL, _LEAST_DRAW
-
-    def draw_now() -> int:
-        drawn = c_draw(handle, null)
-        if drawn < least_draw:
-            _raise_for_status(drawn - _FAILED, None)
-        return drawn
-
-    return draw_now
 
 
 def _wide_draw(handle: Any, width: int, source: Source) -> int:

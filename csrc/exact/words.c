@@ -2,14 +2,6 @@
 
 #if DG_HAVE_WORDS
 
-enum {
-    DG_WORD_DEN_BITS = 111,
-    DG_WORD_K_LIMIT = 1 << 8,
-    DG_WORD_T_BITS = 55,
-    DG_WORD_S_BITS = 62,
-    DG_WORD_TERM_BITS = 125
-};
-
 /** What every function below draws with. */
 typedef struct word_draw {
     const dg_law *law;

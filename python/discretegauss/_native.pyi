@@ -84,6 +84,10 @@ class _Lib:
     DG_UINT32: Final[int]
     DG_UINT64: Final[int]
 
+    DG_INTEGERS: Final[int]
+    DG_FLOATS: Final[int]
+    DG_RATIOS: Final[int]
+
     def dg_python_fill(self, context: _CData, out: _CData, n: int, /) -> int: ...
     def dg_python_pause(self, errors: _CData, /) -> int: ...
     def dg_law_new(self, law: _CData, kind: int, arithmetic: int, parameters: _CData, /) -> int: ...
@@ -101,13 +105,16 @@ class _Lib:
         out: _CData,
         n: int,
         dtype: int,
-        kind: int,
-        numbers: _CData,
+        laws: _CData,
         which: _CData,
         run: _CData,
         source: _CData,
         /,
     ) -> int: ...
+    def dg_group(
+        self, which: _CData, first: _CData, n_groups: _CData, keys: _CData, n: int, most: int, /
+    ) -> int: ...
+    def dg_places(self, places: _CData, following: _CData, which: _CData, n: int, /) -> None: ...
     def dg_table_new(
         self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
     ) -> int: ...

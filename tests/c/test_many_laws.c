@@ -15,13 +15,21 @@ static const int64_t NUMBERS[LAWS][4] = {
 
 static uint8_t bytes[TAPE];
 
+/** Laws of rows a, b, c, d. */
+static dg_laws laws_of(dg_law_kind kind, const int64_t *numbers)
+{
+    const uint64_t *words = (const uint64_t *)numbers;
+    return (dg_laws){kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}};
+}
+
 /** One call for n draws against one for each: draws and bytes are the same. */
 static void check_draws(dg_law_kind kind, const int64_t *numbers, const int64_t *which, size_t n)
 {
     int64_t together[MOST], alone;
     tape all = {bytes, TAPE, 0}, each = {bytes, TAPE, 0};
     const dg_source from_all = tape_source(&all), from_each = tape_source(&each);
-    dg_status status = dg_laws_fill(together, n, DG_INT64, kind, numbers, which, NULL, &from_all);
+    const dg_laws laws = laws_of(kind, numbers);
+    dg_status status = dg_laws_fill(together, n, DG_INT64, &laws, which, NULL, &from_all);
     CHECK(status == DG_OK, "status %d", (int)status);
     for (size_t i = 0; i < n; i++) {
         const int64_t *of = numbers + 4 * which[i];
@@ -64,8 +72,8 @@ static void test_errors(void)
         tape from = {bytes, TAPE, 0};
         const dg_source source = tape_source(&from);
         memcpy(numbers + 4, bad[i].numbers, sizeof bad[i].numbers);
-        dg_status status =
-            dg_laws_fill(out, 3, DG_INT64, bad[i].kind, numbers, which, NULL, &source);
+        const dg_laws laws = laws_of(bad[i].kind, numbers);
+        dg_status status = dg_laws_fill(out, 3, DG_INT64, &laws, which, NULL, &source);
         CHECK(status == DG_ERR_PARAMETER, "law %zu: status %d", i, (int)status);
         CHECK(out[0] == 0 && out[1] == 0 && out[2] == 0, "law %zu left draws", i);
     }
@@ -73,14 +81,12 @@ static void test_errors(void)
     const int64_t which[2] = {0, 0};
     tape empty = {bytes, 0, 0};
     const dg_source source = tape_source(&empty);
-    CHECK(dg_laws_fill(out, 2, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS[0], which, NULL, &source) ==
-              DG_ERR_SOURCE,
+    const dg_laws laws = laws_of(DG_DISCRETE_GAUSSIAN, NUMBERS[0]);
+    CHECK(dg_laws_fill(out, 2, DG_INT64, &laws, which, NULL, &source) == DG_ERR_SOURCE,
           "the tape is at its end");
     CHECK(out[0] == 0 && out[1] == 0, "draws were left");
     errno = EDOM;
-    CHECK(dg_laws_fill(NULL, 0, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS[0], NULL, NULL, NULL) ==
-              DG_OK,
-          "nothing to draw");
+    CHECK(dg_laws_fill(NULL, 0, DG_INT64, &laws, NULL, NULL, NULL) == DG_OK, "nothing to draw");
     CHECK(errno == EDOM, "errno is the caller's");
 }
 

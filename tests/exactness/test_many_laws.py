@@ -17,6 +17,7 @@ from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
+from discretegauss._drawing.group import group
 from discretegauss._drawing.method import cells_from
 from discretegauss._inputs.law_parameters import distinct_laws
 from discretegauss._inputs.numbers import as_int64_ratios, exact_rational
@@ -101,7 +102,7 @@ def exact(array: Any) -> list[Fraction]:
 
 @pytest.mark.parametrize("numbers", NUMBERS, ids=lambda array: str(array.tolist()))
 def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
-    """Whatever the types beside it, repeated and broadcast: so say values, rows and extremes."""
+    """Whatever the types beside it, repeated and broadcast: so say values, groups and extremes."""
     kind, rng = Kind.GENERALIZED_GAUSSIAN, random.Random(1)
 
     def chosen(pool: Any, n: int, least: Fraction | int) -> Any:
@@ -113,13 +114,22 @@ def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
         for beta in (chosen(c, 6, 1), chosen(c, 1, 1)):
             laws = distinct_laws(kind, [scale, mu[:, None], beta], (4, 6))
             values = [exact(scale), exact(mu), exact(beta) * (6 // beta.size)]
-            rows = laws.numbers()
-            for i, law in enumerate(laws.which.tolist()):
+            integers: Any = 0 if laws.integers is None else laws.integers
+            integers = np.broadcast_to(integers, (4, 6)).ravel().tolist()
+            groups = laws.grouped(group, 24)
+            assert groups is not None
+            for i, law in enumerate(groups.which.tolist()):
                 spec = LawSpec(kind, values[0][i % 6], values[1][i // 6], values[2][i % 6])
-                assert laws.spec(law) == spec
-                if laws.small[law]:
-                    row = [*spec.parameter.as_integer_ratio(), *spec.mu.as_integer_ratio()]
-                    assert rows[law].tolist() == row
+                assert laws.spec_at(i) == spec
+                rest = spec._replace(mu=spec.mu - integers[i])
+                assert -1 <= 2 * rest.mu < 1
+                assert groups.spec(law) == laws.rest_spec_at(i) == rest
+                if groups.small[law]:
+                    rows = [words[law % len(words)].tolist() for words in groups.words]
+                    found = [Fraction(*x) if type(x) is list else Fraction(x) for x in rows]
+                    assert found == [rest.parameter, rest.mu]
+            assert len({groups.spec(law) for law in range(len(groups))}) == len(groups)
+            assert list(dict.fromkeys(groups.which.tolist())) == list(range(len(groups)))
             ends = product(*({min(column), max(column)} for column in values))
             assert {law[1:] for law in laws.corners()} == set(ends)
 
@@ -127,19 +137,43 @@ def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
 @native
 @pytest.mark.parametrize("mu", [0, "1/3", 2**62 + 1])
 def test_many_laws_draw_what_each_draws_alone(mu: Any) -> None:
-    """From the same bits, laws drawn together give what one call for each gives, in order."""
+    """From the same bits, laws drawn together give what one call for each gives, in the order in
+    which they appear first."""
     sigma2 = np.array([0.1, 1.5, 7.0, 1e6, 2.0**60])
     counts = [3, 1, 4, 2, 5]
-    source = bits()
-    wanted = [
-        dg.discrete_gaussian(s, n, mu=mu, dtype=object, source=source).tolist()
-        for s, n in zip(sigma2, counts, strict=True)
-    ]
     order = random.Random(1).sample(range(15), 15)
     shuffled = np.repeat(sigma2, counts)[order]
     drawn = dg.discrete_gaussian(shuffled, mu=mu, dtype=object, source=bits())
-    for value, alone in zip(sigma2, wanted, strict=True):
-        assert drawn[shuffled == value].tolist() == alone
+    source = bits()
+    for value in dict.fromkeys(shuffled.tolist()):
+        n = int((shuffled == value).sum())
+        alone = dg.discrete_gaussian(value, n, mu=mu, dtype=object, source=source)
+        assert drawn[shuffled == value].tolist() == alone.tolist()
+
+
+@native
+@pytest.mark.parametrize("function", [dg.discrete_gaussian, dg.discrete_laplace])
+def test_different_laws_draw_what_each_draws_alone(function: Any) -> None:
+    """The core makes the same laws of floats, integers and fractions as they come."""
+    floats = np.array([5e-324, 2.0**-63, 2.0**-62, 0.1, 1 / 3, 1.0, 3.5, 1e5 + 0.1, 2.0**50, 1e15])
+    rng = random.Random(3)
+    columns = [
+        (floats, np.float64(0.25)),
+        (floats, floats - 2.0**-40),
+        (np.float64(7), np.array([0.5, -0.5, 1.5, -2.5, 5e-324, -1e-300, 0.49999999999999994])),
+        (np.array([1, 2, 10**9, 2**50], np.uint64), np.array([0.1, 2**33, -7.75, 1e-9])),
+        ([Fraction(rng.randrange(1, 2**20), rng.randrange(1, 2**20)) for _ in range(9)], "1/7"),
+        (np.arange(1, 8), [Fraction(i, 7) for i in range(7)]),
+        (np.float64(100), np.random.default_rng(1).normal(0, 1000, 20)),
+        (np.random.default_rng(1).uniform(0, 9, 20), np.random.default_rng(2).normal(0, 3, 20)),
+    ]
+    for scale, mu in columns:
+        one, other = bits(), bits()
+        drawn = function(scale, mu=mu, source=one)
+        scales, mus = np.broadcast_arrays(np.array(scale, object), np.array(mu, object))
+        alone = [function(s, 1, mu=m, source=other)[0] for s, m in zip(scales, mus, strict=True)]
+        assert drawn.tolist() == alone
+        assert one.used == other.used
 
 
 @native

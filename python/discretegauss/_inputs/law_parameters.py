@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,7 +24,7 @@ from .numbers import (
     single,
     to_numpy_exactly,
 )
-from .parameter_arrays import DistinctLaws, ParameterColumn, indexed, interruptible_if_long
+from .parameter_arrays import DistinctLaws, ParameterColumn, indexed
 
 __all__ = [
     "as_array",
@@ -74,26 +74,29 @@ def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> L
 def distinct_laws(
     kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]
 ) -> DistinctLaws:
-    """Return the distinct laws of arrays of parameters (the kind's own, mu, beta), each checked."""
-    checks: Sequence[Callable[[object], Fraction]] = (
-        lambda value: _checked_parameter(kind, value),
-        lambda value: exact_rational(value, "mu"),
-        _checked_beta,
+    """Return the laws of arrays of parameters (the kind's own, mu, beta), each checked."""
+    columns = (
+        _column(
+            arrays[0],
+            _NAMES[kind],
+            lambda value: _checked_parameter(kind, value),
+            (lambda x: x >= 0) if kind is Kind.BERNOULLI_EXP else (lambda x: x > 0),
+        ),
+        _column(
+            arrays[1], "mu", lambda value: exact_rational(value, "mu"), lambda x: x > -math.inf
+        ),
+        _column(arrays[2], "beta", _checked_beta, lambda x: x >= 1),
     )
-    # of a numerator that needs no check: beta's has to be no less than its denominator, a word
-    least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, np.iinfo(np.int64).max)
-    # which hear Ctrl-C themselves: they call Python for what numpy has no type for
-    columns = [
-        _column(*given)
-        for given in zip(arrays, (_NAMES[kind], "mu", "beta"), checks, least, strict=True)
-    ]
-    return interruptible_if_long(lambda: DistinctLaws(kind, columns, shape), prod(shape))
+    return DistinctLaws(kind, columns, shape)
 
 
 def _column(
-    array: NDArray[Any], name: str, exact: Callable[[object], Fraction], least: int | None
+    array: NDArray[Any],
+    name: str,
+    exact: Callable[[object], Fraction],
+    obeys: Callable[[Any], Any],
 ) -> ParameterColumn:
-    return naming_places(lambda: ParameterColumn(array, exact, least), array, name, exact)
+    return naming_places(lambda: ParameterColumn.read(array, exact, obeys), array, name, exact)
 
 
 def naming_places(
@@ -133,10 +136,12 @@ def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
         return _square(sigma)
 
     def squares() -> NDArray[Any]:
-        column = ParameterColumn(array, lambda value: exact_rational(value, "sigma"), None)
+        column = ParameterColumn.read(
+            array, lambda value: exact_rational(value, "sigma"), lambda x: x > -math.inf
+        )
         of_each = np.empty(len(column), dtype=object)
         of_each[:] = [_square(column.exact(i)) for i in range(len(column))]
-        return of_each[column.index]
+        return column.of_each_draw(of_each, column.shape).reshape(column.shape)
 
     return naming_places(squares, array, "sigma", _square)
 

@@ -106,6 +106,30 @@ static dg_status long_law_new(dg_law **law, dg_law_kind kind, const number *para
     return dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
 }
 
+#if DG_HAVE_WORDS
+/** Draw items [first, end) of a Laplace or Gaussian by GMP. Its numbers obey the rules. The integers to
+ *  draw with stay open, so that memory is asked for once. */
+static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter,
+                                   dg_short_ratio centre, size_t first, size_t end, size_t last,
+                                   dg_session *session)
+{
+    mpz_t a, b, c, d;
+    dg_law law;
+    DG_TRY(dg_big_open(&session->big, &dg_short_law_room));
+    mpz_init_set_si(a, parameter.num);
+    mpz_init_set_si(b, parameter.den);
+    mpz_init_set_si(c, centre.num);
+    mpz_init_set_si(d, centre.den);
+    dg_law_prepare(&law, fill->laws->kind, a, b, c, d, session->big.one, session->big.one);
+    dg_status status = dg_draw_items(fill->out, first, end, last - end, fill->dtype, &law, session);
+    const int kept_errno = errno;
+    dg_law_clear(&law);
+    mpz_clears(a, b, c, d, NULL);
+    errno = kept_errno;
+    return status;
+}
+#endif
+
 /** Draw items [first, end), which are of one law. Others follow up to last. */
 static dg_status draw_run(const dg_fill *fill, int64_t which, size_t first, size_t end, size_t last,
                           dg_session *session)
@@ -114,13 +138,18 @@ static dg_status draw_run(const dg_fill *fill, int64_t which, size_t first, size
     DG_TRY(read_number(&parameter, &fill->laws->parameter, which));
     DG_TRY(read_number(&centre, &fill->laws->centre, which));
 #if DG_HAVE_WORDS
+    const dg_law_kind kind = fill->laws->kind;
+    const dg_short_ratio a_b = {parameter.num, parameter.den}, c_d = {centre.num, centre.den};
     dg_short_law short_law;
-    if (parameter.up + parameter.down + centre.up + centre.down == 0 &&
-        dg_short_law_prepare(&short_law, fill->laws->kind,
-                             (dg_short_ratio){parameter.num, parameter.den},
-                             (dg_short_ratio){centre.num, centre.den})) {
-        return dg_draw_items(fill->out, first, end, last - end, fill->dtype, &short_law.law,
-                             session);
+    if (parameter.up + parameter.down + centre.up + centre.down == 0) {
+        if (dg_short_law_prepare(&short_law, kind, a_b, c_d)) {
+            return dg_draw_items(fill->out, first, end, last - end, fill->dtype, &short_law.law,
+                                 session);
+        }
+        if ((kind == DG_DISCRETE_LAPLACE || kind == DG_DISCRETE_GAUSSIAN) &&
+            dg_short_law_obeys(a_b, c_d)) {
+            return draw_short_by_gmp(fill, a_b, c_d, first, end, last, session);
+        }
     }
 #endif
     dg_law *law;

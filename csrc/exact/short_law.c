@@ -7,8 +7,14 @@
 
 #include <string.h>
 
-/* Beside the draws' own numbers of at most 127 bits, those of a loop count and a byte; twice that. */
-enum { SHORT_LIMB_BITS = 512 };
+/* No intermediate of the usual draws is longer. The longest denominator is D = 2 p d^2 t < 2^254, of which
+ * a draw takes a multiple by a count, and 2^8 times that; and N(y) is about D while y is about t. */
+enum { SHORT_LIMB_BITS = 768 };
+
+const dg_law dg_short_law_room = {
+    .limb_bits = SHORT_LIMB_BITS,
+    .room_bytes = DG_ROOM + 32 * (SHORT_LIMB_BITS / 8),
+};
 
 static unsigned length(dg_u128 x)
 {
@@ -175,8 +181,13 @@ static void prepare_sizes(dg_law *law)
         law->expected_bytes = 2 * uniform + (law->kind == DG_DISCRETE_GAUSSIAN ? 16 : 8);
     }
     law->wide_bytes = sizeof(dg_i128);
-    law->limb_bits = SHORT_LIMB_BITS;
-    law->room_bytes = DG_ROOM + 32 * (SHORT_LIMB_BITS / 8);
+    law->limb_bits = dg_short_law_room.limb_bits;
+    law->room_bytes = dg_short_law_room.room_bytes;
+}
+
+bool dg_short_law_obeys(dg_short_ratio parameter, dg_short_ratio centre)
+{
+    return parameter.num > 0 && in_lowest_terms(parameter) && in_lowest_terms(centre);
 }
 
 bool dg_short_law_prepare(dg_short_law *to, dg_law_kind kind, dg_short_ratio parameter,

@@ -22,10 +22,17 @@ typedef struct dg_short_law {
     mp_limb_t limbs[6][128 / GMP_NUMB_BITS];
 } dg_short_law;
 
+/** Whether numbers obey the rules of the discrete Laplace and Gaussian, as dg_law_new has them. */
+bool dg_short_law_obeys(dg_short_ratio parameter, dg_short_ratio centre);
+
+/** What a dg_big is opened with for laws of short numbers, in words or not: only how long its integers
+ *  are. */
+extern const dg_law dg_short_law_room;
+
 /** Prepare a law.
  *
  *  Ensures:   true -> to->law draws what the law of dg_law_new draws, from the same bits, by
- *             dg_words_draw. A dg_big opened for one such law has room for any other.
+ *             dg_words_draw.
  *  Returns:   false if the numbers break a rule of the law, or if it has to be drawn by GMP (or almost:
  *             the bounds of exact/words.h are checked by lengths): dg_law_new tells.
  */

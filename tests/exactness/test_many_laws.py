@@ -294,7 +294,7 @@ def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
     assert (dg.discrete_gaussian(77, 100, source=bits()) == before).all()
     assert used == []
     dg.discrete_gaussian(77, 100)
-    dg.discrete_gaussian([77] * 100 + [78])
+    dg.discrete_gaussian([77] * 200 + [78])
     assert used == ["getrandom", "getrandom"]
 
 

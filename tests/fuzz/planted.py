@@ -62,8 +62,8 @@ FAULTS = [
         "a fill asks for bytes that it does not use",
         "words",
         "api/fill_api.c",
-        "look_ahead(&session->bits, end - 1 - i, fill->law);",
-        "look_ahead(&session->bits, end - i, fill->law);",
+        "look_ahead(&session->bits, end - 1 - i, beyond, law);",
+        "look_ahead(&session->bits, end - i, beyond, law);",
     ),
     Fault(
         "the tail is cut at some 6 sigma",
@@ -279,9 +279,9 @@ FAULTS = [
     Fault(
         "a law's draw is of the law before",
         "laws",
-        "api/fill_api.c",
-        "draw_dtype(fill->out, i, same, fill->dtype, law, session);",
-        "draw_dtype(fill->out, i, same + (same < end), fill->dtype, law, session);",
+        "api/laws_api.c",
+        "DG_TRY(draw_run(fill, which, i, same, end, session));",
+        "DG_TRY(draw_run(fill, which, i, same + (same < end), end, session));",
     ),
     Fault(
         "a type that does not exist",

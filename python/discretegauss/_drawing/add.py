@@ -15,6 +15,8 @@ __all__ = ["add_exactly"]
 #: Of two arrays of int64 a core's cache holds so many elements.
 _PIECE = 2**15
 
+_least, _greatest = np.minimum.reduce, np.maximum.reduce
+
 
 def add_exactly(to: NDArray[Any], addend: NDArray[Any]) -> None:
     """Add in place, exactly; if anything goes wrong, `to` holds zeros.
@@ -72,15 +74,13 @@ def _add(to: NDArray[Any], addend: NDArray[Any]) -> None:
     with pieces:
         for piece, more in pieces:
             if values is not None and more.dtype != object:
-                least, greatest = (
-                    int(piece.min()) + int(more.min()),
-                    int(piece.max()) + int(more.max()),
-                )
+                least = int(_least(piece)) + int(_least(more))
+                greatest = int(_greatest(piece)) + int(_greatest(more))
                 if least in values and greatest in values:
                     np.add(piece, more, out=piece, dtype=piece.dtype, casting="unsafe")
                     continue
             sums = piece.astype(object) + more.astype(object)
-            if values is not None and not (sums.min() in values and sums.max() in values):
+            if values is not None and not (_least(sums) in values and _greatest(sums) in values):
                 del sums  # the error has this frame
                 raise RangeError("a draw did not fit the output type; nothing is returned")
             piece[...] = sums

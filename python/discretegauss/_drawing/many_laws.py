@@ -17,7 +17,7 @@ from .add import add_exactly
 from .engines import native
 from .fill import copy_draws, empty, fill_array
 from .group import group, places_by_group
-from .method import LEAST_CELLS_FROM, choose, has_cells, table_pays_off
+from .method import choose, has_cells, table_pays_off
 
 __all__ = ["fill_laws", "require_all_fit"]
 
@@ -25,6 +25,10 @@ _INT64 = np.dtype(np.int64)
 
 #: No table is refused because of a smaller beta (some 2**90).
 _SAFE_BETA = 2**64
+
+#: A law with fewer draws is not drawn by itself, though its table were at hand: a call of the core
+#: for it takes as long.
+_LEAST_ALONE = 128
 
 #: With more laws than this, equal ones are not looked for, but drawn as they come: to make a law
 #: anew costs less than what a larger table of them takes from the cache.
@@ -37,12 +41,14 @@ _EASY_CENTRE = 2**62
 
 
 def _easily_fit_int64(laws: DistinctLaws) -> bool:
-    least, greatest = laws.parameter.ends()
     if laws.kind is Kind.BERNOULLI_EXP:
         return True
+    if laws.parameter.ends is None or laws.mu.ends is None:
+        return False
+    least, greatest = laws.parameter.ends
     if laws.kind is Kind.GEOMETRIC_EXP:
         return bool(least >= Fraction(1, _EASY_PARAMETER))
-    lowest, highest = laws.mu.ends()
+    lowest, highest = laws.mu.ends
     return bool(greatest <= _EASY_PARAMETER and -_EASY_CENTRE <= lowest <= highest <= _EASY_CENTRE)
 
 
@@ -127,7 +133,8 @@ def _noise_dtype(laws: DistinctLaws, sums: np.dtype[Any]) -> np.dtype[Any]:
 
 def _rests_fit(laws: DistinctLaws, dtype: np.dtype[Any]) -> bool:
     """Return whether the laws of the rests provably fit `dtype`."""
-    if dtype == _INT64 and laws.parameter.ends()[1] <= _EASY_PARAMETER:
+    ends = laws.parameter.ends
+    if dtype == _INT64 and ends is not None and ends[1] <= _EASY_PARAMETER:
         return True
     return all(fits_dtype(spec, dtype) for spec in laws.rest_corners())
 
@@ -148,7 +155,7 @@ def _refuse_large_beta(
     laws: DistinctLaws, groups: LawGroups, method: Method, source: Source
 ) -> None:
     """Refuse a law that has no table before anything is drawn."""
-    if laws.kind is not Kind.GENERALIZED_GAUSSIAN or laws.beta.ends()[1] <= _SAFE_BETA:
+    if laws.kind is not Kind.GENERALIZED_GAUSSIAN:
         return
     for law in range(len(groups)):
         spec = groups.spec(law)
@@ -169,8 +176,9 @@ def _fill_several(
 ) -> None:
     """Fill `flat` with draws of the laws of the rests."""
     if groups is not None:
-        alone = _alone(laws, groups, np.bincount(groups.which), method, source, flat.dtype)
-        _fill_groups(flat, laws.kind, groups, alone, method, source, threads)
+        counts = np.bincount(groups.which)
+        alone = _alone(laws, groups, counts, method, source, flat.dtype)
+        _fill_groups(flat, laws.kind, groups, counts, alone, method, source, threads)
     elif native is not None:
         numbers = native.NativeLaws(laws.kind, *laws.words_of_each_draw())
         numbers.fill(flat, None, source, threads)
@@ -193,7 +201,7 @@ def _alone(
         return np.ones(len(groups), np.bool_)
     alone = ~groups.small
     if method == "auto" and has_cells(laws.kind):
-        for law in np.flatnonzero(groups.small & (counts >= LEAST_CELLS_FROM)).tolist():
+        for law in np.flatnonzero(groups.small & (counts >= _LEAST_ALONE)).tolist():
             alone[law] = table_pays_off(groups.spec(law), int(counts[law]), source)
     return alone
 
@@ -202,6 +210,7 @@ def _fill_groups(
     flat: NDArray[Any],
     kind: Kind,
     groups: LawGroups,
+    counts: NDArray[np.intp],
     alone: NDArray[np.bool_],
     method: Method,
     source: Source,
@@ -211,14 +220,11 @@ def _fill_groups(
     singly, together = np.flatnonzero(alone), np.flatnonzero(~alone)
     if native is None and flat.dtype != object:  # in the order of the C core
         singly = singly[np.argsort(groups.small[singly], kind="stable")]
-    counts = np.bincount(groups.which)
     sequence = np.concatenate([singly, together])
     ends = np.cumsum(counts[sequence])
     begin = np.empty_like(counts)
     begin[sequence] = ends - counts[sequence]
-    is_in_place = bool((sequence[1:] > sequence[:-1]).all()) and bool(
-        (groups.which[1:] >= groups.which[:-1]).all()
-    )
+    is_in_place = _increases(sequence) and _increases(groups.which)
     drawn = flat if is_in_place else empty(flat.size, flat.dtype)
     try:
         for law, end in zip(singly.tolist(), ends.tolist(), strict=False):
@@ -233,6 +239,12 @@ def _fill_groups(
     finally:
         if not is_in_place:
             drawn.fill(0)
+
+
+def _increases(integers: NDArray[Any]) -> bool:
+    """Return whether none is less than the one before."""
+    # not by .all(), which imports something when first used: Python may be at its end
+    return bool(np.logical_and.reduce(integers[1:] >= integers[:-1]))
 
 
 def _add_to_integers(out: NDArray[Any], integers: NDArray[Any], noise: NDArray[Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -75,28 +76,34 @@ def distinct_laws(
     kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]
 ) -> DistinctLaws:
     """Return the laws of arrays of parameters (the kind's own, mu, beta), each checked."""
-    columns = (
-        _column(
-            arrays[0],
-            _NAMES[kind],
-            lambda value: _checked_parameter(kind, value),
-            (lambda x: x >= 0) if kind is Kind.BERNOULLI_EXP else (lambda x: x > 0),
-        ),
-        _column(
-            arrays[1], "mu", lambda value: exact_rational(value, "mu"), lambda x: x > -math.inf
-        ),
-        _column(arrays[2], "beta", _checked_beta, lambda x: x >= 1),
-    )
+    names = (_NAMES[kind], "mu", "beta")
+    columns = [_column(kind, *given) for given in zip(arrays, names, strict=True)]
     return DistinctLaws(kind, columns, shape)
 
 
-def _column(
-    array: NDArray[Any],
-    name: str,
-    exact: Callable[[object], Fraction],
-    obeys: Callable[[Any], Any],
-) -> ParameterColumn:
+def _column(kind: Kind, array: NDArray[Any], name: str) -> ParameterColumn:
+    one: Any = None if array.ndim else array[()]
+    if type(one) is int:  # most often: 0 or 1, which nobody wrote
+        return _column_of_one(kind, one, name)
+    exact, obeys = _rule(kind, name)
     return naming_places(lambda: ParameterColumn.read(array, exact, obeys), array, name, exact)
+
+
+@lru_cache(maxsize=256)
+def _column_of_one(kind: Kind, value: int, name: str) -> ParameterColumn:
+    return ParameterColumn.of_fractions((), [_rule(kind, name)[0](value)])
+
+
+def _rule(kind: Kind, name: str) -> tuple[Callable[[object], Fraction], Callable[[Any], Any]]:
+    """Return what makes a parameter exact or refuses it, and what tells whether floats obey."""
+    if name == "mu":
+        return lambda value: exact_rational(value, "mu"), lambda x: x > -math.inf
+    if name == "beta":
+        return _checked_beta, lambda x: x >= 1
+    return (
+        lambda value: _checked_parameter(kind, value),
+        (lambda x: x >= 0) if kind is Kind.BERNOULLI_EXP else (lambda x: x > 0),
+    )
 
 
 def naming_places(

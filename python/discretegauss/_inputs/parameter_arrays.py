@@ -54,9 +54,9 @@ def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
             return flat.astype(np.int64)
         return None
     if flat.dtype.kind == "i" or (
-        flat.dtype.kind == "u" and (not flat.size or flat.max() <= _WORDS.max)
+        flat.dtype.kind == "u" and (not flat.size or np.maximum.reduce(flat) <= _WORDS.max)
     ):
-        return flat.astype(np.int64)  # a copy, as its owner may write to it while we draw
+        return flat.astype(np.int64, copy=False)
     return flat if flat.dtype in ("f2", "f4", "f8") else None
 
 
@@ -108,6 +108,8 @@ class ParameterColumn:
         The values, where `words` are rows.
     small : ndarray of bool or None
         Which rows of `words` are right: those of long numbers are not. None: all.
+    ends : tuple or None
+        The least and the greatest value, exact numbers of any type, where they are known.
     """
 
     shape: tuple[int, ...]
@@ -115,6 +117,7 @@ class ParameterColumn:
     index: NDArray[np.intp] | None = None
     fractions: list[Fraction] | None = None
     small: NDArray[np.bool_] | None = None
+    ends: tuple[Any, Any] | None = None
 
     @classmethod
     def read(
@@ -141,11 +144,15 @@ class ParameterColumn:
             if plain is None or not (LEAST_FLOAT or not _has_denormals(plain)):
                 return cls._converted(array, exact)
             if plain.dtype != np.int64:
-                plain = plain.astype(np.float64)  # a copy, exact
-                plain[plain == 0] = 0.0  # -0.0 is equal, but has other bits
-            if plain.size and not (obeys(plain.min()) and plain.max() < math.inf):
+                plain = plain.astype(np.float64, copy=False)  # exact
+                if not np.logical_and.reduce(plain):  # -0.0 is equal to 0.0, but has other bits
+                    plain = np.where(plain == 0, 0.0, plain)
+            if not plain.size:
+                return cls(array.shape, plain)
+            least, greatest = np.minimum.reduce(plain), np.maximum.reduce(plain)
+            if not (obeys(least) and greatest < math.inf):
                 exact(plain[~(obeys(plain) & (plain < math.inf))][0].item())
-        return cls(array.shape, plain)
+        return cls(array.shape, plain, ends=(least.item(), greatest.item()))
 
     @classmethod
     def of_fractions(
@@ -158,7 +165,8 @@ class ParameterColumn:
             if _WORDS.min <= value.numerator <= _WORDS.max >= value.denominator:
                 words[i] = value.numerator, value.denominator
                 small[i] = True
-        return cls(shape, words, index, values, small)
+        ends = (min(values), max(values)) if values else None
+        return cls(shape, words, index, values, small, ends)
 
     @classmethod
     def _converted(
@@ -208,15 +216,11 @@ class ParameterColumn:
             return ""
         return name + indexed(self._element_at(place, shape), self.shape)
 
-    def ends(self) -> tuple[Any, Any]:
-        """Return the least and the greatest value, there being one: exact numbers."""
-        if self.fractions is not None:
-            return min(self.fractions), max(self.fractions)
-        return self.words.min().item(), self.words.max().item()
-
     def of_each_draw(self, of_values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         """Return, of something that each value has, that of each draw: flat, contiguous."""
         own = of_values if self.index is None else of_values[self.index]
+        if self.shape == shape:
+            return own
         return np.broadcast_to(own.reshape(self.shape), shape).reshape(-1)
 
     def nearest_and_rests(self) -> tuple[NDArray[Any] | None, ParameterColumn]:
@@ -234,7 +238,6 @@ class ParameterColumn:
         Of floats x, in float64: c is an integer, and x a multiple of its own last place u. If c is
         not 0, x - c is a multiple of u that is no larger than x, and so a float; else it is x.
         """
-        zero = ParameterColumn.of_fractions((), [Fraction(0)])
         nearest: NDArray[Any]
         if self.fractions is not None:
             integers = [math.floor(x + Fraction(1, 2)) for x in self.fractions]
@@ -245,22 +248,25 @@ class ParameterColumn:
                 nearest, index = nearest[self.index], index[self.index]
             rests = ParameterColumn.of_fractions(self.shape, kept, index)
         elif self.words.dtype == np.int64:
-            nearest, rests = self.words, zero
+            nearest, rests = self.words, _ZERO
         else:
             nearest = np.rint(self.words)
             left = self.words - nearest
             np.copyto(left, self.words, where=nearest == 0)  # where denormal results become 0
             half = left == 0.5  # where rint went to the even integer below
-            if half.any():
+            if np.logical_or.reduce(half):
                 nearest[half] += 1.0
                 left[half] = -0.5
-            if not left.size or max(-nearest.min(), nearest.max()) < 2.0**62:
+            if not self.ends or max(-self.ends[0], self.ends[1]) < 2.0**62:
                 nearest = nearest.astype(np.int64)
             else:
                 nearest = np.array([int(x) for x in nearest.tolist()], object)
-            rests = ParameterColumn(self.shape, left) if left.any() else zero
-        return (nearest.reshape(self.shape) if nearest.any() else None), rests
+            rests = ParameterColumn(self.shape, left) if np.logical_or.reduce(left) else _ZERO
+        are_zero = self.ends == (0, 0) or not np.logical_or.reduce(nearest, axis=None)
+        return (None if are_zero else nearest.reshape(self.shape)), rests
 
+
+_ZERO = ParameterColumn.of_fractions((), [Fraction(0)])
 
 #: Returns which group each key is of, and the place of each group's first key; groups are numbered
 #: in order of first appearance. None: there are more than so many.
@@ -345,14 +351,14 @@ class DistinctLaws:
     def corners(self) -> Iterator[LawSpec]:
         """Generate laws of the least and the greatest value of each parameter, in all pairings."""
         columns = (self.parameter, self.mu, self.beta)
-        ends = ({Fraction(x) for x in column.ends()} for column in columns)
+        ends = ({Fraction(x) for x in column.ends or ()} for column in columns)
         for values in product(*ends):
             yield LawSpec(self.kind, *values)
 
     def rest_corners(self) -> Iterator[LawSpec]:
         """Generate the same of laws with any rest for a centre."""
         half = Fraction(1, 2)
-        ends = [{Fraction(x) for x in c.ends()} for c in (self.parameter, self.beta)]
+        ends = [{Fraction(x) for x in c.ends or ()} for c in (self.parameter, self.beta)]
         for parameter, beta, mu in product(*ends, (-half, half)):
             yield LawSpec(self.kind, parameter, mu, beta)
 
@@ -383,7 +389,9 @@ class DistinctLaws:
                 if found is None:
                     return None
                 of_elements, values = found
-            own = np.broadcast_to(of_elements.reshape(column.shape), self.shape).reshape(-1)
+            own = of_elements
+            if column.shape != self.shape:
+                own = np.broadcast_to(own.reshape(column.shape), self.shape).reshape(-1)
             if place == 0 or all(len(c) == 1 for c in self._columns[:place]):
                 which, rows[place] = own, values
                 continue

@@ -208,22 +208,26 @@ DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws
                               const int64_t *which, const dg_run *run, const dg_source *source);
 
 /** Group equal keys: which[i] = the group of keys[i], groups numbered in order of first appearance;
- *  first[g] = the place of group g's first key.
+ *  first[g] = the place of group g's first key, counts[g] = how many keys it has.
  *
- *  Requires:  which has room for n, first for most; n < 2^31.
+ *  Requires:  which has room for n, first and counts for most; n < 2^31.
  *  Ensures:   DG_OK -> *n_groups <= most; or *n_groups = most + 1 if there are more groups, or if the keys
- *             collide so often that to tell would take long: then which and first say nothing.
+ *             collide so often that to tell would take long: then the others say nothing.
  *  Returns:   DG_OK | DG_ERR_NOMEM.
  *  Cost:      a few nanoseconds a key; ends early where there are more groups than most.
  */
-DG_API dg_status dg_group(int32_t *which, int32_t *first, size_t *n_groups, const uint64_t *keys,
-                          size_t n, size_t most);
+DG_API dg_status dg_group(int32_t *which, int32_t *first, int64_t *counts, size_t *n_groups,
+                          const uint64_t *keys, size_t n, size_t most);
 
-/** Sort places by group: places[following[which[i]]++] = i, for i = 0 ... n - 1.
+/** Take items in turn from the group of each place: out[i] = items[following[which[i]]++], i = 0 ... n - 1.
  *
- *  Requires:  following[g] = where group g begins in places, which has room for n.
+ *  Requires:  following[g] = where group g's items begin; items of 1, 2, 4 or 8 bytes, aligned.
  */
-DG_API void dg_places(int64_t *places, int64_t *following, const int32_t *which, size_t n);
+DG_API void dg_take_in_turn(void *out, const void *items, size_t item_bytes, int64_t *following,
+                            const int32_t *which, size_t n);
+
+/** Add integers in place: to[i] += addend[i], modulo 2^64. Returns: 1 if some sum left int64, else 0. */
+DG_API int dg_add(int64_t *to, const int64_t *addend, size_t n);
 
 /** Instruction sets. */
 typedef enum dg_isa {

@@ -112,9 +112,27 @@ class _Lib:
         /,
     ) -> int: ...
     def dg_group(
-        self, which: _CData, first: _CData, n_groups: _CData, keys: _CData, n: int, most: int, /
+        self,
+        which: _CData,
+        first: _CData,
+        counts: _CData,
+        n_groups: _CData,
+        keys: _CData,
+        n: int,
+        most: int,
+        /,
     ) -> int: ...
-    def dg_places(self, places: _CData, following: _CData, which: _CData, n: int, /) -> None: ...
+    def dg_take_in_turn(
+        self,
+        out: _CData,
+        items: _CData,
+        item_bytes: int,
+        following: _CData,
+        which: _CData,
+        n: int,
+        /,
+    ) -> None: ...
+    def dg_add(self, to: _CData, addend: _CData, n: int, /) -> int: ...
     def dg_table_new(
         self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
     ) -> int: ...

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RangeError
+from .engines import native
 
 __all__ = ["add_exactly"]
 
 #: Of two arrays of int64 a core's cache holds so many elements.
 _PIECE = 2**15
+
+_NO_FIT = "a draw did not fit the output type; nothing is returned"
 
 _least, _greatest = np.minimum.reduce, np.maximum.reduce
 
@@ -36,8 +39,9 @@ def add_exactly(to: NDArray[Any], addend: NDArray[Any]) -> None:
 
     Notes
     -----
-    In pieces. Where the sums of the extremes fit, all sums do, and modulo 2**bits they are right,
-    whatever was cast. Elsewhere Python's integers decide, one by one.
+    Two blocks of int64 are added by the C core, others in pieces. Where the sums of the extremes of
+    a piece fit, all of its sums do, and modulo 2**bits they are right, whatever was cast. Elsewhere
+    Python's integers decide, one by one.
 
     Examples
     --------
@@ -52,12 +56,31 @@ def add_exactly(to: NDArray[Any], addend: NDArray[Any]) -> None:
     # as in `fill_array`: while we write, nobody is to free the memory
     held = weakref.ref(to.base if isinstance(to.base, np.ndarray) else to)
     try:
-        if to.size:
+        if native is not None and _are_blocks_of_int64(to, addend):
+            _add_in_core(to, addend)
+        elif to.size:
             _add(to, addend)
     except BaseException:
         zero_all(0)
         raise
     del held
+
+
+def _are_blocks_of_int64(*arrays: NDArray[Any]) -> bool:
+    return (
+        all(
+            a.dtype == np.int64 and a.dtype.isnative and a.flags.c_contiguous and a.flags.aligned
+            for a in arrays
+        )
+        and len({a.shape for a in arrays}) == 1
+    )
+
+
+def _add_in_core(to: NDArray[Any], addend: NDArray[Any]) -> None:
+    ffi = native.ffi
+    sums = ffi.from_buffer("int64_t[]", to, require_writable=True)
+    if native.lib.dg_add(sums, ffi.from_buffer("int64_t[]", addend), to.size):
+        raise RangeError(_NO_FIT)
 
 
 def _add(to: NDArray[Any], addend: NDArray[Any]) -> None:
@@ -82,5 +105,5 @@ def _add(to: NDArray[Any], addend: NDArray[Any]) -> None:
             sums = piece.astype(object) + more.astype(object)
             if values is not None and not (_least(sums) in values and _greatest(sums) in values):
                 del sums  # the error has this frame
-                raise RangeError("a draw did not fit the output type; nothing is returned")
+                raise RangeError(_NO_FIT)
             piece[...] = sums

@@ -1,4 +1,4 @@
-"""Which of many keys are equal, and where those of a group are: in linear time, without a sort."""
+"""Which of many keys are equal, and items of groups put in their places: in linear time."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.parameter_arrays import Groups
 from .engines import native
 
-__all__ = ["group", "places_by_group"]
+__all__ = ["group", "take_in_turn"]
 
 #: The places of more keys do not fit the 32 bits that the core counts them in.
 _MOST_KEYS = 2**31 - 1
 
 
-def group(keys: NDArray[Any], most: int) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
-    """Group equal keys.
+def group(keys: NDArray[Any], most: int) -> Groups | None:
+    """Group equal keys, in order of first appearance.
 
     Parameters
     ----------
@@ -27,15 +28,16 @@ def group(keys: NDArray[Any], most: int) -> tuple[NDArray[np.int32], NDArray[np.
 
     Returns
     -------
-    which, first : ndarray, or None
-        For each key its group, and for each group the place of its first key; groups are numbered
-        in order of first appearance. None: there are more groups.
+    Groups or None
+        None: there are more groups.
 
     Examples
     --------
-    >>> which, first = group(np.array([7, 5, 7]), 2)
-    >>> which.tolist(), first.tolist(), group(np.array([7, 5, 7]), 1)
-    ([0, 1, 0], [0, 1], None)
+    >>> found = group(np.array([7, 5, 7]), 2)
+    >>> found.which.tolist(), found.first.tolist(), found.counts.tolist()
+    ([0, 1, 0], [0, 1], [2, 1])
+    >>> group(np.array([7, 5, 7]), 1) is None
+    True
     """
     if keys.size > _MOST_KEYS:
         return None
@@ -51,18 +53,17 @@ def group(keys: NDArray[Any], most: int) -> tuple[NDArray[np.int32], NDArray[np.
     # of equal numbers the one assigned last stays: that of the first key
     first = np.empty(len(places), np.int32)
     first[grouped[::-1]] = np.arange(keys.size - 1, -1, -1)
-    return grouped, first
+    return Groups(grouped, first, np.bincount(grouped))
 
 
-def _group_in_core(
-    keys: NDArray[Any], most: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
+def _group_in_core(keys: NDArray[Any], most: int) -> Groups | None:
     ffi, most = native.ffi, min(most, keys.size)
     which, first = np.empty(keys.size, np.int32), np.empty(most, np.int32)
-    n_groups = ffi.new("size_t *")
+    counts, n_groups = np.empty(most, np.int64), ffi.new("size_t *")
     status = native.lib.dg_group(
         ffi.from_buffer("int32_t[]", which),
         ffi.from_buffer("int32_t[]", first),
+        ffi.from_buffer("int64_t[]", counts),
         n_groups,
         ffi.from_buffer("uint64_t[]", keys),
         keys.size,
@@ -71,24 +72,30 @@ def _group_in_core(
     if status != native.lib.DG_OK:
         raise MemoryError
     n = int(n_groups[0])
-    return None if n > most else (which, first[:n].copy())
+    return None if n > most else Groups(which, first[:n].copy(), counts[:n].copy())
 
 
-def places_by_group(which: NDArray[np.int32], begin: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the places of the members of each group, in order: group g's from begin[g] on.
+def take_in_turn(
+    out: NDArray[Any], items: NDArray[Any], begin: NDArray[np.int64], which: NDArray[np.int32]
+) -> None:
+    """Let out[i] be the next item of group which[i]; group g's begin at begin[g].
 
     Examples
     --------
-    >>> places_by_group(np.array([0, 1, 0], np.int32), np.array([1, 0])).tolist()
-    [1, 0, 2]
+    >>> out = np.empty(3, np.int64)
+    >>> take_in_turn(out, np.array([5, 71, 72]), np.array([1, 0]), np.array([0, 1, 0], np.int32))
+    >>> out.tolist()
+    [71, 5, 72]
     """
-    if native is not None:
-        places, following = np.empty(which.size, np.int64), begin.astype(np.int64)
-        native.lib.dg_places(
-            native.ffi.from_buffer("int64_t[]", places),
-            native.ffi.from_buffer("int64_t[]", following),
-            native.ffi.from_buffer("int32_t[]", which),
-            which.size,
-        )
-        return places
-    return np.argsort(begin[which], kind="stable")
+    if native is None or out.dtype == object:
+        out[np.argsort(begin[which], kind="stable")] = items
+        return
+    ffi, following = native.ffi, begin.astype(np.int64)
+    native.lib.dg_take_in_turn(
+        ffi.from_buffer("char[]", out, require_writable=True),
+        ffi.from_buffer("char[]", items),
+        out.itemsize,
+        ffi.from_buffer("int64_t[]", following),
+        ffi.from_buffer("int32_t[]", which),
+        out.size,
+    )

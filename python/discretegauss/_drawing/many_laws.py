@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..errors import ParameterValueError
 from .add import add_exactly
 from .engines import native
 from .fill import copy_draws, empty, fill_array
-from .group import group, places_by_group
+from .group import group, take_in_turn
 from .method import choose, has_cells, table_pays_off
 
 __all__ = ["fill_laws", "require_all_fit"]
@@ -100,7 +101,12 @@ def fill_laws(
     if groups is not None:
         _refuse_large_beta(laws, groups, method, source)
     is_one = laws.is_one or (groups is not None and len(groups) == 1)
-    in_place = is_one and noise_dtype == out.dtype
+    # one law's draws go anywhere (`fill_array`), those of several to one block in C order
+    in_place = noise_dtype == out.dtype and (
+        is_one or (out.flags.c_contiguous and out.flags.aligned and dtype.kind != "O")
+    )
+    # as in `fill_array`: while there is a weak reference, nobody frees the memory
+    held = weakref.ref(out.base if isinstance(out.base, np.ndarray) else out)
     noise = out if in_place else empty(out.shape, noise_dtype)
     zero_noise = noise.fill
     try:
@@ -114,6 +120,7 @@ def fill_laws(
     except BaseException:
         zero_noise(0)
         raise
+    del held
     if in_place:
         return
     if integers is None or sums == noise_dtype:
@@ -176,9 +183,8 @@ def _fill_several(
 ) -> None:
     """Fill `flat` with draws of the laws of the rests."""
     if groups is not None:
-        counts = np.bincount(groups.which)
-        alone = _alone(laws, groups, counts, method, source, flat.dtype)
-        _fill_groups(flat, laws.kind, groups, counts, alone, method, source, threads)
+        alone = _alone(laws, groups, method, source, flat.dtype)
+        _fill_groups(flat, laws.kind, groups, alone, method, source, threads)
     elif native is not None:
         numbers = native.NativeLaws(laws.kind, *laws.words_of_each_draw())
         numbers.fill(flat, None, source, threads)
@@ -191,7 +197,6 @@ def _fill_several(
 def _alone(
     laws: DistinctLaws,
     groups: LawGroups,
-    counts: NDArray[np.intp],
     method: Method,
     source: Source,
     dtype: np.dtype[Any],
@@ -201,8 +206,8 @@ def _alone(
         return np.ones(len(groups), np.bool_)
     alone = ~groups.small
     if method == "auto" and has_cells(laws.kind):
-        for law in np.flatnonzero(groups.small & (counts >= _LEAST_ALONE)).tolist():
-            alone[law] = table_pays_off(groups.spec(law), int(counts[law]), source)
+        for law in np.flatnonzero(groups.small & (groups.counts >= _LEAST_ALONE)).tolist():
+            alone[law] = table_pays_off(groups.spec(law), int(groups.counts[law]), source)
     return alone
 
 
@@ -210,7 +215,6 @@ def _fill_groups(
     flat: NDArray[Any],
     kind: Kind,
     groups: LawGroups,
-    counts: NDArray[np.intp],
     alone: NDArray[np.bool_],
     method: Method,
     source: Source,
@@ -220,7 +224,7 @@ def _fill_groups(
     singly, together = np.flatnonzero(alone), np.flatnonzero(~alone)
     if native is None and flat.dtype != object:  # in the order of the C core
         singly = singly[np.argsort(groups.small[singly], kind="stable")]
-    sequence = np.concatenate([singly, together])
+    sequence, counts = np.concatenate([singly, together]), groups.counts
     ends = np.cumsum(counts[sequence])
     begin = np.empty_like(counts)
     begin[sequence] = ends - counts[sequence]
@@ -235,7 +239,7 @@ def _fill_groups(
             which = np.repeat(together, counts[together])
             numbers.fill(drawn[begin[together[0]] :], which, source, threads)
         if not is_in_place:
-            flat[places_by_group(groups.which, begin)] = drawn
+            take_in_turn(flat, drawn, begin, groups.which)
     finally:
         if not is_in_place:
             drawn.fill(0)

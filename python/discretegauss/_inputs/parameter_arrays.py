@@ -28,6 +28,7 @@ __all__ = [
     "COMPARED_BY_VALUE",
     "DistinctLaws",
     "Group",
+    "Groups",
     "LawGroups",
     "ParameterColumn",
     "indexed",
@@ -42,6 +43,8 @@ COMPARED_BY_VALUE = frozenset(
 _T = TypeVar("_T")
 
 _WORDS = np.iinfo(np.int64)
+
+_PIECE = 2**16
 
 
 def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
@@ -63,6 +66,14 @@ def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
 def _are_words(integers: Sequence[int]) -> bool:
     """Return whether integers, if there are any, are between the ends of int64."""
     return not integers or (_WORDS.min <= min(integers) and max(integers) <= _WORDS.max)
+
+
+def _extremes(values: NDArray[Any]) -> tuple[Any, Any]:
+    """Return the least and the greatest value, or NaN. In pieces, which stay in a core's cache."""
+    pieces = [values[i : i + _PIECE] for i in range(0, values.size, _PIECE)]
+    ends = [(np.minimum.reduce(piece), np.maximum.reduce(piece)) for piece in pieces]
+    least, greatest = zip(*ends, strict=True)
+    return np.minimum.reduce(least), np.maximum.reduce(greatest)
 
 
 def _has_denormals(floats: NDArray[Any]) -> bool:
@@ -149,7 +160,7 @@ class ParameterColumn:
                     plain = np.where(plain == 0, 0.0, plain)
             if not plain.size:
                 return cls(array.shape, plain)
-            least, greatest = np.minimum.reduce(plain), np.maximum.reduce(plain)
+            least, greatest = _extremes(plain)
             if not (obeys(least) and greatest < math.inf):
                 exact(plain[~(obeys(plain) & (plain < math.inf))][0].item())
         return cls(array.shape, plain, ends=(least.item(), greatest.item()))
@@ -268,9 +279,27 @@ class ParameterColumn:
 
 _ZERO = ParameterColumn.of_fractions((), [Fraction(0)])
 
-#: Returns which group each key is of, and the place of each group's first key; groups are numbered
-#: in order of first appearance. None: there are more than so many.
-Group = Callable[[NDArray[Any], int], tuple[NDArray[np.int32], NDArray[np.int32]] | None]
+
+class Groups(NamedTuple):
+    """Which keys are equal.
+
+    Attributes
+    ----------
+    which : ndarray of int32
+        For each key its group. Groups are numbered in order of first appearance.
+    first : ndarray of int32
+        For each group the place of its first key.
+    counts : ndarray of int64
+        How many keys it has.
+    """
+
+    which: NDArray[np.int32]
+    first: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+
+#: Groups keys of 64 bits; returns None if they are of more groups than so many.
+Group = Callable[[NDArray[Any], int], Groups | None]
 
 
 class LawGroups(NamedTuple):
@@ -286,12 +315,15 @@ class LawGroups(NamedTuple):
         Parameters and rests, as `ParameterColumn.words`: one of each, or one for each law.
     small : ndarray of bool
         For which laws both are right.
+    counts : ndarray of int64
+        How many draws each law has.
     """
 
     which: NDArray[np.int32]
     spec: Callable[[int], LawSpec]
     words: list[NDArray[Any]]
     small: NDArray[np.bool_]
+    counts: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.small)
@@ -374,38 +406,45 @@ class DistinctLaws:
 
         Only columns that differ are looked at, each in its own shape.
         """
-        which: NDArray[np.int32] = np.zeros(self.n_draws, np.int32)
+        which: NDArray[np.int32] | None = None
+        counts = np.array([self.n_draws])
         rows: list[NDArray[Any]] = [
             np.zeros(1, np.intp)
-        ] * 3  # for each column, which value a law has
+        ] * 3  # which value of each column a law has
         for place, column in enumerate(self._columns):
             if len(column) == 1:
                 continue
             if column.index is not None:
                 of_elements = column.index.astype(np.int32)
                 values: NDArray[Any] = np.arange(len(column))
+                of_column = np.bincount(column.index)
             else:
                 found = group(column.words, most)
                 if found is None:
                     return None
-                of_elements, values = found
+                of_elements, values, of_column = found
             own = of_elements
             if column.shape != self.shape:
                 own = np.broadcast_to(own.reshape(column.shape), self.shape).reshape(-1)
-            if place == 0 or all(len(c) == 1 for c in self._columns[:place]):
+            if which is None:
                 which, rows[place] = own, values
+                # broadcasting repeats all elements alike
+                counts = of_column * (self.n_draws // max(1, of_elements.size))
                 continue
-            pairs = which.astype(np.int64) * len(values) + own
-            found = group(pairs, most)
+            found = group(which.astype(np.int64) * len(values) + own, most)
             if found is None:
                 return None
-            together, first = found
-            rows = [row if len(row) == 1 else row[which[first]] for row in rows]
-            rows[place] = values[own[first]]
-            which = together
-        return self._groups(which, rows)
+            # a law's values are those of its first draw
+            rows = [row if len(row) == 1 else row[which[found.first]] for row in rows]
+            rows[place] = values[own[found.first]]
+            which, counts = found.which, found.counts
+        if which is None:
+            which = np.zeros(self.n_draws, np.int32)
+        return self._groups(which, rows, counts)
 
-    def _groups(self, which: NDArray[np.int32], rows: list[NDArray[Any]]) -> LawGroups:
+    def _groups(
+        self, which: NDArray[np.int32], rows: list[NDArray[Any]], counts: NDArray[np.int64]
+    ) -> LawGroups:
         n_laws = max(map(len, rows))
 
         def spec(law: int) -> LawSpec:
@@ -420,4 +459,4 @@ class DistinctLaws:
             words.append(column.words[row])
             if column.small is not None:
                 small &= column.small[row]
-        return LawGroups(which, spec, words, small)
+        return LawGroups(which, spec, words, small, counts)

@@ -74,11 +74,13 @@ static uint64_t root(uint64_t x)
 /** A GMP integer of ours: read-only, no more to be cleared than the limbs it refers to. */
 static void view(mpz_ptr z, mp_limb_t *limbs, bool negative, dg_u128 magnitude)
 {
-    enum { N_LIMBS = 128 / GMP_NUMB_BITS };
-    for (size_t i = 0; i < N_LIMBS; i++) {
-        limbs[i] = (mp_limb_t)(magnitude >> (i * GMP_NUMB_BITS));
+    int n = 0; /* limbs, the last not 0 */
+    for (; magnitude != 0; n++) {
+        limbs[n] = (mp_limb_t)magnitude;
+        magnitude = magnitude >> (GMP_NUMB_BITS - 1) >> 1;
     }
-    (void)mpz_roinit_n(z, limbs, negative ? -N_LIMBS : N_LIMBS);
+    const mpz_t shown = MPZ_ROINIT_N(limbs, negative ? -n : n);
+    *z = *shown;
 }
 
 /** c = the integer nearest to the centre (halves up), n/d = the rest. */

@@ -2,6 +2,9 @@
 
 #if DG_HAVE_WORDS
 
+/* A denominator of so many bits, times k < 2^8 and a byte, is below 2^63. */
+enum { DG_SHORT_DEN_BITS = 47 };
+
 /** What every function below draws with. */
 typedef struct word_draw {
     const dg_law *law;
@@ -143,6 +146,19 @@ static inline dg_status uniform_below(uint64_t *out, uint64_t n, word_draw draw)
     return DG_OK;
 }
 
+/** The same in one word. Requires: a < 2^63, 0 < b < 2^55. */
+static inline dg_status short_bernoulli(bool *out, uint64_t a, uint64_t b, word_draw draw)
+{
+    int64_t rest = (int64_t)a;
+    while (rest > 0 && rest < (int64_t)b) {
+        uint32_t byte;
+        DG_TRY(dg_bits_byte(&byte, draw.bits));
+        rest = rest * 256 - (int64_t)(b * byte);
+    }
+    *out = rest > 0;
+    return DG_OK;
+}
+
 /** The loop of Algorithm 1 beyond the words: by GMP, from k on. */
 static __attribute__((noinline)) dg_status bernoulli_exp_from(bool *out, dg_u128 num, dg_u128 den,
                                                               unsigned long k, word_draw draw)
@@ -167,15 +183,33 @@ static inline dg_status bernoulli_exp_unit(bool *out, dg_u128 num, dg_u128 den, 
     return bernoulli_exp_from(out, num, den, DG_WORD_K_LIMIT, draw);
 }
 
+/** The same in one word. Requires: num <= den < 2^47. */
+static inline dg_status short_bernoulli_exp_unit(bool *out, uint64_t num, uint64_t den,
+                                                 word_draw draw)
+{
+    for (unsigned long k = 1; k < DG_WORD_K_LIMIT; k++) {
+        bool more;
+        DG_TRY(short_bernoulli(&more, num, den * k, draw));
+        if (!more) {
+            *out = k % 2 == 1;
+            return DG_OK;
+        }
+    }
+    return bernoulli_exp_from(out, num, den, DG_WORD_K_LIMIT, draw);
+}
+
 /** dg_big_bernoulli_exp in words. Requires: num < 2^127, 0 < den < 2^111. */
 static inline dg_status bernoulli_exp(bool *out, dg_u128 num, dg_u128 den, word_draw draw)
 {
     while (num > den) {
-        DG_TRY(bernoulli_exp_unit(out, 1, 1, draw));
+        DG_TRY(short_bernoulli_exp_unit(out, 1, 1, draw));
         if (!*out) {
             return DG_OK;
         }
         num -= den;
+    }
+    if (den >> DG_SHORT_DEN_BITS == 0) {
+        return short_bernoulli_exp_unit(out, (uint64_t)num, (uint64_t)den, draw);
     }
     return bernoulli_exp_unit(out, num, den, draw);
 }
@@ -192,7 +226,7 @@ static inline dg_status geometric_exp(dg_u128 *out, word_draw draw)
         DG_TRY(bernoulli_exp(&keep, u, t, draw));
     } while (!keep);
     for (;;) {
-        DG_TRY(bernoulli_exp_unit(&keep, 1, 1, draw));
+        DG_TRY(short_bernoulli_exp_unit(&keep, 1, 1, draw));
         if (!keep) {
             break;
         }
@@ -212,7 +246,7 @@ static inline dg_status laplace(dg_i128 *y, word_draw draw)
     bool negative;
     do {
         DG_TRY(geometric_exp(&magnitude, draw));
-        DG_TRY(bernoulli(&negative, 1, 2, draw));
+        DG_TRY(short_bernoulli(&negative, 1, 2, draw));
     } while (negative && magnitude == 0);
     *y = negative ? -(dg_i128)magnitude : (dg_i128)magnitude;
     return DG_OK;
@@ -224,7 +258,7 @@ static dg_status shifted_laplace(dg_i128 *y, word_draw draw)
     dg_u128 magnitude;
     bool far, keep = true;
     do {
-        DG_TRY(bernoulli(&far, 1, 2, draw));
+        DG_TRY(short_bernoulli(&far, 1, 2, draw));
         if (far) {
             DG_TRY(bernoulli_exp(&keep, words->side_num, words->side_den, draw));
         }

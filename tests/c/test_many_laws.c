@@ -55,6 +55,88 @@ static void test_draws(void)
     check_draws(DG_DISCRETE_LAPLACE, wide_then_narrow[0], first_once, MOST);
 }
 
+/** A draw so far out that its acceptance is GMP's, though the law draws in words: the views of a short
+ *  law's constants, made without GMP, are those that dg_law_new makes. */
+static void test_far_draws(void)
+{
+    enum { PAIRS = 1100 }; /* y = 35 200; both laws have y_max < 2^15 */
+    static const int64_t laws[][4] = {
+        {(INT64_C(1) << 53) - 1, INT64_C(1) << 43, 0, 1}, /* t = 32 */
+        {1000, 1, -3, INT64_C(1) << 44},                  /* t = 32 */
+    };
+    static const int64_t first[] = {0, 0, 0}, second[] = {1, 1, 1};
+    uint8_t kept[TAPE];
+    memcpy(kept, bytes, TAPE);
+    /* u = t/2, kept as 255/256 > u/t; then as often as there are pairs exp(-1) says yes: 0 < 1/2 and
+     * 255/256 > 1/3; then no */
+    static const uint8_t start[] = {0, 128, 255};
+    memcpy(bytes, start, sizeof start);
+    for (size_t i = 0; i < PAIRS; i++) {
+        bytes[sizeof start + 2 * i] = 0;
+        bytes[sizeof start + 2 * i + 1] = 255;
+    }
+    bytes[sizeof start + 2 * (size_t)PAIRS] = 255;
+    check_draws(DG_DISCRETE_GAUSSIAN, laws[0], first, 3);
+    check_draws(DG_DISCRETE_GAUSSIAN, laws[0], second, 3);
+    memcpy(bytes, kept, TAPE);
+}
+
+/** Floats and integers are the laws of their ratios. */
+static void test_formats(void)
+{
+    enum { N = 6, DRAWS = 40 };
+    static const uint64_t bits[N] = {
+        0x3ff0000000000000, /* 1 */
+        0x3fd5555555555555, /* about 1/3 */
+        0x40c3880000000000, /* 10000 */
+        0x4330000000000001, /* 2^52 + 1 */
+        0x4360000000000000, /* 2^55 */
+        0x3c10000000000000, /* 2^-62 */
+    };
+    static const int64_t ratios[N][2] = {{1, 1},
+                                         {0x15555555555555, INT64_C(1) << 54},
+                                         {10000, 1},
+                                         {(INT64_C(1) << 52) + 1, 1},
+                                         {INT64_C(1) << 55, 1},
+                                         {1, INT64_C(1) << 62}};
+    for (int format = 0; format < 2; format++) {
+        int64_t of_words[DRAWS], of_ratios[DRAWS], which[DRAWS];
+        const uint64_t integers[N] = {1, 3, 10000, 7, UINT64_C(1) << 55, 100};
+        int64_t same[N][2];
+        for (size_t i = 0; i < N; i++) {
+            same[i][0] = format == 0 ? (int64_t)integers[i] : ratios[i][0];
+            same[i][1] = format == 0 ? 1 : ratios[i][1];
+        }
+        for (size_t i = 0; i < DRAWS; i++) {
+            which[i] = (int64_t)(i % N);
+        }
+        const uint64_t *words = format == 0 ? integers : bits;
+        const dg_column third = {(const uint64_t *)&NUMBERS[1][2], 0, DG_RATIOS};
+        const dg_laws given = {
+            DG_DISCRETE_LAPLACE, {words, 1, format == 0 ? DG_INTEGERS : DG_FLOATS}, third};
+        const dg_laws wanted = {DG_DISCRETE_LAPLACE, {(const uint64_t *)same, 2, DG_RATIOS}, third};
+        tape one = {bytes, TAPE, 0}, other = {bytes, TAPE, 0};
+        const dg_source from_one = tape_source(&one), from_other = tape_source(&other);
+        CHECK(dg_laws_fill(of_words, DRAWS, DG_INT64, &given, which, NULL, &from_one) == DG_OK,
+              "format %d", format);
+        CHECK(dg_laws_fill(of_ratios, DRAWS, DG_INT64, &wanted, which, NULL, &from_other) == DG_OK,
+              "format %d", format);
+        CHECK(memcmp(of_words, of_ratios, sizeof of_words) == 0, "format %d", format);
+        CHECK(one.used == other.used, "format %d", format);
+    }
+    static const uint64_t not_finite[] = {0x7ff0000000000000, 0xfff0000000000000,
+                                          0x7ff8000000000000, 0x7ff0000000000001};
+    for (size_t i = 0; i < 4; i++) {
+        const dg_laws bad = {DG_DISCRETE_GAUSSIAN,
+                             {not_finite + i, 1, DG_FLOATS},
+                             {(const uint64_t *)&NUMBERS[0][2], 0, DG_RATIOS}};
+        int64_t out = 7;
+        CHECK(dg_laws_fill(&out, 1, DG_INT64, &bad, NULL, NULL, NULL) == DG_ERR_PARAMETER,
+              "float %zu", i);
+        CHECK(out == 0, "float %zu", i);
+    }
+}
+
 static void test_errors(void)
 {
     static const struct {
@@ -97,6 +179,8 @@ int main(void)
         bytes[i] = (uint8_t)next_word(&state);
     }
     test_draws();
+    test_far_draws();
+    test_formats();
     test_errors();
     return report("many laws in one call");
 }

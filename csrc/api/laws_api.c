@@ -4,6 +4,7 @@
 #include "base/dtype.h"
 #include "base/status.h"
 #include "exact/short_law.h"
+#include "exact/words.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -107,7 +108,7 @@ static dg_status long_law_new(dg_law **law, dg_law_kind kind, const number *para
 }
 
 #if DG_HAVE_WORDS
-/** Draw items [first, end) of a Laplace or Gaussian by GMP. Its numbers obey the rules. The integers to
+/** Draw items [first, end) of a Laplace or Gaussian by GMP, but a Gaussian's proposals. Its numbers obey the rules. The integers to
  *  draw with stay open, so that memory is asked for once. */
 static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter,
                                    dg_short_ratio centre, size_t first, size_t end, size_t last,
@@ -121,6 +122,7 @@ static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter
     mpz_init_set_si(c, centre.num);
     mpz_init_set_si(d, centre.den);
     dg_law_prepare(&law, fill->laws->kind, a, b, c, d, session->big.one, session->big.one);
+    law.uses_words = dg_words_prepare_proposals(&law.words, &law);
     dg_status status = dg_draw_items(fill->out, first, end, last - end, fill->dtype, &law, session);
     const int kept_errno = errno;
     dg_law_clear(&law);

@@ -148,8 +148,8 @@ static bool prepare_acceptance(dg_word_constants *words, dg_u128 p, dg_u128 q, u
     const unsigned by_linear = DG_WORD_TERM_BITS - length(words->B);
     const unsigned by_square = (DG_WORD_TERM_BITS - length(power)) / 2;
     const unsigned e = by_linear < by_square ? by_linear : by_square;
-    words->y_max = (UINT64_C(1) << (e < 62 ? e : 62)) - 1;
-    return words->y_max / 16 >= words->t;
+    words->y_max = (INT64_C(1) << (e < 62 ? e : 62)) - 1;
+    return (uint64_t)words->y_max / 16 >= words->t;
 }
 
 static bool prepare_gaussian(dg_short_law *to, dg_short_ratio sigma2, uint64_t abs_n)

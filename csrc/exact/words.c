@@ -47,9 +47,9 @@ static dg_i128 to_i128(const mpz_t z)
 }
 
 /** y_max = the largest 2^e - 1 for which N(y) keeps to the bounds; 0 if there is none. */
-static uint64_t largest_word_y(const dg_law *law)
+static int64_t largest_word_y(const dg_law *law)
 {
-    uint64_t y_max = 0;
+    int64_t y_max = 0;
     mpz_t reach;
     mpz_init(reach);
     for (unsigned e = 1; e <= 62; e++) {
@@ -67,7 +67,7 @@ static uint64_t largest_word_y(const dg_law *law)
         if (!fits(reach, DG_WORD_TERM_BITS)) {
             break;
         }
-        y_max = y;
+        y_max = (int64_t)y;
     }
     mpz_clear(reach);
     return y_max;
@@ -84,7 +84,21 @@ static bool prepare_gaussian(dg_word_constants *words, const dg_law *law)
     words->M = to_i128(law->M);
     words->D = to_u128(law->D);
     words->y_max = largest_word_y(law);
-    return words->y_max / 16 >= words->t; /* else GMP would decide too often to be worth it */
+    return (uint64_t)words->y_max / 16 >=
+           words->t; /* else GMP would decide too often to be worth it */
+}
+
+bool dg_words_prepare_proposals(dg_word_constants *words, const dg_law *law)
+{
+    if (law->kind != DG_DISCRETE_GAUSSIAN || !fits(law->t, DG_WORD_T_BITS) ||
+        !fits(law->c, DG_WORD_S_BITS)) {
+        return false;
+    }
+    words->t = (uint64_t)to_u128(law->t);
+    words->s = 1;
+    words->c = (int64_t)to_i128(law->c);
+    words->y_max = -1;
+    return true;
 }
 
 bool dg_words_prepare(dg_word_constants *words, const dg_law *law)
@@ -281,7 +295,7 @@ static inline dg_status accept_gaussian(bool *accept, dg_i128 y, word_draw draw)
 {
     const dg_word_constants *words = &draw.law->words;
     dg_u128 magnitude = y < 0 ? -(dg_u128)y : (dg_u128)y;
-    if (__builtin_expect(magnitude > words->y_max, 0)) {
+    if (__builtin_expect((dg_i128)magnitude > words->y_max, 0)) {
         return accept_by_gmp(accept, y, draw);
     }
     dg_i128 distance = y * (dg_i128)words->d - words->n;

@@ -29,6 +29,10 @@ enum {
 /** Fill in the word constants. Returns: true if the law fits the bounds above. */
 bool dg_words_prepare(dg_word_constants *words, const dg_law *law);
 
+/** Fill in the constants of a Gaussian's proposals: they are drawn in words, and accepted by GMP.
+ *  Returns: true if those fit the bounds above. */
+bool dg_words_prepare_proposals(dg_word_constants *words, const dg_law *law);
+
 /** One draw of the law into *out. Law: as law->kind says.
  *
  *  Requires:  law->uses_words; big open or zero: it is opened when GMP is needed.

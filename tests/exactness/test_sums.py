@@ -70,9 +70,17 @@ def test_blocks_of_int64_are_added_as_python_adds(x: Any, y: Any) -> None:
 # --- groups ---
 
 
+@pytest.mark.parametrize("piece", [2**22, 3])
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), min_size=1), st.integers(0, 6))
-def test_equal_keys_are_one_group(keys: list[int], most: int) -> None:
-    """Groups in order of first appearance, by the core as by a dict; and items in their places."""
+def test_equal_keys_are_one_group(piece: int, keys: list[int], most: int) -> None:
+    """Groups in order of first appearance, in pieces or not; and items in their places."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("discretegauss._drawing.group._PIECE", piece)
+        check_groups(keys, most)
+
+
+def check_groups(keys: list[int], most: int) -> None:
+    """The body of the test above."""
     found = group(np.array(keys, np.uint64), most)
     distinct = list(dict.fromkeys(keys))
     if found is None:

@@ -16,6 +16,9 @@ __all__ = ["add_exactly"]
 #: Of two arrays of int64 a core's cache holds so many elements.
 _PIECE = 2**15
 
+#: So many are added in some 5 ms, for which Ctrl-C waits.
+_CORE_PIECE = 2**22
+
 _NO_FIT = "a draw did not fit the output type; nothing is returned"
 
 _least, _greatest = np.minimum.reduce, np.maximum.reduce
@@ -77,10 +80,13 @@ def _are_blocks_of_int64(*arrays: NDArray[Any]) -> bool:
 
 
 def _add_in_core(to: NDArray[Any], addend: NDArray[Any]) -> None:
-    ffi = native.ffi
-    sums = ffi.from_buffer("int64_t[]", to, require_writable=True)
-    if native.lib.dg_add(sums, ffi.from_buffer("int64_t[]", addend), to.size):
-        raise RangeError(_NO_FIT)
+    ffi, flat, more = native.ffi, to.reshape(-1), addend.reshape(-1)
+    for start in range(0, flat.size, _CORE_PIECE):
+        sums = flat[start : start + _CORE_PIECE]
+        buffer = ffi.from_buffer("int64_t[]", sums, require_writable=True)
+        given = ffi.from_buffer("int64_t[]", more[start : start + _CORE_PIECE])
+        if native.lib.dg_add(buffer, given, sums.size):
+            raise RangeError(_NO_FIT)
 
 
 def _add(to: NDArray[Any], addend: NDArray[Any]) -> None:

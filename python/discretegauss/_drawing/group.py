@@ -12,8 +12,8 @@ from .engines import native
 
 __all__ = ["group", "take_in_turn"]
 
-#: The places of more keys do not fit the 32 bits that the core counts them in.
-_MOST_KEYS = 2**31 - 1
+#: So many keys are grouped in some 20 ms, for which Ctrl-C waits.
+_PIECE = 2**22
 
 
 def group(keys: NDArray[Any], most: int) -> Groups | None:
@@ -39,8 +39,30 @@ def group(keys: NDArray[Any], most: int) -> Groups | None:
     >>> group(np.array([7, 5, 7]), 1) is None
     True
     """
-    if keys.size > _MOST_KEYS:
+    if keys.size <= _PIECE:
+        return _group_piece(keys, most)
+    pieces = [keys[start : start + _PIECE] for start in range(0, keys.size, _PIECE)]
+    found = []
+    for piece in pieces:
+        groups = _group_piece(piece, piece.size if most >= keys.size else most)
+        if groups is None:
+            return None
+        found.append(groups)
+    heads = [piece[groups.first] for piece, groups in zip(pieces, found, strict=True)]
+    keys_once = np.concatenate(heads)
+    together = _group_piece(keys_once, keys_once.size if most >= keys.size else most)
+    if together is None:
         return None
+    ends = np.cumsum([len(head) for head in heads])
+    renumbered = np.split(together.which, ends[:-1])
+    which = [new[groups.which] for new, groups in zip(renumbered, found, strict=True)]
+    first = [i * _PIECE + groups.first.astype(np.int64) for i, groups in enumerate(found)]
+    counts = np.zeros(len(together.first), np.int64)
+    np.add.at(counts, together.which, np.concatenate([groups.counts for groups in found]))
+    return Groups(np.concatenate(which), np.concatenate(first)[together.first], counts)
+
+
+def _group_piece(keys: NDArray[Any], most: int) -> Groups | None:
     if native is not None:
         found = _group_in_core(keys, most)
         if found is not None or most < keys.size:
@@ -51,7 +73,7 @@ def group(keys: NDArray[Any], most: int) -> Groups | None:
         return None
     grouped = np.array(which, np.int32)
     # of equal numbers the one assigned last stays: that of the first key
-    first = np.empty(len(places), np.int32)
+    first = np.empty(len(places), np.int64)
     first[grouped[::-1]] = np.arange(keys.size - 1, -1, -1)
     return Groups(grouped, first, np.bincount(grouped))
 
@@ -72,7 +94,7 @@ def _group_in_core(keys: NDArray[Any], most: int) -> Groups | None:
     if status != native.lib.DG_OK:
         raise MemoryError
     n = int(n_groups[0])
-    return None if n > most else Groups(which, first[:n].copy(), counts[:n].copy())
+    return None if n > most else Groups(which, first[:n].astype(np.int64), counts[:n].copy())
 
 
 def take_in_turn(
@@ -91,11 +113,13 @@ def take_in_turn(
         out[np.argsort(begin[which], kind="stable")] = items
         return
     ffi, following = native.ffi, begin.astype(np.int64)
-    native.lib.dg_take_in_turn(
-        ffi.from_buffer("char[]", out, require_writable=True),
-        ffi.from_buffer("char[]", items),
-        out.itemsize,
-        ffi.from_buffer("int64_t[]", following),
-        ffi.from_buffer("int32_t[]", which),
-        out.size,
-    )
+    for start in range(0, out.size, _PIECE):
+        piece, groups = out[start : start + _PIECE], which[start : start + _PIECE]
+        native.lib.dg_take_in_turn(
+            ffi.from_buffer("char[]", piece, require_writable=True),
+            ffi.from_buffer("char[]", items),
+            piece.itemsize,
+            ffi.from_buffer("int64_t[]", following),
+            ffi.from_buffer("int32_t[]", groups),
+            piece.size,
+        )

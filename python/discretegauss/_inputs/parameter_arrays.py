@@ -287,14 +287,14 @@ class Groups(NamedTuple):
     ----------
     which : ndarray of int32
         For each key its group. Groups are numbered in order of first appearance.
-    first : ndarray of int32
+    first : ndarray of int64
         For each group the place of its first key.
     counts : ndarray of int64
         How many keys it has.
     """
 
     which: NDArray[np.int32]
-    first: NDArray[np.int32]
+    first: NDArray[np.int64]
     counts: NDArray[np.int64]
 
 

@@ -209,6 +209,17 @@ def test_each_row_of_a_broadcast_array_has_its_own_law() -> None:
     assert several[:, 0].tolist() == [[0, 10**9, 0, -(10**9)]] * 2
 
 
+@pytest.mark.parametrize("dtype", ["i8", "f8", ">f8", "i4"])
+def test_columns_of_any_layout_are_read(dtype: str) -> None:
+    """Strided, reversed, of a record that is not aligned: the numbers that are there."""
+    records = np.zeros(40, [("pad", "u1"), ("n", dtype)])
+    records["n"] = np.arange(1, 41) * 10**6
+    for numbers in (records["n"], records["n"][::-3], np.asfortranarray(np.ones((4, 10), dtype))):
+        around = dg.discrete_gaussian(numbers * 0 + 1, mu=numbers)
+        assert (np.abs(around - numbers) < 30).all()
+        assert (np.abs(dg.discrete_gaussian(numbers)) < 30 * np.sqrt(numbers)).all()
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_a_centre_that_is_no_number_is_named(bad: float) -> None:
     mu = np.zeros((2, 3))

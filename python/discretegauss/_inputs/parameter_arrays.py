@@ -158,6 +158,8 @@ class ParameterColumn:
                 plain = plain.astype(np.float64, copy=False)  # exact
                 if not np.logical_and.reduce(plain):  # -0.0 is equal to 0.0, but has other bits
                     plain = np.where(plain == 0, 0.0, plain)
+            if not (plain.flags.c_contiguous and plain.flags.aligned):
+                plain = plain.copy()  # as the C core reads it
             if not plain.size:
                 return cls(array.shape, plain)
             least, greatest = _extremes(plain)

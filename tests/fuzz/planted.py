@@ -41,7 +41,7 @@ FAULTS = [
         "words where GMP should take over: y beyond its bound",
         "words",
         "exact/words.c",
-        "if (__builtin_expect(magnitude > words->y_max, 0)) {",
+        "if (__builtin_expect((dg_i128)magnitude > words->y_max, 0)) {",
         "if (0) {",
     ),
     Fault(

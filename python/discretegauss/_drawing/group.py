@@ -15,6 +15,9 @@ __all__ = ["group", "take_in_turn"]
 #: So many keys are grouped in some 20 ms, for which Ctrl-C waits.
 _PIECE = 2**22
 
+#: The table of so many groups stays in the smallest cache; larger ones are tried if there are more.
+_FEW = 256
+
 
 def group(keys: NDArray[Any], most: int) -> Groups | None:
     """Group equal keys, in order of first appearance.
@@ -64,9 +67,12 @@ def group(keys: NDArray[Any], most: int) -> Groups | None:
 
 def _group_piece(keys: NDArray[Any], most: int) -> Groups | None:
     if native is not None:
-        found = _group_in_core(keys, most)
-        if found is not None or most < keys.size:
-            return found
+        for at_most in sorted({min(_FEW, most), min(most, keys.size)}):
+            found = _group_in_core(keys, at_most)
+            if found is not None:
+                return found
+        if most < keys.size:
+            return None
     places: dict[int, int] = {}
     which = [places.setdefault(key, len(places)) for key in keys.view(np.int64).tolist()]
     if len(places) > most:
@@ -79,7 +85,7 @@ def _group_piece(keys: NDArray[Any], most: int) -> Groups | None:
 
 
 def _group_in_core(keys: NDArray[Any], most: int) -> Groups | None:
-    ffi, most = native.ffi, min(most, keys.size)
+    ffi = native.ffi
     which, first = np.empty(keys.size, np.int32), np.empty(most, np.int32)
     counts, n_groups = np.empty(most, np.int64), ffi.new("size_t *")
     status = native.lib.dg_group(

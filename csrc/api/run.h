@@ -31,8 +31,7 @@ struct dg_fill {
     /* what draw knows: */
     dg_dtype dtype;        /* or wide, which has none */
     const dg_table *table; /* of table fills */
-    dg_law_kind kind;      /* of many laws, and their numbers */
-    const int64_t *numbers;
+    const dg_laws *laws;   /* of many laws, and which of them each item is of */
     const int64_t *which;
 };
 

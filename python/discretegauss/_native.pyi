@@ -84,6 +84,10 @@ class _Lib:
     DG_UINT32: Final[int]
     DG_UINT64: Final[int]
 
+    DG_INTEGERS: Final[int]
+    DG_FLOATS: Final[int]
+    DG_RATIOS: Final[int]
+
     def dg_python_fill(self, context: _CData, out: _CData, n: int, /) -> int: ...
     def dg_python_pause(self, errors: _CData, /) -> int: ...
     def dg_python_integers(self, out: _CData, n: int, n_bytes: int, integers: _CData, /) -> int: ...
@@ -106,13 +110,34 @@ class _Lib:
         out: _CData,
         n: int,
         dtype: int,
-        kind: int,
-        numbers: _CData,
+        laws: _CData,
         which: _CData,
         run: _CData,
         source: _CData,
         /,
     ) -> int: ...
+    def dg_group(
+        self,
+        which: _CData,
+        first: _CData,
+        counts: _CData,
+        n_groups: _CData,
+        keys: _CData,
+        n: int,
+        most: int,
+        /,
+    ) -> int: ...
+    def dg_take_in_turn(
+        self,
+        out: _CData,
+        items: _CData,
+        item_bytes: int,
+        following: _CData,
+        which: _CData,
+        n: int,
+        /,
+    ) -> None: ...
+    def dg_add(self, to: _CData, addend: _CData, n: int, /) -> int: ...
     def dg_table_new(
         self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
     ) -> int: ...

@@ -119,7 +119,7 @@ def discrete_gaussian(
         one Python integer (or an array shaped by the parameters). ``discrete_gaussian(1, counts)``
         takes the counts for a shape, as numpy does: one axis for each. Pass ``counts.shape``.
     mu : number or array_like, optional
-        The centre, any rational.
+        The centre, any rational; ``mu=counts`` draws around each of the counts.
     dtype : dtype, optional
         Integer type of the result, or object for Python integers of any size. One draw is a Python
         integer in any case; if dtype is given, of a law that fits it.

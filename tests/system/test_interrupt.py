@@ -192,23 +192,6 @@ def test_ctrl_c_leaves_no_draws_in_the_callers_array() -> None:
     assert report == {"first": 0, "last": 1, "no_draws": True}
 
 
-def test_other_threads_sort_many_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While numpy is at it this thread hears Ctrl-C."""
-    sorted_by: set[int] = set()
-    unique = np.unique
-
-    def watched(values: Any, **options: Any) -> Any:
-        if values.size >= 2**20:
-            sorted_by.add(threading.get_ident())
-        return unique(values, **options)
-
-    monkeypatch.setattr(np, "unique", watched)
-    sigma2 = np.tile([1.0, 2.0], 2**19)
-    assert dg.discrete_gaussian(sigma2).size == 2**20
-    assert sorted_by
-    assert threading.get_ident() not in sorted_by
-
-
 def draw_into_out() -> dict[str, Any]:
     """The scenario of the test above."""
     out = np.full((20_000_000,), 1)

@@ -363,35 +363,48 @@ def _no_table(spec: LawSpec) -> ParameterValueError:
 
 
 class NativeLaws:
-    """Many laws of one kind, of four 64-bit numbers each, drawn by Algorithms 1-3 in one C call.
+    """Many laws of one kind, drawn by Algorithms 1-3 in one C call.
 
     Parameters
     ----------
     kind : Kind
         Of all of them; not the generalised Gaussian.
-    numbers : ndarray
-        A row of int64 for each law: numerator and denominator of its parameter, then of its centre,
-        each pair in lowest terms.
+    parameters, centres : ndarray
+        One number for all laws, or one for each: int64 or finite float64 with one axis; or rows of
+        int64, numerator and denominator in lowest terms.
     """
 
-    def __init__(self, kind: Kind, numbers: NDArray[np.int64]) -> None:
-        self._kind = int(kind)
-        self._numbers = np.ascontiguousarray(numbers, np.int64)
+    def __init__(self, kind: Kind, parameters: NDArray[Any], centres: NDArray[Any]) -> None:
+        self._columns = [np.ascontiguousarray(words) for words in (parameters, centres)]
+        columns = [
+            {
+                "words": ffi.from_buffer("uint64_t[]", words),
+                "stride": words.ndim if len(words) > 1 else 0,
+                "format": _number_format(words),
+            }
+            for words in self._columns
+        ]
+        given = {"kind": int(kind), "parameter": columns[0], "centre": columns[1]}
+        self._laws = ffi.new("dg_laws *", given)
 
     def fill(
-        self, out: NDArray[Any], which: NDArray[np.int64], source: Source, threads: int
+        self, out: NDArray[Any], which: NDArray[np.int64] | None, source: Source, threads: int
     ) -> None:
-        """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i]."""
+        """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i], or law i."""
         caller, pointer = _c_source(source)
         run = _Run(threads)
         buffer = ffi.from_buffer("char[]", out, require_writable=True)
-        numbers = ffi.from_buffer("int64_t[]", self._numbers)
-        indices = ffi.from_buffer("int64_t[]", which)
-        dtype = _DTYPES[out.dtype]
+        indices = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
         status = lib.dg_laws_fill(
-            buffer, out.size, dtype, self._kind, numbers, indices, run.pointer, pointer
+            buffer, out.size, _DTYPES[out.dtype], self._laws, indices, run.pointer, pointer
         )
         _raise_for_status(status, caller, run)
+
+
+def _number_format(words: NDArray[Any]) -> int:
+    if words.ndim == 2:
+        return lib.DG_RATIOS
+    return lib.DG_FLOATS if words.dtype == np.float64 else lib.DG_INTEGERS
 
 
 class NativeIsochronous:

@@ -99,7 +99,7 @@ WITH_NUMPY |= {"_certified.float_arrays", "_certified.double_double"}
 WITH_NUMPY |= {"_certified.double_double_functions", "_certified.pair_arrays"}
 WITH_NUMPY |= {"_certified.tail_interpolation", "_certified.discrete_gaussian"}
 WITH_NUMPY |= {"_certified.discrete_laplace", "_certified.generalized_gaussian"}
-WITH_NUMPY |= {"_system.memory", "privacy.budget", "release._run"}
+WITH_NUMPY |= {"_system.memory", "privacy.budget", "privacy._loss_masses", "release._run"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

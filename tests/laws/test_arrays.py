@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from law_sums import GG, G
 
+from discretegauss._certified import wide_tails
 from discretegauss._certified.double_double import Pairs
 from discretegauss._certified.double_double_functions import (
     exponential,
@@ -17,6 +18,7 @@ from discretegauss._certified.double_double_functions import (
     logarithm,
 )
 from discretegauss._certified.float_arrays import vector_values
+from discretegauss._certified.pair_weights import certified_tail
 
 LAWS = [
     GG(100, "3/2"),
@@ -87,7 +89,7 @@ def test_quantiles_of_wide_laws_are_those_of_numbers() -> None:
     rng = np.random.default_rng(4)
     some = [1 - 2.0 ** -rng.uniform(1, 53, 300), 10.0 ** -rng.uniform(0, 300, 300), rng.random(300)]
     q = np.concatenate(some)
-    for law in (G(10**12), G(10**18, "-1/3")):
+    for law in (G(10**12), G(10**18, "-1/3"), GG(10**9, "3/2", "1/3")):
         for function in (law.ppf, law.isf):
             values = function(q)
             for i in rng.integers(0, q.size, 40):
@@ -102,6 +104,40 @@ def test_a_sum_in_rows_is_the_sum() -> None:
         values = function(ks)
         for k in (-60000, -54321, -1, 0, 1, 2, 54321, 89999):
             assert values[k + 60000] == function(k)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [GG(10**6, "3/2"), GG(10**9, "5/2", "1/3"), GG(10**12, "11/10", "-1/3"), GG(10**9, 20, "1/2")],
+    ids=str,
+)
+def test_tails_of_wide_laws_are_those_certified(law: Any) -> None:
+    """From polynomials, to 2**-80: next to mu, at the ends of pieces, and far out."""
+    spec, rng = law._spec, np.random.default_rng(6)
+    made = wide_tails._polynomials(spec)
+    assert made is not None
+    pieces = made.pieces
+    some = rng.integers(0, pieces.starts.size, 5)
+    js = [1, 8191, *pieces.starts[some] - 1, *pieces.starts[some], *pieces.centres[some] + 1]
+    js = [*js, pieces.starts[0], pieces.starts[0] + 1, pieces.starts[-30]]
+    ms = round(law.mu) + np.array(js)
+    tails = wide_tails.tails_in_pieces(spec, ms)
+    assert tails is not None
+    with gmpy2.context(precision=400):
+        for m, tail in zip(ms.tolist(), _exact(tails), strict=True):
+            certified = certified_tail(spec, m)
+            exact = gmpy2.mpfr(certified.high) + gmpy2.mpfr(certified.low)
+            assert abs(tail / exact - 1) <= gmpy2.mpfr(2) ** -80
+
+
+def test_many_of_a_wide_law_are_those_of_numbers() -> None:
+    """Nearly all from polynomials, and rounded as numbers are."""
+    law = GG(10**8, "3/2", "1/3")
+    ks = np.rint(np.random.default_rng(7).normal(0, 3e8, 3000)).astype(np.int64)
+    for name in ("cdf", "sf"):
+        function = getattr(law, name)
+        assert vector_values(name, law._spec, ks)[1].sum() > 2980
+        assert function(ks)[:20].tolist() == [function(k) for k in ks[:20].tolist()]
 
 
 # --- pairs

@@ -25,7 +25,9 @@ from .floats import float_value
 from .interval import arithmetic
 from .lattice_sums import canonical, mirrored, nearest_integer
 from .pair_arrays import rounded_values
+from .pair_weights import DOUBLINGS
 from .probability import Tail, kept_normaliser, logpmf, probability
+from .wide_tails import tails_in_pieces
 
 __all__ = [
     "MANY_TAILS",
@@ -207,14 +209,16 @@ def upper_tails(spec: LawSpec, ms: _Integers) -> tuple[_Floats, _Bools]:
 def tails_by_first_terms(spec: LawSpec, ms: _Integers) -> tuple[_Floats, _Floats, _Bools] | None:
     """Return P(X >= m) and P(X = m) for mu <= m <= `last_term`, and where they are good.
 
-    None if the law has no fast way to tails in units of their first terms.
+    None if the law has no fast way to tails.
     """
     steps = (ms - nearest_integer(spec.mu)).astype(np.float64)
-    ratios = family_of(spec).tail_ratios_in_floats(spec, steps)
-    if ratios is None:
-        return None
+    family = family_of(spec)
     terms, good = _pmf(spec, ms)
-    return terms * ratios, terms, good
+    ratios = family.tail_ratios_in_floats(spec, steps)
+    if ratios is not None:
+        return terms * ratios, terms, good
+    tails = tails_in_pieces(spec, ms) if family.rounds_arrays else None
+    return None if tails is None else (np.ldexp(tails.high, -DOUBLINGS), terms, good)
 
 
 def tail_table(spec: LawSpec, first: int, last: int, *, most: int) -> _Floats | None:

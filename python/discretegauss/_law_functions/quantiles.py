@@ -37,6 +37,9 @@ _MANY = 16
 #: these take too much memory.
 _CERTIFIED_EACH, _MOST_CERTIFIED = 20, 2**16
 
+#: So many tails in floats take as long as one that is found by Newton's steps, or certified.
+_FEW_TERMS_EACH, _TERMS_EACH = 16, 1000
+
 #: Tails in floats are good to 1e-14; this near to one of them, the certified functions decide.
 _IN_DOUBT = 1e-13
 
@@ -183,20 +186,24 @@ def _first_tails_below(spec: LawSpec, p: _Floats) -> tuple[_Integers, _Bools]:
         return unknown
     first = math.ceil(spec.mu)
     last = max(first, tail_guess(spec, Fraction(float(p.min()))))
-    table = _table(spec, first, last, p.size)
+    many = p.size >= MANY_TAILS and supported(spec)
+    table = _table(spec, first, last, p.size, _FEW_TERMS_EACH if many else _TERMS_EACH)
+    if table is None and many:
+        by_newton = _by_newton(spec, p, first, min(last, last_term(spec)))
+        if by_newton is not None:
+            return by_newton
+        table = _table(spec, first, last, p.size, _TERMS_EACH)
     if table is not None:
         above = table.size - np.searchsorted(table[::-1], p, side="right")  # how many are above p
         bounded = np.concatenate([[np.inf], table, [np.nan]])
         return first + above, _sure(bounded[above], bounded[above + 1], p)
-    if p.size < MANY_TAILS or not supported(spec):
-        return unknown
-    return _by_newton(spec, p, first, min(last, last_term(spec))) or unknown
+    return unknown
 
 
-def _table(spec: LawSpec, first: int, last: int, wanted: int) -> _Floats | None:
+def _table(spec: LawSpec, first: int, last: int, wanted: int, each: int) -> _Floats | None:
     """Return P(X >= m) for m = first, ..., last + 1; None if not worth it for so many wanted."""
     if supported(spec):
-        return tail_table(spec, first, last, most=1000 * wanted)
+        return tail_table(spec, first, last, most=each * wanted)
     most = min(_CERTIFIED_EACH * wanted, _MOST_CERTIFIED)
     if last - first > most or max(abs(first), abs(last)) > _EXACT_FLOATS:
         return None

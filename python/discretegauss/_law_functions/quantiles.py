@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -45,6 +46,9 @@ _IN_DOUBT = 1e-13
 
 #: First guesses of quantiles come from so many tails; three steps are enough from there.
 _GRID, _FINE_GRID, _NEWTON_STEPS = 2**12, 2**14, 6
+
+#: Arrays of this length stay in the processor's cache, and in memory that is at hand.
+_CHUNK = 2**14
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -147,8 +151,8 @@ def _packed(values: list[float | int]) -> NDArray[Any]:
 
 def _joined(found: _Integers, sure: _Bools, others: NDArray[Any]) -> NDArray[Any]:
     """Return what was found where that is sure, and the others elsewhere, in turn, as `_packed`."""
-    floats = others.dtype == np.float64 and bool((np.abs(found) <= _EXACT_FLOATS).all())
-    if floats:
+    least, most = int(found.min(initial=0)), int(found.max(initial=0))
+    if others.dtype == np.float64 and least >= -_EXACT_FLOATS and most <= _EXACT_FLOATS:
         joined: NDArray[Any] = found.astype(np.float64)
         joined[~sure] = others
         return joined
@@ -168,36 +172,60 @@ def _looked_up(spec: LawSpec, q: NDArray[Any], *, upper: bool) -> tuple[_Integer
         return found, sure
     # P(X <= k) >= q: for q > 1/2 the first tail of X at most 1 - q, for q < 1/2 the last tail of
     # -X at least q. As for isf, 1 - q is a float for q >= 1/2.
-    small, large = (q > 0) & (q < 0.5), (q > 0.5) & (q < 1)
-    tails_of_x, tails_of_minus_x = (small, large) if upper else (large, small)
-    for chosen, side in ((tails_of_x, law), (tails_of_minus_x, mirrored(law))):
-        places = np.flatnonzero(chosen)
-        p = q[places]
-        ms, sure[places] = _first_tails_below(side, np.where(p < 0.5, p, 1 - p))
-        found[places] = ms - 1 if side is law else 1 - ms
-    found[~sure] = 0
+    of_x, of_minus_x = (_small_levels, _large_levels)[:: 1 if upper else -1]
+    for levels, side in ((of_x, law), (of_minus_x, mirrored(law))):
+        pieces = [slice(start, start + _CHUNK) for start in range(0, q.size, _CHUNK)]
+        chosen = [levels(q[piece]) for piece in pieces]
+        wanted = sum(p.size for _, p in chosen)
+        if not wanted:
+            continue
+        find = _finder(side, min(float(p.min()) for _, p in chosen if p.size), wanted)
+        if find is None:
+            continue
+        for piece, (places, p) in zip(pieces, chosen, strict=True):
+            ms, known = find(p)
+            found[piece][places] = np.where(known, ms - 1 if side is law else 1 - ms, 0)
+            sure[piece][places] = known
     return found, sure
 
 
-def _first_tails_below(spec: LawSpec, p: _Floats) -> tuple[_Integers, _Bools]:
-    """Return for each p the smallest m with P(X >= m) <= p, and where that is beyond doubt."""
-    unknown = np.zeros(p.size, np.int64), np.zeros(p.size, np.bool_)
-    if not p.size:
-        return unknown
+def _small_levels(q: _Floats) -> tuple[NDArray[np.intp], _Floats]:
+    """Return where q is between 0 and 1/2, and what it is there."""
+    places = np.flatnonzero((q > 0) & (q < 0.5))
+    return places, q[places]
+
+
+def _large_levels(q: _Floats) -> tuple[NDArray[np.intp], _Floats]:
+    """Return where q is between 1/2 and 1, and 1 - q there."""
+    places = np.flatnonzero((q > 0.5) & (q < 1))
+    return places, 1 - q[places]
+
+
+#: Returns for each p the smallest m with P(X >= m) <= p, and where that is beyond doubt.
+_Finder = Callable[[_Floats], tuple[_Integers, _Bools]]
+
+
+def _finder(spec: LawSpec, least: float, wanted: int) -> _Finder | None:
+    """Return what finds quantiles, given the least p and how many; None if that takes too long."""
     first = math.ceil(spec.mu)
-    last = max(first, tail_guess(spec, Fraction(float(p.min()))))
-    many = p.size >= MANY_TAILS and supported(spec)
-    table = _table(spec, first, last, p.size, _FEW_TERMS_EACH if many else _TERMS_EACH)
+    last = max(first, tail_guess(spec, Fraction(least)))
+    many = wanted >= MANY_TAILS and supported(spec)
+    table = _table(spec, first, last, wanted, _FEW_TERMS_EACH if many else _TERMS_EACH)
     if table is None and many:
-        by_newton = _by_newton(spec, p, first, min(last, last_term(spec)))
+        by_newton = _finder_by_newton(spec, least, first, min(last, last_term(spec)))
         if by_newton is not None:
             return by_newton
-        table = _table(spec, first, last, p.size, _TERMS_EACH)
-    if table is not None:
-        above = table.size - np.searchsorted(table[::-1], p, side="right")  # how many are above p
-        bounded = np.concatenate([[np.inf], table, [np.nan]])
+        table = _table(spec, first, last, wanted, _TERMS_EACH)
+    if table is None:
+        return None
+    rising = table[::-1]
+    bounded = np.concatenate([[np.inf], table, [np.nan]])
+
+    def find(p: _Floats) -> tuple[_Integers, _Bools]:
+        above = rising.size - np.searchsorted(rising, p, side="right")  # how many are above p
         return first + above, _sure(bounded[above], bounded[above + 1], p)
-    return unknown
+
+    return find
 
 
 def _table(spec: LawSpec, first: int, last: int, wanted: int, each: int) -> _Floats | None:
@@ -211,49 +239,51 @@ def _table(spec: LawSpec, first: int, last: int, wanted: int, each: int) -> _Flo
     return tails
 
 
-def _by_newton(spec: LawSpec, p: _Floats, first: int, last: int) -> tuple[_Integers, _Bools] | None:
-    """Return `_first_tails_below` for a law of many integers; None if its tails take too long.
+def _finder_by_newton(spec: LawSpec, least: float, first: int, last: int) -> _Finder | None:
+    """Return `_finder` of a law of many integers; None if its tails take too long.
 
     The first guess comes from straight lines between some tails' logarithms, others by Newton's
     steps. P(X >= m) decides, with P(X >= m + 1), which is P(X = m) less, and P(X >= m - 1), which
     is at least P(X = m) more. The law is so wide that P(X = m) is small beside P(X >= m).
     """
-    grid = np.unique(np.linspace(first, last, _GRID).astype(np.int64))
-    found = tails_by_first_terms(spec, grid)
-    if found is None:
+    grid = np.linspace(first, last, _GRID).astype(np.int64)
+    at_grid = tails_by_first_terms(spec, grid)
+    if at_grid is None:
         return None
-    log_p = np.log(p)
-    ms = first + np.rint(_interpolated(-log_p, -np.log(found[0]), grid - first)).astype(np.int64)
-    sure = np.zeros(p.size, np.bool_)
-    todo: slice | NDArray[np.intp] = slice(None)
-    for _ in range(_NEWTON_STEPS):
-        m, level = ms[todo], p[todo]
-        found = tails_by_first_terms(spec, m)
-        if found is None:  # no cover: it was not before
-            return None
-        tails, terms, good = found
-        before = np.where(m > first, tails + terms, np.inf)
-        here, following = _sure(before, tails, level), _sure(tails, tails - terms, level)
-        decided = (here | following) & good
-        sure[todo] = decided
-        steps = np.rint((np.log(tails) - log_p[todo]) * (tails / terms))
-        steps = np.where(np.isfinite(steps), steps, 0.0).astype(np.int64)
-        ms[todo] = np.where(decided, np.where(following, m + 1, m), np.clip(m + steps, first, last))
-        todo = np.flatnonzero(~sure)
-        if not todo.size:
-            break
-    return ms, sure
+    # from equal steps of -log p, so that nothing is searched for
+    low, width = math.log(2), max(-math.log(least) - math.log(2), 1e-9)
+    steps = low + width * np.linspace(0, 1, _FINE_GRID + 1)
+    values = np.interp(steps, -np.log(at_grid[0]), (grid - first).astype(np.float64))
+    values = np.append(values, values[-1])
+    per_width = _FINE_GRID / width
 
+    def find(p: _Floats) -> tuple[_Integers, _Bools]:
+        log_p = np.log(p)
+        place = np.clip((-log_p - low) * per_width, 0, _FINE_GRID)
+        i = place.astype(np.int64)
+        guess = values[i] + (place - i) * (values[i + 1] - values[i])
+        ms, sure = first + np.rint(guess).astype(np.int64), np.zeros(p.size, np.bool_)
+        todo: slice | NDArray[np.intp] = slice(None)
+        for _ in range(_NEWTON_STEPS):
+            m, level = ms[todo], p[todo]
+            at_m = tails_by_first_terms(spec, m)
+            if at_m is None:  # no cover: it was not before
+                break
+            tails, terms, good = at_m
+            before = np.where(m > first, tails + terms, np.inf)
+            here, following = _sure(before, tails, level), _sure(tails, tails - terms, level)
+            decided = (here | following) & good
+            sure[todo] = decided
+            step = np.rint((np.log(tails) - log_p[todo]) * (tails / terms))
+            step = np.where(np.isfinite(step), step, 0.0).astype(np.int64)
+            other = np.clip(m + step, first, last)
+            ms[todo] = np.where(decided, np.where(following, m + 1, m), other)
+            todo = np.flatnonzero(~sure)
+            if not todo.size:
+                break
+        return ms, sure
 
-def _interpolated(x: _Floats, xs: _Floats, ys: _Integers) -> _Floats:
-    """Return about np.interp(x, xs, ys) for very many x: from equal steps, without searching."""
-    low, high = float(x.min()), float(x.max())
-    steps = np.linspace(low, high, _FINE_GRID + 1)
-    values = np.append(np.interp(steps, xs, ys.astype(np.float64)), float(ys[-1]))
-    place = (x - low) * (_FINE_GRID / max(high - low, 1e-300))
-    i = place.astype(np.int64)
-    left: _Floats = values[i]
-    return left + (place - i) * (values[i + 1] - left)
+    return find
 
 
 def _sure(before: _Floats, tails: _Floats, p: _Floats) -> _Bools:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import gmpy2
@@ -57,6 +58,21 @@ def test_arrays_are_rounded_as_numbers_are(law: Any, name: str) -> None:
     ks = points(law, np.random.default_rng(1), 12)
     function = getattr(law, name)
     assert function(ks).tolist() == [function(k) for k in ks.tolist()]
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("seed", range(12))
+def test_arrays_of_random_laws_are_rounded_as_numbers_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(4):
+        beta = 1 + Fraction(10 ** rng.uniform(-3, 2)).limit_denominator(50) + Fraction(1, 101)
+        scale = Fraction(10 ** rng.uniform(-1, 9)).limit_denominator(100)
+        law = GG(scale, beta, Fraction(int(rng.integers(-99, 99)), int(rng.integers(1, 99))))
+        ks = points(law, rng, 100)
+        for function in (law.pmf, law.cdf, law.sf):
+            values = function(ks)
+            some = rng.integers(0, ks.size, 40)
+            assert values[some].tolist() == [function(k) for k in ks[some].tolist()], law
 
 
 @pytest.mark.parametrize("law", LAWS[:7], ids=str)

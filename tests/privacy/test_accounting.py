@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import gmpy2
+import numpy as np
 import pytest
 
 import discretegauss as dg
@@ -125,6 +126,18 @@ def test_masses_in_arrays_are_those_from_tails(
         assert expected[0][j] <= mass <= expected[0][j] + beside * 2**-60
     if depth == 11:
         assert by_integers == expected
+
+
+def test_numpy_may_be_told_to_raise() -> None:
+    """The caller's settings are for the caller's arithmetic."""
+    expected = pld(dg.DiscreteGaussian(10), value_discretization_interval=0.1)
+    with np.errstate(all="raise"):
+        found = pld(dg.DiscreteGaussian(10), value_discretization_interval=0.1)
+        assert dg.GeneralizedGaussian(9, 3).cdf(np.arange(-99, 99))[0] == 0
+    epsilons = [0.1, 0.5, 1]
+    assert list(found.get_delta_for_epsilon(epsilons)) == list(
+        expected.get_delta_for_epsilon(epsilons)
+    )
 
 
 def test_the_largest_truncation_bound_is_taken() -> None:

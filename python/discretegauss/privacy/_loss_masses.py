@@ -81,6 +81,13 @@ def loss_masses(
     inside = stop + change <= MOST_INTEGERS and interval <= _LARGEST_EXPONENT
     if not (inside and family_of(spec).has_exponents(spec)):
         return None
+    with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
+        return _masses(spec, change, interval, stop, below)
+
+
+def _masses(
+    spec: LawSpec, change: int, interval: float, stop: int, below: Interval
+) -> dict[int, float] | None:
     xs = np.arange(-stop, stop, dtype=np.float64)
     exponents, after = (family_of(spec).exponents(spec, at) for at in (xs, xs + change))
     largest = max(exponents.high.max(), after.high.max())

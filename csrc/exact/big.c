@@ -1,5 +1,5 @@
-/* The reference path: the paper's algorithms, as plain as GMP allows. reference.py is its twin:
- * same names, same order of reads.
+/* The reference path: the paper's algorithms, as plain as GMP allows. reference.py has the same
+ * names and order of reads.
  *
  * Laplace with a rational centre, |f| in (0, 1/2]: the integers fall into two half-lines, the near
  * one from c away from f (distances |f| + k, k >= 0) and the far one from c + sign(f) on (distances

@@ -1,6 +1,6 @@
 /* The stream of random bytes that one call draws from. It lives on the stack of that call.
  *
- * Protocol, shared with the plain-Python twin: draws read whole bytes, in the order in which the
+ * Protocol, shared with reference.py: draws read whole bytes, in the order in which the
  * source delivers them; an integer of k bytes is read least significant byte first.
  */
 #ifndef DG_RANDOM_BITS_H

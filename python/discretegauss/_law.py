@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["WITH_CELLS", "Kind", "LawSpec", "fits_range"]
+__all__ = ["WITH_CELLS", "Kind", "LawSpec", "facts_of", "fits_range"]
 
 
 class Kind(IntEnum):
@@ -62,21 +63,70 @@ def fits_range(spec: LawSpec, low: int, high: int) -> bool:
 
     *Geometric.* Pr[X >= r] = exp(-r gamma), and exp(-89) < 2**-128.
     """
-    if spec.kind in (Kind.BERNOULLI, Kind.BERNOULLI_EXP):
-        return low <= 0 and high >= 1
-    if spec.kind is Kind.UNIFORM_BELOW:
-        return low <= 0 and high >= spec.parameter - 1
-    if spec.kind is Kind.GEOMETRIC_EXP:
-        return low <= 0 and (high + 1) * spec.parameter >= 89
-    r = min(high + 1 - spec.mu, spec.mu - (low - 1))
-    if r <= 0:
+    return facts_of(spec.kind).fits(spec, low, high)
+
+
+class KindFacts(NamedTuple):
+    """What is so for all laws of a kind."""
+
+    parameter: str
+    """What users call `LawSpec.parameter`."""
+    fits: Callable[[LawSpec, int, int], bool]
+    """`fits_range` for such a law; its proof is there."""
+    may_be_zero: bool = False
+    """Whether the parameter may be 0."""
+
+
+def facts_of(kind: Kind) -> KindFacts:
+    """Return what is so for all laws of the kind."""
+    return _FACTS[kind]
+
+
+def _bit_fits(spec: LawSpec, low: int, high: int) -> bool:
+    del spec
+    return low <= 0 and high >= 1
+
+
+def _uniform_fits(spec: LawSpec, low: int, high: int) -> bool:
+    return low <= 0 and high >= spec.parameter - 1
+
+
+def _geometric_fits(spec: LawSpec, low: int, high: int) -> bool:
+    return low <= 0 and (high + 1) * spec.parameter >= 89
+
+
+def _distance_outside(spec: LawSpec, low: int, high: int) -> Fraction:
+    """Return r; 0 or less if mu itself is outside."""
+    return min(high + 1 - spec.mu, spec.mu - (low - 1))
+
+
+def _laplace_fits(spec: LawSpec, low: int, high: int) -> bool:
+    r = _distance_outside(spec, low, high)
+    return r > 0 and 2 * r - 1 >= 179 * spec.parameter
+
+
+def _gaussian_fits(spec: LawSpec, low: int, high: int) -> bool:
+    r = _distance_outside(spec, low, high)
+    return r > 0 and 4 * r * r - 1 >= 724 * spec.parameter
+
+
+def _generalized_fits(spec: LawSpec, low: int, high: int) -> bool:
+    r = _distance_outside(spec, low, high)
+    z = (2 * r - 1) / (2 * spec.parameter)
+    if z < 1:
         return False
-    if spec.kind is Kind.DISCRETE_LAPLACE:
-        return 2 * r - 1 >= 179 * spec.parameter
-    if spec.kind is Kind.GENERALIZED_GAUSSIAN:
-        z = (2 * r - 1) / (2 * spec.parameter)
-        quarters = min(int(4 * spec.beta), 256)
-        # 92 is enough for beta >= 1; below, z is rounded down, or its power might take seconds
-        z = Fraction(int(min(z, Fraction(92)) * 2**32), 2**32)
-        return z >= 1 and z**quarters >= 92**4
-    return 4 * r * r - 1 >= 724 * spec.parameter
+    quarters = min(int(4 * spec.beta), 256)
+    # 92 is enough for beta >= 1; below, z is rounded down, or its power might take seconds
+    z = Fraction(int(min(z, Fraction(92)) * 2**32), 2**32)
+    return z**quarters >= 92**4
+
+
+_FACTS = {
+    Kind.BERNOULLI: KindFacts("p", _bit_fits, may_be_zero=True),
+    Kind.UNIFORM_BELOW: KindFacts("n", _uniform_fits),
+    Kind.BERNOULLI_EXP: KindFacts("gamma", _bit_fits, may_be_zero=True),
+    Kind.GEOMETRIC_EXP: KindFacts("gamma", _geometric_fits),
+    Kind.DISCRETE_LAPLACE: KindFacts("scale", _laplace_fits),
+    Kind.DISCRETE_GAUSSIAN: KindFacts("sigma2", _gaussian_fits),
+    Kind.GENERALIZED_GAUSSIAN: KindFacts("scale", _generalized_fits),
+}

@@ -40,7 +40,7 @@ class RangeError(DiscreteGaussError, OverflowError):
 
 
 class MissingCoreError(DiscreteGaussError, RuntimeError):
-    """What was asked for needs the compiled core, and the plain-Python twin is in use."""
+    """What was asked for needs the compiled core, and the plain-Python reference is in use."""
 
 
 class SourceError(DiscreteGaussError, RuntimeError):

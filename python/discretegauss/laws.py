@@ -31,7 +31,7 @@ from ._inputs.draw_arguments import (
 )
 from ._inputs.keywords import names_instead
 from ._inputs.law_parameters import exact_spec, sigma2_of
-from ._inputs.numbers import describe, written
+from ._inputs.messages import describe, written
 from ._inputs.source import Source
 from ._law import Kind, LawSpec
 from ._law_functions.mixin import LawFunctions

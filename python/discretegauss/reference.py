@@ -1,8 +1,8 @@
-"""Algorithms 1-3 of Canonne, Kamath and Steinke in plain Python: the C core's readable twin.
+"""Algorithms 1-3 of Canonne, Kamath and Steinke in plain Python: the specification of the C core.
 
-Same algorithms, same bytes read in the same order, same draws. It is the specification that the
-tests hold the C core to, it takes parameters and results of any size, and it draws where the
-extension module is missing. Python integers only: no float comes near a draw.
+Same algorithms, same bytes read in the same order, same draws. It is what the tests hold the C core
+to, it takes parameters and results of any size, and it draws where the extension module is missing.
+Python integers only: no float comes near a draw.
 
 The protocol: draws read whole bytes; an integer of k bytes is read least significant byte first.
 

@@ -54,7 +54,7 @@ class SeededSource:
     """The ChaCha20 stream under a key made of a seed. Made by `seeded_source`."""
 
     def __init__(self, seed: int) -> None:
-        checked = whole_number(seed, "seed", least=0)
+        checked = whole_number(seed, "seed", minimum=0)
         n_bytes = max(1, (checked.bit_length() + 7) // 8)
         self._key = hashlib.sha256(checked.to_bytes(n_bytes, "little")).digest()
         self.used = 0

@@ -101,6 +101,7 @@ WITH_NUMPY |= {"_certified.pair_weights", "_certified.wide_tails"}
 WITH_NUMPY |= {"_certified.tail_interpolation", "_certified.discrete_gaussian"}
 WITH_NUMPY |= {"_certified.discrete_laplace", "_certified.generalized_gaussian"}
 WITH_NUMPY |= {"_system.memory", "privacy.budget", "privacy._loss_masses", "release._run"}
+WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

@@ -18,8 +18,9 @@ from law_checks import gaussian_table, rejected
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.method import cells_from
+from discretegauss._inputs.int64_ratios import as_int64_ratios
 from discretegauss._inputs.law_parameters import distinct_laws
-from discretegauss._inputs.numbers import as_int64_ratios, exact_rational
+from discretegauss._inputs.numbers import exact_rational
 from discretegauss._law import Kind, LawSpec
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from discretegauss.testing import TapeSource

@@ -342,9 +342,7 @@ def test_the_second_derivative_of_a_weight_is_enclosed(spec: LawSpec) -> None:
         (False, Arc(-12, 0, 0, 10), True),
     ],
 )
-def test_an_arc_has_to_be_right_where_its_cell_is_whole_and_where_nothing_is_left_of_it(
-    whole: bool, arc: Arc, holds: bool
-) -> None:
+def test_arc_at_clamped_ends(whole: bool, arc: Arc, holds: bool) -> None:
     """There the law does not tell the bounds apart: the clamped height is 2**16, or 0."""
     table = copied_once(WIDE)
     use = Use(0 if whole else table.height, 0, 32, 63)
@@ -363,9 +361,7 @@ def test_an_arc_has_to_be_right_where_its_cell_is_whole_and_where_nothing_is_lef
         (Arc(30000, 0, 2**16 - 1, -(2**14) - 1), False),
     ],
 )
-def test_an_arc_that_says_nothing_is_proven_if_its_numbers_are_those_of_an_arc(
-    arc: Arc, holds: bool
-) -> None:
+def test_arc_that_says_nothing_is_proven(arc: Arc, holds: bool) -> None:
     """What csrc/cells/table.h has no place for is refused, whatever it would say."""
     table = copy_out(LawSpec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
     with precision(192):

@@ -483,7 +483,7 @@ def test_what_few_bits_enclose_of_the_incomplete_gamma_function(a: F, bits: int)
 
 
 @pytest.mark.parametrize("x", [F(1, 10**9), F(1, 3), F(1), F(7, 2)])
-def test_the_incomplete_gamma_function_of_a_tiny_a_is_an_exponential_integral(x: F) -> None:
+def test_incomplete_gamma_of_a_tiny_a_is_an_exponential_integral(x: F) -> None:
     """e**x Gamma(a, x) = e**x E1(x), but for about a part in 1/a."""
     for a in (F(1, 2**400), F(3, 7**23_000)):
         value = scaled_gamma(a, arithmetic(400).rational(x), 100)

@@ -28,9 +28,7 @@ LAPLACES = [("1/2", 1), ("3", 1), ("20", 7), ("1e5", 10**5)]
 
 
 @pytest.mark.parametrize(("sigma2", "change"), GAUSSIANS)
-def test_the_gaussian_is_theorem_7_at_the_multiples_and_above_it_between(
-    sigma2: str, change: int
-) -> None:
+def test_gaussian_pld_is_theorem_7_at_the_multiples(sigma2: str, change: int) -> None:
     law = dg.DiscreteGaussian(sigma2)
     interval = 2.0**-13
     distribution = pld(law, change, value_discretization_interval=interval)

@@ -15,7 +15,14 @@ import discretegauss as dg
 from discretegauss._certified.interval import arithmetic
 from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterTypeError, ParameterValueError
-from discretegauss.privacy import budget, compose, delta, gaussian_sigma2_for_rho, rho, zcdp_delta
+from discretegauss.privacy import (
+    _discrete_laplace,
+    compose,
+    delta,
+    gaussian_sigma2_for_rho,
+    rho,
+    zcdp_delta,
+)
 
 
 def test_theorem_4_is_exact() -> None:
@@ -63,7 +70,7 @@ def test_rho_of_the_discrete_laplace_is_the_least(scale: str, change: int) -> No
     assert found < (change / exact_scale) ** 2 / 2
 
 
-def test_rho_of_the_discrete_laplace_for_one_step_is_that_of_randomised_response() -> None:
+def test_laplace_rho_of_one_step_is_that_of_randomised_response() -> None:
     """epsilon tanh(epsilon/2), for change 1; and epsilon**2/2 in the limit."""
     for scale in (Fraction(1, 3), Fraction(1), Fraction(50)):
         pure = float(1 / scale)
@@ -92,12 +99,12 @@ def test_with_few_bits_rho_of_the_discrete_laplace_is_an_upper_bound(
     cases = [(Fraction(n, 7), change) for n in (1, 5, 8, 20, 50) for change in (1, 2, 9)]
     exact = [rho(dg.DiscreteLaplace(scale), change) for scale, change in cases]
     few = arithmetic(bits)
-    monkeypatch.setattr(budget, "arithmetic", lambda _bits: few)
+    monkeypatch.setattr(_discrete_laplace, "arithmetic", lambda _bits: few)
     for (scale, change), close in zip(cases, exact, strict=True):
         assert rho(dg.DiscreteLaplace(scale), change) >= close * (1 - Fraction(1, 2**59))
 
 
-def test_rho_of_the_discrete_laplace_implies_no_less_than_its_own_delta() -> None:
+def test_laplace_rho_implies_no_less_than_its_delta() -> None:
     law = dg.DiscreteLaplace(3)
     for e in ("0.05", "0.2", "0.3"):
         assert delta(law, e) <= zcdp_delta(rho(law), e)

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 from privacy_reference import DIGITS, delta_by_theorem_7, mp, rest_by_theorem_7
 
 import discretegauss as dg
-from discretegauss._certified.search import decimal_at, decimal_ordinal, float_at, least, ordinal
+from discretegauss._certified.search import (
+    decimal_at,
+    decimal_ordinal,
+    first_true,
+    float_at,
+    ordinal,
+)
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from discretegauss.privacy import (
     calibrate_gaussian,
@@ -157,9 +163,9 @@ def test_extreme_budgets_are_kept(e: Fraction, d: Fraction) -> None:
 @pytest.mark.parametrize("answer", [-1000, -1, 0, 1, 7, 12345])
 @pytest.mark.parametrize("guess", [-5000, -1, 0, 6, 7, 8, 10**6])
 def test_least_finds_the_first_number_that_holds(answer: int, guess: int) -> None:
-    assert least(lambda n: n >= answer, guess) == answer
+    assert first_true(lambda n: n >= answer, guess) == answer
     if guess >= 0:
-        assert least(lambda n: n >= answer, guess, low=0) == max(answer, 0)
+        assert first_true(lambda n: n >= answer, guess, low=0) == max(answer, 0)
 
 
 @settings(deadline=None)
@@ -173,7 +179,7 @@ def test_what_least_finds_holds_also_where_larger_numbers_do_not(
     def holds(n: int) -> bool:
         return n in holding or n > 60
 
-    found = least(holds, guess, low)
+    found = first_true(holds, guess, low)
     assert holds(found)
     assert not holds(found - 1)
 

@@ -159,9 +159,7 @@ def test_noise_for_several_queries_is_the_least_of_a_scan(e: str, queries: int) 
 
 
 @pytest.mark.parametrize(("sigma2", "change"), [("2", 1), ("2", 2), ("3/2", 2)])
-def test_delta_holds_where_the_second_query_is_chosen_in_view_of_the_first_answer(
-    sigma2: str, change: int
-) -> None:
+def test_delta_holds_for_an_adaptive_second_query(sigma2: str, change: int) -> None:
     """By definition, with the worst change for each outcome of the first; in floats, so to 1e-9."""
     law, changes = dg.DiscreteGaussian(sigma2), range(-change, change + 1)
     p = {x: law.pmf(x) for x in range(-20, 21)}

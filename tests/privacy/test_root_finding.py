@@ -14,9 +14,9 @@ import pytest
 
 from discretegauss.privacy._root_finding import (
     FLOAT_BITS,
-    best_s,
     search_precision,
     solve_increasing,
+    turning_point,
 )
 from discretegauss.privacy.zcdp import _delta_turns, _epsilon_turns, _rho_turns
 
@@ -65,7 +65,7 @@ def test_s_is_found_to_the_bits_asked_for(problem: Callable[..., Any], size: int
         exact = exact_s(problem, first, second)
         for bits in (FLOAT_BITS, 80, 200):
             tried: list[Any] = []
-            s = best_s(counted(problem, tried), first, second, bits=bits)
+            s = turning_point(counted(problem, tried), first, second, bits=bits)
             with search_precision(1200):
                 assert abs(s / exact - 1) < 2.0 ** (10 - bits)
             assert s == gmpy2.mpfr(s, bits + 32)
@@ -77,7 +77,7 @@ def test_s_is_so_for_numbers_of_which_floats_keep_few_bits(problem: Callable[...
     """1.5e-323 is three times the smallest float, but 1.7e-323 is no float."""
     for values in product((Fraction(17, 10**324), Fraction(3)), repeat=2):
         with search_precision(1200):
-            assert abs(best_s(problem, *values) / exact_s(problem, *values) - 1) < 2.0**-38
+            assert abs(turning_point(problem, *values) / exact_s(problem, *values) - 1) < 2.0**-38
 
 
 @pytest.mark.parametrize("root", [-1000.0, -3.0, 0.5, 7.0, 90.0, 1000.0])

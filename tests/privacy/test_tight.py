@@ -174,9 +174,7 @@ def test_beta_1_and_2_are_the_laplace_and_the_gaussian() -> None:
 
 @pytest.mark.parametrize("sigma2", [1, 10, 10**4])
 @pytest.mark.parametrize("e", ["0.1", "1", "4"])
-def test_tight_is_at_most_the_optimal_conversion_and_that_at_most_the_older(
-    sigma2: int, e: str
-) -> None:
+def test_tight_below_optimal_conversion_below_standard(sigma2: int, e: str) -> None:
     law = dg.DiscreteGaussian(sigma2)
     cost = rho(law)
     assert delta(law, e) <= zcdp_delta(cost, e) <= zcdp_delta_standard(cost, e)
@@ -233,7 +231,7 @@ def test_a_delta_below_the_true_one_is_not_enough_however_close() -> None:
         assert delta_is_at_most(spec, epsilon, 1, gmpy2.mpq(enclosed.upper(320)))
 
 
-def test_a_delta_that_agrees_with_the_true_one_to_500_bits_counts_as_too_small() -> None:
+def test_delta_that_agrees_to_500_bits_counts_as_too_small() -> None:
     """Or it would take more and more of them; one that is larger by 2**-400 of itself is enough."""
     for spec in (centred(dg.DiscreteGaussian(10)), centred(dg.DiscreteLaplace(3))):
         epsilon = gmpy2.mpq(1, 4)
@@ -348,7 +346,7 @@ def test_delta_falls_with_epsilon_and_grows_with_sensitivity(
 
 @settings(max_examples=60, deadline=None)
 @given(sigma2=sigma2s, larger=st.fractions(1, 3, max_denominator=1000), change=changes, e=small)
-def test_delta_falls_with_sigma2_while_epsilon_is_at_most_half_the_sensitivity(
+def test_delta_falls_with_sigma2_for_small_epsilon(
     sigma2: Fraction, larger: Fraction, change: int, e: Fraction
 ) -> None:
     e = min(e, Fraction(change, 2))

@@ -262,7 +262,7 @@ def test_the_rounded_gaussian_by_its_definition(sigma2: str) -> None:
         )
 
 
-def test_with_few_bits_the_rounded_gaussians_variance_is_within_its_bounds() -> None:
+def test_rounded_gaussian_variance_with_few_bits() -> None:
     """Both sums, where what they leave out and each rounding are large."""
     for sums, least in ((_variance_of_wide, 25), (_variance_of_narrow, 4)):
         for n in range(least, least + 20):
@@ -298,7 +298,7 @@ def test_continuous_delta_is_an_upper_bound_and_close(sigma2: str, sensitivity: 
             assert exact <= found <= exact * (1 + mpmath.mpf(2) ** -51)
 
 
-def test_continuous_delta_where_it_is_below_every_float_or_too_far_away() -> None:
+def test_continuous_delta_below_every_float_or_too_far_away() -> None:
     assert utility.continuous_gaussian_delta(10**12, 1) == 5e-324
     assert utility.continuous_gaussian_delta("1e-9", 1) == 1
     assert utility.continuous_gaussian_delta(2**4000, 0, Fraction(1, 2**4000)) == 5e-324
@@ -351,7 +351,7 @@ def by_sums(noise: utility.compare.NoiseComparison, k: int) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("k", [0.5, "1/2", Decimal("0.0001"), Fraction(999, 1000), 1, "1"])
-def test_tails_from_between_two_integers_are_those_of_the_integer_above(k: object) -> None:
+def test_tails_between_integers_are_those_of_the_next(k: object) -> None:
     noise = utility.compare_noise(2)
     tails = noise.tails(k)
     for name, expected in by_sums(noise, 1).items():

@@ -26,7 +26,7 @@ from discretegauss.privacy import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from discretegauss.privacy._root_finding import best_s
+from discretegauss.privacy._root_finding import turning_point
 from discretegauss.privacy.zcdp import epsilon_upper, log_delta_upper, rho_lower
 
 # --- the formula of Corollary 13 as printed, by MPFR with 1000 bits, minimised by golden section:
@@ -258,12 +258,12 @@ def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.Monkey
     found_s: list[gmpy2.mpq] = []
 
     def coarse(*arguments: Any, **options: Any) -> gmpy2.mpq:
-        found_s.append(gmpy2.mpq(gmpy2.mpfr(best_s(*arguments, **options), 6)))
+        found_s.append(gmpy2.mpq(gmpy2.mpfr(turning_point(*arguments, **options), 6)))
         return found_s[-1]
 
-    monkeypatch.setattr(zcdp, "best_s", coarse)
+    monkeypatch.setattr(zcdp, "turning_point", coarse)
     monkeypatch.setattr(zcdp, "arithmetic", lambda _bits: at)
-    monkeypatch.setattr(zcdp, "_FEWER", at)
+    monkeypatch.setattr(zcdp, "_AT_80_BITS", at)
     bound = {"delta": log_delta_upper, "epsilon": epsilon_upper, "rho": rho_lower}[name]
     told = 0
     for _ in range(3000):

@@ -140,6 +140,6 @@ def test_bounds_on_privacy_are_above_0(mode: str) -> None:
             assert np.all(np.greater(upper, 0))
 
 
-def test_probabilities_that_are_denormal_come_out_as_one_of_the_floats_around(mode: str) -> None:
+def test_denormal_probabilities_are_a_float_beside_them(mode: str) -> None:
     found = under(mode, lambda: dg.DiscreteGaussian(1).pmf(38))
     assert 0 <= found <= sys.float_info.min

@@ -209,10 +209,10 @@ def test_a_call_in_the_background_is_made_once_and_there() -> None:
 
 def test_threads_that_no_address_space_holds_are_not_started() -> None:
     """Real limits: test_memory_limits.py."""
-    _threads.require_room(0)
+    _threads.require_address_space(0)
     for n in (2**40, 2**80):
         with pytest.raises(MemoryError, match=rf"threads: .* no room for {n} more"):
-            _threads.require_room(n)
+            _threads.require_address_space(n)
 
 
 def _raise() -> None:

@@ -104,6 +104,10 @@ class DiscreteGaussianFamily(RationalFamily):
         """Return the distance from mu at which phi is ``level``."""
         return at.sqrt(at.scale(level, 2 * spec.parameter))
 
+    def whole_width(self, spec: LawSpec) -> int:
+        """Return sigma, rounded down."""
+        return math.isqrt(math.floor(spec.parameter))
+
     def moments(self, spec: LawSpec, bits: int, order: int) -> About:
         """Return the moments up to the order, about an origin that suits the law."""
         if spec.parameter < _SMALL_SIGMA2:

@@ -84,6 +84,14 @@ class DiscreteLaplaceFamily(RationalFamily):
         """Return the distance from mu at which phi is ``level``."""
         return at.scale(level, spec.parameter)
 
+    def whole_width(self, spec: LawSpec) -> int:
+        """Return the scale, rounded down."""
+        return math.floor(spec.parameter)
+
+    def pure_epsilon(self, spec: LawSpec, change: int) -> Rational:
+        """Return change/scale, the loss at every x >= mu."""
+        return change / gmpy2.mpq(spec.parameter)
+
     def moments(self, spec: LawSpec, bits: int, order: int) -> About:
         """Return the moments up to the order, about an origin that suits the law."""
         return _moments(spec, bits, order)
@@ -93,10 +101,9 @@ class DiscreteLaplaceFamily(RationalFamily):
 
         It is (2 x + D)/scale on -D <= x <= 0, and D/scale on x >= 0.
         """
-        scaled = epsilon * gmpy2.mpq(spec.parameter)
-        if scaled >= change:
+        if epsilon >= self.pure_epsilon(spec, change):
             return None
-        threshold = (scaled - change) / 2
+        threshold = (epsilon * gmpy2.mpq(spec.parameter) - change) / 2
         return int(threshold.numerator // threshold.denominator) + 1
 
 

@@ -120,6 +120,15 @@ class Family(ABC):
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
         """Return the distance from mu at which phi is ``level``, a first guess of a quantile."""
 
+    @abstractmethod
+    def whole_width(self, spec: LawSpec) -> int:
+        """Return about how wide the law is, in integers, rounded down."""
+
+    def pure_epsilon(self, spec: LawSpec, change: int) -> Rational | None:
+        """Return the largest phi(x + change) - phi(x), change at least 1; None if there is none."""
+        del spec, change
+        return None
+
     def mean_near_mu(self, spec: LawSpec, bits: int) -> Interval | None:
         """Return bounds of the mean that cost less than `moments`, if there are any."""
         del spec, bits
@@ -150,7 +159,7 @@ class RationalFamily(Family):
     def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
         """Return the least x with phi(x + change) - phi(x) > epsilon; None if there is none.
 
-        The law is centred, epsilon an mpq of at least 0, change at least 1.
+        The law is centred, epsilon an mpq of at least minus the largest loss, change at least 1.
         """
 
     def log_weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:

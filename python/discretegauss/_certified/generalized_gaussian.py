@@ -133,6 +133,10 @@ class GeneralizedGaussianFamily(Family):
         """Return the distance from mu at which phi is ``level``."""
         return at.scale(at.power(level, 1 / spec.beta), spec.parameter)
 
+    def whole_width(self, spec: LawSpec) -> int:
+        """Return the scale, rounded down."""
+        return math.floor(spec.parameter)
+
     def mean_near_mu(self, spec: LawSpec, bits: int) -> Interval | None:
         """Return bounds of the mean that cost less than `moments`."""
         return _mean_near_mu(self, spec, bits)

@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._system.memory import require_room
+from .._system.memory import require_memory
 
 __all__ = [
     "ONE",
+    "ZERO",
     "Arithmetic",
     "Interval",
     "Rational",
@@ -38,7 +39,7 @@ Real = Any
 #: A gmpy2.mpq: a rational whose arithmetic takes a tenth of a Fraction's time.
 Rational = Any
 
-_ZERO: Real = gmpy2.mpfr(0)
+ZERO: Real = gmpy2.mpfr(0)
 _INFINITY: Real = gmpy2.inf()
 
 #: Exponents up to here are taken by MPFR's power; larger ones go through the logarithm.
@@ -108,7 +109,7 @@ class Arithmetic:
         """Return the rational."""
         # 0 + q is correctly rounded; q / 1 would round numerator and denominator
         exact = gmpy2.mpq(value)
-        return Interval(self.down.add(exact, _ZERO), self.up.add(exact, _ZERO))
+        return Interval(self.down.add(exact, ZERO), self.up.add(exact, ZERO))
 
     def pi(self) -> Interval:
         """Return pi."""
@@ -132,7 +133,7 @@ class Arithmetic:
         """Return a b."""
         if a.lower >= 0 and b.lower >= 0:
             return Interval(
-                _or(self.down.mul(a.lower, b.lower), _ZERO),
+                _or(self.down.mul(a.lower, b.lower), ZERO),
                 _or(self.up.mul(a.upper, b.upper), _INFINITY),
             )
         return self._extremes("mul", a, b)
@@ -143,7 +144,7 @@ class Arithmetic:
             return Interval(-_INFINITY, _INFINITY)
         if a.lower >= 0 and b.lower > 0:
             return Interval(
-                _or(self.down.div(a.lower, b.upper), _ZERO),
+                _or(self.down.div(a.lower, b.upper), ZERO),
                 _or(self.up.div(a.upper, b.lower), _INFINITY),
             )
         return self._extremes("div", a, b)
@@ -190,8 +191,8 @@ class Arithmetic:
     def sqrt(self, a: Interval) -> Interval:
         """Return the square root of a value that is known to be at least 0."""
         return Interval(
-            self.down.sqrt(max(a.lower, _ZERO)),
-            self.up.sqrt(max(a.upper, _ZERO)),
+            self.down.sqrt(max(a.lower, ZERO)),
+            self.up.sqrt(max(a.upper, ZERO)),
         )
 
     def erfc(self, a: Interval) -> Interval:
@@ -227,7 +228,7 @@ class Arithmetic:
         if exponent.denominator == 1 and exponent.numerator < _MAX_POWER:
             n = exponent.numerator
             return Interval(
-                self.down.pow(max(a.lower, _ZERO), n), self.up.pow(max(a.upper, _ZERO), n)
+                self.down.pow(max(a.lower, ZERO), n), self.up.pow(max(a.upper, ZERO), n)
             )
         return self.exp(self.scale(self.log(a), exponent))
 
@@ -258,7 +259,7 @@ def arithmetic(bits: int) -> Arithmetic:
 
     GMP and MPFR end the process when they find no memory, so some is asked for first.
     """
-    require_room()
+    require_memory()
     return _arithmetic(bits)
 
 

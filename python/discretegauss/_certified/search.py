@@ -7,10 +7,10 @@ import struct
 from collections.abc import Callable
 from fractions import Fraction
 
-__all__ = ["decimal_at", "decimal_ordinal", "float_at", "least", "ordinal"]
+__all__ = ["decimal_at", "decimal_ordinal", "first_true", "float_at", "ordinal"]
 
 
-def least(holds: Callable[[int], bool], guess: int, low: int | None = None) -> int:
+def first_true(holds: Callable[[int], bool], guess: int, low: int | None = None) -> int:
     """Return an n at which holds(n) is True and holds(n - 1) is not; or low, if it holds there.
 
     If ``holds`` stays True once it is, that is the least n (from low on). Found by steps from the

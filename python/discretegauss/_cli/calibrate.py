@@ -35,8 +35,6 @@ def add_calibrate(commands: Any) -> None:
         help="how much noise a budget asks for",
         description=_HELP,
         epilog=_NOTES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.set_defaults(run=_run)
     add_budget(parser)

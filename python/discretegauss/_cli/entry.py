@@ -104,11 +104,13 @@ class _Once(argparse.Action):
 class _OneLineParser(argparse.ArgumentParser):
     """argparse, but an error is one line, also if it is that the help cannot be printed.
 
-    An option that has a value may be given once only.
+    An option that has a value may be given once only, and by its whole name. Commands are of this
+    class, too. Descriptions keep their lines.
     """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+        layout = argparse.RawDescriptionHelpFormatter
+        super().__init__(formatter_class=layout, allow_abbrev=False, **options)
         self.register("action", None, _Once)  # what add_argument takes if nothing is said
 
     def print_help(self, file: object = None) -> None:
@@ -138,7 +140,6 @@ def _parser() -> argparse.ArgumentParser:
         prog="discretegauss",
         description="Exact integer noise for differential privacy.",
         epilog="example: discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv",
-        allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)

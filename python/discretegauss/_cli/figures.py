@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from .._figures import Figures, write_figures
-from .._inputs.numbers import printable
+from .._inputs.messages import printable
 from .output import WRONG_INPUT, fail, printed
 
 __all__ = ["add_figures"]
@@ -35,8 +35,6 @@ def add_figures(commands: Any) -> None:
         help="the figures of the paper",
         description=_HELP,
         epilog=_NOTES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.set_defaults(run=_run)
     parser.add_argument(

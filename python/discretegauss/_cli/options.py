@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable
 from fractions import Fraction
 
-from .._inputs.numbers import describe, exact_rational
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
 from ..errors import DiscreteGaussError
 from ..release import DEFAULT_REPORT_DELTA
 

@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TextIO
 
-from .._inputs.numbers import printable
+from .._inputs.messages import printable
 from .._system.atomic_file import write_all
 
 __all__ = ["FAILED", "WRONG_INPUT", "fail", "printed"]

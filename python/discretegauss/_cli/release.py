@@ -45,8 +45,6 @@ def add_release(commands: Any) -> None:
         help="add noise to a column of counts in a CSV file",
         description=_HELP,
         epilog=_NOTES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.set_defaults(run=_run)
     parser.add_argument(

@@ -23,6 +23,7 @@ from .._inputs.draw_arguments import (
     checked_source,
     checked_threads,
 )
+from .._inputs.foreign_arrays import single
 from .._inputs.law_parameters import (
     as_array,
     distinct_laws,
@@ -30,7 +31,7 @@ from .._inputs.law_parameters import (
     parameter_name,
     parameter_shape,
 )
-from .._inputs.numbers import LEAST_FLOAT, single
+from .._inputs.numbers import DENORMALS_WORK
 from .._inputs.parameter_arrays import DistinctLaws
 from .._inputs.source import Source
 from .._law import Kind
@@ -73,7 +74,8 @@ def _checked_law(given: Given) -> OneLaw | list[NDArray[Any]]:
         type(parameter) in _PLAIN_NUMBERS
         and type(mu) in _PLAIN_NUMBERS
         and type(beta) in _PLAIN_NUMBERS
-        and (LEAST_FLOAT or (parameter and (mu or type(mu) is int)))  # else denormals are one key
+        # while denormals are 0, they would be one key
+        and (DENORMALS_WORK or (parameter and (mu or type(mu) is int)))
     ):
         return _kept(*given)
     values, names = given[1:], (parameter_name(kind), "mu", "beta")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.numbers import describe
+from .._inputs.messages import describe
 from .._inputs.source import Source, check_filled
 from .._law import Kind, LawSpec
 from .._native import __file__ as core_file

@@ -26,23 +26,13 @@ def draw_curves(figure: Any, panels: Panels) -> None:
         cost = rho(law)
         grid = [last * Fraction(i, _POINTS - 1) for i in range(_POINTS)]
         x = [float(epsilon) for epsilon in grid]
+        by_standard, by_zcdp = partial(zcdp_delta_standard, cost), partial(zcdp_delta, cost)
+        continuous = partial(continuous_gaussian_delta, sigma2)
         curves = (
-            (
-                "standard conversion",
-                "zCDP, standard conversion",
-                partial(zcdp_delta_standard, cost),
-            ),
-            (
-                "bound or conversion",
-                "zCDP, optimal conversion\n(Corollary 13)",
-                partial(zcdp_delta, cost),
-            ),
+            ("standard conversion", "zCDP, standard conversion", by_standard),
+            ("bound or conversion", "zCDP, optimal conversion\n(Corollary 13)", by_zcdp),
             ("discrete Gaussian", "tight (Theorem 7)", partial(delta, law)),
-            (
-                "continuous Gaussian",
-                "continuous Gaussian, tight",
-                partial(continuous_gaussian_delta, sigma2),
-            ),
+            ("continuous Gaussian", "continuous Gaussian, tight", continuous),
         )
         for look, label, delta_at in curves:
             y = [delta_at(epsilon) for epsilon in grid]
@@ -51,6 +41,5 @@ def draw_curves(figure: Any, panels: Panels) -> None:
         title = f"sigma2 = {sigma2} (rho = {cost})"
         finish(axes, title, "epsilon (natural logarithm of a ratio)", "delta (a probability)")
     figure.suptitle(
-        "What the discrete Gaussian costs in (epsilon, delta), one query of sensitivity 1",
-        fontsize=14,
+        "What the discrete Gaussian costs in (epsilon, delta), one query of sensitivity 1"
     )

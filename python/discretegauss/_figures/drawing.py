@@ -36,13 +36,28 @@ LINES: dict[str, dict[str, Any]] = {
 (Okabe and Ito's), and no line differs from another by its colour alone."""
 
 
+_STYLE = {
+    "figure.titlesize": 14,
+    "axes.titlesize": 12,
+    "axes.labelsize": 12,
+    "xtick.labelsize": 11,
+    "ytick.labelsize": 11,
+    "axes.grid": True,
+    "grid.color": "0.85",
+    "axes.axisbelow": True,
+    "legend.fontsize": 10.5,
+    "legend.framealpha": 1.0,
+    "legend.handlelength": 2.8,
+}
+
+
 def png(draw: Callable[[Any, Panels], None]) -> bytes:
     """Return the figure that ``draw`` makes of two empty panels, as the bytes of a PNG file."""
     import matplotlib.style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with matplotlib.style.context("default"):
+    with matplotlib.style.context(["default", _STYLE]):
         figure = Figure(figsize=_INCHES, dpi=_DOTS_PER_INCH, layout="constrained")
         canvas: Any = FigureCanvasAgg(figure)
         left, right = figure.subplots(1, 2)
@@ -53,11 +68,6 @@ def png(draw: Callable[[Any, Panels], None]) -> bytes:
 
 
 def finish(axes: Any, title: str, x: str, y: str, *, legend_at: str = "lower left") -> None:
-    """Give the panel its title, the names of its axes, a grid and a legend."""
-    axes.set_title(title, fontsize=12)
-    axes.set_xlabel(x, fontsize=12)
-    axes.set_ylabel(y, fontsize=12)
-    axes.tick_params(labelsize=11)
-    axes.grid(visible=True, which="major", color="0.85", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.legend(loc=legend_at, fontsize=10.5, framealpha=1.0, handlelength=2.8)
+    """Give the panel its title, the names of its axes and a legend."""
+    axes.set(title=title, xlabel=x, ylabel=y)
+    axes.legend(loc=legend_at)

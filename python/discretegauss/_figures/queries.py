@@ -16,6 +16,9 @@ MARKED_QUERIES = 100
 _EPSILON, _DELTA = 1, "1e-6"
 _NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 18, 24, 32, 42, 56, 75, 100, 133, 178, 237, 316, 562, 1000)
 
+_BY_ZCDP, _TIGHT = "bound or conversion", "discrete Gaussian"
+"""Of `LINES`."""
+
 
 def comparisons() -> list[QueriesComparison]:
     """Compute what the figure shows, for each number of queries."""
@@ -26,34 +29,20 @@ def draw_queries(figure: Any, panels: Panels, found: list[QueriesComparison]) ->
     """Draw the variances, and the Laplace's over the Gaussian's."""
     left, right = panels
     k = [one.queries for one in found]
-    laplace, tight = LINES["discrete Laplace"], LINES["discrete Gaussian"]
-    by_zcdp = LINES["bound or conversion"]
-    left.loglog(
-        k,
-        [one.laplace.var() for one in found],
-        **laplace,
-        label="discrete Laplace,\noptimal composition",
-    )
-    left.loglog(
-        k,
-        [one.gaussian_by_zcdp.var() for one in found],
-        **by_zcdp,
-        label="discrete Gaussian by way of zCDP\n(Corollary 13)",
-    )
-    left.loglog(
-        k,
-        [one.gaussian_tight.var() for one in found],
-        **tight,
-        label="discrete Gaussian, tight\n(Theorem 7)",
-    )
+    for look, law, label in (
+        ("discrete Laplace", "laplace", "discrete Laplace,\noptimal composition"),
+        (_BY_ZCDP, "gaussian_by_zcdp", "discrete Gaussian by way of zCDP\n(Corollary 13)"),
+        (_TIGHT, "gaussian_tight", "discrete Gaussian, tight\n(Theorem 7)"),
+    ):
+        left.loglog(k, [getattr(one, law).var() for one in found], **LINES[look], label=label)
 
     ratios = (
-        ("ratio_by_zcdp", by_zcdp, "over the Gaussian by way of zCDP", (8, -28)),
-        ("ratio_tight", tight, "over the Gaussian, tight", (-104, 12)),
+        ("ratio_by_zcdp", _BY_ZCDP, "over the Gaussian by way of zCDP", (8, -28)),
+        ("ratio_tight", _TIGHT, "over the Gaussian, tight", (-104, 12)),
     )
     for name, look, label, offset in ratios:
         y = [getattr(one, name)() for one in found]
-        right.semilogx(k, y, **look, label=label)
+        right.semilogx(k, y, **LINES[look], label=label)
         at = k.index(MARKED_QUERIES)
         right.annotate(
             f"k = {MARKED_QUERIES}: {y[at]:.3f}",
@@ -70,8 +59,7 @@ def draw_queries(figure: Any, panels: Panels, found: list[QueriesComparison]) ->
 
     figure.suptitle(
         f"Noise for k queries that together have (epsilon, delta) = ({_EPSILON}, {_DELTA}), "
-        "sensitivity 1 each",
-        fontsize=14,
+        "sensitivity 1 each"
     )
     x = "k, the number of queries"
     finish(left, "variance for each query", x, "variance (squared counts)", legend_at="lower right")

@@ -11,8 +11,8 @@ from .drawing import LINES, Panels, finish
 __all__ = ["draw_tails"]
 
 _SIGMA2 = 1
-_WIDEST = 4
-_FARTHEST = 8
+_LAST_BAR = 4
+_LAST_TAIL = 8
 
 
 def draw_tails(figure: Any, panels: Panels) -> None:
@@ -20,7 +20,7 @@ def draw_tails(figure: Any, panels: Panels) -> None:
     noise = compare_noise(_SIGMA2)
     left, right = panels
 
-    integers = range(-_WIDEST, _WIDEST + 1)
+    integers = range(-_LAST_BAR, _LAST_BAR + 1)
     heights = {
         "discrete Gaussian": [noise.gaussian.pmf(k) for k in integers],
         "rounded Gaussian": [rounded_gaussian_pmf(_SIGMA2, k) for k in integers],
@@ -37,16 +37,16 @@ def draw_tails(figure: Any, panels: Panels) -> None:
             linewidth=0,
             label=name,
         )
-    x = [i / 25 for i in range(-25 * _WIDEST - 12, 25 * _WIDEST + 13)]
+    x = [i / 25 for i in range(-25 * _LAST_BAR - 12, 25 * _LAST_BAR + 13)]
     density = [math.exp(-t * t / (2 * _SIGMA2)) / math.sqrt(2 * math.pi * _SIGMA2) for t in x]
     left.plot(x, density, **LINES["continuous Gaussian"], label="continuous Gaussian (density)")
     left.set_xticks(list(integers))
 
-    whole = range(_FARTHEST + 1)
+    whole = range(_LAST_TAIL + 1)
     tails = [noise.tails(k) for k in whole]
     for name in ("discrete Laplace", "rounded Gaussian", "discrete Gaussian"):
         right.semilogy(list(whole), [t[name] for t in tails], **LINES[name], label=name)
-    x = [i / 10 for i in range(10 * _FARTHEST + 1)]
+    x = [i / 10 for i in range(10 * _LAST_TAIL + 1)]
     normal = [continuous_gaussian_sf(_SIGMA2, t) for t in x]
     right.semilogy(x, normal, **LINES["continuous Gaussian"], label="continuous Gaussian")
     bound = [t["its bound"] for t in tails]
@@ -57,8 +57,7 @@ def draw_tails(figure: Any, panels: Panels) -> None:
     right.set_ylim(1e-16, 3)
 
     figure.suptitle(
-        f"Noise that costs the same, rho = 1/2 in zCDP, at sensitivity 1 (sigma2 = {_SIGMA2})",
-        fontsize=14,
+        f"Noise that costs the same, rho = 1/2 in zCDP, at sensitivity 1 (sigma2 = {_SIGMA2})"
     )
     finish(left, "probabilities", "k (counts)", "P(noise = k)", legend_at="upper right")
     left.set_ylim(0, 0.7)

@@ -27,8 +27,7 @@ def draw_variance(figure: Any, panels: Panels) -> None:
     left.set_ylim(1e-5, 40)
     right.set_ylim(0, 2.25)
     figure.suptitle(
-        "Variance of noise that costs the same, rho = 1/(2 sigma2) in zCDP, at sensitivity 1",
-        fontsize=14,
+        "Variance of noise that costs the same, rho = 1/(2 sigma2) in zCDP, at sensitivity 1"
     )
     x = "sigma2 of the discrete Gaussian (squared counts)"
     finish(left, "variance", x, "variance (squared counts)", legend_at="lower right")

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from .._inputs.numbers import named_path
+from .._inputs.paths import named_path
 from .._system.atomic_file import atomic_write
 from ..utility.compare import QueriesComparison
 from .curves import draw_curves

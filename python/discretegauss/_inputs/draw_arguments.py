@@ -14,7 +14,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from .._law import WITH_CELLS, LawSpec, fits_range
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from .numbers import describe, whole_number
+from .messages import describe
+from .numbers import whole_number
 from .source import Source
 
 __all__ = [
@@ -69,7 +70,7 @@ _MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
 def _length(n: object, place: int | None) -> int:
     """Return `n` as a length; of several, which may be data, an error tells the place."""
     try:
-        return whole_number(n, "size", least=0)
+        return whole_number(n, "size", minimum=0)
     except (ParameterTypeError, ParameterValueError) as error:
         if place is None:
             raise
@@ -185,7 +186,7 @@ def checked_source(source: object) -> Source:
 
 def checked_threads(threads: object, source: Source) -> int:
     """Return `threads`; several threads cannot share a caller's source."""
-    checked = whole_number(threads, "threads", least=1)
+    checked = whole_number(threads, "threads", minimum=1)
     if checked > 1 and callable(source):
         raise ParameterValueError(f"threads must be 1 with a source of your own, got {checked}")
     return checked

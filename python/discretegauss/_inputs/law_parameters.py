@@ -11,19 +11,12 @@ import numpy as np
 from numpy.ma import MaskedArray, is_masked  # by name: np.ma is imported at its first use
 from numpy.typing import NDArray
 
-from .._law import Kind, LawSpec
+from .._law import Kind, LawSpec, facts_of
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .draw_arguments import MOST_AXES
-from .numbers import (
-    MAX_BITS,
-    are_rounded,
-    describe,
-    exact_rational,
-    not_negative,
-    positive,
-    single,
-    to_numpy_exactly,
-)
+from .foreign_arrays import are_rounded, single, to_numpy_exactly
+from .messages import describe
+from .numbers import MAX_BITS, exact_rational, not_negative, positive
 from .parameter_arrays import DistinctLaws, ParameterColumn, indexed, interruptible_if_long
 
 __all__ = [
@@ -38,23 +31,15 @@ __all__ = [
 
 _T = TypeVar("_T")
 
-_NAMES = {
-    Kind.DISCRETE_GAUSSIAN: "sigma2",
-    Kind.DISCRETE_LAPLACE: "scale",
-    Kind.GEOMETRIC_EXP: "gamma",
-    Kind.BERNOULLI_EXP: "gamma",
-    Kind.GENERALIZED_GAUSSIAN: "scale",
-}
-
 
 def parameter_name(kind: Kind) -> str:
     """Return what users call the law's own parameter."""
-    return _NAMES[kind]
+    return facts_of(kind).parameter
 
 
 def _checked_parameter(kind: Kind, value: object) -> Fraction:
-    name = _NAMES[kind]
-    return not_negative(value, name) if kind is Kind.BERNOULLI_EXP else positive(value, name)
+    facts = facts_of(kind)
+    return (not_negative if facts.may_be_zero else positive)(value, facts.parameter)
 
 
 def _checked_beta(value: object) -> Fraction:
@@ -81,19 +66,20 @@ def distinct_laws(
         _checked_beta,
     )
     # of a numerator that needs no check: beta's has to be no less than its denominator, a word
-    least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, np.iinfo(np.int64).max)
+    facts = facts_of(kind)
+    minimum = (0 if facts.may_be_zero else 1, None, np.iinfo(np.int64).max)
     # which hear Ctrl-C themselves: they call Python for what numpy has no type for
     columns = [
         _column(*given)
-        for given in zip(arrays, (_NAMES[kind], "mu", "beta"), checks, least, strict=True)
+        for given in zip(arrays, (facts.parameter, "mu", "beta"), checks, minimum, strict=True)
     ]
     return interruptible_if_long(lambda: DistinctLaws(kind, columns, shape), prod(shape))
 
 
 def _column(
-    array: NDArray[Any], name: str, exact: Callable[[object], Fraction], least: int | None
+    array: NDArray[Any], name: str, exact: Callable[[object], Fraction], minimum: int | None
 ) -> ParameterColumn:
-    return naming_places(lambda: ParameterColumn(array, exact, least), array, name, exact)
+    return naming_places(lambda: ParameterColumn(array, exact, minimum), array, name, exact)
 
 
 def naming_places(

@@ -8,35 +8,26 @@ from __future__ import annotations
 import math
 import numbers
 import re
-import sys
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import gmpy2
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from .foreign_arrays import single
+from .messages import MOST_DIGITS, describe
 
 __all__ = [
-    "LEAST_FLOAT",
+    "DENORMALS_WORK",
     "MAX_BITS",
     "Number",
-    "are_rounded",
-    "as_int64_ratios",
-    "describe",
     "exact_rational",
-    "named_path",
     "not_finite",
     "not_negative",
     "positive",
-    "printable",
-    "single",
-    "to_numpy_exactly",
     "whole_number",
-    "written",
 ]
 
 #: A single number, for type checkers; gmpy2's, which has no types of its own, are Any to them.
@@ -46,12 +37,12 @@ Number = int | float | numbers.Rational | Decimal | str | np.integer[Any] | np.f
 #: runs out, so its operands stay small. DG_MAX_PARAMETER_BITS of the C header is the same number.
 MAX_BITS = 65536
 
-#: False, as all denormals are, while the processor takes them for 0: a library linked with -Ofast
-#: has set it so (MXCSR.DAZ). Then only their bits tell what they are, and no arithmetic.
-LEAST_FLOAT = math.nextafter(0.0, 1.0)
+#: A denormal, for `if`, which asks anew each time: it is false, as all of them are, while the
+#: processor takes them for 0, as a library linked with -Ofast may set it at any moment (MXCSR.DAZ).
+#: Then only their bits tell what they are, and no arithmetic.
+DENORMALS_WORK = math.nextafter(0.0, 1.0)
 
-#: Python's own limit for decimal text; Fraction("1e999999999") would run for ever.
-_MAX_TEXT = 4300
+#: Fraction("1e999999999") would run for ever.
 _MAX_EXPONENT = 20000
 
 #: Decimal and Fraction would take more: underscores, digits of every script, "inf".
@@ -65,85 +56,6 @@ _DECIMALS_EXPONENT = 18
 _ACCEPTED = (
     "int, float, Fraction, Decimal, a string such as '1/3' or '0.1', or a numpy or gmpy2 number"
 )
-
-
-def describe(value: object) -> str:
-    """Return `value` as an error message shows it: short, whatever it is.
-
-    Numbers, texts and types are shown, and of all else its type alone: a column of counts that was
-    passed in the wrong place is data.
-
-    Examples
-    --------
-    >>> describe(-0.1), describe(Fraction(-0.1)), describe("1,5"), describe([1204, 87])
-    ('-0.1', '-0.1', "'1,5'", 'an object of type list')
-    """
-    if isinstance(value, Fraction):
-        value_bits = max(value.numerator.bit_length(), value.denominator.bit_length())
-        if value_bits > 256:
-            return _as_float(value) or f"a fraction of {value_bits} bits"
-        return written(value)
-    if isinstance(value, int):
-        return (
-            repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
-        )
-    hidden = f"an object of type {type(value).__name__}"
-    if not isinstance(value, numbers.Number | np.bool_ | str | bytes | type | None):
-        return hidden
-    try:
-        text = repr(value)
-    except Exception:  # Python's limit of 4300 digits, or somebody else's __repr__
-        return hidden
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def written(value: object) -> str:
-    """Return a number as Python code that means it exactly, the shortest; of all else the repr.
-
-    A fraction is an integer, a float or a text, whichever says just this number.
-
-    Examples
-    --------
-    >>> written(Fraction(5)), written(Fraction(1, 10)), written(Fraction(0.1))
-    ('5', "'1/10'", '0.1')
-    """
-    if not isinstance(value, Fraction):
-        return repr(value)
-    try:
-        if value.denominator == 1:
-            return repr(value.numerator)
-        text = _as_float(value) or repr(f"{value.numerator}/{value.denominator}")
-    except ValueError:  # more digits than Python writes
-        return _as_float(value) or describe(value)
-    return text if len(text) <= _MAX_TEXT else repr(value)
-
-
-def _as_float(value: Fraction) -> str:
-    """Return a float as text that is just this number; nothing if there is none.
-
-    Nor for denormals, whose arithmetic may be off: see LEAST_FLOAT.
-    """
-    try:
-        nearest = float(value)
-    except OverflowError:
-        return ""
-    is_it = abs(nearest) >= sys.float_info.min and Fraction(nearest) == value
-    return repr(nearest) if is_it else ""
-
-
-def printable(text: str) -> str:
-    r"""Return a text that is not ours (the name of a file, say) as a terminal may be given it.
-
-    Line breaks, escape characters and what turns the direction of writing are escaped.
-
-    Examples
-    --------
-    >>> print(printable("n\n\x1b[2J.csv"))
-    n\n\x1b[2J.csv
-    """
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
-    )
 
 
 def _too_long(value: object, name: str) -> ParameterOverflowError:
@@ -170,8 +82,10 @@ def _from_decimal(value: Decimal, name: str) -> Fraction:
 
 
 def _from_text(text: str, name: str) -> Fraction:
-    if len(text) > _MAX_TEXT:
-        raise ParameterOverflowError(f"{name} must have at most {_MAX_TEXT} characters as a string")
+    if len(text) > MOST_DIGITS:
+        raise ParameterOverflowError(
+            f"{name} must have at most {MOST_DIGITS} characters as a string"
+        )
     match = _TEXT.fullmatch(text)
     if match is None:
         raise ParameterValueError(
@@ -200,89 +114,9 @@ def _from_mpfr(value: Any, name: str) -> Fraction:
 def _from_float(value: Any) -> Fraction:
     if value or isinstance(value, np.float16 | np.longdouble):  # these two are as they should be
         return Fraction(*value.as_integer_ratio())
-    bits, least = (32, 149) if isinstance(value, np.float32) else (64, 1074)
-    word = int(np.asarray(value).view(f"i{bits // 8}"))  # 0 or denormal: see LEAST_FLOAT
-    return Fraction(word if word >= 0 else -(word + 2 ** (bits - 1)), 2**least)
-
-
-#: Beyond these a float may stand for several integers.
-_EXACT_FLOATS = 2**53
-
-
-def _is_float(dtype: object) -> bool:
-    """Return whether a dtype, of numpy or another library, is one of floats."""
-    kind = getattr(dtype, "kind", None)
-    return kind == "f" if isinstance(kind, str) else "float" in str(dtype).lower()
-
-
-def _objects(value: Any) -> NDArray[Any]:
-    """Return an array of objects; pandas makes them from its columns only where asked like this."""
-    if hasattr(value, "astype"):
-        value = value.astype(object)
-    objects: NDArray[Any] = np.asanyarray(value, dtype=object)
-    return objects
-
-
-def to_numpy_exactly(value: Any) -> NDArray[Any]:
-    """Return what has ``__array__`` as an array of numpy, of objects if floats would round it.
-
-    Of a table of integers and floats, or of integers of which some are missing, numpy would make
-    floats. A mask stays, to be refused.
-    """
-    array: NDArray[Any] = np.asanyarray(value)
-    dtypes = _dtypes(value)
-    if array.dtype.kind != "f" or isinstance(value, np.ndarray) or dtypes is None:
-        return array
-    if all(map(_is_float, dtypes)):
-        if all(isinstance(dtype, np.dtype) for dtype in dtypes) or not np.isnan(array).any():
-            return array
-        return _objects(value)  # NaN, or what is missing
-    objects = _objects(value)
-    if objects.ndim == 1 and any(isinstance(x, float) for x in objects.tolist()):
-        objects[:] = list(value)  # rounded nevertheless
-    return objects
-
-
-def are_rounded(array: NDArray[Any], value: Any) -> bool:
-    """Return whether elements of `array`, what `to_numpy_exactly` made of `value`, may be rounded.
-
-    By libraries that make floats even where objects are asked for: of tables with columns of
-    several types, and of integers of which some are missing.
-    """
-    if not array.ndim or isinstance(value, np.ndarray):
-        return False
-    dtypes = _dtypes(value)
-    if dtypes is None:  # of what it holds nothing is known
-        return array.dtype.kind == "f" and any(map(_may_be_several, array.ravel().tolist()))
-    if array.dtype != object or array.ndim != 2:
-        return False
-    return any(
-        any(map(_may_be_several, column.tolist()))
-        for dtype, column in zip(dtypes, array.T, strict=False)
-        if "int" in str(dtype).lower()
-    )
-
-
-def _dtypes(value: Any) -> list[Any] | None:
-    """Return the dtypes of the columns of a table, or that of an array; None: it tells none."""
-    told = getattr(value, "dtypes", None)  # first: a column of a table may be called "dtype"
-    if told is None:
-        told = getattr(value, "dtype", None)
-    if told is None:
-        return None
-    return list(told) if isinstance(told, list | tuple) or hasattr(told, "__array__") else [told]
-
-
-def _may_be_several(x: object) -> bool:
-    return isinstance(x, float) and _EXACT_FLOATS <= abs(x) < math.inf
-
-
-def single(value: Any) -> Any:
-    """Return the element of an array of no axes, or of what numpy takes for one; else `value`."""
-    if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):
-        array = to_numpy_exactly(value)
-        return value if array.ndim else array[()]
-    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    bits, places = (32, 149) if isinstance(value, np.float32) else (64, 1074)
+    word = int(np.asarray(value).view(f"i{bits // 8}"))  # 0 or denormal: see DENORMALS_WORK
+    return Fraction(word if word >= 0 else -(word + 2 ** (bits - 1)), 2**places)
 
 
 def exact_rational(value: object, name: str) -> Fraction:
@@ -361,45 +195,6 @@ def not_finite(value: object) -> float | None:
     return None
 
 
-def as_int64_ratios(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the exact rationals that integers or floats hold, as far as 64-bit words hold them.
-
-    Parameters
-    ----------
-    values : ndarray
-        One axis; integers of any width, or floats of at most 64 bits.
-
-    Returns
-    -------
-    numbers : ndarray
-        A row for each: numerator and denominator, in lowest terms.
-    small : ndarray of bool
-        Whether the row is right. Elsewhere (not finite, or too long) it means nothing.
-
-    Examples
-    --------
-    >>> as_int64_ratios(np.array([0.75, -6.0, 1e300]))[0][:2].tolist()
-    [[3, 4], [-6, 1]]
-    """
-    numbers = np.ones((values.size, 2), np.int64)
-    if values.dtype.kind in "iu":
-        numbers[:, 0] = values
-        return numbers, values <= np.iinfo(np.int64).max
-    with np.errstate(invalid="ignore"):  # of a NaN that signals, which is refused by name
-        floats = values.astype(np.float64)  # exact
-    small = np.isfinite(floats)
-    mantissas, exponents = np.frexp(np.where(small, floats, 0))
-    odd = np.ldexp(mantissas, 53).astype(np.int64)  # floats = odd 2**(exponents - 53), exactly
-    zeros = np.frexp((odd & -odd).astype(np.float64))[1] - 1  # trailing ones; -1 for 0
-    odd >>= np.maximum(zeros, 0)
-    shift = np.where(odd == 0, 0, exponents - 53 + zeros)
-    lengths = np.frexp(np.abs(odd).astype(np.float64))[1]
-    small &= (shift >= -62) & (shift + lengths <= 62)
-    numbers[:, 0] = odd << np.where(small, np.maximum(shift, 0), 0)
-    numbers[:, 1] <<= np.where(small, np.maximum(-shift, 0), 0)
-    return numbers, small
-
-
 def positive(value: object, name: str) -> Fraction:
     """Return the exact number, which must be above 0."""
     exact = exact_rational(value, name)
@@ -416,19 +211,12 @@ def not_negative(value: object, name: str) -> Fraction:
     return exact
 
 
-def named_path(text: str, name: str, what: str) -> Path:
-    """Return the path of `what` ("a file"), which must have a name."""
-    if not text or "\0" in text:
-        raise ParameterValueError(f"{name} must name {what}, got {describe(text)}")
-    return Path(text)
-
-
-def whole_number(value: object, name: str, *, least: int) -> int:
-    """Return `value` as an int; it must be a whole number of an integer type, at least `least`."""
+def whole_number(value: object, name: str, *, minimum: int) -> int:
+    """Return `value` as an int; it must be of an integer type, and at least `minimum`."""
     no_number = isinstance(value, bool | np.bool_ | np.timedelta64)  # numpy's times are integers
     if no_number or not isinstance(value, numbers.Integral):
         raise ParameterTypeError(f"{name} must be an integer, got {describe(value)}")
     number = int(value)  # once: a class of its own may compare as it likes
-    if number < least:
-        raise ParameterValueError(f"{name} must be at least {least}, got {describe(number)}")
+    if number < minimum:
+        raise ParameterValueError(f"{name} must be at least {minimum}, got {describe(number)}")
     return number

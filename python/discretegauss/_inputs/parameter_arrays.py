@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from .._law import Kind, LawSpec
 from .._system.threads import interruptible
-from .numbers import LEAST_FLOAT, as_int64_ratios
+from .int64_ratios import as_int64_ratios
+from .numbers import DENORMALS_WORK
 
 __all__ = [
     "COMPARED_BY_VALUE",
@@ -40,12 +41,12 @@ _T = TypeVar("_T")
 _WORDS = np.iinfo(np.int64)
 
 #: Numpy sorts or copies fewer elements than this before Ctrl-C is missed.
-_MANY = 2**20
+_LONG_FROM = 2**20
 
 
 def interruptible_if_long(call: Callable[[], _T], n: int) -> _T:
     """Return what `call` returns, which has numpy look at n elements at once; Ctrl-C is heard."""
-    return interruptible(call) if n >= _MANY else call()
+    return interruptible(call) if n >= _LONG_FROM else call()
 
 
 def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
@@ -61,7 +62,7 @@ def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def _has_denormals(floats: NDArray[Any]) -> bool:
-    """Return whether numpy would take some of these floats for 0: see LEAST_FLOAT."""
+    """Return whether numpy would take some of these floats for 0: see DENORMALS_WORK."""
     if floats.dtype not in ("f4", "f8"):
         return False
     words = floats.view(f"i{floats.itemsize}")
@@ -95,7 +96,7 @@ class ParameterColumn:
         Numbers of any type, as the user gave them.
     exact : callable
         Returns the exact rational that an element is, or raises what is wrong with it.
-    least : int or None
+    minimum : int or None
         An element whose numerator is at least this breaks no rule of the parameter.
 
     Attributes
@@ -107,12 +108,12 @@ class ParameterColumn:
     """
 
     def __init__(
-        self, array: NDArray[Any], exact: Callable[[object], Fraction], least: int | None
+        self, array: NDArray[Any], exact: Callable[[object], Fraction], minimum: int | None
     ) -> None:
         #: Values as Fractions: at least those that are not small.
         self._exact: dict[int, Fraction] = {}
         plain = interruptible_if_long(lambda: _plain(array.ravel()), array.size)
-        if plain is not None and not LEAST_FLOAT and _has_denormals(plain):
+        if plain is not None and not DENORMALS_WORK and _has_denormals(plain):
             plain = None
         self._sorted = plain is not None
         if plain is None:
@@ -125,7 +126,9 @@ class ParameterColumn:
         self.numbers, self.small = interruptible_if_long(
             lambda: as_int64_ratios(values), values.size
         )
-        checked = self.small if least is None else self.small & (self.numbers[:, 0] >= least)
+        checked = self.small.copy()
+        if minimum is not None:
+            checked &= self.numbers[:, 0] >= minimum
         for i in np.flatnonzero(~checked).tolist():
             self._exact[i] = exact(values[i].item())
 
@@ -134,7 +137,7 @@ class ParameterColumn:
         elements = interruptible_if_long(lambda: array.ravel().tolist(), array.size)
         if not COMPARED_BY_VALUE.issuperset(map(type, elements)):
             elements = [exact(x) for x in elements]
-        elif not LEAST_FLOAT:  # denormals would be equal, and those of float32 are 0 by now
+        elif not DENORMALS_WORK:  # denormals would be equal, and those of float32 are 0 by now
             elements = [exact(x) for x in array.ravel()]
         try:
             index, values = _numbered(elements)

@@ -4,36 +4,36 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from .._system.memory import require_room
+from .._system.memory import require_memory
 from ..errors import ParameterOverflowError, ParameterValueError
-from .numbers import (
-    MAX_BITS,
-    describe,
-    exact_rational,
-    not_negative,
-    positive,
-    single,
-    whole_number,
-)
+from .foreign_arrays import single
+from .messages import describe
+from .numbers import MAX_BITS, exact_rational, not_negative, positive, whole_number
 
-__all__ = ["at_least_zero", "positive_number", "probability", "query_count", "whole_sensitivity"]
+__all__ = [
+    "at_least_zero",
+    "checked_probability",
+    "positive_number",
+    "query_count",
+    "whole_sensitivity",
+]
 
 
 def at_least_zero(value: object, name: str) -> Fraction:
     """Return the exact number, which must not be negative."""
-    require_room()
+    require_memory()
     return not_negative(value, name)
 
 
 def positive_number(value: object, name: str) -> Fraction:
     """Return the exact number, which must be above 0."""
-    require_room()
+    require_memory()
     return positive(value, name)
 
 
-def probability(value: object, name: str) -> Fraction:
+def checked_probability(value: object, name: str) -> Fraction:
     """Return the exact number, which must lie strictly between 0 and 1."""
-    require_room()
+    require_memory()
     exact = exact_rational(value, name)
     if not 0 < exact < 1:
         raise ParameterValueError(
@@ -55,7 +55,7 @@ def whole_sensitivity(value: object) -> int:
 
 def query_count(value: object) -> int:
     """Return the number of queries that one person may change."""
-    count = whole_number(value, "queries", least=1)
+    count = whole_number(value, "queries", minimum=1)
     if count.bit_length() > MAX_BITS:
         raise ParameterOverflowError(
             f"queries must have at most {MAX_BITS} bits, got {describe(count)}"

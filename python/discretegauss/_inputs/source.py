@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ..errors import ParameterTypeError, ParameterValueError
-from .numbers import describe
+from .messages import describe
 
 __all__ = ["Fill", "Source", "check_filled"]
 

@@ -6,8 +6,9 @@ import math
 from fractions import Fraction
 from html import escape
 
-from .._inputs.numbers import describe
-from .._law import Kind, LawSpec
+from .._certified.families import family_of
+from .._inputs.messages import describe
+from .._law import LawSpec
 from .pointwise import LOGPMF, PMF, evaluate
 
 __all__ = ["as_html"]
@@ -29,8 +30,7 @@ def as_html(written: str, spec: LawSpec) -> str:
 
 
 def _rows(spec: LawSpec) -> list[str]:
-    whole = spec.parameter.numerator // spec.parameter.denominator
-    step = max(1, math.isqrt(whole) if spec.kind is Kind.DISCRETE_GAUSSIAN else whole)
+    step = max(1, family_of(spec).whole_width(spec))
     centre = math.floor(spec.mu + Fraction(1, 2))
     ks = [centre + i * step for i in range(-3, 4)]
     logs = [evaluate(LOGPMF, spec, k, bounds=False) for k in ks]

@@ -21,7 +21,8 @@ from .._certified.float_arrays import (
 from .._certified.lattice_sums import canonical, mirrored
 from .._certified.quantile import lower_quantile, tail_guess
 from .._inputs.law_parameters import as_array, naming_places
-from .._inputs.numbers import describe, exact_rational, not_finite
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational, not_finite
 from .._law import LawSpec
 from ..errors import ParameterValueError
 from .pointwise import SF, evaluate

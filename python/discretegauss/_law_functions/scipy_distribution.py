@@ -24,7 +24,8 @@ from .._certified import moments as _moments
 from .._certified.float_arrays import supported
 from .._certified.floats import float_value
 from .._certified.lattice_sums import canonical
-from .._inputs.numbers import describe, exact_rational, not_finite
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational, not_finite
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 __all__ = ["ScipyLaw", "as_scipy"]

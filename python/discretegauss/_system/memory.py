@@ -2,12 +2,12 @@
 
 import numpy as np
 
-__all__ = ["require_room"]
+__all__ = ["require_memory"]
 
 #: What a computation may take at once, and more.
 _ROOM = 2**20
 
 
-def require_room() -> None:
+def require_memory() -> None:
     """Raise MemoryError if there is not enough memory for certified arithmetic at this moment."""
     np.empty(_ROOM, np.uint8)  # not written to: a fortieth of the time of a bytearray

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-__all__ = ["Worker", "interruptible", "require_room"]
+__all__ = ["Worker", "interruptible", "require_address_space"]
 
 _T = TypeVar("_T")
 
@@ -27,7 +27,7 @@ _LEAST_STACK = 2**20
 _SECONDS = 0.1
 
 
-def require_room(n_threads: int) -> None:
+def require_address_space(n_threads: int) -> None:
     """Raise MemoryError if the address space has no room for so many threads more.
 
     A thread that was started and finds no memory for its first step ends without a word, and Python
@@ -111,7 +111,7 @@ def interruptible(call: Callable[[], _T]) -> _T:
         except BaseException as error:
             errors.append(error)
 
-    require_room(1)
+    require_address_space(1)
     worker = Worker(make)
     try:
         worker.start()

@@ -9,6 +9,9 @@ Three ways to say what noise gives away, and the functions between them:
 - (epsilon, delta) by way of rho: `zcdp_delta`, `zcdp_epsilon`, `zcdp_rho`, the optimal conversion
   (Corollary 13); `zcdp_delta_standard`, the older one, for comparison.
 
+`PrivacyLoss` is the loss of one release or of many, of any law, also on a sample of the people, in
+buckets between proven bounds.
+
 `calibrate_gaussian` goes back from a budget to noise. `pld` and `dp_event` hand the laws to
 Google's dp-accounting, which composes them.
 
@@ -24,12 +27,16 @@ from ..laws import Law
 from .accounting import dp_event, pld
 from .budget import compose, rho
 from .calibrate import calibrate_gaussian, gaussian_sigma2_for_rho
+from .generalized_calibration import calibrate_generalized
+from .losses import PrivacyLoss
 from .tight import delta, epsilon, log_delta
 from .zcdp import zcdp_delta, zcdp_delta_standard, zcdp_epsilon, zcdp_rho
 
 __all__ = [
     "Law",
+    "PrivacyLoss",
     "calibrate_gaussian",
+    "calibrate_generalized",
     "compose",
     "delta",
     "dp_event",

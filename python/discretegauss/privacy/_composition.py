@@ -49,11 +49,9 @@ from typing import Any, NamedTuple
 import gmpy2
 
 from .._certified.interval import ONE, arithmetic
-from .._inputs.numbers import describe
-from .._law import Kind, LawSpec
-from ..errors import ParameterValueError
+from .._law import LawSpec
 
-__all__ = ["OneQuery", "as_one_query"]
+__all__ = ["OneQuery", "as_one_query", "factor_upper"]
 
 _AT = arithmetic(64)
 _LOOSE = 1 + gmpy2.mpq(1, 2**50)
@@ -69,11 +67,8 @@ class OneQuery(NamedTuple):
     """The noise of each query."""
     queries: int
     """How many it stands for."""
-
-    @property
-    def rho(self) -> Fraction:
-        """What zCDP of the discrete Gaussian says of it (Theorems 4 and 14)."""
-        return self.change**2 / (2 * self.spec.parameter)
+    rho: Any
+    """Of a discrete Gaussian what it costs in zCDP (Theorems 4 and 14); None for all others."""
 
     @property
     def is_loose(self) -> bool:
@@ -82,17 +77,14 @@ class OneQuery(NamedTuple):
 
 
 def as_one_query(spec: LawSpec, change: int, queries: int) -> OneQuery:
-    """Return the single query that stands for so many, each changed by at most ``change``."""
-    if queries == 1:
-        return OneQuery(spec, change, gmpy2.mpq(1), spec, 1)
-    if spec.kind is not Kind.DISCRETE_GAUSSIAN:
-        raise ParameterValueError(
-            "queries must be 1 unless the law is a discrete Gaussian (compose others by "
-            f"discretegauss.privacy.pld), got {describe(queries)}"
-        )
+    """Return the single query that stands for so many, each changed by at most ``change``.
+
+    The noise is a discrete Gaussian.
+    """
     combined = spec._replace(parameter=spec.parameter * queries)
-    factor = factor_upper(spec.parameter, queries)
-    return OneQuery(combined, change * queries, factor, spec, queries)
+    factor = gmpy2.mpq(1) if queries == 1 else factor_upper(spec.parameter, queries)
+    rho = queries * change**2 / (2 * spec.parameter)
+    return OneQuery(combined, change * queries, factor, spec, queries, rho)
 
 
 def factor_upper(sigma2: Fraction, queries: int) -> Any:

@@ -3,7 +3,7 @@
 For a query that one person changes by D, (epsilon, delta)-differential privacy of the noise X asks
 for delta >= P(X in A) - exp(epsilon) P(X + D in A) for every set A, and for -D likewise, which is
 the same by symmetry. The difference is largest where the privacy loss exceeds epsilon; as the loss
-never falls (_noise.py) that is a half-line, and with T(m) = P(X >= m)
+never falls (_privacy_loss.py) that is a half-line, and with T(m) = P(X >= m)
 
     delta = T(m) - exp(epsilon) T(m + D),    m the least x with loss(x) > epsilon.           (1)
 
@@ -18,26 +18,26 @@ D, by a factor of about sigma/D; so the precision is raised until the enclosure 
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._certified.interval import ONE, Interval, arithmetic
-from .._law import Kind, LawSpec
+from .._certified.families import family_of
+from .._certified.family import RationalFamily
+from .._certified.interval import ONE, ZERO, Interval, arithmetic
+from .._law import LawSpec
+from ._facts_by_law import facts_of
 from ._privacy_loss import FAR, loss_exceeds_from, phi_near, tail_weight, total_weight
 
 __all__ = [
     "Enclosed",
     "Line",
-    "cancelling_bits",
     "delta_enclosed",
     "line_at",
     "narrow",
     "relative_bits",
 ]
 
-_ZERO: Any = gmpy2.mpfr(0)
 
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
 _AIM = 60
@@ -46,8 +46,8 @@ _AIM = 60
 #: float needs no more than some 1200 bits; only the logarithm of a smaller one may.
 _MOST_BITS = 4096
 
-#: Tails at integers so close are computed one from the other.
-_CLOSE = 32
+#: Tails at integers so close are computed one from the other, where phi is rational.
+_STEPS_LIKE_A_TAIL = 32
 
 
 class Enclosed(NamedTuple):
@@ -60,13 +60,13 @@ class Enclosed(NamedTuple):
     def upper(self, bits: int = 80) -> Any:
         """Return an upper bound."""
         up = arithmetic(bits).up
-        scale = up.exp(up.add(-self.shift, _ZERO))
+        scale = up.exp(up.add(-self.shift, ZERO))
         return min(up.mul(scale, self.factor.upper), ONE)
 
     def lower(self, bits: int = 80) -> Any:
         """Return a lower bound."""
         down = arithmetic(bits).down
-        return down.mul(down.exp(down.add(-self.shift, _ZERO)), max(self.factor.lower, _ZERO))
+        return down.mul(down.exp(down.add(-self.shift, ZERO)), max(self.factor.lower, ZERO))
 
     def is_at_most(self, delta: Any, bits: int) -> bool | None:
         """Return whether the number is at most an mpq; None if that is not known."""
@@ -80,7 +80,7 @@ class Enclosed(NamedTuple):
         up = arithmetic(bits).up
         if self.rest is not None and self.rest.upper < 0.5:
             return up.log1p(up.minus(self.rest.lower))
-        return min(up.add(up.log(self.factor.upper), -self.shift), _ZERO)
+        return min(up.add(up.log(self.factor.upper), -self.shift), ZERO)
 
 
 class Line(NamedTuple):
@@ -122,7 +122,7 @@ class Line(NamedTuple):
 def line_at(spec: LawSpec, m: int, change: int, bits: int, most: Any = FAR) -> Line:
     """Return the line of the half-line from m; m >= -change/2.
 
-    Of a generalised Gaussian no shift is beyond ``most``.
+    No shift is beyond ``most``, unless phi is rational.
     """
     at = arithmetic(bits + 4)
     total = total_weight(spec, bits)
@@ -142,7 +142,7 @@ def line_at(spec: LawSpec, m: int, change: int, bits: int, most: Any = FAR) -> L
 def _two_tails(spec: LawSpec, x: int, y: int, bits: int, most: Any) -> tuple[Interval, Interval]:
     """Return `tail_weight` at x and at y, 0 <= x <= y."""
     at_y = tail_weight(spec, y, bits, most)
-    if y - x > _CLOSE or spec.kind is Kind.GENERALIZED_GAUSSIAN:
+    if y - x > _STEPS_LIKE_A_TAIL or not isinstance(family_of(spec), RationalFamily):
         return tail_weight(spec, x, bits, most), at_y
     at = arithmetic(bits + 8)
     tail, phi = at_y, phi_near(spec, y)
@@ -171,17 +171,17 @@ def delta_enclosed(spec: LawSpec, epsilon: Any, change: int, aim: int = _AIM) ->
     if first is None:
         return None
 
-    generalized = spec.kind is Kind.GENERALIZED_GAUSSIAN
-    if generalized and first[0] >= 1 and phi_near(spec, first[0]) >= FAR:
+    cut_off = not isinstance(family_of(spec), RationalFamily)
+    if cut_off and first[0] >= 1 and phi_near(spec, first[0]) >= FAR:
         # T(m) <= exp(-phi(m)), as the tail, in units of its first term, falls with m
-        return Enclosed(FAR, Interval(_ZERO, ONE), None)
+        return Enclosed(FAR, Interval(ZERO, ONE), None)
     # so that exp(epsilon) b stays next to nothing where its shift is cut off
-    most = max(FAR, gmpy2.mpq(1 << gmpy2.mpz(epsilon).bit_length() + 2)) if generalized else FAR
+    most = max(FAR, gmpy2.mpq(1 << gmpy2.mpz(epsilon).bit_length() + 2)) if cut_off else FAR
 
     def evaluate(m: int) -> Callable[[int], Enclosed]:
         return lambda bits: line_at(spec, m, change, bits, most).at(epsilon, bits)
 
-    guard = cancelling_bits(spec, change)
+    guard = min(facts_of(spec).cancelling_bits(spec, change), _MOST_BITS)
     found = [narrow(evaluate(m), guard, aim) for m in range(first[0], first[1] + 1)]
     return max(found, key=lambda enclosed: enclosed.upper())
 
@@ -208,12 +208,3 @@ def relative_bits(value: Interval) -> int:
     if value.lower <= 0:
         return -20
     return max(-20, -int(gmpy2.get_exp(rough.up.div(width, value.lower))))
-
-
-def cancelling_bits(spec: LawSpec, change: int) -> int:
-    """Return about how many bits cancel: the logarithm of sigma/D."""
-    if spec.kind is not Kind.DISCRETE_GAUSSIAN:
-        return 8
-    sigma2: Fraction = spec.parameter
-    log_sigma2 = sigma2.numerator.bit_length() - sigma2.denominator.bit_length()
-    return min(max(0, log_sigma2 // 2 - change.bit_length()) + 6, _MOST_BITS)

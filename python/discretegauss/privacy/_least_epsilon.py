@@ -8,11 +8,13 @@ from typing import Any
 
 import gmpy2
 
+from .._certified.families import family_of
 from .._certified.floats import float_at_least
-from .._certified.interval import arithmetic
-from .._certified.search import float_at, least, ordinal
-from .._law import Kind, LawSpec
-from ._hockey_stick import cancelling_bits, delta_enclosed, line_at, relative_bits
+from .._certified.interval import ZERO, Interval, arithmetic
+from .._certified.search import first_true, float_at, ordinal
+from .._law import LawSpec
+from ._facts_by_law import facts_of
+from ._hockey_stick import delta_enclosed, line_at, relative_bits
 from ._privacy_loss import LossTooFarError, loss_exceeds_from, phi_near
 from ._root_finding import search_precision, solve_increasing
 from .zcdp import minus_log_upper
@@ -28,7 +30,7 @@ _FEW_LINES = 8
 #: So many, and the rest is left to bisection.
 _MOST_LINES = 200
 
-_LARGEST = math.nextafter(math.inf, 0.0)
+_LARGEST_FLOAT = math.nextafter(math.inf, 0.0)
 
 #: exp of this is above every float, exp of minus this below.
 _BEYOND_FLOATS = 750
@@ -63,7 +65,7 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
     @cache
     def holds(n: int) -> bool:
         x = float_at(n)
-        return not x <= _LARGEST or delta_is_at_most(spec, gmpy2.mpq(x), change, delta)
+        return not x <= _LARGEST_FLOAT or delta_is_at_most(spec, gmpy2.mpq(x), change, delta)
 
     guess, lower = _guess(spec, change, delta), 0.0
     for _ in range(_MOST_LINES):
@@ -72,31 +74,32 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
         if reached <= lower or (close and holds(ordinal(reached))):
             break
         guess = lower = reached
-    return float_at(least(holds, ordinal(max(reached, lower) or guess), low=0))
+    return float_at(first_true(holds, ordinal(max(reached, lower) or guess), low=0))
 
 
 def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> float:
     """Return where the line at epsilon reaches delta; a float from 0 on, but finite."""
+    at = arithmetic(64)
     try:
         first = loss_exceeds_from(spec, gmpy2.mpq(epsilon), change)
     except LossTooFarError:  # no cover: a guess is where delta is about the one asked for
         return 0.0
-    if first is None:  # a discrete Laplace past its pure epsilon, where delta is 0
-        return float_at_least(arithmetic(64).up.div(change, gmpy2.mpq(spec.parameter)))
-    aim, bits = 60, 70 + cancelling_bits(spec, change)
+    if first is None:  # past the pure epsilon, where delta is 0
+        return float_at_least(at.rational(family_of(spec).pure_epsilon(spec, change)).upper)
+    aim, bits = 60, 70 + facts_of(spec).cancelling_bits(spec, change)
     while True:
         reached = line_at(spec, first[0], change, bits).solved_for(delta, bits)
         missing = aim - relative_bits(reached)
         if reached.upper <= 0:
             return 0.0
-        if missing <= 0 or bits > 2000 or reached.lower >= _LARGEST:
-            return min(float_at_least(max(reached.lower, 0)), _LARGEST)
+        if missing <= 0 or bits > 2000 or reached.lower >= _LARGEST_FLOAT:
+            return min(float_at_least(max(reached.lower, 0)), _LARGEST_FLOAT)
         bits += missing + 8
 
 
 def _guess(spec: LawSpec, change: int, delta: Any) -> float:
     """Return about the epsilon looked for, to nine digits or so."""
-    if spec.kind is Kind.DISCRETE_LAPLACE:
+    if family_of(spec).pure_epsilon(spec, change) is not None:  # few lines, if any, are passed
         return 0.0
     goal = minus_log_upper(delta)
     with search_precision():
@@ -106,7 +109,7 @@ def _guess(spec: LawSpec, change: int, delta: Any) -> float:
             # P(X >= -y) is above delta: a line from before -y reaches it.
             y = _where_phi_is(spec, minus_log_upper(1 - delta))
             before = gmpy2.mpfr(phi_near(spec, change - y - 1) - phi_near(spec, -y - 1))
-            return min(float(max(before, 0)), _LARGEST)
+            return min(float(max(before, 0)), _LARGEST_FLOAT)
         start = gmpy2.log(gmpy2.mpfr(phi_near(spec, x + change) - phi_near(spec, x)))
 
         def balance(u: Any) -> tuple[Any, Any]:
@@ -118,15 +121,12 @@ def _guess(spec: LawSpec, change: int, delta: Any) -> float:
             return gmpy2.log(-log_delta / goal), epsilon * hazard / -log_delta
 
         epsilon = gmpy2.exp(solve_increasing(balance, start, within=_BEYOND_FLOATS))
-    return min(float(epsilon), _LARGEST)
+    return min(float(epsilon), _LARGEST_FLOAT)
 
 
 def _where_phi_is(spec: LawSpec, goal: Any) -> int:
     """Return the integer about, or before, where phi is the goal."""
-    unit = gmpy2.mpfr(gmpy2.mpq(spec.parameter))
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        return int(gmpy2.sqrt(2 * unit * goal))
-    return int(unit * goal ** (1 / gmpy2.mpfr(gmpy2.mpq(spec.beta))))
+    return int(family_of(spec).distance_of(spec, Interval(goal, goal), arithmetic(64)).lower)
 
 
 def log_delta_about(spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any]:
@@ -134,7 +134,7 @@ def log_delta_about(spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any]
     first = loss_exceeds_from(spec, epsilon, change)
     if first is None:  # no cover: only a discrete Laplace, which needs no guess
         raise ValueError("delta is 0")
-    bits = 50 + cancelling_bits(spec, change)
+    bits = 50 + facts_of(spec).cancelling_bits(spec, change)
     while True:
         line = line_at(spec, first[0], change, bits)
         enclosed = line.at(epsilon, bits)
@@ -142,6 +142,6 @@ def log_delta_about(spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any]
             break
         bits *= 2
     down = arithmetic(64).down
-    exponent = down.add(epsilon + enclosed.shift - line.b_shift, gmpy2.mpfr(0))
+    exponent = down.add(epsilon + enclosed.shift - line.b_shift, ZERO)
     taken = down.mul(down.exp(exponent), line.b_factor.lower)
     return enclosed.log_upper(), down.div(taken, enclosed.factor.upper)

@@ -26,7 +26,7 @@ from .._certified.family import RationalFamily
 from .._certified.generalized_tail import log_quotient, quotient
 from .._certified.interval import Arithmetic, Interval, arithmetic
 from .._certified.lattice_sums import normaliser, phi_at, tail_ratio
-from .._inputs.numbers import describe
+from .._inputs.messages import describe
 from .._law import LawSpec
 from ..errors import ParameterValueError
 

@@ -14,15 +14,15 @@ from typing import Any
 
 import gmpy2
 
-__all__ = ["FLOAT_BITS", "Balance", "best_s", "search_precision", "solve_increasing"]
+__all__ = ["FLOAT_BITS", "Balance", "search_precision", "solve_increasing", "turning_point"]
 
 Balance = Callable[[Any], tuple[Any, Any]]
 """An increasing function of u = log(s), and its slope; the slope is None where it is unknown."""
 
-_CLOSE = 1e-9
+_LAST_STEP = 1e-9
 """Newton's last step in u; the next would be about its square, below a float's last bit."""
 
-_FAR = 10**5
+_FARTHEST_LOG_S = 10**5
 """Beyond exp(10**5) no s is looked for: parameters and their quotients stay within 2**(2**17)."""
 
 _MOST_STEPS = 300
@@ -35,7 +35,7 @@ _GUARD = 32
 _SEARCH = gmpy2.context(emax=gmpy2.get_emax_max(), emin=gmpy2.get_emin_min())
 
 
-def best_s(
+def turning_point(
     problem: Callable[..., tuple[Balance, Any]], *values: Any, bits: int = FLOAT_BITS
 ) -> Any:
     """Return about exp(u) where the balance is 0, to some ``bits`` bits: an mpq > 0.
@@ -53,9 +53,9 @@ def best_s(
     except (ArithmeticError, ValueError):
         pass  # floats are too narrow
     with search_precision(bits + _GUARD):
-        close = _CLOSE / 2.0 ** ((bits - FLOAT_BITS) // 2)
+        close = _LAST_STEP / 2.0 ** ((bits - FLOAT_BITS) // 2)
         u = solve_increasing(*problem(gmpy2, *map(_mpfr, values)), close=close)
-        return gmpy2.mpq(gmpy2.exp(min(max(u, -_FAR), _FAR)))
+        return gmpy2.mpq(gmpy2.exp(min(max(u, -_FARTHEST_LOG_S), _FARTHEST_LOG_S)))
 
 
 def search_precision(bits: int = 64) -> Any:
@@ -70,7 +70,7 @@ def _mpfr(value: Any) -> Any:
 
 
 def solve_increasing(
-    balance: Balance, u: Any, close: float = _CLOSE, within: float = math.inf
+    balance: Balance, u: Any, close: float = _LAST_STEP, within: float = math.inf
 ) -> Any:
     """Solve balance(u) = 0 by Newton's method, kept inside the bracket that the signs give.
 

@@ -1,7 +1,7 @@
 """Several queries with little noise: the law of the sum of their draws, from below.
 
-By _queries.py the worst change is D in each of the k queries, and the loss is a function of the sum
-S of the draws: that of N_Z(0, k sigma2) at S, for a change of k D. So with T(m) = P(S >= m)
+By _composition.py the worst change is D in each of the k queries, and the loss is a function of the
+sum S of the draws: that of N_Z(0, k sigma2) at S, for a change of k D. So with T(m) = P(S >= m)
 
     delta = T(m) - exp(epsilon) T(m + k D),    m the least y with loss(y) > epsilon,          (3)
 
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import gmpy2
 
 from .._certified.floats import float_at_least
-from .._certified.interval import Interval, arithmetic
+from .._certified.interval import ZERO, Interval, arithmetic
 from .._law import LawSpec
 from ._composition import OneQuery
 from ._hockey_stick import relative_bits
@@ -101,7 +101,7 @@ def epsilon_of_sum(query: OneQuery, delta: Fraction, epsilon: Any) -> float:
     if not below:  # no cover: the precision is taken so that it is above 0
         return math.inf
     up = arithmetic(_AIM + 64).up
-    return float_at_least(up.log(up.add(gmpy2.mpq(max(above, below), below), gmpy2.mpfr(0))))
+    return float_at_least(up.log(up.add(gmpy2.mpq(max(above, below), below), ZERO)))
 
 
 def _largest_quotient(tails: _Tails, change: int, delta: int) -> tuple[int, int]:

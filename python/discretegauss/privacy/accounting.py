@@ -17,27 +17,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import gmpy2
 
 from .._certified.families import family_of
+from .._certified.family import RationalFamily
 from .._certified.floats import float_at_least
-from .._certified.interval import Interval, arithmetic
-from .._inputs.numbers import describe, exact_rational
+from .._certified.interval import ZERO, Interval, arithmetic
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import positive_number, whole_sensitivity
-from .._law import Kind, LawSpec
+from .._law import LawSpec
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import Law, centred
-from ._hockey_stick import cancelling_bits
+from ._facts_by_law import facts_of
 from ._loss_masses import MOST_INTEGERS, loss_masses
 from ._privacy_loss import loss_exceeds_from, phi_near, tail_weight, total_weight
-from .budget import rho
 
 __all__ = ["dp_event", "pld"]
 
-_FEW = 256
-"""So many integers are summed one by one; two tails cost as much."""
+_CHEAPER_THAN_TAILS = 256
+"""So many integers are summed one by one; two tails cost as much, unless they are all alike."""
 
 _EXTRA = "this needs dp-accounting: pip install dp-accounting"
 
@@ -101,7 +103,7 @@ def pld(
     except ImportError as error:
         raise ImportError(_EXTRA) from error
     spec, change = centred(law), whole_sensitivity(sensitivity)
-    if spec.kind is Kind.GENERALIZED_GAUSSIAN:
+    if not isinstance(family_of(spec), RationalFamily):
         raise ParameterValueError(
             f"law must be a discrete Gaussian or Laplace here, got beta = {describe(spec.beta)}"
         )
@@ -156,10 +158,7 @@ def dp_event(law: Law, sensitivity: object = 1) -> Any:
     except ImportError as error:
         raise ImportError(_EXTRA) from error
     spec = centred(law)
-    if spec.kind is Kind.DISCRETE_LAPLACE:
-        parameter = _float_above(1 / gmpy2.mpq(spec.parameter))
-        return events.DiscreteLaplaceDpEvent(parameter, whole_sensitivity(sensitivity))
-    return events.ZCDpEvent(rho=_float_above(rho(law, sensitivity)), xi=0.0)
+    return facts_of(spec).dp_event(events, spec, sensitivity)
 
 
 def _as_float(value: object, name: str) -> float:
@@ -176,19 +175,16 @@ def _as_float(value: object, name: str) -> float:
     return nearest
 
 
-def _float_above(value: Any) -> float:
-    return float_at_least(arithmetic(64).up.add(gmpy2.mpq(value), gmpy2.mpfr(0)))
-
-
 class _Lattice:
     """Probabilities of ranges of integers, of the noise and of the noise moved by ``change``."""
 
     def __init__(self, spec: LawSpec, change: int) -> None:
         self.spec, self.change = spec, change
-        self.bits = 140 + cancelling_bits(spec, 1)
+        self.bits = 140 + facts_of(spec).cancelling_bits(spec, 1)
         self.at = arithmetic(self.bits)
         self._tails: dict[int, Interval] = {}
-        self._fall = self.at.exp(self.at.rational(-1 / spec.parameter))
+        self._family = family_of(spec)
+        self._few = 0 if self._family.constant_tail_ratio else _CHEAPER_THAN_TAILS
 
     def tail(self, m: int) -> Interval:
         """Return P(X >= m), m >= 0."""
@@ -202,9 +198,8 @@ class _Lattice:
     def mass(self, x: int | None, y: int | None) -> Interval:
         """Return P(x <= X < y), x < y; None for no limit. Tails are taken on the side of x or y."""
         zero, at = self.at.rational(0), self.at
-        gaussian = self.spec.kind is Kind.DISCRETE_GAUSSIAN
-        if gaussian and x is not None and y is not None and y - x <= _FEW:
-            return self._few(x, y)
+        if x is not None and y is not None and y - x <= self._few:
+            return self._one_by_one(x, y)
         if x is not None and x > 0:
             return at.sub(self.tail(x), zero if y is None else self.tail(y))
         if y is not None and y <= 0:
@@ -214,22 +209,15 @@ class _Lattice:
         )
         return at.sub(at.rational(1), outside)
 
-    def _few(self, x: int, y: int) -> Interval:
-        """Return `mass` of a discrete Gaussian, integer by integer.
-
-        From z to z + 1 the weight falls by a factor that itself falls by exp(-1/sigma2); after n
-        integers that is n**2 roundings at most, 16 bits.
-        """
-        at, phi = self.at, [phi_near(self.spec, z) for z in (x, x + 1)]
-        down, up = at.down, at.up
-        low, high = at.exp(at.rational(-phi[0]))
-        fall_low, fall_high = at.exp(at.rational(phi[0] - phi[1]))
+    def _one_by_one(self, x: int, y: int) -> Interval:
+        """Return `mass` as a sum of weights, from y - 1 down; 16 bits at most are lost."""
+        at, down, up = self.at, self.at.down, self.at.up
+        low, high = at.exp(at.rational(-phi_near(self.spec, y - 1)))
         sum_low, sum_high = low, high
-        for _ in range(x + 1, y):
-            low, high = down.mul(low, fall_low), up.mul(high, fall_high)
+        ratios = self._family.neighbour_ratios(self.spec, y - 2, self.bits)
+        for ratio in islice(ratios, y - 1 - x):
+            low, high = down.div(low, ratio.upper), up.div(high, ratio.lower)
             sum_low, sum_high = down.add(sum_low, low), up.add(sum_high, high)
-            fall_low = down.mul(fall_low, self._fall.lower)
-            fall_high = up.mul(fall_high, self._fall.upper)
         return at.div(Interval(sum_low, sum_high), total_weight(self.spec, self.bits))
 
     def masses(self, x: int | None, y: int | None) -> tuple[Interval, Interval]:
@@ -237,29 +225,32 @@ class _Lattice:
         moved = (None if z is None else z + self.change for z in (x, y))
         return self.mass(x, y), self.mass(*moved)
 
-    def multiple_below(self, x: int, interval: Any) -> int:
-        """Return j with j interval < loss(x) <= (j + 1) interval."""
-        loss = (phi_near(self.spec, x + self.change) - phi_near(self.spec, x)) / interval
-        return int(-(-loss.numerator // loss.denominator)) - 1
+    def loss(self, x: int) -> Any:
+        """Return the privacy loss at x."""
+        return phi_near(self.spec, x + self.change) - phi_near(self.spec, x)
 
     def cells(self, interval: Any, depth: Any) -> Iterator[tuple[int, int | None, int | None]]:
         """Yield j, x and y: the losses of x..y-1 are above j interval, and at most the next.
 
-        For a discrete Laplace they cover all integers. For a discrete Gaussian a range beyond which
-        lies a probability of about exp(-depth) on either side.
+        They cover all integers if there is a largest loss. Else a range beyond which lies a
+        probability of about exp(-depth) on either side.
         """
-        bounded = self.spec.kind is Kind.DISCRETE_LAPLACE  # losses from -D/scale to D/scale
-        if bounded:
-            start, stop = -self.change, 1
-        else:
-            stop = math.isqrt(math.floor(2 * gmpy2.mpq(self.spec.parameter) * depth)) + 1
-            start = -stop
-        x = start
-        while x < stop:
-            j = self.multiple_below(x, interval)
+        x: int | None = None
+        stop: int | None = None
+        pure: Any = self._family.pure_epsilon(self.spec, self.change)
+        if pure is None:
+            reach = self._family.distance_of(self.spec, self.at.rational(depth), self.at)
+            stop = int(gmpy2.floor(reach.upper)) + 1
+            x = -stop
+        while True:
+            loss = -pure if x is None else self.loss(x)
+            j = int(-(-loss // interval)) - 1
             following = loss_exceeds_from(self.spec, (j + 1) * interval, self.change)
-            y = stop if following is None else min(following[0], stop)
-            yield j, None if bounded and x == start else x, None if bounded and y == stop else y
+            y = None if following is None else following[0]
+            if y is None or (stop is not None and y >= stop):
+                yield j, x, stop
+                return
+            yield j, x, y
             x = y
 
 
@@ -273,7 +264,7 @@ def _by_integers(
 ) -> tuple[dict[int, float], float] | None:
     """Return `_probabilities` from arrays, if there are not too many integers."""
     family, at = family_of(lattice.spec), lattice.at
-    if family.constant_tail_ratio:  # there is a largest loss
+    if family.pure_epsilon(lattice.spec, lattice.change) is not None:  # no loss is larger
         return None
     reach = family.distance_of(lattice.spec, at.rational(depth), at).upper
     if reach > MOST_INTEGERS:
@@ -289,7 +280,7 @@ def _by_integers(
 
 def _by_cells(lattice: _Lattice, interval: Any, depth: Any) -> tuple[dict[int, float], float]:
     """Return `_probabilities` from the tails at the ends of what lies between two multiples."""
-    at, zero = lattice.at, gmpy2.mpfr(0)
+    at, zero = lattice.at, ZERO
     step = at.rational(interval)
     to_upper, to_lower = at.neg(at.expm1(at.neg(step))), at.expm1(step)
     found: dict[int, Any] = {}

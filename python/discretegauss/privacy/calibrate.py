@@ -59,11 +59,11 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._certified.search import decimal_at, decimal_ordinal, least
+from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._inputs.privacy_arguments import (
     at_least_zero,
+    checked_probability,
     positive_number,
-    probability,
     query_count,
     whole_sensitivity,
 )
@@ -160,7 +160,9 @@ def calibrate_gaussian(
     if epsilon is None or delta is None:
         raise ParameterTypeError("give either rho, or epsilon with delta")
     change = whole_sensitivity(sensitivity)
-    target = _Target(at_least_zero(epsilon, "epsilon"), probability(delta, "delta"), change, count)
+    target = _Target(
+        at_least_zero(epsilon, "epsilon"), checked_probability(delta, "delta"), change, count
+    )
     return DiscreteGaussian(target.least_sigma2())
 
 
@@ -209,7 +211,9 @@ class _Target(NamedTuple):
         """Return the least sigma2 rounded up to a decimal, or the end of its piece."""
         guess = self.guess()
         if self.epsilon == 0:  # delta falls
-            return decimal_at(least(lambda n: self.met_by(decimal_at(n)), decimal_ordinal(guess)))
+            return decimal_at(
+                first_true(lambda n: self.met_by(decimal_at(n)), decimal_ordinal(guess))
+            )
         step, n = self.first_ends(max(0, self.piece_of(guess)))
         before, end = self.end((n - 1) * step) if n else Fraction(0), self.end(n * step)
         for digits in range(6, _MOST_DIGITS + 1):
@@ -227,7 +231,7 @@ class _Target(NamedTuple):
     def first_ends(self, guess: int) -> tuple[int, int]:
         """Return step and n, n large unless step is 1: v(n step) is enough, v((n - 1) step) not."""
         step = max(1, guess // _MANY_PIECES)
-        n = least(lambda n: self.met_by(self.end(n * step)), -(-guess // step), low=0)
+        n = first_true(lambda n: self.met_by(self.end(n * step)), -(-guess // step), low=0)
         if step == 1 or n > _MANY_PIECES // 2:
             return step, n
         return self.first_ends(n * step)
@@ -240,7 +244,7 @@ class _Target(NamedTuple):
             return n >= last or (value > before and self.met_by(value))
 
         start = max(guess, before) if before else guess
-        return decimal_at(least(holds, min(decimal_ordinal(start, digits), last)), digits)
+        return decimal_at(first_true(holds, min(decimal_ordinal(start, digits), last)), digits)
 
     def end(self, m: int) -> Fraction:
         """Return v(m), from which on m counts no more; of several queries that of their sum."""

@@ -1,6 +1,6 @@
 """The least (epsilon, delta) of integer noise: delta, its logarithm, and the way back to epsilon.
 
-What is computed, and why it is right, is in _hockey_stick.py (one query) and _queries.py (several).
+What is computed, and why it is right, is in _hockey_stick.py, of several queries _composition.py.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from typing import Any
 
 import gmpy2
 
+from .._certified.families import family_of
 from .._certified.floats import float_at_least
-from .._certified.interval import ONE, arithmetic
-from .._inputs.numbers import describe, exact_rational
+from .._certified.interval import ONE, ZERO, arithmetic
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import at_least_zero, query_count, whole_sensitivity
-from .._law import Kind
 from ..errors import ParameterValueError
 from ..laws import Law, centred
-from ._composition import OneQuery, as_one_query
+from ._composition import OneQuery
+from ._facts_by_law import facts_of
 from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
 from ._least_epsilon import least_epsilon
 from ._sum_law import delta_of_sum, epsilon_of_sum
@@ -27,7 +29,6 @@ from .zcdp import epsilon_upper, log_delta_upper
 __all__ = ["delta", "epsilon", "log_delta"]
 
 _UP: Any = arithmetic(80).up
-_ZERO: Any = gmpy2.mpfr(0)
 
 #: A result known to fewer bits (of extreme parameters) may be above the bound by way of zCDP.
 _LOOSE_BITS = 50
@@ -82,7 +83,7 @@ def delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: int = 
     >>> 0 < dg.privacy.delta(law, 2) < dg.privacy.zcdp_delta(rho, 2)
     True
     """
-    query = as_one_query(centred(law), whole_sensitivity(sensitivity), query_count(queries))
+    query = _one_query(law, sensitivity, queries)
     epsilon_exact = at_least_zero(epsilon, "epsilon")
     enclosed, log_zcdp, of_sum = _bounds(query, epsilon_exact)
     candidates = [ONE]
@@ -122,12 +123,12 @@ def log_delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: in
     >>> -5.01e11 < dg.privacy.log_delta(dg.DiscreteGaussian(10**12), 1) < -4.99e11
     True
     """
-    query = as_one_query(centred(law), whole_sensitivity(sensitivity), query_count(queries))
+    query = _one_query(law, sensitivity, queries)
     epsilon_exact = at_least_zero(epsilon, "epsilon")
     enclosed, log_zcdp, of_sum = _bounds(query, epsilon_exact)
-    candidates = [_ZERO]
+    candidates = [ZERO]
     if enclosed is not None:
-        log_factor = _UP.log(_UP.add(query.factor, _ZERO))
+        log_factor = _UP.log(_UP.add(query.factor, ZERO))
         candidates.append(_UP.add(enclosed.log_upper(), log_factor))
     if log_zcdp is not None:
         candidates.append(log_zcdp)
@@ -167,10 +168,11 @@ def epsilon(law: Law, delta: object, sensitivity: object = 1, *, queries: int = 
     >>> dg.privacy.epsilon(dg.DiscreteLaplace(10), 0)
     0.1
     """
-    query = as_one_query(centred(law), whole_sensitivity(sensitivity), query_count(queries))
+    query = _one_query(law, sensitivity, queries)
     delta_exact = exact_rational(delta, "delta")
-    if delta_exact == 0 and query.spec.kind is Kind.DISCRETE_LAPLACE:
-        return float_at_least(_UP.add(query.change / gmpy2.mpq(query.spec.parameter), _ZERO))
+    pure = family_of(query.spec).pure_epsilon(query.spec, query.change)
+    if delta_exact == 0 and pure is not None:
+        return float_at_least(_UP.add(pure, ZERO))
     if not 0 < delta_exact < 1:
         raise ParameterValueError(
             "delta must lie between 0 and 1, both excluded (0 only for a discrete Laplace), "
@@ -185,6 +187,12 @@ def epsilon(law: Law, delta: object, sensitivity: object = 1, *, queries: int = 
     return found
 
 
+def _one_query(law: object, sensitivity: object, queries: object) -> OneQuery:
+    spec = centred(law)
+    change, count = whole_sensitivity(sensitivity), query_count(queries)
+    return facts_of(spec).as_one_query(spec, change, count)
+
+
 def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, Any]:
     """Return delta enclosed, without the factor; and what may be less where the factor is not 1.
 
@@ -196,7 +204,7 @@ def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, A
         if enclosed is None:
             return None, None, None
         loose |= relative_bits(enclosed.factor) < _LOOSE_BITS
-    if loose and query.spec.kind is Kind.DISCRETE_GAUSSIAN:
+    if loose and query.rho is not None:
         log_zcdp = log_delta_upper(query.rho, epsilon)
     if query.is_loose:
         found = delta_of_sum(query, epsilon, log_zcdp)

@@ -18,9 +18,9 @@ from typing import Any
 import gmpy2
 
 from .._certified.floats import float_at_least, float_at_most
-from .._certified.interval import ONE, Arithmetic, arithmetic
-from .._inputs.privacy_arguments import at_least_zero, probability
-from ._root_finding import FLOAT_BITS, Balance, best_s
+from .._certified.interval import ONE, ZERO, Arithmetic, arithmetic
+from .._inputs.privacy_arguments import at_least_zero, checked_probability
+from ._root_finding import FLOAT_BITS, Balance, turning_point
 
 __all__ = ["zcdp_delta", "zcdp_delta_standard", "zcdp_epsilon", "zcdp_rho"]
 
@@ -60,7 +60,7 @@ def zcdp_delta(rho: object, epsilon: object) -> float:
     epsilon_exact = at_least_zero(epsilon, "epsilon")
     if rho_exact == 0:
         return 0.0
-    return float_at_least(_FEWER.up.exp(log_delta_upper(rho_exact, epsilon_exact)))
+    return float_at_least(_AT_80_BITS.up.exp(log_delta_upper(rho_exact, epsilon_exact)))
 
 
 def zcdp_delta_standard(rho: object, epsilon: object) -> float:
@@ -99,7 +99,7 @@ def zcdp_delta_standard(rho: object, epsilon: object) -> float:
     if epsilon_exact <= rho_exact:
         return 1.0
     exponent = (epsilon_exact - rho_exact) ** 2 / (4 * rho_exact)
-    return float_at_least(UP.exp(UP.add(gmpy2.mpq(-exponent), _ZERO)))
+    return float_at_least(UP.exp(UP.add(gmpy2.mpq(-exponent), ZERO)))
 
 
 def zcdp_epsilon(rho: object, delta: object) -> float:
@@ -128,7 +128,7 @@ def zcdp_epsilon(rho: object, delta: object) -> float:
     True
     """
     rho_exact = at_least_zero(rho, "rho")
-    delta_exact = probability(delta, "delta")
+    delta_exact = checked_probability(delta, "delta")
     if rho_exact == 0:
         return 0.0
     return float_at_least(epsilon_upper(rho_exact, delta_exact))
@@ -161,7 +161,7 @@ def zcdp_rho(epsilon: object, delta: object) -> float:
     True
     """
     epsilon_exact = at_least_zero(epsilon, "epsilon")
-    delta_exact = probability(delta, "delta")
+    delta_exact = checked_probability(delta, "delta")
     return float_at_most(rho_lower(epsilon_exact, delta_exact))
 
 
@@ -182,8 +182,8 @@ def zcdp_rho(epsilon: object, delta: object) -> float:
 #     rho(s) = (s (epsilon + log1p(1/s)) + log1p(s) - L) / (s (1 + s)).
 #
 # Only tightness depends on the choice of s, and weakly: near the best s the value is off by the
-# square of the error in s. So s is found in ordinary floats (_turning.py), and then, being an exact
-# number whatever it is, put into one of the three formulas with every operation rounded the safe
+# square of the error in s. So s is found in ordinary floats (_root_finding.py). Whatever it is, it
+# is an exact number, and put into one of the three formulas with every operation rounded the safe
 # way. f is strictly convex (f'' = 2 rho + 1/(s (1 + s))), so each has a single turning point:
 #
 #     f'(s) = 0         <=>  2 s rho = epsilon - rho + log1p(1/s)
@@ -202,26 +202,25 @@ def zcdp_rho(epsilon: object, delta: object) -> float:
 
 _BITS = 192
 _AT = arithmetic(_BITS)
-_FEWER = arithmetic(80)
+_AT_80_BITS = arithmetic(80)
 UP: Any = _AT.up
-_ZERO: Any = gmpy2.mpfr(0)
 
 #: So little is lost when a float is made of it, as the least one is 2**-1074.
-_NOTHING: Any = UP.div_2exp(ONE, 1140)
+_BELOW_FLOATS: Any = UP.div_2exp(ONE, 1140)
 
 
 def log_delta_upper(rho: Fraction, epsilon: Fraction) -> Any:
     """Return an upper bound on the logarithm of Corollary 13's delta, at most 0; rho > 0."""
     rho_ = gmpy2.mpq(rho)
     gap = gmpy2.mpq(epsilon) - rho_
-    s = best_s(_delta_turns, rho_, gap)
+    s = turning_point(_delta_turns, rho_, gap)
     linear = s * (s * rho_ - gap)
     # Fewer bits do, as exp takes an absolute error: of terms below 2**11, if delta is a float.
-    up, down = _FEWER.up, _FEWER.down
-    s_ = down.add(s, _ZERO)  # exact: s has at most 80 bits
-    log1p_s, log1p_inverse = _logs_lower(s_, _FEWER)
+    up, down = _AT_80_BITS.up, _AT_80_BITS.down
+    s_ = down.add(s, ZERO)  # exact: s has at most 80 bits
+    log1p_s, log1p_inverse = _logs_lower(s_, _AT_80_BITS)
     falling = down.add(down.mul(s_, log1p_inverse), log1p_s)
-    return min(up.sub(up.add(linear, _ZERO), falling), _ZERO)
+    return min(up.sub(up.add(linear, ZERO), falling), ZERO)
 
 
 def epsilon_upper(rho: Fraction, delta: Fraction) -> Any:
@@ -231,29 +230,29 @@ def epsilon_upper(rho: Fraction, delta: Fraction) -> Any:
         at = arithmetic(max(_BITS, 2 * s_bits + 8))
         up, down = at.up, at.down
         big_l = minus_log_upper(delta, at)
-        s = best_s(_epsilon_turns, rho, big_l, bits=s_bits)
-        s_ = down.add(s, _ZERO)  # exact
+        s = turning_point(_epsilon_turns, rho, big_l, bits=s_bits)
+        s_ = down.add(s, ZERO)  # exact
         growing = up.add((1 + s) * gmpy2.mpq(rho), up.div(big_l, s_))
         log1p_s, log1p_inverse = _logs_lower(s_, at)
         found = up.sub(growing, down.add(log1p_inverse, down.div(log1p_s, s_)))
         # about what the choice of s and the rounding have added
         added = up.div_2exp(growing, 2 * s_bits)
-        if found <= 0 or found > up.mul_2exp(added, 60) or added < _NOTHING:
-            return max(found, _ZERO)
+        if found <= 0 or found > up.mul_2exp(added, 60) or added < _BELOW_FLOATS:
+            return max(found, ZERO)
         s_bits *= 2
 
 
 def rho_lower(epsilon: Fraction, delta: Fraction) -> Any:
     """Return a lower bound on the rho at which Corollary 13 gives delta, at least 0."""
-    s = best_s(_rho_turns, epsilon, minus_log_upper(delta))
+    s = turning_point(_rho_turns, epsilon, minus_log_upper(delta))
     # For large s and small epsilon what is left of the numerator is about 1/s.
     at = arithmetic(_BITS + gmpy2.mpz(s).bit_length() // 32 * 64)
     up, down = at.up, at.down
-    s_ = down.add(s, _ZERO)
+    s_ = down.add(s, ZERO)
     log1p_s, log1p_inverse = _logs_lower(s_, at)
     growing = down.mul(s_, down.add(log1p_inverse, gmpy2.mpq(epsilon)))
     numerator = down.sub(down.add(growing, log1p_s), minus_log_upper(delta, at))
-    return down.div(numerator, up.add(s * (1 + s), _ZERO)) if numerator > 0 else _ZERO
+    return down.div(numerator, up.add(s * (1 + s), ZERO)) if numerator > 0 else ZERO
 
 
 def _logs_lower(s: Any, at: Arithmetic = _AT) -> tuple[Any, Any]:
@@ -273,8 +272,8 @@ def minus_log_upper(delta: Any, at: Arithmetic = _AT) -> Any:
     """Return an upper bound on -log(delta), for a rational 0 < delta < 1."""
     exact, down = gmpy2.mpq(delta), at.down
     if 2 * exact > 1:  # near 1 only log1p is accurate
-        return at.up.minus(down.log1p(down.add(exact - 1, _ZERO)))
-    return at.up.minus(down.log(down.add(exact, _ZERO)))
+        return at.up.minus(down.log1p(down.add(exact - 1, ZERO)))
+    return at.up.minus(down.log(down.add(exact, ZERO)))
 
 
 # What is solved for u = log(s): each returns the balance, with its slope, and a first guess.

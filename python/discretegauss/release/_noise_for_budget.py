@@ -8,8 +8,9 @@ from decimal import Decimal
 from fractions import Fraction
 
 from .._certified.moments import standard_deviation
-from .._inputs.numbers import describe, exact_rational
-from .._inputs.privacy_arguments import probability
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
+from .._inputs.privacy_arguments import checked_probability
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy import calibrate_gaussian, zcdp_epsilon
@@ -88,9 +89,9 @@ def calibration(
         )
     if delta is None:
         at = DEFAULT_REPORT_DELTA if report_delta is None else report_delta
-        exact_delta = probability(at, "report_delta")
+        exact_delta = checked_probability(at, "report_delta")
     elif report_delta is None:
-        exact_delta = probability(delta, "delta")
+        exact_delta = checked_probability(delta, "delta")
     else:
         raise ParameterValueError(
             "report_delta goes with rho and must not be given with epsilon and delta, "

@@ -7,7 +7,7 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
-from .._inputs.numbers import printable
+from .._inputs.messages import printable
 from ._noise_for_budget import Calibration
 from ._run import Release
 

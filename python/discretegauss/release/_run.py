@@ -11,7 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from .._inputs.numbers import describe, exact_rational, named_path, single, whole_number
+from .._inputs.foreign_arrays import single
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational, whole_number
+from .._inputs.paths import named_path
 from .._inputs.source import Source
 from .._system.atomic_file import atomic_write, no_op
 from ..errors import OutputError, ParameterTypeError, ParameterValueError, TableError
@@ -171,7 +174,7 @@ def plan_release(
         epsilon=epsilon,
         delta=delta,
         sensitivity=_of_counts(sensitivity),
-        queries=whole_number(rows_per_person, "rows_per_person", least=1),
+        queries=whole_number(rows_per_person, "rows_per_person", minimum=1),
         report_delta=report_delta,
     )
     destination = _checked_destination(table, out, force=force)

@@ -28,9 +28,9 @@ from typing import Any
 
 import gmpy2
 
-from .._certified.interval import ONE, arithmetic
-from .._certified.search import decimal_at, decimal_ordinal, least
-from .._inputs.numbers import describe
+from .._certified.interval import ONE, ZERO, arithmetic
+from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._inputs.messages import describe
 from ..errors import ParameterOverflowError
 
 __all__ = ["MOST_QUERIES", "laplace_delta_upper", "laplace_scale_upper", "require_few"]
@@ -39,7 +39,6 @@ MOST_QUERIES = 10**5
 """The sum has about k/2 terms; a calibration with more would keep a caller waiting for minutes."""
 
 _BITS = 160
-_ZERO: Any = gmpy2.mpfr(0)
 
 
 def require_few(queries: int) -> None:
@@ -62,10 +61,10 @@ def laplace_delta_upper(scale: Fraction, epsilon: Fraction, queries: int) -> Any
     weight_upper = up.pow(up.div(1, down.add(1, q.lower)), queries)
     step = gmpy2.mpq(2 / scale)
     gap = gmpy2.mpq(queries / scale - epsilon)
-    delta_upper = _ZERO
+    delta_upper = ZERO
     for j in range(_losses_above(scale, epsilon, queries)):
         # 1 - exp(-gap): the larger the gap the larger, so both roundings go up
-        share_upper = up.minus(down.expm1(down.add(-gap, _ZERO)))
+        share_upper = up.minus(down.expm1(down.add(-gap, ZERO)))
         delta_upper = up.add(delta_upper, up.mul(weight_upper, share_upper))
         weight_upper = up.mul(weight_upper, q.upper)
         weight_upper = up.div(up.mul(weight_upper, queries - j), j + 1)
@@ -96,4 +95,4 @@ def laplace_scale_upper(epsilon: Fraction, delta: Fraction, queries: int) -> Fra
     enough = queries / (2 * delta)
     if epsilon > 0:
         enough = min(enough, queries / epsilon)
-    return decimal_at(least(suffices, decimal_ordinal(enough)))
+    return decimal_at(first_true(suffices, decimal_ordinal(enough)))

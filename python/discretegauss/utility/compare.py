@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .._certified.floats import float_value
 from .._certified.interval import Interval, arithmetic
 from .._certified.moments import variance
-from .._inputs.privacy_arguments import at_least_zero, probability, query_count
+from .._inputs.privacy_arguments import at_least_zero, checked_probability, query_count
 from ..errors import ParameterOverflowError
 from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
 from ..privacy.budget import rho as rho_of
@@ -204,7 +204,10 @@ def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesC
     >>> f"{found.ratio_by_zcdp():.3f} {found.ratio_tight():.3f}"
     '1.690 1.944'
     """
-    epsilon_exact, delta_exact = at_least_zero(epsilon, "epsilon"), probability(delta, "delta")
+    epsilon_exact, delta_exact = (
+        at_least_zero(epsilon, "epsilon"),
+        checked_probability(delta, "delta"),
+    )
     k = query_count(queries)
     # The Laplace first: it refuses too many queries.
     laplace = calibrate_laplace(epsilon=epsilon_exact, delta=delta_exact, queries=k)

@@ -11,7 +11,8 @@ from fractions import Fraction
 
 from .._certified.floats import float_at_least, float_value
 from .._certified.interval import Interval, arithmetic, relative_width_below
-from .._inputs.numbers import describe, exact_rational
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import at_least_zero, positive_number
 from ..errors import ParameterOverflowError
 

@@ -11,9 +11,14 @@ import gmpy2
 
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
-from .._certified.search import decimal_at, decimal_ordinal, least
-from .._inputs.numbers import describe
-from .._inputs.privacy_arguments import at_least_zero, positive_number, probability, query_count
+from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._inputs.messages import describe
+from .._inputs.privacy_arguments import (
+    at_least_zero,
+    checked_probability,
+    positive_number,
+    query_count,
+)
 from .._law import Kind
 from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import DiscreteLaplace, centred
@@ -131,7 +136,9 @@ def calibrate_laplace(
         raise ParameterTypeError("give either rho, or epsilon with delta")
     require_few(count)
     return DiscreteLaplace(
-        laplace_scale_upper(at_least_zero(epsilon, "epsilon"), probability(delta, "delta"), count)
+        laplace_scale_upper(
+            at_least_zero(epsilon, "epsilon"), checked_probability(delta, "delta"), count
+        )
     )
 
 
@@ -147,4 +154,4 @@ def _scale_for_rho(rho: Fraction) -> Fraction:
     exact = gmpy2.mpq(rho)
     eps0 = max(exact, gmpy2.mpq(arithmetic(64).up.sqrt(2 * exact)))
     guess = decimal_ordinal(Fraction(int(eps0.denominator), int(eps0.numerator)))
-    return decimal_at(least(lambda n: rho_of(DiscreteLaplace(decimal_at(n))) <= rho, guess))
+    return decimal_at(first_true(lambda n: rho_of(DiscreteLaplace(decimal_at(n))) <= rho, guess))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from .._law import Kind, LawSpec
+from ._laws import LAWS
 
 __all__ = ["described", "fixed_cases", "random_cases"]
 
@@ -72,15 +73,13 @@ def fixed_cases() -> list[LawSpec]:
 def random_cases(n: int, rng: random.Random) -> Iterator[LawSpec]:
     """Generate n laws: parameters from 2**-90 to 2**230, beta up to 31, centres of any kind."""
     for _ in range(n):
-        kind = rng.choice(
-            [Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE, Kind.GENERALIZED_GAUSSIAN]
-        )
+        kind = rng.choice(list(LAWS))
         bits = rng.choice([rng.randint(-8, 40), rng.randint(0, 24), rng.randint(40, 200)])
         denominator = rng.choice([1, rng.randint(1, 1000), 2**52])
         parameter = _Q(rng.getrandbits(60) + 1, denominator) * _Q(2) ** (bits - 30)
         mu = _Q(rng.randint(-(10**6), 10**6), rng.choice([1, 2, rng.randint(1, 10**4)]))
         beta = _Q(1)
-        if kind == Kind.GENERALIZED_GAUSSIAN:
+        if "beta" in LAWS[kind].parameters:
             low = rng.randint(1, 20)
             beta = 1 + _Q(rng.randint(0, 3 * low * rng.choice([1, 1, 10])), low)
         yield LawSpec(kind, parameter, mu, beta)
@@ -93,10 +92,7 @@ def _number(value: Fraction) -> str:
 
 def described(spec: LawSpec) -> str:
     """Return a law in one line."""
-    if spec.kind == Kind.DISCRETE_GAUSSIAN:
-        text = f"discrete Gaussian, sigma2 {_number(spec.parameter)}"
-    elif spec.kind == Kind.DISCRETE_LAPLACE:
-        text = f"discrete Laplace, scale {_number(spec.parameter)}"
-    else:
-        text = f"generalised Gaussian, scale {_number(spec.parameter)}, beta {_number(spec.beta)}"
-    return f"{text}, mu {_number(spec.mu)}"
+    law = LAWS[spec.kind]
+    own = zip(law.parameters, (spec.parameter, spec.beta), strict=False)  # beta, if it has one
+    numbers = [*own, ("mu", spec.mu)]
+    return ", ".join([law.name, *(f"{name} {_number(value)}" for name, value in numbers)])

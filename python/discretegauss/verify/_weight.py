@@ -1,10 +1,10 @@
 """The weight of a law in ball arithmetic (python-flint's arb), seen from a table's blocks.
 
 Distances are in units of 2**-48 of a block: D(y) = abs(y - f) 2**48 / 2**block_bits for an
-integer y counted from c = floor(mu + 1/2), f = mu - c. With R the scale in that unit,
+integer y counted from c = floor(mu + 1/2), f = mu - c. With R the scale in that unit, and beta and
+the divisor of the law's `Shape`,
 
-    phi(D) = (D/R)**beta       Laplace (beta = 1) and generalised Gaussian
-    phi(D) = D**2 / (2 R**2)   Gaussian, R**2 = sigma2 in that unit, squared
+    phi(D) = (D/R)**beta/divisor
     g(D)   = exp(phi(D(0)) - phi(D)),  so that g = 1 at y = 0
 
 Every method returns a ball that holds the true value; the precision is that of ``flint.ctx`` when
@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from .._law import Kind, LawSpec
+from .._law import LawSpec
+from ._laws import LAWS
 
 if TYPE_CHECKING:
     from flint import arb
@@ -58,14 +59,8 @@ class Weight:
         centre = (spec.mu + Fraction(1, 2)).__floor__()
         self.f = spec.mu - centre
         self._unit = unit
-        self._gaussian = spec.kind == Kind.DISCRETE_GAUSSIAN
-        self._beta = Fraction(1) if spec.kind == Kind.DISCRETE_LAPLACE else spec.beta
-        if self._gaussian:
-            self._beta = Fraction(2)
-            self._divisor = ball(2 * spec.parameter * unit * unit)
-        else:
-            self._divisor = self._power(ball(spec.parameter * unit), self._beta)
-            self._scale = ball(spec.parameter * unit)
+        self._beta, scale, divisor = LAWS[spec.kind].shape(spec)
+        self._scale, self._divisor = ball(scale * unit), ball(divisor)
         self._phi_at_zero = self.phi(self.distance(0))
         self._weights: dict[int, arb] = {}
 
@@ -89,9 +84,7 @@ class Weight:
 
     def phi(self, distance: arb) -> arb:
         """Return phi(D)."""
-        if self._gaussian:
-            return distance * distance / self._divisor
-        return self._power(distance / self._scale, self._beta)
+        return self._power(distance / self._scale, self._beta) / self._divisor
 
     def weight(self, distance: arb) -> arb:
         """Return g(D)."""
@@ -114,8 +107,9 @@ class Weight:
         multiple of D**(beta - 1), phi'' of D**(beta - 2).
         """
         beta = self._beta
+        divisor = self._power(self._scale, beta) * self._divisor
         ends = [
-            self._power(at, beta - i) * ball(beta * (beta - 1 if i == 2 else 1)) / self._divisor
+            self._power(at, beta - i) * ball(beta * (beta - 1 if i == 2 else 1)) / divisor
             for i in (1, 2)
             for at in (near, far)
             if beta != 1 or i == 1
@@ -129,6 +123,4 @@ class Weight:
     def distance_where(self, ratio: Fraction) -> arb:
         """Return the distance at which g = ratio; 0 < ratio <= 1."""
         level = ball(1 / ratio).log() + self._phi_at_zero
-        if self._gaussian:
-            return (level * self._divisor).sqrt()
-        return self._power(level, 1 / self._beta) * self._scale
+        return self._power(level * self._divisor, 1 / self._beta) * self._scale

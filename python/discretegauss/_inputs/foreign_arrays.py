@@ -1,0 +1,90 @@
+"""What arrays, columns and tables of other libraries become, so that no integer is rounded."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["are_rounded", "single", "to_numpy_exactly"]
+
+#: Beyond these a float may stand for several integers.
+_EXACT_FLOATS = 2**53
+
+
+def _is_float(dtype: object) -> bool:
+    """Return whether a dtype, of numpy or another library, is one of floats."""
+    kind = getattr(dtype, "kind", None)
+    return kind == "f" if isinstance(kind, str) else "float" in str(dtype).lower()
+
+
+def _objects(value: Any) -> NDArray[Any]:
+    """Return an array of objects; pandas makes them from its columns only where asked like this."""
+    if hasattr(value, "astype"):
+        value = value.astype(object)
+    objects: NDArray[Any] = np.asanyarray(value, dtype=object)
+    return objects
+
+
+def to_numpy_exactly(value: Any) -> NDArray[Any]:
+    """Return what has ``__array__`` as an array of numpy, of objects if floats would round it.
+
+    Of a table of integers and floats, or of integers of which some are missing, numpy would make
+    floats. A mask stays, to be refused.
+    """
+    array: NDArray[Any] = np.asanyarray(value)
+    dtypes = _dtypes(value)
+    if array.dtype.kind != "f" or isinstance(value, np.ndarray) or dtypes is None:
+        return array
+    if all(map(_is_float, dtypes)):
+        if all(isinstance(dtype, np.dtype) for dtype in dtypes) or not np.isnan(array).any():
+            return array
+        return _objects(value)  # NaN, or what is missing
+    objects = _objects(value)
+    if objects.ndim == 1 and any(isinstance(x, float) for x in objects.tolist()):
+        objects[:] = list(value)  # rounded nevertheless
+    return objects
+
+
+def are_rounded(array: NDArray[Any], value: Any) -> bool:
+    """Return whether elements of `array`, what `to_numpy_exactly` made of `value`, may be rounded.
+
+    By libraries that make floats even where objects are asked for: of tables with columns of
+    several types, and of integers of which some are missing.
+    """
+    if not array.ndim or isinstance(value, np.ndarray):
+        return False
+    dtypes = _dtypes(value)
+    if dtypes is None:  # of what it holds nothing is known
+        return array.dtype.kind == "f" and any(map(_may_be_several, array.ravel().tolist()))
+    if array.dtype != object or array.ndim != 2:
+        return False
+    return any(
+        any(map(_may_be_several, column.tolist()))
+        for dtype, column in zip(dtypes, array.T, strict=False)
+        if "int" in str(dtype).lower()
+    )
+
+
+def _dtypes(value: Any) -> list[Any] | None:
+    """Return the dtypes of the columns of a table, or that of an array; None: it tells none."""
+    told = getattr(value, "dtypes", None)  # first: a column of a table may be called "dtype"
+    if told is None:
+        told = getattr(value, "dtype", None)
+    if told is None:
+        return None
+    return list(told) if isinstance(told, list | tuple) or hasattr(told, "__array__") else [told]
+
+
+def _may_be_several(x: object) -> bool:
+    return isinstance(x, float) and _EXACT_FLOATS <= abs(x) < math.inf
+
+
+def single(value: Any) -> Any:
+    """Return the element of an array of no axes, or of what numpy takes for one; else `value`."""
+    if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):
+        array = to_numpy_exactly(value)
+        return value if array.ndim else array[()]
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value

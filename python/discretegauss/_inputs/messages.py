@@ -1,0 +1,104 @@
+"""How a value is written in an error message, a repr and on a terminal."""
+
+from __future__ import annotations
+
+import numbers
+import sys
+from fractions import Fraction
+from typing import Any
+
+__all__ = ["MOST_DIGITS", "describe", "if_loaded", "printable", "written"]
+
+#: Python's own limit for decimal text.
+MOST_DIGITS = 4300
+
+
+def describe(value: object) -> str:
+    """Return `value` as an error message shows it: short, whatever it is.
+
+    Numbers, texts and types are shown, and of all else its type alone: a column of counts that was
+    passed in the wrong place is data.
+
+    Examples
+    --------
+    >>> describe(-0.1), describe(Fraction(-0.1)), describe("1,5"), describe([1204, 87])
+    ('-0.1', '-0.1', "'1,5'", 'an object of type list')
+    """
+    if isinstance(value, Fraction):
+        value_bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+        if value_bits > 256:
+            return _as_float(value) or f"a fraction of {value_bits} bits"
+        return written(value)
+    if isinstance(value, int):
+        return (
+            repr(value) if value.bit_length() <= 256 else f"an integer of {value.bit_length()} bits"
+        )
+    hidden = f"an object of type {type(value).__name__}"
+    shown = (numbers.Number, str, bytes, type, type(None), if_loaded("numpy", "bool_"))
+    if not isinstance(value, shown):
+        return hidden
+    try:
+        text = repr(value)
+    except Exception:  # Python's limit of 4300 digits, or somebody else's __repr__
+        return hidden
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def if_loaded(module: str, name: str) -> Any:
+    """Return a type for isinstance: of a module that is not loaded nobody has an object.
+
+    Examples
+    --------
+    >>> isinstance(1, if_loaded("fractions", "Fraction")), isinstance(1, if_loaded("no.such", "T"))
+    (False, False)
+    """
+    return getattr(sys.modules.get(module), name, ())
+
+
+def written(value: object) -> str:
+    """Return a number as Python code that means it exactly, the shortest; of all else the repr.
+
+    A fraction is an integer, a float or a text, whichever says just this number.
+
+    Examples
+    --------
+    >>> written(Fraction(5)), written(Fraction(1, 10)), written(Fraction(0.1))
+    ('5', "'1/10'", '0.1')
+    """
+    if not isinstance(value, Fraction):
+        return repr(value)
+    try:
+        if value.denominator == 1:
+            return repr(value.numerator)
+        text = _as_float(value) or repr(f"{value.numerator}/{value.denominator}")
+    except ValueError:  # more digits than Python writes
+        return _as_float(value) or describe(value)
+    return text if len(text) <= MOST_DIGITS else repr(value)
+
+
+def _as_float(value: Fraction) -> str:
+    """Return a float as text that is just this number; nothing if there is none.
+
+    Nor for denormals, whose arithmetic may be off: see numbers.DENORMALS_WORK.
+    """
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return ""
+    is_it = abs(nearest) >= sys.float_info.min and Fraction(nearest) == value
+    return repr(nearest) if is_it else ""
+
+
+def printable(text: str) -> str:
+    r"""Return a text that is not ours (the name of a file, say) as a terminal may be given it.
+
+    Line breaks, escape characters and what turns the direction of writing are escaped.
+
+    Examples
+    --------
+    >>> print(printable("n\n\x1b[2J.csv"))
+    n\n\x1b[2J.csv
+    """
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )

@@ -1,0 +1,402 @@
+"""The privacy loss of a mechanism in cells, for _buckets.py: masses with and without a person.
+
+A law of noise that the person moves by D: at a distance x from the answer with the person the
+masses are w(x), and w(x + D) without, and the loss log(w(x)/w(x + D)) never falls in x. With
+Poisson sampling at rate s the person is in the sample with probability s, so that
+
+    P = s w(x) + (1 - s) w(x + D),    Q = w(x + D),    loss = log(1 - s + s exp(unsampled loss)),
+
+which never falls in x, too. For log-concave noise D is the worst change of at most D: for any
+epsilon, one direction is s times the unsampled delta at 1 + (exp(epsilon) - 1)/s, the other
+(1 - exp(epsilon) (1 - s)) times the one at s exp(epsilon)/(1 - exp(epsilon) (1 - s)), both of the
+multiplier, and each grows with D (docs/privacy.md).
+
+So a cell is an interval of x, and its losses lie between those at its ends. Where an interval ends
+need not be exact: its losses are enclosed afterwards, whatever its ends.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import gmpy2
+
+from .._certified.families import family_of
+from .._certified.family import RationalFamily
+from .._certified.interval import Interval, Rational, arithmetic
+from .._certified.lattice_sums import canonical, normaliser, phi_at, tail_ratio
+from .._law import LawSpec
+from ._buckets import Cell
+
+__all__ = [
+    "ContinuousGaussian",
+    "ContinuousLaplace",
+    "IntegerNoise",
+    "Noise",
+    "Piece",
+    "cells_of_noise",
+    "chosen_width",
+]
+
+#: Relative bits of masses: differences of tails keep enough of them for multiples of 2**-128.
+_AT = arithmetic(232)
+_ZERO = _AT.rational(0)
+_ONE = _AT.rational(1)
+_INFINITY: Any = gmpy2.inf()
+
+#: Noise with phi beyond this has a mass below 2**-110.
+_REACH = 78
+
+#: The weights of so many integers are summed one by one, at most; else tails are asked for.
+_FEW = 2**16
+
+#: So many integers are pieces of their own, at most.
+_SINGLE = 2**13
+
+#: Cells in a first look at the loss.
+_LOOK = 512
+
+#: Buckets in a standard deviation of the loss.
+_FINENESS = 512
+
+
+class Piece(NamedTuple):
+    """An interval of outcomes: its mass, that moved, and bounds on the losses unsampled.
+
+    The bounds are rational, mpfr or infinite.
+    """
+
+    here: Interval
+    moved: Interval
+    least: Any
+    most: Any
+
+
+class Noise(ABC):
+    """Noise symmetric about an answer; x is the distance from it."""
+
+    #: Between these the loss varies, and nearly all noise lies, itself or moved.
+    ends: tuple[Rational, Rational]
+
+    #: Whether boundaries are not asked for, as each integer is a piece of its own.
+    is_single = False
+
+    #: All losses are multiples of this, unsampled, if they are multiples of something.
+    unit: Rational | None = None
+
+    @abstractmethod
+    def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:
+        """Yield all outcomes, cut at the boundaries, which rise, and at `ends`."""
+
+    @abstractmethod
+    def near(self, loss: Rational) -> list[Rational]:
+        """Return boundaries just about where the loss is so much."""
+
+    def evenly(self, n: int) -> list[Rational]:
+        """Return n boundaries at equal distances."""
+        low, high = self.ends
+        return [low + (high - low) * i / n for i in range(1, n)]
+
+
+class IntegerNoise(Noise):
+    """Noise of a law of integers, moved by ``change``."""
+
+    def __init__(self, spec: LawSpec, change: int) -> None:
+        self.spec, self.change = canonical(spec), change
+        self._family = family_of(self.spec)
+        self._weight = normaliser(self.spec, _AT.bits)[1]
+        self._tails: dict[int, Interval] = {}
+        self._ones: dict[int, Interval] = {}
+        #: No more than a loss within these is lost, with the Laplace.
+        self._bounded = self._family.constant_tail_ratio
+        reach = self._family.distance_of(self.spec, _AT.rational(_REACH), _AT).upper
+        outer = 0 if self._bounded else math.ceil(reach) + 1
+        self.ends = gmpy2.mpq(-outer - change + (1 if self._bounded else 0)), gmpy2.mpq(outer)
+        self.is_single = self.ends[1] - self.ends[0] <= _SINGLE
+        if self.ends[1] - self.ends[0] <= _FEW:
+            self._sum_tails(outer + change)
+        if isinstance(self._family, RationalFamily):  # of a Gaussian and a Laplace
+            loss, before = self._loss(0)[0], self._loss(-1)[0]
+            self.unit = gmpy2.mpq(
+                gmpy2.gcd(
+                    loss.numerator * before.denominator,
+                    (loss - before).numerator
+                    * (loss.denominator * before.denominator)
+                    // (loss - before).denominator,
+                ),
+                loss.denominator * before.denominator,
+            )
+
+    def _sum_tails(self, outer: int) -> None:
+        """Find all tails up to a distance, from there inwards: sums of positive terms."""
+        tail = self._tails[outer] = self._tail(outer)
+        for x in range(outer - 1, 0, -1):
+            tail = self._tails[x] = _AT.add(tail, self._one(x))
+
+    def _tail(self, m: int) -> Interval:
+        """Return P(X >= m)."""
+        if m <= 0:
+            return _AT.sub(_ONE, self._tail(1 - m))
+        if m not in self._tails:
+            scale = _AT.exp(_AT.neg(phi_at(self.spec, m, _AT)))
+            weight = _AT.mul(scale, tail_ratio(self.spec, m, _AT.bits))
+            self._tails[m] = _AT.div(weight, self._weight)
+        return self._tails[m]
+
+    def _one(self, x: int) -> Interval:
+        x = abs(x)
+        if x not in self._ones:
+            weight = _AT.exp(_AT.neg(phi_at(self.spec, x, _AT)))
+            self._ones[x] = _AT.div(weight, self._weight)
+        return self._ones[x]
+
+    def _between(self, x: int, y: int) -> Interval:
+        if y - x == 1:
+            return self._one(x)
+        if y <= 0:  # the shorter tail is the more accurate
+            x, y = 1 - y, 1 - x
+        return _AT.sub(self._tail(x), self._tail(y))
+
+    def _loss(self, x: int) -> tuple[Any, Any]:
+        if isinstance(self._family, RationalFamily):
+            exact = self._family.exact_phi
+            loss = exact(self.spec, x + self.change) - exact(self.spec, x)
+            return loss, loss
+        moved, here = (phi_at(self.spec, abs(z), _AT) for z in (x + self.change, x))
+        return _AT.sub(moved, here)
+
+    def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:
+        """Yield all outcomes, cut at the boundaries, which rise, and at `ends`."""
+        low, high = int(self.ends[0]), int(self.ends[1])
+        if self.is_single:
+            inner: Iterable[int] = range(low + 1, high)
+        else:
+            inner = sorted({b for b in map(math.ceil, boundaries) if low < b < high})
+        most = self._loss(0)[1] if self._bounded else _INFINITY
+        d = self.change
+        yield Piece(self._tail(1 - low), self._tail(1 - low - d), -most, self._loss(low - 1)[1])
+        x = low
+        for y in (*inner, high):
+            if y > x:
+                losses = self._loss(x)[0], self._loss(y - 1)[1]
+                yield Piece(self._between(x, y), self._between(x + d, y + d), *losses)
+            x = y
+        yield Piece(self._tail(high), self._tail(high + d), self._loss(high)[0], most)
+
+    def near(self, loss: Rational) -> list[Rational]:
+        """Return the integer from which on the loss is about more."""
+        if isinstance(self._family, RationalFamily):
+            first = self._family.loss_exceeds_from(self.spec, abs(loss), self.change)
+            if first is None:
+                return []
+            return [gmpy2.mpq(first if loss >= 0 else 1 - self.change - first)]
+        low, high = int(self.ends[0]), int(self.ends[1])
+        about = float(loss)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._loss_about(middle) <= about:
+                low = middle
+            else:
+                high = middle
+        return [gmpy2.mpq(high)]
+
+    def _loss_about(self, x: int) -> float:
+        """Return the loss of a generalised Gaussian, in floats where these reach."""
+        try:
+            scale, beta = float(self.spec.parameter), float(self.spec.beta)
+            return math.pow(abs(x + self.change) / scale, beta) - math.pow(abs(x) / scale, beta)
+        except (OverflowError, ZeroDivisionError):
+            return float(self._loss(x)[1])
+
+
+class _ContinuousNoise(Noise):
+    """Continuous noise, moved by ``change``: a tail, and a loss that is a rational of x."""
+
+    change: Rational
+
+    def __init__(self) -> None:
+        self._tails: dict[Rational, Interval] = {}
+
+    @abstractmethod
+    def _new_tail(self, x: Rational) -> Interval:
+        """Return P(X > x), x >= 0."""
+
+    def _tail(self, x: Rational) -> Interval:
+        """Return P(X > x)."""
+        if x < 0:
+            return _AT.sub(_ONE, self._tail(-x))
+        if x not in self._tails:
+            self._tails[x] = self._new_tail(x)
+        return self._tails[x]
+
+    @abstractmethod
+    def _loss(self, x: Rational) -> Rational:
+        """Return the loss at x."""
+
+    def _between(self, x: Rational, y: Rational) -> Interval:
+        if y <= 0:
+            x, y = -y, -x
+        return _AT.sub(self._tail(x), self._tail(y))
+
+    def _pieces_between(self, cuts: list[Rational]) -> Iterator[Piece]:
+        here, moved = self._between, self.change
+        for x, y in pairwise(cuts):
+            yield Piece(here(x, y), here(x + moved, y + moved), self._loss(x), self._loss(y))
+
+
+class ContinuousGaussian(_ContinuousNoise):
+    """The normal law with a variance, moved by ``change``."""
+
+    def __init__(self, sigma2: Fraction, change: Fraction) -> None:
+        super().__init__()
+        self.sigma2, self.change = gmpy2.mpq(sigma2), gmpy2.mpq(change)
+        self._scale = _AT.sqrt(_AT.rational(2 * self.sigma2))
+        outer = gmpy2.mpq(math.ceil(_AT.mul(self._scale, _AT.rational(9)).upper))
+        self.ends = -outer - self.change, outer
+
+    def _new_tail(self, x: Rational) -> Interval:
+        twice = _AT.erfc(_AT.div(_AT.rational(x), self._scale))
+        return _AT.scale(twice, Fraction(1, 2))
+
+    def _loss(self, x: Rational) -> Rational:
+        return (2 * x + self.change) * self.change / (2 * self.sigma2)
+
+    def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:
+        """Yield all outcomes, cut at the boundaries, which rise, and at `ends`."""
+        low, high = self.ends
+        cuts = [low, *(b for b in boundaries if low < b < high), high]
+        d = self.change
+        yield Piece(self._tail(-low), self._tail(-low - d), -_INFINITY, self._loss(low))
+        yield from self._pieces_between(cuts)
+        yield Piece(self._tail(high), self._tail(high + d), self._loss(high), _INFINITY)
+
+    def near(self, loss: Rational) -> list[Rational]:
+        """Return where the loss is so much."""
+        return [loss * self.sigma2 / self.change - self.change / 2]
+
+
+class ContinuousLaplace(_ContinuousNoise):
+    """The continuous Laplace law, cut off at a distance from the answer if one is given."""
+
+    def __init__(self, scale: Fraction, change: Fraction, cut: Fraction | None) -> None:
+        super().__init__()
+        self.scale, self.change = gmpy2.mpq(scale), gmpy2.mpq(change)
+        self.cut = None if cut is None else gmpy2.mpq(cut)
+        self.ends = -self.change, gmpy2.mpq(0)
+        beyond = _ZERO if self.cut is None else self._uncut(self.cut)
+        self._beyond, self._kept = beyond, _AT.sub(_ONE, _AT.scale(beyond, 2))
+
+    def _uncut(self, x: Rational) -> Interval:
+        return _AT.scale(_AT.exp(_AT.rational(-x / self.scale)), Fraction(1, 2))
+
+    def _new_tail(self, x: Rational) -> Interval:
+        if self.cut is not None and x >= self.cut:
+            return _ZERO
+        return _AT.div(_AT.sub(self._uncut(x), self._beyond), self._kept)
+
+    def _loss(self, x: Rational) -> Rational:
+        return (abs(x + self.change) - abs(x)) / self.scale
+
+    def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:
+        """Yield all outcomes, cut at the boundaries, which rise, and at `ends`."""
+        d, (low, high) = self.change, self.ends
+        most = d / self.scale
+        cuts = [low, *(b for b in boundaries if low < b < high), high]
+        if self.cut is None:
+            yield Piece(self._tail(d), self._tail(gmpy2.mpq(0)), -most, -most)
+            yield from self._pieces_between(cuts)
+            yield Piece(self._tail(gmpy2.mpq(0)), self._tail(d), most, most)
+            return
+        c = self.cut
+        only_moved = self._between(-c, d - c)
+        yield Piece(_ZERO, only_moved, -_INFINITY, -_INFINITY)
+        yield from self._pieces_between([-c, *cuts, c - d])
+        yield Piece(only_moved, _ZERO, _INFINITY, _INFINITY)
+
+    def near(self, loss: Rational) -> list[Rational]:
+        """Return where the loss is so much."""
+        return [(loss * self.scale - self.change) / 2]
+
+
+def _sampled(least: Any, most: Any, rate: Fraction) -> Interval:
+    """Return what losses between two become by Poisson sampling."""
+    if rate == 1:
+        return Interval(least, most)
+    unsampled_loss = Interval(_AT.down.add(least, gmpy2.mpfr(0)), _AT.up.add(most, gmpy2.mpfr(0)))
+    return _AT.log1p(_AT.scale(_AT.expm1(unsampled_loss), rate))
+
+
+def _unsampled(loss: Fraction, rate: Fraction) -> Rational | None:
+    """Return about the loss that Poisson sampling makes this one; None if none does."""
+    if rate == 1:
+        return gmpy2.mpq(loss)
+    found = _AT.log1p(_AT.scale(_AT.expm1(_AT.rational(loss)), 1 / rate)).upper
+    return gmpy2.mpq(found) if gmpy2.is_finite(found) else None
+
+
+def cells_of_noise(noise: Noise, rate: Fraction, width: Fraction) -> list[Cell]:
+    """Return the cells of noise whose buckets have a width."""
+    if noise.is_single:
+        return _cells_of(noise.pieces([]), rate, width)
+    low, high = _finite_losses(noise, rate)
+    boundaries: list[Rational] = []
+    for i in range(math.floor(low / gmpy2.mpq(width)), math.ceil(high / gmpy2.mpq(width)) + 1):
+        loss = _unsampled(i * width, rate)
+        if loss is not None:
+            boundaries += noise.near(loss)
+    return _cells_of(noise.pieces(boundaries), rate, width)
+
+
+def _finite_losses(noise: Noise, rate: Fraction) -> tuple[Rational, Rational]:
+    """Return the least and the largest loss between the ends, about."""
+    found = []
+    for piece in noise.pieces([]):
+        found += [x for x in _sampled(piece.least, piece.most, rate) if gmpy2.is_finite(x)]
+    low, high = gmpy2.mpq(min(found)), gmpy2.mpq(max(found))
+    return low, high
+
+
+def _cells_of(pieces: Iterable[Piece], rate: Fraction, width: Fraction) -> list[Cell]:
+    """Return pieces as cells, of the pair with the person (sampled) and without."""
+    step = gmpy2.mpq(width)
+    found = []
+    for here, moved, least, most in pieces:
+        low, high = _sampled(least, most, rate)
+        p = here
+        if rate != 1:
+            p = _AT.add(_AT.scale(here, rate), _AT.scale(moved, 1 - rate))
+        first = int(gmpy2.mpq(low) // step) if gmpy2.is_finite(low) else None
+        last = int(-(-gmpy2.mpq(high) // step)) if gmpy2.is_finite(high) else None
+        found.append(Cell(p, moved, first, last))
+    return found
+
+
+def chosen_width(noise: Noise, rate: Fraction, most: int) -> Fraction:
+    """Return a width of buckets that suits the losses: the finer, the tighter.
+
+    Where all losses are multiples of some number, and these are few, it is that number, and nothing
+    is lost. Else it is a fraction of the deviation of the loss, by a power of two times the number,
+    or one: so that different releases have widths that differ by a power of two.
+    """
+    losses, weights = [], []
+    for cell_pieces in noise.pieces(noise.evenly(_LOOK)):
+        low, high = _sampled(cell_pieces.least, cell_pieces.most, rate)
+        known = [float(loss) for loss in (low, high) if gmpy2.is_finite(loss)]
+        if known:
+            losses.append(sum(known) / len(known))
+            weights.append(float(cell_pieces.here.upper))
+    mean = math.fsum(map(float.__mul__, losses, weights))
+    variance = math.fsum(w * (loss - mean) ** 2 for loss, w in zip(losses, weights, strict=True))
+    target = max(math.sqrt(variance) / _FINENESS, 2 * (max(losses) - min(losses)) / most, 2**-1000)
+    unit = Fraction(1)
+    if noise.unit is not None and rate == 1:
+        unit = Fraction(int(noise.unit.numerator), int(noise.unit.denominator))
+        if unit >= target:
+            return unit
+    exponent = math.floor(math.log2(Fraction(target) / unit))
+    return unit * Fraction(2) ** exponent

@@ -1,0 +1,57 @@
+"""calibrate_generalized: the budget is met, and hardly more; how beta compares at many releases."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import gamma, sqrt
+
+import pytest
+
+import discretegauss as dg
+from discretegauss import privacy
+from discretegauss.privacy import PrivacyLoss
+
+
+@pytest.mark.parametrize("beta", [1, "3/2", 3])
+def test_the_budget_is_met_and_hardly_more(beta: object) -> None:
+    """Of one query, by the tight delta, which knows nothing of buckets."""
+    law = privacy.calibrate_generalized(beta, epsilon=1, delta="1e-5", sensitivity=2)
+    less = dg.GeneralizedGaussian(law.scale * Fraction(9999, 10000), law.beta)
+    assert privacy.delta(law, 1, 2) <= Fraction(1, 10**5) < privacy.delta(less, 1, 2)
+
+
+def test_sampled_queries_meet_the_budget() -> None:
+    """With all buckets."""
+    arguments = {"epsilon": "1/2", "delta": "1e-6", "queries": 20, "sampling": "1/50"}
+    law = privacy.calibrate_generalized(2, **arguments)
+    loss = PrivacyLoss.of_noise(law, sampling="1/50") ** 20
+    assert Fraction(99, 10**8) < loss.delta("1/2") <= Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"beta": "1/2"}, "beta must be at least 1, got '1/2'"),
+        ({"delta": 1}, "delta must lie between 0 and 1"),
+        ({"sampling": 2}, "sampling must be at most 1, got 2"),
+    ],
+)
+def test_refusals(wrong: dict[str, object], message: str) -> None:
+    """Before anything is computed."""
+    with pytest.raises(ValueError, match=message):
+        privacy.calibrate_generalized(**{"beta": 2, "epsilon": 1, "delta": "1e-6", **wrong})
+
+
+@pytest.mark.evidence
+def test_at_many_releases_deviations_compare_as_fisher_informations() -> None:
+    """sd(beta)/sd(2) tends to sqrt(beta**2 G(3/beta) G(2 - 1/beta))/G(1/beta)."""
+
+    def deviation(beta: object) -> float:
+        law = privacy.calibrate_generalized(beta, epsilon=5, delta="1e-5", queries=1000)
+        return float(law.std())
+
+    normal = deviation(2)
+    for beta in (Fraction(1), Fraction(5, 4), Fraction(3, 2), Fraction(3), Fraction(4)):
+        b = float(beta)
+        limit = sqrt(b**2 * gamma(3 / b) * gamma(2 - 1 / b)) / gamma(1 / b)
+        assert deviation(beta) / normal == pytest.approx(limit, rel=0.01)

@@ -1,0 +1,109 @@
+"""A law that the package does not have: its Family, and a line in the registry, are all it needs.
+
+Its weights are exp(-(abs(x) + x**2)/scale), which are neither a Gaussian's nor a Laplace's.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+import pytest
+
+from discretegauss._certified import families
+from discretegauss._certified.family import About, RationalFamily, term_by_term
+from discretegauss._certified.interval import Arithmetic, Interval, Rational, arithmetic
+from discretegauss._law import Kind, LawSpec
+from discretegauss.privacy._facts_by_law import facts_of
+from discretegauss.privacy._hockey_stick import delta_enclosed
+from discretegauss.privacy._least_epsilon import least_epsilon
+
+NEW: Any = max(Kind) + 1
+SPEC = LawSpec(NEW, Fraction(7))
+
+
+class NewFamily(RationalFamily):
+    """All that a law has to say."""
+
+    def exact_phi(self, spec: LawSpec, x: int) -> Rational:
+        return (abs(x) + x * x) / gmpy2.mpq(spec.parameter)
+
+    def exact_log_ratio(self, spec: LawSpec, x: int, y: int) -> Rational:
+        return self.exact_phi(spec, y) - self.exact_phi(spec, x)
+
+    def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
+        return at.rational(self.exact_phi(spec, m))
+
+    def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
+        """Sum the terms; their ratios fall, so the rest is below a geometric series."""
+        at = arithmetic(bits + 20)
+        total, x = at.rational(1), m
+        while True:
+            x += 1
+            term = self.weight_ratio(spec, x, m, bits + 20)
+            total = at.add(total, term)
+            q = self.weight_ratio(spec, x + 1, x, bits + 20).upper
+            rest = at.up.div(at.up.mul(term.upper, q), at.down.sub(1, q))
+            if rest * 2 ** (bits + 4) < 1:
+                return Interval(total.lower, at.up.add(total.upper, rest))
+
+    def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
+        """Solve y**2 + y = level scale."""
+        root = at.sqrt(at.shift(at.scale(level, 4 * spec.parameter), 1))
+        return at.scale(at.shift(root, -1), Fraction(1, 2))
+
+    def whole_width(self, spec: LawSpec) -> int:
+        return math.isqrt(math.floor(spec.parameter))
+
+    def moments(self, spec: LawSpec, bits: int, order: int) -> About:
+        return term_by_term(self, spec, bits, order)
+
+    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
+        x = -change
+        while self.exact_log_ratio(spec, x, x + change) <= epsilon:
+            x += 1
+        return x
+
+
+#: What else a Family has to answer, is not asked for here.
+NewFamily.__abstractmethods__ = frozenset()
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    family: Any = NewFamily
+    monkeypatch.setitem(families._FAMILIES, NEW, family())
+
+
+def delta_summed(epsilon: float, change: int) -> float:
+    """The sum over the integers of what P(X = x) exceeds exp(epsilon) P(X = x + change) by."""
+    weights = {x: math.exp(-(abs(x) + x * x) / 7) for x in range(-60, 61)}
+    excess = (
+        weights[x] - math.exp(epsilon) * weights[x + change]
+        for x in range(-60 + change, 61 - change)
+    )
+    return sum(max(0.0, one) for one in excess) / sum(weights.values())
+
+
+@pytest.mark.parametrize("change", [1, 4])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_delta_of_a_new_law_is_the_sum_of_what_is_in_excess(epsilon: float, change: int) -> None:
+    enclosed = delta_enclosed(SPEC, gmpy2.mpq(epsilon), change)
+    assert enclosed is not None
+    assert enclosed.lower() <= enclosed.upper()
+    assert float(enclosed.upper()) == pytest.approx(delta_summed(epsilon, change), rel=1e-9)
+
+
+def test_epsilon_of_a_new_law_has_the_delta_asked_for() -> None:
+    found = least_epsilon(SPEC, 1, gmpy2.mpq(1, 1000))
+    assert delta_summed(found, 1) == pytest.approx(1e-3, rel=1e-9)
+
+
+def test_of_a_new_law_no_rho_is_known() -> None:
+    with pytest.raises(ValueError, match="no rho is known"):
+        facts_of(SPEC).rho(SPEC, 1)
+    with pytest.raises(ValueError, match="queries must be 1"):
+        facts_of(SPEC).as_one_query(SPEC, 1, 2)
+    assert facts_of(SPEC).as_one_query(SPEC, 3, 1).change == 3

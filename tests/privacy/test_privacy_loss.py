@@ -1,0 +1,217 @@
+"""PrivacyLoss: its bounds hold the truth, however many releases, and lie close together."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import comb
+
+import gmpy2
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss.privacy import PrivacyLoss, _masses
+
+_BITS = 300
+
+
+def _exp(x: Fraction) -> Fraction:
+    """Return exp(x) to 300 bits."""
+    with gmpy2.context(precision=_BITS):
+        found = gmpy2.mpq(gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(x))))
+    return Fraction(int(found.numerator), int(found.denominator))
+
+
+def _delta(p: list[Fraction], q: list[Fraction], epsilon: Fraction) -> Fraction:
+    """Return delta of a pair, outcome by outcome, the larger one of both directions."""
+    factor = _exp(epsilon)
+    one = sum((max(Fraction(0), a - factor * b) for a, b in zip(p, q, strict=True)), Fraction(0))
+    two = sum((max(Fraction(0), b - factor * a) for a, b in zip(p, q, strict=True)), Fraction(0))
+    return max(one, two)
+
+
+def _law(rng: np.random.Generator, n: int) -> list[Fraction]:
+    weights = [int(w) for w in rng.integers(0, 50, n)]
+    weights[0] += 1
+    return [Fraction(w, sum(weights)) for w in weights]
+
+
+@pytest.mark.parametrize("trial", range(12))
+def test_bounds_hold_enumerated_products(trial: int) -> None:
+    """Of small pairs all outcomes of up to three releases are enumerated."""
+    rng = np.random.default_rng(trial)
+    pairs = [(_law(rng, 4), _law(rng, 4)) for _ in range(2)]
+    most = int(rng.choice([64, 4096, 2**17]))
+    losses = [PrivacyLoss.of_pair(p, q, most=most) for p, q in pairs]
+    for which in ([0], [0, 0], [0, 1], [0, 1, 0]):
+        loss = losses[which[0]].compose(*(losses[i] for i in which[1:]))
+        p, q = [Fraction(1)], [Fraction(1)]
+        for i in which:
+            p = [a * b for a, b in product(p, pairs[i][0])]
+            q = [a * b for a, b in product(q, pairs[i][1])]
+        for epsilon in (Fraction(0), Fraction(1, 3), Fraction(2)):
+            lower, upper = loss.delta(epsilon, bounds=True)
+            exact = _delta(p, q, epsilon)
+            assert lower <= exact <= upper
+            assert upper - lower < (0.2 if most == 64 else 0.01)
+            low, high = loss.epsilon(exact, bounds=True)
+            if exact > 0 and high < float("inf"):
+                assert low <= float(epsilon) + 1e-12 or _delta(p, q, Fraction(low)) >= exact
+                assert _delta(p, q, Fraction(high)) <= exact
+
+
+@pytest.mark.parametrize(("releases", "delta"), [(1, 0), (40, 0), (2**18, Fraction(1, 10**9))])
+def test_pure_releases_are_the_binomial_sum(releases: int, delta: Fraction) -> None:
+    """(epsilon, delta) composed is a sum over how often randomised response told the truth."""
+    step = Fraction(1, 100) if releases > 40 else Fraction(1, 2)
+    loss = PrivacyLoss.of_pure(step, delta) ** releases
+    with gmpy2.context(precision=_BITS) as context:
+        context.emin, context.emax = gmpy2.get_emin_min(), gmpy2.get_emax_max()
+        p = 1 / (1 + gmpy2.exp(-gmpy2.mpfr(gmpy2.mpq(step))))
+        for epsilon in (Fraction(1, 4), releases * step * Fraction(3, 400)):
+            mid = releases * 0.5
+            exact = gmpy2.mpfr(0)
+            least = int(mid + float(epsilon / step) / 2)
+            for k in range(least, min(releases, least + 8000) + 1):
+                lost = gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(epsilon - (2 * k - releases) * step)))
+                if lost < 1:
+                    ways = comb(releases, k) if releases <= 40 else _comb(releases, k)
+                    exact += ways * p**k * (1 - p) ** (releases - k) * (1 - lost)
+            none = (1 - gmpy2.mpfr(gmpy2.mpq(delta))) ** releases
+            exact = 1 - none * (1 - exact)
+            lower, upper = loss.delta(epsilon, bounds=True)
+            assert lower * (1 - 1e-15) <= exact <= upper * (1 + 1e-15)
+            assert upper - lower <= 1e-14 * upper
+
+
+def _comb(n: int, k: int) -> gmpy2.mpfr:
+    return gmpy2.exp(gmpy2.lgamma(n + 1)[0] - gmpy2.lgamma(k + 1)[0] - gmpy2.lgamma(n - k + 1)[0])
+
+
+def test_two_to_the_18_truncated_laplace_releases() -> None:
+    """The setting of Meiser and Mohammadi; exact values by Laplace inversion at 40 digits."""
+    one = PrivacyLoss.of_laplace(200, cut=2500)
+    assert one.infinite == pytest.approx((9.3399981873326e-9,) * 2, rel=1e-13)
+    many = one**2**18
+    for epsilon, exact in ((0, 0.799571490651668), (4, 0.26756478846054), (8, 0.019001815287125)):
+        lower, upper = many.delta(epsilon, bounds=True)
+        assert lower <= exact <= upper < lower + 1e-6
+    assert many.infinite == pytest.approx((2.44542954979607e-3,) * 2, rel=1e-12)
+    assert many.epsilon("1e-3") == float("inf")
+
+
+def test_integer_noise_is_what_the_tight_functions_say() -> None:
+    """One release, and several with discrete Gaussian noise, have closed forms."""
+    cases: list[tuple[dg.Law, int]] = [
+        (dg.DiscreteGaussian(100), 1),
+        (dg.DiscreteLaplace("10/3"), 4),
+        (dg.GeneralizedGaussian(8, beta="3/2"), 5),
+        (dg.DiscreteGaussian(10**9), 1000),
+    ]
+    for law, sensitivity in cases:
+        loss = PrivacyLoss.of_noise(law, sensitivity, most=2**12)
+        for epsilon in ("1/10", 1):
+            exact = dg.privacy.delta(law, epsilon, sensitivity)
+            lower, upper = loss.delta(epsilon, bounds=True)
+            assert lower <= exact
+            assert exact * (1 - 1e-15) <= upper <= exact * 1.001 + 1e-30
+    law = dg.DiscreteGaussian(30)
+    nine = PrivacyLoss.of_noise(law) ** 9
+    for delta in ("1e-3", "1e-9"):
+        exact = dg.privacy.epsilon(law, delta, queries=9)
+        lower, upper = nine.epsilon(delta, bounds=True)
+        assert lower <= exact
+        assert exact * (1 - 1e-14) <= upper <= exact * (1 + 1e-5)
+
+
+def test_beta_1_and_2_are_the_other_laws() -> None:
+    """Bit for bit."""
+    cases: list[tuple[dg.Law, dg.Law]] = [
+        (dg.GeneralizedGaussian(5, beta=1), dg.DiscreteLaplace(5)),
+        (dg.GeneralizedGaussian(6, beta=2), dg.DiscreteGaussian(18)),
+    ]
+    for one, other in cases:
+        a, b = (PrivacyLoss.of_noise(law, 2, sampling="1/4") ** 5 for law in (one, other))
+        for epsilon in (0, "1/5", 1):
+            assert a.delta(epsilon, bounds=True) == b.delta(epsilon, bounds=True)
+
+
+@pytest.mark.parametrize("releases", [1, 2])
+def test_sampled_noise_against_sums(releases: int) -> None:
+    """Integer by integer, both directions."""
+    law, rate, reach = dg.DiscreteGaussian(4), Fraction(1, 10), 30
+    weights = [_exp(Fraction(-(x**2), 8)) for x in range(-reach, reach + 2)]
+    total = sum(weights)
+    here, moved = ([w / total for w in weights[i:][: 2 * reach + 1]] for i in (0, 1))
+    p = [rate * a + (1 - rate) * b for a, b in zip(here, moved, strict=True)]
+    q = moved
+    if releases == 2:
+        p, q = ([a * b for a, b in product(one, one)] for one in (p, q))
+    loss = PrivacyLoss.of_noise(law, sampling=rate) ** releases
+    for epsilon in (Fraction(0), Fraction(1, 20), Fraction(1, 2)):
+        lower, upper = loss.delta(epsilon, bounds=True)
+        exact = _delta(p, q, epsilon)
+        assert lower <= exact * (1 + Fraction(1, 10**15)) + Fraction(1, 10**30)
+        assert exact <= upper <= lower * 1.0001 + 1e-30
+
+
+def test_continuous_gaussian_composed_is_one() -> None:
+    """N releases with variance s lose what one with variance s/N does."""
+    many = PrivacyLoss.of_gaussian(100, width=2**-10) ** 1000
+    one = PrivacyLoss.of_gaussian("1/10", width=2**-5)
+    for epsilon in (0, 4, 10):
+        a, b = many.delta(epsilon, bounds=True), one.delta(epsilon, bounds=True)
+        assert max(a[0], b[0]) <= min(a[1], b[1])
+        assert max(a[1], b[1]) < 1.001 * min(a[0], b[0])
+
+
+def test_two_coordinates_may_be_worse_than_one() -> None:
+    """A counterexample to 'the worst of a ball of the beta-norm is one coordinate'."""
+    law = dg.GeneralizedGaussian(8, beta="3/2")  # the norm of (5, 5) is 7.94
+    two = PrivacyLoss.of_noise(law, 5) ** 2
+    assert two.delta(3, bounds=True) == pytest.approx((2.9558793642582e-5,) * 2, rel=1e-4)
+    assert dg.privacy.delta(law, 3, 8) == pytest.approx(2.8164465703677e-5, rel=1e-12)
+
+
+def test_arithmetic_of_masses() -> None:
+    """Against Python's integers: products, rounding up and down, carries."""
+    rng = np.random.default_rng(0)
+    one = 2**128
+    a = [int(rng.integers(0, 2**62)) << int(rng.integers(0, 66)) for _ in range(40)] + [one - 1]
+    b = [one - 1, 0, 1, one // 3]
+    for up in (False, True):
+        exact = [0] * (len(a) + len(b) - 1)
+        for i, x in enumerate(a):
+            for j, y in enumerate(b):
+                exact[i + j] += x * y
+        expected = [-(-x >> 128) if up else x >> 128 for x in exact]
+        found = _masses.convolved(_masses.masses(a), _masses.masses(b), up=up)
+        assert [int(x) for x in _masses.integers(found)] == expected
+        assert _masses.total(found) == sum(expected)
+
+
+def test_refusals() -> None:
+    """Parameters are checked as everywhere."""
+    law = dg.DiscreteGaussian(4)
+    with pytest.raises(ValueError, match="sampling must be at most 1, got 2"):
+        PrivacyLoss.of_noise(law, sampling=2)
+    with pytest.raises(ValueError, match="q must sum to 1 exactly"):
+        PrivacyLoss.of_pair(["1/2", "1/2"], [0.1, 0.9])
+    with pytest.raises(ValueError, match="cut must be at least the sensitivity, got 1"):
+        PrivacyLoss.of_laplace(3, 2, cut=1)
+    loss = PrivacyLoss.of_pure(1)
+    with pytest.raises(ValueError, match="releases must be at least 1"):
+        loss**0
+    with pytest.raises(TypeError):
+        loss @ 3
+    with pytest.raises(AttributeError):
+        loss.most = 3
+
+
+def test_handed_to_dp_accounting() -> None:
+    """Both directions, and nothing below."""
+    pytest.importorskip("dp_accounting")
+    loss = PrivacyLoss.of_noise(dg.DiscreteGaussian(4), sampling="1/10", width=2**-10)
+    theirs = loss.to_dp_accounting()
+    assert theirs.get_delta_for_epsilon(0.25) == pytest.approx(loss.delta(0.25), rel=1e-9)

@@ -286,7 +286,7 @@ on_lowest_versions() {
 # What takes a caller's numbers and arrays, and what computes with gmpy2.
 tests_lowest_versions() {
     on_lowest_versions tests/inputs tests/laws/test_interval.py tests/system/test_gmpy2_context.py \
-        tests/release/test_csv_column.py
+        tests/release/test_csv_table.py
 }
 
 tests_lowest_versions_whole() {

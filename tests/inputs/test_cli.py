@@ -81,6 +81,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 """What a number must satisfy, and what goes with the option to make a right call."""
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
+NO_NUMBERS |= {"--json", "--plot", "--disjoint"}
 """tests/release/test_cli.py has these, and tests/privacy/test_figures.py the --out of figures."""
 
 

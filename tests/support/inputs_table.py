@@ -280,6 +280,9 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "out"): "a path: tests/release/test_release.py",
     ("release_table", "column"): "the name of a column: tests/release/test_release.py",
     ("release_table", "force"): "a bool: tests/release/test_release.py",
+    ("release_table", "disjoint"): "a bool: tests/release/test_release.py",
+    ("release_table", "progress"): "a bool: tests/release/test_release.py",
+    ("release_table", "plot"): "a path: tests/release/test_release.py",
     **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS)},
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
 }

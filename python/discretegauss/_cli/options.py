@@ -15,6 +15,7 @@ __all__ = [
     "argument_from_1",
     "budget_error",
     "file_argument",
+    "file_or_dash",
     "positive_argument",
     "whole_argument",
 ]
@@ -58,6 +59,11 @@ def file_argument(instead: str) -> Callable[[str], str]:
         return text
 
     return file
+
+
+def file_or_dash(text: str) -> str | None:
+    """Return the name of a file, or None for ``-``."""
+    return None if text == "-" else text
 
 
 def positive_argument(text: str) -> Fraction:

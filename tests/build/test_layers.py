@@ -97,7 +97,7 @@ def test_there_are_no_cycles() -> None:
 WITH_NUMPY = {"_inputs", "_drawing", "_law_functions", "sampling", "laws"}
 WITH_NUMPY |= {"_certified.float_arrays", "_certified.double_double"}
 WITH_NUMPY |= {"_certified.tail_interpolation"}
-WITH_NUMPY |= {"_system.memory", "privacy.budget", "release"}
+WITH_NUMPY |= {"_system.memory", "privacy.budget", "release", "_cli.sample"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

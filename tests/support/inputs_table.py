@@ -244,6 +244,8 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("continuous_gaussian_sf", "x"): any_number._replace(near=True),
     ("rounded_gaussian_pmf", "k"): any_number._replace(near=True),
     ("rounded_gaussian_sf", "k"): any_number._replace(near=True),
+    ("stream", "total"): _whole(0, inf),
+    ("stream", "chunk"): _whole(1, inf),
     ("release_table", "rho"): positive,
     ("release_table", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("release_table", "delta"): _no_value,
@@ -281,6 +283,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "column"): "the name of a column: tests/release/test_release.py",
     ("release_table", "force"): "a bool: tests/release/test_release.py",
     ("release_table", "disjoint"): "a bool: tests/release/test_release.py",
+    ("stream", "progress"): "a bool: tests/exactness/test_stream.py",
     ("release_table", "progress"): "a bool: tests/release/test_release.py",
     ("release_table", "plot"): "a path: tests/release/test_release.py",
     **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS)},
@@ -336,6 +339,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "release_table": {"rho": "1/10"},  # and files of the test
     "sample": {},  # of each law
     "rvs": {},
+    "stream": {"total": 3},
     **{name: {"k": 3} for name in AT_K},
     **{name: {} for name in MOMENTS},
     "tail_bound": {"k": 3},

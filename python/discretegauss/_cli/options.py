@@ -12,6 +12,7 @@ from ..release import DEFAULT_REPORT_DELTA
 
 __all__ = [
     "add_budget",
+    "any_number_argument",
     "argument_from_1",
     "budget_error",
     "file_argument",
@@ -69,6 +70,11 @@ def file_or_dash(text: str) -> str | None:
 def positive_argument(text: str) -> Fraction:
     """Return an exact number above 0."""
     return _checked(text, lambda value: value > 0, "must be positive")
+
+
+def any_number_argument(text: str) -> Fraction:
+    """Return an exact number."""
+    return _checked(text, lambda value: True, "")
 
 
 def argument_from_1(text: str) -> Fraction:

@@ -33,7 +33,8 @@ class Progress:
     def __init__(self, what: str, *, show: bool = True) -> None:
         self._stream = sys.stderr if show and _is_terminal() else None
         self._what = what
-        self._start = self._next = time.monotonic()
+        self._start = time.monotonic()
+        self._next = self._start + _SECONDS
         self._shown = 0
 
     def __enter__(self) -> Self:

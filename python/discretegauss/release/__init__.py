@@ -4,6 +4,11 @@ What `__all__` does not name is there for the command line.
 """
 
 from ..errors import OutputError, TableError
+from ._arrow_table import arrow_file as arrow_file
+from ._csv_table import column_text as column_text
+from ._destination import checked_destination as checked_destination
+from ._destination import unbuffered_stdout as unbuffered_stdout
+from ._interface import Sink as Sink
 from ._noise_for_budget import DEFAULT_REPORT_DELTA as DEFAULT_REPORT_DELTA
 from ._noise_for_budget import calibration as calibration
 from ._report import Release

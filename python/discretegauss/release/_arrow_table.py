@@ -7,7 +7,7 @@ compression and dictionaries are kept; the statistics of all columns are those o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -21,7 +21,7 @@ from ..errors import TableError
 from ._files import SinkFile, pyarrow
 from ._interface import Sink
 
-__all__ = ["ArrowChunk", "ArrowTable", "opened_arrow_table"]
+__all__ = ["ArrowChunk", "ArrowTable", "arrow_file", "opened_arrow_table"]
 
 _EXACT = Context(prec=80)  # more than a decimal256 has
 
@@ -164,14 +164,8 @@ class ArrowTable:
         """Give what writes to the sink; after an error nothing is written."""
         file = SinkFile(sink)
         writer = ArrowWriter(file, self.schema, self._counts, self._source, self._out_kind)
-        try:
+        with _ended(writer, file):
             yield writer
-            writer.close()
-        except BaseException:
-            file.abandon()  # or pyarrow writes the end when it is collected
-            with suppress(Exception):
-                writer.close()
-            raise
 
 
 class ArrowWriter:
@@ -206,6 +200,39 @@ class ArrowWriter:
     def close(self) -> None:
         """Write the end of the file."""
         self._writer.close()
+
+
+@contextmanager
+def arrow_file(sink: Sink, name: str, *, is_parquet: bool) -> Iterator[Callable[[Any], None]]:
+    """Give a function that appends int64 arrays to the one column of a new file."""
+    pa = pyarrow("a .parquet or .arrow file")
+    file, schema = SinkFile(sink), pa.schema([pa.field(name, pa.int64(), nullable=False)])
+    if is_parquet:
+        from pyarrow import parquet
+
+        writer = parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=False)
+    else:
+        writer = pa.ipc.new_file(file, schema)
+
+    def append(integers: NDArray[Any]) -> None:
+        column = pa.Array.from_buffers(pa.int64(), len(integers), [None, pa.py_buffer(integers)])
+        writer.write_table(pa.Table.from_arrays([column], schema=schema))
+
+    with _ended(writer, file):
+        yield append
+
+
+@contextmanager
+def _ended(writer: Any, file: SinkFile) -> Iterator[None]:
+    """Write the end of a file; after an error, let pyarrow write nothing, now or when collected."""
+    try:
+        yield
+        writer.close()
+    except BaseException:
+        file.abandon()
+        with suppress(Exception):
+            writer.close()
+        raise
 
 
 class ParquetSource:

@@ -20,7 +20,7 @@ from ._csv_rows import Layout, Row, decoded, read_header, read_rows, rows_text
 from ._files import Readable
 from ._interface import Sink
 
-__all__ = ["CsvChunk", "CsvTable"]
+__all__ = ["CsvChunk", "CsvTable", "column_text"]
 
 _CHUNK = 2**20
 """Bytes that are read at a time: what is made of them stays in the cache, or near."""
@@ -145,6 +145,14 @@ class CsvWriter:
     def write(self, chunk: CsvChunk, noisy: NDArray[Any]) -> None:
         """Write the rows of the chunk with these counts."""
         self._sink(chunk.with_counts(noisy, self._delimiter, self._line_end))
+
+
+def column_text(integers: NDArray[Any]) -> bytes | memoryview:
+    """Return int64 values as text, one on each line."""
+    if native is None:
+        return "".join([f"{integer}\n" for integer in integers.tolist()]).encode()
+    one_column = Layout(",", 1, (0,), ("",))
+    return _rewrite_plain(b"0\n" * len(integers), integers, one_column, ",", "\n")
 
 
 def _refuse_blank(line: int, layout: Layout) -> None:

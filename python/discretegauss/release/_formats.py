@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import OutputError, TableError
+from ._arrow_table import opened_arrow_table
 from ._csv_table import CsvTable
 from ._files import COMPRESSIONS, Compression, opened
 from ._interface import Table
@@ -76,7 +77,5 @@ def opened_table(
                 fraction=fraction,
             )
         return
-    from ._arrow_table import opened_arrow_table
-
     with opened_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
         yield table

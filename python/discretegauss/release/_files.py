@@ -30,7 +30,7 @@ def pyarrow(what: str) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(f"{what} needs pyarrow: pip install 'discretegauss[tables]'") from None
+        raise ImportError(f"{what} needs pyarrow: pip install pyarrow") from None
     return pyarrow
 
 

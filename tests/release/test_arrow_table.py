@@ -22,6 +22,8 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 SECRET = 31337
 
+NO_ROWS = pa.array([], pa.int64())
+
 
 def tape() -> TapeSource:
     """The same bytes for every call: draws from it can be drawn again."""
@@ -160,6 +162,7 @@ def test_counts_beyond_int64_and_noisy_counts_beyond_their_type(tmp_path: Path) 
             "row 2, column 'n': the value is not a whole",
         ),
         ({"n": []}, "column 'n': the type is null"),
+        ({"n": NO_ROWS}, "the file has a header but no rows"),
     ],
 )
 @pytest.mark.parametrize(("name", "write"), FORMATS)
@@ -188,6 +191,26 @@ def test_a_damaged_file_is_refused(tmp_path: Path, name: str) -> None:
         with pytest.raises(TableError):
             release_table(path, "n", tmp_path / "o", rho=1)
         assert os.listdir(tmp_path) == [name]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["n", "n"])
+    write_ipc(table, tmp_path / "t.arrow")
+    with pytest.raises(TableError, match="columns 1 and 2 are both named 'n'"):
+        release_table(tmp_path / "t.arrow", "n", tmp_path / "o", rho=1)
+
+
+def test_a_row_group_that_is_damaged_is_refused(tmp_path: Path) -> None:
+    """Though the end of the file, which is read first, is whole."""
+    path = tmp_path / "t.parquet"
+    write_parquet(pa.table({"n": np.arange(1000) + SECRET}), path)
+    data = bytearray(path.read_bytes())
+    data[4 : len(data) // 4] = bytes(len(data) // 4 - 4)
+    path.write_bytes(data)
+    with pytest.raises((TableError, OSError)) as caught:
+        release_table(path, "n", tmp_path / "o", rho=1)
+    assert str(SECRET) not in str(caught.value)
+    assert os.listdir(tmp_path) == ["t.parquet"]
 
 
 def test_text_is_not_written_as_parquet_nor_parquet_as_text(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import decimal
 import json
 import os
 import re
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -372,10 +373,25 @@ def test_a_dash_is_stdin_and_stdout(tmp_path: Path) -> None:
 
 def test_of_a_bad_table_nothing_is_on_stdout(tmp_path: Path) -> None:
     """Though the bad row is the last of many, whose noise is drawn."""
-    (tmp_path / "t.csv").write_text("flights\n" + "31337\n" * 300_000 + "31337.5\n")
+    (tmp_path / "t.csv").write_text("a,flights\n" + f"{'x' * 90},31337\n" * 30_000 + "x,31337.5\n")
     done = process(*release("-", "--rho", 1, table="t.csv"), cwd=tmp_path)
     assert done.code == 2
-    assert done.is_one_line_with("line 300002, column 'flights': the cell is not a whole number")
+    assert done.is_one_line_with("line 30002, column 'flights': the cell is not a whole number")
+
+
+def test_what_has_to_be_installed_is_said(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    for arguments in (
+        release(tmp_path / "o.parquet", "--rho", 1, table=tmp_path / "t.parquet"),
+        ["sample", "--sigma2", 1, "--size", 1, "--out", tmp_path / "o.parquet"],
+    ):
+        done = run(*arguments)
+        assert done.code == 2
+        assert done.is_one_line_with("needs pyarrow: pip install pyarrow"), done.err
+    assert os.listdir(tmp_path) == ["t.parquet"]
 
 
 def test_the_report_as_json(run: Command, tmp_path: Path) -> None:

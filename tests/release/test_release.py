@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import io
 import os
@@ -28,6 +29,7 @@ from discretegauss.errors import (
 )
 from discretegauss.release import _run as release_module
 from discretegauss.release import release_table
+from discretegauss.release._noise import with_noise
 from discretegauss.release._noise_for_budget import calibration
 from discretegauss.release._report import report_text, time_text
 from discretegauss.testing import TapeSource
@@ -190,6 +192,21 @@ def test_a_column_that_is_no_string_is_a_type_error(tmp_path: Path, name: Any) -
     for column in (name, [name], ("flights", name)):
         with pytest.raises(ParameterTypeError, match="column must be a string"):
             release_table(FLIGHTS, column, tmp_path / "o", rho=1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ([], "column must name at least one column, got none"),
+        (["flights", "flights"], "column must name each column once, got 'flights' twice"),
+        (["flights", " flights"], "line 1: two of the columns that are asked for are the same one"),
+    ],
+)
+def test_columns_are_asked_for_once(tmp_path: Path, columns: list[str], message: str) -> None:
+    with pytest.raises((ParameterValueError, TableError)) as raised:
+        release_table(FLIGHTS, columns, tmp_path / "o", rho=1)
+    assert str(raised.value) == message
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", ["", " ", "\u00a0", "\u200b"])
@@ -357,16 +374,44 @@ def test_a_compressed_table_that_is_damaged_is_refused_and_leaves_nothing(
         assert os.listdir(tmp_path) == [name]
 
 
+def test_an_error_of_the_system_while_a_compressed_table_is_read_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not a damaged file."""
+
+    def fail(*_: object) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+    (tmp_path / "t.csv.gz").write_bytes(packed(TOWNS.encode(), "t.csv.gz"))
+    monkeypatch.setattr("discretegauss.release._files._CountedFile.readinto", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        release_table(tmp_path / "t.csv.gz", "people", tmp_path / "o", rho=1)
+
+
 def test_a_long_table_is_released_in_chunks(tmp_path: Path) -> None:
     """Counts and noise of each stay together, also where a line is cut by the end of a block."""
-    counts = random.Random(1).choices(range(10**6), k=400_000)  # 2.7 MB
-    write_counts(tmp_path / "t.csv", counts)
+    counts = random.Random(1).choices(range(10**6), k=30_000)
+    rows = "".join(f"{i:x<90},{count}\n" for i, count in enumerate(counts))  # 2.9 MB
+    (tmp_path / "t.csv").write_text("town,n\n" + rows)
     done = release_table(tmp_path / "t.csv", "n", tmp_path / "o", rho="0.1")
     noise = np.array(column(tmp_path / "o", "n")) - np.array(counts)
-    assert done.rows == 400_000
+    assert done.rows == 30_000
     assert 0 < np.abs(noise).max() <= 45
     # the mean square is 5, give or take 20 standard deviations of it
-    assert abs((noise**2).mean() - 5) < 20 * np.sqrt(2 * 25 / 400_000)
+    assert abs((noise**2).mean() - 5) < 20 * np.sqrt(2 * 25 / 30_000)
+    assert other_columns(tmp_path / "o", "n") == other_columns(tmp_path / "t.csv", "n")
+
+
+def test_a_sum_beyond_int64_is_exact() -> None:
+    """At the ends of int64 the sums of the other cells are what they were, too."""
+    counts = np.array([[2**63 - 1], [-(2**63)], [5]] * 20)
+    law = dg.DiscreteGaussian(1000)
+    draws = law.sample(counts.shape, source=tape())
+    noisy = with_noise(counts, law, tape())
+    assert noisy.dtype == object
+    assert noisy.tolist() == (counts.astype(object) + draws.astype(object)).tolist()
+    small = counts[2::3]
+    assert with_noise(small, law, tape()).dtype == np.int64
 
 
 def test_a_released_object_prints_its_report(tmp_path: Path) -> None:
@@ -388,6 +433,15 @@ def test_the_plot_holds_noisy_counts_only(tmp_path: Path, rows: int, ending: str
     with pytest.raises(OutputError, match="is the output itself"):
         release_table(tmp_path / "t.csv", "n", tmp_path / "q.svg", rho=1, plot=tmp_path / "q.svg")
     assert not (tmp_path / "q.csv").exists()
+
+
+def test_a_plot_without_matplotlib_is_refused_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, plot=tmp_path / "p.png")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_plot_that_cannot_be_written_says_that_the_table_is(

@@ -19,6 +19,10 @@ import discretegauss as dg
 from discretegauss import laws
 from discretegauss.release import _csv_table
 
+needs_core = pytest.mark.skipif(
+    dg.build_info()["engine"] != "native", reason="takes minutes in plain Python"
+)
+
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Command:
@@ -142,6 +146,7 @@ def test_a_dash_writes_to_a_pipe_which_may_close(tmp_path: Path) -> None:
     assert done.is_one_line_with("stdout: Broken pipe")
 
 
+@needs_core
 @pytest.mark.parametrize("ending", [".npy", ".csv", ".parquet", ".arrow"])
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, ending: str) -> None:
     """In the middle of draws that would take a day."""
@@ -164,6 +169,25 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, ending: str) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_file_that_comes_to_be_meanwhile_is_kept(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "n.txt"
+    sample = laws.DiscreteGaussian.sample
+
+    def slow(law: Any, size: int, **options: Any) -> Any:
+        out.write_text("of another")
+        return sample(law, size, **options)
+
+    monkeypatch.setattr("discretegauss._cli.sample.checked_destination", lambda _, out, force: out)
+    monkeypatch.setattr(laws.DiscreteGaussian, "sample", slow)
+    done = run("sample", "--sigma2", 1, "--size", 3, "--out", out)
+    assert done.code == 2
+    assert done.is_one_line_with("n.txt: exists already; use --force to replace it")
+    assert out.read_text() == "of another"
+
+
+@needs_core
 @pytest.mark.parametrize("ending", [".npy", ".csv"])
 def test_memory_does_not_grow_with_the_draws(tmp_path: Path, ending: str) -> None:
     """160 MB of draws: below 100 MiB, most of which is Python with numpy."""

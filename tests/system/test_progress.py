@@ -66,6 +66,7 @@ def test_a_terminal_that_goes_away_ends_no_release(monkeypatch: pytest.MonkeyPat
         bar.update(1, 0.1)
 
 
+@pytest.mark.skipif(dg.build_info()["engine"] != "native", reason="takes minutes in plain Python")
 def test_the_command_shows_it_on_a_terminal_only() -> None:
     """Draws to stdout that take a second or so: 10**7, as text."""
     master, slave = pty.openpty()

@@ -104,7 +104,7 @@ def _decompressed(file: io.RawIOBase, compression: Compression) -> Any:
         from compression.zstd import ZstdFile  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         return pyarrow("a table compressed by zstd").CompressedInputStream(file, "zstd")
-    return ZstdFile(io.BufferedReader(file, 2**16))
+    return ZstdFile(io.BufferedReader(file, 2**16))  # no cover: from Python 3.14 on
 
 
 class SinkFile(io.RawIOBase):
@@ -156,4 +156,4 @@ def _compressing(file: SinkFile, compression: Compression) -> Any:
         from compression.zstd import ZstdFile  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         return pyarrow("a table compressed by zstd").CompressedOutputStream(file, "zstd")
-    return ZstdFile(file, "wb")
+    return ZstdFile(file, "wb")  # no cover: from Python 3.14 on

@@ -56,9 +56,8 @@ class Picture:
         """Keep some of the next rows."""
         some = noisy[-self._rows % self._stride :: self._stride]
         self._rows += len(noisy)
-        if not len(some):
-            return
-        self._kept.append(np.array([[_as_float(count) for count in row] for row in some.tolist()]))
+        floats = [[_as_float(count) for count in row] for row in some.tolist()]
+        self._kept.append(np.array(floats).reshape(some.shape))
         self._n_kept += len(some)
         while self._n_kept > _MOST_ROWS:
             together = np.concatenate(self._kept)[::2]

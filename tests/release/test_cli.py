@@ -371,6 +371,17 @@ def test_a_dash_is_stdin_and_stdout(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_pipe_that_breaks_has_spent_the_budget(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = process(*release("-", "--rho", 1), stdout=writing, cwd=tmp_path)
+    os.close(writing)
+    assert done.code == 2
+    assert done.is_one_line_with(
+        "stdout: Broken pipe; part of the table may be written, and the budget is spent"
+    )
+
+
 def test_of_a_bad_table_nothing_is_on_stdout(tmp_path: Path) -> None:
     """Though the bad row is the last of many, whose noise is drawn."""
     (tmp_path / "t.csv").write_text("a,flights\n" + f"{'x' * 90},31337\n" * 30_000 + "x,31337.5\n")

@@ -65,9 +65,13 @@ def written_to_stdout() -> Iterator[Sink]:
     with tempfile.TemporaryFile(buffering=0) as file:
         yield partial(write_all, cast("RawIOBase", file))
         file.seek(0)
-        with unbuffered_stdout() as sink:
-            while part := file.read(2**20):
-                sink(part)
+        try:
+            with unbuffered_stdout() as sink:
+                while part := file.read(2**20):
+                    sink(part)
+        except BaseException as error:
+            error.add_note("part of the table may be written, and the budget is spent")
+            raise
 
 
 def _is_open_as(number: int, path: Path) -> bool:

@@ -193,6 +193,25 @@ def test_a_damaged_file_is_refused(tmp_path: Path, name: str) -> None:
         assert os.listdir(tmp_path) == [name]
 
 
+@pytest.mark.parametrize("name", ["o.arrow", "o.parquet"])
+def test_what_pyarrow_cannot_write_is_one_error_and_no_file(tmp_path: Path, name: str) -> None:
+    """Dictionaries that are replaced, as in a stream; and Parquet has not all types."""
+    if name == "o.arrow":
+        table = "t.arrow"
+        parts = [pa.array([town]).dictionary_encode() for town in ("a", "b")]
+        schema = pa.schema([("n", pa.int64()), ("town", parts[0].type)])
+        with pa.ipc.new_stream(tmp_path / table, schema) as writer:
+            for part in parts:
+                writer.write_batch(pa.RecordBatch.from_arrays([pa.array([1]), part], schema=schema))
+    else:
+        span = pa.array([pa.MonthDayNano([1, 2, 3])])
+        write_ipc(pa.table({"n": [1], "span": span}), tmp_path / "t.arrow")
+        table = "t.arrow"
+    with pytest.raises(OutputError, match="there is a column that pyarrow cannot write to"):
+        release_table(tmp_path / table, "n", tmp_path / name, rho=1)
+    assert os.listdir(tmp_path) == [table]
+
+
 def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["n", "n"])
     write_ipc(table, tmp_path / "t.arrow")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import TableError
+from ..errors import OutputError, TableError
 from ._files import SinkFile, pyarrow
 from ._interface import Sink
 
@@ -162,28 +162,17 @@ class ArrowTable:
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[ArrowWriter]:
         """Give what writes to the sink; after an error nothing is written."""
-        file = SinkFile(sink)
-        writer = ArrowWriter(file, self.schema, self._counts, self._source, self._out_kind)
-        with _ended(writer, file):
-            yield writer
+        is_parquet = self._out_kind == "Parquet"
+        options = self._source.parquet_options(set(self._counts)) if is_parquet else {}
+        with _new_file(sink, self.schema, is_parquet=is_parquet, **options) as file:
+            yield ArrowWriter(file, self.schema, self._counts)
 
 
 class ArrowWriter:
     """Writes row groups or record batches."""
 
-    def __init__(
-        self, file: SinkFile, schema: Any, counts: dict[int, _Counts], source: Any, kind: str
-    ) -> None:
-        self._schema, self._counts, self._kind = schema, counts, kind
-        if kind == "Parquet":
-            from pyarrow import parquet
-
-            self._writer = parquet.ParquetWriter(
-                file, schema, **source.parquet_options(set(counts))
-            )
-        else:
-            pa = pyarrow("the table")
-            self._writer = pa.ipc.new_file(file, schema)
+    def __init__(self, file: Any, schema: Any, counts: dict[int, _Counts]) -> None:
+        self._file, self._schema, self._counts = file, schema, counts
 
     def write(self, chunk: ArrowChunk, noisy: NDArray[Any]) -> None:
         """Write the rows with these counts."""
@@ -192,46 +181,47 @@ class ArrowWriter:
         for j, (i, counts) in enumerate(self._counts.items()):
             columns[i] = counts.written(noisy[:, j], rows.column(i), chunk.first_row)
         table = pyarrow("the table").Table.from_arrays(columns, schema=self._schema)
-        if self._kind == "Parquet":
-            self._writer.write_table(table, row_group_size=max(rows.num_rows, 1))
-        else:
-            self._writer.write_table(table, max_chunksize=None)
-
-    def close(self) -> None:
-        """Write the end of the file."""
-        self._writer.close()
+        self._file.write_table(table, rows.num_rows)  # as one row group or batch
 
 
 @contextmanager
 def arrow_file(sink: Sink, name: str, *, is_parquet: bool) -> Iterator[Callable[[Any], None]]:
     """Give a function that appends int64 arrays to the one column of a new file."""
     pa = pyarrow("a .parquet or .arrow file")
-    file, schema = SinkFile(sink), pa.schema([pa.field(name, pa.int64(), nullable=False)])
-    if is_parquet:
-        from pyarrow import parquet
+    schema = pa.schema([pa.field(name, pa.int64(), nullable=False)])
+    options = {"compression": "zstd", "use_dictionary": False} if is_parquet else {}
+    with _new_file(sink, schema, is_parquet=is_parquet, **options) as file:
 
-        writer = parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=False)
-    else:
-        writer = pa.ipc.new_file(file, schema)
+        def append(integers: NDArray[Any]) -> None:
+            values = pa.py_buffer(integers)
+            column = pa.Array.from_buffers(pa.int64(), len(integers), [None, values])
+            file.write_table(pa.Table.from_arrays([column], schema=schema))
 
-    def append(integers: NDArray[Any]) -> None:
-        column = pa.Array.from_buffers(pa.int64(), len(integers), [None, pa.py_buffer(integers)])
-        writer.write_table(pa.Table.from_arrays([column], schema=schema))
-
-    with _ended(writer, file):
         yield append
 
 
 @contextmanager
-def _ended(writer: Any, file: SinkFile) -> Iterator[None]:
-    """Write the end of a file; after an error, let pyarrow write nothing, now or when collected."""
+def _new_file(sink: Sink, schema: Any, *, is_parquet: bool, **options: Any) -> Iterator[Any]:
+    """Give pyarrow's writer of a file; after an error it writes nothing, now or when collected."""
+    pa = pyarrow("the output")
+    file, writer = SinkFile(sink), None
     try:
-        yield
+        if is_parquet:
+            from pyarrow import parquet
+
+            writer = parquet.ParquetWriter(file, schema, **options)
+        else:
+            writer = pa.ipc.new_file(file, schema)
+        yield writer
         writer.close()
-    except BaseException:
+    except BaseException as error:
         file.abandon()
-        with suppress(Exception):
-            writer.close()
+        if writer is not None:
+            with suppress(Exception):
+                writer.close()
+        if isinstance(error, pa.ArrowInvalid | pa.ArrowNotImplementedError):
+            kind = "Parquet" if is_parquet else "an Arrow file, whose dictionaries may not change"
+            raise OutputError(f"there is a column that pyarrow cannot write to {kind}") from None
         raise
 
 

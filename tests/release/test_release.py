@@ -31,6 +31,7 @@ from discretegauss.release import _run as release_module
 from discretegauss.release import release_table
 from discretegauss.release._noise import with_noise
 from discretegauss.release._noise_for_budget import calibration
+from discretegauss.release._plot import Picture
 from discretegauss.release._report import report_text, time_text
 from discretegauss.testing import TapeSource
 
@@ -311,7 +312,7 @@ def test_several_columns_share_the_budget(tmp_path: Path) -> None:
         tmp_path / "t.csv", ["children", "people"], tmp_path / "o", rho="0.1", source=tape()
     )
     assert (done.sigma2, done.queries, done.rho) == (Fraction(10), 2, Fraction(1, 10))
-    assert (done.columns, done.other_columns) == (("children", "people"), 1)
+    assert (done.columns, done.other_columns) == (("people", "children"), 1)
     noise = dg.DiscreteGaussian(10).sample((3, 2), source=tape())
     noisy = np.array([column(tmp_path / "o", name) for name in ("people", "children")]).T
     assert (noisy - noise).tolist() == [[120, 30], [7, 0], [0, 0]]
@@ -433,6 +434,34 @@ def test_the_plot_holds_noisy_counts_only(tmp_path: Path, rows: int, ending: str
     with pytest.raises(OutputError, match="is the output itself"):
         release_table(tmp_path / "t.csv", "n", tmp_path / "q.svg", rho=1, plot=tmp_path / "q.svg")
     assert not (tmp_path / "q.csv").exists()
+
+
+def test_a_plot_has_the_names_of_its_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the order in which they are asked for; without noise, nearly surely."""
+    drawn: dict[str, list[float]] = {}
+
+    def seen(picture: Picture) -> bytes:
+        counts = np.concatenate(picture._kept).T.tolist()
+        drawn.update(zip(picture._columns, counts, strict=True))
+        return b""
+
+    monkeypatch.setattr(Picture, "drawn", seen)
+    (tmp_path / "t.csv").write_text(TOWNS)
+    names = ["children", "people"]
+    release_table(tmp_path / "t.csv", names, tmp_path / "o.csv", rho="1e9", plot=tmp_path / "p.png")
+    assert drawn == {"people": [120, 7, 0], "children": [30, 0, 0]}
+
+
+def test_a_plot_of_many_columns_and_huge_counts_can_be_drawn(tmp_path: Path) -> None:
+    """Of the columns the first ones; a count that no float holds leaves a gap."""
+    names = [f"c{i}$" for i in range(30)]
+    rows = [",".join(str(10 ** (20 * i)) for i in range(30))] * 3
+    (tmp_path / "t.csv").write_text("\n".join([",".join(names), *rows]))
+    plot = tmp_path / "p.png"
+    release_table(tmp_path / "t.csv", names, tmp_path / "o.csv", rho=1, plot=plot)
+    assert plot.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_plot_without_matplotlib_is_refused_first(

@@ -143,6 +143,7 @@ class ArrowTable:
         for i, counts in self._counts.items():
             schema = schema.set(i, counts.field)
         self.schema = schema
+        self.columns = tuple(counts.name for counts in self._counts.values())
         self.other_columns = len(schema.names) - len(columns)
         self._rows_read = 0
 

@@ -99,6 +99,7 @@ class CsvTable:
         self._header, self.layout = read_header(text, columns, delimiter)
         self._line_end = (end or b"\n").decode()
         self._out_delimiter = out_delimiter
+        self.columns = self.layout.names
         self.other_columns = self.layout.width - len(columns)
 
     def chunks(self) -> Iterator[CsvChunk]:

@@ -36,6 +36,9 @@ class Writer(Protocol):
 class Table(Protocol):
     """A table whose header is read and found to have the columns."""
 
+    columns: tuple[str, ...]
+    """The names of the columns of counts, as they were asked for, in the order of the table."""
+
     other_columns: int
     """How many columns are not counts, and are published as they stand."""
 

@@ -17,6 +17,9 @@ __all__ = ["Picture"]
 _MOST_ROWS = 4096
 """That are kept; of a longer table every second, fourth, eighth ... row."""
 
+_MOST_COLUMNS = 8
+"""The first of them, where there are more: each has axes of its own."""
+
 _WITH_BARS = 60
 """Up to so many rows each count has an error bar; more are a band."""
 
@@ -39,6 +42,7 @@ class Picture:
 
     def __init__(self, path: Path, release: Release) -> None:
         self._ending, self._release = path.suffix.lower(), release
+        self._columns = release.columns[:_MOST_COLUMNS]
         self._kept: list[NDArray[Any]] = []
         self._rows, self._stride, self._n_kept = 0, 1, 0
 
@@ -54,7 +58,7 @@ class Picture:
 
     def add(self, noisy: NDArray[Any]) -> None:
         """Keep some of the next rows."""
-        some = noisy[-self._rows % self._stride :: self._stride]
+        some = noisy[-self._rows % self._stride :: self._stride, :_MOST_COLUMNS]
         self._rows += len(noisy)
         floats = [[_as_float(count) for count in row] for row in some.tolist()]
         self._kept.append(np.array(floats).reshape(some.shape))
@@ -69,11 +73,11 @@ class Picture:
         from matplotlib.figure import Figure
 
         counts = np.concatenate(self._kept)
-        release, bound = self._release, _as_float(self._release.bound95)
+        columns, bound = self._columns, _as_float(self._release.bound95)
         row = np.arange(len(counts)) * self._stride + 1
-        figure = Figure((8, 1 + 2.4 * len(release.columns)), layout="constrained")
-        axes = figure.subplots(len(release.columns), 1, sharex=True, squeeze=False)[:, 0]
-        for ax, name, values in zip(axes, release.columns, counts.T, strict=True):
+        figure = Figure((8, 1 + 2.4 * len(columns)), layout="constrained")
+        axes = figure.subplots(len(columns), 1, sharex=True, squeeze=False)[:, 0]
+        for ax, name, values in zip(axes, columns, counts.T, strict=True):
             if len(row) <= _WITH_BARS:
                 ax.errorbar(row, values, yerr=bound, fmt="o", ms=3, capsize=2, lw=1)
             else:

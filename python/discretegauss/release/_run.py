@@ -223,13 +223,14 @@ def execute(
 ) -> Release:
     """Read, draw and write. ``before_placing`` is called when all is done but giving the name."""
     release, rows = plan.release, 0
-    picture = Picture(plan.plot, release) if plan.plot else None
     try:
         with (
             opened_table(plan.release.table, release.columns, plan.of_table, plan.of_out) as table,
             _output(plan, before_placing) as write,
             Progress("rows", show=progress) as bar,
         ):
+            release = replace(release, columns=table.columns, other_columns=table.other_columns)
+            picture = Picture(plan.plot, release) if plan.plot else None
             with (
                 compressed(write, plan.of_out.compression) as sink,
                 table.writer(sink) as writer,
@@ -257,7 +258,6 @@ def execute(
     return replace(
         release,
         rows=rows,
-        other_columns=table.other_columns,
         seconds=time.perf_counter() - plan.start,
     )
 

@@ -364,6 +364,31 @@ DG_API dg_status dg_isochronous_draw_wide(uint8_t *out, size_t n_bytes,
  * For repeatable tests. */
 DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block);
 
+/** Read columns of counts of delimited text: cells between delimiters, quoted or not, without the quotes
+ *  and the blanks at their ends.
+ *
+ *  Requires:  text is UTF-8 without NUL bytes, whose last byte is a line feed; delimiter is a comma or a
+ *             tab; columns are increasing and below width; counts has room for n_columns counts for each
+ *             line feed.
+ *  Ensures:   1 -> all *n_rows rows have width cells, of which those in columns are integers of at most 18
+ *             digits: counts has them, row by row.
+ *  Returns:   1, or 0: undecided, something here is not as plain as that.
+ */
+DG_API int dg_csv_counts(int64_t *counts, size_t *n_rows, const uint8_t *text, size_t n_bytes,
+                         uint8_t delimiter, size_t width, const size_t *columns, size_t n_columns);
+
+/** Write delimited text anew, with other counts: cells without blanks at their ends, quoted only where
+ *  they hold a quote or a delimiter.
+ *
+ *  Requires:  dg_csv_counts returned 1 for the text, and n_rows; counts are its rows, with other values;
+ *             out has room for n_bytes, and for each row 2 width + 20 n_columns + line_end_bytes more.
+ *  Returns:   how many bytes were written.
+ */
+DG_API size_t dg_csv_rewrite(uint8_t *out, const int64_t *counts, const uint8_t *text,
+                             size_t n_bytes, uint8_t delimiter, uint8_t out_delimiter,
+                             const uint8_t *line_end, size_t line_end_bytes, size_t width,
+                             const size_t *columns, size_t n_columns);
+
 /** Versions of the two libraries below us, as they report themselves at run time. */
 DG_API const char *dg_gmp_version(void);
 DG_API const char *dg_mpfr_version(void);

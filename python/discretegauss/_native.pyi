@@ -173,6 +173,33 @@ class _Lib:
     def dg_keystream(
         self, out: _CData, n_blocks: int, key: _CData, first_block: int, /
     ) -> None: ...
+    def dg_csv_counts(
+        self,
+        counts: _CData,
+        n_rows: _CData,
+        text: _CData,
+        n_bytes: int,
+        delimiter: int,
+        width: int,
+        columns: _CData,
+        n_columns: int,
+        /,
+    ) -> int: ...
+    def dg_csv_rewrite(
+        self,
+        out: _CData,
+        counts: _CData,
+        text: _CData,
+        n_bytes: int,
+        delimiter: int,
+        out_delimiter: int,
+        line_end: _CData,
+        line_end_bytes: int,
+        width: int,
+        columns: _CData,
+        n_columns: int,
+        /,
+    ) -> int: ...
     def dg_gmp_version(self) -> _CData: ...
     def dg_mpfr_version(self) -> _CData: ...
     def dg_mpfr_is_thread_local(self) -> int: ...

@@ -5,7 +5,7 @@ Frozen, hashable, picklable, shareable between threads and processes: no randomn
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
 from fractions import Fraction
 from functools import partial
@@ -36,9 +36,11 @@ from ._inputs.draw_arguments import (
 from ._inputs.keywords import names_instead
 from ._inputs.law_parameters import exact_spec, sigma2_of
 from ._inputs.messages import describe, written
+from ._inputs.numbers import whole_number
 from ._inputs.source import Source
 from ._law import Kind, LawSpec
 from ._law_functions.mixin import LawFunctions
+from ._system.progress import Progress
 from .errors import ParameterTypeError, ParameterValueError
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law", "centred"]
@@ -351,6 +353,55 @@ class _Law(LawFunctions):
         """
         return draw_bytes(self._checked, size=size, n_bytes=n_bytes, source=source, threads=threads)
 
+    def stream(
+        self,
+        total: int,
+        chunk: int = 2**20,
+        *,
+        progress: bool = False,
+        dtype: DTypeLike = INT64,
+        method: Method = AUTO,
+        source: Source = SYSTEM,
+        threads: int = ONE_THREAD,
+    ) -> Iterator[NDArray[Any]]:
+        """Draw from the law, exactly, a chunk at a time, in memory that does not grow with `total`.
+
+        Parameters
+        ----------
+        total : int
+            How many draws, >= 0.
+        chunk : int
+            How many draws an array has; the last one has the rest.
+        progress : bool
+            Whether a bar on stderr, if that is a terminal, says how far it is.
+        dtype, method, source, threads
+            As for `discretegauss.discrete_gaussian`, for each array.
+
+        Returns
+        -------
+        iterator of ndarray
+            Independent draws; each array is a new one. All parameters are checked by this call;
+            an array is drawn when it is asked for.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError, OSError
+            As `discretegauss.discrete_gaussian`.
+
+        Examples
+        --------
+        >>> import discretegauss as dg
+        >>> [len(draws) for draws in dg.DiscreteGaussian(100).stream(2500, 1000)]
+        [1000, 1000, 500]
+        """
+        total = whole_number(total, "total", minimum=0)
+        chunk = whole_number(chunk, "chunk", minimum=1)
+        if not isinstance(progress, bool):
+            raise ParameterTypeError(f"progress must be True or False, got {describe(progress)}")
+        sample = partial(self.sample, dtype=dtype, method=method, source=source, threads=threads)
+        sample(0)  # which refuses what is wrong with the others
+        return _chunks(sample, total, chunk, show=progress)  # type: ignore[arg-type]  # of a size
+
     def as_scipy(self) -> Any:
         """Return the law as a distribution of scipy.stats, without shape parameters.
 
@@ -375,6 +426,16 @@ class _Law(LawFunctions):
         from ._law_functions.scipy_distribution import as_scipy
 
         return as_scipy(self)
+
+
+def _chunks(
+    sample: Callable[[int], NDArray[Any]], total: int, chunk: int, *, show: bool
+) -> Iterator[NDArray[Any]]:
+    with Progress("draws", show=show) as bar:
+        for done in range(0, total, chunk):
+            drawn = sample(min(chunk, total - done))
+            bar.update(done + len(drawn), (done + len(drawn)) / total)
+            yield drawn
 
 
 def _numbers_from_spec(kind: type[_LawType]) -> type[_LawType]:

@@ -101,7 +101,13 @@ WITH_NUMPY |= {"_certified.double_double_functions", "_certified.pair_arrays"}
 WITH_NUMPY |= {"_certified.pair_weights", "_certified.wide_tails"}
 WITH_NUMPY |= {"_certified.tail_interpolation", "_certified.discrete_gaussian"}
 WITH_NUMPY |= {"_certified.discrete_laplace", "_certified.generalized_gaussian"}
-WITH_NUMPY |= {"_system.memory", "privacy.budget", "privacy._loss_masses", "release._run"}
+WITH_NUMPY |= {
+    "_system.memory",
+    "privacy.budget",
+    "privacy._loss_masses",
+    "release",
+    "_cli.sample_file",
+}
 WITH_NUMPY |= {"data", "lattice"}
 WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 

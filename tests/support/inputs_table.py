@@ -257,6 +257,8 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("continuous_gaussian_sf", "x"): any_number._replace(near=True),
     ("rounded_gaussian_pmf", "k"): any_number._replace(near=True),
     ("rounded_gaussian_sf", "k"): any_number._replace(near=True),
+    ("stream", "total"): _whole(0, inf),
+    ("stream", "chunk"): _whole(1, inf),
     ("release_table", "rho"): positive,
     ("release_table", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("release_table", "delta"): _no_value,
@@ -296,6 +298,10 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "out"): "a path: tests/release/test_release.py",
     ("release_table", "column"): "the name of a column: tests/release/test_release.py",
     ("release_table", "force"): "a bool: tests/release/test_release.py",
+    ("release_table", "disjoint"): "a bool: tests/release/test_release.py",
+    ("stream", "progress"): "a bool: tests/exactness/test_stream.py",
+    ("release_table", "progress"): "a bool: tests/release/test_release.py",
+    ("release_table", "plot"): "a path: tests/release/test_release.py",
     **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS)},
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
 }
@@ -351,6 +357,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "sample": {},  # of each law
     "rvs": {},
     "sample_bytes": {"n_bytes": 16},
+    "stream": {"total": 3},
     **{name: {"k": 3} for name in AT_K},
     **{name: {} for name in MOMENTS},
     "tail_bound": {"k": 3},

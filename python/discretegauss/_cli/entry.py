@@ -24,6 +24,7 @@ from .calibrate import add_calibrate
 from .figures import add_figures
 from .output import FAILED, WRONG_INPUT, fail, printed
 from .release import add_release
+from .sample import add_sample
 
 __all__ = ["main", "program"]
 
@@ -147,6 +148,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
-    for add in (add_release, add_calibrate, add_figures):
+    for add in (add_release, add_calibrate, add_sample, add_figures):
         add(commands)
     return parser

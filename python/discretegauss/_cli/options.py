@@ -10,9 +10,11 @@ from ..errors import DiscreteGaussError
 
 __all__ = [
     "add_budget",
+    "any_number_argument",
     "argument_from_1",
     "budget_error",
     "file_argument",
+    "file_or_dash",
     "positive_argument",
     "whole_argument",
 ]
@@ -58,9 +60,19 @@ def file_argument(instead: str) -> Callable[[str], str]:
     return file
 
 
+def file_or_dash(text: str) -> str | None:
+    """Return the name of a file, or None for ``-``."""
+    return None if text == "-" else text
+
+
 def positive_argument(text: str) -> Fraction:
     """Return an exact number above 0."""
     return _checked(text, lambda value: value > 0, "must be positive")
+
+
+def any_number_argument(text: str) -> Fraction:
+    """Return an exact number."""
+    return _checked(text, lambda value: True, "")
 
 
 def argument_from_1(text: str) -> Fraction:

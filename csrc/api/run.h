@@ -33,6 +33,8 @@ struct dg_fill {
     dg_law_kind kind;      /* of many laws, and their numbers */
     const int64_t *numbers;
     const int64_t *which;
+    const dg_selection *selection; /* of selections */
+    const dg_snapping *snapping;   /* of snapped noise */
 };
 
 /** Run a fill.

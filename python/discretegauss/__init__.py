@@ -10,16 +10,18 @@
 from . import _start as _start
 
 # isort: split
-from . import errors, privacy, release, testing, utility
+from . import errors, privacy, release, selection, testing, utility
 from ._drawing.engines import build_info
 from ._version import __version__
 from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 from .sampling import (
+    bernoulli,
     bernoulli_exp,
     discrete_gaussian,
     discrete_laplace,
     generalized_gaussian,
     geometric_exp,
+    uniform_below,
 )
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "GeneralizedGaussian",
     "Law",
     "__version__",
+    "bernoulli",
     "bernoulli_exp",
     "build_info",
     "discrete_gaussian",
@@ -37,6 +40,8 @@ __all__ = [
     "geometric_exp",
     "privacy",
     "release",
+    "selection",
     "testing",
+    "uniform_below",
     "utility",
 ]

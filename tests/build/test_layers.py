@@ -22,7 +22,7 @@ LAYERS = [
     ["reference"],
     ["_law_functions", "_drawing"],
     ["sampling", "testing", "laws"],
-    ["privacy"],
+    ["privacy", "selection", "snapping"],
     ["utility"],
     ["release", "verify", "_figures"],
     ["_cli"],
@@ -97,6 +97,7 @@ def test_there_are_no_cycles() -> None:
 WITH_NUMPY = {"_inputs", "_drawing", "_law_functions", "sampling", "laws"}
 WITH_NUMPY |= {"_certified.float_arrays", "_certified.double_double"}
 WITH_NUMPY |= {"_certified.tail_interpolation"}
+WITH_NUMPY |= {"selection", "snapping"}
 WITH_NUMPY |= {"_system.memory", "privacy.budget", "release._run"}
 
 

@@ -23,12 +23,12 @@ import discretegauss as dg
 from discretegauss.release import _run as release
 from discretegauss.testing import TapeSource
 
-MODULES: list[ModuleType] = [dg, dg.privacy, dg.testing, dg.utility, release]
+MODULES: list[ModuleType] = [dg, dg.privacy, dg.selection, dg.testing, dg.utility, release]
 """Where what is public is listed, in __all__."""
 
 NO_PARAMETERS = {
     *("build_info", "__version__", "Release"),
-    *("errors", "privacy", "release", "testing", "utility"),
+    *("errors", "privacy", "release", "selection", "testing", "utility"),
 }
 """Names of __all__ that take none; a Release is made by release_table. Classes of errors and of
 warnings are not called either."""
@@ -189,6 +189,10 @@ _none = Other(lambda given: False)
 _bytes = Other(lambda given: isinstance(given.value, bytes))
 _no_value = Other(lambda given: given.value is None)
 
+_candidates = Other(lambda given: given.sort == "array" and len(given.value) > 0)
+
+SELECTIONS = ("permute_and_flip", "exponential")
+
 RULES: dict[str, Rule | Other] = {
     "sigma2": positive,
     "sigma": positive,
@@ -214,6 +218,11 @@ RULES: dict[str, Rule | Other] = {
     "confidence": Other(_share),
     "seed": _whole(0, inf),
     "tape": _bytes,
+    "p": Other(_share),
+    "n": Rule(lambda x: x > 0 and x.denominator == 1),
+    "scores": _candidates,
+    "votes": _candidates,
+    "monotone": Other(lambda given: True),
 }
 """By name, whatever has it; BUT has the exceptions."""
 
@@ -225,6 +234,16 @@ BUT: dict[tuple[str, str], Rule | Other] = {
             or (isinstance(given.value, np.ndarray) and bool(given.value.dtype == np.bool_))
         )
     ),
+    ("bernoulli", "out"): Other(
+        lambda given: (
+            given.value is None
+            or (isinstance(given.value, np.ndarray) and bool(given.value.dtype == np.bool_))
+        )
+    ),
+    **{(name, "epsilon"): positive for name in SELECTIONS},
+    ("exponential_rho", "epsilon"): positive,
+    ("permute_and_flip_rho", "epsilon"): positive,
+    ("noisy_max_epsilon", "sensitivity"): Rule(lambda x: x > 0 and x.denominator == 1),
     ("gaussian_sigma2_for_rho", "rho"): positive,
     ("calibrate_gaussian", "rho"): positive,
     ("calibrate_gaussian", "epsilon"): _no_value,  # beside rho, which CALLS gives
@@ -280,12 +299,13 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "out"): "a path: tests/release/test_release.py",
     ("release_table", "column"): "the name of a column: tests/release/test_release.py",
     ("release_table", "force"): "a bool: tests/release/test_release.py",
+    **{(name, "monotone"): "any truth value" for name in (*SELECTIONS, "noisy_max_epsilon")},
     **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS)},
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
 }
 
 ARRAYS = {"discrete_gaussian", "discrete_laplace", "generalized_gaussian"}
-ARRAYS |= {"geometric_exp", "bernoulli_exp"}
+ARRAYS |= {"geometric_exp", "bernoulli_exp", "bernoulli", "uniform_below"}
 """Functions whose first parameters, mu and beta may be arrays."""
 
 
@@ -302,6 +322,13 @@ CALLS: dict[str, dict[str, Any]] = {
     "generalized_gaussian": {"scale": 3, "beta": "3/2"},
     "geometric_exp": {"gamma": 1},
     "bernoulli_exp": {"gamma": 1},
+    "bernoulli": {"p": "1/3"},
+    "uniform_below": {"n": 3},
+    **{name: {"scores": [1, 2, 4], "epsilon": 1} for name in SELECTIONS},
+    "report_noisy_max": {"votes": [1, 2, 4], "law": dg.DiscreteLaplace(3)},
+    "noisy_max_epsilon": {"law": dg.DiscreteLaplace(3)},
+    "exponential_rho": {"epsilon": 1},
+    "permute_and_flip_rho": {"epsilon": 1},
     "DiscreteGaussian": {"sigma2": 3},
     "DiscreteLaplace": {"scale": 3},
     "GeneralizedGaussian": {"scale": 3, "beta": "3/2"},

@@ -44,6 +44,8 @@ _NAMES = {
     Kind.GEOMETRIC_EXP: "gamma",
     Kind.BERNOULLI_EXP: "gamma",
     Kind.GENERALIZED_GAUSSIAN: "scale",
+    Kind.BERNOULLI: "p",
+    Kind.UNIFORM_BELOW: "n",
 }
 
 
@@ -54,7 +56,25 @@ def parameter_name(kind: Kind) -> str:
 
 def _checked_parameter(kind: Kind, value: object) -> Fraction:
     name = _NAMES[kind]
+    if kind is Kind.BERNOULLI:
+        return _checked_share(value, name)
+    if kind is Kind.UNIFORM_BELOW:
+        return _checked_count(value, name)
     return not_negative(value, name) if kind is Kind.BERNOULLI_EXP else positive(value, name)
+
+
+def _checked_share(value: object, name: str) -> Fraction:
+    exact = exact_rational(value, name)
+    if not 0 <= exact <= 1:
+        raise ParameterValueError(f"{name} must be between 0 and 1, got {describe(single(value))}")
+    return exact
+
+
+def _checked_count(value: object, name: str) -> Fraction:
+    exact = positive(value, name)
+    if exact.denominator != 1:
+        raise ParameterValueError(f"{name} must be a whole number, got {describe(single(value))}")
+    return exact
 
 
 def _checked_beta(value: object) -> Fraction:
@@ -80,8 +100,10 @@ def distinct_laws(
         lambda value: exact_rational(value, "mu"),
         _checked_beta,
     )
-    # of a numerator that needs no check: beta's has to be no less than its denominator, a word
-    least = (0 if kind is Kind.BERNOULLI_EXP else 1, None, np.iinfo(np.int64).max)
+    # of a numerator that needs no check: others' have a rule about the denominator, too, a word
+    every = np.iinfo(np.int64).max
+    first = {Kind.BERNOULLI_EXP: 0, Kind.BERNOULLI: every, Kind.UNIFORM_BELOW: every}.get(kind, 1)
+    least = (first, None, every)
     # which hear Ctrl-C themselves: they call Python for what numpy has no type for
     columns = [
         _column(*given)

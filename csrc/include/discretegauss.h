@@ -319,6 +319,15 @@ DG_API int64_t dg_isochronous_draw(const dg_isochronous *sampler, const dg_sourc
 DG_API dg_status dg_isochronous_draw_wide(uint8_t *out, size_t n_bytes,
                                           const dg_isochronous *sampler, const dg_source *source);
 
+/** Fill an array with n independent uniform words: every bit of an unsigned dtype is fair.
+ *
+ *  Requires:  out has room for n elements of dtype.
+ *  Ensures:   as dg_law_fill; a word is read least significant byte first.
+ *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER says that dtype is not unsigned.
+ */
+DG_API dg_status dg_words_fill(void *out, size_t n, dg_dtype dtype, const dg_run *run,
+                               const dg_source *source);
+
 /** How a candidate is selected by its score. */
 typedef enum dg_selection_kind {
     DG_PERMUTE_AND_FLIP = 0, /**< in random order, the first that passes */

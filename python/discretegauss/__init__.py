@@ -10,7 +10,7 @@
 from . import _start as _start
 
 # isort: split
-from . import errors, privacy, release, selection, testing, utility
+from . import errors, privacy, release, selection, snapping, testing, utility
 from ._drawing.engines import build_info
 from ._version import __version__
 from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
@@ -41,6 +41,7 @@ __all__ = [
     "privacy",
     "release",
     "selection",
+    "snapping",
     "testing",
     "uniform_below",
     "utility",

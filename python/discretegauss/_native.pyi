@@ -143,6 +143,9 @@ class _Lib:
     def dg_isochronous_draw_wide(
         self, out: _CData, n_bytes: int, sampler: _CData, source: _CData, /
     ) -> int: ...
+    def dg_words_fill(
+        self, out: _CData, n: int, dtype: int, run: _CData, source: _CData, /
+    ) -> int: ...
     def dg_selection_new(
         self,
         selection: _CData,

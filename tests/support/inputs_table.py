@@ -28,7 +28,7 @@ MODULES: list[ModuleType] = [dg, dg.privacy, dg.selection, dg.testing, dg.utilit
 
 NO_PARAMETERS = {
     *("build_info", "__version__", "Release"),
-    *("errors", "privacy", "release", "selection", "testing", "utility"),
+    *("errors", "privacy", "release", "selection", "snapping", "testing", "utility"),
 }
 """Names of __all__ that take none; a Release is made by release_table. Classes of errors and of
 warnings are not called either."""

@@ -1,0 +1,62 @@
+"""The ideal snapping mechanism, sampled in integers.
+
+Let x/grid = n + phi with n an integer and -1/2 <= phi < 1/2, and t = grid/scale. A Laplace
+variable is a fair sign S and an exponential variable of mean one scale. It takes x out of its
+cell, past the border on side S, with probability exp(-(1/2 - S phi) t); what is left of it then is
+again exponential, and crosses k more cells at least with probability exp(-k t): a geometric number
+G of cells (ties have probability 0). So the output is n, or n + S (1 + G), times grid, clamped.
+
+G comes from the discrete Laplace of scale 1/t: of a draw Y, G is Y if Y >= 0, else -1 - Y. Both
+halves are geometric, P(Y = k) ~ P(Y = -1 - k) ~ exp(-k t).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._drawing.fill import empty
+from .._inputs.source import Source
+from .._law import Kind, LawSpec, fits_range
+from ..laws import DiscreteLaplace
+from ._doubles import from_grid, on_grid
+from ._parameters import Parameters, Range
+from ._sides import prepare_sides
+
+__all__ = ["snap"]
+
+#: Past the range from anywhere in it, and sums with cells of the range are 64-bit integers.
+_FAR = 2**60
+
+
+def _geometric(n: int, cell: object, source: Source, threads: int) -> NDArray[np.int64]:
+    """Return n draws of G, those above _FAR as _FAR."""
+    law = DiscreteLaplace(cell)
+    fits = fits_range(LawSpec(Kind.DISCRETE_LAPLACE, law.scale), -(2**63), 2**63 - 1)
+    drawn = law.sample(n, dtype=np.int64 if fits else object, source=source, threads=threads)
+    try:
+        folded = np.where(drawn < 0, ~drawn, drawn)
+        counts: NDArray[np.int64] = np.minimum(folded, _FAR).astype(np.int64)
+        folded.fill(0)
+        return counts
+    finally:
+        drawn.fill(0)
+
+
+def snap(
+    doubles: NDArray[np.float64], given: Parameters, ends: Range, source: Source, threads: int
+) -> NDArray[np.float64]:
+    """Return noisy doubles: of an array with one axis."""
+    cell = given.grid / given.scale
+    places = on_grid(doubles, given.grid, ends)
+    sides = empty(doubles.size, np.int64)
+    prepare_sides(places, cell).fill(sides, source, threads)
+    try:
+        left = np.flatnonzero(sides)
+        counts = _geometric(left.size, 1 / cell, source, threads)
+        sides[left] *= counts + 1
+        counts.fill(0)
+        sides += places.cell
+        return from_grid(sides, given.grid, ends)
+    finally:
+        sides.fill(0)

@@ -3,9 +3,9 @@
     python examples/laplace_attack.py
 
 Two data sets differ in one person: the true answers are 0 and 1. Somebody adds Laplace noise by
-numpy's generator and publishes the sum, a double. Which doubles are possible for an answer is easily
-found, as the noise is scale * log(u) for u on a grid: an output of one data set is often impossible
-for the other, and tells for certain which data set it was.
+numpy's generator and publishes the sum, a double. Which doubles are possible for an answer is
+easily found, as the noise is scale * log(u) for u on a grid: an output of one data set is often
+impossible for the other, and tells for certain which data set it was.
 
 Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012.
 """

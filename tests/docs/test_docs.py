@@ -17,7 +17,14 @@ needs_the_core = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize(
-    "name", ["laws.md", "federated.md", pytest.param("drawing.md", marks=needs_the_core)]
+    "name",
+    [
+        "laws.md",
+        "federated.md",
+        "selection.md",
+        "snapping.md",
+        pytest.param("drawing.md", marks=needs_the_core),
+    ],
 )
 def test_the_examples_return_what_is_shown(name: str) -> None:
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -14,11 +14,10 @@ csrc/mechanisms/leave_cell.c, and readably in ``_reference.py``.
 
 from ._choose import snapping_accuracy, snapping_bound
 from ._law import SnappedLaplace
-from ._parameters import Parameters, parameters
+from ._parameters import parameters
 from ._snap import snapping_laplace
 
 __all__ = [
-    "Parameters",
     "SnappedLaplace",
     "parameters",
     "snapping_accuracy",

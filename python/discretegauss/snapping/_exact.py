@@ -28,6 +28,10 @@ __all__ = ["snap"]
 #: Past the range from anywhere in it, and sums with cells of the range are 64-bit integers.
 _FAR = 2**60
 
+#: Values at a time: signals are heard between, and temporaries stay in the cache. A constant, as
+#: which bits draw what depends on it.
+_CHUNK = 2**16
+
 
 def _geometric(n: int, cell: object, source: Source, threads: int) -> NDArray[np.int64]:
     """Return n draws of G, those above _FAR as _FAR."""
@@ -46,7 +50,21 @@ def _geometric(n: int, cell: object, source: Source, threads: int) -> NDArray[np
 def snap(
     doubles: NDArray[np.float64], given: Parameters, ends: Range, source: Source, threads: int
 ) -> NDArray[np.float64]:
-    """Return noisy doubles: of an array with one axis."""
+    """Return noisy doubles: of an array with one axis, some at a time."""
+    noisy: NDArray[np.float64] = empty(doubles.size, np.float64)
+    try:
+        for start in range(0, doubles.size, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            noisy[part] = _snap_chunk(doubles[part], given, ends, source, threads)
+    except BaseException:
+        noisy.fill(0)
+        raise
+    return noisy
+
+
+def _snap_chunk(
+    doubles: NDArray[np.float64], given: Parameters, ends: Range, source: Source, threads: int
+) -> NDArray[np.float64]:
     cell = given.grid / given.scale
     places = on_grid(doubles, given.grid, ends)
     sides = empty(doubles.size, np.int64)

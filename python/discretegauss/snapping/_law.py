@@ -23,7 +23,7 @@ import numpy as np
 from .._certified.floats import float_at_least, float_bounds, float_value
 from .._certified.interval import Arithmetic, Interval, arithmetic
 from .._inputs.draw_arguments import Size, checked_size
-from .._inputs.law_parameters import as_array
+from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.numbers import Number, exact_rational, not_finite
 from .._inputs.privacy_arguments import probability
 from .._inputs.source import Source
@@ -114,12 +114,12 @@ class SnappedLaplace:
 
     # --- probabilities
 
-    def pmf(self, y: Any, *, bounds: bool = False) -> Any:
-        """Return P(output = y).
+    def pmf(self, k: Any, *, bounds: bool = False) -> Any:
+        """Return P(output = k).
 
         Parameters
         ----------
-        y : number or array_like
+        k : number or array_like
             Any number.
         bounds : bool, optional
             True: return a certified (lower, upper) instead.
@@ -127,27 +127,32 @@ class SnappedLaplace:
         Returns
         -------
         float or ndarray, or a tuple of two
-            Shaped like y; the value rounded.
+            Shaped like k; the value rounded; NaN where k is.
 
         Raises
         ------
         TypeError, ValueError, OverflowError
-            y holds something that is no number.
+            k holds something that is no number.
         """
-        return self._at_each(self._pmf, y, bounds)
+        return self._at_each(self._pmf, k, bounds)
 
-    def cdf(self, y: Any, *, bounds: bool = False) -> Any:
-        """Return P(output <= y). Parameters and results are those of `pmf`."""
-        return self._at_each(self._cdf, y, bounds)
+    def cdf(self, k: Any, *, bounds: bool = False) -> Any:
+        """Return P(output <= k). Parameters and results are those of `pmf`."""
+        return self._at_each(self._cdf, k, bounds)
 
-    def _at_each(self, function: Callable[..., Any], y: Any, bounds: bool) -> Any:
-        array = as_array(y, "y")
+    def _at_each(self, function: Callable[..., Any], k: Any, bounds: bool) -> Any:
+        array = as_array(k, "k")
         if array is None:
-            return _answer(function(_point(y)), bounds)
-        each = [_answer(function(_point(one)), bounds) for one in array.ravel().tolist()]
+            return _answer_at(function, k, bounds)
+        each = naming_places(
+            lambda: [_answer_at(function, one, bounds) for one in array.ravel().tolist()],
+            array,
+            "k",
+            _point,
+        )
         if bounds:
-            lower, upper = (np.array([pair[i] for pair in each]) for i in (0, 1))
-            return lower.reshape(array.shape), upper.reshape(array.shape)
+            pairs = np.array(each, np.float64).reshape(-1, 2)
+            return pairs[:, 0].reshape(array.shape), pairs[:, 1].reshape(array.shape)
         return np.array(each, np.float64).reshape(array.shape)
 
     def _pmf(self, y: Fraction | float) -> Callable[[Arithmetic], Interval] | Fraction:
@@ -329,9 +334,16 @@ def _first_true(test: Callable[[int], bool], low: int, high: int) -> int | None:
     return low
 
 
-def _point(y: object) -> Fraction | float:
-    infinite = not_finite(y)
-    return exact_rational(y, "y") if infinite is None else infinite
+def _point(k: object) -> Fraction | float:
+    infinite = not_finite(k)
+    return exact_rational(k, "k") if infinite is None else infinite
+
+
+def _answer_at(function: Callable[..., Any], k: object, bounds: bool) -> Any:
+    point = _point(k)
+    if point != point:
+        return (math.nan, math.nan) if bounds else math.nan
+    return _answer(function(point), bounds)
 
 
 def _answer(value: Callable[[Arithmetic], Interval] | Fraction, bounds: bool) -> Any:

@@ -118,12 +118,16 @@ def snap_in_doubles(
 ) -> _Floats:
     """Return noisy doubles: of an array with one axis."""
     noisy: _Floats = empty(doubles.size, np.float64)
-    for start in range(0, doubles.size, _CHUNK):
-        x = doubles[start : start + _CHUNK]
-        words = draw_words(x.size, source, threads)
-        signs, u = uniform_doubles(words, source)
-        words.fill(0)
-        noisy[start : start + _CHUNK] = _snap_chunk(x, signs, u, given, bound)[0]
-        signs.fill(0)
-        u.fill(0)
+    try:
+        for start in range(0, doubles.size, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            words = draw_words(doubles[part].size, source, threads)
+            signs, u = uniform_doubles(words, source)
+            words.fill(0)
+            noisy[part] = _snap_chunk(doubles[part], signs, u, given, bound)[0]
+            signs.fill(0)
+            u.fill(0)
+    except BaseException:
+        noisy.fill(0)
+        raise
     return noisy

@@ -14,7 +14,7 @@ from .._inputs.numbers import describe, exact_rational, not_finite, single
 from ..errors import ParameterValueError
 from ._parameters import Range, log2_of_grid
 
-__all__ = ["OnGrid", "as_doubles", "from_grid", "on_grid"]
+__all__ = ["OnGrid", "as_double", "as_doubles", "from_grid", "on_grid"]
 
 _MANTISSA = (1 << 52) - 1
 
@@ -27,31 +27,36 @@ class OnGrid(NamedTuple):
     shift: NDArray[np.int64]
 
 
-def _as_double(value: object) -> float:
+def as_double(value: object, name: str) -> float:
+    """Return a number as a double, exact; NaN is refused."""
     infinite = not_finite(value)
     if infinite is not None:
         if math.isnan(infinite):
-            raise ParameterValueError("values must not be NaN, got nan")
+            raise ParameterValueError(f"{name} must not be NaN, got nan")
         return infinite
-    exact = exact_rational(value, "values")
+    exact = exact_rational(value, name)
     try:
         double = float(exact)
     except OverflowError:
         double = 0.0
     if Fraction(double) != exact:
         raise ParameterValueError(
-            "values must be doubles: round them first, as the sensitivity is that of the doubles, "
-            f"got {describe(single(value))}"
+            f"{name} must be doubles: round first, as the sensitivity is that of the doubles, got "
+            f"{describe(single(value))}"
         )
     return double
+
+
+def _value(value: object) -> float:
+    return as_double(value, "values")
 
 
 def as_doubles(values: object) -> NDArray[np.float64]:
     """Return values, a number or an array, as an array of doubles, each exact; NaN is refused."""
     array = as_array(values, "values")
     if array is None:
-        return np.array(_as_double(values))
-    return naming_places(lambda: _all_doubles(array), array, "values", _as_double)
+        return np.array(_value(values))
+    return naming_places(lambda: _all_doubles(array), array, "values", _value)
 
 
 def _all_doubles(array: NDArray[Any]) -> NDArray[np.float64]:
@@ -66,7 +71,7 @@ def _all_doubles(array: NDArray[Any]) -> NDArray[np.float64]:
         if low >= -(2**53) and high <= 2**53:
             return array.astype(np.float64)
     doubles = np.empty(array.shape, np.float64)
-    doubles.reshape(-1)[:] = [_as_double(value) for value in array.ravel().tolist()]
+    doubles.reshape(-1)[:] = [_value(value) for value in array.ravel().tolist()]
     return doubles
 
 

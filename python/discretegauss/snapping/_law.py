@@ -27,7 +27,7 @@ from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.numbers import Number, exact_rational, not_finite
 from .._inputs.privacy_arguments import probability
 from .._inputs.source import Source
-from ._doubles import as_doubles
+from ._doubles import as_double
 from ._parameters import checked_range, exact_parameters
 from ._snap import snapping_laplace
 
@@ -76,7 +76,7 @@ class SnappedLaplace:
     ) -> None:
         ends = checked_range(bound, lower, upper)
         given = exact_parameters(epsilon, ends, sensitivity, grid)
-        self.value = float(as_doubles(value))
+        self.value = as_double(value, "value")
         self.scale, self.grid = given.scale, given.grid
         self.lower, self.upper = ends
         self._arguments: dict[str, Any] = {"epsilon": epsilon, "sensitivity": sensitivity}

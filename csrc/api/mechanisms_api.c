@@ -64,7 +64,8 @@ static dg_status select_each(const dg_fill *fill, size_t first, size_t end, uint
 {
     const dg_selection *selection = fill->selection;
     for (size_t i = first; i < end; i++) {
-        const size_t row = selection->which == NULL ? i : (size_t)selection->which[i];
+        const size_t row =
+            selection->which == NULL ? i % selection->n_rows : (size_t)selection->which[i];
         uint64_t selected;
         look_ahead(&session->bits, end - 1 - i);
         if (selection->kind == DG_EXPONENTIAL) {
@@ -105,7 +106,7 @@ dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype, const dg_select
                             const dg_run *run, const dg_source *source)
 {
     enum { PIECE = 1 << 14 }; /* candidates: below 1 ms where words hold the numbers */
-    if (!dg_is_dtype(dtype)) {
+    if (!dg_is_dtype(dtype) || (n > 0 && selection->n_rows == 0)) {
         return DG_ERR_PARAMETER;
     }
     const dg_fill fill = {

@@ -341,7 +341,7 @@ typedef struct dg_selection dg_selection;
  *
  *  gaps:      how far each score is below the best of its row: n_rows rows of k integers >= 0, each of
  *             gap_bytes bytes, least significant first. which: of n items the rows; NULL: item i has
- *             row i.
+ *             row i modulo n_rows.
  *  Requires:  rate is a DG_BERNOULLI_EXP, its parameter the rate; 1 <= k < 2^55; gap_bytes >= 1; every row
  *             has a gap of 0.
  *  Ensures:   DG_OK -> *selection is new, refers to rate, gaps and which (which must outlive it), to be
@@ -359,9 +359,10 @@ DG_API void dg_selection_free(dg_selection *selection);
  *
  *  Law:       permute-and-flip (McKenna, Sheldon, 2020, Algorithm 1): candidates are visited in uniformly
  *             random order, the first that passes is selected; exponential: Pr[c] ~ exp(-gap_c rate).
- *  Requires:  out as for dg_law_fill; which has n entries below n_rows, or n <= n_rows.
+ *  Requires:  out as for dg_law_fill; which, if given, has n entries below n_rows.
  *  Ensures:   as dg_law_fill.
- *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER also says that a row has no gap of 0.
+ *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER also says that a row has no gap of 0, or that
+ *             there is no row.
  *  Cost:      O(k) an item; the time depends on the selections and on the gaps.
  */
 DG_API dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype,

@@ -191,6 +191,9 @@ def test_shapes(mechanism: Callable[..., Any]) -> None:
     assert mechanism(scores, 1).shape == (2, 3)
     assert mechanism(scores, 1, size=(5, 2, 3)).shape == (5, 2, 3)
     assert mechanism(scores[:0], 1).shape == (0, 3)
+    first, second = [0, 9**9], [9**9, 0]
+    assert mechanism([[first], [second]], 1, size=(2, 3)).tolist() == [[1] * 3, [0] * 3]
+    assert mechanism([first, second], 1, size=(3, 2)).tolist() == [[1, 0]] * 3
     assert mechanism([[7]], 1).tolist() == [0]
     assert mechanism([0, 10**6, 1.5], 1, size=(2, 2)).tolist() == [[1, 1], [1, 1]]
     assert mechanism([1, 2], 1, size=()).shape == ()

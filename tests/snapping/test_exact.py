@@ -20,9 +20,9 @@ from discretegauss.errors import (
     ParameterValueError,
 )
 from discretegauss.snapping import SnappedLaplace, snapping_laplace
-from discretegauss.snapping._doubles import from_grid, on_grid
+from discretegauss.snapping._doubles import Grid
 from discretegauss.snapping._parameters import Range
-from discretegauss.snapping._sides import ReferenceSides, prepare_sides
+from discretegauss.snapping._sides import ReferenceSides, Sides
 from discretegauss.testing import TapeSource
 
 NATIVE = dg.build_info()["engine"] == "native"
@@ -84,10 +84,10 @@ def test_draws_have_the_law(value: float, epsilon: Any, how: dict[str, Any]) -> 
 def test_the_core_leaves_cells_as_its_twin(cell: Fraction, values: list[float]) -> None:
     """In machine words and in GMP integers: the same bytes, the same sides, as many read."""
     doubles: Any = np.tile(np.array(values), 300)
-    places = on_grid(doubles, Fraction(1), Range(Fraction(-8), Fraction(8)))
+    places = Grid(Fraction(1), Range(Fraction(-8), Fraction(8))).places(doubles)
     ours, theirs = tape(), tape()
     sides, expected = np.empty((2, doubles.size), np.int64)
-    prepare_sides(places, cell).fill(sides, ours)
+    Sides(cell).prepare(places).fill(sides, ours)
     step, doublings = cell, 0
     while step > 1:
         step, doublings = step / 2, doublings + 1
@@ -109,7 +109,7 @@ def test_doubles_lie_on_the_grid_where_they_should(
     if bound > grid * 2**53:
         return
     ends = Range(-Fraction(bound), Fraction(bound))
-    places = on_grid(np.array(values), grid, ends)
+    places = Grid(grid, ends).places(np.array(values))
     for i, value in enumerate(values):
         x = Fraction(min(max(value, -bound), bound)) / grid
         n = math.floor(x + Fraction(1, 2))
@@ -117,7 +117,7 @@ def test_doubles_lie_on_the_grid_where_they_should(
         assert Fraction(int(places.offset[i]), 2 ** int(places.shift[i])) == x - n
     cells = np.array([-(2**62), -1, 0, 1, 2**62])
     expected = [float(max(min(int(c) * grid, ends.upper), ends.lower)) for c in cells]
-    assert from_grid(cells, grid, ends).tolist() == expected
+    assert Grid(grid, ends).doubles(cells).tolist() == expected
 
 
 # --- the law

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from enum import IntEnum
 from fractions import Fraction
@@ -54,10 +55,15 @@ class ReferenceSelection:
         stream = _bytes(source)
         try:
             for i in range(out.size):
-                out[i] = self._select(i if self._which is None else int(self._which[i]), stream)
+                out[i] = self._select(self._row(i), stream)
         except BaseException:
             out.fill(0)
             raise
+
+    def _row(self, i: int) -> int:
+        if self._which is not None:
+            return int(self._which[i])
+        return i % math.prod(self._gaps.shape[:-1])
 
     def _select(self, row: int, stream: reference.Bytes) -> int:
         num, den = self._rate.numerator, self._rate.denominator
@@ -72,7 +78,7 @@ def _bytes(source: Source) -> reference.Bytes:
 def prepare(
     kind: Selection, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
 ) -> PreparedLaw:
-    """Return selections made ready: item i from row which[i], or row i."""
+    """Return selections made ready: item i from row which[i], or i modulo the rows."""
     if native is None:
         return ReferenceSelection(kind, rate, gaps, which)
     return NativeSelection(int(kind), rate, gaps, which)

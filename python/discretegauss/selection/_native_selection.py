@@ -27,7 +27,7 @@ class NativeSelection(_Draws):
     gaps : Gaps
         Their denominator is in the rate already.
     which : ndarray of int64, optional
-        The rows of the items; None: item i has row i.
+        The rows of the items; None: item i has row i modulo their number.
     """
 
     chunk = 1

@@ -63,7 +63,7 @@ def _select(
             f"epsilon / sensitivity per unit of the scores has more than {MAX_BITS} bits"
         )
     which = None
-    if shape != rows:
+    if shape[len(shape) - len(rows) :] != rows:  # else rows are taken in turn
         each = np.arange(array.size // array.shape[-1], dtype=np.int64).reshape(rows)
         which = np.ascontiguousarray(np.broadcast_to(each, shape)).reshape(-1)
     selected = empty(shape, np.int64)

@@ -14,7 +14,7 @@ from .._inputs.numbers import describe, exact_rational, not_finite, single
 from ..errors import ParameterValueError
 from ._parameters import Range, log2_of_grid
 
-__all__ = ["OnGrid", "as_double", "as_doubles", "from_grid", "on_grid"]
+__all__ = ["Grid", "OnGrid", "as_double", "as_doubles"]
 
 _MANTISSA = (1 << 52) - 1
 
@@ -75,30 +75,37 @@ def _all_doubles(array: NDArray[Any]) -> NDArray[np.float64]:
     return doubles
 
 
-def on_grid(doubles: NDArray[np.float64], grid: Fraction, ends: Range) -> OnGrid:
-    """Return where doubles, one axis, lie when they are clamped to the range."""
-    clamped = np.clip(doubles, float(ends.lower), float(ends.upper))
-    words = clamped.view(np.int64)
-    exponents = (words >> 52) & 0x7FF
-    mantissas = (words & _MANTISSA) | np.where(exponents > 0, 1 << 52, 0)
-    mantissas = np.where(words < 0, -mantissas, mantissas)
-    # value = mantissa 2**(exponent - 1075), so value/grid = mantissa/2**shift
-    shift = log2_of_grid(grid) + 1075 - np.maximum(exponents, 1)
-    near = (shift > 0) & (shift <= 62)
-    by = np.where(near, shift, 1)
-    cell = np.where(near, (mantissas + (1 << (by - 1))) >> by, 0)
-    # not beyond 2**53, as the range is not
-    cell = np.where(shift <= 0, mantissas << np.clip(-shift, 0, 62), cell)
-    offset = np.where(near, mantissas - (cell << by), np.where(shift > 62, mantissas, 0))
-    return OnGrid(cell, offset, np.maximum(shift, 1))
+class Grid:
+    """A grid within a range."""
 
+    def __init__(self, grid: Fraction, ends: Range) -> None:
+        self._exponent = log2_of_grid(grid)
+        self._lower, self._upper = float(ends.lower), float(ends.upper)
+        #: The multiples of the grid strictly within the range.
+        self.first = math.floor(ends.lower / grid) + 1
+        self.last = math.ceil(ends.upper / grid) - 1
 
-def from_grid(cells: NDArray[np.int64], grid: Fraction, ends: Range) -> NDArray[np.float64]:
-    """Return multiples of the grid as doubles, clamped to the range."""
-    first = math.floor(ends.lower / grid) + 1
-    last = math.ceil(ends.upper / grid) - 1
-    within = np.clip(cells, first - 1, last + 1)
-    doubles = np.ldexp(within.astype(np.float64), log2_of_grid(grid))
-    doubles[within < first] = float(ends.lower)
-    doubles[within > last] = float(ends.upper)
-    return doubles
+    def places(self, doubles: NDArray[np.float64]) -> OnGrid:
+        """Return where doubles, one axis, lie when they are clamped to the range."""
+        words = np.minimum(np.maximum(doubles, self._lower), self._upper).view(np.int64)
+        exponents = (words >> 52) & 0x7FF
+        mantissas = (words & _MANTISSA) | np.where(exponents > 0, 1 << 52, 0)
+        mantissas = np.where(words < 0, -mantissas, mantissas)
+        # value = mantissa 2**(exponent - 1075), so value/grid = mantissa/2**shift
+        shift = self._exponent + 1075 - np.maximum(exponents, 1)
+        near = (shift > 0) & (shift <= 62)
+        by = np.where(near, shift, 1)
+        cell = np.where(near, (mantissas + (1 << (by - 1))) >> by, 0)
+        # not beyond 2**53, as the range is not
+        left = np.minimum(np.maximum(-shift, 0), 62)
+        cell = np.where(shift <= 0, mantissas << left, cell)
+        offset = np.where(near, mantissas - (cell << by), np.where(shift > 62, mantissas, 0))
+        return OnGrid(cell, offset, np.maximum(shift, 1))
+
+    def doubles(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return multiples of the grid as doubles, clamped to the range."""
+        within = np.minimum(np.maximum(cells, self.first - 1), self.last + 1)
+        doubles = np.ldexp(within.astype(np.float64), self._exponent)
+        doubles[within < self.first] = self._lower
+        doubles[within > self.last] = self._upper
+        return doubles

@@ -12,6 +12,8 @@ halves are geometric, P(Y = k) ~ P(Y = -1 - k) ~ exp(-k t).
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,11 +21,11 @@ from .._drawing.fill import empty
 from .._inputs.source import Source
 from .._law import Kind, LawSpec, fits_range
 from ..laws import DiscreteLaplace
-from ._doubles import from_grid, on_grid
+from ._doubles import Grid
 from ._parameters import Parameters, Range
-from ._sides import prepare_sides
+from ._sides import Sides
 
-__all__ = ["snap"]
+__all__ = ["Mechanism", "mechanism"]
 
 #: Past the range from anywhere in it, and sums with cells of the range are 64-bit integers.
 _FAR = 2**60
@@ -33,48 +35,61 @@ _FAR = 2**60
 _CHUNK = 2**16
 
 
-def _geometric(n: int, cell: object, source: Source, threads: int) -> NDArray[np.int64]:
-    """Return n draws of G, those above _FAR as _FAR."""
-    law = DiscreteLaplace(cell)
-    fits = fits_range(LawSpec(Kind.DISCRETE_LAPLACE, law.scale), -(2**63), 2**63 - 1)
-    drawn = law.sample(n, dtype=np.int64 if fits else object, source=source, threads=threads)
-    try:
-        folded = np.where(drawn < 0, ~drawn, drawn)
-        counts: NDArray[np.int64] = np.minimum(folded, _FAR).astype(np.int64)
-        folded.fill(0)
-        return counts
-    finally:
-        drawn.fill(0)
+class Mechanism:
+    """The mechanism made ready: what depends on its parameters alone. Immutable."""
+
+    def __init__(self, given: Parameters, ends: Range) -> None:
+        cell = given.grid / given.scale
+        self._grid, self._ends = Grid(given.grid, ends), ends
+        self._sides = Sides(cell)
+        self._law = DiscreteLaplace(1 / cell)
+        spec = LawSpec(Kind.DISCRETE_LAPLACE, self._law.scale)
+        self._dtype = np.int64 if fits_range(spec, -(2**63), 2**63 - 1) else object
+
+    def snap(
+        self, doubles: NDArray[np.float64], source: Source, threads: int
+    ) -> NDArray[np.float64]:
+        """Return noisy doubles: of an array with one axis, some at a time."""
+        noisy: NDArray[np.float64] = empty(doubles.size, np.float64)
+        try:
+            for start in range(0, doubles.size, _CHUNK):
+                part = slice(start, start + _CHUNK)
+                noisy[part] = self._snap_chunk(doubles[part], source, threads)
+        except BaseException:
+            noisy.fill(0)
+            raise
+        return noisy
+
+    def _snap_chunk(
+        self, doubles: NDArray[np.float64], source: Source, threads: int
+    ) -> NDArray[np.float64]:
+        places = self._grid.places(doubles)
+        sides = empty(doubles.size, np.int64)
+        self._sides.prepare(places).fill(sides, source, threads)
+        try:
+            left = np.flatnonzero(sides)
+            if left.size:
+                counts = self._geometric(left.size, source, threads)
+                sides[left] *= counts + 1
+                counts.fill(0)
+            sides += places.cell
+            return self._grid.doubles(sides)
+        finally:
+            sides.fill(0)
+
+    def _geometric(self, n: int, source: Source, threads: int) -> NDArray[np.int64]:
+        """Return n draws of G, those above _FAR as _FAR."""
+        drawn = self._law.sample(n, dtype=self._dtype, source=source, threads=threads)
+        try:
+            folded = np.where(drawn < 0, ~drawn, drawn)
+            counts: NDArray[np.int64] = np.minimum(folded, _FAR).astype(np.int64)
+            folded.fill(0)
+            return counts
+        finally:
+            drawn.fill(0)
 
 
-def snap(
-    doubles: NDArray[np.float64], given: Parameters, ends: Range, source: Source, threads: int
-) -> NDArray[np.float64]:
-    """Return noisy doubles: of an array with one axis, some at a time."""
-    noisy: NDArray[np.float64] = empty(doubles.size, np.float64)
-    try:
-        for start in range(0, doubles.size, _CHUNK):
-            part = slice(start, start + _CHUNK)
-            noisy[part] = _snap_chunk(doubles[part], given, ends, source, threads)
-    except BaseException:
-        noisy.fill(0)
-        raise
-    return noisy
-
-
-def _snap_chunk(
-    doubles: NDArray[np.float64], given: Parameters, ends: Range, source: Source, threads: int
-) -> NDArray[np.float64]:
-    cell = given.grid / given.scale
-    places = on_grid(doubles, given.grid, ends)
-    sides = empty(doubles.size, np.int64)
-    prepare_sides(places, cell).fill(sides, source, threads)
-    try:
-        left = np.flatnonzero(sides)
-        counts = _geometric(left.size, 1 / cell, source, threads)
-        sides[left] *= counts + 1
-        counts.fill(0)
-        sides += places.cell
-        return from_grid(sides, given.grid, ends)
-    finally:
-        sides.fill(0)
+@lru_cache(maxsize=64)
+def mechanism(given: Parameters, ends: Range) -> Mechanism:
+    """Return the mechanism of some parameters; the last few are kept, without randomness."""
+    return Mechanism(given, ends)

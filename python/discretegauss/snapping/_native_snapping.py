@@ -10,7 +10,12 @@ from .._law import Kind, LawSpec
 from .._native import ffi, lib
 from ._doubles import OnGrid
 
-__all__ = ["NativeSides", "NativeWords"]
+__all__ = ["NativeSides", "NativeWords", "step_law"]
+
+
+def step_law(step: Fraction) -> Any:
+    """Return the C core's handle of Bernoulli(exp(-step)), step <= 1."""
+    return _new_law(LawSpec(Kind.BERNOULLI_EXP, step))
 
 
 class NativeSides(_Draws):
@@ -20,17 +25,17 @@ class NativeSides(_Draws):
     ----------
     places : OnGrid
         Of the values.
-    step : Fraction
-        At most 1.
+    law : C handle
+        Of the step, by `step_law`.
     doublings : int
         A cell is step 2**doublings scales of the noise long.
     """
 
     chunk = 1
 
-    def __init__(self, places: OnGrid, step: Fraction, doublings: int) -> None:
+    def __init__(self, places: OnGrid, law: Any, doublings: int) -> None:
         #: What the handle refers to.
-        self._law = _new_law(LawSpec(Kind.BERNOULLI_EXP, step))
+        self._law = law
         self._offset = ffi.from_buffer("int64_t[]", places.offset)
         self._shift = ffi.from_buffer("int64_t[]", places.shift)
         handle = ffi.new("dg_snapping **")

@@ -16,9 +16,9 @@ from ._doubles import OnGrid
 from ._reference import leave_cell
 
 if native is not None:
-    from ._native_snapping import NativeSides, NativeWords
+    from ._native_snapping import NativeSides, NativeWords, step_law
 
-__all__ = ["ReferenceSides", "draw_words", "prepare_sides"]
+__all__ = ["ReferenceSides", "Sides", "draw_words"]
 
 
 class ReferenceSides:
@@ -54,15 +54,22 @@ def _bytes(source: Source) -> reference.Bytes:
     return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
 
 
-def prepare_sides(places: OnGrid, cell: Fraction) -> PreparedLaw:
-    """Return the sides of values made ready; cell: how many scales of the noise one is long."""
-    doublings = 0
-    while cell > 1:
-        cell /= 2
-        doublings += 1
-    if native is None:
-        return ReferenceSides(places, cell, doublings)
-    return NativeSides(places, cell, doublings)
+class Sides:
+    """Cells of a length, in scales of the noise, made ready."""
+
+    def __init__(self, cell: Fraction) -> None:
+        self._doublings = 0
+        while cell > 1:
+            cell /= 2
+            self._doublings += 1
+        self._step = cell
+        self._law: Any = None if native is None else step_law(cell)
+
+    def prepare(self, places: OnGrid) -> PreparedLaw:
+        """Return the sides of values made ready."""
+        if native is None:
+            return ReferenceSides(places, self._step, self._doublings)
+        return NativeSides(places, self._law, self._doublings)
 
 
 def draw_words(n: int, source: Source, threads: int) -> NDArray[np.uint64]:

@@ -12,7 +12,7 @@ from .._inputs.numbers import Number
 from .._inputs.source import Source
 from ..errors import ParameterTypeError
 from ._doubles import as_doubles
-from ._exact import snap
+from ._exact import mechanism
 from ._mironov import snap_in_doubles
 from ._parameters import (
     Method,
@@ -169,7 +169,7 @@ def snapping_laplace(
     result = None if out is None else _checked_out(out, doubles.shape)
     flat = doubles.reshape(-1)
     if way == "exact":
-        noisy = snap(flat, given, ends, bits, n_threads).reshape(doubles.shape)
+        noisy = mechanism(given, ends).snap(flat, bits, n_threads).reshape(doubles.shape)
     else:
         noisy = snap_in_doubles(flat, given, float(ends.upper), bits, n_threads)
         noisy = noisy.reshape(doubles.shape)

@@ -5,13 +5,14 @@ sensitivity/epsilon, without error: it is epsilon-differentially private for rea
 differ by at most sensitivity, whatever grid and range are. A finer grid costs nothing.
 
 *Mironov's method.* With eta = 2**-53, the rounding of one operation, his theorem for sensitivity 1
-says (1 + 12 B eta)/lambda + 2 eta for noise of scale lambda. Doubles may be scaled by powers of two,
-so that for a sensitivity D that is one it says (D + 12 B eta)/lambda + 2 eta; that form is used for
-every D, with lambda = (D + 12 B eta)/(epsilon - 2 eta), rounded up. For other D it is not proven here,
-but checked for all inputs and all uniforms of short floats (tests/snapping/test_mironov.py), where the
-excess is a third of it at most. The theorem asks for lambda < B < 2**46 lambda. Besides, the noise has
-to reach past both ends of the range from either end, or outputs are possible for one input alone:
-uniform doubles end at 2**-1022, so the noise at 708 lambda, hence 2 B + grid <= 708 lambda.
+says (1 + 12 B eta)/lambda + 2 eta for noise of scale lambda. Doubles may be scaled by powers of
+two, so that for a sensitivity D that is one it says (D + 12 B eta)/lambda + 2 eta; that form is
+used for every D, with lambda = (D + 12 B eta)/(epsilon - 2 eta), rounded up. For other D it is not
+proven here, but checked for all inputs and all uniforms of short floats
+(tests/snapping/test_mironov.py), where the excess is a quarter of it at most. The theorem asks for
+lambda < B < 2**46 lambda. Besides, the noise has to reach past both ends of the range from either
+end, or outputs are possible for one input alone: uniform doubles end at 2**-1022, so the noise at
+708 lambda, hence 2 B + grid <= 708 lambda.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 
     python benchmarks/neighbours_selection.py [--quick] [--json FILE]
 
-Values a second of the call that a user makes, one thread, median over interleaved rounds, and how
-many times faster than the peer's: the median of the rounds' ratios. diffprivlib's mechanisms take
-one value a call, draw with floats, and its Exponential with one uniform double a selection.
+Values a second of processor time of the call that a user makes, one thread, median over interleaved
+rounds, and how many times faster than the peer's: the median of the rounds' ratios. diffprivlib's
+mechanisms take one value a call, draw with floats, and its Exponential with one uniform double a
+selection.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ import discretegauss as dg
 import machine
 from contenders.diffprivlib_peer import _import_mechanism
 from options import json_file
-from rounds import Draw, measure
+from rounds import Draw, Rates, seconds_per_call
 
 TARGETS = {"select": 1e6, "snap, exact": 1e6, "snap, mironov": 1e7}
 
@@ -96,6 +98,18 @@ def peers() -> dict[str, tuple[str, Draw]]:
     }
 
 
+def measured(draws: dict[str, Draw], rounds: int, budget: float) -> dict[str, Rates]:
+    """Rates in processor time, round by round."""
+    order, rates = list(draws), {name: list[float]() for name in draws}
+    counts = {name: 2000 if name.startswith("diffprivlib") else 3 * 10**5 for name in draws}
+    for _ in range(rounds):
+        for name in order:
+            seconds = seconds_per_call(partial(draws[name], counts[name]), budget)
+            rates[name].append(counts[name] / seconds)
+        order = order[1:] + order[:1]
+    return {name: Rates(counts[name], tuple(rates[name])) for name in draws}
+
+
 def main() -> int:
     """Measure everything and print it with its verdict."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -112,8 +126,7 @@ def main() -> int:
     except ImportError as error:
         print(f"# diffprivlib is not measured: {error}")
     draws = mine | {name: draw for name, (_, draw) in others.items()}
-    rounds, seconds = (3, 0.3) if arguments.quick else (7, 3.5)
-    rates = measure(draws, seconds=seconds, rounds=rounds)
+    rates = measured(draws, *((3, 0.05) if arguments.quick else (7, 0.2)))
     rows = []
     print(f"{'':40} {'values/s':>10} {'x peer':>8}  target")
     for name, rate in rates.items():

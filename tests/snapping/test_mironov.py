@@ -69,6 +69,21 @@ def test_what_the_enclosure_leaves_open_mpfr_decides(monkeypatch: pytest.MonkeyP
     assert many > 300
 
 
+def test_sums_in_the_middle_between_multiples_are_rounded_up() -> None:
+    """Hard cases: the last bit of the logarithm decides, so MPFR has to, each time."""
+    signs, u = noise_of(TapeSource(random.Random(6).randbytes(10**5)), 5000)
+    given = parameters(1, 100, method="mironov")
+    middle, scale = float(given.grid) / 2, float(given.scale)
+    y = signs * (scale * np.array([LN(one) for one in u.tolist()]))
+    x = middle - y
+    hard = x + y == middle
+    noisy, decided = _mironov._snap_chunk(x[hard], signs[hard], u[hard], given, 100.0)
+    assert (noisy == 2 * middle).all()
+    assert decided == hard.sum() > 1000
+    down = _mironov._outputs(np.zeros(1), np.ones(1), np.array([-middle]), given, 100.0)
+    assert down.tolist() == [0]
+
+
 @pytest.mark.evidence
 def test_a_million_outputs_are_those_of_mpfr() -> None:
     n = 10**6

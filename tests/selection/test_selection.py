@@ -214,6 +214,11 @@ def test_shapes(mechanism: Callable[..., Any]) -> None:
         ({"scores": np.ma.masked_array([1, 2], [False, True])}, ParameterValueError, "scores"),
         ({"scores": [2**70000, 1]}, ParameterOverflowError, r"scores\[0\]"),
         ({"scores": [Fraction(1, 3**40000), Fraction(1, 5**28000)]}, ParameterOverflowError, "sc"),
+        (
+            {"scores": [2**65535, -(2**65535), Fraction(1, 2**65535)]},
+            ParameterOverflowError,
+            "bits",
+        ),
         ({"epsilon": 0}, ParameterValueError, "epsilon must be positive, got 0"),
         ({"epsilon": None}, ParameterTypeError, "epsilon"),
         ({"sensitivity": -1}, ParameterValueError, "sensitivity must be positive, got -1"),

@@ -102,7 +102,12 @@ def _gaps_of_objects(scores: NDArray[Any], name: str) -> Gaps:
     gaps: list[int] = []
     for start in range(0, len(values), k):
         gaps += _row_gaps(values[start : start + k], denominator)
-    gap_bytes = max(8, (max(gaps, default=0).bit_length() + 7) // 8)
+    gap_bits = max(gaps, default=0).bit_length()
+    if gap_bits > 2 * MAX_BITS:  # as the C core has it
+        raise ParameterOverflowError(
+            f"{name} must differ by at most {2 * MAX_BITS} bits of their common denominator"
+        )
+    gap_bytes = max(8, (gap_bits + 7) // 8)
     data = b"".join(gap.to_bytes(gap_bytes, "little") for gap in gaps)
     return Gaps(np.frombuffer(data, np.uint8), gap_bytes, denominator, scores.shape)
 

@@ -144,6 +144,9 @@ class SnappedLaplace:
         array = as_array(k, "k")
         if array is None:
             return _answer_at(function, k, bounds)
+        shape, index = array.shape, np.arange(array.size)
+        if array.dtype.kind in "iuf":  # draws, of which many are equal
+            array, index = np.unique(array, return_inverse=True)
         each = naming_places(
             lambda: [_answer_at(function, one, bounds) for one in array.ravel().tolist()],
             array,
@@ -152,8 +155,8 @@ class SnappedLaplace:
         )
         if bounds:
             pairs = np.array(each, np.float64).reshape(-1, 2)
-            return pairs[:, 0].reshape(array.shape), pairs[:, 1].reshape(array.shape)
-        return np.array(each, np.float64).reshape(array.shape)
+            return pairs[index.ravel(), 0].reshape(shape), pairs[index.ravel(), 1].reshape(shape)
+        return np.array(each, np.float64)[index.ravel()].reshape(shape)
 
     def _pmf(self, y: Fraction | float) -> Callable[[Arithmetic], Interval] | Fraction:
         if not isinstance(y, Fraction):

@@ -33,6 +33,8 @@ struct dg_fill {
     const dg_table *table; /* of table fills */
     const dg_laws *laws;   /* of many laws, and which of them each item is of */
     const int64_t *which;
+    const dg_selection *selection; /* of selections */
+    const dg_snapping *snapping;   /* of snapped noise */
 };
 
 /** Run a fill.

@@ -315,6 +315,22 @@ static inline dg_status gaussian(dg_i128 *y, word_draw draw)
     return DG_OK;
 }
 
+dg_status dg_words_bernoulli(bool *out, dg_u128 a, dg_u128 b, dg_bits *bits)
+{
+    return bernoulli(out, a, b, (word_draw){NULL, NULL, bits});
+}
+
+dg_status dg_words_uniform_below(uint64_t *out, uint64_t n, dg_bits *bits)
+{
+    return uniform_below(out, n, (word_draw){NULL, NULL, bits});
+}
+
+dg_status dg_words_bernoulli_exp(bool *out, dg_u128 num, dg_u128 den, const dg_law *law,
+                                 dg_big *big, dg_bits *bits)
+{
+    return bernoulli_exp(out, num, den, (word_draw){law, big, bits});
+}
+
 dg_status dg_words_draw(dg_i128 *out, const dg_law *law, dg_big *big, dg_bits *bits)
 {
     const word_draw draw = {law, big, bits};

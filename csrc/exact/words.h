@@ -40,5 +40,18 @@ bool dg_words_prepare_proposals(dg_word_constants *words, const dg_law *law);
  */
 dg_status dg_words_draw(dg_i128 *out, const dg_law *law, dg_big *big, dg_bits *bits);
 
+/* The steps that csrc/mechanisms draws with, too. Each reads as the function of big.h that it is named
+ * after; law and big are for what outgrows the words: big is opened with the room of that law. */
+
+/** Law: Pr[*out] = a/b. Requires: a < 2^127, 0 < b < 2^119. */
+dg_status dg_words_bernoulli(bool *out, dg_u128 a, dg_u128 b, dg_bits *bits);
+
+/** Law: *out uniform on 0 ... n-1. Requires: 1 <= n < 2^55. */
+dg_status dg_words_uniform_below(uint64_t *out, uint64_t n, dg_bits *bits);
+
+/** Law: Pr[*out] = exp(-num/den). Requires: num < 2^127, 0 < den < 2^111. */
+dg_status dg_words_bernoulli_exp(bool *out, dg_u128 num, dg_u128 den, const dg_law *law,
+                                 dg_big *big, dg_bits *bits);
+
 #endif
 #endif

@@ -359,6 +359,86 @@ DG_API int64_t dg_isochronous_draw(const dg_isochronous *sampler, const dg_sourc
 DG_API dg_status dg_isochronous_draw_wide(uint8_t *out, size_t n_bytes,
                                           const dg_isochronous *sampler, const dg_source *source);
 
+/** Fill an array with n independent uniform words: every bit of an unsigned dtype is fair.
+ *
+ *  Requires:  out has room for n elements of dtype.
+ *  Ensures:   as dg_law_fill; a word is read least significant byte first.
+ *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER says that dtype is not unsigned.
+ */
+DG_API dg_status dg_words_fill(void *out, size_t n, dg_dtype dtype, const dg_run *run,
+                               const dg_source *source);
+
+/** How a candidate is selected by its score. */
+typedef enum dg_selection_kind {
+    DG_PERMUTE_AND_FLIP = 0, /**< in random order, the first that passes */
+    DG_EXPONENTIAL = 1       /**< any, again and again, until one passes */
+} dg_selection_kind;
+
+/** Rows of candidates to select from. Immutable. */
+typedef struct dg_selection dg_selection;
+
+/** Prepare selections: a candidate passes with probability exp(-gap rate).
+ *
+ *  gaps:      how far each score is below the best of its row: n_rows rows of k integers >= 0, each of
+ *             gap_bytes bytes, least significant first. which: of n items the rows; NULL: item i has
+ *             row i modulo n_rows.
+ *  Requires:  rate is a DG_BERNOULLI_EXP, its parameter the rate; 1 <= k < 2^55; gap_bytes >= 1; every row
+ *             has a gap of 0.
+ *  Ensures:   DG_OK -> *selection is new, refers to rate, gaps and which (which must outlive it), to be
+ *             freed by dg_selection_free; otherwise *selection is NULL.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER | DG_ERR_TOO_LONG (gap_bytes) | DG_ERR_NOMEM.
+ */
+DG_API dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind,
+                                  const dg_law *rate, const uint8_t *gaps, size_t gap_bytes,
+                                  size_t n_rows, size_t k, const int64_t *which);
+
+/** Free selections. selection may be NULL. */
+DG_API void dg_selection_free(dg_selection *selection);
+
+/** Select n times: out[i] = the place of a candidate in the row of item i.
+ *
+ *  Law:       permute-and-flip (McKenna, Sheldon, 2020, Algorithm 1): candidates are visited in uniformly
+ *             random order, the first that passes is selected; exponential: Pr[c] ~ exp(-gap_c rate).
+ *  Requires:  out as for dg_law_fill; which, if given, has n entries below n_rows.
+ *  Ensures:   as dg_law_fill.
+ *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER also says that a row has no gap of 0, or that
+ *             there is no row.
+ *  Cost:      O(k) an item; the time depends on the selections and on the gaps.
+ */
+DG_API dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype,
+                                   const dg_selection *selection, const dg_run *run,
+                                   const dg_source *source);
+
+/** Cells that a Laplace variable starts in, to be left or not. Immutable. */
+typedef struct dg_snapping dg_snapping;
+
+/** Prepare to draw on which side values plus Laplace noise leave their cell.
+ *
+ *  Value i lies offset[i] / 2^shift[i] from the middle of its cell, in cells, which are step 2^doublings
+ *  scales of the noise long.
+ *  Requires:  step is a DG_BERNOULLI_EXP, its parameter at most 1; doublings < 64; 1 <= shift[i] <= 4096;
+ *             -2^(shift[i] - 1) <= offset[i] < 2^(shift[i] - 1), |offset[i]| < 2^62.
+ *  Ensures:   DG_OK -> *snapping is new, refers to step, offset and shift (which must outlive it), to be
+ *             freed by dg_snapping_free; otherwise *snapping is NULL.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER | DG_ERR_NOMEM.
+ */
+DG_API dg_status dg_snapping_new(dg_snapping **snapping, const dg_law *step, size_t doublings,
+                                 const int64_t *offset, const int64_t *shift);
+
+/** Free it. snapping may be NULL. */
+DG_API void dg_snapping_free(dg_snapping *snapping);
+
+/** Draw for n values: out[i] = 1 or -1, the side on which value i leaves its cell, or 0: it stays.
+ *
+ *  Law:       Pr[1] = exp(-(1/2 - phi) t)/2, Pr[-1] = exp(-(1/2 + phi) t)/2, phi = offset/2^shift,
+ *             t = step 2^doublings (csrc/mechanisms/leave_cell.c).
+ *  Requires:  dtype is signed, otherwise as for dg_law_fill.
+ *  Ensures:   as dg_law_fill.
+ *  Returns:   as dg_law_fill.
+ */
+DG_API dg_status dg_snapping_fill(void *out, size_t n, dg_dtype dtype, const dg_snapping *snapping,
+                                  const dg_run *run, const dg_source *source);
+
 /** Write blocks [first_block, first_block + n_blocks) of 64 bytes of the ChaCha20 stream under a
  * key of 32 bytes (RFC 8439; the block index fills the counter and the first word of the nonce).
  * For repeatable tests. */

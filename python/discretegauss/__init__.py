@@ -20,16 +20,18 @@ from . import errors
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import data, lattice, privacy, release, testing, utility
+    from . import data, lattice, privacy, release, selection, snapping, testing, utility
     from ._drawing.engines import build_info
     from .data import add_noise
     from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
     from .sampling import (
+        bernoulli,
         bernoulli_exp,
         discrete_gaussian,
         discrete_laplace,
         generalized_gaussian,
         geometric_exp,
+        uniform_below,
     )
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "Law",
     "__version__",
     "add_noise",
+    "bernoulli",
     "bernoulli_exp",
     "build_info",
     "data",
@@ -50,7 +53,10 @@ __all__ = [
     "lattice",
     "privacy",
     "release",
+    "selection",
+    "snapping",
     "testing",
+    "uniform_below",
     "utility",
 ]
 
@@ -62,6 +68,8 @@ _MODULES = {
     "reference",
     "release",
     "sampling",
+    "selection",
+    "snapping",
     "testing",
     "utility",
 }
@@ -72,12 +80,14 @@ _HOMES = {
     "GeneralizedGaussian": "laws",
     "Law": "laws",
     "add_noise": "data",
+    "bernoulli": "sampling",
     "bernoulli_exp": "sampling",
     "build_info": "_drawing.engines",
     "discrete_gaussian": "sampling",
     "discrete_laplace": "sampling",
     "generalized_gaussian": "sampling",
     "geometric_exp": "sampling",
+    "uniform_below": "sampling",
 }
 
 

@@ -68,6 +68,9 @@ class _Lib:
     DG_ISA_AVX512_VBMI2: Final[int]
     DG_SPECIAL_CODE: Final[int]
 
+    DG_PERMUTE_AND_FLIP: Final[int]
+    DG_EXPONENTIAL: Final[int]
+
     DG_SOURCE_GETRANDOM: Final[int]
     DG_SOURCE_CHACHA20: Final[int]
     DG_SOURCE_CALLER: Final[int]
@@ -169,6 +172,32 @@ class _Lib:
     def dg_isochronous_draw(self, sampler: _CData, source: _CData, /) -> int: ...
     def dg_isochronous_draw_wide(
         self, out: _CData, n_bytes: int, sampler: _CData, source: _CData, /
+    ) -> int: ...
+    def dg_words_fill(
+        self, out: _CData, n: int, dtype: int, run: _CData, source: _CData, /
+    ) -> int: ...
+    def dg_selection_new(
+        self,
+        selection: _CData,
+        kind: int,
+        rate: _CData,
+        gaps: _CData,
+        gap_bytes: int,
+        n_rows: int,
+        k: int,
+        which: _CData,
+        /,
+    ) -> int: ...
+    def dg_selection_free(self, selection: _CData, /) -> None: ...
+    def dg_selection_fill(
+        self, out: _CData, n: int, dtype: int, selection: _CData, run: _CData, source: _CData, /
+    ) -> int: ...
+    def dg_snapping_new(
+        self, snapping: _CData, step: _CData, doublings: int, offset: _CData, shift: _CData, /
+    ) -> int: ...
+    def dg_snapping_free(self, snapping: _CData, /) -> None: ...
+    def dg_snapping_fill(
+        self, out: _CData, n: int, dtype: int, snapping: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_keystream(
         self, out: _CData, n_blocks: int, key: _CData, first_block: int, /

@@ -163,7 +163,7 @@ LAYERS = (
     ("random", "csv"),
     ("law",),
     ("exact", "bounds"),
-    ("cells", "isochronous"),
+    ("cells", "isochronous", "mechanisms"),
     ("api",),
 )
 LAYER = {folder: number for number, row in enumerate(LAYERS) for folder in row}

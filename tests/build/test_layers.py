@@ -22,7 +22,7 @@ LAYERS = [
     ["reference"],
     ["_law_functions", "_drawing"],
     ["sampling", "testing", "laws"],
-    ["privacy"],
+    ["privacy", "selection", "snapping"],
     ["utility"],
     ["data", "release", "verify", "_figures"],
     ["lattice"],
@@ -110,6 +110,7 @@ WITH_NUMPY |= {
 }
 WITH_NUMPY |= {"data", "lattice"}
 WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
+WITH_NUMPY |= {"selection", "snapping"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

@@ -107,7 +107,17 @@ def give_up_a_law_that_fits_nothing() -> None:
             dg.GeneralizedGaussian("1/2", 3**3000, mu).sample()
 
 
+def select() -> object:
+    return dg.selection.permute_and_flip([0, 1, 2], 1, size=LONG)
+
+
+def snap() -> object:
+    return dg.snapping.snapping_laplace(np.zeros(LONG // 10), 1, 8)
+
+
 DRAWS = [
+    select,
+    snap,
     draw_int8,
     draw_objects,
     draw_bernoulli,

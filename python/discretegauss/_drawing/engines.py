@@ -22,6 +22,7 @@ from ..errors import MissingCoreError, ParameterValueError, RangeError
 from .table_cache import TableCache
 
 __all__ = [
+    "Filler",
     "PreparedLaw",
     "ScalarLaw",
     "build_info",
@@ -68,14 +69,18 @@ class ScalarLaw(Protocol):
         """Return one draw, of any size."""
 
 
-class PreparedLaw(ScalarLaw, Protocol):
-    """A law made ready for drawing: immutable, no randomness in it."""
+class Filler(Protocol):
+    """What fills arrays with draws: immutable, no randomness in it."""
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects; by threads, at most.
 
         After an error no integer in it is a draw, and nobody writes to it any more.
         """
+
+
+class PreparedLaw(ScalarLaw, Filler, Protocol):
+    """A law made ready for drawing."""
 
     def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
         """Fill the rows of `out`, contiguous: two's complement, least significant byte first."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .._inputs.source import Source
-from .engines import PreparedLaw
+from .engines import Filler
 
 __all__ = ["NO_MEMORY", "copy_draws", "empty", "fill_array"]
 
@@ -36,14 +36,14 @@ def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
     return None
 
 
-def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
+def fill_array(out: NDArray[Any], law: Filler, source: Source, threads: int) -> None:
     """Fill `out`, any shape and layout, with independent draws; after an error it holds none.
 
     Parameters
     ----------
     out : ndarray
         Integers (any size, any byte order) or objects.
-    law : PreparedLaw
+    law : Filler
         What to draw.
     source : "getrandom", "chacha20" or callable
         Bits.

@@ -39,7 +39,25 @@ def parameter_name(kind: Kind) -> str:
 
 def _checked_parameter(kind: Kind, value: object) -> Fraction:
     facts = facts_of(kind)
+    if kind is Kind.BERNOULLI:
+        return _checked_share(value, facts.parameter)
+    if kind is Kind.UNIFORM_BELOW:
+        return _checked_count(value, facts.parameter)
     return (not_negative if facts.may_be_zero else positive)(value, facts.parameter)
+
+
+def _checked_share(value: object, name: str) -> Fraction:
+    exact = exact_rational(value, name)
+    if not 0 <= exact <= 1:
+        raise ParameterValueError(f"{name} must be between 0 and 1, got {describe(single(value))}")
+    return exact
+
+
+def _checked_count(value: object, name: str) -> Fraction:
+    exact = positive(value, name)
+    if exact.denominator != 1:
+        raise ParameterValueError(f"{name} must be a whole number, got {describe(single(value))}")
+    return exact
 
 
 def _checked_beta(value: object) -> Fraction:
@@ -70,7 +88,9 @@ def _column(kind: Kind, array: NDArray[Any], name: str) -> ParameterColumn:
     if type(one) is int:  # most often: 0 or 1, which nobody wrote
         return _column_of_one(kind, one, name)
     exact, obeys = _rule(kind, name)
-    return naming_places(lambda: ParameterColumn.read(array, exact, obeys), array, name, exact)
+    return naming_places(
+        lambda: ParameterColumn.read(array, exact, obeys, each=kind in _OBEYING), array, name, exact
+    )
 
 
 @lru_cache(maxsize=256)
@@ -86,8 +106,15 @@ def _rule(kind: Kind, name: str) -> tuple[Callable[[object], Fraction], Callable
         return _checked_beta, lambda x: x >= 1
     return (
         lambda value: _checked_parameter(kind, value),
-        (lambda x: x >= 0) if facts_of(kind).may_be_zero else (lambda x: x > 0),
+        _OBEYING.get(kind) or (lambda x: x >= 0 if facts_of(kind).may_be_zero else x > 0),
     )
+
+
+#: Rules that say more than a sign.
+_OBEYING: dict[Kind, Callable[[Any], Any]] = {
+    Kind.BERNOULLI: lambda x: (x >= 0) & (x <= 1),
+    Kind.UNIFORM_BELOW: lambda x: (x > 0) & (x % 1 == 0),
+}
 
 
 def naming_places(

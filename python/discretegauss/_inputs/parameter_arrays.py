@@ -133,6 +133,8 @@ class ParameterColumn:
         array: NDArray[Any],
         exact: Callable[[object], Fraction],
         obeys: Callable[[Any], Any],
+        *,
+        each: bool = False,
     ) -> ParameterColumn:
         """Return the values of an array as the user gave it, of any type.
 
@@ -144,6 +146,8 @@ class ParameterColumn:
             Returns the exact rational that an element is, or raises what is wrong with it.
         obeys : callable
             Whether a number obeys the parameter's rule, or which of an array do; false of NaN.
+        each : bool
+            Whether the least number may obey it, and another not.
         """
         if not array.ndim:
             return cls.of_fractions((), [exact(array[()])])
@@ -160,7 +164,7 @@ class ParameterColumn:
             if not plain.size:
                 return cls(array.shape, plain)
             least, greatest = _extremes(plain)
-            if not (obeys(least) and greatest < math.inf):
+            if not ((obeys(plain).all() if each else obeys(least)) and greatest < math.inf):
                 exact(plain[~(obeys(plain) & (plain < math.inf))][0].item())
         return cls(array.shape, plain, ends=(least.item(), greatest.item()))
 

@@ -120,8 +120,8 @@ def _lengths(beta: Fraction, steps: int, count: int) -> tuple[NDArray[np.int64],
         )
     unit = Fraction(2) ** unit_bits
     powers = [at.scale(at.power(at.rational(n), beta), unit) for n in range(1, steps + 1)]
-    table = [0, *(int(gmpy2.ceil(power.upper)) for power in powers)]
-    return np.array(table, np.int64), int(gmpy2.floor(powers[-1].lower))
+    table = [0, *(int(-(-gmpy2.mpq(power.upper) // 1)) for power in powers)]
+    return np.array(table, np.int64), int(gmpy2.mpq(powers[-1].lower) // 1)
 
 
 def clip(vectors: ArrayLike, *, norm: object, steps: object, beta: object = 2) -> NDArray[np.int64]:

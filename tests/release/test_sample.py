@@ -56,7 +56,7 @@ def test_every_format_holds_the_draws(
     """On the same bits, in chunks, extreme values included."""
     if ending in (".parquet", ".arrow"):
         pytest.importorskip("pyarrow")
-    monkeypatch.setattr("discretegauss._cli.sample._CHUNK", 1000)
+    monkeypatch.setattr("discretegauss._cli.sample_file._CHUNK", 1000)
     drawn: list[int] = []
     sample = laws.DiscreteLaplace.sample
 
@@ -179,7 +179,9 @@ def test_a_file_that_comes_to_be_meanwhile_is_kept(
         out.write_text("of another")
         return sample(law, size, **options)
 
-    monkeypatch.setattr("discretegauss._cli.sample.checked_destination", lambda _, out, force: out)
+    monkeypatch.setattr(
+        "discretegauss._cli.sample_file.checked_destination", lambda _, out, force: out
+    )
     monkeypatch.setattr(laws.DiscreteGaussian, "sample", slow)
     done = run("sample", "--sigma2", 1, "--size", 3, "--out", out)
     assert done.code == 2

@@ -235,7 +235,7 @@ def test_a_process_that_can_start_no_threads_draws_alone(monkeypatch: pytest.Mon
 @needs_the_core
 def test_every_status_of_the_core_is_an_error_of_its_own() -> None:
     """No status passes for a draw."""
-    from discretegauss._drawing.native import _raise_for_status
+    from discretegauss._drawing.native import raise_for_status
     from discretegauss._native import lib
 
     expected = {
@@ -249,7 +249,7 @@ def test_every_status_of_the_core_is_an_error_of_its_own() -> None:
     }
     for status, error in expected.items():
         with pytest.raises(error):
-            _raise_for_status(status, None)
+            raise_for_status(status, None)
 
 
 @needs_the_core

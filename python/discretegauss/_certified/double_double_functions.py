@@ -52,7 +52,8 @@ def _constants() -> _Constants:
     powers = [pair(at.exp(at.scale(log_2, Fraction(i, _STEPS)))) for i in range(_STEPS)]
     rest, parts = at.scale(log_2, Fraction(1, _STEPS)), []
     for bits in (32, 32, 53):
-        parts.append(float(gmpy2.mpfr(rest.lower, bits)))
+        unit = gmpy2.mpq(2) ** (int(gmpy2.get_exp(rest.lower)) - bits)
+        parts.append(float((gmpy2.mpq(rest.lower) / unit + gmpy2.mpq(1, 2)) // 1 * unit))
         rest = at.shift(rest, -Fraction(parts[-1]))
     return _Constants(
         Pairs(np.array([p.high for p in powers]), np.array([p.low for p in powers])),

@@ -25,11 +25,14 @@ from ..errors import (
 )
 
 __all__ = [
+    "NativeFiller",
     "NativeIsochronous",
     "NativeLaw",
     "NativeLaws",
     "NativeTable",
     "keystream",
+    "new_law",
+    "raise_for_status",
     "versions",
 ]
 
@@ -125,7 +128,7 @@ class _CallerSource:
         )
 
 
-def _raise_for_status(
+def raise_for_status(
     status: int,
     source: _CallerSource | None,
     run: _Run | None = None,
@@ -167,7 +170,7 @@ def _built_in_functions() -> list[Any]:
 def _error_for_status(status: int, errno: int) -> Exception:
     """Return what a status other than DG_OK means, of a draw with bits of the system."""
     try:
-        _raise_for_status(status, None, None, errno)
+        raise_for_status(status, None, None, errno)
     except Exception as error:
         return error
     raise SystemError("no draw and no error")  # no cover: the status is not DG_OK
@@ -188,15 +191,35 @@ def _c_source(source: Source) -> tuple[_CallerSource | None, Any]:
     return caller, caller.pointer
 
 
-class _Draws:
-    """Draws from a C handle, by the two functions that fill arrays from it."""
+class NativeFiller:
+    """What fills arrays from a C handle."""
 
     _handle: Any
+    _fill: Any
+    """A function of the C core like dg_law_fill."""
+
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        """Fill `out`: one axis, contiguous, native integers."""
+        caller, pointer = _c_source(source)
+        run, zero_out = _Run(threads), out.fill
+        buffer = ffi.from_buffer("char[]", out, require_writable=True)
+        dtype = _DTYPES[out.dtype]
+        try:
+            status = self._fill(buffer, out.size, dtype, self._handle, run.pointer, pointer)
+        except BaseException:  # a signal, heard as the call returned
+            zero_out(0)
+            raise
+        if status != lib.DG_OK:
+            raise_for_status(status, caller, run)
+
+
+class _Draws(NativeFiller):
+    """Draws from the C handle of a law, by the two functions that fill arrays from it."""
+
     _address: int
     """That of the handle."""
     _fill_now: Any
     """Fills with bits of the system."""
-    _fill: Any
     _fill_wide: Any
     _width: int
     chunk: int
@@ -208,11 +231,11 @@ class _Draws:
         if isinstance(source, str) and source == "getrandom":
             status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL, ffi.NULL)
             if status != 0:
-                _raise_for_status(status, None)
+                raise_for_status(status, None)
         else:
             caller, pointer = _c_source(source)
             status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL, pointer)
-            _raise_for_status(status, caller)
+            raise_for_status(status, caller)
         return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
@@ -222,27 +245,18 @@ class _Draws:
             caller, pointer = _c_source(source)
             self._fill_objects(out, _Run(threads), caller, pointer)
             return
-        zero_out = out.fill
-        if isinstance(source, str):  # a caller's own may compare as it likes
-            n_threads = threads if threads < _MOST_THREADS else _MOST_THREADS
-            try:
-                error = self._fill_now(self._address, out, dtype, n_threads, _KINDS[source])
-            except BaseException:  # a signal, heard as the call returned
-                zero_out(0)
-                raise
-            if error is not None:
-                raise error
+        if not isinstance(source, str):  # a caller's own may compare as it likes
+            super().fill(out, source, threads)
             return
-        caller, pointer = _c_source(source)
-        run = _Run(threads)
-        buffer = ffi.from_buffer("char[]", out, require_writable=True)
+        zero_out = out.fill
+        n_threads = threads if threads < _MOST_THREADS else _MOST_THREADS
         try:
-            status = self._fill(buffer, out.size, dtype, self._handle, run.pointer, pointer)
+            error = self._fill_now(self._address, out, dtype, n_threads, _KINDS[source])
         except BaseException:  # a signal, heard as the call returned
             zero_out(0)
             raise
-        if status != lib.DG_OK:
-            _raise_for_status(status, caller, run)
+        if error is not None:
+            raise error
 
     def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
         """Fill the rows of `out`, contiguous: two's complement, least significant byte first."""
@@ -251,7 +265,7 @@ class _Draws:
         def keep(part: NDArray[Any], buffer: Any) -> None:
             rows, (n, n_bytes) = ffi.from_buffer("uint8_t[]", part), part.shape
             if lib.dg_python_resize(rows, n_bytes, n, self._width, buffer):
-                _raise_for_status(lib.DG_ERR_RANGE, None)
+                raise_for_status(lib.DG_ERR_RANGE, None)
 
         self._fill_in_pieces(out, keep, _Run(threads), caller, pointer)
 
@@ -287,7 +301,7 @@ class _Draws:
                     status = self._fill_wide(
                         buffer, len(part), width, self._handle, run.pointer, pointer
                     )
-                    _raise_for_status(status, caller, run)
+                    raise_for_status(status, caller, run)
                     keep(part, buffer)
             finally:
                 wipe()
@@ -310,7 +324,7 @@ class NativeLaw(_Draws):
     chunk = 1
 
     def __init__(self, spec: LawSpec, *, words: bool = True) -> None:
-        self._handle = _new_law(spec, words=words)
+        self._handle = new_law(spec, words=words)
         self._address = int(ffi.cast("uintptr_t", self._handle))
         self._fill_now = _fill_by_law
         self._fill = lib.dg_law_fill
@@ -333,7 +347,7 @@ class NativeTable(_Draws):
     def __init__(
         self, spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1, isa: int = 0
     ) -> None:
-        self._law = _new_law(spec)  # the table refers to it
+        self._law = new_law(spec)  # the table refers to it
 
         def build() -> tuple[int, Any]:
             handle = ffi.new("dg_table **")
@@ -343,7 +357,7 @@ class NativeTable(_Draws):
         status, self._handle = interruptible(build) if _builds_slowly(spec) else build()
         if status == lib.DG_ERR_PARAMETER and spec.kind is Kind.GENERALIZED_GAUSSIAN:
             raise _no_table(spec)
-        _raise_for_status(status, None)
+        raise_for_status(status, None)
         self._address = int(ffi.cast("uintptr_t", self._handle))
         self._fill_now = _fill_by_table
         self._fill = lib.dg_table_fill
@@ -398,7 +412,7 @@ class NativeLaws:
         status = lib.dg_laws_fill(
             buffer, out.size, _DTYPES[out.dtype], self._laws, indices, run.pointer, pointer
         )
-        _raise_for_status(status, caller, run)
+        raise_for_status(status, caller, run)
 
 
 def _number_format(words: NDArray[Any]) -> int:
@@ -422,8 +436,8 @@ class NativeIsochronous:
     """
 
     def __init__(self, spec: LawSpec) -> None:
-        law, handle = _new_law(spec), ffi.new("dg_isochronous **")
-        _raise_for_status(lib.dg_isochronous_new(handle, law), None)
+        law, handle = new_law(spec), ffi.new("dg_isochronous **")
+        raise_for_status(lib.dg_isochronous_new(handle, law), None)
         #: It refers to the law, and so holds it: anyone who has the handle has that, too.
         self.handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_isochronous_free))
         self._width = int(lib.dg_law_wide_bytes(law))
@@ -444,7 +458,7 @@ class NativeIsochronous:
         caller, pointer = _c_source(source)
         drawn = lib.dg_isochronous_draw(self.handle, pointer)
         if drawn < _LEAST_DRAW:
-            _raise_for_status(drawn - _FAILED, caller)
+            raise_for_status(drawn - _FAILED, caller)
         return drawn
 
 
@@ -462,7 +476,7 @@ def _wide_draw(handle: Any, width: int, source: Source) -> int:
     """Return one draw of any size."""
     out = ffi.new("uint8_t[]", width)
     caller, pointer = _c_source(source)
-    _raise_for_status(lib.dg_isochronous_draw_wide(out, width, handle, pointer), caller)
+    raise_for_status(lib.dg_isochronous_draw_wide(out, width, handle, pointer), caller)
     return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
 
@@ -472,7 +486,7 @@ def _builds_slowly(spec: LawSpec) -> bool:
     return spec.kind is Kind.GENERALIZED_GAUSSIAN or max(n.bit_length() for n in parts) > 1000
 
 
-def _new_law(spec: LawSpec, *, words: bool = True) -> Any:
+def new_law(spec: LawSpec, *, words: bool = True) -> Any:
     """Return a law of the C core, to be freed with its last reference."""
     encoded = [
         _to_bytes(value)
@@ -483,7 +497,7 @@ def _new_law(spec: LawSpec, *, words: bool = True) -> Any:
     parameters = ffi.new("dg_parameters *", [(b, len(b)) for b in buffers])
     handle = ffi.new("dg_law **")
     arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
-    _raise_for_status(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters), None)
+    raise_for_status(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters), None)
     return ffi.gc(handle[0], lib.dg_law_free)
 
 

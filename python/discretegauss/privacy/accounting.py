@@ -240,7 +240,7 @@ class _Lattice:
         pure: Any = self._family.pure_epsilon(self.spec, self.change)
         if pure is None:
             reach = self._family.distance_of(self.spec, self.at.rational(depth), self.at)
-            stop = int(gmpy2.floor(reach.upper)) + 1
+            stop = int(gmpy2.mpq(reach.upper) // 1) + 1
             x = -stop
         while True:
             loss = -pure if x is None else self.loss(x)
@@ -269,7 +269,7 @@ def _by_integers(
     reach = family.distance_of(lattice.spec, at.rational(depth), at).upper
     if reach > MOST_INTEGERS:
         return None
-    stop = int(gmpy2.floor(reach)) + 1
+    stop = int(gmpy2.mpq(reach) // 1) + 1
     masses = loss_masses(
         lattice.spec, lattice.change, float(interval), stop, lattice.mass(None, -stop)
     )

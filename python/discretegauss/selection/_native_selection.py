@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from .._drawing.native import _Draws, _new_law, _raise_for_status
+from .._drawing.native import NativeFiller, new_law, raise_for_status
 from .._law import Kind, LawSpec
 from .._native import ffi, lib
 from ._scores import Gaps
@@ -15,7 +15,7 @@ from ._scores import Gaps
 __all__ = ["NativeSelection"]
 
 
-class NativeSelection(_Draws):
+class NativeSelection(NativeFiller):
     """Rows of candidates made ready in the C core (csrc/mechanisms/select.c).
 
     Parameters
@@ -30,19 +30,17 @@ class NativeSelection(_Draws):
         The rows of the items; None: item i has row i modulo their number.
     """
 
-    chunk = 1
-
     def __init__(
         self, kind: int, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
     ) -> None:
         k = gaps.shape[-1]
         #: What the handle refers to.
-        self._law = _new_law(LawSpec(Kind.BERNOULLI_EXP, rate))
+        self._law = new_law(LawSpec(Kind.BERNOULLI_EXP, rate))
         self._gaps = ffi.from_buffer("uint8_t[]", gaps.data.reshape(-1))
         self._which = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
         n_rows = len(self._gaps) // (k * gaps.gap_bytes)
         handle = ffi.new("dg_selection **")
-        _raise_for_status(
+        raise_for_status(
             lib.dg_selection_new(
                 handle, kind, self._law, self._gaps, gaps.gap_bytes, n_rows, k, self._which
             ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from .._drawing.native import _Draws, _new_law, _raise_for_status
+from .._drawing.native import NativeFiller, new_law, raise_for_status
 from .._law import Kind, LawSpec
 from .._native import ffi, lib
 from ._doubles import OnGrid
@@ -15,10 +15,10 @@ __all__ = ["NativeSides", "NativeWords", "step_law"]
 
 def step_law(step: Fraction) -> Any:
     """Return the C core's handle of Bernoulli(exp(-step)), step <= 1."""
-    return _new_law(LawSpec(Kind.BERNOULLI_EXP, step))
+    return new_law(LawSpec(Kind.BERNOULLI_EXP, step))
 
 
-class NativeSides(_Draws):
+class NativeSides(NativeFiller):
     """Values made ready in the C core (csrc/mechanisms/leave_cell.c).
 
     Parameters
@@ -31,25 +31,21 @@ class NativeSides(_Draws):
         A cell is step 2**doublings scales of the noise long.
     """
 
-    chunk = 1
-
     def __init__(self, places: OnGrid, law: Any, doublings: int) -> None:
         #: What the handle refers to.
         self._law = law
         self._offset = ffi.from_buffer("int64_t[]", places.offset)
         self._shift = ffi.from_buffer("int64_t[]", places.shift)
         handle = ffi.new("dg_snapping **")
-        _raise_for_status(
+        raise_for_status(
             lib.dg_snapping_new(handle, self._law, doublings, self._offset, self._shift), None
         )
         self._handle = ffi.gc(handle[0], lib.dg_snapping_free)
         self._fill = lib.dg_snapping_fill
 
 
-class NativeWords(_Draws):
+class NativeWords(NativeFiller):
     """Random words."""
-
-    chunk = 1
 
     def __init__(self) -> None:
         self._handle = None

@@ -40,9 +40,9 @@ NO_PARAMETERS = {
     *("data", "errors", "lattice", "privacy", "release", "selection", "snapping", "testing"),
     "utility",
 }
-"""Names of __all__ that take none; a Release is made by release_table, a PrivacyLoss by constructors
-of its own (tests/privacy/test_privacy_loss.py). Classes of errors and of warnings are not called
-either."""
+"""Names of __all__ that take none; a Release is made by release_table, a PrivacyLoss by
+constructors of its own (tests/privacy/test_privacy_loss.py). Classes of errors and of warnings are
+not called either."""
 
 
 # --- values ---

@@ -78,8 +78,8 @@ def add_noise(
     Returns
     -------
     dask.dataframe.DataFrame or dask.array.Array
-        A frame that reads Parquet, with a file for each partition, its index, and divisions if they
-        were known. Or an array that reads zarr, of the same shape; its blocks are all of one size,
+        A frame that reads Parquet, with a file for each partition, and its index; its divisions are
+        not known. Or an array that reads zarr, of the same shape; its blocks are all of one size,
         that of the largest (the last of an axis may be shorter).
 
     Raises
@@ -157,7 +157,7 @@ def _frame(
     given = meta.iloc[:, at]
     law, result = calibrated(given, n_columns=len(at))
     for kind in result.dtypes:
-        if kind == object:
+        if kind.kind == "O" and isinstance(kind, np.dtype):
             raise refuse_type(kind)
     floats = [name for name, kind in given.dtypes.items() if "float" in str(kind).lower()]
     write = partial(
@@ -169,8 +169,7 @@ def _frame(
             file.rename(folder / f"part.{i}.parquet")
 
     _run(frame.to_delayed(), write, place_files, output)
-    known = frame.known_divisions
-    return dask.dataframe.read_parquet(str(output), calculate_divisions=known)
+    return dask.dataframe.read_parquet(str(output))
 
 
 def _array(

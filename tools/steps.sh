@@ -327,6 +327,17 @@ evidence() {
     run_tests "$venv/bin/python" -m evidence
 }
 
+# Spark and Dask, which are installed for that; Spark needs Java.
+clusters() {
+    if ! command -v java >/dev/null; then
+        apt-get -qq update
+        apt-get -qq install -y --no-install-recommends openjdk-17-jre-headless >"$work/apt.log" ||
+            { cat "$work/apt.log"; return 1; }
+    fi
+    "$venv/bin/pip" install -qq "$clone[spark,dask]" distributed
+    run_tests "$venv/bin/python" tests/clusters
+}
+
 # Works in the clone's build/coverage.
 coverage() {
     PYTHON="$venv/bin/python" "$clone/tools/coverage"

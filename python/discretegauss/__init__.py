@@ -20,7 +20,18 @@ from . import errors
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import data, lattice, privacy, release, selection, snapping, testing, utility
+    from . import (
+        dask,
+        data,
+        lattice,
+        privacy,
+        release,
+        selection,
+        snapping,
+        spark,
+        testing,
+        utility,
+    )
     from ._drawing.engines import build_info
     from .data import add_noise
     from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
@@ -44,6 +55,7 @@ __all__ = [
     "bernoulli",
     "bernoulli_exp",
     "build_info",
+    "dask",
     "data",
     "discrete_gaussian",
     "discrete_laplace",
@@ -55,12 +67,14 @@ __all__ = [
     "release",
     "selection",
     "snapping",
+    "spark",
     "testing",
     "uniform_below",
     "utility",
 ]
 
 _MODULES = {
+    "dask",
     "data",
     "lattice",
     "laws",
@@ -70,6 +84,7 @@ _MODULES = {
     "sampling",
     "selection",
     "snapping",
+    "spark",
     "testing",
     "utility",
 }

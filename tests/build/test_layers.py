@@ -25,7 +25,10 @@ LAYERS = [
     ["privacy", "selection", "snapping"],
     ["utility"],
     ["data", "release", "verify", "_figures"],
-    ["lattice"],
+    ["_on_the_driver"],
+    ["spark", "dask"],
+    ["lattice", "_on_the_driver"],
+    ["spark", "dask"],
     ["_cli"],
     ["__init__", "__main__"],
 ]
@@ -108,8 +111,8 @@ WITH_NUMPY |= {
     "release",
     "_cli.sample_file",
 }
-WITH_NUMPY |= {"data", "lattice"}
-WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
+WITH_NUMPY |= {"data", "lattice", "dask"}
+WITH_NUMPY |= {"privacy._buckets", "privacy._masses", "dask"}
 WITH_NUMPY |= {"selection", "snapping"}
 
 

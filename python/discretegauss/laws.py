@@ -296,12 +296,19 @@ class _Law(LawFunctions):
         TypeError, ValueError, OverflowError, OSError
             As `discretegauss.discrete_gaussian`.
         """
-        if out is None and dtype is INT64 and method is AUTO and threads is ONE_THREAD:
-            if size is None:
+        one = threads is ONE_THREAD
+        if out is None and dtype is INT64 and method is AUTO and (one or type(threads) is int):
+            if size is None and one:
                 if source is SYSTEM:
                     return self._draw_now()
                 return self._one.draw(checked_source(source))
-            if type(size) is int and 0 <= size <= FEW and (source is SYSTEM or source is CHACHA20):
+            # so few draws are one thread's, however many there may be
+            if (
+                type(size) is int
+                and 0 <= size <= FEW
+                and threads > 0
+                and (source is SYSTEM or source is CHACHA20)
+            ):
                 return self._checked.int64s(size, source)
         return draw(
             self._checked,

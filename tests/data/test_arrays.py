@@ -13,6 +13,7 @@ import pytest
 from same_bits import same_bits
 
 import discretegauss as dg
+from discretegauss._drawing.add import add_exactly
 from discretegauss.data import addition
 from discretegauss.data.cells import Cells
 
@@ -324,9 +325,13 @@ def test_pieces_threads_and_sources_meet(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_draw_out_of_range_raises_and_leaves_no_draws() -> None:
     """What a law that was checked does with a probability below 2**-128: never a wrapped sum."""
-    for drawn, low, high in (([7, 50], LEAST, 49), ([-50, 7], -49, GREATEST)):
+    for drawn, count in ((50, GREATEST - 49), (-50, LEAST + 49)):
+        draws = np.array([7, drawn])
         with pytest.raises(dg.errors.RangeError):
-            addition._add_exactly(np.array(drawn), np.array([1, 2]), low, high)
+            add_exactly(draws, np.array([1, count]))
+        assert not draws.any()
+        with pytest.raises(dg.errors.RangeError):
+            addition._add_within(np.array([7, drawn], object), np.array([1, 2], object), -49, 49)
 
 
 @pytest.mark.parametrize("values", [np.arange(5000), [1] * 5000], ids=["int64", "list"])
@@ -343,7 +348,7 @@ def test_ctrl_c_leaves_no_draws(values: Any, monkeypatch: pytest.MonkeyPatch) ->
 
         return call
 
-    for name in ("_add_exactly", "_add_objects"):
+    for name in ("add_exactly", "_add_objects"):
         monkeypatch.setattr(addition, name, interrupted(getattr(addition, name)))
     with pytest.raises(KeyboardInterrupt):
         dg.add_noise(values, LAW)

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from .._drawing.add import add_exactly
 from .._inputs.draw_arguments import Method
 from .._inputs.source import Source
 from .._law import fits_range
@@ -110,8 +111,8 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
     result = _OBJECT if of_objects else _INT64
     for low, high in _ends(integers):
         if fits_range(law._spec, least - low, greatest - high):
-            add_exactly = partial(_add_exactly, low=least - low, high=greatest - high)
-            return _Plan(cells, drawn, result, add_exactly)
+            within = partial(_add_within, low=least - low, high=greatest - high)
+            return _Plan(cells, drawn, result, add_exactly if drawn == _INT64 else within)
     if overflow == "saturate":
         if drawn == _INT64 and high <= _GREATEST:
             return _Plan(cells, _INT64, _INT64, _add_saturating)
@@ -190,30 +191,16 @@ def _execute(plan: _Plan, law: Law, draws: Draws) -> NDArray[Any]:
 # --- the ways to add: pieces with one axis, in place, no copy of a draw being left in memory
 
 
-def _add_exactly(draws: NDArray[Any], integers: NDArray[Any], low: int, high: int) -> None:
-    """Add integers to draws of int64 or to Python's.
-
-    Parameters
-    ----------
-    draws : ndarray of int64 or object
-        Replaced by the sums.
-    integers : ndarray
-        Any integer dtype, or object.
-    low, high : int
-        Any integer here plus a draw within these fits.
+def _add_within(draws: NDArray[Any], integers: NDArray[Any], low: int, high: int) -> None:
+    """Add integers to draws, both Python's.
 
     Raises
     ------
     RangeError
-        If a draw is outside, which a law that was checked does with a probability below 2**-128.
+        If a draw is not within `low` and `high`, which a law that was checked is not with a
+        probability below 2**-128: any integer here plus one within has room.
     """
-    of_objects = draws.dtype == object
-    if not of_objects and integers.dtype.kind == "u" and integers.itemsize == 8:
-        # else numpy makes floats of both; mod 2**64 a sum that fits is right
-        integers = integers.view(integers.dtype.str.replace("u", "i"))
-    if ((of_objects or low > _LEAST) and draws.min() < low) or (
-        (of_objects or high < _GREATEST) and draws.max() > high
-    ):
+    if draws.min() < low or draws.max() > high:
         raise RangeError("a draw did not fit the output type; nothing is returned")
     np.add(draws, integers, out=draws)
 

@@ -1,8 +1,8 @@
 """The names of the code that was published with the paper, for projects that hold a copy of it.
 
 Delete the copy of ``discretegauss.py`` and change nothing else: ``from discretegauss import
-sample_dgauss`` finds these functions. Their laws are those of the paper (arXiv 2004.00010), drawn by
-this package, and every bit comes from the operating system unless ``rng`` is given.
+sample_dgauss`` finds these functions. Their laws are those of the paper (arXiv 2004.00010), drawn
+by this package, and every bit comes from the operating system unless ``rng`` is given.
 
 Numbers mean what they say: a float its exact binary value, a text such as "1/3" that fraction.
 """

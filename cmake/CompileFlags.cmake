@@ -24,7 +24,9 @@ if(NOT DG_USER_FLAGS MATCHES "-f(no-)?stack-clash-protection")
     target_compile_options(dg_hardening INTERFACE -fstack-clash-protection)
   endif()
 endif()
-target_link_options(dg_hardening INTERFACE -Wl,-z,relro,-z,now)
+if(NOT WIN32 AND NOT APPLE) # ELF
+  target_link_options(dg_hardening INTERFACE -Wl,-z,relro,-z,now)
+endif()
 if(DG_SANITIZE)
   # A report ends the program, so that no test passes over one. The sanitizers and _FORTIFY_SOURCE
   # wrap the same functions, so they are not used together.

@@ -21,7 +21,9 @@ target_compile_definitions(_native PRIVATE Py_LIMITED_API=0x030B0000)
 target_include_directories(_native PRIVATE cmake)
 target_link_libraries(_native PRIVATE Python::Module dg_core dg_hardening)
 # The extension exports its PyInit function and nothing else.
-target_link_options(_native PRIVATE -Wl,--exclude-libs,ALL)
+if(NOT APPLE) # whose -fvisibility=hidden is enough
+  target_link_options(_native PRIVATE -Wl,--exclude-libs,ALL)
+endif()
 set_target_properties(_native PROPERTIES PREFIX "" SUFFIX ".abi3.so")
 if(DG_BUNDLED_LIBRARIES)
   set_target_properties(_native PROPERTIES INSTALL_RPATH "$ORIGIN")

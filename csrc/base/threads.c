@@ -11,16 +11,20 @@ enum { STACK_BYTES = 1 << 20 };
 bool dg_thread_start(dg_thread *thread, void *(*call)(void *), void *argument)
 {
     pthread_attr_t attributes;
-    sigset_t all, before;
     if (pthread_attr_init(&attributes) != 0) {
         return false;
     }
     bool started = false;
     if (pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0) {
+#if defined(_WIN32) /* no signal is sent to a thread */
+        started = pthread_create(thread, &attributes, call, argument) == 0;
+#else
+        sigset_t all, before;
         (void)sigfillset(&all);
         (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* which the new thread inherits */
         started = pthread_create(thread, &attributes, call, argument) == 0;
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
     }
     (void)pthread_attr_destroy(&attributes);
     return started;

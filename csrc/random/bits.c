@@ -1,12 +1,10 @@
-#define _DEFAULT_SOURCE /* getrandom */
 #include "random/bits.h"
 
 #include "base/wipe.h"
 #include "random/chacha20.h"
+#include "random/system.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
 void dg_bits_open(dg_bits *bits, const dg_source *source)
 {
@@ -31,38 +29,12 @@ int dg_bits_from_caller(const dg_bits *bits)
     return bits->source != NULL && bits->source->kind == DG_SOURCE_CALLER;
 }
 
-/** Read n bytes from getrandom(2), flags 0: it blocks until the system's generator is seeded.
- *
- *  A signal may end a call early or with EINTR; what was delivered is kept and the rest asked
- *  again. Zero bytes would be asked for ever: reported as EIO.
- *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept).
- */
-static dg_status read_getrandom(uint8_t *out, size_t n)
-{
-    while (n > 0) {
-        ssize_t got = getrandom(out, n, 0);
-        if (got < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            return DG_ERR_ENTROPY;
-        }
-        if (got == 0 || (size_t)got > n) {
-            errno = EIO;
-            return DG_ERR_ENTROPY;
-        }
-        out += got;
-        n -= (size_t)got;
-    }
-    return DG_OK;
-}
-
 /** Expand the call's key. Requires: n a multiple of the block. */
 static dg_status read_chacha20(uint8_t *out, size_t n, dg_bits *bits)
 {
     DG_REQUIRES(n % DG_CHACHA20_BLOCK == 0);
     if (!bits->keyed) {
-        DG_TRY(read_getrandom(bits->key, sizeof bits->key));
+        DG_TRY(dg_system_random(bits->key, sizeof bits->key));
         bits->keyed = 1;
     }
     dg_chacha20_blocks(out, n / DG_CHACHA20_BLOCK, bits->key, bits->next_block, &bits->fetch);
@@ -73,11 +45,11 @@ static dg_status read_chacha20(uint8_t *out, size_t n, dg_bits *bits)
 static dg_status read_source(uint8_t *out, size_t n, dg_bits *bits)
 {
     if (bits->source == NULL) {
-        return read_getrandom(out, n);
+        return dg_system_random(out, n);
     }
     switch (bits->source->kind) {
     case DG_SOURCE_GETRANDOM:
-        return read_getrandom(out, n);
+        return dg_system_random(out, n);
     case DG_SOURCE_CHACHA20:
         return read_chacha20(out, n, bits);
     case DG_SOURCE_CALLER:

@@ -453,3 +453,13 @@ def test_tables_of_random_laws_are_right() -> None:
             verify(copy_out(spec))
         except VerificationError as error:
             pytest.fail(f"{spec!r}: {error}")
+
+
+def test_quick_needs_nothing_else_and_finds_wrong_draws(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert verifier.main(["--quick"]) == 0
+    assert "WRONG" not in capsys.readouterr().out
+    monkeypatch.setattr("discretegauss.reference.geometric_exp", lambda *_: -1)
+    assert verifier.main(["--quick"]) == 1
+    assert "WRONG: draws are the specification's" in capsys.readouterr().out

@@ -20,7 +20,10 @@ abs(y - f) grows from y = 0 outwards. Comparisons are made at ever higher precis
 certain; they end, because exp of an algebraic number other than 0 is never rational, and where the
 exponent is 0 the weight is taken as exactly 1.
 
-Needs python-flint (``pip install python-flint``). Exit codes: 0 all proven, 1 a table is
+``--quick`` proves nothing of tables: it draws from fixed bits and compares (``_quick``), in a
+second, and needs neither python-flint nor the compiled core.
+
+The proof needs python-flint (``pip install python-flint``). Exit codes: 0 all proven, 1 a table is
 wrong or not proven, 2 wrong arguments or no python-flint, 3 the results could not be written (a
 full disk, a pipe that nobody reads, a closed stdout), which says nothing about the tables.
 """
@@ -39,7 +42,9 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
+from .. import build_info
 from .._law import LawSpec
+from .._version import __version__
 from ..errors import ParameterValueError
 from ._arcs import Use, arc_holds
 from ._cases import described, fixed_cases, random_cases
@@ -308,6 +313,30 @@ def _run(cases: Iterable[LawSpec]) -> int:
     return 1 if n_wrong > 0 or n_right == 0 else 0
 
 
+def _run_quick() -> int:
+    from ._quick import quick_checks
+
+    _print(f"discretegauss {__version__}: {build_info()}")
+    n_wrong = 0
+    for what, holds in quick_checks():
+        n_wrong += not holds
+        _print(f"{'right' if holds else 'WRONG'}: {what}")
+    return 1 if n_wrong else 0
+
+
+def _written(run: Callable[[], int]) -> int:
+    """Return the exit code of what prints its results; 3 if they cannot be written."""
+    try:
+        return run()
+    except OSError as error:
+        # Else the interpreter tries to write the rest when it ends, and complains again.
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        message = f"cannot write the results: {error.strerror}"
+        print(f"python -m discretegauss.verify: {message}", file=sys.stderr)
+        return 3
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     parser = argparse.ArgumentParser(
@@ -317,23 +346,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--random", type=int, default=0, metavar="N", help="as many random laws, after the list"
     )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="instead: that what is installed draws as specified; a second, without python-flint",
+    )
     options = parser.parse_args(arguments)
     if options.random < 0:
         parser.error(f"--random must be at least 0, got {options.random}")
+    if options.quick:
+        if options.random:
+            parser.error("--random goes with the proof, not with --quick")
+        return _written(_run_quick)
     for module, advice in _NEEDED.items():
         if find_spec(module) is None:
             print(f"python -m discretegauss.verify needs {advice}", file=sys.stderr)
             return 2
     rng = random.SystemRandom()  # which laws are looked at; a wrong one is printed in full
-    try:
-        return _run([*fixed_cases(), *random_cases(options.random, rng)])
-    except OSError as error:
-        # Else the interpreter tries to write the rest when it ends, and complains again.
-        if sys.stdout is not None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        message = f"cannot write the results: {error.strerror}"
-        print(f"python -m discretegauss.verify: {message}", file=sys.stderr)
-        return 3
+    return _written(lambda: _run([*fixed_cases(), *random_cases(options.random, rng)]))
 
 
 if __name__ == "__main__":

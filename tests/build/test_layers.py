@@ -114,7 +114,7 @@ WITH_NUMPY |= {
 }
 WITH_NUMPY |= {"data", "lattice", "dask"}
 WITH_NUMPY |= {"privacy._buckets", "privacy._masses", "dask"}
-WITH_NUMPY |= {"selection", "snapping"}
+WITH_NUMPY |= {"selection", "snapping", "verify._quick"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

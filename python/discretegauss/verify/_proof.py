@@ -42,7 +42,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import build_info
+from .._drawing.engines import build_info
 from .._law import LawSpec
 from .._version import __version__
 from ..errors import ParameterValueError

@@ -8,7 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from .. import build_info, discrete_gaussian, discrete_laplace, geometric_exp, privacy, reference
+from .. import privacy, reference
+from .._drawing.engines import build_info
+from ..sampling import discrete_gaussian, discrete_laplace, geometric_exp
 
 __all__ = ["quick_checks"]
 

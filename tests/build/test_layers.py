@@ -25,8 +25,6 @@ LAYERS = [
     ["privacy", "selection", "snapping"],
     ["utility"],
     ["data", "release", "verify", "_figures"],
-    ["_on_the_driver"],
-    ["spark", "dask"],
     ["lattice", "_on_the_driver"],
     ["spark", "dask"],
     ["_cli"],
@@ -112,7 +110,7 @@ WITH_NUMPY |= {
     "_cli.sample_file",
 }
 WITH_NUMPY |= {"data", "lattice", "dask"}
-WITH_NUMPY |= {"privacy._buckets", "privacy._masses", "dask"}
+WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 WITH_NUMPY |= {"selection", "snapping"}
 
 

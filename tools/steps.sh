@@ -334,8 +334,8 @@ clusters() {
         apt-get -qq install -y --no-install-recommends openjdk-17-jre-headless >"$work/apt.log" ||
             { cat "$work/apt.log"; return 1; }
     fi
-    "$venv/bin/pip" install -qq "$clone[spark,dask]" distributed
-    run_tests "$venv/bin/python" tests/clusters
+    "$venv/bin/pip" install -qq "$clone[spark,dask]" distributed duckdb ray
+    run_tests "$venv/bin/python" -m cluster
 }
 
 # Works in the clone's build/coverage.

@@ -26,8 +26,6 @@ LAYERS = [
     ["utility", "paper_names"],
     ["cdp2adp"],
     ["data", "release", "verify", "_figures"],
-    ["_on_the_driver"],
-    ["spark", "dask"],
     ["lattice", "_on_the_driver"],
     ["spark", "dask"],
     ["_cli"],
@@ -113,7 +111,7 @@ WITH_NUMPY |= {
     "_cli.sample_file",
 }
 WITH_NUMPY |= {"data", "lattice", "dask"}
-WITH_NUMPY |= {"privacy._buckets", "privacy._masses", "dask"}
+WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 WITH_NUMPY |= {"selection", "snapping", "verify._quick"}
 
 

@@ -20,6 +20,7 @@ pd = pytest.importorskip("pandas")
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.array")
 pytest.importorskip("dask.dataframe")
+pytestmark = pytest.mark.cluster
 dg_dask = dg.dask
 
 LAW = dg.DiscreteGaussian(100)

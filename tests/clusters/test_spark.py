@@ -22,7 +22,8 @@ if shutil.which("java") is None:
 spark = dg.spark
 
 #: Of pandas 3, which Spark 4 does not know yet.
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
+IGNORED = "ignore:PySpark does not yet fully support:FutureWarning"
+pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings(IGNORED)]
 
 LAW = dg.DiscreteGaussian(100)
 ROWS, PARTITIONS = 40_000, 16

@@ -22,7 +22,7 @@ LAYERS = [
     ["reference"],
     ["_law_functions", "_drawing"],
     ["sampling", "testing", "laws"],
-    ["privacy"],
+    ["privacy", "distributed"],
     ["utility"],
     ["release", "verify", "_figures"],
     ["_cli"],

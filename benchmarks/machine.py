@@ -7,7 +7,8 @@ import os
 import platform
 from pathlib import Path
 
-PACKAGES = ("discretegauss", "numpy", "scipy", "gmpy2", "opendp", "diffprivlib", "mkl_random")
+PACKAGES: tuple[str, ...] = ("discretegauss", "numpy", "scipy", "gmpy2", "opendp", "diffprivlib")
+PACKAGES += ("mkl_random", "dp-accounting")
 
 
 def describe() -> dict[str, object]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 Draw = Callable[[int], object]
+Clock = Callable[[], float]
 
 
 @dataclass(frozen=True)
@@ -36,44 +37,51 @@ class Rates:
         return statistics.median(mine / theirs for mine, theirs in pairs)
 
 
-def measure(draws: Mapping[str, Draw], *, seconds: float, rounds: int) -> dict[str, Rates]:
+def measure(
+    draws: Mapping[str, Draw], *, seconds: float, rounds: int, clock: Clock | None = None
+) -> dict[str, Rates]:
     """Time every draw for about ``seconds`` in all, cut into ``rounds`` interleaved rounds."""
     slice_seconds = seconds / rounds
-    counts = {name: _calibrate(draw, slice_seconds) for name, draw in draws.items()}
-    return measure_fixed(draws, counts, rounds=rounds)
+    counts = {name: _calibrate(draw, slice_seconds, clock) for name, draw in draws.items()}
+    return measure_fixed(draws, counts, rounds=rounds, clock=clock)
 
 
 def measure_fixed(
-    draws: Mapping[str, Draw], counts: Mapping[str, int], *, rounds: int
+    draws: Mapping[str, Draw],
+    counts: Mapping[str, int],
+    *,
+    rounds: int,
+    clock: Clock | None = None,
 ) -> dict[str, Rates]:
     """Time every draw of a given number of samples, in interleaved rounds."""
     order = list(draws)
     rates: dict[str, list[float]] = {name: [] for name in order}
     for _ in range(rounds):
         for name in order:
-            rates[name].append(counts[name] / _time_once(draws[name], counts[name]))
+            rates[name].append(counts[name] / _time_once(draws[name], counts[name], clock))
         order = order[1:] + order[:1]
     return {name: Rates(counts[name], tuple(rates[name])) for name in draws}
 
 
-def _calibrate(draw: Draw, slice_seconds: float) -> int:
+def _calibrate(draw: Draw, slice_seconds: float, clock: Clock | None) -> int:
     """How many samples fill a slice; running it also warms caches and imports."""
     n = 1
     while True:
-        elapsed = _time_once(draw, n)
+        elapsed = _time_once(draw, n, clock)
         if elapsed >= slice_seconds / 4:
             # Once more: a call that loaded something, or was interrupted, says nothing of the next.
-            elapsed = min(elapsed, _time_once(draw, n))
+            elapsed = min(elapsed, _time_once(draw, n, clock))
         if elapsed >= slice_seconds / 4:
             return max(1, round(n * slice_seconds / elapsed))
         # At most tenfold a step: a first call may be slow for reasons of its own.
         n *= 10 if elapsed <= 0 else min(10, max(2, round(slice_seconds / elapsed)))
 
 
-def _time_once(draw: Draw, n: int) -> float:
-    start = time.perf_counter()
+def _time_once(draw: Draw, n: int, clock: Clock | None) -> float:
+    now = clock or time.perf_counter
+    start = now()
     draw(n)
-    return time.perf_counter() - start
+    return now() - start
 
 
 def seconds_per_call(call: Callable[[], object], budget: float) -> float:

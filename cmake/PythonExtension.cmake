@@ -12,7 +12,7 @@ add_custom_command(
   OUTPUT "${DG_NATIVE_C}"
   COMMAND Python::Interpreter -m cffi.gen_src exec-python
     "${CMAKE_CURRENT_SOURCE_DIR}/cmake/build_native.py" "${DG_NATIVE_C}"
-  DEPENDS cmake/build_native.py cmake/python_calls.h csrc/include/discretegauss.h
+  DEPENDS cmake/build_native.py cmake/python_calls.h cmake/python_objects.h csrc/include/discretegauss.h
   COMMENT "Generating _native.c from discretegauss.h"
   VERBATIM)
 

@@ -16,10 +16,15 @@ HEADER = Path(__file__).resolve().parent.parent / "csrc" / "include" / "discrete
 BEGIN = "/* cffi: begin */"
 END = "/* cffi: end */"
 
-#: What the core calls that is Python's: written in C (python_calls.h), passed to it as pointers.
-CALLBACKS = """
+#: Written in C: what the core calls that is Python's, passed to it as pointers, and what makes
+#: built-in functions (python_calls.h); what makes Python integers (python_objects.h).
+OF_PYTHON = """
 int dg_python_fill(void *context, uint8_t *out, size_t n);
 int dg_python_pause(void *errors);
+int dg_python_functions(void *list);
+int dg_python_integers(void **out, size_t n, size_t n_bytes, const uint8_t *bytes);
+int dg_python_resize(
+    uint8_t *out, size_t to_bytes, size_t n, size_t n_bytes, const uint8_t *bytes);
 """
 
 
@@ -35,7 +40,8 @@ def declarations(header: str) -> str:
 
 ffibuilder = FFI()
 ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")))
-ffibuilder.cdef(CALLBACKS)
+ffibuilder.cdef(OF_PYTHON)
 ffibuilder.set_source(
-    "discretegauss._native", '#include "discretegauss.h"\n#include "python_calls.h"'
+    "discretegauss._native",
+    '#include "discretegauss.h"\n#include "python_calls.h"\n#include "python_objects.h"',
 )

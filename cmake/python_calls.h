@@ -1,15 +1,19 @@
-/* What the core calls that is Python's: the handlers of signals, and a caller's source of bits.
- * Included by the source that cffi generates.
+/* Between Python and the core, included by the source that cffi generates.
  *
- * In C, because a function written in Python can itself be cut short by the next signal, on its first
- * line or in its `except`: the core would not be told, and the exception lost. Here signals are heard
- * where Python runs, and nowhere else.
+ * What the core calls that is Python's: the handlers of signals, and a caller's source of bits. In C,
+ * because a function written in Python can itself be cut short by the next signal, on its first line or
+ * in its `except`: the core would not be told, and the exception lost. Here signals are heard where
+ * Python runs, and nowhere else.
+ *
+ * And what Python calls often and is short: fills of arrays with bits of the system, and single draws,
+ * as built-in functions. The way there by cffi takes as long as a short fill.
  */
 #ifndef DG_PYTHON_CALLS_H
 #define DG_PYTHON_CALLS_H
 
 #include <Python.h>
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -82,6 +86,141 @@ static int dg_python_fill(void *context, uint8_t *out, size_t n)
     Py_XDECREF(buffer);
     PyGILState_Release(state);
     return failed;
+}
+
+/** Return the exception that a status means, as `error_for` makes it of the status and errno; or NULL, with
+ *  another exception set. */
+static PyObject *dg_python_error(PyObject *error_for, dg_status status)
+{
+    return PyObject_CallFunction(error_for, "ii", (int)status, errno);
+}
+
+typedef dg_status (*dg_python_filler)(void *out, size_t n, dg_dtype dtype, const void *handle,
+                                      const dg_run *run, const dg_source *source);
+
+static dg_status dg_python_by_law(void *out, size_t n, dg_dtype dtype, const void *law,
+                                  const dg_run *run, const dg_source *source)
+{
+    return dg_law_fill(out, n, dtype, (const dg_law *)law, run, source);
+}
+
+static dg_status dg_python_by_table(void *out, size_t n, dg_dtype dtype, const void *table,
+                                    const dg_run *run, const dg_source *source)
+{
+    return dg_table_fill(out, n, dtype, (const dg_table *)table, run, source);
+}
+
+/** Fill an array with bits of the system. args: the handle's address, which the caller keeps alive; the
+ *  array (contiguous integers of the dtype); the dg_dtype; threads at most; the dg_source_kind.
+ *
+ *  Returns: None | the exception that ended the fill, after which the array holds no draw. It is not
+ *           raised, and so told from what a signal's handler raises as the call returns, with draws
+ *           in the array.
+ */
+static PyObject *dg_python_fill_array(PyObject *error_for, PyObject *const *args, Py_ssize_t n_args,
+                                      dg_python_filler fill)
+{
+    if (n_args != 5) {
+        PyErr_SetString(PyExc_TypeError, "five arguments are taken");
+        return NULL;
+    }
+    const void *handle = PyLong_AsVoidPtr(args[0]);
+    const long dtype = PyLong_AsLong(args[2]), threads = PyLong_AsLong(args[3]),
+               kind = PyLong_AsLong(args[4]);
+    Py_buffer view;
+    if (PyErr_Occurred() != NULL || PyObject_GetBuffer(args[1], &view, PyBUF_WRITABLE) != 0) {
+        return NULL;
+    }
+    PyObject *result = NULL, *errors = PyList_New(0);
+    if (errors != NULL) {
+        const dg_run run = {(size_t)threads, dg_python_pause, errors};
+        const dg_source source = {(dg_source_kind)kind, NULL, NULL};
+        const size_t n = (size_t)(view.len / view.itemsize);
+        PyThreadState *state = PyEval_SaveThread();
+        const dg_status status = fill(view.buf, n, (dg_dtype)dtype, handle, &run, &source);
+        PyEval_RestoreThread(state); /* errno is kept */
+        if (status == DG_OK) {
+            result = Py_None;
+            Py_INCREF(result);
+        } else if (status == DG_ERR_STOPPED && PyList_Size(errors) > 0) {
+            result = PyList_GetItem(errors, 0);
+            Py_INCREF(result);
+        } else {
+            result = dg_python_error(error_for, status);
+        }
+        Py_DECREF(errors);
+    }
+    PyBuffer_Release(&view);
+    return result;
+}
+
+static PyObject *dg_python_fill_by_law(PyObject *error_for, PyObject *const *args,
+                                       Py_ssize_t n_args)
+{
+    return dg_python_fill_array(error_for, args, n_args, dg_python_by_law);
+}
+
+static PyObject *dg_python_fill_by_table(PyObject *error_for, PyObject *const *args,
+                                         Py_ssize_t n_args)
+{
+    return dg_python_fill_array(error_for, args, n_args, dg_python_by_table);
+}
+
+/** Draw once with bits of the system. self: a tuple of the sampler's address, what keeps it alive, and
+ *  error_for. */
+static PyObject *dg_python_draw(PyObject *self, PyObject *none)
+{
+    (void)none;
+    const dg_isochronous *sampler = PyLong_AsVoidPtr(PyTuple_GetItem(self, 0));
+    PyThreadState *state = PyEval_SaveThread();
+    const int64_t drawn = dg_isochronous_draw(sampler, NULL);
+    PyEval_RestoreThread(state);
+    if (drawn < DG_LEAST_DRAW) {
+        const dg_status status = (dg_status)(drawn - INT64_MIN);
+        PyObject *error = dg_python_error(PyTuple_GetItem(self, 2), status);
+        if (error != NULL) {
+            PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+            Py_DECREF(error);
+        }
+        return NULL;
+    }
+    return PyLong_FromLongLong(drawn);
+}
+
+/** Return a function without arguments that draws once. self: as that of dg_python_draw. */
+static PyObject *dg_python_new_draw(PyObject *error_for, PyObject *self)
+{
+    static PyMethodDef draw = {"draw_now", dg_python_draw, METH_NOARGS, NULL};
+    (void)error_for;
+    return PyCFunction_New(&draw, self);
+}
+
+/** Append to a list, whose only item is error_for: the functions that fill by a law and by
+ *  a table, and the one that makes functions for single draws.
+ *
+ *  Returns: 0 | -1: there is no memory.
+ */
+static int dg_python_functions(void *list)
+{
+    static PyMethodDef methods[] = {
+        {"fill_by_law", (PyCFunction)(void (*)(void))dg_python_fill_by_law, METH_FASTCALL, NULL},
+        {"fill_by_table", (PyCFunction)(void (*)(void))dg_python_fill_by_table, METH_FASTCALL,
+         NULL},
+        {"new_draw", dg_python_new_draw, METH_O, NULL},
+    };
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *functions = (PyObject *)list, *error_for = PyList_GetItem(functions, 0);
+    int result = 0;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods && result == 0; i++) {
+        PyObject *function = PyCFunction_New(&methods[i], error_for);
+        result = function == NULL ? -1 : PyList_Append(functions, function);
+        Py_XDECREF(function);
+    }
+    if (result != 0) {
+        PyErr_Clear();
+    }
+    PyGILState_Release(state);
+    return result;
 }
 
 #endif

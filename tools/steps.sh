@@ -286,12 +286,12 @@ on_lowest_versions() {
 # What takes a caller's numbers and arrays, and what computes with gmpy2.
 tests_lowest_versions() {
     on_lowest_versions tests/inputs tests/laws/test_interval.py tests/system/test_gmpy2_context.py \
-        tests/release/test_csv_column.py
+        tests/release/test_csv_table.py
 }
 
 tests_lowest_versions_whole() {
     on_lowest_versions tests/{inputs,laws,privacy} tests/exactness/test_{cells,many_laws}.py \
-        tests/system/test_{gmpy2_context,rare_paths}.py tests/release/test_{release,csv_column}.py
+        tests/system/test_{gmpy2_context,rare_paths}.py tests/release/test_{release,csv_table}.py
 }
 
 # on_newest_python TEST...: the newest Python that is at hand, with the wheel that the lowest one builds (one for all: abi3).
@@ -325,6 +325,17 @@ tests_newest_python_whole() {
 # The long runs behind the claims of the documentation.
 evidence() {
     run_tests "$venv/bin/python" -m evidence
+}
+
+# Spark and Dask, which are installed for that; Spark needs Java.
+clusters() {
+    if ! command -v java >/dev/null; then
+        apt-get -qq update
+        apt-get -qq install -y --no-install-recommends openjdk-17-jre-headless >"$work/apt.log" ||
+            { cat "$work/apt.log"; return 1; }
+    fi
+    "$venv/bin/pip" install -qq "$clone[spark,dask]" distributed
+    run_tests "$venv/bin/python" tests/clusters
 }
 
 # Works in the clone's build/coverage.

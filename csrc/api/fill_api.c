@@ -1,11 +1,11 @@
 /* Fills by Algorithms 1-3. */
+#include "api/draw_items.h"
 #include "api/run.h"
 #include "base/dtype.h"
 #include "base/status.h"
 #include "exact/words.h"
 #include "random/bits.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -36,11 +36,16 @@ static dg_status draw_one(drawn *out, const dg_law *law, dg_big *big, dg_bits *b
     return DG_OK;
 }
 
-/** Say how many bytes the call is certain (or likely) to use after the ones that draw i asks for.
- */
-static inline void look_ahead(dg_bits *bits, size_t draws_left, const dg_law *law)
+/** Say how many bytes the call is certain (or likely) to use after the ones that a draw asks for: those
+ *  of draws_left draws of this law and, likely, of draws_beyond others. */
+static inline void look_ahead(dg_bits *bits, size_t draws_left, size_t draws_beyond,
+                              const dg_law *law)
 {
-    size_t a_draw = dg_bits_from_caller(bits) ? law->min_bytes : law->expected_bytes;
+    size_t a_draw = law->min_bytes;
+    if (!dg_bits_from_caller(bits)) {
+        a_draw = law->expected_bytes;
+        draws_left += draws_beyond;
+    }
     bits->bytes_ahead = draws_left < DG_BITS_CAPACITY ? draws_left * a_draw : DG_BITS_CAPACITY;
     if (!dg_bits_from_caller(bits)) {
         bits->bytes_ahead += 2 * a_draw;
@@ -55,13 +60,12 @@ static size_t piece_of(const dg_law *law)
     return bytes < PIECE_BYTES ? PIECE_BYTES / bytes : 1;
 }
 
-/** Draw items [first, end) of one law into an array of a dtype. */
-static dg_status draw_dtype(void *out, size_t first, size_t end, dg_dtype dtype, const dg_law *law,
-                            dg_session *session)
+dg_status dg_draw_items(void *out, size_t first, size_t end, size_t beyond, dg_dtype dtype,
+                        const dg_law *law, dg_session *session)
 {
     for (size_t i = first; i < end; i++) {
         drawn one;
-        look_ahead(&session->bits, end - 1 - i, law);
+        look_ahead(&session->bits, end - 1 - i, beyond, law);
         DG_TRY(draw_one(&one, law, &session->big, &session->bits));
         if (one.is_big || one.high != 0) {
             return DG_ERR_RANGE;
@@ -73,7 +77,7 @@ static dg_status draw_dtype(void *out, size_t first, size_t end, dg_dtype dtype,
 
 static dg_status draw_law(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
-    return draw_dtype(fill->out, first, end, fill->dtype, fill->law, session);
+    return dg_draw_items(fill->out, first, end, 0, fill->dtype, fill->law, session);
 }
 
 dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, const dg_run *run,
@@ -129,7 +133,7 @@ static dg_status draw_law_wide(const dg_fill *fill, size_t first, size_t end, dg
 {
     for (size_t i = first; i < end; i++) {
         drawn one;
-        look_ahead(&session->bits, end - 1 - i, fill->law);
+        look_ahead(&session->bits, end - 1 - i, 0, fill->law);
         DG_TRY(draw_one(&one, fill->law, &session->big, &session->bits));
         DG_TRY(
             store_wide(fill->out + i * fill->item_bytes, fill->item_bytes, &one, session->big.y));
@@ -151,68 +155,6 @@ dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law 
         .source = source,
         .law = law,
         .draw = draw_law_wide,
-    };
-    return dg_fill_run(&fill, run);
-}
-
-/** The law of four small numbers: parameter a/b, centre c/d. */
-static dg_status small_law_new(dg_law **law, dg_law_kind kind, const int64_t numbers[4])
-{
-    uint8_t bytes[4][sizeof *numbers];
-    dg_integer integers[4];
-    for (size_t i = 0; i < 4; i++) {
-        for (size_t k = 0; k < sizeof *numbers; k++) {
-            bytes[i][k] = (uint8_t)((uint64_t)numbers[i] >> (8 * k));
-        }
-        integers[i] = (dg_integer){bytes[i], sizeof *numbers};
-    }
-    const dg_parameters parameters = {integers[0], integers[1], integers[2],
-                                      integers[3], {NULL, 0},   {NULL, 0}};
-    return dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
-}
-
-static dg_status draw_laws(const dg_fill *fill, size_t first, size_t end, dg_session *session)
-{
-    dg_status status = DG_OK;
-    for (size_t i = first, same; i < end && status == DG_OK; i = same) {
-        for (same = i + 1; same < end && fill->which[same] == fill->which[i];) {
-            same++;
-        }
-        dg_law *law;
-        DG_TRY(small_law_new(&law, fill->kind, fill->numbers + 4 * fill->which[i]));
-        if (!law->uses_words) {
-            status = dg_big_open(&session->big, law);
-        }
-        if (status == DG_OK) {
-            status = draw_dtype(fill->out, i, same, fill->dtype, law, session);
-        }
-        const int kept_errno = errno;
-        dg_big_close(&session->big); /* the next law wants room of its own */
-        dg_law_free(law);
-        errno = kept_errno;
-    }
-    return status;
-}
-
-dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
-                       const int64_t *numbers, const int64_t *which, const dg_run *run,
-                       const dg_source *source)
-{
-    enum { LAWS_PIECE = 512 }; /* some 1 ms where each is another law's */
-    if (!dg_is_dtype(dtype)) {
-        return DG_ERR_PARAMETER;
-    }
-    const dg_fill fill = {
-        .out = out,
-        .n = n,
-        .item_bytes = dg_dtype_size(dtype),
-        .piece = LAWS_PIECE,
-        .source = source,
-        .draw = draw_laws,
-        .dtype = dtype,
-        .kind = kind,
-        .numbers = numbers,
-        .which = which,
     };
     return dg_fill_run(&fill, run);
 }

@@ -162,7 +162,10 @@ dg_status dg_fill_run(const dg_fill *fill, const dg_run *run)
     of.n_pieces = (fill->n - 1) / of.piece + 1;
     const bool from_caller = fill->source != NULL && fill->source->kind == DG_SOURCE_CALLER;
     of.n_threads = from_caller || of.run->threads < 1 ? 1 : of.run->threads;
-    of.n_threads = of.n_threads < of.n_pieces ? of.n_threads : of.n_pieces;
+    const size_t repaid = fill->n / of.piece; /* a thread by a whole piece */
+    if (of.n_threads > repaid) {
+        of.n_threads = repaid > 0 ? repaid : 1;
+    }
     atomic_init(&of.next, of.n_threads);
     atomic_init(&of.stop, false);
     if (of.n_pieces > 1) {

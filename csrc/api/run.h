@@ -21,8 +21,9 @@ struct dg_fill {
     uint8_t *out;
     size_t n;
     size_t item_bytes;
-    size_t
-        piece; /* items that are drawn without a look at the clock: a multiple of the table's chunk */
+    /* Items that are drawn without a look at the clock, and that repay a thread: some 0.25 ms of work.
+     * A multiple of the table's chunk. */
+    size_t piece;
     const dg_source *source;
     const dg_law *law; /* whose integers a session opens; NULL: draw opens its own */
     /* Draw items [first, end). Reads no bit of a caller's source that these do not use. */
@@ -30,9 +31,10 @@ struct dg_fill {
     /* what draw knows: */
     dg_dtype dtype;        /* or wide, which has none */
     const dg_table *table; /* of table fills */
-    dg_law_kind kind;      /* of many laws, and their numbers */
-    const int64_t *numbers;
+    const dg_laws *laws;   /* of many laws, and which of them each item is of */
     const int64_t *which;
+    const dg_selection *selection; /* of selections */
+    const dg_snapping *snapping;   /* of snapped noise */
 };
 
 /** Run a fill.

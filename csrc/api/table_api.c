@@ -90,12 +90,16 @@ void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulg
     *bulge = arc->bulge;
 }
 
-/** How many draws make a piece: some 0.2 to 1 ms where a draw is short. */
-static size_t piece_of(const dg_table *table)
+/** How many draws make a piece, about: some 0.25 ms where the machine has AVX-512, by what a draw takes of
+ *  the table, its rest, and the bits of both. */
+static size_t piece_of(const dg_table *table, const dg_source *source)
 {
-    enum { PIECE_BYTES = 1 << 21 };
-    const size_t chunk = dg_table_chunk(table),
-                 chunks = PIECE_BYTES / table->law->wide_bytes / chunk;
+    enum { PIECE_NS = 250000, DRAW_NS = 1, BITS_NS = 3, REST_NS = 10 };
+    const size_t rest_bytes = table->rest_bytes, chunk = dg_table_chunk(table);
+    const bool quick_bits = source != NULL && source->kind == DG_SOURCE_CHACHA20;
+    const size_t bits_ns = quick_bits ? rest_bytes : BITS_NS * (1 + rest_bytes);
+    const size_t draw_ns = DRAW_NS + bits_ns + (rest_bytes > 0 ? REST_NS : 0);
+    const size_t chunks = PIECE_NS / draw_ns / chunk;
     return chunks > 0 ? chunks * chunk : chunk;
 }
 
@@ -115,7 +119,7 @@ dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *tab
         .out = out,
         .n = n,
         .item_bytes = dg_dtype_size(dtype),
-        .piece = piece_of(table),
+        .piece = piece_of(table, source),
         .source = source,
         .draw = draw_table,
         .dtype = dtype,
@@ -137,7 +141,7 @@ dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_ta
         .out = out,
         .n = n,
         .item_bytes = n_bytes,
-        .piece = piece_of(table),
+        .piece = piece_of(table, source),
         .source = source,
         .draw = draw_table_wide,
         .table = table,

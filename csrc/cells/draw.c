@@ -270,13 +270,16 @@ static dg_status put_settled(const dg_output *to, size_t n, const fill_state *st
     return DG_OK;
 }
 
-/** How many bytes the rest of the fill is certain, or likely, to use beyond the present batch. */
-static void look_ahead(size_t draws_left, const dg_table *table, dg_bits *bits)
+/** How many bytes the fill is certain, or likely, to use beyond the planes of the present batch of n. */
+static void look_ahead(size_t n, size_t draws_left, const dg_table *table, dg_bits *bits)
 {
     size_t some = draws_left < DG_BITS_CAPACITY ? draws_left : DG_BITS_CAPACITY;
     bits->bytes_ahead = plane_bytes(some, table);
     if (!dg_bits_from_caller(bits)) {
-        bits->bytes_ahead += 64;
+        /* positions of mixed rows, heights of partial cells, and rounds that follow */
+        const size_t all = n + some, heights = HEIGHT_BYTES * all * table->n_partial;
+        bits->bytes_ahead += (all * table->rows.n_mixed >> table->rows.row_bits) +
+                             (heights >> table->index_bits) + 64;
     } else if (table->rest_bytes > 0) {
         bits->bytes_ahead = 0;
     }
@@ -292,7 +295,7 @@ static dg_status draw_batch(const dg_output *to, size_t n, size_t left, fill_sta
         directly ? (destination){to->out + state->start * to->stride, to->stride, to->c.low}
                  : (destination){(uint8_t *)state->y, sizeof *state->y, 0};
     dg_planes planes;
-    look_ahead(left + state->behind, table, state->bits);
+    look_ahead(n, left + state->behind, table, state->bits);
     if (directly) {
         fetch_ahead(&target, n, left, state);
     }

@@ -2,13 +2,8 @@
 
 #if DG_HAVE_WORDS
 
-enum {
-    DG_WORD_DEN_BITS = 111,
-    DG_WORD_K_LIMIT = 1 << 8,
-    DG_WORD_T_BITS = 55,
-    DG_WORD_S_BITS = 62,
-    DG_WORD_TERM_BITS = 125
-};
+/* A denominator of so many bits, times k < 2^8 and a byte, is below 2^63. */
+enum { DG_SHORT_DEN_BITS = 47 };
 
 /** What every function below draws with. */
 typedef struct word_draw {
@@ -52,9 +47,9 @@ static dg_i128 to_i128(const mpz_t z)
 }
 
 /** y_max = the largest 2^e - 1 for which N(y) keeps to the bounds; 0 if there is none. */
-static uint64_t largest_word_y(const dg_law *law)
+static int64_t largest_word_y(const dg_law *law)
 {
-    uint64_t y_max = 0;
+    int64_t y_max = 0;
     mpz_t reach;
     mpz_init(reach);
     for (unsigned e = 1; e <= 62; e++) {
@@ -72,7 +67,7 @@ static uint64_t largest_word_y(const dg_law *law)
         if (!fits(reach, DG_WORD_TERM_BITS)) {
             break;
         }
-        y_max = y;
+        y_max = (int64_t)y;
     }
     mpz_clear(reach);
     return y_max;
@@ -89,7 +84,21 @@ static bool prepare_gaussian(dg_word_constants *words, const dg_law *law)
     words->M = to_i128(law->M);
     words->D = to_u128(law->D);
     words->y_max = largest_word_y(law);
-    return words->y_max / 16 >= words->t; /* else GMP would decide too often to be worth it */
+    return (uint64_t)words->y_max / 16 >=
+           words->t; /* else GMP would decide too often to be worth it */
+}
+
+bool dg_words_prepare_proposals(dg_word_constants *words, const dg_law *law)
+{
+    if (law->kind != DG_DISCRETE_GAUSSIAN || !fits(law->t, DG_WORD_T_BITS) ||
+        !fits(law->c, DG_WORD_S_BITS)) {
+        return false;
+    }
+    words->t = (uint64_t)to_u128(law->t);
+    words->s = 1;
+    words->c = (int64_t)to_i128(law->c);
+    words->y_max = -1;
+    return true;
 }
 
 bool dg_words_prepare(dg_word_constants *words, const dg_law *law)
@@ -151,6 +160,19 @@ static inline dg_status uniform_below(uint64_t *out, uint64_t n, word_draw draw)
     return DG_OK;
 }
 
+/** The same in one word. Requires: a < 2^63, 0 < b < 2^55. */
+static inline dg_status short_bernoulli(bool *out, uint64_t a, uint64_t b, word_draw draw)
+{
+    int64_t rest = (int64_t)a;
+    while (rest > 0 && rest < (int64_t)b) {
+        uint32_t byte;
+        DG_TRY(dg_bits_byte(&byte, draw.bits));
+        rest = rest * 256 - (int64_t)(b * byte);
+    }
+    *out = rest > 0;
+    return DG_OK;
+}
+
 /** The loop of Algorithm 1 beyond the words: by GMP, from k on. */
 static __attribute__((noinline)) dg_status bernoulli_exp_from(bool *out, dg_u128 num, dg_u128 den,
                                                               unsigned long k, word_draw draw)
@@ -175,15 +197,33 @@ static inline dg_status bernoulli_exp_unit(bool *out, dg_u128 num, dg_u128 den, 
     return bernoulli_exp_from(out, num, den, DG_WORD_K_LIMIT, draw);
 }
 
+/** The same in one word. Requires: num <= den < 2^47. */
+static inline dg_status short_bernoulli_exp_unit(bool *out, uint64_t num, uint64_t den,
+                                                 word_draw draw)
+{
+    for (unsigned long k = 1; k < DG_WORD_K_LIMIT; k++) {
+        bool more;
+        DG_TRY(short_bernoulli(&more, num, den * k, draw));
+        if (!more) {
+            *out = k % 2 == 1;
+            return DG_OK;
+        }
+    }
+    return bernoulli_exp_from(out, num, den, DG_WORD_K_LIMIT, draw);
+}
+
 /** dg_big_bernoulli_exp in words. Requires: num < 2^127, 0 < den < 2^111. */
 static inline dg_status bernoulli_exp(bool *out, dg_u128 num, dg_u128 den, word_draw draw)
 {
     while (num > den) {
-        DG_TRY(bernoulli_exp_unit(out, 1, 1, draw));
+        DG_TRY(short_bernoulli_exp_unit(out, 1, 1, draw));
         if (!*out) {
             return DG_OK;
         }
         num -= den;
+    }
+    if (den >> DG_SHORT_DEN_BITS == 0) {
+        return short_bernoulli_exp_unit(out, (uint64_t)num, (uint64_t)den, draw);
     }
     return bernoulli_exp_unit(out, num, den, draw);
 }
@@ -200,7 +240,7 @@ static inline dg_status geometric_exp(dg_u128 *out, word_draw draw)
         DG_TRY(bernoulli_exp(&keep, u, t, draw));
     } while (!keep);
     for (;;) {
-        DG_TRY(bernoulli_exp_unit(&keep, 1, 1, draw));
+        DG_TRY(short_bernoulli_exp_unit(&keep, 1, 1, draw));
         if (!keep) {
             break;
         }
@@ -220,7 +260,7 @@ static inline dg_status laplace(dg_i128 *y, word_draw draw)
     bool negative;
     do {
         DG_TRY(geometric_exp(&magnitude, draw));
-        DG_TRY(bernoulli(&negative, 1, 2, draw));
+        DG_TRY(short_bernoulli(&negative, 1, 2, draw));
     } while (negative && magnitude == 0);
     *y = negative ? -(dg_i128)magnitude : (dg_i128)magnitude;
     return DG_OK;
@@ -232,7 +272,7 @@ static dg_status shifted_laplace(dg_i128 *y, word_draw draw)
     dg_u128 magnitude;
     bool far, keep = true;
     do {
-        DG_TRY(bernoulli(&far, 1, 2, draw));
+        DG_TRY(short_bernoulli(&far, 1, 2, draw));
         if (far) {
             DG_TRY(bernoulli_exp(&keep, words->side_num, words->side_den, draw));
         }
@@ -255,7 +295,7 @@ static inline dg_status accept_gaussian(bool *accept, dg_i128 y, word_draw draw)
 {
     const dg_word_constants *words = &draw.law->words;
     dg_u128 magnitude = y < 0 ? -(dg_u128)y : (dg_u128)y;
-    if (__builtin_expect(magnitude > words->y_max, 0)) {
+    if (__builtin_expect((dg_i128)magnitude > words->y_max, 0)) {
         return accept_by_gmp(accept, y, draw);
     }
     dg_i128 distance = y * (dg_i128)words->d - words->n;
@@ -273,6 +313,22 @@ static inline dg_status gaussian(dg_i128 *y, word_draw draw)
         DG_TRY(accept_gaussian(&accept, *y, draw));
     } while (!accept);
     return DG_OK;
+}
+
+dg_status dg_words_bernoulli(bool *out, dg_u128 a, dg_u128 b, dg_bits *bits)
+{
+    return bernoulli(out, a, b, (word_draw){NULL, NULL, bits});
+}
+
+dg_status dg_words_uniform_below(uint64_t *out, uint64_t n, dg_bits *bits)
+{
+    return uniform_below(out, n, (word_draw){NULL, NULL, bits});
+}
+
+dg_status dg_words_bernoulli_exp(bool *out, dg_u128 num, dg_u128 den, const dg_law *law,
+                                 dg_big *big, dg_bits *bits)
+{
+    return bernoulli_exp(out, num, den, (word_draw){law, big, bits});
 }
 
 dg_status dg_words_draw(dg_i128 *out, const dg_law *law, dg_big *big, dg_bits *bits)

@@ -120,7 +120,7 @@ typedef struct dg_source {
 /** How a fill is run. NULL for it means: by the calling thread alone, to its end. */
 typedef struct dg_run {
     /** Threads that draw, at most; the calling one is among them. Fewer, if the fill has not some
-     *  0.1 ms of work for each, or if the system has none to give. The others get no signals, and
+     *  0.25 ms of work for each, or if the system has none to give. The others get no signals, and
      *  are gone when the call returns. One thread only with a caller's source. */
     size_t threads;
     /** Called by the calling thread about every 20 ms, between two pieces of the fill; may be NULL.
@@ -174,20 +174,60 @@ DG_API dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *
 DG_API dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
                                   const dg_run *run, const dg_source *source);
 
-/** Draw n independent samples of many laws of one kind into an array of machine integers.
+/** How a column of numbers is written. Each is exactly what it says. */
+typedef enum dg_number_format {
+    DG_INTEGERS = 0, /**< int64_t */
+    DG_FLOATS = 1,   /**< a finite IEEE 754 binary64, by its bits */
+    DG_RATIOS = 2    /**< two int64_t: numerator and denominator, in lowest terms */
+} dg_number_format;
+
+/** A number for each law: that of law i begins at words + i stride. A stride of 0 gives all the same. */
+typedef struct dg_column {
+    const uint64_t *words;
+    size_t stride;
+    dg_number_format format;
+} dg_column;
+
+/** Many laws of one kind: the parameter a/b and the centre of each. */
+typedef struct dg_laws {
+    dg_law_kind kind;
+    dg_column parameter, centre;
+} dg_laws;
+
+/** Draw n independent samples of many laws into an array of machine integers.
  *
- *  Law:       out[i] has the law of parameter a/b and centre c/d, where numbers + 4 which[i] points
- *             to a, b, c, d; conditional on no error.
- *  Requires:  out has room for n elements of dtype; kind is not the generalised Gaussian.
+ *  Law:       out[i] has law which[i], or law i if which is NULL; conditional on no error.
+ *  Requires:  out has room for n elements of dtype; laws->kind is not the generalised Gaussian.
  *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise as dg_law_fill.
- *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER also says that some law breaks the rules of
- *             dg_law_kind.
- *  Cost:      a law is made anew, some 2 microseconds, wherever which[i] is not which[i - 1];
- *             otherwise as dg_law_fill.
+ *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER also says that there is no such format, that a
+ *             float is not finite, or that some law breaks the rules of dg_law_kind.
+ *  Cost:      a law is made anew wherever which[i] is not which[i - 1]: some 50 ns if it draws in
+ *             machine words, some 3 microseconds by GMP; otherwise as dg_law_fill.
  */
-DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, dg_law_kind kind,
-                              const int64_t *numbers, const int64_t *which, const dg_run *run,
-                              const dg_source *source);
+DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                              const int64_t *which, const dg_run *run, const dg_source *source);
+
+/** Group equal keys: which[i] = the group of keys[i], groups numbered in order of first appearance;
+ *  first[g] = the place of group g's first key, counts[g] = how many keys it has.
+ *
+ *  Requires:  which has room for n, first and counts for most; n < 2^31.
+ *  Ensures:   DG_OK -> *n_groups <= most; or *n_groups = most + 1 if there are more groups, or if the keys
+ *             collide so often that to tell would take long: then the others say nothing.
+ *  Returns:   DG_OK | DG_ERR_NOMEM.
+ *  Cost:      a few nanoseconds a key; ends early where there are more groups than most.
+ */
+DG_API dg_status dg_group(int32_t *which, int32_t *first, int64_t *counts, size_t *n_groups,
+                          const uint64_t *keys, size_t n, size_t most);
+
+/** Take items in turn from the group of each place: out[i] = items[following[which[i]]++], i = 0 ... n - 1.
+ *
+ *  Requires:  following[g] = where group g's items begin; items of 1, 2, 4 or 8 bytes, aligned.
+ */
+DG_API void dg_take_in_turn(void *out, const void *items, size_t item_bytes, int64_t *following,
+                            const int32_t *which, size_t n);
+
+/** Add integers in place: to[i] += addend[i], modulo 2^64. Returns: 1 if some sum left int64, else 0. */
+DG_API int dg_add(int64_t *to, const int64_t *addend, size_t n);
 
 /** Instruction sets. */
 typedef enum dg_isa {
@@ -319,10 +359,115 @@ DG_API int64_t dg_isochronous_draw(const dg_isochronous *sampler, const dg_sourc
 DG_API dg_status dg_isochronous_draw_wide(uint8_t *out, size_t n_bytes,
                                           const dg_isochronous *sampler, const dg_source *source);
 
+/** Fill an array with n independent uniform words: every bit of an unsigned dtype is fair.
+ *
+ *  Requires:  out has room for n elements of dtype.
+ *  Ensures:   as dg_law_fill; a word is read least significant byte first.
+ *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER says that dtype is not unsigned.
+ */
+DG_API dg_status dg_words_fill(void *out, size_t n, dg_dtype dtype, const dg_run *run,
+                               const dg_source *source);
+
+/** How a candidate is selected by its score. */
+typedef enum dg_selection_kind {
+    DG_PERMUTE_AND_FLIP = 0, /**< in random order, the first that passes */
+    DG_EXPONENTIAL = 1       /**< any, again and again, until one passes */
+} dg_selection_kind;
+
+/** Rows of candidates to select from. Immutable. */
+typedef struct dg_selection dg_selection;
+
+/** Prepare selections: a candidate passes with probability exp(-gap rate).
+ *
+ *  gaps:      how far each score is below the best of its row: n_rows rows of k integers >= 0, each of
+ *             gap_bytes bytes, least significant first. which: of n items the rows; NULL: item i has
+ *             row i modulo n_rows.
+ *  Requires:  rate is a DG_BERNOULLI_EXP, its parameter the rate; 1 <= k < 2^55; gap_bytes >= 1; every row
+ *             has a gap of 0.
+ *  Ensures:   DG_OK -> *selection is new, refers to rate, gaps and which (which must outlive it), to be
+ *             freed by dg_selection_free; otherwise *selection is NULL.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER | DG_ERR_TOO_LONG (gap_bytes) | DG_ERR_NOMEM.
+ */
+DG_API dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind,
+                                  const dg_law *rate, const uint8_t *gaps, size_t gap_bytes,
+                                  size_t n_rows, size_t k, const int64_t *which);
+
+/** Free selections. selection may be NULL. */
+DG_API void dg_selection_free(dg_selection *selection);
+
+/** Select n times: out[i] = the place of a candidate in the row of item i.
+ *
+ *  Law:       permute-and-flip (McKenna, Sheldon, 2020, Algorithm 1): candidates are visited in uniformly
+ *             random order, the first that passes is selected; exponential: Pr[c] ~ exp(-gap_c rate).
+ *  Requires:  out as for dg_law_fill; which, if given, has n entries below n_rows.
+ *  Ensures:   as dg_law_fill.
+ *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER also says that a row has no gap of 0, or that
+ *             there is no row.
+ *  Cost:      O(k) an item; the time depends on the selections and on the gaps.
+ */
+DG_API dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype,
+                                   const dg_selection *selection, const dg_run *run,
+                                   const dg_source *source);
+
+/** Cells that a Laplace variable starts in, to be left or not. Immutable. */
+typedef struct dg_snapping dg_snapping;
+
+/** Prepare to draw on which side values plus Laplace noise leave their cell.
+ *
+ *  Value i lies offset[i] / 2^shift[i] from the middle of its cell, in cells, which are step 2^doublings
+ *  scales of the noise long.
+ *  Requires:  step is a DG_BERNOULLI_EXP, its parameter at most 1; doublings < 64; 1 <= shift[i] <= 4096;
+ *             -2^(shift[i] - 1) <= offset[i] < 2^(shift[i] - 1), |offset[i]| < 2^62.
+ *  Ensures:   DG_OK -> *snapping is new, refers to step, offset and shift (which must outlive it), to be
+ *             freed by dg_snapping_free; otherwise *snapping is NULL.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER | DG_ERR_NOMEM.
+ */
+DG_API dg_status dg_snapping_new(dg_snapping **snapping, const dg_law *step, size_t doublings,
+                                 const int64_t *offset, const int64_t *shift);
+
+/** Free it. snapping may be NULL. */
+DG_API void dg_snapping_free(dg_snapping *snapping);
+
+/** Draw for n values: out[i] = 1 or -1, the side on which value i leaves its cell, or 0: it stays.
+ *
+ *  Law:       Pr[1] = exp(-(1/2 - phi) t)/2, Pr[-1] = exp(-(1/2 + phi) t)/2, phi = offset/2^shift,
+ *             t = step 2^doublings (csrc/mechanisms/leave_cell.c).
+ *  Requires:  dtype is signed, otherwise as for dg_law_fill.
+ *  Ensures:   as dg_law_fill.
+ *  Returns:   as dg_law_fill.
+ */
+DG_API dg_status dg_snapping_fill(void *out, size_t n, dg_dtype dtype, const dg_snapping *snapping,
+                                  const dg_run *run, const dg_source *source);
+
 /** Write blocks [first_block, first_block + n_blocks) of 64 bytes of the ChaCha20 stream under a
  * key of 32 bytes (RFC 8439; the block index fills the counter and the first word of the nonce).
  * For repeatable tests. */
 DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block);
+
+/** Read columns of counts of delimited text: cells between delimiters, quoted or not, without the quotes
+ *  and the blanks at their ends.
+ *
+ *  Requires:  text is UTF-8 without NUL bytes, whose last byte is a line feed; delimiter is a comma or a
+ *             tab; columns are increasing and below width; counts has room for n_columns counts for each
+ *             line feed.
+ *  Ensures:   1 -> all *n_rows rows have width cells, of which those in columns are integers of at most 18
+ *             digits: counts has them, row by row.
+ *  Returns:   1, or 0: undecided, something here is not as plain as that.
+ */
+DG_API int dg_csv_counts(int64_t *counts, size_t *n_rows, const uint8_t *text, size_t n_bytes,
+                         uint8_t delimiter, size_t width, const size_t *columns, size_t n_columns);
+
+/** Write delimited text anew, with other counts: cells without blanks at their ends, quoted only where
+ *  they hold a quote or a delimiter.
+ *
+ *  Requires:  dg_csv_counts returned 1 for the text, and n_rows; counts are its rows, with other values;
+ *             out has room for n_bytes, and for each row 2 width + 20 n_columns + line_end_bytes more.
+ *  Returns:   how many bytes were written.
+ */
+DG_API size_t dg_csv_rewrite(uint8_t *out, const int64_t *counts, const uint8_t *text,
+                             size_t n_bytes, uint8_t delimiter, uint8_t out_delimiter,
+                             const uint8_t *line_end, size_t line_end_bytes, size_t width,
+                             const size_t *columns, size_t n_columns);
 
 /** Versions of the two libraries below us, as they report themselves at run time. */
 DG_API const char *dg_gmp_version(void);

@@ -30,7 +30,7 @@ typedef struct dg_word_constants {
     dg_i128 M;
     int64_t n;
     uint64_t d;
-    uint64_t y_max; /* N(y) is computed in words up to here, by GMP beyond */
+    int64_t y_max; /* N(y) is computed in words up to here, by GMP beyond; -1: always by GMP */
 } dg_word_constants;
 #endif
 

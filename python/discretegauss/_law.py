@@ -7,7 +7,7 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["WITH_CELLS", "Kind", "LawSpec", "facts_of", "fits_range"]
+__all__ = ["Kind", "LawSpec", "facts_of", "fits_range"]
 
 
 class Kind(IntEnum):
@@ -21,9 +21,15 @@ class Kind(IntEnum):
     DISCRETE_GAUSSIAN = 5
     GENERALIZED_GAUSSIAN = 6
 
+    @property
+    def has_cells(self) -> bool:
+        """Whether cell tables and the isochronous sampler draw it: the laws with a centre."""
+        return self >= Kind.DISCRETE_LAPLACE
 
-#: The laws with a centre, which the samplers of csrc/cells draw.
-WITH_CELLS = (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN, Kind.GENERALIZED_GAUSSIAN)
+    @property
+    def has_reference(self) -> bool:
+        """Whether Algorithms 1-3 draw it."""
+        return self is not Kind.GENERALIZED_GAUSSIAN
 
 
 class LawSpec(NamedTuple):

@@ -68,6 +68,9 @@ class _Lib:
     DG_ISA_AVX512_VBMI2: Final[int]
     DG_SPECIAL_CODE: Final[int]
 
+    DG_PERMUTE_AND_FLIP: Final[int]
+    DG_EXPONENTIAL: Final[int]
+
     DG_SOURCE_GETRANDOM: Final[int]
     DG_SOURCE_CHACHA20: Final[int]
     DG_SOURCE_CALLER: Final[int]
@@ -84,8 +87,17 @@ class _Lib:
     DG_UINT32: Final[int]
     DG_UINT64: Final[int]
 
+    DG_INTEGERS: Final[int]
+    DG_FLOATS: Final[int]
+    DG_RATIOS: Final[int]
+
     def dg_python_fill(self, context: _CData, out: _CData, n: int, /) -> int: ...
     def dg_python_pause(self, errors: _CData, /) -> int: ...
+    def dg_python_integers(self, out: _CData, n: int, n_bytes: int, integers: _CData, /) -> int: ...
+    def dg_python_resize(
+        self, out: _CData, to_bytes: int, n: int, n_bytes: int, integers: _CData, /
+    ) -> int: ...
+    def dg_python_functions(self, functions: _CData, /) -> int: ...
     def dg_law_new(self, law: _CData, kind: int, arithmetic: int, parameters: _CData, /) -> int: ...
     def dg_law_free(self, law: _CData, /) -> None: ...
     def dg_law_uses_words(self, law: _CData, /) -> int: ...
@@ -101,13 +113,34 @@ class _Lib:
         out: _CData,
         n: int,
         dtype: int,
-        kind: int,
-        numbers: _CData,
+        laws: _CData,
         which: _CData,
         run: _CData,
         source: _CData,
         /,
     ) -> int: ...
+    def dg_group(
+        self,
+        which: _CData,
+        first: _CData,
+        counts: _CData,
+        n_groups: _CData,
+        keys: _CData,
+        n: int,
+        most: int,
+        /,
+    ) -> int: ...
+    def dg_take_in_turn(
+        self,
+        out: _CData,
+        items: _CData,
+        item_bytes: int,
+        following: _CData,
+        which: _CData,
+        n: int,
+        /,
+    ) -> None: ...
+    def dg_add(self, to: _CData, addend: _CData, n: int, /) -> int: ...
     def dg_table_new(
         self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
     ) -> int: ...
@@ -140,9 +173,62 @@ class _Lib:
     def dg_isochronous_draw_wide(
         self, out: _CData, n_bytes: int, sampler: _CData, source: _CData, /
     ) -> int: ...
+    def dg_words_fill(
+        self, out: _CData, n: int, dtype: int, run: _CData, source: _CData, /
+    ) -> int: ...
+    def dg_selection_new(
+        self,
+        selection: _CData,
+        kind: int,
+        rate: _CData,
+        gaps: _CData,
+        gap_bytes: int,
+        n_rows: int,
+        k: int,
+        which: _CData,
+        /,
+    ) -> int: ...
+    def dg_selection_free(self, selection: _CData, /) -> None: ...
+    def dg_selection_fill(
+        self, out: _CData, n: int, dtype: int, selection: _CData, run: _CData, source: _CData, /
+    ) -> int: ...
+    def dg_snapping_new(
+        self, snapping: _CData, step: _CData, doublings: int, offset: _CData, shift: _CData, /
+    ) -> int: ...
+    def dg_snapping_free(self, snapping: _CData, /) -> None: ...
+    def dg_snapping_fill(
+        self, out: _CData, n: int, dtype: int, snapping: _CData, run: _CData, source: _CData, /
+    ) -> int: ...
     def dg_keystream(
         self, out: _CData, n_blocks: int, key: _CData, first_block: int, /
     ) -> None: ...
+    def dg_csv_counts(
+        self,
+        counts: _CData,
+        n_rows: _CData,
+        text: _CData,
+        n_bytes: int,
+        delimiter: int,
+        width: int,
+        columns: _CData,
+        n_columns: int,
+        /,
+    ) -> int: ...
+    def dg_csv_rewrite(
+        self,
+        out: _CData,
+        counts: _CData,
+        text: _CData,
+        n_bytes: int,
+        delimiter: int,
+        out_delimiter: int,
+        line_end: _CData,
+        line_end_bytes: int,
+        width: int,
+        columns: _CData,
+        n_columns: int,
+        /,
+    ) -> int: ...
     def dg_gmp_version(self) -> _CData: ...
     def dg_mpfr_version(self) -> _CData: ...
     def dg_mpfr_is_thread_local(self) -> int: ...

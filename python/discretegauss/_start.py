@@ -1,6 +1,6 @@
-"""Ctrl-C while the command line is still being loaded, which takes some 0.2 s: one line.
+"""Ctrl-C while the command line is still being loaded: one line.
 
-Imported before all else, and only of the standard library. `_stops` takes over from here.
+Imported before all else, and only of the standard library. `StopSignals` takes over from here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from itertools import pairwise
 from types import FrameType
 
-__all__ = ["interrupted"]
+__all__ = ["IS_THE_PROGRAM", "interrupted"]
 
 _NAME = "discretegauss"
 
@@ -33,6 +33,8 @@ def _is_the_program() -> bool:
     return os.path.basename(arguments[0]) == _NAME if arguments else False
 
 
-if _is_the_program() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+IS_THE_PROGRAM = _is_the_program()
+
+if IS_THE_PROGRAM and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     with contextlib.suppress(ValueError):  # in another thread than the main one
         signal.signal(signal.SIGINT, interrupted)

@@ -5,22 +5,26 @@ Frozen, hashable, picklable, shareable between threads and processes: no randomn
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
 from fractions import Fraction
 from functools import partial
 from types import MemberDescriptorType
-from typing import Any, ClassVar, Final, TypeVar, overload
+from typing import Any, ClassVar, Final, NoReturn, TypeVar, overload
 from uuid import uuid4
 
+import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._certified.lattice_sums import canonical
 from ._drawing.draw import draw
 from ._drawing.engines import ScalarLaw, prepare_scalar
-from ._drawing.method import OneLaw
+from ._drawing.method import OneLaw, one_law
+from ._drawing.raw_bytes import draw_bytes
 from ._inputs.draw_arguments import (
     AUTO,
+    CHACHA20,
+    FEW,
     INT64,
     ONE_THREAD,
     SYSTEM,
@@ -32,9 +36,11 @@ from ._inputs.draw_arguments import (
 from ._inputs.keywords import names_instead
 from ._inputs.law_parameters import exact_spec, sigma2_of
 from ._inputs.messages import describe, written
+from ._inputs.numbers import whole_number
 from ._inputs.source import Source
 from ._law import Kind, LawSpec
 from ._law_functions.mixin import LawFunctions
+from ._system.progress import Progress
 from .errors import ParameterTypeError, ParameterValueError
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "GeneralizedGaussian", "Law", "centred"]
@@ -161,7 +167,7 @@ class _Law(LawFunctions):
 
     @_AtFirstUse
     def _checked(self) -> OneLaw:
-        return OneLaw(self._spec)
+        return one_law(self._spec)
 
     @_AtFirstUse
     def _one(self) -> ScalarLaw:
@@ -205,6 +211,25 @@ class _Law(LawFunctions):
     def __dask_tokenize__(self) -> tuple[str, str]:
         # never equal: Dask computes tasks of equal tokens once, so two calls would be one draw
         return type(self).__name__, uuid4().hex
+
+    # A law beside data is a forgotten draw, or one draw for all of it. pandas leaves a sum to us
+    # for the priority, numpy for __array_ufunc__; else both would try element by element.
+
+    __pandas_priority__: ClassVar[int] = 5000
+
+    def __add__(self, other: object) -> NoReturn:
+        raise ParameterTypeError(
+            "a law cannot be added to anything: write add_noise(values, law), "
+            "which draws once for each value"
+        )
+
+    __radd__ = __sub__ = __rsub__ = __add__
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if ufunc in (np.add, np.subtract):
+            self.__add__(inputs)
+        as_arrays = (np.asarray(x, object) if isinstance(x, _Law) else x for x in inputs)
+        return getattr(ufunc, method)(*as_arrays, **options)
 
     # One draw, an array, or what was given to be filled: for type checkers.
 
@@ -271,16 +296,20 @@ class _Law(LawFunctions):
         TypeError, ValueError, OverflowError, OSError
             As `discretegauss.discrete_gaussian`.
         """
-        if (
-            size is None
-            and out is None
-            and dtype is INT64
-            and method is AUTO
-            and threads is ONE_THREAD
-        ):
-            if source is SYSTEM:
-                return self._draw_now()
-            return self._one.draw(checked_source(source))
+        one = threads is ONE_THREAD
+        if out is None and dtype is INT64 and method is AUTO and (one or type(threads) is int):
+            if size is None and one:
+                if source is SYSTEM:
+                    return self._draw_now()
+                return self._one.draw(checked_source(source))
+            # so few draws are one thread's, however many there may be
+            if (
+                type(size) is int
+                and 0 <= size <= FEW
+                and threads > 0
+                and (source is SYSTEM or source is CHACHA20)
+            ):
+                return self._checked.int64s(size, source)
         return draw(
             self._checked,
             size=size,
@@ -292,6 +321,93 @@ class _Law(LawFunctions):
         )
 
     rvs = sample
+
+    def sample_bytes(
+        self,
+        size: Size = None,
+        *,
+        n_bytes: int,
+        source: Source = SYSTEM,
+        threads: int = ONE_THREAD,
+    ) -> NDArray[np.uint8]:
+        """Draw from the law, exactly; return the integers as bytes, for protocols and bignums.
+
+        Parameters
+        ----------
+        size, source, threads
+            As for `sample`. From given bits the draws are those of ``dtype=object``.
+        n_bytes : int
+            The length of each integer, at most 65536. The law must provably fit, as for a dtype.
+
+        Returns
+        -------
+        ndarray of uint8
+            Of shape (*size, n_bytes): each integer in two's complement, the least significant byte
+            first. ``.view("<i8")`` reads 8 bytes, ``.view("V32")`` keeps 32 together.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError, OSError
+            As `sample`; OverflowError also if n_bytes do not hold the law.
+
+        Examples
+        --------
+        >>> import discretegauss as dg
+        >>> law = dg.DiscreteGaussian(10**40)
+        >>> noise = law.sample_bytes(1000, n_bytes=32)
+        >>> noise.shape, -(10**22) < int.from_bytes(noise[0].tobytes(), "little", signed=True)
+        ((1000, 32), True)
+        """
+        return draw_bytes(self._checked, size=size, n_bytes=n_bytes, source=source, threads=threads)
+
+    def stream(
+        self,
+        total: int,
+        chunk: int = 2**20,
+        *,
+        progress: bool = False,
+        dtype: DTypeLike = INT64,
+        method: Method = AUTO,
+        source: Source = SYSTEM,
+        threads: int = ONE_THREAD,
+    ) -> Iterator[NDArray[Any]]:
+        """Draw from the law, exactly, a chunk at a time, in memory that does not grow with `total`.
+
+        Parameters
+        ----------
+        total : int
+            How many draws, >= 0.
+        chunk : int
+            How many draws an array has; the last one has the rest.
+        progress : bool
+            Whether a bar on stderr, if that is a terminal, says how far it is.
+        dtype, method, source, threads
+            As for `discretegauss.discrete_gaussian`, for each array.
+
+        Returns
+        -------
+        iterator of ndarray
+            Independent draws; each array is a new one. All parameters are checked by this call;
+            an array is drawn when it is asked for.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError, OSError
+            As `discretegauss.discrete_gaussian`.
+
+        Examples
+        --------
+        >>> import discretegauss as dg
+        >>> [len(draws) for draws in dg.DiscreteGaussian(100).stream(2500, 1000)]
+        [1000, 1000, 500]
+        """
+        total = whole_number(total, "total", minimum=0)
+        chunk = whole_number(chunk, "chunk", minimum=1)
+        if not isinstance(progress, bool):
+            raise ParameterTypeError(f"progress must be True or False, got {describe(progress)}")
+        sample = partial(self.sample, dtype=dtype, method=method, source=source, threads=threads)
+        sample(0)  # which refuses what is wrong with the others
+        return _chunks(sample, total, chunk, show=progress)  # type: ignore[arg-type]  # of a size
 
     def as_scipy(self) -> Any:
         """Return the law as a distribution of scipy.stats, without shape parameters.
@@ -317,6 +433,16 @@ class _Law(LawFunctions):
         from ._law_functions.scipy_distribution import as_scipy
 
         return as_scipy(self)
+
+
+def _chunks(
+    sample: Callable[[int], NDArray[Any]], total: int, chunk: int, *, show: bool
+) -> Iterator[NDArray[Any]]:
+    with Progress("draws", show=show) as bar:
+        for done in range(0, total, chunk):
+            drawn = sample(min(chunk, total - done))
+            bar.update(done + len(drawn), (done + len(drawn)) / total)
+            yield drawn
 
 
 def _numbers_from_spec(kind: type[_LawType]) -> type[_LawType]:

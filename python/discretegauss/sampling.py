@@ -7,7 +7,7 @@ from typing import Any, TypedDict, TypeVar, Unpack, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._drawing.draw import draw
+from ._drawing.draw import Given, draw
 from ._inputs.draw_arguments import INT64, Method, Shape, Size, checked_out
 from ._inputs.keywords import names_instead
 from ._inputs.law_parameters import sigma2_of
@@ -17,11 +17,13 @@ from ._law import Kind
 from .errors import ParameterTypeError
 
 __all__ = [
+    "bernoulli",
     "bernoulli_exp",
     "discrete_gaussian",
     "discrete_laplace",
     "generalized_gaussian",
     "geometric_exp",
+    "uniform_below",
 ]
 
 _UINT8 = np.dtype(np.uint8)
@@ -119,7 +121,7 @@ def discrete_gaussian(
         one Python integer (or an array shaped by the parameters). ``discrete_gaussian(1, counts)``
         takes the counts for a shape, as numpy does: one axis for each. Pass ``counts.shape``.
     mu : number or array_like, optional
-        The centre, any rational.
+        The centre, any rational; ``mu=counts`` draws around each of the counts.
     dtype : dtype, optional
         Integer type of the result, or object for Python integers of any size. One draw is a Python
         integer in any case; if dtype is given, of a law that fits it.
@@ -131,7 +133,7 @@ def discrete_gaussian(
         How to draw; the law is the same. "auto": one draw by the sampler whose time does not depend
         on the value, where the law has one; an array by Algorithms 1-3 or by cell table, whichever
         is faster for so many draws. With a source of your own it decides by the law and the number
-        of draws alone; else also by whether a table is at hand from an earlier call.
+        of draws alone; else the draws of earlier calls count, too, and a table of theirs is used.
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
@@ -333,8 +335,8 @@ def generalized_gaussian(
     size, mu, dtype, out, source, threads
         As for `discrete_gaussian`.
     method : {"auto", "cells"}, optional
-        As for `discrete_gaussian`, but there is no reference algorithm for this law: arrays are
-        always drawn from a cell table.
+        As for `discrete_gaussian`, but there is no reference algorithm for this law: where "auto"
+        takes no cell table, an array is filled by single draws.
 
     Returns
     -------
@@ -441,6 +443,142 @@ def geometric_exp(
 
 
 @overload
+def bernoulli(
+    p: Number, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+) -> bool: ...
+
+
+@overload
+def bernoulli(
+    p: Any, size: Shape, *, out: None = None, **how: Unpack[_HowOnly]
+) -> NDArray[np.bool_]: ...
+
+
+@overload
+def bernoulli(p: Any, size: Size = None, *, out: _Flags, **how: Unpack[_HowOnly]) -> _Flags: ...
+
+
+@overload
+def bernoulli(
+    p: Any, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+) -> NDArray[np.bool_]: ...
+
+
+@names_instead
+def bernoulli(
+    p: Any,
+    size: Size = None,
+    *,
+    out: NDArray[np.bool_] | None = None,
+    method: Method = "auto",
+    source: Source = "getrandom",
+    threads: int = 1,
+) -> Any:
+    """Draw True with probability p, exactly: for Poisson sampling, say.
+
+    Parameters
+    ----------
+    p : number or array_like
+        The probability, between 0 and 1, both included; any number type, as for
+        `discrete_gaussian`. 0.1 means the binary value of that float; "1/10" one tenth.
+    size, method, source, threads
+        As for `discrete_gaussian`.
+    out : ndarray of bool, optional
+        Array to fill and return instead of a new one.
+
+    Returns
+    -------
+    bool or ndarray of bool
+        Independent draws.
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        As `discrete_gaussian`.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.bernoulli(1), dg.bernoulli(0)
+    (True, False)
+    >>> dg.bernoulli("1/100", size=1000).dtype  # who takes part in this round
+    dtype('bool')
+    """
+    return _draw_flags((Kind.BERNOULLI, p, 0, 1), size, out, method, source, threads)
+
+
+@overload
+def uniform_below(
+    n: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
+) -> int: ...
+
+
+@overload
+def uniform_below(
+    n: Any, size: Shape, *, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def uniform_below(n: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
+
+
+@overload
+def uniform_below(
+    n: Any, size: None = None, *, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@names_instead
+def uniform_below(
+    n: Any,
+    size: Size = None,
+    *,
+    dtype: DTypeLike = INT64,
+    out: NDArray[Any] | None = None,
+    method: Method = "auto",
+    source: Source = "getrandom",
+    threads: int = 1,
+) -> Any:
+    """Draw one of 0, 1, ..., n - 1, all alike, exactly.
+
+    Parameters
+    ----------
+    n : number or array_like
+        How many there are: whole, > 0; any number type, as for `discrete_gaussian`, and any size.
+    size, dtype, out, method, source, threads
+        As for `discrete_gaussian`.
+
+    Returns
+    -------
+    int or ndarray
+        Independent draws.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, OSError
+        As `discrete_gaussian`.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> bool((dg.uniform_below(6, size=10) < 6).all())
+    True
+    >>> 0 <= dg.uniform_below(10**40) < 10**40
+    True
+    """
+    return draw(
+        (Kind.UNIFORM_BELOW, n, 0, 1),
+        size=size,
+        dtype=dtype,
+        out=out,
+        method=method,
+        source=source,
+        threads=threads,
+    )
+
+
+@overload
 def bernoulli_exp(
     gamma: Number, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
 ) -> bool: ...
@@ -507,11 +645,23 @@ def bernoulli_exp(
     >>> dg.bernoulli_exp("1/2", size=3).dtype
     dtype('bool')
     """
+    return _draw_flags((Kind.BERNOULLI_EXP, gamma, 0, 1), size, out, method, source, threads)
+
+
+def _draw_flags(
+    given: Given,
+    size: Size,
+    out: NDArray[np.bool_] | None,
+    method: Method,
+    source: Source,
+    threads: int,
+) -> Any:
+    """Draw from a law of 0 and 1, as bool."""
     flags = checked_out(out, None)
     if flags is not None and flags.dtype != np.bool_:
         raise ParameterTypeError(f"out must be a numpy array of bool, got {flags.dtype}")
     result = draw(
-        (Kind.BERNOULLI_EXP, gamma, 0, 1),
+        given,
         size=size,
         dtype=_UINT8,
         out=None if flags is None else flags.view(np.uint8),

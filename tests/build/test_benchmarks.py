@@ -15,7 +15,8 @@ import pytest
 from discretegauss._drawing import engines as _engine
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = ("throughput.py", "interrupt.py", "privacy.py", "laws.py", "timing.py")
+PROGRAMS = ["throughput.py", "calls.py", "interrupt.py", "privacy.py", "laws.py", "timing.py"]
+PROGRAMS += ["neighbours_selection.py"]
 needs_the_core = pytest.mark.skipif(_engine.native is None, reason="measures the compiled core")
 
 
@@ -79,6 +80,7 @@ def test_a_file_that_cannot_be_written_is_refused_first(program: str, tmp_path: 
         "throughput.py --rounds 0",
         "interrupt.py --repeats 0",
         "timing.py --draws 99",
+        "calls.py --only nothing-of-this-name",
         "bulk_peak_memory.py",
         "bulk_peak_memory.py 100 1000 1 luke",
     ],
@@ -102,6 +104,20 @@ def test_the_bulk_table_without_the_core_says_why() -> None:
     done = run("benchmarks/throughput.py", "--bulk", pure_python=True)
     assert done.returncode == 2
     assert "the engine in use is 'python', not the compiled one" in done.stderr
+
+
+@needs_the_core
+def test_calls_names_a_peer_that_is_missing(benchmark: Any) -> None:
+    """Its row is there, without figures, and the reason is kept."""
+    calls, rows = benchmark("calls"), benchmark("calls_rows")
+
+    def prepare() -> Any:
+        raise ImportError("no such package")
+
+    answer = calls.answered(rows.Question("a call", "a peer", prepare, 2), seconds=1, rounds=1)
+    assert (answer.measured, answer.met, answer.skipped) == (None, None, "no such package")
+    assert "not measured" in rows.answers_text([answer])
+    json.dumps(rows.as_json([answer]), allow_nan=False)
 
 
 def test_timing_names_who_is_missing() -> None:
@@ -163,6 +179,22 @@ def test_ratios_are_ours_over_theirs(benchmark: Any) -> None:
     assert ours.ratio_to(theirs) == 2
     row = benchmark("bulk_rows").ratio_row("case", 2.5, ours, theirs)
     assert (row.measured, row.met) == (2, False)
+
+
+def test_a_bound_is_on_speed_or_on_time(benchmark: Any) -> None:
+    """At least: of the peer's speed; at most: of its time, or within a time of its own."""
+    rows, rates = benchmark("calls_rows"), benchmark("rounds").Rates
+    ours, theirs = rates(1, (20.0, 60.0, 5.0)), rates(1, (10.0, 10.0, 10.0))
+
+    def answer(*owed: Any) -> Any:
+        question = rows.Question("a call", "a peer", list, *owed)
+        return rows.Answer(question, ours, theirs)
+
+    assert (answer(2.0).measured, answer(2.0).met, answer(2.1).met) == (2, True, False)
+    assert (answer(0.5, "at most").measured, answer(0.4, "at most").met) == (0.5, False)
+    assert answer(0.4, "at most", 0.06).met
+    assert not answer(None, "at most", 0.04).met
+    assert answer().met is None
 
 
 @needs_the_core

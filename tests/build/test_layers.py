@@ -22,9 +22,13 @@ LAYERS = [
     ["reference"],
     ["_law_functions", "_drawing"],
     ["sampling", "testing", "laws"],
-    ["privacy", "distributed"],
+    ["privacy", "selection", "snapping", "distributed"],
     ["utility"],
-    ["release", "verify", "_figures"],
+    ["data", "release", "verify", "_figures"],
+    ["_on_the_driver"],
+    ["spark", "dask"],
+    ["lattice", "_on_the_driver"],
+    ["spark", "dask"],
     ["_cli"],
     ["__init__", "__main__"],
 ]
@@ -96,9 +100,20 @@ def test_there_are_no_cycles() -> None:
 #: What takes or makes arrays, and so may import numpy.
 WITH_NUMPY = {"_inputs", "_drawing", "_law_functions", "sampling", "laws"}
 WITH_NUMPY |= {"_certified.float_arrays", "_certified.double_double"}
-WITH_NUMPY |= {"_certified.tail_interpolation"}
-WITH_NUMPY |= {"_system.memory", "privacy.budget", "release._run"}
-WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
+WITH_NUMPY |= {"_certified.double_double_functions", "_certified.pair_arrays"}
+WITH_NUMPY |= {"_certified.pair_weights", "_certified.wide_tails"}
+WITH_NUMPY |= {"_certified.tail_interpolation", "_certified.discrete_gaussian"}
+WITH_NUMPY |= {"_certified.discrete_laplace", "_certified.generalized_gaussian"}
+WITH_NUMPY |= {
+    "_system.memory",
+    "privacy.budget",
+    "privacy._loss_masses",
+    "release",
+    "_cli.sample_file",
+}
+WITH_NUMPY |= {"data", "lattice", "dask"}
+WITH_NUMPY |= {"privacy._buckets", "privacy._masses", "dask"}
+WITH_NUMPY |= {"selection", "snapping", "distributed"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

@@ -15,13 +15,21 @@ static const int64_t NUMBERS[LAWS][4] = {
 
 static uint8_t bytes[TAPE];
 
+/** Laws of rows a, b, c, d. */
+static dg_laws laws_of(dg_law_kind kind, const int64_t *numbers)
+{
+    const uint64_t *words = (const uint64_t *)numbers;
+    return (dg_laws){kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}};
+}
+
 /** One call for n draws against one for each: draws and bytes are the same. */
 static void check_draws(dg_law_kind kind, const int64_t *numbers, const int64_t *which, size_t n)
 {
     int64_t together[MOST], alone;
     tape all = {bytes, TAPE, 0}, each = {bytes, TAPE, 0};
     const dg_source from_all = tape_source(&all), from_each = tape_source(&each);
-    dg_status status = dg_laws_fill(together, n, DG_INT64, kind, numbers, which, NULL, &from_all);
+    const dg_laws laws = laws_of(kind, numbers);
+    dg_status status = dg_laws_fill(together, n, DG_INT64, &laws, which, NULL, &from_all);
     CHECK(status == DG_OK, "status %d", (int)status);
     for (size_t i = 0; i < n; i++) {
         const int64_t *of = numbers + 4 * which[i];
@@ -47,6 +55,88 @@ static void test_draws(void)
     check_draws(DG_DISCRETE_LAPLACE, wide_then_narrow[0], first_once, MOST);
 }
 
+/** A draw so far out that its acceptance is GMP's, though the law draws in words: the views of a short
+ *  law's constants, made without GMP, are those that dg_law_new makes. */
+static void test_far_draws(void)
+{
+    enum { PAIRS = 1100 }; /* y = 35 200; both laws have y_max < 2^15 */
+    static const int64_t laws[][4] = {
+        {(INT64_C(1) << 53) - 1, INT64_C(1) << 43, 0, 1}, /* t = 32 */
+        {1000, 1, -3, INT64_C(1) << 44},                  /* t = 32 */
+    };
+    static const int64_t first[] = {0, 0, 0}, second[] = {1, 1, 1};
+    uint8_t kept[TAPE];
+    memcpy(kept, bytes, TAPE);
+    /* u = t/2, kept as 255/256 > u/t; then as often as there are pairs exp(-1) says yes: 0 < 1/2 and
+     * 255/256 > 1/3; then no */
+    static const uint8_t start[] = {0, 128, 255};
+    memcpy(bytes, start, sizeof start);
+    for (size_t i = 0; i < PAIRS; i++) {
+        bytes[sizeof start + 2 * i] = 0;
+        bytes[sizeof start + 2 * i + 1] = 255;
+    }
+    bytes[sizeof start + 2 * (size_t)PAIRS] = 255;
+    check_draws(DG_DISCRETE_GAUSSIAN, laws[0], first, 3);
+    check_draws(DG_DISCRETE_GAUSSIAN, laws[0], second, 3);
+    memcpy(bytes, kept, TAPE);
+}
+
+/** Floats and integers are the laws of their ratios. */
+static void test_formats(void)
+{
+    enum { N = 6, DRAWS = 40 };
+    static const uint64_t bits[N] = {
+        0x3ff0000000000000, /* 1 */
+        0x3fd5555555555555, /* about 1/3 */
+        0x40c3880000000000, /* 10000 */
+        0x4330000000000001, /* 2^52 + 1 */
+        0x4360000000000000, /* 2^55 */
+        0x3c10000000000000, /* 2^-62 */
+    };
+    static const int64_t ratios[N][2] = {{1, 1},
+                                         {0x15555555555555, INT64_C(1) << 54},
+                                         {10000, 1},
+                                         {(INT64_C(1) << 52) + 1, 1},
+                                         {INT64_C(1) << 55, 1},
+                                         {1, INT64_C(1) << 62}};
+    for (int format = 0; format < 2; format++) {
+        int64_t of_words[DRAWS], of_ratios[DRAWS], which[DRAWS];
+        const uint64_t integers[N] = {1, 3, 10000, 7, UINT64_C(1) << 55, 100};
+        int64_t same[N][2];
+        for (size_t i = 0; i < N; i++) {
+            same[i][0] = format == 0 ? (int64_t)integers[i] : ratios[i][0];
+            same[i][1] = format == 0 ? 1 : ratios[i][1];
+        }
+        for (size_t i = 0; i < DRAWS; i++) {
+            which[i] = (int64_t)(i % N);
+        }
+        const uint64_t *words = format == 0 ? integers : bits;
+        const dg_column third = {(const uint64_t *)&NUMBERS[1][2], 0, DG_RATIOS};
+        const dg_laws given = {
+            DG_DISCRETE_LAPLACE, {words, 1, format == 0 ? DG_INTEGERS : DG_FLOATS}, third};
+        const dg_laws wanted = {DG_DISCRETE_LAPLACE, {(const uint64_t *)same, 2, DG_RATIOS}, third};
+        tape one = {bytes, TAPE, 0}, other = {bytes, TAPE, 0};
+        const dg_source from_one = tape_source(&one), from_other = tape_source(&other);
+        CHECK(dg_laws_fill(of_words, DRAWS, DG_INT64, &given, which, NULL, &from_one) == DG_OK,
+              "format %d", format);
+        CHECK(dg_laws_fill(of_ratios, DRAWS, DG_INT64, &wanted, which, NULL, &from_other) == DG_OK,
+              "format %d", format);
+        CHECK(memcmp(of_words, of_ratios, sizeof of_words) == 0, "format %d", format);
+        CHECK(one.used == other.used, "format %d", format);
+    }
+    static const uint64_t not_finite[] = {0x7ff0000000000000, 0xfff0000000000000,
+                                          0x7ff8000000000000, 0x7ff0000000000001};
+    for (size_t i = 0; i < 4; i++) {
+        const dg_laws bad = {DG_DISCRETE_GAUSSIAN,
+                             {not_finite + i, 1, DG_FLOATS},
+                             {(const uint64_t *)&NUMBERS[0][2], 0, DG_RATIOS}};
+        int64_t out = 7;
+        CHECK(dg_laws_fill(&out, 1, DG_INT64, &bad, NULL, NULL, NULL) == DG_ERR_PARAMETER,
+              "float %zu", i);
+        CHECK(out == 0, "float %zu", i);
+    }
+}
+
 static void test_errors(void)
 {
     static const struct {
@@ -64,8 +154,8 @@ static void test_errors(void)
         tape from = {bytes, TAPE, 0};
         const dg_source source = tape_source(&from);
         memcpy(numbers + 4, bad[i].numbers, sizeof bad[i].numbers);
-        dg_status status =
-            dg_laws_fill(out, 3, DG_INT64, bad[i].kind, numbers, which, NULL, &source);
+        const dg_laws laws = laws_of(bad[i].kind, numbers);
+        dg_status status = dg_laws_fill(out, 3, DG_INT64, &laws, which, NULL, &source);
         CHECK(status == DG_ERR_PARAMETER, "law %zu: status %d", i, (int)status);
         CHECK(out[0] == 0 && out[1] == 0 && out[2] == 0, "law %zu left draws", i);
     }
@@ -73,14 +163,12 @@ static void test_errors(void)
     const int64_t which[2] = {0, 0};
     tape empty = {bytes, 0, 0};
     const dg_source source = tape_source(&empty);
-    CHECK(dg_laws_fill(out, 2, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS[0], which, NULL, &source) ==
-              DG_ERR_SOURCE,
+    const dg_laws laws = laws_of(DG_DISCRETE_GAUSSIAN, NUMBERS[0]);
+    CHECK(dg_laws_fill(out, 2, DG_INT64, &laws, which, NULL, &source) == DG_ERR_SOURCE,
           "the tape is at its end");
     CHECK(out[0] == 0 && out[1] == 0, "draws were left");
     errno = EDOM;
-    CHECK(dg_laws_fill(NULL, 0, DG_INT64, DG_DISCRETE_GAUSSIAN, NUMBERS[0], NULL, NULL, NULL) ==
-              DG_OK,
-          "nothing to draw");
+    CHECK(dg_laws_fill(NULL, 0, DG_INT64, &laws, NULL, NULL, NULL) == DG_OK, "nothing to draw");
     CHECK(errno == EDOM, "errno is the caller's");
 }
 
@@ -91,6 +179,8 @@ int main(void)
         bytes[i] = (uint8_t)next_word(&state);
     }
     test_draws();
+    test_far_draws();
+    test_formats();
     test_errors();
     return report("many laws in one call");
 }

@@ -17,9 +17,13 @@ needs_the_core = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize(
-    "name", ["laws.md", "federated.md", pytest.param("drawing.md", marks=needs_the_core)]
+    "name",
+    ["laws.md", "federated.md", "selection.md", "snapping.md"]
+    + [pytest.param(name, marks=needs_the_core) for name in ("drawing.md", "data.md")],
 )
 def test_the_examples_return_what_is_shown(name: str) -> None:
+    if name == "data.md":
+        pytest.importorskip("pandas")
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     failed, attempted = doctest.testfile(
         str(DOCS / name), module_relative=False, optionflags=flags, encoding="utf-8"

@@ -26,6 +26,16 @@ def test_the_quickstart_runs() -> None:
     assert released == "5268 counts released, with noise of 2.24 standard deviation"
 
 
+def test_the_attack_prints_its_table() -> None:
+    """Most outputs of numpy's noise betray the data set, and none of ours."""
+    done = run(EXAMPLES / "laplace_attack.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    for line in done.stdout.splitlines()[3:]:
+        *_, from_0, from_1, snapped = map(float, line.split())
+        assert min(from_0, from_1) > 0.7
+        assert snapped == 0
+
+
 def test_the_table_has_every_month_of_every_route() -> None:
     """Which rows there are tells nothing of whom they count; the numbers are the README's."""
     with (EXAMPLES / "flights.csv").open(encoding="ascii", newline="") as file:

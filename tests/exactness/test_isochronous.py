@@ -344,14 +344,14 @@ def test_the_law_of_a_sampler_lives_as_long_as_what_draws(
     sigma2: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who keeps only `draw_now` draws from a law that is still there; after that it is let go."""
-    made, new_law = [], _engine.native._new_law
+    made, new_law = [], _engine.native.new_law
 
     def noted(spec: LawSpec) -> Any:
         law = new_law(spec)
         made.append(weakref.ref(law))
         return law
 
-    monkeypatch.setattr(_engine.native, "_new_law", noted)
+    monkeypatch.setattr(_engine.native, "new_law", noted)
     draw = isochronous(gaussian(sigma2)).draw_now
     assert made[0]() is not None
     assert isinstance(draw(), int)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator
 from fractions import Fraction
@@ -11,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
-from discretegauss._drawing.method import cells_from
-from discretegauss._inputs.int64_ratios import as_int64_ratios
+from discretegauss._drawing.draw import _kept
+from discretegauss._drawing.group import group
+from discretegauss._drawing.method import cells_from, one_law
 from discretegauss._inputs.law_parameters import distinct_laws
 from discretegauss._inputs.numbers import exact_rational
 from discretegauss._law import Kind, LawSpec
@@ -32,6 +30,13 @@ def bits() -> TapeSource:
     return TapeSource(random.Random(20261125).randbytes(400_000))
 
 
+def forget() -> None:
+    """Give up all tables, and the laws that know how often they were drawn."""
+    _engine.tables.clear()
+    _kept.cache_clear()
+    one_law.cache_clear()
+
+
 @pytest.fixture
 def no_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[LawSpec]]:
     """No table is at hand; the list holds the laws of those that are built."""
@@ -43,40 +48,9 @@ def no_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[LawSpec]]:
         return make(spec)
 
     monkeypatch.setattr(_engine.native, "NativeTable", count)
-    before = dict(_engine._tables)
-    _engine._tables.clear()
+    forget()
     yield built
-    _engine._tables.clear()
-    _engine._tables.update(before)
-
-
-# --- exact_words ---
-
-FLOATS = [0.0, -0.0, 0.1, -2.5, 5e-324, 2.0**-62, 2.0**-63, 2.0**61, 2.0**62, 1e300, 2.0**53 + 2]
-
-
-@given(st.lists(st.floats() | st.floats(-1e6, 1e6) | st.sampled_from(FLOATS), min_size=1))
-@settings(max_examples=300)
-def test_words_of_floats_are_exact(values: list[float]) -> None:
-    """A row is the float's own value in lowest terms; what has no row is not finite, or long."""
-    numbers, small = as_int64_ratios(np.array(values))
-    for value, row, fits in zip(values, numbers.tolist(), small.tolist(), strict=True):
-        if fits:
-            exact = Fraction(value)
-            assert row == [exact.numerator, exact.denominator]
-        elif math.isfinite(value):
-            assert abs(value) >= 2.0**61 or value.as_integer_ratio()[1] > 2**62
-
-
-@pytest.mark.parametrize("dtype", ["f2", "f4", ">f8", "i1", "u2", ">i4", "i8", "u8"])
-def test_words_of_every_dtype_are_exact(dtype: str) -> None:
-    info: Any = np.finfo(dtype) if "f" in dtype else np.iinfo(dtype)
-    values = np.array([info.min, 0, 1, 3, info.max], dtype)
-    numbers, small = as_int64_ratios(values)
-    assert small[1:4].all()
-    for value, row, fits in zip(values, numbers.tolist(), small.tolist(), strict=True):
-        if fits:
-            assert Fraction(*row) == Fraction(*value.item().as_integer_ratio())
+    forget()
 
 
 # --- which law an element has ---
@@ -102,7 +76,7 @@ def exact(array: Any) -> list[Fraction]:
 
 @pytest.mark.parametrize("numbers", NUMBERS, ids=lambda array: str(array.tolist()))
 def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
-    """Whatever the types beside it, repeated and broadcast: so say values, rows and extremes."""
+    """Whatever the types beside it, repeated and broadcast: so say values, groups and extremes."""
     kind, rng = Kind.GENERALIZED_GAUSSIAN, random.Random(1)
 
     def chosen(pool: Any, n: int, least: Fraction | int) -> Any:
@@ -114,13 +88,22 @@ def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
         for beta in (chosen(c, 6, 1), chosen(c, 1, 1)):
             laws = distinct_laws(kind, [scale, mu[:, None], beta], (4, 6))
             values = [exact(scale), exact(mu), exact(beta) * (6 // beta.size)]
-            rows = laws.numbers()
-            for i, law in enumerate(laws.which.tolist()):
+            integers: Any = 0 if laws.integers is None else laws.integers
+            integers = np.broadcast_to(integers, (4, 6)).ravel().tolist()
+            groups = laws.grouped(group, 24)
+            assert groups is not None
+            for i, law in enumerate(groups.which.tolist()):
                 spec = LawSpec(kind, values[0][i % 6], values[1][i // 6], values[2][i % 6])
-                assert laws.spec(law) == spec
-                if laws.small[law]:
-                    row = [*spec.parameter.as_integer_ratio(), *spec.mu.as_integer_ratio()]
-                    assert rows[law].tolist() == row
+                assert laws.spec_at(i) == spec
+                rest = spec._replace(mu=spec.mu - integers[i])
+                assert -1 <= 2 * rest.mu < 1
+                assert groups.spec(law) == laws.rest_spec_at(i) == rest
+                if groups.small[law]:
+                    rows = [words[law % len(words)].tolist() for words in groups.words]
+                    found = [Fraction(*x) if type(x) is list else Fraction(x) for x in rows]
+                    assert found == [rest.parameter, rest.mu]
+            assert len({groups.spec(law) for law in range(len(groups))}) == len(groups)
+            assert list(dict.fromkeys(groups.which.tolist())) == list(range(len(groups)))
             ends = product(*({min(column), max(column)} for column in values))
             assert {law[1:] for law in laws.corners()} == set(ends)
 
@@ -128,19 +111,43 @@ def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
 @native
 @pytest.mark.parametrize("mu", [0, "1/3", 2**62 + 1])
 def test_many_laws_draw_what_each_draws_alone(mu: Any) -> None:
-    """From the same bits, laws drawn together give what one call for each gives, in order."""
+    """From the same bits, laws drawn together give what one call for each gives, in the order in
+    which they appear first."""
     sigma2 = np.array([0.1, 1.5, 7.0, 1e6, 2.0**60])
     counts = [3, 1, 4, 2, 5]
-    source = bits()
-    wanted = [
-        dg.discrete_gaussian(s, n, mu=mu, dtype=object, source=source).tolist()
-        for s, n in zip(sigma2, counts, strict=True)
-    ]
     order = random.Random(1).sample(range(15), 15)
     shuffled = np.repeat(sigma2, counts)[order]
     drawn = dg.discrete_gaussian(shuffled, mu=mu, dtype=object, source=bits())
-    for value, alone in zip(sigma2, wanted, strict=True):
-        assert drawn[shuffled == value].tolist() == alone
+    source = bits()
+    for value in dict.fromkeys(shuffled.tolist()):
+        n = int((shuffled == value).sum())
+        alone = dg.discrete_gaussian(value, n, mu=mu, dtype=object, source=source)
+        assert drawn[shuffled == value].tolist() == alone.tolist()
+
+
+@native
+@pytest.mark.parametrize("function", [dg.discrete_gaussian, dg.discrete_laplace])
+def test_different_laws_draw_what_each_draws_alone(function: Any) -> None:
+    """The core makes the same laws of floats, integers and fractions as they come."""
+    floats = np.array([5e-324, 2.0**-63, 2.0**-62, 0.1, 1 / 3, 1.0, 3.5, 1e5 + 0.1, 2.0**50, 1e15])
+    rng = random.Random(3)
+    columns = [
+        (floats, np.float64(0.25)),
+        (floats, floats - 2.0**-40),
+        (np.float64(7), np.array([0.5, -0.5, 1.5, -2.5, 5e-324, -1e-300, 0.49999999999999994])),
+        (np.array([1, 2, 10**9, 2**50], np.uint64), np.array([0.1, 2**33, -7.75, 1e-9])),
+        ([Fraction(rng.randrange(1, 2**20), rng.randrange(1, 2**20)) for _ in range(9)], "1/7"),
+        (np.arange(1, 8), [Fraction(i, 7) for i in range(7)]),
+        (np.float64(100), np.random.default_rng(1).normal(0, 1000, 20)),
+        (np.random.default_rng(1).uniform(0, 9, 20), np.random.default_rng(2).normal(0, 3, 20)),
+    ]
+    for scale, mu in columns:
+        one, other = bits(), bits()
+        drawn = function(scale, mu=mu, source=one)
+        scales, mus = np.broadcast_arrays(np.array(scale, object), np.array(mu, object))
+        alone = [function(s, 1, mu=m, source=other)[0] for s, m in zip(scales, mus, strict=True)]
+        assert drawn.tolist() == alone
+        assert one.used == other.used
 
 
 @native
@@ -253,7 +260,7 @@ def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
     used: list[Any] = []
     fill = table.fill
 
-    def seen(out: Any, source: Any, threads: int) -> None:
+    def seen(out: Any, source: Any, threads: int = 1) -> None:
         used.append(source)
         fill(out, source, threads)
 
@@ -261,20 +268,8 @@ def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
     assert (dg.discrete_gaussian(77, 100, source=bits()) == before).all()
     assert used == []
     dg.discrete_gaussian(77, 100)
-    dg.discrete_gaussian([77] * 100 + [78])
+    dg.discrete_gaussian([77] * 200 + [78])
     assert used == ["getrandom", "getrandom"]
-
-
-@native
-def test_tables_are_kept_by_their_use(no_tables: list[LawSpec]) -> None:
-    """The tables used last are kept, and no more than so many."""
-    first = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
-    for sigma2 in range(1, _engine._MOST_TABLES + 11):
-        dg.discrete_gaussian(sigma2, 2, method="cells")
-        dg.discrete_gaussian(1, 2, method="cells")
-    assert len(_engine._tables) == _engine._MOST_TABLES
-    assert no_tables.count(first) == 1
-    assert _engine.cached_table(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(2))) is None
 
 
 # --- errors ---

@@ -79,7 +79,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t n_bytes = n * sizes[dtype];
     uint8_t *out = exactly(n_bytes), *expected = exactly(n_bytes);
 
-    dg_status status = dg_laws_fill(out, n, dtype, kind, numbers, which, NULL, &our_source);
+    const uint64_t *words = (const uint64_t *)numbers;
+    const dg_laws laws = {kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}};
+    dg_status status = dg_laws_fill(out, n, dtype, &laws, which, NULL, &our_source);
     dg_status wanted =
         one_by_one(expected, n, dtype, sizes[dtype], kind, numbers, which, &their_source);
     /* which failure comes first depends on how many bytes are asked for at once */
@@ -90,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         REQUIRE(all_zero(out, n_bytes));
     }
-    REQUIRE(dg_laws_fill(out, n, (dg_dtype)(DG_UINT64 + 1), kind, numbers, which, NULL, NULL) ==
+    REQUIRE(dg_laws_fill(out, n, (dg_dtype)(DG_UINT64 + 1), &laws, which, NULL, NULL) ==
             DG_ERR_PARAMETER);
     free(expected);
     free(out);

@@ -41,7 +41,7 @@ FAULTS = [
         "words where GMP should take over: y beyond its bound",
         "words",
         "exact/words.c",
-        "if (__builtin_expect(magnitude > words->y_max, 0)) {",
+        "if (__builtin_expect((dg_i128)magnitude > words->y_max, 0)) {",
         "if (0) {",
     ),
     Fault(
@@ -62,8 +62,8 @@ FAULTS = [
         "a fill asks for bytes that it does not use",
         "words",
         "api/fill_api.c",
-        "look_ahead(&session->bits, end - 1 - i, fill->law);",
-        "look_ahead(&session->bits, end - i, fill->law);",
+        "look_ahead(&session->bits, end - 1 - i, beyond, law);",
+        "look_ahead(&session->bits, end - i, beyond, law);",
     ),
     Fault(
         "the tail is cut at some 6 sigma",
@@ -279,9 +279,9 @@ FAULTS = [
     Fault(
         "a law's draw is of the law before",
         "laws",
-        "api/fill_api.c",
-        "draw_dtype(fill->out, i, same, fill->dtype, law, session);",
-        "draw_dtype(fill->out, i, same + (same < end), fill->dtype, law, session);",
+        "api/laws_api.c",
+        "DG_TRY(draw_run(fill, which, i, same, end, session));",
+        "DG_TRY(draw_run(fill, which, i, same + (same < end), end, session));",
     ),
     Fault(
         "a type that does not exist",

@@ -181,6 +181,8 @@ class _Watched:
         assert out.dtype.isnative
         out.fill(1)
 
+    fill_bytes = fill
+
 
 def test_the_core_is_given_what_it_can_write_to() -> None:
     """Whatever out is, what is filled is contiguous, native and aligned, as C requires."""

@@ -71,6 +71,11 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("calibrate", "--report-delta"): (probability, ["--rho", "1"]),
     ("calibrate", "--sensitivity"): (positive, ["--rho", "1"]),
     ("calibrate", "--queries"): (whole, ["--rho", "1"]),
+    ("sample", "--sigma2"): (positive, []),
+    ("sample", "--sigma"): (positive, []),
+    ("sample", "--scale"): (positive, []),
+    ("sample", "--beta"): (at_least_1, ["--scale", "1"]),
+    ("sample", "--mu"): (lambda x: True, ["--sigma2", "1"]),
     ("release", "--rho"): (positive, []),
     ("release", "--epsilon"): (not_negative, ["--delta", "0.001"]),
     ("release", "--delta"): (probability, ["--epsilon", "1"]),
@@ -81,7 +86,8 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 """What a number must satisfy, and what goes with the option to make a right call."""
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
-"""tests/release/test_cli.py has these, and tests/privacy/test_figures.py the --out of figures."""
+NO_NUMBERS |= {"--json", "--plot", "--disjoint", "--size", "--source", "--threads"}
+"""tests/release/test_cli.py and test_sample.py have these, tests/privacy/test_figures.py one."""
 
 
 def options() -> Iterator[tuple[str, str]]:
@@ -113,12 +119,13 @@ def test_an_option_takes_what_the_table_says(
     holds, others = OPTIONS[command, option]
     (tmp_path / "counts.csv").write_text("n\n1\n2\n")
     out = tmp_path / "noisy.csv"
-    files = [str(tmp_path / "counts.csv"), "--column", "n", "--out", str(out)]
+    files = {
+        "release": [str(tmp_path / "counts.csv"), "--column", "n", "--out", str(out)],
+        "sample": ["--size", "2", "--out", str(out)],
+    }
     for text, exact in TEXTS.items():
         try:
-            code = cli.main(
-                [command, *(files if command == "release" else []), *others, f"{option}={text}"]
-            )
+            code = cli.main([command, *files.get(command, []), *others, f"{option}={text}"])
         except SystemExit as exit_:
             code = int(str(exit_.code))
         said = capsys.readouterr()
@@ -126,7 +133,7 @@ def test_an_option_takes_what_the_table_says(
         if code == 0:
             assert right, text
             assert said.err == "", text
-            assert out.exists() == (command == "release")
+            assert out.exists() == (command in files)
             out.unlink(missing_ok=True)
             continue
         assert code == 2, text

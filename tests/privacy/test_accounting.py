@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import gmpy2
+import numpy as np
 import pytest
 
 import discretegauss as dg
@@ -15,7 +16,7 @@ from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterOverflowError, ParameterValueError
 from discretegauss.laws import centred
 from discretegauss.privacy import delta, dp_event, pld, rho
-from discretegauss.privacy.accounting import _Lattice, _probabilities
+from discretegauss.privacy.accounting import _by_cells, _by_integers, _Lattice, _probabilities
 
 accounting = pytest.importorskip("dp_accounting")
 
@@ -89,6 +90,52 @@ def test_losses_below_the_range_count_as_one_in_it() -> None:
         above = math.fsum(p * -math.expm1((j - i) * h) for i, p in found.items() if i > j)
         exact = -math.expm1(j * h) + math.exp(j * h) * delta(law, -j * h)
         assert above >= (exact - (beyond - math.exp(j * h) * moved)) * (1 - FLOATS)
+
+
+@pytest.mark.parametrize(
+    ("sigma2", "change", "interval", "depth"),
+    [
+        ("100", 1, 0.05, 11),
+        ("1e3", 1, 1e-4, 50),
+        ("5e4", 50, 2.0**-13, 20),
+        ("15", 2, 3.7, 60),
+        ("1/1000", 1, 600, 50),  # left to the other way
+        ("1e12", 1, 1e-4, 50),
+        # losses that are multiples
+        ("1/4", 1, 2.0**-13, 50),
+        ("64", 8, 2.0**-6, 50),
+        ("1", 1, 2.0**-10, 300),
+        ("100", 1, 1e-4, 50),
+    ],
+)
+def test_masses_in_arrays_are_those_from_tails(
+    sigma2: str, change: int, interval: float, depth: int
+) -> None:
+    """Value by value: no less, and more only where next to nothing is left of those beside it."""
+    lattice = _Lattice(centred(dg.DiscreteGaussian(sigma2)), change)
+    arguments = lattice, gmpy2.mpq(interval), gmpy2.mpq(depth)
+    by_integers, expected = _by_integers(*arguments), _by_cells(*arguments)
+    assert (by_integers is None) == (sigma2 in ("1/1000", "1e12"))
+    masses, infinite = by_integers or expected
+    assert (set(masses), infinite) == (set(expected[0]), expected[1])
+    assert list(masses) == sorted(masses)
+    for j, mass in masses.items():
+        beside = max(expected[0].get(i, 0) for i in (j - 1, j, j + 1))
+        assert expected[0][j] <= mass <= expected[0][j] + beside * 2**-60
+    if depth == 11:
+        assert by_integers == expected
+
+
+def test_numpy_may_be_told_to_raise() -> None:
+    """The caller's settings are for the caller's arithmetic."""
+    expected = pld(dg.DiscreteGaussian(10), value_discretization_interval=0.1)
+    with np.errstate(all="raise"):
+        found = pld(dg.DiscreteGaussian(10), value_discretization_interval=0.1)
+        assert dg.GeneralizedGaussian(9, 3).cdf(np.arange(-99, 99))[0] == 0
+    epsilons = [0.1, 0.5, 1]
+    assert list(found.get_delta_for_epsilon(epsilons)) == list(
+        expected.get_delta_for_epsilon(epsilons)
+    )
 
 
 def test_the_largest_truncation_bound_is_taken() -> None:

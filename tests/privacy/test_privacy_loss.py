@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from math import comb
+from typing import Any
 
 import gmpy2
 import numpy as np
@@ -207,6 +209,31 @@ def test_refusals() -> None:
         loss @ 3
     with pytest.raises(AttributeError):
         loss.most = 3
+
+
+BAD = ["x", None, float("nan"), -1, 1j, [1], True]
+
+
+@pytest.mark.parametrize("bad", BAD, ids=repr)
+def test_each_parameter_refuses_what_is_no_such_number(bad: Any) -> None:
+    """By its name."""
+    law, loss = dg.DiscreteGaussian(4), PrivacyLoss.of_pure(1)
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("law", lambda: PrivacyLoss.of_noise(bad)),
+        ("sensitivity", lambda: PrivacyLoss.of_noise(law, bad)),
+        ("sampling", lambda: PrivacyLoss.of_noise(law, sampling=bad)),
+        ("most", lambda: PrivacyLoss.of_noise(law, most=bad)),
+        ("sigma2", lambda: PrivacyLoss.of_gaussian(bad)),
+        ("scale", lambda: PrivacyLoss.of_laplace(bad)),
+        ("delta", lambda: PrivacyLoss.of_pure(1, bad)),
+        ("epsilon", lambda: loss.delta(bad)),
+        ("delta", lambda: loss.epsilon(bad)),
+        ("releases", lambda: loss**bad),
+        ("p", lambda: PrivacyLoss.of_pair([bad, 2], [1, 0])),
+    ]
+    for name, call in calls:
+        with pytest.raises((TypeError, ValueError), match=f"^{name}\\b"):
+            call()
 
 
 def test_handed_to_dp_accounting() -> None:

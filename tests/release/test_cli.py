@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import decimal
+import json
 import os
 import re
+import sys
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from command import FLIGHTS, Command, Outcome, process, release
+from gmpy2 import mpz
 
 from discretegauss import DiscreteGaussian, __version__, privacy
 
@@ -190,10 +193,11 @@ def test_help_shows_an_example(run: Command, arguments: list[str]) -> None:
 def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
     text = run("release", "--help").out
     for warning in (
-        "every byte outside the column is kept",
+        "all other cells are kept",
         "sorted by its counts",
         "shares or ranks",
-        "a row\n    for the total, a person changes two counts",
+        "With a row for the total, a person changes two counts",
+        "true counts are not in it",
     ):
         assert warning in text
 
@@ -252,8 +256,15 @@ def test_version(run: Command) -> None:
         (["--rh", "1"], "unrecognized arguments: --rh 1"),
         (["--rho"], "expected one argument"),
         (
-            ["--rho", "1", "--out", "-"],
-            "--out: must name a file, got '-' (stdout has the report; a file of that name is ./-)",
+            ["--rho", "1", "--plot", "-"],
+            "--plot: must name a file, got '-' (stdout has no room for it)",
+        ),
+        (["--rho", "1", "--plot", "p.txt"], "p.txt: a plot is written as .png, .pdf or .svg"),
+        (["--rho", "1", "--plot", "no/p.png"], "no such folder"),
+        (["--rho", "1", "--out", "o.parquet"], "text is not written as Parquet"),
+        (
+            ["--rho", "1", "--column", "flights", "--column", "flights"],
+            "column must name each column once, got 'flights' twice",
         ),
         (["--rho", "1", "--out", "."], "not a regular file"),
         (["--rho", "1", "--out", "no/o.csv"], "no such folder"),
@@ -279,7 +290,6 @@ def test_a_bad_argument_is_one_line_exit_code_2_and_no_file(
 @pytest.mark.parametrize(
     ("command", "option", "first", "second"),
     [
-        ("release", "--column", "flights", "n"),
         ("release", "--out", "o.csv", "p.csv"),
         ("release", "--rho", "0.1", "0.1"),
         ("release", "--sensitivity", "2", "1"),
@@ -351,12 +361,66 @@ def test_a_bad_file_is_one_line_exit_code_2_and_no_output(
     assert [p.name for p in tmp_path.iterdir()] == ([] if data is None else ["t.csv"])
 
 
-def test_a_dash_as_the_table_is_refused_with_what_to_give(run: Command, tmp_path: Path) -> None:
-    done = run(*release(tmp_path / "o.csv", "--rho", 1, table="-"))
+def test_a_dash_is_stdin_and_stdout(tmp_path: Path) -> None:
+    """Then the report is on stderr, and nothing else is on stdout than the table."""
+    arguments = release("-", "--rho", "1e9", table="-")  # noise that is 0 with a probability near 1
+    with FLIGHTS.open("rb") as file:
+        done = process(*arguments, stdin=file, cwd=tmp_path)
+    assert (done.code, done.out) == (0, FLIGHTS.read_text())
+    assert "rows                5268\n" in done.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_pipe_that_breaks_has_spent_the_budget(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = process(*release("-", "--rho", 1), stdout=writing, cwd=tmp_path)
+    os.close(writing)
     assert done.code == 2
     assert done.is_one_line_with(
-        "argument TABLE: must name a file, got '-' (stdin is /dev/stdin, a file of that name ./-)"
+        "stdout: Broken pipe; part of the table may be written, and the budget is spent"
     )
+
+
+def test_of_a_bad_table_nothing_is_on_stdout(tmp_path: Path) -> None:
+    """Though the bad row is the last of many, whose noise is drawn."""
+    (tmp_path / "t.csv").write_text("a,flights\n" + f"{'x' * 90},31337\n" * 30_000 + "x,31337.5\n")
+    done = process(*release("-", "--rho", 1, table="t.csv"), cwd=tmp_path)
+    assert done.code == 2
+    assert done.is_one_line_with("line 30002, column 'flights': the cell is not a whole number")
+
+
+def test_what_has_to_be_installed_is_said(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    for arguments in (
+        release(tmp_path / "o.parquet", "--rho", 1, table=tmp_path / "t.parquet"),
+        ["sample", "--sigma2", 1, "--size", 1, "--out", tmp_path / "o.parquet"],
+    ):
+        done = run(*arguments)
+        assert done.code == 2
+        assert done.is_one_line_with("needs pyarrow: pip install pyarrow"), done.err
+    assert os.listdir(tmp_path) == ["t.parquet"]
+
+
+def test_the_report_as_json(run: Command, tmp_path: Path) -> None:
+    done = run(*release(tmp_path / "o", "--epsilon", 1, "--delta", "1e-6", "--json"))
+    assert (done.code, done.err) == (0, "")
+    report = json.loads(done.out)
+    assert (report["columns"], report["rows"], report["other_columns"]) == (["flights"], 5268, 4)
+    law = DiscreteGaussian(Fraction(report["sigma2"]))
+    assert privacy.epsilon(law, Fraction(report["delta"])) == report["epsilon"] <= 1
+    assert report["interval95"] == [-law.interval(0.95)[1], law.interval(0.95)[1]]
+    done = run(*release(tmp_path / "p", "--rho", "1e5000", "--json"))
+    report = json.loads(done.out)
+    assert Fraction(*map(int, _digits(report["sigma2"]))) == Fraction(1, 2 * 10**5000)
+
+
+def _digits(ratio: str) -> list[mpz]:
+    """Numerator and denominator, which Python reads up to 4300 digits only."""
+    return [mpz(part) for part in ratio.split("/")]
 
 
 def test_files_whose_name_is_a_dash(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_a_signal_before_the_output_has_its_name_leaves_no_file(
 
 @pytest.mark.usefixtures("usual_handlers")
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("place", ["_system.atomic_file._sync_folder", "_cli.release.time_text"])
+@pytest.mark.parametrize("place", ["_system.atomic_file._sync_folder", "release.time_text"])
 def test_a_signal_after_the_output_has_its_name_changes_nothing(
     run: Command,
     tmp_path: Path,
@@ -391,6 +391,8 @@ def test_no_name_of_a_file_or_column_reaches_the_terminal_raw(run: Command, tmp_
         assert len(done.err.splitlines()) == 1
 
 
+CALIBRATE = ["calibrate", "--rho", "1"]
+
 INTERRUPT_AT = """
 import os, signal, sys
 
@@ -415,7 +417,7 @@ def test_ctrl_c_while_the_program_loads_prints_one_line(
         "import sys\nfrom discretegauss._cli.entry import program\nsys.exit(program())\n"
     )
     done = subprocess.run(
-        [sys.executable, *([str(script)] if by_name else ["-m", "discretegauss"]), "--version"],
+        [sys.executable, *([str(script)] if by_name else ["-m", "discretegauss"]), *CALIBRATE],
         env=os.environ | {"PYTHONPATH": str(tmp_path), "INTERRUPT_AT": at},
         capture_output=True,
         text=True,

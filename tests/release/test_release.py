@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import errno
+import gzip
 import io
 import os
 import random
@@ -17,6 +19,7 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
+from discretegauss._system.atomic_file import atomic_write
 from discretegauss.errors import (
     OutputError,
     ParameterOverflowError,
@@ -26,7 +29,9 @@ from discretegauss.errors import (
 )
 from discretegauss.release import _run as release_module
 from discretegauss.release import release_table
+from discretegauss.release._noise import with_noise
 from discretegauss.release._noise_for_budget import calibration
+from discretegauss.release._plot import Picture
 from discretegauss.release._report import report_text, time_text
 from discretegauss.testing import TapeSource
 
@@ -185,8 +190,24 @@ def test_report_delta_with_epsilon_and_delta_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [0, None, b"flights"])
 def test_a_column_that_is_no_string_is_a_type_error(tmp_path: Path, name: Any) -> None:
-    with pytest.raises(ParameterTypeError, match="column must be a string"):
-        release_table(FLIGHTS, name, tmp_path / "o", rho=1)
+    for column in (name, [name], ("flights", name)):
+        with pytest.raises(ParameterTypeError, match="column must be a string"):
+            release_table(FLIGHTS, column, tmp_path / "o", rho=1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ([], "column must name at least one column, got none"),
+        (["flights", "flights"], "column must name each column once, got 'flights' twice"),
+        (["flights", " flights"], "line 1: two of the columns that are asked for are the same one"),
+    ],
+)
+def test_columns_are_asked_for_once(tmp_path: Path, columns: list[str], message: str) -> None:
+    with pytest.raises((ParameterValueError, TableError)) as raised:
+        release_table(FLIGHTS, columns, tmp_path / "o", rho=1)
+    assert str(raised.value) == message
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", ["", " ", "\u00a0", "\u200b"])
@@ -240,13 +261,14 @@ def test_a_path_of_any_kind_is_taken(tmp_path: Path, path: Callable[[Path], Any]
     assert (done.table, done.out) == (tmp_path / "t.csv", tmp_path / "o")
 
 
-@pytest.mark.parametrize("force", ["no", "", 0, 1, None])
-def test_a_force_that_is_no_bool_is_a_type_error(tmp_path: Path, force: Any) -> None:
+@pytest.mark.parametrize("name", ["force", "disjoint", "progress"])
+@pytest.mark.parametrize("value", ["no", "", 0, 1, None])
+def test_a_flag_that_is_no_bool_is_a_type_error(tmp_path: Path, name: str, value: Any) -> None:
     """Else force="no" would replace a file."""
     (tmp_path / "o").write_text("before")
     with pytest.raises(ParameterTypeError) as raised:
-        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, force=force)
-    assert str(raised.value) == f"force must be True or False, got {force!r}"
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, **{name: value})
+    assert str(raised.value) == f"{name} must be True or False, got {value!r}"
     assert (tmp_path / "o").read_text() == "before"
 
 
@@ -278,6 +300,197 @@ def test_a_second_column_is_a_release_of_the_output(tmp_path: Path) -> None:
     both = calibration(rho="0.1", queries=2)
     assert first.sigma2 == second.sigma2 == both.sigma2 == 10
     assert both.epsilon < first.epsilon + second.epsilon
+
+
+TOWNS = "town,people,children\nA,120,30\nB,7,0\nC,0,0\n"
+
+
+def test_several_columns_share_the_budget(tmp_path: Path) -> None:
+    """K = rows_per_person for each column; one draw for each count, row by row."""
+    (tmp_path / "t.csv").write_text(TOWNS)
+    done = release_table(
+        tmp_path / "t.csv", ["children", "people"], tmp_path / "o", rho="0.1", source=tape()
+    )
+    assert (done.sigma2, done.queries, done.rho) == (Fraction(10), 2, Fraction(1, 10))
+    assert (done.columns, done.other_columns) == (("people", "children"), 1)
+    noise = dg.DiscreteGaussian(10).sample((3, 2), source=tape())
+    noisy = np.array([column(tmp_path / "o", name) for name in ("people", "children")]).T
+    assert (noisy - noise).tolist() == [[120, 30], [7, 0], [0, 0]]
+    alone = release_table(
+        tmp_path / "t.csv", ["people", "children"], tmp_path / "p", rho="0.1", disjoint=True
+    )
+    assert (alone.sigma2, alone.queries) == (Fraction(5), 1)
+    three = release_table(
+        tmp_path / "t.csv", ["people", "children"], tmp_path / "q", rho="0.1", rows_per_person=3
+    )
+    assert (three.sigma2, three.queries) == (Fraction(30), 6)
+
+
+@pytest.mark.parametrize("table", ["t.csv", "t.csv.gz", "t.csv.zst", "t.tsv.gz", "t.tab"])
+@pytest.mark.parametrize("out", ["o.csv", "o.csv.gz", "o.csv.zst", "o.tsv", "o.zst", "o"])
+def test_the_name_says_how_a_table_is_compressed_and_delimited(
+    tmp_path: Path, table: str, out: str
+) -> None:
+    """By gzip or zstd, each of which another program reads; the output may be otherwise."""
+    if ".zst" in table + out:
+        pytest.importorskip("pyarrow")
+    plain = TOWNS.replace(",", "\t") if table.startswith("t.t") else TOWNS
+    (tmp_path / table).write_bytes(packed(plain.encode(), table))
+    release_table(tmp_path / table, "people", tmp_path / out, rho="1e9")
+    tabs = ".tsv" in out or (out in ("o", "o.zst") and table.startswith("t.t"))
+    expected = TOWNS.replace(",", "\t") if tabs else TOWNS
+    assert unpacked((tmp_path / out).read_bytes(), out).decode() == expected
+
+
+def packed(data: bytes, name: str) -> bytes:
+    if name.endswith(".zst"):
+        return bytes(_zstd().compress(data, asbytes=True))
+    return gzip.compress(data) if name.endswith(".gz") else data
+
+
+def unpacked(data: bytes, name: str) -> bytes:
+    if name.endswith(".zst"):
+        return bytes(_zstd().decompress(data, decompressed_size=len(TOWNS), asbytes=True))
+    return gzip.decompress(data) if name.endswith(".gz") else data
+
+
+def _zstd() -> Any:
+    import pyarrow
+
+    return pyarrow.Codec("zstd")
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.zst"])
+def test_a_compressed_table_that_is_damaged_is_refused_and_leaves_nothing(
+    tmp_path: Path, name: str
+) -> None:
+    if name.endswith(".zst"):
+        pytest.importorskip("pyarrow")
+    rows = "".join(f"{n}\n" for n in random.Random(1).choices(range(10**9), k=200_000))
+    whole = packed(("n\n" + rows).encode(), name)
+    for data in (TOWNS.encode(), whole[:-7], whole[: len(whole) // 2], whole[:30]):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(TableError, match="is not a whole file compressed by"):
+            release_table(tmp_path / name, "n", tmp_path / f"o{name[5:]}", rho=1)
+        assert os.listdir(tmp_path) == [name]
+
+
+def test_an_error_of_the_system_while_a_compressed_table_is_read_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not a damaged file."""
+
+    def fail(*_: object) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+    (tmp_path / "t.csv.gz").write_bytes(packed(TOWNS.encode(), "t.csv.gz"))
+    monkeypatch.setattr("discretegauss.release._files._CountedFile.readinto", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        release_table(tmp_path / "t.csv.gz", "people", tmp_path / "o", rho=1)
+
+
+def test_a_long_table_is_released_in_chunks(tmp_path: Path) -> None:
+    """Counts and noise of each stay together, also where a line is cut by the end of a block."""
+    counts = random.Random(1).choices(range(10**6), k=30_000)
+    rows = "".join(f"{i:x<90},{count}\n" for i, count in enumerate(counts))  # 2.9 MB
+    (tmp_path / "t.csv").write_text("town,n\n" + rows)
+    done = release_table(tmp_path / "t.csv", "n", tmp_path / "o", rho="0.1")
+    noise = np.array(column(tmp_path / "o", "n")) - np.array(counts)
+    assert done.rows == 30_000
+    assert 0 < np.abs(noise).max() <= 45
+    # the mean square is 5, give or take 20 standard deviations of it
+    assert abs((noise**2).mean() - 5) < 20 * np.sqrt(2 * 25 / 30_000)
+    assert other_columns(tmp_path / "o", "n") == other_columns(tmp_path / "t.csv", "n")
+
+
+def test_a_sum_beyond_int64_is_exact() -> None:
+    """At the ends of int64 the sums of the other cells are what they were, too."""
+    counts = np.array([[2**63 - 1], [-(2**63)], [5]] * 20)
+    law = dg.DiscreteGaussian(1000)
+    draws = law.sample(counts.shape, source=tape())
+    noisy = with_noise(counts, law, tape())
+    assert noisy.dtype == object
+    assert noisy.tolist() == (counts.astype(object) + draws.astype(object)).tolist()
+    small = counts[2::3]
+    assert with_noise(small, law, tape()).dtype == np.int64
+
+
+def test_a_released_object_prints_its_report(tmp_path: Path) -> None:
+    done = release_table(FLIGHTS, "flights", tmp_path / "o", rho="0.1")
+    assert str(done) == f"{report_text(done)}\n{time_text(done)}"
+
+
+@pytest.mark.parametrize(("rows", "ending"), [(3, ".png"), (30_000, ".png"), (3, ".svg")])
+def test_the_plot_holds_noisy_counts_only(tmp_path: Path, rows: int, ending: str) -> None:
+    """With noise that makes any true count one of many: none of them is in the picture's data."""
+    write_counts(tmp_path / "t.csv", [31337] * rows)
+    plot = tmp_path / f"p{ending}"
+    release_table(tmp_path / "t.csv", "n", tmp_path / "o.csv", rho="1e-12", plot=plot)
+    heads = {".png": b"\x89PNG", ".svg": b"<?xml"}
+    assert plot.read_bytes().startswith(heads[ending])
+    assert b"31337" not in plot.read_bytes()
+    with pytest.raises(OutputError, match="exists already"):
+        release_table(tmp_path / "t.csv", "n", tmp_path / "q.csv", rho=1, plot=plot)
+    with pytest.raises(OutputError, match="is the output itself"):
+        release_table(tmp_path / "t.csv", "n", tmp_path / "q.svg", rho=1, plot=tmp_path / "q.svg")
+    assert not (tmp_path / "q.csv").exists()
+
+
+def test_a_plot_has_the_names_of_its_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the order in which they are asked for; without noise, nearly surely."""
+    drawn: dict[str, list[float]] = {}
+
+    def seen(picture: Picture) -> bytes:
+        counts = np.concatenate(picture._kept).T.tolist()
+        drawn.update(zip(picture._columns, counts, strict=True))
+        return b""
+
+    monkeypatch.setattr(Picture, "drawn", seen)
+    (tmp_path / "t.csv").write_text(TOWNS)
+    names = ["children", "people"]
+    release_table(tmp_path / "t.csv", names, tmp_path / "o.csv", rho="1e9", plot=tmp_path / "p.png")
+    assert drawn == {"people": [120, 7, 0], "children": [30, 0, 0]}
+
+
+def test_a_plot_of_many_columns_and_huge_counts_can_be_drawn(tmp_path: Path) -> None:
+    """Of the columns the first ones; a count that no float holds leaves a gap."""
+    names = [f"c{i}$" for i in range(30)]
+    rows = [",".join(str(10 ** (20 * i)) for i in range(30))] * 3
+    (tmp_path / "t.csv").write_text("\n".join([",".join(names), *rows]))
+    plot = tmp_path / "p.png"
+    release_table(tmp_path / "t.csv", names, tmp_path / "o.csv", rho=1, plot=plot)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_plot_without_matplotlib_is_refused_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, plot=tmp_path / "p.png")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_plot_that_cannot_be_written_says_that_the_table_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The picture is the last thing, so the budget is spent."""
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    write_counts(tmp_path / "t.csv", [10**400, 5])
+    plot = tmp_path / "p.png"
+
+    def full_disk(path: Path, **options: Any) -> Any:
+        return fail() if path == plot else atomic_write(path, **options)
+
+    monkeypatch.setattr(release_module, "atomic_write", full_disk)
+    with pytest.raises(OSError, match="No space left") as raised:
+        release_table(tmp_path / "t.csv", "n", tmp_path / "o.csv", rho=1, plot=plot)
+    assert raised.value.__notes__ == [f"{tmp_path / 'o.csv'} is written; the budget is spent"]
 
 
 def test_a_bad_table_is_refused_before_anything_is_drawn_or_written(tmp_path: Path) -> None:

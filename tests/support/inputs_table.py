@@ -8,6 +8,7 @@ and then tries VALUES on every parameter of it.
 from __future__ import annotations
 
 import inspect
+import math
 import random
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -23,15 +24,35 @@ import discretegauss as dg
 from discretegauss.release import _run as release
 from discretegauss.testing import TapeSource
 
-MODULES: list[ModuleType] = [dg, dg.privacy, dg.testing, dg.utility, release]
+MODULES: list[ModuleType] = [
+    dg,
+    dg.privacy,
+    dg.selection,
+    dg.snapping,
+    dg.testing,
+    dg.utility,
+    release,
+]
 """Where what is public is listed, in __all__."""
 
 NO_PARAMETERS = {
-    *("build_info", "__version__", "Release"),
-    *("errors", "privacy", "release", "testing", "utility"),
+    *("build_info", "__version__", "Release", "PrivacyLoss"),
+    *(
+        "data",
+        "distributed",
+        "errors",
+        "lattice",
+        "privacy",
+        "release",
+        "selection",
+        "snapping",
+        "testing",
+    ),
+    *("utility", "dask", "spark"),
 }
-"""Names of __all__ that take none; a Release is made by release_table. Classes of errors and of
-warnings are not called either."""
+"""Names of __all__ that take none; a Release is made by release_table, a PrivacyLoss by
+constructors of its own (tests/privacy/test_privacy_loss.py). Classes of errors and of warnings are
+not called either."""
 
 
 # --- values ---
@@ -188,6 +209,48 @@ _point = Rule(lambda x: True, arrays=True, infinite=True)
 _none = Other(lambda given: False)
 _bytes = Other(lambda given: isinstance(given.value, bytes))
 _no_value = Other(lambda given: given.value is None)
+_flag = Other(lambda given: isinstance(given.value, bool))
+
+_candidates = Other(lambda given: given.sort == "array" and len(given.value) > 0)
+
+
+def _double(least: float, most: float) -> Other:
+    """Numbers that doubles hold exactly, within a range."""
+    return Other(
+        lambda given: (
+            given.exact is not None
+            and least <= given.exact <= most
+            and Fraction(float(given.exact)) == given.exact
+        )
+    )
+
+
+def _values(given: Value) -> bool | None:
+    """And infinities, and arrays; text only where it means a double."""
+    if given.exact is not None:
+        return abs(given.exact) < 2**1024 - 2**970 and Fraction(float(given.exact)) == given.exact
+    if given.sort == "not finite":
+        return "inf" in repr(given.value)
+    return given.sort == "array"
+
+
+def _power_of_two(given: Value) -> bool:
+    """Between 8/2**53 and 2**64, as multiples of it up to 8 are to be doubles."""
+    if given.value is None:
+        return True
+    x = given.exact
+    return x is not None and 2**-50 <= x < 2**64 and Fraction(2) ** round(math.log2(x)) == x
+
+
+#: The grid follows from these: its multiples are to be doubles.
+_scales = Other(
+    lambda given: (
+        given.exact is not None and given.exact > 0 and (2**-40 < given.exact < 2**40 or None)
+    )
+)
+
+SNAPPED = ("snapping_laplace", "SnappedLaplace", "parameters", "snapping_accuracy")
+SELECTIONS = ("permute_and_flip", "exponential")
 
 RULES: dict[str, Rule | Other] = {
     "sigma2": positive,
@@ -214,6 +277,19 @@ RULES: dict[str, Rule | Other] = {
     "confidence": Other(_share),
     "seed": _whole(0, inf),
     "tape": _bytes,
+    "p": Other(_share),
+    "value": Other(lambda given: given.sort != "array" and _values(given)),
+    "values": Other(_values),
+    "bound": _double(5e-324, 2.0**53),
+    "grid": Other(_power_of_two),
+    "lower": _no_value,
+    "upper": _no_value,
+    "alpha": probability,
+    "largest": not_negative,
+    "n": Rule(lambda x: x > 0 and x.denominator == 1),
+    "scores": _candidates,
+    "votes": _candidates,
+    "monotone": Other(lambda given: True),
 }
 """By name, whatever has it; BUT has the exceptions."""
 
@@ -225,6 +301,20 @@ BUT: dict[tuple[str, str], Rule | Other] = {
             or (isinstance(given.value, np.ndarray) and bool(given.value.dtype == np.bool_))
         )
     ),
+    ("bernoulli", "out"): Other(
+        lambda given: (
+            given.value is None
+            or (isinstance(given.value, np.ndarray) and bool(given.value.dtype == np.bool_))
+        )
+    ),
+    **{(name, "epsilon"): positive for name in SELECTIONS},
+    ("exponential_rho", "epsilon"): positive,
+    ("permute_and_flip_rho", "epsilon"): positive,
+    ("noisy_max_epsilon", "sensitivity"): Rule(lambda x: x > 0 and x.denominator == 1),
+    **{(name, part): _scales for name in SNAPPED for part in ("epsilon", "sensitivity")},
+    ("snapping_laplace", "out"): _no_value,
+    ("snapping_bound", "epsilon"): positive,
+    ("snapping_bound", "gamma"): probability,
     ("gaussian_sigma2_for_rho", "rho"): positive,
     ("calibrate_gaussian", "rho"): positive,
     ("calibrate_gaussian", "epsilon"): _no_value,  # beside rho, which CALLS gives
@@ -235,6 +325,18 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("delta", "sensitivity"): _whole_number,
     ("log_delta", "sensitivity"): _whole_number,
     ("epsilon", "sensitivity"): _whole_number,
+    ("add_noise", "law"): _no_value,  # beside rho, which CALLS gives
+    ("add_noise", "rho"): positive,
+    ("add_noise", "epsilon"): _no_value,
+    ("add_noise", "delta"): _no_value,
+    ("add_noise", "rows_per_person"): RULES["queries"],
+    ("add_noise", "columns"): _no_value,  # of a list
+    ("add_noise", "disjoint"): _flag,
+    ("add_noise", "overflow"): _none,
+    ("add_noise", "modulus"): Other(
+        lambda given: given.value is None or _whole(2, inf).takes(given)
+    ),
+    ("add_noise", "integral_floats"): _flag,
     ("calibrate_laplace", "rho"): positive._replace(near=True),
     ("calibrate_laplace", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("calibrate_laplace", "delta"): _no_value,
@@ -244,6 +346,8 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("continuous_gaussian_sf", "x"): any_number._replace(near=True),
     ("rounded_gaussian_pmf", "k"): any_number._replace(near=True),
     ("rounded_gaussian_sf", "k"): any_number._replace(near=True),
+    ("stream", "total"): _whole(0, inf),
+    ("stream", "chunk"): _whole(1, inf),
     ("release_table", "rho"): positive,
     ("release_table", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("release_table", "delta"): _no_value,
@@ -257,10 +361,12 @@ BUT: dict[tuple[str, str], Rule | Other] = {
 SAID_AS: dict[tuple[str, str], set[str]] = {
     ("compose", "parts"): {"rho"},
     ("calibrate_gaussian", "queries"): {"sigma2"},  # which follows, and is too long
+    ("add_noise", "rows_per_person"): {"queries", "sigma2"},
     ("calibrate_laplace", "queries"): {"rho"},  # of each query
     ("compare_noise", "sigma2"): {"rho"},  # which follows
     ("compare_queries", "epsilon"): {"delta"},
     ("release_table", "rows_per_person"): {"queries", "sigma2"},
+    **{(name, part): {"grid"} for name in SNAPPED for part in ("epsilon", "sensitivity", "bound")},
 }
 """What else a message may speak of."""
 
@@ -275,17 +381,31 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("pld", "log_mass_truncation_bound"): _ACCOUNTING,
     ("dp_event", "law"): _ACCOUNTING,
     ("dp_event", "sensitivity"): _ACCOUNTING,
+    **{
+        (
+            "calibrate_generalized",
+            name,
+        ): "slow: tests/privacy/test_calibrate_generalized.py"
+        for name in ("beta", "epsilon", "delta", "sensitivity", "queries", "sampling")
+    },
+    ("add_noise", "values"): "integers of any kind: tests/data",
     ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
+    ("sample_bytes", "n_bytes"): "what holds the law: tests/exactness/test_objects.py",
     ("release_table", "table"): "a path: tests/release/test_release.py",
     ("release_table", "out"): "a path: tests/release/test_release.py",
     ("release_table", "column"): "the name of a column: tests/release/test_release.py",
     ("release_table", "force"): "a bool: tests/release/test_release.py",
-    **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS)},
+    ("release_table", "disjoint"): "a bool: tests/release/test_release.py",
+    ("stream", "progress"): "a bool: tests/exactness/test_stream.py",
+    ("release_table", "progress"): "a bool: tests/release/test_release.py",
+    ("release_table", "plot"): "a path: tests/release/test_release.py",
+    **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS, "bias")},
+    **{(name, "monotone"): "any truth value" for name in (*SELECTIONS, "noisy_max_epsilon")},
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
 }
 
 ARRAYS = {"discrete_gaussian", "discrete_laplace", "generalized_gaussian"}
-ARRAYS |= {"geometric_exp", "bernoulli_exp"}
+ARRAYS |= {"geometric_exp", "bernoulli_exp", "bernoulli", "uniform_below"}
 """Functions whose first parameters, mu and beta may be arrays."""
 
 
@@ -297,11 +417,26 @@ def tape(n_bytes: int = 400_000) -> TapeSource:
 
 
 CALLS: dict[str, dict[str, Any]] = {
+    "calibrate_generalized": {"beta": 2, "epsilon": 1, "delta": "1e-6"},
     "discrete_gaussian": {"sigma2": 3},
     "discrete_laplace": {"scale": 3},
     "generalized_gaussian": {"scale": 3, "beta": "3/2"},
     "geometric_exp": {"gamma": 1},
     "bernoulli_exp": {"gamma": 1},
+    "bernoulli": {"p": "1/3"},
+    "uniform_below": {"n": 3},
+    **{name: {"scores": [1, 2, 4], "epsilon": 1} for name in SELECTIONS},
+    "report_noisy_max": {"votes": [1, 2, 4], "law": dg.DiscreteLaplace(3)},
+    "noisy_max_epsilon": {"law": dg.DiscreteLaplace(3)},
+    **{name: {"epsilon": 1, "bound": 8} for name in SNAPPED},
+    "snapping_laplace": {"values": 1, "epsilon": 1, "bound": 8},
+    "SnappedLaplace": {"value": 1, "epsilon": 1, "bound": 8},
+    "snapping_accuracy": {"epsilon": 1, "bound": 8, "alpha": "1/20"},
+    "snapping_bound": {"largest": 8, "epsilon": 1, "gamma": "1/20"},
+    "bias": {},
+    "error_quantile": {"alpha": "1/20"},
+    "exponential_rho": {"epsilon": 1},
+    "permute_and_flip_rho": {"epsilon": 1},
     "DiscreteGaussian": {"sigma2": 3},
     "DiscreteLaplace": {"scale": 3},
     "GeneralizedGaussian": {"scale": 3, "beta": "3/2"},
@@ -311,6 +446,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "zcdp_delta_standard": {"rho": "1/10", "epsilon": 1},
     "gaussian_sigma2_for_rho": {"rho": "1/10"},
     "calibrate_gaussian": {"rho": "1/10"},
+    "add_noise": {"values": [3], "rho": "1/10"},
     "compose": {},
     "rho": {"law": dg.DiscreteGaussian(100)},
     "delta": {"law": dg.DiscreteGaussian(100), "epsilon": 1},
@@ -333,6 +469,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "release_table": {"rho": "1/10"},  # and files of the test
     "sample": {},  # of each law
     "rvs": {},
+    "sample_bytes": {"n_bytes": 16},
+    "stream": {"total": 3},
     **{name: {"k": 3} for name in AT_K},
     **{name: {} for name in MOMENTS},
     "tail_bound": {"k": 3},

@@ -94,8 +94,11 @@ def test_so_in_arrays_of_parameters(mode: str) -> None:
         under(mode, lambda a=array: dg.discrete_gaussian(a, size=a.shape, dtype=object))  # type: ignore[misc]
         columns = [array, np.array([0], object), np.array([1], object)]
         laws = under(mode, partial(distinct_laws, Kind.DISCRETE_GAUSSIAN, columns, array.shape))
-        found = [laws.spec(law).parameter for law in laws.which.tolist()]
+        found = [laws.spec_at(i).parameter for i in range(array.size)]
         assert found == [exact_rational(x, "sigma2") for x in array]
+        columns = [np.array([1], object), array, np.array([1], object)]
+        laws = under(mode, partial(distinct_laws, Kind.DISCRETE_GAUSSIAN, columns, array.shape))
+        assert [laws.rest_spec_at(i).mu % 1 for i in range(array.size)] == [x % 1 for x in found]
     for zero in (np.zeros(2), np.array([0.0, 5e-324]), np.zeros(2, np.float32)):
         with flushing(mode), pytest.raises(ValueError, match="sigma2 must be positive"):
             dg.discrete_gaussian(zero)

@@ -1,5 +1,7 @@
 """Nothing is imported in the middle of a call: ``import discretegauss`` loads all that draws need.
 
+The laws and the modules that compute are loaded when they are first named, before any call.
+
 An import takes a lock. A process forked beside one inherits the lock, held for ever, and a signal
 handler that asks for the same module meets it half made. numpy loads some of its own modules at
 their first use, so a call may import without an import statement.
@@ -14,6 +16,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -216,6 +219,57 @@ def test_a_handler_can_draw_inside_the_first_draw() -> None:
     got = run(signal_in_the_first_draw)
     assert got
     assert set(got) == {"(2,)"}
+
+
+def loaded_after(*arguments: str) -> set[str]:
+    """The modules that a fresh interpreter with these arguments loads."""
+    command = [sys.executable, "-X", "importtime", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
+
+
+def ours(modules: set[str]) -> set[str]:
+    """The modules of the package, and what takes long to load."""
+    heavy = {"gmpy2", "importlib.metadata", "numpy", "numpy.ma"}
+    return {name for name in modules if name.startswith("discretegauss.")} | modules & heavy
+
+
+COMPUTING = {f"discretegauss.{name}" for name in ("laws", "privacy", "release", "utility")}
+COMPUTING |= {"discretegauss._certified", "discretegauss._law_functions", "gmpy2"}
+
+
+def test_import_loads_what_draws_need_and_no_more() -> None:
+    """No gmpy2, no numpy.ma, and nothing that computes probabilities."""
+    by_numpy = loaded_after("-c", "import numpy")
+    loaded = ours(loaded_after("-c", "import discretegauss") - by_numpy)
+    assert "discretegauss._drawing.native" in loaded or dg.build_info()["engine"] == "python"
+    assert not loaded & (COMPUTING | {"importlib.metadata", "numpy.ma", "discretegauss.testing"})
+    draw = "import discretegauss as d; d.discrete_gaussian('1/3', 9)"
+    after_a_draw = loaded_after("-c", draw)
+    assert ours(after_a_draw - by_numpy) == loaded
+
+
+def test_what_computes_is_loaded_when_it_is_named() -> None:
+    """As an attribute, by ``from`` and by a pickle."""
+    law = pickle.dumps(dg.DiscreteGaussian(5))
+    for line in (
+        "d.privacy.delta(d.DiscreteGaussian(1), 1)",
+        "from discretegauss import privacy; privacy.rho(d.DiscreteGaussian(1))",
+        f"import pickle; pickle.loads({law!r}).pmf(1)",
+    ):
+        loaded = loaded_after("-c", f"import discretegauss as d; {line}")
+        assert {"discretegauss.laws", "gmpy2"} <= loaded
+    assert set(dg.__all__) <= set(dir(dg))
+    with pytest.raises(AttributeError, match="no attribute 'discrete_cauchy'"):
+        dg.discrete_cauchy  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["release", "--help"]])
+def test_the_help_is_shown_without_numpy(arguments: list[str]) -> None:
+    """The command line loads what its commands need when one runs."""
+    loaded = loaded_after("-m", "discretegauss", *arguments)
+    assert "discretegauss._cli.release" in loaded
+    assert not loaded & (COMPUTING | {"numpy"})
 
 
 def main() -> None:

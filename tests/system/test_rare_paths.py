@@ -235,7 +235,7 @@ def test_a_process_that_can_start_no_threads_draws_alone(monkeypatch: pytest.Mon
 @needs_the_core
 def test_every_status_of_the_core_is_an_error_of_its_own() -> None:
     """No status passes for a draw."""
-    from discretegauss._drawing.native import _raise_for_status
+    from discretegauss._drawing.native import raise_for_status
     from discretegauss._native import lib
 
     expected = {
@@ -249,7 +249,7 @@ def test_every_status_of_the_core_is_an_error_of_its_own() -> None:
     }
     for status, error in expected.items():
         with pytest.raises(error):
-            _raise_for_status(status, None)
+            raise_for_status(status, None)
 
 
 @needs_the_core
@@ -271,9 +271,9 @@ def test_a_law_without_a_table_is_drawn_without_one(monkeypatch: pytest.MonkeyPa
         raise errors.ParameterValueError("no table")
 
     monkeypatch.setattr("discretegauss._drawing.method.prepare_cells", no_table)
-    assert dg.discrete_gaussian(100, 10**5).shape == (10**5,)
+    assert dg.discrete_gaussian("100.7", 10**5).shape == (10**5,)
     with pytest.raises(errors.ParameterValueError, match="no table"):
-        dg.discrete_gaussian(100, 10, method="cells")
+        dg.discrete_gaussian("100.7", 10, method="cells")
 
 
 # --- numbers

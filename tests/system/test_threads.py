@@ -32,6 +32,7 @@ from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
+from discretegauss._drawing.table_cache import TableCache
 from discretegauss._law import Kind, LawSpec
 from discretegauss._system.threads import Worker
 
@@ -130,11 +131,13 @@ def test_tables_stay_in_order_whatever_runs_while_their_laws_are_compared(
 ) -> None:
     """A table given up by one thread while another keeps it: the next are kept and given up."""
     new_table = _engine.native.NativeTable
-    monkeypatch.setattr(_engine, "_MOST_TABLES", 2)
-    monkeypatch.setattr(_engine, "_tables", type(_engine._tables)())
 
     def law(i: int) -> LawSpec:
         return LawSpec(Kind.DISCRETE_GAUSSIAN, Interrupted(3), Interrupted(i))
+
+    two = new_table(law(0)).memory * 5 // 2  # no room for three
+    tables = TableCache(most_bytes=two)
+    monkeypatch.setattr(_engine, "tables", tables)
 
     def build(first: int) -> None:
         for i in range(first, first + 3):
@@ -159,7 +162,7 @@ def test_tables_stay_in_order_whatever_runs_while_their_laws_are_compared(
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, kept_handler)
-    assert len(_engine._tables) == 2
+    assert len(tables) == 2
     assert _engine.cached_table(law(22)) is not None
 
 

@@ -5,15 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
 import gmpy2
+import numpy as np
 
 from .._law import LawSpec
+from .double_double import (
+    Floats,
+    Pair,
+    Pairs,
+    exact_product,
+    exact_sum,
+    parameters_in_range,
+    rational_pair,
+)
 from .family import About, RationalFamily, nearest_integer, term_by_term
 from .gaussian_tail import gaussian_tail
 from .interval import Arithmetic, Interval, Rational, arithmetic
+from .tail_interpolation import gaussian_tail_ratios
 
 __all__ = ["DiscreteGaussianFamily"]
 
@@ -42,6 +54,36 @@ class DiscreteGaussianFamily(RationalFamily):
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Return the weight of all x >= m in units of that of m, for m at least mu."""
         return gaussian_tail(spec.parameter, m - spec.mu, bits)
+
+    def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
+        """Return sqrt(2 sigma2) and 2."""
+        return at.sqrt(at.rational(2 * spec.parameter)), Fraction(2)
+
+    def has_exponents(self, spec: LawSpec) -> bool:
+        """Return whether nothing under- or overflows."""
+        return parameters_in_range(spec.parameter, spec.mu)
+
+    def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
+        """Return j**2/(2 sigma2) + j (m0 - mu)/sigma2.
+
+        The pairs are good to 2**-105, each product of pairs to 2**-102, so the sum to 2**-100 times
+        the first term; that is at most 2 E + 1/sigma2.
+        """
+        rate, offset = _rate_and_offset(spec)
+        square, square_low = exact_product(steps, steps)
+        first, first_low = exact_product(square, rate.high)
+        first_low = first_low + (square * rate.low + square_low * rate.high)
+        second, second_low = exact_product(steps, offset.high)
+        second_low = second_low + steps * offset.low
+        high, low = exact_sum(first, second)
+        return Pairs(high, low + (first_low + second_low))
+
+    def tail_ratios_in_floats(self, spec: LawSpec, steps: Floats) -> Floats | float | None:
+        """Return polynomials that interpolate the tails."""
+        if spec.parameter < 1:
+            return None
+        distances = steps + float(nearest_integer(spec.mu) - spec.mu)
+        return gaussian_tail_ratios(spec.parameter, np.maximum(distances, 0.0))
 
     def neighbour_ratios(self, spec: LawSpec, m: int, bits: int) -> Iterator[Interval]:
         """Yield P(X = m + 1)/P(X = m), then the same for m - 1, ...: it grows by exp(1/sigma2)."""
@@ -76,6 +118,13 @@ class DiscreteGaussianFamily(RationalFamily):
         """Return the least x whose loss, (2 x D + D**2)/(2 sigma2), is above epsilon."""
         threshold = epsilon * gmpy2.mpq(spec.parameter) / change - gmpy2.mpq(change, 2)
         return int(threshold.numerator // threshold.denominator) + 1
+
+
+@lru_cache(maxsize=64)
+def _rate_and_offset(spec: LawSpec) -> tuple[Pair, Pair]:
+    """Return 1/(2 sigma2) and (m0 - mu)/sigma2."""
+    offset = (nearest_integer(spec.mu) - spec.mu) / spec.parameter
+    return rational_pair(1 / (2 * spec.parameter)), rational_pair(offset)
 
 
 def _normaliser_by_poisson(sigma2: Fraction, offset: Fraction, bits: int) -> Interval:

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import gmpy2
+import numpy as np
 
 from .._law import LawSpec
-from .family import About, RationalFamily
+from .double_double import (
+    Floats,
+    Pair,
+    Pairs,
+    exact_product,
+    exact_sum,
+    parameters_in_range,
+    rational_pair,
+)
+from .family import About, RationalFamily, nearest_integer
+from .floats import float_value
 from .interval import Arithmetic, Interval, Rational, arithmetic
 
 __all__ = ["DiscreteLaplaceFamily"]
@@ -40,6 +52,34 @@ class DiscreteLaplaceFamily(RationalFamily):
         at = arithmetic(bits + 10)
         return at.div(at.rational(1), at.neg(at.expm1(at.rational(-1 / spec.parameter))))
 
+    def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
+        """Return the scale and 1."""
+        return at.rational(spec.parameter), Fraction(1)
+
+    def has_exponents(self, spec: LawSpec) -> bool:
+        """Return whether nothing under- or overflows."""
+        return parameters_in_range(spec.parameter, spec.mu)
+
+    def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
+        """Return abs(j)/scale, less by 2 abs(m0 - mu)/scale on mu's side of m0.
+
+        As abs(x - mu) is abs(j) + abs(m0 - mu) unless x is beyond mu, seen from m0. The pairs are
+        good to 2**-105, each product of pairs to 2**-102, so the result to 2**-100 times the first
+        term; that is at most E + 1/scale.
+        """
+        rate, offset, side = _rate_and_offset(spec)
+        distance = np.abs(steps)
+        first, first_low = exact_product(distance, rate.high)
+        first_low = first_low + distance * rate.low
+        beyond = np.where(np.sign(steps) == side, -1.0, 0.0)
+        high, low = exact_sum(first, beyond * offset.high)
+        return Pairs(high, low + (first_low + beyond * offset.low))
+
+    def tail_ratios_in_floats(self, spec: LawSpec, steps: Floats) -> Floats | float | None:
+        """Return what is the same for all."""
+        del steps
+        return float_value(lambda bits: self.tail_ratio(spec, 0, bits))
+
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
         """Return the distance from mu at which phi is ``level``."""
         return at.scale(level, spec.parameter)
@@ -65,6 +105,14 @@ class DiscreteLaplaceFamily(RationalFamily):
             return None
         threshold = (epsilon * gmpy2.mpq(spec.parameter) - change) / 2
         return int(threshold.numerator // threshold.denominator) + 1
+
+
+@lru_cache(maxsize=64)
+def _rate_and_offset(spec: LawSpec) -> tuple[Pair, Pair, int]:
+    """Return 1/scale, 2 abs(m0 - mu)/scale, and on which side of m0 mu is."""
+    delta = nearest_integer(spec.mu) - spec.mu
+    offset = 2 * abs(delta) / spec.parameter
+    return rational_pair(1 / spec.parameter), rational_pair(offset), -1 if delta > 0 else 1
 
 
 def _moments(spec: LawSpec, bits: int, order: int) -> About:

@@ -19,6 +19,7 @@ from itertools import count
 from typing import Any, ClassVar, NamedTuple
 
 from .._law import LawSpec
+from .double_double import Floats, Pairs
 from .interval import Arithmetic, Interval, Rational, arithmetic
 
 __all__ = ["About", "Family", "RationalFamily", "mirrored", "nearest_integer", "term_by_term"]
@@ -50,6 +51,9 @@ class Family(ABC):
 
     constant_tail_ratio: ClassVar[bool] = False
     """Whether `tail_ratio` is the same at every integer."""
+
+    rounds_arrays: ClassVar[bool] = False
+    """Whether arrays are rounded as single values are: else to 1e-14, in a fraction of the time."""
 
     def simplest(self, spec: LawSpec) -> LawSpec:
         """Return the same law by its simplest name."""
@@ -91,6 +95,26 @@ class Family(ABC):
         at = arithmetic(bits + 10)
         rest = at.mul(self.tail_ratio(spec, m + 1, bits), self.weight_ratio(spec, m + 1, m, bits))
         return at.add(at.rational(1), rest)
+
+    @abstractmethod
+    def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
+        """Return s and beta with phi(x) = (abs(x - mu)/s)**beta."""
+
+    @abstractmethod
+    def has_exponents(self, spec: LawSpec) -> bool:
+        """Return whether `exponents` is good for the law."""
+
+    @abstractmethod
+    def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
+        """Return phi(m0 + j) - phi(m0) for integers j of at most 2**53, m0 the integer nearest mu.
+
+        The error is that of each law; 1000 and more may stand for anything above 760.
+        """
+
+    def tail_ratios_in_floats(self, spec: LawSpec, steps: Floats) -> Floats | float | None:
+        """Return `tail_ratio` at m0 + j, at least mu, to 2**-48; None if there is no fast way."""
+        del spec, steps
+        return None
 
     @abstractmethod
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:

@@ -1,11 +1,10 @@
-"""The functions of a discrete Gaussian or Laplace at many integers at once, in float64.
+"""The functions of a law at many integers at once, in float64.
 
 Relative error at most 1e-14 (near the smallest floats: one unit of their last place), given that
 np.exp, np.log and np.log1p are right to 4 units of the last place, which is what numpy tests for.
 
-The exponent E = phi(x) - phi(m0) is computed as a sum of two floats, with an error below 2**-90 for
-E up to 1024: exp(-E) is as good as the exponential function. Products of two floats are split into
-two floats without error (Dekker), sums likewise (Knuth).
+The exponent E = phi(x) - phi(m0) comes from the law's `Family` as a sum of two floats, with an
+error below 2**-68 for E up to 1024: exp(-E) is as good as the exponential function.
 
 Whatever is outside the range of these arguments is left to the certified functions, one by one.
 """
@@ -13,26 +12,29 @@ Whatever is outside the range of these arguments is left to the certified functi
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._law import Kind, LawSpec
-from .double_double import Pair, exact_product, exact_sum, factor, pair
+from .._law import LawSpec
+from .double_double import Pair, factor
+from .families import family_of
 from .floats import float_value
 from .interval import arithmetic
-from .lattice_sums import canonical, mirrored, nearest_integer, tail_ratio
+from .lattice_sums import canonical, mirrored, nearest_integer
+from .pair_arrays import rounded_values
+from .pair_weights import DOUBLINGS
 from .probability import Tail, kept_normaliser, logpmf, probability
-from .tail_interpolation import gaussian_tail_ratios
+from .wide_tails import tails_in_pieces
 
 __all__ = [
     "MANY_TAILS",
     "last_term",
     "supported",
     "tail_table",
+    "tails_by_first_terms",
     "upper_tails",
     "vector_values",
 ]
@@ -41,8 +43,7 @@ _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _Bools = NDArray[np.bool_]
 
-#: Parameters in this range, and centres below _LARGEST: no product under- or overflows.
-_SMALLEST_PARAMETER, _LARGEST_PARAMETER = Fraction(1, 2**40), Fraction(2**900)
+#: Integers below are looked at.
 _LARGEST = 2**61
 #: Integers up to this distance from m0 are floats, and their squares two floats.
 _FURTHEST = 2**53
@@ -59,6 +60,8 @@ _NOTHING = 760
 def vector_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[_Floats, _Bools]:
     """Return the function of that name at integers, and where that is good to 1e-14.
 
+    Of a law that `rounds_arrays`, where it is the value that the certified functions round to.
+
     Parameters
     ----------
     name : str
@@ -71,6 +74,8 @@ def vector_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[_Floats, _Bo
     spec = canonical(spec)
     if not supported(spec):
         return np.empty(ks.size), np.zeros(ks.size, np.bool_)
+    if family_of(spec).rounds_arrays:
+        return rounded_values(name, spec, ks)
     if name == "pmf":
         return _pmf(spec, ks)
     if name == "logpmf":
@@ -80,11 +85,7 @@ def vector_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[_Floats, _Bo
 
 def supported(spec: LawSpec) -> bool:
     """Return whether a canonical law is one of those that this module can do."""
-    return (
-        spec.kind is not Kind.GENERALIZED_GAUSSIAN
-        and _SMALLEST_PARAMETER <= spec.parameter <= _LARGEST_PARAMETER
-        and abs(spec.mu) < _LARGEST
-    )
+    return family_of(spec).has_exponents(spec)
 
 
 def _usable(xs: _Integers) -> _Bools:
@@ -99,9 +100,6 @@ class _Constants(NamedTuple):
     """Of a law, each good to some 100 bits, log P(X = m0) to a float."""
 
     m0: int
-    rate: Pair  # 1/(2 sigma2), or 1/scale
-    offset: Pair  # (m0 - mu)/sigma2, or 2 abs(m0 - mu)/scale
-    side: int  # of the integers for which the Laplace's offset counts
     p0: Pair  # P(X = m0), as high (1 + low)
     p0_small: Pair  # the same times exp(-512); 0 of very wide laws
     log_p0: float
@@ -112,18 +110,9 @@ def _constants(spec: LawSpec) -> _Constants:
     bits = 150
     at = arithmetic(200)
     m0, total = kept_normaliser(spec, bits)
-    delta = m0 - spec.mu
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        rate, offset, side = 1 / (2 * spec.parameter), delta / spec.parameter, 0
-    else:
-        rate, offset = 1 / spec.parameter, 2 * abs(delta) / spec.parameter
-        side = -1 if delta > 0 else 1
     p0 = at.div(at.rational(1), total)
     return _Constants(
         m0,
-        pair(at.rational(rate)),
-        pair(at.rational(offset)),
-        side,
         factor(p0),
         factor(at.mul(p0, at.exp(at.rational(-512)))),
         # of a narrow law it is tiny, and takes more bits
@@ -132,33 +121,12 @@ def _constants(spec: LawSpec) -> _Constants:
 
 
 def _exponents(spec: LawSpec, c: _Constants, xs: _Integers) -> tuple[_Floats, _Floats, _Bools]:
-    """Return E = phi(x) - phi(m0) = high + low, and where that is good.
-
-    Gaussian: E = j**2/(2 sigma2) + j (m0 - mu)/sigma2 with j = x - m0. Laplace: abs(x - mu) is
-    abs(j) + abs(m0 - mu) where x is not between m0 and mu or beyond mu, else less by twice that:
-    E = abs(j)/scale, or less by 2 abs(m0 - mu)/scale on mu's side of m0.
-
-    The pairs are good to 2**-105, each product of pairs to 2**-102, so E to 2**-100 times the first
-    term; that is at most 2 E + 1/sigma2 or E + 1/scale.
-    """
+    """Return E = phi(x) - phi(m0) = high + low, and where that is good."""
     good = _usable(xs)
     steps = np.where(good, xs, c.m0) - c.m0
     good &= np.abs(steps) <= _FURTHEST
-    j = np.where(good, steps, 0).astype(np.float64)
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        square, square_low = exact_product(j, j)
-        first, first_low = exact_product(square, c.rate.high)
-        first_low = first_low + (square * c.rate.low + square_low * c.rate.high)
-        second, second_low = exact_product(j, c.offset.high)
-        second_low = second_low + j * c.offset.low
-    else:
-        distance = np.abs(j)
-        first, first_low = exact_product(distance, c.rate.high)
-        first_low = first_low + distance * c.rate.low
-        beyond = np.where(np.sign(j) == c.side, -1.0, 0.0)
-        second, second_low = beyond * c.offset.high, beyond * c.offset.low
-    high, low = exact_sum(first, second)
-    return high, low + (first_low + second_low), good
+    high, low = family_of(spec).exponents(spec, np.where(good, steps, 0).astype(np.float64))
+    return high, low, good
 
 
 def _pmf(spec: LawSpec, xs: _Integers) -> tuple[_Floats, _Bools]:
@@ -231,19 +199,26 @@ def upper_tails(spec: LawSpec, ms: _Integers) -> tuple[_Floats, _Bools]:
     table = tail_table(spec, first, last, most=_TERMS_EACH * within.size)
     if table is not None:
         values[within], found[within] = table[ms[within] - first], True
-    elif spec.kind is Kind.DISCRETE_LAPLACE or (within.size >= MANY_TAILS and spec.parameter >= 1):
-        terms, good = _pmf(spec, ms[within])
-        values[within], found[within] = terms * _tails_by_terms(spec, ms[within]), good
+    elif within.size >= MANY_TAILS or family_of(spec).constant_tail_ratio:
+        tails = tails_by_first_terms(spec, ms[within])
+        if tails is not None:
+            values[within], _, found[within] = tails
     return values, found
 
 
-def _tails_by_terms(spec: LawSpec, ms: _Integers) -> _Floats | float:
-    """Return P(X >= m)/P(X = m), for integers m >= mu up to `last_term`."""
-    if spec.kind is Kind.DISCRETE_LAPLACE:  # whatever m is
-        return float_value(lambda bits: tail_ratio(spec, math.ceil(spec.mu), bits))
-    m0 = nearest_integer(spec.mu)
-    distances = (ms - m0).astype(np.float64) + float(m0 - spec.mu)
-    return gaussian_tail_ratios(spec.parameter, np.maximum(distances, 0.0))
+def tails_by_first_terms(spec: LawSpec, ms: _Integers) -> tuple[_Floats, _Floats, _Bools] | None:
+    """Return P(X >= m) and P(X = m) for mu <= m <= `last_term`, and where they are good.
+
+    None if the law has no fast way to tails.
+    """
+    steps = (ms - nearest_integer(spec.mu)).astype(np.float64)
+    family = family_of(spec)
+    terms, good = _pmf(spec, ms)
+    ratios = family.tail_ratios_in_floats(spec, steps)
+    if ratios is not None:
+        return terms * ratios, terms, good
+    tails = tails_in_pieces(spec, ms) if family.rounds_arrays else None
+    return None if tails is None else (np.ldexp(tails.high, -DOUBLINGS), terms, good)
 
 
 def tail_table(spec: LawSpec, first: int, last: int, *, most: int) -> _Floats | None:
@@ -283,8 +258,6 @@ def tail_table(spec: LawSpec, first: int, last: int, *, most: int) -> _Floats | 
 
 def last_term(spec: LawSpec) -> int:
     """Return an integer, at least mu - 1, up to which E is at most _LAST_EXPONENT."""
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        reach = math.isqrt(int(2 * _LAST_EXPONENT * spec.parameter))
-    else:
-        reach = int(_LAST_EXPONENT * spec.parameter)
-    return nearest_integer(spec.mu) + min(reach, _FURTHEST) - 1
+    at = arithmetic(64)
+    reach = family_of(spec).distance_of(spec, at.rational(_LAST_EXPONENT), at).lower
+    return nearest_integer(spec.mu) + int(min(reach, _FURTHEST)) - 1

@@ -5,10 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar, NamedTuple
 
 import gmpy2
+import numpy as np
 
 from .._law import Kind, LawSpec
+from .double_double import (
+    Floats,
+    Pair,
+    Pairs,
+    exact_sum,
+    in_chunks,
+    normalised,
+    pair,
+    parameters_in_range,
+    product,
+    rational_pair,
+)
+from .double_double_functions import exponential, logarithm
 from .family import About, Family, nearest_integer, term_by_term
 from .generalized_tail import Shape, exponent_guard, generalized_tail, log_ratio, phi
 from .interval import Arithmetic, Interval, arithmetic
@@ -21,9 +37,21 @@ _SMALL_SCALE = 2
 #: Weighted tails are proven up to this power.
 _MOST_MOMENTS = 4
 
+#: Exponents in pairs of floats are for these parameters.
+_LARGEST_BETA, _SCALES = 2**16, (Fraction(1, 2**20), Fraction(2**60))
+_MOST_PHI_M0 = 64
+
+#: Logarithms of phi beyond which phi is next to 0, or above 1000.
+_LEAST_LOG, _MOST_LOG = -200.0, 7.0
+
+#: A smaller distance from mu is none.
+_NO_DISTANCE = 2.0**-200
+
 
 class GeneralizedGaussianFamily(Family):
     """The generalised Gaussian."""
+
+    rounds_arrays: ClassVar[bool] = True
 
     def simplest(self, spec: LawSpec) -> LawSpec:
         """Return the same law by its simplest name: beta = 1 the Laplace, beta = 2 the Gaussian."""
@@ -60,6 +88,47 @@ class GeneralizedGaussianFamily(Family):
         """Return the weight of all x >= m in units of that of m, for m at least mu."""
         return generalized_tail(Shape(spec.parameter, spec.beta), m - spec.mu, bits)
 
+    def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
+        """Return the parameters."""
+        return at.rational(spec.parameter), spec.beta
+
+    def has_exponents(self, spec: LawSpec) -> bool:
+        """Return whether nothing under- or overflows, and phi(m0) is at most 64."""
+        return (
+            parameters_in_range(spec.parameter, spec.mu)
+            and _SCALES[0] <= spec.parameter <= _SCALES[1]
+            and spec.beta <= _LARGEST_BETA
+            and _pairs(spec).phi_m0.high <= _MOST_PHI_M0
+        )
+
+    def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
+        """Return exp(beta log(y/s)) - phi(m0), y = abs(j + m0 - mu).
+
+        With u = 2**-100: y/s is good to u/4 as a ratio, its logarithm l to 3 u + u/8 abs(l), g =
+        beta l to 3 beta u + u/4 abs(g), and exp(g) as a ratio to (3 beta + 1) u + u/2 abs(g). Where
+        g > 7, phi is above 1000, and that is returned; otherwise abs(g) exp(g) is at most 7 phi +
+        1. So is exp(-200) for what is below, and 0 where y is below 2**-200: errors of less than u.
+        In all E is good to
+
+            (3 beta + 8) u (phi + 1)    below    (beta + 3) 2**-98 (E + 65).
+        """
+        c = _pairs(spec)
+
+        def chunk(j: Floats) -> Pairs:
+            high, low = exact_sum(j, c.offset.high)
+            y = normalised(high, low + c.offset.low)
+            at_mu = np.abs(y.high) < _NO_DISTANCE
+            low = np.where(at_mu, 0.0, y.low * np.sign(y.high))
+            y = Pairs(np.where(at_mu, 1.0, np.abs(y.high)), low)
+            g = product(logarithm(product(y, c.per_scale)), c.beta)
+            inside = (g.high > _LEAST_LOG) & (g.high < _MOST_LOG)
+            g = Pairs(np.clip(g.high, _LEAST_LOG, _MOST_LOG), np.where(inside, g.low, 0.0))
+            phi = exponential(g)
+            high, low = exact_sum(np.where(at_mu, 0.0, phi.high), -c.phi_m0.high)
+            return normalised(high, low + (np.where(at_mu, 0.0, phi.low) - c.phi_m0.low))
+
+        return in_chunks(chunk, steps)
+
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
         """Return the distance from mu at which phi is ``level``."""
         return at.scale(at.power(level, 1 / spec.beta), spec.parameter)
@@ -81,6 +150,25 @@ class GeneralizedGaussianFamily(Family):
         if spec.parameter < _SMALL_SCALE:
             return term_by_term(self, spec, bits, order)
         return _moments(self, spec, bits, order)
+
+
+class _Pairs(NamedTuple):
+    offset: Pair
+    """m0 - mu"""
+    per_scale: Pair
+    beta: Pair
+    phi_m0: Pair
+
+
+@lru_cache(maxsize=64)
+def _pairs(spec: LawSpec) -> _Pairs:
+    at, m0 = arithmetic(200), nearest_integer(spec.mu)
+    return _Pairs(
+        rational_pair(m0 - spec.mu),
+        rational_pair(1 / spec.parameter),
+        rational_pair(spec.beta),
+        pair(phi(Shape(spec.parameter, spec.beta), abs(m0 - spec.mu), at)),
+    )
 
 
 def _mean_near_mu(family: GeneralizedGaussianFamily, spec: LawSpec, bits: int) -> Interval:

@@ -11,7 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from .._law import Kind, LawSpec
+from .._law import LawSpec
+from .families import family_of
 from .incomplete_gamma import scaled_gamma
 from .interval import Interval, arithmetic
 from .lattice_sums import (
@@ -114,21 +115,20 @@ def tail_bound(spec: LawSpec, m: int, bits: int) -> Interval:
     distance = m - 1 - spec.mu
     if distance < 0:
         return at.rational(1)
-    gaussian = spec.kind is Kind.DISCRETE_GAUSSIAN
-    a = Fraction(1, 2) if gaussian else 1 / spec.beta  # beta is 1 for the Laplace
+    scale, beta = family_of(spec).scale_and_beta(spec, at)
+    a = 1 / beta
     x = phi_at(spec, m - 1, arithmetic(2 * bits + 40))
     # from here on exp(-x) is below all floats, and e**x Gamma(a, x) <= x**(a - 1) at most 1
     far = x.lower > _FAR
-    root_bits = 2 * bits + 40 + a.denominator.bit_length()
-    x_to_a = None if gaussian else arithmetic(root_bits).rational(distance / spec.parameter)
+    finer = arithmetic(2 * bits + 40 + a.denominator.bit_length())
+    x_to_a = finer.div(finer.rational(distance), family_of(spec).scale_and_beta(spec, finer)[0])
     scaled = (
         Interval(at.rational(0).lower, at.rational(1).upper)
         if far
         else scaled_gamma(a, x, bits, x_to_a)
     )
     tail = at.scale(at.div(at.mul(scaled, at.exp(at.neg(x))), at.gamma(a)), Fraction(1, 2))
-    root = at.sqrt(at.rational(2 * spec.parameter)) if gaussian else at.rational(spec.parameter)
-    integral = at.scale(at.mul(root, at.gamma(a)), 2 * a)
+    integral = at.scale(at.mul(scale, at.gamma(a)), 2 * a)
     m0, total = kept_normaliser(spec, bits)
     excess = at.div(integral, at.mul(total, at.exp(at.neg(phi_at(spec, m0, at)))))
     return _at_most(1, at.mul(tail, excess) if excess.upper > 1 else tail)

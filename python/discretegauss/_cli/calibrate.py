@@ -6,7 +6,6 @@ import argparse
 from fractions import Fraction
 from typing import Any
 
-from ..release import calibration, calibration_text
 from .options import add_budget, budget_error, positive_argument, whole_argument
 from .output import WRONG_INPUT, fail, printed
 
@@ -36,7 +35,7 @@ def add_calibrate(commands: Any) -> None:
         description=_HELP,
         epilog=_NOTES,
     )
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, needs="release")
     add_budget(parser)
     person = parser.add_argument_group("what one person can change")
     person.add_argument(
@@ -57,6 +56,8 @@ def add_calibrate(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from ..release import calibration, calibration_text
+
     if error := budget_error(arguments):
         return fail(WRONG_INPUT, error)
     noise = calibration(

@@ -14,9 +14,9 @@ import argparse
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
-from .._drawing.engines import build_info
 from .._system.signals import StopSignals
 from .._version import __version__
 from ..errors import DiscreteGaussError, EntropyError
@@ -24,6 +24,7 @@ from .calibrate import add_calibrate
 from .figures import add_figures
 from .output import FAILED, WRONG_INPUT, fail, printed
 from .release import add_release
+from .sample import add_sample
 
 __all__ = ["main", "program"]
 
@@ -55,6 +56,8 @@ def program() -> int:
 def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
     try:
         arguments = _parser().parse_args(argv, argparse.Namespace(hold_signals=stops.hold))
+        import_module(f"discretegauss.{arguments.needs}")
+        stops.loaded()
         return int(arguments.run(arguments))
     except (KeyboardInterrupt, DiscreteGaussError, MemoryError, OSError) as error:
         code, message = _said(error)
@@ -130,6 +133,8 @@ class _Version(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> NoReturn:
+        from .._drawing.engines import build_info
+
         details = ", ".join(f"{name} {value}" for name, value in build_info().items())
         text = f"discretegauss {__version__} ({details})"
         sys.exit(printed(text, "the version could not be printed"))
@@ -143,6 +148,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
-    for add in (add_release, add_calibrate, add_figures):
+    for add in (add_release, add_calibrate, add_sample, add_figures):
         add(commands)
     return parser

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._figures import Figures, write_figures
 from .._inputs.messages import printable
 from .output import WRONG_INPUT, fail, printed
+
+if TYPE_CHECKING:
+    from .._figures import Figures
 
 __all__ = ["add_figures"]
 
@@ -36,13 +38,15 @@ def add_figures(commands: Any) -> None:
         description=_HELP,
         epilog=_NOTES,
     )
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, needs="_figures")
     parser.add_argument(
         "--out", required=True, metavar="DIR", help="the folder to write to, made if need be"
     )
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from .._figures import write_figures
+
     try:
         figures = write_figures(arguments.out)
     except ImportError as error:  # matplotlib is not there: it says what to do

@@ -6,16 +6,15 @@ import argparse
 from collections.abc import Callable
 from fractions import Fraction
 
-from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational
 from ..errors import DiscreteGaussError
-from ..release import DEFAULT_REPORT_DELTA
 
 __all__ = [
     "add_budget",
+    "any_number_argument",
     "argument_from_1",
     "budget_error",
     "file_argument",
+    "file_or_dash",
     "positive_argument",
     "whole_argument",
 ]
@@ -36,7 +35,7 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
         "--report-delta",
         type=_probability,
         metavar="D",
-        help=f"with --rho: the delta at which epsilon is reported (default {DEFAULT_REPORT_DELTA})",
+        help="with --rho: the delta at which epsilon is reported (default 1e-6)",
     )
 
 
@@ -61,9 +60,19 @@ def file_argument(instead: str) -> Callable[[str], str]:
     return file
 
 
+def file_or_dash(text: str) -> str | None:
+    """Return the name of a file, or None for ``-``."""
+    return None if text == "-" else text
+
+
 def positive_argument(text: str) -> Fraction:
     """Return an exact number above 0."""
     return _checked(text, lambda value: value > 0, "must be positive")
+
+
+def any_number_argument(text: str) -> Fraction:
+    """Return an exact number."""
+    return _checked(text, lambda value: True, "")
 
 
 def argument_from_1(text: str) -> Fraction:
@@ -85,6 +94,9 @@ def _probability(text: str) -> Fraction:
 
 
 def _checked(text: str, holds: Callable[[Fraction], bool], rule: str) -> Fraction:
+    from .._inputs.messages import describe
+    from .._inputs.numbers import exact_rational
+
     try:
         value = exact_rational(text, "value")
     except DiscreteGaussError:

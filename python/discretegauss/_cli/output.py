@@ -18,10 +18,10 @@ FAILED = 1
 WRONG_INPUT = 2
 
 
-def printed(text: str, failure: str) -> int:
-    """Print the text on stdout; return the exit code."""
+def printed(text: str, failure: str, *, on_stderr: bool = False) -> int:
+    """Print the text on stdout, or on stderr; return the exit code."""
     try:
-        _print(text, sys.stdout)
+        _print(text, sys.stderr if on_stderr else sys.stdout)
     except OSError as error:
         return fail(FAILED, f"{failure}: {error.strerror}")
     return 0

@@ -1,32 +1,45 @@
-"""``discretegauss release``: noise on a column of counts."""
+"""``discretegauss release``: noise on columns of counts."""
 
 from __future__ import annotations
 
 import argparse
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..release import execute, plan_release, report_text, time_text
-from .options import add_budget, argument_from_1, budget_error, file_argument, whole_argument
+from .options import (
+    add_budget,
+    argument_from_1,
+    budget_error,
+    file_argument,
+    file_or_dash,
+    whole_argument,
+)
 from .output import WRONG_INPUT, fail, printed
+
+if TYPE_CHECKING:
+    from ..release import Release
 
 __all__ = ["add_release"]
 
 _HELP = """\
-Add discrete Gaussian noise to a column of counts and write the table to a new file.
+Add discrete Gaussian noise to columns of counts and write the table to a new file.
 
-example:
+examples:
   discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv
+  discretegauss release counts.parquet --column men --column women --disjoint --epsilon 1 \\
+      --delta 1e-6 --out noisy.parquet
+  zcat counts.csv.gz | discretegauss release - --column n --rho 0.1 --out - > noisy.csv
 
-A count is replaced by count + draw, in exact integers; every byte outside the column is kept.
+A count is replaced by count + draw, in exact integers; all other cells are kept.
 Numbers are exact: 0.1 is one tenth, and 1/3 works too.
 """
 
 _NOTES = """\
 what to mind:
-  - The budget protects one person who changes at most --rows-per-person counts, each by at most
-    --sensitivity. With a count of visits, a person who came 5 times changes it by 5. With a row
-    for the total, a person changes two counts.
+  - The budget protects one person who changes at most --rows-per-person counts of each column,
+    each by at most --sensitivity. With a count of visits, a person who came 5 times changes it
+    by 5. With a row for the total, a person changes two counts.
+  - Several columns share the budget. --disjoint: nobody is counted in two of them.
   - The rows themselves are published: they must not depend on the people counted. List every
     combination, those with count 0 too.
   - So is their order: a table sorted by its counts publishes their true ranking.
@@ -42,28 +55,41 @@ def add_release(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "release",
         usage="%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) [options]",
-        help="add noise to a column of counts in a CSV file",
+        help="add noise to columns of counts in a table",
         description=_HELP,
         epilog=_NOTES,
     )
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, needs="release")
     parser.add_argument(
         "table",
-        type=file_argument("stdin is /dev/stdin, a file of that name ./-"),
+        type=file_or_dash,
         metavar="TABLE",
-        help="CSV file with a header, UTF-8 (tabs instead of commas if named .tsv or .tab)",
+        help="a table with a header: CSV, or by its name .tsv, .parquet, .arrow, .csv.gz, "
+        ".csv.zst; - is CSV from stdin",
     )
     parser.add_argument(
-        "--column", required=True, metavar="NAME", help="the name of the column of counts"
+        "--column",
+        required=True,
+        action="append",
+        metavar="NAME",
+        help="the name of a column of counts; may be given several times",
     )
     parser.add_argument(
         "--out",
-        type=file_argument("stdout has the report; a file of that name is ./-"),
+        type=file_or_dash,
         required=True,
         metavar="FILE",
-        help="the file to write",
+        help="the file to write; - is stdout, and the report goes to stderr",
     )
-    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    parser.add_argument("--force", action="store_true", help="replace FILE and PLOT if they exist")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument(
+        "--plot",
+        type=file_argument("stdout has no room for it"),
+        metavar="PLOT",
+        help="draw the noisy counts and their error bars to this .png, .pdf or .svg; true counts "
+        "are not in it",
+    )
 
     add_budget(parser)
     person = parser.add_argument_group("what one person can change")
@@ -80,28 +106,49 @@ def add_release(commands: Any) -> None:
         type=whole_argument,
         default=1,
         metavar="K",
-        help="at most so many counts change (default %(default)s)",
+        help="at most so many counts of a column change (default %(default)s)",
+    )
+    person.add_argument(
+        "--disjoint", action="store_true", help="nobody changes counts in two of the columns"
     )
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from ..release import execute, plan_release, report_text
+
     if error := budget_error(arguments):
         return fail(WRONG_INPUT, error)
-    plan = plan_release(
-        arguments.table,
-        arguments.column,
-        arguments.out,
-        rho=arguments.rho,
-        epsilon=arguments.epsilon,
-        delta=arguments.delta,
-        sensitivity=arguments.sensitivity,
-        rows_per_person=arguments.rows_per_person,
-        report_delta=arguments.report_delta,
-        force=arguments.force,
-    )
-    report = report_text(plan.release)  # nothing is drawn for a report that cannot be made
-    release = execute(plan, before_placing=arguments.hold_signals)
+    to_stdout = arguments.out is None
+    try:
+        plan = plan_release(
+            arguments.table or "/dev/stdin",
+            arguments.column,
+            arguments.out or "-",
+            to_stdout=to_stdout,
+            rho=arguments.rho,
+            epsilon=arguments.epsilon,
+            delta=arguments.delta,
+            sensitivity=arguments.sensitivity,
+            rows_per_person=arguments.rows_per_person,
+            disjoint=arguments.disjoint,
+            report_delta=arguments.report_delta,
+            force=arguments.force,
+            plot=arguments.plot,
+        )
+        report_text(plan.release)  # nothing is drawn for a report that cannot be made
+        release = execute(plan, before_placing=arguments.hold_signals, progress=True)
+    except ImportError as error:  # of what the format needs: it says what to do
+        return fail(WRONG_INPUT, str(error))
     return printed(
-        f"{report}\n{time_text(release)}",
+        _report(release, arguments),
         f"{release.out} is written, the budget is spent, but the report could not be printed",
+        on_stderr=to_stdout,
     )
+
+
+def _report(release: Release, arguments: argparse.Namespace) -> str:
+    from ..release import report_json, report_text, time_text
+
+    if arguments.json:
+        return report_json(release)
+    return f"{report_text(release)}\n{time_text(release)}"

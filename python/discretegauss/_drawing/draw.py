@@ -11,6 +11,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from .._inputs.draw_arguments import (
     AUTO,
+    CHACHA20,
+    FEW,
     INT64,
     ONE_THREAD,
     SYSTEM,
@@ -38,16 +40,16 @@ from .._law import Kind
 from ..errors import ParameterValueError
 from .fill import NO_MEMORY, empty, fill_array
 from .many_laws import fill_laws, require_all_fit
-from .method import OneLaw, has_cells
+from .method import OneLaw, one_law
 
 __all__ = ["Given", "draw"]
 
 
 def _check_method(kind: Kind, method: Method) -> None:
     """Refuse a method that the law does not have."""
-    if method == "cells" and not has_cells(kind):
+    if method == "cells" and not kind.has_cells:
         raise ParameterValueError("method must be 'auto' or 'reference' for this law, got 'cells'")
-    if method == "reference" and kind is Kind.GENERALIZED_GAUSSIAN:
+    if method == "reference" and not kind.has_reference:
         raise ParameterValueError("method must be 'auto' or 'cells' for this law, got 'reference'")
 
 
@@ -57,18 +59,20 @@ Given = tuple[Kind, object, object, object]
 #: Types whose equal values mean the same number, so that they may be keys of a cache: one that
 #: tells types apart, or a law of 1 would be at hand for True.
 _PLAIN_NUMBERS = frozenset({int, float, Fraction, str}) | {
-    np.dtype(code).type for code in np.typecodes["AllInteger"]
+    np.dtype(code).type for code in np.typecodes["AllInteger"] + "efd"
 }
 
 
 @lru_cache(maxsize=256, typed=True)
 def _kept(kind: Kind, parameter: object, mu: object, beta: object) -> OneLaw:
     """Return the law for parameters as the user wrote them: saves calls the conversion."""
-    return OneLaw(exact_spec(kind, parameter, mu, beta))
+    return one_law(exact_spec(kind, parameter, mu, beta))
 
 
-def _checked_law(given: Given) -> OneLaw | list[NDArray[Any]]:
+def _checked_law(given: OneLaw | Given) -> OneLaw | list[NDArray[Any]]:
     """Return the law for single parameters; those of many laws as arrays, not yet checked."""
+    if isinstance(given, OneLaw):
+        return given
     kind, parameter, mu, beta = given
     if (
         type(parameter) in _PLAIN_NUMBERS
@@ -81,7 +85,7 @@ def _checked_law(given: Given) -> OneLaw | list[NDArray[Any]]:
     values, names = given[1:], (parameter_name(kind), "mu", "beta")
     arrays = [as_array(value, name) for value, name in zip(values, names, strict=True)]
     if all(array is None for array in arrays):
-        return OneLaw(exact_spec(*given))
+        return one_law(exact_spec(*given))
     return [
         array if array is not None else np.array(single(value), dtype=object)
         for array, value in zip(arrays, values, strict=True)
@@ -111,6 +115,18 @@ def draw(
     threads: int,
 ) -> Any:
     """Draw: the body of every public function; all is checked before anything is drawn."""
+    checked: OneLaw | list[NDArray[Any]] | None = None
+    if (
+        out is None
+        and dtype is INT64
+        and method is AUTO
+        and threads is ONE_THREAD
+        and (source is SYSTEM or source is CHACHA20)
+        and (size is None or (type(size) is int and 0 <= size <= FEW))
+    ):
+        checked = _checked_law(law)
+        if isinstance(checked, OneLaw):
+            return checked.one(source) if size is None else checked.int64s(size, source)
     kind = law.spec.kind if isinstance(law, OneLaw) else law[0]
     if method is not AUTO:
         _check_method(kind, checked_method(method))
@@ -125,7 +141,7 @@ def draw(
             raise ParameterValueError(f"dtype must be that of out, {kept_dtype}, got {asked_dtype}")
         shape = result.shape
 
-    checked = law if isinstance(law, OneLaw) else _checked_law(law)
+    checked = checked or _checked_law(law)
     if isinstance(checked, OneLaw):
         if shape is None:
             if dtype is not INT64:  # a Python int has room, but a dtype was asked for

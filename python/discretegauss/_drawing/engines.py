@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import count
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,10 +17,12 @@ from numpy.typing import NDArray
 
 from .. import reference
 from .._inputs.source import Source
-from .._law import WITH_CELLS, Kind, LawSpec
+from .._law import Kind, LawSpec
 from ..errors import MissingCoreError, ParameterValueError, RangeError
+from .table_cache import TableCache
 
 __all__ = [
+    "Filler",
     "PreparedLaw",
     "ScalarLaw",
     "build_info",
@@ -31,8 +31,10 @@ __all__ = [
     "native",
     "prepare",
     "prepare_cells",
+    "prepare_few",
     "prepare_scalar",
     "require_source",
+    "tables",
 ]
 
 
@@ -67,11 +69,8 @@ class ScalarLaw(Protocol):
         """Return one draw, of any size."""
 
 
-class PreparedLaw(ScalarLaw, Protocol):
-    """A law made ready for drawing: immutable, no randomness in it."""
-
-    #: A fill may be cut at multiples of this without changing what it draws from given bits.
-    chunk: int
+class Filler(Protocol):
+    """What fills arrays with draws: immutable, no randomness in it."""
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects; by threads, at most.
@@ -80,10 +79,15 @@ class PreparedLaw(ScalarLaw, Protocol):
         """
 
 
+class PreparedLaw(ScalarLaw, Filler, Protocol):
+    """A law made ready for drawing."""
+
+    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
+        """Fill the rows of `out`, contiguous: two's complement, least significant byte first."""
+
+
 class ReferenceLaw:
     """A law drawn by the plain-Python twin."""
-
-    chunk = 1
 
     def __init__(self, spec: LawSpec) -> None:
         self._draw = _reference_draw(spec)
@@ -94,17 +98,36 @@ class ReferenceLaw:
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out` with draws, by one thread."""
-        stream = _reference_bytes(source)
-        # asked here, not of numpy: before its version 2 it wraps
-        info = None if out.dtype == object else np.iinfo(out.dtype)
-        values = None if info is None else range(int(info.min), int(info.max) + 1)
-        i = 0
-        try:
-            for i in range(out.size):
-                out[i] = _fitting(self._draw(stream), values)
-        except BaseException:
-            out[: i + 1].fill(0)  # out may be larger than memory
-            raise
+        _fill_one_by_one(out, partial(self._draw, _reference_bytes(source)))
+
+    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
+        """Fill the rows of `out` with draws, by one thread."""
+        _fill_rows_one_by_one(out, partial(self._draw, _reference_bytes(source)))
+
+
+def _fill_one_by_one(out: NDArray[Any], draw: Callable[[], int]) -> None:
+    # asked here, not of numpy: before its version 2 it wraps
+    info = None if out.dtype == object else np.iinfo(out.dtype)
+    values = None if info is None else range(int(info.min), int(info.max) + 1)
+    i = 0
+    try:
+        for i in range(out.size):
+            out[i] = _fitting(draw(), values)
+    except BaseException:
+        out[: i + 1].fill(0)  # out may be larger than memory
+        raise
+
+
+def _fill_rows_one_by_one(out: NDArray[np.uint8], draw: Callable[[], int]) -> None:
+    n_bytes = out.shape[1]
+    values = range(-(1 << (8 * n_bytes - 1)), 1 << (8 * n_bytes - 1))
+    try:
+        for row in out:
+            one = _fitting(draw(), values).to_bytes(n_bytes, "little", signed=True)
+            row[:] = np.frombuffer(one, np.uint8)
+    except BaseException:
+        out.fill(0)
+        raise
 
 
 def _fitting(drawn: int, values: range | None) -> int:
@@ -127,20 +150,24 @@ def _reference_bytes(source: Source) -> reference.Bytes:
 
 
 def _reference_draw(spec: LawSpec) -> Callable[[reference.Bytes], int]:
+    if not spec.kind.has_reference:
+        raise MissingCoreError(
+            "a generalised Gaussian is drawn by samplers of the compiled core, which is not in use"
+        )
     num, den = spec.parameter.numerator, spec.parameter.denominator
-    if spec.kind is Kind.BERNOULLI:
-        return lambda source: int(reference.bernoulli(num, den, source))
-    if spec.kind is Kind.UNIFORM_BELOW:
-        return lambda source: reference.uniform_below(num, source)
-    if spec.kind is Kind.BERNOULLI_EXP:
-        return lambda source: int(reference.bernoulli_exp(num, den, source))
-    if spec.kind is Kind.GEOMETRIC_EXP:
-        return lambda source: reference.geometric_exp(num, den, source)
-    if spec.kind is Kind.GENERALIZED_GAUSSIAN:
-        raise MissingCoreError("a generalised Gaussian is drawn by the compiled core's cell tables")
-    if spec.kind is Kind.DISCRETE_LAPLACE:
-        return lambda source: reference.discrete_laplace(spec.parameter, spec.mu, source)
-    return lambda source: reference.discrete_gaussian(spec.parameter, spec.mu, source)
+    draws: dict[Kind, Callable[[reference.Bytes], int]] = {
+        Kind.BERNOULLI: lambda source: int(reference.bernoulli(num, den, source)),
+        Kind.UNIFORM_BELOW: lambda source: reference.uniform_below(num, source),
+        Kind.BERNOULLI_EXP: lambda source: int(reference.bernoulli_exp(num, den, source)),
+        Kind.GEOMETRIC_EXP: lambda source: reference.geometric_exp(num, den, source),
+        Kind.DISCRETE_LAPLACE: lambda source: reference.discrete_laplace(
+            spec.parameter, spec.mu, source
+        ),
+        Kind.DISCRETE_GAUSSIAN: lambda source: reference.discrete_gaussian(
+            spec.parameter, spec.mu, source
+        ),
+    }
+    return draws[spec.kind]
 
 
 @lru_cache(maxsize=256)
@@ -151,56 +178,85 @@ def prepare(spec: LawSpec) -> PreparedLaw:
     return ReferenceLaw(spec)
 
 
-@dataclass(slots=True)
-class _Kept:
-    """A table at hand, and the number of its last use."""
-
-    table: PreparedLaw
-    last_use: int
-
-
-#: The cell tables used last; some 200 KiB each. No lock: the operations of a dict are whole under
-#: the interpreter's, and one of our own might be held where a process forks. Not an OrderedDict,
-#: whose order and contents part for good if other threads run while its keys are compared, which
-#: Python does for fractions. What two threads at once can cost is a table built twice.
-_tables: dict[LawSpec, _Kept] = {}
-_uses = count()
-_MOST_TABLES = 32
+#: All cell tables at hand.
+tables = TableCache()
 
 
 def cached_table(spec: LawSpec) -> PreparedLaw | None:
     """Return the law with its cell table if that is at hand."""
-    kept = _tables.get(spec)
-    if kept is None:
-        return None
-    kept.last_use = next(_uses)
-    return kept.table
+    kept = tables.find(spec)
+    return None if kept is None else tables.use(kept)
 
 
 def prepare_cells(spec: LawSpec) -> PreparedLaw:
-    """Return the law with its cell table; the last few are kept."""
-    generalized = spec.kind is Kind.GENERALIZED_GAUSSIAN  # which has no other method
-    with_tables = core("a generalised Gaussian" if generalized else "method='cells'")
+    """Return the law with its cell table; those used last are kept."""
+    with_tables = core("method='cells'" if spec.kind.has_reference else "a generalised Gaussian")
     table = cached_table(spec)
     if table is None:
         table = with_tables.NativeTable(spec)
-        _tables[spec] = _Kept(table, next(_uses))
-        # of a copy, which no other thread changes meanwhile
-        by_use = sorted(_tables.copy().items(), key=lambda item: item[1].last_use)
-        for oldest, _ in by_use[:-_MOST_TABLES]:
-            _tables.pop(oldest, None)
+        # the one of another thread, if that was faster; or this one, if none has room
+        table = tables.keep(spec, table, table.memory).table or table
     return table
+
+
+class TableWhenDrawn:
+    """A law drawn from its cell table, which it does not hold: the cache alone says which stay."""
+
+    def __init__(self, spec: LawSpec) -> None:
+        self._spec = spec
+
+    def draw(self, source: Source) -> int:
+        """Return one draw."""
+        return prepare_cells(self._spec).draw(source)
+
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        """Fill `out` with draws."""
+        prepare_cells(self._spec).fill(out, source, threads)
+
+    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
+        """Fill the rows of `out` with draws."""
+        prepare_cells(self._spec).fill_bytes(out, source, threads)
+
+
+class OneByOne:
+    """A law whose arrays are single draws."""
+
+    def __init__(self, law: ScalarLaw) -> None:
+        self._law = law
+
+    def draw(self, source: Source) -> int:
+        """Return one draw."""
+        return self._law.draw(source)
+
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        """Fill `out` with draws, by one thread."""
+        _fill_one_by_one(out, partial(self._law.draw, source))
+
+    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
+        """Fill the rows of `out` with draws, by one thread."""
+        _fill_rows_one_by_one(out, partial(self._law.draw, source))
 
 
 @lru_cache(maxsize=256)
 def prepare_scalar(spec: LawSpec) -> ScalarLaw:
     """Return the law made ready for single draws, whose time does not tell the value if it can."""
-    if native is not None and spec.kind in WITH_CELLS:
+    if native is not None and spec.kind.has_cells:
         try:
             return native.NativeIsochronous(spec)  # type: ignore[no-any-return]
         except ParameterValueError:  # outside of what the isochronous sampler was made for
             pass
-    return prepare_cells(spec) if spec.kind is Kind.GENERALIZED_GAUSSIAN else prepare(spec)
+    return prepare(spec) if spec.kind.has_reference else TableWhenDrawn(spec)
+
+
+def prepare_few(spec: LawSpec) -> PreparedLaw:
+    """Return the law made ready for few draws, without a table if there is a way without."""
+    if spec.kind.has_reference:
+        return prepare(spec)
+    one = prepare_scalar(spec)
+    if isinstance(one, TableWhenDrawn):
+        prepare_cells(spec)  # which may refuse the law: before anything is drawn
+        return one
+    return OneByOne(one)
 
 
 def build_info() -> dict[str, str]:

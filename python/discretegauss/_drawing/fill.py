@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .._inputs.source import Source
-from .engines import PreparedLaw
+from .engines import Filler
 
 __all__ = ["NO_MEMORY", "copy_draws", "empty", "fill_array"]
 
@@ -26,28 +26,24 @@ def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 
 
 def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
-    """Return a view of `out` with one axis that the engines can write to, if there is one.
-
-    Not of objects: an engine that is interrupted leaves no machine integer behind, but may leave
-    objects.
-    """
-    if out.dtype == object or not out.dtype.isnative or not out.flags.aligned:
+    """Return a view of `out` with one axis that the engines can write to, if there is one."""
+    if not out.dtype.isnative or not out.flags.aligned:
         return None
     if out.flags.c_contiguous:
-        return out.reshape(-1)
+        return out if out.ndim == 1 else out.reshape(-1)
     if out.flags.f_contiguous:
         return out.T.reshape(-1)
     return None
 
 
-def fill_array(out: NDArray[Any], law: PreparedLaw, source: Source, threads: int) -> None:
+def fill_array(out: NDArray[Any], law: Filler, source: Source, threads: int) -> None:
     """Fill `out`, any shape and layout, with independent draws; after an error it holds none.
 
     Parameters
     ----------
     out : ndarray
         Integers (any size, any byte order) or objects.
-    law : PreparedLaw
+    law : Filler
         What to draw.
     source : "getrandom", "chacha20" or callable
         Bits.

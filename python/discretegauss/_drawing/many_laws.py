@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import weakref
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.draw_arguments import Method, fits_dtype, require_fit
-from .._inputs.parameter_arrays import DistinctLaws, interruptible_if_long
+from .._inputs.parameter_arrays import DistinctLaws, LawGroups
 from .._inputs.source import Source
-from .._law import Kind
+from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
+from .add import add_exactly
 from .engines import native
 from .fill import copy_draws, empty, fill_array
-from .method import LEAST_CELLS_FROM, choose, has_cells, table_pays_off
+from .group import group, take_in_turn
+from .method import choose, has_cells, table_pays_off
 
 __all__ = ["fill_laws", "require_all_fit"]
 
@@ -23,90 +27,239 @@ _INT64 = np.dtype(np.int64)
 #: No table is refused because of a smaller beta (some 2**90).
 _SAFE_BETA = 2**64
 
+#: A law with fewer draws is not drawn by itself, though its table were at hand: a call of the core
+#: for it takes as long.
+_LEAST_ALONE = 128
+
+#: With more laws than this, equal ones are not looked for, but drawn as they come: to make a law
+#: anew costs less than what a larger table of them takes from the cache.
+_MOST_GROUPS = 2**16
+
+#: Laws whose parameter and centre are no larger fit int64 by far (`fits_range`): they reach
+#: r >= 2**62, and 179 scales, or 27 sigma, or 92 scales are below 2**58; gamma is no smaller.
+_EASY_PARAMETER = 2**50
+_EASY_CENTRE = 2**62
+
+
+def _easily_fit_int64(laws: DistinctLaws) -> bool:
+    if laws.kind is Kind.BERNOULLI_EXP:
+        return True
+    if laws.parameter.ends is None or laws.mu.ends is None:
+        return False
+    least, greatest = laws.parameter.ends
+    if laws.kind is Kind.GEOMETRIC_EXP:
+        return bool(least >= Fraction(1, _EASY_PARAMETER))
+    lowest, highest = laws.mu.ends
+    return bool(greatest <= _EASY_PARAMETER and -_EASY_CENTRE <= lowest <= highest <= _EASY_CENTRE)
+
 
 def _all_fit(laws: DistinctLaws, dtype: np.dtype[Any]) -> bool:
     """Return whether all laws provably fit `dtype`, because the widest ones there might be do."""
-    return len(laws) == 0 or all(fits_dtype(spec, dtype) for spec in laws.corners())
+    return (
+        dtype.kind == "O"
+        or laws.n_draws == 0
+        or (dtype == _INT64 and _easily_fit_int64(laws))
+        or all(fits_dtype(spec, dtype) for spec in laws.corners())
+    )
 
 
 def require_all_fit(laws: DistinctLaws, dtype: np.dtype[Any], name: str) -> None:
     """Refuse laws of which one does not provably fit `dtype`."""
-    if not _all_fit(laws, dtype):
-        for law in range(len(laws)):
-            places = laws.mu_place(law), laws.parameter_place(law, name)
-            require_fit(laws.spec(law), dtype, name, *places)
-
-
-def _alone(
-    laws: DistinctLaws, counts: NDArray[np.intp], in_words: bool, method: Method, source: Source
-) -> NDArray[np.bool_]:
-    """Return which laws are drawn by themselves."""
-    if (
-        native is None
-        or method == "cells"
-        or laws.kind is Kind.GENERALIZED_GAUSSIAN
-        or not in_words
-    ):
-        return np.ones(len(laws), np.bool_)
-    alone = ~laws.small
-    if method == "auto" and has_cells(laws.kind):
-        for law in np.flatnonzero(laws.small & (counts >= LEAST_CELLS_FROM)).tolist():
-            alone[law] = table_pays_off(laws.spec(law), int(counts[law]), source)
-    return alone
-
-
-def _move(flat: NDArray[Any], places: NDArray[np.intp], part: NDArray[Any]) -> None:
-    """Put draws where they belong, and zeros where they were."""
-    try:
-        flat[places] = part
-    finally:
-        part.fill(0)
+    if _all_fit(laws, dtype):
+        return
+    seen: set[LawSpec] = set()
+    for i in range(laws.n_draws):
+        spec = laws.spec_at(i)
+        if spec not in seen:
+            mu = laws.mu.name_at(i, laws.shape, "mu")
+            require_fit(spec, dtype, name, mu, laws.parameter.name_at(i, laws.shape, name))
+            seen.add(spec)
 
 
 def fill_laws(
     out: NDArray[Any], laws: DistinctLaws, method: Method, source: Source, threads: int
 ) -> None:
-    """Fill `out`, any shape and layout, with independent draws: out.flat[i] of law laws.which[i].
+    """Fill `out`, any shape and layout, with independent draws: out.flat[i] of law i.
 
     Notes
     -----
-    A law is drawn by itself if a table is repaid, or if it does not fit the row of 64-bit integers
-    that the C core takes many of. Those come first, in order; which they are depends on the
-    arguments alone where the source is a caller's (`table_pays_off`).
+    Draws are of the laws of the rests (`ParameterColumn.nearest_and_rests`), and the integers are
+    added to them. Equal laws are grouped, unless they are many, and drawn in order of first
+    appearance; but first those drawn by themselves: because a table is repaid, or because the C
+    core does not take them together. Which they are depends on the arguments alone where the source
+    is a caller's (`table_pays_off`).
     """
-    which, dtype = laws.which, out.dtype.newbyteorder("=")
-    counts = np.bincount(which, minlength=len(laws))
-    word = _INT64 if dtype.kind == "O" else dtype
-    in_words = _all_fit(laws, word)
-    alone = _alone(laws, counts, in_words, method, source)
-    if laws.kind is Kind.GENERALIZED_GAUSSIAN:
-        for law in np.flatnonzero(counts).tolist():
-            if laws.spec(law).beta > _SAFE_BETA:  # a refusal comes before anything is drawn
-                try:
-                    choose(laws.spec(law), method, int(counts[law]), source)
-                except ParameterValueError as error:  # beta and scale may be elements of arrays
-                    raise ParameterValueError(str(error).partition(", got ")[0]) from None
-    # the draws of a law one after another: to prepare a law takes longer than to draw from it
-    order = interruptible_if_long(lambda: np.argsort(which, kind="stable"), which.size)
-    ends = np.cumsum(counts)
-    flat = empty(which.size, dtype)
-    singly = np.flatnonzero(alone & (counts > 0))
-    if native is None and in_words:  # in the order of the C core
-        singly = singly[np.argsort(laws.small[singly], kind="stable")]
+    if laws.n_draws == 0:
+        return
+    dtype, integers = out.dtype.newbyteorder("="), laws.integers
+    if integers is not None and np.may_share_memory(out, integers):
+        integers = integers.copy()
+    # int64 for objects, where it will do: they are made at the end
+    sums = _INT64 if dtype.kind == "O" and _all_fit(laws, _INT64) else dtype
+    noise_dtype = _noise_dtype(laws, sums)
+    groups = None if laws.is_one else _grouped(laws, method, noise_dtype)
+    if groups is not None:
+        _refuse_large_beta(laws, groups, method, source)
+    is_one = laws.is_one or (groups is not None and len(groups) == 1)
+    # one law's draws go anywhere (`fill_array`), those of several to one block in C order
+    in_place = noise_dtype == out.dtype and (
+        is_one or (out.flags.c_contiguous and out.flags.aligned and dtype.kind != "O")
+    )
+    # as in `fill_array`: while there is a weak reference, nobody frees the memory
+    held = weakref.ref(out.base if isinstance(out.base, np.ndarray) else out)
+    noise = out if in_place else empty(out.shape, noise_dtype)
+    zero_noise = noise.fill
     try:
-        for law in singly.tolist():
-            places = order[ends[law] - counts[law] : ends[law]]
-            prepared = choose(laws.spec(law), method, places.size, source)
-            part = empty(places.size, dtype)
-            fill_array(part, prepared, source, threads)
-            _move(flat, places, part)
-        together = interruptible_if_long(lambda: order[~alone[which[order]]], which.size)
-        if together.size > 0:
-            numbers = native.NativeLaws(laws.kind, laws.numbers())
-            part = empty(together.size, word)
-            numbers.fill(part, which[together], source, threads)
-            _move(flat, together, part)
+        if is_one:
+            spec = laws.only() if groups is None else groups.spec(0)
+            fill_array(noise, choose(spec, method, noise.size, source), source, threads)
+        else:
+            _fill_several(noise.reshape(-1), laws, groups, method, source, threads)
+        if integers is not None and sums == noise_dtype:
+            add_exactly(noise, integers)
     except BaseException:
-        flat.fill(0)
+        zero_noise(0)
         raise
-    copy_draws(out, flat)
+    del held
+    if in_place:
+        return
+    if integers is None or sums == noise_dtype:
+        copy_draws(out, noise)
+    else:
+        _add_to_integers(out, integers, noise)
+
+
+def _noise_dtype(laws: DistinctLaws, sums: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype to draw in before integers are added: that of the sums if it will do."""
+    if laws.integers is None:
+        return sums
+    if sums.kind == "i" and _rests_fit(laws, sums):
+        return sums
+    return _INT64 if _rests_fit(laws, _INT64) else np.dtype(object)
+
+
+def _rests_fit(laws: DistinctLaws, dtype: np.dtype[Any]) -> bool:
+    """Return whether the laws of the rests provably fit `dtype`."""
+    ends = laws.parameter.ends
+    if dtype == _INT64 and ends is not None and ends[1] <= _EASY_PARAMETER:
+        return True
+    return all(fits_dtype(spec, dtype) for spec in laws.rest_corners())
+
+
+def _grouped(laws: DistinctLaws, method: Method, dtype: np.dtype[Any]) -> LawGroups | None:
+    """Return the distinct laws, or None: they are many, and the C core takes each as it comes."""
+    if _takes_none(laws, method, dtype) or not laws.are_plain:
+        return laws.grouped(group, laws.n_draws)
+    return laws.grouped(group, min(laws.n_draws // 2, _MOST_GROUPS))
+
+
+def _takes_none(laws: DistinctLaws, method: Method, dtype: np.dtype[Any]) -> bool:
+    """Return whether the C core takes no laws of the call together."""
+    return method == "cells" or laws.kind is Kind.GENERALIZED_GAUSSIAN or dtype.kind == "O"
+
+
+def _refuse_large_beta(
+    laws: DistinctLaws, groups: LawGroups, method: Method, source: Source
+) -> None:
+    """Refuse a law that has no table before anything is drawn."""
+    if laws.kind is not Kind.GENERALIZED_GAUSSIAN:
+        return
+    for law in range(len(groups)):
+        spec = groups.spec(law)
+        if spec.beta > _SAFE_BETA:
+            try:
+                choose(spec, method, 1, source)
+            except ParameterValueError as error:  # beta and scale may be elements of arrays
+                raise ParameterValueError(str(error).partition(", got ")[0]) from None
+
+
+def _fill_several(
+    flat: NDArray[Any],
+    laws: DistinctLaws,
+    groups: LawGroups | None,
+    method: Method,
+    source: Source,
+    threads: int,
+) -> None:
+    """Fill `flat` with draws of the laws of the rests."""
+    if groups is not None:
+        alone = _alone(laws, groups, method, source, flat.dtype)
+        _fill_groups(flat, laws.kind, groups, alone, method, source, threads)
+    elif native is not None:
+        numbers = native.NativeLaws(laws.kind, *laws.words_of_each_draw())
+        numbers.fill(flat, None, source, threads)
+    else:
+        for i in range(flat.size):
+            law = choose(laws.rest_spec_at(i), method, 1, source)
+            fill_array(flat[i : i + 1], law, source, threads)
+
+
+def _alone(
+    laws: DistinctLaws,
+    groups: LawGroups,
+    method: Method,
+    source: Source,
+    dtype: np.dtype[Any],
+) -> NDArray[np.bool_]:
+    """Return which laws are drawn by themselves."""
+    if native is None or _takes_none(laws, method, dtype):
+        return np.ones(len(groups), np.bool_)
+    alone = ~groups.small
+    if method == "auto" and has_cells(laws.kind):
+        for law in np.flatnonzero(groups.small & (groups.counts >= _LEAST_ALONE)).tolist():
+            alone[law] = table_pays_off(groups.spec(law), int(groups.counts[law]), source)
+    return alone
+
+
+def _fill_groups(
+    flat: NDArray[Any],
+    kind: Kind,
+    groups: LawGroups,
+    alone: NDArray[np.bool_],
+    method: Method,
+    source: Source,
+    threads: int,
+) -> None:
+    """Draw the laws one after another, and put the draws where they belong."""
+    singly, together = np.flatnonzero(alone), np.flatnonzero(~alone)
+    if native is None and flat.dtype != object:  # in the order of the C core
+        singly = singly[np.argsort(groups.small[singly], kind="stable")]
+    sequence, counts = np.concatenate([singly, together]), groups.counts
+    ends = np.cumsum(counts[sequence])
+    begin = np.empty_like(counts)
+    begin[sequence] = ends - counts[sequence]
+    is_in_place = _increases(sequence) and _increases(groups.which)
+    drawn = flat if is_in_place else empty(flat.size, flat.dtype)
+    try:
+        for law, end in zip(singly.tolist(), ends.tolist(), strict=False):
+            part = drawn[begin[law] : end]
+            fill_array(part, choose(groups.spec(law), method, part.size, source), source, threads)
+        if together.size > 0:
+            numbers = native.NativeLaws(kind, *groups.words)
+            which = np.repeat(together, counts[together])
+            numbers.fill(drawn[begin[together[0]] :], which, source, threads)
+        if not is_in_place:
+            take_in_turn(flat, drawn, begin, groups.which)
+    finally:
+        if not is_in_place:
+            drawn.fill(0)
+
+
+def _increases(integers: NDArray[Any]) -> bool:
+    """Return whether none is less than the one before."""
+    # not by .all(), which imports something when first used: Python may be at its end
+    return bool(np.logical_and.reduce(integers[1:] >= integers[:-1]))
+
+
+def _add_to_integers(out: NDArray[Any], integers: NDArray[Any], noise: NDArray[Any]) -> None:
+    """Let `out`, whose dtype does not hold the noise, hold the sums; wipe the noise.
+
+    It holds the integers: they are within 1/2 of centres of laws that fit it, and what fits is more
+    than 1/2 from the next integer outside (`fits_range`).
+    """
+    zero_noise = noise.fill
+    try:
+        out[...] = integers
+        add_exactly(out, noise)
+    finally:
+        zero_noise(0)

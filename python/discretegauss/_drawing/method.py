@@ -1,29 +1,49 @@
-"""Which way to draw: by Algorithms 1-3, or from a cell table. The law is the same."""
+"""Which way to draw: by Algorithms 1-3, one by one, or from a cell table. The law is the same."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache, partial
 from math import isqrt
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._inputs.draw_arguments import AUTO, SYSTEM, Method, require_fit
+from .._inputs.draw_arguments import (
+    AUTO,
+    INT64,
+    SYSTEM,
+    Method,
+    require_fit,
+)
 from .._inputs.law_parameters import parameter_name
 from .._inputs.source import Source
-from .._law import WITH_CELLS, Kind, LawSpec
+from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
 from .engines import (
     PreparedLaw,
     ScalarLaw,
     cached_table,
     native,
-    prepare,
     prepare_cells,
+    prepare_few,
     prepare_scalar,
     require_source,
+    tables,
 )
+from .fill import NO_MEMORY
+from .table_cache import KeptTable
 
-__all__ = ["LEAST_CELLS_FROM", "OneLaw", "cells_from", "choose", "has_cells", "table_pays_off"]
+__all__ = [
+    "LEAST_CELLS_FROM",
+    "OneLaw",
+    "cells_from",
+    "choose",
+    "has_cells",
+    "one_law",
+    "table_pays_off",
+]
 
 #: No law's table is repaid by fewer draws.
 LEAST_CELLS_FROM = 16
@@ -34,7 +54,7 @@ _KEPT_FROM = 16
 
 def has_cells(kind: Kind) -> bool:
     """Return whether laws of this kind can be drawn from cell tables."""
-    return kind in WITH_CELLS
+    return kind.has_cells
 
 
 def _bits(*numbers: int) -> int:
@@ -50,6 +70,15 @@ def _outgrows_words(spec: LawSpec) -> bool:
     return (_bits(p, q) + 2 * t_bits if d == 1 else _bits(p, d, d) + t_bits) > 110
 
 
+#: Where the table of a law in machine words crosses its other way, by the whole part of its
+#: parameter, 10**6 at most.
+_CROSSINGS: dict[Kind, Callable[[int], int]] = {
+    Kind.DISCRETE_GAUSSIAN: lambda sigma2: min(11_500, 200 + 90 * isqrt(sigma2)),
+    Kind.DISCRETE_LAPLACE: lambda scale: min(18_000, 600 + 300 * scale),
+    Kind.GENERALIZED_GAUSSIAN: lambda scale: min(1_100, 100 + 11 * scale),
+}
+
+
 def cells_from(spec: LawSpec) -> int:
     """Return from how many draws on a new cell table is repaid, about.
 
@@ -61,7 +90,7 @@ def cells_from(spec: LawSpec) -> int:
     Parameters
     ----------
     spec : LawSpec
-        A discrete Laplace or Gaussian.
+        A discrete Laplace, Gaussian or generalised Gaussian.
 
     Notes
     -----
@@ -80,14 +109,19 @@ def cells_from(spec: LawSpec) -> int:
     10                                3100    3600
     100                              20400   18000
     10**6                            17300   18000
+    Generalised, scale = 1             140     111
+    10                           120 - 270     210
+    100                               1200    1100
+    1000, 10**6                 980 - 1090    1100
+    10**30                             715    1100
     ========================  ============  ======
+
+    The generalised Gaussian's other way is one draw after another by the isochronous sampler; its
+    rows are not that command's.
     """
     whole = spec.parameter.numerator // spec.parameter.denominator
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        crossing = min(11_500, 200 + 90 * isqrt(min(whole, 10**6)))
-    else:
-        crossing = min(18_000, 600 + 300 * min(whole, 100))
-    if _outgrows_words(spec):
+    crossing = _CROSSINGS[spec.kind](min(whole, 10**6))
+    if spec.kind.has_reference and _outgrows_words(spec):
         crossing = crossing * 100 // (500 + _bits(spec.parameter.numerator))
     return max(crossing, LEAST_CELLS_FROM)
 
@@ -101,7 +135,7 @@ def table_pays_off(spec: LawSpec, n: int, source: Source) -> bool:
     same draws. With bits of the operating system a table that is at hand from an earlier call is
     used, too: that cannot be seen in the draws, whose law is the same, only in their time.
     """
-    if native is None or not has_cells(spec.kind):
+    if native is None or not spec.kind.has_cells:
         return False
     if n >= cells_from(spec):
         return True
@@ -109,32 +143,50 @@ def table_pays_off(spec: LawSpec, n: int, source: Source) -> bool:
 
 
 def choose(spec: LawSpec, method: Method, n: int, source: Source) -> PreparedLaw:
-    """Return the law made ready for n draws."""
+    """Return the law made ready for n draws, by its numbers and what is at hand.
+
+    `OneLaw.ready` also counts the draws of earlier calls.
+    """
     require_source(source)
-    if spec.kind is Kind.GENERALIZED_GAUSSIAN or method == "cells":
+    if method == "cells":
         return prepare_cells(spec)
     if method == "auto" and table_pays_off(spec, n, source):
         try:
             return prepare_cells(spec)
         except ParameterValueError:  # no table of 2**16 cells fits this law
             pass
-    return prepare(spec)
+    return prepare_few(spec)
 
 
 class OneLaw:
     """A law whose parameters were checked, and what its draws ask of them, found out once.
 
     Immutable but for that; threads that find out the same at once find the same.
+
+    Notes
+    -----
+    With bits of the operating system, method="auto" rents before it buys. The law counts the draws
+    that it made without a table, over all calls, and builds one in the call whose draws make them
+    as many as a table costs (`cells_from`). Until then it has paid no more than the table's price,
+    so all calls together take at most twice the time of the best choice in hindsight (Karlin,
+    Manasse, Rudolph, Sleator, *Competitive snoopy caching*, 1988). Where the cache gave the table
+    up, it counts anew.
     """
 
     def __init__(self, spec: LawSpec) -> None:
         self.spec = spec
         self._fitting: set[int] = set()  # the numbers of dtypes, of which there are few
+        self._fits_int64 = False
         self._one: ScalarLaw | None = None
+        self._draw_now: Callable[[], int] | None = None
         self._few: PreparedLaw | None = None
+        self._table: KeptTable | None = None
+        self._cells_from: int | None = None  # None: there are no tables for it
+        self._looked_at = -1  # tables.n_kept when this law had none
+        self._drawn = 0  # without a table, so far
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return OneLaw, (self.spec,)  # what it found out refers to the C core
+        return one_law, (self.spec,)  # what it found out refers to the C core
 
     def require_fit(self, dtype: np.dtype[Any]) -> None:
         """Refuse a dtype that does not provably hold the law."""
@@ -150,16 +202,78 @@ class OneLaw:
             self._one = prepare_scalar(self.spec)
         return self._one
 
+    def one(self, source: Source) -> int:
+        """Return one draw, with bits of the system."""
+        if source is not SYSTEM:
+            return self.single(AUTO, source).draw(source)
+        if self._draw_now is None:
+            one = self.single(AUTO, source)
+            self._draw_now = getattr(one, "draw_now", None) or partial(one.draw, SYSTEM)
+        return self._draw_now()
+
+    def int64s(self, n: int, source: Source) -> NDArray[Any]:
+        """Return n <= `FEW` draws, a Python int, with bits of the system: the shortest way."""
+        if not self._fits_int64:
+            self.require_fit(INT64)
+            self._fits_int64 = True
+        try:
+            out = np.empty(n, INT64)
+        except MemoryError:
+            raise MemoryError(NO_MEMORY) from None
+        kept = self._table
+        if kept is not None and (table := kept.table) is not None:  # with two calls fewer
+            kept.last_use = tables.next_use()
+            table.fill(out, source)
+        else:
+            self._ready_for_system(n).fill(out, source)
+        return out
+
     def ready(self, method: Method, n: int, source: Source) -> PreparedLaw:
         """Return the law made ready for n draws."""
-        if (
-            n >= LEAST_CELLS_FROM
-            or method == "cells"
-            or self.spec.kind is Kind.GENERALIZED_GAUSSIAN  # its table is large: not kept here
-        ):
-            return choose(self.spec, method, n, source)
         if source is not SYSTEM:
             require_source(source)
+        if method == AUTO and not callable(source):
+            return self._ready_for_system(n)
+        if method == "cells" or (method == AUTO and table_pays_off(self.spec, n, source)):
+            table = self._table_at_hand()
+            return choose(self.spec, method, n, source) if table is None else table
+        return self._without_table()
+
+    def _without_table(self) -> PreparedLaw:
         if self._few is None:
-            self._few = prepare(self.spec)
+            self._few = prepare_few(self.spec)
         return self._few
+
+    def _table_at_hand(self) -> PreparedLaw | None:
+        kept = self._table  # which another thread may change
+        table: PreparedLaw | None = None if kept is None else tables.use(kept)
+        if kept is not None and table is None:
+            self._table, self._drawn = None, 0
+        if table is None and self._looked_at != tables.n_kept:
+            if self._looked_at < 0 and native is not None and self.spec.kind.has_cells:
+                self._cells_from = cells_from(self.spec)
+            self._looked_at = tables.n_kept
+            self._table = tables.find(self.spec)  # that another call built
+            return self._table_at_hand()
+        return table
+
+    def _ready_for_system(self, n: int) -> PreparedLaw:
+        table = self._table_at_hand()
+        if table is not None:
+            return table
+        self._drawn += n
+        if self._cells_from is not None and self._drawn >= self._cells_from:
+            try:
+                table = prepare_cells(self.spec)
+            except ParameterValueError:  # no table of 2**16 cells fits this law
+                self._cells_from = None
+            else:
+                self._table, self._drawn = tables.find(self.spec), 0
+                return table
+        return self._without_table()
+
+
+@lru_cache(maxsize=256)
+def one_law(spec: LawSpec) -> OneLaw:
+    """Return the law of these numbers: equal ones count their draws together."""
+    return OneLaw(spec)

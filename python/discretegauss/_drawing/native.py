@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -26,11 +25,14 @@ from ..errors import (
 )
 
 __all__ = [
+    "NativeFiller",
     "NativeIsochronous",
     "NativeLaw",
     "NativeLaws",
     "NativeTable",
     "keystream",
+    "new_law",
+    "raise_for_status",
     "versions",
 ]
 
@@ -55,7 +57,7 @@ _DTYPES = {
     ]
 }
 
-#: Python objects are made from a buffer of at most about so many bytes at a time.
+#: Objects, and integers of few bytes, are made from a buffer of about so many bytes at a time.
 _WIDE_BYTES = 2**20
 
 
@@ -92,6 +94,8 @@ class _Run:
         )
 
 
+_KINDS = {"getrandom": lib.DG_SOURCE_GETRANDOM, "chacha20": lib.DG_SOURCE_CHACHA20}
+
 #: ChaCha20 under a key that each call takes from the operating system.
 _CHACHA20 = ffi.new("dg_source *", {"kind": lib.DG_SOURCE_CHACHA20})
 
@@ -124,14 +128,19 @@ class _CallerSource:
         )
 
 
-def _raise_for_status(status: int, source: _CallerSource | None, run: _Run | None = None) -> None:
+def raise_for_status(
+    status: int,
+    source: _CallerSource | None,
+    run: _Run | None = None,
+    errno: int | None = None,
+) -> None:
     """Raise what a status other than DG_OK means."""
     if status == lib.DG_OK:
         return
     if status == lib.DG_ERR_STOPPED and run is not None and run.errors:
         raise run.errors.pop()
     if status == lib.DG_ERR_ENTROPY:
-        code = ffi.errno
+        code = ffi.errno if errno is None else errno
         raise EntropyError(
             code, f"the operating system gave no randomness (getrandom: {os.strerror(code)})"
         )
@@ -150,6 +159,26 @@ def _raise_for_status(status: int, source: _CallerSource | None, run: _Run | Non
     raise ParameterValueError("the C core has no such law or table for these parameters")
 
 
+def _built_in_functions() -> list[Any]:
+    """Return python_calls.h's functions: fill_by_law, fill_by_table, new_draw."""
+    functions: list[Any] = [_error_for_status]
+    if lib.dg_python_functions(_address(functions)) != 0:
+        raise MemoryError
+    return functions[1:]
+
+
+def _error_for_status(status: int, errno: int) -> Exception:
+    """Return what a status other than DG_OK means, of a draw with bits of the system."""
+    try:
+        raise_for_status(status, None, None, errno)
+    except Exception as error:
+        return error
+    raise SystemError("no draw and no error")  # no cover: the status is not DG_OK
+
+
+_fill_by_law, _fill_by_table, _new_draw = _built_in_functions()
+
+
 def _to_bytes(value: int) -> bytes:
     return value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
 
@@ -162,14 +191,39 @@ def _c_source(source: Source) -> tuple[_CallerSource | None, Any]:
     return caller, caller.pointer
 
 
-class _Draws:
-    """Draws from a C handle, by the two functions that fill arrays from it."""
+class NativeFiller:
+    """What fills arrays from a C handle."""
 
     _handle: Any
     _fill: Any
+    """A function of the C core like dg_law_fill."""
+
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        """Fill `out`: one axis, contiguous, native integers."""
+        caller, pointer = _c_source(source)
+        run, zero_out = _Run(threads), out.fill
+        buffer = ffi.from_buffer("char[]", out, require_writable=True)
+        dtype = _DTYPES[out.dtype]
+        try:
+            status = self._fill(buffer, out.size, dtype, self._handle, run.pointer, pointer)
+        except BaseException:  # a signal, heard as the call returned
+            zero_out(0)
+            raise
+        if status != lib.DG_OK:
+            raise_for_status(status, caller, run)
+
+
+class _Draws(NativeFiller):
+    """Draws from the C handle of a law, by the two functions that fill arrays from it."""
+
+    _address: int
+    """That of the handle."""
+    _fill_now: Any
+    """Fills with bits of the system."""
     _fill_wide: Any
     _width: int
     chunk: int
+    """A fill may be cut at multiples of this without changing what it draws from given bits."""
 
     def draw(self, source: Source) -> int:
         """Return one draw."""
@@ -177,49 +231,83 @@ class _Draws:
         if isinstance(source, str) and source == "getrandom":
             status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL, ffi.NULL)
             if status != 0:
-                _raise_for_status(status, None)
+                raise_for_status(status, None)
         else:
             caller, pointer = _c_source(source)
             status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL, pointer)
-            _raise_for_status(status, caller)
+            raise_for_status(status, caller)
         return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects."""
-        caller, pointer = _c_source(source)
-        run = _Run(threads)
-        if out.dtype == object:
-            self._fill_objects(out, run, caller, pointer)
+        dtype = _DTYPES.get(out.dtype)
+        if dtype is None:
+            caller, pointer = _c_source(source)
+            self._fill_objects(out, _Run(threads), caller, pointer)
             return
-        buffer = ffi.from_buffer("char[]", out, require_writable=True)
-        dtype, zero_out = _DTYPES[out.dtype], out.fill
+        if not isinstance(source, str):  # a caller's own may compare as it likes
+            super().fill(out, source, threads)
+            return
+        zero_out = out.fill
+        n_threads = threads if threads < _MOST_THREADS else _MOST_THREADS
         try:
-            status = self._fill(buffer, out.size, dtype, self._handle, run.pointer, pointer)
+            error = self._fill_now(self._address, out, dtype, n_threads, _KINDS[source])
         except BaseException:  # a signal, heard as the call returned
             zero_out(0)
             raise
-        if status != lib.DG_OK:
-            _raise_for_status(status, caller, run)
+        if error is not None:
+            raise error
+
+    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
+        """Fill the rows of `out`, contiguous: two's complement, least significant byte first."""
+        caller, pointer = _c_source(source)
+
+        def keep(part: NDArray[Any], buffer: Any) -> None:
+            rows, (n, n_bytes) = ffi.from_buffer("uint8_t[]", part), part.shape
+            if lib.dg_python_resize(rows, n_bytes, n, self._width, buffer):
+                raise_for_status(lib.DG_ERR_RANGE, None)
+
+        self._fill_in_pieces(out, keep, _Run(threads), caller, pointer)
 
     def _fill_objects(
         self, out: NDArray[Any], run: _Run, caller: _CallerSource | None, pointer: Any
     ) -> None:
+        def keep(part: NDArray[Any], buffer: Any) -> None:
+            objects = ffi.from_buffer("void *[]", part, require_writable=True)
+            if lib.dg_python_integers(objects, len(part), self._width, buffer):
+                raise MemoryError
+
+        self._fill_in_pieces(out, keep, run, caller, pointer)
+
+    def _fill_in_pieces(
+        self,
+        out: NDArray[Any],
+        keep: Callable[[NDArray[Any], Any], None],
+        run: _Run,
+        caller: _CallerSource | None,
+        pointer: Any,
+    ) -> None:
+        """Have `keep` put the draws, integers of as many bytes as any may need, into `out`."""
         width = self._width
         # a whole number of chunks, so that the pieces use the bits that one fill would use
         at_once = max(1, _WIDE_BYTES // (width * self.chunk)) * self.chunk
-        for start in range(0, out.size, at_once):
-            n = min(at_once, out.size - start)
-            wide = bytearray(n * width)
-            buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
+        wide = np.empty(min(at_once, len(out)) * width, np.uint8)
+        wipe, zero_out = partial(wide.fill, 0), partial(out.fill, 0)
+        try:
             try:
-                status = self._fill_wide(buffer, n, width, self._handle, run.pointer, pointer)
-                _raise_for_status(status, caller, run)
-                out[start : start + n] = [
-                    int.from_bytes(one, "little", signed=True)
-                    for (one,) in struct.iter_unpack(f"{width}s", wide)
-                ]
+                buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
+                for start in range(0, len(out), at_once):
+                    part = out[start : start + at_once]
+                    status = self._fill_wide(
+                        buffer, len(part), width, self._handle, run.pointer, pointer
+                    )
+                    raise_for_status(status, caller, run)
+                    keep(part, buffer)
             finally:
-                ffi.memmove(wide, bytes(n * width), n * width)
+                wipe()
+        except BaseException:  # also a signal, heard as the buffer was wiped
+            zero_out()
+            raise
 
 
 class NativeLaw(_Draws):
@@ -236,7 +324,9 @@ class NativeLaw(_Draws):
     chunk = 1
 
     def __init__(self, spec: LawSpec, *, words: bool = True) -> None:
-        self._handle = _new_law(spec, words=words)
+        self._handle = new_law(spec, words=words)
+        self._address = int(ffi.cast("uintptr_t", self._handle))
+        self._fill_now = _fill_by_law
         self._fill = lib.dg_law_fill
         self._fill_wide = lib.dg_law_fill_wide
         self._width = int(lib.dg_law_wide_bytes(self._handle))
@@ -257,7 +347,7 @@ class NativeTable(_Draws):
     def __init__(
         self, spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1, isa: int = 0
     ) -> None:
-        self._law = _new_law(spec)  # the table refers to it
+        self._law = new_law(spec)  # the table refers to it
 
         def build() -> tuple[int, Any]:
             handle = ffi.new("dg_table **")
@@ -267,13 +357,15 @@ class NativeTable(_Draws):
         status, self._handle = interruptible(build) if _builds_slowly(spec) else build()
         if status == lib.DG_ERR_PARAMETER and spec.kind is Kind.GENERALIZED_GAUSSIAN:
             raise _no_table(spec)
-        _raise_for_status(status, None)
+        raise_for_status(status, None)
+        self._address = int(ffi.cast("uintptr_t", self._handle))
+        self._fill_now = _fill_by_table
         self._fill = lib.dg_table_fill
         self._fill_wide = lib.dg_table_fill_wide
         self._width = int(lib.dg_law_wide_bytes(self._law))
         self.info = ffi.new("dg_table_info *")
         lib.dg_table_describe(self.info, self._handle)
-        self.chunk = int(self.info.chunk)
+        self.chunk, self.memory = int(self.info.chunk), int(self.info.memory)
 
 
 def _no_table(spec: LawSpec) -> ParameterValueError:
@@ -285,35 +377,48 @@ def _no_table(spec: LawSpec) -> ParameterValueError:
 
 
 class NativeLaws:
-    """Many laws of one kind, of four 64-bit numbers each, drawn by Algorithms 1-3 in one C call.
+    """Many laws of one kind, drawn by Algorithms 1-3 in one C call.
 
     Parameters
     ----------
     kind : Kind
         Of all of them; not the generalised Gaussian.
-    numbers : ndarray
-        A row of int64 for each law: numerator and denominator of its parameter, then of its centre,
-        each pair in lowest terms.
+    parameters, centres : ndarray
+        One number for all laws, or one for each: int64 or finite float64 with one axis; or rows of
+        int64, numerator and denominator in lowest terms.
     """
 
-    def __init__(self, kind: Kind, numbers: NDArray[np.int64]) -> None:
-        self._kind = int(kind)
-        self._numbers = np.ascontiguousarray(numbers, np.int64)
+    def __init__(self, kind: Kind, parameters: NDArray[Any], centres: NDArray[Any]) -> None:
+        self._columns = [np.ascontiguousarray(words) for words in (parameters, centres)]
+        columns = [
+            {
+                "words": ffi.from_buffer("uint64_t[]", words),
+                "stride": words.ndim if len(words) > 1 else 0,
+                "format": _number_format(words),
+            }
+            for words in self._columns
+        ]
+        given = {"kind": int(kind), "parameter": columns[0], "centre": columns[1]}
+        self._laws = ffi.new("dg_laws *", given)
 
     def fill(
-        self, out: NDArray[Any], which: NDArray[np.int64], source: Source, threads: int
+        self, out: NDArray[Any], which: NDArray[np.int64] | None, source: Source, threads: int
     ) -> None:
-        """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i]."""
+        """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i], or law i."""
         caller, pointer = _c_source(source)
         run = _Run(threads)
         buffer = ffi.from_buffer("char[]", out, require_writable=True)
-        numbers = ffi.from_buffer("int64_t[]", self._numbers)
-        indices = ffi.from_buffer("int64_t[]", which)
-        dtype = _DTYPES[out.dtype]
+        indices = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
         status = lib.dg_laws_fill(
-            buffer, out.size, dtype, self._kind, numbers, indices, run.pointer, pointer
+            buffer, out.size, _DTYPES[out.dtype], self._laws, indices, run.pointer, pointer
         )
-        _raise_for_status(status, caller, run)
+        raise_for_status(status, caller, run)
+
+
+def _number_format(words: NDArray[Any]) -> int:
+    if words.ndim == 2:
+        return lib.DG_RATIOS
+    return lib.DG_FLOATS if words.dtype == np.float64 else lib.DG_INTEGERS
 
 
 class NativeIsochronous:
@@ -331,8 +436,8 @@ class NativeIsochronous:
     """
 
     def __init__(self, spec: LawSpec) -> None:
-        law, handle = _new_law(spec), ffi.new("dg_isochronous **")
-        _raise_for_status(lib.dg_isochronous_new(handle, law), None)
+        law, handle = new_law(spec), ffi.new("dg_isochronous **")
+        raise_for_status(lib.dg_isochronous_new(handle, law), None)
         #: It refers to the law, and so holds it: anyone who has the handle has that, too.
         self.handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_isochronous_free))
         self._width = int(lib.dg_law_wide_bytes(law))
@@ -341,7 +446,7 @@ class NativeIsochronous:
         #: One draw from getrandom, with nothing on the way that could be left out; and no reference
         #: to this object, which would then live until Python looks for cycles.
         self.draw_now: Callable[[], int] = (
-            _system_draws(self.handle)
+            _new_draw((int(ffi.cast("uintptr_t", self.handle)), self.handle, _error_for_status))
             if self.info.fits_int64
             else partial(_wide_draw, self.handle, self._width, "getrandom")
         )
@@ -353,7 +458,7 @@ class NativeIsochronous:
         caller, pointer = _c_source(source)
         drawn = lib.dg_isochronous_draw(self.handle, pointer)
         if drawn < _LEAST_DRAW:
-            _raise_for_status(drawn - _FAILED, caller)
+            raise_for_status(drawn - _FAILED, caller)
         return drawn
 
 
@@ -367,24 +472,11 @@ _LEAST_DRAW = lib.DG_LEAST_DRAW
 _FAILED = -(2**63)
 
 
-def _system_draws(handle: Any) -> Callable[[], int]:
-    """Return a function that draws once from getrandom: all it needs is at hand."""
-    c_draw, null, least_draw = lib.dg_isochronous_draw, ffi.NULL, _LEAST_DRAW
-
-    def draw_now() -> int:
-        drawn = c_draw(handle, null)
-        if drawn < least_draw:
-            _raise_for_status(drawn - _FAILED, None)
-        return drawn
-
-    return draw_now
-
-
 def _wide_draw(handle: Any, width: int, source: Source) -> int:
     """Return one draw of any size."""
     out = ffi.new("uint8_t[]", width)
     caller, pointer = _c_source(source)
-    _raise_for_status(lib.dg_isochronous_draw_wide(out, width, handle, pointer), caller)
+    raise_for_status(lib.dg_isochronous_draw_wide(out, width, handle, pointer), caller)
     return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
 
@@ -394,7 +486,7 @@ def _builds_slowly(spec: LawSpec) -> bool:
     return spec.kind is Kind.GENERALIZED_GAUSSIAN or max(n.bit_length() for n in parts) > 1000
 
 
-def _new_law(spec: LawSpec, *, words: bool = True) -> Any:
+def new_law(spec: LawSpec, *, words: bool = True) -> Any:
     """Return a law of the C core, to be freed with its last reference."""
     encoded = [
         _to_bytes(value)
@@ -405,7 +497,7 @@ def _new_law(spec: LawSpec, *, words: bool = True) -> Any:
     parameters = ffi.new("dg_parameters *", [(b, len(b)) for b in buffers])
     handle = ffi.new("dg_law **")
     arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
-    _raise_for_status(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters), None)
+    raise_for_status(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters), None)
     return ffi.gc(handle[0], lib.dg_law_free)
 
 

@@ -12,14 +12,16 @@ from typing import Any, Final, Literal, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._law import WITH_CELLS, LawSpec, fits_range
+from .._law import LawSpec, fits_range
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from .messages import describe
+from .messages import describe, if_loaded
 from .numbers import whole_number
 from .source import Source
 
 __all__ = [
     "AUTO",
+    "CHACHA20",
+    "FEW",
     "INT64",
     "MOST_AXES",
     "ONE_THREAD",
@@ -57,7 +59,11 @@ INT64: Final[np.dtype[Any]] = np.dtype(np.int64, copy=True)
 # Defaults, INT64 too, are single objects: who gives none is recognised by them, with no check.
 AUTO: Final = "auto"
 SYSTEM: Final = "getrandom"
+CHACHA20: Final = "chacha20"
 ONE_THREAD: Final = 1
+
+#: So many draws or fewer are over before anyone could wait for them.
+FEW: Final = 2**16
 
 #: What numpy 1 has; numpy 2 has 64, but not everywhere.
 MOST_AXES = 32
@@ -134,11 +140,12 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
     """Return `out` as a plain array: writable, of the size given, none of its elements twice."""
     if out is None:
         return None
-    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
-        raise ParameterTypeError(
-            f"out must be a numpy array without a mask, got {type(out).__name__}"
-        )
-    out = out.view(np.ndarray)  # a matrix, say, has rules of its own for shapes
+    if type(out) is not np.ndarray:
+        if not isinstance(out, np.ndarray) or isinstance(out, if_loaded("numpy.ma", "MaskedArray")):
+            raise ParameterTypeError(
+                f"out must be a numpy array without a mask, got {type(out).__name__}"
+            )
+        out = out.view(np.ndarray)  # a matrix, say, has rules of its own for shapes
     if size is not None and out.shape != size:
         # not that of size: it may be counts
         raise ParameterValueError(
@@ -146,7 +153,7 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
         )
     if not out.flags.writeable:
         raise ParameterValueError("out must be writable, got a read-only array")
-    if out.size and _overlaps_itself(out):
+    if not out.flags.c_contiguous and out.size and _overlaps_itself(out):
         raise ParameterValueError("out must not hold any element twice, got overlapping strides")
     return out
 
@@ -164,8 +171,10 @@ def checked_method(method: object) -> Method:
 def checked_source(source: object) -> Source:
     """Return `source`."""
     if isinstance(source, str):
-        if source in ("getrandom", "chacha20"):
-            return cast(Source, source)
+        if source is SYSTEM or source == SYSTEM:
+            return SYSTEM
+        if source is CHACHA20 or source == CHACHA20:
+            return CHACHA20
         raise ParameterValueError(
             f"source must be 'getrandom', 'chacha20' or a callable, got {describe(source)}"
         )
@@ -201,7 +210,7 @@ def fits_dtype(spec: LawSpec, dtype: np.dtype[Any]) -> bool:
 
 
 def _loses_signs(spec: LawSpec, dtype: np.dtype[Any]) -> bool:
-    return dtype.kind == "u" and spec.kind in WITH_CELLS
+    return dtype.kind == "u" and spec.kind.has_cells
 
 
 def require_fit(

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import prod
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.ma import MaskedArray, is_masked  # by name: np.ma is imported at its first use
 from numpy.typing import NDArray
 
 from .._law import Kind, LawSpec, facts_of
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .draw_arguments import MOST_AXES
 from .foreign_arrays import are_rounded, single, to_numpy_exactly
-from .messages import describe
+from .messages import describe, if_loaded
 from .numbers import MAX_BITS, exact_rational, not_negative, positive
-from .parameter_arrays import DistinctLaws, ParameterColumn, indexed, interruptible_if_long
+from .parameter_arrays import DistinctLaws, ParameterColumn, indexed
 
 __all__ = [
     "as_array",
@@ -39,7 +39,25 @@ def parameter_name(kind: Kind) -> str:
 
 def _checked_parameter(kind: Kind, value: object) -> Fraction:
     facts = facts_of(kind)
+    if kind is Kind.BERNOULLI:
+        return _checked_share(value, facts.parameter)
+    if kind is Kind.UNIFORM_BELOW:
+        return _checked_count(value, facts.parameter)
     return (not_negative if facts.may_be_zero else positive)(value, facts.parameter)
+
+
+def _checked_share(value: object, name: str) -> Fraction:
+    exact = exact_rational(value, name)
+    if not 0 <= exact <= 1:
+        raise ParameterValueError(f"{name} must be between 0 and 1, got {describe(single(value))}")
+    return exact
+
+
+def _checked_count(value: object, name: str) -> Fraction:
+    exact = positive(value, name)
+    if exact.denominator != 1:
+        raise ParameterValueError(f"{name} must be a whole number, got {describe(single(value))}")
+    return exact
 
 
 def _checked_beta(value: object) -> Fraction:
@@ -59,27 +77,44 @@ def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> L
 def distinct_laws(
     kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]
 ) -> DistinctLaws:
-    """Return the distinct laws of arrays of parameters (the kind's own, mu, beta), each checked."""
-    checks: Sequence[Callable[[object], Fraction]] = (
-        lambda value: _checked_parameter(kind, value),
-        lambda value: exact_rational(value, "mu"),
-        _checked_beta,
+    """Return the laws of arrays of parameters (the kind's own, mu, beta), each checked."""
+    names = (facts_of(kind).parameter, "mu", "beta")
+    columns = [_column(kind, *given) for given in zip(arrays, names, strict=True)]
+    return DistinctLaws(kind, columns, shape)
+
+
+def _column(kind: Kind, array: NDArray[Any], name: str) -> ParameterColumn:
+    one: Any = None if array.ndim else array[()]
+    if type(one) is int:  # most often: 0 or 1, which nobody wrote
+        return _column_of_one(kind, one, name)
+    exact, obeys = _rule(kind, name)
+    return naming_places(
+        lambda: ParameterColumn.read(array, exact, obeys, each=kind in _OBEYING), array, name, exact
     )
-    # of a numerator that needs no check: beta's has to be no less than its denominator, a word
-    facts = facts_of(kind)
-    minimum = (0 if facts.may_be_zero else 1, None, np.iinfo(np.int64).max)
-    # which hear Ctrl-C themselves: they call Python for what numpy has no type for
-    columns = [
-        _column(*given)
-        for given in zip(arrays, (facts.parameter, "mu", "beta"), checks, minimum, strict=True)
-    ]
-    return interruptible_if_long(lambda: DistinctLaws(kind, columns, shape), prod(shape))
 
 
-def _column(
-    array: NDArray[Any], name: str, exact: Callable[[object], Fraction], minimum: int | None
-) -> ParameterColumn:
-    return naming_places(lambda: ParameterColumn(array, exact, minimum), array, name, exact)
+@lru_cache(maxsize=256)
+def _column_of_one(kind: Kind, value: int, name: str) -> ParameterColumn:
+    return ParameterColumn.of_fractions((), [_rule(kind, name)[0](value)])
+
+
+def _rule(kind: Kind, name: str) -> tuple[Callable[[object], Fraction], Callable[[Any], Any]]:
+    """Return what makes a parameter exact or refuses it, and what tells whether floats obey."""
+    if name == "mu":
+        return lambda value: exact_rational(value, "mu"), lambda x: x > -math.inf
+    if name == "beta":
+        return _checked_beta, lambda x: x >= 1
+    return (
+        lambda value: _checked_parameter(kind, value),
+        _OBEYING.get(kind) or (lambda x: x >= 0 if facts_of(kind).may_be_zero else x > 0),
+    )
+
+
+#: Rules that say more than a sign.
+_OBEYING: dict[Kind, Callable[[Any], Any]] = {
+    Kind.BERNOULLI: lambda x: (x >= 0) & (x <= 1),
+    Kind.UNIFORM_BELOW: lambda x: (x > 0) & (x % 1 == 0),
+}
 
 
 def naming_places(
@@ -119,10 +154,12 @@ def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
         return _square(sigma)
 
     def squares() -> NDArray[Any]:
-        column = ParameterColumn(array, lambda value: exact_rational(value, "sigma"), None)
+        column = ParameterColumn.read(
+            array, lambda value: exact_rational(value, "sigma"), lambda x: x > -math.inf
+        )
         of_each = np.empty(len(column), dtype=object)
         of_each[:] = [_square(column.exact(i)) for i in range(len(column))]
-        return of_each[column.index]
+        return column.of_each_draw(of_each, column.shape).reshape(column.shape)
 
     return naming_places(squares, array, "sigma", _square)
 
@@ -143,7 +180,7 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
     Lists become arrays of objects: numpy would make floats or strings of mixed ones, and so change
     their values.
     """
-    if isinstance(value, MaskedArray) and is_masked(value):
+    if isinstance(value, if_loaded("numpy.ma", "MaskedArray")) and np.ma.is_masked(value):
         raise ParameterValueError(f"{name} must not have masked elements")
     if isinstance(value, np.ndarray):
         if value.dtype.kind in "mMV":  # their elements would pass for integers

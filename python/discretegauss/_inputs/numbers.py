@@ -12,12 +12,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-import gmpy2
 import numpy as np
 
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .foreign_arrays import single
-from .messages import MOST_DIGITS, describe
+from .messages import MOST_DIGITS, describe, if_loaded
 
 __all__ = [
     "DENORMALS_WORK",
@@ -92,17 +91,16 @@ def _from_text(text: str, name: str) -> Fraction:
             f"{name} must be a number such as '1/3' or '0.1', got {describe(text)}"
         )
     if "/" in text:
-        quotient = gmpy2.mpq(
-            text.strip().removeprefix("+")
-        )  # whatever sys.set_int_max_str_digits says
-        return Fraction(int(quotient.numerator), int(quotient.denominator))
+        # by Decimal, whatever sys.set_int_max_str_digits says
+        numerator, denominator = (int(Decimal(part)) for part in text.split("/"))
+        return Fraction(numerator, denominator)
     if len(match["exponent"] or "") >= _DECIMALS_EXPONENT:
         raise _too_long(text, name)
     return _from_decimal(Decimal(text), name)
 
 
 def _from_mpfr(value: Any, name: str) -> Fraction:
-    if not gmpy2.is_finite(value):
+    if not value.is_finite():
         raise _not_a_number(value, name)
     mantissa, exponent = value.as_mantissa_exp()
     exponent = int(exponent)
@@ -166,7 +164,7 @@ def exact_rational(value: object, name: str) -> Fraction:
         exact = _from_decimal(value, name)
     elif isinstance(value, str):
         exact = _from_text(value, name)
-    elif isinstance(value, gmpy2.mpfr):
+    elif isinstance(value, if_loaded("gmpy2", "mpfr")):
         exact = _from_mpfr(value, name)
     else:
         raise ParameterTypeError(
@@ -186,7 +184,7 @@ def not_finite(value: object) -> float | None:
     (-inf, None, None)
     """
     value = single(value)
-    if isinstance(value, float | np.floating | Decimal | gmpy2.mpfr):
+    if isinstance(value, (float, np.floating, Decimal, if_loaded("gmpy2", "mpfr"))):
         # Comparing a signalling NaN raises what the caller's context traps.
         if value.is_nan() if isinstance(value, Decimal) else value != value:
             return math.nan

@@ -1,64 +1,76 @@
-"""Arrays of parameters: the distinct laws in them, and which draws are of which.
+"""Arrays of parameters: the law of each draw, and which draws have the same.
 
-Arrays of integers and floats are taken apart by numpy, all elements at once, and most laws stay
-rows of four 64-bit integers, of which the C core draws any number in one call. Other elements
-(fractions, strings, long numbers) are converted one by one, each distinct one once.
+Arrays of integers and floats stay what numpy holds, of which the C core makes laws by itself. Other
+elements (fractions, strings, long numbers) are converted one by one, each distinct one once.
+
+A centre is split into the nearest integer and a rest. Draws come from the laws of the rests, and
+the integers are added to them: a column of counts asks for one law, not for one a count.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
 from .._law import Kind, LawSpec
-from .._system.threads import interruptible
-from .int64_ratios import as_int64_ratios
+from .messages import if_loaded
 from .numbers import DENORMALS_WORK
 
 __all__ = [
     "COMPARED_BY_VALUE",
     "DistinctLaws",
+    "Group",
+    "Groups",
+    "LawGroups",
     "ParameterColumn",
     "indexed",
-    "interruptible_if_long",
 ]
 
 #: Types whose equal values mean the same number. Others, derived ones too, may see it otherwise.
-COMPARED_BY_VALUE = frozenset(
-    {int, float, Fraction, Decimal, str, gmpy2.mpz, gmpy2.mpq, gmpy2.mpfr}
-    | set(np.sctypeDict.values())
-)
+COMPARED_BY_VALUE = frozenset({int, float, Fraction, Decimal, str} | set(np.sctypeDict.values()))
 
 _T = TypeVar("_T")
 
 _WORDS = np.iinfo(np.int64)
 
-#: Numpy sorts or copies fewer elements than this before Ctrl-C is missed.
-_LONG_FROM = 2**20
-
-
-def interruptible_if_long(call: Callable[[], _T], n: int) -> _T:
-    """Return what `call` returns, which has numpy look at n elements at once; Ctrl-C is heard."""
-    return interruptible(call) if n >= _LONG_FROM else call()
+_PIECE = 2**16
 
 
 def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
-    """Return elements as numpy's integers or floats, if they are such, with their values kept."""
+    """Return elements as int64, or as floats of numpy's, if these have the same values."""
     if flat.dtype == object:
         kinds = set(map(type, flat))
         if kinds == {float}:
             return flat.astype(np.float64)
-        if kinds == {int} and _WORDS.min <= min(flat) and max(flat) <= _WORDS.max:
+        if kinds == {int} and _are_words(flat.tolist()):
             return flat.astype(np.int64)
         return None
-    return flat if flat.dtype.kind in "iu" or flat.dtype in ("f2", "f4", "f8") else None
+    if flat.dtype.kind == "i" or (
+        flat.dtype.kind == "u" and (not flat.size or np.maximum.reduce(flat) <= _WORDS.max)
+    ):
+        return flat.astype(np.int64, copy=False)
+    return flat if flat.dtype in ("f2", "f4", "f8") else None
+
+
+def _are_words(integers: Sequence[int]) -> bool:
+    """Return whether integers, if there are any, are between the ends of int64."""
+    return not integers or (_WORDS.min <= min(integers) and max(integers) <= _WORDS.max)
+
+
+def _extremes(values: NDArray[Any]) -> tuple[Any, Any]:
+    """Return the least and the greatest value, or NaN. In pieces, which stay in a core's cache."""
+    pieces = [values[i : i + _PIECE] for i in range(0, values.size, _PIECE)]
+    ends = [(np.minimum.reduce(piece), np.maximum.reduce(piece)) for piece in pieces]
+    least, greatest = zip(*ends, strict=True)
+    return np.minimum.reduce(least), np.maximum.reduce(greatest)
 
 
 def _has_denormals(floats: NDArray[Any]) -> bool:
@@ -69,9 +81,9 @@ def _has_denormals(floats: NDArray[Any]) -> bool:
     return bool(((floats == 0) & (words << 1 != 0)).any())
 
 
-def _numbered(elements: list[object]) -> tuple[list[int], list[object]]:
+def _numbered(elements: Sequence[_T]) -> tuple[list[int], list[_T]]:
     """Return which of the distinct elements each is, and these. Types keep True apart from 1."""
-    places: dict[tuple[type, object], int] = {}
+    places: dict[tuple[type, _T], int] = {}
     index = [places.setdefault((type(x), x), len(places)) for x in elements]
     return index, [x for _, x in places]
 
@@ -87,55 +99,97 @@ def indexed(place: int, shape: tuple[int, ...]) -> str:
     return f"[{', '.join(str(int(i)) for i in np.unravel_index(place, shape))}]"
 
 
+@dataclass(eq=False)
 class ParameterColumn:
-    """The distinct values of one parameter.
-
-    Parameters
-    ----------
-    array : ndarray
-        Numbers of any type, as the user gave them.
-    exact : callable
-        Returns the exact rational that an element is, or raises what is wrong with it.
-    minimum : int or None
-        An element whose numerator is at least this breaks no rule of the parameter.
+    """The values of one parameter.
 
     Attributes
     ----------
-    index : ndarray
-        For each element of the array, which of the values it is.
-    numbers, small : ndarray
-        The values: as `as_int64_ratios` returns them.
+    shape : tuple of int
+        That of the array.
+    words : ndarray
+        The values: float64 or int64 with one axis; or rows of int64, numerator and denominator.
+    index : ndarray or None
+        For each element, flat, which of the values it is; values are in order of first appearance.
+        None: element i is value i.
+    fractions : list of Fraction or None
+        The values, where `words` are rows.
+    small : ndarray of bool or None
+        Which rows of `words` are right: those of long numbers are not. None: all.
+    ends : tuple or None
+        The least and the greatest value, exact numbers of any type, where they are known.
     """
 
-    def __init__(
-        self, array: NDArray[Any], exact: Callable[[object], Fraction], minimum: int | None
-    ) -> None:
-        #: Values as Fractions: at least those that are not small.
-        self._exact: dict[int, Fraction] = {}
-        plain = interruptible_if_long(lambda: _plain(array.ravel()), array.size)
-        if plain is not None and not DENORMALS_WORK and _has_denormals(plain):
-            plain = None
-        self._sorted = plain is not None
-        if plain is None:
-            self._convert(array, exact)
-            return
-        values, index = interruptible_if_long(
-            lambda: np.unique(plain, return_inverse=True), array.size
-        )
-        self.index = index.reshape(array.shape)
-        self.numbers, self.small = interruptible_if_long(
-            lambda: as_int64_ratios(values), values.size
-        )
-        checked = self.small.copy()
-        if minimum is not None:
-            checked &= self.numbers[:, 0] >= minimum
-        for i in np.flatnonzero(~checked).tolist():
-            self._exact[i] = exact(values[i].item())
+    shape: tuple[int, ...]
+    words: NDArray[Any]
+    index: NDArray[np.intp] | None = None
+    fractions: list[Fraction] | None = None
+    small: NDArray[np.bool_] | None = None
+    ends: tuple[Any, Any] | None = None
 
-    def _convert(self, array: NDArray[Any], exact: Callable[[object], Fraction]) -> None:
+    @classmethod
+    def read(
+        cls,
+        array: NDArray[Any],
+        exact: Callable[[object], Fraction],
+        obeys: Callable[[Any], Any],
+        *,
+        each: bool = False,
+    ) -> ParameterColumn:
+        """Return the values of an array as the user gave it, of any type.
+
+        Parameters
+        ----------
+        array : ndarray
+            Numbers of any type.
+        exact : callable
+            Returns the exact rational that an element is, or raises what is wrong with it.
+        obeys : callable
+            Whether a number obeys the parameter's rule, or which of an array do; false of NaN.
+        each : bool
+            Whether the least number may obey it, and another not.
+        """
+        if not array.ndim:
+            return cls.of_fractions((), [exact(array[()])])
+        with np.errstate(invalid="ignore"):  # of a NaN that signals, which is refused by name
+            plain = _plain(array.reshape(-1))
+            if plain is None or not (DENORMALS_WORK or not _has_denormals(plain)):
+                return cls._converted(array, exact)
+            if plain.dtype != np.int64:
+                plain = plain.astype(np.float64, copy=False)  # exact
+                if not np.logical_and.reduce(plain):  # -0.0 is equal to 0.0, but has other bits
+                    plain = np.where(plain == 0, 0.0, plain)
+            if not (plain.flags.c_contiguous and plain.flags.aligned):
+                plain = plain.copy()  # as the C core reads it
+            if not plain.size:
+                return cls(array.shape, plain)
+            least, greatest = _extremes(plain)
+            if not ((obeys(plain).all() if each else obeys(least)) and greatest < math.inf):
+                exact(plain[~(obeys(plain) & (plain < math.inf))][0].item())
+        return cls(array.shape, plain, ends=(least.item(), greatest.item()))
+
+    @classmethod
+    def of_fractions(
+        cls, shape: tuple[int, ...], values: list[Fraction], index: NDArray[np.intp] | None = None
+    ) -> ParameterColumn:
+        """Return a column of values of any size."""
+        words = np.ones((len(values), 2), np.int64)
+        small = np.zeros(len(values), np.bool_)
+        for i, value in enumerate(values):
+            if _WORDS.min <= value.numerator <= _WORDS.max >= value.denominator:
+                words[i] = value.numerator, value.denominator
+                small[i] = True
+        ends = (min(values), max(values)) if values else None
+        return cls(shape, words, index, values, small, ends)
+
+    @classmethod
+    def _converted(
+        cls, array: NDArray[Any], exact: Callable[[object], Fraction]
+    ) -> ParameterColumn:
         """Convert the distinct elements one by one."""
-        elements = interruptible_if_long(lambda: array.ravel().tolist(), array.size)
-        if not COMPARED_BY_VALUE.issuperset(map(type, elements)):
+        elements = array.ravel().tolist()
+        of_gmpy2 = {if_loaded("gmpy2", name) for name in ("mpz", "mpq", "mpfr")}
+        if set(map(type, elements)) - COMPARED_BY_VALUE - of_gmpy2:
             elements = [exact(x) for x in elements]
         elif not DENORMALS_WORK:  # denormals would be equal, and those of float32 are 0 by now
             elements = [exact(x) for x in array.ravel()]
@@ -143,106 +197,270 @@ class ParameterColumn:
             index, values = _numbered(elements)
         except (TypeError, ValueError):  # no hash: a NaN that signals
             index, values = _numbered([exact(x) for x in elements])
-        self.index = np.array(index, np.int64).reshape(array.shape)
-        self.numbers = np.ones((len(values), 2), np.int64)
-        self.small = np.zeros(len(values), np.bool_)
-        for i, value in enumerate(values):
-            rational = exact(value)
-            self._exact[i] = rational
-            if _WORDS.min <= rational.numerator <= _WORDS.max >= rational.denominator:
-                self.numbers[i] = rational.numerator, rational.denominator
-                self.small[i] = True
+        # again: equal numbers of different types are one value
+        number, fractions = _numbered([exact(x) for x in values])
+        return cls.of_fractions(
+            array.shape, fractions, np.array(number, np.intp)[np.array(index, np.intp)]
+        )
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.words)
 
-    def exact(self, i: int) -> Fraction:
+    def exact(self, value: int) -> Fraction:
         """Return a value."""
-        rational = self._exact.get(i)
-        if rational is None:
-            rational = Fraction(*self.numbers[i].tolist())
-        return rational
+        if self.fractions is not None:
+            return self.fractions[value]
+        return Fraction(self.words[value].item())
 
-    def place(self, i: int) -> str:
-        """Return where in the array a value is first, as an index; nothing if it is no array."""
-        if not self.index.ndim:
+    def value_at(self, place: int, shape: tuple[int, ...]) -> int:
+        """Return which value a draw has, flat, where the array is broadcast to a shape."""
+        element = self._element_at(place, shape)
+        return element if self.index is None else int(self.index[element])
+
+    def _element_at(self, place: int, shape: tuple[int, ...]) -> int:
+        axes = len(self.shape)
+        at = np.unravel_index(place, shape)[len(shape) - axes :] if axes else ()
+        element = 0
+        for i, length in zip(at, self.shape, strict=True):
+            element = element * length + (int(i) if length != 1 else 0)
+        return element
+
+    def name_at(self, place: int, shape: tuple[int, ...], name: str) -> str:
+        """Return what to call the element of such a draw, "mu[3]"; nothing if it is no array."""
+        if not self.shape:
             return ""
-        first = int(np.flatnonzero(self.index.ravel() == i)[0])
-        return indexed(first, self.index.shape)
+        return name + indexed(self._element_at(place, shape), self.shape)
 
-    def ends(self) -> tuple[Fraction, Fraction]:
-        """Return the least and the greatest value."""
-        if self._sorted:
-            return self.exact(0), self.exact(len(self) - 1)
-        return min(self._exact.values()), max(self._exact.values())
+    def of_each_draw(self, of_values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+        """Return, of something that each value has, that of each draw: flat, contiguous."""
+        own = of_values if self.index is None else of_values[self.index]
+        if self.shape == shape:
+            return own
+        return np.broadcast_to(own.reshape(self.shape), shape).reshape(-1)
+
+    def nearest_and_rests(self) -> tuple[NDArray[Any] | None, ParameterColumn]:
+        """Split the values: c, the nearest integer (halves up), and the rest, in [-1/2, 1/2).
+
+        Returns
+        -------
+        integers : ndarray or None
+            Of the array's shape: int64, or objects beyond. None: all are 0.
+        rests : ParameterColumn
+            What is left, exactly.
+
+        Notes
+        -----
+        Of floats x, in float64: c is an integer, and x a multiple of its own last place u. If c is
+        not 0, x - c is a multiple of u that is no larger than x, and so a float; else it is x.
+        """
+        nearest: NDArray[Any]
+        if self.fractions is not None:
+            integers = [math.floor(x + Fraction(1, 2)) for x in self.fractions]
+            number, kept = _numbered([x - c for x, c in zip(self.fractions, integers, strict=True)])
+            nearest = np.array(integers, np.int64 if _are_words(integers) else object)
+            index = np.array(number, np.intp)
+            if self.index is not None:
+                nearest, index = nearest[self.index], index[self.index]
+            rests = ParameterColumn.of_fractions(self.shape, kept, index)
+        elif self.words.dtype == np.int64:
+            nearest, rests = self.words, _ZERO
+        else:
+            nearest = np.rint(self.words)
+            left = self.words - nearest
+            np.copyto(left, self.words, where=nearest == 0)  # where denormal results become 0
+            half = left == 0.5  # where rint went to the even integer below
+            if np.logical_or.reduce(half):
+                nearest[half] += 1.0
+                left[half] = -0.5
+            if not self.ends or max(-self.ends[0], self.ends[1]) < 2.0**62:
+                nearest = nearest.astype(np.int64)
+            else:
+                nearest = np.array([int(x) for x in nearest.tolist()], object)
+            rests = ParameterColumn(self.shape, left) if np.logical_or.reduce(left) else _ZERO
+        are_zero = self.ends == (0, 0) or not np.logical_or.reduce(nearest, axis=None)
+        return (None if are_zero else nearest.reshape(self.shape)), rests
+
+
+_ZERO = ParameterColumn.of_fractions((), [Fraction(0)])
+
+
+class Groups(NamedTuple):
+    """Which keys are equal.
+
+    Attributes
+    ----------
+    which : ndarray of int32
+        For each key its group. Groups are numbered in order of first appearance.
+    first : ndarray of int64
+        For each group the place of its first key.
+    counts : ndarray of int64
+        How many keys it has.
+    """
+
+    which: NDArray[np.int32]
+    first: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+#: Groups keys of 64 bits; returns None if they are of more groups than so many.
+Group = Callable[[NDArray[Any], int], Groups | None]
+
+
+class LawGroups(NamedTuple):
+    """The distinct laws of a call, without the integers of their centres.
+
+    Attributes
+    ----------
+    which : ndarray of int32
+        For each draw, flat, its law. Laws are numbered in order of first appearance.
+    spec : callable
+        Returns a law.
+    words : list of ndarray
+        Parameters and rests, as `ParameterColumn.words`: one of each, or one for each law.
+    small : ndarray of bool
+        For which laws both are right.
+    counts : ndarray of int64
+        How many draws each law has.
+    """
+
+    which: NDArray[np.int32]
+    spec: Callable[[int], LawSpec]
+    words: list[NDArray[Any]]
+    small: NDArray[np.bool_]
+    counts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.small)
 
 
 class DistinctLaws:
-    """The distinct laws that arrays of parameters ask for.
+    """The laws that arrays of parameters ask for, one for each draw, and the distinct ones of them.
 
     Parameters
     ----------
     kind : Kind
         Of all of them.
-    columns : sequence of Column
+    columns : sequence of ParameterColumn
         The kind's own parameter, mu, beta.
     shape : tuple of int
         What their arrays are broadcast to.
 
     Attributes
     ----------
-    which : ndarray
-        For each draw, flat, its law.
-    small : ndarray of bool
-        Which laws are rows of `numbers`.
+    integers : ndarray or None
+        What is to be added to draws: broadcasts to the shape. None: nothing.
     """
 
     def __init__(
         self, kind: Kind, columns: Sequence[ParameterColumn], shape: tuple[int, ...]
     ) -> None:
-        self.kind = kind
-        self._columns = columns
-        which, rows = np.zeros(shape, np.int64).ravel(), [np.zeros(1, np.int64)]
-        for column in columns:
-            pairs = np.arange(len(rows[0]))
-            if len(column) != 1:
-                own = np.broadcast_to(column.index, shape).ravel()
-                # neither factor is above the number of draws
-                pairs, which = np.unique(which * len(column) + own, return_inverse=True)
-            first, last = divmod(pairs, len(column))
-            rows = [*(row[first] for row in rows), last]
-        self.which = which
-        self._rows = rows[1:]
-        self.small = columns[0].small[rows[1]] & columns[1].small[rows[2]]
+        self.kind, self.shape = kind, shape
+        self.parameter, self.mu, self.beta = columns
+        self.integers, self._rests = self.mu.nearest_and_rests()
+        self._columns = (self.parameter, self._rests, self.beta)
+        self.n_draws = math.prod(shape)
 
-    def __len__(self) -> int:
-        return len(self.small)
+    @property
+    def is_one(self) -> bool:
+        """Whether all draws are of one law."""
+        return all(len(column) == 1 for column in self._columns)
 
-    def numbers(self) -> NDArray[np.int64]:
-        """Return a row for each law: numerator and denominator of its parameter, then of mu."""
-        return np.hstack(
-            [self._columns[0].numbers[self._rows[0]], self._columns[1].numbers[self._rows[1]]]
-        )
+    @property
+    def are_plain(self) -> bool:
+        """Whether all values that differ are numpy's own."""
+        return all(len(column) == 1 or column.small is None for column in self._columns)
 
-    def spec(self, law: int) -> LawSpec:
-        """Return a law."""
-        values = (
-            column.exact(int(row[law]))
-            for column, row in zip(self._columns, self._rows, strict=True)
-        )
-        return LawSpec(self.kind, *values)
+    def spec_at(self, place: int) -> LawSpec:
+        """Return the law of a draw, flat, with its whole centre."""
+        columns = (self.parameter, self.mu, self.beta)
+        return LawSpec(self.kind, *(c.exact(c.value_at(place, self.shape)) for c in columns))
 
-    def mu_place(self, law: int) -> str:
-        """Return which element of an array of mu a law has, as "mu[3]"; nothing of a single mu."""
-        place = self._columns[1].place(int(self._rows[1][law]))
-        return place and f"mu{place}"
+    def rest_spec_at(self, place: int) -> LawSpec:
+        """Return the law of a draw, flat, without the integer of its centre."""
+        columns = self._columns
+        return LawSpec(self.kind, *(c.exact(c.value_at(place, self.shape)) for c in columns))
 
-    def parameter_place(self, law: int, name: str) -> str:
-        """Return the same of the kind's own parameter."""
-        place = self._columns[0].place(int(self._rows[0][law]))
-        return place and f"{name}{place}"
+    def only(self) -> LawSpec:
+        """Return the law of all draws, without the integers of its centres. Requires: is_one."""
+        return LawSpec(self.kind, *(column.exact(0) for column in self._columns))
 
     def corners(self) -> Iterator[LawSpec]:
         """Generate laws of the least and the greatest value of each parameter, in all pairings."""
-        for values in product(*(column.ends() for column in self._columns)):
+        columns = (self.parameter, self.mu, self.beta)
+        ends = ({Fraction(x) for x in column.ends or ()} for column in columns)
+        for values in product(*ends):
             yield LawSpec(self.kind, *values)
+
+    def rest_corners(self) -> Iterator[LawSpec]:
+        """Generate the same of laws with any rest for a centre."""
+        half = Fraction(1, 2)
+        ends = [{Fraction(x) for x in c.ends or ()} for c in (self.parameter, self.beta)]
+        for parameter, beta, mu in product(*ends, (-half, half)):
+            yield LawSpec(self.kind, parameter, mu, beta)
+
+    def words_of_each_draw(self) -> list[NDArray[Any]]:
+        """Return parameters and rests, one of each, or one for each draw. Requires: are_plain."""
+        return [
+            c.words if len(c) == 1 else c.of_each_draw(c.words, self.shape)
+            for c in self._columns[:2]
+        ]
+
+    def grouped(self, group: Group, most: int) -> LawGroups | None:
+        """Return the distinct laws; None if a column, or all together, has more than so many.
+
+        Only columns that differ are looked at, each in its own shape.
+        """
+        which: NDArray[np.int32] | None = None
+        counts = np.array([self.n_draws])
+        rows: list[NDArray[Any]] = [
+            np.zeros(1, np.intp)
+        ] * 3  # which value of each column a law has
+        for place, column in enumerate(self._columns):
+            if len(column) == 1:
+                continue
+            if column.index is not None:
+                of_elements = column.index.astype(np.int32)
+                values: NDArray[Any] = np.arange(len(column))
+                of_column = np.bincount(column.index)
+            else:
+                found = group(column.words, most)
+                if found is None:
+                    return None
+                of_elements, values, of_column = found
+            own = of_elements
+            if column.shape != self.shape:
+                own = np.broadcast_to(own.reshape(column.shape), self.shape).reshape(-1)
+            if which is None:
+                which, rows[place] = own, values
+                # broadcasting repeats all elements alike
+                counts = of_column * (self.n_draws // max(1, of_elements.size))
+                continue
+            found = group(which.astype(np.int64) * len(values) + own, most)
+            if found is None:
+                return None
+            # a law's values are those of its first draw
+            rows = [row if len(row) == 1 else row[which[found.first]] for row in rows]
+            rows[place] = values[own[found.first]]
+            which, counts = found.which, found.counts
+        if which is None:
+            which = np.zeros(self.n_draws, np.int32)
+        return self._groups(which, rows, counts)
+
+    def _groups(
+        self, which: NDArray[np.int32], rows: list[NDArray[Any]], counts: NDArray[np.int64]
+    ) -> LawGroups:
+        n_laws = max(map(len, rows))
+
+        def spec(law: int) -> LawSpec:
+            values = (
+                column.exact(int(row[law] if len(row) != 1 else row[0]))
+                for column, row in zip(self._columns, rows, strict=True)
+            )
+            return LawSpec(self.kind, *values)
+
+        small, words = np.ones(n_laws, np.bool_), []
+        for column, row in zip(self._columns[:2], rows, strict=False):
+            words.append(column.words[row])
+            if column.small is not None:
+                small &= column.small[row]
+        return LawGroups(which, spec, words, small, counts)

@@ -109,7 +109,7 @@ class LawFunctions:
         -----
         The time does not depend on sigma2 or scale. Arrays of a Gaussian or a Laplace are computed
         by vectors, with a relative error of at most 1e-14; all other answers are rounded from
-        certified bounds.
+        proven bounds.
 
         Examples
         --------

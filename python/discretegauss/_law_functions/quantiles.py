@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -10,7 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.float_arrays import MANY_TAILS, last_term, supported, tail_table, upper_tails
+from .._certified.float_arrays import (
+    MANY_TAILS,
+    last_term,
+    supported,
+    tail_table,
+    tails_by_first_terms,
+)
 from .._certified.lattice_sums import canonical, mirrored
 from .._certified.quantile import lower_quantile, tail_guess
 from .._inputs.law_parameters import as_array, naming_places
@@ -32,11 +39,21 @@ _MANY = 16
 #: these take too much memory.
 _CERTIFIED_EACH, _MOST_CERTIFIED = 20, 2**16
 
+#: So many tails in floats take as long as one that is found by Newton's steps, or certified.
+_FEW_TERMS_EACH, _TERMS_EACH = 16, 1000
+
 #: Tails in floats are good to 1e-14; this near to one of them, the certified functions decide.
 _IN_DOUBT = 1e-13
 
+#: First guesses of quantiles come from so many tails; three steps are enough from there.
+_GRID, _FINE_GRID, _NEWTON_STEPS = 2**12, 2**14, 6
+
+#: Arrays of this length stay in the processor's cache, and in memory that is at hand.
+_CHUNK = 2**14
+
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
+_Bools = NDArray[np.bool_]
 
 
 def quantiles(spec: LawSpec, q: object, *, upper: bool) -> Any:
@@ -44,24 +61,25 @@ def quantiles(spec: LawSpec, q: object, *, upper: bool) -> Any:
     array = as_array(q, "q")
     if array is None:
         return _shown(_quantile(spec, _level(q, "q", upper=upper)))
+    flat = _floats_if_all_are(array.ravel())
     with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
-        given, places = _distinct(array.ravel())
-        found = _looked_up(spec, given, upper=upper)
-    values = given.tolist()
+        found, sure = _looked_up(spec, flat, upper=upper)
+    given, places = _distinct(flat[~sure])
     levels = naming_places(
-        lambda: [
-            _level(value, "q", upper=upper) if known is None else None
-            for value, known in zip(values, found, strict=True)
-        ],
+        lambda: [_level(value, "q", upper=upper) for value in given.tolist()],
         array,
         "q",
         partial(_level, name="q", upper=upper),
     )
-    results = [
-        _quantile(spec, level) if known is None else known
-        for level, known in zip(levels, found, strict=True)
-    ]
-    return _packed(results)[places].reshape(array.shape)
+    others = _packed([_quantile(spec, level) for level in levels])[places]
+    return _joined(found, sure, others).reshape(array.shape)
+
+
+def _floats_if_all_are(flat: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of objects that are floats as one of floats."""
+    if flat.dtype == object and all(type(q) is float for q in flat.tolist()):
+        return flat.astype(np.float64)
+    return flat
 
 
 def _distinct(flat: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -70,9 +88,7 @@ def _distinct(flat: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     Objects are numbers of any type, or none at all: not to be sorted before they are looked at.
     """
     if flat.dtype == object:
-        if not all(type(q) is float for q in flat.tolist()):
-            return flat, np.arange(flat.size)
-        flat = flat.astype(np.float64)
+        return flat, np.arange(flat.size)
     unique, places = np.unique(flat, return_inverse=True)
     return unique, places.ravel()
 
@@ -134,50 +150,89 @@ def _packed(values: list[float | int]) -> NDArray[Any]:
     return packed
 
 
+def _joined(found: _Integers, sure: _Bools, others: NDArray[Any]) -> NDArray[Any]:
+    """Return what was found where that is sure, and the others elsewhere, in turn, as `_packed`."""
+    least, most = int(found.min(initial=0)), int(found.max(initial=0))
+    if others.dtype == np.float64 and least >= -_EXACT_FLOATS and most <= _EXACT_FLOATS:
+        joined: NDArray[Any] = found.astype(np.float64)
+        joined[~sure] = others
+        return joined
+    whole = np.where(sure, found, 0).astype(object)
+    whole[~sure] = [int(x) if math.isfinite(x) else x for x in others.tolist()]
+    return whole
+
+
 # --- many at once
 
 
-def _looked_up(spec: LawSpec, q: NDArray[Any], *, upper: bool) -> list[int | None]:
-    """Return the quantiles of distinct q that tails in floats give beyond doubt."""
-    found: list[int | None] = [None] * q.size
+def _looked_up(spec: LawSpec, q: NDArray[Any], *, upper: bool) -> tuple[_Integers, _Bools]:
+    """Return the quantiles that tails in floats give, and where they do so beyond doubt; else 0."""
+    found, sure = np.zeros(q.size, np.int64), np.zeros(q.size, np.bool_)
     law = canonical(spec)
     if q.dtype != np.float64 or q.size < _MANY:
-        return found
+        return found, sure
     # P(X <= k) >= q: for q > 1/2 the first tail of X at most 1 - q, for q < 1/2 the last tail of
     # -X at least q. As for isf, 1 - q is a float for q >= 1/2.
-    small, large = (q > 0) & (q < 0.5), (q > 0.5) & (q < 1)
-    tails_of_x, tails_of_minus_x = (small, large) if upper else (large, small)
-    for chosen, side in ((tails_of_x, law), (tails_of_minus_x, mirrored(law))):
-        places = np.flatnonzero(chosen)
-        p = np.where(q[places] < 0.5, q[places], 1 - q[places])
-        for place, m in zip(places.tolist(), _first_tails_below(side, p), strict=True):
-            if m is not None:
-                found[place] = m - 1 if side is law else 1 - m
-    return found
+    of_x, of_minus_x = (_small_levels, _large_levels)[:: 1 if upper else -1]
+    for levels, side in ((of_x, law), (of_minus_x, mirrored(law))):
+        pieces = [slice(start, start + _CHUNK) for start in range(0, q.size, _CHUNK)]
+        chosen = [levels(q[piece]) for piece in pieces]
+        wanted = sum(p.size for _, p in chosen)
+        if not wanted:
+            continue
+        find = _finder(side, min(float(p.min()) for _, p in chosen if p.size), wanted)
+        if find is None:
+            continue
+        for piece, (places, p) in zip(pieces, chosen, strict=True):
+            ms, known = find(p)
+            found[piece][places] = np.where(known, ms - 1 if side is law else 1 - ms, 0)
+            sure[piece][places] = known
+    return found, sure
 
 
-def _first_tails_below(spec: LawSpec, p: _Floats) -> list[int | None]:
-    """Return for each p the smallest m with P(X >= m) <= p; None where that is in doubt."""
-    if not p.size:
-        return []
+def _small_levels(q: _Floats) -> tuple[NDArray[np.intp], _Floats]:
+    """Return where q is between 0 and 1/2, and what it is there."""
+    places = np.flatnonzero((q > 0) & (q < 0.5))
+    return places, q[places]
+
+
+def _large_levels(q: _Floats) -> tuple[NDArray[np.intp], _Floats]:
+    """Return where q is between 1/2 and 1, and 1 - q there."""
+    places = np.flatnonzero((q > 0.5) & (q < 1))
+    return places, 1 - q[places]
+
+
+#: Returns for each p the smallest m with P(X >= m) <= p, and where that is beyond doubt.
+_Finder = Callable[[_Floats], tuple[_Integers, _Bools]]
+
+
+def _finder(spec: LawSpec, least: float, wanted: int) -> _Finder | None:
+    """Return what finds quantiles, given the least p and how many; None if that takes too long."""
     first = math.ceil(spec.mu)
-    last = max(first, tail_guess(spec, Fraction(float(p.min()))))
-    table = _table(spec, first, last, p.size)
-    if table is not None:
-        above = table.size - np.searchsorted(table[::-1], p, side="right")  # how many are above p
-        bounded = np.concatenate([[np.inf], table, [np.nan]])
-        return _sure(first + above, bounded[above], bounded[above + 1], p)
-    if p.size < MANY_TAILS or not supported(spec):
-        return [None] * p.size
-    ms = _bisected(spec, p, first, min(last, last_term(spec)) + 1)
-    before = np.where(ms > first, _tails(spec, np.maximum(ms - 1, first)), np.inf)
-    return _sure(ms, before, _tails(spec, ms), p)
+    last = max(first, tail_guess(spec, Fraction(least)))
+    many = wanted >= MANY_TAILS and supported(spec)
+    table = _table(spec, first, last, wanted, _FEW_TERMS_EACH if many else _TERMS_EACH)
+    if table is None and many:
+        by_newton = _finder_by_newton(spec, least, first, min(last, last_term(spec)))
+        if by_newton is not None:
+            return by_newton
+        table = _table(spec, first, last, wanted, _TERMS_EACH)
+    if table is None:
+        return None
+    rising = table[::-1]
+    bounded = np.concatenate([[np.inf], table, [np.nan]])
+
+    def find(p: _Floats) -> tuple[_Integers, _Bools]:
+        above = rising.size - np.searchsorted(rising, p, side="right")  # how many are above p
+        return first + above, _sure(bounded[above], bounded[above + 1], p)
+
+    return find
 
 
-def _table(spec: LawSpec, first: int, last: int, wanted: int) -> _Floats | None:
+def _table(spec: LawSpec, first: int, last: int, wanted: int, each: int) -> _Floats | None:
     """Return P(X >= m) for m = first, ..., last + 1; None if not worth it for so many wanted."""
     if supported(spec):
-        return tail_table(spec, first, last, most=1000 * wanted)
+        return tail_table(spec, first, last, most=each * wanted)
     most = min(_CERTIFIED_EACH * wanted, _MOST_CERTIFIED)
     if last - first > most or max(abs(first), abs(last)) > _EXACT_FLOATS:
         return None
@@ -185,27 +240,58 @@ def _table(spec: LawSpec, first: int, last: int, wanted: int) -> _Floats | None:
     return tails
 
 
-def _tails(spec: LawSpec, ms: _Integers) -> _Floats:
-    """Return P(X >= m); NaN where it was not found."""
-    tails, found = upper_tails(spec, ms)
-    return np.where(found, tails, np.nan)
+def _finder_by_newton(spec: LawSpec, least: float, first: int, last: int) -> _Finder | None:
+    """Return `_finder` of a law of many integers; None if its tails take too long.
+
+    The first guess comes from straight lines between some tails' logarithms, others by Newton's
+    steps. P(X >= m) decides, with P(X >= m + 1), which is P(X = m) less, and P(X >= m - 1), which
+    is at least P(X = m) more. The law is so wide that P(X = m) is small beside P(X >= m).
+    """
+    grid = np.linspace(first, last, _GRID).astype(np.int64)
+    at_grid = tails_by_first_terms(spec, grid)
+    if at_grid is None:
+        return None
+    # from equal steps of -log p, so that nothing is searched for
+    low, width = math.log(2), max(-math.log(least) - math.log(2), 1e-9)
+    steps = low + width * np.linspace(0, 1, _FINE_GRID + 1)
+    values = np.interp(steps, -np.log(at_grid[0]), (grid - first).astype(np.float64))
+    values = np.append(values, values[-1])
+    per_width = _FINE_GRID / width
+
+    def find(p: _Floats) -> tuple[_Integers, _Bools]:
+        log_p = np.log(p)
+        place = np.clip((-log_p - low) * per_width, 0, _FINE_GRID)
+        i = place.astype(np.int64)
+        guess = values[i] + (place - i) * (values[i + 1] - values[i])
+        ms, sure = first + np.rint(guess).astype(np.int64), np.zeros(p.size, np.bool_)
+        todo: slice | NDArray[np.intp] = slice(None)
+        for _ in range(_NEWTON_STEPS):
+            m, level = ms[todo], p[todo]
+            at_m = tails_by_first_terms(spec, m)
+            if at_m is None:  # no cover: it was not before
+                break
+            tails, terms, good = at_m
+            before = np.where(m > first, tails + terms, np.inf)
+            here, following = _sure(before, tails, level), _sure(tails, tails - terms, level)
+            decided = (here | following) & good
+            sure[todo] = decided
+            step = np.rint((np.log(tails) - log_p[todo]) * (tails / terms))
+            step = np.where(np.isfinite(step), step, 0.0).astype(np.int64)
+            other = np.clip(m + step, first, last)
+            ms[todo] = np.where(decided, np.where(following, m + 1, m), other)
+            todo = np.flatnonzero(~sure)
+            if not todo.size:
+                break
+        return ms, sure
+
+    return find
 
 
-def _bisected(spec: LawSpec, p: _Floats, first: int, last: int) -> _Integers:
-    """Return about the smallest m from first to last with P(X >= m) <= p; `last` if none."""
-    low, high = np.full(p.size, first - 1), np.full(p.size, last)
-    while (high - low > 1).any():
-        middle = np.maximum((low + high) // 2, first)
-        above = _tails(spec, middle) > p
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return high
-
-
-def _sure(ms: _Integers, before: _Floats, tails: _Floats, p: _Floats) -> list[int | None]:
-    """Return m where P(X >= m) is certainly at most p and P(X >= m - 1) certainly is not.
+def _sure(before: _Floats, tails: _Floats, p: _Floats) -> _Bools:
+    """Return where P(X >= m) is certainly at most p and P(X >= m - 1) certainly is not.
 
     Near the smallest floats, where the margin is lost in rounding, tails are one of the two floats
     around the true value: to be below p, or above, they must be so themselves.
     """
-    below, above = tails < p * (1 - _IN_DOUBT), before > p * (1 + _IN_DOUBT)
-    return [m if sure else None for m, sure in zip(ms.tolist(), below & above, strict=True)]
+    sure: _Bools = (tails < p * (1 - _IN_DOUBT)) & (before > p * (1 + _IN_DOUBT))
+    return sure

@@ -23,7 +23,7 @@ except ImportError as error:
 from .._certified import moments as _moments
 from .._certified.float_arrays import supported
 from .._certified.floats import float_value
-from .._certified.lattice_sums import canonical, nearest_integer
+from .._certified.lattice_sums import canonical
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational, not_finite
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
@@ -94,33 +94,10 @@ def _ends(law: Any, lb: Any, ub: Any) -> tuple[int, int]:
     )
 
 
-def _weighted(law: Any) -> Callable[[NDArray[np.int64]], Any]:
-    """Return the pmf of a generalised Gaussian, by floats from the certified one of an integer.
-
-    The relative error is some beta phi units of the last place, and phi of what counts for
-    anything is below 100 or so: 1e-11 at most for beta up to 1024, and mostly 1e-14.
-    """
-    spec = law._spec
-    m0 = nearest_integer(spec.mu)
-    off, scale, beta = float(m0 - spec.mu), float(spec.parameter), float(spec.beta)
-    at_m0, phi_m0 = law.pmf(m0), (abs(off) / scale) ** beta
-
-    def pmf(ks: NDArray[np.int64]) -> Any:
-        with np.errstate(all="ignore"):
-            return at_m0 * np.exp(phi_m0 - (np.abs((ks - m0) + off) / scale) ** beta)
-
-    return pmf
-
-
 def _chunks(law: Any, first: int, last: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
     """Yield the integers from first to last, as floats, and their probabilities, if above 0."""
     spec = canonical(law._spec)
-    pmf, most = law.pmf, _MOST_TERMS
-    if not supported(spec):
-        if 2 * spec.parameter >= 1 and 1 <= spec.beta <= 1024:
-            pmf = _weighted(law)
-        else:
-            most = _MOST_TERMS_ONE_BY_ONE
+    most = _MOST_TERMS if supported(spec) else _MOST_TERMS_ONE_BY_ONE
     if last - first >= most:
         raise ParameterOverflowError(
             f"lb and ub must leave at most {most} integers to sum over for {describe(law)}, whose "
@@ -134,7 +111,7 @@ def _chunks(law: Any, first: int, last: int) -> Iterator[tuple[NDArray[Any], NDA
         )
     for start in range(first, last + 1, _CHUNK):
         ks = np.arange(start, min(start + _CHUNK, last + 1))
-        p = pmf(ks)
+        p = law.pmf(ks)
         yield ks[p > 0].astype(np.float64), p[p > 0]
 
 

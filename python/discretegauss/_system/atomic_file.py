@@ -17,7 +17,7 @@ __all__ = ["atomic_write", "no_op", "write_all"]
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
-def write_all(file: RawIOBase, data: bytes) -> None:
+def write_all(file: RawIOBase, data: bytes | memoryview) -> None:
     """Write all of the data to a file without a buffer, of which one call may take a part only."""
     rest = memoryview(data)
     while rest:
@@ -34,7 +34,7 @@ def no_op() -> None:
 @contextmanager
 def atomic_write(
     path: Path, *, replace: bool, before_placing: Callable[[], None] = no_op
-) -> Iterator[Callable[[bytes], None]]:
+) -> Iterator[Callable[[bytes | memoryview], None]]:
     """Give a function that writes to a file which appears at ``path`` when the block ends well.
 
     Until then the bytes are in a temporary file in the same folder. Whatever ends the block early
@@ -82,7 +82,7 @@ def _create(path: Path, mode: int) -> FileIO:
     return open(path, "xb", buffering=0, opener=partial(os.open, mode=mode))
 
 
-def _write(file: FileIO, path: Path, data: bytes) -> None:
+def _write(file: FileIO, path: Path, data: bytes | memoryview) -> None:
     with _errors_name(path):
         write_all(file, data)
 

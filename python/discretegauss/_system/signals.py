@@ -24,19 +24,22 @@ class Terminated(KeyboardInterrupt):
 
 
 class StopSignals:
-    """Raises Stopped at the first of these signals, while it is entered and until they are held.
+    """Raises Terminated at the first of these signals, while it is entered and until they are held.
 
     After the first they are held, too: a closing terminal sends SIGHUP twice, and the second should
     not end the clean-up. What ignores a signal (nohup) or handles it otherwise stays as it is.
     Python runs handlers in its main thread alone; a mask of signals would have to be set in all.
 
-    ``for_good``: the process ends next, and the signals stay without effect.
+    ``for_good``: the process ends next, and the signals stay without effect. Until it says that all
+    is loaded they end it at once: no import has to be finished, nor can C code that imports keep a
+    signal for itself.
     """
 
     def __init__(self, *, for_good: bool = False) -> None:
         self._before: dict[signal.Signals, Any] = {}
         self._held = False
         self._for_good = for_good
+        self._loading = for_good
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():  # elsewhere it may not be set
@@ -50,11 +53,17 @@ class StopSignals:
         for number, handler in self._before.items():
             signal.signal(number, signal.SIG_IGN if self._for_good else handler)
 
+    def loaded(self) -> None:
+        """Raise Terminated at signals from now on."""
+        self._loading = False
+
     def hold(self) -> None:
         """Let the signals do nothing from now on: what they would interrupt is to be finished."""
         self._held = True
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         if not self._held:
+            if self._loading:
+                interrupted(number, frame)
             self._held = True
             raise Terminated(number)

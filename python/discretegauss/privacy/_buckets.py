@@ -221,8 +221,8 @@ class Above:
         taken = gmpy2.mpfr(0)
         if fallen[k]:
             excess = _exp(epsilon - (self.first + k - 1) * self.width)
-            taken = _AT.down.mul(excess.lower, gmpy2.mpfr(fallen[k], BITS + 64))
-        sure = _AT.up.add(_AT.up.sub(gmpy2.mpfr(plain[k], BITS + 64), taken), self.infinite)
+            taken = _AT.down.mul(excess.lower, fallen[k])
+        sure = _AT.up.add(_AT.up.sub(plain[k], taken), self.infinite)
         return min(_AT.up.div(max(sure, gmpy2.mpfr(0)), ONE), gmpy2.mpfr(1))
 
     def epsilon(self, delta: Fraction) -> Any:
@@ -278,8 +278,8 @@ class Below:
                 i = first
                 if last > first:
                     end = _exp(first * width)
-                    steps = _AT.log(_AT.div(p, _AT.mul(end, q))).lower / width
-                    i = first + min(max(int(gmpy2.rint(steps)), 0), last - first)
+                    steps = _AT.scale(_AT.log(_AT.div(p, _AT.mul(end, q))), 1 / width).lower
+                    i = first + min(max(round(float(steps)), 0), last - first)
             before = found.get(i, (0, 0))
             found[i] = before[0] + low, before[1] + high
         lowest = min(found, default=0)
@@ -360,8 +360,8 @@ class Below:
             p_about, q_about = self._tails_about
             k = int(np.argmax(p_about - np.exp(float(epsilon)) * q_about))
         taken = _AT.up.mul(_exp(epsilon).upper, q[k])
-        sure = _AT.down.sub(_AT.down.add(gmpy2.mpfr(p[k], 192), self.infinite), taken)
-        sure = max(sure, gmpy2.mpfr(self.infinite, 192))
+        sure = _AT.down.sub(_AT.down.add(p[k], self.infinite), taken)
+        sure = _AT.down.maxnum(sure, self.infinite)
         return min(_AT.down.div(sure, ONE), gmpy2.mpfr(1))
 
     def epsilon(self, delta: Fraction) -> Any:

@@ -399,9 +399,7 @@ class PrivacyLoss:
         """Bounds on the probability of an infinite loss: below it no delta has an epsilon."""
         lower = max(one.below.infinite for one in self._directions)
         upper = max(one.above.infinite for one in self._directions)
-        scaled = (gmpy2.mpfr(m, 192) / ONE for m in (lower, upper))
-        low, high = scaled
-        return float_at_most(low), float_at_least(high)
+        return _float_down(_AT.down.div(lower, ONE)), _over_one(upper)
 
     def to_dp_accounting(self) -> Any:
         """Return the upper bounds as a PrivacyLossDistribution of dp-accounting, both directions.
@@ -423,11 +421,9 @@ class PrivacyLoss:
         for one in (self._with, self._without):
             above = one.at_width(Fraction(float(one.width))).above
             found = {
-                above.first + k: float_at_least(gmpy2.mpfr(mass, 192) / ONE)
-                for k, mass in enumerate(integers(above.p))
-                if mass
+                above.first + k: _over_one(mass) for k, mass in enumerate(integers(above.p)) if mass
             }
-            infinite = float_at_least(gmpy2.mpfr(above.infinite, 192) / ONE)
+            infinite = _over_one(above.infinite)
             pmfs.append(
                 pld_pmf.create_pmf(found, float(above.width), infinite, pessimistic_estimate=True)
             )
@@ -440,6 +436,11 @@ class PrivacyLoss:
 
 def _float_up(value: Any) -> float:
     return float("inf") if value is None else float_at_least(value)
+
+
+def _over_one(mass: Any) -> float:
+    """Return a mass over 2**128 as a float, rounded up."""
+    return float_at_least(_AT.up.div(mass, ONE))
 
 
 def _float_down(value: Any) -> float:

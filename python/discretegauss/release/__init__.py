@@ -4,13 +4,20 @@ What `__all__` does not name is there for the command line.
 """
 
 from ..errors import OutputError, TableError
+from ._arrow_table import arrow_file as arrow_file
+from ._csv_table import column_text as column_text
+from ._destination import checked_destination as checked_destination
+from ._destination import unbuffered_stdout as unbuffered_stdout
+from ._interface import Sink as Sink
 from ._noise_for_budget import DEFAULT_REPORT_DELTA as DEFAULT_REPORT_DELTA
 from ._noise_for_budget import calibration as calibration
+from ._report import Release
 from ._report import calibration_text as calibration_text
+from ._report import report_json as report_json
 from ._report import report_text as report_text
 from ._report import time_text as time_text
-from ._run import Release, release_table
 from ._run import execute as execute
 from ._run import plan_release as plan_release
+from ._run import release_table
 
 __all__ = ["OutputError", "Release", "TableError", "release_table"]

@@ -1,22 +1,49 @@
-"""The text that tells a user what noise a budget asks for, and what a release did."""
+"""What a release did, and the text and JSON that tell it; and what noise a budget asks for."""
 
 from __future__ import annotations
 
 import decimal
+import json
 import math
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
+
+import gmpy2
 
 from .._inputs.messages import printable
 from ._noise_for_budget import Calibration
-from ._run import Release
 
-__all__ = ["calibration_text", "report_text", "time_text"]
+__all__ = ["Release", "calibration_text", "report_json", "report_text", "time_text"]
 
 _WIDTH = len("standard deviation")
 
 _DIGITS = 6
 _LONGEST_BITS = 100  # of numerator or denominator: 31 decimal digits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release(Calibration):
+    """What a release did; printed, it is the report.
+
+    Every field except ``seconds`` is independent of the counts' values. One answer is one count:
+    ``queries`` is how many counts one person changes, in all columns together.
+    """
+
+    table: Path
+    columns: tuple[str, ...]
+    """Of counts, in the order of the table."""
+    out: Path
+    rows: int
+    other_columns: int
+    """How many columns are published as they stand."""
+    disjoint: bool
+    """Whether nobody changes counts in two of the columns."""
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{report_text(self)}\n{time_text(self)}"
 
 
 def report_text(release: Release) -> str:
@@ -27,11 +54,11 @@ def report_text(release: Release) -> str:
     return _aligned(
         [
             ("table", printable(str(release.table))),
-            ("column", printable(release.column)),
+            (_columns(release), printable(", ".join(release.columns))),
             ("rows", str(release.rows)),
             ("other columns", _other_columns(release.other_columns)),
             ("written to", printable(str(release.out))),
-            *_noise_lines(release, "row", "count"),
+            *_noise_lines(release, "row" if len(release.columns) == 1 else "count", "count"),
         ]
     )
 
@@ -44,6 +71,44 @@ def time_text(release: Release) -> str:
 def calibration_text(noise: Calibration) -> str:
     """Return what noise a budget asks for and what it costs, in the same form."""
     return _aligned(_noise_lines(noise, "answer", "answer"))
+
+
+def report_json(release: Release) -> str:
+    """Return the report as JSON. Exact numbers are strings, ``epsilon`` is rounded up.
+
+    An infinite epsilon is null.
+    """
+    return json.dumps(
+        {
+            "table": str(release.table),
+            "columns": release.columns,
+            "rows": release.rows,
+            "other_columns": release.other_columns,
+            "out": str(release.out),
+            "law": "discrete Gaussian",
+            "sigma2": _exact(release.sigma2),
+            "std": str(release.std),
+            "interval95": [-release.bound95, release.bound95],
+            "sensitivity": _exact(release.sensitivity),
+            "counts_per_person": release.queries,
+            "disjoint": release.disjoint,
+            "rho": _exact(release.rho),
+            "epsilon": release.epsilon if release.epsilon != math.inf else None,
+            "delta": _exact(release.delta),
+            "epsilon_by": "Theorem 7" if release.is_tight else "Corollary 13",
+            "seconds": round(release.seconds, 3),
+        },
+        allow_nan=False,
+        indent=2,
+    )
+
+
+def _exact(value: Fraction) -> str:
+    return str(gmpy2.mpq(value))  # which has no limit of digits
+
+
+def _columns(release: Release) -> str:
+    return "column" if len(release.columns) == 1 else "columns"
 
 
 def _aligned(lines: list[tuple[str, str]]) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-
-import numpy as np
 
 from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe
@@ -17,35 +16,24 @@ from .._inputs.numbers import exact_rational, whole_number
 from .._inputs.paths import named_path
 from .._inputs.source import Source
 from .._system.atomic_file import atomic_write, no_op
+from .._system.progress import Progress
 from ..errors import OutputError, ParameterTypeError, ParameterValueError, TableError
-from ._csv_column import BLANKS, CountTable, read_counts
-from ._noise_for_budget import Calibration, calibration
+from ._csv_rows import BLANKS
+from ._destination import checked_destination, exists_already, written_to_stdout
+from ._files import compressed
+from ._formats import Format, formats_of, opened_table
+from ._interface import Sink
+from ._noise import with_noise
+from ._noise_for_budget import calibration
+from ._plot import Picture
+from ._report import Release
 
 __all__ = ["OutputError", "Release", "TableError", "release_table"]
-
-_INT64_UP_TO = 2**112
-"""Up to this sigma2, P(a draw does not fit int64) < exp(-2**13); beyond, objects."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Release(Calibration):
-    """What a release did. Every field except ``seconds`` is independent of the counts' values.
-
-    One answer is one row: ``queries`` is the rows that one person changes.
-    """
-
-    table: Path
-    column: str
-    out: Path
-    rows: int
-    other_columns: int
-    """Of the table; they are published as they stand."""
-    seconds: float
 
 
 def release_table(
     table: str | os.PathLike[str],
-    column: str,
+    column: str | Sequence[str],
     out: str | os.PathLike[str],
     *,
     rho: object = None,
@@ -53,56 +41,68 @@ def release_table(
     delta: object = None,
     sensitivity: object = 1,
     rows_per_person: int = 1,
+    disjoint: bool = False,
     report_delta: object = None,
     force: bool = False,
+    plot: str | os.PathLike[str] | None = None,
+    progress: bool = False,
     source: Source = "getrandom",
 ) -> Release:
-    """Add discrete Gaussian noise to a column of counts and write the table to another file.
+    """Add discrete Gaussian noise to columns of counts and write the table to another file.
 
     Parameters
     ----------
     table : str or os.PathLike of str
-        A table with a header, UTF-8, delimited by commas, or tabs if its name ends in .tsv or
-        .tab.
-    column : str
-        The name of the column of counts. Every byte outside it is written as it was read, but for
-        blank lines at the end; of its cells nothing is kept, not their spaces and quotes either,
-        nor spaces around the name.
+        A table with a header. Its name says what it is: Parquet (.parquet, .pq), Arrow IPC
+        (.arrow, .feather, .ipc), text with tabs (.tsv, .tab), else text with commas. Text is UTF-8
+        and may be compressed (.gz, .zst). What is not text needs pyarrow.
+    column : str or sequence of str
+        The name of the column of counts, or the names of several. Each count gets its own draw.
     out : str or os.PathLike of str
-        Where to write; another file than table.
+        Where to write; another file than table, in its format, or one that is named likewise.
     rho : number, optional
-        The zCDP budget. Either rho, or both of epsilon and delta.
+        The zCDP budget, for all columns together. Either rho, or both of epsilon and delta.
     epsilon, delta : number, optional
-        The (epsilon, delta) budget.
+        The (epsilon, delta) budget, for all columns together.
     sensitivity : number
         The most that one person changes one count, at least 1; with epsilon and delta a whole
-        number. With rho it may also be the Euclidean norm of all that one person changes,
-        rounded up to a number that is not whole, and rows_per_person 1.
+        number. With rho it may also be the Euclidean norm of all that one person changes in a
+        column, rounded up to a number that is not whole, and rows_per_person 1.
     rows_per_person : int
-        The most rows of which one person changes the count.
+        The most rows in which one person changes counts.
+    disjoint : bool
+        Whether nobody changes counts in two of the columns. If not, one person is taken to change
+        rows_per_person counts in each.
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
     force : bool
-        Whether to replace ``out`` if it exists. The mode gets no wider; owner, group and access
-        control list are those of a new file.
-    source : "getrandom" or callable
+        Whether to replace ``out`` and ``plot`` if they exist. The mode gets no wider; owner, group
+        and access control list are those of a new file.
+    plot : str or os.PathLike of str, optional
+        Where to draw the noisy counts and their error bars, as .png, .pdf or .svg; no true count is
+        in it. Needs matplotlib.
+    progress : bool
+        Whether a bar on stderr, if that is a terminal, says how far it is.
+    source : "getrandom", "chacha20" or callable
         Where random bits come from.
 
     Returns
     -------
     Release
-        What was done, to be kept beside the table.
+        What was done, to be kept beside the table; printed, it is the report.
 
     Raises
     ------
     TableError
-        If the file is not a table with whole numbers in that column, or its layout tells how many
-        digits they have. This error and the next are in `discretegauss.errors`, too.
+        If the file is not a table with whole numbers in these columns. This error and the next are
+        in `discretegauss.errors`, too.
     OutputError
         If out is the table itself, exists without force, is not a regular file, or is the file
         that stdout or stderr goes to.
     TypeError, ValueError, OverflowError
         If a parameter is wrong: `discretegauss.errors.ParameterTypeError` and so on.
+    ImportError
+        If the format needs pyarrow, or the plot matplotlib, which is not there.
     OSError
         If a file cannot be read or written, or (EntropyError) there is no randomness.
     KeyboardInterrupt
@@ -114,11 +114,13 @@ def release_table(
     -----
     Guarantee: noisy count = count + draw, in exact integers of any size; the draws are independent
     and have the law N_Z(0, sigma2); whatever fails, ``out`` is written whole or left as it was.
+    Memory does not grow with the table; of Parquet one row group is held at a time.
 
     Not promised: anything about what the noise does not touch. The rows of the table, and all other
     columns, are published as they are, so they must not depend on the people counted; nor must
     the order of the rows: a table sorted by its counts publishes their true ranking.
     """
+    progress = _flag(progress, "progress")
     plan = plan_release(
         table,
         column,
@@ -128,111 +130,184 @@ def release_table(
         delta=delta,
         sensitivity=sensitivity,
         rows_per_person=rows_per_person,
+        disjoint=disjoint,
         report_delta=report_delta,
         force=force,
+        plot=plot,
     )
-    return execute(plan, source)
+    return execute(plan, source, progress=progress)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A release of which all that can be wrong was looked at. Nothing is drawn yet."""
+    """A release whose parameters are right. No table is read yet."""
 
     release: Release
-    """As it will be, except for the time that it takes."""
-    destination: Path
-    """``out`` with links resolved."""
-    counts: CountTable
+    """As it will be, except for the rows and the time that it takes."""
+    of_table: Format
+    of_out: Format
+    destination: Path | None
+    """``out`` with links resolved; None: stdout."""
+    plot: Path | None
+    """Likewise."""
     force: bool
     start: float
 
 
 def plan_release(
     table: str | os.PathLike[str],
-    column: str,
+    column: str | Sequence[str],
     out: str | os.PathLike[str],
     *,
+    to_stdout: bool = False,
     rho: object,
     epsilon: object,
     delta: object,
     sensitivity: object,
     rows_per_person: int,
+    disjoint: bool,
     report_delta: object,
     force: bool,
+    plot: str | os.PathLike[str] | None,
 ) -> Plan:
-    """Do what comes before the first draw; the parameters are those of `release_table`."""
+    """Do what comes before the table is read; the parameters are those of `release_table`.
+
+    ``to_stdout``: what is written goes there, and ``out`` is only its name.
+    """
     start = time.perf_counter()
-    if not isinstance(column, str):
-        raise ParameterTypeError(f"column must be a string, got {type(column).__name__}")
-    if not column.strip(BLANKS):  # an unset variable of a shell, say, and an index without a name
-        raise ParameterValueError(f"column must not be empty, got {describe(column)}")
+    columns = _column_names(column)
     table, out = _path(table, "table"), _path(out, "out")
-    if not isinstance(force, bool):
-        raise ParameterTypeError(f"force must be True or False, got {describe(force)}")
+    force, disjoint = _flag(force, "force"), _flag(disjoint, "disjoint")
+    rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
     noise_for_budget = calibration(
         rho=rho,
         epsilon=epsilon,
         delta=delta,
         sensitivity=_of_counts(sensitivity),
-        queries=whole_number(rows_per_person, "rows_per_person", minimum=1),
+        queries=rows if disjoint else rows * len(columns),
         report_delta=report_delta,
     )
-    destination = _checked_destination(table, out, force=force)
-    counts = read_counts(table, column)
+    of_table, of_out = formats_of(table, table if to_stdout else out)
+    destination = None if to_stdout else checked_destination(table, out, force=force)
+    picture = None
+    if plot is not None:
+        plot = _path(plot, "plot")
+        picture = checked_destination(table, plot, force=force)
+        Picture.require(plot)
+        if picture == destination:
+            raise OutputError(f"{plot}: is the output itself; the plot must be another file")
     release = Release(
         **vars(noise_for_budget),
         table=table,
-        column=column,
+        columns=columns,
         out=out,
-        rows=len(counts.counts),
-        other_columns=counts.other_columns,
+        rows=0,
+        other_columns=0,
+        disjoint=disjoint,
         seconds=0.0,
     )
-    return Plan(release=release, destination=destination, counts=counts, force=force, start=start)
+    return Plan(
+        release=release,
+        of_table=of_table,
+        of_out=of_out,
+        destination=destination,
+        plot=picture,
+        force=force,
+        start=start,
+    )
 
 
 def execute(
-    plan: Plan, source: Source = "getrandom", before_placing: Callable[[], None] = no_op
+    plan: Plan,
+    source: Source = "getrandom",
+    before_placing: Callable[[], None] = no_op,
+    *,
+    progress: bool = False,
 ) -> Release:
-    """Draw and write. ``before_placing`` is called when all is done but giving the name."""
-    law, counts = plan.release.law, plan.counts.counts
+    """Read, draw and write. ``before_placing`` is called when all is done but giving the name."""
+    release, rows = plan.release, 0
     try:
-        with atomic_write(
-            plan.destination, replace=plan.force, before_placing=before_placing
-        ) as write:
-            dtype = np.int64 if law.sigma2 <= _INT64_UP_TO else object
-            drawn = law.sample(len(counts), dtype=dtype, source=source)
-            noise = drawn.tolist()  # Python integers, whose sums neither wrap nor round
-            noisy = [count + draw for count, draw in zip(counts, noise, strict=True)]
-            write(plan.counts.with_counts(noisy))
+        with (
+            opened_table(plan.release.table, release.columns, plan.of_table, plan.of_out) as table,
+            _output(plan, before_placing) as write,
+            Progress("rows", show=progress) as bar,
+        ):
+            release = replace(release, columns=table.columns, other_columns=table.other_columns)
+            picture = Picture(plan.plot, release) if plan.plot else None
+            with (
+                compressed(write, plan.of_out.compression) as sink,
+                table.writer(sink) as writer,
+            ):
+                for chunk in table.chunks():
+                    noisy = with_noise(chunk.counts, release.law, source)
+                    writer.write(chunk, noisy)
+                    rows += len(noisy)
+                    bar.update(rows, table.fraction())
+                    if picture is not None:
+                        picture.add(noisy)
+                if not rows:
+                    raise TableError(
+                        "the file has a header but no rows: there is nothing to release"
+                    )
+            drawing = picture.drawn() if picture is not None else b""
     except FileExistsError:  # another release, since it was looked for
-        raise _exists_already(plan.release.out) from None
+        raise exists_already(release.out) from None
     except BaseException as error:
         if f"{plan.destination} is written" in getattr(error, "__notes__", []):
             error.add_note("the budget is spent")
         raise
-    return replace(plan.release, seconds=time.perf_counter() - plan.start)
+    if plan.plot is not None:
+        _write_plot(plan.plot, drawing, plan)
+    return replace(
+        release,
+        rows=rows,
+        seconds=time.perf_counter() - plan.start,
+    )
 
 
-def _checked_destination(table: Path, out: Path, *, force: bool) -> Path:
-    """Where the output goes, links resolved, if it may go there."""
-    destination = Path(os.path.realpath(out))
-    if not destination.exists():
-        if out.exists():  # a pipe, say, as /dev/stdout, whose link in /proc names no place
-            raise OutputError(f"{out}: exists and is not a regular file")
-        if not destination.parent.is_dir():
-            raise OutputError(f"{out}: there is no such folder to write to")
-        return destination
-    if table.exists() and destination.samefile(table):
-        raise OutputError(f"{out}: is the table itself; the output must be another file")
-    if not destination.is_file():
-        raise OutputError(f"{out}: exists and is not a regular file")
-    for number, stream in ((1, "stdout"), (2, "stderr")):
-        if _is_open_as(number, destination):  # and what is printed there would be replaced, too
-            raise OutputError(f"{out}: is what {stream} goes to; the output must be another file")
-    if not force:
-        raise _exists_already(out)
-    return destination
+def _write_plot(path: Path, drawing: bytes, plan: Plan) -> None:
+    try:
+        with atomic_write(path, replace=plan.force) as write:
+            write(drawing)
+    except BaseException as error:
+        error.add_note(f"{plan.release.out} is written; the budget is spent")
+        raise
+
+
+def _output(plan: Plan, before_placing: Callable[[], None]) -> AbstractContextManager[Sink]:
+    if plan.destination is None:
+        return written_to_stdout()
+    return atomic_write(plan.destination, replace=plan.force, before_placing=before_placing)
+
+
+def _column_names(column: object) -> tuple[str, ...]:
+    names = (
+        (column,) if isinstance(column, str) or not isinstance(column, Sequence) else tuple(column)
+    )
+    for name in names:
+        if not isinstance(name, str):
+            raise ParameterTypeError(
+                f"column must be a string, or several strings, got {type(name).__name__}"
+            )
+        if not name.strip(BLANKS):  # an unset variable of a shell, and an index without a name
+            raise ParameterValueError(f"column must not be empty, got {describe(name)}")
+    if not names:
+        raise ParameterValueError("column must name at least one column, got none")
+    if len(set(names)) < len(names):
+        raise ParameterValueError(
+            f"column must name each column once, got {describe(_twice(names))} twice"
+        )
+    return names
+
+
+def _twice(names: Sequence[str]) -> str:
+    return next(name for i, name in enumerate(names) if name in names[:i])
+
+
+def _flag(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise ParameterTypeError(f"{name} must be True or False, got {describe(value)}")
+    return value
 
 
 def _path(value: object, name: str) -> Path:
@@ -252,18 +327,3 @@ def _of_counts(sensitivity: object) -> Fraction:
             f"got {describe(single(sensitivity))}"
         )
     return exact
-
-
-def _is_open_as(number: int, path: Path) -> bool:
-    """Return whether the file at the path is what the process has open by that number."""
-    try:
-        return os.path.samestat(os.fstat(number), path.stat())
-    except OSError:  # nothing is open so
-        return False
-
-
-def _exists_already(out: Path) -> OutputError:
-    return OutputError(
-        f"{out}: exists already; use --force (in Python: force=True) to replace it, "
-        "and mind that a second release of the same counts spends the budget again"
-    )

@@ -1,0 +1,203 @@
+/* Fills of many laws: their numbers as they come, and each law drawn as soon as it is made. */
+#include "api/draw_items.h"
+#include "api/run.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "exact/short_law.h"
+#include "exact/words.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/** num 2^up / (den 2^down), in lowest terms if the number was. */
+typedef struct number {
+    int64_t num, den;
+    unsigned up, down;
+} number;
+
+/** The number that a binary64 is. Returns: false if it is not finite. */
+static bool read_float(number *out, uint64_t bits)
+{
+    enum { FRACTION_BITS = 52, LARGEST_EXPONENT = 0x7ff, BIAS = 1075, WORD_BITS = 62 };
+    const unsigned biased = (unsigned)(bits >> FRACTION_BITS) & LARGEST_EXPONENT;
+    uint64_t mantissa = bits & ((UINT64_C(1) << FRACTION_BITS) - 1);
+    int exponent = (int)biased - BIAS; /* the float = mantissa 2^exponent */
+    if (biased == LARGEST_EXPONENT) {
+        return false;
+    }
+    if (biased == 0) {
+        exponent++;
+    } else {
+        mantissa |= UINT64_C(1) << FRACTION_BITS;
+    }
+    *out = (number){.num = 0, .den = 1};
+    if (mantissa == 0) {
+        return true;
+    }
+    const int zeros = __builtin_ctzll(mantissa);
+    mantissa >>= zeros;
+    exponent += zeros;
+    if (exponent < -WORD_BITS) {
+        out->down = (unsigned)-exponent;
+    } else if (exponent < 0) {
+        out->den = INT64_C(1) << -exponent;
+    } else if (64 - __builtin_clzll(mantissa) + exponent > WORD_BITS) {
+        out->up = (unsigned)exponent;
+    } else {
+        mantissa <<= exponent;
+    }
+    out->num = bits >> 63 ? -(int64_t)mantissa : (int64_t)mantissa;
+    return true;
+}
+
+static dg_status read_number(number *out, const dg_column *column, int64_t law)
+{
+    const uint64_t *words = column->words + (size_t)law * column->stride;
+    switch (column->format) {
+    case DG_INTEGERS:
+        *out = (number){.num = (int64_t)words[0], .den = 1};
+        return DG_OK;
+    case DG_FLOATS:
+        return read_float(out, words[0]) ? DG_OK : DG_ERR_PARAMETER;
+    case DG_RATIOS:
+        *out = (number){.num = (int64_t)words[0], .den = (int64_t)words[1]};
+        return DG_OK;
+    }
+    return DG_ERR_PARAMETER;
+}
+
+/* A word and a sign, times up to 2^1074. */
+enum { NUMBER_BYTES = 9 + 1074 / 8 + 1 };
+
+/** word 2^shift in two's complement. */
+static dg_integer encode(uint8_t bytes[NUMBER_BYTES], int64_t word, unsigned shift)
+{
+    memset(bytes, 0, NUMBER_BYTES);
+    const uint64_t magnitude = word < 0 ? 0 - (uint64_t)word : (uint64_t)word;
+    const size_t start = shift / 8, low = shift % 8;
+    for (size_t k = 0; k < 9; k++) {
+        const uint64_t below = k > 0 ? magnitude >> (8 * k - 8) : 0;
+        const uint64_t here = k < 8 ? magnitude >> (8 * k) : 0;
+        bytes[start + k] = (uint8_t)((here << low) | ((below & 0xff) << low >> 8));
+    }
+    unsigned carry = 1;
+    for (size_t k = 0; word < 0 && k < NUMBER_BYTES; k++) {
+        carry += (uint8_t)~bytes[k];
+        bytes[k] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    return (dg_integer){bytes, NUMBER_BYTES};
+}
+
+/** A law as dg_law_new makes it, whatever its numbers. */
+static dg_status long_law_new(dg_law **law, dg_law_kind kind, const number *parameter,
+                              const number *centre)
+{
+    uint8_t bytes[4][NUMBER_BYTES];
+    const dg_parameters parameters = {
+        encode(bytes[0], parameter->num, parameter->up),
+        encode(bytes[1], parameter->den, parameter->down),
+        encode(bytes[2], centre->num, centre->up),
+        encode(bytes[3], centre->den, centre->down),
+        {NULL, 0},
+        {NULL, 0},
+    };
+    return dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
+}
+
+#if DG_HAVE_WORDS
+/** Draw items [first, end) of a Laplace or Gaussian by GMP, but a Gaussian's proposals. Its numbers obey the rules. The integers to
+ *  draw with stay open, so that memory is asked for once. */
+static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter,
+                                   dg_short_ratio centre, size_t first, size_t end, size_t last,
+                                   dg_session *session)
+{
+    mpz_t a, b, c, d;
+    dg_law law;
+    DG_TRY(dg_big_open(&session->big, &dg_short_law_room));
+    mpz_init_set_si(a, parameter.num);
+    mpz_init_set_si(b, parameter.den);
+    mpz_init_set_si(c, centre.num);
+    mpz_init_set_si(d, centre.den);
+    dg_law_prepare(&law, fill->laws->kind, a, b, c, d, session->big.one, session->big.one);
+    law.uses_words = dg_words_prepare_proposals(&law.words, &law);
+    dg_status status = dg_draw_items(fill->out, first, end, last - end, fill->dtype, &law, session);
+    const int kept_errno = errno;
+    dg_law_clear(&law);
+    mpz_clears(a, b, c, d, NULL);
+    errno = kept_errno;
+    return status;
+}
+#endif
+
+/** Draw items [first, end), which are of one law. Others follow up to last. */
+static dg_status draw_run(const dg_fill *fill, int64_t which, size_t first, size_t end, size_t last,
+                          dg_session *session)
+{
+    number parameter, centre;
+    DG_TRY(read_number(&parameter, &fill->laws->parameter, which));
+    DG_TRY(read_number(&centre, &fill->laws->centre, which));
+#if DG_HAVE_WORDS
+    const dg_law_kind kind = fill->laws->kind;
+    const dg_short_ratio a_b = {parameter.num, parameter.den}, c_d = {centre.num, centre.den};
+    dg_short_law short_law;
+    if (parameter.up + parameter.down + centre.up + centre.down == 0) {
+        if (dg_short_law_prepare(&short_law, kind, a_b, c_d)) {
+            return dg_draw_items(fill->out, first, end, last - end, fill->dtype, &short_law.law,
+                                 session);
+        }
+        if ((kind == DG_DISCRETE_LAPLACE || kind == DG_DISCRETE_GAUSSIAN) &&
+            dg_short_law_obeys(a_b, c_d)) {
+            return draw_short_by_gmp(fill, a_b, c_d, first, end, last, session);
+        }
+    }
+#endif
+    dg_law *law;
+    dg_big_close(&session->big); /* this law wants room of its own */
+    DG_TRY(long_law_new(&law, fill->laws->kind, &parameter, &centre));
+    dg_status status = law->uses_words ? DG_OK : dg_big_open(&session->big, law);
+    if (status == DG_OK) {
+        status = dg_draw_items(fill->out, first, end, last - end, fill->dtype, law, session);
+    }
+    const int kept_errno = errno;
+    dg_big_close(&session->big);
+    dg_law_free(law);
+    errno = kept_errno;
+    return status;
+}
+
+static dg_status draw_laws(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    for (size_t i = first, same; i < end; i = same) {
+        same = i + 1;
+        while (fill->which != NULL && same < end && fill->which[same] == fill->which[i]) {
+            same++;
+        }
+        const int64_t which = fill->which == NULL ? (int64_t)i : fill->which[i];
+        DG_TRY(draw_run(fill, which, i, same, end, session));
+    }
+    return DG_OK;
+}
+
+dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                       const int64_t *which, const dg_run *run, const dg_source *source)
+{
+    enum { LAWS_PIECE = 512 }; /* some 2 ms where each is another law's, and drawn by GMP */
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
+    const dg_fill fill = {
+        .out = out,
+        .n = n,
+        .item_bytes = dg_dtype_size(dtype),
+        .piece = LAWS_PIECE,
+        .source = source,
+        .draw = draw_laws,
+        .dtype = dtype,
+        .laws = laws,
+        .which = which,
+    };
+    return dg_fill_run(&fill, run);
+}

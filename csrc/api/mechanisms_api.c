@@ -1,0 +1,181 @@
+/* Noisy selection and the first step of snapping from outside: making, freeing, and fills. */
+#include "api/run.h"
+#include "base/dtype.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/wipe.h"
+#include "mechanisms/leave_cell.h"
+#include "mechanisms/select.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/** Bytes that a draw reads, about: only the size of reads from getrandom depends on it. */
+enum { EXPECTED_BYTES = 12 };
+
+static void look_ahead(dg_bits *bits, size_t items_left)
+{
+    if (dg_bits_from_caller(bits)) {
+        bits->bytes_ahead = 0; /* how many there will be is not known */
+        return;
+    }
+    bits->bytes_ahead =
+        items_left < DG_BITS_CAPACITY ? items_left * EXPECTED_BYTES : (size_t)DG_BITS_CAPACITY;
+}
+
+/* --- selection */
+
+dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind, const dg_law *rate,
+                           const uint8_t *gaps, size_t gap_bytes, size_t n_rows, size_t k,
+                           const int64_t *which)
+{
+    *selection = NULL;
+    if (rate->kind != DG_BERNOULLI_EXP || gap_bytes == 0 || k == 0 || k >> 55 != 0 ||
+        (kind != DG_PERMUTE_AND_FLIP && kind != DG_EXPONENTIAL)) {
+        return DG_ERR_PARAMETER;
+    }
+    if (gap_bytes > DG_MAX_PARAMETER_BITS / 4) {
+        return DG_ERR_TOO_LONG;
+    }
+    *selection = malloc(sizeof **selection);
+    if (*selection == NULL) {
+        return DG_ERR_NOMEM;
+    }
+    **selection = (dg_selection){
+        .kind = kind,
+        .rate = rate,
+        .gaps = gaps,
+        .gap_bytes = gap_bytes,
+        .n_rows = n_rows,
+        .k = k,
+        .which = which,
+    };
+    (*selection)->in_words = dg_select_fits_words(*selection);
+    return DG_OK;
+}
+
+void dg_selection_free(dg_selection *selection)
+{
+    free(selection);
+}
+
+static dg_status select_each(const dg_fill *fill, size_t first, size_t end, uint64_t *order,
+                             dg_session *session)
+{
+    const dg_selection *selection = fill->selection;
+    for (size_t i = first; i < end; i++) {
+        const size_t row =
+            selection->which == NULL ? i % selection->n_rows : (size_t)selection->which[i];
+        uint64_t selected;
+        look_ahead(&session->bits, end - 1 - i);
+        if (selection->kind == DG_EXPONENTIAL) {
+            DG_TRY(dg_select_exponential(&selected, selection, row, &session->big, &session->bits));
+        } else {
+            DG_TRY(dg_select_permute_and_flip(&selected, selection, row, order, &session->big,
+                                              &session->bits));
+        }
+        DG_TRY(dg_dtype_store(fill->out, i, fill->dtype, false, selected));
+    }
+    return DG_OK;
+}
+
+static dg_status draw_selections(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    const dg_selection *selection = fill->selection;
+    if (!selection->in_words) {
+        /* a gap, its product with the rate and what bernoulli makes of that are longer than the rate */
+        DG_TRY(dg_memory_at_hand(selection->rate->room_bytes + 16 * selection->gap_bytes));
+        DG_TRY(dg_big_open(&session->big, selection->rate));
+    }
+    if (selection->kind == DG_EXPONENTIAL) {
+        return select_each(fill, first, end, NULL, session);
+    }
+    uint64_t *order = calloc(selection->k, sizeof *order);
+    if (order == NULL) {
+        return DG_ERR_NOMEM;
+    }
+    const dg_status status = select_each(fill, first, end, order, session);
+    const int kept_errno = errno;
+    dg_wipe(order, selection->k * sizeof *order);
+    free(order);
+    errno = kept_errno;
+    return status;
+}
+
+dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype, const dg_selection *selection,
+                            const dg_run *run, const dg_source *source)
+{
+    enum { PIECE = 1 << 14 }; /* candidates: below 1 ms where words hold the numbers */
+    if (!dg_is_dtype(dtype) || (n > 0 && selection->n_rows == 0)) {
+        return DG_ERR_PARAMETER;
+    }
+    const dg_fill fill = {
+        .out = out,
+        .n = n,
+        .item_bytes = dg_dtype_size(dtype),
+        .piece = selection->k < PIECE ? PIECE / selection->k : 1,
+        .source = source,
+        .draw = draw_selections,
+        .dtype = dtype,
+        .selection = selection,
+    };
+    return dg_fill_run(&fill, run);
+}
+
+/* --- snapping */
+
+dg_status dg_snapping_new(dg_snapping **snapping, const dg_law *step, size_t doublings,
+                          const int64_t *offset, const int64_t *shift)
+{
+    *snapping = NULL;
+    if (step->kind != DG_BERNOULLI_EXP || mpz_cmp(step->a, step->b) > 0 || doublings >= 64) {
+        return DG_ERR_PARAMETER;
+    }
+    *snapping = malloc(sizeof **snapping);
+    if (*snapping == NULL) {
+        return DG_ERR_NOMEM;
+    }
+    **snapping = (dg_snapping){step, doublings, offset, shift};
+    return DG_OK;
+}
+
+void dg_snapping_free(dg_snapping *snapping)
+{
+    free(snapping);
+}
+
+static dg_status draw_sides(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    enum { LONGEST_SHIFT = 4096 };
+    if (!fill->snapping->step->uses_words) {
+        DG_TRY(dg_memory_at_hand(fill->snapping->step->room_bytes + LONGEST_SHIFT));
+        DG_TRY(dg_big_open(&session->big, fill->snapping->step));
+    }
+    for (size_t i = first; i < end; i++) {
+        int side;
+        look_ahead(&session->bits, end - 1 - i);
+        DG_TRY(dg_leave_cell(&side, fill->snapping, i, &session->big, &session->bits));
+        DG_TRY(dg_dtype_store(fill->out, i, fill->dtype, side < 0, side != 0));
+    }
+    return DG_OK;
+}
+
+dg_status dg_snapping_fill(void *out, size_t n, dg_dtype dtype, const dg_snapping *snapping,
+                           const dg_run *run, const dg_source *source)
+{
+    enum { PIECE = 1 << 12 };
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
+    const dg_fill fill = {
+        .out = out,
+        .n = n,
+        .item_bytes = dg_dtype_size(dtype),
+        .piece = PIECE,
+        .source = source,
+        .draw = draw_sides,
+        .dtype = dtype,
+        .snapping = snapping,
+    };
+    return dg_fill_run(&fill, run);
+}

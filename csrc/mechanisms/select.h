@@ -1,0 +1,43 @@
+/* Noisy selection among candidates, from how far each score is below the best of its row. */
+#ifndef DG_MECHANISMS_SELECT_H
+#define DG_MECHANISMS_SELECT_H
+
+#include "exact/big.h"
+
+struct dg_selection {
+    dg_selection_kind kind;
+    const dg_law *rate;
+    const uint8_t *gaps;
+    size_t gap_bytes;
+    size_t n_rows;
+    size_t k;
+    const int64_t *which;
+    bool in_words; /* every gap fits 64 bits, every gap times the rate's numerator 127 */
+};
+
+/** Whether the words hold every gap times the rate. Requires: all but in_words is set. */
+bool dg_select_fits_words(const dg_selection *selection);
+
+/** Select from one row by permute-and-flip: *out = the place of a candidate.
+ *
+ *  Law:       candidates are visited in uniformly random order; each is selected with probability
+ *             exp(-gap rate), and ends the visit.
+ *  Requires:  order has room for k integers, which are secret afterwards; big is open unless
+ *             selection->in_words.
+ *  Returns:   DG_OK | what reads return | DG_ERR_NOMEM | DG_ERR_PARAMETER (no gap is 0, and no candidate
+ *             was selected).
+ */
+dg_status dg_select_permute_and_flip(uint64_t *out, const dg_selection *selection, size_t row,
+                                     uint64_t *order, dg_big *big, dg_bits *bits);
+
+/** Select from one row by the exponential mechanism. Law: Pr[c] ~ exp(-gap_c rate).
+ *
+ *  Requires:  a gap of the row is 0 (else it may take long); otherwise as above.
+ *  Why:       a uniform candidate is kept with exp(-gap rate), else all begins anew: what is kept has
+ *             probability exp(-gap rate)/k in each round, in proportion.
+ *  Cost:      k rounds expected at most: a round ends it with probability 1/k or more.
+ */
+dg_status dg_select_exponential(uint64_t *out, const dg_selection *selection, size_t row,
+                                dg_big *big, dg_bits *bits);
+
+#endif

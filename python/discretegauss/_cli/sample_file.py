@@ -1,0 +1,103 @@
+"""The draws of ``discretegauss sample``, written a chunk at a time."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._system.atomic_file import atomic_write
+from ..errors import OutputError
+from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
+from ..release import Sink, arrow_file, checked_destination, column_text, unbuffered_stdout
+from .output import WRONG_INPUT, fail, printed
+
+__all__ = ["write_sample"]
+
+_CHUNK = 2**18
+"""Draws at a time: their bytes and their text stay in the cache, or near."""
+
+Append = Callable[[NDArray[Any]], None]
+"""Writes the next draws."""
+
+
+def write_sample(arguments: argparse.Namespace) -> int:
+    """Run the command, and return its exit code."""
+    if (law := _law(arguments)) is None:
+        return fail(
+            WRONG_INPUT, "give one of --sigma2, --sigma and --scale, and --beta only with --scale"
+        )
+    chunks = law.stream(
+        arguments.size,
+        _CHUNK,
+        progress=True,
+        source=arguments.source,
+        threads=arguments.threads,
+    )
+    if arguments.out is None:
+        with unbuffered_stdout() as sink:
+            for draws in chunks:
+                sink(column_text(draws))
+        return 0
+    out = Path(arguments.out)
+    destination = checked_destination(None, out, force=arguments.force)
+    try:
+        with (
+            atomic_write(
+                destination, replace=arguments.force, before_placing=arguments.hold_signals
+            ) as sink,
+            _appending(out, arguments.size, sink) as append,
+        ):
+            for draws in chunks:
+                append(draws)
+    except FileExistsError:  # since it was looked for
+        raise OutputError(f"{out}: exists already; use --force to replace it") from None
+    except ImportError as error:  # of what the format needs: it says what to do
+        return fail(WRONG_INPUT, str(error))
+    return printed(
+        f"{arguments.size} draws of {law} are written to {out}",
+        f"{out} is written, but that could not be printed",
+    )
+
+
+def _law(arguments: argparse.Namespace) -> Law | None:
+    given = [arguments.sigma2, arguments.sigma, arguments.scale]
+    if sum(value is not None for value in given) != 1:
+        return None
+    if arguments.scale is None:
+        if arguments.beta is not None:
+            return None
+        return DiscreteGaussian(arguments.sigma2, arguments.mu, sigma=arguments.sigma)
+    if arguments.beta is None:
+        return DiscreteLaplace(arguments.scale, arguments.mu)
+    return GeneralizedGaussian(arguments.scale, arguments.beta, arguments.mu)
+
+
+def _appending(out: Path, size: int, sink: Sink) -> AbstractContextManager[Append]:
+    ending = out.suffix.lower()
+    if ending == ".npy":
+        return _npy(sink, size)
+    if ending in {".parquet", ".arrow"}:
+        return arrow_file(sink, "noise", is_parquet=ending == ".parquet")
+    return _text(sink, "noise\n" if ending == ".csv" else "")
+
+
+@contextmanager
+def _npy(sink: Sink, size: int) -> Iterator[Append]:
+    """Write numpy's format, which has the number of values in its first bytes."""
+    description = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({size},), }}"
+    start = len(b"\x93NUMPY\x01\x00??")
+    header = description.ljust(-(-(start + len(description) + 1) // 64) * 64 - start - 1) + "\n"
+    sink(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+    yield lambda draws: sink(np.asarray(draws, "<i8").data.cast("B"))
+
+
+@contextmanager
+def _text(sink: Sink, header: str) -> Iterator[Append]:
+    sink(header.encode())
+    yield lambda draws: sink(column_text(draws))

@@ -1,0 +1,222 @@
+"""Noise on what a user holds: the public function, and which law it draws."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, Method
+from .._inputs.messages import describe
+from .._inputs.numbers import whole_number
+from .._inputs.source import Source
+from ..errors import ParameterTypeError, ParameterValueError
+from ..laws import Law
+from ..privacy import calibrate_gaussian
+from .addition import Draws, Overflow, noisy
+from .cells import Opened, is_integer
+from .plain_and_numpy import open_array, open_integer, open_list
+
+__all__ = ["add_noise"]
+
+_Values = TypeVar("_Values")
+
+
+@overload
+def add_noise(
+    values: NDArray[Any],
+    law: Law | None = None,
+    *,
+    rho: object = ...,
+    epsilon: object = ...,
+    delta: object = ...,
+    sensitivity: object = ...,
+    rows_per_person: int = ...,
+    disjoint: bool = ...,
+    overflow: Overflow = ...,
+    modulus: int | None = ...,
+    integral_floats: bool = ...,
+    method: Method = ...,
+    source: Source = ...,
+    threads: int = ...,
+) -> NDArray[Any]: ...
+
+
+@overload
+def add_noise(
+    values: _Values,
+    law: Law | None = None,
+    *,
+    rho: object = ...,
+    epsilon: object = ...,
+    delta: object = ...,
+    sensitivity: object = ...,
+    rows_per_person: int = ...,
+    columns: str | list[Any] | None = ...,
+    disjoint: bool = ...,
+    overflow: Overflow = ...,
+    modulus: int | None = ...,
+    integral_floats: bool = ...,
+    method: Method = ...,
+    source: Source = ...,
+    threads: int = ...,
+) -> _Values: ...
+
+
+def add_noise(
+    values: Any,
+    law: Law | None = None,
+    *,
+    rho: object = None,
+    epsilon: object = None,
+    delta: object = None,
+    sensitivity: object = 1,
+    rows_per_person: int = 1,
+    columns: str | list[Any] | None = None,
+    disjoint: bool = False,
+    overflow: Overflow = "raise",
+    modulus: int | None = None,
+    integral_floats: bool = False,
+    method: Method = AUTO,
+    source: Source = SYSTEM,
+    threads: int = ONE_THREAD,
+) -> Any:
+    """Return values with noise, exactly: a draw of its own for each of them.
+
+    Parameters
+    ----------
+    values : list, ndarray, or Series, DataFrame, LazyFrame, Array, ChunkedArray, RecordBatch, Table
+        Integers: Python's, numpy's (with a mask, too), or of pandas, polars or pyarrow; Decimals
+        that are whole numbers. They stay as they are. A LazyFrame is collected, once.
+    law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, optional
+        The noise. Either this or a budget is given.
+    rho, epsilon, delta : number, optional
+        The budget, rho or (epsilon, delta), of all values together: the noise is
+        `privacy.calibrate_gaussian` for it.
+    sensitivity : number, optional
+        With a budget: the most that one person changes one value.
+    rows_per_person : int, optional
+        With a budget: the most rows that one person changes. The columns that get noise, and in
+        arrays of several axes all but the first, count as columns of a row: one person may change
+        so many rows times columns.
+    columns : str or list, optional
+        Of a frame or table: which columns get noise. None: all, which must be integers. The others
+        come back as they are.
+    disjoint : bool, optional
+        With a budget: nobody is in two columns, so that a person changes `rows_per_person` values.
+    overflow : "raise" or "saturate", optional
+        What becomes of a sum beyond int64: an error before anything is drawn, or the end of int64.
+    modulus : int, optional
+        Return sums mod this number, at least 2, in 0 .. modulus - 1.
+    integral_floats : bool, optional
+        True: take floats, too, that are whole numbers; NaN in pandas is a null.
+    method, source, threads
+        As for `discretegauss.discrete_gaussian`.
+
+    Returns
+    -------
+    As `values`
+        A new container of the same kind, shape, labels, metadata and nulls. Numbers are int64
+        whatever the width of those given; uint64 for a modulus above 2**63. Lists and arrays of
+        objects hold Python integers of any size; Decimals stay Decimals.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, OSError
+        As `discretegauss.discrete_gaussian`; if values are no integers; if there are both a law and
+        a budget, or neither; or if a sum might not fit. In each case nothing was drawn. No message
+        shows a value or a draw.
+    RangeError
+        If a draw did not fit after all, with a probability below 2**-128. Nothing is returned.
+
+    Notes
+    -----
+    ``overflow="saturate"`` clamps what is published after the exact noise was added, so the
+    privacy is that of the noise; the value is biased at the ends of int64.
+
+    References
+    ----------
+    arXiv:2004.00010, Theorem 14: the rho of several values, each with noise of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import discretegauss as dg
+    >>> counts = np.array([1204, 87, 0, 5530], dtype=np.uint64)
+    >>> noisy = dg.add_noise(counts, rho="0.1")
+    >>> noisy.shape, noisy.dtype
+    ((4,), dtype('int64'))
+    >>> len(dg.add_noise([3, None, 2**70], dg.DiscreteLaplace(2)))
+    3
+    """
+    if not isinstance(overflow, str) or overflow not in ("raise", "saturate"):
+        raise ParameterValueError(
+            f"overflow must be 'raise' or 'saturate', got {describe(overflow)}"
+        )
+    if modulus is not None:
+        if whole_number(modulus, "modulus", minimum=2) and overflow == "saturate":
+            raise ParameterValueError("overflow must be 'raise' with a modulus, got 'saturate'")
+        modulus = int(modulus)
+    for flag, name in ((disjoint, "disjoint"), (integral_floats, "integral_floats")):
+        if not isinstance(flag, bool):
+            raise ParameterTypeError(f"{name} must be True or False, got {describe(flag)}")
+    budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
+    rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
+    if law is not None:
+        _check_law(law)
+        others = {
+            "sensitivity": not (type(sensitivity) is int and sensitivity == 1),
+            "rows_per_person": rows != 1,
+        }
+        others |= {"disjoint": disjoint, **{k: x is not None for k, x in budget.items()}}
+        for name, is_given in others.items():
+            if is_given:
+                raise ParameterTypeError(f"give either a law or a budget: {name} is of a budget")
+    opened = _opened(values, columns, floats=integral_floats)
+    if law is None:
+        queries = rows * (1 if disjoint else opened.n_columns)
+        law = calibrate_gaussian(**budget, sensitivity=sensitivity, queries=queries)
+    draws: Draws = {"method": method, "source": source, "threads": threads}
+    return opened.close(noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws))
+
+
+def _check_law(law: object) -> None:
+    if not isinstance(law, Law):
+        raise ParameterTypeError(
+            "law must be a DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, got "
+            f"{type(law).__name__}; a budget is given by name, rho=... or epsilon=..., delta=..."
+        )
+
+
+def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
+    """Open a container of any kind that there is a file for."""
+    opened = None
+    libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}
+    if "pandas" in libraries:
+        from .from_pandas import open_pandas
+
+        opened = open_pandas(values, columns, floats=floats)
+    elif "polars" in libraries:
+        from .from_polars import open_polars
+
+        opened = open_polars(values, columns, floats=floats)
+    elif "pyarrow" in libraries:
+        from .from_pyarrow import open_pyarrow
+
+        opened = open_pyarrow(values, columns, floats=floats)
+    elif columns is not None:
+        raise ParameterTypeError("columns goes with a frame or table of pandas, polars or pyarrow")
+    elif isinstance(values, list):
+        opened = open_list(values, floats=floats)
+    elif isinstance(values, np.ndarray):
+        opened = open_array(values, floats=floats)
+    elif is_integer(values):
+        opened = open_integer(values)
+    if opened is None:
+        swapped = "; the law is the second argument" if isinstance(values, Law) else ""
+        raise ParameterTypeError(
+            "values must be a list or numpy array, or a column or table of pandas, polars or "
+            f"pyarrow, got {type(values).__name__}{swapped}"
+        )
+    return opened

@@ -1,0 +1,91 @@
+"""Series and frames of pandas; imported when one is passed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..errors import ParameterTypeError
+from .cells import Cells, Opened, from_objects, refuse_type
+from .frame_columns import places
+from .plain_and_numpy import integers_of
+
+__all__ = ["open_pandas"]
+
+_Column = tuple[Cells, Callable[[NDArray[Any]], Any]]
+
+_NULLABLE = (
+    *(pd.Int8Dtype, pd.Int16Dtype, pd.Int32Dtype, pd.Int64Dtype),
+    *(pd.UInt8Dtype, pd.UInt16Dtype, pd.UInt32Dtype, pd.UInt64Dtype),
+    *(pd.Float32Dtype, pd.Float64Dtype),
+)
+
+
+def open_pandas(values: Any, columns: object, *, floats: bool) -> Opened | None:
+    """Open a Series or DataFrame, whose index, names and attrs stay; None: it is none of these."""
+    if isinstance(values, pd.Series):
+        if columns is not None:
+            raise ParameterTypeError("columns goes with a frame or table, not with one column")
+        cells, close_one = _column(values, floats=floats)
+
+        def close_series(results: list[NDArray[Any]]) -> pd.Series:
+            series = pd.Series(close_one(results[0]), values.index, name=values.name, copy=False)
+            return series.__finalize__(values)
+
+        return Opened([cells], 1, close_series)
+    if not isinstance(values, pd.DataFrame):
+        return None
+    at = places(list(values.columns), columns)
+    opened = [_column(values.iloc[:, i], floats=floats) for i in at]
+
+    def close(results: list[NDArray[Any]]) -> pd.DataFrame:
+        frame = values.copy(deep=False)
+        for i, (_, close_one), noisy in zip(at, opened, results, strict=True):
+            frame.isetitem(i, pd.Series(close_one(noisy), frame.index, copy=False))
+        return frame
+
+    return Opened([cells for cells, _ in opened], len(at), close)
+
+
+def _column(series: pd.Series, *, floats: bool) -> _Column:
+    """Return the cells of a column, and what makes an array of pandas of the results."""
+    dtype = series.dtype
+    if isinstance(dtype, pd.ArrowDtype):
+        from .from_pyarrow import close_column, open_column
+
+        given = series.array.__arrow_array__()
+        cells = open_column(given, floats=floats)
+        return cells, lambda noisy: pd.arrays.ArrowExtensionArray(close_column(given, cells, noisy))
+    if dtype.kind == "O" and isinstance(dtype, np.dtype):
+        cells, close = from_objects(series.array, floats=floats, is_null=_is_null)
+        return cells, lambda noisy: _objects(close(noisy))
+    nulls: NDArray[np.bool_] | None
+    if isinstance(dtype, np.dtype):
+        numbers = series.to_numpy()
+        nulls = np.isnan(numbers) if dtype.kind == "f" else None
+    elif isinstance(dtype, _NULLABLE):
+        nulls = series.isna().to_numpy()
+        numbers = series.to_numpy(dtype.numpy_dtype, na_value=0)
+    else:
+        raise refuse_type(dtype)
+    has_nulls = nulls is not None and bool(nulls.any())
+    where = nulls if has_nulls else None
+    cells = Cells(integers_of(numbers, where if dtype.kind == "f" else None, floats=floats), where)
+    if isinstance(dtype, np.dtype) and not has_nulls:
+        return cells, lambda noisy: noisy
+    mask = np.array(nulls)  # the new column's own
+    return cells, lambda noisy: pd.arrays.IntegerArray(noisy, mask)
+
+
+def _is_null(x: object) -> bool:
+    return x is None or x is pd.NA or (isinstance(x, float) and x != x)
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array

@@ -1,0 +1,71 @@
+"""Series and frames of polars; imported when one is passed."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ..errors import ParameterTypeError
+from .cells import Cells, Opened, from_objects, refuse_type
+from .frame_columns import places
+from .plain_and_numpy import integers_of
+
+__all__ = ["open_polars"]
+
+_DIGITS = 38
+"""Of a Decimal."""
+
+_NUMBERS = (
+    *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64),
+    *(pl.Float32, pl.Float64),
+)
+
+
+def open_polars(values: Any, columns: object, *, floats: bool) -> Opened | None:
+    """Open a Series, DataFrame or LazyFrame, which is collected once; None: it is none of these."""
+    if isinstance(values, pl.Series):
+        if columns is not None:
+            raise ParameterTypeError("columns goes with a frame or table, not with one column")
+        cells = _cells(values, floats=floats)
+        return Opened([cells], 1, lambda results: _series(values, cells, results[0]))
+    if isinstance(values, pl.LazyFrame):
+        opened = open_polars(values.collect(), columns, floats=floats)
+        return opened and opened._replace(close=lambda results: opened.close(results).lazy())
+    if not isinstance(values, pl.DataFrame):
+        return None
+    given = [values.to_series(i) for i in places(values.columns, columns)]
+    all_cells = [_cells(series, floats=floats) for series in given]
+
+    def close(results: list[NDArray[Any]]) -> pl.DataFrame:
+        return values.with_columns(map(_series, given, all_cells, results))
+
+    return Opened(all_cells, len(given), close)
+
+
+def _cells(series: pl.Series, *, floats: bool) -> Cells:
+    dtype = series.dtype
+    if isinstance(dtype, pl.Decimal) and dtype.scale == 0:
+        most = 10**_DIGITS - 1
+        return from_objects(series.to_list(), floats=False)[0]._replace(range=(-most, most))
+    if dtype not in _NUMBERS:
+        raise refuse_type(dtype)
+    nulls = series.is_null().to_numpy() if series.null_count() else None
+    if nulls is not None:
+        series = series.fill_null(0)
+    return Cells(integers_of(series.to_numpy(), None, floats=floats), nulls)
+
+
+def _series(given: pl.Series, cells: Cells, results: NDArray[Any]) -> pl.Series:
+    name, nulls = given.name, cells.nulls
+    if results.dtype == object:
+        at = np.zeros(len(results), bool) if nulls is None else nulls
+        decimals = [
+            None if null else Decimal(x) for x, null in zip(results.tolist(), at, strict=True)
+        ]
+        return pl.Series(name, decimals, pl.Decimal(_DIGITS, 0))
+    series = pl.Series(name, results)
+    return series if nulls is None else series.set(pl.Series(nulls), None)

@@ -1,0 +1,231 @@
+"""Real numbers on a lattice of integers: rounding that lengthens nothing, clipping that is certain.
+
+Noise on floats breaks differential privacy (Mironov, CCS 2012). So real vectors become integers
+first, multiples of a step; integer noise is added to these; and the result times the step is what
+is published. What one person can change is counted in steps.
+
+>>> import discretegauss as dg
+>>> from discretegauss import lattice
+>>> gradients = [[0.3, -1.25, 7.0], [0.01, 0.02, 0.0]]
+>>> z = lattice.clip(gradients, norm=1, steps=64)     # no vector longer than 64 steps
+>>> total = z.sum(axis=0)
+>>> noisy = dg.add_noise(total, dg.DiscreteGaussian(sigma=64 * 5)) / 64
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal
+
+import gmpy2
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._certified.interval import arithmetic
+from ._inputs.foreign_arrays import single
+from ._inputs.messages import describe
+from ._inputs.numbers import exact_rational, whole_number
+from ._inputs.privacy_arguments import positive_number
+from .data import add_noise
+from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from .laws import Law
+
+__all__ = ["clip", "noisy", "to_lattice"]
+
+Rounding = Literal["toward_zero", "nearest"]
+
+_INT64_END = 2.0**63
+
+#: Powers of so many lengths are tabled, at most.
+_MOST_STEPS = 2**16
+
+#: A factor that was too large by rounding is made smaller by so much, relatively, time and again.
+_LESS = 2.0**-30
+
+
+def _finite(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return integers or finite floats as an array."""
+    array = np.asarray(values)
+    if array.dtype == np.longdouble or array.dtype.kind not in "fiu":
+        raise ParameterTypeError(
+            f"{name} must be integers or floats of at most 64 bits, got {array.dtype}"
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ParameterValueError(f"{name} must be finite, but is not at index {place}")
+    return array
+
+
+def to_lattice(
+    values: ArrayLike, step: object, *, rounding: Rounding = "toward_zero"
+) -> NDArray[Any]:
+    """Return values in steps, as integers: the exact quotients, rounded.
+
+    Parameters
+    ----------
+    values : array_like of float or int
+        Finite; a float means exactly its binary value.
+    step : number
+        The distance of neighbouring lattice points, positive; a power of two is fastest.
+    rounding : {"toward_zero", "nearest"}, optional
+        Toward zero lengthens no vector, whatever the norm. To the nearest, ties to even, is closer,
+        but may lengthen a vector of n coordinates by up to half a step in each.
+
+    Returns
+    -------
+    ndarray
+        Of the same shape: int64, or Python integers where one does not fit.
+
+    Examples
+    --------
+    >>> to_lattice([0.3, -0.3, 2.5], 0.125)
+    array([ 2, -2, 20])
+    """
+    array = _finite(values, "values")
+    exact = positive_number(step, "step")
+    if rounding not in ("toward_zero", "nearest"):
+        raise ParameterValueError(
+            f"rounding must be 'toward_zero' or 'nearest', got {describe(rounding)}"
+        )
+    exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
+    if array.dtype.kind == "f" and exact == Fraction(2) ** exponent:
+        with np.errstate(over="ignore", under="ignore"):
+            # exact, but of what is below the smallest float, or above the largest
+            quotients = np.ldexp(array.astype(np.float64), -exponent)
+        if not array.size or float(np.abs(quotients).max()) < _INT64_END:
+            whole = np.trunc(quotients) if rounding == "toward_zero" else np.rint(quotients)
+            return whole.astype(np.int64)
+    convert: Callable[[Fraction], int] = int if rounding == "toward_zero" else round
+    integers = [convert(Fraction(x) / exact) for x in array.ravel().tolist()]
+    fits = all(-(2**63) <= n < 2**63 for n in integers)
+    return np.array(integers, np.int64 if fits else object).reshape(array.shape)
+
+
+@lru_cache(maxsize=32)
+def _lengths(beta: Fraction, steps: int, count: int) -> tuple[NDArray[np.int64], int]:
+    """Return n**beta for n = 0..steps, rounded up, and steps**beta, rounded down, in one unit.
+
+    So that sums of ``count`` of them are exact in int64.
+    """
+    at = arithmetic(128)
+    largest = at.power(at.rational(steps), beta).upper
+    unit_bits = 62 - count.bit_length() - int(gmpy2.get_exp(largest))
+    if beta.denominator == 1 and unit_bits >= 0:
+        unit_bits = 0  # whole numbers as they are
+    elif unit_bits < 16:
+        raise ParameterOverflowError(
+            f"steps**beta must be smaller: {count} coordinates of up to that do not fit in 64 bits"
+        )
+    unit = Fraction(2) ** unit_bits
+    powers = [at.scale(at.power(at.rational(n), beta), unit) for n in range(1, steps + 1)]
+    table = [0, *(int(-(-gmpy2.mpq(power.upper) // 1)) for power in powers)]
+    return np.array(table, np.int64), int(gmpy2.mpq(powers[-1].lower) // 1)
+
+
+def clip(vectors: ArrayLike, *, norm: object, steps: object, beta: object = 2) -> NDArray[np.int64]:
+    """Return vectors on a lattice, shortened where they are too long: for certain.
+
+    Parameters
+    ----------
+    vectors : array_like of float, shape (..., d)
+        Finite; one vector along the last axis.
+    norm : number
+        What vectors are shortened to, in the norm of beta, the root of the sum of abs(x)**beta.
+    steps : int
+        The norm in steps: the lattice's step is norm/steps. At most 65 536.
+    beta : number, optional
+        At least 1.
+
+    Returns
+    -------
+    ndarray of int64, shape (..., d)
+        Vectors in steps, rounded toward zero, with sum(abs(z)**beta) <= steps**beta: proven in
+        integers for each, whatever floats made of the factor.
+
+    Notes
+    -----
+    So one person whose vector is added or left out changes the sum of all by at most ``steps`` in
+    that norm. Add the integers first, and then the noise.
+
+    Examples
+    --------
+    >>> clip([[3.0, 4.0], [0.1, 0.0]], norm=1, steps=100)
+    array([[60, 80],
+           [10,  0]])
+    """
+    array = _finite(vectors, "vectors").astype(np.float64)
+    if array.ndim == 0:
+        raise ParameterValueError("vectors must have at least one axis, got a single number")
+    length = positive_number(norm, "norm")
+    count = whole_number(steps, "steps", minimum=1)
+    if count > _MOST_STEPS:
+        raise ParameterValueError(f"steps must be at most {_MOST_STEPS}, got {describe(count)}")
+    exponent = exact_rational(beta, "beta")
+    if exponent < 1:
+        raise ParameterValueError(f"beta must be at least 1, got {describe(single(beta))}")
+    if array.size == 0:
+        return np.zeros(array.shape, np.int64)
+    table, most = _lengths(exponent, count, array.shape[-1])
+    rows = array.reshape(-1, array.shape[-1])
+    unit_rows, norms = _directions(rows, float(exponent))
+    with np.errstate(over="ignore"):  # too long to tell is too long
+        in_steps = np.minimum(norms * float(count / length), float(count))[:, np.newaxis]
+    found = np.trunc(unit_rows * in_steps).astype(np.int64)
+    less = _LESS
+    while True:  # every time shorter, to 0 in the end
+        size = np.abs(found)
+        lengths = table[np.minimum(size, count)].sum(axis=1)
+        wrong = (size.max(axis=1) > count) | (lengths > most)
+        if not wrong.any():
+            return found.reshape(array.shape)
+        in_steps[wrong] *= 1 - less
+        found[wrong] = np.trunc(unit_rows[wrong] * in_steps[wrong]).astype(np.int64)
+        less = min(2 * less, 0.5)
+
+
+def _directions(
+    rows: NDArray[np.float64], beta: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return each vector over its norm, and the norms, about."""
+    largest = np.abs(rows).max(axis=1)
+    safe = np.where(largest > 0, largest, 1.0)[:, np.newaxis]
+    shares = rows / safe
+    relative = (np.abs(shares) ** beta).sum(axis=1) ** (1 / beta)
+    relative = np.where(relative > 0, relative, 1.0)
+    with np.errstate(over="ignore"):
+        norms = relative * largest
+    return shares / relative[:, np.newaxis], norms
+
+
+def noisy(
+    values: ArrayLike, law: Law, *, step: object, source: Any = "getrandom"
+) -> NDArray[np.float64]:
+    """Return values on a lattice with noise: integers, times the step as a float.
+
+    Parameters
+    ----------
+    values : array_like of float
+        Finite; rounded toward zero to multiples of the step.
+    law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+        The noise in steps, independent for each value.
+    step : number
+        Positive; of a power of two the results below 2**53 steps are exact.
+    source : "getrandom", "chacha20" or callable, optional
+        As for the drawing functions.
+
+    Returns
+    -------
+    ndarray of float64
+        What is private is a function of the noisy integers, and so this is, too.
+
+    Notes
+    -----
+    The sensitivity in steps is the caller's to know: values that were summed as floats may have
+    lost or gained by rounding. Rather clip and add integers (`clip`), and add noise to the sum.
+    """
+    integers = to_lattice(values, step)
+    drawn = np.asarray(add_noise(integers, law, source=source))
+    found: NDArray[np.float64] = drawn.astype(np.float64) * float(positive_number(step, "step"))
+    return found

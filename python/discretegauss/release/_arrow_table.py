@@ -1,0 +1,338 @@
+"""Parquet and Arrow IPC by pyarrow: row groups and record batches stay, with other counts in them.
+
+A count may be any integer, or a decimal that is whole. Integers come back as int64, decimals with
+as many digits as their width holds. A null stays null. Schema metadata, other columns, their
+compression and dictionaries are kept; the statistics of all columns are those of what is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import OutputError, TableError
+from ._files import SinkFile, pyarrow
+from ._interface import Sink
+
+__all__ = ["ArrowChunk", "ArrowTable", "arrow_file", "opened_arrow_table"]
+
+_EXACT = Context(prec=80)  # more than a decimal256 has
+
+
+@dataclass(frozen=True)
+class ArrowChunk:
+    """A record batch or a row group, and its counts; 0 where there is none."""
+
+    rows: Any  # pyarrow.Table
+    counts: NDArray[Any]
+    first_row: int
+
+
+class _Counts:
+    """How the counts of a column are stored, and will be."""
+
+    def __init__(self, name: str, field: Any) -> None:
+        pa = pyarrow("the table")
+        self.name = name
+        stored = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        self._is_decimal = pa.types.is_decimal(stored)
+        if not self._is_decimal and not pa.types.is_integer(stored):
+            raise TableError(
+                f"column {name!r}: the type is {stored}; a count is an integer or a whole decimal"
+            )
+        if self._is_decimal:
+            wide = pa.decimal256 if pa.types.is_decimal256(stored) else pa.decimal128
+            digits = 76 if pa.types.is_decimal256(stored) else 38
+            self._unit = Decimal(1).scaleb(-stored.scale, _EXACT)
+            stored = wide(digits, stored.scale)
+        self._type = stored if self._is_decimal else pa.int64()
+        self.field = field.with_type(self._type)
+
+    def read(self, column: Any, first_row: int) -> NDArray[Any]:
+        """Return the counts, int64 where all fit, else Python integers; 0 for a null."""
+        pa = pyarrow("the table")
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if not self._is_decimal:
+            with suppress(pa.ArrowInvalid):  # beyond int64
+                integers = column.cast(pa.int64())
+                return np.concatenate([_int64(chunk) for chunk in integers.chunks])
+        values = [self._whole(v, first_row + i) for i, v in enumerate(column.to_pylist())]
+        return np.array(values, dtype=object)
+
+    def _whole(self, value: Decimal | int | None, row: int) -> int:
+        if value is None:
+            return 0
+        if isinstance(value, Decimal) and value != value.to_integral_value(context=_EXACT):
+            raise TableError(f"row {row}, column {self.name!r}: the value is not a whole number")
+        return int(value)
+
+    def written(self, noisy: NDArray[Any], column: Any, first_row: int) -> Any:
+        """Return a column of these counts, with the nulls of the one that they came from."""
+        pa = pyarrow("the table")
+        if noisy.dtype == np.int64 and not self._is_decimal:
+            return _array(noisy, column)
+        noisy_counts = noisy.tolist()
+        if self._is_decimal:
+            noisy_counts = [Decimal(n).quantize(self._unit, context=_EXACT) for n in noisy_counts]
+        if column.null_count:
+            is_null = column.is_null().to_pylist()
+            pairs = zip(noisy_counts, is_null, strict=True)
+            noisy_counts = [None if null else n for n, null in pairs]
+        try:
+            return pa.array(noisy_counts, type=self._type)
+        except (pa.ArrowInvalid, OverflowError):
+            # The cause would show a count.
+            last = first_row + len(noisy) - 1
+            raise TableError(
+                f"rows {first_row} to {last}, column {self.name!r}: a noisy count does not fit "
+                f"{self._type}"
+            ) from None
+
+
+# By their buffers: pyarrow's own ways to and from numpy import pandas first, if it is there.
+
+
+def _int64(array: Any) -> NDArray[Any]:
+    """Return the values of an int64 array, 0 for a null."""
+    validity, values = array.buffers()
+    start, stop = array.offset, array.offset + len(array)
+    integers: NDArray[Any] = np.frombuffer(values, np.int64)[start:stop]
+    if not array.null_count:
+        return integers
+    bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
+    return np.where(bits[start:stop], integers, 0)
+
+
+def _array(integers: NDArray[Any], like: Any) -> Any:
+    """Return an int64 array with nulls where there are some in the other one."""
+    pa = pyarrow("the table")
+    validity = None
+    if like.null_count:
+        is_there = np.array(like.is_valid().to_pylist(), bool)
+        validity = pa.py_buffer(np.packbits(is_there, bitorder="little"))
+    values = pa.py_buffer(np.ascontiguousarray(integers))
+    return pa.Array.from_buffers(pa.int64(), len(integers), [validity, values])
+
+
+class ArrowTable:
+    """A file that pyarrow reads.
+
+    Parameters
+    ----------
+    source : ParquetSource or IpcSource
+        What reads it.
+    columns : sequence of str
+        The names of the columns of counts.
+    out_kind : str
+        The format of the output.
+    """
+
+    def __init__(self, source: Any, columns: Sequence[str], out_kind: str) -> None:
+        self._source, self._out_kind = source, out_kind
+        schema = source.schema
+        self._at = {_index(schema.names, name): name for name in columns}
+        self._counts = {i: _Counts(name, schema.field(i)) for i, name in sorted(self._at.items())}
+        for i, counts in self._counts.items():
+            schema = schema.set(i, counts.field)
+        self.schema = schema
+        self.columns = tuple(counts.name for counts in self._counts.values())
+        self.other_columns = len(schema.names) - len(columns)
+        self._rows_read = 0
+
+    def chunks(self) -> Iterator[ArrowChunk]:
+        """Read the table, a row group or a record batch at a time."""
+        for rows in _tables(self._source):
+            first = self._rows_read + 1
+            read = [counts.read(rows.column(i), first) for i, counts in self._counts.items()]
+            self._rows_read += rows.num_rows
+            yield ArrowChunk(rows, np.column_stack(read), first)
+
+    def fraction(self) -> float | None:
+        """How many of the rows are read, where the file tells how many there are."""
+        n_rows = self._source.n_rows
+        return self._rows_read / n_rows if n_rows else None
+
+    @contextmanager
+    def writer(self, sink: Sink) -> Iterator[ArrowWriter]:
+        """Give what writes to the sink; after an error nothing is written."""
+        is_parquet = self._out_kind == "Parquet"
+        options = self._source.parquet_options(set(self._counts)) if is_parquet else {}
+        with _new_file(sink, self.schema, is_parquet=is_parquet, **options) as file:
+            yield ArrowWriter(file, self.schema, self._counts)
+
+
+class ArrowWriter:
+    """Writes row groups or record batches."""
+
+    def __init__(self, file: Any, schema: Any, counts: dict[int, _Counts]) -> None:
+        self._file, self._schema, self._counts = file, schema, counts
+
+    def write(self, chunk: ArrowChunk, noisy: NDArray[Any]) -> None:
+        """Write the rows with these counts."""
+        rows = chunk.rows
+        columns = list(rows.columns)
+        for j, (i, counts) in enumerate(self._counts.items()):
+            columns[i] = counts.written(noisy[:, j], rows.column(i), chunk.first_row)
+        table = pyarrow("the table").Table.from_arrays(columns, schema=self._schema)
+        self._file.write_table(table, rows.num_rows)  # as one row group or batch
+
+
+@contextmanager
+def arrow_file(sink: Sink, name: str, *, is_parquet: bool) -> Iterator[Callable[[Any], None]]:
+    """Give a function that appends int64 arrays to the one column of a new file."""
+    pa = pyarrow("a .parquet or .arrow file")
+    schema = pa.schema([pa.field(name, pa.int64(), nullable=False)])
+    options = {"compression": "zstd", "use_dictionary": False} if is_parquet else {}
+    with _new_file(sink, schema, is_parquet=is_parquet, **options) as file:
+
+        def append(integers: NDArray[Any]) -> None:
+            values = pa.py_buffer(integers)
+            column = pa.Array.from_buffers(pa.int64(), len(integers), [None, values])
+            file.write_table(pa.Table.from_arrays([column], schema=schema))
+
+        yield append
+
+
+@contextmanager
+def _new_file(sink: Sink, schema: Any, *, is_parquet: bool, **options: Any) -> Iterator[Any]:
+    """Give pyarrow's writer of a file; after an error it writes nothing, now or when collected."""
+    pa = pyarrow("the output")
+    file, writer = SinkFile(sink), None
+    try:
+        if is_parquet:
+            from pyarrow import parquet
+
+            writer = parquet.ParquetWriter(file, schema, **options)
+        else:
+            writer = pa.ipc.new_file(file, schema)
+        yield writer
+        writer.close()
+    except BaseException as error:
+        file.abandon()
+        if writer is not None:
+            with suppress(Exception):
+                writer.close()
+        if isinstance(error, pa.ArrowInvalid | pa.ArrowNotImplementedError):
+            kind = "Parquet" if is_parquet else "an Arrow file, whose dictionaries may not change"
+            raise OutputError(f"there is a column that pyarrow cannot write to {kind}") from None
+        raise
+
+
+class ParquetSource:
+    """A Parquet file, row group by row group."""
+
+    def __init__(self, path: Path) -> None:
+        from pyarrow import parquet
+
+        self._file = parquet.ParquetFile(path, pre_buffer=False)
+        self.schema = self._file.schema_arrow
+        self.n_rows = self._file.metadata.num_rows
+
+    def tables(self) -> Iterator[Any]:
+        """Read each row group."""
+        for i in range(self._file.num_row_groups):
+            yield self._file.read_row_group(i)
+
+    def parquet_options(self, counts: set[int]) -> dict[str, Any]:
+        """Return how the file is stored, to be handed to a writer."""
+        options: dict[str, Any] = {"store_schema": True}
+        if not self._file.num_row_groups:
+            return options
+        group = self._file.metadata.row_group(0)
+        leaves = [group.column(j) for j in range(group.num_columns)]
+        options["compression"] = {
+            leaf.path_in_schema: leaf.compression.replace("UNCOMPRESSED", "NONE") for leaf in leaves
+        }
+        options["use_dictionary"] = [
+            leaf.path_in_schema
+            for j, leaf in enumerate(leaves)
+            if leaf.has_dictionary_page and j not in counts
+        ]
+        return options
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class IpcSource:
+    """An Arrow IPC file or stream, record batch by record batch."""
+
+    def __init__(self, path: Path) -> None:
+        pa = pyarrow("the table")
+        self._file = pa.OSFile(str(path))
+        try:
+            self._reader = pa.ipc.open_file(self._file)
+            self._batches = (
+                self._reader.get_batch(i) for i in range(self._reader.num_record_batches)
+            )
+        except pa.ArrowInvalid:
+            self._file.seek(0)
+            self._reader = pa.ipc.open_stream(self._file)
+            self._batches = iter(self._reader)
+        self.schema = self._reader.schema
+        self.n_rows = None
+
+    def tables(self) -> Iterator[Any]:
+        """Read each record batch."""
+        pa = pyarrow("the table")
+        for batch in self._batches:
+            yield pa.Table.from_batches([batch])
+
+    def parquet_options(self, counts: set[int]) -> dict[str, Any]:
+        """Return nothing: the writer's own options."""
+        return {}
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+@contextmanager
+def opened_arrow_table(
+    path: Path, columns: Sequence[str], kind: str, out_kind: str
+) -> Iterator[ArrowTable]:
+    """Open a table and read its schema."""
+    pa = pyarrow(f"a table that is {kind}")
+    with open(path, "rb"):  # an OSError that names it
+        pass
+    try:
+        source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise TableError(f"the file is not {kind} that pyarrow can read") from None
+    with closing(source):
+        yield ArrowTable(source, columns, out_kind)
+
+
+def _tables(source: Any) -> Iterator[Any]:
+    """Read; what pyarrow does not understand is a TableError, which its own would show."""
+    pa = pyarrow("the table")
+    tables = source.tables()
+    while True:
+        try:
+            table = next(tables, None)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowSerializationError):
+            raise TableError("the file is damaged: pyarrow cannot read it to its end") from None
+        if table is None:
+            return
+        if table.num_rows:
+            yield table
+
+
+def _index(names: Sequence[str], name: str) -> int:
+    found = [i for i, other in enumerate(names) if other == name]
+    if len(found) == 1:
+        return found[0]
+    fields = "1 column" if len(names) == 1 else f"{len(names)} columns"
+    if not found:
+        raise TableError(f"the table has no column {name!r} ({fields})")
+    places = " and ".join(str(i + 1) for i in found)
+    raise TableError(f"columns {places} are both named {name!r}")

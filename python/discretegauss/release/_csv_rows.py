@@ -1,0 +1,203 @@
+"""What delimited text means, line by line: cells, the counts among them, and what is refused.
+
+The format is RFC 4180: fields between delimiters, quoted where need be, with ``""`` for a quote
+inside quotes; line ends of any kind. The one exception: no cell contains a line end, so that two
+stray quotes cannot make rows, and the counts in them, part of a cell, which is published.
+
+A cell is its text: without quotes, and without blanks at its ends. Rows are written anew from that,
+as the csv module writes them, so that no padding, no quotes and no blank lines tell how many digits
+a count has.
+
+Messages name lines and columns, never what stands in a cell: the table is private.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import TableError
+
+__all__ = [
+    "BLANKS",
+    "MAX_DIGITS",
+    "Layout",
+    "Row",
+    "decoded",
+    "read_header",
+    "read_rows",
+    "rows_text",
+]
+
+MAX_DIGITS = 600
+"""Digits of a count, at most: below every setting of Python's own limit (640 and more)."""
+
+BLANKS = (
+    "".join(chr(code) for code in range(0x3001) if chr(code).isspace() or code < 0x20)
+    + "\x7f"  # with the above all control characters of ASCII: what old files are filled up with
+    + "\u115f\u1160\u180e\u200b\u2060\u2800\u3164\ufeff\uffa0"  # fillers, no width
+)
+"""What a cell may be padded with unseen. There is no white space of Unicode from U+3001 on."""
+
+# Possessive (*+): what is matched is never given up again, so nothing is remembered of it either,
+# and a long run of spaces is cut in one way only.
+_INTEGER = re.compile(r"[+-]?[0-9]++")
+_OPEN_QUOTES = r'[ ]*"[^"]*+(?:""[^"]*+)*+'
+_OPEN_FIELD = re.compile(_OPEN_QUOTES + r"\Z")
+
+Row = list[str]
+"""The cells of a row, those of counts included."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the header says of all rows."""
+
+    delimiter: str
+    width: int
+    indices: tuple[int, ...]
+    """Where the columns of counts stand, increasing."""
+    names: tuple[str, ...]
+    """And their names, as they were asked for."""
+
+
+def decoded(data: bytes, first_line: int) -> str:
+    """Return the text of some lines, or raise a TableError that names the line that is none."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = first_line + _line_ends(data, error.start)
+        # The cause would show the bytes of the file.
+        raise TableError(f"line {line}: the file is not UTF-8 text") from None
+    if "\0" in text:
+        line = first_line + _line_ends(data, data.index(b"\0"))
+        raise TableError(f"line {line}: the file has a NUL byte; it is not a text table")
+    return text
+
+
+def read_header(text: str, columns: Sequence[str], delimiter: str) -> tuple[Row, Layout]:
+    """Return the names in the header, stripped, and where the columns stand."""
+    header = _cells(text, 1, delimiter)
+    found = {_column_index(header, column, delimiter): column for column in columns}
+    if len(found) < len(columns):  # one of them was asked for with blanks
+        raise TableError("line 1: two of the columns that are asked for are the same one")
+    indices = tuple(sorted(found))
+    layout = Layout(delimiter, len(header), indices, tuple(found[i] for i in indices))
+    return header, layout
+
+
+def read_rows(text: str, first_line: int, layout: Layout) -> tuple[list[Row], NDArray[Any]]:
+    """Return the rows of the lines, and their counts, rows by columns: Python integers."""
+    rows, counts = [], []
+    columns = tuple(zip(layout.indices, layout.names, strict=True))
+    for number, line in _lines(text, first_line):
+        row = _row(line, number, layout)
+        counts.append([_integer(row[index], number, name) for index, name in columns])
+        rows.append(row)
+    return rows, np.array(counts, dtype=object)
+
+
+def rows_text(
+    rows: Iterable[Row],
+    indices: Sequence[int],
+    counts: Iterable[Sequence[int]],
+    *,
+    delimiter: str,
+    line_end: str,
+) -> str:
+    """Return rows as the csv module writes them, with the counts in the place of their own."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=delimiter, lineterminator=line_end)
+    for row, row_counts in zip(rows, counts, strict=True):
+        for index, count in zip(indices, row_counts, strict=True):
+            row[index] = str(count)
+        writer.writerow(row)
+    return text.getvalue()
+
+
+def _line_ends(data: bytes, position: int) -> int:
+    """Return how many lines have ended before the position."""
+    lf, cr, both = (data.count(end, 0, position) for end in (b"\n", b"\r", b"\r\n"))
+    return lf + cr - both
+
+
+def _lines(text: str, first_line: int) -> Iterator[tuple[int, str]]:
+    """Cut the text into lines, without their ends."""
+    # newline="" cuts after \n, \r and \r\n, keeps them, and cuts nowhere else.
+    for number, line in enumerate(io.StringIO(text, newline=""), start=first_line):
+        yield number, line.rstrip("\r\n")
+
+
+def _row(line: str, number: int, layout: Layout) -> Row:
+    if not line and layout.width > 1:
+        raise TableError(f"line {number}: a blank line inside the table")
+    cells = _cells(line, number, layout.delimiter)
+    if len(cells) != layout.width:
+        fields = _number(len(cells), "field")
+        raise TableError(f"line {number}: {fields}, but the header has {layout.width}")
+    return cells
+
+
+def _cells(line: str, number: int, delimiter: str) -> Row:
+    if '"' not in line:
+        return [raw.strip(BLANKS) for raw in line.split(delimiter)]
+    return [_unquoted(raw) for raw in _split_quoted(line, number, delimiter)]
+
+
+def _unquoted(raw: str) -> str:
+    text = raw.strip(BLANKS)
+    return text[1:-1].strip(BLANKS).replace('""', '"') if text.startswith('"') else text
+
+
+def _split_quoted(raw: str, line: int, delimiter: str) -> list[str]:
+    fields: list[str] = []
+    position = 0
+    d = re.escape(delimiter)
+    field = re.compile(rf'({_OPEN_QUOTES}"[ ]*|[^"{d}]*+)({d}|\Z)')  # the re module keeps it
+    while match := field.match(raw, position):
+        fields.append(match[1])
+        position = match.end()
+        if not match[2]:
+            return fields
+    if _OPEN_FIELD.match(raw, position):
+        raise TableError(
+            f"line {line}: a quote is opened and not closed on its line; "
+            "a cell may not contain a line end"
+        )
+    raise TableError(f"line {line}: a quote stands inside a field that is not quoted")
+
+
+def _column_index(header: Row, column: str, delimiter: str) -> int:
+    """Where the column stands. The header is not shown: a file without one begins with data."""
+    wanted = column.strip(BLANKS)
+    found = [i for i, name in enumerate(header) if name == wanted]
+    if len(found) == 1:
+        return found[0]
+    fields = _number(len(header), "column")
+    if not found:
+        if len(header) == 1:
+            fields += ": commas delimit, or tabs if the name ends in .tsv or .tab"
+        raise TableError(f"line 1: the header has no column {column!r} ({fields})")
+    places = " and ".join(str(i + 1) for i in found)
+    raise TableError(f"line 1: columns {places} are both named {column!r}")
+
+
+def _integer(cell: str, line: int, column: str) -> int:
+    where = f"line {line}, column {column!r}"
+    if _INTEGER.fullmatch(cell) is None:
+        problem = "is not a whole number" if cell else "is empty"
+        raise TableError(f"{where}: the cell {problem}; a count is written with digits alone")
+    if len(cell.lstrip("+-")) > MAX_DIGITS:
+        raise TableError(f"{where}: the count has more than {MAX_DIGITS} digits")
+    return int(cell)
+
+
+def _number(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -1,0 +1,261 @@
+"""Delimited text in chunks of whole lines, each read and written anew.
+
+A chunk goes by the compiled core where that finds it plain (csrc/csv), else line by line
+(``_csv_rows``). Both give the same counts and the same bytes. Chunks are cut alike for both, and
+wherever a pipe pauses, so draws from a caller's source are the same, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._drawing.engines import native
+from ..errors import TableError
+from ._csv_rows import Layout, Row, decoded, read_header, read_rows, rows_text
+from ._files import Readable
+from ._interface import Sink
+
+__all__ = ["CsvChunk", "CsvTable", "column_text"]
+
+_CHUNK = 2**20
+"""Bytes that are read at a time: what is made of them stays in the cache, or near."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class CsvChunk:
+    """Some rows: their bytes, and their counts."""
+
+    def __init__(self, data: bytes, first_line: int, layout: Layout) -> None:
+        self._data, self._first_line, self._layout = data, first_line, layout
+        self._rows: list[Row] | None = None
+        if not data.isascii() or b"\0" in data:
+            decoded(data, first_line)
+        plain = _read_plain(data, layout)
+        self.counts: NDArray[Any] = self._read_rows() if plain is None else plain
+
+    def _read_rows(self) -> NDArray[Any]:
+        text = decoded(self._data, self._first_line)
+        self._rows, counts = read_rows(text, self._first_line, self._layout)
+        return counts
+
+    def with_counts(self, noisy: NDArray[Any], delimiter: str, line_end: str) -> bytes | memoryview:
+        """Return the bytes of the rows, with other counts in the place of their own."""
+        if self._rows is None:
+            if noisy.dtype == np.int64:
+                return _rewrite_plain(self._data, noisy, self._layout, delimiter, line_end)
+            self._read_rows()
+        rows = self._rows or []
+        text = rows_text(
+            rows, self._layout.indices, noisy.tolist(), delimiter=delimiter, line_end=line_end
+        )
+        return text.encode()
+
+
+class CsvTable:
+    """A table of delimited text.
+
+    Parameters
+    ----------
+    file : Readable
+        What to read.
+    columns : sequence of str
+        The names of the columns of counts.
+    delimiter, out_delimiter : str
+        Of the table, and of the one that is written.
+    fraction : callable, optional
+        How much of the file is read, from 0 to 1, if that is known.
+    chunk : int
+        Bytes to read at a time; another number for tests only.
+    """
+
+    def __init__(
+        self,
+        file: Readable,
+        columns: Sequence[str],
+        *,
+        delimiter: str = ",",
+        out_delimiter: str = ",",
+        fraction: Callable[[], float | None] = lambda: None,
+        chunk: int = _CHUNK,
+    ) -> None:
+        self.fraction = fraction
+        self._blocks = _whole_lines(file, chunk)
+        first = next(self._blocks, b"")
+        self._mark = _BYTE_ORDER_MARK if first.startswith(_BYTE_ORDER_MARK) else b""
+        line, end, self._rest = _cut_line(first[len(self._mark) :])
+        text = decoded(line, 1)
+        if (
+            not text
+            and not self._rest.strip(b"\r\n")
+            and not any(block.strip(b"\r\n") for block in self._blocks)
+        ):
+            raise TableError("the file is empty; it must have a header and a row for each count")
+        self._header, self.layout = read_header(text, columns, delimiter)
+        self._line_end = (end or b"\n").decode()
+        self._out_delimiter = out_delimiter
+        self.columns = self.layout.names
+        self.other_columns = self.layout.width - len(columns)
+
+    def chunks(self) -> Iterator[CsvChunk]:
+        """Read the rows.
+
+        Blank lines at the end are left out: they may fill the file up to some size.
+        """
+        line, blank = 2, 0
+        for block in self._all_blocks():
+            data, n_blank = _without_blank_end(block)
+            if data:
+                if blank:
+                    decoded(data, line)
+                    _refuse_blank(blank, self.layout)
+                chunk = CsvChunk(data, line, self.layout)
+                line += len(chunk.counts)
+                yield chunk
+            if n_blank:
+                blank = blank or line
+                line += n_blank
+
+    def _all_blocks(self) -> Iterator[bytes]:
+        if self._rest:
+            yield self._rest
+        self._rest = b""
+        yield from self._blocks
+
+    @contextmanager
+    def writer(self, sink: Sink) -> Iterator[CsvWriter]:
+        """Give what writes to the sink."""
+        header = rows_text(
+            [self._header], (), [()], delimiter=self._out_delimiter, line_end=self._line_end
+        )
+        sink(self._mark + header.encode())
+        yield CsvWriter(sink, self._out_delimiter, self._line_end)
+
+
+class CsvWriter:
+    """Writes chunks of delimited text."""
+
+    def __init__(self, sink: Sink, delimiter: str, line_end: str) -> None:
+        self._sink, self._delimiter, self._line_end = sink, delimiter, line_end
+
+    def write(self, chunk: CsvChunk, noisy: NDArray[Any]) -> None:
+        """Write the rows of the chunk with these counts."""
+        self._sink(chunk.with_counts(noisy, self._delimiter, self._line_end))
+
+
+def column_text(integers: NDArray[Any]) -> bytes | memoryview:
+    """Return int64 values as text, one on each line."""
+    if native is None:
+        return "".join([f"{integer}\n" for integer in integers.tolist()]).encode()
+    one_column = Layout(",", 1, (0,), ("",))
+    return _rewrite_plain(b"0\n" * len(integers), integers, one_column, ",", "\n")
+
+
+def _refuse_blank(line: int, layout: Layout) -> None:
+    read_rows("\n", line, layout)  # which has the words for it
+
+
+def _whole_lines(file: Readable, size: int) -> Iterator[bytes]:
+    """Read blocks of at least so many bytes, but the last, which end where a line does."""
+    rest = b""
+    while True:
+        block = _read_all(file, size)
+        if not block:
+            break
+        # a carriage return that is the last byte may be half of a line end
+        end = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1
+        if end:
+            yield rest + block[:end]
+            rest = block[end:]
+        else:
+            rest += block
+    if rest:
+        yield rest
+
+
+def _read_all(file: Readable, size: int) -> bytes:
+    """Read so many bytes, or to the end: a pipe gives what there is."""
+    parts = []
+    while size > 0 and (part := file.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _cut_line(data: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return the first line, its end and the rest."""
+    ends = [i for i in (data.find(b"\n"), data.find(b"\r")) if i >= 0]
+    if not ends:
+        return data, b"", b""
+    start = min(ends)
+    end = start + (2 if data.startswith(b"\r\n", start) else 1)
+    return data[:start], data[start:end], data[end:]
+
+
+def _without_blank_end(block: bytes) -> tuple[bytes, int]:
+    """Return the block without blank lines at its end, and how many they were."""
+    end = len(block)
+    while end and block[end - 1] in b"\r\n":
+        end -= 1
+    kept = end
+    if end:
+        kept += 2 if block.startswith(b"\r\n", end) else 1
+    blank = block[kept:]
+    return block[:kept], blank.count(b"\n") + blank.count(b"\r") - blank.count(b"\r\n")
+
+
+# --- by the compiled core
+
+if native is not None:
+    from .._native import ffi, lib
+
+
+def _read_plain(data: bytes, layout: Layout) -> NDArray[Any] | None:
+    """Return the counts of lines that the core finds plain, which are int64; None: it does not."""
+    if native is None:
+        return None
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    counts = np.empty((data.count(b"\n"), len(layout.indices)), np.int64)
+    n_rows = ffi.new("size_t *")
+    is_plain = lib.dg_csv_counts(
+        ffi.from_buffer("int64_t[]", counts, require_writable=True),
+        n_rows,
+        ffi.from_buffer("uint8_t[]", data),
+        len(data),
+        ord(layout.delimiter),
+        layout.width,
+        ffi.new("size_t[]", layout.indices),
+        len(layout.indices),
+    )
+    return counts[: n_rows[0]] if is_plain else None
+
+
+def _rewrite_plain(
+    data: bytes, counts: NDArray[Any], layout: Layout, delimiter: str, line_end: str
+) -> memoryview:
+    """Return the bytes of lines that the core found plain, with other counts."""
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    end = line_end.encode()
+    of_row = 2 * layout.width + 20 * len(layout.indices) + len(end)
+    out = np.empty(len(data) + of_row * len(counts), np.uint8)
+    written = lib.dg_csv_rewrite(
+        ffi.from_buffer("uint8_t[]", out, require_writable=True),
+        ffi.from_buffer("int64_t[]", np.ascontiguousarray(counts)),
+        ffi.from_buffer("uint8_t[]", data),
+        len(data),
+        ord(layout.delimiter),
+        ord(delimiter),
+        ffi.from_buffer("uint8_t[]", end),
+        len(end),
+        layout.width,
+        ffi.new("size_t[]", layout.indices),
+        len(layout.indices),
+    )
+    return out.data[:written]

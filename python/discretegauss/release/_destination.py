@@ -1,0 +1,89 @@
+"""Where the output of a release may go: checked before, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from io import RawIOBase
+from pathlib import Path
+from typing import cast
+
+from .._system.atomic_file import write_all
+from ..errors import OutputError
+from ._interface import Sink
+
+__all__ = ["checked_destination", "exists_already", "unbuffered_stdout", "written_to_stdout"]
+
+
+def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
+    """Return where the output goes, links resolved, if it may go there.
+
+    ``table``: what it is made from; None: from nothing that could be spent.
+    """
+    destination = Path(os.path.realpath(out))
+    if not destination.exists():
+        if out.exists():  # a pipe, say, as /dev/stdout, whose link in /proc names no place
+            raise OutputError(f"{out}: exists and is not a regular file")
+        if not destination.parent.is_dir():
+            raise OutputError(f"{out}: there is no such folder to write to")
+        return destination
+    if table is not None and table.exists() and destination.samefile(table):
+        raise OutputError(f"{out}: is the table itself; the output must be another file")
+    if not destination.is_file():
+        raise OutputError(f"{out}: exists and is not a regular file")
+    for number, stream in ((1, "stdout"), (2, "stderr")):
+        if _is_open_as(number, destination):  # and what is printed there would be replaced, too
+            raise OutputError(f"{out}: is what {stream} goes to; the output must be another file")
+    if not force and table is None:
+        raise OutputError(f"{out}: exists already; use --force to replace it")
+    if not force:
+        raise exists_already(out)
+    return destination
+
+
+@contextmanager
+def unbuffered_stdout() -> Iterator[Sink]:
+    """Give a sink that writes to stdout at once."""
+    try:
+        with open(os.dup(1), "wb", buffering=0) as stdout:
+            yield partial(write_all, stdout)
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, "stdout") from None
+
+
+@contextmanager
+def written_to_stdout() -> Iterator[Sink]:
+    """Give a sink whose bytes go to stdout when the block ends well: a pipe takes nothing back.
+
+    Until then they are in a temporary file that has no name.
+    """
+    with tempfile.TemporaryFile(buffering=0) as file:
+        yield partial(write_all, cast("RawIOBase", file))
+        file.seek(0)
+        try:
+            with unbuffered_stdout() as sink:
+                while part := file.read(2**20):
+                    sink(part)
+        except BaseException as error:
+            error.add_note("part of the table may be written, and the budget is spent")
+            raise
+
+
+def _is_open_as(number: int, path: Path) -> bool:
+    """Return whether the file at the path is what the process has open by that number."""
+    try:
+        return os.path.samestat(os.fstat(number), path.stat())
+    except OSError:  # nothing is open so
+        return False
+
+
+def exists_already(out: Path) -> OutputError:
+    return OutputError(
+        f"{out}: exists already; use --force (in Python: force=True) to replace it, "
+        "and mind that a second release of the same counts spends the budget again"
+    )

@@ -1,0 +1,81 @@
+"""Which format a table has, by its name; and what reads and writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ..errors import OutputError, TableError
+from ._arrow_table import opened_arrow_table
+from ._csv_table import CsvTable
+from ._files import COMPRESSIONS, Compression, opened
+from ._interface import Table
+
+__all__ = ["Format", "formats_of", "opened_table"]
+
+Kind = Literal["text", "Parquet", "Arrow IPC"]
+
+_SUFFIXES: dict[str, tuple[Kind, str]] = {
+    ".csv": ("text", ","),
+    ".tsv": ("text", "\t"),
+    ".tab": ("text", "\t"),
+    ".parquet": ("Parquet", ""),
+    ".pq": ("Parquet", ""),
+    ".arrow": ("Arrow IPC", ""),
+    ".feather": ("Arrow IPC", ""),
+    ".ipc": ("Arrow IPC", ""),
+}
+"""Kind and delimiter. Other names are those of text with commas."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a table stands in a file."""
+
+    kind: Kind
+    delimiter: str
+    compression: Compression
+
+
+def _format_of(path: Path, other: tuple[Kind, str]) -> Format:
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    name = path.with_suffix("") if compression else path
+    kind, delimiter = _SUFFIXES.get(name.suffix.lower(), other)
+    return Format(kind, delimiter, compression)
+
+
+def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
+    """Return the formats of a table and of its output: the same, if its name says no other."""
+    of_table = _format_of(table, ("text", ","))
+    of_out = _format_of(out, (of_table.kind, of_table.delimiter))
+    for path, form, error in ((table, of_table, TableError), (out, of_out, OutputError)):
+        if form.kind != "text" and form.compression is not None:
+            raise error(f"{path}: {form.kind} compresses its columns; drop {path.suffix!r}")
+    if (of_table.kind == "text") != (of_out.kind == "text"):
+        raise OutputError(
+            f"{out}: a table that is {of_table.kind} is not written as {of_out.kind}; "
+            "give the output the table's ending"
+        )
+    return of_table, of_out
+
+
+@contextmanager
+def opened_table(
+    path: Path, columns: Sequence[str], of_table: Format, of_out: Format
+) -> Iterator[Table]:
+    """Open a table, read its header, and close it in the end."""
+    if of_table.kind == "text":
+        with opened(path, of_table.compression) as (file, fraction):
+            yield CsvTable(
+                file,
+                columns,
+                delimiter=of_table.delimiter,
+                out_delimiter=of_out.delimiter,
+                fraction=fraction,
+            )
+        return
+    with opened_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
+        yield table

@@ -1,0 +1,26 @@
+"""Noisy selection: which candidate is best, without saying by how much.
+
+`permute_and_flip` and `exponential` select from scores at a cost of epsilon; `report_noisy_max`
+adds integer noise of any law to votes and returns where the largest sum is. All three are exact:
+no float takes part, and ties are broken by exact random bits.
+
+What a selection costs: `permute_and_flip` and `exponential` are epsilon-differentially private by
+construction; `noisy_max_epsilon` tells the epsilon of `report_noisy_max`, and `exponential_rho` and
+`permute_and_flip_rho` what a selection adds to a budget in rho.
+
+Lives here: selection among candidates, its exact input, its costs. The draws themselves are in
+csrc/mechanisms/select.c, and readably in ``_reference.py``.
+"""
+
+from ._costs import exponential_rho, noisy_max_epsilon, permute_and_flip_rho
+from ._noisy_max import report_noisy_max
+from ._select import exponential, permute_and_flip
+
+__all__ = [
+    "exponential",
+    "exponential_rho",
+    "noisy_max_epsilon",
+    "permute_and_flip",
+    "permute_and_flip_rho",
+    "report_noisy_max",
+]

@@ -1,0 +1,111 @@
+"""What a selection costs.
+
+*Noisy max with Laplace noise of scale s, integer votes, sensitivity D.* Let i be a candidate; fix
+the noise of all others, and add c to that of i: c = 2 D, or D where all votes move in the same
+direction. On the other data set no sum of another candidate is then nearer to that of i than
+before: i itself fell by at most D and others rose by at most D (in the same direction: by at most
+D between the two). So whoever tied with i ties with it still or is below, and i, drawn uniformly
+among those that tie, is reported with no smaller probability. The noise c higher has a probability
+at least exp(-c/s) times as large. Hence epsilon = c/s, whatever ties there are (Dwork, Roth 2014,
+Claim 3.9, for integers).
+
+*The exponential mechanism in rho.* For the data sets x and y, log(P_x(c)/P_y(c)) is rate
+(score_x(c) - score_y(c)) but for what does not depend on c, the normalisers: within an interval of
+length epsilon (2 D rate, or D rate where all scores move in the same direction). A loss within an
+interval of length epsilon costs at most epsilon**2/8 in rho (Cesar, Rogers, *Bounding,
+Concentrating, and Truncating*, ALT 2021, arXiv:2004.07223, by Hoeffding's lemma). Permute-and-flip
+has no such interval; as any epsilon-differentially private mechanism it costs at most epsilon**2/2
+(Bun, Steinke 2016).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from .._inputs.messages import describe
+from .._inputs.numbers import Number
+from .._inputs.privacy_arguments import positive_number, whole_sensitivity
+from ..errors import ParameterTypeError, ParameterValueError
+from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
+
+__all__ = ["exponential_rho", "noisy_max_epsilon", "permute_and_flip_rho"]
+
+
+def noisy_max_epsilon(law: Law, sensitivity: Number = 1, *, monotone: bool = False) -> Fraction:
+    """Return the epsilon that one `report_noisy_max` with Laplace noise costs, exactly; delta is 0.
+
+    Parameters
+    ----------
+    law : DiscreteLaplace, or GeneralizedGaussian of beta 1
+        The noise of each vote. Others have no finite epsilon at delta = 0 (docs/selection.md).
+    sensitivity : int, optional
+        By how much one person changes any vote at most.
+    monotone : bool, optional
+        True: one person moves all votes in the same direction, as where people are added or
+        removed.
+
+    Returns
+    -------
+    Fraction
+        2 sensitivity / scale, or half of it where votes are monotone; the number of candidates does
+        not matter.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The law is no Laplace law; sensitivity is not a whole number above 0.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.selection.noisy_max_epsilon(dg.DiscreteLaplace(20))
+    Fraction(1, 10)
+    """
+    change = whole_sensitivity(sensitivity)
+    if not isinstance(law, DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian):
+        raise ParameterTypeError(f"law must be a DiscreteLaplace, got {describe(law)}")
+    if isinstance(law, DiscreteGaussian) or (isinstance(law, GeneralizedGaussian) and law.beta > 1):
+        raise ParameterValueError(
+            "law must be a DiscreteLaplace: other noise has no finite epsilon at delta = 0"
+        )
+    scale: Fraction = law.scale
+    return (change if monotone else 2 * change) / scale
+
+
+def exponential_rho(epsilon: Number) -> Fraction:
+    """Return what one selection by `exponential` costs in rho: epsilon**2 / 8.
+
+    Parameters
+    ----------
+    epsilon : number
+        That of the selection, > 0.
+
+    Returns
+    -------
+    Fraction
+        To be added to the rho of other releases (`discretegauss.privacy.compose`).
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        epsilon is no number above 0.
+
+    Examples
+    --------
+    >>> exponential_rho("1/2")
+    Fraction(1, 32)
+    """
+    return positive_number(epsilon, "epsilon") ** 2 / 8
+
+
+def permute_and_flip_rho(epsilon: Number) -> Fraction:
+    """Return what one selection by `permute_and_flip` costs in rho, at most: epsilon**2 / 2.
+
+    Parameters and errors are those of `exponential_rho`.
+
+    Examples
+    --------
+    >>> permute_and_flip_rho("1/2")
+    Fraction(1, 8)
+    """
+    return positive_number(epsilon, "epsilon") ** 2 / 2

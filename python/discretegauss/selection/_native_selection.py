@@ -1,0 +1,50 @@
+"""Selections by the compiled core."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._drawing.native import NativeFiller, new_law, raise_for_status
+from .._law import Kind, LawSpec
+from .._native import ffi, lib
+from ._scores import Gaps
+
+__all__ = ["NativeSelection"]
+
+
+class NativeSelection(NativeFiller):
+    """Rows of candidates made ready in the C core (csrc/mechanisms/select.c).
+
+    Parameters
+    ----------
+    kind : int
+        A ``dg_selection_kind``.
+    rate : Fraction
+        A candidate passes with probability exp(-gap rate).
+    gaps : Gaps
+        Their denominator is in the rate already.
+    which : ndarray of int64, optional
+        The rows of the items; None: item i has row i modulo their number.
+    """
+
+    def __init__(
+        self, kind: int, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
+    ) -> None:
+        k = gaps.shape[-1]
+        #: What the handle refers to.
+        self._law = new_law(LawSpec(Kind.BERNOULLI_EXP, rate))
+        self._gaps = ffi.from_buffer("uint8_t[]", gaps.data.reshape(-1))
+        self._which = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
+        n_rows = len(self._gaps) // (k * gaps.gap_bytes)
+        handle = ffi.new("dg_selection **")
+        raise_for_status(
+            lib.dg_selection_new(
+                handle, kind, self._law, self._gaps, gaps.gap_bytes, n_rows, k, self._which
+            ),
+            None,
+        )
+        self._handle = ffi.gc(handle[0], lib.dg_selection_free)
+        self._fill = lib.dg_selection_fill

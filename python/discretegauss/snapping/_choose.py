@@ -1,0 +1,123 @@
+"""How to choose a range, and how large errors are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from .._certified.floats import float_at_least
+from .._certified.interval import Arithmetic, Interval, arithmetic
+from .._inputs.numbers import Number
+from .._inputs.privacy_arguments import at_least_zero, checked_probability, positive_number
+from ..errors import ParameterValueError
+from ._parameters import ETA, Method, checked_method, parameters, power_at_least
+
+__all__ = ["snapping_accuracy", "snapping_bound"]
+
+
+def _log_inverse(share: Fraction, at: Arithmetic) -> Interval:
+    """Return log(1/share)."""
+    return at.log(at.rational(1 / share))
+
+
+def snapping_accuracy(
+    epsilon: Number,
+    bound: Number,
+    alpha: Number,
+    *,
+    sensitivity: Number = 1,
+    method: Method = "exact",
+    grid: Number | None = None,
+) -> float:
+    """Return an a with P(abs(error) > a) <= alpha for every value within the range, rounded up.
+
+    The noise is within scale log(1/alpha) with probability 1 - alpha, and rounding adds half the
+    grid; clamping never adds to an error. `SnappedLaplace.error_quantile` is the least such a for
+    one value.
+
+    Parameters
+    ----------
+    epsilon, bound, sensitivity, method, grid
+        As for `snapping_laplace`.
+    alpha : number
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+        scale log(1/alpha) + grid/2.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        A parameter is no number or breaks its rule.
+
+    Examples
+    --------
+    >>> snapping_accuracy(1, 100, "1/20")
+    3.4957322735539913
+    >>> snapping_accuracy(1, 100, "1/20", method="mironov")
+    3.995732273554392
+    """
+    share = checked_probability(alpha, "alpha")
+    given = parameters(epsilon, bound, sensitivity, method=method, grid=grid)
+    at = arithmetic(128)
+    noise = at.scale(_log_inverse(share, at), given.scale)
+    return float_at_least(at.shift(noise, given.grid / 2).upper)
+
+
+def snapping_bound(
+    largest: Number,
+    epsilon: Number,
+    gamma: Number,
+    *,
+    sensitivity: Number = 1,
+    method: Method = "exact",
+) -> float:
+    """Return a bound that clamps noisy values with probability gamma at most, on the default grid.
+
+    Parameters
+    ----------
+    largest : number
+        No value is larger in magnitude, >= 0.
+    epsilon, sensitivity, method
+        As for `snapping_laplace`.
+    gamma : number
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+        largest + scale log(1/gamma) + grid/2, rounded up; with Mironov's method, where the scale
+        grows with the bound, somewhat more.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        A parameter is no number or breaks its rule; ValueError also where no bound is large enough.
+
+    Examples
+    --------
+    >>> snapping_bound(100, 1, "1/1000")
+    107.40775527898215
+    """
+    share = checked_probability(gamma, "gamma")
+    top = at_least_zero(largest, "largest")
+    cost = positive_number(epsilon, "epsilon")
+    change = positive_number(sensitivity, "sensitivity")
+    at = arithmetic(128)
+    logarithm = _log_inverse(share, at)
+    if checked_method(method) == "exact":
+        scale = change / cost
+        noise = at.scale(logarithm, scale)
+        return float_at_least(at.shift(noise, top + power_at_least(scale) / 2).upper)
+    # scale <= (D + 12 B eta)/(epsilon - 2 eta) but for roundings, and grid < 2 scale, so that
+    # B >= largest + c (D + 12 B eta) is enough
+    if cost <= 2 * ETA:
+        raise ParameterValueError("epsilon must be above 2**-52 with method='mironov'")
+    factor = Fraction(*map(int, logarithm.upper.as_integer_ratio()))
+    c = (factor + 1) * (1 + 8 * ETA) / (cost - 2 * ETA)
+    if 12 * ETA * c >= 1:
+        raise ParameterValueError(
+            "epsilon must be larger: with method='mironov' no bound is large enough"
+        )
+    return float_at_least(at.rational((top + c * change) / (1 - 12 * ETA * c)).upper)

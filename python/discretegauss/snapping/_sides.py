@@ -1,0 +1,84 @@
+"""What snapping draws, by the engine in use: the sides of cells, and random words."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import reference
+from .._drawing.engines import Filler, native, require_source
+from .._drawing.fill import empty, fill_array
+from .._inputs.source import Source
+from ._doubles import OnGrid
+from ._reference import leave_cell
+
+if native is not None:
+    from ._native_snapping import NativeSides, NativeWords, step_law
+
+__all__ = ["ReferenceSides", "Sides", "draw_words"]
+
+
+class ReferenceSides:
+    """Sides by the twin in plain Python."""
+
+    chunk = 1
+
+    def __init__(self, places: OnGrid, step: Fraction, doublings: int) -> None:
+        self._places, self._step, self._doublings = places, step, doublings
+
+    def draw(self, source: Source) -> int:
+        """Return the side of the first value."""
+        return self._side(0, _bytes(source))
+
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        """Fill `out`, one axis, by one thread."""
+        stream = _bytes(source)
+        try:
+            for i in range(out.size):
+                out[i] = self._side(i, stream)
+        except BaseException:
+            out.fill(0)
+            raise
+
+    def _side(self, i: int, stream: reference.Bytes) -> int:
+        offset, shift = int(self._places.offset[i]), int(self._places.shift[i])
+        num, den = self._step.numerator, self._step.denominator
+        return leave_cell(offset, shift, num, den, self._doublings, stream)
+
+
+def _bytes(source: Source) -> reference.Bytes:
+    require_source(source)
+    return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
+
+
+class Sides:
+    """Cells of a length, in scales of the noise, made ready."""
+
+    def __init__(self, cell: Fraction) -> None:
+        self._doublings = 0
+        while cell > 1:
+            cell /= 2
+            self._doublings += 1
+        self._step = cell
+        self._law: Any = None if native is None else step_law(cell)
+
+    def prepare(self, places: OnGrid) -> Filler:
+        """Return the sides of values made ready."""
+        if native is None:
+            return ReferenceSides(places, self._step, self._doublings)
+        return NativeSides(places, self._law, self._doublings)
+
+
+def draw_words(n: int, source: Source, threads: int) -> NDArray[np.uint64]:
+    """Return n uniform words of 64 bits."""
+    words = empty(n, np.uint64)
+    if native is not None:
+        fill_array(words, NativeWords(), source, threads)
+        return words
+    stream = _bytes(source)
+    for i in range(n):
+        words[i] = int.from_bytes(stream.read(8), "little")
+    return words

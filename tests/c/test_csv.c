@@ -1,0 +1,65 @@
+/* Delimited text is cut where it should be, and what is not plain is left undecided. Every text has memory
+ * of its own size, so that a sanitizer hears of a byte beyond it. */
+#include "support.h"
+
+#include "discretegauss.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint8_t *exactly(const char *text)
+{
+    uint8_t *copy = malloc(strlen(text) + (text[0] == 0));
+    CHECK(copy != NULL, "no memory");
+    memcpy(copy, text, strlen(text));
+    return copy;
+}
+
+/** Two cells a row, of which the second is a count: adding 1 gives `expected`; NULL: undecided. */
+static void check_added(const char *text, const char *expected)
+{
+    const size_t columns[] = {1};
+    int64_t counts[8] = {0};
+    uint8_t out[256];
+    size_t rows = 0;
+    size_t n = strlen(text);
+    uint8_t *data = exactly(text);
+    int plain = dg_csv_counts(counts, &rows, data, n, ',', 2, columns, 1);
+    CHECK(plain == (expected != NULL), "%s", text);
+    if (plain) {
+        for (size_t i = 0; i < rows; i++) {
+            counts[i]++;
+        }
+        const uint8_t line_end[] = {'\n'};
+        size_t written = dg_csv_rewrite(out, counts, data, n, ',', ',', line_end, 1, 2, columns, 1);
+        CHECK(written == strlen(expected) && memcmp(out, expected, written) == 0, "%s", text);
+    }
+    free(data);
+}
+
+int main(void)
+{
+    check_added("a,1\nb,-1\n", "a,2\nb,0\n");
+    check_added("a , +7 \r\n\"b\",\" 099\"\n", "a,8\nb,100\n");
+    check_added(" \"x, \"\"y\"\" \" ,5\n\"\",6\n", "\"x, \"\"y\"\"\",6\n,7\n");
+    check_added("a,999999999999999999\n", "a,1000000000000000000\n");
+    check_added("a,-999999999999999999\n", "a,-999999999999999998\n");
+    check_added("Jos\xc3\xa9,1\n", "Jos\xc3\xa9,2\n");
+    check_added("", "");
+    const char *undecided[] = {
+        "a\n",          "a,1,2\n",
+        "\n",           "a,\n",
+        "a,1.5\n",      "a,1000000000000000000\n",
+        "a,-\n",        "a\r,1\n",
+        "a,1\r\r\n",    "\"a,1\n",
+        "a\",1\n",      "\"a\"b,1\n",
+        "\"\n",         "\"\"\n",
+        "\xc2\xa0,1\n", "x\xe3\x80\x80,1\n",
+        "a,1\n\n",      "\t\"a\",1\n",
+        "a,\"1\n",      "a,1\"\n",
+    };
+    for (size_t i = 0; i < sizeof undecided / sizeof undecided[0]; i++) {
+        check_added(undecided[i], NULL);
+    }
+    return report("counts in delimited text");
+}

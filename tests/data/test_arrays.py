@@ -1,0 +1,384 @@
+"""`add_noise` on lists and numpy's arrays: exact sums, a draw for each cell, or an error."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from same_bits import same_bits
+
+import discretegauss as dg
+from discretegauss._drawing.add import add_exactly
+from discretegauss.data import addition
+from discretegauss.data.cells import Cells
+
+LAW = dg.DiscreteGaussian(100)
+WIDE = dg.DiscreteGaussian(10**24)
+"""Of 1000 draws two are equal with a probability below 10**-6."""
+
+LEAST, GREATEST = -(2**63), 2**63 - 1
+
+
+def draws(n: int, law: dg.Law = LAW, *, dtype: Any = object) -> list[int]:
+    """What `add_noise` adds to n values in one array, by the same bits."""
+    drawn: list[int] = law.sample(n, dtype=dtype, source=same_bits()).tolist()
+    return drawn
+
+
+def in_memory(array: np.ndarray[Any, Any]) -> list[int]:
+    """The elements in the order in which memory has them."""
+    elements: list[int] = array.ravel(order="K").tolist()
+    return elements
+
+
+DTYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i2", ">u4", ">i8", ">u8"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("order", ["C", "F", "strided", "read-only"])
+def test_every_dtype_and_layout_gets_the_exact_sum(dtype: str, order: str) -> None:
+    """An int64 array of the same shape and layout, whose cells have the draws in its order."""
+    values = np.arange(60).reshape(5, 12).astype(dtype)
+    if order == "F":
+        values = np.asfortranarray(values)
+    if order == "strided":
+        values = np.repeat(values, 2, axis=1)[:, ::2]
+    values.flags.writeable = order != "read-only"
+    before = values.copy()
+    noisy = dg.add_noise(values, LAW, source=same_bits())
+    assert (noisy.dtype, noisy.shape) == (np.int64, (5, 12))
+    assert noisy.flags.f_contiguous == (order == "F")
+    noise = np.subtract(noisy, values.astype(np.int64))
+    assert in_memory(noise) == draws(60, dtype=np.int64)
+    assert (values == before).all()
+
+
+@pytest.mark.parametrize("count", [2**53 + 1, 2**60 + 1, 2**62, -(2**53) - 1])
+@pytest.mark.parametrize("dtype", ["i8", "u8", ">i8"])
+def test_counts_that_no_float_holds_keep_the_whole_law(count: int, dtype: str) -> None:
+    """Each noise comes out, odd ones too."""
+    if count < 0 and "u" in dtype:
+        return
+    values = np.full(200, count, dtype)
+    noisy = dg.add_noise(values, LAW, source=same_bits())
+    assert [x - count for x in noisy.tolist()] == draws(200, dtype=np.int64)
+
+
+def test_the_end_of_int64_keeps_the_whole_law_in_python_integers() -> None:
+    """As objects, or a list: room for any sum, and for any law."""
+    for law in (LAW, dg.DiscreteGaussian(10**60)):
+        values = [GREATEST] * 50
+        assert dg.add_noise(values, law, source=same_bits()) == [
+            GREATEST + noise for noise in draws(50, law)
+        ]
+        noisy = dg.add_noise(np.array(values, object), law, source=same_bits())
+        assert noisy.dtype == object
+        assert noisy.tolist() == [GREATEST + noise for noise in draws(50, law)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([0, GREATEST]),
+        np.array([0, LEAST]),
+        np.array([GREATEST - 100]),
+        np.array([2**63 + 5], np.uint64),
+    ],
+)
+def test_a_sum_that_might_not_fit_is_refused_before_a_draw(values: Any) -> None:
+    """Whatever the noise would have been, nothing is drawn, and the message has no count."""
+
+    def source(_: memoryview) -> None:
+        pytest.fail("drawn")
+
+    with pytest.raises(OverflowError, match=r"overflow='saturate'") as error:
+        dg.add_noise(values, LAW, source=source)
+    assert not any(str(x) in str(error.value) for x in values if x)
+    with pytest.raises(OverflowError, match="values with noise must fit int64"):
+        dg.add_noise(np.zeros(3, np.int8), dg.DiscreteGaussian(10**60), source=source)
+    with pytest.raises(OverflowError, match="values with noise must fit int64"):
+        dg.add_noise(np.zeros(0, int), dg.DiscreteGaussian(10**60))
+
+
+@pytest.mark.parametrize("law", [LAW, dg.DiscreteGaussian(10**36), dg.DiscreteGaussian(10**60)])
+@pytest.mark.parametrize("dtype", ["i8", ">i8", "u8", "i1"])
+def test_saturating_clamps_the_exact_sum(law: dg.Law, dtype: str) -> None:
+    """Also where the noise itself, or the count, is beyond int64."""
+    info = np.iinfo(dtype)
+    values = np.array([info.min, info.max, 0, 5] * 20, dtype)
+    noisy = dg.add_noise(values, law, overflow="saturate", source=same_bits())
+    assert noisy.dtype == np.int64
+    noise = draws(80, law)
+    for result, count, x in zip(noisy.tolist(), values.tolist(), noise, strict=True):
+        assert result == min(max(count + x, LEAST), GREATEST)
+
+
+@pytest.mark.parametrize("mu", [-(2**62), -(2**63) - 50])
+def test_a_law_off_centre_brings_large_counts_back(mu: int) -> None:
+    """Counts beyond int64 whose sums fit, with draws that fit int64 or do not."""
+    values = np.array([2**63 + 5, 2**63 + 9] * 20, np.uint64)
+    law = dg.DiscreteGaussian(100, mu=mu)
+    noisy = dg.add_noise(values, law, source=same_bits())
+    noise = draws(40, law)
+    assert noisy.dtype == np.int64
+    assert noisy.tolist() == [x + y for x, y in zip(values.tolist(), noise, strict=True)]
+
+
+@pytest.mark.parametrize("modulus", [2, 1000, 2**62 + 1, 2**63 - 1, 2**63, 2**63 + 9, 2**64])
+@pytest.mark.parametrize("law", [LAW, dg.DiscreteGaussian(10**36), dg.DiscreteGaussian(10**60)])
+def test_a_modulus_gives_residues_of_the_exact_sum(modulus: int, law: dg.Law) -> None:
+    """Of every machine integer; in int64 as far as that holds them, then in uint64."""
+    for dtype in ("i8", "u8", ">i4"):
+        info = np.iinfo(dtype)
+        values = np.array([info.min, info.max, 0, 5, info.max // 2] * 9, dtype)
+        noisy = dg.add_noise(values, law, modulus=modulus, source=same_bits())
+        assert noisy.dtype == (np.int64 if modulus <= 2**63 else np.uint64)
+        noise = draws(45, law)
+        sums = [(x + y) % modulus for x, y in zip(values.tolist(), noise, strict=True)]
+        assert noisy.tolist() == sums
+    assert dg.add_noise([7], law, modulus=10**30, source=same_bits()) == [(7 + noise[0]) % 10**30]
+
+
+def test_every_cell_has_a_draw_of_its_own() -> None:
+    """Equal counts come back unequal: in an array of one axis, of two, in a list."""
+    assert np.unique(dg.add_noise(np.zeros((10, 100), np.int8), WIDE, overflow="saturate")).size > 1
+    spread = dg.DiscreteGaussian(10**34)  # fits int64
+    assert np.unique(dg.add_noise(np.zeros((10, 100), np.int8), spread)).size == 1000
+    assert len(set(dg.add_noise([0] * 1000, WIDE))) == 1000
+
+
+def test_a_mask_stays_and_what_it_covers_is_not_shown() -> None:
+    """Whatever number lies below, even one that would not fit; other masks are not shared."""
+    mask = np.zeros((4, 3), bool)
+    mask[1, 2] = mask[3, 0] = True
+    data = np.asfortranarray(np.where(mask, GREATEST, 10))
+    values = np.ma.MaskedArray(data, mask)
+    noisy = dg.add_noise(values, LAW, source=same_bits())
+    assert isinstance(noisy, np.ma.MaskedArray)
+    assert (noisy.mask == mask).all()
+    assert not np.shares_memory(noisy.mask, values.mask)
+    assert (noisy.data[mask] == 0).all()
+    expected = np.array(draws(12, dtype=np.int64)).reshape(4, 3) + 10
+    assert (noisy.data == np.where(mask, 0, expected)).all()
+    objects: Any = np.ma.MaskedArray(np.array([2**70, 1], object), [True, False])
+    assert dg.add_noise(objects, LAW).tolist()[0] is None
+
+
+def test_lists_keep_nulls_and_decimals() -> None:
+    """And their length; single integers and arrays without axes are counts, too."""
+    noisy = dg.add_noise([1, None, Decimal(5), np.uint8(7), 2**80], LAW, source=same_bits())
+    noise = draws(5)
+    assert noisy == [1 + noise[0], None, 5 + noise[2], 7 + noise[3], 2**80 + noise[4]]
+    assert list(map(type, noisy)) == [int, type(None), Decimal, int, int]
+    assert dg.add_noise([], LAW) == []
+    assert dg.add_noise(np.zeros((0, 3), int), LAW).shape == (0, 3)
+    assert type(dg.add_noise(3, LAW)) is int
+    assert dg.add_noise(np.array(3), LAW).shape == ()
+    nested = np.array([[1, None], [2, 3]], object)
+    assert dg.add_noise(nested, LAW)[0, 1] is None
+
+
+def test_whole_floats_are_taken_where_they_are_asked_for() -> None:
+    """And none that is no whole number, nor one that may be a rounded integer."""
+    values = np.array([3.0, -2.0, 2.0**53])
+    with pytest.raises(TypeError, match=r"got float64; integral_floats=True"):
+        dg.add_noise(values, LAW)
+    noisy = dg.add_noise(values, LAW, integral_floats=True, source=same_bits())
+    assert noisy.dtype == np.int64
+    assert noisy.tolist() == [int(x) + noise for x, noise in zip(values, draws(3), strict=True)]
+    for wrong in (0.5, np.nan, np.inf, 2.0**53 + 2):
+        with pytest.raises(ValueError, match="whole numbers, small enough"):
+            dg.add_noise(np.array([1, wrong]), LAW, integral_floats=True)
+    with pytest.raises(ValueError, match="whole numbers, small enough"):
+        dg.add_noise(np.array([2.0**24 + 2], np.float32), LAW, integral_floats=True)
+    with pytest.raises(TypeError, match="got float64; integral_floats"):
+        dg.add_noise([1, 2.0], LAW)
+    assert len(dg.add_noise([1, 2.0], LAW, integral_floats=True)) == 2
+    with pytest.raises(ValueError, match="whole numbers"):
+        dg.add_noise([Decimal("0.5")], LAW)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [True],
+        [[1, 2]],
+        ["3"],
+        [np.timedelta64(1)],
+        np.array([True]),
+        np.array(["1"]),
+        np.array([1], "m8[s]"),
+        np.array([1j]),
+        (1, 2),
+        {"a": 1},
+        "12",
+        True,
+        2.5,
+        None,
+        iter([1]),
+    ],
+)
+def test_what_is_no_integers_is_refused(values: Any) -> None:
+    """Bools, texts, times, and containers of other kinds."""
+    with pytest.raises(TypeError, match=r"^values must be"):
+        dg.add_noise(values, LAW)
+
+
+def test_an_argument_of_other_libraries_is_refused() -> None:
+    """A lazy frame of Dask or Spark, say, which would draw again at each action."""
+    with pytest.raises(TypeError, match=r"got Bag"):
+        dg.add_noise(type("Bag", (), {"__array__": lambda _: np.zeros(3, int)})(), LAW)
+
+
+WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({}, TypeError, "give either rho, or epsilon with delta"),
+    ({"law": 0.1}, TypeError, "a budget is given by name, rho=..."),
+    ({"law": LAW, "rho": 1}, TypeError, "either a law or a budget: rho"),
+    ({"law": LAW, "delta": 1e-6}, TypeError, "either a law or a budget: delta"),
+    ({"law": LAW, "sensitivity": 2}, TypeError, "either a law or a budget: sensitivity"),
+    ({"law": LAW, "rows_per_person": 2}, TypeError, "either a law or a budget: rows_per_person"),
+    ({"law": LAW, "disjoint": True}, TypeError, "either a law or a budget: disjoint"),
+    ({"rho": 1, "epsilon": 1, "delta": 0.1}, TypeError, "not both"),
+    ({"epsilon": 1}, TypeError, "epsilon with delta"),
+    ({"rho": 1, "sensitivity": 0}, ValueError, "sensitivity must be positive"),
+    ({"rho": 1, "rows_per_person": 0}, ValueError, "rows_per_person must be at least 1"),
+    ({"rho": 1, "disjoint": 1}, TypeError, "disjoint must be True or False"),
+    ({"law": LAW, "overflow": "wrap"}, ValueError, "overflow must be 'raise' or 'saturate'"),
+    ({"law": LAW, "modulus": 1}, ValueError, "modulus must be at least 2"),
+    ({"law": LAW, "modulus": 2**64 + 1}, OverflowError, "modulus must be at most"),
+    ({"law": LAW, "modulus": 9, "overflow": "saturate"}, ValueError, "overflow must be 'raise'"),
+    ({"law": LAW, "columns": ["a"]}, TypeError, "columns goes with a frame"),
+    ({"law": LAW, "method": "fast"}, ValueError, "method must be"),
+    ({"law": LAW, "threads": 0}, ValueError, "threads must be"),
+    ({"law": LAW, "source": "urandom"}, ValueError, "source must be"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "match"), WRONG)
+def test_wrong_arguments_say_what_is_wrong(
+    options: dict[str, Any], error: type[Exception], match: str
+) -> None:
+    """By name, and before anything is drawn."""
+    with pytest.raises(error, match=match):
+        dg.add_noise(np.arange(3), **options)
+
+
+def test_swapped_arguments_say_so() -> None:
+    """`add_noise(law, values)`."""
+    with pytest.raises(TypeError, match="law must be a DiscreteGaussian"):
+        dg.add_noise(LAW, np.arange(3))  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="the law is the second argument"):
+        dg.add_noise(LAW, rho=1)
+
+
+def sigma2(monkeypatch: pytest.MonkeyPatch, values: Any, **budget: Any) -> Fraction:
+    """The sigma2 of the noise that a budget gets."""
+    laws: list[Any] = []
+
+    def kept(law: Any, size: Any = None, **options: Any) -> Any:
+        laws.append(law)
+        return sample(law, size, **options)
+
+    sample = dg.DiscreteGaussian.sample
+    with monkeypatch.context() as patched:
+        patched.setattr(dg.DiscreteGaussian, "sample", kept)
+        dg.add_noise(values, **budget)
+    (law,) = set(laws)
+    exact: Fraction = law.sigma2
+    return exact
+
+
+def test_a_budget_is_shared_by_all_that_one_person_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """K = rows times columns, unless the columns are of different people."""
+    row = np.arange(6)
+    assert sigma2(monkeypatch, row, rho="1/10") == 5
+    assert sigma2(monkeypatch, row, rho="1/10", sensitivity=3) == 45
+    assert sigma2(monkeypatch, row, rho="1/10", rows_per_person=4) == 20
+    table = row.reshape(2, 3)
+    assert sigma2(monkeypatch, table, rho="1/10", rows_per_person=4) == 60
+    assert sigma2(monkeypatch, table, rho="1/10", rows_per_person=4, disjoint=True) == 20
+    assert sigma2(monkeypatch, row.reshape(1, 2, 3), rho="1/10") == 30
+    assert sigma2(monkeypatch, [1, 2], rho="1/10") == 5
+    law = dg.privacy.calibrate_gaussian(epsilon=1, delta="1e-6", queries=6)
+    given = {"epsilon": 1, "delta": "1e-6", "rows_per_person": 2}
+    assert sigma2(monkeypatch, table, **given) == law.sigma2
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_pieces_threads_and_sources_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many pieces, the last one short; two threads; bits of ChaCha20: the law's variance."""
+    monkeypatch.setattr(addition, "_PIECE", 1000)
+    values = np.arange(200_001, dtype=np.int64)
+    noisy = dg.add_noise(values, LAW, threads=2, source="chacha20")
+    noise = noisy - values
+    # a false alarm, beyond 6 sigma of the estimates: below 10**-8; catches 2 % more or less
+    assert abs(noise.var() / 100 - 1) < 6 * (2 / 200_001) ** 0.5
+    assert abs(noise.mean()) < 6 * 10 / 200_001**0.5
+
+
+def test_a_draw_out_of_range_raises_and_leaves_no_draws() -> None:
+    """What a law that was checked does with a probability below 2**-128: never a wrapped sum."""
+    for drawn, count in ((50, GREATEST - 49), (-50, LEAST + 49)):
+        draws = np.array([7, drawn])
+        with pytest.raises(dg.errors.RangeError):
+            add_exactly(draws, np.array([1, count]))
+        assert not draws.any()
+        with pytest.raises(dg.errors.RangeError):
+            addition._add_within(np.array([7, drawn], object), np.array([1, 2], object), -49, 49)
+
+
+@pytest.mark.parametrize("values", [np.arange(5000), [1] * 5000], ids=["int64", "list"])
+def test_ctrl_c_leaves_no_draws(values: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the draws are there and some were added, Ctrl-C comes: they are zeroed."""
+    kept: list[Any] = []
+
+    def interrupted(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(drawn: Any, *more: Any, **options: Any) -> Any:
+            kept.append(drawn)
+            assert np.any(drawn != 0)
+            function(drawn, *more, **options)
+            signal.raise_signal(signal.SIGINT)
+
+        return call
+
+    for name in ("add_exactly", "_add_objects"):
+        monkeypatch.setattr(addition, name, interrupted(getattr(addition, name)))
+    with pytest.raises(KeyboardInterrupt):
+        dg.add_noise(values, LAW)
+    assert not np.any(kept[0])
+
+
+def test_a_source_that_fails_leaves_nothing_of_earlier_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first column has its noise already when the second one's draws fail."""
+    cells = [Cells(np.arange(9)), Cells(np.arange(9))]
+    bits, calls = same_bits(), 0
+    kept: list[Any] = []
+    execute = addition._execute
+
+    def second_fails(*arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise EOFError
+        kept.append(execute(*arguments))
+        return kept[-1]
+
+    monkeypatch.setattr(addition, "_execute", second_fails)
+    with pytest.raises(EOFError):
+        addition.noisy(
+            cells,
+            LAW,
+            overflow="raise",
+            modulus=None,
+            draws={"method": "auto", "source": bits, "threads": 1},
+        )
+    assert not kept[0].any()

@@ -1,0 +1,251 @@
+"""Parquet and Arrow IPC: counts exactly, everything else as it was, refusals without a value."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss.errors import OutputError, TableError
+from discretegauss.release import release_table
+from discretegauss.testing import TapeSource
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+SECRET = 31337
+
+NO_ROWS = pa.array([], pa.int64())
+
+
+def tape() -> TapeSource:
+    """The same bytes for every call: draws from it can be drawn again."""
+    return TapeSource(random.Random(5).randbytes(2**20))
+
+
+def draws(n: int) -> list[int]:
+    noise: list[int] = dg.DiscreteGaussian(5).sample(n, source=tape()).tolist()
+    return noise
+
+
+def write_ipc(table: Any, path: Path) -> None:
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=4)
+
+
+def write_stream(table: Any, path: Path) -> None:
+    with pa.ipc.new_stream(path, table.schema) as writer:
+        writer.write_table(table)
+
+
+def write_parquet(table: Any, path: Path) -> None:
+    parquet.write_table(table, path, row_group_size=4, compression="gzip")
+
+
+def read(path: Path) -> Any:
+    if path.suffix == ".parquet":
+        return parquet.read_table(path)
+    with pa.ipc.open_file(path) as reader:
+        return reader.read_all()
+
+
+FORMATS = [("t.parquet", write_parquet), ("t.arrow", write_ipc), ("t.feather", write_stream)]
+TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+@pytest.mark.parametrize(("name", "write"), FORMATS)
+@pytest.mark.parametrize("kind", [*TYPES, "decimal128(30, 0)", "decimal128(20, 2)", "dictionary"])
+def test_counts_of_every_type_get_their_draw_and_all_else_stays(
+    tmp_path: Path, name: str, write: Callable[[Any, Path], None], kind: str
+) -> None:
+    """Nulls stay null, each count has one draw, the others are not touched."""
+    values = [0, 1, None, 3, 4, 5, None, 7, 8, 9]
+    if kind.startswith("decimal"):
+        digits, scale = map(int, kind[11:-1].split(", "))
+        kept = [None if v is None else Decimal(v) * 10**15 for v in values]
+        column = pa.array(kept, pa.decimal128(digits, scale))
+        values = [None if v is None else v * 10**15 for v in values]
+    elif kind == "dictionary":
+        column = pa.array(values, pa.int16()).dictionary_encode()
+    else:
+        column = pa.array(values, getattr(pa, kind)())
+    towns = pa.array(list("abcabcabca")).dictionary_encode()
+    shares = pa.array([[0.5 * i] * (i % 3) for i in range(10)])
+    schema = pa.schema(
+        [
+            pa.field("town", towns.type),
+            pa.field("n", column.type, metadata={"unit": "people"}),
+            pa.field("share", shares.type),
+        ],
+        metadata={"source": "census"},
+    )
+    table = pa.Table.from_arrays([towns, column, shares], schema=schema)
+    write(table, tmp_path / name)
+    out = tmp_path / ("o.parquet" if name == "t.parquet" else "o.arrow")
+    done = release_table(tmp_path / name, "n", out, rho="0.1", source=tape())
+    noisy = read(out)
+    # by the chunks in which it is read
+    sizes = {"t.parquet": [4, 4, 2], "t.arrow": [4, 4, 2], "t.feather": [10]}[name]
+    stream, expected, rest = tape(), [], list(values)
+    for size in sizes:
+        noise = dg.DiscreteGaussian(5).sample(size, source=stream).tolist()
+        expected += [None if v is None else v + d for v, d in zip(rest[:size], noise, strict=True)]
+        del rest[:size]
+    assert noisy.column("n").to_pylist() == expected
+    assert noisy.column("town").to_pylist() == table.column("town").to_pylist()
+    assert noisy.column("share").equals(table.column("share"))
+    assert noisy.schema.field("town") == table.schema.field("town")
+    assert noisy.schema.metadata == table.schema.metadata
+    assert noisy.schema.field("n").metadata[b"unit"] == b"people"
+    width = "decimal128(38" if kind.startswith("decimal") else "int64"
+    assert str(noisy.schema.field("n").type).startswith(width)
+    assert (done.rows, done.other_columns) == (10, 2)
+
+
+def test_row_groups_and_compression_are_kept_and_statistics_are_of_the_noise(
+    tmp_path: Path,
+) -> None:
+    """A minimum or a dictionary page of the true counts would publish them."""
+    table = pa.table({"n": [SECRET] * 10, "town": ["a"] * 10})
+    parquet.write_table(table, tmp_path / "t.parquet", row_group_size=4, compression="gzip")
+    release_table(tmp_path / "t.parquet", "n", tmp_path / "o.parquet", rho="1e-9")
+    file = parquet.ParquetFile(tmp_path / "o.parquet")
+    groups = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
+    assert [group.num_rows for group in groups] == [4, 4, 2]
+    assert {group.column(j).compression for group in groups for j in (0, 1)} == {"GZIP"}
+    noisy = file.read().column("n").to_pylist()
+    statistics = groups[0].column(0).statistics
+    assert (statistics.min, statistics.max) == (min(noisy[:4]), max(noisy[:4]))
+    assert not groups[0].column(0).has_dictionary_page
+    assert groups[0].column(1).has_dictionary_page
+
+
+def test_parquet_may_become_arrow_and_the_other_way(tmp_path: Path) -> None:
+    write_parquet(pa.table({"n": [1, 2, 3]}), tmp_path / "t.parquet")
+    release_table(tmp_path / "t.parquet", "n", tmp_path / "o.arrow", rho="1e9")
+    release_table(tmp_path / "o.arrow", "n", tmp_path / "p.parquet", rho="1e9")
+    assert read(tmp_path / "p.parquet").to_pydict() == {"n": [1, 2, 3]}
+
+
+def test_counts_beyond_int64_and_noisy_counts_beyond_their_type(tmp_path: Path) -> None:
+    """An unsigned count may be larger than any int64; then its noisy count has no room."""
+    path = tmp_path / "t.parquet"
+    write_parquet(pa.table({"n": pa.array([1, 2**64 - 1], pa.uint64())}), path)
+    with pytest.raises(
+        TableError, match=r"^rows 1 to 2, column 'n': a noisy count does not fit"
+    ) as e:
+        release_table(path, "n", tmp_path / "o.parquet", rho=1)
+    assert "18446" not in str(e.value)
+    assert e.value.__suppress_context__
+    write_parquet(pa.table({"n": pa.array([Decimal(10**37)], pa.decimal128(38, 0))}), path)
+    release_table(path, "n", tmp_path / "o.parquet", rho="1e9")
+    assert read(tmp_path / "o.parquet").to_pydict() == {"n": [Decimal(10**37)]}
+    assert sorted(os.listdir(tmp_path)) == ["o.parquet", "t.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"n": [1.0, 2.0]}, "column 'n': the type is double; a count is an integer"),
+        ({"n": ["31337"]}, "column 'n': the type is string; a count is an integer"),
+        ({"n": [True]}, "column 'n': the type is bool"),
+        ({"m": [SECRET]}, "the table has no column 'n' (1 column)"),
+        (
+            {"n": [Decimal("1.0"), Decimal("31337.5")]},
+            "row 2, column 'n': the value is not a whole",
+        ),
+        ({"n": []}, "column 'n': the type is null"),
+        ({"n": NO_ROWS}, "the file has a header but no rows"),
+    ],
+)
+@pytest.mark.parametrize(("name", "write"), FORMATS)
+def test_what_holds_no_counts_is_refused(
+    tmp_path: Path,
+    name: str,
+    write: Callable[[Any, Path], None],
+    table: dict[str, list[Any]],
+    message: str,
+) -> None:
+    write(pa.table(table), tmp_path / name)
+    with pytest.raises(TableError) as caught:
+        release_table(tmp_path / name, "n", tmp_path / "o", rho=1)
+    assert message in str(caught.value)
+    assert str(SECRET) not in str(caught.value)
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
+def test_a_damaged_file_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    dict(FORMATS)[name](pa.table({"n": np.arange(1000) + SECRET}), path)
+    whole = path.read_bytes()
+    for data in (b"", b"n\n31337\n", whole[:-20], whole[: len(whole) // 2]):
+        path.write_bytes(data)
+        with pytest.raises(TableError):
+            release_table(path, "n", tmp_path / "o", rho=1)
+        assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("name", ["o.arrow", "o.parquet"])
+def test_what_pyarrow_cannot_write_is_one_error_and_no_file(tmp_path: Path, name: str) -> None:
+    """Dictionaries that are replaced, as in a stream; and Parquet has not all types."""
+    if name == "o.arrow":
+        table = "t.arrow"
+        parts = [pa.array([town]).dictionary_encode() for town in ("a", "b")]
+        schema = pa.schema([("n", pa.int64()), ("town", parts[0].type)])
+        with pa.ipc.new_stream(tmp_path / table, schema) as writer:
+            for part in parts:
+                writer.write_batch(pa.RecordBatch.from_arrays([pa.array([1]), part], schema=schema))
+    else:
+        span = pa.array([pa.MonthDayNano([1, 2, 3])])
+        write_ipc(pa.table({"n": [1], "span": span}), tmp_path / "t.arrow")
+        table = "t.arrow"
+    with pytest.raises(OutputError, match="there is a column that pyarrow cannot write to"):
+        release_table(tmp_path / table, "n", tmp_path / name, rho=1)
+    assert os.listdir(tmp_path) == [table]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["n", "n"])
+    write_ipc(table, tmp_path / "t.arrow")
+    with pytest.raises(TableError, match="columns 1 and 2 are both named 'n'"):
+        release_table(tmp_path / "t.arrow", "n", tmp_path / "o", rho=1)
+
+
+def test_a_row_group_that_is_damaged_is_refused(tmp_path: Path) -> None:
+    """Though the end of the file, which is read first, is whole."""
+    path = tmp_path / "t.parquet"
+    write_parquet(pa.table({"n": np.arange(1000) + SECRET}), path)
+    data = bytearray(path.read_bytes())
+    data[4 : len(data) // 4] = bytes(len(data) // 4 - 4)
+    path.write_bytes(data)
+    with pytest.raises((TableError, OSError)) as caught:
+        release_table(path, "n", tmp_path / "o", rho=1)
+    assert str(SECRET) not in str(caught.value)
+    assert os.listdir(tmp_path) == ["t.parquet"]
+
+
+def test_text_is_not_written_as_parquet_nor_parquet_as_text(tmp_path: Path) -> None:
+    write_parquet(pa.table({"n": [1]}), tmp_path / "t.parquet")
+    with pytest.raises(OutputError, match="a table that is Parquet is not written as text"):
+        release_table(tmp_path / "t.parquet", "n", tmp_path / "o.csv", rho=1)
+    with pytest.raises(OutputError, match=r"Parquet compresses its columns; drop '.gz'"):
+        release_table(tmp_path / "t.parquet", "n", tmp_path / "o.parquet.gz", rho=1)
+    with pytest.raises(TableError, match=r"Parquet compresses its columns; drop '.zst'"):
+        release_table(tmp_path / "t.parquet.zst", "n", tmp_path / "o", rho=1)
+
+
+def test_without_pyarrow_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_parquet(pa.table({"n": [1]}), tmp_path / "t.parquet")
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install pyarrow"):
+        release_table(tmp_path / "t.parquet", "n", tmp_path / "o.parquet", rho=1)

@@ -36,6 +36,39 @@ if TYPE_CHECKING:
     from ._drawing.engines import build_info
     from .data import add_noise
     from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
+    from .paper_names import (
+        floorsqrt as floorsqrt,
+    )
+    from .paper_names import (
+        normalizing_constant as normalizing_constant,
+    )
+    from .paper_names import (
+        sample_bernoulli as sample_bernoulli,
+    )
+    from .paper_names import (
+        sample_bernoulli_exp as sample_bernoulli_exp,
+    )
+    from .paper_names import (
+        sample_bernoulli_exp1 as sample_bernoulli_exp1,
+    )
+    from .paper_names import (
+        sample_dgauss as sample_dgauss,
+    )
+    from .paper_names import (
+        sample_dlaplace as sample_dlaplace,
+    )
+    from .paper_names import (
+        sample_geometric_exp_fast as sample_geometric_exp_fast,
+    )
+    from .paper_names import (
+        sample_geometric_exp_slow as sample_geometric_exp_slow,
+    )
+    from .paper_names import (
+        sample_uniform as sample_uniform,
+    )
+    from .paper_names import (
+        variance as variance,
+    )
     from .sampling import (
         bernoulli,
         bernoulli_exp,
@@ -76,6 +109,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "cdp2adp",
     "dask",
     "data",
     "distributed",
@@ -108,11 +142,28 @@ _HOMES = {
     "uniform_below": "sampling",
 }
 
+#: Of the code that was published with the paper, for projects that held a copy of it.
+_PAPER_NAMES = {
+    "floorsqrt",
+    "normalizing_constant",
+    "sample_bernoulli",
+    "sample_bernoulli_exp",
+    "sample_bernoulli_exp1",
+    "sample_dgauss",
+    "sample_dlaplace",
+    "sample_geometric_exp_fast",
+    "sample_geometric_exp_slow",
+    "sample_uniform",
+    "variance",
+}
+
 
 def _load(name: str) -> Any:
     """Return what is named for the first time: a module, or what stands in one."""
     if name in _MODULES:
         return import_module(f".{name}", __name__)
+    if name in _PAPER_NAMES:  # not kept, so that dir() stays ours
+        return getattr(import_module(".paper_names", __name__), name)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f".{_HOMES[name]}", __name__), name)

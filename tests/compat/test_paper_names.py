@@ -1,0 +1,74 @@
+"""The published code's names: projects that held a copy go on by deleting it."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from math import exp, isqrt
+
+import pytest
+from scipy import stats
+
+import discretegauss as dg
+from discretegauss import cdp2adp
+from discretegauss.testing import NotPrivateWarning
+
+
+def test_the_names_are_there_and_dir_stays_ours() -> None:
+    from discretegauss import (  # as those projects write it
+        floorsqrt,
+        normalizing_constant,
+        sample_bernoulli,
+        sample_bernoulli_exp,
+        sample_dgauss,
+        sample_dlaplace,
+        sample_geometric_exp_fast,
+        sample_geometric_exp_slow,
+        sample_uniform,
+        variance,
+    )
+
+    rng = random.SystemRandom()
+    for draw in (sample_dgauss(Fraction(5), rng), sample_dlaplace(Fraction(5, 2), rng=rng)):
+        assert type(draw) is int
+    assert sample_uniform(7) in range(7)
+    assert {sample_bernoulli(Fraction(1, 3)), sample_bernoulli_exp(Fraction(1, 3), rng)} <= {0, 1}
+    assert min(sample_geometric_exp_slow(1), sample_geometric_exp_fast(1, rng)) >= 0
+    assert sample_dgauss(0) == 0
+    assert [floorsqrt(n) for n in range(50)] == [isqrt(n) for n in range(50)]
+    assert floorsqrt(Fraction(35, 4)) == 2
+    assert normalizing_constant(1) == pytest.approx(sum(exp(-x * x / 2) for x in range(-40, 41)))
+    assert variance(4) == dg.DiscreteGaussian(4).var()
+    assert not [name for name in dir(dg) if name.startswith("sample_")]
+
+
+def test_rng_gives_every_bit() -> None:
+    """The draws follow the law, and are the same for the same seed."""
+    with pytest.warns(NotPrivateWarning):
+        one = [dg.sample_dgauss(4, random.Random(i)) for i in range(3000)]
+    with pytest.warns(NotPrivateWarning):
+        assert one[:20] == [dg.sample_dgauss(4, random.Random(i)) for i in range(20)]
+    law = dg.DiscreteGaussian(4)
+    seen = [
+        sum(x <= -4 for x in one),
+        *(one.count(x) for x in range(-3, 4)),
+        sum(x >= 4 for x in one),
+    ]
+    expected = [law.cdf(-4), *(law.pmf(x) for x in range(-3, 4)), law.sf(3)]
+    assert stats.chisquare(seen, [3000 * p for p in expected]).pvalue > 1e-7
+    with pytest.raises(TypeError, match="rng must have a method randrange, got int"):
+        dg.sample_dgauss(4, 3)  # type: ignore[arg-type]
+
+
+def test_cdp2adp_gives_what_theirs_gives() -> None:
+    """Figures of their code, at the edges, too; ours are on the safe side of the exact value."""
+    assert cdp2adp.cdp_rho(1, 1e-6) == pytest.approx(0.024355970359538372, rel=1e-12)
+    assert cdp2adp.cdp_delta(0.1, 0) == pytest.approx(0.26678032454734957, rel=1e-12)
+    assert cdp2adp.cdp_delta_standard(0.1, 2) == pytest.approx(1.2036280516721338e-4, rel=1e-12)
+    assert cdp2adp.cg_delta(10, 1) == pytest.approx(1.0981048091928411e-4, rel=1e-9)
+    assert cdp2adp.cdp_eps(0.1, 1) == cdp2adp.cdp_eps(0, 0.5) == cdp2adp.cdp_rho(1, 2) == 0
+    assert cdp2adp.cdp_delta(0, 1) == 0
+    assert cdp2adp.dg_delta(1, 0) == dg.privacy.delta(dg.DiscreteGaussian(1), 0)
+    assert cdp2adp.cdp_eps(cdp2adp.cdp_rho(1, 1e-6), 1e-6) <= 1 + 1e-12
+    with pytest.raises(ValueError, match="delta"):
+        cdp2adp.cdp_eps(0.1, 0)

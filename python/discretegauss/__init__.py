@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from . import (
         dask,
         data,
+        distributed,
         lattice,
         privacy,
         release,
@@ -92,6 +93,7 @@ __all__ = [
     "data",
     "discrete_gaussian",
     "discrete_laplace",
+    "distributed",
     "errors",
     "generalized_gaussian",
     "geometric_exp",
@@ -110,6 +112,7 @@ _MODULES = {
     "cdp2adp",
     "dask",
     "data",
+    "distributed",
     "lattice",
     "laws",
     "privacy",

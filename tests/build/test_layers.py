@@ -22,7 +22,7 @@ LAYERS = [
     ["reference"],
     ["_law_functions", "_drawing"],
     ["sampling", "testing", "laws"],
-    ["privacy", "selection", "snapping"],
+    ["privacy", "selection", "snapping", "distributed"],
     ["utility", "paper_names"],
     ["cdp2adp"],
     ["data", "release", "verify", "_figures"],
@@ -113,6 +113,7 @@ WITH_NUMPY |= {
 WITH_NUMPY |= {"data", "lattice", "dask"}
 WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 WITH_NUMPY |= {"selection", "snapping", "verify._quick"}
+WITH_NUMPY |= {"distributed"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

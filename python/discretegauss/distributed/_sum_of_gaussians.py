@@ -1,0 +1,212 @@
+"""What the sum of n clients' discrete Gaussian shares costs, and the shares for a budget.
+
+n draws of N_Z(0, s) sum to nearly N_Z(0, n s); how nearly is
+
+    tau = 10 sum of exp(-2 pi**2 s k/(k + 1)) over k = 1, ..., n - 1,    s >= 1/4.
+
+With D and L the Euclidean and the sum norm of what one person changes, of d integers, and alpha >
+1, the Renyi divergence of the sum from the shifted sum is at most each of (Kairouz, Liu, Steinke,
+arXiv 2102.06387, Proposition 14; Theorem 1 is made of it)
+
+    alpha D**2/(2 n s) + tau d                                                  (1)
+    alpha/2 (D**2/(n s) + 2 tau L/sqrt(n s) + tau**2 d)                         (2)
+    alpha/2 (D/sqrt(n s) + tau sqrt(d))**2                                      (3)
+
+so, as alpha > 1, rho is at most each of these with alpha = 1. (2) is (3) where L = sqrt(d) D, its
+largest value, and the less below; so (3) is not computed. For integers L <= D**2, too. Besides,
+
+    rho <= D**2/(2 s)                                                           (4)
+
+for all s > 0: what the one client's own share costs (arXiv 2004.00010, Theorem 14), for its message
+is one factor of a product whose others do not depend on that person, and the sum a function of them
+all. Each of the four falls as s grows; so does their least one, (1) and (2) being added at s = 1/4.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+
+from .._certified.floats import float_at_least
+from .._certified.interval import Interval, arithmetic
+from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._inputs.messages import describe
+from .._inputs.numbers import MAX_BITS, whole_number
+from .._inputs.privacy_arguments import positive_number
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..laws import DiscreteGaussian
+
+__all__ = ["calibrate", "rho"]
+
+_AT = arithmetic(128)
+_LEAST_SIGMA2 = Fraction(1, 4)
+_EACH = 512
+"""So many terms of tau are taken one by one; more in blocks that are longer by 1 in so many."""
+
+
+def _tau(sigma2: Fraction, clients: int) -> Interval:
+    """Return an interval whose upper end is at least tau.
+
+    Its terms fall, so the first of a block is its largest.
+    """
+    total = _AT.rational(0)
+    rate = _AT.scale(_AT.power(_AT.pi(), 2), -2 * sigma2)
+    k = 1
+    while k < clients:
+        length = min(1 if k < _EACH else k // _EACH + 1, clients - k)
+        term = _AT.exp(_AT.scale(rate, Fraction(k, k + 1)))
+        total = _AT.add(total, _AT.scale(term, length))
+        k += length
+    return _AT.scale(total, 10)
+
+
+class _Change:
+    """What one person changes, and by whom noise is added."""
+
+    def __init__(
+        self, clients: object, sensitivity: object, dimension: object, sum_norm: object
+    ) -> None:
+        self.clients = _count(clients, "clients")
+        self.dimension = _count(dimension, "dimension")
+        self.norm = positive_number(sensitivity, "sensitivity")
+        self.squared = self.norm**2
+        root = _AT.sqrt(_AT.rational(self.dimension))
+        self.sum_norm = min(_AT.scale(root, self.norm).upper, _AT.rational(self.squared).upper)
+        if sum_norm is not None:
+            given = _AT.rational(positive_number(sum_norm, "sum_norm")).upper
+            self.sum_norm = min(self.sum_norm, given)
+
+    def cost(self, sigma2: Fraction) -> Any:
+        """Return an upper bound on the least of (1) to (4)."""
+        alone = _AT.rational(self.squared / (2 * sigma2)).upper
+        if sigma2 < _LEAST_SIGMA2:
+            return alone
+        tau = _tau(sigma2, self.clients)
+        hoped = self.squared / (self.clients * sigma2)
+        first = _AT.shift(_AT.scale(tau, self.dimension), hoped / 2)
+        root = _AT.sqrt(_AT.rational(self.clients * sigma2))
+        sum_norm = Interval(self.sum_norm, self.sum_norm)
+        mixed = _AT.div(_AT.mul(_AT.scale(tau, 2), sum_norm), root)
+        rest = _AT.scale(_AT.power(tau, 2), self.dimension)
+        second = _AT.scale(_AT.shift(_AT.add(mixed, rest), hoped), Fraction(1, 2))
+        return min(alone, first.upper, second.upper)
+
+
+def _count(value: object, name: str) -> int:
+    count = whole_number(value, name, minimum=1)
+    if count.bit_length() > 64:
+        raise ParameterOverflowError(f"{name} must be below 2**64, got {describe(count)}")
+    return count
+
+
+def rho(
+    law: DiscreteGaussian,
+    *,
+    clients: int,
+    sensitivity: object,
+    dimension: int = 1,
+    sum_norm: object = None,
+) -> float:
+    """Return the rho of a sum to which each client has added its own discrete Gaussian noise.
+
+    Parameters
+    ----------
+    law : DiscreteGaussian
+        The noise of each client in each place, of an integer mu.
+    clients : int
+        How many add their noise and keep it to themselves: the fewest that you accept.
+    sensitivity : number
+        The most that one person changes the sum, in the Euclidean norm, positive.
+    dimension : int
+        How many integers a vector has.
+    sum_norm : number, optional
+        The most that one person changes the sum, in the sum of absolute values, if a bound is known
+        that is better than min(sqrt(dimension) sensitivity, sensitivity**2).
+
+    Returns
+    -------
+    float
+        The sum is rho-zCDP for this rho, rounded up. The least of the bounds below; with more than
+        512 clients tau is bounded from above, by less than its terms' change in 1 of 512 indices.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    Notes
+    -----
+    With s = sigma2, n clients, D = sensitivity, L = sum_norm, d = dimension: the least of D**2/(2
+    s), which holds for whoever sees that client's message, and if s >= 1/4 of
+
+        D**2/(2 n s) + tau d
+        (D**2/(n s) + 2 tau L/sqrt(n s) + tau**2 d)/2
+
+    where tau = 10 sum of exp(-2 pi**2 s k/(k + 1)) over k = 1, ..., n - 1.
+
+    References
+    ----------
+    Kairouz, Liu, Steinke, *The Distributed Discrete Gaussian Mechanism for Federated Learning with
+    Secure Aggregation*, ICML 2021, arXiv:2102.06387, Theorem 1 and Proposition 14.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> noise = dg.DiscreteGaussian(4)
+    >>> dg.distributed.rho(noise, clients=100, sensitivity=10, dimension=1000)  # 10**2/(2 400)
+    0.12500000000000...
+    """
+    if not isinstance(law, DiscreteGaussian):
+        raise ParameterTypeError(f"law must be a DiscreteGaussian, got {describe(law)}")
+    if law.mu.denominator != 1:
+        raise ParameterValueError(f"law must have an integer mu, got mu={describe(law.mu)}")
+    change = _Change(clients, sensitivity, dimension, sum_norm)
+    return float_at_least(change.cost(law.sigma2))
+
+
+def calibrate(
+    *,
+    rho: object,
+    clients: int,
+    sensitivity: object,
+    dimension: int = 1,
+    sum_norm: object = None,
+) -> DiscreteGaussian:
+    """Return the noise that each client adds so that their sum keeps to rho.
+
+    Parameters
+    ----------
+    rho : number
+        The zCDP budget, positive.
+    clients, sensitivity, dimension, sum_norm
+        As for `rho`.
+
+    Returns
+    -------
+    DiscreteGaussian
+        Of mu = 0 and the least sigma2 of 6 significant digits that is proven to keep to rho.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> law = dg.distributed.calibrate(rho="1/8", clients=100, sensitivity=10, dimension=1000)
+    >>> law.sigma2
+    Fraction(400001, 100000)
+    >>> dg.distributed.rho(law, clients=100, sensitivity=10, dimension=1000) <= 1 / 8
+    True
+    """
+    budget = positive_number(rho, "rho")
+    change = _Change(clients, sensitivity, dimension, sum_norm)
+    exact = gmpy2.mpq(budget)
+    guess = change.squared / (2 * change.clients * budget)
+    if max(guess.numerator.bit_length(), guess.denominator.bit_length()) > MAX_BITS:
+        raise ParameterOverflowError("rho and sensitivity are too long, or too far apart")
+    found = first_true(lambda n: bool(change.cost(decimal_at(n)) <= exact), decimal_ordinal(guess))
+    return DiscreteGaussian(decimal_at(found))

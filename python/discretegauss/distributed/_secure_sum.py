@@ -85,11 +85,15 @@ def share(vector: Any, law: Law, modulus: int, *, source: Source = "getrandom") 
     message = _residues(_integers(vector, "vector"), base)
     words = fits_range(law._spec, -_WORD, _WORD - 1)
     noise = np.asarray(law.sample(message.shape, dtype=np.int64 if words else object, source=bits))
+    drawn = [noise]
     try:
-        message += _residues(noise, base)
+        drawn.append(_residues(noise, base))
+        message += drawn[1]
+        return np.asarray(message % base)
     finally:
-        noise.fill(0)
-    return np.asarray(message % base)
+        for array in drawn:
+            array.fill(0)
+        message.fill(0)
 
 
 def total(messages: Any, modulus: int) -> NDArray[Any]:

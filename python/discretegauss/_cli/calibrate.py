@@ -6,7 +6,14 @@ import argparse
 from fractions import Fraction
 from typing import Any
 
-from .options import add_budget, budget_error, positive_argument, whole_argument
+from .options import (
+    add_budget,
+    beside_plan,
+    budget_error,
+    file_argument,
+    positive_argument,
+    whole_argument,
+)
 from .output import WRONG_INPUT, fail, printed
 
 __all__ = ["add_calibrate"]
@@ -17,6 +24,7 @@ Print the discrete Gaussian noise that a budget asks for, and what it costs.
 examples:
   discretegauss calibrate --epsilon 1 --delta 1e-6 --queries 100
   discretegauss calibrate --rho 0.1 --sensitivity 5
+  discretegauss calibrate --plan plan.toml
 """
 
 _NOTES = """\
@@ -30,42 +38,52 @@ def add_calibrate(commands: Any) -> None:
     """Add the command."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "calibrate",
-        usage="%(prog)s (--rho R | --epsilon E --delta D) [options]",
+        usage="%(prog)s (--rho R | --epsilon E --delta D | --plan FILE) [options]",
         help="how much noise a budget asks for",
         description=_HELP,
         epilog=_NOTES,
     )
     parser.set_defaults(run=_run, needs="release")
+    parser.add_argument(
+        "--plan",
+        type=file_argument("a plan is a file"),
+        metavar="FILE",
+        help="the noise of a release of several tables; alone. No table is read",
+    )
     add_budget(parser)
     person = parser.add_argument_group("what one person can change")
     person.add_argument(
         "--sensitivity",
         type=positive_argument,
-        default=Fraction(1),
+        default=None,
         metavar="S",
-        help="one answer changes by at most this, a whole number unless with --rho "
-        "(default %(default)s)",
+        help="one answer changes by at most this, a whole number unless with --rho (default 1)",
     )
     person.add_argument(
         "--queries",
         type=whole_argument,
-        default=1,
+        default=None,
         metavar="K",
-        help="at most so many answers change (default %(default)s)",
+        help="at most so many answers change (default 1)",
     )
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from ..release import calibration, calibration_text
+    from ..release import calibration, calibration_text, plan_noise_text, read_plan
 
+    failure = "the result could not be printed"
+    if arguments.plan is not None:
+        if error := beside_plan(arguments, ("sensitivity", "queries")):
+            return fail(WRONG_INPUT, error)
+        return printed(plan_noise_text(read_plan(arguments.plan)), failure)
     if error := budget_error(arguments):
         return fail(WRONG_INPUT, error)
     noise = calibration(
         rho=arguments.rho,
         epsilon=arguments.epsilon,
         delta=arguments.delta,
-        sensitivity=arguments.sensitivity,
-        queries=arguments.queries,
+        sensitivity=arguments.sensitivity or Fraction(1),
+        queries=arguments.queries or 1,
         report_delta=arguments.report_delta,
     )
-    return printed(calibration_text(noise), "the result could not be printed")
+    return printed(calibration_text(noise), failure)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from ..errors import DiscreteGaussError
@@ -12,6 +12,7 @@ __all__ = [
     "add_budget",
     "any_number_argument",
     "argument_from_1",
+    "beside_plan",
     "budget_error",
     "file_argument",
     "file_or_dash",
@@ -46,6 +47,14 @@ def budget_error(arguments: argparse.Namespace) -> str | None:
         return "give either --rho, or both --epsilon and --delta"
     if arguments.rho is None and arguments.report_delta is not None:
         return "--report-delta goes with --rho and must not be given with --epsilon and --delta"
+    return None
+
+
+def beside_plan(arguments: argparse.Namespace, names: Sequence[str]) -> str | None:
+    """Return what is wrong if one of these arguments, or a budget, is given beside a plan."""
+    for name in (*names, "rho", "epsilon", "delta", "report_delta"):
+        if getattr(arguments, name) not in (None, False):
+            return f"--plan goes without --{name.replace('_', '-')}: the plan says it"
     return None
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .options import (
     add_budget,
     argument_from_1,
+    beside_plan,
     budget_error,
     file_argument,
     file_or_dash,
@@ -28,6 +29,7 @@ examples:
   discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv
   discretegauss release counts.parquet --column men --column women --disjoint --epsilon 1 \\
       --delta 1e-6 --out noisy.parquet
+  discretegauss release --plan plan.toml
   zcat counts.csv.gz | discretegauss release - --column n --rho 0.1 --out - > noisy.csv
 
 A count is replaced by count + draw, in exact integers; all other cells are kept.
@@ -54,7 +56,8 @@ def add_release(commands: Any) -> None:
     """Add the command."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "release",
-        usage="%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) [options]",
+        usage="%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) [options]\n"
+        "       %(prog)s --plan FILE [--force] [--json] [--plot PLOT]",
         help="add noise to columns of counts in a table",
         description=_HELP,
         epilog=_NOTES,
@@ -62,6 +65,8 @@ def add_release(commands: Any) -> None:
     parser.set_defaults(run=_run, needs="release")
     parser.add_argument(
         "table",
+        nargs="?",
+        default=False,
         type=file_or_dash,
         metavar="TABLE",
         help="a table with a header: CSV, or by its name .tsv, .parquet, .arrow, .csv.gz, "
@@ -69,17 +74,22 @@ def add_release(commands: Any) -> None:
     )
     parser.add_argument(
         "--column",
-        required=True,
         action="append",
         metavar="NAME",
         help="the name of a column of counts; may be given several times",
     )
     parser.add_argument(
         "--out",
+        default=False,
         type=file_or_dash,
-        required=True,
         metavar="FILE",
         help="the file to write; - is stdout, and the report goes to stderr",
+    )
+    parser.add_argument(
+        "--plan",
+        type=file_argument("a plan is a file"),
+        metavar="FILE",
+        help="a TOML file: several tables that share one budget; all are written or none",
     )
     parser.add_argument("--force", action="store_true", help="replace FILE and PLOT if they exist")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
@@ -96,17 +106,15 @@ def add_release(commands: Any) -> None:
     person.add_argument(
         "--sensitivity",
         type=argument_from_1,
-        default=Fraction(1),
         metavar="S",
         help="one count changes by at most this, at least 1, a whole number unless with --rho "
-        "(default %(default)s)",
+        "(default 1)",
     )
     person.add_argument(
         "--rows-per-person",
         type=whole_argument,
-        default=1,
         metavar="K",
-        help="at most so many counts of a column change (default %(default)s)",
+        help="at most so many counts of a column change (default 1)",
     )
     person.add_argument(
         "--disjoint", action="store_true", help="nobody changes counts in two of the columns"
@@ -116,6 +124,16 @@ def add_release(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from ..release import execute, plan_release, report_text
 
+    if arguments.plan is not None:
+        return _run_plan(arguments)
+    given = {
+        "TABLE": arguments.table is not False,
+        "--column": arguments.column is not None,
+        "--out": arguments.out is not False,
+    }
+    if missing := ", ".join(name for name, there in given.items() if not there):
+        hint = "(help: discretegauss release --help)"
+        return fail(WRONG_INPUT, f"the following arguments are required: {missing} {hint}")
     if error := budget_error(arguments):
         return fail(WRONG_INPUT, error)
     to_stdout = arguments.out is None
@@ -128,8 +146,8 @@ def _run(arguments: argparse.Namespace) -> int:
             rho=arguments.rho,
             epsilon=arguments.epsilon,
             delta=arguments.delta,
-            sensitivity=arguments.sensitivity,
-            rows_per_person=arguments.rows_per_person,
+            sensitivity=arguments.sensitivity or Fraction(1),
+            rows_per_person=arguments.rows_per_person or 1,
             disjoint=arguments.disjoint,
             report_delta=arguments.report_delta,
             force=arguments.force,
@@ -152,3 +170,32 @@ def _report(release: Release, arguments: argparse.Namespace) -> str:
     if arguments.json:
         return report_json(release)
     return f"{report_text(release)}\n{time_text(release)}"
+
+
+def _run_plan(arguments: argparse.Namespace) -> int:
+    from ..release import execute_plan, plan_json, plan_noise_text, plan_text, read_plan
+
+    # of a table and an output None is "-"
+    given = [name for name in ("table", "out") if getattr(arguments, name) is not False]
+    if given:
+        shown = "TABLE" if given[0] == "table" else "--out"
+        return fail(WRONG_INPUT, f"--plan goes without {shown}: the plan says it")
+    others = ("column", "sensitivity", "rows_per_person", "disjoint")
+    if error := beside_plan(arguments, others):
+        return fail(WRONG_INPUT, error)
+    try:
+        plan = read_plan(arguments.plan)
+        plan_noise_text(plan)  # nothing is drawn for a report that cannot be made
+        done = execute_plan(
+            plan,
+            force=arguments.force,
+            plot=arguments.plot,
+            progress=True,
+            before_placing=arguments.hold_signals,
+        )
+    except ImportError as error:  # of what a format needs: it says what to do
+        return fail(WRONG_INPUT, str(error))
+    return printed(
+        plan_json(done) if arguments.json else plan_text(done),
+        "the tables are written, the budget is spent, but the report could not be printed",
+    )

@@ -15,7 +15,16 @@ import gmpy2
 from .._inputs.messages import printable
 from ._noise_for_budget import Calibration
 
-__all__ = ["Release", "calibration_text", "report_json", "report_text", "time_text"]
+__all__ = [
+    "Release",
+    "aligned",
+    "calibration_text",
+    "exact_text",
+    "report_json",
+    "report_text",
+    "rounded_up",
+    "time_text",
+]
 
 _WIDTH = len("standard deviation")
 
@@ -51,7 +60,7 @@ def report_text(release: Release) -> str:
 
     Numbers are rounded the safe way.
     """
-    return _aligned(
+    return aligned(
         [
             ("table", printable(str(release.table))),
             (_columns(release), printable(", ".join(release.columns))),
@@ -65,12 +74,12 @@ def report_text(release: Release) -> str:
 
 def time_text(release: Release) -> str:
     """Return the last line of the report, of a release that is made."""
-    return _aligned([("time", f"{release.seconds:.2f} s")])
+    return aligned([("time", f"{release.seconds:.2f} s")])
 
 
 def calibration_text(noise: Calibration) -> str:
     """Return what noise a budget asks for and what it costs, in the same form."""
-    return _aligned(_noise_lines(noise, "answer", "answer"))
+    return aligned(_noise_lines(noise, "answer", "answer"))
 
 
 def report_json(release: Release) -> str:
@@ -86,15 +95,15 @@ def report_json(release: Release) -> str:
             "other_columns": release.other_columns,
             "out": str(release.out),
             "law": "discrete Gaussian",
-            "sigma2": _exact(release.sigma2),
+            "sigma2": exact_text(release.sigma2),
             "std": str(release.std),
             "interval95": [-release.bound95, release.bound95],
-            "sensitivity": _exact(release.sensitivity),
+            "sensitivity": exact_text(release.sensitivity),
             "counts_per_person": release.queries,
             "disjoint": release.disjoint,
-            "rho": _exact(release.rho),
+            "rho": exact_text(release.rho),
             "epsilon": release.epsilon if release.epsilon != math.inf else None,
-            "delta": _exact(release.delta),
+            "delta": exact_text(release.delta),
             "epsilon_by": "Theorem 7" if release.is_tight else "Corollary 13",
             "seconds": round(release.seconds, 3),
         },
@@ -103,7 +112,8 @@ def report_json(release: Release) -> str:
     )
 
 
-def _exact(value: Fraction) -> str:
+def exact_text(value: Fraction) -> str:
+    """Return all digits."""
     return str(gmpy2.mpq(value))  # which has no limit of digits
 
 
@@ -111,7 +121,8 @@ def _columns(release: Release) -> str:
     return "column" if len(release.columns) == 1 else "columns"
 
 
-def _aligned(lines: list[tuple[str, str]]) -> str:
+def aligned(lines: list[tuple[str, str]]) -> str:
+    """Return lines of names and texts."""
     return "\n".join(f"{name:<{_WIDTH}}  {text}" for name, text in lines)
 
 
@@ -122,7 +133,7 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple
         ("standard deviation", _std(noise.std)),
         ("95 % interval", _interval(noise.bound95)),
         ("sensitivity", _sensitivity(noise, changed)),
-        ("rho", f"{_rounded_up(noise.rho)} (zCDP)"),
+        ("rho", f"{rounded_up(noise.rho)} (zCDP)"),
         ("(epsilon, delta)", _epsilon_delta(noise)),
     ]
 
@@ -172,18 +183,19 @@ def _epsilon_delta(noise: Calibration) -> str:
     least: float | Fraction = noise.epsilon
     if noise.asked_epsilon is not None:  # which is met, though the float above it be larger
         least = min(least, noise.asked_epsilon)
-    epsilon = _rounded_up(Fraction(least)) if least != math.inf else "inf"
-    delta = _rounded_up(noise.delta)
+    epsilon = rounded_up(Fraction(least)) if least != math.inf else "inf"
+    delta = rounded_up(noise.delta)
     if not noise.is_tight:
         return f"({epsilon}, {delta}) from rho, by arXiv 2004.00010, Corollary 13"
     by = "by arXiv 2004.00010, Theorem 7"
     if noise.asked_epsilon is None:
         return f"({epsilon}, {delta}), {by}"
-    asked = f"({_rounded_up(noise.asked_epsilon)}, {delta}) as asked"
+    asked = f"({rounded_up(noise.asked_epsilon)}, {delta}) as asked"
     return f"{asked}; achieved: ({epsilon}, {delta}), {by}"
 
 
-def _rounded_up(value: Fraction) -> str:
+def rounded_up(value: Fraction) -> str:
+    """Return six digits, not below the value."""
     return _rounded(value, decimal.ROUND_CEILING)
 
 

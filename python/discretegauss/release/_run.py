@@ -7,18 +7,14 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 
-from .._inputs.foreign_arrays import single
-from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational, whole_number
-from .._inputs.paths import named_path
+from .._inputs.numbers import whole_number
 from .._inputs.source import Source
 from .._system.atomic_file import atomic_write, no_op
 from .._system.progress import Progress
-from ..errors import OutputError, ParameterTypeError, ParameterValueError, TableError
-from ._csv_rows import BLANKS
+from ..errors import OutputError, TableError
+from ._arguments import checked_flag, column_names, file_path, sensitivity_of_counts
 from ._destination import checked_destination, exists_already, written_to_stdout
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
@@ -120,7 +116,7 @@ def release_table(
     columns, are published as they are, so they must not depend on the people counted; nor must
     the order of the rows: a table sorted by its counts publishes their true ranking.
     """
-    progress = _flag(progress, "progress")
+    progress = checked_flag(progress, "progress")
     plan = plan_release(
         table,
         column,
@@ -175,15 +171,15 @@ def plan_release(
     ``to_stdout``: what is written goes there, and ``out`` is only its name.
     """
     start = time.perf_counter()
-    columns = _column_names(column)
-    table, out = _path(table, "table"), _path(out, "out")
-    force, disjoint = _flag(force, "force"), _flag(disjoint, "disjoint")
+    columns = column_names(column)
+    table, out = file_path(table, "table"), file_path(out, "out")
+    force, disjoint = checked_flag(force, "force"), checked_flag(disjoint, "disjoint")
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
     noise_for_budget = calibration(
         rho=rho,
         epsilon=epsilon,
         delta=delta,
-        sensitivity=_of_counts(sensitivity),
+        sensitivity=sensitivity_of_counts(sensitivity),
         queries=rows if disjoint else rows * len(columns),
         report_delta=report_delta,
     )
@@ -191,7 +187,7 @@ def plan_release(
     destination = None if to_stdout else checked_destination(table, out, force=force)
     picture = None
     if plot is not None:
-        plot = _path(plot, "plot")
+        plot = file_path(plot, "plot")
         picture = checked_destination(table, plot, force=force)
         Picture.require(plot)
         if picture == destination:
@@ -278,52 +274,3 @@ def _output(plan: Plan, before_placing: Callable[[], None]) -> AbstractContextMa
     if plan.destination is None:
         return written_to_stdout()
     return atomic_write(plan.destination, replace=plan.force, before_placing=before_placing)
-
-
-def _column_names(column: object) -> tuple[str, ...]:
-    names = (
-        (column,) if isinstance(column, str) or not isinstance(column, Sequence) else tuple(column)
-    )
-    for name in names:
-        if not isinstance(name, str):
-            raise ParameterTypeError(
-                f"column must be a string, or several strings, got {type(name).__name__}"
-            )
-        if not name.strip(BLANKS):  # an unset variable of a shell, and an index without a name
-            raise ParameterValueError(f"column must not be empty, got {describe(name)}")
-    if not names:
-        raise ParameterValueError("column must name at least one column, got none")
-    if len(set(names)) < len(names):
-        raise ParameterValueError(
-            f"column must name each column once, got {describe(_twice(names))} twice"
-        )
-    return names
-
-
-def _twice(names: Sequence[str]) -> str:
-    return next(name for i, name in enumerate(names) if name in names[:i])
-
-
-def _flag(value: object, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise ParameterTypeError(f"{name} must be True or False, got {describe(value)}")
-    return value
-
-
-def _path(value: object, name: str) -> Path:
-    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
-    if not isinstance(text, str):  # bytes, of a path or alone
-        raise ParameterTypeError(
-            f"{name} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
-        )
-    return named_path(text, name, "a file")
-
-
-def _of_counts(sensitivity: object) -> Fraction:
-    exact = exact_rational(sensitivity, "sensitivity")
-    if exact < 1:
-        raise ParameterValueError(
-            "sensitivity must be at least 1, as counts change by whole numbers, "
-            f"got {describe(single(sensitivity))}"
-        )
-    return exact

@@ -1,0 +1,116 @@
+"""What the release of a plan did, and the noise that a plan asks for: text and JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from .._inputs.messages import printable
+from ._plan_cost import PlanCost
+from ._plan_file import PlanFile
+from ._report import (
+    Release,
+    aligned,
+    calibration_text,
+    exact_text,
+    report_json,
+    report_text,
+    rounded_up,
+    time_text,
+)
+
+__all__ = ["PlanRelease", "plan_json", "plan_noise_text", "plan_text"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanRelease:
+    """What the release of a plan did; printed, it is the report."""
+
+    path: Path
+    shares: tuple[Fraction, ...]
+    """Of the plan's rho, one for each table."""
+    tables: tuple[Release, ...]
+    cost: PlanCost
+
+    @property
+    def rho(self) -> Fraction:
+        """Of all tables together, exactly the budget."""
+        return self.cost.rho
+
+    @property
+    def epsilon(self) -> float:
+        """At ``delta``, of all tables together: an upper bound."""
+        return self.cost.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """At which epsilon is reported."""
+        return self.cost.delta
+
+    def __str__(self) -> str:
+        return plan_text(self)
+
+
+def plan_text(done: PlanRelease) -> str:
+    """Return the report: each table's, and the total."""
+    parts = [
+        f"{_share(share)}\n{report_text(one)}\n{time_text(one)}"
+        for share, one in zip(done.shares, done.tables, strict=True)
+    ]
+    return "\n\n".join([*parts, _total(done.path, len(parts), done.cost)])
+
+
+def plan_noise_text(plan: PlanFile) -> str:
+    """Return the noise that a plan asks for; no table is looked at."""
+    parts = [
+        aligned([("table", printable(str(one.table)))])
+        + f"\n{_share(one.share)}\n{calibration_text(noise)}"
+        for one, noise in zip(plan.tables, plan.noise, strict=True)
+    ]
+    return "\n\n".join([*parts, _total(plan.path, len(parts), plan.cost)])
+
+
+def plan_json(done: PlanRelease) -> str:
+    """Return the report as JSON: the total, and each table's report with its share."""
+    cost = done.cost
+    return json.dumps(
+        {
+            "plan": str(done.path),
+            "rho": exact_text(cost.rho),
+            "epsilon": cost.epsilon if cost.epsilon != math.inf else None,
+            "delta": exact_text(cost.delta),
+            "epsilon_by": cost.epsilon_by,
+            "asked_epsilon": None if cost.asked_epsilon is None else exact_text(cost.asked_epsilon),
+            "tables": [
+                {"share": exact_text(share), **json.loads(report_json(one))}
+                for share, one in zip(done.shares, done.tables, strict=True)
+            ],
+        },
+        allow_nan=False,
+        indent=2,
+    )
+
+
+def _share(share: Fraction) -> str:
+    return aligned([("share of rho", exact_text(share))])
+
+
+def _total(path: Path, tables: int, cost: PlanCost) -> str:
+    least: float | Fraction = cost.epsilon
+    if cost.asked_epsilon is not None:  # which is met, though the float above it be larger
+        least = min(least, cost.asked_epsilon)
+    epsilon = rounded_up(Fraction(least)) if least != math.inf else "inf"
+    delta = rounded_up(cost.delta)
+    achieved = f"({epsilon}, {delta}), by {cost.epsilon_by}"
+    if cost.asked_epsilon is not None:
+        achieved = f"({rounded_up(cost.asked_epsilon)}, {delta}) as asked; achieved: {achieved}"
+    return aligned(
+        [
+            ("plan", f"{printable(str(path))}, {tables} table{'s' * (tables > 1)}"),
+            ("total rho", f"{rounded_up(cost.rho)} (zCDP)"),
+            ("(epsilon, delta)", achieved),
+        ]
+    )

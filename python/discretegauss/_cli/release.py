@@ -56,7 +56,8 @@ def add_release(commands: Any) -> None:
     """Add the command."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "release",
-        usage="%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) [options]\n"
+        usage="%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) "
+        "[options]\n"
         "       %(prog)s --plan FILE [--force] [--json] [--plot PLOT]",
         help="add noise to columns of counts in a table",
         description=_HELP,

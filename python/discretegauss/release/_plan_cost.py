@@ -93,7 +93,9 @@ def plan_cost(budget: PlanBudget, noise: Sequence[Calibration]) -> PlanCost:
             tight = tight_epsilon(first.law, budget.delta, first.sensitivity, queries=queries)
             found.append((tight, "arXiv 2004.00010, Theorem 7"))
         elif len(noise) <= _MOST_LOSSES and all(
-            max(one.sigma2, one.queries, one.sensitivity) < _COMPOSED_BELOW for one in noise
+            number < _COMPOSED_BELOW
+            for one in noise
+            for number in (one.sigma2, one.queries, one.sensitivity)
         ):
             losses = [PrivacyLoss.of_noise(n.law, n.sensitivity) ** n.queries for n in noise]
             composed = losses[0].compose(*losses[1:]).epsilon(budget.delta)

@@ -86,7 +86,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 """What a number must satisfy, and what goes with the option to make a right call."""
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
-NO_NUMBERS |= {"--json", "--plot", "--disjoint", "--size", "--source", "--threads"}
+NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
 """tests/release/test_cli.py and test_sample.py have these, tests/privacy/test_figures.py one."""
 
 

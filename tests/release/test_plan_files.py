@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -228,3 +229,39 @@ def test_an_interrupt_at_any_line_leaves_all_or_none(
     assert silent <= 2  # while the functions return
     assert seen[True] > 20, seen
     assert seen[False] > 100, seen
+
+
+@pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", 143)])
+def test_a_signal_while_a_table_is_read_ends_the_process_and_leaves_no_file(
+    plan: Path, name: str, code: int
+) -> None:
+    """The second table is a pipe that never ends: the first is drawn already."""
+    pipe = plan.parent / "b.csv"
+    pipe.unlink()
+    os.mkfifo(pipe)
+    before = {p.name for p in plan.parent.iterdir()}
+    running = subprocess.Popen(
+        [
+            *("env", f"--default-signal={name}"),  # whoever starts the tests may ignore it
+            *(sys.executable, "-m", "discretegauss", "release", "--plan", str(plan)),
+        ],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with pipe.open("w") as file:  # waits until the command has opened the other end
+        file.write("n\n1\n")
+        file.flush()
+        for _ in range(600):  # once may be too early: just before the read that it should end
+            running.send_signal(signal.Signals[f"SIG{name}"])
+            try:
+                _, err = running.communicate(timeout=2)  # one at a time
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        else:
+            running.kill()
+            _, err = running.communicate()
+    assert running.returncode == code
+    by = "" if name == "INT" else f" by SIG{name}"
+    assert err == f"discretegauss: error: interrupted{by}\n"
+    assert {p.name for p in plan.parent.iterdir()} == before

@@ -37,6 +37,7 @@ B. Balle, Y.-X. Wang, Improving the Gaussian Mechanism for Differential Privacy,
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
@@ -173,15 +174,15 @@ def loss_of_parts(parts: Sequence[Part]) -> TogetherLoss | None:
     rho = sum((part.rho for part in parts), Fraction(0))
     if not _LEAST_RHO <= rho <= _LARGEST_RHO:
         return None
-    narrow: list[tuple[Part, int]] = []
+    narrow: Counter[Part] = Counter()
     t, mu2 = Fraction(0), Fraction(0)
     for part in parts:
         one = _one_query(part)
         t += _FACTOR
         if one is not None and one.sigma2 < _WIDE_FROM:
-            narrow.append((one, 1))
+            narrow[one] += 1
         elif one is None and part.sensitivity.denominator == 1 and part.queries <= _MOST_POWERS:
-            narrow.append((part, part.queries))
+            narrow[part._replace(queries=1)] += part.queries
         elif (smoothed := _smoothed(one or part)) is not None:
             mu2 += smoothed
             t += _T
@@ -193,7 +194,7 @@ def loss_of_parts(parts: Sequence[Part]) -> TogetherLoss | None:
     width = Fraction(2) ** math.floor(math.log2(math.sqrt(2 * rho) / buckets))
     losses = [
         PrivacyLoss.of_noise(DiscreteGaussian(part.sigma2), part.sensitivity, width=width) ** power
-        for part, power in narrow
+        for part, power in narrow.items()
     ]
     if mu2:
         losses.append(PrivacyLoss.of_gaussian(1 / mu2, width=width))

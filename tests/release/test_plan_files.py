@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from command import interrupted_while_reading
 
 from discretegauss import DiscreteGaussian
 from discretegauss.errors import OutputError
@@ -240,28 +240,9 @@ def test_a_signal_while_a_table_is_read_ends_the_process_and_leaves_no_file(
     pipe.unlink()
     os.mkfifo(pipe)
     before = {p.name for p in plan.parent.iterdir()}
-    running = subprocess.Popen(
-        [
-            *("env", f"--default-signal={name}"),  # whoever starts the tests may ignore it
-            *(sys.executable, "-m", "discretegauss", "release", "--plan", str(plan)),
-        ],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with pipe.open("w") as file:  # waits until the command has opened the other end
-        file.write("n\n1\n")
-        file.flush()
-        for _ in range(600):  # once may be too early: just before the read that it should end
-            running.send_signal(signal.Signals[f"SIG{name}"])
-            try:
-                _, err = running.communicate(timeout=2)  # one at a time
-                break
-            except subprocess.TimeoutExpired:
-                continue
-        else:
-            running.kill()
-            _, err = running.communicate()
-    assert running.returncode == code
+    command = ("release", "--plan", plan.name)
+    done = interrupted_while_reading(pipe, "n\n1\n", name, *command, folder=plan.parent)
+    assert done.code == code
     by = "" if name == "INT" else f" by SIG{name}"
-    assert err == f"discretegauss: error: interrupted{by}\n"
+    assert done.err == f"discretegauss: error: interrupted{by}\n"
     assert {p.name for p in plan.parent.iterdir()} == before

@@ -229,6 +229,12 @@ DG_API void dg_take_in_turn(void *out, const void *items, size_t item_bytes, int
 /** Add integers in place: to[i] += addend[i], modulo 2^64. Returns: 1 if some sum left int64, else 0. */
 DG_API int dg_add(int64_t *to, const int64_t *addend, size_t n);
 
+/** Add integers in place where there are any: as dg_add where is_null[i] is 0; where it is 1, to[i] = 0.
+ *
+ *  Returns:   1 if some sum that stays left int64, else 0.
+ */
+DG_API int dg_add_shown(int64_t *to, const int64_t *addend, const uint8_t *is_null, size_t n);
+
 /** Instruction sets. */
 typedef enum dg_isa {
     DG_ISA_AUTO = 0,     /**< the best that the machine has */

@@ -160,8 +160,11 @@ static inline bool read_count(int64_t *count, const cell *c)
         }
         value = 10 * value + digit;
     }
+    if (value > INT64_MAX) {
+        return false;
+    }
     *count = negative ? -(int64_t)value : (int64_t)value;
-    return value <= INT64_MAX;
+    return true;
 }
 
 /** Write an integer. Returns: where it ends. */

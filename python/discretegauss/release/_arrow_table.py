@@ -149,11 +149,13 @@ class ArrowTable:
 
     def chunks(self) -> Iterator[ArrowChunk]:
         """Read the table, a row group or a record batch at a time."""
-        for rows in _tables(self._source):
+        tables = _tables(self._source)
+        while (rows := next(tables, None)) is not None:
             first = self._rows_read + 1
             read = [counts.read(rows.column(i), first) for i, counts in self._counts.items()]
             self._rows_read += rows.num_rows
             yield ArrowChunk(rows, np.column_stack(read), first)
+            del rows, read  # before the next ones are read
 
     def fraction(self) -> float | None:
         """How many of the rows are read, where the file tells how many there are."""
@@ -239,7 +241,7 @@ class ParquetSource:
     def tables(self) -> Iterator[Any]:
         """Read each row group."""
         for i in range(self._file.num_row_groups):
-            yield self._file.read_row_group(i)
+            yield self._file.read_row_group(i, use_threads=False)
 
     def parquet_options(self, counts: set[int]) -> dict[str, Any]:
         """Return how the file is stored, to be handed to a writer."""
@@ -304,12 +306,24 @@ def opened_arrow_table(
     pa = pyarrow(f"a table that is {kind}")
     with open(path, "rb"):  # an OSError that names it
         pass
+    with _system_pool(pa):
+        try:
+            source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise TableError(f"the file is not {kind} that pyarrow can read") from None
+        with closing(source):
+            yield ArrowTable(source, columns, out_kind)
+
+
+@contextmanager
+def _system_pool(pa: Any) -> Iterator[None]:
+    """Have pyarrow ask the system for memory meanwhile: its own pool keeps some 20 MiB more."""
+    before = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
     try:
-        source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise TableError(f"the file is not {kind} that pyarrow can read") from None
-    with closing(source):
-        yield ArrowTable(source, columns, out_kind)
+        yield
+    finally:
+        pa.set_memory_pool(before)
 
 
 def _tables(source: Any) -> Iterator[Any]:
@@ -325,6 +339,7 @@ def _tables(source: Any) -> Iterator[Any]:
             return
         if table.num_rows:
             yield table
+        del table
 
 
 def _index(names: Sequence[str], name: str) -> int:

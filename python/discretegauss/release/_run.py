@@ -241,6 +241,7 @@ def execute(
                     bar.update(rows, table.fraction())
                     if picture is not None:
                         picture.add(noisy)
+                    del chunk, noisy  # before the next ones are read
                 if not rows:
                     raise TableError(
                         "the file has a header but no rows: there is nothing to release"

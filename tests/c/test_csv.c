@@ -48,6 +48,8 @@ static void check_prefix(void)
     uint8_t *data = exactly(text);
     size_t plain = dg_csv_counts(counts, &rows, data, strlen(text), ',', 2, columns, 1);
     CHECK(plain == 10 && rows == 2 && counts[0] == 1 && counts[1] == -2, "%zu bytes", plain);
+    plain = dg_csv_counts(counts, &rows, (const uint8_t *)"a,1\n\n", 5, ',', 2, columns, 1);
+    CHECK(plain == 4 && rows == 1, "%zu bytes before a blank line", plain);
     free(data);
 }
 
@@ -86,7 +88,6 @@ int main(void)
         "\"\"\n",
         "a,\xc2\xa0\n",
         "a,10000000000000000000\n",
-        "a,1\n\n",
         "\t\"a\",1\n",
         "a,\"1\n",
         "a,1\"\n",

@@ -55,8 +55,18 @@ def open_column(column: Any, *, floats: bool) -> Cells:
     if column.null_count:
         nulls = _bits(column.is_null())
         column = column.fill_null(0)
-    integers = integers_of(column.to_numpy(zero_copy_only=False), None, floats=floats)
-    return Cells(integers, nulls)
+    return Cells(integers_of(_values(column), None, floats=floats), nulls)
+
+
+def _values(column: Any) -> NDArray[Any]:
+    """Return an Array of numbers without nulls as numpy's, not copied.
+
+    `to_numpy` and `pa.array` import pandas, which takes longer than all else on a new worker.
+    """
+    kind = np.dtype(column.type.to_pandas_dtype())
+    if not len(column):
+        return np.empty(0, kind)
+    return np.frombuffer(column.buffers()[1], kind, len(column), column.offset * kind.itemsize)
 
 
 def close_column(given: Any, cells: Cells, results: NDArray[Any]) -> Any:
@@ -75,9 +85,7 @@ def _array(given: Any, results: NDArray[Any], nulls: NDArray[np.bool_] | None) -
     """Return results as an Array: Decimals if the type given is one of Decimals."""
     if results.dtype == object:
         return pa.array(map(Decimal, results.tolist()), _decimals(given), mask=nulls)
-    if nulls is None:
-        return pa.array(results)
-    valid = pa.py_buffer(np.packbits(~nulls, bitorder="little"))
+    valid = None if nulls is None else pa.py_buffer(np.packbits(~nulls, bitorder="little"))
     kind = pa.from_numpy_dtype(results.dtype)
     return pa.Array.from_buffers(kind, len(results), [valid, pa.py_buffer(results)])
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -146,27 +143,6 @@ def test_equal_calls_are_drawn_each_time_if_dask_is_told_so(cluster: Any) -> Non
     assert (one != other).any()
     one, other = dask.compute(*(x.map_blocks(closure, dtype=np.int64) for x in (a, b)))
     assert (one == other).all()  # **equal noise**
-
-
-def test_a_worker_needs_the_package_only(tmp_path: Path) -> None:
-    """A task for a block of an array runs where nothing else is installed."""
-    from functools import partial
-
-    from discretegauss import dask as module
-
-    options = {"overflow": "raise", "source": "getrandom"}
-    write = partial(module._write_block, law=LAW, chunk=(5,), options=options)
-    task = partial(module._attempt, np.arange(5), write=write, folder=tmp_path)
-    program = """
-import pickle, sys
-for name in ("dask", "distributed", "zarr", "pandas", "pyarrow", "cloudpickle"):
-    sys.modules[name] = None
-print(pickle.load(sys.stdin.buffer)())
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], input=pickle.dumps(task), capture_output=True, check=True
-    )
-    assert (tmp_path / done.stdout.decode().strip()).stat().st_size == 5 * 8
 
 
 def test_refusals_leave_nothing(tmp_path: Path) -> None:

@@ -118,9 +118,3 @@ def test_ray_draws_again_for_a_task_that_is_tried_again(ray: Any, tmp_path: Path
     ray.get(ray.remote(wrong).remote(tmp_path))
     drawn = {file.read_bytes() for file in tmp_path.glob("drawn*")}
     assert len(drawn) == 2
-
-
-def test_ray_draws_again_for_a_dataset_that_is_used_again(ray: Any) -> None:
-    data = pytest.importorskip("ray.data")
-    rows = data.range(50).map_batches(lambda batch: {"n": LAW.sample(len(batch["id"]))})
-    assert rows.take_all() != rows.take_all()

@@ -186,7 +186,8 @@ def _execute(plan: _Plan, law: Law, draws: Draws) -> NDArray[Any]:
     arrays = [results, integers] if nulls is None else [results, integers, nulls]
     zero_out = results.fill
     try:
-        by_piece = draws["threads"] == 1  # while the draws are in the cache
+        threads = draws["threads"]
+        by_piece = type(threads) is int and threads == 1  # while the draws are in the cache
         if not by_piece:
             law.sample(out=results, **draws)
         for sums, addends, *where in _pieces(*arrays):

@@ -167,6 +167,8 @@ class IntegerNoise(Noise):
             exact = self._family.exact_phi
             loss = exact(self.spec, x + self.change) - exact(self.spec, x)
             return loss, loss
+        if x + self.change == -x:  # in the middle it is 0, which an enclosure would not tell
+            return gmpy2.mpq(0), gmpy2.mpq(0)
         moved, here = (phi_at(self.spec, abs(z), _AT) for z in (x + self.change, x))
         return _AT.sub(moved, here)
 

@@ -139,7 +139,8 @@ def draw(found: dict[int, dict[str, Curve]], file: str) -> None:
     FigureCanvasAgg(figure)
     looks = {"PrivacyLoss": ("C0", "-", 3.0), "dp-accounting": ("C1", "-", 1.2)}
     looks |= {"Kairouz-Oh-Viswanath": ("C2", "--", 1.6), "Renyi": ("C3", ":", 2.0)}
-    for axes, (releases, curves) in zip(figure.subplots(1, len(found)), found.items(), strict=True):
+    panels = figure.subplots(1, len(found), squeeze=False)[0]
+    for axes, (releases, curves) in zip(panels, found.items(), strict=True):
         end = 3.5 * math.sqrt(releases) * CHANGE / SCALE + releases * (CHANGE / SCALE) ** 2 / 2
         epsilons = np.linspace(0, end, 41)
         for name, curve in curves.items():
@@ -165,7 +166,7 @@ def draw(found: dict[int, dict[str, Curve]], file: str) -> None:
             ylim=(floor / 4, 1.5),
         )
         axes.grid(color="0.9")
-    axes.legend(loc="lower left")
+    figure.axes[0].legend(loc="lower left")
     figure.suptitle(f"Laplace noise of scale {SCALE}, cut off at {CUT}: grey is told for certain")
     figure.savefig(file, dpi=130)
 

@@ -31,6 +31,13 @@ class Fault(NamedTuple):
 
 FAULTS = [
     Fault(
+        "a gap times the rate may be longer than the words",
+        "mechanisms",
+        "mechanisms/select.c",
+        "mpz_sizeinbase(selection->rate->a, 2) <= 127;",
+        "mpz_sizeinbase(selection->rate->a, 2) <= 140;",
+    ),
+    Fault(
         "a Bernoulli reads on where it is decided",
         "words",
         "exact/words.c",

@@ -9,7 +9,7 @@ Poisson sampling at rate s the person is in the sample with probability s, so th
 which never falls in x, too. For log-concave noise D is the worst change of at most D: for any
 epsilon, one direction is s times the unsampled delta at 1 + (exp(epsilon) - 1)/s, the other
 (1 - exp(epsilon) (1 - s)) times the one at s exp(epsilon)/(1 - exp(epsilon) (1 - s)), both of the
-multiplier, and each grows with D (docs/privacy.md).
+multiplier, and each grows with D (docs/least_delta.md).
 
 So a cell is an interval of x, and its losses lie between those at its ends. Where an interval ends
 need not be exact: its losses are enclosed afterwards, whatever its ends.

@@ -11,6 +11,7 @@ enum { MOST_DRAWS = 24, MOST_ROWS = 3, MOST_CANDIDATES = 6, MOST_GAP_BYTES = 10,
 /** Two laws of one rate: as it comes, and by GMP. */
 typedef struct rates {
     dg_law *words, *gmp;
+    bool above_half;
 } rates;
 
 static rates take_rates(bool at_most_one, input *from)
@@ -20,7 +21,8 @@ static rates take_rates(bool at_most_one, input *from)
     if (at_most_one && mpq_cmp_ui(n.first, 1, 1) > 0) {
         mpq_inv(n.first, n.first);
     }
-    const rates found = {law_of(&n, DG_ARITHMETIC_AUTO), law_of(&n, DG_ARITHMETIC_GMP)};
+    const rates found = {law_of(&n, DG_ARITHMETIC_AUTO), law_of(&n, DG_ARITHMETIC_GMP),
+                         mpq_cmp_ui(n.first, 1, 2) > 0};
     numbers_clear(&n);
     return found;
 }
@@ -79,7 +81,7 @@ static void select_both(dg_selection_kind kind, size_t n, input *from)
 static void leave_both(size_t n, input *from)
 {
     int64_t offset[MOST_DRAWS], shift[MOST_DRAWS];
-    const size_t doublings = take_byte(from) % 64;
+    size_t doublings = take_byte(from) % 64;
     for (size_t i = 0; i < n; i++) {
         shift[i] = 1 + take_byte(from);
         const uint64_t bits = shift[i] < 62 ? (uint64_t)shift[i] - 1 : 61;
@@ -91,6 +93,10 @@ static void leave_both(size_t n, input *from)
     const dg_source our_source = tape_source(&ours), their_source = tape_source(&theirs);
     int64_t *out = exactly(n * sizeof *out), *expected = exactly(n * sizeof *out);
     dg_snapping *words, *gmp;
+    if (doublings > 0 && !both.above_half) {
+        REQUIRE(dg_snapping_new(&words, both.words, doublings, offset, shift) == DG_ERR_PARAMETER);
+        doublings = 0;
+    }
     REQUIRE(dg_snapping_new(&words, both.words, doublings, offset, shift) == DG_OK);
     REQUIRE(dg_snapping_new(&gmp, both.gmp, doublings, offset, shift) == DG_OK);
     const dg_status status = dg_snapping_fill(out, n, DG_INT64, words, NULL, &our_source);

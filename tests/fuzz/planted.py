@@ -31,11 +31,11 @@ class Fault(NamedTuple):
 
 FAULTS = [
     Fault(
-        "a gap times the rate may be longer than the words",
+        "the whole cells on the way out are halved in words",
         "mechanisms",
-        "mechanisms/select.c",
-        "mpz_sizeinbase(selection->rate->a, 2) <= 127;",
-        "mpz_sizeinbase(selection->rate->a, 2) <= 140;",
+        "mechanisms/leave_cell.c",
+        "low_bits > 0 ? way >> low_bits :",
+        "low_bits > 0 ? way >> (low_bits + 1) :",
     ),
     Fault(
         "a Bernoulli reads on where it is decided",

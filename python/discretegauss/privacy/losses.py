@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import gmpy2
-import numpy as np
 
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import Interval, arithmetic
@@ -529,7 +528,7 @@ def _loss_of(a: Interval, b: Interval) -> Interval:
 
 
 def _is_sequence(value: object) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def _is_pair(value: object) -> bool:

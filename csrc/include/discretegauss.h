@@ -422,7 +422,8 @@ typedef struct dg_snapping dg_snapping;
  *
  *  Value i lies offset[i] / 2^shift[i] from the middle of its cell, in cells, which are step 2^doublings
  *  scales of the noise long.
- *  Requires:  step is a DG_BERNOULLI_EXP, its parameter at most 1; doublings < 64; 1 <= shift[i] <= 4096;
+ *  Requires:  step is a DG_BERNOULLI_EXP, its parameter at most 1, and above 1/2 unless doublings is 0;
+ *             doublings < 64; 1 <= shift[i] <= 4096;
  *             -2^(shift[i] - 1) <= offset[i] < 2^(shift[i] - 1), |offset[i]| < 2^62.
  *  Ensures:   DG_OK -> *snapping is new, refers to step, offset and shift (which must outlive it), to be
  *             freed by dg_snapping_free; otherwise *snapping is NULL.

@@ -20,8 +20,11 @@ needs_the_core = pytest.mark.skipif(
 
 @pytest.mark.parametrize(
     "name",
-    ["laws.md", "federated.md", "selection.md", "snapping.md", "migration.md"]
-    + [pytest.param(name, marks=needs_the_core) for name in ("drawing.md", "data.md")],
+    ["laws.md", "federated.md", "selection.md", "snapping.md", "migration.md", "buckets.md"]
+    + [
+        pytest.param(name, marks=needs_the_core)
+        for name in ("drawing.md", "data.md", "generalized.md")
+    ],
 )
 def test_the_examples_return_what_is_shown(name: str) -> None:
     if name == "data.md":

@@ -262,6 +262,8 @@ RULES: dict[str, Rule | Other] = {
     "law": _none,
     "queries": Other(lambda given: None if given.sort == "too long" else _one_up(given)),
     "parts": Rule(lambda x: x >= 0),
+    "order": Rule(lambda x: x > 1),
+    "divergence": not_negative,
     "k": _point,
     "q": _point,
     "confidence": Other(_share),
@@ -309,6 +311,8 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("calibrate_gaussian", "rho"): positive,
     ("calibrate_gaussian", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("calibrate_gaussian", "delta"): _no_value,
+    ("renyi", "sensitivity"): _whole_number,
+    ("renyi_ball", "sensitivity"): Rule(lambda x: 1 <= x <= 2**10),
     ("delta", "epsilon"): not_negative._replace(near=True),
     ("log_delta", "epsilon"): not_negative._replace(near=True),
     ("epsilon", "delta"): probability._replace(near=True),
@@ -378,6 +382,7 @@ SKIPPED: dict[tuple[str, str], str] = {
         ): "slow: tests/privacy/test_calibrate_generalized.py"
         for name in ("beta", "epsilon", "delta", "sensitivity", "queries", "sampling")
     },
+    ("renyi_ball", "beta"): "None is the law's own: tests/privacy/test_renyi.py",
     ("add_noise", "values"): "integers of any kind: tests/data",
     ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
     ("sample_bytes", "n_bytes"): "what holds the law: tests/exactness/test_objects.py",
@@ -442,6 +447,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "delta": {"law": dg.DiscreteGaussian(100), "epsilon": 1},
     "log_delta": {"law": dg.DiscreteGaussian(100), "epsilon": 1},
     "epsilon": {"law": dg.DiscreteGaussian(100), "delta": "1/1000"},
+    "renyi": {"law": dg.DiscreteGaussian(100), "order": 2},
+    "renyi_ball": {"law": dg.DiscreteGaussian(100), "order": 2},
+    "renyi_delta": {"divergence": 1, "order": 2, "epsilon": 1},
     "pld": {"law": dg.DiscreteGaussian(100)},
     "dp_event": {"law": dg.DiscreteGaussian(100)},
     "calibrate_laplace": {"rho": "1/10"},

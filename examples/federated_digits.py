@@ -164,7 +164,7 @@ def main() -> None:
             print(
                 f"{epsilon:7} {kind:>18} {law.var():9.1f} {spent:6.3f} "
                 f"{secure.modulus.bit_length() - 1:5} {curve[-1]:9.3f}"
-                f"   ({time.process_time() - begin:.0f} s)",
+                f"  {time.process_time() - begin:.0f} s",
                 flush=True,
             )
     if arguments.out:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -34,6 +36,20 @@ def test_the_attack_prints_its_table() -> None:
         *_, from_0, from_1, snapped = map(float, line.split())
         assert min(from_0, from_1) > 0.7
         assert snapped == 0
+
+
+def test_federated_learning_runs() -> None:
+    """One budget is kept; noise in shares costs no accuracy that noise of a centre would not."""
+    pytest.importorskip("sklearn")
+    done = run(EXAMPLES / "federated_digits.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split() for line in done.stdout.splitlines()[4:]]
+    for budget in (1, 4):
+        centre, gaussian, skellam = (row for row in rows if row[0] == str(budget))
+        for row in (gaussian, skellam):
+            accuracy, spent = float(row[-3]), float(row[-5])
+            assert spent <= budget
+            assert abs(accuracy - float(centre[-1])) < 0.1
 
 
 def test_the_table_has_every_month_of_every_route() -> None:

@@ -23,7 +23,7 @@ from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import positive_number
 from .._inputs.source import Source
-from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..errors import ParameterTypeError, ParameterValueError
 from ..sampling import bernoulli, uniform_below
 from ._change import AT, count
 
@@ -183,7 +183,7 @@ def round_conditionally(
     bits = checked_source(source)
     length = positive_number(norm, "norm")
     if length > _MOST:
-        raise ParameterOverflowError(f"norm must be at most 2**24, got {describe(single(norm))}")
+        raise ParameterValueError(f"norm must be at most 2**24, got {describe(single(norm))}")
     array = _finite_vectors(values)
     if array.shape[-1] == 0:
         return np.zeros(array.shape, np.int64)

@@ -63,8 +63,12 @@ def by_inversion(variance: Fraction, n: int, source: Source) -> NDArray[np.int64
     exact whatever the bounds' width.
     """
     drawn = np.empty(n, np.int64)
-    for start in range(0, n, _PIECE):
-        _invert(variance, drawn[start : start + _PIECE], source)
+    try:
+        for start in range(0, n, _PIECE):
+            _invert(variance, drawn[start : start + _PIECE], source)
+    except BaseException:
+        drawn.fill(0)
+        raise
     return drawn
 
 

@@ -16,7 +16,7 @@ from discretegauss._drawing import engines as _engine
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ["throughput.py", "calls.py", "interrupt.py", "privacy.py", "laws.py", "timing.py"]
-PROGRAMS += ["neighbours_selection.py"]
+PROGRAMS += ["neighbours_selection.py", "neighbours_shares.py"]
 needs_the_core = pytest.mark.skipif(_engine.native is None, reason="measures the compiled core")
 
 

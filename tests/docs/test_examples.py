@@ -91,6 +91,20 @@ def test_private_gradients_learn_digits() -> None:
     assert 0.8 < example["trained"](law, two, 1.0, 1.0, data)[-1] < 0.95
 
 
+def test_federated_learning_runs() -> None:
+    """One budget is kept; noise in shares costs no accuracy that noise of a centre would not."""
+    pytest.importorskip("sklearn")
+    done = run(EXAMPLES / "federated_digits.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split() for line in done.stdout.splitlines()[4:]]
+    for budget in (1, 4):
+        centre, gaussian, skellam = (row for row in rows if row[0] == str(budget))
+        for row in (gaussian, skellam):
+            accuracy, spent = float(row[-3]), float(row[-5])
+            assert spent <= budget
+            assert abs(accuracy - float(centre[-1])) < 0.1
+
+
 def test_the_table_has_every_month_of_every_route() -> None:
     """Which rows there are tells nothing of whom they count; the numbers are the README's."""
     with (EXAMPLES / "flights.csv").open(encoding="ascii", newline="") as file:

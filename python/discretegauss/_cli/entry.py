@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from .._system.signals import StopSignals
 from .._version import __version__
 from ..errors import DiscreteGaussError, EntropyError
+from .bench import add_bench
 from .calibrate import add_calibrate
 from .figures import add_figures
 from .output import FAILED, WRONG_INPUT, fail, printed
@@ -148,6 +149,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
-    for add in (add_release, add_calibrate, add_sample, add_figures):
+    for add in (add_release, add_calibrate, add_sample, add_figures, add_bench):
         add(commands)
     return parser

@@ -15,6 +15,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 from .._system.signals import StopSignals
@@ -26,6 +27,7 @@ from .figures import add_figures
 from .output import FAILED, WRONG_INPUT, fail, printed
 from .release import add_release
 from .sample import add_sample
+from .shadow import note_of_shadow
 
 __all__ = ["main", "program"]
 
@@ -51,6 +53,9 @@ def program() -> int:
     What comes next is the end of the process, which no signal may turn into another exit code.
     """
     with StopSignals(for_good=True) as stops:
+        note = note_of_shadow(Path())
+        if note is not None:
+            printed(note, note, on_stderr=True)
         return _main(None, stops)
 
 

@@ -1,0 +1,116 @@
+"""How the site is built: `tools/site`, or `sphinx-build -c docs . build/site`.
+
+The source directory is the whole repository, so that a link which works between its Markdown files works on
+the site, and no link is rewritten. `include_patterns` says which files become pages.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+
+import discretegauss
+
+ROOT = Path(__file__).resolve().parent.parent
+
+project = "discretegauss"
+author = "The discretegauss developers"
+project_copyright = author
+version = release = discretegauss.__version__
+html_title = f"discretegauss {release}"
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+]
+
+# --- pages -----------------------------------------------------------------------------------
+
+root_doc = "docs/index"
+include_patterns = [
+    "docs/**",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "csrc/README.md",
+    "examples/README.md",
+    "licenses/README.md",
+]
+# Folders are pruned by this list only. benchmarks/README.md, tests/README.md and the proofs are laboratory
+# books, several times as long as a page may be: they stay files of the repository (see `setup`).
+exclude_patterns = [
+    ".*", "**/.*", "benchmarks", "build*", "cmake", "csrc/*/*", "dist", "docs/_site", "python", "tests", "tools",
+]  # fmt: skip
+html_extra_path = ["_site/root"]  # index.html, which leads to the first page
+templates_path = [str(ROOT / "docs" / "_site" / "templates")]
+html_static_path = ["_site/static"]
+html_css_files = ["site.css"]
+
+nitpicky = True
+suppress_warnings = ["mystnb.unknown_mime_type"]
+show_warning_types = True
+
+# --- Markdown and notebooks ------------------------------------------------------------------
+
+myst_heading_anchors = 4
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+# --- docstrings ------------------------------------------------------------------------------
+
+default_role = "autolink"
+autosummary_generate = True
+autosummary_ignore_module_all = False
+autosummary_imported_members = True
+autodoc_typehints = "none"  # numpydoc's sections say what a parameter may be
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+
+# --- theme -----------------------------------------------------------------------------------
+
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {
+    "logo": {"text": "discretegauss"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {
+    "**": ["sidebar-nav-bs"],
+    "docs/index": [],
+    **dict.fromkeys(("docs/tutorial", "docs/gallery", "docs/faq", "docs/glossary"), []),
+}
+html_show_sourcelink = False
+html_copy_source = False
+
+
+# --- links to files that are no pages --------------------------------------------------------
+
+
+def name_files_of_the_repository(app: Any, doctree: nodes.document) -> None:
+    """Make a link to a Markdown file that is no page plain text: a site knows no address of it.
+
+    The file has to be there; else the link stays, and is reported as dead.
+    """
+    for link in list(doctree.findall(pending_xref)):
+        target = link["reftarget"]
+        if link.get("refdomain") == "doc" and target not in app.env.found_docs:
+            if (ROOT / f"{target}.md").exists():
+                link.replace_self(link.children)
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("doctree-read", name_files_of_the_repository)

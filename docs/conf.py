@@ -1,9 +1,11 @@
 """How the site is built: `tools/site`, or `sphinx-build -c docs . build/site`.
 
-The source directory is the whole repository, so that a link which works between its Markdown files works on
-the site, and no link is rewritten. `include_patterns` says which files become pages.
+The source directory is the whole repository, so that a link which works between its Markdown files
+works on the site, and no link is rewritten. `include_patterns` says which files become pages.
 """
 
+import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +42,13 @@ include_patterns = [
     "examples/README.md",
     "licenses/README.md",
 ]
-# Folders are pruned by this list only. benchmarks/README.md, tests/README.md and the proofs are laboratory
-# books, several times as long as a page may be: they stay files of the repository (see `setup`).
+# Folders are pruned by this list only. benchmarks/README.md, tests/README.md and the proofs are
+# laboratory books, several times as long as a page may be: they stay files of the repository, and a
+# link to one becomes plain text (`name_files_of_the_repository`).
 exclude_patterns = [
-    ".*", "**/.*", "benchmarks", "build*", "cmake", "csrc/*/*", "dist", "docs/_site", "python", "tests", "tools",
-]  # fmt: skip
+    *(".*", "**/.*", "build*", "dist", "docs/_site"),
+    *("benchmarks", "cmake", "csrc/*/*", "python", "tests", "tools"),
+]
 html_extra_path = ["_site/root"]  # index.html, which leads to the first page
 templates_path = [str(ROOT / "docs" / "_site" / "templates")]
 html_static_path = ["_site/static"]
@@ -63,6 +67,15 @@ nb_execution_timeout = 120
 nb_merge_streams = True
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+# Notebooks run with these settings, and not with what lies in somebody's home.
+ipython = tempfile.TemporaryDirectory()
+os.environ["IPYTHONDIR"] = ipython.name
+settings = Path(ipython.name, "profile_default", "ipython_kernel_config.py")
+settings.parent.mkdir()
+settings.write_text(
+    "c.InlineBackend.figure_formats = ['svg']\nc.IPKernelApp.log_level = 'ERROR'\n", "utf-8"
+)
 
 # --- docstrings ------------------------------------------------------------------------------
 
@@ -87,11 +100,11 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {
-    "**": ["sidebar-nav-bs"],
-    "docs/index": [],
-    **dict.fromkeys(("docs/tutorial", "docs/gallery", "docs/faq", "docs/glossary"), []),
-}
+# Nothing stands beside pages that have none below them.
+alone = {"SECURITY", "genindex", "search"}
+alone |= {f"docs/{name}" for name in ("benchmarks", "faq", "gallery", "glossary", "index")}
+alone |= {f"docs/{name}" for name in ("stability", "tutorial", "why_believe_it")}
+html_sidebars = {"**": ["sidebar-nav-bs"], **{page: [] for page in sorted(alone)}}
 html_show_sourcelink = False
 html_copy_source = False
 
@@ -106,11 +119,21 @@ def name_files_of_the_repository(app: Any, doctree: nodes.document) -> None:
     """
     for link in list(doctree.findall(pending_xref)):
         target = link["reftarget"]
-        if link.get("refdomain") == "doc" and target not in app.env.found_docs:
-            if (ROOT / f"{target}.md").exists():
-                link.replace_self(link.children)
+        if link.get("refdomain") != "doc" or target in app.env.found_docs:
+            continue
+        if (ROOT / f"{target}.md").exists():
+            link.replace_self(link.children)
+
+
+def trim_examples(app: Any, doctree: nodes.document) -> None:
+    """Drop the blank line that ends an example for doctest."""
+    for block in list(doctree.findall(nodes.literal_block)):
+        if (text := block.astext()).endswith("\n"):
+            block[:] = [nodes.Text(text.rstrip("\n"))]
+            block.rawsource = block.astext()
 
 
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("doctree-read", name_files_of_the_repository)
+    app.connect("doctree-read", trim_examples)

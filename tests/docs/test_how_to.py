@@ -72,7 +72,13 @@ def test_the_page_runs_as_written(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.cluster
-def test_the_page_of_clusters_runs_as_written(tmp_path: Path) -> None:
+def test_the_page_of_clusters_runs_as_written(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path_factory.mktemp("settings")  # of the machine, as an administrator makes them
+    lines = ("spark.driver.bindAddress 127.0.0.1", "spark.sql.parquet.compression.codec gzip")
+    (settings / "spark-defaults.conf").write_text("\n".join(lines))  # gzip: no native library
+    monkeypatch.setenv("SPARK_CONF_DIR", str(settings))
     run(PAGES / "spark_dask.md", tmp_path)
     assert list(tmp_path.glob("dask_noisy.parquet/*"))
     assert list(tmp_path.glob("spark_noisy.parquet/*"))

@@ -44,7 +44,7 @@ include_patterns = [
 ]
 # Folders are pruned by this list only. benchmarks/README.md, tests/README.md and the proofs are
 # laboratory books, several times as long as a page may be: they stay files of the repository, and a
-# link to one becomes plain text (`name_files_of_the_repository`).
+# link to one becomes plain text (`name_pages`).
 exclude_patterns = [
     *(".*", "**/.*", "build*", "dist", "docs/_site"),
     *("benchmarks", "cmake", "csrc/*/*", "python", "tests", "tools"),
@@ -61,6 +61,7 @@ show_warning_types = True
 # --- Markdown and notebooks ------------------------------------------------------------------
 
 myst_heading_anchors = 4
+highlight_language = "none"  # of a block that names no language: a shell's output, a map of folders
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
@@ -86,6 +87,7 @@ autosummary_imported_members = True
 autodoc_typehints = "none"  # numpydoc's sections say what a parameter may be
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"
 
 # --- theme -----------------------------------------------------------------------------------
 
@@ -109,19 +111,23 @@ html_show_sourcelink = False
 html_copy_source = False
 
 
-# --- links to files that are no pages --------------------------------------------------------
+# --- what differs between Markdown and a site --------------------------------------------------------
 
 
-def name_files_of_the_repository(app: Any, doctree: nodes.document) -> None:
-    """Make a link to a Markdown file that is no page plain text: a site knows no address of it.
+def name_pages(app: Any, doctree: nodes.document) -> None:
+    """Call a page by its title where Markdown calls it by its file, `[release.md](release.md)`.
 
+    A link to a Markdown file that is no page becomes plain text: a site knows no address of it.
     The file has to be there; else the link stays, and is reported as dead.
     """
     for link in list(doctree.findall(pending_xref)):
-        target = link["reftarget"]
-        if link.get("refdomain") != "doc" or target in app.env.found_docs:
+        if link.get("refdomain") != "doc":
             continue
-        if (ROOT / f"{target}.md").exists():
+        target = link["reftarget"]
+        if target in app.env.found_docs:
+            if link.astext().endswith((".md", ".ipynb")):
+                link["refexplicit"] = False
+        elif (ROOT / f"{target}.md").exists():
             link.replace_self(link.children)
 
 
@@ -135,5 +141,5 @@ def trim_examples(app: Any, doctree: nodes.document) -> None:
 
 def setup(app: Any) -> None:
     """Called by Sphinx."""
-    app.connect("doctree-read", name_files_of_the_repository)
+    app.connect("doctree-read", name_pages)
     app.connect("doctree-read", trim_examples)

@@ -111,7 +111,7 @@ def test_the_figures_of_the_gallery_are_drawn() -> None:
 def test_the_reference_has_every_public_name() -> None:
     """Those of the package, and of each module that it names; spelled out, or with its module."""
     text = (DOCS / "reference" / "index.rst").read_text(encoding="utf-8")
-    shown = set(re.findall(r"^   discretegauss\.(\w+)$", text, re.MULTILINE))
+    shown = set(re.findall(r"^(?:   |.. py:data:: )discretegauss\.(\w+)$", text, re.MULTILINE))
     missing = set(dg.__all__) - shown - {"__version__", "data"}
     assert missing == set()
     for name in shown:

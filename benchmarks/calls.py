@@ -19,10 +19,10 @@ import sys
 from collections.abc import Callable
 
 import bulk
-import machine
 from calls_rows import Answer, Question, answers_text, as_json
+from discretegauss._bench import machine
+from discretegauss._bench.rounds import Draw, Rates, measure
 from options import json_file
-from rounds import Draw, Rates, measure
 
 
 def all_questions() -> list[Question]:

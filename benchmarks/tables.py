@@ -24,8 +24,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import machine
 import options
+from discretegauss._bench import machine
 
 COLUMNS = 7
 

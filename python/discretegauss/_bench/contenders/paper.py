@@ -1,11 +1,16 @@
-"""The paper's algorithms as paper_python.py writes them: Fraction and SystemRandom."""
+"""The paper's algorithms as paper_python.py writes them: Fraction and SystemRandom.
+
+The code that was published with the paper is of this kind, and takes about as long.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-import paper_python
-from contenders.base import Case, Contender, Draw, Missing, always
+from .. import paper_python
+from .base import Case, Contender, Draw, Missing, always
+
+NAME = "paper, plain Python"
 
 
 def contenders() -> list[Contender | Missing]:
@@ -24,4 +29,4 @@ def contenders() -> list[Contender | Missing]:
 
         return draw
 
-    return [Contender("paper, plain Python", secure=True, prepare=prepare, exact=always)]
+    return [Contender(NAME, secure=True, prepare=prepare, exact=always)]

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import math
 
-from contenders.base import CannotRunError, Case, Contender, Draw, Missing, never
+import numpy as np
+
+from .base import CannotRunError, Case, Contender, Draw, Missing, fits_int64, never
+
+NUMPY = "numpy rint(normal)"
 
 
 def contenders() -> list[Contender | Missing]:
-    """numpy's rounded normal and scipy's dlaplace."""
+    """Numpy's rounded normal and scipy's dlaplace."""
     return [_numpy_rint(), _scipy_dlaplace()]
 
 
-def _numpy_rint() -> Contender | Missing:
-    name = "numpy rint(normal)"
-    try:
-        import numpy as np
-    except ImportError as error:
-        return Missing(name, str(error))
+def _numpy_rint() -> Contender:
+    name = NUMPY
     generator = np.random.default_rng()
 
     def prepare(case: Case) -> Draw:
         sigma = math.sqrt(case.parameter)
-        if sigma * 14 > 2**63:
+        if not fits_int64(case):
             raise CannotRunError("int64 does not hold the result")
 
         def draw_vector(n: int) -> object:
@@ -38,7 +38,10 @@ def _numpy_rint() -> Contender | Missing:
 
         return draw_vector if case.shape == "vector" else draw_scalars
 
-    return Contender(name, secure=False, prepare=prepare, exact=never, laws=("gaussian",))
+    note = "a rounded float, not the discrete Gaussian; its generator is not cryptographic"
+    return Contender(
+        name, secure=False, prepare=prepare, exact=never, laws=("gaussian",), note=note
+    )
 
 
 def _scipy_dlaplace() -> Contender | Missing:
@@ -46,7 +49,7 @@ def _scipy_dlaplace() -> Contender | Missing:
     try:
         from scipy.stats import dlaplace
     except ImportError as error:
-        return Missing(name, str(error))
+        return Missing(name, str(error), "pip install scipy")
 
     def prepare(case: Case) -> Draw:
         law = dlaplace(1 / case.parameter)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from contenders.base import Case, Contender, Draw, Missing
+from .base import Case, Contender, Draw, Missing, fits_int64
 
 
 def contenders() -> list[Contender | Missing]:
@@ -16,7 +16,7 @@ def contenders() -> list[Contender | Missing]:
     try:
         import opendp.prelude as dp
     except ImportError as error:
-        return [Missing("OpenDP", str(error))]
+        return [Missing("OpenDP", str(error), "pip install opendp")]
     dp.enable_features("contrib")
 
     def prepare(case: Case) -> Draw:
@@ -39,10 +39,5 @@ def contenders() -> list[Contender | Missing]:
 
         return draw_vector if vector else draw_scalars
 
-    return [Contender("OpenDP", secure=True, prepare=prepare, exact=_fits_int64)]
-
-
-def _fits_int64(case: Case) -> bool:
-    """OpenDP samples exactly, but its 64-bit output saturates: at sigma2 = 10^100, every draw."""
-    standard_deviations = 14  # beyond this, less than 2^-128 of the Gaussian
-    return case.law == "laplace" or math.isqrt(case.parameter) * standard_deviations < 2**63
+    # It samples exactly, but its 64-bit output saturates: at sigma2 = 10^100, every draw.
+    return [Contender("OpenDP", secure=True, prepare=prepare, exact=fits_int64)]

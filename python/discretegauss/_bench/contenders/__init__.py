@@ -2,15 +2,33 @@
 
 One module for each project. To add a contender, write a module with a function
 ``contenders() -> list[Contender | Missing]`` and add it to `MODULES`.
-Called by throughput.py; knows nothing about clocks, tables or files.
+Knows nothing about clocks, tables or files.
 """
 
 from __future__ import annotations
 
-from contenders import diffprivlib_peer, inexact, opendp_peer, ours, paper
-from contenders.base import CASES, CannotRunError, Case, Contender, Draw, Missing
+from . import (
+    diffprivlib_peer,
+    inexact,
+    mkl_peer,
+    opendp_peer,
+    ours,
+    paper,
+    tf_privacy_peer,
+    tumult_peer,
+)
+from .base import CASES, CannotRunError, Case, Contender, Draw, Missing
 
-MODULES = (ours, opendp_peer, diffprivlib_peer, paper, inexact)
+MODULES = (
+    ours,
+    opendp_peer,
+    diffprivlib_peer,
+    tumult_peer,
+    tf_privacy_peer,
+    paper,
+    mkl_peer,
+    inexact,
+)
 
 
 def all_contenders() -> tuple[list[Contender], list[Missing]]:

@@ -38,12 +38,23 @@ class Rates:
 
 
 def measure(
-    draws: Mapping[str, Draw], *, seconds: float, rounds: int, clock: Clock | None = None
+    draws: Mapping[str, Draw],
+    *,
+    seconds: float,
+    rounds: int,
+    clock: Clock | None = None,
+    after: Callable[[], object] = lambda: None,
 ) -> dict[str, Rates]:
-    """Time every draw for about ``seconds`` in all, cut into ``rounds`` interleaved rounds."""
+    """Time every draw for about ``seconds`` in all, cut into ``rounds`` interleaved rounds.
+
+    ``after`` is called after each of these times, and once more for each draw before the first.
+    """
     slice_seconds = seconds / rounds
-    counts = {name: _calibrate(draw, slice_seconds, clock) for name, draw in draws.items()}
-    return measure_fixed(draws, counts, rounds=rounds, clock=clock)
+    counts = {}
+    for name, draw in draws.items():
+        counts[name] = _calibrate(draw, slice_seconds, clock)
+        after()
+    return measure_fixed(draws, counts, rounds=rounds, clock=clock, after=after)
 
 
 def measure_fixed(
@@ -52,6 +63,7 @@ def measure_fixed(
     *,
     rounds: int,
     clock: Clock | None = None,
+    after: Callable[[], object] = lambda: None,
 ) -> dict[str, Rates]:
     """Time every draw of a given number of samples, in interleaved rounds."""
     order = list(draws)
@@ -59,6 +71,7 @@ def measure_fixed(
     for _ in range(rounds):
         for name in order:
             rates[name].append(counts[name] / _time_once(draws[name], counts[name], clock))
+            after()
         order = order[1:] + order[:1]
     return {name: Rates(counts[name], tuple(rates[name])) for name in draws}
 

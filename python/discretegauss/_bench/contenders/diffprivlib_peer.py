@@ -12,7 +12,7 @@ import math
 import sys
 import types
 
-from contenders.base import CannotRunError, Case, Contender, Draw, Missing, never
+from .base import CannotRunError, Case, Contender, Draw, Missing, never
 
 NAME = "diffprivlib"
 LARGEST_SIGMA2 = 10**6
@@ -22,9 +22,9 @@ LARGEST_SIGMA2 = 10**6
 def contenders() -> list[Contender | Missing]:
     """diffprivlib, if its mechanisms can be imported."""
     try:
-        mechanism_class = _import_mechanism()
+        mechanism_class = import_mechanism()
     except ImportError as error:
-        return [Missing(NAME, str(error))]
+        return [Missing(NAME, str(error), "pip install diffprivlib")]
 
     def prepare(case: Case) -> Draw:
         if case.parameter > LARGEST_SIGMA2:
@@ -38,10 +38,13 @@ def contenders() -> list[Contender | Missing]:
 
         return draw
 
-    return [Contender(NAME, secure=True, prepare=prepare, exact=never, laws=("gaussian",))]
+    note = "decides by floats, one draw a call"
+    return [
+        Contender(NAME, secure=True, prepare=prepare, exact=never, laws=("gaussian",), note=note)
+    ]
 
 
-def _import_mechanism() -> type:
+def import_mechanism() -> type:
     """Import the mechanism without the package's machine-learning half.
 
     diffprivlib/__init__.py imports its models, and those break with newer versions of

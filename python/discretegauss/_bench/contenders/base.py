@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -58,6 +59,9 @@ class Contender:
     shapes: tuple[Shape, ...] = ("vector", "scalar")
     """The same for the cases' shapes."""
 
+    note: str = ""
+    """What a reader of its figures must know."""
+
 
 @dataclass(frozen=True)
 class Missing:
@@ -65,6 +69,14 @@ class Missing:
 
     name: str
     reason: str
+    install: str = ""
+    """The line that installs it, if one does."""
+
+
+def fits_int64(case: Case) -> bool:
+    """Whether 64 bits hold the draws of a case but for less than 2^-128 of them."""
+    standard_deviations = 14  # beyond this, less than 2^-128 of the Gaussian
+    return case.law == "laplace" or math.isqrt(case.parameter) * standard_deviations < 2**63
 
 
 def always(_case: Case) -> bool:

@@ -111,7 +111,7 @@ html_show_sourcelink = False
 html_copy_source = False
 
 
-# --- what differs between Markdown and a site --------------------------------------------------------
+# --- what differs between Markdown and a site -------------------------------------------------
 
 
 def name_pages(app: Any, doctree: nodes.document) -> None:

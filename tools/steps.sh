@@ -205,6 +205,12 @@ proofs() {
     "$clone/tools/prove.py"
 }
 
+# No overflow in the scalar arithmetic, by Frama-C.
+c_overflow() {
+    command -v frama-c >/dev/null || apt-get -qq install -y --no-install-recommends frama-c-base >"$work/frama-c.log"
+    "$clone/tools/frama_c/run"
+}
+
 c_analysers() {
     "$clone/tools/analyse"
 }

@@ -1,6 +1,6 @@
 """The project's targets for speed: what this run measured of each, and whether it is met.
 
-Called by ``throughput.py --developer``. See results_bulk.md in this folder.
+Called by ``throughput.py --developer``. See targets.md in this folder.
 """
 
 from __future__ import annotations

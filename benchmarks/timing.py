@@ -4,7 +4,8 @@
     python benchmarks/timing.py [--json FILE] [--draws N] [--only TEXT]
 
 The exit code is 1 if the twin, whose time is known to tell the value, was not flagged: then the
-measurement was blind and says nothing about the others. See README.md in this folder.
+measurement was blind and says nothing about the others. See
+results_timing.md in this folder.
 """
 
 from __future__ import annotations

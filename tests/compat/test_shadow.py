@@ -31,6 +31,7 @@ def test_the_command_says_so_and_does_its_work(copy: Path) -> None:
     assert done.stdout.startswith("discretegauss ")
     assert "discretegauss.py in this folder hides the package" in done.stderr
     assert done.stderr.count("\n") == 1
+    assert note_of_shadow(copy) == done.stderr.rstrip("\n")
 
 
 def test_where_there_is_none_nothing_is_said(tmp_path: Path) -> None:

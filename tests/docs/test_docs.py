@@ -87,6 +87,13 @@ def test_the_headings_that_links_name_exist(document: Path) -> None:
         assert anchor in names, (link, anchor)
 
 
+def test_pages_of_the_benchmarks_are_short() -> None:
+    """A page is one subject, of at most 1500 words."""
+    pages = sorted((ROOT / "benchmarks").glob("*.md"))
+    assert len(pages) >= 8
+    assert [page.name for page in pages if len(page.read_text("utf-8").split()) > 1500] == []
+
+
 def test_no_folder_of_tests_is_passed_over() -> None:
     """By default pytest never looks into a folder named build."""
     root = Path(__file__).parents[2]

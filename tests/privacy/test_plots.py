@@ -10,6 +10,7 @@ import pytest
 
 import discretegauss as dg
 from discretegauss import plots, utility
+from discretegauss._cli import entry as cli
 from discretegauss.errors import ParameterValueError
 
 pytest.importorskip("matplotlib")
@@ -106,6 +107,8 @@ def test_svg_files_are_the_same_for_the_same_figure(
     few = [utility.compare_queries(epsilon=1, delta="1e-6", queries=100)]
     monkeypatch.setattr(_write, "comparisons", lambda: few)
     monkeypatch.setattr(_write, "render", lambda *_, **how: how["format"].encode())
+    assert cli.main(["figures", "--out", str(tmp_path / "new"), "--format", "svg"]) == 0
+    assert len(list((tmp_path / "new").glob("*.svg"))) == 4
     found = plots.write_figures(tmp_path, format="svg")
     assert [path.name for path in found.files] == [
         "variance.svg",

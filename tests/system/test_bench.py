@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from discretegauss import _bench, plots
-from discretegauss._bench import run, table
+from discretegauss._bench import machine, paper_python, rounds, run, table
 from discretegauss._bench.contenders import (
     CannotRunError,
     Case,
@@ -25,6 +25,7 @@ from discretegauss._bench.contenders import (
     mkl_peer,
     opendp_peer,
     ours,
+    paper,
     tf_privacy_peer,
     tumult_peer,
 )
@@ -193,6 +194,8 @@ def test_the_command(
     (row,) = [line for line in out.splitlines() if line.startswith("a rounded float")]
     assert row.split()[-2:] == ["no", "no"]
 
+    assert cli.main(["bench", "--quick", "--no-png"]) == 0
+    assert "picture" not in capsys.readouterr().out
     assert cli.main(["bench", "--quick", "--no-png", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert {one["contender"] for one in document["measured"]} == {c.name for c in made_up()[0]}
@@ -250,7 +253,12 @@ def test_isochronous_arrays_are_used_once_there_are_any(monkeypatch: pytest.Monk
         found = {one.name: one for one in ours.contenders()}[ours.ISOCHRONOUS]
         assert isinstance(found, Contender)
         assert ("one draw a call" in found.note) == (not accepted)
+    asked: list[Any] = []
+    monkeypatch.undo()
     assert ours.vectors_are_isochronous() in (False, True)
+    monkeypatch.setattr(ours, "discrete_gaussian", lambda *_, **how: asked.append(how))
+    assert ours.vectors_are_isochronous()
+    assert asked == [{"method": "isochronous"}]
 
 
 def test_the_plain_python_twin_takes_part_where_there_is_no_core(
@@ -279,3 +287,69 @@ def test_the_plain_python_twin_takes_part_where_there_is_no_core(
 def test_rates_have_three_figures(rate: float, text: str) -> None:
     assert table.short(rate) == text
     assert _bench.all_steps(made_up()[0]) == 108
+
+
+def test_contenders_that_are_always_there_draw_every_case() -> None:
+    """Both laws, arrays and single draws, by real calls."""
+    pytest.importorskip("scipy")
+    for module_ in (ours, paper, inexact):
+        for contender in module_.contenders():
+            if isinstance(contender, Missing):
+                assert module_ is ours
+                continue
+            for law in contender.laws:
+                for shape in contender.shapes:
+                    contender.prepare(Case(law, 2, shape))(4)
+                    assert contender.exact(Case(law, 2, shape)) == (module_ is not inexact)
+    assert Case("laplace", 10**6, "scalar").name == "laplace scale=10^6 scalar"
+    assert Case("gaussian", 100).name == "gaussian sigma2=100 vector"
+    drawn = [paper_python.discrete_gaussian(Fraction(4)) for _ in range(200)]
+    assert {type(x) for x in drawn} == {int}
+    assert paper_python.bernoulli_exp(Fraction(5, 2)) in (False, True)
+
+
+def test_without_scipy_or_proc_it_runs_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("scipy", "scipy.stats"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert [type(one) for one in inexact.contenders()] == [Contender, Missing]
+
+    def unreadable(*_: Any, **__: Any) -> str:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "read_text", unreadable)
+    assert machine.cpu_model()
+    monkeypatch.setattr(machine, "PACKAGES", ("no-package-of-this-name",))
+    assert machine.describe()["versions"] == {"no-package-of-this-name": None}
+
+
+def test_processor_time_of_a_call() -> None:
+    """Of a call that is long for its budget once, of a short one many times."""
+    calls: list[int] = []
+    assert rounds.seconds_per_call(lambda: calls.append(1), 1e-5) >= 0
+    short = len(calls)
+    assert rounds.seconds_per_call(lambda: calls.append(sum(range(10**5))), 1e-9) > 0
+    assert (short > 2, len(calls)) == (True, short + 1)
+    rates = rounds.Rates(1, (1.0, 3.0, 2.0))
+    assert (rates.median, rates.best) == (2.0, 3.0)
+
+
+def test_opendp_is_asked_for_the_laplace(monkeypatch: pytest.MonkeyPatch) -> None:
+    scales: list[float] = []
+
+    def make_laplace(domain: Any, metric: Any, scale: float) -> Any:
+        scales.append(scale)
+        return list
+
+    names = ("enable_features", "atom_domain", "vector_domain", "l1_distance", "absolute_distance")
+    prelude = module(
+        "opendp.prelude",
+        m=module("m", make_laplace=make_laplace),
+        **dict.fromkeys(names, lambda *_, **__: None),
+    )
+    monkeypatch.setitem(sys.modules, "opendp", module("opendp", prelude=prelude))
+    monkeypatch.setitem(sys.modules, "opendp.prelude", prelude)
+    (peer,) = opendp_peer.contenders()
+    assert isinstance(peer, Contender)
+    for shape in peer.shapes:
+        peer.prepare(Case("laplace", 3, shape))
+    assert scales == [3.0, 3.0]

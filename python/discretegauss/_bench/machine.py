@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
 from pathlib import Path
+
+from .._drawing.engines import build_info
 
 PACKAGES: tuple[str, ...] = ("discretegauss", "numpy", "scipy", "gmpy2", "opendp", "diffprivlib")
 PACKAGES += ("mkl_random", "dp-accounting")
@@ -21,11 +24,7 @@ def describe() -> dict[str, object]:
         "system": f"{platform.system()} {platform.machine()}",
         "versions": {name: _version(name) for name in PACKAGES},
     }
-    try:
-        import discretegauss
-    except ImportError:
-        return description
-    return description | {"discretegauss_build": dict(discretegauss.build_info())}
+    return description | {"discretegauss_build": dict(build_info())}
 
 
 def load_now() -> str:
@@ -35,11 +34,10 @@ def load_now() -> str:
 
 def cpu_model() -> str:
     """The processor's own name for itself, where the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    for line in lines:
+    lines = ""
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    for line in lines.splitlines():
         key, _, value = line.partition(":")
         if key.strip() == "model name":
             return value.strip()

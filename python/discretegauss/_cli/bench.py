@@ -16,7 +16,8 @@ _PICTURE = "discretegauss_bench.png"
 
 _HELP = """\
 Time one sample of the discrete Gaussian, from sigma = 1 to 10^100: this package in every
-way to call it, and the alternatives that are installed. It takes a minute.
+way to call it, and the alternatives that are installed. It takes some 20 s of
+one processor, and longer by the clock if that has other work.
 
 example:
   discretegauss bench --png speed.png

@@ -7,6 +7,7 @@ discretegauss`` and pytest (tests/conftest.py).
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 __all__ = ["note_of_shadow"]
@@ -14,10 +15,7 @@ __all__ = ["note_of_shadow"]
 
 def note_of_shadow(folder: Path) -> str | None:
     """Return what to say of a file there that hides the package, if there is one."""
-    try:
-        if not (folder / "discretegauss.py").is_file():
-            return None
-    except OSError:  # the folder is gone, or cannot be read
+    if not os.path.isfile(folder / "discretegauss.py"):  # False also where it cannot be read
         return None
     return (
         "discretegauss: note: the file discretegauss.py in this folder hides the package from "

@@ -38,16 +38,16 @@ include_patterns = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "benchmarks/*.md",
     "csrc/README.md",
     "examples/README.md",
     "licenses/README.md",
 ]
-# Folders are pruned by this list only. benchmarks/README.md, tests/README.md and the proofs are
-# laboratory books, several times as long as a page may be: they stay files of the repository, and a
-# link to one becomes plain text (`name_pages`).
+# Folders are pruned by this list only. tests/README.md and the proofs are several times as long as a
+# page may be: they stay files of the repository, and a link to one becomes plain text (`name_pages`).
 exclude_patterns = [
     *(".*", "**/.*", "build*", "dist", "docs/_site"),
-    *("benchmarks", "cmake", "csrc/*/*", "python", "tests", "tools"),
+    *("cmake", "csrc/*/*", "python", "tests", "tools"),
 ]
 html_extra_path = ["_site/root"]  # index.html, which leads to the first page
 templates_path = [str(ROOT / "docs" / "_site" / "templates")]
@@ -104,7 +104,7 @@ html_theme_options = {
 }
 # Nothing stands beside pages that have none below them.
 alone = {"SECURITY", "genindex", "search"}
-alone |= {f"docs/{name}" for name in ("benchmarks", "faq", "gallery", "glossary", "index")}
+alone |= {f"docs/{name}" for name in ("faq", "gallery", "glossary", "index")}
 alone |= {f"docs/{name}" for name in ("stability", "tutorial", "why_believe_it")}
 html_sidebars = {"**": ["sidebar-nav-bs"], **{page: [] for page in sorted(alone)}}
 html_show_sourcelink = False

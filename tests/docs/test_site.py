@@ -34,6 +34,7 @@ PAGES = sorted(
         *(path for path in DOCS.rglob("*.md") if "_site" not in path.parts),
         *DOCS.glob("*.ipynb"),
         *(ROOT / name for name in ("SECURITY.md", "CONTRIBUTING.md")),
+        *(ROOT / "benchmarks").glob("*.md"),
         *(ROOT / name / "README.md" for name in ("csrc", "examples", "licenses")),
     ]
 )

@@ -43,8 +43,9 @@ include_patterns = [
     "examples/README.md",
     "licenses/README.md",
 ]
-# Folders are pruned by this list only. tests/README.md and the proofs are several times as long as a
-# page may be: they stay files of the repository, and a link to one becomes plain text (`name_pages`).
+# Folders are pruned by this list only. tests/README.md and the proofs are several times as long as
+# a page may be: they stay files of the repository, and a link to one becomes plain text
+# (`name_pages`).
 exclude_patterns = [
     *(".*", "**/.*", "build*", "dist", "docs/_site"),
     *("cmake", "csrc/*/*", "python", "tests", "tools"),

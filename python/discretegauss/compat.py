@@ -56,7 +56,7 @@ class NumpyNoise:
         The distance of the values that noise can have: a power of two from 2^-500 to 2^500. With 1,
         noise is whole numbers, as counts are.
     source : "getrandom", "chacha20" or callable, optional
-        Where bits come from, as in `discrete_gaussian`.
+        Where bits come from, as in `discretegauss.discrete_gaussian`.
 
     Raises
     ------

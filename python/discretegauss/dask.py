@@ -1,7 +1,7 @@
 """Noise on frames and arrays of Dask, drawn where the blocks are, and written once.
 
-Needs Dask, and pyarrow for frames or zarr for arrays (the extra `dask`); workers need no zarr. They
-are imported by the first call.
+Needs Dask, and pyarrow for frames or zarr for arrays (the extra ``dask``); workers need no zarr.
+They are imported by the first call.
 """
 
 from __future__ import annotations

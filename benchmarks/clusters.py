@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 
 import discretegauss as dg
-import machine
 import options
+from discretegauss._bench import machine
 
 LAW = dg.DiscreteGaussian(100)
 PARTITIONS = 16

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 import discretegauss as dg
-import machine
 from discretegauss import distributed
+from discretegauss._bench import machine
+from discretegauss._bench.rounds import Draw, Rates, seconds_per_call
 from options import json_file
-from rounds import Draw, Rates, seconds_per_call
 
 VARIANCES = {"1/2": 0.5, "100": 100.0, "1000000": 1e6}
 PIECE = 10**5

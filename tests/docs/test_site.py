@@ -17,7 +17,7 @@ import discretegauss as dg
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 LONGEST = 1500
-LONGER = {"docs/privacy.md": 2600, "docs/release_format.md": 1900}
+LONGER = {"docs/federated.md": 1750, "docs/release_format.md": 1900}
 """Words of pages that are still to be divided; the CHANGELOG is a list that grows."""
 
 

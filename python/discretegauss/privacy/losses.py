@@ -297,7 +297,7 @@ class PrivacyLoss:
         0.5
         """
         pairs = _pairs(p, q, bounds)
-        losses = [_loss_of(a, b) for a, b in pairs if a.upper and b.upper]
+        losses = [_loss_of(a, b, same=same) for a, b, same in pairs if a.upper and b.upper]
         checked_most = _bucket_count(most)
         if width is None:
             ends = (abs(float(end)) for loss in losses for end in loss if gmpy2.is_finite(end))
@@ -306,7 +306,7 @@ class PrivacyLoss:
         else:
             h = _width(width)
         cells, known = [], iter(losses)
-        for a, b in pairs:
+        for a, b, _ in pairs:
             if a.upper and b.upper:
                 low, high = (
                     gmpy2.mpq(end) / gmpy2.mpq(h) if gmpy2.is_finite(end) else None
@@ -468,8 +468,8 @@ def _width(value: object) -> Fraction:
     return positive_number(value, "width")
 
 
-def _pairs(p: object, q: object, bounds: bool) -> list[tuple[Interval, Interval]]:
-    """Return the probabilities of each outcome, enclosed; a rational one by its neighbours."""
+def _pairs(p: object, q: object, bounds: bool) -> list[tuple[Interval, Interval, bool]]:
+    """Return the probabilities of each outcome, enclosed, and whether they are known to be equal."""
     if isinstance(p, Mapping) and isinstance(q, Mapping):
         outcomes = list(dict.fromkeys([*p, *q]))
         none = (0, 0) if bounds else 0
@@ -479,23 +479,27 @@ def _pairs(p: object, q: object, bounds: bool) -> list[tuple[Interval, Interval]
             "p, q: must be two mappings or two sequences of numbers, "
             f"got {type(p).__name__} and {type(q).__name__}"
         )
-    read = _enclosed if bounds else _exactly
-    found_p, found_q = read(p, "p"), read(q, "q")  # type: ignore[arg-type]
+    read: Callable[[Any, str], list[Any]] = _enclosed if bounds else _exactly
+    found_p, found_q = read(p, "p"), read(q, "q")
     if len(found_p) != len(found_q):
         raise ParameterValueError(
             f"p, q: must have as many outcomes each, got {len(found_p)} and {len(found_q)}"
         )
-    return list(zip(found_p, found_q, strict=True))
+    if bounds:
+        return [(a, b, False) for a, b in zip(found_p, found_q, strict=True)]
+    return [
+        (_AT.rational(a), _AT.rational(b), a == b) for a, b in zip(found_p, found_q, strict=True)
+    ]
 
 
-def _exactly(values: Sequence[object], name: str) -> list[Interval]:
+def _exactly(values: Sequence[object], name: str) -> list[Fraction]:
     numbers = [at_least_zero(value, name) for value in values]
     if sum(numbers) != 1:
         raise ParameterValueError(
             f"{name} must sum to 1 exactly (floats mean their exact binary value; fractions "
             "and text such as '1/3' mean what they say; bounds=True takes pairs of bounds)"
         )
-    return [_AT.rational(number) for number in numbers]
+    return numbers
 
 
 def _enclosed(values: Sequence[object], name: str) -> list[Interval]:
@@ -518,9 +522,9 @@ def _enclosed(values: Sequence[object], name: str) -> list[Interval]:
     return [Interval(_AT.rational(low).lower, _AT.rational(up).upper) for low, up in found]
 
 
-def _loss_of(a: Interval, b: Interval) -> Interval:
+def _loss_of(a: Interval, b: Interval, *, same: bool) -> Interval:
     """Return the loss of an outcome that either law may have."""
-    if a == b and a.lower == a.upper:
+    if same:
         return _AT.rational(0)
     low = _AT.down.log(_AT.down.div(a.lower, b.upper)) if a.lower else -gmpy2.inf()
     high = _AT.up.log(_AT.up.div(a.upper, b.lower)) if b.lower else gmpy2.inf()

@@ -101,8 +101,8 @@ def renyi(law: Law, order: object, sensitivity: object = 1) -> float:
     >>> import discretegauss as dg
     >>> renyi(dg.DiscreteGaussian(50), order=10)
     0.1
-    >>> renyi(dg.GeneralizedGaussian(10, beta="3/2"), order=10) > 0.1
-    True
+    >>> round(renyi(dg.GeneralizedGaussian(10, beta="3/2"), order=10), 6)
+    0.065731
     """
     spec, exact, change = centred(law), _order(order), whole_sensitivity(sensitivity)
     return float_at_least(_renyi_upper(spec, exact, change))

@@ -28,7 +28,7 @@ from ._sum_law import delta_of_sum, epsilon_of_sum
 from .losses import PrivacyLoss
 from .zcdp import epsilon_upper, log_delta_upper
 
-__all__ = ["delta", "epsilon", "log_delta"]
+__all__ = ["delta", "epsilon", "log_delta", "loss_in_buckets"]
 
 _UP: Any = arithmetic(80).up
 
@@ -191,7 +191,7 @@ def epsilon(law: Law, delta: object, sensitivity: object = 1, *, queries: int = 
         by_zcdp = epsilon_upper(query.rho, delta_exact)
         of_sum = epsilon_of_sum(query, delta_exact, by_zcdp)
         found = min(found, float_at_least(by_zcdp), of_sum)
-        if of_sum == math.inf and (loss := _in_buckets(query)) is not None:
+        if of_sum == math.inf and (loss := loss_in_buckets(query)) is not None:
             # a little less, so that `delta` finds it met
             found = min(found, loss.epsilon(delta_exact * (1 - Fraction(1, 2**60))))
     return found
@@ -221,12 +221,12 @@ def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, A
         found = delta_of_sum(query, epsilon, log_zcdp)
         if found is not None:
             of_sum = found.upper
-        elif (loss := _in_buckets(query)) is not None:
+        elif (loss := loss_in_buckets(query)) is not None:
             of_sum = gmpy2.mpfr(loss.delta(epsilon), 64)
     return enclosed, log_zcdp, of_sum
 
 
-def _in_buckets(query: OneQuery) -> PrivacyLoss | None:
+def loss_in_buckets(query: OneQuery) -> PrivacyLoss | None:
     """Return what the queries lose, in buckets; None where that would take too long."""
     if query.queries > _MOST_IN_BUCKETS or query.one.parameter < _LEAST_IN_BUCKETS:
         return None

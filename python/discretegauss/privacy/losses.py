@@ -469,7 +469,7 @@ def _width(value: object) -> Fraction:
 
 
 def _pairs(p: object, q: object, bounds: bool) -> list[tuple[Interval, Interval, bool]]:
-    """Return the probabilities of each outcome, enclosed, and whether they are known to be equal."""
+    """Return the probabilities of each outcome, enclosed, and whether they are the same."""
     if isinstance(p, Mapping) and isinstance(q, Mapping):
         outcomes = list(dict.fromkeys([*p, *q]))
         none = (0, 0) if bounds else 0

@@ -27,8 +27,9 @@ static dg_u128 exponent_at(uint64_t d, const dg_lanes *lanes)
 {
     const dg_u128 product =
         lanes->squared ? (dg_u128)d * (d + lanes->twice_f) : (dg_u128)d << DG_LANE_BITS;
-    const dg_u128 scaled = (product >> DG_LANE_BITS) * lanes->rate +
-                           ((((uint64_t)product & (FULL - 1)) * (dg_u128)lanes->rate) >> DG_LANE_BITS);
+    const dg_u128 scaled =
+        (product >> DG_LANE_BITS) * lanes->rate +
+        ((((uint64_t)product & (FULL - 1)) * (dg_u128)lanes->rate) >> DG_LANE_BITS);
     return scaled >> lanes->rate_shift;
 }
 
@@ -89,8 +90,8 @@ static dg_status set_errors(unsigned places, dg_lanes *lanes)
     uint64_t fixed, a_step;
     if (lanes->squared) {
         const uint64_t root = (uint64_t)(((dg_u128)12 << DG_LANE_BITS) / far) + 1;
-        const dg_u128 at_f = ((dg_u128)(lanes->twice_f + 1) << (DG_LANE_BITS + 7)) /
-                             (far + lanes->twice_f) / far;
+        const dg_u128 at_f =
+            ((dg_u128)(lanes->twice_f + 1) << (DG_LANE_BITS + 7)) / (far + lanes->twice_f) / far;
         const uint64_t errors = 2 * of_delta + of_f;
         if (at_f > MOST_ERROR || root > MOST_ERROR) {
             return DG_ERR_PARAMETER;

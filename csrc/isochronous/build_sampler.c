@@ -8,12 +8,7 @@
 
 #if DG_HAVE_WORDS
 
-enum {
-    PRECISION = DG_WORDS_PRECISION,
-    MOST_TRIES = 40,
-    MOST_PLACE_BITS = 56,
-    MOST_BETA = 64
-};
+enum { PRECISION = DG_WORDS_PRECISION, MOST_TRIES = 40, MOST_PLACE_BITS = 56, MOST_BETA = 64 };
 
 _Static_assert(sizeof(long) == 8, "mpfr_get_ui, mpfr_get_si and mpz_get_si are for 64 bits here");
 
@@ -85,7 +80,8 @@ static uint64_t blocks_to(builder *build)
     mpfr_add(build->at, build->at, build->e.upper, MPFR_RNDU);
     mpfr_div_2ui(build->at, build->at, build->sampler->block_bits, MPFR_RNDU);
     mpfr_ceil(build->at, build->at);
-    if (mpfr_sgn(build->at) <= 0 || mpfr_cmp_ui_2exp(build->at, 1, (mpfr_exp_t)build->blocks_bits + 1) >= 0) {
+    if (mpfr_sgn(build->at) <= 0 ||
+        mpfr_cmp_ui_2exp(build->at, 1, (mpfr_exp_t)build->blocks_bits + 1) >= 0) {
         return 0;
     }
     return mpfr_get_ui(build->at, MPFR_RNDU);

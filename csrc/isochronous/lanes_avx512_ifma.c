@@ -30,7 +30,8 @@ typedef struct words {
 /** Load n <= 8 attempts of 12 bytes; the others' words are zero. */
 INLINE words load_short(const uint8_t *bytes, size_t n)
 {
-    const __m512i points = _mm512_set_epi32(22, 21, 19, 18, 16, 15, 13, 12, 10, 9, 7, 6, 4, 3, 1, 0);
+    const __m512i points =
+        _mm512_set_epi32(22, 21, 19, 18, 16, 15, 13, 12, 10, 9, 7, 6, 4, 3, 1, 0);
     const __m512i heads = _mm512_set_epi32(0, 23, 0, 20, 0, 17, 0, 14, 0, 11, 0, 8, 0, 5, 0, 2);
     const uint32_t read = (uint32_t)((UINT64_C(1) << (3 * n)) - 1);
     const __m512i first = _mm512_maskz_loadu_epi32((__mmask16)read, bytes);
@@ -83,9 +84,9 @@ INLINE __m512i exponent_at(__m512i z, __mmask8 left, bool squared, const dg_lane
     const __m512i zero = _mm512_setzero_si512(), rate = same(lanes->rate);
     const __m512i offset = _mm512_mask_blend_epi64(left, same((uint64_t)lanes->offset[0]),
                                                    same((uint64_t)lanes->offset[1]));
-    const __m512i units = _mm512_srl_epi64(
-        _mm512_sll_epi64(z, _mm_cvtsi32_si128((int)lanes->units_up)),
-        _mm_cvtsi32_si128((int)lanes->units_down));
+    const __m512i units =
+        _mm512_srl_epi64(_mm512_sll_epi64(z, _mm_cvtsi32_si128((int)lanes->units_up)),
+                         _mm_cvtsi32_si128((int)lanes->units_down));
     __m512i d = _mm512_max_epi64(_mm512_add_epi64(units, offset), zero);
     d = _mm512_min_epu64(d, same(lanes->farthest));
     __m512i high = d, carried = zero;
@@ -114,8 +115,8 @@ INLINE found attempt(words of, bool squared, const dg_lanes *lanes)
     const __m512i product = _mm512_madd52lo_epu64(_mm512_setzero_si512(),
                                                   _mm512_and_si512(of.head, same(0xFFFF)), cells);
     const __m512i cell = _mm512_srli_epi64(product, 16);
-    const __mmask8 counts = _mm512_cmpge_epu64_mask(_mm512_and_si512(product, same(0xFFFF)),
-                                                    same(lanes->excess));
+    const __mmask8 counts =
+        _mm512_cmpge_epu64_mask(_mm512_and_si512(product, same(0xFFFF)), same(lanes->excess));
     const __mmask8 is_tail = _mm512_cmpge_epu64_mask(cell, same(lanes->n_core));
     const __mmask8 left = _mm512_test_epi64_mask(of.point, one);
     const __m512i zeros_last = _mm512_andnot_si512(one, of.point);
@@ -123,22 +124,20 @@ INLINE found attempt(words of, bool squared, const dg_lanes *lanes)
     const __m512i n_ones = _mm512_lzcnt_epi64(_mm512_or_si512(other, one));
     const __mmask8 is_beyond =
         _mm512_mask_cmpge_epu64_mask(is_tail, n_ones, same(DG_LANE_MOST_STEP));
-    const __m512i level =
-        _mm512_maskz_min_epu64(is_tail, n_ones, same(DG_LANE_MOST_STEP - 1));
+    const __m512i level = _mm512_maskz_min_epu64(is_tail, n_ones, same(DG_LANE_MOST_STEP - 1));
     const __m512i step = _mm512_mask_add_epi64(level, is_tail, level, one);
     const __m512i block = _mm512_madd52lo_epu64(cell, level, same(lanes->n_tail));
     const __m512i low = _mm512_and_si512(
         _mm512_or_si512(_mm512_srli_epi64(of.head, 16), _mm512_slli_epi64(of.more, 16)),
         same(lanes->low_mask));
-    const __m512i z = _mm512_or_si512(
-        _mm512_sll_epi64(block, _mm_cvtsi32_si128((int)lanes->block_bits)), low);
+    const __m512i z =
+        _mm512_or_si512(_mm512_sll_epi64(block, _mm_cvtsi32_si128((int)lanes->block_bits)), low);
     const __m512i lifted = _mm512_sub_epi64(exponent_at(z, left, squared, lanes),
                                             _mm512_slli_epi64(step, DG_LANE_BITS));
     const __m512i height = height_of(_mm512_max_epi64(lifted, _mm512_setzero_si512()));
-    const __m512i first =
-        _mm512_srli_epi64(_mm512_sllv_epi64(zeros_last, step), 64 - DG_LANE_BITS);
-    const __m512i last = _mm512_srli_epi64(
-        _mm512_xor_si512(_mm512_sllv_epi64(other, step), ones), 64 - DG_LANE_BITS);
+    const __m512i first = _mm512_srli_epi64(_mm512_sllv_epi64(zeros_last, step), 64 - DG_LANE_BITS);
+    const __m512i last = _mm512_srli_epi64(_mm512_xor_si512(_mm512_sllv_epi64(other, step), ones),
+                                           64 - DG_LANE_BITS);
     const __m512i above =
         _mm512_madd52lo_epu64(same(lanes->above), step, same(lanes->above_a_step));
     const __mmask8 is_below = _mm512_cmplt_epu64_mask(_mm512_add_epi64(last, above), height);
@@ -169,7 +168,8 @@ INLINE void make_attempts(int64_t *out, size_t *n_accepted, size_t *n_made, cons
             wanted = (1u << n) - 1;
         }
         const unsigned accept = of.accepted & wanted;
-        _mm512_storeu_si512(out + accepted, _mm512_maskz_compress_epi64((__mmask8)accept, of.draws));
+        _mm512_storeu_si512(out + accepted,
+                            _mm512_maskz_compress_epi64((__mmask8)accept, of.draws));
         accepted += (size_t)__builtin_popcount(accept);
         made += n;
         if (__builtin_expect(undecided != 0, 0)) {

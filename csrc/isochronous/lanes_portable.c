@@ -51,8 +51,7 @@ static inline uint64_t high(uint64_t a, uint64_t b)
 static inline uint64_t pick(const uint64_t table[4], uint64_t i)
 {
     const uint64_t odd = dg_mask(0 - (i & 1)), upper = dg_mask(0 - (i >> 1));
-    return dg_select(upper, dg_select(odd, table[3], table[2]),
-                     dg_select(odd, table[1], table[0]));
+    return dg_select(upper, dg_select(odd, table[3], table[2]), dg_select(odd, table[1], table[0]));
 }
 
 /** 2^-x, rounded down; x < 128 in units of exponents. */
@@ -79,14 +78,13 @@ static inline uint64_t height_of(uint64_t x)
 /** The exponent at z, rounded down. */
 static inline uint64_t exponent_at(uint64_t z, uint64_t left, const dg_lanes *lanes)
 {
-    const uint64_t offset =
-        dg_select(left, (uint64_t)lanes->offset[1], (uint64_t)lanes->offset[0]);
+    const uint64_t offset = dg_select(left, (uint64_t)lanes->offset[1], (uint64_t)lanes->offset[0]);
     uint64_t d = (z << lanes->units_up >> lanes->units_down) + offset;
     d = least(d & ~dg_mask((uint64_t)((int64_t)d >> 63)), lanes->farthest);
-    const dg_u128 product = lanes->squared ? (dg_u128)d * (d + lanes->twice_f)
-                                           : (dg_u128)d << DG_LANE_BITS;
-    const dg_u128 scaled = (product >> DG_LANE_BITS) * lanes->rate +
-                           high((uint64_t)product & UNITS, lanes->rate);
+    const dg_u128 product =
+        lanes->squared ? (dg_u128)d * (d + lanes->twice_f) : (dg_u128)d << DG_LANE_BITS;
+    const dg_u128 scaled =
+        (product >> DG_LANE_BITS) * lanes->rate + high((uint64_t)product & UNITS, lanes->rate);
     return (uint64_t)(scaled >> lanes->rate_shift);
 }
 

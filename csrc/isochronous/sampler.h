@@ -53,9 +53,9 @@ typedef struct dg_isochronous {
     dg_i128 log_scale;    /* generalised Gaussian: log2 of the scale in units */
     int64_t beta;         /* below 2^62: beta 2^(beta_shift - 1), rounded */
     unsigned beta_shift;
-    int64_t log_factor;  /* log2(log2(e)), in units of exponents */
-    int64_t log_error;   /* of a logarithm of an exponent, in those units */
-    dg_bounds at_centre; /* log2(e) phi(|f|), in units of exponents */
+    int64_t log_factor;    /* log2(log2(e)), in units of exponents */
+    int64_t log_error;     /* of a logarithm of an exponent, in those units */
+    dg_bounds at_centre;   /* log2(e) phi(|f|), in units of exponents */
     bool fits_int64;       /* draws, by blocks of single draws */
     bool c_is_narrow;      /* below 2^61 in size */
     int64_t c;             /* if c_is_narrow */

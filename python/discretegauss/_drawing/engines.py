@@ -32,6 +32,7 @@ __all__ = [
     "prepare",
     "prepare_cells",
     "prepare_few",
+    "prepare_isochronous",
     "prepare_scalar",
     "require_source",
     "tables",
@@ -246,6 +247,13 @@ def prepare_scalar(spec: LawSpec) -> ScalarLaw:
         except ParameterValueError:  # outside of what the isochronous sampler was made for
             pass
     return prepare(spec) if spec.kind.has_reference else TableWhenDrawn(spec)
+
+
+@lru_cache(maxsize=256)
+def prepare_isochronous(spec: LawSpec) -> PreparedLaw:
+    """Return the law made ready for arrays whose time does not tell their values."""
+    with_lanes = core("method='isochronous'")
+    return with_lanes.NativeLanes(spec)  # type: ignore[no-any-return]
 
 
 def prepare_few(spec: LawSpec) -> PreparedLaw:

@@ -28,6 +28,7 @@ from .engines import (
     native,
     prepare_cells,
     prepare_few,
+    prepare_isochronous,
     prepare_scalar,
     require_source,
     tables,
@@ -150,6 +151,8 @@ def choose(spec: LawSpec, method: Method, n: int, source: Source) -> PreparedLaw
     require_source(source)
     if method == "cells":
         return prepare_cells(spec)
+    if method == "isochronous":
+        return prepare_isochronous(spec)
     if method == "auto" and table_pays_off(spec, n, source):
         try:
             return prepare_cells(spec)
@@ -196,7 +199,9 @@ class OneLaw:
 
     def single(self, method: Method, source: Source) -> ScalarLaw:
         """Return the law made ready for one draw."""
-        if method is not AUTO and method != AUTO:
+        if method == "isochronous":
+            prepare_isochronous(self.spec)  # or it is refused
+        elif method is not AUTO and method != AUTO:
             return self.ready(method, 1, source)
         if self._one is None:
             self._one = prepare_scalar(self.spec)
@@ -237,6 +242,8 @@ class OneLaw:
         if method == "cells" or (method == AUTO and table_pays_off(self.spec, n, source)):
             table = self._table_at_hand()
             return choose(self.spec, method, n, source) if table is None else table
+        if method == "isochronous":
+            return prepare_isochronous(self.spec)
         return self._without_table()
 
     def _without_table(self) -> PreparedLaw:

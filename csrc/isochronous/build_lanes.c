@@ -46,7 +46,7 @@ static unsigned set_units(dg_lanes *lanes)
         const long shift = lanes->squared ? (long)sampler->rate_shift - 58 - 2 * (long)less
                                           : (long)sampler->rate_shift - 6 - (long)less;
         lanes->twice_f = sampler->twice_f.lower >> less;
-        if (shift < 0) {
+        if (shift < 1) {
             return 0;
         }
         if (shift > DG_LANE_BITS || lanes->twice_f >= FULL / 2) {

@@ -59,7 +59,7 @@ struct dg_lanes {
     uint64_t twice_f;              /* 2 abs(f), rounded down */
     uint64_t farthest;             /* distances beyond are taken for this one */
     uint64_t rate;                 /* below 2^52 */
-    unsigned rate_shift;           /* at most 52 */
+    unsigned rate_shift;           /* 1 ... 52 */
     uint64_t above, above_a_step;  /* a height is less than above + step above_a_step too large */
     uint64_t below;                /* and less than this too small */
     int64_t c;

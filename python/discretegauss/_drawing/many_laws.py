@@ -18,7 +18,7 @@ from .add import add_exactly
 from .engines import native
 from .fill import copy_draws, empty, fill_array
 from .group import group, take_in_turn
-from .method import choose, has_cells, table_pays_off
+from .method import choose, has_cells, lanes_pay_off, table_pays_off
 
 __all__ = ["fill_laws", "require_all_fit"]
 
@@ -216,7 +216,8 @@ def _alone(
     alone = ~groups.small
     if method == "auto" and has_cells(laws.kind):
         for law in np.flatnonzero(groups.small & (groups.counts >= _LEAST_ALONE)).tolist():
-            alone[law] = table_pays_off(groups.spec(law), int(groups.counts[law]), source)
+            spec, n = groups.spec(law), int(groups.counts[law])
+            alone[law] = table_pays_off(spec, n, source) or lanes_pay_off(spec, n, source)
     return alone
 
 

@@ -11,6 +11,8 @@
 
 #if DG_HAVE_WORDS
 
+enum { MOST_NARROW = 64 }; /* bytes of an item of a law that some dtype holds, at most */
+
 dg_status dg_lanes_new(dg_lanes **lanes, const dg_law *law, dg_isa isa)
 {
     *lanes = NULL;
@@ -81,12 +83,6 @@ static dg_status store(uint8_t *out, size_t n, dg_dtype dtype, const int64_t *dr
     return lost ? DG_ERR_RANGE : DG_OK;
 }
 
-/** A draw at a time: of laws that the lanes do not hold. */
-static dg_status draw_one(int64_t *out, const dg_lanes *lanes, dg_bits *bits)
-{
-    return dg_isochronous_value(out, lanes->sampler, bits);
-}
-
 static dg_status draw_batch(int64_t *drawn, size_t n, size_t n_later, const dg_lanes *lanes,
                             dg_bits *bits)
 {
@@ -94,9 +90,55 @@ static dg_status draw_batch(int64_t *drawn, size_t n, size_t n_later, const dg_l
         return dg_lanes_draw(drawn, n, n_later, lanes, bits);
     }
     for (size_t i = 0; i < n; i++) {
-        DG_TRY(draw_one(&drawn[i], lanes, bits));
+        DG_TRY(dg_isochronous_value(&drawn[i], lanes->sampler, bits));
     }
     return DG_OK;
+}
+
+/** Store an integer of n_bytes, in two's complement, in an array of a dtype, as `store` does. */
+static dg_status store_narrow(uint8_t *out, dg_dtype dtype, const uint8_t *item, size_t n_bytes)
+{
+    const size_t size = dg_dtype_size(dtype);
+    uint64_t value = 0;
+    for (size_t i = size; i > 0; i--) {
+        value = value << 8 | item[i - 1];
+    }
+    const uint8_t above = dtype <= DG_INT64 ? (uint8_t)(0 - (item[size - 1] >> 7)) : 0;
+    uint8_t lost = 0;
+    for (size_t i = size; i < n_bytes; i++) {
+        lost |= item[i] ^ above;
+    }
+    switch (size) {
+    case 1:
+        *out = (uint8_t)value;
+        break;
+    case 2:
+        *(uint16_t *)(void *)out = (uint16_t)value;
+        break;
+    case 4:
+        *(uint32_t *)(void *)out = (uint32_t)value;
+        break;
+    default:
+        *(uint64_t *)(void *)out = value;
+    }
+    DG_PUBLIC(lost);
+    return lost != 0 ? DG_ERR_RANGE : DG_OK;
+}
+
+/** Draws of laws so wide, or so far away, that single draws are no int64. */
+static dg_status draw_narrow(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    uint8_t item[MOST_NARROW];
+    const size_t n_bytes = fill->lanes->sampler->law->wide_bytes;
+    dg_status status = DG_OK;
+    for (size_t i = first; i < end && status == DG_OK; i++) {
+        status = dg_isochronous_bytes(item, n_bytes, fill->lanes->sampler, &session->bits);
+        if (status == DG_OK) {
+            status = store_narrow(fill->out + i * fill->item_bytes, fill->dtype, item, n_bytes);
+        }
+    }
+    dg_wipe(item, sizeof item);
+    return status;
 }
 
 static dg_status draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session)
@@ -128,8 +170,9 @@ dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lan
     if (!dg_is_dtype(dtype)) {
         return DG_ERR_PARAMETER;
     }
-    if (lanes->kernel == NULL && !lanes->sampler->fits_int64) {
-        return n == 0 ? DG_OK : DG_ERR_RANGE;
+    const bool is_narrow = lanes->kernel != NULL || lanes->sampler->fits_int64;
+    if (!is_narrow && lanes->sampler->law->wide_bytes > MOST_NARROW) {
+        return n == 0 ? DG_OK : DG_ERR_RANGE; /* far from any dtype */
     }
     const dg_fill fill = {
         .out = out,
@@ -137,7 +180,7 @@ dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lan
         .item_bytes = dg_dtype_size(dtype),
         .piece = piece_of(source),
         .source = source,
-        .draw = draw_lanes,
+        .draw = is_narrow ? draw_lanes : draw_narrow,
         .dtype = dtype,
         .lanes = lanes,
     };

@@ -244,6 +244,26 @@ def test_other_laws_are_drawn_one_by_one(law: Any) -> None:
     assert source.used == one.used
 
 
+@pytest.mark.parametrize(
+    ("law", "dtype"),
+    [
+        (dg.DiscreteGaussian(2**116, "1/3"), np.int64),
+        (dg.DiscreteLaplace(2**55), np.int64),
+        (dg.DiscreteGaussian(2**100, 2**63), np.uint64),
+        (dg.DiscreteGaussian(4, 2**63), np.uint64),
+        (dg.DiscreteLaplace(100, -(2**62)), np.int64),
+    ],
+    ids=["wide", "wide laplace", "unsigned", "narrow unsigned", "far"],
+)
+def test_dtypes_hold_laws_that_lanes_do_not(law: Any, dtype: Any) -> None:
+    """What fits a dtype by a hair is drawn into it, as it is into objects."""
+    one = law.sample(300, dtype=dtype, method="isochronous", source=TapeSource(stream(8, 20_000)))
+    other = law.sample(
+        300, dtype=object, method="isochronous", source=TapeSource(stream(8, 20_000))
+    )
+    assert one.tolist() == other.tolist()
+
+
 # --- the law ---------------------------------------------------------------------------------
 
 DRAWS = 2_000_000

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._inputs.draw_arguments import (
     AUTO,
+    CHACHA20,
     INT64,
     SYSTEM,
     Method,
@@ -215,7 +216,8 @@ class OneLaw:
         self._draw_now: Callable[[], int] | None = None
         self._few: PreparedLaw | None = None
         self._lanes: PreparedLaw | None = None
-        self._has_lanes: bool | None = None  # not found out yet
+        self._lanes_from: int | None = None  # None: they do not hold it
+        self._units: dict[str, int] | None = None  # what a draw costs; None: not found out yet
         self._table: KeptTable | None = None
         self._cells_from: int | None = None  # None: there are no tables for it
         self._looked_at = -1  # tables.n_kept when this law had none
@@ -301,9 +303,15 @@ class OneLaw:
         table = self._table_at_hand()
         if table is not None:
             return table
-        in_lanes = self._takes_lanes(n)
-        rented = in_lanes or not self.spec.kind.has_reference
-        self._rent += n * (_units(self.spec, source) if rented else REFERENCE_UNITS)
+        if self._units is None:
+            self._units = {name: _units(self.spec, name) for name in (SYSTEM, CHACHA20)}
+            self._lanes_from = LANES_FROM if lanes_hold(self.spec) else None
+        in_lanes = self._lanes is not None or (
+            self._lanes_from is not None
+            and self._rent + n * REFERENCE_UNITS >= self._lanes_from * REFERENCE_UNITS
+        )
+        at_first = self._lanes_from is not None and not in_lanes
+        self._rent += n * (REFERENCE_UNITS if at_first else self._units[str(source)])
         if self._cells_from is not None and self._rent >= REFERENCE_UNITS * self._cells_from:
             try:
                 table = prepare_cells(self.spec)
@@ -317,14 +325,6 @@ class OneLaw:
         if self._lanes is None:
             self._lanes = prepare_isochronous(self.spec)
         return self._lanes
-
-    def _takes_lanes(self, n: int) -> bool:
-        """Return whether n draws without a table are made in lanes."""
-        if self._lanes is not None:
-            return True
-        if self._has_lanes is None:
-            self._has_lanes = lanes_hold(self.spec)
-        return self._has_lanes and self._rent + n * REFERENCE_UNITS >= LANES_FROM * REFERENCE_UNITS
 
 
 @lru_cache(maxsize=256)

@@ -79,6 +79,7 @@ tools() {
         missing+=(libgmp-dev libmpfr-dev)
     has gcc && has valgrind && compiles gcc '#include <valgrind/memcheck.h>
         int main(void) { return 0; }' || missing+=(valgrind)
+    has gappa || missing+=(gappa)
     has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3 python3-venv)
     has python3 && python3 -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || missing+=(python3-dev)
@@ -197,6 +198,17 @@ no_float() {
             objdump -d "$name" | grep -c 'mul' | sed "s|^|$(basename "$(dirname "$name")"): no float; integer multiplications: |"
         fi
     done
+}
+
+# The numeric lemmas, by Gappa; and each of them made too small, which has to be rejected.
+proofs() {
+    "$clone/tools/prove.py"
+}
+
+# No overflow in the scalar arithmetic, by Frama-C.
+c_overflow() {
+    command -v frama-c >/dev/null || apt-get -qq install -y --no-install-recommends frama-c-base >"$work/frama-c.log"
+    "$clone/tools/frama_c/run"
 }
 
 c_analysers() {

@@ -6,11 +6,12 @@
 #if DG_HAVE_WORDS
 
 enum {
-    WORD_BITS = 127,      /* binary places of numbers from 0 to 2 */
-    EXPONENT_BITS = 120,  /* of an exponent */
-    LOG_BITS = 107,       /* of a log, whose size is below 2^20 */
-    EXP_ERROR = 1 << 10,  /* in units of 2^-127 */
-    POWER_LIMIT = 1 << 21 /* a power's binary exponent is smaller in size */
+    WORD_BITS = 127,          /* binary places of numbers from 0 to 2 */
+    EXPONENT_BITS = 120,      /* of an exponent */
+    LOG_BITS = 107,           /* of a log, whose size is below 2^20 */
+    EXP_FRACTION_ERROR = 512, /* of exp_fraction, in units of 2^-127: exp.gappa */
+    EXP_ERROR = 606,          /* of exp_negative, in units of 2^-127: exp.gappa */
+    POWER_LIMIT = 1 << 21     /* a power's binary exponent is smaller in size */
 };
 
 /** 1, with WORD_BITS binary places. */
@@ -58,13 +59,7 @@ static uint64_t exp_far_terms(uint64_t t_high)
 
 /** exp(-r 2^-128) 2^127: the Taylor series at t = r/256, then the power 256 by squaring.
  *
- *  Error, in units of 2^-127. The series: t < 2^-8, so the terms from t^13/13! on are below 2^-136;
- *  the far ones, from t^8/8! on, are off by less than 4 * 2^48 * t^8 < 2^-14; a coefficient is
- *  rounded down by less than 1 (the first two not at all), a product too, and the next step
- *  multiplies both by t: together less than 1.02. Squaring, v <= 1: the error e becomes at
- *  most 2 e, plus 2 for the rounding: after eight, 256 * 1.02 + 2 * 255 = 772. That t is rounded
- *  down, by less than 2^-128, changes the result by less than 256 * 2^-128, 128 units. Less than 900
- *  in all; none at r = 0. */
+ *  Off by at most EXP_FRACTION_ERROR units of 2^-127 (exp.gappa); not at all at r = 0. */
 static dg_u128 exp_fraction(dg_u128 r)
 {
     static const dg_u128 inverse_factorial[] = {
@@ -86,7 +81,7 @@ static dg_u128 exp_fraction(dg_u128 r)
  *  exp(-x) = exp(-r) 2^-k, r = x - k log 2. k is x rounded down over log 2 rounded up, in units of
  * 2^-56, so that k <= x/log 2 <= 185 and r >= 0; and k > (x - 2^-56)/(log 2 + 2^-56) - 1, so r < 1.
  * r is computed modulo 1. LN2 is rounded down, so r is too large by less than k 2^-128: 93 units at
- * most. With the last shift that makes less than 900 + 93 + 1 units. */
+ * most, and the last shift is 1 (exp.gappa). */
 static dg_u128 exp_negative(dg_u128 x)
 {
     if (x >> EXPONENT_BITS >= 128) {
@@ -104,8 +99,7 @@ static dg_i128 product(dg_i128 a, dg_i128 b)
     return (a < 0) != (b < 0) ? -(dg_i128)size : (dg_i128)size;
 }
 
-/** exp(-r 2^-64) 2^63, to within 2^26 units, as exp_fraction has it: the terms from t^5/5! on are
- *  below 2^-46, 2^17 units, of which the squarings make 2^25; roundings are less than 2^10. */
+/** exp(-r 2^-64) 2^63, to within 2^26 units, as exp_fraction has it (exp_64.gappa). */
 static uint64_t exp_fraction_64(uint64_t r)
 {
     const uint64_t t = r >> 8, one = UINT64_C(1) << 63;
@@ -130,8 +124,7 @@ static int64_t product_64(int64_t a, int64_t b)
  *  Whatever y is, log x = y + log(x exp(-y)) = y + log(1 + d), d = x exp(-y) - 1.
  *
  *  Here y is f log 2 + 0.03, f = x - 1: log(1 + f) - f log 2 is between 0 and 0.0597, so y is within
- *  0.0301 of log x, and |d| < 0.031. The series of log(1 + d) up to d^4 leaves less than
- *  |d|^5/(5 (1 - |d|)) < 6 10^-9, and exp_fraction_64, times x < 2, 2^-36: 2^-27 is 7.4 10^-9. */
+ *  0.0301 of log x, and |d| < 0.031: log_64.gappa. */
 static int64_t log_mantissa_64(uint64_t mantissa)
 {
     const int64_t one = INT64_C(1) << 62;
@@ -147,9 +140,7 @@ static int64_t log_mantissa_64(uint64_t mantissa)
 /** log(mantissa 2^-127) 2^127, to within 2^11 units; exactly 0 for 1. Requires: mantissa >= 2^127.
  *
  *  log x = y + log(1 + d), d = x exp(-y) - 1, as in log_mantissa_64, whose result is this y: so
- *  |d| < 2^-26, and the series up to d^4 leaves less than 2^-132. The error is that of exp_fraction,
- *  less than 900 units, times x < 2, and of the product, 1 unit of 2^-126, times 1/(1 + d); the
- *  series' own roundings are less than 10 units, what it leaves is less than 1: less than 2^11 in all.
+ *  |d| < 2^-26 (log.gappa).
  *  0 <= y < log 2 + 2^-27 < 1, so 2 y is below 2^128. */
 static dg_u128 log_mantissa(dg_u128 mantissa)
 {

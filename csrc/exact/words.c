@@ -222,7 +222,7 @@ static inline dg_status bernoulli_exp(bool *out, dg_u128 num, dg_u128 den, word_
         }
         num -= den;
     }
-    if (den >> DG_SHORT_DEN_BITS == 0) {
+    if (den < (dg_u128)1 << DG_SHORT_DEN_BITS) {
         return short_bernoulli_exp_unit(out, (uint64_t)num, (uint64_t)den, draw);
     }
     return bernoulli_exp_unit(out, num, den, draw);

@@ -2,7 +2,7 @@
  *
  * No function here branches, looks up a table or divides by what it is given, so its time does not
  * depend on it, as far as the processor's multiplication, shift and count of leading zeros do not.
- * Errors are derived in PROOF.md, lemmas 9 and 10. "Exponents" are in units of 2^-DG_EXPONENT_BITS and go
+ * Errors are derived in PROOF.md, lemmas 9 and 10, and proven by exp2.gappa and log2*.gappa. "Exponents" are in units of 2^-DG_EXPONENT_BITS and go
  * to 128; "heights" are in units of 2^-DG_ISOCHRONOUS_BITS.
  */
 #ifndef DG_ISOCHRONOUS_FIXED_POINT_H
@@ -16,7 +16,7 @@ enum {
     DG_EXPONENT_BITS = 57,    /* binary places of exponents: 7 bits are left for the whole part */
     DG_ISOCHRONOUS_BITS = 63, /* binary places of heights */
     DG_LOG_BITS = 58,         /* binary places of logarithms */
-    DG_EXP_ERROR = 12,        /* of dg_exp2_mantissa, in units of heights */
+    DG_EXP_ERROR = 4,         /* of dg_exp2_mantissa, in units of heights */
     DG_LOG_ERROR = 2          /* of dg_log2, in units of logarithms */
 };
 

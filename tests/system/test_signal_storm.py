@@ -10,6 +10,7 @@ raised, and the caller's array holds no draw.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -68,12 +69,19 @@ def array_of(layout: str, size: int, dtype: Any) -> Any:
 LAYOUTS = {"C": 1, "Fortran": 1, "strided": 2, "big-endian": 2, "unaligned": 2, "objects": 20}
 
 
+#: Whether the call has returned: a signal heard later finds draws, as it should. Stored before any
+#: further call, as that is where signals are heard.
+RETURNED = [False]
+
+
 def fill(sigma2: int, options: dict[str, Any], out: Any) -> None:
     dg.discrete_gaussian(sigma2, out=out, **options)
+    RETURNED[0] = True
 
 
 def fill_by_parameters(out: Any) -> None:
     dg.discrete_gaussian(2**60, mu=np.array([2**40, -(2**40)]), out=out.reshape(-1, 2))
+    RETURNED[0] = True
 
 
 Scenario = tuple[tuple[str, int, Any], Callable[[Any], object]]
@@ -130,23 +138,20 @@ class Storm:
             raise KeyboardInterrupt if number == signal.SIGINT else SystemExit
 
     def over(self, draw: Callable[[], object], milliseconds: int) -> bool:
-        """Draw in the storm; whether the draw was cut short."""
+        """Draw in the storm; whether the call was cut short."""
         assert self.sender.stdin is not None
         assert self.sender.stdout is not None
         os.write(self.sender.stdin.fileno(), f"{os.getpid()} {milliseconds}\n".encode())
-        self.armed, ended = True, False
+        RETURNED[0], self.armed = False, True
         try:
-            try:
+            with contextlib.suppress(KeyboardInterrupt, SystemExit):
                 draw()
-                ended = True
-            except (KeyboardInterrupt, SystemExit):
-                pass
             self.armed = False
         except (KeyboardInterrupt, SystemExit):
             self.armed = False
         os.read(self.sender.stdout.fileno(), 100)
         time.sleep(0.002)  # the last one may still be on its way
-        return not ended
+        return not RETURNED[0]
 
 
 def trouble_after(storm: Storm, make: tuple[str, int, Any], draw: Callable[[Any], object]) -> str:

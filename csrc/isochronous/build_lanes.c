@@ -104,7 +104,7 @@ static dg_status set_errors(unsigned places, dg_lanes *lanes)
     }
     lanes->above = (7 * (21 + 10 * fixed) + 99) / 100; /* 0.7 > ln 2; 2.1 > 1 + 1.002 0.54 2 */
     lanes->above_a_step = (7 * (21 + 10 * a_step) + 99) / 100;
-    lanes->below = 6;
+    lanes->below = DG_LANE_BELOW;
     if (lanes->above + DG_LANE_MOST_STEP * lanes->above_a_step > MOST_ERROR) {
         return DG_ERR_PARAMETER;
     }

@@ -23,6 +23,7 @@ enum {
     DG_LANE_BITS = 52,       /* binary places of heights and exponents; bits of factors */
     DG_LANE_BLOCKS_BITS = 8, /* wide laws have about 2^8 blocks: a choice has 16 bits */
     DG_LANE_MOST_STEP = 48,  /* beyond, attempts are undecided */
+    DG_LANE_BELOW = 6,       /* heights are less than so many units too low, and never too high */
     DG_LANE_MOST_BATCH = 256,
     DG_LANE_BEHIND = 8 /* integers behind those accepted that a kernel may write */
 };
@@ -61,7 +62,7 @@ struct dg_lanes {
     uint64_t rate;                 /* below 2^52 */
     unsigned rate_shift;           /* 1 ... 52 */
     uint64_t above, above_a_step;  /* a height is less than above + step above_a_step too large */
-    uint64_t below;                /* and less than this too small */
+    uint64_t below;                /* and less than this too small: DG_LANE_BELOW */
     int64_t c;
 };
 

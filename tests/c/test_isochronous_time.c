@@ -82,6 +82,9 @@ static unsigned reports_of_fills(const dg_law *law)
         const dg_status status = dg_lanes_fill(out, FILL, dtypes[i], lanes, NULL, &SOURCE);
         CHECK(status == DG_OK || status == DG_ERR_RANGE, "a fill failed: %d", (int)status);
     }
+    int64_t counts[FILL] = {0};
+    (void)dg_lanes_fill(out, FILL, DG_INT64, lanes, NULL, &SOURCE);
+    (void)dg_add(counts, out, FILL); /* as add_noise does */
     const dg_status status = dg_lanes_fill_wide(wide, 8, MOST_BYTES, lanes, NULL, &SOURCE);
     CHECK(status == DG_OK, "a wide fill failed: %d", (int)status);
     dg_lanes_free(lanes);

@@ -81,6 +81,9 @@ void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa)
     if (best == DG_ISA_AVX512_VBMI2 && dg_isa_has_ifma()) {
         lanes->isa = best;
         lanes->kernel = dg_lane_kernel_avx512_ifma;
+    } else if (best >= DG_ISA_AVX2) {
+        lanes->isa = DG_ISA_AVX2; /* AVX-512 without IFMA has no kernel of its own */
+        lanes->kernel = dg_lane_kernel_avx2;
     }
 #else
     (void)isa;

@@ -92,6 +92,9 @@ dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *
 
 dg_lane_kernel dg_lane_kernel_portable;
 
+/* Requires dg_isa_available(DG_ISA_AVX2). */
+dg_lane_kernel dg_lane_kernel_avx2;
+
 /* Requires dg_isa_has_ifma(). */
 dg_lane_kernel dg_lane_kernel_avx512_ifma;
 

@@ -243,10 +243,10 @@ def prepare_isochronous(spec: LawSpec) -> PreparedLaw:
 
 
 #: A draw by Algorithms 1-3 is worth so many units; one in lanes, beyond a table's, by source:
-#: with a kernel in vectors, and with the portable one.
+#: with the kernel for AVX-512, and with others.
 REFERENCE_UNITS = 24
-_VECTOR_UNITS = {"getrandom": 6, "chacha20": 1}
-_PORTABLE_UNITS = {"getrandom": 12, "chacha20": 6}
+_FAST_UNITS = {"getrandom": 6, "chacha20": 1}
+_SLOW_UNITS = {"getrandom": 12, "chacha20": 6}
 
 
 #: One of a generalised Gaussian, which has no such algorithm, in one call of the core.
@@ -255,12 +255,12 @@ ONE_BY_ONE_UNITS = 8
 
 def lane_units(source: Source) -> int:
     """Return what a draw in lanes costs, in units of which one by Algorithms 1-3 costs 24."""
-    return (_VECTOR_UNITS if _lanes_are_vectors() else _PORTABLE_UNITS)[str(source)]
+    return (_FAST_UNITS if _lanes_are_fast() else _SLOW_UNITS)[str(source)]
 
 
 @lru_cache(maxsize=1)
-def _lanes_are_vectors() -> bool:
-    return bool(native.NativeLanes(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100))).in_vectors)
+def _lanes_are_fast() -> bool:
+    return bool(native.NativeLanes(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100))).is_fast)
 
 
 #: Parameters and centres of which the lanes surely hold the law (csrc/isochronous/build_lanes.c).

@@ -498,8 +498,8 @@ class NativeLanes(_Draws):
         self._width = int(lib.dg_law_wide_bytes(law))
         self.info = ffi.new("dg_lanes_info *")
         lib.dg_lanes_describe(self.info, self._handle)
-        #: Many attempts at once, by instructions that few machines lack.
-        self.in_vectors = bool(self.info.in_lanes and self.info.isa != lib.DG_ISA_PORTABLE)
+        #: By the fastest kernel; AVX2's is not much faster than the portable one.
+        self.is_fast = bool(self.info.in_lanes and self.info.isa >= lib.DG_ISA_AVX512)
 
 
 def _free_before(_law: Any, free: Callable[[Any], None], handle: Any) -> None:

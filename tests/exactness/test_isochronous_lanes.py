@@ -55,7 +55,8 @@ def kernels(spec: LawSpec) -> list[Any]:
 class Model:
     """The protocol of csrc/isochronous/lanes.h."""
 
-    def __init__(self, spec: LawSpec) -> None:
+    def __init__(self, spec: LawSpec, fault: str = "") -> None:
+        self.fault = fault
         info = lanes(spec).info
         self.n_core, self.n_tail = int(info.n_core), int(info.n_tail)
         self.block_bits = int(info.block_bits)
@@ -74,7 +75,7 @@ class Model:
         choice, low = head % 2**16, head // 2**16 + (more[0] * 2**16 if more else 0)
         n_cells = self.n_core + self.n_tail
         cell, part = divmod(choice * n_cells, 2**16)
-        if part < 2**16 % n_cells:
+        if part < 2**16 % n_cells and self.fault != "every choice counts":
             return None
         bits, n_bits, block, step = point // 2, 63, cell, 0
         if cell >= self.n_core:  # a tail: its level is the number of leading ones
@@ -84,8 +85,14 @@ class Model:
                 level += leading_ones(byte)
             block, step = cell + level * self.n_tail, level + 1
             n_bits = max(0, 63 - step)
+            if self.fault == "a tail as high as the level before":
+                step -= 1
         z = block * 2**self.block_bits + low % 2**self.block_bits
         y = -1 - z if point % 2 else z
+        if self.fault == "zero on both sides" and point % 2:
+            y = -z
+        if self.fault == "13 bits of the height":
+            bits, n_bits = bits % 2**n_bits >> n_bits - 13, 13
         return y if self.law.is_below(y, 2**step, 0, bits % 2**n_bits, n_bits, tape) else None
 
 
@@ -122,6 +129,24 @@ def test_draws_are_those_of_the_model(spec: LawSpec) -> None:
         law.fill(out, source)
         assert out.tolist() == expected
         assert source.used == read.used
+
+
+FAULTS = [
+    "every choice counts",
+    "a tail as high as the level before",
+    "zero on both sides",
+    "13 bits of the height",
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_broken_model_draws_otherwise(fault: str) -> None:
+    """The comparison above sees each of these faults."""
+    spec, tape = laplace("1000", "1/3"), stream(20261123, 400_000)
+    out = np.empty(10_000, np.int64)
+    lanes(spec).fill(out, TapeSource(tape))
+    read, model = Tape(tape), Model(spec, fault)
+    assert out.tolist() != [model.draw(read) for _ in range(10_000)]
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=ids)

@@ -110,6 +110,12 @@ static dg_status dg_python_by_table(void *out, size_t n, dg_dtype dtype, const v
     return dg_table_fill(out, n, dtype, (const dg_table *)table, run, source);
 }
 
+static dg_status dg_python_by_lanes(void *out, size_t n, dg_dtype dtype, const void *lanes,
+                                    const dg_run *run, const dg_source *source)
+{
+    return dg_lanes_fill(out, n, dtype, (const dg_lanes *)lanes, run, source);
+}
+
 /** Fill an array with bits of the system. args: the handle's address, which the caller keeps alive; the
  *  array (contiguous integers of the dtype); the dg_dtype; threads at most; the dg_source_kind.
  *
@@ -166,6 +172,12 @@ static PyObject *dg_python_fill_by_table(PyObject *error_for, PyObject *const *a
     return dg_python_fill_array(error_for, args, n_args, dg_python_by_table);
 }
 
+static PyObject *dg_python_fill_by_lanes(PyObject *error_for, PyObject *const *args,
+                                         Py_ssize_t n_args)
+{
+    return dg_python_fill_array(error_for, args, n_args, dg_python_by_lanes);
+}
+
 /** Draw once with bits of the system. self: a tuple of the sampler's address, what keeps it alive, and
  *  error_for. */
 static PyObject *dg_python_draw(PyObject *self, PyObject *none)
@@ -195,8 +207,8 @@ static PyObject *dg_python_new_draw(PyObject *error_for, PyObject *self)
     return PyCFunction_New(&draw, self);
 }
 
-/** Append to a list, whose only item is error_for: the functions that fill by a law and by
- *  a table, and the one that makes functions for single draws.
+/** Append to a list, whose only item is error_for: the functions that fill by a law, by
+ *  a table and by lanes, and the one that makes functions for single draws.
  *
  *  Returns: 0 | -1: there is no memory.
  */
@@ -205,6 +217,8 @@ static int dg_python_functions(void *list)
     static PyMethodDef methods[] = {
         {"fill_by_law", (PyCFunction)(void (*)(void))dg_python_fill_by_law, METH_FASTCALL, NULL},
         {"fill_by_table", (PyCFunction)(void (*)(void))dg_python_fill_by_table, METH_FASTCALL,
+         NULL},
+        {"fill_by_lanes", (PyCFunction)(void (*)(void))dg_python_fill_by_lanes, METH_FASTCALL,
          NULL},
         {"new_draw", dg_python_new_draw, METH_O, NULL},
     };

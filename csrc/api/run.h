@@ -31,6 +31,7 @@ struct dg_fill {
     /* what draw knows: */
     dg_dtype dtype;        /* or wide, which has none */
     const dg_table *table; /* of table fills */
+    const dg_lanes *lanes; /* of isochronous fills */
     const dg_laws *laws;   /* of many laws, and which of them each item is of */
     const int64_t *which;
     const dg_selection *selection; /* of selections */

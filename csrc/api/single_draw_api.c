@@ -15,7 +15,7 @@ dg_status dg_isochronous_new(dg_isochronous **sampler, const dg_law *law)
         return DG_ERR_PARAMETER;
     }
     DG_TRY(dg_memory_at_hand(law->room_bytes));
-    dg_status status = dg_isochronous_build(sampler, law);
+    dg_status status = dg_isochronous_build(sampler, DG_BLOCKS_BITS, law);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
     return status;
 }

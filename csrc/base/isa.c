@@ -36,3 +36,13 @@ bool dg_isa_available(dg_isa isa)
         return false;
     }
 }
+
+bool dg_isa_has_ifma(void)
+{
+#if DG_ISA_X86_64
+    return dg_isa_available(DG_ISA_AVX512) && __builtin_cpu_supports("avx512cd") != 0 &&
+           __builtin_cpu_supports("avx512ifma") != 0;
+#else
+    return false;
+#endif
+}

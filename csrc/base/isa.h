@@ -15,6 +15,8 @@
 #define DG_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #define DG_TARGET_AVX512_VBMI2                                                                     \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")))
+#define DG_TARGET_AVX512_IFMA                                                                      \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512ifma,popcnt")))
 #else
 #define DG_ISA_X86_64 0
 #endif
@@ -26,5 +28,9 @@ dg_isa dg_isa_best(void);
 /** Whether this machine and build can run code for `isa`. True for DG_ISA_AUTO and
  *  DG_ISA_PORTABLE; false for anything that is no dg_isa. */
 bool dg_isa_available(dg_isa isa);
+
+/** Whether there are also AVX-512's products of 52 bits and its count of leading zeros, as in all known
+ *  processors with DG_ISA_AVX512_VBMI2. */
+bool dg_isa_has_ifma(void);
 
 #endif

@@ -365,6 +365,48 @@ DG_API int64_t dg_isochronous_draw(const dg_isochronous *sampler, const dg_sourc
 DG_API dg_status dg_isochronous_draw_wide(uint8_t *out, size_t n_bytes,
                                           const dg_isochronous *sampler, const dg_source *source);
 
+/** An isochronous sampler for arrays: the same law, and the time of a fill says nothing about the values
+ *  (csrc/isochronous/lanes.h). Immutable. */
+typedef struct dg_lanes dg_lanes;
+
+/** Facts about such a sampler, for whoever checks it. Names: csrc/isochronous/lanes.h. */
+typedef struct dg_lanes_info {
+    dg_isa isa;
+    uint64_t n_core;
+    uint64_t n_tail;
+    uint64_t block_bits;
+    uint64_t attempt_bytes;
+    uint64_t above; /**< with the next two: how far heights may be off, in units of 2^-52 */
+    uint64_t above_a_step;
+    uint64_t below;
+    int in_lanes; /**< 0: attempts are those of dg_isochronous, one after the other */
+} dg_lanes_info;
+
+/** Prepare a Laplace, Gaussian or generalised Gaussian for isochronous fills.
+ *
+ *  Requires:  isa: what draws are made with, DG_ISA_AUTO unless for tests (the draws are the same).
+ *  Ensures:   DG_OK -> *lanes is new, refers to law (which must outlive it), to be freed by
+ *             dg_lanes_free; otherwise *lanes is NULL.
+ *  Returns:   as dg_isochronous_new; DG_ERR_PARAMETER also if the machine does not have isa.
+ *  Cost:      some tens of microseconds.
+ */
+DG_API dg_status dg_lanes_new(dg_lanes **lanes, const dg_law *law, dg_isa isa);
+
+/** Free what dg_lanes_new made. lanes may be NULL. */
+DG_API void dg_lanes_free(dg_lanes *lanes);
+
+/** Facts about it. */
+DG_API void dg_lanes_describe(dg_lanes_info *info, const dg_lanes *lanes);
+
+/** Draw n independent samples in lanes: otherwise as dg_law_fill. */
+DG_API dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
+                               const dg_run *run, const dg_source *source);
+
+/** Draw n independent samples of any size in lanes: otherwise as dg_law_fill_wide, but DG_ERR_RANGE,
+ *  whatever would be drawn, if n_bytes is less than dg_law_wide_bytes. */
+DG_API dg_status dg_lanes_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_lanes *lanes,
+                                    const dg_run *run, const dg_source *source);
+
 /** Fill an array with n independent uniform words: every bit of an unsigned dtype is fair.
  *
  *  Requires:  out has room for n elements of dtype.

@@ -8,18 +8,13 @@
 
 #if DG_HAVE_WORDS
 
-enum {
-    PRECISION = DG_WORDS_PRECISION,
-    BLOCKS_BITS = 31,
-    MOST_TRIES = 40,
-    MOST_PLACE_BITS = 56,
-    MOST_BETA = 64
-};
+enum { PRECISION = DG_WORDS_PRECISION, MOST_TRIES = 40, MOST_PLACE_BITS = 56, MOST_BETA = 64 };
 
 _Static_assert(sizeof(long) == 8, "mpfr_get_ui, mpfr_get_si and mpz_get_si are for 64 bits here");
 
 typedef struct builder {
     dg_isochronous *sampler;
+    unsigned blocks_bits; /* a wide law has about 2^blocks_bits blocks */
     dg_enclosure e;
     mpz_t y;
     mpfr_t ln2; /* an upper bound */
@@ -59,7 +54,7 @@ static bool tail_may_halve(uint64_t n_tail, builder *build)
 static uint64_t first_from(uint64_t guess, bool (*passes)(uint64_t, builder *), builder *build)
 {
     uint64_t n = guess > 0 ? guess : 1;
-    for (int i = 0; i < MOST_TRIES && n >> (BLOCKS_BITS + 1) == 0; i++) {
+    for (int i = 0; i < MOST_TRIES && n >> (build->blocks_bits + 1) == 0; i++) {
         if (passes(n, build)) {
             return n;
         }
@@ -85,13 +80,14 @@ static uint64_t blocks_to(builder *build)
     mpfr_add(build->at, build->at, build->e.upper, MPFR_RNDU);
     mpfr_div_2ui(build->at, build->at, build->sampler->block_bits, MPFR_RNDU);
     mpfr_ceil(build->at, build->at);
-    if (mpfr_sgn(build->at) <= 0 || mpfr_cmp_ui_2exp(build->at, 1, BLOCKS_BITS + 1) >= 0) {
+    if (mpfr_sgn(build->at) <= 0 ||
+        mpfr_cmp_ui_2exp(build->at, 1, (mpfr_exp_t)build->blocks_bits + 1) >= 0) {
         return 0;
     }
     return mpfr_get_ui(build->at, MPFR_RNDU);
 }
 
-/** Choose blocks, core and tail: about 2^31 blocks where the law is so wide. */
+/** Choose blocks, core and tail: about 2^blocks_bits blocks where the law is so wide. */
 static dg_status set_staircase(builder *build)
 {
     dg_isochronous *sampler = build->sampler;
@@ -100,7 +96,8 @@ static dg_status set_staircase(builder *build)
         return DG_ERR_PARAMETER;
     }
     const long reach_bits = (long)mpfr_get_exp(build->e.upper);
-    sampler->block_bits = reach_bits > BLOCKS_BITS ? (size_t)(reach_bits - BLOCKS_BITS) : 0;
+    const long spare_bits = reach_bits - (long)build->blocks_bits;
+    sampler->block_bits = spare_bits > 0 ? (size_t)spare_bits : 0;
     const uint64_t to_quarter = blocks_to(build);
     reach(2, build);
     sampler->n_core = first_from(blocks_to(build), core_may_end, build);
@@ -250,8 +247,9 @@ static dg_status set_centre(builder *build)
     dg_isochronous *sampler = build->sampler;
     const dg_law *law = sampler->law;
     const size_t n_bytes = law->wide_bytes;
-    sampler->fits_int64 = sampler->block_bits <= DG_NARROW_BLOCK && mpz_sizeinbase(law->c, 2) <= 61;
-    sampler->c = sampler->fits_int64 ? mpz_get_si(law->c) : 0;
+    sampler->c_is_narrow = mpz_sizeinbase(law->c, 2) <= 61;
+    sampler->fits_int64 = sampler->block_bits <= DG_NARROW_BLOCK && sampler->c_is_narrow;
+    sampler->c = sampler->c_is_narrow ? mpz_get_si(law->c) : 0;
     sampler->centre_bytes = calloc(n_bytes, 1);
     if (sampler->centre_bytes == NULL) {
         return DG_ERR_NOMEM;
@@ -275,7 +273,7 @@ static dg_status build_all(builder *build)
     return set_centre(build);
 }
 
-dg_status dg_isochronous_build(dg_isochronous **out, const dg_law *law)
+dg_status dg_isochronous_build(dg_isochronous **out, unsigned blocks_bits, const dg_law *law)
 {
     DG_REQUIRES(law->kind >= DG_DISCRETE_LAPLACE);
     *out = NULL;
@@ -284,7 +282,7 @@ dg_status dg_isochronous_build(dg_isochronous **out, const dg_law *law)
         return DG_ERR_NOMEM;
     }
     sampler->law = law;
-    builder build = {.sampler = sampler};
+    builder build = {.sampler = sampler, .blocks_bits = blocks_bits};
     mpz_init(build.y);
     mpfr_inits2(PRECISION, build.ln2, build.at, (mpfr_ptr)0);
     dg_enclosure_open_for_table(&build.e, law);

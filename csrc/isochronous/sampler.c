@@ -192,15 +192,8 @@ static void set_y(mpz_t y, const dg_attempt *attempt, const uint8_t *low,
     mpz_clear(high);
 }
 
-/** Decide an undecided attempt. low: the low bits of z, in sampler->low_bytes bytes.
- *
- *  Ensures:   attempt->accepted is what is decided; its block and step are right if they were
- *             beyond DG_MOST_STEP.
- *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM.
- */
-static __attribute__((noinline)) dg_status settle(dg_attempt *attempt, uint64_t point,
-                                                  const uint8_t *low, const dg_isochronous *sampler,
-                                                  dg_bits *bits)
+dg_status dg_isochronous_settle(dg_attempt *attempt, uint64_t point, const uint8_t *low,
+                                const dg_isochronous *sampler, dg_bits *bits)
 {
     if (attempt->step != 0) {
         uint64_t level;
@@ -252,7 +245,7 @@ dg_status dg_isochronous_value(int64_t *out, const dg_isochronous *sampler, dg_b
             for (size_t i = 0; i < sizeof bytes; i++) {
                 bytes[i] = (uint8_t)(low >> (8 * i));
             }
-            DG_TRY(settle(&attempt, point, bytes, sampler, bits));
+            DG_TRY(dg_isochronous_settle(&attempt, point, bytes, sampler, bits));
             if (attempt.accepted != 0 && attempt.block >> (62 - DG_NARROW_BLOCK) != 0) {
                 return DG_ERR_RANGE;
             }
@@ -328,7 +321,7 @@ dg_status dg_isochronous_bytes(uint8_t *out, size_t n_bytes, const dg_isochronou
         DG_PUBLIC(attempt.accepted);
         DG_PUBLIC(attempt.undecided);
         if (__builtin_expect(attempt.undecided != 0, 0)) {
-            DG_TRY(settle(&attempt, point, out, sampler, bits));
+            DG_TRY(dg_isochronous_settle(&attempt, point, out, sampler, bits));
         }
     } while (attempt.accepted == 0);
     return store_wide(out, n_bytes, &attempt, sampler);

@@ -24,6 +24,7 @@
 #include "random/bits.h"
 
 enum {
+    DG_BLOCKS_BITS = 31,   /* of single draws: fits_int64 stands on it */
     DG_MOST_STEP = 56,     /* beyond, attempts are undecided */
     DG_NARROW_BLOCK = 24,  /* with blocks up to 2^24, and c below 2^61, draws fit 64 bits */
     DG_ATTEMPT_BYTES = 16, /* read by an attempt, besides low_bytes */
@@ -52,11 +53,12 @@ typedef struct dg_isochronous {
     dg_i128 log_scale;    /* generalised Gaussian: log2 of the scale in units */
     int64_t beta;         /* below 2^62: beta 2^(beta_shift - 1), rounded */
     unsigned beta_shift;
-    int64_t log_factor;  /* log2(log2(e)), in units of exponents */
-    int64_t log_error;   /* of a logarithm of an exponent, in those units */
-    dg_bounds at_centre; /* log2(e) phi(|f|), in units of exponents */
-    bool fits_int64;
-    int64_t c;             /* if fits_int64 */
+    int64_t log_factor;    /* log2(log2(e)), in units of exponents */
+    int64_t log_error;     /* of a logarithm of an exponent, in those units */
+    dg_bounds at_centre;   /* log2(e) phi(|f|), in units of exponents */
+    bool fits_int64;       /* draws, by blocks of single draws */
+    bool c_is_narrow;      /* below 2^61 in size */
+    int64_t c;             /* if c_is_narrow */
     uint8_t *centre_bytes; /* c in two's complement, law->wide_bytes of them */
 } dg_isochronous;
 
@@ -70,15 +72,15 @@ typedef struct dg_attempt {
     uint64_t undecided; /* all ones or 0; never both */
 } dg_attempt;
 
-/** Prepare a law for isochronous draws.
+/** Prepare a law for isochronous draws, with a staircase of about 2^blocks_bits blocks if it is wide.
  *
- *  Requires:  law is a Laplace, Gaussian or generalised Gaussian.
+ *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; 1 <= blocks_bits <= DG_BLOCKS_BITS.
  *  Ensures:   DG_OK -> *out refers to law, to be freed by dg_isochronous_release; otherwise it is NULL.
  *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER: the law is outside what the fixed-point
  *             arithmetic was made for (scale below 2^-28 or so, beta >= 64).
  *  Cost:      some tens of microseconds.
  */
-dg_status dg_isochronous_build(dg_isochronous **out, const dg_law *law);
+dg_status dg_isochronous_build(dg_isochronous **out, unsigned blocks_bits, const dg_law *law);
 
 void dg_isochronous_release(dg_isochronous *sampler);
 
@@ -108,6 +110,15 @@ dg_bounds dg_isochronous_weight(uint64_t block, uint64_t tick, uint64_t left, ui
 dg_status dg_isochronous_value(int64_t *out, const dg_isochronous *sampler, dg_bits *bits);
 dg_status dg_isochronous_bytes(uint8_t *out, size_t n_bytes, const dg_isochronous *sampler,
                                dg_bits *bits);
+
+/** Decide an undecided attempt. low: the low bits of z, in sampler->low_bytes bytes.
+ *
+ *  Ensures:   attempt->accepted is what is decided; its block and step are right if they were
+ *             beyond those that are decided in fixed point.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM.
+ */
+dg_status dg_isochronous_settle(dg_attempt *attempt, uint64_t point, const uint8_t *low,
+                                const dg_isochronous *sampler, dg_bits *bits);
 
 /** 2^distance -> exponents: bounds of log2(e) (r / scale)^beta for r in [lower, upper] units of
  *  distance, in units of exponents. For dg_isochronous_build. */

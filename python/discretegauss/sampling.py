@@ -129,8 +129,9 @@ def discrete_gaussian(
         Array to fill and return instead of a new one; its shape and dtype hold. Filled in C order;
         in Fortran order if its memory is. After an error it holds zeros where it held draws, and
         elsewhere what it held before.
-    method : {"auto", "reference", "cells"}, optional
-        How to draw; the law is the same. "auto": one draw by the sampler whose time does not depend
+    method : {"auto", "reference", "cells", "isochronous"}, optional
+        How to draw; the law is the same. "isochronous": the time does not depend on the values,
+        in the C core. "auto": one draw by the sampler whose time does not depend
         on the value, where the law has one; an array by Algorithms 1-3 or by cell table, whichever
         is faster for so many draws. With a source of your own it decides by the law and the number
         of draws alone; else the draws of earlier calls count, too, and a table of theirs is used.
@@ -165,7 +166,8 @@ def discrete_gaussian(
     truncation or rounding; every bit comes from `source`; nothing random outlives the call.
 
     Not promised: time. The time of one draw does not depend on its value in the C core, but making
-    Python's integer does a little, and an array's draws by any method do (SECURITY.md).
+    Python's integer does a little, and an array's draws by any method but "isochronous" do
+    (SECURITY.md).
 
     References
     ----------
@@ -334,7 +336,7 @@ def generalized_gaussian(
         scale**2/2.
     size, mu, dtype, out, source, threads
         As for `discrete_gaussian`.
-    method : {"auto", "cells"}, optional
+    method : {"auto", "cells", "isochronous"}, optional
         As for `discrete_gaussian`, but there is no reference algorithm for this law: where "auto"
         takes no cell table, an array is filled by single draws.
 

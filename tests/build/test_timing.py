@@ -98,3 +98,17 @@ def test_the_benchmark_runs_and_flags_the_twin(tmp_path: Path) -> None:
     assert all(row["draws"] == 3000 for row in rows.values())
     if document["machine"]["discretegauss_build"]["engine"] == "native":
         assert {"law.sample(), getrandom", "C core alone, chacha20"} <= set(rows)
+
+
+def test_fills_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """isochronous.py has a row for every method, and finds what is planted in times."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import isochronous
+
+    values, times = made_up(3)
+    assert isochronous.judge(values, times.astype(int)) < 4.5
+    assert isochronous.judge(values, (times + 2 * np.abs(values)).astype(int)) > 4.5
+    pytest.importorskip("discretegauss._native")
+    rows = isochronous.leak_rows(100, 64, 300)
+    assert set(rows) == set(isochronous.METHODS)
+    assert "portable" in isochronous.speed_row(10, 100, 0.01)

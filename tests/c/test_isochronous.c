@@ -497,7 +497,7 @@ static void test_law(const test_case *of)
 {
     dg_law *law = law_for(of);
     dg_isochronous *sampler = NULL;
-    dg_status status = dg_isochronous_build(&sampler, law);
+    dg_status status = dg_isochronous_build(&sampler, DG_BLOCKS_BITS, law);
     CHECK(status == DG_OK, "no isochronous sampler for kind %d, %lld 2^%zu/%lld: status %d",
           (int)of->kind, (long long)of->a, of->shift, (long long)of->b, (int)status);
     if (status == DG_OK) {
@@ -519,14 +519,17 @@ static void test_refused(void)
     test_case of = {GENERALIZED, 10, 0, 1, 0, 1, 64, 1};
     dg_isochronous *sampler;
     dg_law *law = law_for(&of);
-    CHECK(dg_isochronous_build(&sampler, law) == DG_ERR_PARAMETER && sampler == NULL, "beta = 64");
+    CHECK(dg_isochronous_build(&sampler, DG_BLOCKS_BITS, law) == DG_ERR_PARAMETER &&
+              sampler == NULL,
+          "beta = 64");
     dg_law_free(law);
     uint8_t bytes[4][WIDE];
     const dg_integer one = number(bytes[0], 1, 0), two = number(bytes[1], 2, 0);
     const dg_parameters narrow = {one, number(bytes[2], 1, 128), number(bytes[3], 0, 0), one, two,
                                   one};
     CHECK(dg_law_new(&law, GENERALIZED, DG_ARITHMETIC_AUTO, &narrow) == DG_OK, "a law");
-    CHECK(dg_isochronous_build(&sampler, law) == DG_ERR_PARAMETER, "a scale of 2^-128");
+    CHECK(dg_isochronous_build(&sampler, DG_BLOCKS_BITS, law) == DG_ERR_PARAMETER,
+          "a scale of 2^-128");
     dg_isochronous_release(sampler);
     dg_law_free(law);
     for (size_t i = 0; i < 2; i++) {
@@ -535,7 +538,7 @@ static void test_refused(void)
             of = (test_case){kinds[i], 1, 0, INT64_C(1) << n_bits, 0, 1, 2 - (int)i, 1};
             law = law_for(&of);
             const dg_status before = status;
-            status = dg_isochronous_build(&sampler, law);
+            status = dg_isochronous_build(&sampler, DG_BLOCKS_BITS, law);
             CHECK(status == DG_ERR_PARAMETER || (status == DG_OK && before == DG_OK),
                   "2^-%d: status %d", n_bits, (int)status);
             if (status == DG_OK) {

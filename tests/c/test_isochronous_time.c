@@ -1,4 +1,4 @@
-/* No branch and no address in an isochronous draw depends on a random bit, but for what DG_PUBLIC names:
+/* No branch and no address in an isochronous draw or fill depends on a random bit, but for what DG_PUBLIC names:
  * whether an attempt was accepted, or left undecided.
  *
  * The source marks the bytes that it gives as undefined; valgrind (memcheck) then reports every
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SKIPPED = 77, DRAWS = 200, MOST_BYTES = 64 };
+enum { SKIPPED = 77, DRAWS = 200, FILL = 1000, MOST_BYTES = 64 };
 
 #if defined(__has_include)
 #if __has_include(<valgrind/memcheck.h>)
@@ -67,6 +67,30 @@ static unsigned reports_of_draws(const dg_law *law)
     return VALGRIND_COUNT_ERRORS - before;
 }
 
+/** Fill an array in lanes. Returns: reports of valgrind, which knows no AVX-512. */
+static unsigned reports_of_fills(dg_isa isa, const dg_law *law)
+{
+    static const dg_dtype dtypes[] = {DG_INT64, DG_INT8, DG_UINT32};
+    const unsigned before = VALGRIND_COUNT_ERRORS;
+    int64_t out[FILL];
+    uint8_t wide[8 * MOST_BYTES];
+    dg_lanes *lanes = NULL;
+    if (dg_lanes_new(&lanes, law, isa) != DG_OK) {
+        exit(2);
+    }
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+        const dg_status status = dg_lanes_fill(out, FILL, dtypes[i], lanes, NULL, &SOURCE);
+        CHECK(status == DG_OK || status == DG_ERR_RANGE, "a fill failed: %d", (int)status);
+    }
+    int64_t counts[FILL] = {0};
+    (void)dg_lanes_fill(out, FILL, DG_INT64, lanes, NULL, &SOURCE);
+    (void)dg_add(counts, out, FILL); /* as add_noise does */
+    const dg_status status = dg_lanes_fill_wide(wide, 8, MOST_BYTES, lanes, NULL, &SOURCE);
+    CHECK(status == DG_OK, "a wide fill failed: %d", (int)status);
+    dg_lanes_free(lanes);
+    return VALGRIND_COUNT_ERRORS - before;
+}
+
 static unsigned reports_of_reference(const dg_law *law)
 {
     const unsigned before = VALGRIND_COUNT_ERRORS;
@@ -90,6 +114,9 @@ int main(void)
                 long_law_of(kinds[i], DG_ARITHMETIC_AUTO, 7, shifts[k], 3, 0, k % 2 ? 1 : -5, 3);
             unsigned reports = reports_of_draws(law);
             CHECK(reports == 0, "kind %d, shift %zu: %u reports", (int)kinds[i], shifts[k],
+                  reports);
+            reports = reports_of_fills(DG_ISA_PORTABLE, law) + reports_of_fills(DG_ISA_AUTO, law);
+            CHECK(reports == 0, "kind %d, shift %zu: %u reports of fills", (int)kinds[i], shifts[k],
                   reports);
             dg_law_free(law);
         }

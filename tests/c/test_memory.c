@@ -173,9 +173,20 @@ static dg_law *try_law(dg_status *status, const memory_case *of, const dg_parame
 
 /* --- one operation, watched -------------------------------------------------------------------- */
 
-enum operation { NEW_LAW, FILL, NEW_TABLE, TABLE_FILL, DECIDE, NEW_SAMPLER, SINGLE_DRAW };
-static const char *const operation_names[] = {
-    "new law", "fill", "new table", "table fill", "decision", "new sampler", "isochronous draw"};
+enum operation {
+    NEW_LAW,
+    FILL,
+    NEW_TABLE,
+    TABLE_FILL,
+    DECIDE,
+    NEW_SAMPLER,
+    SINGLE_DRAW,
+    NEW_LANES,
+    LANES_FILL
+};
+static const char *const operation_names[] = {"new law",          "fill",      "new table",
+                                              "table fill",       "decision",  "new sampler",
+                                              "isochronous draw", "new lanes", "lanes fill"};
 
 typedef struct work {
     const memory_case *of;
@@ -183,6 +194,7 @@ typedef struct work {
     dg_law *law;
     dg_table *table;
     dg_isochronous *sampler;
+    dg_lanes *lanes;
     uint8_t *out;
     size_t n, width;
 } work;
@@ -219,6 +231,13 @@ static dg_status draw_steadily(work *with)
     return dg_isochronous_draw_wide(with->out, with->width, with->sampler, &source);
 }
 
+static dg_status fill_steadily(work *with)
+{
+    size_t given = 0;
+    dg_source source = {DG_SOURCE_CALLER, ones_first, &given};
+    return dg_lanes_fill_wide(with->out, with->n, with->width, with->lanes, NULL, &source);
+}
+
 /** Do it, and undo what it made. */
 static dg_status operate(enum operation what, work *with)
 {
@@ -226,6 +245,7 @@ static dg_status operate(enum operation what, work *with)
     dg_law *law = NULL;
     dg_table *table = NULL;
     dg_isochronous *sampler = NULL;
+    dg_lanes *lanes = NULL;
     switch (what) {
     case NEW_LAW:
         law = try_law(&status, with->of, with->parameters);
@@ -253,6 +273,14 @@ static dg_status operate(enum operation what, work *with)
         break;
     case SINGLE_DRAW:
         status = draw_steadily(with);
+        break;
+    case NEW_LANES:
+        status = dg_lanes_new(&lanes, with->law, DG_ISA_AUTO);
+        CHECK((lanes != NULL) == (status == DG_OK), "%s", with->of->name);
+        dg_lanes_free(lanes);
+        break;
+    case LANES_FILL:
+        status = fill_steadily(with);
         break;
     }
     return status;
@@ -290,7 +318,8 @@ static void test_room(enum operation what, work *with, bool always_asks)
 static void test_failures(enum operation what, work *with)
 {
     const char *name = with->of->name, *doing = operation_names[what];
-    const bool draws = what == FILL || what == TABLE_FILL || what == SINGLE_DRAW;
+    const bool draws =
+        what == FILL || what == TABLE_FILL || what == SINGLE_DRAW || what == LANES_FILL;
     const long before = n_ours;
     const size_t gmp_before = gmp_live;
     const size_t most = 10; /* of fills: as many as there are draws that ask */
@@ -315,7 +344,7 @@ static void test_failures(enum operation what, work *with)
     }
 }
 
-/** Single draws, of a law that has them. */
+/** Isochronous draws, of a law that has them. */
 static void test_isochronous(work *with)
 {
     with->n = 1;
@@ -328,6 +357,13 @@ static void test_isochronous(work *with)
     test_room(SINGLE_DRAW, with, true);
     test_failures(SINGLE_DRAW, with);
     dg_isochronous_free(with->sampler);
+    if (dg_lanes_new(&with->lanes, with->law, DG_ISA_AUTO) == DG_OK) {
+        test_room(NEW_LANES, with, true);
+        test_failures(NEW_LANES, with);
+        test_room(LANES_FILL, with, true);
+        test_failures(LANES_FILL, with);
+        dg_lanes_free(with->lanes);
+    }
 }
 
 static bool is_long(const memory_case *of)

@@ -159,7 +159,7 @@ static void *reallocate(void *block, size_t n, size_t new_n)
 
 /* --- the calls --------------------------------------------------------------------------------- */
 
-typedef enum way { BY_LAW, BY_TABLE, SINGLY } way;
+typedef enum way { BY_LAW, BY_TABLE, SINGLY, IN_LANES } way;
 
 typedef struct wiped_case {
     const char *name;
@@ -185,6 +185,8 @@ static const wiped_case cases[] = {
     {"gaussian, long", DG_DISCRETE_GAUSSIAN, GMP, 8000, BY_LAW, true, 20, 0, true},
     {"cells", DG_DISCRETE_GAUSSIAN, WORDS, 100, BY_TABLE, false, 2500, 16, false},
     {"cells, wide", DG_GENERALIZED_GAUSSIAN, WORDS, 200, BY_TABLE, true, 2500, 16, false},
+    {"lanes", DG_DISCRETE_GAUSSIAN, WORDS, 40, IN_LANES, false, 2500, 16, false},
+    {"lanes, wide", DG_DISCRETE_LAPLACE, WORDS, 30, IN_LANES, true, 2500, 16, false},
     {"single", DG_DISCRETE_GAUSSIAN, WORDS, 40, SINGLY, false, 1, 0, false},
     {"single, wide", DG_DISCRETE_GAUSSIAN, WORDS, 8000, SINGLY, true, 1, 0, false},
 };
@@ -194,6 +196,7 @@ static const wiped_case *now;
 static dg_law *law;
 static dg_table *table;
 static dg_isochronous *sampler;
+static dg_lanes *lanes;
 static dg_source source;
 static uint8_t out[1 << 20];
 static dg_status status;
@@ -207,6 +210,9 @@ static void *draw(void *unused)
         status = now->wide               ? dg_isochronous_draw_wide(out, width, sampler, &source)
                  : value < DG_LEAST_DRAW ? DG_ERR_SOURCE
                                          : DG_OK;
+    } else if (now->way == IN_LANES) {
+        status = now->wide ? dg_lanes_fill_wide(out, now->n, width, lanes, NULL, &source)
+                           : dg_lanes_fill(out, now->n, DG_INT64, lanes, NULL, &source);
     } else if (now->way == BY_TABLE) {
         status = now->wide ? dg_table_fill_wide(out, now->n, width, table, NULL, &source)
                            : dg_table_fill(out, now->n, DG_INT64, table, NULL, &source);
@@ -328,16 +334,19 @@ int main(void)
         const dg_status made =
             now->way == BY_TABLE ? dg_table_new(&table, law, now->index_bits, -1, DG_ISA_AUTO)
             : now->way == SINGLY ? dg_isochronous_new(&sampler, law) /* which takes 128-bit words */
-                                 : DG_OK;
+            : now->way == IN_LANES ? dg_lanes_new(&lanes, law, DG_ISA_AUTO) /* as it does */
+                                   : DG_OK;
         for (int kind = DG_SOURCE_GETRANDOM; made == DG_OK && kind <= DG_SOURCE_CALLER; kind++) {
             test_case((dg_source_kind)kind);
         }
-        CHECK(made == DG_OK || now->way == SINGLY, "%s: status %d", now->name, (int)made);
+        CHECK(made == DG_OK || now->way >= SINGLY, "%s: status %d", now->name, (int)made);
         dg_isochronous_free(sampler);
+        dg_lanes_free(lanes);
         dg_table_free(table);
         dg_law_free(law);
         table = NULL;
         sampler = NULL;
+        lanes = NULL;
     }
     return report("wiped");
 }

@@ -228,7 +228,7 @@ def test_different_laws_build_no_tables(no_tables: list[LawSpec]) -> None:
 def test_laws_of_many_draws_have_tables(no_tables: list[LawSpec]) -> None:
     """In one array, a law with draws enough gets a table, and the others do not."""
     often = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
-    sigma2 = np.concatenate([np.ones(cells_from(often)), np.arange(2, 100)])
+    sigma2 = np.concatenate([np.ones(cells_from(often, "getrandom")), np.arange(2, 100)])
     dg.discrete_gaussian(sigma2)
     assert no_tables == [often]
 
@@ -253,7 +253,7 @@ def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
     before = dg.discrete_gaussian(77, 100, source=bits())
     dg.discrete_gaussian(77, 100)
     assert no_tables == []
-    dg.discrete_gaussian(77, cells_from(spec))
+    dg.discrete_gaussian(77, cells_from(spec, "getrandom"))
     assert no_tables == [spec]
     table = _engine.cached_table(spec)
     assert table is not None

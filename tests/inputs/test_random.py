@@ -69,7 +69,7 @@ _calls = st.fixed_dictionaries(
         "mu": st.one_of(_numbers, _anything),
         "beta": st.one_of(st.fractions(1, 9), _numbers, _anything),
         "dtype": _dtypes,
-        "method": st.sampled_from(["auto", "reference", "cells", "cells", "cell", None]),
+        "method": st.sampled_from(["auto", "reference", "cells", "isochronous", "cell", None]),
         "threads": st.one_of(st.integers(-1, 4), _anything),
     },
 )

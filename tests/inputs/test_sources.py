@@ -291,6 +291,8 @@ def test_methods(function: Function, name: str, size: Any) -> None:
     """auto and reference are methods; all else is refused by name."""
     for method in ("auto", "reference"):
         function(3, size, method=method)
+    if name in ("sigma2", "scale") and _engine.native is not None:
+        function(3, size, method="isochronous")
     for text in ("cell", "", "AUTO"):
         with pytest.raises(ParameterValueError, match="method"):
             function(3, size, method=text, source=must_not_draw)

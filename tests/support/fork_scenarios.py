@@ -95,6 +95,8 @@ if NATIVE:
     DRAWS |= {
         "cells": Gaussian(method="cells"),
         "chacha20": Gaussian(method="reference", source="chacha20"),
+        "isochronous": Gaussian(method="isochronous"),
+        "isochronous by chacha20": Gaussian(method="isochronous", source="chacha20"),
         "cells by chacha20": Gaussian(method="cells", source="chacha20"),
         "cells by chacha20 and threads": ByThreads(
             400_000, method="cells", source="chacha20", threads=2

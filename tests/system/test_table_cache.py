@@ -13,7 +13,7 @@ import pytest
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.draw import _kept
-from discretegauss._drawing.method import cells_from, one_law
+from discretegauss._drawing.method import LANES_FROM, cells_from, one_law
 from discretegauss._drawing.table_cache import TableCache
 from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import TapeSource
@@ -47,6 +47,10 @@ def gaussian(sigma2: object, mu: int = 0) -> LawSpec:
     return LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(str(sigma2)), Fraction(mu))
 
 
+#: So many draws at once repay the table of gaussian(4).
+CROSSING = cells_from(gaussian(4), "getrandom")
+
+
 def tape() -> TapeSource:
     return TapeSource(random.Random(20261123).randbytes(400_000))
 
@@ -57,16 +61,19 @@ def test_a_table_is_built_when_the_draws_without_one_have_cost_as_much(
     built: list[LawSpec], source: Any, n: int
 ) -> None:
     """Neither before, where it might never pay, nor later: at most twice the best in hindsight."""
-    law, crossing = dg.DiscreteGaussian(4), cells_from(gaussian(4))
-    for drawn in range(0, 2 * crossing, n):
-        assert len(built) == (drawn >= crossing)
+    law, unit = dg.DiscreteGaussian(4), _engine.REFERENCE_UNITS
+    paid, in_lanes = 0, False
+    while paid < unit * cells_from(gaussian(4)):
+        assert built == []
+        in_lanes = in_lanes or paid + n * unit >= LANES_FROM * unit
+        paid += n * (_engine.lane_units(source) if in_lanes else unit)
         law.sample(n, source=source)
     assert built == [gaussian(4)]
 
 
 def test_draws_are_counted_by_law_not_by_who_writes_it(built: list[LawSpec]) -> None:
     """Functions, law objects and arrays given share what they know of a law."""
-    half = cells_from(gaussian(4)) // 2 + 1
+    half = CROSSING // 2 + 1
     dg.discrete_gaussian(np.int64(4), half)
     dg.DiscreteGaussian("4").sample(out=np.empty(3, np.int32))
     assert built == []
@@ -78,11 +85,10 @@ def test_draws_are_counted_by_law_not_by_who_writes_it(built: list[LawSpec]) -> 
 
 def test_a_law_whose_table_was_given_up_counts_anew(built: list[LawSpec]) -> None:
     """Or laws whose tables have no room would build one in every call."""
-    crossing = cells_from(gaussian(4))
     law = dg.DiscreteGaussian(4)
-    law.sample(crossing)
+    law.sample(CROSSING)
     _engine.tables.clear()
-    law.sample(crossing - 1)
+    law.sample(CROSSING - 1)
     assert len(built) == 1
     law.sample(1)
     assert len(built) == 2
@@ -94,7 +100,7 @@ def test_a_callers_draws_depend_on_no_earlier_call(built: list[LawSpec]) -> None
         n = cells_from(law._spec) - 1
         alone = [law.sample(n, source=tape()).tolist() for _ in range(3)]
         assert built == []
-        law.sample(n + 1)
+        law.sample(cells_from(law._spec, "getrandom"))
         assert len(built) == 1
         assert [law.sample(n, source=tape()).tolist() for _ in range(3)] == alone
         by_table = law.sample(n + 1, source=tape()).tolist()

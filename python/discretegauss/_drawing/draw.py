@@ -47,10 +47,14 @@ __all__ = ["Given", "draw"]
 
 def _check_method(kind: Kind, method: Method) -> None:
     """Refuse a method that the law does not have."""
-    if method == "cells" and not kind.has_cells:
-        raise ParameterValueError("method must be 'auto' or 'reference' for this law, got 'cells'")
+    if method in ("cells", "isochronous") and not kind.has_cells:
+        raise ParameterValueError(
+            f"method must be 'auto' or 'reference' for this law, got {method!r}"
+        )
     if method == "reference" and not kind.has_reference:
-        raise ParameterValueError("method must be 'auto' or 'cells' for this law, got 'reference'")
+        raise ParameterValueError(
+            "method must be 'auto', 'cells' or 'isochronous' for this law, got 'reference'"
+        )
 
 
 #: A law as a user gives it: its kind, its parameter, mu, beta.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, Protocol
 
@@ -22,16 +23,21 @@ from ..errors import MissingCoreError, ParameterValueError, RangeError
 from .table_cache import TableCache
 
 __all__ = [
+    "ONE_BY_ONE_UNITS",
+    "REFERENCE_UNITS",
     "Filler",
     "PreparedLaw",
     "ScalarLaw",
     "build_info",
     "cached_table",
     "core",
+    "lane_units",
+    "lanes_hold",
     "native",
     "prepare",
     "prepare_cells",
     "prepare_few",
+    "prepare_isochronous",
     "prepare_scalar",
     "require_source",
     "tables",
@@ -218,25 +224,6 @@ class TableWhenDrawn:
         prepare_cells(self._spec).fill_bytes(out, source, threads)
 
 
-class OneByOne:
-    """A law whose arrays are single draws."""
-
-    def __init__(self, law: ScalarLaw) -> None:
-        self._law = law
-
-    def draw(self, source: Source) -> int:
-        """Return one draw."""
-        return self._law.draw(source)
-
-    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
-        """Fill `out` with draws, by one thread."""
-        _fill_one_by_one(out, partial(self._law.draw, source))
-
-    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
-        """Fill the rows of `out` with draws, by one thread."""
-        _fill_rows_one_by_one(out, partial(self._law.draw, source))
-
-
 @lru_cache(maxsize=256)
 def prepare_scalar(spec: LawSpec) -> ScalarLaw:
     """Return the law made ready for single draws, whose time does not tell the value if it can."""
@@ -248,6 +235,51 @@ def prepare_scalar(spec: LawSpec) -> ScalarLaw:
     return prepare(spec) if spec.kind.has_reference else TableWhenDrawn(spec)
 
 
+@lru_cache(maxsize=256)
+def prepare_isochronous(spec: LawSpec) -> PreparedLaw:
+    """Return the law made ready for arrays whose time does not tell their values."""
+    with_lanes = core("method='isochronous'")
+    return with_lanes.NativeLanes(spec)  # type: ignore[no-any-return]
+
+
+#: A draw by Algorithms 1-3 is worth so many units; one in lanes, beyond a table's, by source:
+#: with the kernel for AVX-512, and with others.
+REFERENCE_UNITS = 24
+_FAST_UNITS = {"getrandom": 6, "chacha20": 1}
+_SLOW_UNITS = {"getrandom": 12, "chacha20": 6}
+
+
+#: One of a generalised Gaussian, which has no such algorithm, in one call of the core.
+ONE_BY_ONE_UNITS = 8
+
+
+def lane_units(source: Source) -> int:
+    """Return what a draw in lanes costs, in units of which one by Algorithms 1-3 costs 24."""
+    return (_FAST_UNITS if _lanes_are_fast() else _SLOW_UNITS)[str(source)]
+
+
+@lru_cache(maxsize=1)
+def _lanes_are_fast() -> bool:
+    return bool(native.NativeLanes(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100))).is_fast)
+
+
+#: Parameters and centres of which the lanes surely hold the law (csrc/isochronous/build_lanes.c).
+_LANE_PARAMETERS = (Fraction(1, 16), 2**50)
+_LANE_CENTRE = 2**60
+
+
+def lanes_hold(spec: LawSpec) -> bool:
+    """Return whether arrays of the law are surely drawn many attempts at once."""
+    least, greatest = _LANE_PARAMETERS
+    return (
+        native is not None
+        and spec.kind in (Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE)
+        and least <= spec.parameter <= greatest
+        and abs(spec.mu) <= _LANE_CENTRE
+        and spec.parameter.denominator.bit_length() + spec.mu.denominator.bit_length() <= 2048
+    )
+
+
 def prepare_few(spec: LawSpec) -> PreparedLaw:
     """Return the law made ready for few draws, without a table if there is a way without."""
     if spec.kind.has_reference:
@@ -256,7 +288,7 @@ def prepare_few(spec: LawSpec) -> PreparedLaw:
     if isinstance(one, TableWhenDrawn):
         prepare_cells(spec)  # which may refuse the law: before anything is drawn
         return one
-    return OneByOne(one)
+    return prepare_isochronous(spec)  # the same draws in one call
 
 
 def build_info() -> dict[str, str]:

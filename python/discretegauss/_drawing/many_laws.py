@@ -18,7 +18,7 @@ from .add import add_exactly
 from .engines import native
 from .fill import copy_draws, empty, fill_array
 from .group import group, take_in_turn
-from .method import choose, has_cells, table_pays_off
+from .method import choose, has_cells, lanes_pay_off, table_pays_off
 
 __all__ = ["fill_laws", "require_all_fit"]
 
@@ -26,6 +26,10 @@ _INT64 = np.dtype(np.int64)
 
 #: No table is refused because of a smaller beta (some 2**90).
 _SAFE_BETA = 2**64
+
+#: No isochronous sampler is refused because of a smaller beta, nor because of a greater parameter.
+_ISOCHRONOUS_BETA = 63
+_ISOCHRONOUS_PARAMETER = Fraction(1, 2**20)
 
 #: A law with fewer draws is not drawn by itself, though its table were at hand: a call of the core
 #: for it takes as long.
@@ -99,7 +103,7 @@ def fill_laws(
     noise_dtype = _noise_dtype(laws, sums)
     groups = None if laws.is_one else _grouped(laws, method, noise_dtype)
     if groups is not None:
-        _refuse_large_beta(laws, groups, method, source)
+        _refuse_extremes(laws, groups, method, source)
     is_one = laws.is_one or (groups is not None and len(groups) == 1)
     # one law's draws go anywhere (`fill_array`), those of several to one block in C order
     in_place = noise_dtype == out.dtype and (
@@ -155,18 +159,23 @@ def _grouped(laws: DistinctLaws, method: Method, dtype: np.dtype[Any]) -> LawGro
 
 def _takes_none(laws: DistinctLaws, method: Method, dtype: np.dtype[Any]) -> bool:
     """Return whether the C core takes no laws of the call together."""
-    return method == "cells" or laws.kind is Kind.GENERALIZED_GAUSSIAN or dtype.kind == "O"
+    return (
+        method in ("cells", "isochronous")
+        or laws.kind is Kind.GENERALIZED_GAUSSIAN
+        or dtype.kind == "O"
+    )
 
 
-def _refuse_large_beta(
-    laws: DistinctLaws, groups: LawGroups, method: Method, source: Source
-) -> None:
-    """Refuse a law that has no table before anything is drawn."""
-    if laws.kind is not Kind.GENERALIZED_GAUSSIAN:
+def _refuse_extremes(laws: DistinctLaws, groups: LawGroups, method: Method, source: Source) -> None:
+    """Refuse a law that has no table, or no isochronous sampler, before anything is drawn."""
+    is_isochronous = method == "isochronous"
+    if laws.kind is not Kind.GENERALIZED_GAUSSIAN and not is_isochronous:
         return
     for law in range(len(groups)):
         spec = groups.spec(law)
-        if spec.beta > _SAFE_BETA:
+        if spec.beta > (_ISOCHRONOUS_BETA if is_isochronous else _SAFE_BETA) or (
+            is_isochronous and spec.parameter < _ISOCHRONOUS_PARAMETER
+        ):
             try:
                 choose(spec, method, 1, source)
             except ParameterValueError as error:  # beta and scale may be elements of arrays
@@ -207,7 +216,8 @@ def _alone(
     alone = ~groups.small
     if method == "auto" and has_cells(laws.kind):
         for law in np.flatnonzero(groups.small & (groups.counts >= _LEAST_ALONE)).tolist():
-            alone[law] = table_pays_off(groups.spec(law), int(groups.counts[law]), source)
+            spec, n = groups.spec(law), int(groups.counts[law])
+            alone[law] = table_pays_off(spec, n, source) or lanes_pay_off(spec, n, source)
     return alone
 
 

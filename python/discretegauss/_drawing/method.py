@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._inputs.draw_arguments import (
     AUTO,
+    CHACHA20,
     INT64,
     SYSTEM,
     Method,
@@ -22,12 +23,17 @@ from .._inputs.source import Source
 from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
 from .engines import (
+    ONE_BY_ONE_UNITS,
+    REFERENCE_UNITS,
     PreparedLaw,
     ScalarLaw,
     cached_table,
+    lane_units,
+    lanes_hold,
     native,
     prepare_cells,
     prepare_few,
+    prepare_isochronous,
     prepare_scalar,
     require_source,
     tables,
@@ -36,17 +42,22 @@ from .fill import NO_MEMORY
 from .table_cache import KeptTable
 
 __all__ = [
+    "LANES_FROM",
     "LEAST_CELLS_FROM",
     "OneLaw",
     "cells_from",
     "choose",
     "has_cells",
+    "lanes_pay_off",
     "one_law",
     "table_pays_off",
 ]
 
 #: No law's table is repaid by fewer draws.
 LEAST_CELLS_FROM = 16
+
+#: The lanes of a law (10 microseconds) are repaid by so many draws.
+LANES_FROM = 128
 
 #: A table that is at hand already is used from so many draws on.
 _KEPT_FROM = 16
@@ -79,8 +90,18 @@ _CROSSINGS: dict[Kind, Callable[[int], int]] = {
 }
 
 
-def cells_from(spec: LawSpec) -> int:
+def _units(spec: LawSpec, source: Source) -> int:
+    """Return what a draw with bits of the system costs without a table, if lanes are at hand."""
+    if not spec.kind.has_reference:
+        return ONE_BY_ONE_UNITS
+    return lane_units(source) if lanes_hold(spec) else REFERENCE_UNITS
+
+
+def cells_from(spec: LawSpec, source: Source | None = None) -> int:
     """Return from how many draws on a new cell table is repaid, about.
+
+    With bits of the operating system the table's other way may be the lanes, whose draws cost less:
+    see `lane_units`. Without a source, or with a caller's, it is Algorithms 1-3.
 
     Both ways take a time a + b n, where a is the table's building; they cross at n = a /
     (b_reference - b_cells). a grows with the number of the table's blocks, and so with the law's
@@ -116,14 +137,24 @@ def cells_from(spec: LawSpec) -> int:
     10**30                             715    1100
     ========================  ============  ======
 
-    The generalised Gaussian's other way is one draw after another by the isochronous sampler; its
-    rows are not that command's.
+    The generalised Gaussian's other way is one draw after another by the isochronous sampler, with
+    a caller's source; its rows are not that command's.
     """
     whole = spec.parameter.numerator // spec.parameter.denominator
     crossing = _CROSSINGS[spec.kind](min(whole, 10**6))
     if spec.kind.has_reference and _outgrows_words(spec):
         crossing = crossing * 100 // (500 + _bits(spec.parameter.numerator))
+    if isinstance(source, str):
+        crossing = -(-crossing * REFERENCE_UNITS // _units(spec, source))
     return max(crossing, LEAST_CELLS_FROM)
+
+
+def lanes_pay_off(spec: LawSpec, n: int, source: Source) -> bool:
+    """Return whether method="auto" draws n times in lanes, where a table does not pay.
+
+    Where the source is a caller's it never does: what such bytes give stays as it was published.
+    """
+    return n >= LANES_FROM and not callable(source) and lanes_hold(spec)
 
 
 def table_pays_off(spec: LawSpec, n: int, source: Source) -> bool:
@@ -137,7 +168,7 @@ def table_pays_off(spec: LawSpec, n: int, source: Source) -> bool:
     """
     if native is None or not spec.kind.has_cells:
         return False
-    if n >= cells_from(spec):
+    if n >= cells_from(spec, source):
         return True
     return n >= _KEPT_FROM and not callable(source) and cached_table(spec) is not None
 
@@ -150,11 +181,15 @@ def choose(spec: LawSpec, method: Method, n: int, source: Source) -> PreparedLaw
     require_source(source)
     if method == "cells":
         return prepare_cells(spec)
+    if method == "isochronous":
+        return prepare_isochronous(spec)
     if method == "auto" and table_pays_off(spec, n, source):
         try:
             return prepare_cells(spec)
         except ParameterValueError:  # no table of 2**16 cells fits this law
             pass
+    if method == "auto" and lanes_pay_off(spec, n, source):
+        return prepare_isochronous(spec)
     return prepare_few(spec)
 
 
@@ -165,12 +200,12 @@ class OneLaw:
 
     Notes
     -----
-    With bits of the operating system, method="auto" rents before it buys. The law counts the draws
-    that it made without a table, over all calls, and builds one in the call whose draws make them
-    as many as a table costs (`cells_from`). Until then it has paid no more than the table's price,
-    so all calls together take at most twice the time of the best choice in hindsight (Karlin,
-    Manasse, Rudolph, Sleator, *Competitive snoopy caching*, 1988). Where the cache gave the table
-    up, it counts anew.
+    With bits of the operating system, method="auto" rents before it buys. The law counts what the
+    draws that it made without a table have cost, over all calls, and builds one in the call whose
+    draws make it as much as a table costs (`cells_from`). Until then it has paid no more than the
+    table's price, so all calls together take at most twice the time of the best choice in hindsight
+    (Karlin, Manasse, Rudolph, Sleator, *Competitive snoopy caching*, 1988). Where the cache gave
+    the table up, it counts anew. In the same way it comes to the lanes, which cost less, and stay.
     """
 
     def __init__(self, spec: LawSpec) -> None:
@@ -180,10 +215,13 @@ class OneLaw:
         self._one: ScalarLaw | None = None
         self._draw_now: Callable[[], int] | None = None
         self._few: PreparedLaw | None = None
+        self._lanes: PreparedLaw | None = None
+        self._lanes_from: int | None = None  # None: they do not hold it
+        self._units: dict[str, int] | None = None  # what a draw costs; None: not found out yet
         self._table: KeptTable | None = None
         self._cells_from: int | None = None  # None: there are no tables for it
         self._looked_at = -1  # tables.n_kept when this law had none
-        self._drawn = 0  # without a table, so far
+        self._rent = 0  # what draws without a table cost so far, in units of a 24th draw
 
     def __reduce__(self) -> tuple[Any, ...]:
         return one_law, (self.spec,)  # what it found out refers to the C core
@@ -196,7 +234,9 @@ class OneLaw:
 
     def single(self, method: Method, source: Source) -> ScalarLaw:
         """Return the law made ready for one draw."""
-        if method is not AUTO and method != AUTO:
+        if method == "isochronous":
+            prepare_isochronous(self.spec)  # or it is refused
+        elif method is not AUTO and method != AUTO:
             return self.ready(method, 1, source)
         if self._one is None:
             self._one = prepare_scalar(self.spec)
@@ -225,7 +265,7 @@ class OneLaw:
             kept.last_use = tables.next_use()
             table.fill(out, source)
         else:
-            self._ready_for_system(n).fill(out, source)
+            self._ready_for_system(n, source).fill(out, source)
         return out
 
     def ready(self, method: Method, n: int, source: Source) -> PreparedLaw:
@@ -233,10 +273,12 @@ class OneLaw:
         if source is not SYSTEM:
             require_source(source)
         if method == AUTO and not callable(source):
-            return self._ready_for_system(n)
+            return self._ready_for_system(n, source)
         if method == "cells" or (method == AUTO and table_pays_off(self.spec, n, source)):
             table = self._table_at_hand()
             return choose(self.spec, method, n, source) if table is None else table
+        if method == "isochronous":
+            return prepare_isochronous(self.spec)
         return self._without_table()
 
     def _without_table(self) -> PreparedLaw:
@@ -248,7 +290,7 @@ class OneLaw:
         kept = self._table  # which another thread may change
         table: PreparedLaw | None = None if kept is None else tables.use(kept)
         if kept is not None and table is None:
-            self._table, self._drawn = None, 0
+            self._table, self._rent = None, 0
         if table is None and self._looked_at != tables.n_kept:
             if self._looked_at < 0 and native is not None and self.spec.kind.has_cells:
                 self._cells_from = cells_from(self.spec)
@@ -257,20 +299,32 @@ class OneLaw:
             return self._table_at_hand()
         return table
 
-    def _ready_for_system(self, n: int) -> PreparedLaw:
+    def _ready_for_system(self, n: int, source: Source) -> PreparedLaw:
         table = self._table_at_hand()
         if table is not None:
             return table
-        self._drawn += n
-        if self._cells_from is not None and self._drawn >= self._cells_from:
+        if self._units is None:
+            self._units = {name: _units(self.spec, name) for name in (SYSTEM, CHACHA20)}
+            self._lanes_from = LANES_FROM if lanes_hold(self.spec) else None
+        in_lanes = self._lanes is not None or (
+            self._lanes_from is not None
+            and self._rent + n * REFERENCE_UNITS >= self._lanes_from * REFERENCE_UNITS
+        )
+        at_first = self._lanes_from is not None and not in_lanes
+        self._rent += n * (REFERENCE_UNITS if at_first else self._units[str(source)])
+        if self._cells_from is not None and self._rent >= REFERENCE_UNITS * self._cells_from:
             try:
                 table = prepare_cells(self.spec)
             except ParameterValueError:  # no table of 2**16 cells fits this law
                 self._cells_from = None
             else:
-                self._table, self._drawn = tables.find(self.spec), 0
+                self._table, self._rent = tables.find(self.spec), 0
                 return table
-        return self._without_table()
+        if not in_lanes:
+            return self._without_table()
+        if self._lanes is None:
+            self._lanes = prepare_isochronous(self.spec)
+        return self._lanes
 
 
 @lru_cache(maxsize=256)

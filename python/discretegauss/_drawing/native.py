@@ -27,6 +27,7 @@ from ..errors import (
 __all__ = [
     "NativeFiller",
     "NativeIsochronous",
+    "NativeLanes",
     "NativeLaw",
     "NativeLaws",
     "NativeTable",
@@ -160,7 +161,7 @@ def raise_for_status(
 
 
 def _built_in_functions() -> list[Any]:
-    """Return python_calls.h's functions: fill_by_law, fill_by_table, new_draw."""
+    """Return python_calls.h's functions: fill_by_law, fill_by_table, fill_by_lanes, new_draw."""
     functions: list[Any] = [_error_for_status]
     if lib.dg_python_functions(_address(functions)) != 0:
         raise MemoryError
@@ -176,7 +177,7 @@ def _error_for_status(status: int, errno: int) -> Exception:
     raise SystemError("no draw and no error")  # no cover: the status is not DG_OK
 
 
-_fill_by_law, _fill_by_table, _new_draw = _built_in_functions()
+_fill_by_law, _fill_by_table, _fill_by_lanes, _new_draw = _built_in_functions()
 
 
 def _to_bytes(value: int) -> bytes:
@@ -460,6 +461,45 @@ class NativeIsochronous:
         if drawn < _LEAST_DRAW:
             raise_for_status(drawn - _FAILED, caller)
         return drawn
+
+
+class NativeLanes(_Draws):
+    """A law made ready in the C core for arrays whose time does not depend on their values.
+
+    Parameters
+    ----------
+    spec : LawSpec
+        What to draw: a discrete Laplace, Gaussian or generalised Gaussian.
+    isa : int, optional
+        The instruction set that draws; tests choose others.
+
+    Raises
+    ------
+    ParameterValueError
+        There is no isochronous sampler for such parameters (csrc/isochronous/sampler.h).
+    """
+
+    chunk = 1
+
+    def __init__(self, spec: LawSpec, *, isa: int = 0) -> None:
+        law, handle = new_law(spec), ffi.new("dg_lanes **")
+        status = lib.dg_lanes_new(handle, law, isa)
+        if status == lib.DG_ERR_PARAMETER:
+            raise ParameterValueError(
+                "method: there is no isochronous sampler for scales below some 2**-28, nor for "
+                "beta of 64 and more, got 'isochronous'"
+            )
+        raise_for_status(status, None)
+        self._handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_lanes_free))
+        self._address = int(ffi.cast("uintptr_t", self._handle))
+        self._fill_now = _fill_by_lanes
+        self._fill = lib.dg_lanes_fill
+        self._fill_wide = lib.dg_lanes_fill_wide
+        self._width = int(lib.dg_law_wide_bytes(law))
+        self.info = ffi.new("dg_lanes_info *")
+        lib.dg_lanes_describe(self.info, self._handle)
+        #: By the fastest kernel; AVX2's is not much faster than the portable one.
+        self.is_fast = bool(self.info.in_lanes and self.info.isa >= lib.DG_ISA_AVX512)
 
 
 def _free_before(_law: Any, free: Callable[[Any], None], handle: Any) -> None:

@@ -49,7 +49,7 @@ Shape = (
     | NDArray[np.integer[Any]]
 )
 Size = Shape | None
-Method = Literal["auto", "reference", "cells"]
+Method = Literal["auto", "reference", "cells", "isochronous"]
 
 
 #: The default dtype: an object of its own, equal to the int64 that a user may ask for. One draw is
@@ -160,10 +160,10 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
 
 def checked_method(method: object) -> Method:
     """Return `method`."""
-    rule = "method must be 'auto', 'reference' or 'cells'"
+    rule = "method must be 'auto', 'reference', 'cells' or 'isochronous'"
     if not isinstance(method, str):
         raise ParameterTypeError(f"{rule}, got {type(method).__name__}")
-    if method not in ("auto", "reference", "cells"):
+    if method not in ("auto", "reference", "cells", "isochronous"):
         raise ParameterValueError(f"{rule}, got {describe(method)}")
     return cast(Method, method)
 

@@ -1,0 +1,279 @@
+/* Isochronous samplers for arrays from outside: making, freeing, looking inside, and fills. */
+#include "api/run.h"
+#include "base/dtype.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/wipe.h"
+#include "isochronous/lanes.h"
+
+#include <mpfr.h>
+#include <string.h>
+
+#if DG_HAVE_WORDS
+
+enum { MOST_NARROW = 64 }; /* bytes of an item of a law that some dtype holds, at most */
+
+dg_status dg_lanes_new(dg_lanes **lanes, const dg_law *law, dg_isa isa)
+{
+    *lanes = NULL;
+    if (law->kind < DG_DISCRETE_LAPLACE || !dg_isa_available(isa)) {
+        return DG_ERR_PARAMETER;
+    }
+    DG_TRY(dg_memory_at_hand(law->room_bytes));
+    dg_status status = dg_lanes_build(lanes, law, isa);
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    return status;
+}
+
+void dg_lanes_free(dg_lanes *lanes)
+{
+    dg_lanes_release(lanes);
+}
+
+void dg_lanes_describe(dg_lanes_info *info, const dg_lanes *lanes)
+{
+    const dg_isochronous *sampler = lanes->sampler;
+    *info = (dg_lanes_info){
+        .isa = lanes->isa,
+        .n_core = sampler->n_core,
+        .n_tail = sampler->n_tail,
+        .block_bits = sampler->block_bits,
+        .attempt_bytes = lanes->attempt_bytes,
+        .above = lanes->above,
+        .above_a_step = lanes->above_a_step,
+        .below = lanes->below,
+        .in_lanes = lanes->kernel != NULL,
+    };
+}
+
+/** Store drawn integers in an array of a dtype. No branch depends on them but the last, which is taken
+ *  with a probability below 2^-128. Returns: DG_OK | DG_ERR_RANGE. */
+static dg_status store(uint8_t *out, size_t n, dg_dtype dtype, const int64_t *drawn)
+{
+    const size_t size = dg_dtype_size(dtype);
+    const bool is_signed = dtype <= DG_INT64;
+    /* of a signed type the least integer is taken to 0; bits from `above` on are to be 0 then */
+    const uint64_t least = is_signed ? UINT64_C(1) << (8 * size - 1) : 0;
+    const uint64_t above = size < 8 ? UINT64_MAX << (8 * size) : is_signed ? 0 : UINT64_C(1) << 63;
+    uint64_t lost = 0;
+    for (size_t i = 0; i < n; i++) {
+        lost |= ((uint64_t)drawn[i] + least) & above;
+    }
+    switch (size) {
+    case 1:
+        for (size_t i = 0; i < n; i++) {
+            out[i] = (uint8_t)drawn[i];
+        }
+        break;
+    case 2:
+        for (size_t i = 0; i < n; i++) {
+            ((uint16_t *)(void *)out)[i] = (uint16_t)drawn[i];
+        }
+        break;
+    case 4:
+        for (size_t i = 0; i < n; i++) {
+            ((uint32_t *)(void *)out)[i] = (uint32_t)drawn[i];
+        }
+        break;
+    default:
+        memcpy(out, drawn, n * sizeof *drawn);
+    }
+    lost = lost != 0;
+    DG_PUBLIC(lost);
+    return lost ? DG_ERR_RANGE : DG_OK;
+}
+
+static dg_status draw_batch(int64_t *drawn, size_t n, size_t n_later, const dg_lanes *lanes,
+                            dg_bits *bits)
+{
+    if (lanes->kernel != NULL) {
+        return dg_lanes_draw(drawn, n, n_later, lanes, bits);
+    }
+    for (size_t i = 0; i < n; i++) {
+        DG_TRY(dg_isochronous_value(&drawn[i], lanes->sampler, bits));
+    }
+    return DG_OK;
+}
+
+/** Store an integer of n_bytes, in two's complement, in an array of a dtype, as `store` does. */
+static dg_status store_narrow(uint8_t *out, dg_dtype dtype, const uint8_t *item, size_t n_bytes)
+{
+    const size_t size = dg_dtype_size(dtype);
+    uint64_t value = 0;
+    for (size_t i = size; i > 0; i--) {
+        value = value << 8 | item[i - 1];
+    }
+    const uint8_t above = dtype <= DG_INT64 ? (uint8_t)(0 - (item[size - 1] >> 7)) : 0;
+    uint8_t lost = 0;
+    for (size_t i = size; i < n_bytes; i++) {
+        lost |= item[i] ^ above;
+    }
+    switch (size) {
+    case 1:
+        *out = (uint8_t)value;
+        break;
+    case 2:
+        *(uint16_t *)(void *)out = (uint16_t)value;
+        break;
+    case 4:
+        *(uint32_t *)(void *)out = (uint32_t)value;
+        break;
+    default:
+        *(uint64_t *)(void *)out = value;
+    }
+    DG_PUBLIC(lost);
+    return lost != 0 ? DG_ERR_RANGE : DG_OK;
+}
+
+/** Draws of laws so wide, or so far away, that single draws are no int64. */
+static dg_status draw_narrow(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    uint8_t item[MOST_NARROW];
+    const size_t n_bytes = fill->lanes->sampler->law->wide_bytes;
+    dg_status status = DG_OK;
+    for (size_t i = first; i < end && status == DG_OK; i++) {
+        status = dg_isochronous_bytes(item, n_bytes, fill->lanes->sampler, &session->bits);
+        if (status == DG_OK) {
+            status = store_narrow(fill->out + i * fill->item_bytes, fill->dtype, item, n_bytes);
+        }
+    }
+    dg_wipe(item, sizeof item);
+    return status;
+}
+
+static dg_status draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    int64_t drawn[DG_LANE_MOST_BATCH + DG_LANE_BEHIND];
+    dg_status status = DG_OK;
+    while (first < end && status == DG_OK) {
+        const size_t n = end - first < DG_LANE_MOST_BATCH ? end - first : DG_LANE_MOST_BATCH;
+        status = draw_batch(drawn, n, end - first - n, fill->lanes, &session->bits);
+        if (status == DG_OK) {
+            status = store(fill->out + first * fill->item_bytes, n, fill->dtype, drawn);
+        }
+        first += n;
+    }
+    dg_wipe(drawn, sizeof drawn);
+    return status;
+}
+
+/** How many draws make a piece: some 0.3 ms of bits from getrandom. */
+static size_t piece_of(const dg_source *source)
+{
+    enum { PIECE = 1 << 13, QUICK_PIECE = 1 << 16 };
+    return source != NULL && source->kind == DG_SOURCE_CHACHA20 ? QUICK_PIECE : PIECE;
+}
+
+dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
+                        const dg_run *run, const dg_source *source)
+{
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
+    const bool is_narrow = lanes->kernel != NULL || lanes->sampler->fits_int64;
+    if (!is_narrow && lanes->sampler->law->wide_bytes > MOST_NARROW) {
+        return n == 0 ? DG_OK : DG_ERR_RANGE; /* far from any dtype */
+    }
+    const dg_fill fill = {
+        .out = out,
+        .n = n,
+        .item_bytes = dg_dtype_size(dtype),
+        .piece = piece_of(source),
+        .source = source,
+        .draw = is_narrow ? draw_lanes : draw_narrow,
+        .dtype = dtype,
+        .lanes = lanes,
+    };
+    return dg_fill_run(&fill, run);
+}
+
+/** out[0 .. n_bytes) = value in two's complement, least significant byte first. */
+static void store_bytes(uint8_t *out, size_t n_bytes, int64_t value)
+{
+    for (size_t i = 0; i < n_bytes; i++) {
+        out[i] = (uint8_t)((uint64_t)value >> (8 * (i < 8 ? i : 7)));
+        if (i >= 8) {
+            out[i] = (uint8_t)(0 - (out[i] >> 7));
+        }
+    }
+}
+
+static dg_status draw_lanes_wide(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    const dg_lanes *lanes = fill->lanes;
+    int64_t drawn[DG_LANE_MOST_BATCH + DG_LANE_BEHIND];
+    dg_status status = DG_OK;
+    while (first < end && status == DG_OK) {
+        size_t n = 1;
+        if (lanes->kernel != NULL) {
+            n = end - first < DG_LANE_MOST_BATCH ? end - first : DG_LANE_MOST_BATCH;
+            status = dg_lanes_draw(drawn, n, end - first - n, lanes, &session->bits);
+            for (size_t i = 0; i < n && status == DG_OK; i++) {
+                store_bytes(fill->out + (first + i) * fill->item_bytes, fill->item_bytes, drawn[i]);
+            }
+        } else {
+            status = dg_isochronous_bytes(fill->out + first * fill->item_bytes, fill->item_bytes,
+                                          lanes->sampler, &session->bits);
+        }
+        first += n;
+    }
+    dg_wipe(drawn, sizeof drawn);
+    return status;
+}
+
+dg_status dg_lanes_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_lanes *lanes,
+                             const dg_run *run, const dg_source *source)
+{
+    if (n == 0) { /* out may be NULL */
+        return DG_OK;
+    }
+    if (n_bytes < lanes->sampler->law->wide_bytes) {
+        return DG_ERR_RANGE;
+    }
+    const dg_fill fill = {
+        .out = out,
+        .n = n,
+        .item_bytes = n_bytes,
+        .piece = piece_of(source),
+        .source = source,
+        .draw = draw_lanes_wide,
+        .lanes = lanes,
+    };
+    return dg_fill_run(&fill, run);
+}
+
+#else /* without 128-bit words there are no isochronous samplers: only _new is reached */
+
+dg_status dg_lanes_new(dg_lanes **lanes, const dg_law *law, dg_isa isa)
+{
+    (void)law, (void)isa;
+    *lanes = NULL;
+    return DG_ERR_PARAMETER;
+}
+
+void dg_lanes_free(dg_lanes *lanes)
+{
+    (void)lanes;
+}
+
+void dg_lanes_describe(dg_lanes_info *info, const dg_lanes *lanes)
+{
+    (void)lanes;
+    *info = (dg_lanes_info){0};
+}
+
+dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
+                        const dg_run *run, const dg_source *source)
+{
+    (void)out, (void)n, (void)dtype, (void)lanes, (void)run, (void)source;
+    return DG_ERR_PARAMETER;
+}
+
+dg_status dg_lanes_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_lanes *lanes,
+                             const dg_run *run, const dg_source *source)
+{
+    (void)out, (void)n, (void)n_bytes, (void)lanes, (void)run, (void)source;
+    return DG_ERR_PARAMETER;
+}
+
+#endif

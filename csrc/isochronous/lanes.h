@@ -1,0 +1,131 @@
+/* The isochronous sampler for arrays: many attempts at once, in vectors. Proofs: PROOF.md, "Lanes".
+ *
+ * The staircase and the protocol are those of sampler.h, with shorter words: an attempt reads
+ *
+ *   point   8 bytes   the lowest bit is the side; the other 63 bits are the level and f'
+ *   head    4 bytes   the lower half is the choice, the upper half low bits of z
+ *   more    4 bytes   further low bits of z, where blocks have more than 2^16 integers
+ *
+ * and after it, if its words leave it undecided, what dg_refine asks for. The draws of a fill are the
+ * accepted attempts in order. So what a stream of bytes gives depends neither on the kernel nor on
+ * how a fill is cut.
+ *
+ * Numbers are below 2^52, which is what AVX-512 IFMA multiplies; all kernels compute the same
+ * integers. "Heights" are in units of 2^-52, and so are exponents (base 2).
+ */
+#ifndef DG_ISOCHRONOUS_LANES_H
+#define DG_ISOCHRONOUS_LANES_H
+
+#include "base/isa.h"
+#include "isochronous/sampler.h"
+
+enum {
+    DG_LANE_BITS = 52,       /* binary places of heights and exponents; bits of factors */
+    DG_LANE_BLOCKS_BITS = 8, /* wide laws have about 2^8 blocks: a choice has 16 bits */
+    DG_LANE_MOST_STEP = 48,  /* beyond, attempts are undecided */
+    DG_LANE_BELOW = 6,       /* heights are less than so many units too low, and never too high */
+    DG_LANE_MOST_BATCH = 256,
+    DG_LANE_BEHIND = 8 /* integers behind those accepted that a kernel may write */
+};
+
+#if DG_HAVE_WORDS
+
+typedef struct dg_lanes dg_lanes;
+
+/** Make attempts, in order, until the bytes end or one is undecided.
+ *
+ *  Requires:  bytes holds n_attempts of lanes->attempt_bytes each; out has room for n_attempts +
+ *             DG_LANE_BEHIND integers.
+ *  Ensures:   *n_accepted draws are in out; *n_made attempts were accepted or rejected, and the next one,
+ *             if *n_made < n_attempts, is undecided.
+ *  Cost:      depends on n_attempts, which attempts were accepted, and *n_made alone.
+ */
+typedef void dg_lane_kernel(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,
+                            size_t n_attempts, const dg_lanes *lanes);
+
+/** Everything that the kernels need. Immutable after dg_lanes_build. */
+struct dg_lanes {
+    dg_isochronous *sampler; /* the staircase, and what undecided attempts need */
+    dg_lane_kernel *kernel;  /* NULL: the law is drawn by the sampler, one by one */
+    /* if there is a kernel: */
+    dg_isa isa;           /* whose kernel it is */
+    size_t attempt_bytes; /* 12 or 16 */
+    bool squared;         /* Gaussian: E = rate d (d + twice_f); else Laplace: E = rate d */
+    uint64_t n_core, n_tail, n_cells;
+    uint64_t excess;   /* 2^16 mod n_cells */
+    uint64_t low_mask; /* 2^block_bits - 1 */
+    unsigned block_bits;
+    unsigned units_up, units_down; /* z 2^units_up / 2^units_down: z in units of distance */
+    int64_t offset[2];             /* abs(y - f) - abs(f) - z on the right and left, rounded down */
+    uint64_t twice_f;              /* 2 abs(f), rounded down */
+    uint64_t farthest;             /* distances beyond are taken for this one */
+    uint64_t rate;                 /* below 2^52 */
+    unsigned rate_shift;           /* 1 ... 52 */
+    uint64_t above, above_a_step;  /* a height is less than above + step above_a_step too large */
+    uint64_t below;                /* and less than this too small: DG_LANE_BELOW */
+    int64_t c;
+};
+
+/** Prepare a law for draws in lanes.
+ *
+ *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; isa is available.
+ *  Ensures:   DG_OK -> *out refers to law, to be freed by dg_lanes_release; otherwise it is NULL. There is
+ *             no kernel for generalised Gaussians, nor outside of what the fixed-point arithmetic was
+ *             made for (scale from some 2^-20 to 2^52, centre below 2^61).
+ *  Returns:   as dg_isochronous_build.
+ */
+dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa);
+
+void dg_lanes_release(dg_lanes *lanes);
+
+/** Draw n samples.
+ *
+ *  Requires:  n <= DG_LANE_MOST_BATCH; out has room for n + DG_LANE_BEHIND; n_later more draws of the
+ *             same lanes are to follow.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (probability below
+ *             2^-128); *out is written even where a failure is returned.
+ */
+dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *lanes,
+                        dg_bits *bits);
+
+/* --- kernels: the same output from the same bytes --- */
+
+dg_lane_kernel dg_lane_kernel_portable;
+
+/* Requires dg_isa_available(DG_ISA_AVX2). */
+dg_lane_kernel dg_lane_kernel_avx2;
+
+/* Requires dg_isa_has_ifma(). */
+dg_lane_kernel dg_lane_kernel_avx512_ifma;
+
+/** Choose lanes->kernel. Requires: isa is available; DG_ISA_AUTO: the best one. Ensures: lanes->isa is
+ *  what the kernel is written for. */
+void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa);
+
+/* Constants of 2^-x (PROOF.md, lemma 15). */
+
+/** 2^-x for x = 0, 1/4, 2/4, 3/4, and for x = 1/16 ... 4/16: times 2^52, rounded down. */
+#define DG_LANE_QUARTERS                                                                           \
+    {UINT64_C(0x10000000000000), UINT64_C(0x0D744FCCAD69D6), UINT64_C(0x0B504F333F9DE6),           \
+     UINT64_C(0x09837F0518DB8A)}
+#define DG_LANE_SIXTEENTHS                                                                         \
+    {UINT64_C(0x0F5257D152486C), UINT64_C(0x0EAC0C6E7DD243), UINT64_C(0x0E0CCDEEC2A94E),           \
+     UINT64_C(0x0D744FCCAD69D6)}
+
+/** 2^52 2^-((4 a + b + 1)/16): the product of quarter a and sixteenth b over 2^52, rounded down. */
+#define DG_LANE_POWERS                                                                             \
+    {UINT64_C(0x0F5257D152486C), UINT64_C(0x0EAC0C6E7DD243), UINT64_C(0x0E0CCDEEC2A94E),           \
+     UINT64_C(0x0D744FCCAD69D6), UINT64_C(0x0CE248C151F846), UINT64_C(0x0C5672A115506C),           \
+     UINT64_C(0x0BD08A39F580C2), UINT64_C(0x0B504F333F9DE5), UINT64_C(0x0AD583EEA42A13),           \
+     UINT64_C(0x0A5FED6A9B1512), UINT64_C(0x09EF5326091A10), UINT64_C(0x09837F0518DB89),           \
+     UINT64_C(0x091C3D373AB11B), UINT64_C(0x08B95C1E3EA8BC), UINT64_C(0x085AAC367CC487),           \
+     UINT64_C(0x07FFFFFFFFFFFF)}
+
+/** floor(2^52 ln 2). */
+#define DG_LANE_LN2 UINT64_C(0xB17217F7D1CF7)
+
+/** floor(2^(52 - k)/k!), k = 1 ... 8. */
+#define DG_LANE_TERM(k, factorial) ((UINT64_C(1) << (52 - (k))) / UINT64_C(factorial))
+
+#endif
+#endif

@@ -1,0 +1,326 @@
+/* Four attempts at once, by AVX2: products of 52 bits in halves of 26. The steps are those of
+ * lanes_portable.c, which says what they are. */
+#include "isochronous/lanes.h"
+
+#include "base/contract.h"
+
+#if DG_HAVE_WORDS && DG_ISA_X86_64
+#include <immintrin.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
+
+enum { LANES = 4, GROUPS = 4, HALF_BITS = DG_LANE_BITS / 2 };
+
+#define EACH_GROUP(g) _Pragma("GCC unroll 4") for (size_t g = 0; g < GROUPS; g++)
+
+INLINE __m256i same(uint64_t value)
+{
+    return _mm256_set1_epi64x((long long)value);
+}
+
+INLINE __m256i add(__m256i a, __m256i b)
+{
+    return _mm256_add_epi64(a, b);
+}
+
+/** All ones where a > b; both below 2^63. */
+INLINE __m256i greater(__m256i a, __m256i b)
+{
+    return _mm256_cmpgt_epi64(a, b);
+}
+
+/** a, or 0 where that is negative. */
+INLINE __m256i positive(__m256i a)
+{
+    return _mm256_andnot_si256(greater(_mm256_setzero_si256(), a), a);
+}
+
+/** Where the mask is all ones a, where it is 0 b. */
+INLINE __m256i choose(__m256i mask, __m256i a, __m256i b)
+{
+    return _mm256_blendv_epi8(b, a, mask);
+}
+
+INLINE __m256i lesser(__m256i a, __m256i b)
+{
+    return choose(greater(a, b), b, a);
+}
+
+/** high 2^26 + low. */
+typedef struct halves {
+    __m256i high, low;
+} halves;
+
+INLINE halves halve(__m256i a)
+{
+    return (halves){_mm256_srli_epi64(a, HALF_BITS),
+                    _mm256_and_si256(a, same((UINT64_C(1) << HALF_BITS) - 1))};
+}
+
+/** A product over 2^26 without its upper part: below 2^54 + 2^27. */
+INLINE __m256i middle(halves a, halves b, __m256i lowest)
+{
+    return add(add(_mm256_mul_epu32(a.high, b.low), _mm256_mul_epu32(a.low, b.high)),
+               _mm256_srli_epi64(lowest, HALF_BITS));
+}
+
+/** floor(a b / 2^52), both at most 2^52. */
+INLINE __m256i high_of(halves a, halves b)
+{
+    const __m256i sum = middle(a, b, _mm256_mul_epu32(a.low, b.low));
+    return add(_mm256_mul_epu32(a.high, b.high), _mm256_srli_epi64(sum, HALF_BITS));
+}
+
+/** high 2^52 + low = a b, both below 2^52. */
+INLINE halves product_of(halves a, halves b)
+{
+    const __m256i lowest = _mm256_mul_epu32(a.low, b.low), sum = middle(a, b, lowest);
+    const __m256i low =
+        _mm256_or_si256(_mm256_slli_epi64(sum, HALF_BITS),
+                        _mm256_and_si256(lowest, same((UINT64_C(1) << HALF_BITS) - 1)));
+    return (halves){add(_mm256_mul_epu32(a.high, b.high), _mm256_srli_epi64(sum, HALF_BITS)),
+                    _mm256_and_si256(low, same((UINT64_C(1) << DG_LANE_BITS) - 1))};
+}
+
+/** Item i < 4 of a table that a register holds. */
+INLINE __m256i pick(const uint64_t table[4], __m256i i)
+{
+    const __m256i twice = add(i, i);
+    const __m256i places = add(add(twice, _mm256_slli_epi64(twice, 32)), same(UINT64_C(1) << 32));
+    return _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *)(const void *)table),
+                                       places);
+}
+
+/** x[g] = 2^-x[g], rounded down; x[g] < 128 in units of exponents. The groups take each step together, as a
+ *  step waits for the one before. */
+INLINE void heights_of(__m256i x[GROUPS])
+{
+    static const uint64_t quarters[4] = DG_LANE_QUARTERS, sixteenths[4] = DG_LANE_SIXTEENTHS;
+    static const uint64_t terms[] = {
+        DG_LANE_TERM(7, 5040), DG_LANE_TERM(6, 720), DG_LANE_TERM(5, 120), DG_LANE_TERM(4, 24),
+        DG_LANE_TERM(3, 6),    DG_LANE_TERM(2, 2),   DG_LANE_TERM(1, 1)};
+    __m256i sum[GROUPS];
+    halves s[GROUPS];
+    EACH_GROUP(g)
+    {
+        const __m256i left =
+            _mm256_sub_epi64(same(UINT64_C(1) << (DG_LANE_BITS - 4)),
+                             _mm256_and_si256(x[g], same((UINT64_C(1) << (DG_LANE_BITS - 4)) - 1)));
+        s[g] = halve(high_of(halve(add(left, left)), halve(same(DG_LANE_LN2))));
+        sum[g] = same(DG_LANE_TERM(8, 40320));
+    }
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        EACH_GROUP(g)
+        {
+            sum[g] = add(same(terms[i]), high_of(s[g], halve(sum[g])));
+        }
+    }
+    EACH_GROUP(g)
+    {
+        const __m256i three = same(3);
+        const __m256i quarter = _mm256_and_si256(_mm256_srli_epi64(x[g], DG_LANE_BITS - 2), three);
+        const __m256i sixteenth =
+            _mm256_and_si256(_mm256_srli_epi64(x[g], DG_LANE_BITS - 4), three);
+        const __m256i power =
+            high_of(halve(pick(sixteenths, sixteenth)), halve(pick(quarters, quarter)));
+        const __m256i more = high_of(s[g], halve(sum[g]));
+        x[g] = _mm256_srlv_epi64(add(power, high_of(halve(power), halve(more))),
+                                 _mm256_srli_epi64(x[g], DG_LANE_BITS));
+    }
+}
+
+/** The exponent at z, rounded down. */
+INLINE __m256i exponent_at(__m256i z, __m256i left, bool squared, const dg_lanes *lanes)
+{
+    const __m256i offset =
+        choose(left, same((uint64_t)lanes->offset[1]), same((uint64_t)lanes->offset[0]));
+    const __m256i units =
+        _mm256_srl_epi64(_mm256_sll_epi64(z, _mm_cvtsi32_si128((int)lanes->units_up)),
+                         _mm_cvtsi32_si128((int)lanes->units_down));
+    const __m256i d = lesser(positive(add(units, offset)), same(lanes->farthest));
+    const halves rate = halve(same(lanes->rate));
+    __m256i upper = d, carried = _mm256_setzero_si256();
+    if (squared) {
+        const halves product = product_of(halve(d), halve(add(d, same(lanes->twice_f))));
+        upper = product.high;
+        carried = high_of(halve(product.low), rate);
+    }
+    const halves scaled = product_of(halve(upper), rate);
+    return add(
+        _mm256_sll_epi64(scaled.high, _mm_cvtsi32_si128(DG_LANE_BITS - (int)lanes->rate_shift)),
+        _mm256_srl_epi64(add(scaled.low, carried), _mm_cvtsi32_si128((int)lanes->rate_shift)));
+}
+
+/** The number of leading zeros of words that are not 0. */
+INLINE __m256i leading_zeros(__m256i words)
+{
+    __m256i zeros = _mm256_setzero_si256();
+    for (int shift = 32; shift > 0; shift /= 2) {
+        const __m256i is_zero = _mm256_cmpeq_epi64(
+            _mm256_srl_epi64(words, _mm_cvtsi32_si128(64 - shift)), _mm256_setzero_si256());
+        const __m256i more = _mm256_and_si256(is_zero, same((uint64_t)shift));
+        zeros = add(zeros, more);
+        words = _mm256_sllv_epi64(words, more);
+    }
+    return zeros;
+}
+
+/** Words of four attempts. */
+typedef struct words {
+    __m256i point, head, more;
+} words;
+
+/** Load n <= 4 attempts; the others' words are zero. */
+INLINE words load(const uint8_t *bytes, size_t n, bool is_long)
+{
+    uint64_t point[LANES] = {0}, head[LANES] = {0};
+    for (size_t i = 0; i < LANES; i++) {
+        if (i < n) {
+            memcpy(&point[i], bytes + i * (is_long ? 16 : 12), 8);
+            memcpy(&head[i], bytes + i * (is_long ? 16 : 12) + 8, is_long ? 8 : 4);
+        }
+    }
+    const __m256i heads = _mm256_set_epi64x((long long)head[3], (long long)head[2],
+                                            (long long)head[1], (long long)head[0]);
+    return (words){_mm256_set_epi64x((long long)point[3], (long long)point[2], (long long)point[1],
+                                     (long long)point[0]),
+                   _mm256_and_si256(heads, same(UINT32_MAX)), _mm256_srli_epi64(heads, 32)};
+}
+
+/** A bit for each lane of a mask. */
+INLINE unsigned lanes_of(__m256i mask)
+{
+    const __m128i halves32 =
+        _mm_packs_epi32(_mm256_castsi256_si128(mask), _mm256_extracti128_si256(mask, 1));
+    const unsigned bits =
+        (unsigned)_mm_movemask_epi8(_mm_packs_epi16(halves32, halves32)); /* 2 each */
+    return (bits & 1) | (bits >> 1 & 2) | (bits >> 2 & 4) | (bits >> 3 & 8);
+}
+
+/** What is found out about four attempts before their heights are known. */
+typedef struct tried {
+    __m256i draws, exponent, fails, is_beyond, first, last_above;
+} tried;
+
+INLINE tried try(words of, bool squared, const dg_lanes *lanes)
+{
+    const __m256i one = same(1), ones = same(UINT64_MAX), zero = _mm256_setzero_si256();
+    const __m256i product =
+        _mm256_mul_epu32(_mm256_and_si256(of.head, same(0xFFFF)), same(lanes->n_cells));
+    const __m256i cell = _mm256_srli_epi64(product, 16);
+    const __m256i is_core = greater(same(lanes->n_core), cell);
+    const __m256i left = _mm256_sub_epi64(zero, _mm256_and_si256(of.point, one));
+    const __m256i other = _mm256_xor_si256(_mm256_or_si256(of.point, one), ones);
+    const __m256i n_ones = leading_zeros(_mm256_or_si256(other, one));
+    const __m256i level = _mm256_andnot_si256(is_core, lesser(n_ones, same(DG_LANE_MOST_STEP - 1)));
+    const __m256i step = add(level, _mm256_andnot_si256(is_core, one));
+    const __m256i block = add(cell, _mm256_mul_epu32(level, same(lanes->n_tail)));
+    const __m256i low = _mm256_and_si256(
+        _mm256_or_si256(_mm256_srli_epi64(of.head, 16), _mm256_slli_epi64(of.more, 16)),
+        same(lanes->low_mask));
+    const __m256i z =
+        _mm256_or_si256(_mm256_sll_epi64(block, _mm_cvtsi32_si128((int)lanes->block_bits)), low);
+    const __m256i lifted = _mm256_sub_epi64(exponent_at(z, left, squared, lanes),
+                                            _mm256_slli_epi64(step, DG_LANE_BITS));
+    const __m256i first = _mm256_srli_epi64(
+        _mm256_sllv_epi64(_mm256_andnot_si256(one, of.point), step), 64 - DG_LANE_BITS);
+    const __m256i last = _mm256_srli_epi64(_mm256_xor_si256(_mm256_sllv_epi64(other, step), ones),
+                                           64 - DG_LANE_BITS);
+    const __m256i above =
+        add(same(lanes->above), _mm256_mul_epu32(step, same(lanes->above_a_step)));
+    return (tried){
+        .draws = add(_mm256_xor_si256(z, left), same((uint64_t)lanes->c)),
+        .exponent = positive(lifted),
+        .fails = greater(same(lanes->excess), _mm256_and_si256(product, same(0xFFFF))),
+        .is_beyond = _mm256_andnot_si256(is_core, greater(n_ones, same(DG_LANE_MOST_STEP - 1))),
+        .first = first,
+        .last_above = add(last, above),
+    };
+}
+
+/** A bit for each of the four attempts: accepted; undecided. */
+typedef struct outcome {
+    unsigned accepted, undecided;
+} outcome;
+
+INLINE outcome outcome_of(const tried *of, __m256i height, const dg_lanes *lanes)
+{
+    const __m256i is_below = greater(height, of->last_above);
+    const __m256i is_open = greater(add(height, same(lanes->below)), of->first); /* not above */
+    const __m256i accepted =
+        _mm256_andnot_si256(_mm256_or_si256(of->fails, of->is_beyond), is_below);
+    const __m256i undecided = _mm256_andnot_si256(
+        of->fails, _mm256_or_si256(of->is_beyond, _mm256_andnot_si256(is_below, is_open)));
+    return (outcome){lanes_of(accepted), lanes_of(undecided)};
+}
+
+/** The pairs of 32 bits that come first, by which lanes are wanted. */
+static const uint32_t ORDER[16][8] = {
+    {0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 4, 5, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 0, 1, 2, 3, 6, 7}, {0, 1, 4, 5, 2, 3, 6, 7},
+    {2, 3, 4, 5, 0, 1, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7}, {6, 7, 0, 1, 2, 3, 4, 5},
+    {0, 1, 6, 7, 2, 3, 4, 5}, {2, 3, 6, 7, 0, 1, 4, 5}, {0, 1, 2, 3, 6, 7, 4, 5},
+    {4, 5, 6, 7, 0, 1, 2, 3}, {0, 1, 4, 5, 6, 7, 2, 3}, {2, 3, 4, 5, 6, 7, 0, 1},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+};
+
+INLINE void make_attempts(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,
+                          size_t n_attempts, bool is_long, bool squared, const dg_lanes *lanes)
+{
+    const size_t attempt_bytes = is_long ? 16 : 12;
+    size_t accepted = 0, made = 0;
+    bool goes_on = true;
+    while (made < n_attempts && goes_on) {
+        tried of[GROUPS];
+        __m256i heights[GROUPS];
+        EACH_GROUP(g)
+        {
+            const size_t skipped = g * LANES < n_attempts - made ? g * LANES : n_attempts - made;
+            const size_t first = made + skipped, left = n_attempts - first;
+            const size_t n = left < LANES ? left : LANES;
+            of[g] = try(load(bytes + first * attempt_bytes, n, is_long), squared, lanes);
+            heights[g] = of[g].exponent;
+        }
+        heights_of(heights);
+        for (size_t g = 0; g < GROUPS && made < n_attempts && goes_on; g++) {
+            outcome found = outcome_of(&of[g], heights[g], lanes);
+            DG_PUBLIC(found.undecided);
+            DG_PUBLIC(found.accepted);
+            size_t n = n_attempts - made < LANES ? n_attempts - made : LANES;
+            const unsigned undecided = found.undecided & ((1u << n) - 1);
+            if (__builtin_expect(undecided != 0, 0)) {
+                n = (size_t)__builtin_ctz(undecided);
+                goes_on = false;
+            }
+            const unsigned accept = found.accepted & ((1u << n) - 1);
+            const __m256i order = _mm256_loadu_si256((const __m256i *)(const void *)ORDER[accept]);
+            _mm256_storeu_si256((__m256i *)(void *)(out + accepted),
+                                _mm256_permutevar8x32_epi32(of[g].draws, order));
+            accepted += (size_t)__builtin_popcount(accept);
+            made += n;
+        }
+    }
+    *n_accepted = accepted;
+    *n_made = made;
+}
+
+DG_TARGET_AVX2
+void dg_lane_kernel_avx2(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,
+                         size_t n_attempts, const dg_lanes *lanes)
+{
+    /* one loop each: what is public does not vary in it */
+    if (lanes->attempt_bytes > 12) {
+        if (lanes->squared) {
+            make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, true, lanes);
+        } else {
+            make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, false, lanes);
+        }
+    } else if (lanes->squared) {
+        make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, true, lanes);
+    } else {
+        make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, false, lanes);
+    }
+}
+
+#endif

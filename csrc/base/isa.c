@@ -5,6 +5,9 @@
 
 dg_isa dg_isa_best(void)
 {
+    if (dg_isa_available(DG_ISA_NEON)) {
+        return DG_ISA_NEON;
+    }
     if (dg_isa_available(DG_ISA_AVX512_VBMI2)) {
         return DG_ISA_AVX512_VBMI2;
     }
@@ -31,6 +34,10 @@ bool dg_isa_available(dg_isa isa)
     case DG_ISA_AVX512_VBMI2:
         return dg_isa_available(DG_ISA_AVX512) && __builtin_cpu_supports("avx512vbmi") != 0 &&
                __builtin_cpu_supports("avx512vbmi2") != 0;
+#endif
+#if DG_ISA_AARCH64
+    case DG_ISA_NEON:
+        return true;
 #endif
     default:
         return false;

@@ -5,9 +5,9 @@
 
 dg_isa dg_isa_best(void)
 {
-    if (dg_isa_available(DG_ISA_NEON)) {
-        return DG_ISA_NEON;
-    }
+#if DG_ISA_AARCH64
+    return DG_ISA_NEON;
+#else
     if (dg_isa_available(DG_ISA_AVX512_VBMI2)) {
         return DG_ISA_AVX512_VBMI2;
     }
@@ -15,6 +15,7 @@ dg_isa dg_isa_best(void)
         return DG_ISA_AVX512;
     }
     return dg_isa_available(DG_ISA_AVX2) ? DG_ISA_AVX2 : DG_ISA_PORTABLE;
+#endif
 }
 
 bool dg_isa_available(dg_isa isa)

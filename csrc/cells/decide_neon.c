@@ -88,7 +88,8 @@ INLINE void decide_group(uint8_t outcome[GROUP], uint64_t y[GROUP], const uint16
     const uint32x4_t reach = reach_of(tick, block, table->tick_bits);
     /* Saturated, if at all, where heights and errors, below 2^16 and 2^17, do not come near. */
     const int32x4_t lower = vqsubq_s32(arc_height(reach, base, slope, bulge), error);
-    const int32x4_t height = vreinterpretq_s32_u32(vmovl_u16(vreinterpret_u16_u8(vld1_u8(heights))));
+    const int32x4_t height =
+        vreinterpretq_s32_u32(vmovl_u16(vreinterpret_u16_u8(vld1_u8(heights))));
     const int32x4_t above = vqsubq_s32(height, lower);
     uint32x4_t accepted = vcltzq_s32(above);
     const uint32x4_t sure = vorrq_u32(accepted, vcgeq_s32(above, vaddq_s32(error, error)));
@@ -98,8 +99,8 @@ INLINE void decide_group(uint8_t outcome[GROUP], uint64_t y[GROUP], const uint16
         accepted = vorrq_u32(accepted, full);
         told = vorrq_u32(told, full);
     }
-    const uint32x4_t outcomes = vbslq_u32(told, vandq_u32(accepted, vdupq_n_u32(DG_ACCEPTED)),
-                                          vdupq_n_u32(DG_IN_DOUBT));
+    const uint32x4_t outcomes =
+        vbslq_u32(told, vandq_u32(accepted, vdupq_n_u32(DG_ACCEPTED)), vdupq_n_u32(DG_IN_DOUBT));
     uint32_t each[GROUP];
     vst1q_u32(each, outcomes);
     for (size_t i = 0; i < GROUP; i++) {

@@ -85,7 +85,8 @@ INLINE bytes look_up_bytes(bytes at, const uint8_t *table, unsigned size)
     bytes found = repeat(0);
     for (unsigned first = 0; first < size; first += 64) {
         bytes in_part;
-        for (int i = 0; i < N; i++) { /* first ... first + 63 become 0 ... 63, others no such number */
+        for (int i = 0; i < N;
+             i++) { /* first ... first + 63 become 0 ... 63, others no such number */
             in_part.v[i] = veorq_u8(at.v[i], vdupq_n_u8((uint8_t)first));
         }
         found = look_up_part(found, in_part, table + first, size - first);
@@ -161,8 +162,7 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, s
         const bytes end = look_up_bytes(row, rows->end[k], size);
         const bytes next_code = look_up_bytes(row, rows->code[k + 1], size);
         for (int i = 0; i < N; i++) {
-            const uint8x16_t behind =
-                vandq_u8(mixed.v[i], vcgeq_u8(position.v[i], end.v[i]));
+            const uint8x16_t behind = vandq_u8(mixed.v[i], vcgeq_u8(position.v[i], end.v[i]));
             code.v[i] = vbslq_u8(behind, next_code.v[i], code.v[i]);
         }
     }
@@ -184,7 +184,8 @@ INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *
         n_special += append_places(found->at + n_special, special, first);
     }
     if (first < n) {
-        const uint64_t special = find_some(found, &next, first, n - first, planes->rows, rows, size);
+        const uint64_t special =
+            find_some(found, &next, first, n - first, planes->rows, rows, size);
         n_special += append_places(found->at + n_special, special, first);
     }
     found->n_mixed = (size_t)(next - planes->positions);

@@ -32,7 +32,8 @@ static uint8_t any_code(bool special, unsigned often, uint64_t *state)
 
 static void set_rows(dg_rows *rows, uint64_t *state)
 {
-    static const unsigned sizes[] = {1, 15, 16, 17, 48, 64, 65, 96, 97, 112, 113, 128, 129, 255, 256};
+    static const unsigned sizes[] = {1,  15,  16,  17,  48,  64,  65, 96,
+                                     97, 112, 113, 128, 129, 255, 256};
     const unsigned often = (unsigned)below(17, state), kind = (unsigned)below(2, state);
     memset(rows, 0, sizeof *rows);
     rows->row_bits = DG_ROW_BITS;
@@ -86,8 +87,7 @@ static void test_loop(dg_look_up *look_up, const char *name)
         table.tick_bits = (unsigned)below(DG_TICK_BITS + 1, &state);
         table.coded_first = (int32_t)below(1 << 16, &state) - (1 << 15);
         const size_t n = below(round % 8 == 0 ? MOST_DRAWS + 1 : 140, &state);
-        const size_t tick_bytes =
-            n * (table.tick_bits / 8) + (n + 7) / 8 * (table.tick_bits % 8);
+        const size_t tick_bytes = n * (table.tick_bits / 8) + (n + 7) / 8 * (table.tick_bits % 8);
         const size_t shift = below(MOST_SHIFT, &state), n_bytes = n + tick_bytes + n;
         /* a block of its own, with nothing behind what may be read: a sanitizer looks */
         uint8_t *memory = malloc(shift + n_bytes + DG_LOOK_UP_BEHIND);

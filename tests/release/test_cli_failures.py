@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from command import Command, Outcome, process, release
+from command import Command, Outcome, interrupted_while_reading, process, release
 
 from discretegauss import DiscreteGaussian
 from discretegauss._cli import entry as cli
@@ -79,32 +79,11 @@ def test_a_signal_ends_a_process_by_its_exit_code_and_no_file(
     """The table is a pipe that never ends, so the interrupt surely comes while it is read."""
     pipe = tmp_path / "t.csv"
     os.mkfifo(pipe)
-    running = subprocess.Popen(
-        [
-            *("env", f"--default-signal={name}"),  # whoever starts the tests may ignore it
-            *(sys.executable, "-m", "discretegauss"),
-            *map(str, release("o.csv", "--rho", 1, table=pipe)),
-        ],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with pipe.open("w") as file:  # waits until the command has opened the other end
-        file.write("flights\n1\n")
-        file.flush()
-        for _ in range(600):  # once may be too early: just before the read that it should end
-            running.send_signal(signal.Signals[f"SIG{name}"])
-            try:
-                _, err = running.communicate(timeout=2)  # one at a time
-                break
-            except subprocess.TimeoutExpired:
-                continue
-        else:
-            running.kill()
-            _, err = running.communicate()
-    assert running.returncode == code
+    command = release("o.csv", "--rho", 1, table=pipe)
+    done = interrupted_while_reading(pipe, "flights\n1\n", name, *command, folder=tmp_path)
+    assert done.code == code
     by = "" if name == "INT" else f" by SIG{name}"
-    assert err == f"discretegauss: error: interrupted{by}\n"
+    assert done.err == f"discretegauss: error: interrupted{by}\n"
     assert os.listdir(tmp_path) == ["t.csv"]
 
 

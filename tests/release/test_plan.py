@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import json
+import math
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from discretegauss import release
+from discretegauss import DiscreteGaussian, release
 from discretegauss._cli import main
 from discretegauss.errors import DiscreteGaussError, OutputError, TableError
+from discretegauss.privacy import PrivacyLoss, calibrate_gaussian, different_noise, zcdp_rho
+from discretegauss.privacy.different_noise import Part, loss_of_parts
+from discretegauss.release import plan_json, read_plan
+from discretegauss.release._plan_file import PlanFile
 
 PLAN = """
 rho = "1/10"
@@ -93,3 +102,196 @@ def test_calibrate_touches_no_data(plan: Path, capsys: pytest.CaptureFixture[str
     assert "total rho           0.1 (zCDP)" in shown
     assert main(["release", "--plan", str(plan)]) == 2
     assert _files(plan) == {"plan.toml", "b.csv"}
+
+
+# --- what it costs
+
+
+def _plan_text(budget: str, tables: list[str]) -> str:
+    head = 'table = "a.csv"\ncolumn = "n"\n'
+    parts = [f'[[tables]]\n{head}out = "o{i}.csv"\n{one}\n' for i, one in enumerate(tables)]
+    return "\n".join([budget, *parts])
+
+
+def _epsilon_below(plan: PlanFile, delta: Fraction) -> float:
+    """Return a number that epsilon of the whole is not below."""
+    losses = [PrivacyLoss.of_noise(n.law, n.sensitivity) ** n.queries for n in plan.noise]
+    lower, _ = losses[0].compose(*losses[1:]).epsilon(delta, bounds=True)
+    return float(lower)
+
+
+UNLIKE = [
+    ['share = "1/10"', 'share = "3/10"', 'share = "6/10"'],
+    ['share = "1/2"\nrows_per_person = 3', 'share = "1/2"\nsensitivity = 2'],
+]
+
+
+@pytest.mark.parametrize("tables", UNLIKE)
+def test_epsilon_and_delta_are_used_up(tmp_path: Path, tables: list[str]) -> None:
+    """What is achieved is at most what was asked, and what is proven from below is nearly that."""
+    (tmp_path / "p.toml").write_text(_plan_text('epsilon = 1\ndelta = "1e-6"', tables))
+    found = read_plan(tmp_path / "p.toml")
+    assert found.cost.epsilon_by == "composition of the privacy losses"
+    assert sum(n.rho for n in found.noise) == found.cost.rho
+    assert found.cost.rho > Fraction(zcdp_rho(1, "1e-6")) * Fraction(11, 10)
+    lower = _epsilon_below(found, Fraction("1e-6"))
+    assert 0.999 < lower <= found.cost.epsilon <= 1
+    assert found.cost.epsilon > 0.99999
+
+
+def test_equal_tables_are_one_query_asked_more_often(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text(_plan_text('epsilon = 1\ndelta = "1e-6"', [""] * 3))
+    found = read_plan(tmp_path / "p.toml")
+    law = calibrate_gaussian(epsilon=1, delta="1e-6", queries=3)
+    assert {n.law for n in found.noise} == {law}
+    assert found.cost.epsilon_by == "arXiv 2004.00010, Theorem 7"
+    assert found.cost.epsilon <= 1
+
+
+@pytest.mark.parametrize("rho", ["1/7", "1e-300", "0.1", "123456789/1000"])
+def test_the_rho_of_the_tables_add_up_exactly(tmp_path: Path, rho: str) -> None:
+    tables = ['share = "1/3"\nsensitivity = "7/3"', 'share = "2/3"\nrows_per_person = 7']
+    (tmp_path / "p.toml").write_text(_plan_text(f'rho = "{rho}"', tables))
+    found = read_plan(tmp_path / "p.toml")
+    assert sum(n.rho for n in found.noise) == found.cost.rho == Fraction(rho)
+
+
+def test_wide_noise_is_enclosed_as_narrow_noise_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if it were nearly continuous, or composed as it is: never less, and little more."""
+    parts = [
+        Part(Fraction(600), Fraction(1), 3),
+        Part(Fraction(2300), Fraction(1), 30),
+        Part(Fraction(14100, 7), Fraction(2), 1),
+    ]
+    delta = Fraction(1, 10**6)
+    losses = [PrivacyLoss.of_noise(DiscreteGaussian(p.sigma2), p.sensitivity) for p in parts]
+    losses = [loss**part.queries for loss, part in zip(losses, parts, strict=True)]
+    lower, upper = losses[0].compose(*losses[1:]).epsilon(delta, bounds=True)
+    monkeypatch.setattr(different_noise, "_WIDE_FROM", 0)
+    wide = loss_of_parts(parts)
+    assert wide is not None
+    assert lower <= wide.epsilon(delta) <= upper * 1.001
+    monkeypatch.setattr(different_noise, "_WIDE_FROM", 3000)  # some are, some are not
+    both = loss_of_parts(parts)
+    assert both is not None
+    assert lower <= both.epsilon(delta) <= upper * 1.001
+    assert float(wide.delta(Fraction(0))) >= float(both.delta(Fraction(0))) * 0.999
+
+
+def test_a_norm_that_is_no_whole_number_costs_what_its_counts_cost() -> None:
+    """Wide noise: sqrt(2), nearly, is two counts changed by 1."""
+    whole = loss_of_parts([Part(Fraction(10**6), Fraction(1), 2)])
+    norm = loss_of_parts([Part(Fraction(10**6), Fraction(14143, 10000), 1)])
+    assert whole is not None
+    assert norm is not None
+    delta = Fraction(1, 10**6)
+    assert whole.epsilon(delta) < norm.epsilon(delta) < whole.epsilon(delta) * 1.0001
+
+
+# --- formats and options
+
+
+def test_a_plan_takes_the_formats_of_a_release(tmp_path: Path) -> None:
+    """Parquet, Arrow and compressed text in one plan, two columns, and a picture."""
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("matplotlib")
+    from pyarrow import feather, parquet
+
+    table = pyarrow.table({"n": [10**6, 2 * 10**6], "m": [5 * 10**6, 0], "c": ["x", "y"]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    feather.write_feather(table, str(tmp_path / "b.arrow"))
+    with gzip.open(tmp_path / "c.csv.gz", "wt") as file:
+        file.write("c,n\nx,1000000\n")
+    text = "rho = 10\n"
+    for name, column in (("a.parquet", '["n", "m"]'), ("b.arrow", '"m"'), ("c.csv.gz", '"n"')):
+        text += f'[[tables]]\ntable = "{name}"\ncolumn = {column}\nout = "o_{name}"\n'
+    (tmp_path / "plan.toml").write_text(text)
+    done = release.release_plan(tmp_path / "plan.toml", plot=tmp_path / "p.svg")
+    assert [(one.rows, one.queries) for one in done.tables] == [(2, 2), (2, 1), (1, 1)]
+    a, b = parquet.read_table(tmp_path / "o_a.parquet"), feather.read_table(tmp_path / "o_b.arrow")
+    with gzip.open(tmp_path / "o_c.csv.gz", "rt") as file:
+        c = int(file.read().split(",")[2])
+    pairs = zip(
+        [a["n"][0].as_py(), a["m"][0].as_py(), b["m"][1].as_py(), c],
+        [10**6, 5 * 10**6, 0, 10**6],
+        strict=True,
+    )
+    assert all(abs(noisy - true) < 100 for noisy, true in pairs)
+    assert (tmp_path / "p.svg").read_bytes().startswith(b"<?xml")
+    report = json.loads(plan_json(done))
+    assert Fraction(report["rho"]) == sum(Fraction(one["rho"]) for one in report["tables"]) == 10
+    assert report["epsilon"] == done.epsilon
+    assert str(done).count("95 % interval") == 3
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("--rho=1", "--epsilon=1", "--delta=0.1", "--report-delta=0.1", "--sensitivity=2"),
+        *("--column=n", "--out=o", "--rows-per-person=2", "--disjoint", "TABLE", "--queries=2"),
+    ],
+)
+def test_an_option_that_the_plan_says_is_refused_by_name(
+    plan: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    files = _files(plan)
+    command = "calibrate" if option == "--queries=2" else "release"
+    assert main([command, "--plan", str(plan), option]) == 2
+    name = option.partition("=")[0]
+    assert f"--plan goes without {name}: the plan says it" in capsys.readouterr().err
+    assert _files(plan) == files
+
+
+def test_a_plot_that_exists_is_refused_before_anything_is_drawn(plan: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (plan.parent / "p.png").touch()
+    files = _files(plan)
+    with pytest.raises(OutputError, match=r"p.png: exists already"):
+        release.release_plan(plan, plot=plan.parent / "p.png")
+    assert _files(plan) == files
+
+
+# --- the example
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def _flights(path: Path) -> list[list[str]]:
+    with path.open(newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_the_margins_of_the_example_are_those_of_its_table() -> None:
+    rows = _flights(EXAMPLES / "flights.csv")[1:]
+    for name, places in (("flights_by_carrier", [0]), ("flights_by_carrier_month", [0, 3])):
+        sums: dict[tuple[str, ...], int] = {}
+        for row in rows:
+            key = tuple(row[i] for i in places)
+            sums[key] = sums.get(key, 0) + int(row[4])
+        margin = _flights(EXAMPLES / f"{name}.csv")[1:]
+        assert {tuple(row[:-1]): int(row[-1]) for row in margin} == sums
+
+
+def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The plan of docs/plans.md; the noise is as large as it says, below 1 in 10^8."""
+    pytest.importorskip("matplotlib")
+    for path in EXAMPLES.glob("flights*"):
+        shutil.copy(path, tmp_path)
+    plan, plot = str(tmp_path / "flights_plan.toml"), str(tmp_path / "plan.png")
+    assert main(["release", "--plan", plan, "--json", "--plot", plot]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert 0.99999 < report["epsilon"] <= 1
+    assert [one["rows"] for one in report["tables"]] == [16, 192, 5268]
+    for one in report["tables"]:
+        true, noisy = _flights(Path(one["table"])), _flights(Path(one["out"]))
+        assert [row[:-1] for row in true] == [row[:-1] for row in noisy]
+        errors = [int(b[-1]) - int(a[-1]) for a, b in zip(true[1:], noisy[1:], strict=True)]
+        n, sigma2 = len(errors), Fraction(one["sigma2"])
+        assert abs(sum(errors)) < 6 * math.sqrt(n * sigma2)
+        share = sum(abs(error) <= one["interval95"][1] for error in errors) / n
+        assert share > 0.95 - 6 * math.sqrt(0.05 * 0.95 / n)
+    assert Path(plot).read_bytes().startswith(b"\x89PNG")
+    documented = (EXAMPLES.parent / "docs" / "plans.md").read_text()
+    assert (EXAMPLES / "flights_plan.toml").read_text() in documented
+    assert main(["release", "--plan", plan]) == 2
+    assert "exists already" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,39 @@ def process(*arguments: object, **options: object) -> Outcome:
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,  # type: ignore[call-overload]
     )
     return Outcome(done.returncode, done.stdout or "", done.stderr)
+
+
+def interrupted_while_reading(
+    pipe: Path, content: str, name: str, *arguments: object, folder: Path
+) -> Outcome:
+    """Run the command in a folder, and send it SIG``name`` while it reads a pipe that never ends.
+
+    Its default action is set before: whoever starts the tests may ignore the signal.
+    """
+    running = subprocess.Popen(
+        [
+            *("env", f"--default-signal={name}"),
+            *(sys.executable, "-m", "discretegauss"),
+            *map(str, arguments),
+        ],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with pipe.open("w") as file:  # waits until the command has opened the other end
+        file.write(content)
+        file.flush()
+        for _ in range(600):  # once may be too early: just before the read that it should end
+            running.send_signal(signal.Signals[f"SIG{name}"])
+            try:
+                _, err = running.communicate(timeout=2)  # one at a time
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        else:
+            running.kill()
+            _, err = running.communicate()
+    return Outcome(running.returncode, "", err)
 
 
 def release(out: Path | str, *more: object, table: Path | str = FLIGHTS) -> list[object]:

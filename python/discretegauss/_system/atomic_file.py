@@ -1,4 +1,4 @@
-"""Write a file whole or not at all."""
+"""Write a file whole or not at all; or several: all of them or none."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import FileIO, RawIOBase
 from pathlib import Path
 
-__all__ = ["atomic_write", "no_op", "write_all"]
+from .signals import signals_deferred
+
+__all__ = ["NewFile", "atomic_write", "no_op", "place_together", "write_all"]
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
@@ -29,6 +31,84 @@ def write_all(file: RawIOBase, data: bytes | memoryview) -> None:
 
 def no_op() -> None:
     """Do nothing."""
+
+
+class NewFile:
+    """A file that is written under a temporary name in its folder, and placed when it is whole.
+
+    Errors name ``path``. `discard` is to be called in the end, whatever happened.
+
+    Parameters
+    ----------
+    path : Path
+        Where the file is to be.
+    replace : bool
+        Whether another file may be there; see `atomic_write`.
+    """
+
+    def __init__(self, path: Path, *, replace: bool) -> None:
+        self.path, self._replace = path, replace
+        name = path.parent / f".discretegauss-{secrets.token_hex(8)}"
+        self._temporary, self._old = name.with_suffix(".tmp"), name.with_suffix(".old.tmp")
+        self._made: os.stat_result | None = None
+
+    @contextmanager
+    def content(self) -> Iterator[Callable[[bytes | memoryview], None]]:
+        """Give a function that writes to the file, which is whole if the block ends well."""
+        with _errors_name(self.path):
+            replaced = _status(self.path) if self._replace else None
+            mode = 0o666 if replaced is None else replaced.st_mode & 0o666
+            file = _create(self._temporary, mode)
+        with file:
+            self._made = os.fstat(file.fileno())
+            yield partial(_write, file, self.path)
+            with _errors_name(self.path):
+                os.fsync(file.fileno())
+                file.close()
+
+    def place(self) -> None:
+        """Give the file its name."""
+        with _errors_name(self.path):
+            _place(self._temporary, self.path, replace=self._replace)
+
+    def is_placed(self) -> bool:
+        """Return whether the file has its name.
+
+        No variable would tell: an interrupt during the system call comes before it could be set.
+        """
+        now = _status(self.path)
+        return self._made is not None and now is not None and os.path.samestat(self._made, now)
+
+    def discard(self) -> None:
+        """Remove the temporary name, if it is there: failing to would hide the cause."""
+        with contextlib.suppress(OSError):
+            self._temporary.unlink()
+
+    def keep_old(self) -> None:
+        """Give what is to be replaced, if anything is, a second name, until `forget_old`."""
+        if not self._replace:
+            return
+        with _errors_name(self.path), contextlib.suppress(FileNotFoundError):
+            _link(self.path, self._old)
+
+    def forget_old(self) -> None:
+        """Remove that name."""
+        with contextlib.suppress(OSError):
+            self._old.unlink()
+
+    def take_back(self) -> None:
+        """Let what was at the path before `keep_old` be there again: nothing, or the old file.
+
+        What others have put there meanwhile stays.
+        """
+        with _errors_name(self.path):
+            there = _status(self.path)
+            if self.is_placed() or there is None:
+                if _status(self._old) is not None:
+                    os.replace(self._old, self.path)
+                elif there is not None:
+                    self.path.unlink()
+        self.forget_old()  # where nothing was replaced, it is a second name of what is there
 
 
 @contextmanager
@@ -48,33 +128,48 @@ def atomic_write(
     With it, the new file has no bit of the mode that the replaced one or any new file lacks, from
     its first byte on. Owner, group and access control list are those of any new file.
     """
-    temporary = path.parent / f".discretegauss-{secrets.token_hex(8)}.tmp"
-    made: os.stat_result | None = None
+    new = NewFile(path, replace=replace)
     try:
         try:
-            with _errors_name(path):
-                replaced = _status(path) if replace else None
-                file = _create(temporary, 0o666 if replaced is None else replaced.st_mode & 0o666)
-            with file:
-                made = os.fstat(file.fileno())
-                yield partial(_write, file, path)
-                with _errors_name(path):
-                    os.fsync(file.fileno())
-                    file.close()
+            with new.content() as write:
+                yield write
             before_placing()
-            with _errors_name(path):
-                _place(temporary, path, replace=replace)
+            new.place()
         finally:
-            # After os.replace there is nothing to remove; failing to would hide the cause.
-            with contextlib.suppress(OSError):
-                temporary.unlink()
+            new.discard()
         _sync_folder(path.parent)
     except BaseException as error:
-        # No variable would tell: an interrupt during the system call comes before it could be set.
-        now = _status(path)
-        if made is not None and now is not None and os.path.samestat(made, now):
+        if new.is_placed():
             error.add_note(f"{path} is written")
         raise
+
+
+def place_together(files: Sequence[NewFile]) -> None:
+    """Give all of these files their names.
+
+    If one cannot get it, none has it, and what they have replaced is there again, the same files
+    as before. No temporary name is left. Signals wait until all is done.
+    """
+    with signals_deferred():
+        try:
+            for file in files:
+                file.keep_old()
+            for file in files:
+                file.place()
+        except BaseException as error:
+            for file in reversed(files):
+                try:
+                    file.take_back()
+                except OSError as failed:
+                    error.add_note(f"{file.path} could not be put back: {failed.strerror}")
+            raise
+        finally:
+            for file in files:
+                file.discard()
+        for file in files:
+            file.forget_old()
+        for folder in {file.path.parent for file in files}:
+            _sync_folder(folder)
 
 
 def _create(path: Path, mode: int) -> FileIO:
@@ -88,15 +183,20 @@ def _write(file: FileIO, path: Path, data: bytes | memoryview) -> None:
 
 
 def _place(temporary: Path, path: Path, *, replace: bool) -> None:
-    if not replace:
-        try:
-            os.link(temporary, path)
-        except OSError as error:
-            if error.errno not in _NO_HARD_LINKS:
-                raise
-        else:
-            return
-    os.replace(temporary, path)
+    if replace:
+        os.replace(temporary, path)
+    else:
+        _link(temporary, path)
+
+
+def _link(path: Path, other: Path) -> None:
+    """Give a file another name, that is free; where it cannot have two, instead of its own."""
+    try:
+        os.link(path, other)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        os.replace(path, other)
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
 from .._start import interrupted
 
-__all__ = ["StopSignals", "Terminated"]
+__all__ = ["StopSignals", "Terminated", "signals_deferred"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _USUAL = (signal.SIG_DFL, signal.default_int_handler, interrupted)
@@ -67,3 +69,27 @@ class StopSignals:
                 interrupted(number, frame)
             self._held = True
             raise Terminated(number)
+
+
+@contextmanager
+def signals_deferred() -> Iterator[None]:
+    """Let these signals wait until the block has ended, and come then: the first of each.
+
+    Those that are ignored stay so. In other threads nothing is to be done: Python runs handlers in
+    its main thread alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    before = {n: handler for n, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+    try:
+        for number in before:
+            signal.signal(number, lambda received, _: came.append(received))
+        yield
+    finally:
+        for number, handler in reversed(before.items()):  # the one that raises as a rule is last
+            signal.signal(number, handler)
+        for received in dict.fromkeys(came):
+            signal.raise_signal(received)

@@ -2,8 +2,8 @@
 
 (epsilon, delta) becomes rho once, for all tables together. If every table would get the same law
 (equal whole sensitivities D, shares in proportion to the counts that one person changes), that is
-the noise of one query asked so many times, by Theorem 7 of arXiv 2004.00010. Else rho is the
-largest whose optimal conversion (Corollary 13) meets the budget, rounded down.
+the noise of one query asked so many times, by Theorem 7 of arXiv 2004.00010. Else it is about the
+largest rho whose tables, composed, are proven to meet the budget (privacy/different_noise.py).
 
 Conversely, epsilon at delta is the least that is proven: by Corollary 13 from rho, which holds
 always; by Theorem 7 if there is one law; by the composition of the privacy losses if not.
@@ -16,19 +16,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import checked_probability, positive_number
 from ..errors import ParameterValueError
-from ..privacy import PrivacyLoss, calibrate_gaussian, zcdp_epsilon, zcdp_rho
+from ..privacy import calibrate_gaussian, zcdp_epsilon
 from ..privacy import epsilon as tight_epsilon
+from ..privacy.different_noise import Part, largest_rho, loss_of_parts
 from ._noise_for_budget import DEFAULT_REPORT_DELTA, Calibration
 
 __all__ = ["PlanBudget", "PlanCost", "plan_cost", "rho_of_plan"]
-
-_COMPOSED_BELOW = 2**16
-"""Of wider noise (sigma2) and of more queries the losses would take minutes."""
-
-_MOST_LOSSES = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,27 +75,32 @@ def rho_of_plan(
         law = calibrate_gaussian(epsilon=asked, delta=at, sensitivity=change, queries=queries)
         found = queries * change**2 / (2 * law.sigma2)
     else:
-        found = Fraction(zcdp_rho(asked, at))
+
+        def parts_of(rho: Fraction) -> list[Part]:
+            return [
+                Part(count * one**2 / (2 * rho * share), one, count) for one, count, share in tables
+            ]
+
+        found = largest_rho(parts_of, asked, at)
     if found <= 0:
-        raise ParameterValueError("epsilon and delta must leave a positive rho")
+        raise ParameterValueError(
+            f"epsilon and delta must leave a positive rho, got {describe(epsilon)} and "
+            f"{describe(delta)}"
+        )
     return PlanBudget(rho=found, delta=at, asked_epsilon=asked)
 
 
 def plan_cost(budget: PlanBudget, noise: Sequence[Calibration]) -> PlanCost:
     """Return what this noise costs, all of it together."""
     found = [(zcdp_epsilon(budget.rho, budget.delta), "arXiv 2004.00010, Corollary 13")]
-    if all(one.is_tight for one in noise):
-        first, queries = noise[0], sum(one.queries for one in noise)
-        if {(one.sigma2, one.sensitivity) for one in noise} == {(first.sigma2, first.sensitivity)}:
-            tight = tight_epsilon(first.law, budget.delta, first.sensitivity, queries=queries)
-            found.append((tight, "arXiv 2004.00010, Theorem 7"))
-        elif len(noise) <= _MOST_LOSSES and all(
-            number < _COMPOSED_BELOW
-            for one in noise
-            for number in (one.sigma2, one.queries, one.sensitivity)
-        ):
-            losses = [PrivacyLoss.of_noise(n.law, n.sensitivity) ** n.queries for n in noise]
-            composed = losses[0].compose(*losses[1:]).epsilon(budget.delta)
-            found.append((float(composed), "composition of the privacy losses"))
+    first = noise[0]
+    if first.is_tight and len({(one.sigma2, one.sensitivity) for one in noise}) == 1:
+        queries = sum(one.queries for one in noise)
+        tight = tight_epsilon(first.law, budget.delta, first.sensitivity, queries=queries)
+        found.append((tight, "arXiv 2004.00010, Theorem 7"))
+    else:
+        loss = loss_of_parts([Part(one.sigma2, one.sensitivity, one.queries) for one in noise])
+        if loss is not None:
+            found.append((loss.epsilon(budget.delta), "composition of the privacy losses"))
     epsilon, by = min(found)
     return PlanCost(**vars(budget), epsilon=epsilon, epsilon_by=by)

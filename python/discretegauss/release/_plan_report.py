@@ -13,6 +13,7 @@ from ._plan_cost import PlanCost
 from ._plan_file import PlanFile
 from ._report import (
     Release,
+    achieved_text,
     aligned,
     calibration_text,
     exact_text,
@@ -99,14 +100,8 @@ def _share(share: Fraction) -> str:
 
 
 def _total(path: Path, tables: int, cost: PlanCost) -> str:
-    least: float | Fraction = cost.epsilon
-    if cost.asked_epsilon is not None:  # which is met, though the float above it be larger
-        least = min(least, cost.asked_epsilon)
-    epsilon = rounded_up(Fraction(least)) if least != math.inf else "inf"
-    delta = rounded_up(cost.delta)
-    achieved = f"({epsilon}, {delta}), by {cost.epsilon_by}"
-    if cost.asked_epsilon is not None:
-        achieved = f"({rounded_up(cost.asked_epsilon)}, {delta}) as asked; achieved: {achieved}"
+    by = f", by {cost.epsilon_by}"
+    achieved = achieved_text(cost.epsilon, cost.delta, cost.asked_epsilon, by)
     return aligned(
         [
             ("plan", f"{printable(str(path))}, {tables} table{'s' * (tables > 1)}"),

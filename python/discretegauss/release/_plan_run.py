@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from .._inputs.source import Source
-from .._system.atomic_file import atomic_write, no_op
+from .._system.atomic_file import NewFile, no_op, place_together
+from .._system.signals import signals_deferred
 from ..errors import OutputError, TableError
 from ._arguments import checked_flag, file_path
-from ._destination import checked_destination
-from ._plan_file import PlanFile, named_in_errors, read_plan
-from ._plan_plot import plan_picture
+from ._destination import checked_destination, exists_already
+from ._formats import opened_table
+from ._plan_file import PlanFile, PlannedTable, named_in_errors, read_plan
+from ._plan_plot import PlanPicture
 from ._plan_report import PlanRelease
 from ._plot import Picture
 from ._report import Release
-from ._run import Plan, execute, plan_release
+from ._run import Plan, prepared, write_noisy
 
 __all__ = ["execute_plan", "release_plan"]
 
@@ -61,8 +65,12 @@ def release_plan(
     Notes
     -----
     Guarantee: the rho of the tables add up to the plan's, exactly. Every table is read and its
-    output complete in a temporary file before the first output gets its name. If one cannot get
-    it, those that did are removed; what they replaced (with force) is lost then.
+    output, and the plot, complete in a temporary file before the first gets its name. If one cannot
+    get it, or Ctrl-C comes before, none has it, and with force the old files are there as before.
+    Ctrl-C while they get their names waits: then all have them, and it has a note that says so.
+
+    Not promised: all or none where the process is killed, or the power fails, while the files get
+    their names, which takes some milliseconds.
     """
     return execute_plan(
         read_plan(path),
@@ -84,24 +92,64 @@ def execute_plan(
 ) -> PlanRelease:
     """Release the tables of a plan that is read; see `release.execute`."""
     runs = _runs(plan, force=force)
-    picture = None if plot is None else _checked_plot(plan, runs, file_path(plot, "plot"), force)
-    done: list[Release] = []
-    _together(plan, runs, done, source, before_placing, progress)
-    found = PlanRelease(
-        path=plan.path,
-        shares=tuple(one.share for one in plan.tables),
-        tables=tuple(reversed(done)),
-        cost=plan.cost,
-    )
-    if picture is not None:
+    files = [NewFile(cast("Path", run.destination), replace=force) for run in runs]
+    picture = None
+    if plot is not None:
+        path = file_path(plot, "plot")
+        files.append(NewFile(_checked_plot(plan, runs, path, force), replace=force))
+        picture = PlanPicture(path.suffix.lower())
+    tables = []
+    try:
         try:
-            drawn = plan_picture(found, [run.of_out for run in runs], picture.suffix.lower()[1:])
-            with atomic_write(picture, replace=force) as write:
-                write(drawn)
-        except BaseException as error:
-            error.add_note("the tables are written; the budget is spent")
-            raise
-    return found
+            for one, run, file in zip(plan.tables, runs, files, strict=False):  # and the plot
+                tables.append(_write(one, run, file, source, picture, progress=progress))
+            done = PlanRelease(
+                path=plan.path,
+                shares=tuple(one.share for one in plan.tables),
+                tables=tuple(tables),
+                cost=plan.cost,
+            )
+            if picture is not None:
+                with files[-1].content() as write:
+                    write(picture.drawn(done))
+            before_placing()
+            place_together(files)
+            return done
+        finally:
+            with signals_deferred():
+                for file in files:
+                    file.discard()
+    except FileExistsError as error:  # another release, since it was looked for
+        raise exists_already(Path(error.filename)) from None
+    except BaseException as error:
+        if all(file.is_placed() for file in files):
+            error.add_note("the tables of the plan are written; the budget is spent")
+        raise
+
+
+def _write(
+    one: PlannedTable,
+    run: Plan,
+    file: NewFile,
+    source: Source,
+    picture: PlanPicture | None,
+    *,
+    progress: bool,
+) -> Release:
+    """Write a table under its temporary name."""
+    start, release = time.perf_counter(), run.release
+    watching = None if picture is None else picture.next_table()
+    try:
+        with (
+            opened_table(release.table, release.columns, run.of_table, run.of_out) as table,
+            file.content() as write,
+        ):
+            rows = write_noisy(run, table, write, source, watching, progress=progress)
+            columns, others = table.columns, table.other_columns
+    except TableError as error:
+        raise TableError(f"{one.where}: {error}") from None
+    seconds = time.perf_counter() - start
+    return replace(release, columns=columns, other_columns=others, rows=rows, seconds=seconds)
 
 
 def _runs(plan: PlanFile, *, force: bool) -> list[Plan]:
@@ -109,20 +157,7 @@ def _runs(plan: PlanFile, *, force: bool) -> list[Plan]:
     for one, noise in zip(plan.tables, plan.noise, strict=True):
         with named_in_errors(one.where):
             runs.append(
-                plan_release(
-                    one.table,
-                    one.column,
-                    one.out,
-                    rho=noise.rho,
-                    epsilon=None,
-                    delta=None,
-                    sensitivity=one.sensitivity,
-                    rows_per_person=one.rows_per_person,
-                    disjoint=one.disjoint,
-                    report_delta=noise.delta,
-                    force=force,
-                    plot=None,
-                )
+                prepared(noise, one.table, one.column, one.out, disjoint=one.disjoint, force=force)
             )
     read = {Path(os.path.realpath(one.table)) for one in plan.tables}
     read.add(Path(os.path.realpath(plan.path)))
@@ -143,56 +178,3 @@ def _checked_plot(plan: PlanFile, runs: Sequence[Plan], plot: Path, force: bool)
     if found in used or found in {Path(os.path.realpath(one.table)) for one in plan.tables}:
         raise OutputError(f"{plot}: is a file of the plan; the plot must be another one")
     return found
-
-
-def _together(
-    plan: PlanFile,
-    runs: Sequence[Plan],
-    done: list[Release],
-    source: Source,
-    before_placing: Callable[[], None],
-    progress: bool,
-) -> None:
-    """Release the tables, the last first: each gets its name when those after it have theirs.
-
-    All are complete before any has its name: at the last moment before a table is placed, the next
-    one is begun.
-    """
-    if not runs:
-        before_placing()
-        return
-    first, rest = runs[0], runs[1:]
-    where = plan.tables[len(plan.tables) - len(runs)].where
-    is_written = False
-
-    def others() -> None:
-        nonlocal is_written
-        is_written = True
-        _together(plan, rest, done, source, before_placing, progress)
-
-    try:
-        done.append(execute(first, source, others, progress=progress))
-    except BaseException as error:
-        _take_back(rest[: len(done)] if len(done) == len(rest) else (), first, error)
-        if isinstance(error, TableError) and not is_written:
-            raise TableError(f"{where}: {error}") from None
-        raise
-
-
-def _take_back(placed: Sequence[Plan], failed: Plan, error: BaseException) -> None:
-    """Remove what is placed, also the one whose placing was interrupted, and say what stays."""
-    notes = getattr(error, "__notes__", [])
-    gone = [run.destination for run in placed]
-    if f"{failed.destination} is written" in notes:
-        gone.append(failed.destination)
-        notes[:] = [n for n in notes if n not in (f"{failed.destination} is written", _SPENT)]
-    for path in gone:
-        if path is not None:
-            with suppress(FileNotFoundError):
-                try:
-                    path.unlink()
-                except OSError:
-                    error.add_note(f"{path} is written, and could not be removed; {_SPENT}")
-
-
-_SPENT = "the budget is spent"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import OutputError
 from ._report import Release
 
-__all__ = ["Picture"]
+__all__ = ["Picture", "SomeRows", "picture_file"]
 
 _MOST_ROWS = 4096
 """That are kept; of a longer table every second, fourth, eighth ... row."""
@@ -43,8 +43,7 @@ class Picture:
     def __init__(self, path: Path, release: Release) -> None:
         self._ending, self._release = path.suffix.lower(), release
         self._columns = release.columns[:_MOST_COLUMNS]
-        self._kept: list[NDArray[Any]] = []
-        self._rows, self._stride, self._n_kept = 0, 1, 0
+        self._some = SomeRows()
 
     @staticmethod
     def require(path: Path) -> None:
@@ -58,23 +57,15 @@ class Picture:
 
     def add(self, noisy: NDArray[Any]) -> None:
         """Keep some of the next rows."""
-        some = noisy[-self._rows % self._stride :: self._stride, :_MOST_COLUMNS]
-        self._rows += len(noisy)
-        floats = [[_as_float(count) for count in row] for row in some.tolist()]
-        self._kept.append(np.array(floats).reshape(some.shape))
-        self._n_kept += len(some)
-        while self._n_kept > _MOST_ROWS:
-            together = np.concatenate(self._kept)[::2]
-            self._kept, self._n_kept = [together], len(together)
-            self._stride *= 2
+        self._some.add(noisy[:, :_MOST_COLUMNS])
 
     def drawn(self) -> bytes:
         """Return the picture's file."""
         from matplotlib.figure import Figure
 
-        counts = np.concatenate(self._kept)
+        counts, stride = self._some.rows, self._some.stride
         columns, bound = self._columns, _as_float(self._release.bound95)
-        row = np.arange(len(counts)) * self._stride + 1
+        row = np.arange(len(counts)) * stride + 1
         figure = Figure((8, 1 + 2.4 * len(columns)), layout="constrained")
         axes = figure.subplots(len(columns), 1, sharex=True, squeeze=False)[:, 0]
         for ax, name, values in zip(axes, columns, counts.T, strict=True):
@@ -84,12 +75,44 @@ class Picture:
                 ax.fill_between(row, values - bound, values + bound, alpha=0.3, lw=0)
                 ax.plot(row, values, lw=0.6)
             ax.set_ylabel(name.replace("$", r"\$"))
-        some = "" if self._stride == 1 else f"; every {self._stride}th row"
+        some = "" if stride == 1 else f"; every {stride}th row"
         axes[0].set_title(f"released counts, 95 % interval of the noise: ± {bound:g}{some}")
         axes[-1].set_xlabel("row")
-        file = io.BytesIO()
-        figure.savefig(file, format=self._ending[1:], dpi=150)
-        return file.getvalue()
+        return picture_file(figure, self._ending)
+
+
+class SomeRows:
+    """Rows of noisy counts, as floats: all, or of a longer table evenly some."""
+
+    def __init__(self) -> None:
+        self._kept: list[NDArray[Any]] = []
+        self._n_seen, self._n_kept = 0, 0
+        self.stride = 1
+        """One of so many rows is kept, the first among them."""
+
+    def add(self, noisy: NDArray[Any]) -> None:
+        """Keep some of the next rows."""
+        some = noisy[-self._n_seen % self.stride :: self.stride]
+        self._n_seen += len(noisy)
+        floats = [[_as_float(count) for count in row] for row in some.tolist()]
+        self._kept.append(np.array(floats).reshape(some.shape))
+        self._n_kept += len(some)
+        while self._n_kept > _MOST_ROWS:
+            together = self.rows[::2]
+            self._kept, self._n_kept = [together], len(together)
+            self.stride *= 2
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """Those that are kept, by columns."""
+        return np.concatenate(self._kept)
+
+
+def picture_file(figure: Any, ending: str) -> bytes:
+    """Return the figure as the content of a file."""
+    file = io.BytesIO()
+    figure.savefig(file, format=ending[1:], dpi=150)
+    return file.getvalue()
 
 
 def _as_float(count: int) -> float:

@@ -17,6 +17,7 @@ from ._noise_for_budget import Calibration
 
 __all__ = [
     "Release",
+    "achieved_text",
     "aligned",
     "calibration_text",
     "exact_text",
@@ -180,18 +181,24 @@ def _no_more(value: Fraction) -> str:
 
 
 def _epsilon_delta(noise: Calibration) -> str:
-    least: float | Fraction = noise.epsilon
-    if noise.asked_epsilon is not None:  # which is met, though the float above it be larger
-        least = min(least, noise.asked_epsilon)
-    epsilon = rounded_up(Fraction(least)) if least != math.inf else "inf"
-    delta = rounded_up(noise.delta)
     if not noise.is_tight:
-        return f"({epsilon}, {delta}) from rho, by arXiv 2004.00010, Corollary 13"
-    by = "by arXiv 2004.00010, Theorem 7"
-    if noise.asked_epsilon is None:
-        return f"({epsilon}, {delta}), {by}"
-    asked = f"({rounded_up(noise.asked_epsilon)}, {delta}) as asked"
-    return f"{asked}; achieved: ({epsilon}, {delta}), {by}"
+        by = " from rho, by arXiv 2004.00010, Corollary 13"
+        return achieved_text(noise.epsilon, noise.delta, None, by)
+    by = ", by arXiv 2004.00010, Theorem 7"
+    return achieved_text(noise.epsilon, noise.delta, noise.asked_epsilon, by)
+
+
+def achieved_text(epsilon: float, delta: Fraction, asked: Fraction | None, by: str) -> str:
+    """Return (epsilon, delta), what proves it, and before it what was asked for, if it was."""
+    least: float | Fraction = epsilon
+    if asked is not None:  # which is met, though the float above it be larger
+        least = min(least, asked)
+    shown = rounded_up(Fraction(least)) if least != math.inf else "inf"
+    at = rounded_up(delta)
+    achieved = f"({shown}, {at}){by}"
+    if asked is None:
+        return achieved
+    return f"({rounded_up(asked)}, {at}) as asked; achieved: {achieved}"
 
 
 def rounded_up(value: Fraction) -> str:

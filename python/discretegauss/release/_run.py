@@ -8,6 +8,9 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from .._inputs.numbers import whole_number
 from .._inputs.source import Source
@@ -18,9 +21,9 @@ from ._arguments import checked_flag, column_names, file_path, sensitivity_of_co
 from ._destination import checked_destination, exists_already, written_to_stdout
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
-from ._interface import Sink
+from ._interface import Sink, Table
 from ._noise import with_noise
-from ._noise_for_budget import calibration
+from ._noise_for_budget import Calibration, calibration
 from ._plot import Picture
 from ._report import Release
 
@@ -170,12 +173,11 @@ def plan_release(
 
     ``to_stdout``: what is written goes there, and ``out`` is only its name.
     """
-    start = time.perf_counter()
     columns = column_names(column)
     table, out = file_path(table, "table"), file_path(out, "out")
     force, disjoint = checked_flag(force, "force"), checked_flag(disjoint, "disjoint")
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
-    noise_for_budget = calibration(
+    noise = calibration(
         rho=rho,
         epsilon=epsilon,
         delta=delta,
@@ -183,17 +185,41 @@ def plan_release(
         queries=rows if disjoint else rows * len(columns),
         report_delta=report_delta,
     )
+    return prepared(
+        noise,
+        table,
+        columns,
+        out,
+        to_stdout=to_stdout,
+        disjoint=disjoint,
+        force=force,
+        plot=None if plot is None else file_path(plot, "plot"),
+    )
+
+
+def prepared(
+    noise: Calibration,
+    table: Path,
+    columns: tuple[str, ...],
+    out: Path,
+    *,
+    to_stdout: bool = False,
+    disjoint: bool,
+    force: bool,
+    plot: Path | None = None,
+) -> Plan:
+    """Return a release with this noise, if files may be written so."""
+    start = time.perf_counter()
     of_table, of_out = formats_of(table, table if to_stdout else out)
     destination = None if to_stdout else checked_destination(table, out, force=force)
     picture = None
     if plot is not None:
-        plot = file_path(plot, "plot")
         picture = checked_destination(table, plot, force=force)
         Picture.require(plot)
         if picture == destination:
             raise OutputError(f"{plot}: is the output itself; the plot must be another file")
     release = Release(
-        **vars(noise_for_budget),
+        **vars(noise),
         table=table,
         columns=columns,
         out=out,
@@ -226,25 +252,10 @@ def execute(
         with (
             opened_table(plan.release.table, release.columns, plan.of_table, plan.of_out) as table,
             _output(plan, before_placing) as write,
-            Progress("rows", show=progress) as bar,
         ):
             release = replace(release, columns=table.columns, other_columns=table.other_columns)
             picture = Picture(plan.plot, release) if plan.plot else None
-            with (
-                compressed(write, plan.of_out.compression) as sink,
-                table.writer(sink) as writer,
-            ):
-                for chunk in table.chunks():
-                    noisy = with_noise(chunk.counts, release.law, source)
-                    writer.write(chunk, noisy)
-                    rows += len(noisy)
-                    bar.update(rows, table.fraction())
-                    if picture is not None:
-                        picture.add(noisy)
-                if not rows:
-                    raise TableError(
-                        "the file has a header but no rows: there is nothing to release"
-                    )
+            rows = write_noisy(plan, table, write, source, picture, progress=progress)
             drawing = picture.drawn() if picture is not None else b""
     except FileExistsError:  # another release, since it was looked for
         raise exists_already(release.out) from None
@@ -259,6 +270,42 @@ def execute(
         rows=rows,
         seconds=time.perf_counter() - plan.start,
     )
+
+
+def write_noisy(
+    plan: Plan,
+    table: Table,
+    sink: Sink,
+    source: Source,
+    watching: Watching | None,
+    *,
+    progress: bool,
+) -> int:
+    """Write the table with noise on its counts, and return how many rows it has."""
+    rows, law = 0, plan.release.law
+    with (
+        Progress("rows", show=progress) as bar,
+        compressed(sink, plan.of_out.compression) as inner,
+        table.writer(inner) as writer,
+    ):
+        for chunk in table.chunks():
+            noisy = with_noise(chunk.counts, law, source)
+            writer.write(chunk, noisy)
+            rows += len(noisy)
+            bar.update(rows, table.fraction())
+            if watching is not None:
+                watching.add(noisy)
+            del chunk, noisy  # before the next ones are read
+        if not rows:
+            raise TableError("the file has a header but no rows: there is nothing to release")
+    return rows
+
+
+class Watching(Protocol):
+    """What is shown the noisy counts while they are written."""
+
+    def add(self, noisy: NDArray[Any]) -> None:
+        """Look at the next rows."""
 
 
 def _write_plot(path: Path, drawing: bytes, plan: Plan) -> None:

@@ -1,0 +1,248 @@
+"""The outputs of a plan: all or none, whatever fails, and whenever Ctrl-C comes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from command import interrupted_while_reading
+
+from discretegauss import DiscreteGaussian
+from discretegauss.errors import OutputError
+from discretegauss.release import execute_plan, read_plan, release_plan
+
+NAMES = ("a", "b", "c")
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    text = "rho = 1\n"
+    for name in NAMES:
+        (tmp_path / f"{name}.csv").write_text("n\n10\n20\n")
+        text += f'[[tables]]\ntable = "{name}.csv"\ncolumn = "n"\nout = "{name}_noisy.csv"\n'
+    (tmp_path / "plan.toml").write_text(text)
+    return tmp_path / "plan.toml"
+
+
+State = dict[str, tuple[int, str]]
+
+
+def state(plan: Path) -> State:
+    """What stands in the folder: inodes and texts."""
+    return {p.name: (p.stat().st_ino, p.read_text()) for p in plan.parent.iterdir()}
+
+
+def with_old_outputs(plan: Path) -> None:
+    for name in NAMES[:2]:  # the third is new
+        (plan.parent / f"{name}_noisy.csv").write_text("old")
+
+
+def is_written(plan: Path, before: State) -> bool:
+    """Whether all outputs are new and whole; else none must be. And there is no other file."""
+    after = state(plan)
+    if after == before:
+        return False
+    outs = {f"{name}_noisy.csv" for name in NAMES}
+    assert set(after) == set(before) | outs
+    assert {name for name in after if after[name] != before.get(name)} == outs
+    assert all(
+        after[name][1].startswith("n\n") and after[name][1].count("\n") == 3 for name in outs
+    )
+    return True
+
+
+def nth(function: Callable[..., Any], n: int, act: Callable[[], Any], *, after: bool) -> Any:
+    """The function, but at its nth call something happens before it or after it."""
+    calls = 0
+
+    def changed(*args: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == n and not after:
+            act()
+        found = function(*args, **options)
+        if calls == n and after:
+            act()
+        return found
+
+    return changed
+
+
+def fail() -> None:
+    raise OSError(errno.EIO, "Input/output error")
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("force", [False, True])
+def test_a_name_that_cannot_be_given_takes_all_back(
+    plan: Path, monkeypatch: pytest.MonkeyPatch, force: bool, n: int, after: bool
+) -> None:
+    """By the nth rename or link of an output, before or after it is made."""
+    if force:
+        with_old_outputs(plan)
+    before = state(plan)
+    name = "replace" if force else "link"
+    monkeypatch.setattr(os, name, nth(getattr(os, name), n, fail, after=after))
+    with pytest.raises(OSError, match="Input/output error") as caught:
+        release_plan(plan, force=force)
+    monkeypatch.undo()
+    assert "_noisy.csv" in str(caught.value.filename)
+    assert not getattr(caught.value, "__notes__", [])
+    assert not is_written(plan, before)
+    release_plan(plan, force=force)
+    assert is_written(plan, before)
+
+
+def test_old_outputs_come_back_without_hard_links(
+    plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is replaced is then renamed for a moment."""
+    with_old_outputs(plan)
+    before = state(plan)
+
+    def no_links(*_: object) -> None:
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr(os, "link", no_links)
+    replace = os.replace
+    for n in range(1, 6):  # two old ones get another name, then three outputs theirs
+        monkeypatch.setattr(os, "replace", nth(replace, n, fail, after=False))
+        with pytest.raises(OSError, match="Input/output error"):
+            release_plan(plan, force=True)
+        assert not is_written(plan, before)
+    monkeypatch.setattr(os, "replace", replace)
+    release_plan(plan, force=True)
+    assert is_written(plan, before)
+
+
+def test_what_cannot_be_put_back_is_named(plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "link", nth(os.link, 3, fail, after=False))
+    unlink = Path.unlink
+
+    def stuck(path: Path, missing_ok: bool = False) -> None:
+        if path.name == "a_noisy.csv":
+            raise OSError(errno.EROFS, "Read-only file system")
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", stuck)
+    with pytest.raises(OSError, match="Input/output error") as caught:
+        release_plan(plan)
+    left = plan.parent / "a_noisy.csv"
+    assert caught.value.__notes__ == [f"{left} could not be put back: Read-only file system"]
+    assert left.exists()
+    assert not (plan.parent / "b_noisy.csv").exists()
+
+
+def test_an_output_that_comes_to_be_meanwhile_is_kept_and_no_other_written(
+    plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by the same plan, run twice at once."""
+    theirs = plan.parent / "c_noisy.csv"
+    sample = DiscreteGaussian.sample
+    made = nth(sample, 3, lambda: theirs.write_text("of another release"), after=True)
+    monkeypatch.setattr(DiscreteGaussian, "sample", made)
+    before = state(plan)
+    with pytest.raises(OutputError, match=r"c_noisy.csv: exists already"):
+        release_plan(plan)
+    assert theirs.read_text() == "of another release"
+    theirs.unlink()
+    assert not is_written(plan, before)
+
+
+class _NthLine:
+    """Counts the lines of some modules, and sends a signal at the nth."""
+
+    def __init__(self, n: int) -> None:
+        self.n, self.lines = n, 0
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> Any:
+        file = frame.f_code.co_filename
+        if not file.endswith(("_plan_run.py", "atomic_file.py")):
+            return None
+        if event == "line":
+            self.lines += 1
+            if self.lines == self.n:
+                signal.raise_signal(signal.SIGINT)
+        return self
+
+
+@pytest.mark.filterwarnings(
+    "ignore:unclosed file", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+@pytest.mark.parametrize("force", [False, True])
+def test_an_interrupt_at_any_line_leaves_all_or_none(
+    plan: Path, monkeypatch: pytest.MonkeyPatch, force: bool
+) -> None:
+    """A real SIGINT at each line of writing and placing, in turn.
+
+    Between open() and the with statement Python closes the file, with a warning.
+    """
+    before_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    threads = threading.active_count()
+    if force:
+        with_old_outputs(plan)
+    before, ready = state(plan), read_plan(plan)
+    seen, n, silent = {True: 0, False: 0}, 1, 0
+    try:
+        while True:
+            trace = _NthLine(n)
+            caught: BaseException | None = None
+            before_trace = sys.gettrace()
+            sys.settrace(trace)
+            try:
+                execute_plan(ready, force=force, plot=None, progress=False)
+            except KeyboardInterrupt as error:
+                caught = error
+            finally:
+                sys.settrace(before_trace)
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            written = is_written(plan, before)
+            if trace.lines < n:
+                assert caught is None
+                assert written
+                break
+            assert caught is not None
+            notes = getattr(caught, "__notes__", [])
+            assert notes in ([], ["the tables of the plan are written; the budget is spent"])
+            assert written or not notes
+            silent += written and not notes
+            seen[written] += 1
+            for name in NAMES:
+                if not force or name == "c":
+                    (plan.parent / f"{name}_noisy.csv").unlink(missing_ok=True)
+            if force:
+                with_old_outputs(plan)
+            before = state(plan)
+            n += 1
+    finally:
+        signal.signal(signal.SIGINT, before_handler)
+    assert threading.active_count() == threads
+    assert silent <= 2  # while the functions return
+    assert seen[True] > 20, seen
+    assert seen[False] > 100, seen
+
+
+@pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", 143)])
+def test_a_signal_while_a_table_is_read_ends_the_process_and_leaves_no_file(
+    plan: Path, name: str, code: int
+) -> None:
+    """The second table is a pipe that never ends: the first is drawn already."""
+    pipe = plan.parent / "b.csv"
+    pipe.unlink()
+    os.mkfifo(pipe)
+    before = {p.name for p in plan.parent.iterdir()}
+    command = ("release", "--plan", plan.name)
+    done = interrupted_while_reading(pipe, "n\n1\n", name, *command, folder=plan.parent)
+    assert done.code == code
+    by = "" if name == "INT" else f" by SIG{name}"
+    assert done.err == f"discretegauss: error: interrupted{by}\n"
+    assert {p.name for p in plan.parent.iterdir()} == before

@@ -20,7 +20,8 @@ needs_the_core = pytest.mark.skipif(
 
 @pytest.mark.parametrize(
     "name",
-    ["laws.md", "federated.md", "selection.md", "snapping.md", "migration.md", "buckets.md"]
+    ["laws.md", "federated.md", "federated_accounting.md", "selection.md", "snapping.md"]
+    + ["migration.md", "buckets.md"]
     + [
         pytest.param(name, marks=needs_the_core)
         for name in ("drawing.md", "data.md", "generalized.md")

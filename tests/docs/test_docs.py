@@ -20,7 +20,8 @@ needs_the_core = pytest.mark.skipif(
 
 @pytest.mark.parametrize(
     "name",
-    ["laws.md", "federated.md", "selection.md", "snapping.md", "migration.md", "buckets.md"]
+    ["laws.md", "federated.md", "federated_accounting.md", "selection.md", "snapping.md"]
+    + ["migration.md", "buckets.md"]
     + [
         pytest.param(name, marks=needs_the_core)
         for name in ("drawing.md", "data.md", "generalized.md", "methods.md")
@@ -95,6 +96,17 @@ def test_pages_of_the_benchmarks_are_short() -> None:
     pages = sorted((ROOT / "benchmarks").glob("*.md"))
     assert len(pages) >= 8
     assert [page.name for page in pages if len(page.read_text("utf-8").split()) > 1500] == []
+
+
+def test_each_number_of_a_claim_is_one_row() -> None:
+    """The rows of tests/README.md count up from 1, and its list of claims names none beyond."""
+    text = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    rows = [int(number) for number in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)]
+    assert len(rows) > 70
+    assert rows == list(range(1, len(rows) + 1))
+    lists = re.findall(r"^\| [^|]+ \| (\d+(?:, \d+)*) \| [^|]+ \|$", text, re.MULTILINE)
+    assert len(lists) > 15
+    assert {int(number) for one in lists for number in one.split(", ")} <= set(rows)
 
 
 def test_no_folder_of_tests_is_passed_over() -> None:

@@ -33,8 +33,7 @@ static void *dg_python_symbol(const char *name)
     return function;
 }
 
-#define PyLong_FromNativeBytes                                                                     \
-    ((dg_from_native_bytes)dg_python_symbol("PyLong_FromNativeBytes"))
+#define PyLong_FromNativeBytes ((dg_from_native_bytes)dg_python_symbol("PyLong_FromNativeBytes"))
 #define _PyLong_FromByteArray ((dg_from_byte_array)dg_python_symbol("_PyLong_FromByteArray"))
 #else
 #if defined(__APPLE__)

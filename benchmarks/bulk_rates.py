@@ -16,12 +16,12 @@ import bulk_peers
 import discretegauss as dg
 from bulk_rows import BulkRow, Group, Settings, power, ratio_row
 from bulk_tables import gaussian_spec
-from contenders import Draw
+from discretegauss._bench.contenders import Draw
+from discretegauss._bench.rounds import Rates, measure, measure_fixed
 from discretegauss._drawing.fill import fill_array
 from discretegauss._drawing.native import NativeTable
 from discretegauss._inputs.source import Source
 from discretegauss._native import lib
-from rounds import Rates, measure, measure_fixed
 
 NO_MKL = "mkl_random is not installed"
 NO_OPENDP = "OpenDP is not installed"

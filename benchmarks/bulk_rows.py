@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from rounds import Rates
+from discretegauss._bench.rounds import Rates
 
 Sense = Literal["at least", "at most"]
 

@@ -16,12 +16,12 @@ import numpy as np
 import bulk_peak_memory
 import discretegauss as dg
 from bulk_rows import BulkRow, Group, Settings, power
-from contenders import Draw
+from discretegauss._bench.contenders import Draw
+from discretegauss._bench.rounds import Rates, measure
 from discretegauss._drawing.method import cells_from
 from discretegauss._drawing.native import NativeLaw, NativeTable
 from discretegauss._inputs.draw_arguments import fits_dtype
 from discretegauss._law import Kind, LawSpec
-from rounds import Rates, measure
 
 
 def gaussian_spec(sigma2: int | Fraction) -> LawSpec:

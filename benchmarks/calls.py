@@ -6,7 +6,7 @@
 Processor time of a call (of an item of it, where the row says so; of two threads the time by the
 wall clock), medians over interleaved rounds, and the median of the rounds' ratios: so many times
 the peer's speed where something is owed "at least", so many times its time where "at most". See
-README.md in this folder.
+results_calls.md in this folder.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import sys
 from collections.abc import Callable
 
 import bulk
-import machine
 from calls_rows import Answer, Question, answers_text, as_json
+from discretegauss._bench import machine
+from discretegauss._bench.rounds import Draw, Rates, measure
 from options import json_file
-from rounds import Draw, Rates, measure
 
 
 def all_questions() -> list[Question]:

@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 
 import discretegauss as dg
 import laws_python as copied
-import machine
+from discretegauss._bench import machine
+from discretegauss._bench.rounds import seconds_per_call
 from options import json_file
-from rounds import seconds_per_call
 
 TARGET_RATIO = 10
 

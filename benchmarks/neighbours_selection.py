@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 import discretegauss as dg
-import machine
-from contenders.diffprivlib_peer import _import_mechanism
+from discretegauss._bench import machine
+from discretegauss._bench.contenders.diffprivlib_peer import import_mechanism
+from discretegauss._bench.rounds import Draw, Rates, seconds_per_call
 from options import json_file
-from rounds import Draw, Rates, seconds_per_call
 
 TARGETS = {"select": 1e6, "snap, exact": 1e6, "snap, mironov": 1e7}
 
@@ -84,7 +84,7 @@ def ours() -> dict[str, Draw]:
 
 def peers() -> dict[str, tuple[str, Draw]]:
     """What diffprivlib has, by name, and the beginning of the names of ours that it is beside."""
-    _import_mechanism()
+    import_mechanism()
     from diffprivlib.mechanisms import Exponential, PermuteAndFlip, Snapping
 
     utility = np.random.default_rng(1).integers(0, 30, 10).tolist()

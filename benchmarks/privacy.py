@@ -23,11 +23,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import discretegauss as dg
-import machine
 import privacy_python as copied
 from discretegauss import privacy
+from discretegauss._bench import machine
+from discretegauss._bench.rounds import seconds_per_call
 from options import json_file
-from rounds import seconds_per_call
 
 TARGET_RATIO = 10
 TARGET_SECONDS = 5e-3

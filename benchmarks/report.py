@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
-from contenders import Case, Contender
-from contenders.ours import NATIVE
-from rounds import Rates
+from discretegauss._bench.contenders import Case, Contender
+from discretegauss._bench.contenders.ours import NATIVE
+from discretegauss._bench.rounds import Rates
 
 PEER = "OpenDP"
 

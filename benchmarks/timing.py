@@ -4,7 +4,8 @@
     python benchmarks/timing.py [--json FILE] [--draws N] [--only TEXT]
 
 The exit code is 1 if the twin, whose time is known to tell the value, was not flagged: then the
-measurement was blind and says nothing about the others. See README.md in this folder.
+measurement was blind and says nothing about the others. See
+results_timing.md in this folder.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from dataclasses import asdict
 from time import perf_counter_ns
 from typing import Any
 
-import machine
-from contenders.base import Case
+from discretegauss._bench import machine
+from discretegauss._bench.contenders.base import Case
 from leakage import LEAK_AT, Leakage, leakage
 from options import json_file
 from timing_paths import CONTROL, missing, paths

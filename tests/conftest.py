@@ -6,8 +6,18 @@ import gc
 import os
 from pathlib import Path
 
-import drawn_figures
 import pytest
+
+import discretegauss
+
+if not hasattr(discretegauss, "__path__"):  # before anything of ours is imported from it
+    raise pytest.UsageError(
+        f"{discretegauss.__file__} hides the package discretegauss from these tests: a copy of "
+        "the paper's code? Delete it, or take its folder from PYTHONPATH"
+    )
+
+# isort: split
+import drawn_figures
 import shims
 from engine import ENGINE
 from hypothesis import settings

@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def absolute(text: str, base: str) -> str:
-    """Return Markdown whose relative links begin with the base."""
+    """Return Markdown whose relative links begin with the base; of pictures, with their bytes'."""
+    raw = base.replace("/blob/", "/raw/", 1)
+    text = re.sub(r"(!\[[^\]]*\]\()(?![a-z]+:|#)", rf"\1{raw}/", text)
     return re.sub(r"\]\((?![a-z]+:|#)([^)]+)\)", rf"]({base}/\1)", text)
 
 

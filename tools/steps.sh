@@ -350,6 +350,20 @@ clusters() {
     run_tests "$venv/bin/python" -m cluster
 }
 
+# The site builds without a warning, and no link leads to nothing.
+site() {
+    sed -n '/^docs = \[/,/^\]/p' "$clone/pyproject.toml" | grep -oE '^ +"[^"]+"' | tr -d ' "' >"$work/docs.txt"
+    "$venv/bin/pip" install -qq --requirement "$work/docs.txt"
+    PYTHON="$venv/bin/python" "$clone/tools/site" "$work/site"
+}
+
+# The how-tos in an environment that has nothing but what they ask for.
+how_tos() {
+    python3 -m venv "$work/how_tos"
+    "$work/how_tos/bin/pip" install -qq "$clone[plots]" pandas polars
+    DG_HOW_TO_PYTHON="$work/how_tos/bin/python" run_tests "$venv/bin/python" tests/docs/test_how_to.py
+}
+
 # Works in the clone's build/coverage.
 coverage() {
     PYTHON="$venv/bin/python" "$clone/tools/coverage"

@@ -124,11 +124,26 @@ dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype, const dg_select
 
 /* --- snapping */
 
+/** Whether the parameter is above 1/2. */
+static bool above_half(const dg_law *step)
+{
+    mpz_t twice;
+    mpz_init(twice);
+    mpz_mul_2exp(twice, step->a, 1);
+    const bool above = mpz_cmp(twice, step->b) > 0;
+    mpz_clear(twice);
+    return above;
+}
+
 dg_status dg_snapping_new(dg_snapping **snapping, const dg_law *step, size_t doublings,
                           const int64_t *offset, const int64_t *shift)
 {
     *snapping = NULL;
     if (step->kind != DG_BERNOULLI_EXP || mpz_cmp(step->a, step->b) > 0 || doublings >= 64) {
+        return DG_ERR_PARAMETER;
+    }
+    DG_TRY(dg_memory_at_hand(step->room_bytes));
+    if (doublings > 0 && !above_half(step)) { /* else up to 2^63 flips that hardly ever fail */
         return DG_ERR_PARAMETER;
     }
     *snapping = malloc(sizeof **snapping);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/** Digits that an int64 always has room for. */
+/** Digits of which an int64 holds any number. */
 enum { MAX_DIGITS = 18 };
 
 /** The bytes of a cell without its quotes and the blanks at its ends; quotes in it are still doubled. */
@@ -24,29 +24,56 @@ static inline bool is_blank(uint8_t byte)
     return byte <= ' ' || byte == 0x7f;
 }
 
-/** Whether a character beyond ASCII may be a blank: of its first two bytes, U+0085 and U+00A0 have C2 and
- *  85 or A0, those from U+1000 on one of the pairs below. */
-static inline bool may_be_blank(const uint8_t *character)
+/** Of how many bytes the character that text begins with is, if it is a blank; else 0. The blanks beyond
+ *  ASCII are those of `BLANKS` in _csv_rows.py: white space, fillers and what has no width. */
+static size_t blank_bytes(const uint8_t *text)
 {
-    uint8_t second = character[1];
-    switch (character[0]) {
-    case 0xc2:
-        return second == 0x85 || second == 0xa0;
-    case 0xe1: /* U+115F, U+1160, U+1680, U+180E */
-        return second == 0x85 || second == 0x9a || second == 0xa0;
-    case 0xe2: /* U+2000 .. U+207F, U+2800 */
-        return second == 0x80 || second == 0x81 || second == 0xa0;
-    case 0xe3: /* U+3000, U+3164 */
-        return second == 0x80 || second == 0x85;
-    case 0xef: /* U+FEFF, U+FFA0 */
-        return second == 0xbb || second == 0xbe;
+    if (text[0] < 0x80) {
+        return is_blank(text[0]);
+    }
+    if (text[0] == 0xc2) {
+        return text[1] == 0x85 || text[1] == 0xa0 ? 2 : 0;
+    }
+    if (text[0] < 0xe1 || text[0] > 0xef || (text[1] & 0xc0) != 0x80 || (text[2] & 0xc0) != 0x80) {
+        return 0; /* not three bytes, or below U+1000 */
+    }
+    unsigned code = (text[0] & 0xfu) << 12 | (text[1] & 0x3fu) << 6 | (text[2] & 0x3fu);
+    if (code >= 0x2000 && code <= 0x200b) {
+        return 3;
+    }
+    switch (code) {
+    case 0x115f:
+    case 0x1160:
+    case 0x1680:
+    case 0x180e:
+    case 0x2028:
+    case 0x2029:
+    case 0x202f:
+    case 0x205f:
+    case 0x2060:
+    case 0x2800:
+    case 0x3000:
+    case 0x3164:
+    case 0xfeff:
+    case 0xffa0:
+        return 3;
     default:
-        return false;
+        return 0;
     }
 }
 
-/** Strip blanks. Returns: false if the cell may begin or end with one beyond ASCII. */
-static inline bool strip(cell *c)
+/** The last character of a text that is not empty. */
+static const uint8_t *last_character(const uint8_t *begin, const uint8_t *end)
+{
+    const uint8_t *last = end - 1;
+    while (last > begin && (*last & 0xc0) == 0x80) {
+        last--;
+    }
+    return last;
+}
+
+/** Strip blanks: those of ASCII, and, once the cell begins or ends with another byte, all. */
+static inline void strip(cell *c)
 {
     const uint8_t *begin = c->begin;
     const uint8_t *end = c->end;
@@ -56,16 +83,16 @@ static inline bool strip(cell *c)
     while (begin < end && is_blank(end[-1])) {
         end--;
     }
+    if (begin < end && ((*begin | end[-1]) & 0x80) != 0) {
+        while (begin < end && blank_bytes(begin) > 0) {
+            begin += blank_bytes(begin);
+        }
+        while (begin < end && blank_bytes(last_character(begin, end)) > 0) {
+            end = last_character(begin, end);
+        }
+    }
     c->begin = begin;
     c->end = end;
-    if (begin == end || ((*begin | end[-1]) & 0x80) == 0) {
-        return true;
-    }
-    const uint8_t *last = end - 1;
-    while (last > begin && (*last & 0xc0) == 0x80) {
-        last--;
-    }
-    return !may_be_blank(begin) && !may_be_blank(last);
 }
 
 /** Cut a quoted cell, of which p points to the first quote. Returns: where the cell ends; NULL: undecided. */
@@ -110,10 +137,11 @@ static inline const uint8_t *cut(cell *c, const uint8_t *p, const bool *stops)
             return NULL;
         }
     }
-    return strip(c) ? p : NULL;
+    strip(c);
+    return p;
 }
 
-/** Read an integer of at most MAX_DIGITS digits. Returns: whether the cell is one. */
+/** Read an integer below 2^63 in magnitude, of at most MAX_DIGITS + 1 digits. Returns: whether the cell is one. */
 static inline bool read_count(int64_t *count, const cell *c)
 {
     const uint8_t *p = c->begin;
@@ -121,18 +149,21 @@ static inline bool read_count(int64_t *count, const cell *c)
     if (p < c->end && (*p == '-' || *p == '+')) {
         p++;
     }
-    if (p == c->end || c->end - p > MAX_DIGITS) {
+    if (p == c->end || c->end - p > MAX_DIGITS + 1) {
         return false;
     }
-    int64_t value = 0;
+    uint64_t value = 0; /* of 19 digits, below 10^19 < 2^64 */
     for (; p < c->end; p++) {
         unsigned digit = (unsigned)*p - '0';
         if (digit > 9) {
             return false;
         }
-        value = 10 * value + (int64_t)digit;
+        value = 10 * value + digit;
     }
-    *count = negative ? -value : value;
+    if (value > INT64_MAX) {
+        return false;
+    }
+    *count = negative ? -(int64_t)value : (int64_t)value;
     return true;
 }
 
@@ -180,39 +211,51 @@ static void mark_stops(bool *stops, uint8_t delimiter)
     stops[delimiter] = stops['\n'] = stops['\r'] = stops['"'] = true;
 }
 
-int dg_csv_counts(int64_t *counts, size_t *n_rows, const uint8_t *text, size_t n_bytes,
-                  uint8_t delimiter, size_t width, const size_t *columns, size_t n_columns)
+/** Read the counts of the row that begins at p. Returns: where it ends, its line end included; NULL:
+ *  undecided. */
+static inline const uint8_t *read_row(int64_t *counts, const uint8_t *p, const bool *stops,
+                                      uint8_t delimiter, size_t width, const size_t *columns,
+                                      size_t n_columns)
+{
+    size_t next = 0; /* of columns */
+    for (size_t i = 0; i < width; i++) {
+        cell c;
+        if (i > 0 && *p++ != delimiter) {
+            return NULL;
+        }
+        p = cut(&c, p, stops);
+        if (p == NULL) {
+            return NULL;
+        }
+        if (next < n_columns && columns[next] == i) {
+            if (!read_count(counts + next, &c)) {
+                return NULL;
+            }
+            next++;
+        }
+    }
+    p += *p == '\r' && p[1] == '\n';
+    return *p == '\n' ? p + 1 : NULL;
+}
+
+size_t dg_csv_counts(int64_t *counts, size_t *n_rows, const uint8_t *text, size_t n_bytes,
+                     uint8_t delimiter, size_t width, const size_t *columns, size_t n_columns)
 {
     DG_REQUIRES(n_bytes == 0 || text[n_bytes - 1] == '\n');
     bool stops[256];
     mark_stops(stops, delimiter);
-    const uint8_t *end = text + n_bytes;
-    size_t rows = 0;
-    for (const uint8_t *p = text; p < end; rows++) {
-        size_t next = 0; /* of columns */
-        for (size_t i = 0; i < width; i++) {
-            cell c;
-            if (i > 0 && *p++ != delimiter) {
-                return 0;
-            }
-            p = cut(&c, p, stops);
-            if (p == NULL) {
-                return 0;
-            }
-            if (next < n_columns && columns[next] == i) {
-                if (!read_count(counts + rows * n_columns + next, &c)) {
-                    return 0;
-                }
-                next++;
-            }
+    const uint8_t *p = text;
+    *n_rows = 0;
+    while (p < text + n_bytes) {
+        const uint8_t *row_end = read_row(counts, p, stops, delimiter, width, columns, n_columns);
+        if (row_end == NULL) {
+            break;
         }
-        p += *p == '\r' && p[1] == '\n';
-        if (*p++ != '\n') {
-            return 0;
-        }
+        p = row_end;
+        counts += n_columns;
+        ++*n_rows;
     }
-    *n_rows = rows;
-    return 1;
+    return (size_t)(p - text);
 }
 
 size_t dg_csv_rewrite(uint8_t *out, const int64_t *counts, const uint8_t *text, size_t n_bytes,

@@ -229,6 +229,12 @@ DG_API void dg_take_in_turn(void *out, const void *items, size_t item_bytes, int
 /** Add integers in place: to[i] += addend[i], modulo 2^64. Returns: 1 if some sum left int64, else 0. */
 DG_API int dg_add(int64_t *to, const int64_t *addend, size_t n);
 
+/** Add integers in place where there are any: as dg_add where is_null[i] is 0; where it is 1, to[i] = 0.
+ *
+ *  Returns:   1 if some sum that stays left int64, else 0.
+ */
+DG_API int dg_add_shown(int64_t *to, const int64_t *addend, const uint8_t *is_null, size_t n);
+
 /** Instruction sets. */
 typedef enum dg_isa {
     DG_ISA_AUTO = 0,     /**< the best that the machine has */
@@ -416,7 +422,8 @@ typedef struct dg_snapping dg_snapping;
  *
  *  Value i lies offset[i] / 2^shift[i] from the middle of its cell, in cells, which are step 2^doublings
  *  scales of the noise long.
- *  Requires:  step is a DG_BERNOULLI_EXP, its parameter at most 1; doublings < 64; 1 <= shift[i] <= 4096;
+ *  Requires:  step is a DG_BERNOULLI_EXP, its parameter at most 1, and above 1/2 unless doublings is 0;
+ *             doublings < 64; 1 <= shift[i] <= 4096;
  *             -2^(shift[i] - 1) <= offset[i] < 2^(shift[i] - 1), |offset[i]| < 2^62.
  *  Ensures:   DG_OK -> *snapping is new, refers to step, offset and shift (which must outlive it), to be
  *             freed by dg_snapping_free; otherwise *snapping is NULL.
@@ -450,17 +457,19 @@ DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint
  *  Requires:  text is UTF-8 without NUL bytes, whose last byte is a line feed; delimiter is a comma or a
  *             tab; columns are increasing and below width; counts has room for n_columns counts for each
  *             line feed.
- *  Ensures:   1 -> all *n_rows rows have width cells, of which those in columns are integers of at most 18
- *             digits: counts has them, row by row.
- *  Returns:   1, or 0: undecided, something here is not as plain as that.
+ *  Ensures:   *n_rows rows at the beginning have width cells, of which those in columns are integers of at
+ *             most 19 digits, below 2^63 in magnitude: counts has them, row by row.
+ *  Returns:   of how many bytes these rows are; n_bytes, or the row that follows is undecided: something
+ *             there is not as plain as that.
  */
-DG_API int dg_csv_counts(int64_t *counts, size_t *n_rows, const uint8_t *text, size_t n_bytes,
-                         uint8_t delimiter, size_t width, const size_t *columns, size_t n_columns);
+DG_API size_t dg_csv_counts(int64_t *counts, size_t *n_rows, const uint8_t *text, size_t n_bytes,
+                            uint8_t delimiter, size_t width, const size_t *columns,
+                            size_t n_columns);
 
 /** Write delimited text anew, with other counts: cells without blanks at their ends, quoted only where
  *  they hold a quote or a delimiter.
  *
- *  Requires:  dg_csv_counts returned 1 for the text, and n_rows; counts are its rows, with other values;
+ *  Requires:  dg_csv_counts returned n_bytes for the text, and n_rows; counts are its rows, with other values;
  *             out has room for n_bytes, and for each row 2 width + 20 n_columns + line_end_bytes more.
  *  Returns:   how many bytes were written.
  */

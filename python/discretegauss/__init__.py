@@ -21,10 +21,12 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import (
+        compat,
         dask,
         data,
         distributed,
         lattice,
+        plots,
         privacy,
         release,
         selection,
@@ -89,6 +91,7 @@ __all__ = [
     "bernoulli",
     "bernoulli_exp",
     "build_info",
+    "compat",
     "dask",
     "data",
     "discrete_gaussian",
@@ -98,6 +101,7 @@ __all__ = [
     "generalized_gaussian",
     "geometric_exp",
     "lattice",
+    "plots",
     "privacy",
     "release",
     "selection",
@@ -110,11 +114,13 @@ __all__ = [
 
 _MODULES = {
     "cdp2adp",
+    "compat",
     "dask",
     "data",
     "distributed",
     "lattice",
     "laws",
+    "plots",
     "privacy",
     "reference",
     "release",

@@ -1,7 +1,7 @@
 """Noise on frames and arrays of Dask, drawn where the blocks are, and written once.
 
-Needs Dask, and pyarrow for frames or zarr for arrays (the extra `dask`); workers need no zarr. They
-are imported by the first call.
+Needs Dask, and pyarrow for frames or zarr for arrays (the extra ``dask``); workers need no zarr.
+They are imported by the first call.
 """
 
 from __future__ import annotations
@@ -271,7 +271,25 @@ def _write_partition(
     noisy = add_noise_here(partition, law, columns=columns, **options)
     # of floats a partition without NaN would be int64, and floats again beside one with NaN
     noisy = noisy.astype(dict.fromkeys(floats, "Int64"))
-    noisy.to_parquet(file, engine="pyarrow", index=True)
+    table = _arrow_table(noisy)
+    if table is None:
+        raise ParameterTypeError(
+            "values must have columns that Arrow can hold, each of one type, "
+            "but one with objects is mixed"
+        )
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, file)
+
+
+def _arrow_table(frame: Any) -> Any:
+    """Return the table with the index, or None, not Arrow's errors: they show cells."""
+    import pyarrow as pa
+
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=True)
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
+        return None
 
 
 def _write_block(

@@ -342,8 +342,8 @@ class _Law(LawFunctions):
         Returns
         -------
         ndarray of uint8
-            Of shape (*size, n_bytes): each integer in two's complement, the least significant byte
-            first. ``.view("<i8")`` reads 8 bytes, ``.view("V32")`` keeps 32 together.
+            Of shape ``(*size, n_bytes)``: each integer in two's complement, the least significant
+            byte first. ``.view("<i8")`` reads 8 bytes, ``.view("V32")`` keeps 32 together.
 
         Raises
         ------

@@ -135,12 +135,12 @@ def _centred_laplace(t: int, s: int, source: Bytes) -> int:
 
 
 def discrete_laplace(scale: Fraction, mu: Fraction, source: Bytes) -> int:
-    """Return x with probability ~ exp(-|x - mu| / scale).
+    """Return x with probability ~ ``exp(-|x - mu| / scale)``.
 
     With mu an integer: Algorithm 2. Else mu = c + f, c the nearest integer. The integers from c
-    away from f lie at |f| + k (k = 0, 1, ...), the others at 1 - |f| + k. A fair bit chooses a
-    side, the farther one is kept with probability exp(-(1 - 2|f|)/scale), and k is geometric on
-    either.
+    away from f lie at ``|f| + k`` (k = 0, 1, ...), the others at ``1 - |f| + k``. A fair bit
+    chooses a side, the farther one is kept with probability ``exp(-(1 - 2|f|)/scale)``, and k is
+    geometric on either.
     """
     t, s = scale.numerator, scale.denominator
     c = (2 * mu.numerator + mu.denominator) // (2 * mu.denominator)

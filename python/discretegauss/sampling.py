@@ -402,7 +402,7 @@ def geometric_exp(
     source: Source = "getrandom",
     threads: int = 1,
 ) -> Any:
-    """Draw k = 0, 1, 2, ... with P(k) ~ exp(-gamma k), exactly.
+    """Draw k from 0 on with P(k) ~ exp(-gamma k), exactly.
 
     Parameters
     ----------

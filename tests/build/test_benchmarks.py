@@ -7,16 +7,18 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from discretegauss._bench import machine, rounds
 from discretegauss._drawing import engines as _engine
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ["throughput.py", "calls.py", "interrupt.py", "privacy.py", "laws.py", "timing.py"]
-PROGRAMS += ["neighbours_selection.py"]
+PROGRAMS += ["neighbours_selection.py", "neighbours_shares.py"]
 needs_the_core = pytest.mark.skipif(_engine.native is None, reason="measures the compiled core")
 
 
@@ -64,7 +66,8 @@ def without_peers(program: str, *arguments: str) -> subprocess.CompletedProcess[
 def test_a_file_that_cannot_be_written_is_refused_first(program: str, tmp_path: Path) -> None:
     """--json is checked before minutes are spent on what could not be kept."""
     for target in (tmp_path / "missing" / "x.json", tmp_path):
-        done = run(f"benchmarks/{program}", "--json", target)
+        developer = ["--developer"] if program == "throughput.py" else []
+        done = run(f"benchmarks/{program}", *developer, "--json", target)
         assert done.returncode == 2
         assert done.stdout == ""
         assert "--json" in done.stderr.splitlines()[-1]
@@ -74,10 +77,11 @@ def test_a_file_that_cannot_be_written_is_refused_first(program: str, tmp_path: 
 @pytest.mark.parametrize(
     "command",
     [
-        "throughput.py --seconds nan",
-        "throughput.py --seconds inf",
-        "throughput.py --seconds 0",
-        "throughput.py --rounds 0",
+        "throughput.py --bulk",
+        "throughput.py --developer --seconds nan",
+        "throughput.py --developer --seconds inf",
+        "throughput.py --developer --seconds 0",
+        "throughput.py --developer --rounds 0",
         "interrupt.py --repeats 0",
         "timing.py --draws 99",
         "calls.py --only nothing-of-this-name",
@@ -101,7 +105,7 @@ def test_bad_arguments_are_refused_without_a_traceback(command: str) -> None:
 
 def test_the_bulk_table_without_the_core_says_why() -> None:
     """Not "no case has '' in its name": the engine in use is what keeps it from running."""
-    done = run("benchmarks/throughput.py", "--bulk", pure_python=True)
+    done = run("benchmarks/throughput.py", "--developer", "--bulk", pure_python=True)
     assert done.returncode == 2
     assert "the engine in use is 'python', not the compiled one" in done.stderr
 
@@ -154,11 +158,8 @@ def test_a_draw_that_was_over_has_no_latency(
     assert interrupt.row("draw", [None, 0.2])["met"] is False
 
 
-def test_one_slow_call_does_not_fix_the_number_of_draws(
-    benchmark: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_slow_call_does_not_fix_the_number_of_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """A first call that loads libraries, or is interrupted, would leave one draw in each call."""
-    rounds = benchmark("rounds")
     clock = [0.0]
     calls: list[int] = []
 
@@ -166,7 +167,7 @@ def test_one_slow_call_does_not_fix_the_number_of_draws(
         calls.append(n)
         clock[0] += n * 1e-6 + (1.0 if len(calls) == 1 else 0.0)
 
-    monkeypatch.setattr(rounds.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
     rates = rounds.measure({"": draw}, seconds=0.3, rounds=3)[""]
     assert rates.draws_per_call == pytest.approx(10**5, rel=1e-6)
     assert rates.median == pytest.approx(10**6, rel=1e-6)
@@ -174,7 +175,7 @@ def test_one_slow_call_does_not_fix_the_number_of_draws(
 
 def test_ratios_are_ours_over_theirs(benchmark: Any) -> None:
     """Twice the rate is a ratio of 2, the median over the rounds."""
-    rates = benchmark("rounds").Rates
+    rates = rounds.Rates
     ours, theirs = rates(1, (20.0, 60.0, 5.0)), rates(1, (10.0, 10.0, 10.0))
     assert ours.ratio_to(theirs) == 2
     row = benchmark("bulk_rows").ratio_row("case", 2.5, ours, theirs)
@@ -183,7 +184,7 @@ def test_ratios_are_ours_over_theirs(benchmark: Any) -> None:
 
 def test_a_bound_is_on_speed_or_on_time(benchmark: Any) -> None:
     """At least: of the peer's speed; at most: of its time, or within a time of its own."""
-    rows, rates = benchmark("calls_rows"), benchmark("rounds").Rates
+    rows, rates = benchmark("calls_rows"), rounds.Rates
     ours, theirs = rates(1, (20.0, 60.0, 5.0)), rates(1, (10.0, 10.0, 10.0))
 
     def answer(*owed: Any) -> Any:
@@ -201,7 +202,7 @@ def test_a_bound_is_on_speed_or_on_time(benchmark: Any) -> None:
 def test_a_table_that_is_not_repaid_misses_the_target(benchmark: Any) -> None:
     """Where cells are no faster than the reference there is no crossing, at no number of draws."""
     crossing_row = benchmark("bulk_tables").crossing_row
-    rates = benchmark("rounds").Rates
+    rates = rounds.Rates
 
     def row(cells: float) -> Any:
         by_round = [rates(1, (rate,) * 3) for rate in (100.0, cells, 1e6)]
@@ -215,19 +216,22 @@ def test_a_table_that_is_not_repaid_misses_the_target(benchmark: Any) -> None:
         json.dumps(benchmark("bulk_rows").as_json([row(cells)]), allow_nan=False)
 
 
-def test_single_draws_are_measured_by_both_samplers(benchmark: Any) -> None:
-    """A call without a method is isochronous; the target's Algorithms 1-3 have a row."""
-    contenders = benchmark("contenders")
-    ours = benchmark("contenders.ours")
+def test_every_way_to_call_is_measured() -> None:
+    """The default, both sources, the isochronous sampler and Algorithms 1-3, arrays and draws."""
+    from discretegauss._bench.contenders import Contender, Missing, ours
+
     found = {contender.name: contender for contender in ours.contenders()}
+    ways = [ours.DEFAULT, ours.CHACHA20, ours.ISOCHRONOUS, ours.NATIVE]
+    assert list(found) == [*ways, ours.TWIN]
     if _engine.native is None:
-        assert isinstance(found[ours.NATIVE], contenders.Missing)
+        assert all(isinstance(found[way], Missing) for way in ways)
         return
-    assert found[ours.NATIVE].shapes == ("vector", "scalar")
-    assert found[ours.DEFAULT].shapes == ("scalar",)
+    shapes = {one.name: one.shapes for one in found.values() if isinstance(one, Contender)}
+    assert all("vector" in shapes[way] for way in ways)
+    assert "scalar" in shapes[ours.DEFAULT]
 
 
-def test_versions_of_all_peers_are_kept(benchmark: Any) -> None:
+def test_versions_of_all_peers_are_kept() -> None:
     """A figure against a peer says little without the peer's version."""
-    versions = benchmark("machine").describe()["versions"]
+    versions: Any = machine.describe()["versions"]
     assert {"numpy", "scipy", "opendp", "diffprivlib", "mkl_random"} <= set(versions)

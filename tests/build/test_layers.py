@@ -22,11 +22,11 @@ LAYERS = [
     ["reference"],
     ["_law_functions", "_drawing"],
     ["sampling", "testing", "laws"],
-    ["privacy", "selection", "snapping", "distributed"],
-    ["utility", "paper_names"],
+    ["privacy", "selection", "snapping"],
+    ["utility", "paper_names", "distributed"],
     ["cdp2adp"],
-    ["data", "release", "verify", "_figures"],
-    ["lattice", "_on_the_driver"],
+    ["data", "release", "verify", "plots"],
+    ["lattice", "_on_the_driver", "_bench", "compat"],
     ["spark", "dask"],
     ["_cli"],
     ["__init__", "__main__"],
@@ -113,7 +113,7 @@ WITH_NUMPY |= {
 WITH_NUMPY |= {"data", "lattice", "dask"}
 WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 WITH_NUMPY |= {"selection", "snapping", "verify._quick"}
-WITH_NUMPY |= {"distributed"}
+WITH_NUMPY |= {"distributed", "_bench", "compat"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

@@ -1,8 +1,8 @@
 """The timing benchmark measures, and is not blind. No test asserts a time.
 
-What it says about this library is in benchmarks/README.md; here it has to flag the plain-Python
-twin, whose time tells the value plainly (correlation about 0.5), and leaks planted in made-up
-times.
+What it says about this library is in benchmarks/results_timing.md; here it has to flag the
+plain-Python twin, whose time tells the value plainly (correlation about 0.5), and leaks planted in
+made-up times.
 """
 
 from __future__ import annotations

@@ -134,6 +134,11 @@ static void test_sides(void)
     CHECK(dg_snapping_new(&snapping, long_step, 0, NULL, NULL) == DG_ERR_PARAMETER, "step > 1");
     CHECK(snapping == NULL, "one was left");
     dg_law_free(long_step);
+    dg_law *short_step = law_of(DG_BERNOULLI_EXP, DG_ARITHMETIC_AUTO, 1, 2, 0, 1);
+    CHECK(dg_snapping_new(&snapping, short_step, 1, NULL, NULL) == DG_ERR_PARAMETER, "step <= 1/2");
+    CHECK(dg_snapping_new(&snapping, short_step, 0, NULL, NULL) == DG_OK, "no doublings");
+    dg_snapping_free(snapping);
+    dg_law_free(short_step);
 }
 
 static void test_words(void)

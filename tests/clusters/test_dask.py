@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import recorded_noise
 from scipy import stats
 
 import discretegauss as dg
@@ -32,6 +32,7 @@ def cluster() -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 20}),
         LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
         ) as made,
@@ -53,7 +54,7 @@ def test_equal_blocks_have_noise_of_their_own_and_keep_it(tmp_path: Path) -> Non
     noisy = dg_dask.add_noise(zeros, LAW, path=tmp_path / "noisy")
     noise = noisy.compute()
     _follows_the_law(noise)
-    assert len({block.tobytes() for block in np.split(noise, 8)}) == 8
+    recorded_noise.not_twice(noise.ravel())
     assert (noisy.compute() == noise).all()
     again = dg_dask.add_noise(zeros, LAW, path=tmp_path / "again").compute()
     assert (again != noise).any()
@@ -75,24 +76,73 @@ def test_frames_keep_rows_index_and_nulls(tmp_path: Path) -> None:
     assert 70 < noise.var() < 140
 
 
-def _dies_first(block: Any, marks: str) -> Any:
-    """The worker that sees a block first ends with it."""
-    mark = Path(marks, str(int(block[0, 0])))
-    if not mark.exists():
-        mark.touch()
-        os._exit(1)
-    return block
-
-
-def test_a_killed_workers_noise_is_not_published(tmp_path: Path) -> None:
-    marks = tmp_path / "marks"
-    marks.mkdir()
+def test_what_killed_workers_drew_is_not_published(cluster: Any, tmp_path: Path) -> None:
+    """Whoever draws for a block first ends with its worker."""
+    records = tmp_path / "records"
+    records.mkdir()
+    (records / "on").touch()
+    cluster.register_plugin(_plugin(records), name="records")
     numbers = np.repeat(np.arange(4), 100)[:, np.newaxis] * 1000 + np.zeros(100, np.int64)
     blocks = dask.array.from_array(numbers, chunks=(100, 100))
-    dying = blocks.map_blocks(_dies_first, marks=str(marks), dtype=np.int64)
-    found = dg_dask.add_noise(dying, LAW, path=tmp_path / "noisy").compute()
-    _follows_the_law(found - numbers)
-    assert [path.name for path in tmp_path.iterdir() if path.name != "marks"] == ["noisy"]
+    try:
+        noise = dg_dask.add_noise(blocks, LAW, path=tmp_path / "noisy").compute() - numbers
+    finally:
+        (records / "on").unlink()
+    _follows_the_law(noise)
+    killed = [recorded_noise.read(records / f"{1000 * i}.killed") for i in range(4)]
+    assert [len(draws) for draws in killed] == [100 * 100] * 4
+    recorded_noise.not_twice(noise.ravel(), *killed)
+    for i, part in enumerate(np.split(noise, 4)):  # what one later attempt drew, once
+        later = {
+            recorded_noise.read(file).tobytes()
+            for file in records.glob(f"{1000 * i}.*")
+            if file.suffix != ".killed"
+        }
+        assert part.tobytes() in later
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["noisy", "records"]
+
+
+def _plugin(folder: Path) -> Any:
+    from distributed import WorkerPlugin
+
+    return type("Plugin", (recorded_noise.Recording, WorkerPlugin), {})(folder)
+
+
+def test_what_a_lost_worker_held_is_read_again(cluster: Any, tmp_path: Path) -> None:
+    """Lazy noise that was persisted comes back with other values."""
+    from distributed import wait
+
+    zeros = dask.array.zeros((40, 100), chunks=(10, 100), dtype=np.int64)
+    written = dg_dask.add_noise(zeros, LAW, path=tmp_path / "noisy")
+    for array, stays in ((written, True), (zeros.map_blocks(dg.add_noise, LAW), False)):
+        kept = array.persist()
+        wait(kept)
+        before = kept.compute()
+        assert (kept.compute() == before).all()
+        cluster.restart_workers(list(cluster.scheduler_info(n_workers=-1)["workers"]))
+        assert (kept.compute() == before).all() == stays
+
+
+def test_equal_calls_are_drawn_each_time_if_dask_is_told_so(cluster: Any) -> None:
+    """What the documentation warns of, and what it says to do instead."""
+
+    def around(block: Any, law: dg.Law) -> Any:
+        return dg.add_noise(block, law)
+
+    def closure(block: Any) -> Any:
+        return around(block, LAW)
+
+    def different(futures: Any) -> int:
+        return len({tuple(draws.tolist()) for draws in cluster.gather(futures)})
+
+    assert different([cluster.submit(LAW.sample, 20) for _ in range(2)]) == 2
+    assert different(cluster.map(LAW.sample, [20] * 4, pure=False)) == 4
+    assert different(cluster.map(LAW.sample, [20] * 4)) == 1  # **equal noise**
+    a, b = (dask.array.from_array(np.arange(400), chunks=100) for _ in range(2))
+    one, other = dask.compute(a.map_blocks(around, LAW), b.map_blocks(around, LAW))
+    assert (one != other).any()
+    one, other = dask.compute(*(x.map_blocks(closure, dtype=np.int64) for x in (a, b)))
+    assert (one == other).all()  # **equal noise**
 
 
 def test_refusals_leave_nothing(tmp_path: Path) -> None:
@@ -107,3 +157,30 @@ def test_refusals_leave_nothing(tmp_path: Path) -> None:
     with pytest.raises(dg.errors.OutputError, match="path must name what is not there yet"):
         dg_dask.add_noise(zeros, LAW, path=tmp_path / "kept")
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_refused_block_leaves_nothing_and_is_in_no_message(tmp_path: Path) -> None:
+    """Neither its counts nor cells of other columns, of which Arrow's own messages tell."""
+    counts = dask.array.from_array(np.array([0, 0, 2**63 - 12, 0]), chunks=2)
+    with pytest.raises(OverflowError, match="must fit int64") as overflow:
+        dg_dask.add_noise(counts, LAW, path=tmp_path / "noisy")
+    assert str(2**63 - 12)[:15] not in str(overflow.value)
+    with dask.config.set({"dataframe.convert-string": False}):
+        table = pd.DataFrame({"n": [1, 2], "mixed": pd.Series([1, "secret"], dtype=object)})
+        frame = dask.dataframe.from_pandas(table, npartitions=1)
+        with pytest.raises(TypeError, match="values must have columns that Arrow") as mixed:
+            dg_dask.add_noise(frame, LAW, columns="n", path=tmp_path / "noisy")
+    error: BaseException | None = mixed.value
+    while error is not None:
+        assert "secret" not in str(error)
+        error = error.__cause__ or error.__context__
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_or_half_written_folder_is_refused(tmp_path: Path) -> None:
+    zeros = dask.array.zeros(10, chunks=5, dtype=np.int64)
+    half = tmp_path / "half"
+    half.mkdir()
+    with pytest.raises(dg.errors.OutputError, match="path must name what is not there yet"):
+        dg_dask.add_noise(zeros, LAW, path=half)
+    assert list(tmp_path.rglob("*")) == [half]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import recorded_noise
 from scipy import stats
 
 import discretegauss as dg
@@ -30,19 +30,25 @@ ROWS, PARTITIONS = 40_000, 16
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the workers record what they draw, as soon as it has a file named "on"."""
+    return tmp_path_factory.mktemp("records")
+
+
+@pytest.fixture(scope="module")
+def session(records: Path) -> Iterator[Any]:
     """Four Python workers; a task may fail twice."""
     from pyspark.sql import SparkSession
 
-    # workers are this Python, and find this file
     patch = pytest.MonkeyPatch()
     patch.setenv("PYSPARK_PYTHON", sys.executable)
-    patch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    patch.setenv(recorded_noise.FOLDER, str(records))
     made = (
         SparkSession.builder.master("local[4,3]")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.python.daemon.module", recorded_noise.__name__)
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "1000")
         .config("spark.sql.parquet.compression.codec", "gzip")  # needs no native library
         .getOrCreate()
@@ -73,39 +79,58 @@ def _follows_the_law(noise: Any) -> None:
     assert stats.chisquare(seen, probabilities * len(noise)).pvalue > 1e-7
 
 
-def _differ(noise: Any) -> None:
-    parts = {tuple(part) for part in np.split(noise, PARTITIONS)}
-    assert len(parts) == PARTITIONS
-
-
 def test_partitions_have_noise_of_their_own_and_keep_it(session: Any, tmp_path: Path) -> None:
     noisy = spark.add_noise(_counts(session), ["n", "empty"], LAW, path=tmp_path / "noisy")
     noise = _noise(noisy)
     _follows_the_law(noise)
-    _differ(noise)
+    recorded_noise.not_twice(noise)
     assert (_noise(noisy) == noise).all()  # another action, the same files
     assert (_noise(session.read.parquet(str(tmp_path / "noisy"))) == noise).all()
 
 
-def _dies_first(batches: Iterator[Any]) -> Iterator[Any]:
-    """The first attempt of every task ends in its midst, by an error or with its process."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    for i, batch in enumerate(batches):
-        if i == 1 and context.attemptNumber() == 0:
-            if context.partitionId() % 2:
-                os._exit(1)
-            raise RuntimeError("killed")
-        yield batch
-
-
-def test_what_failed_attempts_drew_is_not_published(session: Any, tmp_path: Path) -> None:
-    counts = _counts(session)
-    dying = counts.mapInArrow(_dies_first, counts.schema)
-    noise = _noise(spark.add_noise(dying, ["n", "empty"], LAW, path=tmp_path / "noisy"))
+def test_what_killed_attempts_drew_is_not_published(
+    session: Any, records: Path, tmp_path: Path
+) -> None:
+    """Every first attempt ends in its midst, by an error or with its process; it had drawn."""
+    (records / "on").touch()
+    try:
+        noise = _noise(spark.add_noise(_counts(session), "n", LAW, path=tmp_path / "noisy"))
+    finally:
+        (records / "on").unlink()
     _follows_the_law(noise)
-    _differ(noise)
+    killed = [recorded_noise.read(records / f"{i}.0") for i in range(PARTITIONS)]
+    assert [len(draws) for draws in killed] == [2000] * PARTITIONS
+    recorded_noise.not_twice(noise, *killed)
+    for i, part in enumerate(np.split(noise, PARTITIONS)):  # what one later attempt drew, once
+        later = [recorded_noise.read(file) for file in records.glob(f"{i}.[1-9]")]
+        assert [draws.tolist() for draws in later] == [part.tolist()]
+
+
+def test_a_cached_frame_that_loses_its_blocks_reads_the_same_files(
+    session: Any, tmp_path: Path
+) -> None:
+    """Lazy noise, cached in the same way, comes back with other values."""
+    from pyspark import StorageLevel
+
+    law = LAW
+
+    def lazy(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield dg.add_noise(batch, law, columns="n")
+
+    counts = _counts(session)
+    written = spark.add_noise(counts, "n", law, path=tmp_path / "noisy")
+    for frame, stays in ((written, True), (counts.mapInArrow(lazy, counts.schema), False)):
+        frame.persist(StorageLevel.MEMORY_ONLY)
+        before = _noise(frame)
+        assert (_noise(frame) == before).all()
+        persistent = session.sparkContext._jsc.getPersistentRDDs()
+        assert len(persistent) == 1
+        for blocks in persistent.values():
+            blocks.unpersist(True)  # the frame stays cached, and its blocks are gone
+        assert frame.is_cached
+        assert (_noise(frame) == before).all() == stays
+        frame.unpersist()
 
 
 def test_the_budget_is_that_of_all_columns(session: Any, tmp_path: Path) -> None:
@@ -127,3 +152,27 @@ def test_refusals_come_before_any_task(session: Any, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="source must be 'getrandom' or 'chacha20' here"):
         spark.add_noise(frame, "id", LAW, path=tmp_path / "c", source=lambda buffer: None)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_there_is_refused(session: Any, tmp_path: Path) -> None:
+    """Also one that a driver left half written: beside its noise the new one is a second."""
+    from pyspark.errors import AnalysisException
+
+    half = tmp_path / "half"
+    left = half / "_temporary" / "0" / "part-00000.parquet"
+    left.parent.mkdir(parents=True)
+    left.touch()
+    with pytest.raises(AnalysisException, match="PATH_ALREADY_EXISTS"):
+        spark.add_noise(session.range(3), "id", LAW, path=half)
+    assert [path for path in half.rglob("*") if path.is_file()] == [left]
+
+
+def test_a_refused_count_is_in_no_message(session: Any, tmp_path: Path) -> None:
+    """A partition fails as often as it may; nothing is published."""
+    from pyspark.errors import PySparkException
+
+    frame = session.range(0, 4000, 1, 4).selectExpr("9223372036854771807 + id as id")
+    with pytest.raises(PySparkException, match="must fit int64") as raised:
+        spark.add_noise(frame, "id", LAW, path=tmp_path / "noisy")
+    assert "922337203685477" not in str(raised.value)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

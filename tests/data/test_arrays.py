@@ -13,7 +13,9 @@ import pytest
 from same_bits import same_bits
 
 import discretegauss as dg
+from discretegauss._drawing import add
 from discretegauss._drawing.add import add_exactly
+from discretegauss._drawing.engines import native
 from discretegauss.data import addition
 from discretegauss.data.cells import Cells
 
@@ -332,6 +334,51 @@ def test_a_draw_out_of_range_raises_and_leaves_no_draws() -> None:
         assert not draws.any()
         with pytest.raises(dg.errors.RangeError):
             addition._add_within(np.array([7, drawn], object), np.array([1, 2], object), -49, 49)
+
+
+@pytest.mark.parametrize("engine", ["core", "numpy"])
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 200])
+def test_nulls_get_zeros_and_their_sums_are_not_looked_at(
+    n: int, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs of nulls and runs without; where one hides the end of int64, its sum may wrap."""
+    if engine == "numpy":
+        monkeypatch.setattr(add, "native", None)
+    nulls = np.arange(n) % 70 > 66
+    sums, given = np.arange(n) - 5, np.where(nulls, GREATEST // 2, 7)
+    expected = np.where(nulls, 0, sums + 7)
+    add_exactly(sums, given, nulls)
+    assert sums.tolist() == expected.tolist()
+    if n == 200:
+        given[nulls] = GREATEST
+        given[69] = 7
+        sums = np.full(n, 9)
+        if engine == "core" and native is not None:
+            add_exactly(sums, given, nulls)
+            assert sums.tolist() == np.where(nulls, 0, 16).tolist()
+        given[3] = GREATEST
+        with pytest.raises(dg.errors.RangeError):
+            add_exactly(sums, given, nulls)
+        assert not sums.any()
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u8", "i8", ">i8"])
+@pytest.mark.parametrize("law", [LAW, dg.DiscreteGaussian(10**36)])
+def test_many_nulls_in_many_pieces(
+    dtype: str, law: dg.Law, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever lies under them, the results there are 0, and the others are the exact sums."""
+    monkeypatch.setattr(addition, "_PIECE", 100)
+    nulls = np.random.default_rng(3).random(1000) < 0.4
+    hidden = np.where(nulls, np.iinfo(dtype).max, 10).astype(dtype)
+    values = np.ma.MaskedArray(hidden, nulls)
+    options: Any = {} if law is LAW else {"overflow": "saturate"}
+    noisy = dg.add_noise(values, law, **options)
+    assert not noisy.data[nulls].any()
+    assert (noisy.mask == nulls).all()
+    # of 600 draws none beyond 30 sigma, with a probability beyond 1 - 10**-190
+    assert law is not LAW or (abs(noisy.data[~nulls] - 10) <= 300).all()
+    assert np.unique(noisy.data[~nulls]).size > 1
 
 
 @pytest.mark.parametrize("values", [np.arange(5000), [1] * 5000], ids=["int64", "list"])

@@ -101,6 +101,38 @@ def test_arrays_of_pyarrow_keep_chunks_and_nulls(kind: Any) -> None:
     assert add(pa.chunked_array([], kind)).type == pa.int64()
 
 
+def test_polars_without_pyarrow_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With nulls, integers and whole floats; pyarrow only saves copies."""
+    from discretegauss.data import from_polars
+
+    series = pl.Series("n", COUNTS)
+    floats = pl.Series("n", [1.0, None, 3.0])
+    sliced = pl.Series("n", [None, *COUNTS, None])[1:]
+    for values in (series, sliced, floats):
+        by_arrow = add(values, integral_floats=True)
+        with monkeypatch.context() as patched:
+            patched.setattr(from_polars, "_has_pyarrow", lambda: False)
+            alone = add(values, integral_floats=True)
+        assert by_arrow.equals(alone, check_names=True, check_dtypes=True)
+        assert by_arrow.null_count() == values.null_count()
+
+
+def test_the_input_of_a_column_with_nulls_stays_and_shares_nothing() -> None:
+    """Buffers are read in place: neither numbers nor nulls of the input change with the result."""
+    series = pd.Series(COUNTS, dtype="Int64")
+    noisy = add(series)
+    noisy[0] = pd.NA
+    noisy[1] = 5
+    assert series.isna().tolist() == [False, True, False, False]
+    assert series[0] == 2**53 + 1
+    assert add(pd.Series(COUNTS, dtype="Int64")[::-1]).isna().tolist() == [
+        False,
+        False,
+        True,
+        False,
+    ]
+
+
 def test_flags_of_arrow_may_begin_within_a_byte() -> None:
     """As the format allows, whatever this version of pyarrow makes of a slice."""
     from discretegauss.data.from_pyarrow import _bits

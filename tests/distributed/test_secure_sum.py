@@ -38,7 +38,7 @@ def test_types_of_integers_and_shapes() -> None:
 
 
 @pytest.mark.parametrize("s", ["1/4", 2])
-def test_sums_follow_the_convolution(s: object) -> None:
+def test_sums_follow_the_convolution(native_engine: None, s: object) -> None:
     law, n = dg.DiscreteGaussian(s), 5
     with pytest.warns(testing.NotPrivateWarning):
         source = testing.seeded_source(1)

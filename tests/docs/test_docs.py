@@ -20,8 +20,11 @@ needs_the_core = pytest.mark.skipif(
 
 @pytest.mark.parametrize(
     "name",
-    ["laws.md", "federated.md", "selection.md", "snapping.md", "migration.md"]
-    + [pytest.param(name, marks=needs_the_core) for name in ("drawing.md", "data.md")],
+    ["laws.md", "federated.md", "selection.md", "snapping.md", "migration.md", "buckets.md"]
+    + [
+        pytest.param(name, marks=needs_the_core)
+        for name in ("drawing.md", "data.md", "generalized.md")
+    ],
 )
 def test_the_examples_return_what_is_shown(name: str) -> None:
     if name == "data.md":
@@ -89,6 +92,13 @@ def test_the_headings_that_links_name_exist(document: Path) -> None:
         headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
         names = [re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in headings]
         assert anchor in names, (link, anchor)
+
+
+def test_pages_of_the_benchmarks_are_short() -> None:
+    """A page is one subject, of at most 1500 words."""
+    pages = sorted((ROOT / "benchmarks").glob("*.md"))
+    assert len(pages) >= 8
+    assert [page.name for page in pages if len(page.read_text("utf-8").split()) > 1500] == []
 
 
 def test_no_folder_of_tests_is_passed_over() -> None:

@@ -31,6 +31,13 @@ class Fault(NamedTuple):
 
 FAULTS = [
     Fault(
+        "the whole cells on the way out are halved in words",
+        "mechanisms",
+        "mechanisms/leave_cell.c",
+        "low_bits > 0 ? way >> low_bits :",
+        "low_bits > 0 ? way >> (low_bits + 1) :",
+    ),
+    Fault(
         "a Bernoulli reads on where it is decided",
         "words",
         "exact/words.c",

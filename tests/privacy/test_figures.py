@@ -30,7 +30,7 @@ NAMES = ["variance.png", "tails.png", "epsilon_delta.png", "queries.png"]
 
 
 def without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("matplotlib", "matplotlib.backends", "matplotlib.backends.backend_agg"):
+    for name in ("matplotlib", "matplotlib.style", "matplotlib.backends.backend_agg"):
         monkeypatch.setitem(sys.modules, name, None)
 
 
@@ -61,7 +61,7 @@ def test_the_command_line_does_not_import_matplotlib() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_is_a_whole_png_of_the_size_stated(written: Written, name: str) -> None:
     """By its header, the checksums of all its parts, and its pixels, most of which are white."""
-    from discretegauss._figures.drawing import WIDTH_HEIGHT
+    from discretegauss.plots import WIDTH_HEIGHT
 
     data = (written.folder / name).read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
@@ -97,9 +97,9 @@ def test_the_command_prints_the_numbers_of_the_paper(written: Written) -> None:
 
 def test_the_numbers_come_from_the_computation() -> None:
     """Another budget, other numbers; in the figure they stand beside k = 100."""
-    plots_queries = pytest.importorskip("discretegauss._figures.queries")
+    plots_queries = pytest.importorskip("discretegauss.plots._queries")
     from discretegauss._cli.figures import _text
-    from discretegauss._figures import Figures
+    from discretegauss.plots import Figures
 
     other = utility.compare_queries(epsilon=2, delta="1e-9", queries=30)
     text = _text(Figures((Path("a.png"),), other))
@@ -119,14 +119,14 @@ def drawn(name: str) -> tuple[Any, Any]:
     """Draw a figure; return its panels."""
     from matplotlib.figure import Figure
 
-    from discretegauss._figures import curves, queries, tails, variance
+    from discretegauss.plots import _epsilon_delta, _queries, _tails, _variance
 
     found = few_comparisons() if name == "queries.png" else []
     draws: dict[str, Callable[..., None]] = {
-        "variance.png": variance.draw_variance,
-        "tails.png": tails.draw_tails,
-        "epsilon_delta.png": curves.draw_curves,
-        "queries.png": partial(queries.draw_queries, found=found),
+        "variance.png": _variance.draw_variance,
+        "tails.png": _tails.draw_tails,
+        "epsilon_delta.png": _epsilon_delta.draw_curves,
+        "queries.png": partial(_queries.draw_queries, found=found),
     }
     figure = Figure()
     left, right = figure.subplots(1, 2)
@@ -161,7 +161,7 @@ def curves(name: str) -> list[dict[str, tuple[list[float], list[float]]]]:
 def test_the_curves_of_delta_are_those_of_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """From epsilon = 0 on, in equal steps."""
     pytest.importorskip("matplotlib")
-    from discretegauss._figures import curves as curves_module
+    from discretegauss.plots import _epsilon_delta as curves_module
 
     monkeypatch.setattr(curves_module, "_POINTS", 5)
     for panel, sigma2, last in zip(curves("epsilon_delta.png"), (1, 100), (8, 0.8), strict=True):
@@ -218,7 +218,7 @@ def test_the_tails_drawn_are_those_of_the_laws() -> None:
 def test_the_variances_drawn_are_those_of_the_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over sigma2 from 1/25 to 10, in equal steps of its logarithm; on the right, over sigma2."""
     pytest.importorskip("matplotlib")
-    from discretegauss._figures import variance as variance_module
+    from discretegauss.plots import _variance as variance_module
 
     monkeypatch.setattr(variance_module, "_POINTS", 6)
     left, right = curves("variance.png")
@@ -255,7 +255,7 @@ def test_the_noises_of_k_queries_drawn_are_those_of_the_comparison() -> None:
 
 def test_the_figure_of_queries_is_for_epsilon_1_and_delta_1e_6() -> None:
     """As its title says; 22 numbers of queries from 1 to 1000, the paper's among them."""
-    plots_queries = pytest.importorskip("discretegauss._figures.queries")
+    plots_queries = pytest.importorskip("discretegauss.plots._queries")
     found = plots_queries.comparisons()
     k = [one.queries for one in found]
     assert (k, k[0], k[-1], len(k)) == (sorted({*k}), 1, 1000, 22)
@@ -264,7 +264,7 @@ def test_the_figure_of_queries_is_for_epsilon_1_and_delta_1e_6() -> None:
 
 
 def test_lines_differ_by_more_than_colour() -> None:
-    from discretegauss._figures.drawing import LINES
+    from discretegauss.plots._look import LINES
 
     styles = [str(look["linestyle"]) for look in LINES.values()]
     assert len(set(styles)) == len(styles)
@@ -283,7 +283,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(
 ) -> None:
     """Nobody creates files in /proc, root neither."""
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr("discretegauss._figures.write.png", lambda _draw: b"a picture")
+    monkeypatch.setattr("discretegauss.plots._write.render", lambda *_, **__: b"a picture")
     assert re.fullmatch(re.escape(out) + r"(/\w+\.png)?: .+", failure(capsys, "--out", out))
 
 
@@ -295,7 +295,7 @@ def test_a_name_that_is_none_is_one_line(capsys: pytest.CaptureFixture[str], out
 
 def test_errors_of_the_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from discretegauss._figures import write_figures
+    from discretegauss.plots import write_figures
 
     with pytest.raises(ParameterValueError, match="folder must name a folder"):
         write_figures("")
@@ -308,9 +308,9 @@ def test_errors_of_the_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_files_of_these_names_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a folder that is there already; others stay. What is drawn does not matter here."""
     pytest.importorskip("matplotlib")
-    from discretegauss._figures import write
+    from discretegauss.plots import _write as write
 
-    monkeypatch.setattr(write, "png", lambda _draw: b"new")
+    monkeypatch.setattr(write, "render", lambda *_, **__: b"new")
     monkeypatch.setattr(write, "comparisons", few_comparisons)
     for name in ("variance.png", "mine.png"):
         (tmp_path / name).write_bytes(b"before")
@@ -334,8 +334,8 @@ def test_the_folder_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
 LONG_PICTURES = """
 import sys
 from discretegauss._cli import entry as cli
-from discretegauss._figures import write as write
-write.png = lambda draw: bytes(30_000)
+from discretegauss.plots import _write as write
+write.render = lambda *_, **__: bytes(30_000)
 sys.exit(cli.main(sys.argv[1:]))
 """
 

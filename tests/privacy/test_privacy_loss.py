@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import product
+from itertools import combinations_with_replacement, product
 from math import comb
 from typing import Any
 
@@ -174,6 +174,89 @@ def test_two_coordinates_may_be_worse_than_one() -> None:
     two = PrivacyLoss.of_noise(law, 5) ** 2
     assert two.delta(3, bounds=True) == pytest.approx((2.9558793642582e-5,) * 2, rel=1e-4)
     assert dg.privacy.delta(law, 3, 8) == pytest.approx(2.8164465703677e-5, rel=1e-12)
+
+
+def test_a_fourth_power_is_far_from_one_coordinate() -> None:
+    """For beta = 4 the norm of (5, 5) is 5.95, and it loses far more than one change by 6."""
+    law = dg.GeneralizedGaussian(8, beta=4)
+    two = PrivacyLoss.of_noise(law, 5) ** 2
+    assert two.delta(1, bounds=True) == pytest.approx((0.37026799,) * 2, rel=1e-5)
+    assert dg.privacy.delta(law, 1, 6) == pytest.approx(0.26717971, rel=1e-7)
+
+
+@pytest.mark.parametrize("sampling", [Fraction(1), Fraction(1, 10)])
+@pytest.mark.parametrize("releases", [1, 2, 3])
+@pytest.mark.parametrize("beta", ["3/2", "3"])
+def test_generalised_noise_against_sums(beta: str, releases: int, sampling: Fraction) -> None:
+    """All outcomes of up to three releases, at 60 digits; each direction for itself."""
+    law, change, reach = dg.GeneralizedGaussian(3, beta), 2, {"3/2": 22, "3": 10}[beta]
+    with gmpy2.context(precision=_BITS):
+        power = [
+            (gmpy2.mpfr(abs(x)) / 3) ** gmpy2.mpq(beta) for x in range(-reach - change, reach + 1)
+        ]
+        weights = [gmpy2.exp(-one) for one in power]
+        total = sum(weights)
+        here = [w / total for w in weights[: 2 * reach + 1]]
+        moved = [w / total for w in weights[change:][: 2 * reach + 1]]
+        rate = gmpy2.mpfr(gmpy2.mpq(sampling))
+        with_person = [rate * a + (1 - rate) * b for a, b in zip(here, moved, strict=True)]
+        loss = PrivacyLoss.of_noise(law, change, sampling=sampling) ** releases
+        both = []
+        for one in loss._with, loss._without:
+            both.append([(one.below.delta(e), one.above.delta(e)) for e in _EPSILONS])
+        for (p, q), found in zip([(with_person, moved), (moved, with_person)], both, strict=True):
+            for epsilon, (lower, upper) in zip(_EPSILONS, found, strict=True):
+                exact = _sum_over_outcomes(
+                    p, q, gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(epsilon))), releases
+                )
+                # what lies beyond the reach is less than 1e-8
+                assert lower <= exact + gmpy2.mpfr("1e-8")
+                assert exact <= upper <= lower * gmpy2.mpfr("1.001") + gmpy2.mpfr("1e-8")
+
+
+_EPSILONS = (Fraction(0), Fraction(1, 5), Fraction(1))
+
+
+def _sum_over_outcomes(p: list[Any], q: list[Any], factor: Any, releases: int) -> Any:
+    """The hockey stick, outcomes in any order counted once each."""
+    total = gmpy2.mpfr(0)
+    ways = {1: 1, 2: 2, 3: 6}[releases]
+    for places in combinations_with_replacement(range(len(p)), releases):
+        a, b, same = gmpy2.mpfr(1), gmpy2.mpfr(1), 1
+        for i, place in enumerate(places):
+            a, b = a * p[place], b * q[place]
+            same *= i + 1 - places.index(place)
+        if a > factor * b:
+            total += ways // same * (a - factor * b)
+    return total
+
+
+def test_bounds_of_probabilities_are_taken_as_such() -> None:
+    """Enclosed probabilities give bounds around those of exact ones."""
+    law = dg.DiscreteGaussian(2)
+    k = np.arange(-12, 13)
+    pairs = []
+    for moved in (0, 1):
+        low, high = law.pmf(k + moved, bounds=True)
+        ends = [law.sf(12 - moved, bounds=True), law.sf(12 + moved, bounds=True)]
+        pairs.append([*zip(low.tolist(), high.tolist(), strict=True), *ends])
+    found = PrivacyLoss.of_pair(*pairs, bounds=True) ** 3
+    exact = PrivacyLoss.of_noise(law) ** 3
+    for epsilon in (0, "1/2", 2):
+        lower, upper = found.delta(epsilon, bounds=True)
+        low, high = exact.delta(epsilon, bounds=True)
+        assert lower <= high
+        assert low <= upper <= lower * 1.01 + 1e-12
+    certain = PrivacyLoss.of_pair([("1/4", "1/4"), ("3/4", 1)], [(0, 0), (1, 1)], bounds=True)
+    assert certain.infinite[0] <= 0.25 <= certain.infinite[1]
+    assert PrivacyLoss.of_pair([(0, 1), (0, 1)], [(0, 1), (0, 1)], bounds=True).delta(1) == 1
+    for wrong, message in (
+        ([("1/2", "1/4"), (0, 1)], "p must have lower bounds that are at most the upper ones"),
+        ([("1/4", "1/3"), (0, "1/3")], "p must have bounds between which a sum of 1 lies"),
+        ([1, (0, 1)], "p must hold pairs"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            PrivacyLoss.of_pair(wrong, [(0, 1), (0, 1)], bounds=True)
 
 
 def test_arithmetic_of_masses() -> None:

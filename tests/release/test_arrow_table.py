@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 import discretegauss as dg
 from discretegauss.errors import OutputError, TableError
 from discretegauss.release import release_table
+from discretegauss.release._arrow_table import ParquetSource
 from discretegauss.testing import TapeSource
 
 pa = pytest.importorskip("pyarrow")
@@ -125,6 +127,33 @@ def test_row_groups_and_compression_are_kept_and_statistics_are_of_the_noise(
     assert (statistics.min, statistics.max) == (min(noisy[:4]), max(noisy[:4]))
     assert not groups[0].column(0).has_dictionary_page
     assert groups[0].column(1).has_dictionary_page
+
+
+def test_one_row_group_is_held_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the next one is read, the one before is written and forgotten."""
+    write_parquet(pa.table({"n": range(16)}), tmp_path / "t.parquet")
+    forgotten: list[bool] = []
+    read_tables = ParquetSource.tables
+    pool = pa.default_memory_pool().backend_name
+
+    class Rows:
+        """A table that may be referred to weakly."""
+
+        def __init__(self, table: Any) -> None:
+            self.num_rows, self.columns, self.column = table.num_rows, table.columns, table.column
+
+    def tables(source: ParquetSource) -> Iterator[Any]:
+        for table in read_tables(source):
+            rows = Rows(table)
+            reference = weakref.ref(rows)
+            yield rows
+            del rows
+            forgotten.append(reference() is None)
+
+    monkeypatch.setattr(ParquetSource, "tables", tables)
+    release_table(tmp_path / "t.parquet", "n", tmp_path / "out.parquet", rho=1)
+    assert forgotten == [True] * 4
+    assert pa.default_memory_pool().backend_name == pool
 
 
 def test_parquet_may_become_arrow_and_the_other_way(tmp_path: Path) -> None:

@@ -19,9 +19,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discretegauss._drawing.engines import native
 from discretegauss.errors import TableError
 from discretegauss.release import _csv_table
-from discretegauss.release._csv_rows import BLANKS, MAX_DIGITS
+from discretegauss.release._csv_rows import BLANKS, MAX_DIGITS, Layout, read_rows
 from discretegauss.release._csv_table import CsvTable
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
@@ -288,6 +289,72 @@ def test_the_core_and_line_by_line_give_the_same_bytes_or_the_same_refusal(
     options = {"delimiter": delimiter, "out_delimiter": out_delimiter}
     whole = both_ways((text + last).encode(), ["m", "n"], 1, **options)
     assert both_ways((text + last).encode(), ["m", "n"], 1, chunk=chunk, **options) == whole
+
+
+@pytest.mark.skipif(native is None, reason="there is no core")
+def test_the_core_strips_the_blanks_of_the_first_plane_and_no_other_character() -> None:
+    """At both ends of a cell, alone and beside spaces; of a count as well."""
+    others = [
+        chr(i) for i in range(0x20, 0x10000) if not 0xD800 <= i < 0xE000 and chr(i) not in '",'
+    ]
+    layout = Layout(",", 3, (2,), ("n",))
+    for many in (others[:500], others[500:]):
+        rows = [[f"{c}x{c}", f"{c} {c}y{c} {c}", "5"] for c in many]
+        data = "".join(f"{','.join(row)}\n" for row in rows).encode()
+        (part,) = _csv_table._parts(data, 2, layout)
+        assert part.rows is None
+        written = bytes(part.with_counts(part.counts, layout, ",", "\n"))
+        expected = "".join(",".join(x.strip(BLANKS) for x in row) + "\n" for row in rows)
+        assert written == expected.encode()
+    for c in BLANKS:
+        assert c in "\0\r\n" or Read(f"n,a\n{c}7{c},x\n".encode(), ["n"]).counts == [[7]]
+
+
+ODD = ['"x",99999999999999999999', "x,-9223372036854775808", 'x\ty,"5"', '\t"y",6']
+"""Rows that the core leaves undecided, but for the third one; the last one is refused."""
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("every", [1, 2, 5, 100, 1000])
+@pytest.mark.parametrize("first", [0, 1, 70, 999])
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_rows_that_are_not_plain_do_not_change_the_others(
+    odd: str, every: int, first: int, end: str
+) -> None:
+    """Wherever they stand, and however many there are: all rows are as one by one."""
+    rows = [odd if i % every == first % every else f"r{i},{i}" for i in range(1000)]
+    data = ("\n".join(["a,n", *rows]) + end).encode()
+    found = both_ways(data, ["n"], 3)
+    if odd is ODD[-1]:
+        line = rows.index(odd) + 2
+        assert found == f"line {line}: a quote stands inside a field that is not quoted"
+        return
+    counts = [int(row.split(",")[1].strip('"')) for row in rows]
+    assert isinstance(found, tuple)
+    assert found[0] == [[count] for count in counts]
+    assert len(found[1].splitlines()) == 1001
+
+
+@pytest.mark.skipif(native is None, reason="there is no core")
+def test_a_chunk_with_an_odd_row_goes_by_the_core_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One row in a thousand is cut into cells by Python: no more than a few rows beside it are."""
+    seen = 0
+
+    def counted(text: str, *more: Any) -> Any:
+        nonlocal seen
+        seen += text.count("\n")
+        return read_rows(text, *more)
+
+    monkeypatch.setattr(_csv_table, "read_rows", counted)
+    rows = ["x,9223372036854775808" if i % 1000 == 7 else f"r{i},{i}" for i in range(10_000)]
+    Read(("a,n\n" + "\n".join(rows) + "\n").encode(), ["n"])
+    assert 10 <= seen <= 20
+    seen = 0
+    plain = [f'"São Paulo…",“é”,"{i}"' for i in range(5000)]
+    Read(("a,b,n\n" + "\n".join(plain) + "\n").encode(), ["n"])
+    assert seen == 0
 
 
 @given(st.text(alphabet, max_size=40))

@@ -29,6 +29,7 @@ MODULES: list[ModuleType] = [
     dg.privacy,
     dg.selection,
     dg.snapping,
+    dg.distributed,
     dg.testing,
     dg.utility,
     release,
@@ -38,7 +39,7 @@ MODULES: list[ModuleType] = [
 NO_PARAMETERS = {
     *("build_info", "__version__", "Release", "PrivacyLoss"),
     *("data", "errors", "lattice", "privacy", "release", "selection", "snapping", "testing"),
-    *("distributed", "utility", "dask", "spark"),
+    *("distributed", "utility", "dask", "spark", "compat", "plots"),
 }
 """Names of __all__ that take none; a Release is made by release_table, a PrivacyLoss by
 constructors of its own (tests/privacy/test_privacy_loss.py). Classes of errors and of warnings are
@@ -262,6 +263,8 @@ RULES: dict[str, Rule | Other] = {
     "law": _none,
     "queries": Other(lambda given: None if given.sort == "too long" else _one_up(given)),
     "parts": Rule(lambda x: x >= 0),
+    "order": Rule(lambda x: x > 1),
+    "divergence": not_negative,
     "k": _point,
     "q": _point,
     "confidence": Other(_share),
@@ -280,6 +283,16 @@ RULES: dict[str, Rule | Other] = {
     "scores": _candidates,
     "votes": _candidates,
     "monotone": Other(lambda given: True),
+    "variance": positive._replace(near=True),
+    "clients": _whole(1, 2**64 - 1),
+    "dimension": _whole(1, 2**64 - 1),
+    "rounds": _whole(1, 2**64 - 1),
+    "sum_norm": Other(lambda given: given.value is None or positive.takes(given)),
+    "norm": Rule(lambda x: x > 0, near=True),
+    "retry": Other(
+        lambda given: given.value is None or (given.exact is not None and 0 <= given.exact < 1)
+    ),
+    "modulus": _whole(2, inf),
 }
 """By name, whatever has it; BUT has the exceptions."""
 
@@ -309,6 +322,8 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("calibrate_gaussian", "rho"): positive,
     ("calibrate_gaussian", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("calibrate_gaussian", "delta"): _no_value,
+    ("renyi", "sensitivity"): _whole_number,
+    ("renyi_ball", "sensitivity"): Rule(lambda x: 1 <= x <= 2**10),
     ("delta", "epsilon"): not_negative._replace(near=True),
     ("log_delta", "epsilon"): not_negative._replace(near=True),
     ("epsilon", "delta"): probability._replace(near=True),
@@ -338,6 +353,28 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("rounded_gaussian_sf", "k"): any_number._replace(near=True),
     ("stream", "total"): _whole(0, inf),
     ("stream", "chunk"): _whole(1, inf),
+    ("distributed.rho", "sensitivity"): positive._replace(near=True),
+    ("distributed.calibrate", "rho"): positive._replace(near=True),
+    ("distributed.calibrate", "sensitivity"): positive._replace(near=True),
+    ("distributed.renyi", "order"): _whole(2, 2**64 - 1),
+    ("distributed.calibrate_skellam", "epsilon"): positive._replace(near=True),
+    ("distributed.calibrate_skellam", "sensitivity"): positive._replace(near=True),
+    ("distributed.privacy_loss", "sensitivity"): Other(_one_up),
+    ("distributed.privacy_loss", "clients"): Other(_one_up),
+    ("distributed.least_modulus", "largest"): positive._replace(near=True),
+    ("distributed.least_modulus", "failure"): probability,
+    ("distributed.round_conditionally", "norm"): Rule(lambda x: 1 <= x <= 2**24, near=True),
+    ("Rotation", "dimension"): Other(_one_up),
+    ("SecureSum", "dimension"): Other(_one_up),
+    ("SecureSum", "clip"): positive._replace(near=True),
+    ("SecureSum", "steps"): Rule(lambda x: 0 < x <= 2**24),
+    ("SecureSum", "wrap"): _flag,
+    ("SecureSum", "modulus"): Other(
+        lambda given: given.value is None or (None if _whole(2, inf).takes(given) else False)
+    ),
+    ("Skellam.sum_of", "clients"): Other(
+        lambda given: None if _whole(1, inf).takes(given) else False
+    ),
     ("release_table", "rho"): positive,
     ("release_table", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("release_table", "delta"): _no_value,
@@ -350,6 +387,8 @@ BUT: dict[tuple[str, str], Rule | Other] = {
 
 SAID_AS: dict[tuple[str, str], set[str]] = {
     ("compose", "parts"): {"rho"},
+    ("Skellam.sum_of", "clients"): {"variance"},  # of the sum
+    ("distributed.calibrate_skellam", "sensitivity"): {"variance"},  # which follows
     ("calibrate_gaussian", "queries"): {"sigma2"},  # which follows, and is too long
     ("add_noise", "rows_per_person"): {"queries", "sigma2"},
     ("calibrate_laplace", "queries"): {"rho"},  # of each query
@@ -378,7 +417,17 @@ SKIPPED: dict[tuple[str, str], str] = {
         ): "slow: tests/privacy/test_calibrate_generalized.py"
         for name in ("beta", "epsilon", "delta", "sensitivity", "queries", "sampling")
     },
+    ("renyi_ball", "beta"): "None is the law's own: tests/privacy/test_renyi.py",
     ("add_noise", "values"): "integers of any kind: tests/data",
+    ("distributed.share", "vector"): "integers of any kind: tests/distributed",
+    ("distributed.total", "messages"): "integers of any kind: tests/distributed",
+    ("distributed.round_conditionally", "values"): "vectors: tests/distributed",
+    ("Rotation.apply", "vectors"): "vectors: tests/distributed",
+    ("Rotation.undo", "vectors"): "vectors: tests/distributed",
+    ("SecureSum.message", "vector"): "vectors: tests/distributed",
+    ("SecureSum.total", "messages"): "integers of any kind: tests/distributed",
+    **{(f"Skellam.{name}", "dtype"): "int64 or object" for name in ("sample", "rvs")},
+    ("Skellam.pmf", "k"): "integers: tests/distributed",
     ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
     ("sample_bytes", "n_bytes"): "what holds the law: tests/exactness/test_objects.py",
     ("release_table", "table"): "a path: tests/release/test_release.py",
@@ -406,7 +455,33 @@ def tape(n_bytes: int = 400_000) -> TapeSource:
     return TapeSource(random.Random(7).randbytes(n_bytes))
 
 
+_SUM: dict[str, Any] = {"clients": 9, "sensitivity": 2}
+_SKELLAM = dg.distributed.Skellam(3)
+
 CALLS: dict[str, dict[str, Any]] = {
+    "Skellam": {"variance": 3},
+    "Rotation": {"dimension": 3},
+    "SecureSum": {"dimension": 1, "clip": 1, "steps": 8, "law": _SKELLAM, "clients": 9},
+    "Skellam.sample": {},
+    "Skellam.rvs": {},
+    "Skellam.pmf": {"k": 3},
+    "Skellam.sum_of": {"clients": 3},
+    **{f"Skellam.{name}": {} for name in ("mean", "var", "std")},
+    "Rotation.apply": {"vectors": [1.0, 2.0, 3.0]},
+    "Rotation.undo": {"vectors": [1, 2, 3, 4]},
+    "SecureSum.message": {"vector": [0.5]},
+    "SecureSum.total": {"messages": [[1], [2]]},
+    "distributed.rho": {"law": dg.DiscreteGaussian(3), **_SUM},
+    "distributed.calibrate": {"rho": 1, **_SUM},
+    "distributed.renyi": {"law": _SKELLAM, "order": 2, **_SUM},
+    "distributed.epsilon": {"law": _SKELLAM, "delta": "1/1000", **_SUM},
+    "distributed.calibrate_skellam": {"epsilon": 1, "delta": "1/1000", **_SUM},
+    "distributed.privacy_loss": {"law": _SKELLAM, "clients": 9},
+    "distributed.share": {"vector": [1, 2], "law": _SKELLAM, "modulus": 64},
+    "distributed.total": {"messages": [[1], [2]], "modulus": 64},
+    "distributed.rounded_norm": {"norm": 3, "dimension": 4},
+    "distributed.round_conditionally": {"values": [0.5, -0.5], "norm": 1},
+    "distributed.least_modulus": {"law": _SKELLAM, "clients": 9, "largest": 3},
     "calibrate_generalized": {"beta": 2, "epsilon": 1, "delta": "1e-6"},
     "discrete_gaussian": {"sigma2": 3},
     "discrete_laplace": {"scale": 3},
@@ -442,6 +517,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "delta": {"law": dg.DiscreteGaussian(100), "epsilon": 1},
     "log_delta": {"law": dg.DiscreteGaussian(100), "epsilon": 1},
     "epsilon": {"law": dg.DiscreteGaussian(100), "delta": "1/1000"},
+    "renyi": {"law": dg.DiscreteGaussian(100), "order": 2},
+    "renyi_ball": {"law": dg.DiscreteGaussian(100), "order": 2},
+    "renyi_delta": {"divergence": 1, "order": 2, "epsilon": 1},
     "pld": {"law": dg.DiscreteGaussian(100)},
     "dp_event": {"law": dg.DiscreteGaussian(100)},
     "calibrate_laplace": {"rho": "1/10"},
@@ -489,15 +567,18 @@ def _not_called(found: object) -> bool:
 def everything_public() -> Iterator[Public]:
     """Generate the functions, classes and public methods of the package."""
     for module in MODULES:
+        # the names of `distributed` are those of `privacy`, too
+        prefix = "distributed." if module is dg.distributed else ""
         for name in module.__all__:
             found = getattr(module, name)
             if name in NO_PARAMETERS or _not_called(found) or not callable(found):
                 continue
-            yield Public(name, found, None)
+            yield Public(name if isinstance(found, type) else prefix + name, found, None)
             if isinstance(found, type):
+                prefix_of_methods = f"{name}." if prefix else ""
                 for method, function in inspect.getmembers(found, inspect.isfunction):
                     if not method.startswith("_"):
-                        yield Public(method, function, found)
+                        yield Public(prefix_of_methods + method, function, found)
 
 
 def parameters(of: Public) -> list[str]:

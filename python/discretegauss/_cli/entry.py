@@ -15,16 +15,19 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 from .._system.signals import StopSignals
 from .._version import __version__
 from ..errors import DiscreteGaussError, EntropyError
+from .bench import add_bench
 from .calibrate import add_calibrate
 from .figures import add_figures
 from .output import FAILED, WRONG_INPUT, fail, printed
 from .release import add_release
 from .sample import add_sample
+from .shadow import note_of_shadow
 
 __all__ = ["main", "program"]
 
@@ -50,6 +53,9 @@ def program() -> int:
     What comes next is the end of the process, which no signal may turn into another exit code.
     """
     with StopSignals(for_good=True) as stops:
+        note = note_of_shadow(Path())
+        if note is not None:
+            printed(note, note, on_stderr=True)
         return _main(None, stops)
 
 
@@ -148,6 +154,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
-    for add in (add_release, add_calibrate, add_sample, add_figures):
+    for add in (add_release, add_calibrate, add_sample, add_figures, add_bench):
         add(commands)
     return parser

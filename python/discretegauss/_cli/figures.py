@@ -1,4 +1,4 @@
-"""``discretegauss figures``: the figures of the paper, as PNG files."""
+"""``discretegauss figures``: the figures of the paper, as files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .._inputs.messages import printable
 from .output import WRONG_INPUT, fail, printed
 
 if TYPE_CHECKING:
-    from .._figures import Figures
+    from ..plots import Figures
 
 __all__ = ["add_figures"]
 
@@ -17,7 +17,7 @@ _WIDTH = 52
 """Of the names in what is printed."""
 
 _HELP = """\
-Write the figures of arXiv 2004.00010 as PNG files, computed here and now.
+Write the figures of arXiv 2004.00010 as PNG or SVG files, computed here and now.
 
 example:
   discretegauss figures --out figures
@@ -25,7 +25,8 @@ example:
 
 _NOTES = """\
 It needs matplotlib: pip install matplotlib. Files of these names in DIR are replaced:
-variance.png, tails.png, epsilon_delta.png, queries.png. docs/utility.md tells what they show.
+variance.png, tails.png, epsilon_delta.png, queries.png; or .svg.
+docs/utility.md tells what they show.
 """
 
 
@@ -33,22 +34,23 @@ def add_figures(commands: Any) -> None:
     """Add the command."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "figures",
-        usage="%(prog)s --out DIR",
+        usage="%(prog)s --out DIR [--format {png,svg}]",
         help="the figures of the paper",
         description=_HELP,
         epilog=_NOTES,
     )
-    parser.set_defaults(run=_run, needs="_figures")
+    parser.set_defaults(run=_run, needs="plots")
     parser.add_argument(
         "--out", required=True, metavar="DIR", help="the folder to write to, made if need be"
     )
+    parser.add_argument("--format", choices=("png", "svg"), default="png", help="of the files")
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from .._figures import write_figures
+    from ..plots import write_figures
 
     try:
-        figures = write_figures(arguments.out)
+        figures = write_figures(arguments.out, format=arguments.format)
     except ImportError as error:  # matplotlib is not there: it says what to do
         return fail(WRONG_INPUT, str(error))
     failure = "the figures are written, but the result could not be printed"

@@ -24,7 +24,9 @@ _NO_FIT = "a draw did not fit the output type; nothing is returned"
 _least, _greatest = np.minimum.reduce, np.maximum.reduce
 
 
-def add_exactly(to: NDArray[Any], addend: NDArray[Any]) -> None:
+def add_exactly(
+    to: NDArray[Any], addend: NDArray[Any], nulls: NDArray[np.bool_] | None = None
+) -> None:
     """Add in place, exactly; if anything goes wrong, `to` holds zeros.
 
     Parameters
@@ -34,6 +36,8 @@ def add_exactly(to: NDArray[Any], addend: NDArray[Any]) -> None:
     addend : ndarray
         The same, perhaps of another dtype; it broadcasts to the shape of `to`, and shares no memory
         with it.
+    nulls : ndarray of bool, optional
+        Of the shape of `to`, contiguous as it is: where `to` is to hold 0 instead.
 
     Raises
     ------
@@ -60,9 +64,11 @@ def add_exactly(to: NDArray[Any], addend: NDArray[Any]) -> None:
     held = weakref.ref(to.base if isinstance(to.base, np.ndarray) else to)
     try:
         if native is not None and _are_blocks_of_int64(to, addend):
-            _add_in_core(to, addend)
+            _add_in_core(to, addend, nulls)
         elif to.size:
             _add(to, addend)
+            if nulls is not None:
+                np.copyto(to, 0, where=nulls)
     except BaseException:
         zero_all(0)
         raise
@@ -79,13 +85,19 @@ def _are_blocks_of_int64(*arrays: NDArray[Any]) -> bool:
     )
 
 
-def _add_in_core(to: NDArray[Any], addend: NDArray[Any]) -> None:
-    ffi, flat, more = native.ffi, to.reshape(-1), addend.reshape(-1)
+def _add_in_core(to: NDArray[Any], addend: NDArray[Any], nulls: NDArray[np.bool_] | None) -> None:
+    ffi, lib, flat, more = native.ffi, native.lib, to.reshape(-1), addend.reshape(-1)
+    where = None if nulls is None else nulls.reshape(-1).view(np.uint8)
     for start in range(0, flat.size, _CORE_PIECE):
         sums = flat[start : start + _CORE_PIECE]
         buffer = ffi.from_buffer("int64_t[]", sums, require_writable=True)
         given = ffi.from_buffer("int64_t[]", more[start : start + _CORE_PIECE])
-        if native.lib.dg_add(buffer, given, sums.size):
+        if where is None:
+            is_beyond = lib.dg_add(buffer, given, sums.size)
+        else:
+            flags = ffi.from_buffer("uint8_t[]", where[start : start + _CORE_PIECE])
+            is_beyond = lib.dg_add_shown(buffer, given, flags, sums.size)
+        if is_beyond:
             raise RangeError(_NO_FIT)
 
 

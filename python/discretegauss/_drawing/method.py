@@ -95,7 +95,7 @@ def cells_from(spec: LawSpec) -> int:
     Notes
     -----
     Measured crossings, with bits of getrandom, and this function beside them; again by ``python
-    benchmarks/throughput.py --bulk --only crossing``:
+    benchmarks/throughput.py --developer --bulk --only crossing``:
 
     ========================  ============  ======
     Gaussian, sigma = 1                270     290

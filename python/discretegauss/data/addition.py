@@ -109,19 +109,31 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
         return _Plan(cells, _OBJECT, _OBJECT, _add_objects)
     least, greatest = bounds
     result = _OBJECT if of_objects else _INT64
-    for low, high in _ends(integers):
-        if fits_range(law._spec, least - low, greatest - high):
-            within = partial(_add_within, low=least - low, high=greatest - high)
-            return _Plan(cells, drawn, result, add_exactly if drawn == _INT64 else within)
+    for tried in _with_zeros_last(cells):
+        for low, high in _ends(tried.integers):
+            if fits_range(law._spec, least - low, greatest - high):
+                within = partial(_add_within, low=least - low, high=greatest - high)
+                return _Plan(tried, drawn, result, add_exactly if drawn == _INT64 else within)
     if overflow == "saturate":
         if drawn == _INT64 and high <= _GREATEST:
-            return _Plan(cells, _INT64, _INT64, _add_saturating)
-        return _Plan(cells, _OBJECT, result, partial(_add_objects, bounds=bounds))
+            return _Plan(tried, _INT64, _INT64, _add_saturating)
+        return _Plan(tried, _OBJECT, result, partial(_add_objects, bounds=bounds))
     held = "decimals of as many digits as here" if of_objects else "int64"
     raise ParameterOverflowError(
         f"values with noise must fit {held} with Pr[outside] < 2**-128, but they might not; "
         "overflow='saturate' clamps the sums, a list or an array of objects has room for any"
     )
+
+
+def _with_zeros_last(cells: Cells) -> Iterator[Cells]:
+    """Generate the cells, and then, if there are nulls, a copy that has zeros there.
+
+    What stands there decides nothing, but mostly it fits as well, and no copy is made.
+    """
+    yield cells
+    if cells.nulls is not None:
+        zero = cells.integers.dtype.type(0)
+        yield cells._replace(integers=np.where(cells.nulls, zero, cells.integers))
 
 
 def _contiguous(cells: Cells) -> Cells:
@@ -174,8 +186,16 @@ def _execute(plan: _Plan, law: Law, draws: Draws) -> NDArray[Any]:
     arrays = [results, integers] if nulls is None else [results, integers, nulls]
     zero_out = results.fill
     try:
-        law.sample(out=results, **draws)
+        threads = draws["threads"]
+        by_piece = type(threads) is int and threads == 1  # while the draws are in the cache
+        if not by_piece:
+            law.sample(out=results, **draws)
         for sums, addends, *where in _pieces(*arrays):
+            if by_piece:
+                law.sample(out=sums, **draws)
+            if plan.add is add_exactly:
+                add_exactly(sums, addends, *where)
+                continue
             plan.add(sums, addends)
             for null in where:
                 np.copyto(sums, 0, where=null)

@@ -33,7 +33,7 @@ class Cells(NamedTuple):
     integers : ndarray
         Of an integer dtype, any width, layout and byte order; or objects, all Python integers.
     nulls : ndarray of bool or None
-        Where there is none. The integers there are 0, and so are the results.
+        Where there is none. Any integer may stand there; the results are 0.
     range : tuple of int or None
         The least and greatest number that the results may be; None: any.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -68,17 +68,29 @@ def _column(series: pd.Series, *, floats: bool) -> _Column:
         numbers = series.to_numpy()
         nulls = np.isnan(numbers) if dtype.kind == "f" else None
     elif isinstance(dtype, _NULLABLE):
-        nulls = series.isna().to_numpy()
-        numbers = series.to_numpy(dtype.numpy_dtype, na_value=0)
+        nulls = np.require(series.array.isna(), requirements=["W", "O"])  # the new column's own
+        numbers = _numbers(series, dtype.numpy_dtype)
     else:
         raise refuse_type(dtype)
     has_nulls = nulls is not None and bool(nulls.any())
     where = nulls if has_nulls else None
-    cells = Cells(integers_of(numbers, where if dtype.kind == "f" else None, floats=floats), where)
+    cells = Cells(integers_of(numbers, where, floats=floats), where)
     if isinstance(dtype, np.dtype) and not has_nulls:
         return cells, lambda noisy: noisy
-    mask = np.array(nulls)  # the new column's own
+    mask = cast("NDArray[np.bool_]", nulls)
     return cells, lambda noisy: pd.arrays.IntegerArray(noisy, mask)
+
+
+def _numbers(series: pd.Series, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return what a nullable column holds; at nulls, anything.
+
+    pandas has no public way to it without a copy: its own attribute, if it is what it was in every
+    version since 1.0, else a copy.
+    """
+    data = getattr(series.array, "_data", None)
+    if type(data) is np.ndarray and data.dtype == dtype and data.shape == series.shape:
+        return cast("NDArray[Any]", data)
+    return cast("NDArray[Any]", series.to_numpy(dtype, na_value=0))
 
 
 def _is_null(x: object) -> bool:

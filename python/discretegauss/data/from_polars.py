@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -53,10 +53,14 @@ def _cells(series: pl.Series, *, floats: bool) -> Cells:
         return from_objects(series.to_list(), floats=False)[0]._replace(range=(-most, most))
     if dtype not in _NUMBERS:
         raise refuse_type(dtype)
-    nulls = series.is_null().to_numpy() if series.null_count() else None
-    if nulls is not None:
-        series = series.fill_null(0)
-    return Cells(integers_of(series.to_numpy(), None, floats=floats), nulls)
+    if not series.null_count():
+        return Cells(integers_of(series.to_numpy(), None, floats=floats))
+    if _has_pyarrow():
+        from .from_pyarrow import open_column
+
+        return open_column(series.to_arrow(), floats=floats)
+    nulls = series.is_null().to_numpy()
+    return Cells(integers_of(series.fill_null(0).to_numpy(), None, floats=floats), nulls)
 
 
 def _series(given: pl.Series, cells: Cells, results: NDArray[Any]) -> pl.Series:
@@ -67,5 +71,19 @@ def _series(given: pl.Series, cells: Cells, results: NDArray[Any]) -> pl.Series:
             None if null else Decimal(x) for x, null in zip(results.tolist(), at, strict=True)
         ]
         return pl.Series(name, decimals, pl.Decimal(_DIGITS, 0))
-    series = pl.Series(name, results)
-    return series if nulls is None else series.set(pl.Series(nulls), None)
+    if nulls is None:
+        return pl.Series(name, results)
+    if _has_pyarrow():
+        from .from_pyarrow import integer_array
+
+        return cast("pl.Series", pl.from_arrow(integer_array(results, nulls))).alias(name)
+    return pl.Series(name, results).set(pl.Series(nulls), None)
+
+
+def _has_pyarrow() -> bool:
+    """Return whether pyarrow can share buffers; polars alone copies where there are nulls."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return False
+    return True

@@ -55,9 +55,9 @@ def open_array(values: NDArray[Any], *, floats: bool) -> Opened:
 def integers_of(
     array: NDArray[Any], nulls: NDArray[np.bool_] | None, *, floats: bool
 ) -> NDArray[Any]:
-    """Return an array of machine numbers as integers; 0 where there is none."""
+    """Return an array of machine numbers as integers; at nulls, anything."""
     if array.dtype.kind == "f":
         return from_floats(array, nulls, allowed=floats)
     if array.dtype.kind not in "iu":
         raise refuse_type(array.dtype.name)
-    return array if nulls is None else np.where(nulls, array.dtype.type(0), array)
+    return array

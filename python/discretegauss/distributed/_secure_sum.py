@@ -14,6 +14,7 @@ from .._inputs.source import Source
 from .._law import fits_range
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
+from ._skellam import FITS_INT64, Skellam
 
 __all__ = ["share", "total"]
 
@@ -44,14 +45,16 @@ def _residues(values: NDArray[Any], modulus: int) -> NDArray[Any]:
     return reduced.astype(np.int64) if modulus <= _WORD else reduced
 
 
-def share(vector: Any, law: Law, modulus: int, *, source: Source = "getrandom") -> NDArray[Any]:
+def share(
+    vector: Any, law: Law | Skellam, modulus: int, *, source: Source = "getrandom"
+) -> NDArray[Any]:
     """Add a client's noise to its vector and reduce the sum modulo an integer.
 
     Parameters
     ----------
     vector : array_like of integers
         What the client contributes, its norm bounded already; integers of any size.
-    law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+    law : Skellam, DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
         The client's noise: one independent draw for each entry.
     modulus : int
         That of the secure sum, at least 2.
@@ -76,14 +79,17 @@ def share(vector: Any, law: Law, modulus: int, *, source: Source = "getrandom") 
     ((3,), dtype('int64'), True)
     """
     bits = checked_source(source)
-    if not isinstance(law, DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian):
+    if not isinstance(law, Skellam | DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian):
         raise ParameterTypeError(
-            "law must be a DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, got "
+            "law must be a Skellam, DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, got "
             f"{describe(law)}"
         )
     base = whole_number(modulus, "modulus", minimum=2)
     message = _residues(_integers(vector, "vector"), base)
-    words = fits_range(law._spec, -_WORD, _WORD - 1)
+    if isinstance(law, Skellam):
+        words = law.variance <= FITS_INT64
+    else:
+        words = fits_range(law._spec, -_WORD, _WORD - 1)
     noise = np.asarray(law.sample(message.shape, dtype=np.int64 if words else object, source=bits))
     drawn = [noise]
     try:

@@ -30,17 +30,17 @@ from typing import Any
 import gmpy2
 
 from .._certified.floats import float_at_least
-from .._certified.interval import Interval, arithmetic
+from .._certified.interval import Interval
 from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._inputs.messages import describe
-from .._inputs.numbers import MAX_BITS, whole_number
+from .._inputs.numbers import MAX_BITS
 from .._inputs.privacy_arguments import positive_number
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
+from ._change import AT, Change
 
 __all__ = ["calibrate", "rho"]
 
-_AT = arithmetic(128)
 _LEAST_SIGMA2 = Fraction(1, 4)
 _EACH = 512
 """So many terms of tau are taken one by one; more in blocks that are longer by 1 in so many."""
@@ -51,54 +51,34 @@ def _tau(sigma2: Fraction, clients: int) -> Interval:
 
     Its terms fall, so the first of a block is its largest.
     """
-    total = _AT.rational(0)
-    rate = _AT.scale(_AT.power(_AT.pi(), 2), -2 * sigma2)
+    total = AT.rational(0)
+    rate = AT.scale(AT.power(AT.pi(), 2), -2 * sigma2)
     k = 1
     while k < clients:
         length = min(1 if k < _EACH else k // _EACH + 1, clients - k)
-        term = _AT.exp(_AT.scale(rate, Fraction(k, k + 1)))
-        total = _AT.add(total, _AT.scale(term, length))
+        term = AT.exp(AT.scale(rate, Fraction(k, k + 1)))
+        total = AT.add(total, AT.scale(term, length))
         k += length
-    return _AT.scale(total, 10)
+    return AT.scale(total, 10)
 
 
-class _Change:
-    """What one person changes, and by whom noise is added."""
-
-    def __init__(
-        self, clients: object, sensitivity: object, dimension: object, sum_norm: object
-    ) -> None:
-        self.clients = _count(clients, "clients")
-        self.dimension = _count(dimension, "dimension")
-        self.norm = positive_number(sensitivity, "sensitivity")
-        self.squared = self.norm**2
-        root = _AT.sqrt(_AT.rational(self.dimension))
-        self.sum_norm = min(_AT.scale(root, self.norm).upper, _AT.rational(self.squared).upper)
-        if sum_norm is not None:
-            given = _AT.rational(positive_number(sum_norm, "sum_norm")).upper
-            self.sum_norm = min(self.sum_norm, given)
+class _Sum(Change):
+    """What one person changes, and what that costs of a sum of discrete Gaussian shares."""
 
     def cost(self, sigma2: Fraction) -> Any:
         """Return an upper bound on the least of (1) to (4)."""
-        alone = _AT.rational(self.squared / (2 * sigma2)).upper
+        alone = AT.rational(self.squared / (2 * sigma2)).upper
         if sigma2 < _LEAST_SIGMA2:
             return alone
         tau = _tau(sigma2, self.clients)
         hoped = self.squared / (self.clients * sigma2)
-        first = _AT.shift(_AT.scale(tau, self.dimension), hoped / 2)
-        root = _AT.sqrt(_AT.rational(self.clients * sigma2))
+        first = AT.shift(AT.scale(tau, self.dimension), hoped / 2)
+        root = AT.sqrt(AT.rational(self.clients * sigma2))
         sum_norm = Interval(self.sum_norm, self.sum_norm)
-        mixed = _AT.div(_AT.mul(_AT.scale(tau, 2), sum_norm), root)
-        rest = _AT.scale(_AT.power(tau, 2), self.dimension)
-        second = _AT.scale(_AT.shift(_AT.add(mixed, rest), hoped), Fraction(1, 2))
+        mixed = AT.div(AT.mul(AT.scale(tau, 2), sum_norm), root)
+        rest = AT.scale(AT.power(tau, 2), self.dimension)
+        second = AT.scale(AT.shift(AT.add(mixed, rest), hoped), Fraction(1, 2))
         return min(alone, first.upper, second.upper)
-
-
-def _count(value: object, name: str) -> int:
-    count = whole_number(value, name, minimum=1)
-    if count.bit_length() > 64:
-        raise ParameterOverflowError(f"{name} must be below 2**64, got {describe(count)}")
-    return count
 
 
 def rho(
@@ -162,7 +142,7 @@ def rho(
         raise ParameterTypeError(f"law must be a DiscreteGaussian, got {describe(law)}")
     if law.mu.denominator != 1:
         raise ParameterValueError(f"law must have an integer mu, got mu={describe(law.mu)}")
-    change = _Change(clients, sensitivity, dimension, sum_norm)
+    change = _Sum(clients, sensitivity, dimension, sum_norm)
     return float_at_least(change.cost(law.sigma2))
 
 
@@ -203,7 +183,7 @@ def calibrate(
     True
     """
     budget = positive_number(rho, "rho")
-    change = _Change(clients, sensitivity, dimension, sum_norm)
+    change = _Sum(clients, sensitivity, dimension, sum_norm)
     exact = gmpy2.mpq(budget)
     guess = change.squared / (2 * change.clients * budget)
     if max(guess.numerator.bit_length(), guess.denominator.bit_length()) > MAX_BITS:

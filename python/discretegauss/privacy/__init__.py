@@ -12,6 +12,8 @@ Three ways to say what noise gives away, and the functions between them:
 `PrivacyLoss` is the loss of one release or of many, of any law, also on a sample of the people, in
 buckets between proven bounds.
 
+`renyi` and `renyi_ball` are Renyi divergences, which add; `renyi_delta` says what a sum implies.
+
 `calibrate_gaussian` goes back from a budget to noise. `pld` and `dp_event` hand the laws to
 Google's dp-accounting, which composes them.
 
@@ -29,6 +31,7 @@ from .budget import compose, rho
 from .calibrate import calibrate_gaussian, gaussian_sigma2_for_rho
 from .generalized_calibration import calibrate_generalized
 from .losses import PrivacyLoss
+from .renyi import renyi, renyi_ball, renyi_delta
 from .tight import delta, epsilon, log_delta
 from .zcdp import zcdp_delta, zcdp_delta_standard, zcdp_epsilon, zcdp_rho
 
@@ -44,6 +47,9 @@ __all__ = [
     "gaussian_sigma2_for_rho",
     "log_delta",
     "pld",
+    "renyi",
+    "renyi_ball",
+    "renyi_delta",
     "rho",
     "zcdp_delta",
     "zcdp_delta_standard",

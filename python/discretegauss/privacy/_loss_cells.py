@@ -9,7 +9,7 @@ Poisson sampling at rate s the person is in the sample with probability s, so th
 which never falls in x, too. For log-concave noise D is the worst change of at most D: for any
 epsilon, one direction is s times the unsampled delta at 1 + (exp(epsilon) - 1)/s, the other
 (1 - exp(epsilon) (1 - s)) times the one at s exp(epsilon)/(1 - exp(epsilon) (1 - s)), both of the
-multiplier, and each grows with D (docs/privacy.md).
+multiplier, and each grows with D (docs/least_delta.md).
 
 So a cell is an interval of x, and its losses lie between those at its ends. Where an interval ends
 need not be exact: its losses are enclosed afterwards, whatever its ends.
@@ -112,6 +112,7 @@ class IntegerNoise(Noise):
         self._weight = normaliser(self.spec, _AT.bits)[1]
         self._tails: dict[int, Interval] = {}
         self._ones: dict[int, Interval] = {}
+        self._phis: dict[int, Interval] = {}
         #: No more than a loss within these is lost, with the Laplace.
         self._bounded = self._family.constant_tail_ratio
         reach = self._family.distance_of(self.spec, _AT.rational(_REACH), _AT).upper
@@ -148,10 +149,16 @@ class IntegerNoise(Noise):
             self._tails[m] = _AT.div(weight, self._weight)
         return self._tails[m]
 
+    def _phi(self, x: int) -> Interval:
+        """Return phi(x), x >= 0: each is asked for several times, and a power takes a while."""
+        if x not in self._phis:
+            self._phis[x] = phi_at(self.spec, x, _AT)
+        return self._phis[x]
+
     def _one(self, x: int) -> Interval:
         x = abs(x)
         if x not in self._ones:
-            weight = _AT.exp(_AT.neg(phi_at(self.spec, x, _AT)))
+            weight = _AT.exp(_AT.neg(self._phi(x)))
             self._ones[x] = _AT.div(weight, self._weight)
         return self._ones[x]
 
@@ -167,7 +174,9 @@ class IntegerNoise(Noise):
             exact = self._family.exact_phi
             loss = exact(self.spec, x + self.change) - exact(self.spec, x)
             return loss, loss
-        moved, here = (phi_at(self.spec, abs(z), _AT) for z in (x + self.change, x))
+        if x + self.change == -x:  # in the middle it is 0, which an enclosure would not tell
+            return gmpy2.mpq(0), gmpy2.mpq(0)
+        moved, here = self._phi(abs(x + self.change)), self._phi(abs(x))
         return _AT.sub(moved, here)
 
     def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:

@@ -35,6 +35,7 @@ from ..laws import Law, centred
 from ._facts_by_law import facts_of
 from ._loss_masses import MOST_INTEGERS, loss_masses
 from ._privacy_loss import loss_exceeds_from, phi_near, tail_weight, total_weight
+from .losses import PrivacyLoss
 
 __all__ = ["dp_event", "pld"]
 
@@ -55,8 +56,9 @@ def pld(
 
     Parameters
     ----------
-    law : DiscreteGaussian or DiscreteLaplace
-        The noise, added to an integer; its mu must be an integer.
+    law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+        The noise, added to an integer; its mu must be an integer. With a beta other than 1 and 2 it
+        is made by `PrivacyLoss`.
     sensitivity : number
         The most that one person changes the answer; a whole number.
     value_discretization_interval : number, optional
@@ -64,7 +66,7 @@ def pld(
         is given, and what is computed with.
     log_mass_truncation_bound : float, optional
         Losses above a range count as infinite; their probability has about this logarithm. At most
-        -1.
+        -1. With a beta other than 1 and 2 it is never above exp(-72).
 
     Returns
     -------
@@ -103,16 +105,14 @@ def pld(
     except ImportError as error:
         raise ImportError(_EXTRA) from error
     spec, change = centred(law), whole_sensitivity(sensitivity)
-    if not isinstance(family_of(spec), RationalFamily):
-        raise ParameterValueError(
-            f"law must be a discrete Gaussian or Laplace here, got beta = {describe(spec.beta)}"
-        )
     interval = _as_float(value_discretization_interval, "value_discretization_interval")
     bound = exact_rational(log_mass_truncation_bound, "log_mass_truncation_bound")
     if bound > -1:
         raise ParameterValueError(
             f"log_mass_truncation_bound must be at most -1, got {describe(bound)}"
         )
+    if not isinstance(family_of(spec), RationalFamily):
+        return PrivacyLoss.of_noise(law, change, width=Fraction(interval)).to_dp_accounting()
     lattice = _Lattice(spec, change)
     probabilities, infinite = _probabilities(
         lattice, gmpy2.mpq(Fraction(interval)), gmpy2.mpq(-bound)

@@ -74,6 +74,7 @@ from ._composition import as_one_query
 from ._least_epsilon import delta_is_at_most, log_delta_about
 from ._root_finding import search_precision, solve_increasing
 from ._sum_law import delta_of_sum_is_at_most
+from .tight import loss_in_buckets
 from .zcdp import UP, log_delta_upper, minus_log_upper, rho_lower
 
 __all__ = ["calibrate_gaussian", "gaussian_sigma2_for_rho"]
@@ -263,9 +264,12 @@ class _Target(NamedTuple):
             return True
         if query.is_loose and delta_of_sum_is_at_most(query, self.epsilon, self.delta):
             return True
-        if query.factor is None:
-            return False
-        return delta_is_at_most(query.spec, epsilon, query.change, delta / query.factor)
+        if query.factor is not None and delta_is_at_most(
+            query.spec, epsilon, query.change, delta / query.factor
+        ):
+            return True
+        loss = loss_in_buckets(query) if query.is_loose else None
+        return loss is not None and loss.delta(self.epsilon) <= self.delta
 
     def guess(self) -> Fraction:
         """Return about the sigma2 looked for, to seven digits or so.

@@ -81,7 +81,7 @@ def calibrate_generalized(
     Notes
     -----
     A person who changes several coordinates of one answer counts as several queries, each with the
-    change of its coordinate: where beta is not 1 or 2 the norm does not tell (docs/privacy.md).
+    change of its coordinate: where beta is not 1 or 2 the norm does not tell (docs/generalized.md).
 
     Source: the mechanism is that of Rinberg et al., arXiv 2506.12553.
 

@@ -9,7 +9,7 @@ from typing import Any
 import gmpy2
 
 from .._certified.floats import float_at_least, float_at_most
-from .._certified.interval import arithmetic
+from .._certified.interval import Interval, arithmetic
 from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
@@ -267,7 +267,13 @@ class PrivacyLoss:
 
     @classmethod
     def of_pair(
-        cls, p: object, q: object, *, width: object = None, most: object = _MOST
+        cls,
+        p: object,
+        q: object,
+        *,
+        bounds: bool = False,
+        width: object = None,
+        most: object = _MOST,
     ) -> PrivacyLoss:
         """Return the loss of a mechanism whose outcomes are few: their probabilities.
 
@@ -277,6 +283,9 @@ class PrivacyLoss:
             The probability of each outcome with a person, and without: by outcome, or in one order.
             Each must sum to 1 exactly, so they are fractions, decimals or text as a rule: floats
             mean their exact binary value.
+        bounds : bool, optional
+            True: each probability is a pair, a lower and an upper bound; a sum of 1 must lie
+            between theirs. ``zip(*law.pmf(k, bounds=True))`` gives such pairs.
         width, most : optional
             As for `of_noise`.
 
@@ -287,32 +296,29 @@ class PrivacyLoss:
         >>> round(response.delta(0), 12)
         0.5
         """
-        pairs = _pairs(p, q)
-        losses = []
-        for a, b in pairs:
-            if a and b:
-                quotient = _AT.log(_AT.rational(a / b))
-                losses.append(quotient if a != b else _AT.rational(0))
+        pairs = _pairs(p, q, bounds)
+        losses = [_loss_of(a, b, same=same) for a, b, same in pairs if a.upper and b.upper]
         checked_most = _bucket_count(most)
         if width is None:
-            largest = max((abs(float(loss.upper)) for loss in losses), default=0.0) or 1.0
+            ends = (abs(float(end)) for loss in losses for end in loss if gmpy2.is_finite(end))
+            largest = max(ends, default=0.0) or 1.0
             h = Fraction(2) ** (gmpy2.get_exp(gmpy2.mpfr(largest)) - 12)
         else:
             h = _width(width)
         cells, known = [], iter(losses)
-        for a, b in pairs:
-            masses = _AT.rational(a), _AT.rational(b)
-            if a and b:
-                low, high = (gmpy2.mpq(end) / gmpy2.mpq(h) for end in next(known))
-                first, last = (
-                    low.numerator // low.denominator,
-                    -(-high.numerator // high.denominator),
+        for a, b, _ in pairs:
+            if a.upper and b.upper:
+                low, high = (
+                    gmpy2.mpq(end) / gmpy2.mpq(h) if gmpy2.is_finite(end) else None
+                    for end in next(known)
                 )
-                cells.append(Cell(*masses, int(first), int(last)))
-            elif a:
-                cells.append(Cell(*masses, 0, None))
-            elif b:
-                cells.append(Cell(*masses, None, None))
+                first = None if low is None else int(low.numerator // low.denominator)
+                last = None if high is None else int(-(-high.numerator // high.denominator))
+                cells.append(Cell(a, b, first, last))
+            elif a.upper:
+                cells.append(Cell(a, b, 0, None))
+            elif b.upper:
+                cells.append(Cell(a, b, None, None))
         return cls._of_cells(cells, h, checked_most)
 
     def compose(self, *others: PrivacyLoss) -> PrivacyLoss:
@@ -462,31 +468,72 @@ def _width(value: object) -> Fraction:
     return positive_number(value, "width")
 
 
-def _pairs(p: object, q: object) -> list[tuple[Fraction, Fraction]]:
-    """Return the probabilities of each outcome, exactly."""
+def _pairs(p: object, q: object, bounds: bool) -> list[tuple[Interval, Interval, bool]]:
+    """Return the probabilities of each outcome, enclosed, and whether they are the same."""
     if isinstance(p, Mapping) and isinstance(q, Mapping):
         outcomes = list(dict.fromkeys([*p, *q]))
-        p, q = [p.get(x, 0) for x in outcomes], [q.get(x, 0) for x in outcomes]
+        none = (0, 0) if bounds else 0
+        p, q = [p.get(x, none) for x in outcomes], [q.get(x, none) for x in outcomes]
     if not (_is_sequence(p) and _is_sequence(q)):
         raise ParameterTypeError(
             "p, q: must be two mappings or two sequences of numbers, "
             f"got {type(p).__name__} and {type(q).__name__}"
         )
-    exact = []
-    for name, values in (("p", p), ("q", q)):
-        numbers = [at_least_zero(value, name) for value in values]  # type: ignore[attr-defined]
-        if sum(numbers) != 1:
-            raise ParameterValueError(
-                f"{name} must sum to 1 exactly (floats mean their exact binary value; fractions "
-                "and text such as '1/3' mean what they say)"
-            )
-        exact.append(numbers)
-    if len(exact[0]) != len(exact[1]):
+    read: Callable[[Any, str], list[Any]] = _enclosed if bounds else _exactly
+    found_p, found_q = read(p, "p"), read(q, "q")
+    if len(found_p) != len(found_q):
         raise ParameterValueError(
-            f"p, q: must have as many outcomes each, got {len(exact[0])} and {len(exact[1])}"
+            f"p, q: must have as many outcomes each, got {len(found_p)} and {len(found_q)}"
         )
-    return list(zip(exact[0], exact[1], strict=True))
+    if bounds:
+        return [(a, b, False) for a, b in zip(found_p, found_q, strict=True)]
+    return [
+        (_AT.rational(a), _AT.rational(b), a == b) for a, b in zip(found_p, found_q, strict=True)
+    ]
+
+
+def _exactly(values: Sequence[object], name: str) -> list[Fraction]:
+    numbers = [at_least_zero(value, name) for value in values]
+    if sum(numbers) != 1:
+        raise ParameterValueError(
+            f"{name} must sum to 1 exactly (floats mean their exact binary value; fractions "
+            "and text such as '1/3' mean what they say; bounds=True takes pairs of bounds)"
+        )
+    return numbers
+
+
+def _enclosed(values: Sequence[object], name: str) -> list[Interval]:
+    found = []
+    for place, pair in enumerate(values):
+        if not _is_pair(pair):
+            raise ParameterTypeError(
+                f"{name} must hold pairs, a lower and an upper bound, but has "
+                f"{type(pair).__name__} at place {place}"
+            )
+        lower, upper = (at_least_zero(end, name) for end in pair)  # type: ignore[attr-defined]
+        if lower > upper:
+            raise ParameterValueError(
+                f"{name} must have lower bounds that are at most the upper ones, but has not "
+                f"at place {place}"
+            )
+        found.append((lower, upper))
+    if not sum(lower for lower, _ in found) <= 1 <= sum(upper for _, upper in found):
+        raise ParameterValueError(f"{name} must have bounds between which a sum of 1 lies")
+    return [Interval(_AT.rational(low).lower, _AT.rational(up).upper) for low, up in found]
+
+
+def _loss_of(a: Interval, b: Interval, *, same: bool) -> Interval:
+    """Return the loss of an outcome that either law may have."""
+    if same:
+        return _AT.rational(0)
+    low = _AT.down.log(_AT.down.div(a.lower, b.upper)) if a.lower else -gmpy2.inf()
+    high = _AT.up.log(_AT.up.div(a.upper, b.lower)) if b.lower else gmpy2.inf()
+    return Interval(low, high)
 
 
 def _is_sequence(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _is_pair(value: object) -> bool:
+    return _is_sequence(value) and len(value) == 2  # type: ignore[arg-type]

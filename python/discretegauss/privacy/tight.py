@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import gmpy2
@@ -18,20 +19,25 @@ from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import at_least_zero, query_count, whole_sensitivity
 from ..errors import ParameterValueError
-from ..laws import Law, centred
+from ..laws import DiscreteGaussian, Law, centred
 from ._composition import OneQuery
 from ._facts_by_law import facts_of
 from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
 from ._least_epsilon import least_epsilon
 from ._sum_law import delta_of_sum, epsilon_of_sum
+from .losses import PrivacyLoss
 from .zcdp import epsilon_upper, log_delta_upper
 
-__all__ = ["delta", "epsilon", "log_delta"]
+__all__ = ["delta", "epsilon", "log_delta", "loss_in_buckets"]
 
 _UP: Any = arithmetic(80).up
 
 #: A result known to fewer bits (of extreme parameters) may be above the bound by way of zCDP.
 _LOOSE_BITS = 50
+
+#: With so many queries, at most, and so much noise, buckets take less than a second.
+_MOST_IN_BUCKETS = 2**20
+_LEAST_IN_BUCKETS = Fraction(1, 2**10)
 
 
 def delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: int = 1) -> float:
@@ -67,8 +73,8 @@ def delta(law: Law, epsilon: object, sensitivity: object = 1, *, queries: int = 
     For the discrete Gaussian this is Theorem 7, in a time that does not depend on sigma2: the least
     delta there is, not a bound by way of zCDP. For up to 100 queries it is the least, too, while
     epsilon - log(delta) is below 350. For more it is an upper bound: within a factor of 1 + 1e-7 of
-    the least from sigma2 = 2 on, 1 + 1e-15 from sigma2 = 4 on (up to 1000 queries), and never above
-    that by way of zCDP.
+    the least from sigma2 = 2 on, 1 + 1e-15 from sigma2 = 4 on (up to 1000 queries), never above
+    that by way of zCDP, and with less noise the better one of it and that of `PrivacyLoss`.
 
     References
     ----------
@@ -183,7 +189,11 @@ def epsilon(law: Law, delta: object, sensitivity: object = 1, *, queries: int = 
         found = least_epsilon(query.spec, query.change, gmpy2.mpq(delta_exact) / query.factor)
     if query.is_loose:
         by_zcdp = epsilon_upper(query.rho, delta_exact)
-        found = min(found, float_at_least(by_zcdp), epsilon_of_sum(query, delta_exact, by_zcdp))
+        of_sum = epsilon_of_sum(query, delta_exact, by_zcdp)
+        found = min(found, float_at_least(by_zcdp), of_sum)
+        if of_sum == math.inf and (loss := loss_in_buckets(query)) is not None:
+            # a little less, so that `delta` finds it met
+            found = min(found, loss.epsilon(delta_exact * (1 - Fraction(1, 2**60))))
     return found
 
 
@@ -196,7 +206,8 @@ def _one_query(law: object, sensitivity: object, queries: object) -> OneQuery:
 def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, Any]:
     """Return delta enclosed, without the factor; and what may be less where the factor is not 1.
 
-    That is log(delta) by zCDP, and delta by the law of the sum. All are None where delta is 0.
+    That is log(delta) by zCDP, and delta by the law of the sum, or in buckets. All are None where
+    delta is 0.
     """
     enclosed, loose, log_zcdp, of_sum = None, query.is_loose, None, None
     if query.factor is not None:
@@ -208,5 +219,20 @@ def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, A
         log_zcdp = log_delta_upper(query.rho, epsilon)
     if query.is_loose:
         found = delta_of_sum(query, epsilon, log_zcdp)
-        of_sum = None if found is None else found.upper
+        if found is not None:
+            of_sum = found.upper
+        elif (loss := loss_in_buckets(query)) is not None:
+            of_sum = gmpy2.mpfr(loss.delta(epsilon), 64)
     return enclosed, log_zcdp, of_sum
+
+
+def loss_in_buckets(query: OneQuery) -> PrivacyLoss | None:
+    """Return what the queries lose, in buckets; None where that would take too long."""
+    if query.queries > _MOST_IN_BUCKETS or query.one.parameter < _LEAST_IN_BUCKETS:
+        return None
+    return _loss_of(query.one.parameter, query.change // query.queries, query.queries)
+
+
+@lru_cache(maxsize=4)
+def _loss_of(sigma2: Fraction, change: int, queries: int) -> PrivacyLoss:
+    return PrivacyLoss.of_noise(DiscreteGaussian(sigma2), change) ** queries

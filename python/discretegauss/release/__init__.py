@@ -1,6 +1,6 @@
 """Release a table of counts with differential privacy.
 
-What `__all__` does not name is there for the command line.
+What ``__all__`` does not name is there for the command line.
 """
 
 from ..errors import OutputError, TableError

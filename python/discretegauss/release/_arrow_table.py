@@ -149,11 +149,13 @@ class ArrowTable:
 
     def chunks(self) -> Iterator[ArrowChunk]:
         """Read the table, a row group or a record batch at a time."""
-        for rows in _tables(self._source):
+        tables = _tables(self._source)
+        while (rows := next(tables, None)) is not None:
             first = self._rows_read + 1
             read = [counts.read(rows.column(i), first) for i, counts in self._counts.items()]
             self._rows_read += rows.num_rows
             yield ArrowChunk(rows, np.column_stack(read), first)
+            del rows, read  # before the next ones are read
 
     def fraction(self) -> float | None:
         """How many of the rows are read, where the file tells how many there are."""
@@ -238,8 +240,10 @@ class ParquetSource:
 
     def tables(self) -> Iterator[Any]:
         """Read each row group."""
+        pool = pyarrow("the table").default_memory_pool()
         for i in range(self._file.num_row_groups):
-            yield self._file.read_row_group(i)
+            yield self._file.read_row_group(i, use_threads=False)
+            pool.release_unused()  # it would keep the last row group beside the next
 
     def parquet_options(self, counts: set[int]) -> dict[str, Any]:
         """Return how the file is stored, to be handed to a writer."""
@@ -325,6 +329,7 @@ def _tables(source: Any) -> Iterator[Any]:
             return
         if table.num_rows:
             yield table
+        del table
 
 
 def _index(names: Sequence[str], name: str) -> int:

@@ -1,6 +1,6 @@
 """Delimited text in chunks of whole lines, each read and written anew.
 
-A chunk goes by the compiled core where that finds it plain (csrc/csv), else line by line
+The lines of a chunk go by the compiled core where that finds them plain (csrc/csv), else one by one
 (``_csv_rows``). Both give the same counts and the same bytes. Chunks are cut alike for both, and
 wherever a pipe pauses, so draws from a caller's source are the same, too.
 """
@@ -8,8 +8,8 @@ wherever a pipe pauses, so draws from a caller's source are the same, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,33 +28,93 @@ _CHUNK = 2**20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+_MANY_PLAIN = 64
+"""If fewer plain rows than that lie between odd ones, more are read one by one at a time."""
+
+
+class _Part(NamedTuple):
+    """Rows of a chunk: either all plain, or cut into cells."""
+
+    data: memoryview
+    first_line: int
+    counts: NDArray[Any]
+    rows: list[Row] | None
+
+    def with_counts(
+        self, noisy: NDArray[Any], layout: Layout, delimiter: str, line_end: str
+    ) -> bytes | memoryview:
+        rows = self.rows
+        if rows is None:
+            with suppress(OverflowError):  # Python integers beyond int64
+                integers = noisy.astype(np.int64, copy=False)
+                return _rewrite_plain(self.data, integers, layout, delimiter, line_end)
+            rows = _read_rows(self.data, self.first_line, layout)[0]
+        text = rows_text(
+            rows, layout.indices, noisy.tolist(), delimiter=delimiter, line_end=line_end
+        )
+        return text.encode()
+
+
 class CsvChunk:
     """Some rows: their bytes, and their counts."""
 
     def __init__(self, data: bytes, first_line: int, layout: Layout) -> None:
-        self._data, self._first_line, self._layout = data, first_line, layout
-        self._rows: list[Row] | None = None
+        self._layout = layout
         if not data.isascii() or b"\0" in data:
             decoded(data, first_line)
-        plain = _read_plain(data, layout)
-        self.counts: NDArray[Any] = self._read_rows() if plain is None else plain
-
-    def _read_rows(self) -> NDArray[Any]:
-        text = decoded(self._data, self._first_line)
-        self._rows, counts = read_rows(text, self._first_line, self._layout)
-        return counts
+        self._parts = list(_parts(data, first_line, layout))
+        counts = [part.counts for part in self._parts]
+        self.counts: NDArray[Any] = counts[0] if len(counts) == 1 else np.concatenate(counts)
 
     def with_counts(self, noisy: NDArray[Any], delimiter: str, line_end: str) -> bytes | memoryview:
         """Return the bytes of the rows, with other counts in the place of their own."""
-        if self._rows is None:
-            if noisy.dtype == np.int64:
-                return _rewrite_plain(self._data, noisy, self._layout, delimiter, line_end)
-            self._read_rows()
-        rows = self._rows or []
-        text = rows_text(
-            rows, self._layout.indices, noisy.tolist(), delimiter=delimiter, line_end=line_end
-        )
-        return text.encode()
+        written, start = [], 0
+        for part in self._parts:
+            stop = start + len(part.counts)
+            written.append(part.with_counts(noisy[start:stop], self._layout, delimiter, line_end))
+            start = stop
+        return written[0] if len(written) == 1 else b"".join(written)
+
+
+def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
+    """Cut rows, at least one, into those that the core finds plain, and the others.
+
+    The more of the others there are, the more are taken at a time: so many parts cost more than
+    rows that are read one by one though they are plain.
+    """
+    if native is None:
+        rows, counts = _read_rows(data, line, layout)
+        yield _Part(memoryview(data), line, counts, rows)
+        return
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    text, start, n_odd = memoryview(data), 0, 1
+    line_feeds = data.count(b"\n")
+    while start < len(data):
+        counts, n_bytes = _read_plain(text[start:], line_feeds, layout)
+        line_feeds -= len(counts)
+        if n_bytes:
+            yield _Part(text[start : start + n_bytes], line, counts, None)
+            start, line = start + n_bytes, line + len(counts)
+        n_odd = 1 if len(counts) >= _MANY_PLAIN else min(2 * n_odd, line_feeds)
+        if start < len(data):
+            stop = start
+            for _ in range(n_odd):
+                stop = data.index(b"\n", stop) + 1
+            line_feeds -= n_odd
+            rows, counts = _read_rows(text[start:stop], line, layout)
+            yield _Part(text[start:stop], line, counts, rows)
+            start, line = stop, line + len(rows)
+
+
+def _read_rows(
+    data: bytes | memoryview, first_line: int, layout: Layout
+) -> tuple[list[Row], NDArray[Any]]:
+    """Return rows, and their counts, int64 if all fit."""
+    rows, counts = read_rows(decoded(bytes(data), first_line), first_line, layout)
+    with suppress(OverflowError):
+        return rows, counts.astype(np.int64)
+    return rows, counts
 
 
 class CsvTable:
@@ -215,15 +275,14 @@ if native is not None:
     from .._native import ffi, lib
 
 
-def _read_plain(data: bytes, layout: Layout) -> NDArray[Any] | None:
-    """Return the counts of lines that the core finds plain, which are int64; None: it does not."""
-    if native is None:
-        return None
-    if not data.endswith(b"\n"):
-        data += b"\n"
-    counts = np.empty((data.count(b"\n"), len(layout.indices)), np.int64)
+def _read_plain(data: memoryview, line_feeds: int, layout: Layout) -> tuple[NDArray[np.int64], int]:
+    """Return the counts of the first lines, as far as the core finds them plain, and their bytes.
+
+    The text has so many line feeds; it ends with one.
+    """
+    counts = np.empty((line_feeds, len(layout.indices)), np.int64)
     n_rows = ffi.new("size_t *")
-    is_plain = lib.dg_csv_counts(
+    n_bytes = lib.dg_csv_counts(
         ffi.from_buffer("int64_t[]", counts, require_writable=True),
         n_rows,
         ffi.from_buffer("uint8_t[]", data),
@@ -233,15 +292,13 @@ def _read_plain(data: bytes, layout: Layout) -> NDArray[Any] | None:
         ffi.new("size_t[]", layout.indices),
         len(layout.indices),
     )
-    return counts[: n_rows[0]] if is_plain else None
+    return counts[: n_rows[0]], n_bytes
 
 
 def _rewrite_plain(
-    data: bytes, counts: NDArray[Any], layout: Layout, delimiter: str, line_end: str
+    data: bytes | memoryview, counts: NDArray[Any], layout: Layout, delimiter: str, line_end: str
 ) -> memoryview:
     """Return the bytes of lines that the core found plain, with other counts."""
-    if not data.endswith(b"\n"):
-        data += b"\n"
     end = line_end.encode()
     of_row = 2 * layout.width + 20 * len(layout.indices) + len(end)
     out = np.empty(len(data) + of_row * len(counts), np.uint8)

@@ -295,6 +295,7 @@ def write_noisy(
             bar.update(rows, table.fraction())
             if watching is not None:
                 watching.add(noisy)
+            del chunk, noisy  # before the next ones are read
         if not rows:
             raise TableError("the file has a header but no rows: there is nothing to release")
     return rows

@@ -1,0 +1,147 @@
+"""The randomised Hadamard rotation: it spreads a vector evenly over its coordinates.
+
+With S a diagonal of random signs and H the Hadamard matrix of order N, H H = N, the map x -> H S
+x/sqrt(N) is orthogonal. After it all coordinates are about as large as any, so that a smaller
+modulus holds their sum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._inputs.draw_arguments import checked_source
+from .._inputs.messages import describe
+from .._inputs.source import Source
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..sampling import uniform_below
+from ._change import count
+
+__all__ = ["Rotation"]
+
+_MOST = 2**31
+
+
+def _hadamard(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return each row times the Hadamard matrix of Sylvester: N log2(N) sums and differences."""
+    n, length = rows.shape
+    step = 1
+    while step < length:
+        pairs = rows.reshape(n, -1, 2, step)
+        rows = np.stack((pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]), axis=2)
+        step *= 2
+    return rows.reshape(n, length)
+
+
+class Rotation:
+    """A random rotation that all clients of a round share: public, and drawn before their data.
+
+    Parameters
+    ----------
+    dimension : int
+        How many numbers a vector has; zeros fill it up to the next power of two.
+    source : "getrandom", "chacha20" or callable, optional
+        Where the signs' bits come from, as for `discretegauss.discrete_gaussian`.
+
+    Attributes
+    ----------
+    dimension, padded : int
+        d, and the next power of two N, the length of rotated vectors.
+    signs : ndarray of int64, shape (N,)
+        1 or -1, each with probability 1/2.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, OSError
+        If a parameter is wrong, before anything is drawn; or no randomness can be had.
+
+    Notes
+    -----
+    `apply` works in floats and may lengthen a vector by rounding: clip or round conditionally after
+    it, as `SecureSum` does; then no privacy rests on it. Its inverse adds integers, exactly, and
+    divides once.
+
+    References
+    ----------
+    Kairouz, Liu, Steinke, arXiv:2102.06387, Section 4.2.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> rotation = dg.distributed.Rotation(3)
+    >>> rotated = rotation.apply([8.0, 0.0, 0.0])
+    >>> abs(rotated).tolist(), rotation.undo([4, 4, 4, 4]).shape
+    ([4.0, 4.0, 4.0, 4.0], (3,))
+    """
+
+    def __init__(self, dimension: int, *, source: Source = "getrandom") -> None:
+        bits = checked_source(source)
+        self.dimension = count(dimension, "dimension")
+        if self.dimension > _MOST:
+            raise ParameterOverflowError(
+                f"dimension must be at most 2**31, got {describe(dimension)}"
+            )
+        self.padded = 1 << (self.dimension - 1).bit_length()
+        fair = uniform_below(2, self.padded, source=bits)
+        self.signs: NDArray[np.int64] = 2 * np.asarray(fair, np.int64) - 1
+
+    def apply(self, vectors: ArrayLike) -> NDArray[np.float64]:
+        """Return vectors rotated, in floats.
+
+        Parameters
+        ----------
+        vectors : array_like of float, shape (..., d)
+            One vector along the last axis.
+
+        Returns
+        -------
+        ndarray of float64, shape (..., N)
+            Of the same norm, but for rounding.
+        """
+        array = _real(vectors, "vectors").astype(np.float64)
+        rows = self._rows(array, self.dimension, "vectors")
+        wide = np.zeros((len(rows), self.padded))
+        wide[:, : self.dimension] = rows
+        found = _hadamard(wide * self.signs) / np.sqrt(float(self.padded))
+        return np.asarray(found.reshape(*array.shape[:-1], self.padded))
+
+    def undo(self, vectors: ArrayLike) -> NDArray[np.float64]:
+        """Return rotated vectors turned back.
+
+        Parameters
+        ----------
+        vectors : array_like of int or float, shape (..., N)
+            Integers are added exactly.
+
+        Returns
+        -------
+        ndarray of float64, shape (..., d)
+        """
+        array = _real(vectors, "vectors")
+        rows = self._rows(array, self.padded, "vectors")
+        if array.dtype.kind in "iu":
+            largest = max(abs(int(end)) for end in (rows.min(initial=0), rows.max(initial=0)))
+            rows = rows.astype(np.int64 if largest * self.padded < 2**63 else object)
+        turned = (_hadamard(rows) * self.signs)[:, : self.dimension].astype(np.float64)
+        found = turned / np.sqrt(float(self.padded))
+        return np.asarray(found.reshape(*array.shape[:-1], self.dimension))
+
+    def _rows(self, array: NDArray[Any], length: int, name: str) -> NDArray[Any]:
+        if array.ndim == 0 or array.shape[-1] != length:
+            raise ParameterValueError(
+                f"{name} must have {length} numbers along the last axis, got shape {array.shape}"
+            )
+        return array.reshape(-1, length)
+
+
+def _real(values: ArrayLike, name: str) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.dtype == object and all(isinstance(x, int) for x in array.ravel().tolist()):
+        return array
+    if array.dtype.kind not in "fiu" or array.dtype == np.longdouble:
+        raise ParameterTypeError(f"{name} must be integers or floats, got {array.dtype}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ParameterValueError(f"{name} must be finite, but are not everywhere")
+    return array

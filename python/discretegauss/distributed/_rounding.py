@@ -1,0 +1,202 @@
+"""Conditional rounding: unbiased but for its condition, and never longer than a bound.
+
+A vector x of norm at most c is rounded at random, each number up or down so that its mean is kept,
+again and again until the norm is at most
+
+    B = min( c + sqrt(d),  sqrt(c**2 + d/4 + sqrt(2 log(1/retry)) (c + sqrt(d)/2)) )
+
+A rounding is drawn again with a probability of at most retry (Kairouz, Liu, Steinke, arXiv
+2102.06387, Theorem 1 and Proposition 22). B is what clients claim, and what is checked in integers.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._certified.floats import float_at_least
+from .._inputs.draw_arguments import checked_source
+from .._inputs.foreign_arrays import single
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
+from .._inputs.privacy_arguments import positive_number
+from .._inputs.source import Source
+from ..errors import ParameterTypeError, ParameterValueError
+from ..sampling import bernoulli, uniform_below
+from ._change import AT, count
+
+__all__ = ["round_conditionally", "rounded_norm"]
+
+_MOST = 2**24
+"""Norms up to this: squares of integers and their sums stay far below 2**63, and floats hold all
+fractions that matter."""
+
+_TWO_64 = 2.0**64
+
+
+def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float:
+    """Return the Euclidean norm that `round_conditionally` keeps to.
+
+    Parameters
+    ----------
+    norm : number
+        That of the vectors before rounding, at most: positive.
+    dimension : int
+        How many numbers a vector has.
+    retry : number, optional
+        The largest probability of another try, in [0, 1); exp(-1/2) by default, as in the paper.
+
+    Returns
+    -------
+    float
+        B, rounded up: the ``sensitivity`` of a sum of such vectors, if one is added or left out.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    References
+    ----------
+    Kairouz, Liu, Steinke, arXiv:2102.06387, Theorem 1 and Proposition 22.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.distributed.rounded_norm(100, dimension=1024)
+    101.8...
+    """
+    length = positive_number(norm, "norm")
+    d = count(dimension, "dimension")
+    root = AT.sqrt(AT.rational(d))
+    longest = AT.shift(root, length)
+    if retry is None:
+        twice_log = AT.rational(1)
+    else:
+        share = exact_rational(retry, "retry")
+        if not 0 <= share < 1:
+            raise ParameterValueError(
+                f"retry must be at least 0 and below 1, got {describe(single(retry))}"
+            )
+        if share == 0:
+            return float_at_least(longest.upper)
+        twice_log = AT.scale(AT.log(AT.rational(share)), -2)
+    moves = AT.mul(AT.sqrt(twice_log), AT.shift(AT.scale(root, Fraction(1, 2)), length))
+    typical = AT.sqrt(AT.shift(moves, length**2 + Fraction(d, 4)))
+    return float_at_least(min(longest.upper, typical.upper))
+
+
+def _finite_vectors(values: ArrayLike) -> NDArray[np.float64]:
+    array = np.asarray(values)
+    if array.dtype == np.longdouble or array.dtype.kind not in "fiu":
+        raise ParameterTypeError(
+            f"values must be integers or floats of at most 64 bits, got {array.dtype}"
+        )
+    if array.ndim == 0:
+        raise ParameterValueError("values must have at least one axis, got a single number")
+    exact = array.astype(np.float64)
+    if not np.isfinite(exact).all():
+        raise ParameterValueError("values must be finite, but are not everywhere")
+    return exact
+
+
+def _require_short(rows: NDArray[np.float64], norm: Fraction) -> None:
+    """Refuse a row that is longer than the norm; floats decide where they can, else fractions."""
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.square(rows).sum(axis=1)
+    limit = float(norm) ** 2
+    # a sum of d squares in floats is right to (d + 1) 2**-53, whatever their order
+    doubtful = squares > limit * (1 - (rows.shape[1] + 8) * 2.0**-52)
+    for row in rows[doubtful]:
+        if sum(Fraction(x) ** 2 for x in row.tolist()) > norm**2:
+            raise ParameterValueError("values must have a norm of at most norm: clip them first")
+
+
+def _rounded(sizes: NDArray[np.float64], source: Source) -> NDArray[np.int64]:
+    """Return floor(x) + 1 with the probability x - floor(x), else floor(x), x >= 0: exactly.
+
+    The fraction of a double is a double, and 2**64 times it another. A uniform word of 64 bits
+    below its floor means up, above it down; where they are equal, the rest of the fraction is the
+    probability of up.
+    """
+    fractions, floors = np.modf(sizes)
+    scaled = fractions * _TWO_64
+    whole = np.floor(scaled)
+    halves = uniform_below(2**32, (*sizes.shape, 2), dtype=np.uint32, source=source)
+    words = halves[..., 0].astype(np.uint64) << np.uint64(32) | halves[..., 1]
+    limits = whole.astype(np.uint64)
+    up = words < limits
+    for place in np.argwhere((words == limits) & (scaled > whole)):
+        at = tuple(place)
+        up[at] = bernoulli(float(scaled[at] - whole[at]), source=source)
+    halves.fill(0)
+    words.fill(0)
+    return np.asarray(floors.astype(np.int64) + up)
+
+
+def round_conditionally(
+    values: ArrayLike, norm: object, *, retry: object = None, source: Source = "getrandom"
+) -> NDArray[np.int64]:
+    """Round vectors to integers at random, never to a longer one than `rounded_norm` says.
+
+    Parameters
+    ----------
+    values : array_like of float or int, shape (..., d)
+        Finite, one vector along the last axis, each of a Euclidean norm of at most ``norm``; a
+        float means exactly its binary value.
+    norm : number
+        Positive, at most 2**24, in units of the integers.
+    retry : number, optional
+        As for `rounded_norm`.
+    source : "getrandom", "chacha20" or callable, optional
+        Where bits come from, as for `discretegauss.discrete_gaussian`.
+
+    Returns
+    -------
+    ndarray of int64, shape (..., d)
+        Each number rounded up or down, independently and with its mean kept, on the condition that
+        the vector's norm, of integers and so exact, is at most ``rounded_norm``. The larger
+        ``retry``, the sharper that bound and the larger the bias of the condition; 0 means none.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, OSError
+        If a parameter is wrong, before anything is drawn; or no randomness can be had.
+
+    Notes
+    -----
+    The number of tries depends on the vector: keep it to the client.
+
+    References
+    ----------
+    Kairouz, Liu, Steinke, arXiv:2102.06387, Section 4 and Proposition 22.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> z = dg.distributed.round_conditionally([[0.5, -2.25, 1.0]], norm=3)
+    >>> z.shape, z[0, 2], float((z**2).sum() ** 0.5) <= dg.distributed.rounded_norm(3, dimension=3)
+    ((1, 3), np.int64(1), True)
+    """
+    bits = checked_source(source)
+    length = positive_number(norm, "norm")
+    if length > _MOST:
+        raise ParameterValueError(f"norm must be at most 2**24, got {describe(single(norm))}")
+    array = _finite_vectors(values)
+    if array.shape[-1] == 0:
+        return np.zeros(array.shape, np.int64)
+    bound = rounded_norm(length, dimension=array.shape[-1], retry=retry)
+    most = int(Fraction(bound) ** 2)
+    rows = array.reshape(-1, array.shape[-1])
+    _require_short(rows, length)
+    sizes = np.abs(rows)
+    found = np.empty(rows.shape, np.int64)
+    open_rows = np.arange(len(rows))
+    while open_rows.size:
+        found[open_rows] = _rounded(sizes[open_rows], bits)
+        lengths = np.square(found[open_rows]).sum(axis=1)
+        open_rows = open_rows[lengths > most]
+    found[rows < 0] *= -1
+    return found.reshape(array.shape)

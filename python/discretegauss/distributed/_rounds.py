@@ -1,0 +1,238 @@
+"""One round of federated learning: from each client's real vector to the sum of all, with noise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._certified.floats import float_at_least
+from .._inputs.draw_arguments import checked_source
+from .._inputs.foreign_arrays import single
+from .._inputs.messages import describe
+from .._inputs.numbers import whole_number
+from .._inputs.privacy_arguments import checked_probability, positive_number
+from .._inputs.source import Source
+from ..errors import ParameterTypeError, ParameterValueError
+from ..laws import DiscreteGaussian
+from ._change import AT, count
+from ._rotation import Rotation
+from ._rounding import round_conditionally, rounded_norm
+from ._secure_sum import share, total
+from ._skellam import Skellam
+
+__all__ = ["SecureSum", "least_modulus"]
+
+_SHRINK = 1 - 2.0**-30
+"""Far more than floats lose in a clip, and no loss that anybody sees."""
+
+
+def least_modulus(
+    law: Skellam | DiscreteGaussian,
+    *,
+    clients: int,
+    largest: object,
+    dimension: int = 1,
+    failure: object = 2**-40,
+) -> int:
+    """Return the least power of two modulo which a sum comes back whole, but for a failure.
+
+    Parameters
+    ----------
+    law : Skellam or DiscreteGaussian
+        The noise of each client in each place, of mu = 0.
+    clients : int
+        How many there are at most.
+    largest : number
+        The largest absolute value of an entry before noise.
+    dimension : int, optional
+        How many integers a vector has.
+    failure : number, optional
+        The probability that noise makes a sum too large somewhere, at most.
+
+    Returns
+    -------
+    int
+        A sum beyond it comes back wrong by a multiple of the modulus; that tells nothing more.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    Notes
+    -----
+    With s the variance of the sum and m = log(2 dimension/failure), noise exceeds sqrt(2 s m) for
+    the discrete Gaussian, which is sub-Gaussian (arXiv 2004.00010), and sqrt(2 s m) + 2 m/3 for the
+    Skellam law (Bernstein), with a probability of at most failure.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.distributed.least_modulus(dg.distributed.Skellam(40), clients=100, largest=100)
+    32768
+    """
+    n, d = count(clients, "clients"), count(dimension, "dimension")
+    entry = positive_number(largest, "largest")
+    probability = checked_probability(failure, "failure")
+    variance = n * _variance(law)
+    m = AT.log(AT.rational(2 * d / probability))
+    reach = AT.sqrt(AT.scale(m, 2 * variance))
+    if isinstance(law, Skellam):
+        reach = AT.add(reach, AT.scale(m, Fraction(2, 3)))
+    half = AT.shift(reach, n * entry + 1).upper
+    return 2 << int(half).bit_length()
+
+
+def _variance(law: object) -> Fraction:
+    if isinstance(law, Skellam):
+        return law.variance
+    if not isinstance(law, DiscreteGaussian):
+        raise ParameterTypeError(f"law must be a Skellam or DiscreteGaussian, got {describe(law)}")
+    if law.mu:
+        raise ParameterValueError(f"law must have mu = 0, got mu={describe(law.mu)}")
+    variance: Fraction = law.sigma2
+    return variance
+
+
+class SecureSum:
+    """What all clients of a round agree on: rotation, clip, lattice, noise and modulus.
+
+    A client's vector is rotated, clipped, written in steps of clip/steps, rounded conditionally,
+    given noise, and reduced modulo an integer (`message`). The sum of all messages is turned back
+    (`total`).
+
+    Parameters
+    ----------
+    dimension : int
+        How many numbers a client's vector has.
+    clip : number
+        The Euclidean norm to which a vector is clipped.
+    steps : number
+        That norm in steps of the lattice, at most 2**24: more make rounding finer, and messages
+        longer.
+    law : Skellam or DiscreteGaussian
+        The noise of each client in each place, in steps.
+    clients : int
+        How many clients there are at most.
+    modulus : int, optional
+        That of the secure sum; by default `least_modulus`, for entries as large as the whole norm.
+        A smaller one is refused unless ``wrap`` is True.
+    wrap : bool, optional
+        True: take any modulus. Rotated sums are mostly far smaller than the largest possible.
+    retry : number, optional
+        As for `rounded_norm`.
+    source : "getrandom", "chacha20" or callable, optional
+        Where the bits of the rotation come from, which is public.
+
+    Attributes
+    ----------
+    sensitivity : float
+        The most that one client's vector changes the sum, in steps: for `rho`, `epsilon`,
+        `calibrate`. The law does not enter it: `rounded_norm(steps, dimension=N)`.
+    rotation : Rotation
+        Of d numbers to N.
+    modulus : int
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, OSError
+        If a parameter is wrong, before anything is drawn; or no randomness can be had.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import discretegauss as dg
+    >>> noise = dg.distributed.Skellam(40)
+    >>> secure = dg.distributed.SecureSum(10, clip=1, steps=200, law=noise, clients=100)
+    >>> messages = [secure.message(np.full(10, 0.1)) for _ in range(100)]
+    >>> bool((abs(secure.total(messages) / 100 - 0.1) < 0.05).all())
+    True
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        clip: object,
+        steps: object,
+        law: Skellam | DiscreteGaussian,
+        clients: int,
+        modulus: int | None = None,
+        wrap: bool = False,
+        retry: object = None,
+        source: Source = "getrandom",
+    ) -> None:
+        bits = checked_source(source)
+        d = count(dimension, "dimension")
+        self.clients = count(clients, "clients")
+        self.clip = positive_number(clip, "clip")
+        self.steps = positive_number(steps, "steps")
+        if self.steps > 2**24:
+            raise ParameterValueError(f"steps must be at most 2**24, got {describe(single(steps))}")
+        if not isinstance(wrap, bool):
+            raise ParameterTypeError(f"wrap must be True or False, got {describe(wrap)}")
+        self.law, self.retry = law, retry
+        padded = 1 << (d - 1).bit_length()
+        self.sensitivity = rounded_norm(self.steps, dimension=padded, retry=retry)
+        least = least_modulus(law, clients=self.clients, largest=self.sensitivity, dimension=padded)
+        self.modulus = least if modulus is None else whole_number(modulus, "modulus", minimum=2)
+        if self.modulus < least and not wrap:
+            raise ParameterValueError(
+                f"modulus must be at least {least} for the sum to come back whole (or say "
+                f"wrap=True), got {describe(self.modulus)}"
+            )
+        self.rotation = Rotation(d, source=bits)
+
+    def message(self, vector: ArrayLike, *, source: Source = "getrandom") -> NDArray[Any]:
+        """Return what a client sends into the secure sum.
+
+        Parameters
+        ----------
+        vector : array_like of float, shape (..., d)
+            Finite; of several, as simulations have them, each is a client's.
+        source : "getrandom", "chacha20" or callable, optional
+            Where the bits of rounding and noise come from.
+
+        Returns
+        -------
+        ndarray, shape (..., N)
+            In [0, modulus), as `share` returns it.
+        """
+        bits = checked_source(source)
+        rotated = self.rotation.apply(vector)
+        largest = np.abs(rotated).max(axis=-1, keepdims=True, initial=0.0)
+        direction = rotated / np.where(largest > 0, largest, 1.0)
+        norm = np.sqrt(np.square(direction).sum(axis=-1, keepdims=True))
+        steps = float(self.steps)
+        with np.errstate(over="ignore"):  # too long to tell is too long
+            length = np.minimum(largest * norm * (steps / float(self.clip)), steps * _SHRINK)
+        rotated = direction * (length / np.where(norm > 0, norm, 1.0))
+        whole = round_conditionally(rotated, self.steps, retry=self.retry, source=bits)
+        try:
+            return share(whole, self.law, self.modulus, source=bits)
+        finally:
+            whole.fill(0)
+
+    def total(self, messages: Any) -> NDArray[np.float64]:
+        """Return the sum of the clients' clipped vectors, with the noise of all.
+
+        Parameters
+        ----------
+        messages : array_like of integers, shape (clients, N)
+            One message a client, or any sum of them modulo the modulus with an axis before it.
+
+        Returns
+        -------
+        ndarray of float64, shape (d,)
+        """
+        turned = self.rotation.undo(total(messages, self.modulus))
+        return np.asarray(turned * float(self.clip / self.steps))
+
+    @property
+    def noise_std(self) -> float:
+        """The standard deviation of the noise in each number of `total`, rounded up."""
+        share_of_sum = AT.sqrt(AT.rational(self.clients * _variance(self.law)))
+        return float_at_least(AT.scale(share_of_sum, self.clip / self.steps).upper)

@@ -1,0 +1,311 @@
+"""What a sum of n clients' Skellam shares costs, and the shares for a budget.
+
+n draws of variance v sum to one of variance m = n v, exactly. With D and L the Euclidean and the
+sum norm of the integer vector by which one person changes the sum, and alpha > 1 an integer, the
+Renyi divergence of order alpha of the sum from the shifted sum is at most (Agarwal, Kairouz, Liu,
+arXiv 2110.04995, Theorem 3.5 and Corollary 3.6; the papers call m mu)
+
+    alpha D**2/(2 m) + min( ((2 alpha - 1) D**2 + 6 L)/(4 m**2),  3 L/(2 m) ).
+
+It falls as m grows. T sums cost T times as much, also if later ones depend on earlier ones; and a
+divergence R of order alpha is (epsilon, delta)-differential privacy for (Canonne, Kamath, Steinke,
+arXiv 2004.00010, Proposition 12)
+
+    epsilon = R + log(1 - 1/alpha) - log(alpha delta)/(alpha - 1).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import gmpy2
+
+from .._certified.floats import float_at_least
+from .._certified.interval import Interval
+from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._inputs.messages import describe
+from .._inputs.numbers import MAX_BITS, whole_number
+from .._inputs.privacy_arguments import checked_probability, positive_number
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..laws import DiscreteGaussian
+from ..privacy.losses import PrivacyLoss
+from ..privacy.zcdp import zcdp_epsilon
+from ._change import AT, Change, count
+from ._skellam import Skellam
+from ._skellam_weights import weights
+from ._sum_of_gaussians import rho
+
+__all__ = ["calibrate_skellam", "epsilon", "privacy_loss", "renyi"]
+
+_LARGEST_PAIR = 2**24
+"""The variance of a sum whose outcomes are taken one by one."""
+
+_PAIR_BITS = 256
+
+
+def _orders() -> tuple[int, ...]:
+    """Return 2 to 64, and then up to 2**40 in steps of 1/20: epsilon is flat about its least."""
+    found = list(range(2, 65))
+    while found[-1] < 2**40:
+        found.append(found[-1] * 21 // 20)
+    return tuple(found)
+
+
+ORDERS = _orders()
+
+
+def _renyi(change: Change, variance: Fraction, order: int) -> Any:
+    """Return the bound of one sum, rounded up, variance being that of a share."""
+    m = change.clients * variance
+    sum_norm = Interval(change.sum_norm, change.sum_norm)
+    gaussian = Fraction(order) * change.squared / (2 * m)
+    first = AT.shift(AT.scale(sum_norm, 6), (2 * order - 1) * change.squared)
+    first = AT.scale(first, 1 / (4 * m * m))
+    second = AT.scale(sum_norm, 3 / (2 * m))
+    return AT.up.add(AT.rational(gaussian).upper, min(first.upper, second.upper))
+
+
+@lru_cache(maxsize=64)
+def _added(delta: Fraction) -> tuple[Any, ...]:
+    """Return log(1 - 1/alpha) - log(alpha delta)/(alpha - 1) of all orders, rounded up."""
+    found = []
+    for order in ORDERS:
+        shrinks = AT.log1p(AT.rational(Fraction(-1, order)))
+        logs = AT.log(AT.rational(order * delta))
+        found.append(AT.sub(shrinks, AT.scale(logs, Fraction(1, order - 1))).upper)
+    return tuple(found)
+
+
+def _epsilon(change: Change, variance: Fraction, delta: Fraction, rounds: int) -> Any:
+    """Return an upper bound on the least epsilon of all orders, at least 0."""
+    each = (
+        AT.up.add(AT.up.mul(_renyi(change, variance, order), rounds), added)
+        for order, added in zip(ORDERS, _added(delta), strict=True)
+    )
+    return max(min(each), AT.rational(0).lower)
+
+
+def _checked(law: object) -> Skellam:
+    if not isinstance(law, Skellam):
+        raise ParameterTypeError(f"law must be a Skellam, got {describe(law)}")
+    return law
+
+
+def renyi(
+    law: Skellam,
+    order: int,
+    *,
+    clients: int,
+    sensitivity: object,
+    dimension: int = 1,
+    sum_norm: object = None,
+) -> float:
+    """Return a bound on the Renyi divergence of a sum to which each client added Skellam noise.
+
+    Parameters
+    ----------
+    law : Skellam
+        The noise of each client in each place.
+    order : int
+        alpha, at least 2: the bound is proven for integers.
+    clients, sensitivity, dimension, sum_norm
+        As for `rho`.
+
+    Returns
+    -------
+    float
+        Rounded up; the divergence of neighbouring sums is at most this, in both directions.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    References
+    ----------
+    Agarwal, Kairouz, Liu, NeurIPS 2021, arXiv:2110.04995, Theorem 3.5 and Corollary 3.6.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> noise = dg.distributed.Skellam(4)
+    >>> dg.distributed.renyi(noise, 8, clients=100, sensitivity=10)  # nearly 8 10**2/(2 400)
+    1.0024375
+    """
+    alpha = count(order, "order")
+    if alpha < 2:
+        raise ParameterValueError(f"order must be at least 2, got {describe(order)}")
+    change = Change(clients, sensitivity, dimension, sum_norm)
+    return float_at_least(_renyi(change, _checked(law).variance, alpha))
+
+
+def epsilon(
+    law: Skellam | DiscreteGaussian,
+    delta: object,
+    *,
+    clients: int,
+    sensitivity: object,
+    dimension: int = 1,
+    sum_norm: object = None,
+    rounds: int = 1,
+) -> float:
+    """Return the epsilon of sums to which each client has added its own noise.
+
+    Parameters
+    ----------
+    law : Skellam or DiscreteGaussian
+        The noise of each client in each place.
+    delta : number
+        Between 0 and 1, both excluded.
+    clients, sensitivity, dimension, sum_norm
+        As for `rho`.
+    rounds : int, optional
+        How many such sums are published; later ones may depend on earlier ones.
+
+    Returns
+    -------
+    float
+        Rounded up. Of Skellam noise by `renyi` and the best of some 500 integer orders; of
+        discrete Gaussians by `rho` and `discretegauss.privacy.zcdp_epsilon`.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> how = dict(clients=100, sensitivity=10, dimension=1000, rounds=20)
+    >>> [
+    ...     round(dg.distributed.epsilon(law, "1e-6", **how), 2)
+    ...     for law in (dg.distributed.Skellam(40), dg.DiscreteGaussian(40))
+    ... ]
+    [3.54, 3.54]
+    """
+    probability = checked_probability(delta, "delta")
+    times = count(rounds, "rounds")
+    if isinstance(law, DiscreteGaussian):
+        one = rho(
+            law,
+            clients=clients,
+            sensitivity=sensitivity,
+            dimension=dimension,
+            sum_norm=sum_norm,
+        )
+        return zcdp_epsilon(times * Fraction(one), probability)
+    if not isinstance(law, Skellam):
+        raise ParameterTypeError(f"law must be a Skellam or DiscreteGaussian, got {describe(law)}")
+    change = Change(clients, sensitivity, dimension, sum_norm)
+    return float_at_least(_epsilon(change, law.variance, probability, times))
+
+
+def calibrate_skellam(
+    *,
+    epsilon: object,
+    delta: object,
+    clients: int,
+    sensitivity: object,
+    dimension: int = 1,
+    sum_norm: object = None,
+    rounds: int = 1,
+) -> Skellam:
+    """Return the Skellam noise that each client adds so that the sums keep to a budget.
+
+    Parameters
+    ----------
+    epsilon : number
+        Positive.
+    delta, clients, sensitivity, dimension, sum_norm, rounds
+        As for `epsilon`.
+
+    Returns
+    -------
+    Skellam
+        Of the least variance of 6 significant digits that is proven to keep to the budget.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> how = dict(delta="1e-6", clients=100, sensitivity=10, dimension=1000, rounds=20)
+    >>> law = dg.distributed.calibrate_skellam(epsilon=3, **how)
+    >>> dg.distributed.epsilon(law, **how) <= 3
+    True
+    """
+    budget = positive_number(epsilon, "epsilon")
+    probability = checked_probability(delta, "delta")
+    times = count(rounds, "rounds")
+    change = Change(clients, sensitivity, dimension, sum_norm)
+    exact = gmpy2.mpq(budget)
+    guess = times * change.squared / (2 * change.clients * budget)
+    if max(guess.numerator.bit_length(), guess.denominator.bit_length()) > MAX_BITS:
+        raise ParameterOverflowError("epsilon and sensitivity are too long, or too far apart")
+    found = first_true(
+        lambda n: bool(_epsilon(change, decimal_at(n), probability, times) <= exact),
+        decimal_ordinal(guess),
+    )
+    return Skellam(decimal_at(found))
+
+
+def privacy_loss(law: Skellam, *, clients: int, sensitivity: int = 1) -> PrivacyLoss:
+    """Return the privacy loss of one number: a sum with Skellam noise, nothing estimated.
+
+    Parameters
+    ----------
+    law : Skellam
+        The noise of each client.
+    clients : int
+        How many add theirs; the variance of the sum is at most 2**24.
+    sensitivity : int, optional
+        The most that one person changes the sum.
+
+    Returns
+    -------
+    PrivacyLoss
+        Compose it by ``**``. Its upper bounds are proven. Its lower bounds are those of a pair of
+        laws of exact rationals that differs from the noise by less than 2**-230.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    Notes
+    -----
+    As the law is log-concave, the whole sensitivity is the worst change. Every probability is
+    rounded down, and what is then missing from 1 becomes an outcome that betrays all: of any event
+    P - exp(epsilon) Q only grows, so that pair dominates the true one.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> law = dg.distributed.Skellam("1/4")
+    >>> loss = dg.distributed.privacy_loss(law, clients=100)
+    >>> bound = dg.distributed.epsilon(law, "1e-6", clients=100, sensitivity=1)
+    >>> loss.epsilon("1e-6") < bound
+    True
+    """
+    change = whole_number(sensitivity, "sensitivity", minimum=1)
+    variance = _checked(law).variance * count(clients, "clients")
+    if variance > _LARGEST_PAIR or change > _LARGEST_PAIR:
+        raise ParameterOverflowError(
+            "clients times the variance of law, and sensitivity, must be at most 2**24, got "
+            f"{describe(variance)} and {describe(change)}"
+        )
+    found = weights(variance, _PAIR_BITS).at_lower
+    one = 1 << _PAIR_BITS
+    reach = len(found) - 1
+    p = {k: found[abs(k)] for k in range(-reach, reach + 1)}
+    q = {k + change: mass for k, mass in p.items()}
+    missing = Fraction(one - sum(p.values()), one)
+    with_person: dict[object, Fraction] = {k: Fraction(m, one) for k, m in p.items()}
+    without: dict[object, Fraction] = {k: Fraction(m, one) for k, m in q.items()}
+    with_person["lost with"], without["lost without"] = missing, missing
+    return PrivacyLoss.of_pair(with_person, without)

@@ -1,0 +1,123 @@
+"""A generator with numpy's methods: the laws it draws, what it refuses, and code that takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+import discretegauss as dg
+from discretegauss.compat import NumpyNoise
+
+
+@pytest.mark.parametrize("granularity", ["1", "1/4", "8"])
+@pytest.mark.parametrize("method", ["normal", "laplace"])
+def test_noise_is_the_law_in_steps(method: str, granularity: str) -> None:
+    """loc + granularity * k, where k has sigma (or scale) in steps;.
+
+    A false alarm is one run in 10^7; a wrong sigma by 10 % would show.
+    """
+    g = Fraction(granularity)
+    drawn = getattr(NumpyNoise(g), method)(loc=3 * g, scale=float(3 * g), size=(2, 3000))
+    assert drawn.shape == (2, 3000)
+    assert drawn.dtype == np.float64
+    k = (drawn.ravel() - float(3 * g)) / float(g)
+    assert (k == np.rint(k)).all()
+    law: Any = dg.DiscreteGaussian(9) if method == "normal" else dg.DiscreteLaplace(3)
+    ends = range(-6, 7)
+    seen = [(k <= -7).sum(), *((k == x).sum() for x in ends), (k >= 7).sum()]
+    expected = [law.cdf(-7), *(law.pmf(x) for x in ends), law.sf(6)]
+    assert stats.chisquare(seen, [6000 * p for p in expected]).pvalue > 1e-7
+
+
+def test_one_number_and_no_noise() -> None:
+    prng = NumpyNoise()
+    assert type(prng.normal(0, 2.5)) is float
+    assert type(prng.laplace()) is float
+    assert prng.normal(7, 0, 3).tolist() == [7.0, 7.0, 7.0]
+    assert prng.laplace(7, 0) == 7.0
+    assert repr(NumpyNoise("1/2")) == "NumpyNoise(granularity='1/2')"
+
+
+def test_choice_follows_p() -> None:
+    """Also where the numbers have very different sizes; an element of zero never comes."""
+    p = [0.5, 0.0, 0.125, 0.375]
+    drawn = NumpyNoise().choice(4, 6000, p=p)
+    seen = np.bincount(drawn, minlength=4)
+    assert seen[1] == 0
+    expected = [6000 * p[i] for i in (0, 2, 3)]
+    assert stats.chisquare(seen[[0, 2, 3]], expected).pvalue > 1e-7
+    assert NumpyNoise().choice(["a", "b"], p=[1.0, 5e-324]) == "a"
+    assert NumpyNoise().choice(3, (2, 2)).shape == (2, 2)
+    assert int(NumpyNoise().choice(1)) == 0
+
+
+def test_choice_without_replacement_gives_every_order_alike() -> None:
+    drawn = [tuple(NumpyNoise().choice(3, 2, replace=False).tolist()) for _ in range(1200)]
+    seen = [drawn.count(pair) for pair in {*drawn}]
+    assert len(seen) == 6
+    assert stats.chisquare(seen).pvalue > 1e-7
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: NumpyNoise("0.1"), ValueError, "granularity must be a power of two"),
+        (lambda: NumpyNoise(2**501), ValueError, "granularity must be a power of two"),
+        (lambda: NumpyNoise().normal(0.5, 1), ValueError, "loc must be a whole multiple"),
+        (lambda: NumpyNoise().normal(2**53, 1), ValueError, "loc must be a whole multiple"),
+        (lambda: NumpyNoise().normal([1.5], 1), TypeError, "loc must be one finite number$"),
+        (lambda: NumpyNoise().normal(0, -1.5), ValueError, "scale must not be negative, got -1.5"),
+        (lambda: NumpyNoise().laplace(0, 2**46), OverflowError, "scale must be at most"),
+        (lambda: NumpyNoise().choice(0), ValueError, "a must be a positive integer"),
+        (lambda: NumpyNoise().choice([[1]]), ValueError, "a must be a positive integer"),
+        (lambda: NumpyNoise().choice(2, 3, replace=False), ValueError, "size must be at most 2"),
+        (lambda: NumpyNoise().choice(2, p=[1.0]), ValueError, "p must have shape"),
+        (lambda: NumpyNoise().choice(2, p=[2.0, -1.0]), ValueError, "p must be finite"),
+        (lambda: NumpyNoise().choice(2, p=[0.5, 0.4]), ValueError, "p must have a sum of 1"),
+        (lambda: NumpyNoise().choice(2, 1, False, [0.5, 0.5]), ValueError, "replace must be True"),
+        (lambda: NumpyNoise().poisson(3), AttributeError, "no poisson: only these are exact"),
+        (lambda: NumpyNoise().seed(3), AttributeError, "no seed: there is no seed"),
+    ],
+)
+def test_what_is_refused(call: Callable[[], object], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call()
+
+
+class Mechanism:
+    """Code that takes a generator of numpy's and knows nothing of this package."""
+
+    def __init__(self, prng: Any) -> None:
+        self.prng = prng
+
+    def measured(self, counts: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
+        noisy: NDArray[np.float64] = counts + self.prng.normal(0, sigma, counts.size)
+        return noisy
+
+    def chosen(self, scores: NDArray[np.float64], epsilon: float) -> int:
+        weights = np.exp(0.5 * epsilon * (scores - scores.max()))
+        return int(self.prng.choice(scores.size, p=weights / weights.sum()))
+
+    def released(self, counts: NDArray[np.int64], epsilon: float) -> NDArray[np.float64]:
+        worst = self.chosen(np.abs(counts - counts.mean()), epsilon)
+        with_noise = counts[worst : worst + 1]
+        answer: NDArray[np.float64] = with_noise + self.prng.laplace(0, 1 / epsilon, 1)
+        return answer
+
+
+def test_code_that_takes_a_generator_of_numpys_takes_this() -> None:
+    """Whole counts in, whole counts out: where numpy's noise has digits, this has none."""
+    counts = np.array([5, 10, 900])
+    exact, plain = Mechanism(NumpyNoise()), Mechanism(np.random.RandomState(1))
+    for mechanism in (exact, plain):
+        noisy = mechanism.measured(counts, 3.0)
+        assert noisy.shape == (3,)
+        assert (noisy == np.rint(noisy)).all() == (mechanism is exact)
+        assert mechanism.chosen(counts.astype(float), 2.0) == 2
+    assert exact.released(counts, 1.0).shape == (1,)

@@ -1,0 +1,58 @@
+"""A vendored discretegauss.py hides the package: who can say so does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from discretegauss._cli.shadow import note_of_shadow
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    (tmp_path / "discretegauss.py").write_text("def sample_dgauss(sigma2): return 0\n")
+    return tmp_path
+
+
+def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, check=False, cwd=cwd
+    )
+
+
+def test_the_command_says_so_and_does_its_work(copy: Path) -> None:
+    done = run("-P", "-m", "discretegauss", "--version", cwd=copy)
+    assert done.returncode == 0
+    assert done.stdout.startswith("discretegauss ")
+    assert "discretegauss.py in this folder hides the package" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert note_of_shadow(copy) == done.stderr.rstrip("\n")
+
+
+def test_where_there_is_none_nothing_is_said(tmp_path: Path) -> None:
+    assert note_of_shadow(tmp_path) is None
+    (tmp_path / "discretegauss.py").mkdir()
+    assert note_of_shadow(tmp_path) is None
+    assert note_of_shadow(tmp_path / ("x" * 300)) is None
+
+
+#: pytest where the copy was imported first, however this package is installed.
+PYTEST = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("discretegauss", sys.argv[1])
+sys.modules["discretegauss"] = importlib.util.module_from_spec(spec)
+import pytest
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "tests/compat/test_paper_names.py"]))
+"""
+
+
+def test_the_tests_say_so(copy: Path) -> None:
+    """In place of hundreds of failures."""
+    done = run("-c", PYTEST, str(copy / "discretegauss.py"), cwd=ROOT)
+    assert done.returncode == 4
+    assert f"{copy / 'discretegauss.py'} hides the package" in done.stdout + done.stderr

@@ -1,0 +1,193 @@
+"""Rounding keeps means and norms, the rotation turns back, and a round gives the clipped sum."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import discretegauss as dg
+from discretegauss import testing
+from discretegauss.distributed import (
+    Rotation,
+    SecureSum,
+    Skellam,
+    _rounding,
+    least_modulus,
+    round_conditionally,
+    rounded_norm,
+)
+
+pytestmark = pytest.mark.usefixtures("native_engine")
+
+
+def seeded(seed: int) -> testing.SeededSource:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", testing.NotPrivateWarning)
+        return testing.seeded_source(seed)
+
+
+def must_not_draw(buffer: memoryview) -> None:
+    raise AssertionError
+
+
+def test_rounded_norm_is_the_smaller_of_both_bounds() -> None:
+    for c, d, retry in [(100, 1024, None), (3, 10**6, None), (5, 7, "1/100"), (5, 7, 0)]:
+        q = np.exp(-0.5) if retry is None else float(Fraction(retry))
+        first = c + d**0.5
+        moves = np.sqrt(2 * np.log(1 / q)) * (c + d**0.5 / 2) if q else np.inf
+        wanted = min(first, np.sqrt(c**2 + d / 4 + moves))
+        found = rounded_norm(c, dimension=d, retry=retry)
+        assert wanted * (1 - 1e-14) <= found <= wanted * (1 + 1e-14)
+
+
+@pytest.mark.parametrize("x", [[0.25, -1.75, 0.5], [3.5, 0.0, -0.125]])
+@pytest.mark.parametrize("retry", [None, "99/100"])
+def test_roundings_have_the_conditional_law(x: list[float], retry: Any) -> None:
+    """Every outcome within the norm, by chi-square of 20 000; false alarm 1e-6, seeded."""
+    norm = 3.6
+    drawn = round_conditionally(np.tile(x, (20_000, 1)), norm, retry=retry, source=seeded(1))
+    bound = Fraction(rounded_norm(norm, dimension=3, retry=retry)) ** 2
+    chances: dict[tuple[int, ...], float] = {}
+    for ups in product((0, 1), repeat=3):
+        outcome = tuple(int(np.sign(v)) * (int(abs(v)) + up) for v, up in zip(x, ups, strict=True))
+        shares = [abs(v) % 1 if up else 1 - abs(v) % 1 for v, up in zip(x, ups, strict=True)]
+        if sum(z * z for z in outcome) <= bound and np.prod(shares):
+            chances[outcome] = chances.get(outcome, 0) + float(np.prod(shares))
+    seen = dict.fromkeys(chances, 0)
+    for row in drawn.tolist():
+        seen[tuple(row)] += 1  # a KeyError: beyond the norm
+    if len(seen) > 1:
+        wanted = np.array(list(chances.values())) / sum(chances.values()) * len(drawn)
+        assert stats.chisquare(list(seen.values()), wanted).pvalue > 1e-6
+
+
+def test_no_rounding_is_longer_than_it_says() -> None:
+    """Where most roundings would be: the tightest bound, and vectors as long as allowed."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(300, 64))
+    x *= 8 * (1 - 2.0**-40) / np.linalg.norm(x, axis=1)[:, None]
+    z = round_conditionally(x, 8, retry="95/100")
+    bound = rounded_norm(8, dimension=64, retry="95/100")
+    assert (np.square(z).sum(axis=1) <= bound**2).all()
+    free = round_conditionally(x, 8, retry=0)
+    assert (np.square(free).sum(axis=1) > bound**2).any()
+    assert (np.abs(z - x) < 1).all()
+
+
+def test_tiny_fractions_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a word equals the first 64 bits of a fraction, its other bits decide."""
+    asked: list[float] = []
+
+    def up(p: float, *, source: Any) -> bool:
+        asked.append(p)
+        return True
+
+    monkeypatch.setattr(_rounding, "bernoulli", up)
+    zeros = testing.TapeSource(bytes(10_000))
+    assert round_conditionally([2.0**-70, 1.5], 2, source=zeros).tolist() == [1, 2]
+    assert asked == [2.0**-6]
+
+
+@pytest.mark.parametrize("d", [1, 3, 64, 100])
+def test_the_rotation_turns_back(d: int) -> None:
+    rotation = Rotation(d)
+    x = np.random.default_rng(2).normal(size=(4, d))
+    turned = rotation.apply(x)
+    assert turned.shape == (4, rotation.padded)
+    assert np.allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(x, axis=1))
+    assert np.allclose(rotation.undo(turned), x)
+
+
+def test_integers_are_turned_back_exactly() -> None:
+    """Past 2**53 and past 2**63, where floats would round: one quotient is rounded, at the end."""
+    rotation = Rotation(4)
+    for big in (2**60 + 1, 2**80 + 1):
+        y = np.array([big, 1 - big, 0, 0], dtype=object if big > 2**62 else np.int64)
+        signs = rotation.signs.tolist()
+        hadamard = [[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]
+        sums = [sum(h * int(v) for h, v in zip(row, y, strict=True)) for row in hadamard]
+        wanted = [s * total / 2 for s, total in zip(signs, sums, strict=True)]
+        assert rotation.undo(y).tolist() == wanted
+
+
+def test_the_signs_are_fair_and_of_the_source() -> None:
+    signs = Rotation(2**16, source=seeded(4)).signs
+    assert (signs == Rotation(2**16, source=seeded(4)).signs).all()
+    assert set(signs.tolist()) == {-1, 1}
+    assert abs(signs.sum()) < 5 * 2**8
+    with pytest.raises(EOFError):
+        Rotation(2**16, source=testing.TapeSource(b"12"))
+
+
+@pytest.mark.parametrize("law", [Skellam(9), dg.DiscreteGaussian(9)])
+def test_a_round_gives_the_clipped_sum_with_its_noise(law: Any) -> None:
+    """Errors are noise and rounding alone: their variance within 15 %, wrapped nowhere."""
+    n, d = 40, 300
+    x = np.random.default_rng(5).normal(size=(n, d))
+    x[0] *= 1e6
+    x[1] = 0
+    secure = SecureSum(d, clip=10, steps=400, law=law, clients=n, source=seeded(6))
+    source = seeded(7)
+    messages = [secure.message(row, source=source) for row in x]
+    norms = np.maximum(np.linalg.norm(x, axis=1), 10)
+    wanted = (x * (10 / norms)[:, None]).sum(axis=0)
+    error = (secure.total(messages) - wanted) / (10 / 400)
+    assert 9 * n * 0.85 < error.var() < (9 + 1 / 4) * n * 1.15
+    assert abs(secure.noise_std - 3 * n**0.5 / 40) < 1e-12
+    assert secure.sensitivity == rounded_norm(400, dimension=512)
+
+
+def test_the_modulus_holds_the_sum_or_is_refused() -> None:
+    law = Skellam(4)
+    least = least_modulus(law, clients=10, largest=50)
+    secure = SecureSum(1, clip=1, steps=50, law=law, clients=10)
+    assert secure.modulus >= least == 2048
+    for vector in (1.0, -1.0):
+        full = secure.total([secure.message([vector]) for _ in range(10)])
+        assert abs(full[0] - 10 * vector) < 2
+    how: dict[str, Any] = {"clip": 1, "steps": 50, "law": law, "clients": 10, "modulus": 256}
+    with pytest.raises(ValueError, match=r"modulus must be at least 2048 .* got 256"):
+        SecureSum(1, source=must_not_draw, **how)
+    wrapped = SecureSum(1, wrap=True, **how)
+    lost = wrapped.total([wrapped.message([1.0]) for _ in range(10)])
+    assert abs(lost[0] - 10) > 2  # 500 modulo 256
+
+
+@pytest.mark.parametrize("law", [Skellam(4), Skellam("1/100"), dg.DiscreteGaussian(4)])
+def test_the_tails_behind_the_modulus_hold(law: Any) -> None:
+    """The true tail of one share, from its probabilities, is below the failure."""
+    for failure in (0.01, 1e-6, 1e-12):
+        half = least_modulus(law, clients=1, largest=1, failure=failure) // 2
+        ks = np.arange(half, half + 2000)
+        assert 2 * float(np.sum(law.pmf(ks - 1))) <= failure
+
+
+def test_what_is_refused_draws_nothing() -> None:
+    with pytest.raises(ValueError, match="norm of at most norm"):
+        round_conditionally([3.0, 4.0], 4.999, source=must_not_draw)
+    assert round_conditionally([3.0, 4.0], 5).tolist() == [3, 4]
+    with pytest.raises(ValueError, match="values must be finite"):
+        round_conditionally([np.nan], 5, source=must_not_draw)
+    with pytest.raises(TypeError, match="values must be integers or floats"):
+        round_conditionally(["1"], 5, source=must_not_draw)
+    with pytest.raises(ValueError, match="norm must be at most"):
+        round_conditionally([1.0], 2**25, source=must_not_draw)
+    with pytest.raises(ValueError, match="retry must be"):
+        round_conditionally([1.0], 2, retry=1, source=must_not_draw)
+    with pytest.raises(ValueError, match="dimension must be at least 1"):
+        Rotation(0, source=must_not_draw)
+    secure = SecureSum(3, clip=1, steps=50, law=Skellam(4), clients=10)
+    with pytest.raises(ValueError, match="3 numbers along the last axis"):
+        secure.message([1.0], source=must_not_draw)
+    with pytest.raises(ValueError, match="must be finite"):
+        secure.message([1.0, np.inf, 0], source=must_not_draw)
+    with pytest.raises(TypeError, match="wrap must be True or False"):
+        SecureSum(3, clip=1, steps=50, law=Skellam(4), clients=10, wrap=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="mu = 0"):
+        SecureSum(3, clip=1, steps=50, law=dg.DiscreteGaussian(4, mu=1), clients=10)

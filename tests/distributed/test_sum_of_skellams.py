@@ -1,0 +1,128 @@
+"""The bounds hold for the true law of the sum, agree with mpmath, and with dp-accounting."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss.distributed import Skellam, calibrate_skellam, epsilon, privacy_loss, renyi
+
+
+def formula(order: int, m: Any, norm: Any, sum_norm: Any) -> Any:
+    """Agarwal, Kairouz, Liu, Corollary 3.6, in mpmath."""
+    extra = ((2 * order - 1) * norm**2 + 6 * sum_norm) / (4 * m**2), 3 * sum_norm / (2 * m)
+    return order * norm**2 / (2 * m) + min(extra)
+
+
+@pytest.mark.parametrize(("v", "n"), [("1/4", 1), (3, 7), ("5/3", 100)])
+@pytest.mark.parametrize(("norm", "d"), [(1, 1), (12, 1000), (3, 2)])
+@pytest.mark.parametrize("order", [2, 9, 500])
+def test_renyi_is_the_formula_rounded_up(v: Any, n: int, norm: int, d: int, order: int) -> None:
+    found = renyi(Skellam(v), order, clients=n, sensitivity=norm, dimension=d)
+    with mpmath.workdps(50):
+        m = mpmath.mpf(Fraction(v).numerator) / Fraction(v).denominator * n
+        exact = formula(order, m, norm, min(mpmath.sqrt(d) * norm, norm**2))
+    assert exact <= found <= exact * (1 + 2**-51)
+
+
+@pytest.mark.parametrize("m", [Fraction(1, 2), Fraction(3), Fraction(60)])
+@pytest.mark.parametrize("change", [1, 2, 5])
+def test_the_true_divergence_is_below(m: Fraction, change: int) -> None:
+    """Summed at 60 digits; where noise is wide, the bound is at most 5 % above."""
+    with mpmath.workdps(60):
+        v = mpmath.mpf(m.numerator) / m.denominator
+        ks = range(-260, 261)
+        p = {k: mpmath.exp(-v) * mpmath.besseli(abs(k), v) for k in ks}
+        for order in (2, 3, 8):
+            terms = [p[k] ** order * p[k - change] ** (1 - order) for k in ks if k - change in p]
+            truth = mpmath.log(mpmath.fsum(terms)) / (order - 1)
+            bound = renyi(Skellam(m), order, clients=1, sensitivity=change)
+            assert truth <= bound
+            if m == 60 and change == 1:
+                assert bound < 1.05 * truth
+
+
+def test_epsilon_agrees_with_dp_accounting() -> None:
+    """The formula over the orders that Google's code takes, by dp-accounting's conversion."""
+    rdp = pytest.importorskip("dp_accounting.rdp")
+    orders = [*range(2, 129), 256]
+    for v, n, norm, d, rounds in [
+        (40, 100, 10, 1000, 20),
+        (2, 50, 3, 4096, 5),
+        (900, 10, 90, 1, 1),
+    ]:
+        m = v * n
+        values = [rounds * formula(o, m, norm, min(math.sqrt(d) * norm, norm**2)) for o in orders]
+        theirs, _ = rdp.compute_epsilon(orders, values, 1e-6)
+        ours = epsilon(Skellam(v), "1e-6", clients=n, sensitivity=norm, dimension=d, rounds=rounds)
+        assert theirs * 0.98 < ours < theirs * 1.001
+
+
+def test_the_sum_is_of_all_clients_and_rounds_add() -> None:
+    how: dict[str, Any] = {"sensitivity": 3, "dimension": 10}
+    assert epsilon(Skellam(4), "1e-5", clients=25, **how) == epsilon(
+        Skellam(100), "1e-5", clients=1, **how
+    )
+    wide = epsilon(Skellam(10**9), "1e-5", clients=10, rounds=100, **how)
+    gaussian = dg.distributed.epsilon(
+        dg.DiscreteGaussian(10**9), "1e-5", clients=10, rounds=100, **how
+    )
+    assert gaussian <= wide < 1.01 * gaussian + 1e-4
+
+
+@pytest.mark.parametrize("budget", ["1/10", 1, 8])
+def test_calibrate_is_the_least_of_its_digits(budget: Any) -> None:
+    how: dict[str, Any] = {"clients": 20, "sensitivity": 5, "dimension": 100, "rounds": 3}
+    law = calibrate_skellam(epsilon=budget, delta="1e-6", **how)
+    assert epsilon(law, "1e-6", **how) <= float(Fraction(budget))
+    less = Skellam(law.variance * Fraction(99999, 100000))
+    assert epsilon(less, "1e-6", **how) > float(Fraction(budget))
+
+
+@pytest.mark.parametrize(("v", "n", "change"), [("1/4", 100, 1), (50, 4, 3), ("1/10", 2, 2)])
+def test_the_privacy_loss_is_the_sum_over_outcomes(v: Any, n: int, change: int) -> None:
+    loss = privacy_loss(Skellam(v), clients=n, sensitivity=change)
+    m = Fraction(v) * n
+    with mpmath.workdps(50):
+        x = mpmath.mpf(m.numerator) / m.denominator
+        ks = range(-200, 201)
+        p = np.array([mpmath.exp(-x) * mpmath.besseli(abs(k), x) for k in ks], object)
+        for eps in (0, 0.3, 1.0):
+            gain = p[change:] - mpmath.exp(eps) * p[:-change]
+            truth = mpmath.fsum([g for g in gain if g > 0])
+            lower, upper = loss.delta(eps, bounds=True)
+            assert truth * (1 - 1e-12) <= upper
+            assert lower <= truth * (1 + 1e-12)
+            assert upper - lower < 1e-4 * upper
+
+
+def test_the_bound_is_above_the_loss_of_many_rounds() -> None:
+    exact = (privacy_loss(Skellam(1), clients=100, sensitivity=2) ** 30).epsilon("1e-6")
+    bound = epsilon(Skellam(1), "1e-6", clients=100, sensitivity=2, rounds=30)
+    assert exact < bound < 1.15 * exact
+
+
+def test_what_is_refused() -> None:
+    law = Skellam(1)
+    with pytest.raises(TypeError, match="law must be a Skellam"):
+        renyi(dg.DiscreteGaussian(1), 2, clients=2, sensitivity=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="order must be at least 2"):
+        renyi(law, 1, clients=2, sensitivity=1)
+    with pytest.raises(TypeError, match="order must be an integer"):
+        renyi(law, 2.5, clients=2, sensitivity=1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="law must be a Skellam or DiscreteGaussian"):
+        epsilon(3, "1e-6", clients=2, sensitivity=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="delta must lie between"):
+        epsilon(law, 1, clients=2, sensitivity=1)
+    with pytest.raises(ValueError, match="rounds must be at least 1"):
+        epsilon(law, "1/2", clients=2, sensitivity=1, rounds=0)
+    with pytest.raises(ValueError, match="epsilon must be positive"):
+        calibrate_skellam(epsilon=0, delta="1/2", clients=2, sensitivity=1)
+    with pytest.raises(OverflowError, match=r"at most 2\*\*24"):
+        privacy_loss(Skellam(2**24), clients=2)

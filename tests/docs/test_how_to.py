@@ -1,0 +1,98 @@
+"""The how-tos of docs/how_to run as written, from top to bottom, in an empty folder.
+
+DG_HOW_TO_PYTHON names the Python of an environment that has nothing but what the pages ask for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "how_to"
+PYTHON = Path(os.environ.get("DG_HOW_TO_PYTHON", sys.executable))
+NEEDS = {"pandas_polars": ("pandas", "polars"), "census": ("pandas",), "teaching": ("matplotlib",)}
+"""Of the extra ``test``, or of none."""
+
+RUNNER = """
+import sys
+exec(compile(sys.stdin.read(), sys.argv[1], "exec"), {"__name__": "__main__"})
+"""
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Return the blocks of code with their languages, in order."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+
+
+def program(page: Path, folder: Path) -> str:
+    """Return the page as one program: files are saved at once, commands of a shell run in order."""
+    lines = ["import subprocess as _s"]
+    for language, text in blocks(page):
+        named = re.match(r"# ([\w.]+)\n", text)
+        if named is not None:
+            (folder / named[1]).write_text(text, encoding="utf-8")
+        elif language == "python":
+            lines.append(text)
+        elif language == "sh":
+            lines.append(f"_s.run(['bash', '-euc', {text!r}], check=True)")
+        else:
+            pytest.fail(f"{page.name} has a block of {language!r} that nothing runs")
+    return "\n".join(lines)
+
+
+def run(page: Path, folder: Path) -> str:
+    """Do what the page says; return what it printed."""
+    folders = [str(PYTHON.parent), *os.environ["PATH"].split(os.pathsep)]
+    done = subprocess.run(
+        [PYTHON, "-I", "-c", RUNNER, page.name],
+        input=program(page, folder),
+        cwd=folder,
+        env=os.environ | {"PATH": os.pathsep.join(folders)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+RUN_HERE = ["auditing", "census", "federated", "pandas_polars", "teaching"]
+
+
+@pytest.mark.parametrize("name", RUN_HERE)
+def test_the_page_runs_as_written(name: str, tmp_path: Path) -> None:
+    for module in NEEDS.get(name, ()):
+        pytest.importorskip(module)
+    run(PAGES / f"{name}.md", tmp_path)
+
+
+@pytest.mark.cluster
+def test_the_page_of_clusters_runs_as_written(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path_factory.mktemp("settings")  # of the machine, as an administrator makes them
+    lines = ("spark.driver.bindAddress 127.0.0.1", "spark.sql.parquet.compression.codec gzip")
+    (settings / "spark-defaults.conf").write_text("\n".join(lines))  # gzip: no native library
+    monkeypatch.setenv("SPARK_CONF_DIR", str(settings))
+    run(PAGES / "spark_dask.md", tmp_path)
+    assert list(tmp_path.glob("dask_noisy.parquet/*"))
+    assert list(tmp_path.glob("spark_noisy.parquet/*"))
+
+
+def test_every_page_is_run() -> None:
+    pages = {page.stem for page in PAGES.glob("*.md")}
+    assert pages == {"index", "spark_dask", *RUN_HERE}
+
+
+def test_a_page_that_fails_is_reported(tmp_path: Path) -> None:
+    """The check can fail: by Python, and by the shell."""
+    for text in ("```python\nassert 1 == 2\n```\n", "```sh\nfalse | true\nfalse\n```\n"):
+        page = tmp_path / "page.md"
+        page.write_text(text, encoding="utf-8")
+        with pytest.raises(AssertionError):
+            run(page, tmp_path)

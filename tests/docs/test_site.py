@@ -1,0 +1,140 @@
+"""The pages of the site: short enough, in the list of pages, and what they show runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discretegauss as dg
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+LONGEST = 1500
+LONGER = {"docs/federated.md": 1750, "docs/release_format.md": 1900}
+"""Words of pages that are still to be divided; the CHANGELOG is a list that grows."""
+
+
+def text_of(path: Path) -> str:
+    """Return what stands on a page: of a notebook, all its cells."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".ipynb":
+        return text
+    return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+
+
+PAGES = sorted(
+    [
+        *(path for path in DOCS.rglob("*.md") if "_site" not in path.parts),
+        *DOCS.glob("*.ipynb"),
+        *(ROOT / name for name in ("SECURITY.md", "CONTRIBUTING.md")),
+        *(ROOT / "benchmarks").glob("*.md"),
+        *(ROOT / name / "README.md" for name in ("csrc", "examples", "licenses")),
+    ]
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_page_is_longer_than_1500_words(page: Path) -> None:
+    name = page.relative_to(ROOT).as_posix()
+    assert len(text_of(page).split()) <= LONGER.get(name, LONGEST)
+
+
+def test_every_document_is_in_a_list_of_pages() -> None:
+    """Sphinx reports a page that is in none, this test without Sphinx, too."""
+    listed = set()
+    for page in [*PAGES, *DOCS.rglob("*.rst")]:
+        for entries in re.findall(r"```{toctree}\n:hidden:\n\n(.*?)```", text_of(page), re.DOTALL):
+            for entry in entries.split("\n"):
+                name = re.sub(r".*<(.*)>", r"\1", entry)
+                if name:
+                    listed.add((page.parent / name).resolve())
+    documents = {page.with_suffix("") for page in PAGES} | {DOCS / "reference" / "index"}
+    assert documents - listed == {DOCS / "index"}
+    assert listed - documents == {ROOT / "CHANGELOG"}
+
+
+CONCEPTS = sorted((DOCS / "concepts").glob("w*.md")) + [
+    DOCS / "concepts" / name for name in ("zcdp.md", "exact.md")
+]
+
+
+@pytest.mark.parametrize("page", CONCEPTS, ids=lambda path: path.name)
+def test_the_examples_of_the_concepts_return_what_is_shown(page: Path) -> None:
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    failed, tried = doctest.testfile(
+        str(page), module_relative=False, optionflags=flags, encoding="utf-8"
+    )
+    assert (failed, tried > 2) == (0, True)
+
+
+def run_in_docs(program: str) -> None:
+    """Run in the folder of the page, without a screen; fail as it fails."""
+    program = f"import matplotlib; matplotlib.use('Agg', force=True)\n{program}"
+    done = subprocess.run(
+        [sys.executable, "-I", "-W", "ignore:FigureCanvasAgg", "-"],
+        input=program,
+        cwd=DOCS,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_tutorial_runs() -> None:
+    """Without Jupyter: its cells one after the other. It is committed without outputs."""
+    for module in ("matplotlib", "pandas"):
+        pytest.importorskip(module)
+    cells = [
+        cell
+        for cell in json.loads((DOCS / "tutorial.ipynb").read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == "code"
+    ]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
+    assert len(cells) > 10
+    run_in_docs("\n".join("".join(cell["source"]) for cell in cells))
+
+
+def test_the_figures_of_the_gallery_are_drawn() -> None:
+    pytest.importorskip("matplotlib")
+    cells = re.findall(r"```{code-cell} python3\n(.*?)```", text_of(DOCS / "gallery.md"), re.DOTALL)
+    assert len(cells) > 5
+    run_in_docs("\n".join(cells))
+
+
+def test_the_reference_has_every_public_name() -> None:
+    """Those of the package, and of each module that it names; spelled out, or with its module."""
+    text = (DOCS / "reference" / "index.rst").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^(?:   |.. py:data:: )discretegauss\.(\w+)$", text, re.MULTILINE))
+    missing = set(dg.__all__) - shown - {"__version__", "data"}
+    assert missing == set()
+    for name in shown:
+        assert hasattr(dg, name) or importlib.import_module(f"discretegauss.{name}")
+
+
+def test_a_link_to_nothing_is_found(tmp_path: Path) -> None:
+    """tools/site_links.py: to no file, to no place of a page; not to what is there."""
+    (tmp_path / "a.html").write_text(
+        '<p id="here"><a href="b.html#there">1</a><a href="#here">2</a><a href="c.html">3</a>'
+        '<a href="b.html#gone">4</a><a href="https://example.org/x">5</a>'
+    )
+    (tmp_path / "b.html").write_text('<p id="there">')
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "site_links.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "dead link in a.html: c.html",
+        "dead link in a.html: b.html#gone",
+        "2 pages, 2 dead links",
+    ]

@@ -108,6 +108,16 @@ static dg_status long_law_new(dg_law **law, dg_law_kind kind, const number *para
 }
 
 #if DG_HAVE_WORDS
+static void init_set(mpz_t out, int64_t value)
+{
+    const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    mpz_init(out);
+    mpz_import(out, 1, -1, sizeof size, 0, 0, &size);
+    if (value < 0) {
+        mpz_neg(out, out);
+    }
+}
+
 /** Draw items [first, end) of a Laplace or Gaussian by GMP, but a Gaussian's proposals. Its numbers obey the rules. The integers to
  *  draw with stay open, so that memory is asked for once. */
 static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter,
@@ -117,10 +127,10 @@ static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter
     mpz_t a, b, c, d;
     dg_law law;
     DG_TRY(dg_big_open(&session->big, &dg_short_law_room));
-    mpz_init_set_si(a, parameter.num);
-    mpz_init_set_si(b, parameter.den);
-    mpz_init_set_si(c, centre.num);
-    mpz_init_set_si(d, centre.den);
+    init_set(a, parameter.num);
+    init_set(b, parameter.den);
+    init_set(c, centre.num);
+    init_set(d, centre.den);
     dg_law_prepare(&law, fill->laws->kind, a, b, c, d, session->big.one, session->big.one);
     law.uses_words = dg_words_prepare_proposals(&law.words, &law);
     dg_status status = dg_draw_items(fill->out, first, end, last - end, fill->dtype, &law, session);

@@ -10,8 +10,6 @@
 
 enum { PRECISION = DG_WORDS_PRECISION, MOST_TRIES = 40, MOST_PLACE_BITS = 56, MOST_BETA = 64 };
 
-_Static_assert(sizeof(long) == 8, "mpfr_get_ui, mpfr_get_si and mpz_get_si are for 64 bits here");
-
 typedef struct builder {
     dg_isochronous *sampler;
     unsigned blocks_bits; /* a wide law has about 2^blocks_bits blocks */
@@ -84,7 +82,7 @@ static uint64_t blocks_to(builder *build)
         mpfr_cmp_ui_2exp(build->at, 1, (mpfr_exp_t)build->blocks_bits + 1) >= 0) {
         return 0;
     }
-    return mpfr_get_ui(build->at, MPFR_RNDU);
+    return mpfr_get_uj(build->at, MPFR_RNDU);
 }
 
 /** Choose blocks, core and tail: about 2^blocks_bits blocks where the law is so wide. */
@@ -116,6 +114,14 @@ static dg_status set_staircase(builder *build)
 
 /* --- constants ------------------------------------------------------------------------------ */
 
+/** Requires: the size of z is below 2^63. */
+static int64_t to_int64(const mpz_t z)
+{
+    uint64_t size = 0;
+    mpz_export(&size, NULL, -1, sizeof size, 0, 0, z);
+    return mpz_sgn(z) < 0 ? -(int64_t)size : (int64_t)size;
+}
+
 /** out = floor or ceiling of num 2^shift / den. */
 static int64_t scaled(const mpz_t num, const mpz_t den, long shift, bool up, builder *build)
 {
@@ -127,7 +133,7 @@ static int64_t scaled(const mpz_t num, const mpz_t den, long shift, bool up, bui
     } else {
         mpz_fdiv_q(above, above, below);
     }
-    return mpz_get_si(above); /* below 2^57 in size: num/den is at most 1 */
+    return to_int64(above); /* below 2^57 in size: num/den is at most 1 */
 }
 
 /** The units of distance, and what has to do with f. */
@@ -187,8 +193,8 @@ static dg_status set_rate(builder *build)
         }
         mpfr_mul_2ui(bound[i], bound[i], sampler->rate_shift, MPFR_RNDN);
     }
-    sampler->rate.upper = mpfr_get_ui(bound[0], MPFR_RNDU);
-    sampler->rate.lower = mpfr_get_ui(bound[1], MPFR_RNDD);
+    sampler->rate.upper = mpfr_get_uj(bound[0], MPFR_RNDU);
+    sampler->rate.lower = mpfr_get_uj(bound[1], MPFR_RNDD);
     return DG_OK;
 }
 
@@ -206,10 +212,11 @@ static dg_status set_log_scale(builder *build)
         return DG_ERR_PARAMETER;
     }
     mpfr_mul_2ui(build->at, build->at, DG_LOG_BITS - 2, MPFR_RNDN); /* below 2^62 */
-    const int64_t coarse = mpfr_get_si(build->at, MPFR_RNDD);
-    mpfr_sub_si(build->at, build->at, coarse, MPFR_RNDN);
+    const int64_t coarse = mpfr_get_sj(build->at, MPFR_RNDD);
+    mpfr_set_sj(build->e.work, coarse, MPFR_RNDN);
+    mpfr_sub(build->at, build->at, build->e.work, MPFR_RNDN);
     mpfr_mul_2ui(build->at, build->at, 2, MPFR_RNDN);
-    sampler->log_scale = (dg_i128)coarse * 4 + mpfr_get_si(build->at, MPFR_RNDN);
+    sampler->log_scale = (dg_i128)coarse * 4 + mpfr_get_sj(build->at, MPFR_RNDN);
     return DG_OK;
 }
 
@@ -225,14 +232,14 @@ static dg_status set_power(builder *build)
         return DG_ERR_PARAMETER;
     }
     const unsigned whole_bits = (unsigned)mpfr_get_exp(build->at); /* beta >= 1 */
-    sampler->log_error = (DG_LOG_ERROR + 1) * (int64_t)mpfr_get_ui(build->at, MPFR_RNDU) + 12;
+    sampler->log_error = (DG_LOG_ERROR + 1) * (int64_t)mpfr_get_uj(build->at, MPFR_RNDU) + 12;
     mpfr_mul_2ui(build->at, build->at, 62 - whole_bits, MPFR_RNDN);
-    sampler->beta = mpfr_get_si(build->at, MPFR_RNDN);
+    sampler->beta = mpfr_get_sj(build->at, MPFR_RNDN);
     sampler->beta_shift = 62 - whole_bits + DG_LOG_BITS - DG_EXPONENT_BITS;
     mpfr_const_log2(build->at, MPFR_RNDN);
     mpfr_log2(build->at, build->at, MPFR_RNDN);
     mpfr_mul_2ui(build->at, build->at, DG_EXPONENT_BITS, MPFR_RNDN);
-    sampler->log_factor = -mpfr_get_si(build->at, MPFR_RNDN);
+    sampler->log_factor = -mpfr_get_sj(build->at, MPFR_RNDN);
     const dg_bounds f = {sampler->twice_f.lower / 2, (sampler->twice_f.upper + 1) / 2};
     sampler->at_centre = dg_isochronous_power(f, sampler);
     if (law->centred) {
@@ -249,7 +256,7 @@ static dg_status set_centre(builder *build)
     const size_t n_bytes = law->wide_bytes;
     sampler->c_is_narrow = mpz_sizeinbase(law->c, 2) <= 61;
     sampler->fits_int64 = sampler->block_bits <= DG_NARROW_BLOCK && sampler->c_is_narrow;
-    sampler->c = sampler->c_is_narrow ? mpz_get_si(law->c) : 0;
+    sampler->c = sampler->c_is_narrow ? to_int64(law->c) : 0;
     sampler->centre_bytes = calloc(n_bytes, 1);
     if (sampler->centre_bytes == NULL) {
         return DG_ERR_NOMEM;

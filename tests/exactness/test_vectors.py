@@ -22,7 +22,7 @@ FILE = json.loads(generate.FILE.read_text(encoding="ascii"))
 needs_core = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
 
 #: The isochronous sampler needs a C long of 64 bits (csrc/base/int128.h), which Windows has not.
-IS_ISOCHRONOUS = _engine.native is not None and struct.calcsize("l") == 8
+IS_ISOCHRONOUS = _engine.native is not None and struct.calcsize("P") == 8
 needs_isochronous = pytest.mark.skipif(
     not IS_ISOCHRONOUS, reason="there is no isochronous sampler here"
 )

@@ -296,8 +296,8 @@ def undecided_attempts(twin: LanesTwin) -> bytes:
         edge = (ones | height) << 1
         data += twin.words(cell, edge) + bytes(8)  # as low as it can be
         data += twin.words(cell, edge) + rest.to_bytes(8, "little")  # and as high
-        # decided by bits that 52 places do not show: nothing is read on
-        data += twin.words(cell, edge - 2) + sure if height > 0 else b""
+        # decided by bits that 52 places do not show, at any precision: nothing is read on
+        data += twin.words(cell, edge - 6) + sure if height > 2 else b""
     # beyond level 47, on the left: 47 is decided by fixed point, 48 and 71 are not
     data += twin.words(facts.n_core, (2**47 - 1) << 17 | 0xFFFF)
     data += twin.words(facts.n_core, (2**48 - 1) << 16 | 0x7FFF)

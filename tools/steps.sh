@@ -132,6 +132,7 @@ format_c() {
 c_gcc() {
     c_build gcc gcc -DDG_CHECKS=ON
     must_have_run gcc test_isochronous_time_by_valgrind
+    must_have_run gcc test_isochronous_counts_by_callgrind
 }
 
 c_gcc_release() {
@@ -146,6 +147,7 @@ c_gcc_narrow() {
 c_clang() {
     c_build clang clang -DDG_CHECKS=ON
     must_have_run clang test_isochronous_time_by_valgrind
+    must_have_run clang test_isochronous_counts_by_callgrind
 }
 
 c_clang_release() {

@@ -69,13 +69,27 @@ static void check_draws(const uint8_t *out, size_t n, size_t width, const char *
     mpz_clears(drawn, expected, NULL);
 }
 
-/** A fill from a law, or from a table if there is one. */
-static dg_status fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, const dg_table *table,
-                      stream *from)
+/** A law, and what it is drawn by: a table, lanes or, without either, the algorithms. */
+typedef struct engine {
+    const dg_law *law;
+    const dg_table *table;
+    const dg_lanes *lanes;
+} engine;
+
+static dg_status fill(void *out, size_t n, dg_dtype dtype, const engine *by, stream *from)
 {
     dg_source source = stream_source(from);
-    return table == NULL ? dg_law_fill(out, n, dtype, law, NULL, &source)
-                         : dg_table_fill(out, n, dtype, table, NULL, &source);
+    return by->table != NULL   ? dg_table_fill(out, n, dtype, by->table, NULL, &source)
+           : by->lanes != NULL ? dg_lanes_fill(out, n, dtype, by->lanes, NULL, &source)
+                               : dg_law_fill(out, n, dtype, by->law, NULL, &source);
+}
+
+static dg_status fill_wide(uint8_t *out, size_t n, size_t width, const engine *by, stream *from)
+{
+    dg_source source = stream_source(from);
+    return by->table != NULL   ? dg_table_fill_wide(out, n, width, by->table, NULL, &source)
+           : by->lanes != NULL ? dg_lanes_fill_wide(out, n, width, by->lanes, NULL, &source)
+                               : dg_law_fill_wide(out, n, width, by->law, NULL, &source);
 }
 
 /** Item i of an array of a dtype. */
@@ -94,15 +108,15 @@ static int64_t stored(const void *out, size_t i, dg_dtype dtype)
 }
 
 /** The same draws in every dtype that holds them all. */
-static void check_dtypes(const uint8_t *wide, size_t n, size_t width, const dg_law *law,
-                         const dg_table *table, stream *from)
+static void check_dtypes(const uint8_t *wide, size_t n, size_t width, const engine *by,
+                         stream *from)
 {
     static const dg_dtype dtypes[] = {DG_INT8, DG_INT16, DG_INT32, DG_INT64};
     int64_t *out = malloc(n * sizeof *out);
     mpz_t drawn;
     mpz_init(drawn);
     for (size_t k = 0; out != NULL && k < sizeof dtypes / sizeof *dtypes; k++) {
-        if (fill(out, n, dtypes[k], law, table, from) != DG_OK) {
+        if (fill(out, n, dtypes[k], by, from) != DG_OK) {
             continue; /* DG_ERR_RANGE; test_limits.c tells when that is right */
         }
         for (size_t i = 0; i < n; i++) {
@@ -118,22 +132,20 @@ static void check_dtypes(const uint8_t *wide, size_t n, size_t width, const dg_l
     free(out);
 }
 
-static void check_fills(const char *line, const dg_law *law, const dg_table *table)
+static void check_fills(const char *line, const engine *by)
 {
-    const size_t n = (size_t)number(line, "n"), width = dg_law_wide_bytes(law);
+    const size_t n = (size_t)number(line, "n"), width = dg_law_wide_bytes(by->law);
     stream from = stream_in(line);
-    dg_source source = stream_source(&from);
     uint8_t *out = malloc(n * width);
     if (out == NULL) {
         exit(2);
     }
-    dg_status status = table == NULL ? dg_law_fill_wide(out, n, width, law, NULL, &source)
-                                     : dg_table_fill_wide(out, n, width, table, NULL, &source);
+    const dg_status status = fill_wide(out, n, width, by, &from);
     CHECK(status == DG_OK, "status %d: %.60s", (int)status, line);
     CHECK(from.used == (size_t)number(line, "bytes_used"), "%zu bytes: %.60s", from.used, line);
     if (status == DG_OK) {
         check_draws(out, n, width, line);
-        check_dtypes(out, n, width, law, table, &from);
+        check_dtypes(out, n, width, by, &from);
     }
     free(out);
     free(from.bytes);
@@ -208,7 +220,7 @@ static void replay_algorithm(const char *line)
     for (size_t i = 0; i < 2; i++) {
         dg_law *law = law_in(line, arithmetics[i]);
         if (law != NULL) {
-            check_fills(line, law, NULL);
+            check_fills(line, &(engine){.law = law});
         }
         dg_law_free(law);
     }
@@ -235,7 +247,7 @@ static void replay_table(const char *line)
         check_cells(line, table, &info);
         check_arcs(line, table, &info);
         check_rows(line, table, &info);
-        check_fills(line, law, table);
+        check_fills(line, &(engine){.law = law, .table = table});
         dg_table_free(table);
     }
     dg_law_free(law);
@@ -289,6 +301,30 @@ static void replay_isochronous(const char *line)
     dg_law_free(law);
 }
 
+/** With every kernel that this machine has. */
+static void replay_lanes(const char *line)
+{
+    dg_law *law = law_in(line, DG_ARITHMETIC_AUTO);
+    for (int isa = DG_ISA_PORTABLE; law != NULL && isa < PAST_ISA; isa++) {
+        dg_lanes *lanes;
+        dg_lanes_info info;
+        const dg_status status = dg_lanes_new(&lanes, law, (dg_isa)isa);
+        CHECK(status == DG_OK || !DG_HAVE_WORDS || isa != DG_ISA_PORTABLE, "no lanes: %.60s", line);
+        if (status != DG_OK) {
+            continue;
+        }
+        dg_lanes_describe(&info, lanes);
+        CHECK(info.in_lanes, "drawn one by one: %.60s", line);
+        CHECK(info.block_bits == (uint64_t)number(line, "block_bits"), "%.60s", line);
+        CHECK(info.n_core == (uint64_t)number(line, "n_core"), "%.60s", line);
+        CHECK(info.n_tail == (uint64_t)number(line, "n_tail"), "%.60s", line);
+        CHECK(info.attempt_bytes == (uint64_t)number(line, "attempt_bytes"), "%.60s", line);
+        check_fills(line, &(engine){.law = law, .lanes = lanes});
+        dg_lanes_free(lanes);
+    }
+    dg_law_free(law);
+}
+
 static void test_sha256(void)
 {
     char hex[65];
@@ -311,7 +347,7 @@ int main(int argc, char **argv)
         return 2;
     }
     test_sha256();
-    int n_algorithms = 0, n_tables = 0, n_isochronous = 0;
+    int n_algorithms = 0, n_tables = 0, n_isochronous = 0, n_fills = 0;
     while (fgets(line, sizeof line, file) != NULL) {
         CHECK(strlen(line) < sizeof line - 1, "a line is too long");
         if (strncmp(line, "    {\"law\"", 10) != 0) {
@@ -320,6 +356,9 @@ int main(int argc, char **argv)
         if (field(line, "index_bits") != NULL) {
             replay_table(line);
             n_tables++;
+        } else if (field(line, "attempt_bytes") != NULL) {
+            replay_lanes(line);
+            n_fills++;
         } else if (field(line, "n_core") != NULL) {
             replay_isochronous(line);
             n_isochronous++;
@@ -329,11 +368,12 @@ int main(int argc, char **argv)
         }
     }
     (void)fclose(file);
-    printf("%d vectors of algorithms, %d of tables, %d of isochronous draws%s\n", n_algorithms,
-           n_tables, n_isochronous,
+    printf("%d vectors of algorithms, %d of tables, %d of isochronous draws, %d of isochronous "
+           "fills%s\n",
+           n_algorithms, n_tables, n_isochronous, n_fills,
            DG_HAVE_WORDS ? "" : " (which need 128-bit words: not replayed)");
     CHECK(n_algorithms >= LEAST_VECTORS && n_tables >= LEAST_VECTORS / 2 &&
-              n_isochronous >= LEAST_VECTORS / 2,
+              n_isochronous >= LEAST_VECTORS / 2 && n_fills >= LEAST_VECTORS / 2,
           "vectors are missing");
     return report("vectors");
 }

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from exact_law import ExactLaw, leading_ones
 from keystream import Tape
-from law_checks import gaussian_table, laplace_table, rejected
+from law_checks import ALPHA, check_counts, count_cells, gaussian_table, laplace_table, rejected
 
 import discretegauss as dg
 from discretegauss import errors
@@ -315,6 +315,20 @@ def test_ten_million_draws() -> None:
     """10^7 draws of one call, whose order is tested, too."""
     draws = dg.discrete_gaussian(10, 10**7, method="isochronous", source="chacha20")
     assert rejected(draws, gaussian_table(F(10), F(0))) == []
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("sigma2", [F(1), F(100), F(10**6)])
+def test_a_thousand_million_draws(sigma2: F) -> None:
+    """10^9 draws of sigma 1, 10 and 1000, their centre between two integers, follow the law."""
+    mu = F(1, 3)
+    exact = gaussian_table(sigma2, mu)
+    out, counts = np.empty(10**7, np.int64), np.zeros(len(exact.pmf) + 2, np.int64)
+    for _ in range(100):
+        dg.discrete_gaussian(sigma2, mu=mu, out=out, method="isochronous", source="chacha20")
+        counts += count_cells(out, exact)
+    assert int(counts.sum()) == 10**9
+    assert [finding for finding in check_counts(counts, exact) if finding.p_value < ALPHA] == []
 
 
 def small_law(spec: LawSpec, n_points: int) -> dict[int, F]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from cases import PARAMETERS
 from keystream import Tape, chacha20_block, key_tape
+from lanes_twin import LaneFacts
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
@@ -62,7 +63,10 @@ def test_the_file_is_what_the_generator_writes() -> None:
 def test_the_file_describes_itself() -> None:
     """Every field of a vector is explained in the header, and no other."""
     used = {
-        name for part in ("algorithms", "tables", "steady") for case in FILE[part] for name in case
+        name
+        for part in ("algorithms", "tables", "steady", "fills")
+        for case in FILE[part]
+        for name in case
     }
     assert used == set(FILE["fields"])
 
@@ -125,6 +129,31 @@ def test_the_compiled_core_replays_the_isochronous_draws(case: dict[str, Any]) -
     assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}
 
 
+@needs_core
+@pytest.mark.parametrize("case", FILE["fills"], ids=ids)
+def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -> None:
+    """With every kernel that this machine has, cut anywhere, into int64 and into objects."""
+    from discretegauss._native import lib
+
+    kernels = set()
+    for isa in (name for name in dir(lib) if name.startswith("DG_ISA_")):
+        try:
+            law = _engine.native.NativeLanes(spec_of(case), isa=getattr(lib, isa))
+        except ValueError:
+            assert isa not in ("DG_ISA_AUTO", "DG_ISA_PORTABLE")
+            continue
+        assert law.info.in_lanes
+        assert all(getattr(law.info, name) == case[name] for name in LaneFacts._fields)
+        replay(law, case)
+        replay(law, case, np.int64)
+        tape, cut = tape_of(case), np.empty(case["n"], np.int64)
+        for part in np.split(cut, [1, 4, 9, 266]):
+            law.fill(part, tape)
+        assert generate.drawn(cut.tolist(), tape) == {name: case[name] for name in DRAWN}
+        kernels.add(int(law.info.isa))
+    assert lib.DG_ISA_PORTABLE in kernels
+
+
 PUBLIC = {
     Kind.GEOMETRIC_EXP: lambda p, **how: dg.geometric_exp(p[0], **how),
     Kind.DISCRETE_LAPLACE: lambda p, **how: dg.discrete_laplace(p[0], mu=p[1], **how),
@@ -138,13 +167,14 @@ PUBLIC = {
     [
         *((case, "reference") for case in FILE["algorithms"] if spec_of(case).kind in PUBLIC),
         *((case, "cells") for case in FILE["tables"] if case["index_bits"] == 16),
+        *((case, "isochronous") for case in FILE["fills"]),
     ],
     ids=lambda value: value if isinstance(value, str) else ids(value),
 )
 def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: str) -> None:
     """Parameters given as the strings that stand in the file."""
     kind = spec_of(case).kind
-    if method == "cells" and _engine.native is None:
+    if method != "reference" and _engine.native is None:
         pytest.skip("the C core is not in use")
     tape = tape_of(case)
     how = {} if kind is Kind.GEOMETRIC_EXP else {"method": method}

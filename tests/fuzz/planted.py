@@ -284,6 +284,48 @@ FAULTS = [
         "    found->n_special = n_special - (n_special > 2);",
     ),
     Fault(
+        "heights of lanes are taken for at most 1 unit too low, not 6",
+        "lanes",
+        "isochronous/build_lanes.c",
+        "lanes->below = DG_LANE_BELOW;",
+        "lanes->below = 1;",
+    ),
+    Fault(
+        "heights of lanes are taken for never too high",
+        "lanes",
+        "isochronous/build_lanes.c",
+        "lanes->above = (7 * (21 + 10 * fixed) + 99) / 100;",
+        "lanes->above = 0 * fixed;",
+    ),
+    Fault(
+        "the tail's step is not lifted",
+        "lanes",
+        "isochronous/lanes_portable.c",
+        "lanes) - (step << DG_LANE_BITS);",
+        "lanes) - (0 * step << DG_LANE_BITS);",
+    ),
+    Fault(
+        "the side's bit is the height's, too",
+        "lanes",
+        "isochronous/lanes_portable.c",
+        "(point & ~UINT64_C(1)) << step",
+        "point << step",
+    ),
+    Fault(
+        "the AVX2 kernel accepts attempts behind an undecided one",
+        "lanes",
+        "isochronous/lanes_avx2.c",
+        "found.accepted & ((1u << n) - 1);",
+        "found.accepted & ((1u << LANES) - 1);",
+    ),
+    Fault(
+        "the AVX-512 kernel lets choices count that should not",
+        "lanes",
+        "isochronous/lanes_avx512_ifma.c",
+        "_mm512_cmpge_epu64_mask(_mm512_and_si512(product",
+        "_mm512_cmpge_epu64_mask(_mm512_or_si512(product",
+    ),
+    Fault(
         "a law's draw is of the law before",
         "laws",
         "api/laws_api.c",
@@ -338,7 +380,7 @@ def found_by(fault: Fault, seconds: int, tree: Path) -> str:
 
 def not_found(fault: Fault) -> str:
     """Say that nothing found the fault, and what it takes to run the file that it is in."""
-    needs_avx512 = fault.file.endswith(("avx512.c", "vbmi2.c"))
+    needs_avx512 = fault.file.endswith(("avx512.c", "vbmi2.c", "ifma.c"))
     return f"NOT FOUND{': it runs with AVX-512 VBMI2 only' if needs_avx512 else ''}"
 
 

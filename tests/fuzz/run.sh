@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Build the fuzz targets with clang and run them, each from its seeds and from what it found before.
 #
-#     tests/fuzz/run.sh [SECONDS [TARGET ...]]      # 5 seconds each of words, laws, cells, loops, mechanisms, api, csv
+#     tests/fuzz/run.sh [SECONDS [TARGET ...]]      # 5 seconds each of words, laws, cells, loops, lanes, ...
 #     tests/fuzz/run.sh 600 cells                   # ten minutes of one
 #     tests/fuzz/run.sh 0 words FILE                # one input again, as kept after a failure
 #
@@ -25,7 +25,7 @@ options=(-timeout=60 -max_len=400 -len_control=0 -verbosity=0 -print_final_stats
 if [[ $seconds == 0 ]]; then
     exec "$build/tests/fuzz/fuzz_$1" -timeout=600 "$2"
 fi
-for target in "${@:-words laws cells loops mechanisms api csv}"; do
+for target in "${@:-words laws cells loops lanes mechanisms api csv}"; do
     for name in $target; do
         corpus=$build/corpus/$name
         mkdir -p "$corpus"

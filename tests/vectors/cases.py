@@ -9,6 +9,7 @@ from discretegauss._law import Kind, LawSpec
 
 __all__ = [
     "ALGORITHMS",
+    "FILLS",
     "HAND_MADE",
     "ISOCHRONOUS",
     "PARAMETERS",
@@ -163,5 +164,27 @@ ISOCHRONOUS = [
     *(
         spec_of(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta)
         for scale, mu, beta in [(10, 0, 4), (1000, "-1/2", "3/2"), (10**6, "1/3", "11/10")]
+    ),
+]
+
+#: Of these an array is drawn in lanes: by attempts of 12 bytes, and of 16 where blocks are wide.
+FILLS = [
+    *(
+        spec_of(Kind.DISCRETE_GAUSSIAN, sigma2, mu)
+        for sigma2, mu in [
+            ("1/1000", "1/2"),
+            (1, 0),
+            (1, "1/3"),
+            (100, 0),
+            (100, 2**59 + 7),
+            (10**4, "-1/2"),
+            (_TENTH * 10**9, "22/7"),
+            (10**16, 0),
+            (10**25, "1/3"),
+        ]
+    ),
+    *(
+        spec_of(Kind.DISCRETE_LAPLACE, scale, mu)
+        for scale, mu in [("1/10", 0), (10, "1/2"), (1000, 0), (10**12, "-22/7")]
     ),
 ]

@@ -19,10 +19,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cases import ALGORITHMS, HAND_MADE, ISOCHRONOUS, TABLES, TableCase, shown
+from cases import ALGORITHMS, FILLS, HAND_MADE, ISOCHRONOUS, TABLES, TableCase, shown
 from cell_twin import CellTwin, Facts, Height
 from isochronous_twin import IsochronousFacts, IsochronousTwin
 from keystream import Tape, key_tape
+from lanes_twin import LaneFacts, LanesTwin
 
 from discretegauss._drawing import engines as _engine
 from discretegauss._law import LawSpec
@@ -30,6 +31,7 @@ from discretegauss._law import LawSpec
 FILE = Path(__file__).with_name("vectors.json")
 SHOWN = 12  # draws that a vector shows
 DRAWS = 200  # that a vector of an algorithm has
+FILLED = 600  # that a vector of an isochronous fill has: more than two batches
 IN_DOUBT = 40  # that a vector has whose tape makes comparisons go on
 PAST_CHUNK = 450  # that a vector of a table has beyond the first chunk
 
@@ -76,8 +78,9 @@ HEADER: Case = {
         "coded_first": "the first block that rows have a code for",
         "coded_last": "the last; less than coded_first if there is none",
         "rows_sha256": "the digest of the rows: of each two ends, three codes, special (README.md)",
-        "n_core": "steady draws: how many blocks the core has, on each side",
-        "n_tail": "steady draws: how many blocks a tail level has, on each side",
+        "n_core": "steady draws and fills: how many blocks the core has, on each side",
+        "n_tail": "steady draws and fills: how many blocks a tail level has, on each side",
+        "attempt_bytes": "fills: how many bytes the words of an attempt have",
         "arcs_sha256": "the digest of the bounds that this library decides most attempts by;"
         " other implementations may do without (README.md)",
     },
@@ -252,20 +255,74 @@ def hand_made_attempts(twin: IsochronousTwin) -> Iterator[bytes]:
     yield attempt(twin.facts.n_core, 2**64 - 1, b"\xff\x7f" + b"\xff" * 8) + attempt(0, 0, b"")
 
 
+def lanes_chosen_by_the_core(spec: LawSpec) -> Case:
+    """Return what the core chose for isochronous fills."""
+    info = _engine.native.NativeLanes(spec).info
+    if not info.in_lanes:
+        raise ValueError(f"{spec}: drawn one by one")
+    return {name: int(getattr(info, name)) for name in LaneFacts._fields}
+
+
+def fill_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
+    """Return the vectors of isochronous fills."""
+    for spec, choice in zip(FILLS, chosen, strict=True):
+        facts = LaneFacts(*(choice[name] for name in LaneFacts._fields))
+        twin, tape_key = LanesTwin(spec, facts), next(key)
+        tape = key_tape(tape_key)
+        draws = [twin.draw(tape) for _ in range(FILLED)]
+        about = {**shown(spec), **facts._asdict()}
+        yield {**about, "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
+        data = undecided_attempts(twin)
+        tape, draws = Tape(data), []
+        while tape.used < len(data):
+            draws.append(twin.draw(tape))
+        yield {**about, "tape": data.hex(), **drawn(draws, tape)}
+
+
+def undecided_attempts(twin: LanesTwin) -> bytes:
+    """Return a tape with attempts among others that 52 bits do not decide; it ends with a draw."""
+    facts, rest = twin.facts, 2**64 - 1
+    sure = twin.words(0, 0)  # g = 1, or next to it, and f' = 0
+    data = sure
+    spots = [(cell, 0, 0) for cell in (1, facts.n_core // 2 + 1) if cell < facts.n_core]
+    spots += [(facts.n_core, level, level + 1) for level in (0, 2, 5)]
+    for cell, level, step in spots:
+        n_bits = 63 - step
+        block = cell + level * facts.n_tail
+        height, exact = twin.law.floor(1 << 63, block << facts.block_bits)
+        if exact or height == 0 or height >> n_bits != 0:
+            continue  # decided whatever it is
+        ones = 2**63 - 2 ** (63 - level) if level else 0
+        edge = (ones | height) << 1
+        data += twin.words(cell, edge) + bytes(8)  # as low as it can be
+        data += twin.words(cell, edge) + rest.to_bytes(8, "little")  # and as high
+        # decided by bits that 52 places do not show, at any precision: nothing is read on
+        data += twin.words(cell, edge - 6) + sure if height > 2 else b""
+    # beyond level 47, on the left: 47 is decided by fixed point, 48 and 71 are not
+    data += twin.words(facts.n_core, (2**47 - 1) << 17 | 0xFFFF)
+    data += twin.words(facts.n_core, (2**48 - 1) << 16 | 0x7FFF)
+    data += twin.words(facts.n_core, rest) + b"\xff\x7f" + rest.to_bytes(8, "little")
+    return data + sure
+
+
 def build(*, file: Case | None = None) -> Case:
     """Return what vectors.json holds; with `file`, what the core chose is taken from there."""
     key = keys()
     algorithms = list(algorithm_cases(key))
     if file:
-        tables, steady = chosen_before(file["tables"]), chosen_before(file["steady"])
+        tables, steady, fills = (
+            chosen_before(file[part]) for part in ("tables", "steady", "fills")
+        )
     else:
         tables = [chosen_by_the_core(case) for case in TABLES]
         steady = [sampler_chosen_by_the_core(spec) for spec in ISOCHRONOUS]
+        fills = [lanes_chosen_by_the_core(spec) for spec in FILLS]
     return {
         **HEADER,
         "algorithms": algorithms,
         "tables": list(table_cases(key, tables)),
         "steady": list(isochronous_cases(key, steady)),
+        "fills": list(fill_cases(key, fills)),
     }
 
 

@@ -1,0 +1,269 @@
+/* Isochronous fills: of any law that is drawn in lanes, and any words, every kernel decides each attempt
+ * as MPFR does, and leaves undecided what is within its bounds of the edge alone; from any tape every
+ * instruction set fills alike. No input hits a height next to the edge by itself, so an attempt may
+ * ask for one: a byte's sixteenth parts of a unit of 2^-52 away. */
+#include "input.h"
+
+#include "isochronous/lanes.h"
+
+#include <mpfr.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PRECISION = 400, MOST_ATTEMPTS = 40, MOST_KERNELS = 3, MOST_FILL = 600 };
+
+/* --- the model ------------------------------------------------------------------------------- */
+
+/** What is true of an attempt: f' 2^n_bits is in [f, f + 1), and it succeeds below 2^n_bits 2^k g(y), which is
+ *  in [edge, edge + 1), or 2^n_bits if is_certain. */
+typedef struct truth {
+    bool counts, is_beyond, is_certain;
+    size_t n_bits, step;
+    uint64_t f, edge;
+    mpz_t x;
+} truth;
+
+/** out = phi(|y - f|) - phi(|f|), where mu = c + f. */
+static void exponent(mpq_t out, const mpz_t y, const mpq_t f, const numbers *of)
+{
+    mpq_t near, far;
+    mpq_inits(near, far, NULL);
+    mpq_set_z(far, y);
+    mpq_sub(far, far, f);
+    mpq_abs(far, far);
+    mpq_abs(near, f);
+    if (of->kind == DG_DISCRETE_GAUSSIAN) {
+        mpq_mul(far, far, far);
+        mpq_mul(near, near, near);
+    }
+    mpq_sub(out, far, near);
+    mpq_div(out, out, of->first);
+    if (of->kind == DG_DISCRETE_GAUSSIAN) {
+        mpq_div_2exp(out, out, 1);
+    }
+    mpq_clears(near, far, NULL);
+}
+
+/** f = mu - c, c = floor(mu + 1/2). */
+static void set_centre(mpz_t c, mpq_t f, const mpq_t mu)
+{
+    mpq_set_ui(f, 1, 2);
+    mpq_add(f, f, mu);
+    mpz_fdiv_q(c, mpq_numref(f), mpq_denref(f));
+    mpq_set_z(f, c);
+    mpq_sub(f, mu, f);
+}
+
+static void find_edge(truth *out, const mpz_t y, const mpq_t f, const numbers *of)
+{
+    mpq_t e;
+    mpfr_t g;
+    mpz_t edge;
+    mpz_init(edge);
+    mpq_init(e);
+    mpfr_init2(g, PRECISION);
+    exponent(e, y, f, of);
+    out->is_certain = mpq_sgn(e) == 0;
+    mpfr_set_q(g, e, MPFR_RNDN);
+    mpfr_neg(g, g, MPFR_RNDN);
+    mpfr_exp(g, g, MPFR_RNDN);
+    mpfr_mul_2ui(g, g, out->n_bits + out->step, MPFR_RNDN);
+    REQUIRE(mpfr_cmp_ui_2exp(g, 1, (long)out->n_bits) <= 0); /* the staircase is above the law */
+    mpfr_get_z(edge, g, MPFR_RNDD);
+    out->edge = mpz_get_ui(edge);
+    mpfr_clear(g);
+    mpq_clear(e);
+    mpz_clear(edge);
+}
+
+static uint64_t word_at(const uint8_t *bytes, size_t n)
+{
+    uint64_t word = 0;
+    for (size_t i = n; i > 0; i--) {
+        word = word << 8 | bytes[i - 1];
+    }
+    return word;
+}
+
+/** Read the words of an attempt (lanes.h); wish: 0, or where its height is to be. */
+static void judge(truth *out, uint8_t *bytes, uint8_t wish, const dg_lanes *lanes,
+                  const numbers *of)
+{
+    const uint64_t point = word_at(bytes, 8), head = word_at(bytes + 8, lanes->attempt_bytes - 8);
+    const uint64_t product = (head % 65536) * lanes->n_cells, cell = product / 65536;
+    const bool is_tail = cell >= lanes->n_core;
+    uint64_t level = 0;
+    while (is_tail && level < 63 && point >> (63 - level) & 1) {
+        level++;
+    }
+    mpz_t y;
+    mpq_t f;
+    mpz_init(y);
+    mpq_init(f);
+    out->counts = product % 65536 >= 65536 % lanes->n_cells;
+    out->is_beyond = level >= DG_LANE_MOST_STEP;
+    out->step = is_tail ? level + 1 : 0;
+    out->n_bits = 63 - (out->is_beyond ? 0 : out->step);
+    const uint64_t places = (UINT64_C(1) << out->n_bits) - 1;
+    out->f = point >> 1 & places;
+    mpz_set_ui(y, cell + level * lanes->n_tail);
+    mpz_mul_2exp(y, y, lanes->block_bits);
+    mpz_add_ui(y, y, (head >> 16) % (UINT64_C(1) << lanes->block_bits));
+    if (point & 1) {
+        mpz_com(y, y);
+    }
+    set_centre(out->x, f, of->mu);
+    mpz_add(out->x, out->x, y);
+    if (!out->is_beyond) {
+        find_edge(out, y, f, of);
+        if (wish != 0) { /* 1 ... 255: about the edge */
+            const uint64_t part = out->n_bits > 56 ? UINT64_C(1) << (out->n_bits - 56) : 1;
+            out->f = (out->edge + wish * part - 128 * part) & places;
+            const uint64_t moved = (point & ~(places << 1)) | out->f << 1;
+            for (size_t i = 0; i < 8; i++) {
+                bytes[i] = (uint8_t)(moved >> (8 * i));
+            }
+        }
+    }
+    mpq_clear(f);
+    mpz_clear(y);
+}
+
+/** Whether the kernels may leave an attempt undecided. */
+static bool may_be_undecided(const truth *of, const dg_lanes *lanes)
+{
+    if (of->is_beyond || of->n_bits < DG_LANE_BITS) {
+        return true; /* bits that were not read may matter */
+    }
+    const unsigned unit = (unsigned)of->n_bits - DG_LANE_BITS;
+    const uint64_t error = (lanes->above + of->step * lanes->above_a_step + lanes->below + 2)
+                           << unit;
+    const uint64_t off = of->f > of->edge ? of->f - of->edge : of->edge - of->f;
+    return off <= error;
+}
+
+/* --- what is compared ------------------------------------------------------------------------ */
+
+/** Make a batch's attempts by a kernel, going on behind those that it leaves undecided. */
+static void check_kernel(const uint8_t *bytes, size_t n, const truth *of, const dg_lanes *lanes)
+{
+    size_t done = 0;
+    while (done < n) {
+        const size_t n_out = n - done + DG_LANE_BEHIND, n_bytes = (n - done) * lanes->attempt_bytes;
+        int64_t *out = exactly(n_out * sizeof *out);
+        uint8_t *words = exactly(n_bytes); /* a step beyond is seen */
+        memcpy(words, bytes + done * lanes->attempt_bytes, n_bytes);
+        size_t n_accepted, n_made, accepted = 0;
+        lanes->kernel(out, &n_accepted, &n_made, words, n - done, lanes);
+        REQUIRE(n_made <= n - done);
+        for (size_t i = done; i < done + n_made; i++) {
+            if (!of[i].counts) {
+                continue;
+            }
+            REQUIRE(!of[i].is_beyond);
+            REQUIRE(of[i].is_certain || of[i].f != of[i].edge); /* no words decide it */
+            if (of[i].is_certain || of[i].f < of[i].edge) {
+                REQUIRE(accepted < n_accepted);
+                REQUIRE(mpz_cmp_si(of[i].x, out[accepted]) == 0);
+                accepted++;
+            }
+        }
+        REQUIRE(accepted == n_accepted);
+        done += n_made;
+        if (done < n) {
+            REQUIRE(of[done].counts && may_be_undecided(&of[done], lanes));
+            done++;
+        }
+        free(words);
+        free(out);
+    }
+}
+
+static void check_kernels(dg_lanes *const lanes[MOST_KERNELS], const numbers *of, input *from)
+{
+    const size_t size = lanes[0]->attempt_bytes, n = take_byte(from) % MOST_ATTEMPTS;
+    uint8_t *bytes = exactly(n * size);
+    truth truths[MOST_ATTEMPTS];
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t wish = take_byte(from);
+        for (size_t k = 0; k < size; k++) {
+            bytes[i * size + k] = take_byte(from);
+        }
+        mpz_init(truths[i].x);
+        judge(&truths[i], bytes + i * size, wish, lanes[0], of);
+    }
+    for (size_t k = 0; k < MOST_KERNELS && lanes[k] != NULL; k++) {
+        check_kernel(bytes, n, truths, lanes[k]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        mpz_clear(truths[i].x);
+    }
+    free(bytes);
+}
+
+/** What one fill gives. */
+typedef struct outcome {
+    dg_status status;
+    size_t used;
+} outcome;
+
+static outcome fill(uint8_t *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
+                    const tape *given)
+{
+    tape from = *given;
+    dg_source source = tape_source(&from);
+    const dg_status status = dg_lanes_fill(out, n, dtype, lanes, NULL, &source);
+    return (outcome){status, from.used};
+}
+
+/** Fills of a type and length, from any tape: all as by the portable kernel. */
+static void check_fills(dg_lanes *const lanes[MOST_KERNELS], input *from)
+{
+    static const size_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
+    const dg_dtype dtype = (dg_dtype)(take_byte(from) % (DG_UINT64 + 1));
+    const size_t n = take_word(2, from) % MOST_FILL, n_bytes = n * sizes[dtype];
+    tape given = take_tape(32u * take_byte(from), from);
+    uint8_t *expected = exactly(n_bytes), *out = exactly(n_bytes);
+    const outcome wanted = fill(expected, n, dtype, lanes[0], &given);
+    REQUIRE(wanted.status == DG_OK || all_zero(expected, n_bytes));
+    for (size_t k = 1; k < MOST_KERNELS && lanes[k] != NULL; k++) {
+        memset(out, 0xA5, n_bytes);
+        const outcome got = fill(out, n, dtype, lanes[k], &given);
+        REQUIRE(got.status == wanted.status && got.used == wanted.used);
+        REQUIRE(memcmp(out, expected, n_bytes) == 0);
+    }
+    free(out);
+    free(expected);
+    tape_free(&given);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const dg_isa isas[] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512_VBMI2};
+    enum { MOST_SHIFT = 70 };
+    input from = {data, size};
+    numbers of;
+    take_numbers(&of, take_byte(&from) % 2 == 0 ? DG_DISCRETE_GAUSSIAN : DG_DISCRETE_LAPLACE,
+                 MOST_SHIFT, &from);
+    dg_law *law = law_of(&of, DG_ARITHMETIC_AUTO);
+    dg_lanes *lanes[MOST_KERNELS] = {0};
+    size_t n_lanes = 0;
+    for (size_t k = 0; k < MOST_KERNELS; k++) {
+        if (dg_isa_available(isas[k]) && dg_lanes_build(&lanes[n_lanes], law, isas[k]) == DG_OK) {
+            n_lanes++;
+        }
+    }
+    if (n_lanes > 0 && lanes[0]->kernel != NULL) { /* else it is drawn one by one, or not at all */
+        if (take_byte(&from) % 4 != 0) {
+            check_kernels(lanes, &of, &from);
+        } else {
+            check_fills(lanes, &from);
+        }
+    }
+    for (size_t k = 0; k < MOST_KERNELS; k++) {
+        dg_lanes_release(lanes[k]);
+    }
+    dg_law_free(law);
+    numbers_clear(&of);
+    return 0;
+}

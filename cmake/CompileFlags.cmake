@@ -15,7 +15,8 @@ target_compile_options(dg_hardening INTERFACE -fvisibility=hidden)
 if(NOT DG_USER_FLAGS MATCHES "-f(no-)?stack-protector")
   target_compile_options(dg_hardening INTERFACE -fstack-protector-strong)
 endif()
-if(NOT DG_USER_FLAGS MATCHES "-f(no-)?stack-clash-protection")
+if(NOT WIN32 AND NOT APPLE # where compilers do so unasked
+    AND NOT DG_USER_FLAGS MATCHES "-f(no-)?stack-clash-protection")
   # A fill keeps some 60 KiB on the stack, more than the guard page behind a thread's: each page is
   # touched in turn, so that a stack that is too short ends the process, and never another's memory.
   include(CheckCCompilerFlag)

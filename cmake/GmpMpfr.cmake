@@ -1,11 +1,17 @@
 # Where GMP and MPFR come from. Defines the targets dg::gmp and dg::mpfr, and sets
 #   DG_GMP_CHOICE         SYSTEM or WHEEL
-#   DG_BUNDLED_LIBRARIES  the two shared libraries to install beside the extension (WHEEL only)
+#   DG_BUNDLED_LIBRARIES  the shared libraries to install beside the extension (WHEEL only)
 #
 # WHEEL takes both from the gmpy2 wheel: gmp.h and mpfr.h lie in site-packages/gmpy2/, the libraries
-# in site-packages/gmpy2.libs/ under names with a hash, such as libgmp-a6f47472.so.10.5.0. That is
-# their SONAME, too, so a copy beside the extension is found by its RPATH, $ORIGIN; and if gmpy2 was
-# imported before, the loader takes the same library from it.
+# in site-packages/gmpy2.libs/. A copy beside the extension is found, and if gmpy2 was imported before,
+# the loader takes the same library from it:
+#   Linux    libgmp-a6f47472.so.10.5.0, which is its SONAME, too: by the RPATH, $ORIGIN.
+#   macOS    libgmp.10.dylib, by the path @loader_path/libgmp.10.dylib in the extension.
+#   Windows  libgmp-10.dll, with gmp.lib to link to: Python looks beside an extension. Two libraries of
+#            the compiler that made them, libgcc_s_seh-1.dll and libwinpthread-1.dll, come along.
+#
+# The gmpy2 is that of the Python that builds; of another system's wheel, unpacked, where DG_GMPY2 names
+# the folder.
 #
 # A Python package is built with SYSTEM or WHEEL as its builder says (pyproject.toml), never with AUTO: its
 # metadata, which are made before CMake looks, name the licences of what is in it.
@@ -13,6 +19,7 @@ include_guard()
 
 set(DG_GMP AUTO CACHE STRING "GMP and MPFR: AUTO (the system's, else gmpy2's), SYSTEM or WHEEL")
 set_property(CACHE DG_GMP PROPERTY STRINGS AUTO SYSTEM WHEEL)
+set(DG_GMPY2 "" CACHE PATH "The folder that holds gmpy2/ and gmpy2.libs/; empty: of the Python that builds")
 if(NOT DG_GMP MATCHES "^(AUTO|SYSTEM|WHEEL)$")
   message(FATAL_ERROR "DG_GMP must be AUTO, SYSTEM or WHEEL, got \"${DG_GMP}\".")
 endif()
@@ -20,6 +27,12 @@ if(DEFINED SKBUILD AND (DG_GMP STREQUAL "AUTO" OR NOT DG_GMP STREQUAL DG_GMP_OF_
   message(FATAL_ERROR
     "The package's metadata say DG_GMP=${DG_GMP_OF_METADATA}, CMake was told ${DG_GMP}: choose by\n"
     "  pip install . -C discretegauss.gmp=SYSTEM (or WHEEL, the default)\n")
+endif()
+
+if(DEFINED SKBUILD AND CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSTEM_NAME STREQUAL DG_SYSTEM_OF_METADATA)
+  message(FATAL_ERROR
+    "The package's metadata are for \"${DG_SYSTEM_OF_METADATA}\", and CMake builds for ${CMAKE_SYSTEM_NAME}:\n"
+    "  -C discretegauss.system=${CMAKE_SYSTEM_NAME}\n")
 endif()
 
 # Sets <prefix>_{GMP,MPFR}_{INCLUDE,LIBRARY}, empty or NOTFOUND where there is none.
@@ -31,13 +44,18 @@ macro(dg_look_in_system prefix)
 endmacro()
 
 macro(dg_look_in_wheel prefix)
-  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
-  # find_spec tells where the package lies without loading it.
-  execute_process(
-    COMMAND "${Python_EXECUTABLE}" -c
-      "from importlib.util import find_spec; s = find_spec('gmpy2'); print(s.submodule_search_locations[0] if s else '')"
-    OUTPUT_VARIABLE ${prefix}_DIRECTORY OUTPUT_STRIP_TRAILING_WHITESPACE
-    COMMAND_ERROR_IS_FATAL ANY)
+  if(DG_GMPY2)
+    set(${prefix}_DIRECTORY "${DG_GMPY2}/gmpy2")
+  else()
+    find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
+    # find_spec tells where the package lies without loading it.
+    execute_process(
+      COMMAND "${Python_EXECUTABLE}" -c
+        "from importlib.util import find_spec; s = find_spec('gmpy2'); print(s.submodule_search_locations[0] if s else '')"
+      OUTPUT_VARIABLE ${prefix}_DIRECTORY OUTPUT_STRIP_TRAILING_WHITESPACE
+      COMMAND_ERROR_IS_FATAL ANY)
+    file(TO_CMAKE_PATH "${${prefix}_DIRECTORY}" ${prefix}_DIRECTORY)
+  endif()
   foreach(name GMP MPFR)
     string(TOLOWER ${name} lower)
     unset(${prefix}_${name}_INCLUDE)
@@ -45,7 +63,10 @@ macro(dg_look_in_wheel prefix)
     if(EXISTS "${${prefix}_DIRECTORY}/${lower}.h")
       set(${prefix}_${name}_INCLUDE "${${prefix}_DIRECTORY}")
     endif()
-    file(GLOB ${prefix}_${name}_LIBRARY "${${prefix}_DIRECTORY}.libs/lib${lower}-*.so.*")
+    file(GLOB ${prefix}_${name}_LIBRARY
+      "${${prefix}_DIRECTORY}.libs/lib${lower}-*.so.*"
+      "${${prefix}_DIRECTORY}.libs/lib${lower}.*.dylib"
+      "${${prefix}_DIRECTORY}.libs/lib${lower}-*.dll")
   endforeach()
 endmacro()
 
@@ -115,6 +136,29 @@ endforeach()
 set(DG_BUNDLED_LIBRARIES "")
 if(DG_GMP_CHOICE STREQUAL "WHEEL")
   set(DG_BUNDLED_LIBRARIES "${DG_WHEEL_GMP_LIBRARY}" "${DG_WHEEL_MPFR_LIBRARY}")
+  if(WIN32)
+    foreach(lower gmp mpfr)
+      set_target_properties(dg::${lower} PROPERTIES
+        IMPORTED_LOCATION "${DG_WHEEL_DIRECTORY}.libs/${lower}.lib")
+    endforeach()
+    file(GLOB DG_OF_THE_COMPILER
+      "${DG_WHEEL_DIRECTORY}.libs/libgcc_s_*.dll" "${DG_WHEEL_DIRECTORY}.libs/libwinpthread-*.dll")
+    list(APPEND DG_BUNDLED_LIBRARIES ${DG_OF_THE_COMPILER})
+  elseif(APPLE)
+    # What links to a library notes the path that the library gives itself, here /DLC/... : linked is a
+    # copy that gives another. The one to install stays as it is, signature and all.
+    find_program(DG_INSTALL_NAME_TOOL NAMES install_name_tool llvm-install-name-tool
+      llvm-install-name-tool-14 REQUIRED)
+    foreach(name GMP MPFR)
+      string(TOLOWER ${name} lower)
+      get_filename_component(file "${DG_WHEEL_${name}_LIBRARY}" NAME)
+      set(copy "${CMAKE_CURRENT_BINARY_DIR}/to_link/${file}")
+      configure_file("${DG_WHEEL_${name}_LIBRARY}" "${copy}" COPYONLY)
+      execute_process(COMMAND "${DG_INSTALL_NAME_TOOL}" -id "@loader_path/${file}" "${copy}"
+        ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+      set_target_properties(dg::${lower} PROPERTIES IMPORTED_LOCATION "${copy}")
+    endforeach()
+  endif()
 endif()
 message(STATUS "GMP and MPFR (${DG_GMP} -> ${DG_GMP_CHOICE}): "
   "${DG_${DG_GMP_CHOICE}_GMP_LIBRARY} ${DG_${DG_GMP_CHOICE}_MPFR_LIBRARY}")

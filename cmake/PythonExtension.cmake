@@ -1,6 +1,24 @@
 # The extension discretegauss._native: cffi in API mode, out of line, stable ABI of Python 3.11.
 
-find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+# Of another system's Python, where the extension is for one: tools/wheels.
+set(DG_PYTHON_INCLUDE "" CACHE PATH "Where that Python's Python.h is; empty: this Python's")
+set(DG_PYTHON_LIBRARY "" CACHE FILEPATH "Windows: that Python's python3.lib")
+if(DG_PYTHON_INCLUDE)
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
+  add_library(dg_python INTERFACE)
+  target_include_directories(dg_python SYSTEM INTERFACE "${DG_PYTHON_INCLUDE}")
+  if(DG_PYTHON_LIBRARY)
+    target_link_libraries(dg_python INTERFACE "${DG_PYTHON_LIBRARY}")
+  elseif(APPLE)
+    target_link_options(dg_python INTERFACE -Wl,-undefined,dynamic_lookup)
+  endif()
+elseif(WIN32) # linked to python3.dll, which is every version's
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.SABIModule)
+  add_library(dg_python ALIAS Python::SABIModule)
+else()
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+  add_library(dg_python ALIAS Python::Module)
+endif()
 if(DEFINED SKBUILD AND NOT SKBUILD_SABI_VERSION)
   message(FATAL_ERROR "discretegauss needs a CPython with the stable ABI, that is one with the "
     "interpreter lock: free-threaded builds and PyPy are not supported.")
@@ -19,13 +37,18 @@ add_custom_command(
 add_library(_native MODULE "${DG_NATIVE_C}")
 target_compile_definitions(_native PRIVATE Py_LIMITED_API=0x030B0000)
 target_include_directories(_native PRIVATE cmake)
-target_link_libraries(_native PRIVATE Python::Module dg_core dg_hardening)
-# The extension exports its PyInit function and nothing else.
-if(NOT APPLE) # whose -fvisibility=hidden is enough
-  target_link_options(_native PRIVATE -Wl,--exclude-libs,ALL)
+target_link_libraries(_native PRIVATE dg_python dg_core dg_hardening)
+# The extension exports its PyInit function and nothing else. By a list, as not every linker knows
+# --exclude-libs; macOS and Windows tell by -fvisibility=hidden and __declspec(dllexport).
+if(NOT APPLE AND NOT WIN32)
+  file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/exports" "{ global: PyInit__native; local: *; };\n")
+  target_link_options(_native PRIVATE "-Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/exports")
 endif()
 set_target_properties(_native PROPERTIES PREFIX "" SUFFIX ".abi3.so")
-if(DG_BUNDLED_LIBRARIES)
+if(WIN32)
+  target_compile_definitions(_native PRIVATE MS_WIN64) # Python.h tells it from Microsoft's compiler alone
+  set_target_properties(_native PROPERTIES SUFFIX ".pyd")
+elseif(DG_BUNDLED_LIBRARIES)
   set_target_properties(_native PROPERTIES INSTALL_RPATH "$ORIGIN")
 else()
   # Nothing for /usr/lib; the directory of a GMP that lies elsewhere.

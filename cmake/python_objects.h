@@ -12,13 +12,41 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Weak: the one that this Python does not have is NULL. */
+/* The one that this Python does not have is NULL. */
+#if defined(_WIN32)
+#include <windows.h>
+
+typedef PyObject *(*dg_from_native_bytes)(const void *, size_t, int);
+typedef PyObject *(*dg_from_byte_array)(const unsigned char *, size_t, int, int);
+
+/** A function of the Python that runs, whose library has another name in each version; NULL: it has none. */
+static void *dg_python_symbol(const char *name)
+{
+    HMODULE library;
+    void *function = NULL;
+    if (GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
+                               GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                           (LPCWSTR)(void *)PyLong_FromLongLong, &library)) {
+        FARPROC found = GetProcAddress(library, name);
+        memcpy(&function, &found, sizeof function);
+    }
+    return function;
+}
+
+#define PyLong_FromNativeBytes ((dg_from_native_bytes)dg_python_symbol("PyLong_FromNativeBytes"))
+#define _PyLong_FromByteArray ((dg_from_byte_array)dg_python_symbol("_PyLong_FromByteArray"))
+#else
+#if defined(__APPLE__)
+#define DG_WEAK __attribute__((weak_import))
+#else
+#define DG_WEAK __attribute__((weak))
+#endif
 /** Public from Python 3.13 on, and in the limited API of 3.14. */
-extern PyObject *PyLong_FromNativeBytes(const void *bytes, size_t n, int flags)
-    __attribute__((weak));
+extern PyObject *PyLong_FromNativeBytes(const void *bytes, size_t n, int flags) DG_WEAK;
 /** For 3.11 and 3.12, whose binary interface is settled. */
 extern PyObject *_PyLong_FromByteArray(const unsigned char *bytes, size_t n, int little_endian,
-                                       int is_signed) __attribute__((weak));
+                                       int is_signed) DG_WEAK;
+#endif
 
 /** An integer of n bytes in two's complement, least significant first; NULL: an exception is set. */
 static PyObject *dg_python_long(const uint8_t *bytes, size_t n)

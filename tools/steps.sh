@@ -364,6 +364,13 @@ how_tos() {
     DG_HOW_TO_PYTHON="$work/how_tos/bin/python" run_tests "$venv/bin/python" tests/docs/test_how_to.py
 }
 
+# The examples, with scikit-learn.
+examples() {
+    python3 -m venv "$work/examples"
+    "$work/examples/bin/pip" install -qq "$clone[test,examples]"
+    run_tests "$work/examples/bin/python" tests/docs/test_examples.py
+}
+
 # Works in the clone's build/coverage.
 coverage() {
     PYTHON="$venv/bin/python" "$clone/tools/coverage"

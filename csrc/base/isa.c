@@ -5,6 +5,9 @@
 
 dg_isa dg_isa_best(void)
 {
+#if DG_ISA_AARCH64
+    return DG_ISA_NEON;
+#else
     if (dg_isa_available(DG_ISA_AVX512_VBMI2)) {
         return DG_ISA_AVX512_VBMI2;
     }
@@ -12,6 +15,7 @@ dg_isa dg_isa_best(void)
         return DG_ISA_AVX512;
     }
     return dg_isa_available(DG_ISA_AVX2) ? DG_ISA_AVX2 : DG_ISA_PORTABLE;
+#endif
 }
 
 bool dg_isa_available(dg_isa isa)
@@ -31,6 +35,10 @@ bool dg_isa_available(dg_isa isa)
     case DG_ISA_AVX512_VBMI2:
         return dg_isa_available(DG_ISA_AVX512) && __builtin_cpu_supports("avx512vbmi") != 0 &&
                __builtin_cpu_supports("avx512vbmi2") != 0;
+#endif
+#if DG_ISA_AARCH64
+    case DG_ISA_NEON:
+        return true;
 #endif
     default:
         return false;

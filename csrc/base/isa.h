@@ -21,6 +21,14 @@
 #define DG_ISA_X86_64 0
 #endif
 
+/* NEON is part of every such processor: no attribute, no question at run time. Where the most significant
+ * byte comes first, the portable code runs. */
+#if defined(__aarch64__) && defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define DG_ISA_AARCH64 1
+#else
+#define DG_ISA_AARCH64 0
+#endif
+
 /** The best instruction set of this build that the processor has and the operating system saves:
  *  never DG_ISA_AUTO. The same in every call. */
 dg_isa dg_isa_best(void);

@@ -110,6 +110,9 @@ dg_decide_each dg_decide_each_avx2;
 /* The same. Requires: dg_isa_available(DG_ISA_AVX512). */
 dg_decide_each dg_decide_each_avx512;
 
+/* The same. Requires: dg_isa_available(DG_ISA_NEON). */
+dg_decide_each dg_decide_each_neon;
+
 /** Decide the attempt of a special cell, where dg_decide_at_once does not: of a partial cell by
  *  dg_refine, of a tail, of a reject. height: the DG_HEIGHT_BITS leading bits of f.
  *

@@ -21,6 +21,12 @@ void dg_dispatch(dg_table *table, dg_isa isa)
         table->decide_each = dg_decide_each_avx2;
         return;
     }
+#elif DG_ISA_AARCH64
+    if (table->isa == DG_ISA_NEON && table->index_bits == DG_INDEX_BITS) {
+        table->look_up = dg_look_up_neon;
+        table->decide_each = dg_decide_each_neon;
+        return;
+    }
 #endif
     table->isa = DG_ISA_PORTABLE;
 }

@@ -34,4 +34,7 @@ dg_look_up dg_look_up_avx2;
 /* Requires dg_isa_available(DG_ISA_AVX512_VBMI2), index_bits == 16. */
 dg_look_up dg_look_up_avx512_vbmi2;
 
+/* Requires dg_isa_available(DG_ISA_NEON), index_bits == 16. */
+dg_look_up dg_look_up_neon;
+
 #endif

@@ -254,7 +254,8 @@ typedef enum dg_isa {
     DG_ISA_AVX2 = 2,
     DG_ISA_AVX512 =
         3, /**< F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
-    DG_ISA_AVX512_VBMI2 = 4 /**< and VBMI and VBMI2: since Ice Lake and Zen 4 */
+    DG_ISA_AVX512_VBMI2 = 4, /**< and VBMI and VBMI2: since Ice Lake and Zen 4 */
+    DG_ISA_NEON = 5          /**< every AArch64, little-endian */
 } dg_isa;
 
 /** The cell table of a law: bulk draws by table look-up, the same law. Immutable. */

@@ -17,6 +17,10 @@ static const dg_chacha20_kernel *kernel_of(dg_isa isa)
     default:
         break;
     }
+#elif DG_ISA_AARCH64
+    if (isa == DG_ISA_AUTO || isa == DG_ISA_NEON) {
+        return &dg_chacha20_neon;
+    }
 #else
     (void)isa;
 #endif

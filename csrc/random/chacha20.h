@@ -20,7 +20,7 @@ enum { DG_CHACHA20_MOST_LANES = 16 }; /* blocks that a kernel makes at once, at 
  *  *meanwhile, which may have nothing, is fetched in between: this takes no memory.
  *  Requires:  first_block + n_blocks <= 2^64; out has 64 n_blocks bytes, of any alignment.
  *  Ensures:   nothing past them is written. The copy of the key is wiped.
- *  Cost:      in batches of 16 blocks (AVX-512), 16 or 8 (AVX2) or 4 (portable): one block costs
+ *  Cost:      in batches of 16 blocks (AVX-512), 16 or 8 (AVX2), 8 or 4 (NEON) or 4 (portable): one block costs
  *             as much as a batch. Time and memory access depend on n_blocks alone.
  */
 void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],

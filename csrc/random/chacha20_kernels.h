@@ -22,6 +22,9 @@ extern const dg_chacha20_kernel dg_chacha20_portable;
 extern const dg_chacha20_kernel dg_chacha20_avx2;
 extern const dg_chacha20_kernel dg_chacha20_avx512;
 #endif
+#if DG_ISA_AARCH64
+extern const dg_chacha20_kernel dg_chacha20_neon;
+#endif
 
 /** The kernel by which every function of random/chacha20.h answers to `isa`: a test of what runs
  *  asks here. NULL if this machine or build has none. */

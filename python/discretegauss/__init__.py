@@ -7,13 +7,17 @@
 ``Law`` is the type of any of the laws, for annotations: ``def released(law: dg.Law) -> float``.
 
 All that draws need is loaded at once, so that no draw imports anything. The laws and the modules,
-which compute as well and need gmpy2, are loaded when they are first named.
+which compute as well and need gmpy2, are loaded when they are first named: as ``dg.NAME`` or by
+``from discretegauss import NAME``. A pickle of a law, and a task of `spark` or `dask`, get past
+this: a worker loads what it draws with, and more by a call that asks for more.
 """
 
 from . import _start
 
 # isort: split
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from . import errors
@@ -164,16 +168,28 @@ _PAPER_NAMES = {
 }
 
 
+#: What calls of a module would import, if it were not loaded with it.
+_AT_CALLS = {"laws": "_law_functions.answers", "data": "privacy"}
+
+
 def _load(name: str) -> Any:
     """Return what is named for the first time: a module, or what stands in one."""
     if name in _MODULES:
-        return import_module(f".{name}", __name__)
+        return _loaded(name)
     if name in _PAPER_NAMES:  # not kept, so that dir() stays ours
-        return getattr(import_module(".paper_names", __name__), name)
+        return getattr(_loaded("paper_names"), name)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    return globals().setdefault(name, value)
+    return globals().setdefault(name, getattr(_loaded(_HOMES[name]), name))
+
+
+def _loaded(home: str) -> ModuleType:
+    """Import a module, and what its calls would import."""
+    module = import_module(f".{home}", __name__)
+    for base, rest in _AT_CALLS.items():
+        if f"{__name__}.{base}" in sys.modules:
+            import_module(f".{rest}", __name__)
+    return module
 
 
 def __dir__() -> list[str]:

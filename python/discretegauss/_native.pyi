@@ -66,6 +66,7 @@ class _Lib:
     DG_ISA_AVX2: Final[int]
     DG_ISA_AVX512: Final[int]
     DG_ISA_AVX512_VBMI2: Final[int]
+    DG_ISA_NEON: Final[int]
     DG_SPECIAL_CODE: Final[int]
 
     DG_PERMUTE_AND_FLIP: Final[int]

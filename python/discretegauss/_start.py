@@ -30,7 +30,7 @@ def _is_the_program() -> bool:
     if arguments[:1] == ["-m"]:  # so it is while python -m imports the package
         given = sys.orig_argv
         return f"-m{_NAME}" in given or ("-m", _NAME) in pairwise(given)
-    return os.path.basename(arguments[0]) == _NAME if arguments else False
+    return bool(arguments) and os.path.basename(arguments[0]).removesuffix(".exe") == _NAME
 
 
 IS_THE_PROGRAM = _is_the_program()

@@ -5,18 +5,17 @@ Frozen, hashable, picklable, shareable between threads and processes: no randomn
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
 from fractions import Fraction
 from functools import partial
 from types import MemberDescriptorType
 from typing import Any, ClassVar, Final, NoReturn, TypeVar, overload
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._certified.lattice_sums import canonical
 from ._drawing.draw import draw
 from ._drawing.engines import ScalarLaw, prepare_scalar
 from ._drawing.method import OneLaw, one_law
@@ -210,7 +209,7 @@ class _Law(LawFunctions):
 
     def __dask_tokenize__(self) -> tuple[str, str]:
         # never equal: Dask computes tasks of equal tokens once, so two calls would be one draw
-        return type(self).__name__, uuid4().hex
+        return type(self).__name__, os.urandom(16).hex()
 
     # A law beside data is a forgotten draw, or one draw for all of it. pandas leaves a sum to us
     # for the priority, numpy for __array_ufunc__; else both would try element by element.
@@ -561,4 +560,6 @@ def centred(law: object) -> LawSpec:
             "mu must be an integer here (off the integers the law is not symmetric, and its "
             f"guarantee another), got {describe(law.mu)}"
         )
+    from ._certified.lattice_sums import canonical  # which its callers have loaded
+
     return canonical(law._spec._replace(mu=Fraction(0)))

@@ -11,7 +11,7 @@
 
 enum { BLOCK = DG_CHACHA20_BLOCK, MOST = 67, GUARD = 128 };
 
-static const char *const names[] = {"auto", "portable", "AVX2", "AVX-512", "VBMI2"};
+static const char *const names[] = {"auto", "portable", "AVX2", "AVX-512", "VBMI2", "NEON"};
 enum { N_ISAS = sizeof names / sizeof *names };
 
 static void bytes_of(uint8_t *out, size_t n, const char *hex)
@@ -159,7 +159,7 @@ static void test_auto(void)
  *  "auto" gets that of the best there is. */
 static void test_dispatch(void)
 {
-    static const size_t lanes[N_ISAS] = {0, 4, 16, 16, 16};
+    static const size_t lanes[N_ISAS] = {0, 4, 16, 16, 16, 8};
     static const uint8_t key[DG_CHACHA20_KEY];
     CHECK(dg_isa_available(dg_isa_best()) && dg_isa_best() != DG_ISA_AUTO, "%d",
           (int)dg_isa_best());

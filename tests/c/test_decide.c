@@ -122,5 +122,8 @@ int main(void)
         test_many(dg_decide_each_avx512, "AVX-512");
     }
 #endif
+#if DG_ISA_AARCH64
+    test_many(dg_decide_each_neon, "NEON");
+#endif
     return report("decisions many at a time");
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,10 +23,15 @@ pd = pytest.importorskip("pandas")
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.array")
 pytest.importorskip("dask.dataframe")
-pytestmark = pytest.mark.cluster
+#: A warning raised as an error would stop what restarts workers, a thread of this process.
+pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
 dg_dask = dg.dask
 
 LAW = dg.DiscreteGaussian(100)
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": 20,
+    "distributed.scheduler.no-workers-timeout": "2 minutes",  # not for ever
+}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -32,9 +40,9 @@ def cluster() -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 20}),
+        dask.config.set(SETTINGS),
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1"
         ) as made,
         Client(made) as client,
     ):
@@ -108,6 +116,16 @@ def _plugin(folder: Path) -> Any:
     return type("Plugin", (recorded_noise.Recording, WorkerPlugin), {})(folder)
 
 
+def _kill_all_workers(cluster: Any) -> None:
+    """And wait for others: `restart_workers` may find one that just starts, and hangs then."""
+    killed = cluster.run(os.getpid)
+    for pid in killed.values():
+        os.kill(pid, signal.SIGKILL)
+    while killed.keys() & cluster.scheduler_info(n_workers=-1)["workers"].keys():
+        time.sleep(0.1)
+    cluster.wait_for_workers(2, timeout=100)
+
+
 def test_what_a_lost_worker_held_is_read_again(cluster: Any, tmp_path: Path) -> None:
     """Lazy noise that was persisted comes back with other values."""
     from distributed import wait
@@ -119,7 +137,7 @@ def test_what_a_lost_worker_held_is_read_again(cluster: Any, tmp_path: Path) -> 
         wait(kept)
         before = kept.compute()
         assert (kept.compute() == before).all()
-        cluster.restart_workers(list(cluster.scheduler_info(n_workers=-1)["workers"]))
+        _kill_all_workers(cluster)
         assert (kept.compute() == before).all() == stays
 
 

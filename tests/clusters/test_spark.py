@@ -133,6 +133,18 @@ def test_a_cached_frame_that_loses_its_blocks_reads_the_same_files(
         frame.unpersist()
 
 
+def test_what_draws_in_an_expression_is_wrong(session: Any) -> None:
+    """What the documentation warns of."""
+    from pyspark.sql.functions import udf
+
+    draw = udf(lambda n, law=LAW: n + law.sample(), "bigint")
+    zeros = session.range(0, 2000, 1, 4).selectExpr("id - id as n")
+    for function in (draw, draw.asNondeterministic()):
+        noisy = zeros.select(function("n").alias("n"))
+        assert noisy.toArrow() != noisy.toArrow()  # **two noises**
+    assert zeros.select(zeros.n + LAW.sample()).distinct().count() == 1  # **one draw for all**
+
+
 def test_the_budget_is_that_of_all_columns(session: Any, tmp_path: Path) -> None:
     frame = session.range(0, 2000, 1, 4).selectExpr("0 as a", "0 as b")
     table = spark.add_noise(frame, None, rho="1/100", path=tmp_path / "noisy").toArrow()

@@ -1,10 +1,11 @@
-"""What a task of discretegauss.dask needs where it runs."""
+"""What a task of discretegauss.dask or .spark needs where it runs."""
 
 from __future__ import annotations
 
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -16,20 +17,41 @@ import discretegauss as dg
 pytestmark = pytest.mark.cluster
 
 
-def test_a_worker_needs_the_package_only(tmp_path: Path) -> None:
-    """A task for a block of an array runs where nothing else is installed."""
-    from discretegauss import dask as module
+OPTIONS = {"overflow": "raise", "source": "getrandom"}
 
-    options = {"overflow": "raise", "source": "getrandom"}
-    write = partial(module._write_block, law=dg.DiscreteGaussian(100), chunk=(5,), options=options)
-    task = partial(module._attempt, np.arange(5), write=write, folder=tmp_path)
-    program = """
+
+def _run_without(names: tuple[str, ...], task: Callable[[], object], shown: str) -> str:
+    """Run a task in an interpreter that cannot import these; return what is shown of its result."""
+    program = f"""
 import pickle, sys
-for name in ("dask", "distributed", "zarr", "pandas", "pyarrow", "cloudpickle"):
+for name in {names}:
     sys.modules[name] = None
-print(pickle.load(sys.stdin.buffer)())
+result = pickle.load(sys.stdin.buffer)()
+print({shown})
 """
     done = subprocess.run(
         [sys.executable, "-c", program], input=pickle.dumps(task), capture_output=True, check=True
     )
-    assert (tmp_path / done.stdout.decode().strip()).stat().st_size == 5 * 8
+    return done.stdout.decode().strip()
+
+
+def test_a_worker_needs_the_package_only(tmp_path: Path) -> None:
+    """A task for a block of an array runs where nothing else is installed."""
+    from discretegauss import dask as module
+
+    write = partial(module._write_block, law=dg.DiscreteGaussian(100), chunk=(5,), options=OPTIONS)
+    task = partial(module._attempt, np.arange(5), write=write, folder=tmp_path)
+    missing = ("dask", "distributed", "zarr", "pandas", "pyarrow", "cloudpickle")
+    assert (tmp_path / _run_without(missing, task, "result")).stat().st_size == 5 * 8
+
+
+def test_a_worker_of_spark_needs_arrow_beside_it() -> None:
+    """Whose batches Spark hands to the task."""
+    from discretegauss import spark as module
+
+    pa = pytest.importorskip("pyarrow")
+    batches = [pa.RecordBatch.from_pydict({"id": range(5), "n": [1, None, 3, 4, 5]})] * 2
+    law = dg.DiscreteGaussian(100)
+    task = partial(module._noisy_batches, iter(batches), law, ["n"], OPTIONS)
+    shown = "[batch.column('n').null_count for batch in result]"
+    assert _run_without(("pyspark", "pandas", "dask"), task, shown) == "[1, 1]"

@@ -20,7 +20,8 @@ needs_the_core = pytest.mark.skipif(
 
 @pytest.mark.parametrize(
     "name",
-    ["laws.md", "federated.md", "selection.md", "snapping.md", "migration.md", "buckets.md"]
+    ["laws.md", "federated.md", "federated_accounting.md", "selection.md", "snapping.md"]
+    + ["migration.md", "buckets.md"]
     + [
         pytest.param(name, marks=needs_the_core)
         for name in ("drawing.md", "data.md", "generalized.md", "methods.md")
@@ -38,14 +39,18 @@ def test_the_examples_return_what_is_shown(name: str) -> None:
 
 
 def test_no_text_tells_to_install_this_package_by_name() -> None:
-    """It is on no index: whoever put one of that name there would be installed."""
+    """It is on no index: whoever put one of that name there would be installed.
+
+    What will be true once it is there may be said in these words only.
+    """
     texts = [
         p for folder in ("python", "docs") for p in (DOCS.parent / folder).rglob("*") if p.is_file()
     ]
     texts = [p for p in texts if p.suffix in (".py", ".md")] + [DOCS.parent / "README.md"]
     assert len(texts) > 50
     for text in texts:
-        assert not re.search(r"pip install '?discretegauss\b", text.read_text()), text
+        later = r"(?<!Once the package is published: `)"
+        assert not re.search(rf"{later}pip install '?discretegauss\b", text.read_text()), text
 
 
 ROOT = DOCS.parent
@@ -95,6 +100,17 @@ def test_pages_of_the_benchmarks_are_short() -> None:
     pages = sorted((ROOT / "benchmarks").glob("*.md"))
     assert len(pages) >= 8
     assert [page.name for page in pages if len(page.read_text("utf-8").split()) > 1500] == []
+
+
+def test_each_number_of_a_claim_is_one_row() -> None:
+    """Rows of tests/README.md have all numbers from 1, a new one the next; claims name no other."""
+    text = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    rows = [int(number) for number in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)]
+    assert len(rows) > 70
+    assert sorted(rows) == list(range(1, len(rows) + 1))
+    lists = re.findall(r"^\| [^|]+ \| (\d+(?:, \d+)*) \| [^|]+ \|$", text, re.MULTILINE)
+    assert len(lists) > 15
+    assert {int(number) for one in lists for number in one.split(", ")} <= set(rows)
 
 
 def test_no_folder_of_tests_is_passed_over() -> None:

@@ -74,7 +74,7 @@ def vector_tables(spec: LawSpec, **sizes: int) -> Iterator[Any]:
     """Generate the table with each vector loop that this machine has; that one is used."""
     from discretegauss._native import lib
 
-    for isa in ("AVX2", "AVX512_VBMI2"):
+    for isa in ("AVX2", "AVX512_VBMI2", "NEON"):
         try:
             law = table(spec, isa, **sizes)
         except ValueError:  # not here: then it is not the machine's best, either

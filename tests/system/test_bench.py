@@ -325,7 +325,7 @@ def test_without_scipy_or_proc_it_runs_as_well(monkeypatch: pytest.MonkeyPatch) 
 def test_processor_time_of_a_call() -> None:
     """Of a call that is long for its budget once, of a short one many times."""
     calls: list[int] = []
-    assert rounds.seconds_per_call(lambda: calls.append(1), 1e-5) >= 0
+    assert rounds.seconds_per_call(lambda: calls.append(1), 1e-2) >= 0
     short = len(calls)
     assert rounds.seconds_per_call(lambda: calls.append(sum(range(10**5))), 1e-9) > 0
     assert (short > 2, len(calls)) == (True, short + 1)

@@ -1,6 +1,7 @@
 """Nothing is imported in the middle of a call: ``import discretegauss`` loads all that draws need.
 
-The laws and the modules that compute are loaded when they are first named, before any call.
+The laws and the modules that compute are loaded when they are first named, before any call. What
+names nothing, a task on a worker of a cluster, loads what it draws with.
 
 An import takes a lock. A process forked beside one inherits the lock, held for ever, and a signal
 handler that asks for the same module meets it half made. numpy loads some of its own modules at
@@ -76,6 +77,15 @@ def draws() -> Calls:
         yield from ((f"{function} {p!r}", partial(function, p)) for p in parameters)
 
 
+def additions() -> Calls:
+    """Noise on plain numbers, by a law and by a budget."""
+    budgets: list[dict[str, Any]] = [{"rho": 1}, {"epsilon": 1, "delta": 1e-6}]
+    budgets += [{"law": dg.DiscreteGaussian(5)}, {"law": dg.GeneralizedGaussian(5, 3)}]
+    for values in (7, [1, None, 2**70], np.arange(5)):
+        for more in (*budgets, {"rho": 1, "modulus": 2**70}, {"rho": 1, "overflow": "saturate"}):
+            yield f"add_noise to {values!r} {more}", partial(dg.add_noise, values, **more)
+
+
 def law_methods() -> Calls:
     """Every method of every law, of one number and of many."""
     laws = [
@@ -133,7 +143,7 @@ def takes(function: Callable[..., object], *given: object, **more: object) -> bo
 def what_calls_import() -> dict[str, Any]:
     """Which call loaded which modules; how many calls were made, and how many were refused."""
     found, n_calls, n_refused = {}, 0, 0
-    for calls in (draws, law_methods, calculus):
+    for calls in (draws, additions, law_methods, calculus):
         for name, call in calls():
             before = set(sys.modules)
             n_calls += 1
@@ -262,6 +272,23 @@ def test_what_computes_is_loaded_when_it_is_named() -> None:
     assert set(dg.__all__) <= set(dir(dg))
     with pytest.raises(AttributeError, match="no attribute 'discrete_cauchy'"):
         dg.discrete_cauchy  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize("module", ["spark", "dask"])
+def test_a_task_of_a_cluster_loads_what_it_draws_with(module: str) -> None:
+    """Not what computes, which takes longer than the draws; and its law answers all the same."""
+    task = f"""
+import importlib, pickle, sys
+import numpy as np
+law = pickle.loads({pickle.dumps(dg.DiscreteGaussian(5))!r})
+module = importlib.import_module("discretegauss.{module}")
+assert (module.add_noise_here(np.arange(1000), law) != np.arange(1000)).any()
+"""
+    needed = {"discretegauss.laws", "discretegauss._law_functions"}
+    assert not ours(loaded_after("-c", task)) & (COMPUTING - needed | {"numpy.ma"})
+    assert "gmpy2" in loaded_after(
+        "-c", f"{task}assert law.pmf(0) == {dg.DiscreteGaussian(5).pmf(0)}"
+    )
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["release", "--help"]])

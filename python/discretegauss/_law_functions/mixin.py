@@ -1,23 +1,31 @@
-"""What a law object can be asked: scipy's names, scipy's meanings, exact or certified answers."""
+"""What a law object can be asked: scipy's names, scipy's meanings, exact or certified answers.
+
+What computes them is not loaded with this module: a worker of a cluster that only draws needs none.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, cast, overload
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, overload
 
 from numpy.typing import NDArray
 
-from .._certified import moments as _moments
-from .._certified.floats import Bounds, float_bounds, float_value
-from .._certified.interval import Interval
 from .._inputs.numbers import Number
 from .._law import LawSpec
-from .html import as_html
-from .pointwise import CDF, LOGCDF, LOGPMF, LOGSF, PMF, SF, bound_tails, evaluate
-from .quantiles import central_interval, quantiles
+
+if TYPE_CHECKING:
+    from .._certified.floats import Bounds
 
 __all__ = ["LawFunctions"]
+
+
+@cache  # which holds no lock while it imports
+def _answers() -> Any:
+    from . import answers
+
+    return answers
 
 
 class _AtK(Protocol):
@@ -79,7 +87,8 @@ class LawFunctions:
     _spec: LawSpec
 
     def _repr_html_(self) -> str:
-        return as_html(repr(self), self._spec)
+        shown: str = _answers().as_html(repr(self), self._spec)
+        return shown
 
     # --- at k
 
@@ -121,7 +130,8 @@ class LawFunctions:
         >>> upper.tolist()
         [0.039894228040143274, 5e-324]
         """
-        return evaluate(PMF, self._spec, k, bounds=bounds)
+        ask = _answers()
+        return ask.evaluate(ask.PMF, self._spec, k, bounds=bounds)
 
     @_at_k
     def logpmf(self, k: Any, *, bounds: bool = False) -> Any:
@@ -135,7 +145,8 @@ class LawFunctions:
         >>> dg.DiscreteGaussian(1).logpmf(10**6)
         -500000000000.91895
         """
-        return evaluate(LOGPMF, self._spec, k, bounds=bounds)
+        ask = _answers()
+        return ask.evaluate(ask.LOGPMF, self._spec, k, bounds=bounds)
 
     @_at_k
     def cdf(self, k: Any, *, bounds: bool = False) -> Any:
@@ -150,12 +161,14 @@ class LawFunctions:
         >>> dg.DiscreteGaussian(10**100).cdf([-(10**50), 0, 10**50]).round(6).tolist()
         [0.158655, 0.5, 0.841345]
         """
-        return evaluate(CDF, self._spec, k, bounds=bounds)
+        ask = _answers()
+        return ask.evaluate(ask.CDF, self._spec, k, bounds=bounds)
 
     @_at_k
     def logcdf(self, k: Any, *, bounds: bool = False) -> Any:
         """Return log P(X <= k); parameters and results are those of `cdf`."""
-        return evaluate(LOGCDF, self._spec, k, bounds=bounds)
+        ask = _answers()
+        return ask.evaluate(ask.LOGCDF, self._spec, k, bounds=bounds)
 
     @_at_k
     def sf(self, k: Any, *, bounds: bool = False) -> Any:
@@ -163,7 +176,8 @@ class LawFunctions:
 
         Parameters and results are those of `cdf`.
         """
-        return evaluate(SF, self._spec, k, bounds=bounds)
+        ask = _answers()
+        return ask.evaluate(ask.SF, self._spec, k, bounds=bounds)
 
     @_at_k
     def logsf(self, k: Any, *, bounds: bool = False) -> Any:
@@ -175,7 +189,8 @@ class LawFunctions:
         >>> dg.DiscreteGaussian(1).logsf(10**6)
         -500001000001.41895
         """
-        return evaluate(LOGSF, self._spec, k, bounds=bounds)
+        ask = _answers()
+        return ask.evaluate(ask.LOGSF, self._spec, k, bounds=bounds)
 
     def tail_bound(self, k: Any) -> Any:
         """Return an upper bound on P(X >= k), by the tail of the continuous law at k - 1.
@@ -212,7 +227,7 @@ class LawFunctions:
         >>> dg.DiscreteLaplace(10).tail_bound([0, 1, 30]).round(3).tolist()
         [1.0, 0.5, 0.028]
         """
-        return bound_tails(self._spec, k)
+        return _answers().bound_tails(self._spec, k)
 
     # --- quantiles
 
@@ -247,7 +262,7 @@ class LawFunctions:
         >>> dg.DiscreteGaussian(10**100).ppf(0.975) // 10**40
         19599639845
         """
-        return quantiles(self._spec, q, upper=False)
+        return _answers().quantiles(self._spec, q, upper=False)
 
     @_at_q
     def isf(self, q: Any) -> Any:
@@ -256,7 +271,7 @@ class LawFunctions:
         The quantile of 1 - q, without rounding that. Parameters and results are those of `ppf`; 0
         gives inf and 1 gives -inf.
         """
-        return quantiles(self._spec, q, upper=True)
+        return _answers().quantiles(self._spec, q, upper=True)
 
     @_interval
     def interval(self, confidence: Any) -> tuple[Any, Any]:
@@ -279,7 +294,8 @@ class LawFunctions:
         >>> dg.DiscreteGaussian(100).interval(0.95)
         (-20.0, 20.0)
         """
-        return central_interval(self._spec, confidence)
+        ends: tuple[Any, Any] = _answers().central_interval(self._spec, confidence)
+        return ends
 
     def median(self) -> Any:
         """Return the median, ``ppf(1/2)``."""
@@ -309,7 +325,7 @@ class LawFunctions:
         >>> dg.DiscreteGaussian(1, mu=0.25).mean(), dg.DiscreteGaussian("1/9", mu=0.25).mean()
         (0.24999996638..., 0.094...)
         """
-        return self._number(_moments.mean, bounds)
+        return self._number("mean", bounds)
 
     def var(self, *, bounds: bool = False) -> Any:
         """Return the variance; parameters and results are those of `mean`.
@@ -323,18 +339,21 @@ class LawFunctions:
         >>> dg.DiscreteGaussian("1/4").var() < 0.25
         True
         """
-        return self._number(_moments.variance, bounds)
+        return self._number("variance", bounds)
 
     def std(self, *, bounds: bool = False) -> Any:
         """Return the standard deviation; parameters and results are those of `mean`."""
-        return self._number(_moments.standard_deviation, bounds)
+        return self._number("standard_deviation", bounds)
 
     def entropy(self, *, bounds: bool = False) -> Any:
         """Return the entropy in nats; parameters and results are those of `mean`."""
-        return self._number(_moments.entropy, bounds)
+        return self._number("entropy", bounds)
 
-    def _number(self, moment: Callable[[LawSpec, int], Interval], bounds: bool) -> float | Bounds:
-        def enclosure(bits: int) -> Interval:
+    def _number(self, name: str, bounds: bool) -> Any:
+        ask = _answers()
+        moment = getattr(ask.moments, name)
+
+        def enclosure(bits: int) -> Any:
             return moment(self._spec, bits)
 
-        return float_bounds(enclosure) if bounds else float_value(enclosure)
+        return ask.float_bounds(enclosure) if bounds else ask.float_value(enclosure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,9 @@ from .._start import interrupted
 
 __all__ = ["StopSignals", "Terminated", "signals_deferred"]
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = [signal.SIGINT, signal.SIGTERM]
+if sys.platform != "win32":  # which knows no terminal that hangs up
+    _SIGNALS.append(signal.SIGHUP)
 _USUAL = (signal.SIG_DFL, signal.default_int_handler, interrupted)
 
 

@@ -31,9 +31,9 @@ def require_address_space(n_threads: int) -> None:
     """Raise MemoryError if the address space has no room for so many threads more.
 
     A thread that was started and finds no memory for its first step ends without a word, and Python
-    waits for its sign of life for ever.
+    waits for its sign of life for ever. Windows promises the memory when it starts the thread.
     """
-    if n_threads:
+    if n_threads and sys.platform != "win32":
         try:
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
             mmap.mmap(-1, n_threads * _THREAD_BYTES, flags=flags, prot=0).close()

@@ -13,7 +13,6 @@ from .._inputs.numbers import whole_number
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law
-from ..privacy import calibrate_gaussian
 from .addition import Draws, Overflow, noisy
 from .cells import Opened, is_integer
 from .plain_and_numpy import open_array, open_integer, open_list
@@ -175,6 +174,8 @@ def add_noise(
                 raise ParameterTypeError(f"give either a law or a budget: {name} is of a budget")
     opened = _opened(values, columns, floats=integral_floats)
     if law is None:
+        from ..privacy import calibrate_gaussian  # not on workers, which have a law
+
         queries = rows * (1 if disjoint else opened.n_columns)
         law = calibrate_gaussian(**budget, sensitivity=sensitivity, queries=queries)
     draws: Draws = {"method": method, "source": source, "threads": threads}

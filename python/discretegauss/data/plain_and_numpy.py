@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.messages import if_loaded
 from .cells import Cells, Opened, from_floats, from_objects, refuse_type
 
 __all__ = ["open_array", "open_integer", "open_list"]
@@ -28,7 +29,8 @@ def open_integer(value: Any) -> Opened:
 def open_array(values: NDArray[Any], *, floats: bool) -> Opened:
     """Open an array, with or without a mask; nulls are what the mask covers."""
     plain = np.asarray(values)
-    nulls = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    masked = isinstance(values, if_loaded("numpy.ma", "MaskedArray"))
+    nulls = np.ma.getmaskarray(values) if masked else None
 
     def close(results: NDArray[Any]) -> NDArray[Any]:
         if nulls is None:

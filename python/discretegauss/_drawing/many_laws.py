@@ -35,8 +35,9 @@ _ISOCHRONOUS_PARAMETER = Fraction(1, 2**20)
 #: for it takes as long.
 _LEAST_ALONE = 128
 
-#: Lanes of many laws (some 3 microseconds to begin with) are repaid by so many draws together.
-_LANES_FROM = 64
+#: Lanes of many laws, some 2 microseconds to begin with, are repaid by so many draws together (they
+#: cross Algorithms 1-3 at 16).
+_LANES_FROM = 32
 
 #: With more laws than this, equal ones are not looked for, but drawn as they come: to make a law
 #: anew costs less than what a larger table of them takes from the cache.

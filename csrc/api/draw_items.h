@@ -9,4 +9,8 @@
 dg_status dg_draw_items(void *out, size_t first, size_t end, size_t beyond, dg_dtype dtype,
                         const dg_law *law, dg_session *session);
 
+/** Store drawn integers in an array of a dtype. No branch depends on them but the last, which is taken
+ *  with a probability below 2^-128. Returns: DG_OK | DG_ERR_RANGE. */
+dg_status dg_store_drawn(uint8_t *out, size_t n, dg_dtype dtype, const int64_t *drawn);
+
 #endif

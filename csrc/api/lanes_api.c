@@ -1,4 +1,5 @@
 /* Isochronous samplers for arrays from outside: making, freeing, looking inside, and fills. */
+#include "api/draw_items.h"
 #include "api/run.h"
 #include "base/dtype.h"
 #include "base/memory.h"
@@ -46,9 +47,7 @@ void dg_lanes_describe(dg_lanes_info *info, const dg_lanes *lanes)
     };
 }
 
-/** Store drawn integers in an array of a dtype. No branch depends on them but the last, which is taken
- *  with a probability below 2^-128. Returns: DG_OK | DG_ERR_RANGE. */
-static dg_status store(uint8_t *out, size_t n, dg_dtype dtype, const int64_t *drawn)
+dg_status dg_store_drawn(uint8_t *out, size_t n, dg_dtype dtype, const int64_t *drawn)
 {
     const size_t size = dg_dtype_size(dtype);
     const bool is_signed = dtype <= DG_INT64;
@@ -95,7 +94,7 @@ static dg_status draw_batch(int64_t *drawn, size_t n, size_t n_later, const dg_l
     return DG_OK;
 }
 
-/** Store an integer of n_bytes, in two's complement, in an array of a dtype, as `store` does. */
+/** Store an integer of n_bytes, in two's complement, in an array of a dtype, as dg_store_drawn does. */
 static dg_status store_narrow(uint8_t *out, dg_dtype dtype, const uint8_t *item, size_t n_bytes)
 {
     const size_t size = dg_dtype_size(dtype);
@@ -149,7 +148,7 @@ static dg_status draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_se
         const size_t n = end - first < DG_LANE_MOST_BATCH ? end - first : DG_LANE_MOST_BATCH;
         status = draw_batch(drawn, n, end - first - n, fill->lanes, &session->bits);
         if (status == DG_OK) {
-            status = store(fill->out + first * fill->item_bytes, n, fill->dtype, drawn);
+            status = dg_store_drawn(fill->out + first * fill->item_bytes, n, fill->dtype, drawn);
         }
         first += n;
     }

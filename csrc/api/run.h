@@ -34,8 +34,9 @@ struct dg_fill {
     const dg_lanes *lanes; /* of isochronous fills */
     const dg_laws *laws;   /* of many laws, and which of them each item is of */
     const int64_t *which;
-    const dg_selection *selection; /* of selections */
-    const dg_snapping *snapping;   /* of snapped noise */
+    const struct dg_lane_staircases *staircases; /* where many laws are drawn in lanes; else NULL */
+    const dg_selection *selection;               /* of selections */
+    const dg_snapping *snapping;                 /* of snapped noise */
 };
 
 /** Run a fill.

@@ -4,8 +4,7 @@
 
 #if DG_HAVE_WORDS
 
-/** The attempt at the stream's next bytes, which a kernel left undecided. */
-static dg_status settle(int64_t *out, size_t *n_accepted, const dg_lanes *lanes, dg_bits *bits)
+dg_status dg_lanes_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lanes, dg_bits *bits)
 {
     uint64_t point, head, more = 0;
     DG_TRY(dg_bits_word(&point, 8, bits));
@@ -65,7 +64,7 @@ dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *
         bits->position += n_made * lanes->attempt_bytes;
         drawn += n_accepted;
         if (__builtin_expect(n_made < wanted, 0)) {
-            DG_TRY(settle(out + drawn, &n_accepted, lanes, bits));
+            DG_TRY(dg_lanes_settle(out + drawn, &n_accepted, lanes, bits));
             drawn += n_accepted;
         }
     }

@@ -88,6 +88,14 @@ void dg_lanes_release(dg_lanes *lanes);
 dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *lanes,
                         dg_bits *bits);
 
+/** Make the attempt at the stream's next bytes, which a kernel left undecided.
+ *
+ *  Requires:  of lanes->sampler what dg_isochronous_settle reads, law, n_tail, block_bits and low_bytes.
+ *  Ensures:   *n_accepted is 1, and *out the draw, or 0.
+ *  Returns:   as dg_lanes_draw.
+ */
+dg_status dg_lanes_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lanes, dg_bits *bits);
+
 /* --- kernels: the same output from the same bytes --- */
 
 dg_lane_kernel dg_lane_kernel_portable;

@@ -120,6 +120,17 @@ class _Lib:
         source: _CData,
         /,
     ) -> int: ...
+    def dg_laws_fill_in_lanes(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        laws: _CData,
+        which: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
     def dg_group(
         self,
         which: _CData,

@@ -91,6 +91,22 @@ static unsigned reports_of_fills(dg_isa isa, const dg_law *law)
     return VALGRIND_COUNT_ERRORS - before;
 }
 
+/** Fill an array of laws that have lanes of their own. Returns: reports of valgrind. */
+static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
+{
+    static const uint64_t centre = 0;
+    const unsigned before = VALGRIND_COUNT_ERRORS;
+    int64_t out[FILL];
+    uint64_t parameters[FILL];
+    for (size_t i = 0; i < FILL; i++) {
+        parameters[i] = 1 + i * factor;
+    }
+    const dg_laws laws = {kind, {parameters, 1, DG_INTEGERS}, {&centre, 0, DG_INTEGERS}};
+    const dg_status status = dg_laws_fill_in_lanes(out, FILL, DG_INT64, &laws, NULL, NULL, &SOURCE);
+    CHECK(status == DG_OK, "a fill of laws failed: %d", (int)status);
+    return VALGRIND_COUNT_ERRORS - before;
+}
+
 static unsigned reports_of_reference(const dg_law *law)
 {
     const unsigned before = VALGRIND_COUNT_ERRORS;
@@ -120,6 +136,10 @@ int main(void)
                   reports);
             dg_law_free(law);
         }
+    }
+    for (uint64_t factor = 1; factor >> 30 == 0; factor <<= 13) {
+        CHECK(reports_of_laws(DG_DISCRETE_LAPLACE, factor) == 0, "Laplace laws");
+        CHECK(reports_of_laws(DG_DISCRETE_GAUSSIAN, factor) == 0, "Gaussian laws");
     }
     dg_law *law = law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 100, 1, 0, 1);
     CHECK(reports_of_reference(law) > 0, "the reference path was not reported");

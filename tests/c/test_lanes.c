@@ -8,6 +8,7 @@
  *   - of random words every kernel makes the same draws, batches of every length and place. */
 #include "support.h"
 
+#include "isochronous/lane_laws.h"
 #include "isochronous/lanes.h"
 
 #include <mpfr.h>
@@ -208,9 +209,47 @@ static void check_batches(uint64_t *state, dg_lanes *const *lanes, size_t n)
     }
 }
 
+/** Laws that are given their lanes without GMP decide truly, too, by their own constants. */
+static void check_lane_laws(uint64_t *state)
+{
+    static const test_case cases[] = {
+        {DG_DISCRETE_GAUSSIAN, 1, 0, 65536, 0, 1},
+        {DG_DISCRETE_GAUSSIAN, 6004799503160661, 0, INT64_C(1) << 54, 0, 1},
+        {DG_DISCRETE_GAUSSIAN, 1, 0, 1, 0, 1},
+        {DG_DISCRETE_GAUSSIAN, 12345, 0, 64, 0, 1},
+        {DG_DISCRETE_GAUSSIAN, 16383, 0, 1, 0, 1},
+        {DG_DISCRETE_GAUSSIAN, 16384, 0, 1, 0, 1},
+        {DG_DISCRETE_GAUSSIAN, 77777777777777, 0, 1, 0, 1},
+        {DG_DISCRETE_GAUSSIAN, INT64_MAX / 2, 0, 1, 0, 1},
+        {DG_DISCRETE_LAPLACE, 1, 0, 65536, 0, 1},
+        {DG_DISCRETE_LAPLACE, 1, 0, 1, 0, 1},
+        {DG_DISCRETE_LAPLACE, 6004799503160661, 0, INT64_C(1) << 49, 0, 1},
+        {DG_DISCRETE_LAPLACE, 127, 0, 1, 0, 1},
+        {DG_DISCRETE_LAPLACE, 6004799503160661, 0, INT64_C(1) << 12, 0, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const test_case *of = &cases[i];
+        dg_lane_staircases staircases;
+        dg_lane_laws laws;
+        dg_lanes one, *lanes[] = {&one};
+        dg_lane_staircases_build(&staircases, of->kind);
+        dg_lane_laws_open(&laws, &staircases, DG_ISA_PORTABLE);
+        const int exponent = -__builtin_ctzll((uint64_t)of->b);
+        CHECK(dg_lane_laws_add(&laws, &staircases, (uint64_t)of->a, exponent), "case %zu", i);
+        dg_lane_laws_one(&one, 0, &laws);
+        one.isa = DG_ISA_PORTABLE;
+        one.kernel = dg_lane_kernel_portable;
+        for (int k = 0; k < SPOTS; k++) {
+            const spot at = any_spot(state, &one);
+            check_spot(&at, of, lanes, 1);
+        }
+    }
+}
+
 int main(void)
 {
     uint64_t state = 20261123;
+    check_lane_laws(&state);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const test_case *of = &CASES[i];
         dg_law *law =

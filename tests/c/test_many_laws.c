@@ -137,7 +137,11 @@ static void test_formats(void)
     }
 }
 
-static void test_errors(void)
+/** dg_laws_fill or dg_laws_fill_in_lanes. */
+typedef dg_status fill_laws(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                            const int64_t *which, const dg_run *run, const dg_source *source);
+
+static void test_errors(fill_laws *fill)
 {
     static const struct {
         int64_t numbers[4];
@@ -155,7 +159,7 @@ static void test_errors(void)
         const dg_source source = tape_source(&from);
         memcpy(numbers + 4, bad[i].numbers, sizeof bad[i].numbers);
         const dg_laws laws = laws_of(bad[i].kind, numbers);
-        dg_status status = dg_laws_fill(out, 3, DG_INT64, &laws, which, NULL, &source);
+        dg_status status = fill(out, 3, DG_INT64, &laws, which, NULL, &source);
         CHECK(status == DG_ERR_PARAMETER, "law %zu: status %d", i, (int)status);
         CHECK(out[0] == 0 && out[1] == 0 && out[2] == 0, "law %zu left draws", i);
     }
@@ -164,11 +168,13 @@ static void test_errors(void)
     tape empty = {bytes, 0, 0};
     const dg_source source = tape_source(&empty);
     const dg_laws laws = laws_of(DG_DISCRETE_GAUSSIAN, NUMBERS[0]);
-    CHECK(dg_laws_fill(out, 2, DG_INT64, &laws, which, NULL, &source) == DG_ERR_SOURCE,
+    CHECK(fill(out, 2, (dg_dtype)(DG_UINT64 + 1), &laws, which, NULL, &source) == DG_ERR_PARAMETER,
+          "no such dtype");
+    CHECK(fill(out, 2, DG_INT64, &laws, which, NULL, &source) == DG_ERR_SOURCE,
           "the tape is at its end");
     CHECK(out[0] == 0 && out[1] == 0, "draws were left");
     errno = EDOM;
-    CHECK(dg_laws_fill(NULL, 0, DG_INT64, &laws, NULL, NULL, NULL) == DG_OK, "nothing to draw");
+    CHECK(fill(NULL, 0, DG_INT64, &laws, NULL, NULL, NULL) == DG_OK, "nothing to draw");
     CHECK(errno == EDOM, "errno is the caller's");
 }
 
@@ -181,6 +187,7 @@ int main(void)
     test_draws();
     test_far_draws();
     test_formats();
-    test_errors();
+    test_errors(dg_laws_fill);
+    test_errors(dg_laws_fill_in_lanes);
     return report("many laws in one call");
 }

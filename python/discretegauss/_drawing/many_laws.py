@@ -35,6 +35,10 @@ _ISOCHRONOUS_PARAMETER = Fraction(1, 2**20)
 #: for it takes as long.
 _LEAST_ALONE = 128
 
+#: Lanes of many laws, some 2 microseconds to begin with, are repaid by so many draws together (they
+#: cross Algorithms 1-3 at 16).
+_LANES_FROM = 32
+
 #: With more laws than this, equal ones are not looked for, but drawn as they come: to make a law
 #: anew costs less than what a larger table of them takes from the cache.
 _MOST_GROUPS = 2**16
@@ -196,11 +200,19 @@ def _fill_several(
         _fill_groups(flat, laws.kind, groups, alone, method, source, threads)
     elif native is not None:
         numbers = native.NativeLaws(laws.kind, *laws.words_of_each_draw())
-        numbers.fill(flat, None, source, threads)
+        numbers.fill(flat, None, source, threads, in_lanes=_in_lanes(method, flat.size, source))
     else:
         for i in range(flat.size):
             law = choose(laws.rest_spec_at(i), method, 1, source)
             fill_array(flat[i : i + 1], law, source, threads)
+
+
+def _in_lanes(method: Method, n: int, source: Source) -> bool:
+    """Return whether the C core draws n times, of laws that it takes together, in lanes.
+
+    Where the source is a caller's it does not: what such bytes give stays as it was published.
+    """
+    return method == "auto" and n >= _LANES_FROM and not callable(source)
 
 
 def _alone(
@@ -247,7 +259,8 @@ def _fill_groups(
         if together.size > 0:
             numbers = native.NativeLaws(kind, *groups.words)
             which = np.repeat(together, counts[together])
-            numbers.fill(drawn[begin[together[0]] :], which, source, threads)
+            in_lanes = _in_lanes(method, which.size, source)
+            numbers.fill(drawn[begin[together[0]] :], which, source, threads, in_lanes=in_lanes)
         if not is_in_place:
             take_in_turn(flat, drawn, begin, groups.which)
     finally:

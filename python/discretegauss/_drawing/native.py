@@ -378,7 +378,7 @@ def _no_table(spec: LawSpec) -> ParameterValueError:
 
 
 class NativeLaws:
-    """Many laws of one kind, drawn by Algorithms 1-3 in one C call.
+    """Many laws of one kind, drawn in one C call: by Algorithms 1-3, or in lanes.
 
     Parameters
     ----------
@@ -403,14 +403,21 @@ class NativeLaws:
         self._laws = ffi.new("dg_laws *", given)
 
     def fill(
-        self, out: NDArray[Any], which: NDArray[np.int64] | None, source: Source, threads: int
+        self,
+        out: NDArray[Any],
+        which: NDArray[np.int64] | None,
+        source: Source,
+        threads: int,
+        *,
+        in_lanes: bool = False,
     ) -> None:
         """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i], or law i."""
         caller, pointer = _c_source(source)
         run = _Run(threads)
         buffer = ffi.from_buffer("char[]", out, require_writable=True)
         indices = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
-        status = lib.dg_laws_fill(
+        fill = lib.dg_laws_fill_in_lanes if in_lanes else lib.dg_laws_fill
+        status = fill(
             buffer, out.size, _DTYPES[out.dtype], self._laws, indices, run.pointer, pointer
         )
         raise_for_status(status, caller, run)

@@ -300,14 +300,14 @@ FAULTS = [
     Fault(
         "the tail's step is not lifted",
         "lanes",
-        "isochronous/lanes_portable.c",
+        "isochronous/lane_attempt.h",
         "lanes) - (step << DG_LANE_BITS);",
         "lanes) - (0 * step << DG_LANE_BITS);",
     ),
     Fault(
         "the side's bit is the height's, too",
         "lanes",
-        "isochronous/lanes_portable.c",
+        "isochronous/lane_attempt.h",
         "(point & ~UINT64_C(1)) << step",
         "point << step",
     ),
@@ -321,7 +321,7 @@ FAULTS = [
     Fault(
         "the AVX-512 kernel lets choices count that should not",
         "lanes",
-        "isochronous/lanes_avx512_ifma.c",
+        "isochronous/lane_attempt_avx512.h",
         "_mm512_cmpge_epu64_mask(_mm512_and_si512(product",
         "_mm512_cmpge_epu64_mask(_mm512_or_si512(product",
     ),

@@ -45,7 +45,7 @@ Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 FALSE_ALARM_A_RUN = 1e-6
-P_VALUES_A_RUN = 5000
+P_VALUES_A_RUN = 8000
 MARGIN = 3  # chi2.sf promises at most this many times too little; see chi_square_false_alarm
 ALPHA = FALSE_ALARM_A_RUN / P_VALUES_A_RUN / MARGIN
 

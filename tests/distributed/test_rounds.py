@@ -191,3 +191,11 @@ def test_what_is_refused_draws_nothing() -> None:
         SecureSum(3, clip=1, steps=50, law=Skellam(4), clients=10, wrap=1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="mu = 0"):
         SecureSum(3, clip=1, steps=50, law=dg.DiscreteGaussian(4, mu=1), clients=10)
+
+
+@pytest.mark.parametrize("exponent", [-100, -460, -620, -1060])
+def test_a_vector_just_too_long_is_refused_however_small(exponent: int) -> None:
+    unit = 2.0**exponent
+    round_conditionally([[3 * unit, 4 * unit]], norm=5 * unit)
+    with pytest.raises(ValueError, match="norm of at most norm"):
+        round_conditionally([[3 * unit, 5 * unit]], norm=5 * unit)

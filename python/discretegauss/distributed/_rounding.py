@@ -35,6 +35,9 @@ fractions that matter."""
 
 _TWO_64 = 2.0**64
 
+_UNDERFLOWS = 2.0**-900
+"""Squared norms from here on: what underflow loses is some 2**-140 of them."""
+
 
 def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float:
     """Return the Euclidean norm that `round_conditionally` keeps to.
@@ -107,8 +110,10 @@ def _require_short(rows: NDArray[np.float64], norm: Fraction) -> None:
     with np.errstate(over="ignore", under="ignore"):
         squares = np.square(rows).sum(axis=1)
     limit = float(norm) ** 2
-    # a sum of d squares in floats is right to (d + 1) 2**-53, whatever their order
-    doubtful = squares > limit * (1 - (rows.shape[1] + 8) * 2.0**-52)
+    # a sum of d squares in floats is right to (d + 1) 2**-53, whatever their order, but for
+    # squares that underflow
+    threshold = limit * (1 - (rows.shape[1] + 8) * 2.0**-52) if limit > _UNDERFLOWS else -1.0
+    doubtful = squares > threshold
     for row in rows[doubtful]:
         if sum(Fraction(x) ** 2 for x in row.tolist()) > norm**2:
             raise ParameterValueError("values must have a norm of at most norm: clip them first")

@@ -27,7 +27,7 @@ from ._certified.interval import arithmetic
 from ._inputs.foreign_arrays import single
 from ._inputs.messages import describe
 from ._inputs.numbers import exact_rational, whole_number
-from ._inputs.privacy_arguments import positive_number
+from ._inputs.privacy_arguments import length_of_floats, positive_number
 from .data import add_noise
 from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .laws import Law
@@ -132,7 +132,8 @@ def clip(vectors: ArrayLike, *, norm: object, steps: object, beta: object = 2) -
     vectors : array_like of float, shape (..., d)
         Finite; one vector along the last axis.
     norm : number
-        What vectors are shortened to, in the norm of beta, the root of the sum of abs(x)**beta.
+        What vectors are shortened to, in the norm of beta, the root of the sum of abs(x)**beta;
+        from 2**-1000 to 2**1000.
     steps : int
         The norm in steps: the lattice's step is norm/steps. At most 65 536.
     beta : number, optional
@@ -158,7 +159,7 @@ def clip(vectors: ArrayLike, *, norm: object, steps: object, beta: object = 2) -
     array = _finite(vectors, "vectors").astype(np.float64)
     if array.ndim == 0:
         raise ParameterValueError("vectors must have at least one axis, got a single number")
-    length = positive_number(norm, "norm")
+    length = length_of_floats(norm, "norm")
     count = whole_number(steps, "steps", minimum=1)
     if count > _MOST_STEPS:
         raise ParameterValueError(f"steps must be at most {_MOST_STEPS}, got {describe(count)}")
@@ -211,7 +212,7 @@ def noisy(
     law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
         The noise in steps, independent for each value.
     step : number
-        Positive; of a power of two the results below 2**53 steps are exact.
+        From 2**-1000 to 2**1000; of a power of two the results below 2**53 steps are exact.
     source : "getrandom", "chacha20" or callable, optional
         As for the drawing functions.
 
@@ -225,7 +226,8 @@ def noisy(
     The sensitivity in steps is the caller's to know: values that were summed as floats may have
     lost or gained by rounding. Rather clip and add integers (`clip`), and add noise to the sum.
     """
-    integers = to_lattice(values, step)
+    unit = length_of_floats(step, "step")
+    integers = to_lattice(values, unit)
     drawn = np.asarray(add_noise(integers, law, source=source))
-    found: NDArray[np.float64] = drawn.astype(np.float64) * float(positive_number(step, "step"))
+    found: NDArray[np.float64] = drawn.astype(np.float64) * float(unit)
     return found

@@ -65,3 +65,8 @@ def test_refusals() -> None:
         lattice.clip([[1.0]], norm=1, steps=4, beta=0.5)
     with pytest.raises(TypeError, match="vectors must be integers or floats"):
         lattice.clip([["1"]], norm=1, steps=4)
+    for far in ("1e-400", "1e400"):
+        with pytest.raises(OverflowError, match=f"norm must be from .* got '{far}'"):
+            lattice.clip([[1.0]], norm=far, steps=4)
+        with pytest.raises(OverflowError, match=f"step must be from .* got '{far}'"):
+            lattice.noisy([1.0], dg.DiscreteGaussian(4), step=far)

@@ -13,10 +13,13 @@ from .numbers import MAX_BITS, exact_rational, not_negative, positive, whole_num
 __all__ = [
     "at_least_zero",
     "checked_probability",
+    "length_of_floats",
     "positive_number",
     "query_count",
     "whole_sensitivity",
 ]
+
+_LEAST_LENGTH, _LARGEST_LENGTH = Fraction(1, 2**1000), Fraction(2**1000)
 
 
 def at_least_zero(value: object, name: str) -> Fraction:
@@ -29,6 +32,16 @@ def positive_number(value: object, name: str) -> Fraction:
     """Return the exact number, which must be above 0."""
     require_memory()
     return positive(value, name)
+
+
+def length_of_floats(value: object, name: str) -> Fraction:
+    """Return the exact length that vectors of floats are measured by: neither 0 nor inf as one."""
+    exact = positive_number(value, name)
+    if not _LEAST_LENGTH <= exact <= _LARGEST_LENGTH:
+        raise ParameterOverflowError(
+            f"{name} must be from 2**-1000 to 2**1000, got {describe(single(value))}"
+        )
+    return exact
 
 
 def checked_probability(value: object, name: str) -> Fraction:

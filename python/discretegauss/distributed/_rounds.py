@@ -13,7 +13,11 @@ from .._inputs.draw_arguments import checked_source
 from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
-from .._inputs.privacy_arguments import checked_probability, positive_number
+from .._inputs.privacy_arguments import (
+    checked_probability,
+    length_of_floats,
+    positive_number,
+)
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
@@ -109,7 +113,7 @@ class SecureSum:
     dimension : int
         How many numbers a client's vector has.
     clip : number
-        The Euclidean norm to which a vector is clipped.
+        The Euclidean norm to which a vector is clipped, from 2**-1000 to 2**1000.
     steps : number
         That norm in steps of the lattice, at most 2**24: more make rounding finer, and messages
         longer.
@@ -168,7 +172,7 @@ class SecureSum:
         bits = checked_source(source)
         d = count(dimension, "dimension")
         self.clients = count(clients, "clients")
-        self.clip = positive_number(clip, "clip")
+        self.clip = length_of_floats(clip, "clip")
         self.steps = positive_number(steps, "steps")
         if self.steps > 2**24:
             raise ParameterValueError(f"steps must be at most 2**24, got {describe(single(steps))}")

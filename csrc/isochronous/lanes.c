@@ -74,6 +74,10 @@ dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *
 void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa)
 {
     lanes->isa = DG_ISA_PORTABLE;
+    if (lanes->sampler->law->kind == DG_GENERALIZED_GAUSSIAN) {
+        lanes->kernel = dg_lane_power_kernel_portable;
+        return;
+    }
     lanes->kernel = dg_lane_kernel_portable;
 #if DG_ISA_X86_64
     const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;

@@ -7,11 +7,6 @@
 
 #if DG_HAVE_WORDS
 
-enum {
-    DG_LANE_POWER_TOP = 8, /* powers are below 2^8 */
-    DG_LANE_LOG_BITS = 53  /* binary places of logarithms */
-};
-
 /** Item i < 16 of a table, all of whose items are read. */
 DG_LANE_INLINE uint64_t pick_of_16(const uint64_t table[16], uint64_t i)
 {

@@ -24,10 +24,14 @@ enum {
     DG_LANE_BLOCKS_BITS = 8, /* wide laws have about 2^8 blocks: a choice has 16 bits */
     DG_LANE_MOST_STEP = 48,  /* beyond, attempts are undecided */
     DG_LANE_BELOW = 6,       /* heights are less than so many units too low, and never too high */
-    DG_LANE_LOG_ABOVE =
-        4, /* logarithms are less than so many units of 2^-53 too high, and never too low */
     DG_LANE_MOST_BATCH = 256,
     DG_LANE_BEHIND = 8 /* integers behind those accepted that a kernel may write */
+};
+
+enum {
+    DG_LANE_LOG_BITS = 53, /* binary places of logarithms */
+    DG_LANE_LOG_ABOVE = 4, /* which are less than so many units too high, and never too low */
+    DG_LANE_POWER_TOP = 8  /* powers are below 2^8 */
 };
 
 #if DG_HAVE_WORDS
@@ -115,6 +119,9 @@ dg_lane_kernel dg_lane_kernel_avx512_ifma;
 
 /* Generalised Gaussians'. The portable one serves AVX2 and NEON, too. */
 dg_lane_kernel dg_lane_power_kernel_portable;
+
+/* Requires dg_isa_has_ifma(). */
+dg_lane_kernel dg_lane_power_kernel_avx512_ifma;
 
 /** Choose lanes->kernel. Requires: isa is available; DG_ISA_AUTO: the best one. Ensures: lanes->isa is
  *  what the kernel is written for. */

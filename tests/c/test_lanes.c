@@ -74,26 +74,7 @@ static dg_law *law_for(const test_case *of)
     if (of->kind != DG_GENERALIZED_GAUSSIAN) {
         return long_law_of(of->kind, DG_ARITHMETIC_AUTO, of->a, of->shift, of->b, 0, of->n, of->d);
     }
-    enum { WORD = 16 };
-    const int64_t values[] = {of->a, of->b, of->n, of->d, of->beta_num, of->beta_den};
-    uint8_t bytes[6][WORD];
-    dg_integer numbers[6];
-    for (size_t i = 0; i < 6; i++) {
-        mpz_t z;
-        mpz_init_set_si(z, values[i]);
-        mpz_mul_2exp(z, z, i == 0 ? of->shift : 0);
-        mpz_fdiv_r_2exp(z, z, 8 * WORD);
-        memset(bytes[i], 0, WORD);
-        mpz_export(bytes[i], NULL, -1, 1, 0, 0, z);
-        mpz_clear(z);
-        numbers[i] = (dg_integer){bytes[i], WORD};
-    }
-    const dg_parameters parameters = {numbers[0], numbers[1], numbers[2],
-                                      numbers[3], numbers[4], numbers[5]};
-    dg_law *law = NULL;
-    const dg_status status = dg_law_new(&law, of->kind, DG_ARITHMETIC_AUTO, &parameters);
-    CHECK(status == DG_OK, "no law: status %d", (int)status);
-    return law;
+    return power_law_of(of->a, of->shift, of->b, of->n, of->d, of->beta_num, of->beta_den);
 }
 
 /** The lanes of a law, by each kernel that this machine has. */

@@ -82,7 +82,7 @@ bool dg_lane_power_errors(uint64_t of_distance, unsigned places, dg_lanes *lanes
     const dg_isochronous *sampler = lanes->sampler;
     const uint64_t beta16 = (lanes->rate >> (47 - lanes->rate_shift)) + 1; /* in sixteenths */
     const uint64_t beta = (beta16 + 15) / 16;
-    const uint64_t of_log = (31 * beta + 9) / 10 + 18, of_power = (7 * of_log + 9) / 10 + 13;
+    const uint64_t of_log = (31 * beta + 9) / 10 + 19, of_power = (7 * of_log + 9) / 10 + 13;
     const dg_bounds f = sampler->at_centre;
     const uint64_t fixed = 7 + (f.upper - f.lower) / 32;
     const uint64_t f16 = (f.upper >> (DG_EXPONENT_BITS - 4)) + 1 + 9; /* 9/16 > 0.54 */

@@ -5,6 +5,7 @@
  *     rejects one below it, in any cell, level and place of laws of every width;
  *   - a height as far from it as `above`, `above_a_step` and `below` say is decided (not with
  *     -DDG_NARROW_BOUNDS=ON, where nothing is);
+ *   - logarithms and powers are within the bounds of PROOF.md;
  *   - of random words every kernel makes the same draws, batches of every length and place. */
 #include "support.h"
 
@@ -325,6 +326,43 @@ static void check_logs(uint64_t *state)
     mpfr_clears(truth, found, (mpfr_ptr)0);
 }
 
+/** power_of is within the bounds of PROOF.md, lemma 21: at all sizes of distances, and where they end. */
+static void check_powers(const test_case *of, const dg_lanes *lanes, uint64_t *state)
+{
+    enum { PLACES = 2000 };
+    mpfr_t truth, found;
+    mpz_t distance;
+    mpfr_inits2(PRECISION, truth, found, (mpfr_ptr)0);
+    mpz_init(distance);
+    const test_case centred = {of->kind, of->a, of->shift, of->b, 0, 1, of->beta_num, of->beta_den};
+    const double beta = (double)of->beta_num / (double)of->beta_den;
+    const double share = 0.6932 * (3.04 * beta + 19.1) + 12.1;
+    for (uint64_t i = 0; i < PLACES; i++) {
+        uint64_t r = next_word(state) % (lanes->farthest + 1) >> (i % 4 == 0 ? i % 53 : 0);
+        r = i % 5 == 0 ? lanes->farthest - i / 5 : r;
+        r = i % 7 == 0 ? lanes->nearest + i / 7 : r;
+        mpz_set_ui(distance, r);
+        mpz_mul_2exp(distance, distance, lanes->units_down);
+        phi(truth, distance, &centred); /* of a distance that is 2^units_up as large */
+        mpfr_set_si(found, of->beta_num * (long)lanes->units_up, MPFR_RNDN);
+        mpfr_div_si(found, found, of->beta_den, MPFR_RNDN);
+        mpfr_exp2(found, found, MPFR_RNDN);
+        mpfr_div(truth, truth, found, MPFR_RNDN);
+        mpfr_const_log2(found, MPFR_RNDN);
+        mpfr_div(truth, truth, found, MPFR_RNDN);
+        const double power = mpfr_get_d(truth, MPFR_RNDN);
+        mpfr_mul_2ui(truth, truth, DG_LANE_BITS, MPFR_RNDN);
+        mpfr_set_uj(found, power_of(r, lanes), MPFR_RNDN);
+        mpfr_sub(truth, truth, found, MPFR_RNDN);
+        const double low = mpfr_get_d(truth, MPFR_RNDN);
+        CHECK(low >= -1.07 && low < share * power + 1,
+              "power %g at %llu, beta %g: %g units too low, of %g", power, (unsigned long long)r,
+              beta, low, share * power + 1);
+    }
+    mpfr_clears(truth, found, (mpfr_ptr)0);
+    mpz_clear(distance);
+}
+
 static void check_case(const test_case *of, uint64_t *state)
 {
     dg_law *law = law_for(of);
@@ -335,6 +373,9 @@ static void check_case(const test_case *of, uint64_t *state)
         check_spot(&at, of, lanes, n);
     }
     check_batches(state, lanes, n);
+    if (of->kind == DG_GENERALIZED_GAUSSIAN) {
+        check_powers(of, lanes[0], state);
+    }
     for (size_t k = 0; k < MOST_KERNELS; k++) {
         dg_lanes_release(lanes[k]);
     }

@@ -369,7 +369,7 @@ static void check_case(const test_case *of, uint64_t *state)
     dg_lanes *lanes[MOST_KERNELS] = {0};
     const size_t n = kernels_of(lanes, law);
     for (int k = 0; k < SPOTS; k++) {
-        const spot at = any_spot(state, lanes[0]);
+        const spot at = k < 2 ? (spot){.left = k == 1} : any_spot(state, lanes[0]);
         check_spot(&at, of, lanes, n);
     }
     check_batches(state, lanes, n);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRECISION = 400, MOST_ATTEMPTS = 40, MOST_KERNELS = 3, MOST_FILL = 600 };
+enum { PRECISION = 400, MOST_ATTEMPTS = 40, MOST_KERNELS = 4, MOST_FILL = 600 };
 
 /* --- the model ------------------------------------------------------------------------------- */
 
@@ -239,7 +239,7 @@ static void check_fills(dg_lanes *const lanes[MOST_KERNELS], input *from)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const dg_isa isas[] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512_VBMI2};
+    static const dg_isa isas[] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512_VBMI2, DG_ISA_NEON};
     enum { MOST_SHIFT = 70 };
     input from = {data, size};
     numbers of;

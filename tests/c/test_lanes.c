@@ -5,7 +5,9 @@
  *     rejects one below it, in any cell, level and place of laws of every width;
  *   - a height as far from it as `above`, `above_a_step` and `below` say is decided (not with
  *     -DDG_NARROW_BOUNDS=ON, where nothing is);
- *   - of random words every kernel makes the same draws, batches of every length and place. */
+ *   - of random words every kernel makes the same draws, batches of every length and place;
+ *   - of numbers as large as lanes may hold, whether some law has them or not, every kernel finds the same
+ *     height, to the last unit: its decision turns at the same words. */
 #include "support.h"
 
 #include "isochronous/lane_laws.h"
@@ -222,6 +224,65 @@ static void check_batches(uint64_t *state, dg_lanes *const *lanes, size_t n)
     }
 }
 
+/** Lanes with any rate, distances and centre: rates shifted by so little that the last unit of an exponent
+ *  is seen. */
+static dg_lanes any_lanes(uint64_t *state, const dg_lanes *like)
+{
+    dg_lanes any = *like;
+    const unsigned far_bits = 26 + (unsigned)(next_word(state) % 26);
+    any.farthest = UINT64_C(1) << far_bits | next_word(state) >> (64 - far_bits);
+    any.farthest -= any.farthest >> 2;
+    any.twice_f = next_word(state) >> (66 - far_bits);
+    any.rate = next_word(state) >> 12;
+    any.squared = next_word(state) % 2 == 0;
+    any.units_up = far_bits > 8 + any.block_bits ? far_bits - 8 - any.block_bits : 0;
+    any.units_down = 8 + any.block_bits > far_bits ? 8 + any.block_bits - far_bits : 0;
+    for (size_t i = 0; i < 2; i++) {
+        any.offset[i] =
+            (int64_t)(next_word(state) >> (70 - far_bits)) - (INT64_C(1) << (far_bits - 7));
+    }
+    /* the farthest has an exponent of 2^3 to 2^6, at most */
+    const unsigned bits = any.squared ? 2 * far_bits - 52 : far_bits;
+    any.rate_shift = bits > 6 ? bits - 6 + (unsigned)(next_word(state) % 4) : 1;
+    return any;
+}
+
+/** The decision on an attempt at f of a kernel: 0 accepted, 1 undecided, 2 rejected. */
+static int decision(const spot *at, uint64_t f, const dg_lanes *lanes)
+{
+    uint8_t bytes[16 * COPIES];
+    int64_t out[COPIES + DG_LANE_BEHIND];
+    size_t accepted, made;
+    for (size_t k = 0; k < COPIES; k++) {
+        write_attempt(bytes + k * lanes->attempt_bytes, at, f, lanes);
+    }
+    lanes->kernel(out, &accepted, &made, bytes, COPIES, lanes);
+    return made == 0 ? 1 : accepted == COPIES ? 0 : 2;
+}
+
+/** Check that all kernels decide as the first one does, where its decisions turn. */
+static void check_turns(uint64_t *state, dg_lanes *const *lanes, size_t n)
+{
+    dg_lanes any = any_lanes(state, lanes[0]);
+    const spot at = any_spot(state, &any);
+    const unsigned n_bits = 63 - (unsigned)(at.tail ? at.level + 1 : 0);
+    for (int turn = 0; turn < 2; turn++) { /* from accepted; to rejected */
+        uint64_t least = 0;
+        any.kernel = lanes[0]->kernel;
+        for (unsigned bit = n_bits; bit > 0; bit--) {
+            const uint64_t middle = least | UINT64_C(1) << (bit - 1);
+            least = decision(&at, middle, &any) <= turn ? middle : least;
+        }
+        const uint64_t behind = least + 1 < UINT64_C(1) << n_bits ? least + 1 : least;
+        const int here = decision(&at, least, &any), there = decision(&at, behind, &any);
+        for (size_t k = 1; k < n; k++) {
+            any.kernel = lanes[k]->kernel;
+            CHECK(decision(&at, least, &any) == here && decision(&at, behind, &any) == there,
+                  "kernel %d turns elsewhere", (int)lanes[k]->isa);
+        }
+    }
+}
+
 /** Laws that are given their lanes without GMP decide truly, too, by their own constants. Their rates are
  *  shifted by less than those of dg_lanes_build: the last places of an exponent are seen here. */
 static void check_lane_laws(uint64_t *state)
@@ -281,6 +342,9 @@ int main(void)
             check_spot(&at, of, lanes, n);
         }
         check_batches(&state, lanes, n);
+        for (int k = 0; k < 4 * SPOTS; k++) {
+            check_turns(&state, lanes, n);
+        }
         for (size_t k = 0; k < MOST_KERNELS; k++) {
             dg_lanes_release(lanes[k]);
         }

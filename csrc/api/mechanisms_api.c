@@ -30,7 +30,7 @@ dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind, con
                            const int64_t *which)
 {
     *selection = NULL;
-    if (rate->kind != DG_BERNOULLI_EXP || gap_bytes == 0 || k == 0 || k >> 55 != 0 ||
+    if (rate->kind != DG_BERNOULLI_EXP || gap_bytes == 0 || k == 0 || (uint64_t)k >> 55 != 0 ||
         (kind != DG_PERMUTE_AND_FLIP && kind != DG_EXPONENTIAL)) {
         return DG_ERR_PARAMETER;
     }

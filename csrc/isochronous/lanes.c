@@ -85,6 +85,11 @@ void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa)
         lanes->isa = DG_ISA_AVX2; /* AVX-512 without IFMA has no kernel of its own */
         lanes->kernel = dg_lane_kernel_avx2;
     }
+#elif DG_ISA_AARCH64
+    if ((isa == DG_ISA_AUTO ? dg_isa_best() : isa) == DG_ISA_NEON) {
+        lanes->isa = DG_ISA_NEON;
+        lanes->kernel = dg_lane_kernel_neon;
+    }
 #else
     (void)isa;
 #endif

@@ -114,6 +114,9 @@ dg_lane_kernel dg_lane_kernel_portable;
 /* Requires dg_isa_available(DG_ISA_AVX2). */
 dg_lane_kernel dg_lane_kernel_avx2;
 
+/* Requires dg_isa_available(DG_ISA_NEON). */
+dg_lane_kernel dg_lane_kernel_neon;
+
 /* Requires dg_isa_has_ifma(). */
 dg_lane_kernel dg_lane_kernel_avx512_ifma;
 

@@ -87,7 +87,7 @@ dg_status dg_select_permute_and_flip(uint64_t *out, const dg_selection *selectio
         DG_TRY(pick(&place, left, big, bits));
         const uint64_t candidate = order[place];
         order[place] = order[left - 1];
-        DG_TRY(flip(&passes, selection, gap_at(selection, row, candidate), big, bits));
+        DG_TRY(flip(&passes, selection, gap_at(selection, row, (size_t)candidate), big, bits));
         if (passes) {
             *out = candidate;
             return DG_OK;
@@ -102,7 +102,7 @@ dg_status dg_select_exponential(uint64_t *out, const dg_selection *selection, si
     bool passes;
     do {
         DG_TRY(pick(out, selection->k, big, bits));
-        DG_TRY(flip(&passes, selection, gap_at(selection, row, *out), big, bits));
+        DG_TRY(flip(&passes, selection, gap_at(selection, row, (size_t)*out), big, bits));
     } while (!passes);
     return DG_OK;
 }

@@ -6,7 +6,9 @@
  *   - a height as far from it as `above`, `above_a_step` and `below` say is decided (not with
  *     -DDG_NARROW_BOUNDS=ON, where nothing is);
  *   - logarithms and powers are within the bounds of PROOF.md;
- *   - of random words every kernel makes the same draws, batches of every length and place. */
+ *   - of random words every kernel makes the same draws, batches of every length and place;
+ *   - of numbers as large as lanes may hold, whether some law has them or not, every kernel finds the same
+ *     height, to the last unit: its decision turns at the same words. */
 #include "support.h"
 
 #include "isochronous/lane_laws.h"
@@ -21,7 +23,12 @@
 
 #include "bounds/refine.h"
 
-enum { PRECISION = 400, SPOTS = 300, MOST_KERNELS = 4 };
+enum {
+    PRECISION = 400,
+    SPOTS = 300,
+    MOST_KERNELS = 4,
+    COPIES = 16 /* as many as a kernel takes together */
+};
 
 typedef struct test_case {
     dg_law_kind kind;
@@ -78,14 +85,16 @@ static dg_law *law_for(const test_case *of)
     return power_law_of(of->a, of->shift, of->b, of->n, of->d, of->beta_num, of->beta_den);
 }
 
+static const dg_isa ALL[MOST_KERNELS] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512_VBMI2,
+                                         DG_ISA_NEON};
+
 /** The lanes of a law, by each kernel that this machine has. */
 static size_t kernels_of(dg_lanes *lanes[MOST_KERNELS], const dg_law *law)
 {
-    static const dg_isa all[] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512_VBMI2};
     size_t n = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (dg_isa_available(all[i])) {
-            const dg_status status = dg_lanes_build(&lanes[n], law, all[i]);
+    for (size_t i = 0; i < MOST_KERNELS; i++) {
+        if (dg_isa_available(ALL[i])) {
+            const dg_status status = dg_lanes_build(&lanes[n], law, ALL[i]);
             CHECK(status == DG_OK && lanes[n]->kernel != NULL, "no lanes: status %d", (int)status);
             if (n == 0 || lanes[n]->isa != lanes[n - 1]->isa) {
                 n++;
@@ -206,13 +215,19 @@ static void check_spot(const spot *at, const test_case *of, dg_lanes *const *lan
         if (f >= end) {
             continue; /* also below 0 */
         }
-        uint8_t bytes[16];
-        int64_t out[1 + DG_LANE_BEHIND];
-        write_attempt(bytes, at, f, lanes[0]);
+        uint8_t bytes[16 * COPIES];
+        int64_t out[COPIES + DG_LANE_BEHIND];
+        for (size_t k = 0; k < COPIES; k++) { /* the next one's place begins where this one ends */
+            write_attempt(bytes + k * lanes[0]->attempt_bytes, at, f, lanes[0]);
+        }
         size_t first_accepted = 0, first_made = 0;
         for (size_t k = 0; k < n; k++) {
             size_t accepted, made;
-            lanes[k]->kernel(out, &accepted, &made, bytes, 1, lanes[k]);
+            lanes[k]->kernel(out, &accepted, &made, bytes, COPIES, lanes[k]);
+            CHECK((made == 0 || made == COPIES) && (accepted == 0 || accepted == made),
+                  "kernel %d decides %zu copies, accepts %zu", (int)lanes[k]->isa, made, accepted);
+            made /= COPIES;
+            accepted /= COPIES;
             const bool below = f < whole || is_centre;
             CHECK(made == 0 || f == whole || (accepted == 1) == below,
                   "kernel %d, step %d: accepted %zu, %llu from the edge", (int)lanes[k]->isa,
@@ -261,7 +276,67 @@ static void check_batches(uint64_t *state, dg_lanes *const *lanes, size_t n)
     }
 }
 
-/** Laws that are given their lanes without GMP decide truly, too, by their own constants. */
+/** Lanes with any rate, distances and centre: rates shifted by so little that the last unit of an exponent
+ *  is seen. */
+static dg_lanes any_lanes(uint64_t *state, const dg_lanes *like)
+{
+    dg_lanes any = *like;
+    const unsigned far_bits = 26 + (unsigned)(next_word(state) % 26);
+    any.farthest = UINT64_C(1) << far_bits | next_word(state) >> (64 - far_bits);
+    any.farthest -= any.farthest >> 2;
+    any.twice_f = next_word(state) >> (66 - far_bits);
+    any.rate = next_word(state) >> 12;
+    any.squared = next_word(state) % 2 == 0;
+    any.units_up = far_bits > 8 + any.block_bits ? far_bits - 8 - any.block_bits : 0;
+    any.units_down = 8 + any.block_bits > far_bits ? 8 + any.block_bits - far_bits : 0;
+    for (size_t i = 0; i < 2; i++) {
+        any.offset[i] =
+            (int64_t)(next_word(state) >> (70 - far_bits)) - (INT64_C(1) << (far_bits - 7));
+    }
+    /* the farthest has an exponent of 2^3 to 2^6, at most */
+    const unsigned bits = any.squared ? 2 * far_bits - 52 : far_bits;
+    any.rate_shift = bits > 6 ? bits - 6 + (unsigned)(next_word(state) % 4) : 1;
+    return any;
+}
+
+/** The decision on an attempt at f of a kernel: 0 accepted, 1 undecided, 2 rejected. */
+static int decision(const spot *at, uint64_t f, const dg_lanes *lanes)
+{
+    uint8_t bytes[16 * COPIES];
+    int64_t out[COPIES + DG_LANE_BEHIND];
+    size_t accepted, made;
+    for (size_t k = 0; k < COPIES; k++) {
+        write_attempt(bytes + k * lanes->attempt_bytes, at, f, lanes);
+    }
+    lanes->kernel(out, &accepted, &made, bytes, COPIES, lanes);
+    return made == 0 ? 1 : accepted == COPIES ? 0 : 2;
+}
+
+/** Check that all kernels decide as the first one does, where its decisions turn. */
+static void check_turns(uint64_t *state, dg_lanes *const *lanes, size_t n)
+{
+    dg_lanes any = any_lanes(state, lanes[0]);
+    const spot at = any_spot(state, &any);
+    const unsigned n_bits = 63 - (unsigned)(at.tail ? at.level + 1 : 0);
+    for (int turn = 0; turn < 2; turn++) { /* from accepted; to rejected */
+        uint64_t least = 0;
+        any.kernel = lanes[0]->kernel;
+        for (unsigned bit = n_bits; bit > 0; bit--) {
+            const uint64_t middle = least | UINT64_C(1) << (bit - 1);
+            least = decision(&at, middle, &any) <= turn ? middle : least;
+        }
+        const uint64_t behind = least + 1 < UINT64_C(1) << n_bits ? least + 1 : least;
+        const int here = decision(&at, least, &any), there = decision(&at, behind, &any);
+        for (size_t k = 1; k < n; k++) {
+            any.kernel = lanes[k]->kernel;
+            CHECK(decision(&at, least, &any) == here && decision(&at, behind, &any) == there,
+                  "kernel %d turns elsewhere", (int)lanes[k]->isa);
+        }
+    }
+}
+
+/** Laws that are given their lanes without GMP decide truly, too, by their own constants. Their rates are
+ *  shifted by less than those of dg_lanes_build: the last places of an exponent are seen here. */
 static void check_lane_laws(uint64_t *state)
 {
     static const test_case cases[] = {
@@ -283,17 +358,23 @@ static void check_lane_laws(uint64_t *state)
         const test_case *of = &cases[i];
         dg_lane_staircases staircases;
         dg_lane_laws laws;
-        dg_lanes one, *lanes[] = {&one};
+        dg_lanes each[MOST_KERNELS], *lanes[MOST_KERNELS];
         dg_lane_staircases_build(&staircases, of->kind);
         dg_lane_laws_open(&laws, &staircases, DG_ISA_PORTABLE);
         const int exponent = -__builtin_ctzll((uint64_t)of->b);
         CHECK(dg_lane_laws_add(&laws, &staircases, (uint64_t)of->a, exponent), "case %zu", i);
-        dg_lane_laws_one(&one, 0, &laws);
-        one.isa = DG_ISA_PORTABLE;
-        one.kernel = dg_lane_kernel_portable;
+        size_t n = 0;
+        for (size_t k = 0; k < MOST_KERNELS; k++) {
+            if (dg_isa_available(ALL[k])) {
+                dg_lane_laws_one(&each[n], 0, &laws);
+                dg_lanes_dispatch(&each[n], ALL[k]);
+                lanes[n] = &each[n];
+                n++;
+            }
+        }
         for (int k = 0; k < SPOTS; k++) {
-            const spot at = any_spot(state, &one);
-            check_spot(&at, of, lanes, 1);
+            const spot at = any_spot(state, lanes[0]);
+            check_spot(&at, of, lanes, n);
         }
     }
 }
@@ -375,6 +456,10 @@ static void check_case(const test_case *of, uint64_t *state)
     check_batches(state, lanes, n);
     if (of->kind == DG_GENERALIZED_GAUSSIAN) {
         check_powers(of, lanes[0], state);
+    } else {
+        for (int k = 0; k < 4 * SPOTS; k++) {
+            check_turns(state, lanes, n);
+        }
     }
     for (size_t k = 0; k < MOST_KERNELS; k++) {
         dg_lanes_release(lanes[k]);

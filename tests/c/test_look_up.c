@@ -86,9 +86,9 @@ static void test_loop(dg_look_up *look_up, const char *name)
         set_rows(&table.rows, &state);
         table.tick_bits = (unsigned)below(DG_TICK_BITS + 1, &state);
         table.coded_first = (int32_t)below(1 << 16, &state) - (1 << 15);
-        const size_t n = below(round % 8 == 0 ? MOST_DRAWS + 1 : 140, &state);
+        const size_t n = (size_t)below(round % 8 == 0 ? MOST_DRAWS + 1 : 140, &state);
         const size_t tick_bytes = n * (table.tick_bits / 8) + (n + 7) / 8 * (table.tick_bits % 8);
-        const size_t shift = below(MOST_SHIFT, &state), n_bytes = n + tick_bytes + n;
+        const size_t shift = (size_t)below(MOST_SHIFT, &state), n_bytes = n + tick_bytes + n;
         /* a block of its own, with nothing behind what may be read: a sanitizer looks */
         uint8_t *memory = malloc(shift + n_bytes + DG_LOOK_UP_BEHIND);
         if (memory == NULL) {

@@ -209,6 +209,7 @@ static dg_status decide(work *with)
     dg_status status = dg_decide_in_doubt(&place, &accepted, with->table->n_full, 1, with->out,
                                           with->table, &bits);
     dg_bits_close(&bits);
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* as a fill does, of which this is a part */
     return status;
 }
 

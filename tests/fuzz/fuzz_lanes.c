@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRECISION = 400, MOST_ATTEMPTS = 40, MOST_KERNELS = 3, MOST_FILL = 600 };
+enum { PRECISION = 400, MOST_ATTEMPTS = 40, MOST_KERNELS = 4, MOST_FILL = 600 };
 
 /* --- the model ------------------------------------------------------------------------------- */
 
@@ -255,7 +255,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const dg_law_kind kinds[] = {DG_DISCRETE_GAUSSIAN, DG_DISCRETE_LAPLACE,
                                         DG_GENERALIZED_GAUSSIAN, DG_DISCRETE_LAPLACE};
-    static const dg_isa isas[] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512_VBMI2};
+    static const dg_isa isas[] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512_VBMI2, DG_ISA_NEON};
     enum { MOST_SHIFT = 70 };
     input from = {data, size};
     numbers of;

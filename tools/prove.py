@@ -2,20 +2,27 @@
 """Check every numeric lemma that is a Gappa script: `tools/prove.py [csrc/*/*.gappa]`.
 
 In a script $NAME$ is an enum constant of a C file in its folder: what is proven is about the
-numbers that the code has. ?BOUND?, a number or such a name, is a bound that the script claims.
-Every script is run once more with each of these halved, as a control: that has to be rejected.
+numbers that the code has. `# code FILE: TEXT` quotes that file: the code still reads so.
+?BOUND?, a number or such a name, is a bound that the script claims, or stands on.
+As a control it is halved, each line's alone: that has to be rejected.
+
+Of a PROOF.md every lemma has to have a row in its table of what proves it, and every script
+beside it has to be in one.
 
 It needs Gappa (Debian: gappa), and takes seconds.
 """
 
+import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 
 CORE = Path(__file__).resolve().parent.parent / "csrc"
 SECONDS = 60
+CLAIM = r"\?([\w. +]+)\?(?:b-(\d+))?"
 
 
 def constants(folder: Path) -> dict[str, Fraction]:
@@ -28,8 +35,8 @@ def constants(folder: Path) -> dict[str, Fraction]:
     return found
 
 
-def filled_in(script: Path, share: Fraction) -> str:
-    """The script with its constants, and this share of each bound that it claims."""
+def filled_in(script: Path, halved: int | None = None) -> str:
+    """The script with its constants, and the bounds that it claims, those of one line halved."""
     names = constants(script.parent)
 
     def number(expression: str) -> Fraction:
@@ -45,13 +52,14 @@ def filled_in(script: Path, share: Fraction) -> str:
         return shown(number(match[1]), match[2])
 
     def claim(match: re.Match[str]) -> str:
-        return shown(number(match[1]) * share, match[2])
+        return shown(number(match[1]), match[2])
+
+    def half(match: re.Match[str]) -> str:
+        return shown(number(match[1]) / 2, match[2])
 
     text = re.sub(r"\$([^$]+)\$(?:b-(\d+))?", constant, script.read_text())
-    text, n_claims = re.subn(r"\?([\w. +]+)\?(?:b-(\d+))?", claim, text)
-    if n_claims == 0:
-        sys.exit(f"{script}: claims no bound, between ? and ?")
-    return text
+    lines = text.splitlines()
+    return "\n".join(re.sub(CLAIM, half if i == halved else claim, s) for i, s in enumerate(lines))
 
 
 def proves(text: str) -> bool:
@@ -61,21 +69,60 @@ def proves(text: str) -> bool:
     )
     # a rewriting that Gappa cannot check it would believe
     if "syntax error" in done.stderr or "trivially equal" in done.stderr:
-        sys.exit(done.stderr)
+        raise ValueError(done.stderr)
     return done.returncode == 0
+
+
+def misquoted(script: Path) -> list[str]:
+    """What the script says of the code, and the code does not say."""
+    quotes = re.findall(r"^# code (\S+): (.*)$", script.read_text(), re.MULTILINE)
+    return [
+        f"{file} does not have: {text}"
+        for file, text in quotes
+        if " ".join(text.split()) not in " ".join((script.parent / file).read_text().split())
+    ]
+
+
+def faults(script: Path) -> list[str]:
+    """What is wrong with a script: nothing, if it proves all that it claims, and no more."""
+    lines = script.read_text().splitlines()
+    claims = {i: line.strip() for i, line in enumerate(lines) if re.search(CLAIM, line)}
+    found = misquoted(script) if claims else ["it claims no bound, between ? and ?"]
+    if not proves(filled_in(script)):
+        found.append("NOT PROVEN")
+    halves = [line for i, line in claims.items() if proves(filled_in(script, i))]
+    return found + [f"half of it NOT REJECTED: {line}" for line in halves]
+
+
+def unlisted(proof: Path) -> list[str]:
+    """Lemmas and scripts that the table of a PROOF.md has not."""
+    text = proof.read_text()
+    rows = re.findall(r"^\| ([\d, ]+) \| (.*)$", text, re.MULTILINE)
+    listed = {number for numbers, _ in rows for number in numbers.split(", ")}
+    scripts = {name for _, row in rows for name in re.findall(r"`(\w+\.gappa)`", row)}
+    lemmas = re.findall(r"^\*\*Lemma (\d+)", text, re.MULTILINE)
+    return [
+        f"lemma {number} has no row in the table" for number in lemmas if number not in listed
+    ] + [
+        f"{script.name} is in no row of the table"
+        for script in sorted(proof.parent.glob("*.gappa"))
+        if script.name not in scripts
+    ]
 
 
 def main() -> int:
     scripts = [Path(name).resolve() for name in sys.argv[1:]] or sorted(CORE.glob("*/*.gappa"))
+    proofs = [] if sys.argv[1:] else sorted(CORE.glob("*/PROOF.md"))
     failed = 0
-    for script in scripts:
-        proven = proves(filled_in(script, Fraction(1)))
-        rejected = not proves(filled_in(script, Fraction(1, 2)))
-        failed += not (proven and rejected)
-        print(
-            f"{script.relative_to(CORE)}: {'proven' if proven else 'NOT PROVEN'}; "
-            f"half of it: {'rejected' if rejected else 'NOT REJECTED'}"
-        )
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for script, found in zip(scripts, pool.map(faults, scripts), strict=True):
+            said = "; ".join(found) or "proven; each bound halved: rejected"
+            print(f"{script.relative_to(CORE)}: {said}")
+            failed += bool(found)
+    for proof in proofs:
+        missing = unlisted(proof)
+        print(f"{proof.relative_to(CORE)}: {'; '.join(missing) or 'every lemma is listed'}")
+        failed += bool(missing)
     print(f"{len(scripts)} scripts, {failed} failed")
     return failed != 0
 

@@ -158,7 +158,7 @@ static dg_u128 log_mantissa(dg_u128 mantissa)
     return log_x < 0 ? 0 : (dg_u128)log_x;
 }
 
-/** log(n) 2^120, to within 2^5 units. Requires: n >= 1.
+/** log(n) 2^120, to within 2^5 units (log_sums.gappa). Requires: n >= 1.
  *
  *  The mantissa's log: 2^11 units of 2^-127, 16 of 2^-120, and 1 for the shift. k log 2, k < 32: k
  *  units of 2^-123, less than 4 of 2^-120, and 1 for the shift. */
@@ -178,14 +178,14 @@ typedef struct scaled {
     long exponent;
 } scaled;
 
-/** A bound of exp(z 2^-107), off by a factor of less than 1 +- (2^-125 |k| + 2^-114), |k| < 2^20
+/** A bound of exp(z 2^-107), off by a factor of less than 1 +- (2^-124 |k| + 2^-113), |k| < 2^20
  *  the binary exponent. Requires: |z| <= 2^126.
  *
  *  exp(z) = exp(-x) 2^k, x = k log 2 - z. k is between z/log 2 + 1 and z/log 2 + 2, but for 2^-22
  *  from 43 places of either: so 0.69 < x < 1.39. x is computed modulo 4 to 126 places. With LN2
  *  rounded down it is off by less than |k| units of 2^-126, which changes exp(-x), between 1/4 and
  *  1/2, by less than |k| units of 2^-127; the shift of x, by less than 2^-120, by less than 64; with
- *  EXP_ERROR less than |k| + 2^11 in all. */
+ *  EXP_ERROR less than |k| + 700 in all (power.gappa). What is added, |k| + 2^11, is more. */
 static scaled exp_bound(dg_i128 z, bool up)
 {
     const int64_t quotient = (int64_t)(z >> 64) / (int64_t)(LN2 >> (128 + 64 - LOG_BITS));
@@ -196,7 +196,7 @@ static scaled exp_bound(dg_i128 z, bool up)
     return (scaled){up ? value + error : value - error, (long)k};
 }
 
-/** log(x) 2^107, to within 3 units. Requires: x normal, |its exponent| <= 2^20.
+/** log(x) 2^107, to within 3 units (log_sums.gappa). Requires: x normal, |its exponent| <= 2^20.
  *
  *  exponent log 2 is off by less than 2^20 2^-128, half a unit, and 1 for a shift; the mantissa's log
  *  by 2^-116, and 1 for a shift. */
@@ -231,8 +231,9 @@ static dg_i128 times(dg_u128 size, scaled t, bool away)
  *  Returns: an exponent below POWER_LIMIT in size; or, above, POWER_LIMIT, for infinity; or, below,
  *           mantissa 0.
  *
- *  x^t = exp(z), z = t log x. In units of 2^-107, z is off by 3 t for the log, less than 2 t for
- *  rounding the product before it is shifted, and 2: less than 2^-104 t + 2^-106. */
+ *  x^t = exp(z), z = t log x. In units of 2^-107, z is off by 6 t for the log's error and its bound,
+ *  less than 2 t for rounding the product before it is shifted, and 2: less than 2^-104 t + 2^-106.
+ *  What exp_bound adds leaves the result within dg_power's bound (power.gappa). */
 static scaled power(scaled x, scaled t_lower, scaled t_upper, bool up)
 {
     const dg_i128 log_x = log_scaled(x) + (up ? 3 : -3);

@@ -5,6 +5,7 @@
 
 Speed: CPU time of one thread, the least of several rounds, of int64 draws into a reused array;
 numpy's is of np.rint(rng.normal(0, sigma, n)).astype(np.int64) in the same rounds.
+Then arrays of parameters, 10^5 distinct laws in a call; numpy's is rng.normal(mu, sigmas), rounded.
 Time: fills of 64 and 4096 draws, each judged by its sum, the sum of its sizes, its largest size and
 its zeros (leakage.py), raw and squared about the mean; cells and Algorithms 1-3 stand beside it,
 and the latter has to be flagged: else the run is blind, and the exit code is 1.
@@ -70,15 +71,40 @@ def speed_row(sigma: int, n: int, seconds: float) -> str:
         "getrandom": fills(sigma, 0, "getrandom", n),
         "portable, chacha20": fills(sigma, 1, "chacha20", n),
     }
+    return f"sigma = {sigma}, n = {n}: " + cells_of(ways, n, seconds)
+
+
+def cells_of(ways: dict[str, Callable[[], object]], n: int, seconds: float) -> str:
+    """Return ns a draw of each way, and numpy's time over it: the least of rounds in turns."""
     least = dict.fromkeys(ways, float("inf"))
     for _ in range(ROUNDS):
         for name, call in ways.items():
             least[name] = min(least[name], least_seconds(call, seconds / ROUNDS))
-    cells = [
+    return ", ".join(
         f"{name} {1e9 * took / n:.1f} ns ({least['numpy'] / took:.2f})"
         for name, took in least.items()
-    ]
-    return f"sigma = {sigma}, n = {n}: " + ", ".join(cells)
+    )
+
+
+def laws_row(n: int, seconds: float) -> str:
+    """Return ns a draw where each is of another law, by source, and numpy's time over each."""
+    import discretegauss as dg
+
+    rng = np.random.default_rng(1)
+    sigma2, mu = rng.uniform(50, 5000, n), rng.uniform(-50, 50, n)
+    sigma = np.sqrt(sigma2)
+
+    def ours(source: Any, mu: Any) -> Callable[[], object]:
+        return lambda: dg.discrete_gaussian(sigma2, mu=mu, method="isochronous", source=source)
+
+    ways = {
+        "numpy": lambda: np.rint(rng.normal(0, sigma)).astype(np.int64),
+        "chacha20": ours("chacha20", 0),
+        "chacha20, mu of floats": ours("chacha20", mu),
+        "getrandom": ours("getrandom", 0),
+        "getrandom, mu of floats": ours("getrandom", mu),
+    }
+    return f"{n} laws: " + cells_of(ways, n, seconds)
 
 
 def summaries(draws: Ints) -> dict[str, int]:
@@ -136,6 +162,7 @@ def main(argv: list[str] | None = None) -> int:
     print("# ns a draw (numpy's time over it)")
     for sigma, n in [*((sigma, 10**6) for sigma in SIGMAS), (10, 100)]:
         print(speed_row(sigma, n, arguments.seconds), flush=True)
+    print(laws_row(10**5, arguments.seconds), flush=True)
     print(f"# largest t in size; the time says nothing: below {LEAK_AT}")
     blind = False
     for sigma2 in (1, 100):

@@ -1,4 +1,4 @@
-/* Draws of one law into an array of a dtype: what fill_api.c and laws_api.c share. */
+/* Draws of one law into an array of a dtype: what fill_api.c, lanes_api.c and laws_api.c share. */
 #ifndef DG_API_DRAW_ITEMS_H
 #define DG_API_DRAW_ITEMS_H
 
@@ -8,6 +8,9 @@
  *  likely to follow in the same session. Returns: as dg_law_fill. */
 dg_status dg_draw_items(void *out, size_t first, size_t end, size_t beyond, dg_dtype dtype,
                         const dg_law *law, dg_session *session);
+
+/** Draw items [first, end) of fill->lanes into an array of fill->dtype. Returns: as dg_lanes_fill. */
+dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session);
 
 /** Store drawn integers in an array of a dtype. No branch depends on them but the last, which is taken
  *  with a probability below 2^-128. Returns: DG_OK | DG_ERR_RANGE. */

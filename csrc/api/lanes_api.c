@@ -140,7 +140,8 @@ static dg_status draw_narrow(const dg_fill *fill, size_t first, size_t end, dg_s
     return status;
 }
 
-static dg_status draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+/** Draws that are int64, before they are stored. */
+static dg_status draw_int64s(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
     int64_t drawn[DG_LANE_MOST_BATCH + DG_LANE_BEHIND];
     dg_status status = DG_OK;
@@ -156,6 +157,18 @@ static dg_status draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_se
     return status;
 }
 
+dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    const dg_isochronous *sampler = fill->lanes->sampler;
+    if (fill->lanes->kernel != NULL || sampler->fits_int64) {
+        return draw_int64s(fill, first, end, session);
+    }
+    if (sampler->law->wide_bytes > MOST_NARROW) { /* far from any dtype */
+        return DG_ERR_RANGE;
+    }
+    return draw_narrow(fill, first, end, session);
+}
+
 /** How many draws make a piece: some 0.3 ms of bits from getrandom. */
 static size_t piece_of(const dg_source *source)
 {
@@ -169,17 +182,13 @@ dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lan
     if (!dg_is_dtype(dtype)) {
         return DG_ERR_PARAMETER;
     }
-    const bool is_narrow = lanes->kernel != NULL || lanes->sampler->fits_int64;
-    if (!is_narrow && lanes->sampler->law->wide_bytes > MOST_NARROW) {
-        return n == 0 ? DG_OK : DG_ERR_RANGE; /* far from any dtype */
-    }
     const dg_fill fill = {
         .out = out,
         .n = n,
         .item_bytes = dg_dtype_size(dtype),
         .piece = piece_of(source),
         .source = source,
-        .draw = is_narrow ? draw_lanes : draw_narrow,
+        .draw = dg_draw_lanes,
         .dtype = dtype,
         .lanes = lanes,
     };

@@ -6,6 +6,7 @@
 #include "exact/big.h"
 #include "random/bits.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,7 @@ struct dg_fill {
     const dg_laws *laws;   /* of many laws, and which of them each item is of */
     const int64_t *which;
     const struct dg_lane_staircases *staircases; /* where many laws are drawn in lanes; else NULL */
+    bool isochronous;                            /* there, those that lanes do not hold, too */
     const dg_selection *selection;               /* of selections */
     const dg_snapping *snapping;                 /* of snapped noise */
 };

@@ -208,15 +208,19 @@ DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws
                               const int64_t *which, const dg_run *run, const dg_source *source);
 
 /** As dg_laws_fill, by another way: laws that lanes hold are drawn in them, each of its own in every
- *  lane. Those are Laplace and Gaussian laws with centre 0 whose parameter is a word times a power of 2,
- *  as integers and floats are: a scale from 2^-16 to 2^42, a sigma2 from 2^-16 to 2^62.
+ *  lane. Those are Laplace laws with a scale from 2^-11 to 2^42 and Gaussian ones with a sigma2 from 2^-16
+ *  to 2^62, from 2^-4 on where the centre is not 0, with centres from -1/2 to 1/2, the latter excluded.
+ *  Other laws are drawn as by dg_laws_fill or, with `isochronous` not 0, by samplers of dg_lanes_new.
  *
- *  Ensures:   as dg_laws_fill; from the same bytes other draws.
- *  Cost:      some microseconds, and some 40 ns a draw where lanes hold the law and there is AVX-512; a
- *             draw's time tells nothing of its value then.
+ *  Ensures:   as dg_laws_fill; from the same bytes other draws: of 256 items at a time first those that
+ *             lanes hold, then the others. With isochronous not 0 the time tells nothing of the values.
+ *  Returns:   as dg_laws_fill; with isochronous not 0, DG_ERR_PARAMETER also says what it does of
+ *             dg_lanes_new.
+ *  Cost:      some microseconds, and some 40 ns a draw where lanes hold the law and there is AVX-512; for
+ *             a law that they do not hold, with isochronous not 0, some 20 microseconds.
  */
 DG_API dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                                       const int64_t *which, const dg_run *run,
+                                       const int64_t *which, int isochronous, const dg_run *run,
                                        const dg_source *source);
 
 /** Group equal keys: which[i] = the group of keys[i], groups numbered in order of first appearance;

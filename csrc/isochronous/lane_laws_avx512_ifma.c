@@ -13,13 +13,21 @@ DG_LANE_INLINE_512 __m512i byte_of(__m512i shape, unsigned i)
 }
 
 /** What one_of of lane_laws.c makes of a law, for eight. */
-DG_LANE_INLINE_512 constants constants_of(__m512i rate, __m512i shape)
+DG_LANE_INLINE_512 constants constants_of(__m512i which, const dg_lane_laws *laws)
 {
     const __m512i one = same(1), zero = _mm512_setzero_si512();
+    const __m512i rate = _mm512_i64gather_epi64(which, (const void *)laws->rate, 8);
+    const __m512i shape = _mm512_i64gather_epi64(which, (const void *)laws->shape, 8);
+    const __m512i centre = _mm512_i64gather_epi64(which, (const void *)laws->centre, 8);
     const __m512i n_core = byte_of(shape, 0), n_tail = byte_of(shape, 1);
-    const __m512i block_bits = byte_of(shape, 3);
-    const __m512i units_up = _mm512_sub_epi64(same(DG_LANE_PLACES), block_bits);
-    const __m512i above = same(DG_LANE_ABOVE);
+    const __m512i block_bits = byte_of(shape, 3), units_up = byte_of(shape, 5);
+    const __m512i above = _mm512_and_si512(_mm512_srli_epi64(centre, 2),
+                                           same((UINT64_C(1) << DG_LANE_ABOVE_BITS) - 1));
+    const __m512i twice_f = _mm512_srli_epi64(centre, 2 + DG_LANE_ABOVE_BITS);
+    const __m512i twice_f_up =
+        _mm512_mask_add_epi64(twice_f, _mm512_test_epi64_mask(centre, same(2)), twice_f, one);
+    const __m512i unit = _mm512_sllv_epi64(one, units_up);
+    const __mmask8 is_positive = _mm512_test_epi64_mask(centre, one);
     return (constants){
         .n_core = n_core,
         .n_tail = n_tail,
@@ -29,14 +37,15 @@ DG_LANE_INLINE_512 constants constants_of(__m512i rate, __m512i shape)
         .low_mask = _mm512_sub_epi64(_mm512_sllv_epi64(one, block_bits), one),
         .units_up = units_up,
         .units_down = zero,
-        .offset = {zero, _mm512_sllv_epi64(one, units_up)},
-        .twice_f = zero,
-        .farthest = _mm512_sllv_epi64(one, byte_of(shape, 5)),
+        .offset = {_mm512_maskz_sub_epi64(is_positive, zero, twice_f_up),
+                   _mm512_mask_sub_epi64(unit, (__mmask8)~is_positive, unit, twice_f_up)},
+        .twice_f = twice_f,
+        .farthest = same(UINT64_C(1) << DG_LANE_FARTHEST_BITS),
         .rate = rate,
         .rate_shift = byte_of(shape, 4),
-        .above = above,
+        .above = DG_ALWAYS_REFINE ? same(UINT64_C(2) << DG_LANE_BITS) : above,
         .above_a_step = above,
-        .below = same(DG_ALWAYS_REFINE ? DG_LANE_ABOVE : DG_LANE_BELOW),
+        .below = same(DG_ALWAYS_REFINE ? UINT64_C(2) << DG_LANE_BITS : DG_LANE_BELOW),
         .c = zero,
     };
 }
@@ -50,9 +59,7 @@ DG_LANE_INLINE_512 void make_attempts(int64_t *out, dg_lane_round *round, const 
         size_t n = left < LANES ? left : LANES;
         const __mmask8 there = (__mmask8)((1u << n) - 1);
         const __m512i which = _mm512_maskz_loadu_epi64(there, round->pending + round->n_made);
-        const constants law =
-            constants_of(_mm512_i64gather_epi64(which, (const void *)laws->rate, 8),
-                         _mm512_i64gather_epi64(which, (const void *)laws->shape, 8));
+        const constants law = constants_of(which, laws);
         const found of =
             attempt(is_long ? load_long(bytes, n) : load_short(bytes, n), squared, &law);
         unsigned wanted = there;

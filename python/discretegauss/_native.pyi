@@ -127,6 +127,7 @@ class _Lib:
         dtype: int,
         laws: _CData,
         which: _CData,
+        isochronous: int,
         run: _CData,
         source: _CData,
         /,

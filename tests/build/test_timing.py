@@ -112,3 +112,4 @@ def test_fills_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = isochronous.leak_rows(100, 64, 300)
     assert set(rows) == set(isochronous.METHODS)
     assert "portable" in isochronous.speed_row(10, 100, 0.01)
+    assert "mu of floats" in isochronous.laws_row(100, 0.01)

@@ -91,10 +91,15 @@ static unsigned reports_of_fills(dg_isa isa, const dg_law *law)
     return VALGRIND_COUNT_ERRORS - before;
 }
 
-/** Fill an array of laws that have lanes of their own. Returns: reports of valgrind. */
+/** Fill an array of laws that have lanes of their own; and one of laws of which some have not, with
+ *  centres of their own. Returns: reports of valgrind. */
 static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
 {
     static const uint64_t centre = 0;
+    static const int64_t ratios[][4] = {{1, 3, 1, 3},  {100, 7, -1, 2},  {1, 1000, 0, 1},
+                                        {7, 1, -1, 5}, {1, 90000, 2, 5}, {INT64_MAX, 1, 0, 1}};
+    enum { RATIOS = sizeof ratios / sizeof *ratios };
+    int64_t which[FILL];
     const unsigned before = VALGRIND_COUNT_ERRORS;
     int64_t out[FILL];
     uint64_t parameters[FILL];
@@ -102,8 +107,15 @@ static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
         parameters[i] = 1 + i * factor;
     }
     const dg_laws laws = {kind, {parameters, 1, DG_INTEGERS}, {&centre, 0, DG_INTEGERS}};
-    const dg_status status = dg_laws_fill_in_lanes(out, FILL, DG_INT64, &laws, NULL, NULL, &SOURCE);
+    dg_status status = dg_laws_fill_in_lanes(out, FILL, DG_INT64, &laws, NULL, 0, NULL, &SOURCE);
     CHECK(status == DG_OK, "a fill of laws failed: %d", (int)status);
+    for (size_t i = 0; i < FILL; i++) {
+        which[i] = (int64_t)(i / 10 % RATIOS);
+    }
+    const uint64_t *words = (const uint64_t *)ratios[0];
+    const dg_laws mixed = {kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}};
+    status = dg_laws_fill_in_lanes(out, FILL, DG_INT64, &mixed, which, 1, NULL, &SOURCE);
+    CHECK(status == DG_OK || status == DG_ERR_RANGE, "a fill of laws failed: %d", (int)status);
     return VALGRIND_COUNT_ERRORS - before;
 }
 

@@ -348,21 +348,31 @@ static void check_lane_laws(uint64_t *state)
         {DG_DISCRETE_GAUSSIAN, 16384, 0, 1, 0, 1, 2, 1},
         {DG_DISCRETE_GAUSSIAN, 77777777777777, 0, 1, 0, 1, 2, 1},
         {DG_DISCRETE_GAUSSIAN, INT64_MAX / 2, 0, 1, 0, 1, 2, 1},
-        {DG_DISCRETE_LAPLACE, 1, 0, 65536, 0, 1, 1, 1},
+        {DG_DISCRETE_LAPLACE, 1, 0, 2048, 0, 1, 1, 1},
         {DG_DISCRETE_LAPLACE, 1, 0, 1, 0, 1, 1, 1},
         {DG_DISCRETE_LAPLACE, 6004799503160661, 0, INT64_C(1) << 49, 0, 1, 1, 1},
         {DG_DISCRETE_LAPLACE, 127, 0, 1, 0, 1, 1, 1},
         {DG_DISCRETE_LAPLACE, 6004799503160661, 0, INT64_C(1) << 12, 0, 1, 1, 1},
+        {DG_DISCRETE_GAUSSIAN, 1, 0, 3, 0, 1, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 1, 0, 16, -1, 2, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 1, 0, 15, 499999, 1000003, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 355, 0, 113, 1, 3, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 355, 0, 113, -1, 3, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 16385, 0, 1, 6004799503160661, INT64_C(1) << 54, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 999999999989, 0, 7, -5, 11, 2, 1},
+        {DG_DISCRETE_LAPLACE, 1, 0, 16, 1, 3, 1, 1},
+        {DG_DISCRETE_LAPLACE, 22, 0, 7, 2, 5, 1, 1},
+        {DG_DISCRETE_LAPLACE, 1000000000000, 0, 3, -1, 7, 1, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const test_case *of = &cases[i];
         dg_lane_staircases staircases;
         dg_lane_laws laws;
         dg_lanes each[MOST_KERNELS], *lanes[MOST_KERNELS];
-        dg_lane_staircases_build(&staircases, of->kind);
+        dg_lane_staircases_build(&staircases, of->kind, true);
         dg_lane_laws_open(&laws, &staircases, DG_ISA_PORTABLE);
-        const int exponent = -__builtin_ctzll((uint64_t)of->b);
-        CHECK(dg_lane_laws_add(&laws, &staircases, (uint64_t)of->a, exponent), "case %zu", i);
+        const dg_lane_number parameter = {of->a, of->b, 0}, centre = {of->n, of->d, 0};
+        CHECK(dg_lane_laws_add(&laws, &staircases, &parameter, &centre), "case %zu", i);
         size_t n = 0;
         for (size_t k = 0; k < MOST_KERNELS; k++) {
             if (dg_isa_available(ALL[k])) {

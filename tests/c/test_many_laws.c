@@ -2,6 +2,8 @@
  * by GMP; a law that breaks its rules ends the call, with zeros. */
 #include "support.h"
 
+#include "base/int128.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -137,9 +139,22 @@ static void test_formats(void)
     }
 }
 
-/** dg_laws_fill or dg_laws_fill_in_lanes. */
+/** dg_laws_fill, or dg_laws_fill_in_lanes in one of its two ways. */
 typedef dg_status fill_laws(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
                             const int64_t *which, const dg_run *run, const dg_source *source);
+
+static dg_status fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                               const int64_t *which, const dg_run *run, const dg_source *source)
+{
+    return dg_laws_fill_in_lanes(out, n, dtype, laws, which, 0, run, source);
+}
+
+static dg_status fill_isochronously(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                                    const int64_t *which, const dg_run *run,
+                                    const dg_source *source)
+{
+    return dg_laws_fill_in_lanes(out, n, dtype, laws, which, 1, run, source);
+}
 
 static void test_errors(fill_laws *fill)
 {
@@ -188,6 +203,9 @@ int main(void)
     test_far_draws();
     test_formats();
     test_errors(dg_laws_fill);
-    test_errors(dg_laws_fill_in_lanes);
+    test_errors(fill_in_lanes);
+    if (DG_HAVE_WORDS) {
+        test_errors(fill_isochronously);
+    }
     return report("many laws in one call");
 }

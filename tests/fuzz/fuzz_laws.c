@@ -1,7 +1,10 @@
 /* Draws of many laws in one call against draws of one law after the other: the same values, the same
- * bytes; a failure where there is one, and zeros then. Numbers are any 64 bits, so that most laws break
- * a rule or need GMP. */
+ * bytes; a failure where there is one, and zeros then. In lanes, too, where one law after the other is a
+ * batch by the kernel in plain C, and then those that lanes do not hold. Numbers are any 64 bits, so that
+ * most laws break a rule or need GMP. */
 #include "input.h"
+
+#include "isochronous/lane_laws.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +62,104 @@ static dg_status one_by_one(uint8_t *out, size_t n, dg_dtype dtype, size_t item,
     return DG_OK;
 }
 
+/** Laws of a fill that lanes hold, drawn together. */
+typedef struct in_lanes {
+    dg_law_kind kind;
+    const int64_t *numbers[MOST_DRAWS];
+} in_lanes;
+
+static dg_status exact_law(dg_law **law, size_t which, void *context)
+{
+    const in_lanes *of = context;
+    *law = law_for(of->kind, of->numbers[which]);
+    return *law == NULL ? DG_ERR_PARAMETER : DG_OK;
+}
+
+/** Fill one item, isochronously or by Algorithms 1-3, of a law that lanes do not hold. */
+static dg_status draw_other(uint8_t *out, dg_dtype dtype, bool isochronous, dg_law_kind kind,
+                            const int64_t *numbers, const dg_source *source)
+{
+    dg_law *law = law_for(kind, numbers);
+    dg_lanes *lanes = NULL;
+    dg_status status = law == NULL ? DG_ERR_PARAMETER : DG_OK;
+    if (status == DG_OK && isochronous) {
+        status = dg_lanes_new(&lanes, law, DG_ISA_PORTABLE);
+    }
+    if (status == DG_OK) {
+        status = isochronous ? dg_lanes_fill(out, 1, dtype, lanes, NULL, source)
+                             : dg_law_fill(out, 1, dtype, law, NULL, source);
+    }
+    dg_lanes_free(lanes);
+    dg_law_free(law);
+    return status;
+}
+
+/** Store an integer. Returns: whether it fits. */
+static bool store(uint8_t *out, dg_dtype dtype, size_t item, int64_t x)
+{
+    const bool is_signed = dtype <= DG_INT64;
+    const int64_t most = (int64_t)(UINT64_MAX >> (64 - 8 * item + (is_signed || item == 8)));
+    for (size_t i = 0; i < item; i++) {
+        out[i] = (uint8_t)((uint64_t)x >> (8 * i));
+    }
+    return x <= most && x >= (is_signed ? -most - 1 : 0);
+}
+
+/** What dg_laws_fill_in_lanes does with at most 256 items. */
+static dg_status one_by_one_in_lanes(uint8_t *out, size_t n, dg_dtype dtype, size_t item,
+                                     bool isochronous, dg_law_kind kind, const int64_t *numbers,
+                                     const int64_t *which, const dg_source *source)
+{
+    static dg_bits bits; /* large */
+    dg_lane_staircases staircases;
+    dg_lane_laws laws;
+    in_lanes held = {.kind = kind};
+    size_t items[MOST_DRAWS];
+    int64_t drawn[DG_LANE_LAWS];
+    dg_lane_staircases_build(&staircases, kind, true);
+    dg_lane_laws_open(&laws, &staircases, DG_ISA_PORTABLE);
+    for (size_t i = 0; i < n; i++) {
+        const int64_t *of = numbers + 4 * which[i];
+        const dg_lane_number parameter = {of[0], of[1], 0}, centre = {of[2], of[3], 0};
+        dg_law *law = law_for(kind, of);
+        if (law != NULL) {
+            items[laws.n] = i;
+            held.numbers[laws.n] = of;
+            (void)dg_lane_laws_add(&laws, &staircases, &parameter, &centre);
+        }
+        dg_law_free(law);
+    }
+    dg_bits_open(&bits, source);
+    dg_status status = dg_lane_laws_draw(drawn, 0, &laws, exact_law, &held, &bits);
+    dg_bits_close(&bits);
+    for (size_t i = 0; i < laws.n && status == DG_OK; i++) {
+        status = store(out + items[i] * item, dtype, item, drawn[i]) ? DG_OK : DG_ERR_RANGE;
+    }
+    for (size_t i = 0, next = 0; i < n && status == DG_OK; i++) {
+        if (next < laws.n && items[next] == i) {
+            next++;
+        } else {
+            status = draw_other(out + i * item, dtype, isochronous, kind, numbers + 4 * which[i],
+                                source);
+        }
+    }
+    return status;
+}
+
+/** Compare the outcomes of two fills. */
+static void check(dg_status status, dg_status wanted, const uint8_t *out, const uint8_t *expected,
+                  size_t n_bytes, size_t used, size_t wanted_used)
+{
+    /* which failure comes first depends on how many bytes are asked for at once */
+    REQUIRE((status == DG_OK) == (wanted == DG_OK));
+    if (status == DG_OK) {
+        REQUIRE(used == wanted_used);
+        REQUIRE(memcmp(out, expected, n_bytes) == 0);
+    } else {
+        REQUIRE(all_zero(out, n_bytes));
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const size_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
@@ -74,28 +175,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         which[i] = take_byte(&from) % (int64_t)n_laws;
     }
     size_t at_least = 16u * take_byte(&from);
-    tape ours = take_tape(at_least, &from), theirs = ours;
-    dg_source our_source = tape_source(&ours), their_source = tape_source(&theirs);
+    tape given = take_tape(at_least, &from);
     const size_t n_bytes = n * sizes[dtype];
     uint8_t *out = exactly(n_bytes), *expected = exactly(n_bytes);
 
     const uint64_t *words = (const uint64_t *)numbers;
     const dg_laws laws = {kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}};
-    dg_status status = dg_laws_fill(out, n, dtype, &laws, which, NULL, &our_source);
-    dg_status wanted =
-        one_by_one(expected, n, dtype, sizes[dtype], kind, numbers, which, &their_source);
-    /* which failure comes first depends on how many bytes are asked for at once */
-    REQUIRE((status == DG_OK) == (wanted == DG_OK));
-    if (status == DG_OK) {
-        REQUIRE(ours.used == theirs.used);
-        REQUIRE(memcmp(out, expected, n_bytes) == 0);
-    } else {
-        REQUIRE(all_zero(out, n_bytes));
+    const bool has_lanes = kind == DG_DISCRETE_LAPLACE || kind == DG_DISCRETE_GAUSSIAN;
+    for (int way = 0; way < (has_lanes ? 3 : 1); way++) { /* in lanes; isochronous, too */
+        tape ours = given, theirs = given;
+        dg_source our_source = tape_source(&ours), their_source = tape_source(&theirs);
+        dg_status status, wanted;
+        if (way == 0) {
+            status = dg_laws_fill(out, n, dtype, &laws, which, NULL, &our_source);
+            wanted =
+                one_by_one(expected, n, dtype, sizes[dtype], kind, numbers, which, &their_source);
+        } else {
+            status =
+                dg_laws_fill_in_lanes(out, n, dtype, &laws, which, way == 2, NULL, &our_source);
+            wanted = one_by_one_in_lanes(expected, n, dtype, sizes[dtype], way == 2, kind, numbers,
+                                         which, &their_source);
+        }
+        check(status, wanted, out, expected, n_bytes, ours.used, theirs.used);
     }
     REQUIRE(dg_laws_fill(out, n, (dg_dtype)(DG_UINT64 + 1), &laws, which, NULL, NULL) ==
             DG_ERR_PARAMETER);
     free(expected);
     free(out);
-    tape_free(&ours);
+    tape_free(&given);
     return 0;
 }

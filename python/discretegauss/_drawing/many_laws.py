@@ -39,6 +39,9 @@ _LEAST_ALONE = 128
 #: cross Algorithms 1-3 at 16).
 _LANES_FROM = 32
 
+#: A sampler of its own (20 microseconds) is repaid by so many draws of a law that lanes draw, too.
+_ISOCHRONOUS_ALONE = 1024
+
 #: With more laws than this, equal ones are not looked for, but drawn as they come: to make a law
 #: anew costs less than what a larger table of them takes from the cache.
 _MOST_GROUPS = 2**16
@@ -156,24 +159,32 @@ def _rests_fit(laws: DistinctLaws, dtype: np.dtype[Any]) -> bool:
 
 def _grouped(laws: DistinctLaws, method: Method, dtype: np.dtype[Any]) -> LawGroups | None:
     """Return the distinct laws, or None: they are many, and the C core takes each as it comes."""
-    if _takes_none(laws, method, dtype) or not laws.are_plain:
+    if (
+        _takes_none(laws, method, dtype)
+        or not laws.are_plain
+        or (method == "isochronous" and _may_be_too_narrow(laws))
+    ):
         return laws.grouped(group, laws.n_draws)
     return laws.grouped(group, min(laws.n_draws // 2, _MOST_GROUPS))
 
 
 def _takes_none(laws: DistinctLaws, method: Method, dtype: np.dtype[Any]) -> bool:
     """Return whether the C core takes no laws of the call together."""
-    return (
-        method in ("cells", "isochronous")
-        or laws.kind is Kind.GENERALIZED_GAUSSIAN
-        or dtype.kind == "O"
-    )
+    return method == "cells" or laws.kind is Kind.GENERALIZED_GAUSSIAN or dtype.kind == "O"
+
+
+def _may_be_too_narrow(laws: DistinctLaws) -> bool:
+    """Return whether some law may be refused by method="isochronous" for its parameter."""
+    ends = laws.parameter.ends
+    return ends is None or bool(ends[0] < _ISOCHRONOUS_PARAMETER)
 
 
 def _refuse_extremes(laws: DistinctLaws, groups: LawGroups, method: Method, source: Source) -> None:
     """Refuse a law that has no table, or no isochronous sampler, before anything is drawn."""
     is_isochronous = method == "isochronous"
-    if laws.kind is not Kind.GENERALIZED_GAUSSIAN and not is_isochronous:
+    if laws.kind is not Kind.GENERALIZED_GAUSSIAN and not (
+        is_isochronous and _may_be_too_narrow(laws)
+    ):
         return
     for law in range(len(groups)):
         spec = groups.spec(law)
@@ -200,19 +211,22 @@ def _fill_several(
         _fill_groups(flat, laws.kind, groups, alone, method, source, threads)
     elif native is not None:
         numbers = native.NativeLaws(laws.kind, *laws.words_of_each_draw())
-        numbers.fill(flat, None, source, threads, in_lanes=_in_lanes(method, flat.size, source))
+        numbers.fill(flat, None, source, threads, **_way(method, flat.size, source))
     else:
         for i in range(flat.size):
             law = choose(laws.rest_spec_at(i), method, 1, source)
             fill_array(flat[i : i + 1], law, source, threads)
 
 
-def _in_lanes(method: Method, n: int, source: Source) -> bool:
-    """Return whether the C core draws n times, of laws that it takes together, in lanes.
+def _way(method: Method, n: int, source: Source) -> dict[str, bool]:
+    """Return how the C core draws n times, of laws that it takes together.
 
-    Where the source is a caller's it does not: what such bytes give stays as it was published.
+    Without being asked for it does not draw in lanes where the source is a caller's: what such
+    bytes give stays as it was published.
     """
-    return method == "auto" and n >= _LANES_FROM and not callable(source)
+    if method == "isochronous":
+        return {"isochronous": True}
+    return {"in_lanes": method == "auto" and n >= _LANES_FROM and not callable(source)}
 
 
 def _alone(
@@ -226,6 +240,8 @@ def _alone(
     if native is None or _takes_none(laws, method, dtype):
         return np.ones(len(groups), np.bool_)
     alone = ~groups.small
+    if method == "isochronous":
+        alone |= groups.counts >= _ISOCHRONOUS_ALONE
     if method == "auto" and has_cells(laws.kind):
         for law in np.flatnonzero(groups.small & (groups.counts >= _LEAST_ALONE)).tolist():
             spec, n = groups.spec(law), int(groups.counts[law])
@@ -259,8 +275,8 @@ def _fill_groups(
         if together.size > 0:
             numbers = native.NativeLaws(kind, *groups.words)
             which = np.repeat(together, counts[together])
-            in_lanes = _in_lanes(method, which.size, source)
-            numbers.fill(drawn[begin[together[0]] :], which, source, threads, in_lanes=in_lanes)
+            way = _way(method, which.size, source)
+            numbers.fill(drawn[begin[together[0]] :], which, source, threads, **way)
         if not is_in_place:
             take_in_turn(flat, drawn, begin, groups.which)
     finally:

@@ -410,16 +410,21 @@ class NativeLaws:
         threads: int,
         *,
         in_lanes: bool = False,
+        isochronous: bool = False,
     ) -> None:
-        """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i], or law i."""
+        """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i], or law i.
+
+        With `isochronous` those that lanes do not hold are drawn isochronously, too.
+        """
         caller, pointer = _c_source(source)
         run = _Run(threads)
         buffer = ffi.from_buffer("char[]", out, require_writable=True)
         indices = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
-        fill = lib.dg_laws_fill_in_lanes if in_lanes else lib.dg_laws_fill
-        status = fill(
-            buffer, out.size, _DTYPES[out.dtype], self._laws, indices, run.pointer, pointer
-        )
+        given = (buffer, out.size, _DTYPES[out.dtype], self._laws, indices)
+        if in_lanes or isochronous:
+            status = lib.dg_laws_fill_in_lanes(*given, isochronous, run.pointer, pointer)
+        else:
+            status = lib.dg_laws_fill(*given, run.pointer, pointer)
         raise_for_status(status, caller, run)
 
 

@@ -5,24 +5,51 @@
 
 #if DG_HAVE_WORDS
 
+/** Append an accepted draw. Returns: whether the attempt is decided. */
+DG_LANE_INLINE bool take(int64_t *out, size_t *n_accepted, dg_lane_found found)
+{
+    DG_PUBLIC(found.undecided);
+    if (__builtin_expect(found.undecided != 0, 0)) {
+        return false;
+    }
+    DG_PUBLIC(found.accepted);
+    out[*n_accepted] = (int64_t)found.draw;
+    *n_accepted += found.accepted & 1;
+    return true;
+}
+
 DG_LANE_INLINE void make_attempts(int64_t *out, size_t *n_accepted, size_t *n_made,
                                   const uint8_t *bytes, size_t n_attempts, bool has_more,
                                   bool squared, const dg_lanes *lanes)
 {
     const size_t attempt_bytes = has_more ? 16 : 12;
-    size_t accepted = 0, i = 0;
-    for (; i < n_attempts; i++, bytes += attempt_bytes) {
-        dg_lane_found found = attempt_at(bytes, has_more, squared, lanes);
-        DG_PUBLIC(found.undecided);
-        if (__builtin_expect(found.undecided != 0, 0)) {
-            break;
+    size_t accepted = 0, made = 0;
+    bool goes_on = true;
+    while (goes_on && n_attempts - made >= DG_LANE_TOGETHER) {
+        dg_lane_tried of[DG_LANE_TOGETHER];
+        uint64_t heights[DG_LANE_TOGETHER];
+        DG_LANE_EACH(i, DG_LANE_TOGETHER)
+        {
+            of[i] = try_at(bytes + (made + i) * attempt_bytes, has_more, squared, lanes);
+            heights[i] = of[i].exponent;
         }
-        DG_PUBLIC(found.accepted);
-        out[accepted] = (int64_t)found.draw;
-        accepted += found.accepted & 1;
+        heights_of(heights, DG_LANE_TOGETHER);
+        DG_LANE_EACH(i, DG_LANE_TOGETHER)
+        {
+            goes_on = take(out, &accepted, found_by(&of[i], heights[i], lanes));
+            if (!goes_on) {
+                break;
+            }
+            made++;
+        }
+    }
+    while (goes_on && made < n_attempts) {
+        const uint8_t *at = bytes + made * attempt_bytes;
+        goes_on = take(out, &accepted, attempt_at(at, has_more, squared, lanes));
+        made += goes_on;
     }
     *n_accepted = accepted;
-    *n_made = i;
+    *n_made = made;
 }
 
 void dg_lane_kernel_portable(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,

@@ -1,5 +1,5 @@
-/* One attempt in lanes, in portable C: what lanes_portable.c makes of one law, and lane_laws.c of another
- * at every attempt. PROOF.md, lemmas 13 to 16. */
+/* Attempts in lanes, in portable C: those of one law (lanes_portable.c, lanes_power_portable.c), and of
+ * another each time (lane_laws.c). PROOF.md, lemmas 13 to 16. */
 #ifndef DG_ISOCHRONOUS_LANE_ATTEMPT_H
 #define DG_ISOCHRONOUS_LANE_ATTEMPT_H
 
@@ -12,6 +12,16 @@
 #if DG_HAVE_WORDS
 
 #define DG_LANE_INLINE static inline __attribute__((always_inline))
+
+enum { DG_LANE_TOGETHER = 4 }; /* attempts whose steps are taken together */
+
+/* A loop that compilers unroll. */
+#if defined(__clang__)
+#define DG_LANE_UNROLL _Pragma("unroll")
+#else
+#define DG_LANE_UNROLL _Pragma("GCC unroll 8")
+#endif
+#define DG_LANE_EACH(i, n) DG_LANE_UNROLL for (size_t i = 0; i < (n); i++)
 
 static const uint64_t UNITS = (UINT64_C(1) << DG_LANE_BITS) - 1; /* the bits of a number below 1 */
 
@@ -35,13 +45,19 @@ DG_LANE_INLINE uint64_t load_half(const uint8_t *bytes)
     return value;
 }
 
-/** All ones if a < b, else 0. Requires: both are below 2^63. */
+/** All ones if a < b, else 0. */
 DG_LANE_INLINE uint64_t less(uint64_t a, uint64_t b)
 {
-    return dg_mask((uint64_t)((int64_t)(a - b) >> 63));
+    return dg_mask(0 - (uint64_t)(a < b));
 }
 
-/** The lesser of a and b. Requires: as less. */
+/** All ones if the highest bit is set, else 0. */
+DG_LANE_INLINE uint64_t filled(uint64_t a)
+{
+    return (uint64_t)((int64_t)dg_mask(a) >> 63);
+}
+
+/** The lesser of a and b. */
 DG_LANE_INLINE uint64_t least(uint64_t a, uint64_t b)
 {
     return b + ((a - b) & less(a, b));
@@ -55,35 +71,67 @@ DG_LANE_INLINE uint64_t high(uint64_t a_shifted, uint64_t b)
     return dg_high_product(a_shifted, b);
 }
 
-/** Item i < 4 of a table, all of whose items are read. */
+/** The value. Compilers keep the order of these: they would write down one attempt's chain of steps behind
+ *  the other's, too far apart for a processor to take them together. */
+DG_LANE_INLINE uint64_t in_turn(uint64_t value)
+{
+    __asm__ volatile("" : "+r"(value));
+    return value;
+}
+
+/** Item i mod 4 of a table, all of whose items are read. */
 DG_LANE_INLINE uint64_t pick(const uint64_t table[4], uint64_t i)
 {
-    const uint64_t odd = dg_mask(0 - (i & 1)), upper = dg_mask(0 - (i >> 1));
+    const uint64_t odd = dg_mask(0 - (i & 1)), upper = dg_mask(0 - (i >> 1 & 1));
     const uint64_t third = table[0] ^ table[1] ^ table[2] ^ table[3];
     return table[0] ^ (odd & (table[0] ^ table[1])) ^
            (upper & (table[0] ^ table[2] ^ (odd & third)));
 }
 
-/** 2^-x, rounded down; x < 256 in units of exponents. */
-DG_LANE_INLINE uint64_t height_of(uint64_t x)
+/* A step of Horner's rule for each attempt. (Of a loop clang 14 would make a loop.) */
+#define DG_LANE_ADD(k, factorial)                                                                  \
+    sum[0] = in_turn(DG_LANE_TERM(k, factorial) + high(s[0], sum[0]));                             \
+    if (n > 1) {                                                                                   \
+        sum[1] = in_turn(DG_LANE_TERM(k, factorial) + high(s[1], sum[1]));                         \
+        sum[2] = in_turn(DG_LANE_TERM(k, factorial) + high(s[2], sum[2]));                         \
+        sum[3] = in_turn(DG_LANE_TERM(k, factorial) + high(s[3], sum[3]));                         \
+    }
+
+/** x[i] = 2^-x[i], rounded down; i < n, which is 1 or DG_LANE_TOGETHER; x[i] < 256 in units of exponents. */
+DG_LANE_INLINE void heights_of(uint64_t *x, size_t n)
 {
     static const uint64_t quarters[4] = DG_LANE_QUARTERS, sixteenths[4] = DG_LANE_SIXTEENTHS;
     const uint64_t one_sixteenth = UINT64_C(1) << (DG_LANE_BITS - 4);
-    const uint64_t place = (x & UNITS) >> (DG_LANE_BITS - 4);
-    const uint64_t power =
-        high(pick(sixteenths, place & 3) << SPARE_BITS, pick(quarters, place >> 2));
-    const uint64_t left = one_sixteenth - (x & (one_sixteenth - 1));
-    const uint64_t s = high(left << (1 + SPARE_BITS), DG_LANE_LN2) << SPARE_BITS;
-    uint64_t sum = DG_LANE_TERM(8, 40320);
-    sum = DG_LANE_TERM(7, 5040) + high(s, sum);
-    sum = DG_LANE_TERM(6, 720) + high(s, sum);
-    sum = DG_LANE_TERM(5, 120) + high(s, sum);
-    sum = DG_LANE_TERM(4, 24) + high(s, sum);
-    sum = DG_LANE_TERM(3, 6) + high(s, sum);
-    sum = DG_LANE_TERM(2, 2) + high(s, sum);
-    sum = DG_LANE_TERM(1, 1) + high(s, sum);
-    const uint64_t whole = least(x >> DG_LANE_BITS, 63);
-    return (power + high(power << SPARE_BITS, high(s, sum))) >> whole;
+    uint64_t power[DG_LANE_TOGETHER], s[DG_LANE_TOGETHER], sum[DG_LANE_TOGETHER];
+    DG_LANE_EACH(i, n)
+    {
+        const uint64_t place = x[i] >> (DG_LANE_BITS - 4);
+        power[i] = high(pick(sixteenths, place) << SPARE_BITS, pick(quarters, place >> 2));
+        const uint64_t left = one_sixteenth - (x[i] & (one_sixteenth - 1));
+        s[i] = in_turn(high(left << (1 + SPARE_BITS), DG_LANE_LN2) << SPARE_BITS);
+        sum[i] = DG_LANE_TERM(8, 40320);
+    }
+    DG_LANE_ADD(7, 5040)
+    DG_LANE_ADD(6, 720)
+    DG_LANE_ADD(5, 120)
+    DG_LANE_ADD(4, 24)
+    DG_LANE_ADD(3, 6)
+    DG_LANE_ADD(2, 2)
+    DG_LANE_ADD(1, 1)
+    DG_LANE_EACH(i, n)
+    {
+        const uint64_t whole = x[i] >> DG_LANE_BITS;
+        const uint64_t is_low = less(63, whole); /* from 64 on nothing is left */
+        const uint64_t height = power[i] + high(power[i] << SPARE_BITS, high(s[i], sum[i]));
+        x[i] = (height & ~is_low) >> (whole & 63);
+    }
+}
+
+/** 2^-x, rounded down; x < 256 in units of exponents. */
+DG_LANE_INLINE uint64_t height_of(uint64_t x)
+{
+    heights_of(&x, 1);
+    return x;
 }
 
 /** delta = |y - f| - |f| at z in units of distance, rounded down. */
@@ -121,48 +169,119 @@ DG_LANE_INLINE uint64_t gaussian_exponent_at(uint64_t z, uint64_t left, const dg
     return exponent_at(z, left, true, lanes);
 }
 
+/** What is known of an attempt before its height is. Of masks the highest bit counts. */
+typedef struct dg_lane_tried {
+    uint64_t draw, exponent;
+    uint64_t first, last_above; /* f' 2^52 is in [first, last + 1); last + the error of heights */
+    uint64_t fails, is_near;    /* masks */
+} dg_lane_tried;
+
 /** What is found out about an attempt. */
 typedef struct dg_lane_found {
     uint64_t draw;
     uint64_t accepted, undecided; /* all ones or 0; never both */
 } dg_lane_found;
 
-/** The attempt at `bytes`, 12 of them or 16. Cost: the same, whatever the bytes. */
-DG_LANE_INLINE dg_lane_found attempt_by(const uint8_t *bytes, bool has_more,
-                                        dg_lane_exponent *exponent_of, const dg_lanes *lanes)
+/** Begin the attempt at `bytes`. From level DG_LANE_MOST_STEP on, which is not near, any numbers do. */
+DG_LANE_INLINE dg_lane_tried try_at(const uint8_t *bytes, bool has_more,
+                                    dg_lane_exponent *exponent_of, const dg_lanes *lanes)
 {
     const uint64_t point = load_word(bytes), head = load_half(bytes + 8);
     const uint64_t more = has_more ? load_half(bytes + 12) : 0;
     const uint64_t product = (head & 0xFFFF) * lanes->n_cells, cell = product >> 16;
-    const uint64_t counts = ~less(product & 0xFFFF, lanes->excess);
-    const uint64_t is_tail = ~less(cell, lanes->n_core);
+    const uint64_t is_tail = less(lanes->n_core - 1, cell);
     const uint64_t left = dg_mask(0 - (point & 1));
-    const uint64_t ones = (uint64_t)__builtin_clzll(~point | 1);
-    const uint64_t is_beyond = is_tail & ~less(ones, DG_LANE_MOST_STEP);
-    const uint64_t level = least(ones, DG_LANE_MOST_STEP - 1) & is_tail;
-    const uint64_t step = level + (is_tail & 1);
+    const uint64_t level = (uint64_t)__builtin_clzll(~point | 2) & is_tail;
+    const uint64_t step = level - is_tail;
     const uint64_t low = (head >> 16 | more << 16) & lanes->low_mask;
     const uint64_t z = (cell + level * lanes->n_tail) << lanes->block_bits | low;
     const uint64_t lifted = exponent_of(z, left, lanes) - (step << DG_LANE_BITS);
-    const uint64_t exponent = lifted & ~dg_mask((uint64_t)((int64_t)lifted >> 63));
-    const uint64_t height = height_of(exponent);
-    /* f' 2^52 is in [first, last + 1): bits that were not read are zeros and ones */
+    /* bits that were not read are zeros and ones: -unread - 1 more at most, in units of heights */
     const uint64_t first = (point & ~UINT64_C(1)) << step >> (64 - DG_LANE_BITS);
-    const uint64_t last = ~(~(point | 1) << step) >> (64 - DG_LANE_BITS);
-    const uint64_t above = lanes->above + step * lanes->above_a_step;
-    const uint64_t is_below = less(last + above, height) & ~is_beyond;
-    const uint64_t is_above = ~less(first, height + lanes->below) & ~is_beyond;
-    return (dg_lane_found){
+    const uint64_t unread = (uint64_t)((int64_t)(~UINT64_C(1) << step) >> (64 - DG_LANE_BITS));
+    return (dg_lane_tried){
         .draw = (z ^ left) + (uint64_t)lanes->c,
-        .accepted = counts & is_below,
-        .undecided = counts & ~(is_below | is_above),
+        .exponent = lifted & ~dg_mask((uint64_t)((int64_t)lifted >> 63)),
+        .first = first,
+        .last_above = first - unread + (lanes->above - 1) + step * lanes->above_a_step,
+        .fails = (product & 0xFFFF) - lanes->excess,
+        .is_near = level - DG_LANE_MOST_STEP,
     };
+}
+
+/** Decide an attempt by its height. */
+DG_LANE_INLINE dg_lane_found found_by(const dg_lane_tried *of, uint64_t height,
+                                      const dg_lanes *lanes)
+{
+    const uint64_t is_below = of->last_above - height;
+    const uint64_t is_above = height + (lanes->below - 1) - of->first;
+    return (dg_lane_found){
+        .draw = of->draw,
+        .accepted = filled(is_below & of->is_near & ~of->fails),
+        .undecided = filled(~(((is_below | is_above) & of->is_near) | of->fails)),
+    };
+}
+
+/** The attempt at `bytes`, 12 of them or 16. Cost: the same, whatever the bytes. */
+DG_LANE_INLINE dg_lane_found attempt_by(const uint8_t *bytes, bool has_more,
+                                        dg_lane_exponent *exponent_of, const dg_lanes *lanes)
+{
+    const dg_lane_tried tried = try_at(bytes, has_more, exponent_of, lanes);
+    return found_by(&tried, height_of(tried.exponent), lanes);
 }
 
 DG_LANE_INLINE dg_lane_found attempt_at(const uint8_t *bytes, bool has_more, bool squared,
                                         const dg_lanes *lanes)
 {
     return attempt_by(bytes, has_more, squared ? gaussian_exponent_at : laplace_exponent_at, lanes);
+}
+
+/** Append an accepted draw. Returns: whether the attempt is decided. */
+DG_LANE_INLINE bool take(int64_t *out, size_t *n_accepted, dg_lane_found found)
+{
+    DG_PUBLIC(found.undecided);
+    if (__builtin_expect(found.undecided != 0, 0)) {
+        return false;
+    }
+    DG_PUBLIC(found.accepted);
+    out[*n_accepted] = (int64_t)found.draw;
+    *n_accepted += found.accepted & 1;
+    return true;
+}
+
+/** What a dg_lane_kernel does. Requires: what lanes points to is not written through out. */
+DG_LANE_INLINE void attempts_by(int64_t *out, size_t *n_accepted, size_t *n_made,
+                                const uint8_t *bytes, size_t n_attempts, bool has_more,
+                                dg_lane_exponent *exponent_of, const dg_lanes *lanes)
+{
+    const size_t attempt_bytes = has_more ? 16 : 12;
+    size_t accepted = 0, made = 0;
+    bool goes_on = true;
+    while (goes_on && n_attempts - made >= DG_LANE_TOGETHER) {
+        dg_lane_tried of[DG_LANE_TOGETHER];
+        uint64_t heights[DG_LANE_TOGETHER];
+        DG_LANE_EACH(i, DG_LANE_TOGETHER)
+        {
+            of[i] = try_at(bytes + (made + i) * attempt_bytes, has_more, exponent_of, lanes);
+            heights[i] = of[i].exponent;
+        }
+        heights_of(heights, DG_LANE_TOGETHER);
+        DG_LANE_EACH(i, DG_LANE_TOGETHER)
+        {
+            goes_on = take(out, &accepted, found_by(&of[i], heights[i], lanes));
+            if (!goes_on) {
+                break;
+            }
+            made++;
+        }
+    }
+    while (goes_on && made < n_attempts) {
+        const uint8_t *at = bytes + made * attempt_bytes;
+        goes_on = take(out, &accepted, attempt_by(at, has_more, exponent_of, lanes));
+        made += goes_on;
+    }
+    *n_accepted = accepted;
+    *n_made = made;
 }
 
 #endif

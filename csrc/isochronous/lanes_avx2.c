@@ -83,48 +83,67 @@ INLINE halves product_of(halves a, halves b)
                     _mm256_and_si256(low, same((UINT64_C(1) << DG_LANE_BITS) - 1))};
 }
 
-/** Item i < 4 of a table that a register holds. */
-INLINE __m256i pick(const uint64_t table[4], __m256i i)
+/** floor(a b / 2^64): a at most 2^61, given with its upper half, b at most 2^52. The middle is below 2^62. */
+INLINE __m256i high_shifted(__m256i a, __m256i a_high, __m256i b)
 {
-    const __m256i twice = add(i, i);
-    const __m256i places = add(add(twice, _mm256_slli_epi64(twice, 32)), same(UINT64_C(1) << 32));
+    const __m256i b_high = _mm256_srli_epi64(b, 32);
+    const __m256i lowest = _mm256_srli_epi64(_mm256_mul_epu32(a, b), 32);
+    const __m256i sum = add(add(_mm256_mul_epu32(a_high, b), _mm256_mul_epu32(a, b_high)), lowest);
+    return add(_mm256_mul_epu32(a_high, b_high), _mm256_srli_epi64(sum, 32));
+}
+
+/** Four of four items at `table`, by the places of their halves: the low 3 bits of 32. */
+INLINE __m256i pick(const uint64_t *table, __m256i places)
+{
     return _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *)(const void *)table),
                                        places);
+}
+
+/** Item i mod 16 of DG_LANE_POWERS, all of which is read. */
+INLINE __m256i power_at(__m256i i)
+{
+    static const uint64_t powers[16] = DG_LANE_POWERS;
+    const __m256i twice = add(i, i); /* its low 3 bits are used */
+    const __m256i places =
+        add(_mm256_or_si256(twice, _mm256_slli_epi64(twice, 32)), same(UINT64_C(1) << 32));
+    const __m256i upper = _mm256_sub_epi64(_mm256_setzero_si256(),
+                                           _mm256_and_si256(_mm256_srli_epi64(i, 3), same(1)));
+    const __m256i odd = _mm256_sub_epi64(_mm256_setzero_si256(),
+                                         _mm256_and_si256(_mm256_srli_epi64(i, 2), same(1)));
+    return choose(upper, choose(odd, pick(powers + 12, places), pick(powers + 8, places)),
+                  choose(odd, pick(powers + 4, places), pick(powers, places)));
 }
 
 /** x[g] = 2^-x[g], rounded down; x[g] < 128 in units of exponents. The groups take each step together, as a
  *  step waits for the one before. */
 INLINE void heights_of(__m256i x[GROUPS])
 {
-    static const uint64_t quarters[4] = DG_LANE_QUARTERS, sixteenths[4] = DG_LANE_SIXTEENTHS;
     static const uint64_t terms[] = {
         DG_LANE_TERM(7, 5040), DG_LANE_TERM(6, 720), DG_LANE_TERM(5, 120), DG_LANE_TERM(4, 24),
         DG_LANE_TERM(3, 6),    DG_LANE_TERM(2, 2),   DG_LANE_TERM(1, 1)};
-    __m256i sum[GROUPS];
-    halves s[GROUPS];
+    __m256i sum[GROUPS], s[GROUPS], s_high[GROUPS];
     EACH_GROUP(g)
     {
         const __m256i left =
             _mm256_sub_epi64(same(UINT64_C(1) << (DG_LANE_BITS - 4)),
                              _mm256_and_si256(x[g], same((UINT64_C(1) << (DG_LANE_BITS - 4)) - 1)));
-        s[g] = halve(high_of(halve(add(left, left)), halve(same(DG_LANE_LN2))));
+        const __m256i left_shifted = _mm256_slli_epi64(left, 65 - DG_LANE_BITS); /* at most 2^61 */
+        s[g] = _mm256_slli_epi64(
+            high_shifted(left_shifted, _mm256_srli_epi64(left_shifted, 32), same(DG_LANE_LN2)),
+            64 - DG_LANE_BITS);
+        s_high[g] = _mm256_srli_epi64(s[g], 32);
         sum[g] = same(DG_LANE_TERM(8, 40320));
     }
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         EACH_GROUP(g)
         {
-            sum[g] = add(same(terms[i]), high_of(s[g], halve(sum[g])));
+            sum[g] = add(same(terms[i]), high_shifted(s[g], s_high[g], sum[g]));
         }
     }
     EACH_GROUP(g)
     {
-        const __m256i three = same(3);
-        const __m256i quarter = _mm256_and_si256(_mm256_srli_epi64(x[g], DG_LANE_BITS - 2), three);
-        const __m256i sixteenth =
-            _mm256_and_si256(_mm256_srli_epi64(x[g], DG_LANE_BITS - 4), three);
-        const __m256i power =
-            high_of(halve(pick(sixteenths, sixteenth)), halve(pick(quarters, quarter)));
-        const __m256i more = high_of(s[g], halve(sum[g]));
+        const __m256i power = power_at(_mm256_srli_epi64(x[g], DG_LANE_BITS - 4));
+        const __m256i more = high_shifted(s[g], s_high[g], sum[g]);
         x[g] = _mm256_srlv_epi64(add(power, high_of(halve(power), halve(more))),
                                  _mm256_srli_epi64(x[g], DG_LANE_BITS));
     }
@@ -171,31 +190,43 @@ typedef struct words {
     __m256i point, head, more;
 } words;
 
+/** Load four attempts. */
+INLINE words load_all(const uint8_t *bytes, bool is_long)
+{
+    const size_t second_at = is_long ? 32 : 16; /* of 12 bytes: words 0 to 7 and 4 to 11 */
+    const __m256i first = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
+    const __m256i second = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + second_at));
+    if (is_long) {
+        const __m256i heads = _mm256_permute4x64_epi64(_mm256_unpackhi_epi64(first, second), 0xD8);
+        return (words){_mm256_permute4x64_epi64(_mm256_unpacklo_epi64(first, second), 0xD8),
+                       _mm256_and_si256(heads, same(UINT32_MAX)), _mm256_srli_epi64(heads, 32)};
+    }
+    const __m256i points = _mm256_setr_epi32(0, 1, 3, 4, 6, 7, 5, 6);
+    const __m256i heads = _mm256_setr_epi32(2, 2, 5, 5, 4, 4, 7, 7);
+    const __m256i point = _mm256_blend_epi32(_mm256_permutevar8x32_epi32(first, points),
+                                             _mm256_permutevar8x32_epi32(second, points), 0xC0);
+    const __m256i head = _mm256_blend_epi32(_mm256_permutevar8x32_epi32(first, heads),
+                                            _mm256_permutevar8x32_epi32(second, heads), 0xF0);
+    return (words){point, _mm256_and_si256(head, same(UINT32_MAX)), _mm256_setzero_si256()};
+}
+
 /** Load n <= 4 attempts; the others' words are zero. */
 INLINE words load(const uint8_t *bytes, size_t n, bool is_long)
 {
-    uint64_t point[LANES] = {0}, head[LANES] = {0};
-    for (size_t i = 0; i < LANES; i++) {
-        if (i < n) {
-            memcpy(&point[i], bytes + i * (is_long ? 16 : 12), 8);
-            memcpy(&head[i], bytes + i * (is_long ? 16 : 12) + 8, is_long ? 8 : 4);
-        }
+    if (__builtin_expect(n == LANES, 1)) {
+        return load_all(bytes, is_long);
     }
-    const __m256i heads = _mm256_set_epi64x((long long)head[3], (long long)head[2],
-                                            (long long)head[1], (long long)head[0]);
-    return (words){_mm256_set_epi64x((long long)point[3], (long long)point[2], (long long)point[1],
-                                     (long long)point[0]),
-                   _mm256_and_si256(heads, same(UINT32_MAX)), _mm256_srli_epi64(heads, 32)};
+    uint8_t all[16 * LANES] = {0};
+    memcpy(all, bytes, n * (is_long ? 16 : 12));
+    return load_all(all, is_long);
 }
 
 /** A bit for each lane of a mask. */
 INLINE unsigned lanes_of(__m256i mask)
 {
-    const __m128i halves32 =
-        _mm_packs_epi32(_mm256_castsi256_si128(mask), _mm256_extracti128_si256(mask, 1));
-    const unsigned bits =
-        (unsigned)_mm_movemask_epi8(_mm_packs_epi16(halves32, halves32)); /* 2 each */
-    return (bits & 1) | (bits >> 1 & 2) | (bits >> 2 & 4) | (bits >> 3 & 8);
+    const uint32_t bits =
+        (uint32_t)_mm256_movemask_epi8(mask) & 0x01010101; /* 1, 2^8, 2^16, 2^24 */
+    return bits * 0x01020408 >> 24;                        /* by 2^24, 2^17, 2^10, 2^3 */
 }
 
 /** What is found out about four attempts before their heights are known. */
@@ -283,7 +314,11 @@ INLINE void make_attempts(int64_t *out, size_t *n_accepted, size_t *n_made, cons
             heights[g] = of[g].exponent;
         }
         heights_of(heights);
-        for (size_t g = 0; g < GROUPS && made < n_attempts && goes_on; g++) {
+        EACH_GROUP(g)
+        {
+            if (made == n_attempts || !goes_on) {
+                break;
+            }
             outcome found = outcome_of(&of[g], heights[g], lanes);
             DG_PUBLIC(found.undecided);
             DG_PUBLIC(found.accepted);

@@ -1,29 +1,8 @@
 #include "isochronous/lanes.h"
 
-#include "base/contract.h"
 #include "isochronous/lane_attempt.h"
 
 #if DG_HAVE_WORDS
-
-DG_LANE_INLINE void make_attempts(int64_t *out, size_t *n_accepted, size_t *n_made,
-                                  const uint8_t *bytes, size_t n_attempts, bool has_more,
-                                  bool squared, const dg_lanes *lanes)
-{
-    const size_t attempt_bytes = has_more ? 16 : 12;
-    size_t accepted = 0, i = 0;
-    for (; i < n_attempts; i++, bytes += attempt_bytes) {
-        dg_lane_found found = attempt_at(bytes, has_more, squared, lanes);
-        DG_PUBLIC(found.undecided);
-        if (__builtin_expect(found.undecided != 0, 0)) {
-            break;
-        }
-        DG_PUBLIC(found.accepted);
-        out[accepted] = (int64_t)found.draw;
-        accepted += found.accepted & 1;
-    }
-    *n_accepted = accepted;
-    *n_made = i;
-}
 
 void dg_lane_kernel_portable(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,
                              size_t n_attempts, const dg_lanes *lanes)
@@ -32,14 +11,14 @@ void dg_lane_kernel_portable(int64_t *out, size_t *n_accepted, size_t *n_made, c
     /* one loop each: what is public does not vary in it */
     if (lanes->attempt_bytes > 12) {
         if (lanes->squared) {
-            make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, true, &of);
+            attempts_by(out, n_accepted, n_made, bytes, n_attempts, true, gaussian_exponent_at, &of);
         } else {
-            make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, false, &of);
+            attempts_by(out, n_accepted, n_made, bytes, n_attempts, true, laplace_exponent_at, &of);
         }
     } else if (lanes->squared) {
-        make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, true, &of);
+        attempts_by(out, n_accepted, n_made, bytes, n_attempts, false, gaussian_exponent_at, &of);
     } else {
-        make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, false, &of);
+        attempts_by(out, n_accepted, n_made, bytes, n_attempts, false, laplace_exponent_at, &of);
     }
 }
 

@@ -241,9 +241,10 @@ gmp_choices() {
     choice neither 'pip install --only-binary gmpy2' -DPython_EXECUTABLE="$bare/bin/python" "-DCMAKE_IGNORE_PATH=$hidden"
 }
 
-# Big-endian, and 32-bit without 128-bit integers, under emulation: the same draws from the same bytes.
+# Big-endian, 32-bit without 128-bit integers, and AArch64 with its loops in NEON, under emulation: the same draws
+# from the same bytes.
 other_machines() {
-    "$clone/tools/cross" --quick s390x armhf
+    "$clone/tools/cross" --quick s390x armhf arm64
 }
 
 # run_tests PYTHON ARGUMENT...: pytest, as README.md calls it, on the package that this Python has.

@@ -86,6 +86,11 @@ static dg_status set_errors(unsigned places, dg_lanes *lanes)
     const uint64_t cut = lanes->block_bits > places;
     /* of distances, in units: of delta; of twice_f */
     const uint64_t of_delta = (inexact != 0) + cut, of_f = inexact != 0;
+    lanes->below = DG_LANE_BELOW;
+    if (sampler->law->kind == DG_GENERALIZED_GAUSSIAN) {
+        const uint64_t cut_f = sampler->twice_f.upper != lanes->f << (less + 1);
+        return dg_lane_power_errors(of_delta + cut_f, places, lanes) ? DG_OK : DG_ERR_PARAMETER;
+    }
     const uint64_t far = lanes->farthest;
     uint64_t fixed, a_step;
     if (lanes->squared) {
@@ -104,12 +109,8 @@ static dg_status set_errors(unsigned places, dg_lanes *lanes)
     }
     lanes->above = (7 * (21 + 10 * fixed) + 99) / 100; /* 0.7 > ln 2; 2.1 > 1 + 1.002 0.54 2 */
     lanes->above_a_step = (7 * (21 + 10 * a_step) + 99) / 100;
-    lanes->below = DG_LANE_BELOW;
     if (lanes->above + DG_LANE_MOST_STEP * lanes->above_a_step > MOST_ERROR) {
         return DG_ERR_PARAMETER;
-    }
-    if (DG_ALWAYS_REFINE) {
-        lanes->above = lanes->below = 2 * FULL;
     }
     return DG_OK;
 }
@@ -131,14 +132,19 @@ static dg_status build_all(dg_lanes *lanes)
     lanes->excess = (UINT64_C(1) << 16) % sampler->n_cells;
     lanes->c = sampler->c;
     lanes->rate = sampler->rate.lower >> 11;
-    const unsigned places = set_units(lanes);
+    const bool is_power = sampler->law->kind == DG_GENERALIZED_GAUSSIAN;
+    const unsigned places = is_power ? dg_lane_power_units(lanes) : set_units(lanes);
     if (places == 0) {
         return DG_ERR_PARAMETER;
     }
     const bool cut = lanes->block_bits > places;
     lanes->units_up = cut ? 0 : places - lanes->block_bits;
     lanes->units_down = cut ? lanes->block_bits - places : 0;
-    return set_errors(places, lanes);
+    DG_TRY(set_errors(places, lanes));
+    if (DG_ALWAYS_REFINE) {
+        lanes->above = lanes->below = 2 * FULL;
+    }
+    return DG_OK;
 }
 
 dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa)
@@ -148,12 +154,9 @@ dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa)
     if (lanes == NULL) {
         return DG_ERR_NOMEM;
     }
-    dg_status status = DG_ERR_PARAMETER;
-    if (law->kind != DG_GENERALIZED_GAUSSIAN) {
-        status = dg_isochronous_build(&lanes->sampler, DG_LANE_BLOCKS_BITS, law);
-        if (status == DG_OK) {
-            status = build_all(lanes);
-        }
+    dg_status status = dg_isochronous_build(&lanes->sampler, DG_LANE_BLOCKS_BITS, law);
+    if (status == DG_OK) {
+        status = build_all(lanes);
     }
     if (status == DG_OK) {
         dg_lanes_dispatch(lanes, isa);

@@ -64,7 +64,7 @@ DG_LANE_INLINE uint64_t pick(const uint64_t table[4], uint64_t i)
            (upper & (table[0] ^ table[2] ^ (odd & third)));
 }
 
-/** 2^-x, rounded down; x < 128 in units of exponents. */
+/** 2^-x, rounded down; x < 256 in units of exponents. */
 DG_LANE_INLINE uint64_t height_of(uint64_t x)
 {
     static const uint64_t quarters[4] = DG_LANE_QUARTERS, sixteenths[4] = DG_LANE_SIXTEENTHS;
@@ -86,12 +86,20 @@ DG_LANE_INLINE uint64_t height_of(uint64_t x)
     return (power + high(power << SPARE_BITS, high(s, sum))) >> whole;
 }
 
-/** The exponent at z, rounded down. */
-DG_LANE_INLINE uint64_t exponent_at(uint64_t z, uint64_t left, bool squared, const dg_lanes *lanes)
+/** delta = |y - f| - |f| at z in units of distance, rounded down. */
+DG_LANE_INLINE uint64_t distance_at(uint64_t z, uint64_t left, const dg_lanes *lanes)
 {
     const uint64_t offset = dg_select(left, (uint64_t)lanes->offset[1], (uint64_t)lanes->offset[0]);
-    uint64_t d = (z << lanes->units_up >> lanes->units_down) + offset;
-    d = least(d & ~dg_mask((uint64_t)((int64_t)d >> 63)), lanes->farthest);
+    const uint64_t d = (z << lanes->units_up >> lanes->units_down) + offset;
+    return least(d & ~dg_mask((uint64_t)((int64_t)d >> 63)), lanes->farthest);
+}
+
+/** The exponent at z, rounded down: one of those below, or of lane_power.h. */
+typedef uint64_t dg_lane_exponent(uint64_t z, uint64_t left, const dg_lanes *lanes);
+
+DG_LANE_INLINE uint64_t exponent_at(uint64_t z, uint64_t left, bool squared, const dg_lanes *lanes)
+{
+    const uint64_t d = distance_at(z, left, lanes);
     uint64_t upper = d, carried = 0;
     if (squared) {
         const dg_u128 product = (dg_u128)(d << SPARE_BITS) * (d + lanes->twice_f);
@@ -103,6 +111,16 @@ DG_LANE_INLINE uint64_t exponent_at(uint64_t z, uint64_t left, bool squared, con
            (uint64_t)scaled >> lanes->rate_shift;
 }
 
+DG_LANE_INLINE uint64_t laplace_exponent_at(uint64_t z, uint64_t left, const dg_lanes *lanes)
+{
+    return exponent_at(z, left, false, lanes);
+}
+
+DG_LANE_INLINE uint64_t gaussian_exponent_at(uint64_t z, uint64_t left, const dg_lanes *lanes)
+{
+    return exponent_at(z, left, true, lanes);
+}
+
 /** What is found out about an attempt. */
 typedef struct dg_lane_found {
     uint64_t draw;
@@ -110,8 +128,8 @@ typedef struct dg_lane_found {
 } dg_lane_found;
 
 /** The attempt at `bytes`, 12 of them or 16. Cost: the same, whatever the bytes. */
-DG_LANE_INLINE dg_lane_found attempt_at(const uint8_t *bytes, bool has_more, bool squared,
-                                        const dg_lanes *lanes)
+DG_LANE_INLINE dg_lane_found attempt_by(const uint8_t *bytes, bool has_more,
+                                        dg_lane_exponent *exponent_of, const dg_lanes *lanes)
 {
     const uint64_t point = load_word(bytes), head = load_half(bytes + 8);
     const uint64_t more = has_more ? load_half(bytes + 12) : 0;
@@ -125,7 +143,7 @@ DG_LANE_INLINE dg_lane_found attempt_at(const uint8_t *bytes, bool has_more, boo
     const uint64_t step = level + (is_tail & 1);
     const uint64_t low = (head >> 16 | more << 16) & lanes->low_mask;
     const uint64_t z = (cell + level * lanes->n_tail) << lanes->block_bits | low;
-    const uint64_t lifted = exponent_at(z, left, squared, lanes) - (step << DG_LANE_BITS);
+    const uint64_t lifted = exponent_of(z, left, lanes) - (step << DG_LANE_BITS);
     const uint64_t exponent = lifted & ~dg_mask((uint64_t)((int64_t)lifted >> 63));
     const uint64_t height = height_of(exponent);
     /* f' 2^52 is in [first, last + 1): bits that were not read are zeros and ones */
@@ -139,6 +157,12 @@ DG_LANE_INLINE dg_lane_found attempt_at(const uint8_t *bytes, bool has_more, boo
         .accepted = counts & is_below,
         .undecided = counts & ~(is_below | is_above),
     };
+}
+
+DG_LANE_INLINE dg_lane_found attempt_at(const uint8_t *bytes, bool has_more, bool squared,
+                                        const dg_lanes *lanes)
+{
+    return attempt_by(bytes, has_more, squared ? gaussian_exponent_at : laplace_exponent_at, lanes);
 }
 
 #endif

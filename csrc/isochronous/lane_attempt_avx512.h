@@ -55,7 +55,7 @@ DG_LANE_INLINE_512 words load_long(const uint8_t *bytes, size_t n)
                    _mm512_and_si512(both, same(UINT32_MAX)), _mm512_srli_epi64(both, 32)};
 }
 
-/** 2^-x, rounded down; x < 128 in units of exponents. */
+/** 2^-x, rounded down; x < 256 in units of exponents. */
 DG_LANE_INLINE_512 __m512i height_of(__m512i x)
 {
     static const uint64_t powers[16] = DG_LANE_POWERS;
@@ -84,18 +84,27 @@ typedef struct constants {
     __m512i n_core, n_tail, n_cells, excess, block_bits, low_mask;
     __m512i units_up, units_down, offset[2], twice_f, farthest, rate, rate_shift;
     __m512i above, above_a_step, below, c;
+    __m512i f, nearest, log_scale, at_centre; /* generalised Gaussian */
 } constants;
 
-/** The exponent at z, rounded down. */
+/** delta = |y - f| - |f| at z in units of distance, rounded down. */
+DG_LANE_INLINE_512 __m512i distance_at(__m512i z, __mmask8 left, const constants *of_law)
+{
+    const __m512i offset = _mm512_mask_blend_epi64(left, of_law->offset[0], of_law->offset[1]);
+    const __m512i units =
+        _mm512_srlv_epi64(_mm512_sllv_epi64(z, of_law->units_up), of_law->units_down);
+    const __m512i d = _mm512_max_epi64(_mm512_add_epi64(units, offset), _mm512_setzero_si512());
+    return _mm512_min_epu64(d, of_law->farthest);
+}
+
+/** The exponent at z, rounded down: one of those below, or of lane_power_avx512.h. */
+typedef __m512i lane_exponent(__m512i z, __mmask8 left, const constants *of_law);
+
 DG_LANE_INLINE_512 __m512i exponent_at(__m512i z, __mmask8 left, bool squared,
                                        const constants *of_law)
 {
     const __m512i zero = _mm512_setzero_si512(), rate = of_law->rate;
-    const __m512i offset = _mm512_mask_blend_epi64(left, of_law->offset[0], of_law->offset[1]);
-    const __m512i units =
-        _mm512_srlv_epi64(_mm512_sllv_epi64(z, of_law->units_up), of_law->units_down);
-    __m512i d = _mm512_max_epi64(_mm512_add_epi64(units, offset), zero);
-    d = _mm512_min_epu64(d, of_law->farthest);
+    const __m512i d = distance_at(z, left, of_law);
     __m512i high = d, carried = zero;
     if (squared) {
         const __m512i further = _mm512_add_epi64(d, of_law->twice_f);
@@ -110,13 +119,23 @@ DG_LANE_INLINE_512 __m512i exponent_at(__m512i z, __mmask8 left, bool squared,
         _mm512_srlv_epi64(lower, of_law->rate_shift));
 }
 
+DG_LANE_INLINE_512 __m512i laplace_exponent_at(__m512i z, __mmask8 left, const constants *of_law)
+{
+    return exponent_at(z, left, false, of_law);
+}
+
+DG_LANE_INLINE_512 __m512i gaussian_exponent_at(__m512i z, __mmask8 left, const constants *of_law)
+{
+    return exponent_at(z, left, true, of_law);
+}
+
 /** What is found out about eight attempts. */
 typedef struct found {
     __m512i draws;
     __mmask8 accepted, undecided;
 } found;
 
-DG_LANE_INLINE_512 found attempt(words of, bool squared, const constants *of_law)
+DG_LANE_INLINE_512 found attempt_by(words of, lane_exponent *exponent_of, const constants *of_law)
 {
     const __m512i one = same(1), ones = same(UINT64_MAX);
     const __m512i product = _mm512_madd52lo_epu64(
@@ -138,8 +157,8 @@ DG_LANE_INLINE_512 found attempt(words of, bool squared, const constants *of_law
         _mm512_or_si512(_mm512_srli_epi64(of.head, 16), _mm512_slli_epi64(of.more, 16)),
         of_law->low_mask);
     const __m512i z = _mm512_or_si512(_mm512_sllv_epi64(block, of_law->block_bits), low);
-    const __m512i lifted = _mm512_sub_epi64(exponent_at(z, left, squared, of_law),
-                                            _mm512_slli_epi64(step, DG_LANE_BITS));
+    const __m512i lifted =
+        _mm512_sub_epi64(exponent_of(z, left, of_law), _mm512_slli_epi64(step, DG_LANE_BITS));
     const __m512i height = height_of(_mm512_max_epi64(lifted, _mm512_setzero_si512()));
     const __m512i first = _mm512_srli_epi64(_mm512_sllv_epi64(zeros_last, step), 64 - DG_LANE_BITS);
     const __m512i last = _mm512_srli_epi64(_mm512_xor_si512(_mm512_sllv_epi64(other, step), ones),
@@ -155,6 +174,11 @@ DG_LANE_INLINE_512 found attempt(words of, bool squared, const constants *of_law
         .accepted = (__mmask8)(known & is_below),
         .undecided = (__mmask8)(counts & (is_beyond | (__mmask8) ~(is_below | is_above))),
     };
+}
+
+DG_LANE_INLINE_512 found attempt(words of, bool squared, const constants *of_law)
+{
+    return attempt_by(of, squared ? gaussian_exponent_at : laplace_exponent_at, of_law);
 }
 
 #endif

@@ -28,6 +28,12 @@ enum {
     DG_LANE_BEHIND = 8 /* integers behind those accepted that a kernel may write */
 };
 
+enum {
+    DG_LANE_LOG_BITS = 53, /* binary places of logarithms */
+    DG_LANE_LOG_ABOVE = 4, /* which are less than so many units too high, and never too low */
+    DG_LANE_POWER_TOP = 8  /* powers are below 2^8 */
+};
+
 #if DG_HAVE_WORDS
 
 typedef struct dg_lanes dg_lanes;
@@ -64,14 +70,19 @@ struct dg_lanes {
     uint64_t above, above_a_step;  /* a height is less than above + step above_a_step too large */
     uint64_t below;                /* and less than this too small: DG_LANE_BELOW */
     int64_t c;
+    /* generalised Gaussian (lane_power.h): rate is beta 2^(51 - rate_shift), farthest is of |y - f| */
+    uint64_t f;         /* |f| in units of distance, rounded down */
+    uint64_t nearest;   /* below it powers are taken for 0 */
+    uint64_t log_scale; /* beta log2(scale) - log2(log2(e)), in units of exponents, modulo 2^64 */
+    uint64_t at_centre; /* log2(e) (|f| / scale)^beta, in units of exponents, rounded up */
 };
 
 /** Prepare a law for draws in lanes.
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; isa is available.
  *  Ensures:   DG_OK -> *out refers to law, to be freed by dg_lanes_release; otherwise it is NULL. There is
- *             no kernel for generalised Gaussians, nor outside of what the fixed-point arithmetic was
- *             made for (scale from some 2^-20 to 2^52, centre below 2^61).
+ *             no kernel outside of what the fixed-point arithmetic was made for (scale from some 2^-20
+ *             to 2^52, centre below 2^61).
  *  Returns:   as dg_isochronous_build.
  */
 dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa);
@@ -106,9 +117,25 @@ dg_lane_kernel dg_lane_kernel_avx2;
 /* Requires dg_isa_has_ifma(). */
 dg_lane_kernel dg_lane_kernel_avx512_ifma;
 
+/* Generalised Gaussians'. The portable one serves AVX2 and NEON, too. */
+dg_lane_kernel dg_lane_power_kernel_portable;
+
+/* Requires dg_isa_has_ifma(). */
+dg_lane_kernel dg_lane_power_kernel_avx512_ifma;
+
 /** Choose lanes->kernel. Requires: isa is available; DG_ISA_AUTO: the best one. Ensures: lanes->isa is
  *  what the kernel is written for. */
 void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa);
+
+/* Constants of generalised Gaussians, in parts of dg_lanes_build (build_lane_power.c). */
+
+/** Choose the unit of distance, and all that is in this unit. Returns: the binary places of a block |
+ *  0: there are none that serve. */
+unsigned dg_lane_power_units(dg_lanes *lanes);
+
+/** Set the bounds of the errors of heights. of_distance: how much |y - f| is too low, at most, in units of
+ *  distance. Returns: whether they are small enough. */
+bool dg_lane_power_errors(uint64_t of_distance, unsigned places, dg_lanes *lanes);
 
 /* Constants of 2^-x (PROOF.md, lemma 15). */
 
@@ -134,6 +161,23 @@ void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa);
 
 /** floor(2^(52 - k)/k!), k = 1 ... 8. */
 #define DG_LANE_TERM(k, factorial) ((UINT64_C(1) << (52 - (k))) / UINT64_C(factorial))
+
+/* Constants of log2 (PROOF.md, lemma 20): m in [1 + i/16, 1 + (i + 1)/16) times c_i/2^8 is at most 1. */
+
+/** c_i = floor(2^8 16/(17 + i)), i = 0 ... 15: a byte each, from the lowest on. */
+#define DG_LANE_INVERSES {UINT64_C(0xAAB2BAC3CCD7E3F0), UINT64_C(0x8084888D92979DA3)}
+
+/** -log2(c_i/2^8): times 2^53, rounded down, and 1 more. */
+#define DG_LANE_LOGS                                                                               \
+    {UINT64_C(0x02FAC092D9F76A), UINT64_C(0x058CEA2FD0DF39), UINT64_C(0x080ECDDE7D30EB),           \
+     UINT64_C(0x0A7B7DD96762CD), UINT64_C(0x0C90C004926E9E), UINT64_C(0x0EBF36055E1ABD),           \
+     UINT64_C(0x10C6CAAF0C5597), UINT64_C(0x12E644FAC04FD8), UINT64_C(0x14D7380DCC422D),           \
+     UINT64_C(0x16927781D932A9), UINT64_C(0x185EFD062C656D), UINT64_C(0x19ECF50BF43F14),           \
+     UINT64_C(0x1B88CB9A2AB522), UINT64_C(0x1D338120A6DD9E), UINT64_C(0x1E9452C8A71028),           \
+     UINT64_C(0x20000000000001)}
+
+/** floor(2^(53 - 2 k) log2(e)/k), k = 1 ... 12. */
+#define DG_LANE_LOG_TERM(k) (UINT64_C(0xB8AA3B295C17F0BB) / (k) >> (10 + 2 * (k)))
 
 #endif
 #endif

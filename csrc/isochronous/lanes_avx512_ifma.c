@@ -1,4 +1,4 @@
-#include "isochronous/lane_attempt_avx512.h"
+#include "isochronous/lane_power_avx512.h"
 
 #if DG_HAVE_WORDS && DG_ISA_X86_64
 
@@ -23,12 +23,16 @@ DG_LANE_INLINE_512 constants constants_of(const dg_lanes *lanes)
         .above_a_step = same(lanes->above_a_step),
         .below = same(lanes->below),
         .c = same((uint64_t)lanes->c),
+        .f = same(lanes->f),
+        .nearest = same(lanes->nearest),
+        .log_scale = same(lanes->log_scale),
+        .at_centre = same(lanes->at_centre),
     };
 }
 
 DG_LANE_INLINE_512 void make_attempts(int64_t *out, size_t *n_accepted, size_t *n_made,
                                       const uint8_t *bytes, size_t n_attempts, bool is_long,
-                                      bool squared, const dg_lanes *lanes)
+                                      lane_exponent *exponent_of, const dg_lanes *lanes)
 {
     const size_t attempt_bytes = is_long ? 16 : 12;
     const constants law = constants_of(lanes);
@@ -36,7 +40,8 @@ DG_LANE_INLINE_512 void make_attempts(int64_t *out, size_t *n_accepted, size_t *
     while (made < n_attempts) {
         size_t n = n_attempts - made < LANES ? n_attempts - made : LANES;
         const uint8_t *at = bytes + made * attempt_bytes;
-        const found of = attempt(is_long ? load_long(at, n) : load_short(at, n), squared, &law);
+        const found of =
+            attempt_by(is_long ? load_long(at, n) : load_short(at, n), exponent_of, &law);
         unsigned wanted = (1u << n) - 1;
         const unsigned undecided = of.undecided & wanted;
         if (__builtin_expect(undecided != 0, 0)) {
@@ -63,14 +68,30 @@ void dg_lane_kernel_avx512_ifma(int64_t *out, size_t *n_accepted, size_t *n_made
     /* one loop each: what is public does not vary in it */
     if (lanes->attempt_bytes > 12) {
         if (lanes->squared) {
-            make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, true, lanes);
+            make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, gaussian_exponent_at,
+                          lanes);
         } else {
-            make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, false, lanes);
+            make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, laplace_exponent_at,
+                          lanes);
         }
     } else if (lanes->squared) {
-        make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, true, lanes);
+        make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, gaussian_exponent_at,
+                      lanes);
     } else {
-        make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, false, lanes);
+        make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, laplace_exponent_at,
+                      lanes);
+    }
+}
+
+DG_TARGET_AVX512_IFMA
+void dg_lane_power_kernel_avx512_ifma(int64_t *out, size_t *n_accepted, size_t *n_made,
+                                      const uint8_t *bytes, size_t n_attempts,
+                                      const dg_lanes *lanes)
+{
+    if (lanes->attempt_bytes > 12) {
+        make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, power_exponent_at, lanes);
+    } else {
+        make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, power_exponent_at, lanes);
     }
 }
 

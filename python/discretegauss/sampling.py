@@ -338,7 +338,7 @@ def generalized_gaussian(
         As for `discrete_gaussian`.
     method : {"auto", "cells", "isochronous"}, optional
         As for `discrete_gaussian`, but there is no reference algorithm for this law: where "auto"
-        takes no cell table, an array is filled by single draws.
+        takes no cell table, an array is filled as by "isochronous".
 
     Returns
     -------

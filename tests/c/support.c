@@ -48,24 +48,40 @@ static dg_integer shifted(uint8_t bytes[LONGEST], int64_t value, size_t shift)
     return (dg_integer){bytes, n};
 }
 
-dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_t shift_a,
-                    int64_t b, size_t shift_b, int64_t c, int64_t d)
+static dg_law *law_by(dg_law_kind kind, dg_arithmetic arithmetic, const dg_parameters *parameters)
 {
-    uint8_t bytes[4][LONGEST];
-    uint8_t one[] = {1};
-    dg_parameters parameters = {shifted(bytes[0], a, shift_a),
-                                shifted(bytes[1], b, shift_b),
-                                shifted(bytes[2], c, 0),
-                                shifted(bytes[3], d, 0),
-                                {one, 1},
-                                {one, 1}};
     dg_law *law = NULL;
-    dg_status status = dg_law_new(&law, kind, arithmetic, &parameters);
+    dg_status status = dg_law_new(&law, kind, arithmetic, parameters);
     if (status != DG_OK) {
         (void)fprintf(stderr, "no law of kind %d: status %d\n", (int)kind, (int)status);
         exit(2);
     }
     return law;
+}
+
+dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_t shift_a,
+                    int64_t b, size_t shift_b, int64_t c, int64_t d)
+{
+    uint8_t bytes[4][LONGEST];
+    uint8_t one[] = {1};
+    const dg_parameters parameters = {shifted(bytes[0], a, shift_a),
+                                      shifted(bytes[1], b, shift_b),
+                                      shifted(bytes[2], c, 0),
+                                      shifted(bytes[3], d, 0),
+                                      {one, 1},
+                                      {one, 1}};
+    return law_by(kind, arithmetic, &parameters);
+}
+
+dg_law *power_law_of(int64_t a, size_t shift_a, int64_t b, int64_t c, int64_t d, int64_t beta_num,
+                     int64_t beta_den)
+{
+    uint8_t bytes[6][LONGEST];
+    const dg_parameters parameters = {
+        shifted(bytes[0], a, shift_a),  shifted(bytes[1], b, 0),
+        shifted(bytes[2], c, 0),        shifted(bytes[3], d, 0),
+        shifted(bytes[4], beta_num, 0), shifted(bytes[5], beta_den, 0)};
+    return law_by(DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters);
 }
 
 dg_law *law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, int64_t b, int64_t c,

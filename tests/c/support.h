@@ -24,6 +24,10 @@ dg_law *law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, int64_t b,
 dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_t shift_a,
                     int64_t b, size_t shift_b, int64_t c, int64_t d);
 
+/** The generalised Gaussian of scale a 2^shift_a / b, centre c/d and this beta. */
+dg_law *power_law_of(int64_t a, size_t shift_a, int64_t b, int64_t c, int64_t d, int64_t beta_num,
+                     int64_t beta_den);
+
 /** A source that reads a tape and fails at its end. */
 typedef struct tape {
     const uint8_t *bytes;

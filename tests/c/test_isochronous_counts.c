@@ -172,13 +172,18 @@ static const test_case CASES[] = {
     {"gaussian-wide", DG_DISCRETE_GAUSSIAN, 25, 60, 1, 3, 4},
     {"laplace", DG_DISCRETE_LAPLACE, 50, 0, 0, 1, 30},
     {"laplace-wide", DG_DISCRETE_LAPLACE, 50, 30, -2, 5, 30},
+    {"generalised", DG_GENERALIZED_GAUSSIAN, 50, 0, 1, 3, 8},
+    {"generalised-wide", DG_GENERALIZED_GAUSSIAN, 50, 30, -2, 5, 8},
 };
 
 static void count_law(const test_case *of, dg_isa isa, const char *isa_name)
 {
     static batch made;
     char group[60];
-    dg_law *law = long_law_of(of->kind, DG_ARITHMETIC_AUTO, of->a, of->shift, 1, 0, of->n, of->d);
+    dg_law *law =
+        of->kind == DG_GENERALIZED_GAUSSIAN
+            ? power_law_of(of->a, of->shift, 1, of->n, of->d, 3, 2)
+            : long_law_of(of->kind, DG_ARITHMETIC_AUTO, of->a, of->shift, 1, 0, of->n, of->d);
     dg_lanes *lanes = NULL;
     if (dg_lanes_new(&lanes, law, isa) != DG_OK || lanes->kernel == NULL) {
         exit(2);
@@ -227,7 +232,7 @@ int main(void)
     }
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         count_law(&CASES[i], DG_ISA_PORTABLE, "portable");
-        if (dg_isa_available(DG_ISA_AVX2)) {
+        if (dg_isa_available(DG_ISA_AVX2) && CASES[i].kind != DG_GENERALIZED_GAUSSIAN) {
             count_law(&CASES[i], DG_ISA_AVX2, "avx2");
         }
     }

@@ -107,6 +107,15 @@ static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
     return VALGRIND_COUNT_ERRORS - before;
 }
 
+/** Single draws and fills of a law, none of which is reported. */
+static void check_law(const dg_law *law, int kind, size_t i)
+{
+    unsigned reports = reports_of_draws(law);
+    CHECK(reports == 0, "kind %d, case %zu: %u reports", kind, i, reports);
+    reports = reports_of_fills(DG_ISA_PORTABLE, law) + reports_of_fills(DG_ISA_AUTO, law);
+    CHECK(reports == 0, "kind %d, case %zu: %u reports of fills", kind, i, reports);
+}
+
 static unsigned reports_of_reference(const dg_law *law)
 {
     const unsigned before = VALGRIND_COUNT_ERRORS;
@@ -128,14 +137,15 @@ int main(void)
         for (size_t k = 0; k < sizeof shifts / sizeof *shifts; k++) {
             dg_law *law =
                 long_law_of(kinds[i], DG_ARITHMETIC_AUTO, 7, shifts[k], 3, 0, k % 2 ? 1 : -5, 3);
-            unsigned reports = reports_of_draws(law);
-            CHECK(reports == 0, "kind %d, shift %zu: %u reports", (int)kinds[i], shifts[k],
-                  reports);
-            reports = reports_of_fills(DG_ISA_PORTABLE, law) + reports_of_fills(DG_ISA_AUTO, law);
-            CHECK(reports == 0, "kind %d, shift %zu: %u reports of fills", (int)kinds[i], shifts[k],
-                  reports);
+            check_law(law, (int)kinds[i], k);
             dg_law_free(law);
         }
+    }
+    static const int64_t betas[][2] = {{3, 2}, {3, 1}, {8, 1}, {127, 2}};
+    for (size_t i = 0; i < sizeof betas / sizeof *betas; i++) {
+        dg_law *law = power_law_of(7, i % 2 == 0 ? 3 : 30, 3, 1, 3, betas[i][0], betas[i][1]);
+        check_law(law, (int)DG_GENERALIZED_GAUSSIAN, i);
+        dg_law_free(law);
     }
     for (uint64_t factor = 1; factor >> 30 == 0; factor <<= 13) {
         CHECK(reports_of_laws(DG_DISCRETE_LAPLACE, factor) == 0, "Laplace laws");

@@ -5,10 +5,12 @@
  *     rejects one below it, in any cell, level and place of laws of every width;
  *   - a height as far from it as `above`, `above_a_step` and `below` say is decided (not with
  *     -DDG_NARROW_BOUNDS=ON, where nothing is);
+ *   - logarithms and powers are within the bounds of PROOF.md;
  *   - of random words every kernel makes the same draws, batches of every length and place. */
 #include "support.h"
 
 #include "isochronous/lane_laws.h"
+#include "isochronous/lane_power.h"
 #include "isochronous/lanes.h"
 
 #include <mpfr.h>
@@ -26,19 +28,55 @@ typedef struct test_case {
     int64_t a;
     size_t shift; /* the parameter is a 2^shift / b */
     int64_t b, n, d;
+    int64_t beta_num, beta_den;
 } test_case;
 
 static const test_case CASES[] = {
-    {DG_DISCRETE_GAUSSIAN, 1, 0, 1, 0, 1},      {DG_DISCRETE_GAUSSIAN, 4, 0, 1, 1, 3},
-    {DG_DISCRETE_GAUSSIAN, 4, 0, 1, -1, 2},     {DG_DISCRETE_GAUSSIAN, 355, 0, 113, 2, 5},
-    {DG_DISCRETE_GAUSSIAN, 1, 0, 100, 0, 1},    {DG_DISCRETE_GAUSSIAN, 1, 0, 5, -1, 2},
-    {DG_DISCRETE_GAUSSIAN, 100, 0, 1, 0, 1},    {DG_DISCRETE_GAUSSIAN, 10000, 0, 7, -1, 5},
-    {DG_DISCRETE_GAUSSIAN, 25, 20, 3, 49, 100}, {DG_DISCRETE_GAUSSIAN, 25, 66, 1, 1, 3},
-    {DG_DISCRETE_GAUSSIAN, 25, 98, 1, 1, 3},    {DG_DISCRETE_LAPLACE, 1, 0, 1, 0, 1},
-    {DG_DISCRETE_LAPLACE, 10, 0, 3, 1, 3},      {DG_DISCRETE_LAPLACE, 1, 0, 10, -1, 2},
-    {DG_DISCRETE_LAPLACE, 100, 0, 1, -2, 5},    {DG_DISCRETE_LAPLACE, 3, 34, 1, 1, 3},
-    {DG_DISCRETE_LAPLACE, 3, 50, 1, 1, 3},
+    {DG_DISCRETE_GAUSSIAN, 1, 0, 1, 0, 1, 2, 1},
+    {DG_DISCRETE_GAUSSIAN, 4, 0, 1, 1, 3, 2, 1},
+    {DG_DISCRETE_GAUSSIAN, 4, 0, 1, -1, 2, 2, 1},
+    {DG_DISCRETE_GAUSSIAN, 355, 0, 113, 2, 5, 2, 1},
+    {DG_DISCRETE_GAUSSIAN, 1, 0, 100, 0, 1, 2, 1},
+    {DG_DISCRETE_GAUSSIAN, 1, 0, 5, -1, 2, 2, 1},
+    {DG_DISCRETE_GAUSSIAN, 100, 0, 1, 0, 1, 2, 1},
+    {DG_DISCRETE_GAUSSIAN, 10000, 0, 7, -1, 5, 2, 1},
+    {DG_DISCRETE_GAUSSIAN, 25, 20, 3, 49, 100, 2, 1},
+    {DG_DISCRETE_GAUSSIAN, 25, 66, 1, 1, 3, 2, 1},
+    {DG_DISCRETE_GAUSSIAN, 25, 98, 1, 1, 3, 2, 1},
+    {DG_DISCRETE_LAPLACE, 1, 0, 1, 0, 1, 1, 1},
+    {DG_DISCRETE_LAPLACE, 10, 0, 3, 1, 3, 1, 1},
+    {DG_DISCRETE_LAPLACE, 1, 0, 10, -1, 2, 1, 1},
+    {DG_DISCRETE_LAPLACE, 100, 0, 1, -2, 5, 1, 1},
+    {DG_DISCRETE_LAPLACE, 3, 34, 1, 1, 3, 1, 1},
+    {DG_DISCRETE_LAPLACE, 3, 50, 1, 1, 3, 1, 1},
 };
+
+static const test_case POWERS[] = {
+    {DG_GENERALIZED_GAUSSIAN, 10, 0, 1, 0, 1, 3, 1},
+    {DG_GENERALIZED_GAUSSIAN, 10, 0, 1, 2, 5, 3, 2},
+    {DG_GENERALIZED_GAUSSIAN, 1, 0, 3, 0, 1, 3, 2},
+    {DG_GENERALIZED_GAUSSIAN, 1, 0, 3, -1, 2, 3, 2},
+    {DG_GENERALIZED_GAUSSIAN, 1, 0, 2, 1, 3, 1, 1},
+    {DG_GENERALIZED_GAUSSIAN, 1000, 0, 1, 0, 1, 1, 1},
+    {DG_GENERALIZED_GAUSSIAN, 50, 0, 3, 1, 3, 11, 10},
+    {DG_GENERALIZED_GAUSSIAN, 100, 0, 1, -1, 2, 8, 1},
+    {DG_GENERALIZED_GAUSSIAN, 100, 0, 1, 9, 20, 2, 1},
+    {DG_GENERALIZED_GAUSSIAN, 10, 0, 1, 0, 1, 63, 1},
+    {DG_GENERALIZED_GAUSSIAN, 1000, 0, 7, -3, 7, 127, 2},
+    {DG_GENERALIZED_GAUSSIAN, 1, 0, 1, 0, 1, 6391, 100},
+    {DG_GENERALIZED_GAUSSIAN, 12345, 0, 1, 49, 100, 355, 113},
+    {DG_GENERALIZED_GAUSSIAN, 3, 30, 1, 1, 3, 5, 2},
+    {DG_GENERALIZED_GAUSSIAN, 3, 30, 1, 0, 1, 4503599627370497, 4503599627370496},
+    {DG_GENERALIZED_GAUSSIAN, 3, 48, 1, -1, 3, 9, 4},
+};
+
+static dg_law *law_for(const test_case *of)
+{
+    if (of->kind != DG_GENERALIZED_GAUSSIAN) {
+        return long_law_of(of->kind, DG_ARITHMETIC_AUTO, of->a, of->shift, of->b, 0, of->n, of->d);
+    }
+    return power_law_of(of->a, of->shift, of->b, of->n, of->d, of->beta_num, of->beta_den);
+}
 
 /** The lanes of a law, by each kernel that this machine has. */
 static size_t kernels_of(dg_lanes *lanes[MOST_KERNELS], const dg_law *law)
@@ -60,30 +98,44 @@ static size_t kernels_of(dg_lanes *lanes[MOST_KERNELS], const dg_law *law)
     return n;
 }
 
-/** out = phi(|y - f|) - phi(|f|), to some 390 bits. */
-static void exponent(mpfr_t out, const mpz_t y, const test_case *of)
+/** out = phi(r/d): (r / (d scale))^beta, r^2 / (2 d^2 sigma2), or r / (d scale). */
+static void phi(mpfr_t out, const mpz_t r, const test_case *of)
 {
-    mpz_t far, near;
-    mpz_inits(far, near, NULL);
-    mpz_mul_si(far, y, of->d);
-    mpz_set_si(near, of->n);
-    mpz_sub(far, far, near);
-    mpz_abs(far, far);
-    mpz_abs(near, near);
-    if (of->kind == DG_DISCRETE_GAUSSIAN) {
-        mpz_mul(far, far, far);
-        mpz_mul(near, near, near);
-    }
-    mpz_sub(far, far, near);
-    mpfr_set_z(out, far, MPFR_RNDN);
+    mpfr_set_z(out, r, MPFR_RNDN);
     mpfr_div_si(out, out, of->d, MPFR_RNDN);
     if (of->kind == DG_DISCRETE_GAUSSIAN) {
-        mpfr_div_si(out, out, of->d, MPFR_RNDN);
+        mpfr_sqr(out, out, MPFR_RNDN);
         mpfr_div_2ui(out, out, 1, MPFR_RNDN);
     }
     mpfr_mul_si(out, out, of->b, MPFR_RNDN);
     mpfr_div_si(out, out, of->a, MPFR_RNDN);
     mpfr_div_2ui(out, out, of->shift, MPFR_RNDN);
+    if (of->kind == DG_GENERALIZED_GAUSSIAN) {
+        mpfr_t beta;
+        mpfr_init2(beta, PRECISION);
+        mpfr_set_si(beta, of->beta_num, MPFR_RNDN);
+        mpfr_div_si(beta, beta, of->beta_den, MPFR_RNDN);
+        mpfr_pow(out, out, beta, MPFR_RNDN);
+        mpfr_clear(beta);
+    }
+}
+
+/** out = phi(|y - f|) - phi(|f|), to some 300 bits, and exactly 0 where it is. */
+static void exponent(mpfr_t out, const mpz_t y, const test_case *of)
+{
+    mpz_t far, near;
+    mpfr_t at_centre;
+    mpz_inits(far, near, NULL);
+    mpfr_init2(at_centre, PRECISION);
+    mpz_mul_si(far, y, of->d);
+    mpz_set_si(near, of->n);
+    mpz_sub(far, far, near);
+    mpz_abs(far, far);
+    mpz_abs(near, near);
+    phi(out, far, of);
+    phi(at_centre, near, of);
+    mpfr_sub(out, out, at_centre, MPFR_RNDN);
+    mpfr_clear(at_centre);
     mpz_clears(far, near, NULL);
 }
 
@@ -213,19 +265,19 @@ static void check_batches(uint64_t *state, dg_lanes *const *lanes, size_t n)
 static void check_lane_laws(uint64_t *state)
 {
     static const test_case cases[] = {
-        {DG_DISCRETE_GAUSSIAN, 1, 0, 65536, 0, 1},
-        {DG_DISCRETE_GAUSSIAN, 6004799503160661, 0, INT64_C(1) << 54, 0, 1},
-        {DG_DISCRETE_GAUSSIAN, 1, 0, 1, 0, 1},
-        {DG_DISCRETE_GAUSSIAN, 12345, 0, 64, 0, 1},
-        {DG_DISCRETE_GAUSSIAN, 16383, 0, 1, 0, 1},
-        {DG_DISCRETE_GAUSSIAN, 16384, 0, 1, 0, 1},
-        {DG_DISCRETE_GAUSSIAN, 77777777777777, 0, 1, 0, 1},
-        {DG_DISCRETE_GAUSSIAN, INT64_MAX / 2, 0, 1, 0, 1},
-        {DG_DISCRETE_LAPLACE, 1, 0, 65536, 0, 1},
-        {DG_DISCRETE_LAPLACE, 1, 0, 1, 0, 1},
-        {DG_DISCRETE_LAPLACE, 6004799503160661, 0, INT64_C(1) << 49, 0, 1},
-        {DG_DISCRETE_LAPLACE, 127, 0, 1, 0, 1},
-        {DG_DISCRETE_LAPLACE, 6004799503160661, 0, INT64_C(1) << 12, 0, 1},
+        {DG_DISCRETE_GAUSSIAN, 1, 0, 65536, 0, 1, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 6004799503160661, 0, INT64_C(1) << 54, 0, 1, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 1, 0, 1, 0, 1, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 12345, 0, 64, 0, 1, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 16383, 0, 1, 0, 1, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 16384, 0, 1, 0, 1, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, 77777777777777, 0, 1, 0, 1, 2, 1},
+        {DG_DISCRETE_GAUSSIAN, INT64_MAX / 2, 0, 1, 0, 1, 2, 1},
+        {DG_DISCRETE_LAPLACE, 1, 0, 65536, 0, 1, 1, 1},
+        {DG_DISCRETE_LAPLACE, 1, 0, 1, 0, 1, 1, 1},
+        {DG_DISCRETE_LAPLACE, 6004799503160661, 0, INT64_C(1) << 49, 0, 1, 1, 1},
+        {DG_DISCRETE_LAPLACE, 127, 0, 1, 0, 1, 1, 1},
+        {DG_DISCRETE_LAPLACE, 6004799503160661, 0, INT64_C(1) << 12, 0, 1, 1, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const test_case *of = &cases[i];
@@ -246,25 +298,100 @@ static void check_lane_laws(uint64_t *state)
     }
 }
 
+/** log2_of is never too low, and less than DG_LANE_LOG_ABOVE too high: around every place where its table
+ *  changes, and anywhere. */
+static void check_logs(uint64_t *state)
+{
+    enum { RANDOM = 20000, PLACES = 52 * 16 * 3 };
+    mpfr_t truth, found;
+    mpfr_inits2(PRECISION, truth, found, (mpfr_ptr)0);
+    for (uint64_t i = 0; i < RANDOM + PLACES; i++) {
+        uint64_t r = next_word(state) >> 12 >> next_word(state) % 52;
+        if (i < PLACES) {
+            const uint64_t place = (16 + i / 3 % 16) << 48;
+            r = (place >> (i / 48 + 1)) + i % 3 - 1;
+        }
+        if (r == 0 || r >> 52 != 0) {
+            continue;
+        }
+        mpfr_set_uj(truth, r, MPFR_RNDN);
+        mpfr_log2(truth, truth, MPFR_RNDN);
+        mpfr_mul_2ui(truth, truth, DG_LANE_LOG_BITS, MPFR_RNDN);
+        mpfr_set_uj(found, log2_of(r), MPFR_RNDN);
+        mpfr_sub(found, found, truth, MPFR_RNDN);
+        CHECK(mpfr_sgn(found) >= 0 && mpfr_cmp_ui(found, DG_LANE_LOG_ABOVE) < 0,
+              "log2 of %llu: %g units too high", (unsigned long long)r,
+              mpfr_get_d(found, MPFR_RNDN));
+    }
+    mpfr_clears(truth, found, (mpfr_ptr)0);
+}
+
+/** power_of is within the bounds of PROOF.md, lemma 21: at all sizes of distances, and where they end. */
+static void check_powers(const test_case *of, const dg_lanes *lanes, uint64_t *state)
+{
+    enum { PLACES = 2000 };
+    mpfr_t truth, found;
+    mpz_t distance;
+    mpfr_inits2(PRECISION, truth, found, (mpfr_ptr)0);
+    mpz_init(distance);
+    const test_case centred = {of->kind, of->a, of->shift, of->b, 0, 1, of->beta_num, of->beta_den};
+    const double beta = (double)of->beta_num / (double)of->beta_den;
+    const double share = 0.6932 * (3.04 * beta + 19.1) + 12.1;
+    for (uint64_t i = 0; i < PLACES; i++) {
+        uint64_t r = next_word(state) % (lanes->farthest + 1) >> (i % 4 == 0 ? i % 53 : 0);
+        r = i % 5 == 0 ? lanes->farthest - i / 5 : r;
+        r = i % 7 == 0 ? lanes->nearest + i / 7 : r;
+        mpz_set_ui(distance, r);
+        mpz_mul_2exp(distance, distance, lanes->units_down);
+        phi(truth, distance, &centred); /* of a distance that is 2^units_up as large */
+        mpfr_set_si(found, of->beta_num * (long)lanes->units_up, MPFR_RNDN);
+        mpfr_div_si(found, found, of->beta_den, MPFR_RNDN);
+        mpfr_exp2(found, found, MPFR_RNDN);
+        mpfr_div(truth, truth, found, MPFR_RNDN);
+        mpfr_const_log2(found, MPFR_RNDN);
+        mpfr_div(truth, truth, found, MPFR_RNDN);
+        const double power = mpfr_get_d(truth, MPFR_RNDN);
+        mpfr_mul_2ui(truth, truth, DG_LANE_BITS, MPFR_RNDN);
+        mpfr_set_uj(found, power_of(r, lanes), MPFR_RNDN);
+        mpfr_sub(truth, truth, found, MPFR_RNDN);
+        const double low = mpfr_get_d(truth, MPFR_RNDN);
+        CHECK(low >= -1.07 && low < share * power + 1,
+              "power %g at %llu, beta %g: %g units too low, of %g", power, (unsigned long long)r,
+              beta, low, share * power + 1);
+    }
+    mpfr_clears(truth, found, (mpfr_ptr)0);
+    mpz_clear(distance);
+}
+
+static void check_case(const test_case *of, uint64_t *state)
+{
+    dg_law *law = law_for(of);
+    dg_lanes *lanes[MOST_KERNELS] = {0};
+    const size_t n = kernels_of(lanes, law);
+    for (int k = 0; k < SPOTS; k++) {
+        const spot at = k < 2 ? (spot){.left = k == 1} : any_spot(state, lanes[0]);
+        check_spot(&at, of, lanes, n);
+    }
+    check_batches(state, lanes, n);
+    if (of->kind == DG_GENERALIZED_GAUSSIAN) {
+        check_powers(of, lanes[0], state);
+    }
+    for (size_t k = 0; k < MOST_KERNELS; k++) {
+        dg_lanes_release(lanes[k]);
+    }
+    dg_law_free(law);
+}
+
 int main(void)
 {
     uint64_t state = 20261123;
     check_lane_laws(&state);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        const test_case *of = &CASES[i];
-        dg_law *law =
-            long_law_of(of->kind, DG_ARITHMETIC_AUTO, of->a, of->shift, of->b, 0, of->n, of->d);
-        dg_lanes *lanes[MOST_KERNELS] = {0};
-        const size_t n = kernels_of(lanes, law);
-        for (int k = 0; k < SPOTS; k++) {
-            const spot at = any_spot(&state, lanes[0]);
-            check_spot(&at, of, lanes, n);
-        }
-        check_batches(&state, lanes, n);
-        for (size_t k = 0; k < MOST_KERNELS; k++) {
-            dg_lanes_release(lanes[k]);
-        }
-        dg_law_free(law);
+        check_case(&CASES[i], &state);
+    }
+    check_logs(&state);
+    for (size_t i = 0; i < sizeof POWERS / sizeof *POWERS; i++) {
+        check_case(&POWERS[i], &state);
     }
     mpfr_free_cache();
     return report("lanes of the isochronous sampler");

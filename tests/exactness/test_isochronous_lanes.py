@@ -16,7 +16,15 @@ import numpy as np
 import pytest
 from exact_law import ExactLaw, leading_ones
 from keystream import Tape
-from law_checks import ALPHA, check_counts, count_cells, gaussian_table, laplace_table, rejected
+from law_checks import (
+    ALPHA,
+    check_counts,
+    count_cells,
+    gaussian_table,
+    generalized_table,
+    laplace_table,
+    rejected,
+)
 
 import discretegauss as dg
 from discretegauss import errors
@@ -33,6 +41,11 @@ def gaussian(sigma2: object, mu: object = 0) -> LawSpec:
 
 def laplace(scale: object, mu: object = 0) -> LawSpec:
     return LawSpec(Kind.DISCRETE_LAPLACE, F(str(scale)), F(str(mu)))
+
+
+def generalized(scale: object, beta: object, mu: object = 0) -> LawSpec:
+    parameters = F(str(scale)), F(str(mu)), F(str(beta))
+    return LawSpec(Kind.GENERALIZED_GAUSSIAN, *parameters)
 
 
 def lanes(spec: LawSpec, isa: int = 0) -> Any:
@@ -106,6 +119,12 @@ SPECS = [
     laplace(100, "-1/2"),
     laplace(F(3, 7), F(10**15, 3)),
     laplace(10**13, "1/3"),
+    *(generalized(100, beta) for beta in (1, "3/2", 2, 3, 8, "11/10", 63)),
+    *(generalized("1/3", beta, "1/2") for beta in (1, "3/2", 3)),
+    generalized(3, 8, "1/3"),
+    generalized(F(10**6, 7), "355/113", F(-(2**57), 3)),
+    generalized(10**12, "9/4", "1/3"),
+    generalized(10**15, "127/2"),
 ]
 
 
@@ -254,7 +273,7 @@ def test_unsigned_dtypes(dtype: Any) -> None:
 @pytest.mark.parametrize(
     "law",
     [
-        dg.GeneralizedGaussian(20, "5/2", "1/3"),
+        dg.GeneralizedGaussian(10**40, "5/2", "1/3"),
         dg.DiscreteGaussian(F(10**35, 7), "1/3"),
         dg.DiscreteGaussian(10**40),
         dg.DiscreteLaplace(10**6, 2**200),
@@ -309,6 +328,16 @@ def test_draws_follow_the_laplace(scale: F, mu: F) -> None:
     """The same for the discrete Laplace, with bits of the system."""
     draws = dg.discrete_laplace(scale, DRAWS // 4, mu=mu, method="isochronous")
     assert rejected(draws, laplace_table(scale, mu)) == []
+
+
+@pytest.mark.parametrize("mu", [F(0), F(1, 3)])
+@pytest.mark.parametrize("scale", [F(1, 2), F(3), F(1000)])
+@pytest.mark.parametrize("beta", [F(1), F(3, 2), F(3), F(8)])
+def test_draws_follow_the_generalised_gaussian(beta: F, scale: F, mu: F) -> None:
+    """The same for it, narrow and wide, with bits of the cipher."""
+    law = dg.GeneralizedGaussian(scale, beta, mu)
+    draws = law.sample(DRAWS // 2, method="isochronous", source="chacha20")
+    assert rejected(draws, generalized_table(scale, beta, mu)) == []
 
 
 def test_ten_million_draws() -> None:
@@ -366,7 +395,11 @@ def small_law(spec: LawSpec, n_points: int) -> dict[int, F]:
     return found
 
 
-@pytest.mark.parametrize("spec", [gaussian(1), gaussian(2, "1/3"), laplace("3/2", "-1/2")], ids=ids)
+@pytest.mark.parametrize(
+    "spec",
+    [gaussian(1), gaussian(2, "1/3"), laplace("3/2", "-1/2"), generalized(2, "5/2", "1/3")],
+    ids=ids,
+)
 def test_enumeration_of_small_laws(spec: LawSpec) -> None:
     """Over all cells, sides, levels and a grid of heights, y is returned as often as g(y) says."""
     n_points = 500

@@ -23,24 +23,42 @@ typedef struct truth {
     mpz_t x;
 } truth;
 
-/** out = phi(|y - f|) - phi(|f|), where mu = c + f. */
-static void exponent(mpq_t out, const mpz_t y, const mpq_t f, const numbers *of)
+/** out = phi(r), to some 390 bits. */
+static void phi(mpfr_t out, const mpq_t r, const numbers *of)
+{
+    mpq_t ratio;
+    mpq_init(ratio);
+    mpq_div(ratio, r, of->first);
+    if (of->kind == DG_DISCRETE_GAUSSIAN) {
+        mpq_mul(ratio, ratio, r);
+        mpq_div_2exp(ratio, ratio, 1);
+    }
+    mpfr_set_q(out, ratio, MPFR_RNDN);
+    if (of->kind == DG_GENERALIZED_GAUSSIAN) {
+        mpfr_t beta;
+        mpfr_init2(beta, PRECISION);
+        mpfr_set_q(beta, of->beta, MPFR_RNDN);
+        mpfr_pow(out, out, beta, MPFR_RNDN);
+        mpfr_clear(beta);
+    }
+    mpq_clear(ratio);
+}
+
+/** out = phi(|y - f|) - phi(|f|), where mu = c + f: 0 exactly where it is. */
+static void exponent(mpfr_t out, const mpz_t y, const mpq_t f, const numbers *of)
 {
     mpq_t near, far;
+    mpfr_t at_centre;
     mpq_inits(near, far, NULL);
+    mpfr_init2(at_centre, PRECISION);
     mpq_set_z(far, y);
     mpq_sub(far, far, f);
     mpq_abs(far, far);
     mpq_abs(near, f);
-    if (of->kind == DG_DISCRETE_GAUSSIAN) {
-        mpq_mul(far, far, far);
-        mpq_mul(near, near, near);
-    }
-    mpq_sub(out, far, near);
-    mpq_div(out, out, of->first);
-    if (of->kind == DG_DISCRETE_GAUSSIAN) {
-        mpq_div_2exp(out, out, 1);
-    }
+    phi(out, far, of);
+    phi(at_centre, near, of);
+    mpfr_sub(out, out, at_centre, MPFR_RNDN);
+    mpfr_clear(at_centre);
     mpq_clears(near, far, NULL);
 }
 
@@ -56,15 +74,12 @@ static void set_centre(mpz_t c, mpq_t f, const mpq_t mu)
 
 static void find_edge(truth *out, const mpz_t y, const mpq_t f, const numbers *of)
 {
-    mpq_t e;
     mpfr_t g;
     mpz_t edge;
     mpz_init(edge);
-    mpq_init(e);
     mpfr_init2(g, PRECISION);
-    exponent(e, y, f, of);
-    out->is_certain = mpq_sgn(e) == 0;
-    mpfr_set_q(g, e, MPFR_RNDN);
+    exponent(g, y, f, of);
+    out->is_certain = mpfr_sgn(g) == 0;
     mpfr_neg(g, g, MPFR_RNDN);
     mpfr_exp(g, g, MPFR_RNDN);
     mpfr_mul_2ui(g, g, out->n_bits + out->step, MPFR_RNDN);
@@ -72,7 +87,6 @@ static void find_edge(truth *out, const mpz_t y, const mpq_t f, const numbers *o
     mpfr_get_z(edge, g, MPFR_RNDD);
     out->edge = mpz_get_ui(edge);
     mpfr_clear(g);
-    mpq_clear(e);
     mpz_clear(edge);
 }
 
@@ -239,12 +253,13 @@ static void check_fills(dg_lanes *const lanes[MOST_KERNELS], input *from)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const dg_law_kind kinds[] = {DG_DISCRETE_GAUSSIAN, DG_DISCRETE_LAPLACE,
+                                        DG_GENERALIZED_GAUSSIAN, DG_DISCRETE_LAPLACE};
     static const dg_isa isas[] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512_VBMI2};
     enum { MOST_SHIFT = 70 };
     input from = {data, size};
     numbers of;
-    take_numbers(&of, take_byte(&from) % 2 == 0 ? DG_DISCRETE_GAUSSIAN : DG_DISCRETE_LAPLACE,
-                 MOST_SHIFT, &from);
+    take_numbers(&of, kinds[take_byte(&from) % 4], MOST_SHIFT, &from);
     dg_law *law = law_of(&of, DG_ARITHMETIC_AUTO);
     dg_lanes *lanes[MOST_KERNELS] = {0};
     size_t n_lanes = 0;

@@ -326,6 +326,27 @@ FAULTS = [
         "_mm512_cmpge_epu64_mask(_mm512_or_si512(product",
     ),
     Fault(
+        "heights of the generalised Gaussian are taken for never too high",
+        "lanes",
+        "isochronous/build_lane_power.c",
+        "lanes->above = (7 * above16 + 159) / 160;",
+        "lanes->above = 0 * above16;",
+    ),
+    Fault(
+        "distances of the generalised Gaussian are from c, not from mu",
+        "lanes",
+        "isochronous/lane_power.h",
+        "distance_at(z, left, lanes) + lanes->f,",
+        "distance_at(z, left, lanes) + 0 * lanes->f,",
+    ),
+    Fault(
+        "the AVX-512 kernel takes distances for those of the other side",
+        "lanes",
+        "isochronous/lane_attempt_avx512.h",
+        "_mm512_mask_blend_epi64(left, of_law->offset[0], of_law->offset[1])",
+        "_mm512_mask_blend_epi64(left, of_law->offset[1], of_law->offset[0])",
+    ),
+    Fault(
         "a law's draw is of the law before",
         "laws",
         "api/laws_api.c",

@@ -115,6 +115,24 @@ def laplace_table(scale: Fraction, mu: Fraction = Fraction(0)) -> LawTable:
 
 
 @functools.lru_cache(maxsize=256)
+def generalized_table(scale: Fraction, beta: Fraction, mu: Fraction = Fraction(0)) -> LawTable:
+    """P(x) ~ exp(-(|x - mu| / scale)^beta)."""
+    reach = ceil(REACH ** float(1 / beta) * scale) + 1
+    first, last = floor(mu) - reach, ceil(mu) + reach
+    power = _decimal(beta)
+
+    def phi(r: Fraction) -> Decimal:
+        return DIGITS.power(_decimal(r / scale), power)
+
+    nearest = phi(min(mu - floor(mu), ceil(mu) - mu))
+    weights = [
+        DIGITS.exp(DIGITS.subtract(nearest, phi(abs(x - mu)))) for x in range(first, last + 1)
+    ]
+    name = f"generalized scale={scale} beta={beta} mu={mu}"
+    return _table(name, first, weights, mu, wide=True)
+
+
+@functools.lru_cache(maxsize=256)
 def geometric_table(gamma: Fraction) -> LawTable:
     """P(k) ~ exp(-gamma k), k >= 0."""
     weights = _geometric(Decimal(1), DIGITS.exp(_decimal(-gamma)), ceil(REACH / gamma) + 1)

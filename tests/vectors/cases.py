@@ -187,4 +187,15 @@ FILLS = [
         spec_of(Kind.DISCRETE_LAPLACE, scale, mu)
         for scale, mu in [("1/10", 0), (10, "1/2"), (1000, 0), (10**12, "-22/7")]
     ),
+    *(
+        spec_of(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta)
+        for scale, mu, beta in [
+            ("1/3", "1/2", "3/2"),
+            (10, 0, 1),
+            (10, "1/3", "3/2"),
+            (1000, "-1/2", 3),
+            (10**6, 0, "127/2"),
+            (10**12, "-22/7", "11/10"),
+        ]
+    ),
 ]

@@ -288,7 +288,7 @@ def prepare_few(spec: LawSpec) -> PreparedLaw:
     if isinstance(one, TableWhenDrawn):
         prepare_cells(spec)  # which may refuse the law: before anything is drawn
         return one
-    return prepare_isochronous(spec)  # the same draws in one call
+    return prepare_isochronous(spec)  # many attempts at once
 
 
 def build_info() -> dict[str, str]:

@@ -137,8 +137,8 @@ def cells_from(spec: LawSpec, source: Source | None = None) -> int:
     10**30                             715    1100
     ========================  ============  ======
 
-    The generalised Gaussian's other way is one draw after another by the isochronous sampler, with
-    a caller's source; its rows are not that command's.
+    The generalised Gaussian's other way was one draw after another by the isochronous sampler, with
+    a caller's source; its rows are not that command's. It is drawn in lanes now, which cost less.
     """
     whole = spec.parameter.numerator // spec.parameter.denominator
     crossing = _CROSSINGS[spec.kind](min(whole, 10**6))

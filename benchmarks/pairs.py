@@ -54,6 +54,9 @@ class Verdict:
     difference_ns: dict[str, float]
     """How much longer the calls of a class take: mean of the pairs among the quickest SHOWN."""
 
+    seen_from_ns: dict[str, float]
+    """How large that difference has to be for a t of LEAK_AT."""
+
     @property
     def worst(self) -> float:
         """The largest t of all."""
@@ -91,7 +94,7 @@ def judge(rows: Any, ticks_per_ns: float) -> Verdict:
         for name, sign in signs.items()
     }
     by_statistic = dict.fromkeys(STATISTICS, 0.0)
-    difference: dict[str, float] = {}
+    difference, seen_from = dict.fromkeys(signs, 0.0), dict.fromkeys(signs, float("nan"))
     for share in KEPT:
         quick = times <= np.quantile(times, share)
         squares = (times - times[quick].mean()) ** 2
@@ -109,13 +112,20 @@ def judge(rows: Any, ticks_per_ns: float) -> Verdict:
                 by_statistic[statistic] = max(by_statistic[statistic], t)
                 if statistic == "cropped" and share == SHOWN and len(differences):
                     difference[name] = float(differences.mean())
-    return Verdict(len(rows), float(np.median(times)), by_class, by_statistic, difference)
+                    seen_from[name] = LEAK_AT * norm_of(differences) / len(differences)
+    median = float(np.median(times))
+    return Verdict(len(rows), median, by_class, by_statistic, difference, seen_from)
 
 
 def t_of(differences: Floats) -> float:
     """Return the sum over the root of the sum of squares."""
-    norm = sqrt(float(np.square(differences).sum()))
+    norm = norm_of(differences)
     return float(differences.sum()) / norm if norm > 0 else 0.0
+
+
+def norm_of(differences: Floats) -> float:
+    """Return the root of the sum of squares."""
+    return sqrt(float(np.square(differences).sum()))
 
 
 def _cut(values: Any, share: float) -> tuple[Bools, Bools]:

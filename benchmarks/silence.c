@@ -68,7 +68,7 @@ static inline int64_t ticks(void)
 
 /** Test data of a call, made before its time is taken; 16 bytes an attempt, four attempts a draw and
  *  more: a call that finds too little fails. */
-static uint8_t tape_bytes[64 * MOST_DRAWS + 4096];
+static uint8_t tape_bytes[64 * MOST_DRAWS + 2048];
 static size_t n_asked;
 
 static int read_tape(void *context, uint8_t *out, size_t n)
@@ -93,7 +93,7 @@ static uint64_t next_word(uint64_t *state)
 
 static void write_tape(size_t n, uint64_t *state)
 {
-    for (size_t i = 0; i < 64 * n + 4096; i += 8) {
+    for (size_t i = 0; i < 64 * n + 2048; i += 8) {
         const uint64_t word = next_word(state);
         memcpy(tape_bytes + i, &word, 8);
     }

@@ -196,11 +196,17 @@ def blind_groups(found: Sequence[Finding]) -> list[str]:
     return sorted({one.group for one in found} - seen)
 
 
-def findings(builds: Sequence[str], calls: int, only: str, folder: Path) -> Iterator[Finding]:
+def findings(
+    builds: Sequence[str], calls: int, only: Sequence[str] | None, folder: Path
+) -> Iterator[Finding]:
     """Measure everything."""
+
+    def is_wanted(law: str, n: int) -> bool:
+        return only is None or any(text in f"{law} n={n} " for text in only)
+
     for case in PYTHON_CASES:
         for n, part in PYTHON_PARTS.items():
-            if only in f"{case.name} n={n} ":
+            if is_wanted(case.name, n):
                 controls = python_controls(case, n, max(300, calls // part))
                 for way, of in controls.items():
                     yield Finding("Python", case.name, n, way, True, judge(*of), None)
@@ -208,7 +214,7 @@ def findings(builds: Sequence[str], calls: int, only: str, folder: Path) -> Iter
         program = build(name, folder)
         for law in LAWS:
             for n, part in ({1: 1} | FILLS.get(law.name, {})).items():
-                if only in f"{law.name} n={n} ":
+                if is_wanted(law.name, n):
                     yield from _of_program(name, program, law, n, max(1000, calls // part))
 
 
@@ -254,8 +260,9 @@ def main(argv: list[str] | None = None) -> int:
     print(f"# the largest t in size, of pairs of calls; the time says nothing: below {LEAK_AT}")
     found: list[Finding] = []
     group = ""
-    with tempfile.TemporaryDirectory() as folder:
-        for one in findings(arguments.builds, arguments.calls, arguments.only, Path(folder)):
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or Path(temporary)
+        for one in findings(arguments.builds, arguments.calls, arguments.only, folder):
             if one.group != group:
                 group = one.group
                 print(f"\n{group}\n{HEAD}")
@@ -315,7 +322,10 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--calls", type=positive_int, default=1_000_000, help="a way (default 1000000)"
     )
-    parser.add_argument("--only", default="", metavar="TEXT", help="laws and sizes with TEXT")
+    parser.add_argument(
+        "--only", action="append", metavar="TEXT", help="laws and sizes with TEXT, or with another"
+    )
+    parser.add_argument("--folder", type=Path, help="where builds are kept for the next run")
     parser.add_argument("--builds", default=",".join(BUILDS), help="default: %(default)s")
     arguments = parser.parse_args(argv)
     arguments.builds = arguments.builds.split(",")

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "steps.h"
 
 #if defined(__linux__) && defined(__x86_64__)

@@ -13,6 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 enum { SKIPPED = 77, DRAWS = 24, MOST_BYTES = 4096, WIDE = 16 };
 
 /* --- what is looked at ----------------------------------------------------------------------- */
@@ -87,6 +91,7 @@ static dg_status draw_single(size_t n, const subject *of, const dg_source *sourc
 /* --- leaks planted --------------------------------------------------------------------------- */
 
 static volatile int64_t sink[64];
+static const int64_t zeros[64] = {0};
 
 /** A jump, and more instructions on one side. */
 static dg_status leak_count(size_t n, const subject *of, const dg_source *source)
@@ -127,6 +132,40 @@ static dg_status leak_address(size_t n, const subject *of, const dg_source *sour
     for (size_t i = 0; i < n; i++) {
         (void)sink[(uint64_t)drawn[i] % 64];
     }
+    return status;
+}
+
+#if defined(__x86_64__)
+/** Addresses that a vector register holds, in its lowest and its highest part. */
+__attribute__((target("avx512f"))) static void gather(size_t n)
+{
+    for (size_t i = 0; i + 8 <= n; i += 8) {
+        const __m512i places =
+            _mm512_and_si512(_mm512_loadu_si512(drawn + i), _mm512_set1_epi64(63));
+        sink[0] = _mm512_reduce_add_epi64(_mm512_i64gather_epi64(places, (const void *)zeros, 8));
+    }
+}
+
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") != 0;
+}
+#else
+static void gather(size_t n)
+{
+    (void)n;
+}
+
+static bool has_avx512(void)
+{
+    return false;
+}
+#endif
+
+static dg_status leak_gather(size_t n, const subject *of, const dg_source *source)
+{
+    const dg_status status = draw_fill(n, of, source);
+    gather(n);
     return status;
 }
 
@@ -281,7 +320,13 @@ static subject LEAKS[] = {
     {"leak of instructions", leak_count, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL, NULL},
     {"leak of places", leak_place, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL, NULL},
     {"leak of addresses", leak_address, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL, NULL},
+    {"leak by a gather", leak_gather, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL, NULL},
 };
+
+static bool is_of_addresses(const subject *leak)
+{
+    return leak->draw == leak_address || leak->draw == leak_gather;
+}
 
 static void prepare(subject *of)
 {
@@ -320,10 +365,14 @@ int main(void)
         CHECK(addresses == 0, "%s: %d", SUBJECTS[i].name, addresses);
     }
     for (size_t i = 0; i < sizeof LEAKS / sizeof *LEAKS; i++) {
+        if (LEAKS[i].draw == leak_gather && !has_avx512()) {
+            continue;
+        }
         prepare(&LEAKS[i]);
         CHECK(compare(&places, &addresses, &LEAKS[i]), "a call cannot be traced");
-        CHECK(places > 0 || LEAKS[i].draw == leak_address, "%s: not seen", LEAKS[i].name);
-        CHECK(addresses > 0 || LEAKS[i].draw != leak_address, "%s: not seen", LEAKS[i].name);
+        CHECK((is_of_addresses(&LEAKS[i]) ? addresses : places) == N_VALUES - 1, "%s: not seen",
+              LEAKS[i].name);
+        CHECK(places == 0 || !is_of_addresses(&LEAKS[i]), "%s: seen as another", LEAKS[i].name);
         discard(&LEAKS[i]);
     }
     return report("steps of isochronous draws");

@@ -9,7 +9,7 @@ again with other bits. A way that is flagged twice leaks. The controls have to b
 same run: the reference path, the plain-Python twin, OpenDP if installed, and a leak planted.
 
 The exit code is 1 if a way leaks, or if no control of a group was flagged: it was blind there.
-Needs cmake, the compilers, and GMP's and MPFR's headers. See results_timing.md in this folder.
+Needs cmake, the compilers, and GMP's and MPFR's headers. See results_silence.md in this folder.
 """
 
 from __future__ import annotations

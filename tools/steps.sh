@@ -41,13 +41,15 @@ readme_block() {
     ' "$clone/README.md"
 }
 
-# c_build NAME COMPILER OPTION...: configure and build, and run the C tests ($only of them, if set).
+# c_build NAME COMPILER OPTION...: configure and build ($targets of it, if set), and run the C tests ($only of them,
+# if set).
 c_build() {
     local name=$1 compiler=$2
     shift 2
     cmake -S "$clone" -B "$work/$name" -DCMAKE_C_COMPILER="$compiler" -DDG_GMP=SYSTEM -DDG_TESTS=ON \
         -DDG_WERROR=ON "$@" >"$work/$name.log" || { cat "$work/$name.log"; return 1; }
-    cmake --build "$work/$name" -j "$(nproc)" >"$work/$name.log" || { cat "$work/$name.log"; return 1; }
+    # shellcheck disable=SC2086 # words
+    cmake --build "$work/$name" -j "$(nproc)" ${targets:+--target $targets} >"$work/$name.log" || { cat "$work/$name.log"; return 1; }
     (cd "$work/$name" && ctest --output-on-failure -j "$(nproc)" ${only:+-R "$only"}) |
         tee "$work/$name.tests"
 }
@@ -125,7 +127,7 @@ types() {
 
 format_c() {
     cd "$clone"
-    find csrc tests/c tests/fuzz -name '*.[ch]' -print0 | xargs -0 "$venv/bin/clang-format" --dry-run -Werror
+    find csrc tests/c tests/fuzz benchmarks -name '*.[ch]' -print0 | xargs -0 "$venv/bin/clang-format" --dry-run -Werror
 }
 
 # The contracts are compiled in, which what ships does without: c_gcc_release, c_clang_release.
@@ -152,6 +154,23 @@ c_clang() {
 
 c_clang_release() {
     c_build clang-release clang -DDG_CHECKS=OFF
+}
+
+# What says that isochronous draws are silent, by each compiler at each level: branches and addresses by
+# valgrind, numbers of instructions by callgrind, and each instruction and address by single steps.
+c_silence() {
+    local compiler level name tests=(test_isochronous_{time,counts,steps})
+    for compiler in gcc clang; do
+        for level in O2 O3; do
+            name=silence-$compiler-$level
+            only='isochronous_(time|counts|steps)' targets="${tests[*]}" \
+                c_build "$name" "$compiler" -DDG_CHECKS=ON \
+                -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-$level -DNDEBUG"
+            must_have_run "$name" test_isochronous_time_by_valgrind
+            must_have_run "$name" test_isochronous_counts_by_callgrind
+            must_have_run "$name" test_isochronous_steps
+        done
+    done
 }
 
 c_gcc_sanitized() {

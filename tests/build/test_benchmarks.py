@@ -18,7 +18,7 @@ from discretegauss._drawing import engines as _engine
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ["throughput.py", "calls.py", "interrupt.py", "privacy.py", "laws.py", "timing.py"]
-PROGRAMS += ["neighbours_selection.py", "neighbours_shares.py"]
+PROGRAMS += ["neighbours_selection.py", "neighbours_shares.py", "silence.py"]
 needs_the_core = pytest.mark.skipif(_engine.native is None, reason="measures the compiled core")
 
 
@@ -85,6 +85,8 @@ def test_a_file_that_cannot_be_written_is_refused_first(program: str, tmp_path: 
         "interrupt.py --repeats 0",
         "timing.py --draws 99",
         "calls.py --only nothing-of-this-name",
+        "silence.py --builds gcc-O1",
+        "silence.py --only nothing-of-this-name",
         "bulk_peak_memory.py",
         "bulk_peak_memory.py 100 1000 1 luke",
     ],

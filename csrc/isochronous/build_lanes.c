@@ -87,7 +87,7 @@ static dg_status set_errors(unsigned places, dg_lanes *lanes)
     /* of distances, in units: of delta; of twice_f */
     const uint64_t of_delta = (inexact != 0) + cut, of_f = inexact != 0;
     lanes->below = DG_LANE_BELOW;
-    if (sampler->law->kind == DG_GENERALIZED_GAUSSIAN) {
+    if (lanes->is_power) {
         const uint64_t cut_f = sampler->twice_f.upper != lanes->f << (less + 1);
         return dg_lane_power_errors(of_delta + cut_f, places, lanes) ? DG_OK : DG_ERR_PARAMETER;
     }
@@ -132,8 +132,8 @@ static dg_status build_all(dg_lanes *lanes)
     lanes->excess = (UINT64_C(1) << 16) % sampler->n_cells;
     lanes->c = sampler->c;
     lanes->rate = sampler->rate.lower >> 11;
-    const bool is_power = sampler->law->kind == DG_GENERALIZED_GAUSSIAN;
-    const unsigned places = is_power ? dg_lane_power_units(lanes) : set_units(lanes);
+    lanes->is_power = sampler->law->kind == DG_GENERALIZED_GAUSSIAN;
+    const unsigned places = lanes->is_power ? dg_lane_power_units(lanes) : set_units(lanes);
     if (places == 0) {
         return DG_ERR_PARAMETER;
     }

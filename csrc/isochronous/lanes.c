@@ -73,20 +73,20 @@ dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *
 
 void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa)
 {
-    const bool is_power = lanes->sampler->law->kind == DG_GENERALIZED_GAUSSIAN;
     lanes->isa = DG_ISA_PORTABLE;
-    lanes->kernel = is_power ? dg_lane_power_kernel_portable : dg_lane_kernel_portable;
+    lanes->kernel = lanes->is_power ? dg_lane_power_kernel_portable : dg_lane_kernel_portable;
 #if DG_ISA_X86_64
     const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
     if (best == DG_ISA_AVX512_VBMI2 && dg_isa_has_ifma()) {
         lanes->isa = best;
-        lanes->kernel = is_power ? dg_lane_power_kernel_avx512_ifma : dg_lane_kernel_avx512_ifma;
-    } else if (best >= DG_ISA_AVX2 && !is_power) {
+        lanes->kernel =
+            lanes->is_power ? dg_lane_power_kernel_avx512_ifma : dg_lane_kernel_avx512_ifma;
+    } else if (best >= DG_ISA_AVX2 && !lanes->is_power) {
         lanes->isa = DG_ISA_AVX2; /* AVX-512 without IFMA has no kernel of its own */
         lanes->kernel = dg_lane_kernel_avx2;
     }
 #elif DG_ISA_AARCH64
-    if ((isa == DG_ISA_AUTO ? dg_isa_best() : isa) == DG_ISA_NEON) {
+    if ((isa == DG_ISA_AUTO ? dg_isa_best() : isa) == DG_ISA_NEON && !lanes->is_power) {
         lanes->isa = DG_ISA_NEON;
         lanes->kernel = dg_lane_kernel_neon;
     }

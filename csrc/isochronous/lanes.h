@@ -56,7 +56,8 @@ struct dg_lanes {
     /* if there is a kernel: */
     dg_isa isa;           /* whose kernel it is */
     size_t attempt_bytes; /* 12 or 16 */
-    bool squared;         /* Gaussian: E = rate d (d + twice_f); else Laplace: E = rate d */
+    bool squared;         /* Gaussian: E = rate d (d + twice_f) */
+    bool is_power;        /* generalised Gaussian; neither: Laplace, E = rate d */
     uint64_t n_core, n_tail, n_cells;
     uint64_t excess;   /* 2^16 mod n_cells */
     uint64_t low_mask; /* 2^block_bits - 1 */

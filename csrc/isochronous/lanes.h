@@ -20,12 +20,12 @@
 #include "isochronous/sampler.h"
 
 enum {
-    DG_LANE_BITS = 52,       /* binary places of heights and exponents; bits of factors */
-    DG_LANE_BLOCKS_BITS = 8, /* wide laws have about 2^8 blocks: a choice has 16 bits */
-    DG_LANE_MOST_STEP = 48,  /* beyond, attempts are undecided */
-    DG_LANE_BELOW = 6,       /* heights are less than so many units too low, and never too high */
-    DG_LANE_MOST_BATCH = 256,
-    DG_LANE_BEHIND = 8 /* integers behind those accepted that a kernel may write */
+    DG_LANE_BITS = 52,        /* binary places of heights and exponents; bits of factors */
+    DG_LANE_BLOCKS_BITS = 8,  /* wide laws have about 2^8 blocks: a choice has 16 bits */
+    DG_LANE_MOST_STEP = 48,   /* beyond, attempts are undecided */
+    DG_LANE_BELOW = 6,        /* heights are less than so many units too low, and never too high */
+    DG_LANE_MOST_BATCH = 512, /* 16 bytes each: DG_BITS_MOST */
+    DG_LANE_BEHIND = 8        /* integers behind those accepted that a kernel may write */
 };
 
 enum {

@@ -72,15 +72,19 @@ INLINE __m256i high_of(halves a, halves b)
     return add(_mm256_mul_epu32(a.high, b.high), _mm256_srli_epi64(sum, HALF_BITS));
 }
 
-/** high 2^52 + low = a b, both below 2^52. */
-INLINE halves product_of(halves a, halves b)
+/** A product: high 2^52 + low. */
+typedef struct whole_product {
+    __m256i high;
+    halves low;
+} whole_product;
+
+/** a b, both below 2^52. */
+INLINE whole_product product_of(halves a, halves b)
 {
+    const __m256i half = same((UINT64_C(1) << HALF_BITS) - 1);
     const __m256i lowest = _mm256_mul_epu32(a.low, b.low), sum = middle(a, b, lowest);
-    const __m256i low =
-        _mm256_or_si256(_mm256_slli_epi64(sum, HALF_BITS),
-                        _mm256_and_si256(lowest, same((UINT64_C(1) << HALF_BITS) - 1)));
-    return (halves){add(_mm256_mul_epu32(a.high, b.high), _mm256_srli_epi64(sum, HALF_BITS)),
-                    _mm256_and_si256(low, same((UINT64_C(1) << DG_LANE_BITS) - 1))};
+    return (whole_product){add(_mm256_mul_epu32(a.high, b.high), _mm256_srli_epi64(sum, HALF_BITS)),
+                           {_mm256_and_si256(sum, half), _mm256_and_si256(lowest, half)}};
 }
 
 /** floor(a b / 2^64): a at most 2^61, given with its upper half, b at most 2^52. The middle is below 2^62. */
@@ -161,24 +165,26 @@ INLINE __m256i exponent_at(__m256i z, __m256i left, bool squared, const dg_lanes
     const halves rate = halve(same(lanes->rate));
     __m256i upper = d, carried = _mm256_setzero_si256();
     if (squared) {
-        const halves product = product_of(halve(d), halve(add(d, same(lanes->twice_f))));
-        upper = product.high;
-        carried = high_of(halve(product.low), rate);
+        const whole_product squares = product_of(halve(d), halve(add(d, same(lanes->twice_f))));
+        upper = squares.high;
+        carried = high_of(squares.low, rate);
     }
-    const halves scaled = product_of(halve(upper), rate);
+    const whole_product scaled = product_of(halve(upper), rate);
+    const __m256i low =
+        _mm256_or_si256(_mm256_slli_epi64(scaled.low.high, HALF_BITS), scaled.low.low);
     return add(
         _mm256_sll_epi64(scaled.high, _mm_cvtsi32_si128(DG_LANE_BITS - (int)lanes->rate_shift)),
-        _mm256_srl_epi64(add(scaled.low, carried), _mm_cvtsi32_si128((int)lanes->rate_shift)));
+        _mm256_srl_epi64(add(low, carried), _mm_cvtsi32_si128((int)lanes->rate_shift)));
 }
 
-/** The number of leading zeros of words that are not 0. */
+/** The number of leading zeros of words from 2 on. */
 INLINE __m256i leading_zeros(__m256i words)
 {
     __m256i zeros = _mm256_setzero_si256();
+    words = _mm256_srli_epi64(words, 1); /* below 2^63, what greater asks for */
     for (int shift = 32; shift > 0; shift /= 2) {
-        const __m256i is_zero = _mm256_cmpeq_epi64(
-            _mm256_srl_epi64(words, _mm_cvtsi32_si128(64 - shift)), _mm256_setzero_si256());
-        const __m256i more = _mm256_and_si256(is_zero, same((uint64_t)shift));
+        const __m256i is_small = greater(same(UINT64_C(1) << (63 - shift)), words);
+        const __m256i more = _mm256_and_si256(is_small, same((uint64_t)shift));
         zeros = add(zeros, more);
         words = _mm256_sllv_epi64(words, more);
     }
@@ -243,8 +249,9 @@ INLINE tried try(words of, bool squared, const dg_lanes *lanes)
     const __m256i is_core = greater(same(lanes->n_core), cell);
     const __m256i left = _mm256_sub_epi64(zero, _mm256_and_si256(of.point, one));
     const __m256i other = _mm256_xor_si256(_mm256_or_si256(of.point, one), ones);
-    const __m256i n_ones = leading_zeros(_mm256_or_si256(other, one));
-    const __m256i level = _mm256_andnot_si256(is_core, lesser(n_ones, same(DG_LANE_MOST_STEP - 1)));
+    /* levels that are beyond give anything */
+    const __m256i level =
+        _mm256_andnot_si256(is_core, leading_zeros(_mm256_or_si256(other, same(2))));
     const __m256i step = add(level, _mm256_andnot_si256(is_core, one));
     const __m256i block = add(cell, _mm256_mul_epu32(level, same(lanes->n_tail)));
     const __m256i low = _mm256_and_si256(
@@ -264,7 +271,7 @@ INLINE tried try(words of, bool squared, const dg_lanes *lanes)
         .draws = add(_mm256_xor_si256(z, left), same((uint64_t)lanes->c)),
         .exponent = positive(lifted),
         .fails = greater(same(lanes->excess), _mm256_and_si256(product, same(0xFFFF))),
-        .is_beyond = _mm256_andnot_si256(is_core, greater(n_ones, same(DG_LANE_MOST_STEP - 1))),
+        .is_beyond = greater(level, same(DG_LANE_MOST_STEP - 1)),
         .first = first,
         .last_above = add(last, above),
     };

@@ -142,7 +142,7 @@ static dg_status fill(const way *by, size_t n, const samplers *of)
         out[0] = dg_isochronous_draw(of->single, &by->source);
         return out[0] < DG_LEAST_DRAW ? DG_ERR_SOURCE : DG_OK;
     case 'l':
-        return dg_laws_fill_in_lanes(out, n, DG_INT64, &of->laws, NULL, NULL, &by->source);
+        return dg_laws_fill_in_lanes(out, n, DG_INT64, &of->laws, NULL, 1, NULL, &by->source);
     case 'r':
         return dg_law_fill(out, n, DG_INT64, of->law, NULL, &by->source);
     default:

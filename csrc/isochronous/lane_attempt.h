@@ -64,7 +64,7 @@ DG_LANE_INLINE uint64_t pick(const uint64_t table[4], uint64_t i)
            (upper & (table[0] ^ table[2] ^ (odd & third)));
 }
 
-/** 2^-x, rounded down; x < 256 in units of exponents. */
+/** 2^-x, rounded down; x < 128 in units of exponents. */
 DG_LANE_INLINE uint64_t height_of(uint64_t x)
 {
     static const uint64_t quarters[4] = DG_LANE_QUARTERS, sixteenths[4] = DG_LANE_SIXTEENTHS;

@@ -6,6 +6,7 @@
 
 enum {
     NARROWEST = 16,   /* a scale has 2^16 units of distance, at least */
+    FAR = 112,        /* the exponent at `farthest`, about: from 110 to 127 */
     MOST_ERROR = 4096 /* in units of heights: undecided are 2^-40 of the attempts, at most */
 };
 
@@ -56,13 +57,15 @@ unsigned dg_lane_power_units(dg_lanes *lanes)
     lanes->rate = beta < FULL ? beta : FULL - 1;
     lanes->rate_shift = 62 - sampler->beta_shift;
     lanes->at_centre = (sampler->at_centre.upper >> (DG_EXPONENT_BITS - DG_LANE_BITS)) + 3;
+    const uint64_t top = FAR + 1 + (sampler->at_centre.upper >> DG_EXPONENT_BITS); /* below 2^8 */
+    const dg_i128 wanted = (dg_i128)log2_of(top) >> (DG_LANE_LOG_BITS - DG_LANE_BITS);
     for (unsigned places = sampler->place_bits; places > 0; places--) {
         const dg_i128 log = log_of_scale(places, sampler);
         if (log < (dg_i128)NARROWEST << DG_LOG_BITS) {
             return 0;
         }
         const dg_i128 log_scale = shifted_scale(log, lanes);
-        lanes->farthest = least_with(one * 15 / 2, log_scale, lanes);
+        lanes->farthest = least_with(wanted, log_scale, lanes);
         if (lanes->farthest == FULL) {
             continue;
         }
@@ -72,7 +75,7 @@ unsigned dg_lane_power_units(dg_lanes *lanes)
         }
         lanes->log_scale = (uint64_t)log_scale;
         lanes->f = sampler->twice_f.lower >> (sampler->place_bits - places) >> 1;
-        return log_of_power(lanes->farthest, log_scale, lanes) < one * 31 / 4 ? places : 0;
+        return log_of_power(lanes->farthest, log_scale, lanes) < wanted + one / 64 ? places : 0;
     }
     return 0;
 }

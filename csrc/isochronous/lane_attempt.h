@@ -97,7 +97,7 @@ DG_LANE_INLINE uint64_t pick(const uint64_t table[4], uint64_t i)
         sum[3] = in_turn(DG_LANE_TERM(k, factorial) + high(s[3], sum[3]));                         \
     }
 
-/** x[i] = 2^-x[i], rounded down; i < n, which is 1 or DG_LANE_TOGETHER; x[i] < 256 in units of exponents. */
+/** x[i] = 2^-x[i], rounded down; i < n, which is 1 or DG_LANE_TOGETHER; x[i] < 2^62. */
 DG_LANE_INLINE void heights_of(uint64_t *x, size_t n)
 {
     static const uint64_t quarters[4] = DG_LANE_QUARTERS, sixteenths[4] = DG_LANE_SIXTEENTHS;
@@ -121,13 +121,13 @@ DG_LANE_INLINE void heights_of(uint64_t *x, size_t n)
     DG_LANE_EACH(i, n)
     {
         const uint64_t whole = x[i] >> DG_LANE_BITS;
-        const uint64_t is_low = less(63, whole); /* from 64 on nothing is left */
+        const uint64_t is_low = less(63, whole); /* nothing is left */
         const uint64_t height = power[i] + high(power[i] << SPARE_BITS, high(s[i], sum[i]));
         x[i] = (height & ~is_low) >> (whole & 63);
     }
 }
 
-/** 2^-x, rounded down; x < 256 in units of exponents. */
+/** 2^-x, rounded down; x < 2^62. */
 DG_LANE_INLINE uint64_t height_of(uint64_t x)
 {
     heights_of(&x, 1);

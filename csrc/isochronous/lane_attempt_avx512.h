@@ -55,7 +55,7 @@ DG_LANE_INLINE_512 words load_long(const uint8_t *bytes, size_t n)
                    _mm512_and_si512(both, same(UINT32_MAX)), _mm512_srli_epi64(both, 32)};
 }
 
-/** 2^-x, rounded down; x < 256 in units of exponents. */
+/** 2^-x, rounded down; x < 128 in units of exponents. */
 DG_LANE_INLINE_512 __m512i height_of(__m512i x)
 {
     static const uint64_t powers[16] = DG_LANE_POWERS;

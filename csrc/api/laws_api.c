@@ -244,7 +244,7 @@ static dg_status exact_law(dg_law **law, size_t which, void *context)
     return exact_law_of(law, of->fill->laws, law_of_item(of->fill, of->items[which]));
 }
 
-/** A number as lanes take it. Returns: false if it is none, or a ratio that is not in lowest terms. */
+/** A number as lanes take it. Returns: false if it is none, or a ratio not in lowest terms. */
 static inline bool read_for_lanes(dg_lane_number *out, const dg_column *column, int64_t law)
 {
     const uint64_t *words = column->words + (size_t)law * column->stride;

@@ -1,5 +1,5 @@
-/* Attempts in lanes, in portable C: those of one law (lanes_portable.c, lanes_power_portable.c), and of
- * another each time (lane_laws.c). PROOF.md, lemmas 13 to 16. */
+/* Attempts in lanes, in portable C: those of one law (lanes_portable.c), and of another
+ * each time (lane_laws.c). PROOF.md, lemmas 13 to 16. */
 #ifndef DG_ISOCHRONOUS_LANE_ATTEMPT_H
 #define DG_ISOCHRONOUS_LANE_ATTEMPT_H
 
@@ -234,54 +234,6 @@ DG_LANE_INLINE dg_lane_found attempt_at(const uint8_t *bytes, bool has_more, boo
                                         const dg_lanes *lanes)
 {
     return attempt_by(bytes, has_more, squared ? gaussian_exponent_at : laplace_exponent_at, lanes);
-}
-
-/** Append an accepted draw. Returns: whether the attempt is decided. */
-DG_LANE_INLINE bool take(int64_t *out, size_t *n_accepted, dg_lane_found found)
-{
-    DG_PUBLIC(found.undecided);
-    if (__builtin_expect(found.undecided != 0, 0)) {
-        return false;
-    }
-    DG_PUBLIC(found.accepted);
-    out[*n_accepted] = (int64_t)found.draw;
-    *n_accepted += found.accepted & 1;
-    return true;
-}
-
-/** What a dg_lane_kernel does. Requires: what lanes points to is not written through out. */
-DG_LANE_INLINE void attempts_by(int64_t *out, size_t *n_accepted, size_t *n_made,
-                                const uint8_t *bytes, size_t n_attempts, bool has_more,
-                                dg_lane_exponent *exponent_of, const dg_lanes *lanes)
-{
-    const size_t attempt_bytes = has_more ? 16 : 12;
-    size_t accepted = 0, made = 0;
-    bool goes_on = true;
-    while (goes_on && n_attempts - made >= DG_LANE_TOGETHER) {
-        dg_lane_tried of[DG_LANE_TOGETHER];
-        uint64_t heights[DG_LANE_TOGETHER];
-        DG_LANE_EACH(i, DG_LANE_TOGETHER)
-        {
-            of[i] = try_at(bytes + (made + i) * attempt_bytes, has_more, exponent_of, lanes);
-            heights[i] = of[i].exponent;
-        }
-        heights_of(heights, DG_LANE_TOGETHER);
-        DG_LANE_EACH(i, DG_LANE_TOGETHER)
-        {
-            goes_on = take(out, &accepted, found_by(&of[i], heights[i], lanes));
-            if (!goes_on) {
-                break;
-            }
-            made++;
-        }
-    }
-    while (goes_on && made < n_attempts) {
-        const uint8_t *at = bytes + made * attempt_bytes;
-        goes_on = take(out, &accepted, attempt_by(at, has_more, exponent_of, lanes));
-        made += goes_on;
-    }
-    *n_accepted = accepted;
-    *n_made = made;
 }
 
 #endif

@@ -295,6 +295,8 @@ def test_isochronous_refusals_come_before_a_draw(kind: Kind) -> None:
     for parameters in (np.append(np.linspace(1, 2, 999), 1e-30), np.array([1, 1e-30] * 9)):
         with pytest.raises(ParameterValueError, match="method: there is no isochronous sampler"):
             draw(parameters, method="isochronous", source=must_not_draw)
+    with pytest.raises(ParameterValueError, match="method: there is no isochronous sampler"):
+        draws_in_lanes(kind, [1e-30], "getrandom", isochronous=True)  # as on 32-bit machines
 
 
 def test_laws_that_lanes_do_not_hold_are_among_others() -> None:

@@ -42,6 +42,12 @@ _LANES_FROM = 32
 #: A sampler of its own (20 microseconds) is repaid by so many draws of a law that lanes draw, too.
 _ISOCHRONOUS_ALONE = 1024
 
+#: Up to so many equal laws are looked for in any case, which takes some ten microseconds.
+_FEW_GROUPS = 1024
+
+#: Lanes of many laws hold these parameters, whatever the centre (csrc/isochronous/lane_laws.h).
+_LEAST_IN_LANES, _GREATEST_IN_LANES = Fraction(1, 16), 2**41
+
 #: With more laws than this, equal ones are not looked for, but drawn as they come: to make a law
 #: anew costs less than what a larger table of them takes from the cache.
 _MOST_GROUPS = 2**16
@@ -108,7 +114,7 @@ def fill_laws(
     # int64 for objects, where it will do: they are made at the end
     sums = _INT64 if dtype.kind == "O" and _all_fit(laws, _INT64) else dtype
     noise_dtype = _noise_dtype(laws, sums)
-    groups = None if laws.is_one else _grouped(laws, method, noise_dtype)
+    groups = None if laws.is_one else _grouped(laws, method, noise_dtype, source)
     if groups is not None:
         _refuse_extremes(laws, groups, method, source)
     is_one = laws.is_one or (groups is not None and len(groups) == 1)
@@ -157,7 +163,9 @@ def _rests_fit(laws: DistinctLaws, dtype: np.dtype[Any]) -> bool:
     return all(fits_dtype(spec, dtype) for spec in laws.rest_corners())
 
 
-def _grouped(laws: DistinctLaws, method: Method, dtype: np.dtype[Any]) -> LawGroups | None:
+def _grouped(
+    laws: DistinctLaws, method: Method, dtype: np.dtype[Any], source: Source
+) -> LawGroups | None:
     """Return the distinct laws, or None: they are many, and the C core takes each as it comes."""
     if (
         _takes_none(laws, method, dtype)
@@ -165,7 +173,23 @@ def _grouped(laws: DistinctLaws, method: Method, dtype: np.dtype[Any]) -> LawGro
         or (method == "isochronous" and _may_be_too_narrow(laws))
     ):
         return laws.grouped(group, laws.n_draws)
-    return laws.grouped(group, min(laws.n_draws // 2, _MOST_GROUPS))
+    most = laws.n_draws // 2
+    if _lanes_hold_all(laws) and any(_way(method, laws.n_draws, source).values()):
+        # one that comes again costs there what another does, unless it is drawn by itself
+        alone_from = _ISOCHRONOUS_ALONE if method == "isochronous" else _LEAST_ALONE
+        most = min(most, max(_FEW_GROUPS, laws.n_draws // alone_from))
+    return laws.grouped(group, min(most, _MOST_GROUPS))
+
+
+def _lanes_hold_all(laws: DistinctLaws) -> bool:
+    """Return whether lanes of many laws hold them all, surely."""
+    ends = laws.parameter.ends
+    return (
+        native is not None
+        and laws.kind in (Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE)
+        and ends is not None
+        and bool(_LEAST_IN_LANES <= ends[0] <= ends[1] <= _GREATEST_IN_LANES)
+    )
 
 
 def _takes_none(laws: DistinctLaws, method: Method, dtype: np.dtype[Any]) -> bool:

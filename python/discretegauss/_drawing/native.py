@@ -425,6 +425,8 @@ class NativeLaws:
             status = lib.dg_laws_fill_in_lanes(*given, isochronous, run.pointer, pointer)
         else:
             status = lib.dg_laws_fill(*given, run.pointer, pointer)
+        if status == lib.DG_ERR_PARAMETER and isochronous:
+            raise _no_isochronous()
         raise_for_status(status, caller, run)
 
 
@@ -432,6 +434,13 @@ def _number_format(words: NDArray[Any]) -> int:
     if words.ndim == 2:
         return lib.DG_RATIOS
     return lib.DG_FLOATS if words.dtype == np.float64 else lib.DG_INTEGERS
+
+
+def _no_isochronous() -> ParameterValueError:
+    return ParameterValueError(
+        "method: there is no isochronous sampler for scales below some 2**-28, nor for "
+        "beta of 64 and more, got 'isochronous'"
+    )
 
 
 class NativeIsochronous:
@@ -497,10 +506,7 @@ class NativeLanes(_Draws):
         law, handle = new_law(spec), ffi.new("dg_lanes **")
         status = lib.dg_lanes_new(handle, law, isa)
         if status == lib.DG_ERR_PARAMETER:
-            raise ParameterValueError(
-                "method: there is no isochronous sampler for scales below some 2**-28, nor for "
-                "beta of 64 and more, got 'isochronous'"
-            )
+            raise _no_isochronous()
         raise_for_status(status, None)
         self._handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_lanes_free))
         self._address = int(ffi.cast("uintptr_t", self._handle))

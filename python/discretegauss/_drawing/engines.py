@@ -248,9 +248,8 @@ REFERENCE_UNITS = 24
 _FAST_UNITS = {"getrandom": 6, "chacha20": 1}
 _SLOW_UNITS = {"getrandom": 12, "chacha20": 6}
 
-
-#: One of a generalised Gaussian, which has no such algorithm, in one call of the core.
-ONE_BY_ONE_UNITS = 8
+#: One of a generalised Gaussian, which has no such algorithm, where lanes do not hold it either.
+ONE_BY_ONE_UNITS = 240
 
 
 def lane_units(source: Source) -> int:
@@ -266,6 +265,7 @@ def _lanes_are_fast() -> bool:
 #: Parameters and centres of which the lanes surely hold the law (csrc/isochronous/build_lanes.c).
 _LANE_PARAMETERS = (Fraction(1, 16), 2**50)
 _LANE_CENTRE = 2**60
+_LANE_BETA = 32
 
 
 def lanes_hold(spec: LawSpec) -> bool:
@@ -273,7 +273,8 @@ def lanes_hold(spec: LawSpec) -> bool:
     least, greatest = _LANE_PARAMETERS
     return (
         native is not None
-        and spec.kind in (Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE)
+        and spec.kind.has_cells
+        and (spec.kind.has_reference or (spec.parameter >= 1 and spec.beta <= _LANE_BETA))
         and least <= spec.parameter <= greatest
         and abs(spec.mu) <= _LANE_CENTRE
         and spec.parameter.denominator.bit_length() + spec.mu.denominator.bit_length() <= 2048

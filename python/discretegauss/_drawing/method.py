@@ -86,15 +86,18 @@ def _outgrows_words(spec: LawSpec) -> bool:
 _CROSSINGS: dict[Kind, Callable[[int], int]] = {
     Kind.DISCRETE_GAUSSIAN: lambda sigma2: min(11_500, 200 + 90 * isqrt(sigma2)),
     Kind.DISCRETE_LAPLACE: lambda scale: min(18_000, 600 + 300 * scale),
-    Kind.GENERALIZED_GAUSSIAN: lambda scale: min(1_100, 100 + 11 * scale),
+    Kind.GENERALIZED_GAUSSIAN: lambda scale: min(11_400, 300 + 110 * scale),
 }
 
 
-def _units(spec: LawSpec, source: Source) -> int:
-    """Return what a draw with bits of the system costs without a table, if lanes are at hand."""
-    if not spec.kind.has_reference:
-        return ONE_BY_ONE_UNITS
-    return lane_units(source) if lanes_hold(spec) else REFERENCE_UNITS
+def _units(spec: LawSpec, source: Source | None) -> int:
+    """Return what a draw costs without a table, if lanes are at hand.
+
+    Without a source, or with a caller's, it is the same on all machines.
+    """
+    if lanes_hold(spec):
+        return lane_units(source) if isinstance(source, str) else REFERENCE_UNITS
+    return REFERENCE_UNITS if spec.kind.has_reference else ONE_BY_ONE_UNITS
 
 
 def cells_from(spec: LawSpec, source: Source | None = None) -> int:
@@ -130,22 +133,22 @@ def cells_from(spec: LawSpec, source: Source | None = None) -> int:
     10                                3100    3600
     100                              20400   18000
     10**6                            17300   18000
-    Generalised, scale = 1             140     111
-    10                           120 - 270     210
-    100                               1200    1100
-    1000, 10**6                 980 - 1090    1100
-    10**30                             715    1100
+    Generalised, by lanes
+    scale = 1                         1600    1640
+    10                                5200    5600
+    100                              45500   45200
+    1000, 10**6              47700 - 53100   45600
+    10**30 (one by one)                715    1140
     ========================  ============  ======
 
-    The generalised Gaussian's other way was one draw after another by the isochronous sampler, with
-    a caller's source; its rows are not that command's. It is drawn in lanes now, which cost less.
+    The generalised Gaussian has no Algorithm; its rows are not that command's, but those of lanes
+    with AVX-512 and bits of getrandom.
     """
     whole = spec.parameter.numerator // spec.parameter.denominator
     crossing = _CROSSINGS[spec.kind](min(whole, 10**6))
     if spec.kind.has_reference and _outgrows_words(spec):
         crossing = crossing * 100 // (500 + _bits(spec.parameter.numerator))
-    if isinstance(source, str):
-        crossing = -(-crossing * REFERENCE_UNITS // _units(spec, source))
+    crossing = -(-crossing * REFERENCE_UNITS // _units(spec, source))
     return max(crossing, LEAST_CELLS_FROM)
 
 

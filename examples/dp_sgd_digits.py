@@ -24,12 +24,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_digits
+from softmax_digits import CLASSES, digits, gradients
 
 import discretegauss as dg
 
 EPSILON, DELTA = 1, "1e-5"
-RATE, ROUNDS, STEPS, CLASSES, TEST = Fraction(1, 10), 100, 64, 10, 500
+RATE, ROUNDS, STEPS = Fraction(1, 10), 100, 64
 REPETITIONS = 4
 
 #: Of each beta: the clipping norm, and the learning rate.
@@ -39,24 +39,6 @@ CHOSEN = {
     Fraction(3, 2): (3.0, 0.5),
     Fraction(2): (1.0, 1.0),
 }
-
-
-def digits() -> tuple[Any, Any, Any, Any]:
-    """Return private images and labels, and those to test with."""
-    images, labels = load_digits(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(labels))
-    x = np.hstack([images / 16, np.ones((len(labels), 1))])[order]
-    y = labels[order]
-    return x[:-TEST], y[:-TEST], x[-TEST:], y[-TEST:]
-
-
-def gradients(weights: Any, x: Any, y: Any) -> Any:
-    """Return the gradient of each image's loss: an array (images, pixels * classes)."""
-    scores = x @ weights
-    chances = np.exp(scores - scores.max(axis=1, keepdims=True))
-    chances /= chances.sum(axis=1, keepdims=True)
-    chances[np.arange(len(y)), y] -= 1
-    return (x[:, :, None] * chances[:, None, :]).reshape(len(y), -1)
 
 
 def trained(law: Any, beta: Fraction, norm: float, learning_rate: float, data: Any) -> Any:

@@ -81,9 +81,10 @@ def test_votes_with_noise_label_digits() -> None:
     assert worse.accuracy < row.accuracy
 
 
-def test_private_gradients_learn_digits() -> None:
+def test_private_gradients_learn_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     """DP-SGD: with the noise of epsilon = 1 accuracy comes near to that without."""
     pytest.importorskip("sklearn")
+    monkeypatch.syspath_prepend(EXAMPLES)  # as for a file that Python runs
     example = runpy.run_path(str(EXAMPLES / "dp_sgd_digits.py"))
     data, two = example["digits"](), Fraction(2)
     assert example["trained"](None, two, 1.0, 1.0, data)[-1] > 0.9

@@ -12,11 +12,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from engine import ENGINE
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "how_to"
 PYTHON = Path(os.environ.get("DG_HOW_TO_PYTHON", sys.executable))
 NEEDS = {"pandas_polars": ("pandas", "polars"), "census": ("pandas",), "teaching": ("matplotlib",)}
 """Of the extra ``test``, or of none."""
+
+NEED_THE_CORE = ["teaching"]  # draws from a seed
 
 RUNNER = """
 import sys
@@ -68,6 +71,8 @@ RUN_HERE = ["auditing", "census", "federated", "pandas_polars", "teaching"]
 def test_the_page_runs_as_written(name: str, tmp_path: Path) -> None:
     for module in NEEDS.get(name, ()):
         pytest.importorskip(module)
+    if name in NEED_THE_CORE and ENGINE != "native":
+        pytest.skip("the compiled engine is not in use here")
     run(PAGES / f"{name}.md", tmp_path)
 
 

@@ -45,6 +45,7 @@ def test_an_exact_fit_is_kept() -> None:
     assert lattice.clip([[3.0, 4.0], [5.0, 0.0]], norm=5, steps=5).tolist() == [[3, 4], [5, 0]]
 
 
+@pytest.mark.usefixtures("native_engine")
 def test_noisy_values_lie_on_the_lattice() -> None:
     """From the same bits they are the noise of the law."""
     law = dg.DiscreteGaussian(100)

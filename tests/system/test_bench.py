@@ -245,6 +245,7 @@ def test_places_that_cannot_be_written_are_refused_first(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("native_engine")
 def test_isochronous_arrays_are_used_once_there_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
     """By asking for them: without them it draws one a call, and says so."""
     monkeypatch.setattr(ours, "build_info", lambda: {"engine": "native"})

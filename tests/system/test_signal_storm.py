@@ -32,7 +32,7 @@ NATIVE = dg.build_info()["engine"] == "native"
 
 #: Takes some 0.1 s or more, by several threads, too: (sigma2, size, dtype, options).
 DRAWS: dict[str, tuple[int, int, Any, dict[str, Any]]] = {
-    "reference": (2**80, 2_000_000, np.int64, {"method": "reference"})
+    "reference": (2**80, 2_000_000 if NATIVE else 40_000, np.int64, {"method": "reference"})
 }
 if NATIVE:
     DRAWS |= {
@@ -101,7 +101,7 @@ def scenarios() -> dict[str, Scenario]:
                 )
     from_caller = partial(fill, 2**80, {"method": "reference", "source": caller})
     for layout in ("C", "strided"):
-        array = (layout, 400_000, np.int64)
+        array = (layout, 400_000 if NATIVE else 40_000, np.int64)
         found[f"a caller's source, {layout}"] = (array, from_caller)
         found[f"arrays of parameters, {layout}"] = (array, fill_by_parameters)
     return found

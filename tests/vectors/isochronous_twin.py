@@ -41,8 +41,14 @@ class IsochronousTwin:
         choice, point, low = (
             int.from_bytes(tape.read(n), "little") for n in (8, 8, self.low_bytes)
         )
-        cell, part = divmod(choice * self.n_cells, 2**64)
-        if part < 2**64 % self.n_cells:
+        return self._decided(choice, 64, point, low, tape)
+
+    def _decided(
+        self, choice: int, choice_bits: int, point: int, low: int, tape: Tape
+    ) -> int | None:
+        """Return y if the attempt with these words is accepted."""
+        cell, part = divmod(choice * self.n_cells, 2**choice_bits)
+        if part < 2**choice_bits % self.n_cells:
             return None
         left, point = point % 2 == 1, point >> 1
         block, step, n_bits = cell, 0, _POINT_BITS

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+
 from .._certified.interval import arithmetic
+from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._inputs.messages import describe
-from .._inputs.numbers import whole_number
+from .._inputs.numbers import MAX_BITS, whole_number
 from .._inputs.privacy_arguments import positive_number
 from ..errors import ParameterOverflowError
 
-__all__ = ["AT", "Change", "count"]
+__all__ = ["AT", "Change", "count", "least_variance"]
 
 AT = arithmetic(128)
 
@@ -19,6 +26,21 @@ def count(value: object, name: str) -> int:
     if number.bit_length() > 64:
         raise ParameterOverflowError(f"{name} must be below 2**64, got {describe(number)}")
     return number
+
+
+def least_variance(
+    cost: Callable[[Fraction], Any], budget: Fraction, guess: Fraction, name: str
+) -> Fraction:
+    """Return the least variance of 6 significant digits at which a share costs at most the budget.
+
+    The cost, rounded up, falls as the variance grows; the guess is one near which it meets the
+    budget, which is the parameter of that name.
+    """
+    if max(guess.numerator.bit_length(), guess.denominator.bit_length()) > MAX_BITS:
+        raise ParameterOverflowError(f"{name} and sensitivity are too long, or too far apart")
+    exact = gmpy2.mpq(budget)
+    found = first_true(lambda n: bool(cost(decimal_at(n)) <= exact), decimal_ordinal(guess))
+    return decimal_at(found)
 
 
 class Change:

@@ -27,17 +27,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import gmpy2
-
 from .._certified.floats import float_at_least
 from .._certified.interval import Interval
-from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._inputs.messages import describe
-from .._inputs.numbers import MAX_BITS
 from .._inputs.privacy_arguments import positive_number
-from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
-from ._change import AT, Change
+from ._change import AT, Change, least_variance
 
 __all__ = ["calibrate", "rho"]
 
@@ -184,9 +180,5 @@ def calibrate(
     """
     budget = positive_number(rho, "rho")
     change = _Sum(clients, sensitivity, dimension, sum_norm)
-    exact = gmpy2.mpq(budget)
     guess = change.squared / (2 * change.clients * budget)
-    if max(guess.numerator.bit_length(), guess.denominator.bit_length()) > MAX_BITS:
-        raise ParameterOverflowError("rho and sensitivity are too long, or too far apart")
-    found = first_true(lambda n: bool(change.cost(decimal_at(n)) <= exact), decimal_ordinal(guess))
-    return DiscreteGaussian(decimal_at(found))
+    return DiscreteGaussian(least_variance(change.cost, budget, guess, "rho"))

@@ -20,19 +20,16 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import gmpy2
-
 from .._certified.floats import float_at_least
 from .._certified.interval import Interval
-from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._inputs.messages import describe
-from .._inputs.numbers import MAX_BITS, whole_number
+from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability, positive_number
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy.losses import PrivacyLoss
 from ..privacy.zcdp import zcdp_epsilon
-from ._change import AT, Change, count
+from ._change import AT, Change, count, least_variance
 from ._skellam import Skellam
 from ._skellam_weights import weights
 from ._sum_of_gaussians import rho
@@ -243,15 +240,15 @@ def calibrate_skellam(
     probability = checked_probability(delta, "delta")
     times = count(rounds, "rounds")
     change = Change(clients, sensitivity, dimension, sum_norm)
-    exact = gmpy2.mpq(budget)
     guess = times * change.squared / (2 * change.clients * budget)
-    if max(guess.numerator.bit_length(), guess.denominator.bit_length()) > MAX_BITS:
-        raise ParameterOverflowError("epsilon and sensitivity are too long, or too far apart")
-    found = first_true(
-        lambda n: bool(_epsilon(change, decimal_at(n), probability, times) <= exact),
-        decimal_ordinal(guess),
+    return Skellam(
+        least_variance(
+            lambda variance: _epsilon(change, variance, probability, times),
+            budget,
+            guess,
+            "epsilon",
+        )
     )
-    return Skellam(decimal_at(found))
 
 
 def privacy_loss(law: Skellam, *, clients: int, sensitivity: int = 1) -> PrivacyLoss:

@@ -128,7 +128,7 @@ INLINE size_t append_places(uint16_t *at, uint64_t set, size_t first)
     const size_t count = (size_t)__builtin_popcountll(set);
     uint64_t places = first * UINT64_C(0x0001000100010001);
     for (unsigned i = 0; i < FEW; i++) {
-        places += (uint64_t)__builtin_ctzll(set | UINT64_C(1) << 63) << (16 * (size_t)i);
+        places += (uint64_t)__builtin_ctzll(set | UINT64_C(1) << 63) << (16 * i);
         set &= set - 1;
     }
     memcpy(at, &places, sizeof places); /* a little-endian machine */
@@ -151,7 +151,7 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, s
     for (int i = 0; i < N; i++) {
         mixed.v[i] = vcleq_u8(row.v[i], last_mixed);
         if (n < GROUP) {
-            const uint8x16_t place = vaddq_u8(vld1q_u8(lane), vdupq_n_u8((uint8_t)(16 * (size_t)i)));
+            const uint8x16_t place = vaddq_u8(vld1q_u8(lane), vdupq_n_u8((uint8_t)(16 * i)));
             mixed.v[i] = vandq_u8(mixed.v[i], vcltq_u8(place, vdupq_n_u8((uint8_t)n)));
         }
         position.v[i] = spread_bytes(next, mixed.v[i]);

@@ -209,8 +209,8 @@ static void check_random_laws(dg_law_kind kind, int least, int most, uint64_t *s
     for (int octave = least; octave < most; octave++) {
         for (int64_t step = 32; step < 64; step++) {
             check_law(kind, (dg_lane_number){step, 1, octave - 5}, zero, &staircases);
-            check_law(kind, (dg_lane_number){((step + 1) << 57) - 1, 1, octave - 62}, zero,
-                      &staircases);
+            const int64_t last = step << 57 | ((INT64_C(1) << 57) - 1);
+            check_law(kind, (dg_lane_number){last, 1, octave - 62}, zero, &staircases);
         }
     }
 }

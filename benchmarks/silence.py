@@ -64,8 +64,11 @@ class Law:
 
     name: str
     numbers: tuple[int, int, int, int, int, int]
-    in_lanes: bool = True
-    has_control: bool = True
+
+    @property
+    def is_power(self) -> bool:
+        """Whether it is a generalised Gaussian: fewer kernels, no Algorithm, no laws in lanes."""
+        return self.numbers[0] == 6
 
 
 LAWS = (
@@ -74,12 +77,12 @@ LAWS = (
     Law("gaussian sigma2=100 mu=1/3", (5, 100, 1, 1, 3, 1)),
     Law("gaussian sigma2=10^8", (5, 10**8, 1, 0, 1, 1)),
     Law("laplace scale=10", (4, 10, 1, 0, 1, 1)),
-    Law("generalized scale=10 beta=3", (6, 10, 1, 0, 1, 3), in_lanes=False, has_control=False),
+    Law("generalized scale=10 beta=3", (6, 10, 1, 0, 1, 3)),
 )
 FILLS = {
     "gaussian sigma2=100": {64: 1, 4096: 50},
     "laplace scale=10": {64: 1, 4096: 50},
-    "generalized scale=10 beta=3": {64: 10},
+    "generalized scale=10 beta=3": {64: 1, 4096: 50},
 }
 """By law, draws a call, and the part of --calls that is made."""
 
@@ -115,13 +118,13 @@ def ways(law: Law, n: int) -> list[str]:
     """Return what silence.c draws by, controls last."""
     if n == 1:
         found = ["dt", "dc", "dg"]
-    elif law.in_lanes:
+    elif law.is_power:
+        found = ["pt", "5t", "ac", "at"]
+    else:
         found = ["pt", "2t", "5t", "nt", "ac", "at"]
         if law.numbers[3:5] == (0, 1):
             found.append("lt")
-    else:
-        found = ["at", "ac"]
-    return [*found, "bt", *(["rc"] if law.has_control else [])]
+    return [*found, "bt", *([] if law.is_power else ["rc"])]
 
 
 def record(program: Path, law: Law, n: int, calls: int) -> dict[str, tuple[Any, float]]:

@@ -91,7 +91,6 @@ static dg_status draw_single(size_t n, const subject *of, const dg_source *sourc
 /* --- leaks planted --------------------------------------------------------------------------- */
 
 static volatile int64_t sink[64];
-static const int64_t zeros[64] = {0};
 
 /** A jump, and more instructions on one side. */
 static dg_status leak_count(size_t n, const subject *of, const dg_source *source)
@@ -135,6 +134,7 @@ static void jump(int64_t x)
 /** Addresses that a vector register holds, in its lowest and its highest part. */
 __attribute__((target("avx512f"))) static void gather(size_t n)
 {
+    static const int64_t zeros[64] = {0};
     for (size_t i = 0; i + 8 <= n; i += 8) {
         const __m512i places =
             _mm512_and_si512(_mm512_loadu_si512(drawn + i), _mm512_set1_epi64(63));

@@ -439,6 +439,9 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="only these; all by default")
     parser.add_argument("--seconds", type=int, default=60, help="for each, at most")
     options = parser.parse_args()
+    unknown = set(options.names) - {fault.name for fault in FAULTS}
+    if unknown:
+        parser.error(f"no such faults: {sorted(unknown)}")
     missed = 0
     with tempfile.TemporaryDirectory() as work:
         tree = Path(work)

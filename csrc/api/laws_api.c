@@ -306,11 +306,9 @@ static dg_status draw_run_isochronously(const dg_fill *fill, int64_t which, size
         dg_fill of_law = *fill;
         of_law.lanes = lanes;
         status = dg_draw_lanes(&of_law, first, end, session);
-        const int kept_errno = errno;
-        dg_lanes_free(lanes);
-        errno = kept_errno;
     }
     const int kept_errno = errno;
+    dg_lanes_free(lanes); /* NULL if there are none */
     dg_law_free(law);
     errno = kept_errno;
     return status;

@@ -30,13 +30,14 @@ add_custom_command(
   OUTPUT "${DG_NATIVE_C}"
   COMMAND Python::Interpreter -m cffi.gen_src exec-python
     "${CMAKE_CURRENT_SOURCE_DIR}/cmake/build_native.py" "${DG_NATIVE_C}"
-  DEPENDS cmake/build_native.py cmake/python_calls.h cmake/python_objects.h csrc/include/discretegauss.h
+  DEPENDS cmake/build_native.py csrc/python/calls.h csrc/python/integers.h csrc/python/sample.h
+    csrc/include/discretegauss.h
   COMMENT "Generating _native.c from discretegauss.h"
   VERBATIM)
 
 add_library(_native MODULE "${DG_NATIVE_C}")
 target_compile_definitions(_native PRIVATE Py_LIMITED_API=0x030B0000)
-target_include_directories(_native PRIVATE cmake)
+target_include_directories(_native PRIVATE csrc/python)
 target_link_libraries(_native PRIVATE dg_python dg_core dg_hardening)
 # The extension exports its PyInit function and nothing else. By a list, as not every linker knows
 # --exclude-libs; macOS and Windows tell by -fvisibility=hidden and __declspec(dllexport).

@@ -21,6 +21,7 @@ from math import floor, isqrt
 from typing import Any
 
 import numpy as np
+import parts
 import pytest
 from law_checks import gaussian_table, laplace_table, rejected
 
@@ -50,7 +51,7 @@ def generalized(scale: object, beta: object, mu: object = 0) -> LawSpec:
 
 def isochronous(spec: LawSpec) -> Any:
     assert _engine.native is not None
-    return _engine.native.NativeIsochronous(spec)
+    return parts.NativeIsochronous(spec)
 
 
 # --- the sampler once more, in decimals -------------------------------------------------------
@@ -369,8 +370,8 @@ from discretegauss._drawing import engines as _engine
 from discretegauss._law import Kind, LawSpec
 held.law = dg.DiscreteGaussian(10**40)
 held.law.sample()
-held.table = _engine.native.NativeTable(LawSpec(Kind.DISCRETE_LAPLACE, Fraction(7)))
-held.one = _engine.native.NativeIsochronous(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100)))
+held.sampler = _engine.sampler(LawSpec(Kind.DISCRETE_LAPLACE, Fraction(7)))
+held.sampler.require("cells")
 """
 
 
@@ -390,10 +391,10 @@ def test_threads_that_make_a_law_ready_at_once_keep_one_sampler(
 
     def slowly(spec: LawSpec) -> Any:
         both.wait()
-        return isochronous(spec)
+        return _engine.native.NativeSampler(spec)
 
-    monkeypatch.setattr(laws, "prepare_scalar", slowly)
+    monkeypatch.setattr(laws, "sampler", slowly)
     law = dg.DiscreteGaussian(2**100)
     with ThreadPoolExecutor(2) as pool:
-        one, other = pool.map(lambda _: law._one, range(2))
-    assert one is other is law._one
+        one, other = pool.map(lambda _: law._sampler, range(2))
+    assert one is other is law._sampler

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import permutations, product
 from typing import Any
@@ -16,7 +15,6 @@ import discretegauss as dg
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.draw import _kept
 from discretegauss._drawing.group import group
-from discretegauss._drawing.method import cells_from, one_law
 from discretegauss._inputs.law_parameters import distinct_laws
 from discretegauss._inputs.numbers import exact_rational
 from discretegauss._law import Kind, LawSpec
@@ -30,27 +28,16 @@ def bits() -> TapeSource:
     return TapeSource(random.Random(20261125).randbytes(400_000))
 
 
-def forget() -> None:
-    """Give up all tables, and the laws that know how often they were drawn."""
-    _engine.tables.clear()
-    _kept.cache_clear()
-    one_law.cache_clear()
-
-
 @pytest.fixture
-def no_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[LawSpec]]:
-    """No table is at hand; the list holds the laws of those that are built."""
-    built: list[LawSpec] = []
-    make = _engine.native.NativeTable
+def no_tables() -> None:
+    """No law is at hand, and so no table."""
+    _kept.cache_clear()
+    _engine.sampler.cache_clear()
 
-    def count(spec: LawSpec) -> Any:
-        built.append(spec)
-        return make(spec)
 
-    monkeypatch.setattr(_engine.native, "NativeTable", count)
-    forget()
-    yield built
-    forget()
+def n_built(spec: LawSpec) -> int:
+    """How many tables the law's sampler built."""
+    return int(_engine.sampler(spec).describe().n_built)  # type: ignore[attr-defined]
 
 
 # --- which law an element has ---
@@ -228,7 +215,7 @@ def test_different_laws_build_no_tables(no_tables: list[LawSpec]) -> None:
 def test_laws_of_many_draws_have_tables(no_tables: list[LawSpec]) -> None:
     """In one array, a law with draws enough gets a table, and the others do not."""
     often = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
-    sigma2 = np.concatenate([np.ones(cells_from(often, "getrandom")), np.arange(2, 100)])
+    sigma2 = np.concatenate([np.ones(10**4), np.arange(2, 100)])
     dg.discrete_gaussian(sigma2)
     assert no_tables == [often]
 
@@ -245,31 +232,21 @@ def test_every_law_has_a_table_if_tables_are_asked_for(no_tables: list[LawSpec])
 
 
 @native
-def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
-    no_tables: list[LawSpec], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("no_tables")
+def test_a_table_at_hand_is_used_unless_bits_are_the_callers() -> None:
     """What a caller's bits give does not depend on earlier calls; where "auto" goes else may."""
     spec = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(77))
     before = dg.discrete_gaussian(77, 100, source=bits())
     dg.discrete_gaussian(77, 100)
-    assert no_tables == []
-    dg.discrete_gaussian(77, cells_from(spec, "getrandom"))
-    assert no_tables == [spec]
-    table = _engine.cached_table(spec)
-    assert table is not None
-    used: list[Any] = []
-    fill = table.fill
-
-    def seen(out: Any, source: Any, threads: int = 1) -> None:
-        used.append(source)
-        fill(out, source, threads)
-
-    monkeypatch.setattr(table, "fill", seen)
+    assert n_built(spec) == 0
+    dg.discrete_gaussian(77, 10**5)
+    assert n_built(spec) == 1
+    by_cells = _engine.sampler(spec).describe().by_cells  # type: ignore[attr-defined]
     assert (dg.discrete_gaussian(77, 100, source=bits()) == before).all()
-    assert used == []
     dg.discrete_gaussian(77, 100)
     dg.discrete_gaussian([77] * 200 + [78])
-    assert used == ["getrandom", "getrandom"]
+    info = _engine.sampler(spec).describe()  # type: ignore[attr-defined]
+    assert (info.by_cells - by_cells, info.n_built) == (300, 1)
 
 
 # --- errors ---
@@ -331,10 +308,10 @@ def test_plain_python_draws_the_laws_of_a_call_in_the_same_order(
         return draws.tolist(), source.used
 
     compiled = drawn()
-    for name in ("engines", "many_laws", "method"):
+    for name in ("engines", "many_laws"):
         monkeypatch.setattr(f"discretegauss._drawing.{name}.native", None)
-    _engine.prepare.cache_clear()
+    _engine.sampler.cache_clear()
     try:
         assert drawn() == compiled
     finally:
-        _engine.prepare.cache_clear()
+        _engine.sampler.cache_clear()

@@ -77,7 +77,7 @@ def test_bytes_that_do_not_hold_the_law_are_refused() -> None:
 def test_a_draw_without_room_in_its_bytes_is_an_error() -> None:
     """A law that fits has none, but for a chance of 2**-128; one that does not is asked here."""
     rows = np.full((1000, 1), 7, np.uint8)
-    law = engines.prepare(dg.DiscreteGaussian(10**6)._spec)
+    law = engines.sampler(dg.DiscreteGaussian(10**6)._spec)
     with pytest.raises(dg.errors.RangeError):
         law.fill_bytes(rows, "getrandom")
     assert not rows.any()

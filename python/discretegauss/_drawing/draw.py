@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -38,9 +38,10 @@ from .._inputs.parameter_arrays import DistinctLaws
 from .._inputs.source import Source
 from .._law import Kind
 from ..errors import ParameterValueError
+from .engines import sampler
 from .fill import NO_MEMORY, empty, fill_array
 from .many_laws import fill_laws, require_all_fit
-from .method import OneLaw, one_law
+from .sampler import Sampler
 
 __all__ = ["Given", "draw"]
 
@@ -68,14 +69,14 @@ _PLAIN_NUMBERS = frozenset({int, float, Fraction, str}) | {
 
 
 @lru_cache(maxsize=256, typed=True)
-def _kept(kind: Kind, parameter: object, mu: object, beta: object) -> OneLaw:
+def _kept(kind: Kind, parameter: object, mu: object, beta: object) -> Sampler:
     """Return the law for parameters as the user wrote them: saves calls the conversion."""
-    return one_law(exact_spec(kind, parameter, mu, beta))
+    return sampler(exact_spec(kind, parameter, mu, beta))
 
 
-def _checked_law(given: OneLaw | Given) -> OneLaw | list[NDArray[Any]]:
+def _checked_law(given: Sampler | Given) -> Sampler | list[NDArray[Any]]:
     """Return the law for single parameters; those of many laws as arrays, not yet checked."""
-    if isinstance(given, OneLaw):
+    if isinstance(given, Sampler):
         return given
     kind, parameter, mu, beta = given
     if (
@@ -89,7 +90,7 @@ def _checked_law(given: OneLaw | Given) -> OneLaw | list[NDArray[Any]]:
     values, names = given[1:], (parameter_name(kind), "mu", "beta")
     arrays = [as_array(value, name) for value, name in zip(values, names, strict=True)]
     if all(array is None for array in arrays):
-        return one_law(exact_spec(*given))
+        return sampler(exact_spec(*given))
     return [
         array if array is not None else np.array(single(value), dtype=object)
         for array, value in zip(arrays, values, strict=True)
@@ -109,7 +110,7 @@ def _distinct_laws(
 
 
 def draw(
-    law: OneLaw | Given,
+    law: Sampler | Given,
     *,
     size: Size,
     dtype: DTypeLike,
@@ -119,7 +120,7 @@ def draw(
     threads: int,
 ) -> Any:
     """Draw: the body of every public function; all is checked before anything is drawn."""
-    checked: OneLaw | list[NDArray[Any]] | None = None
+    checked: Sampler | list[NDArray[Any]] | None = None
     if (
         out is None
         and dtype is INT64
@@ -129,9 +130,9 @@ def draw(
         and (size is None or (type(size) is int and 0 <= size <= FEW))
     ):
         checked = _checked_law(law)
-        if isinstance(checked, OneLaw):
-            return checked.one(source) if size is None else checked.int64s(size, source)
-    kind = law.spec.kind if isinstance(law, OneLaw) else law[0]
+        if isinstance(checked, Sampler):
+            return checked.draw(source) if size is None else checked.int64s(size, source)
+    kind = law.spec.kind if isinstance(law, Sampler) else law[0]
     if method is not AUTO:
         _check_method(kind, checked_method(method))
     bits = source if source is SYSTEM else checked_source(source)
@@ -146,15 +147,15 @@ def draw(
         shape = result.shape
 
     checked = checked or _checked_law(law)
-    if isinstance(checked, OneLaw):
+    if isinstance(checked, Sampler):
         if shape is None:
             if dtype is not INT64:  # a Python int has room, but a dtype was asked for
                 checked.require_fit(kept_dtype)
-            return checked.single(method, bits).draw(bits)
+            return checked.draw(bits, method)
         checked.require_fit(kept_dtype)
         if result is None:
             result = empty(shape, kept_dtype)
-        fill_array(result, checked.ready(method, result.size, bits), bits, n_threads)
+        fill_array(result, partial(checked.fill, method=method), bits, n_threads)
     else:
         shape = parameter_shape(shape, checked)
         laws = _distinct_laws(kind, checked, shape, kept_dtype)

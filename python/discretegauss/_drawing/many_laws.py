@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,9 @@ from .._inputs.source import Source
 from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
 from .add import add_exactly
-from .engines import native
+from .engines import native, sampler
 from .fill import copy_draws, empty, fill_array
 from .group import group, take_in_turn
-from .method import choose, has_cells, lanes_pay_off, table_pays_off
 
 __all__ = ["fill_laws", "require_all_fit"]
 
@@ -104,7 +104,7 @@ def fill_laws(
     added to them. Equal laws are grouped, unless they are many, and drawn in order of first
     appearance; but first those drawn by themselves: because a table is repaid, or because the C
     core does not take them together. Which they are depends on the arguments alone where the source
-    is a caller's (`table_pays_off`).
+    is a caller's.
     """
     if laws.n_draws == 0:
         return
@@ -129,7 +129,7 @@ def fill_laws(
     try:
         if is_one:
             spec = laws.only() if groups is None else groups.spec(0)
-            fill_array(noise, choose(spec, method, noise.size, source), source, threads)
+            fill_array(noise, partial(sampler(spec).fill, method=method), source, threads)
         else:
             _fill_several(noise.reshape(-1), laws, groups, method, source, threads)
         if integers is not None and sums == noise_dtype:
@@ -216,7 +216,7 @@ def _refuse_extremes(laws: DistinctLaws, groups: LawGroups, method: Method, sour
             is_isochronous and spec.parameter < _ISOCHRONOUS_PARAMETER
         ):
             try:
-                choose(spec, method, 1, source)
+                sampler(spec).require(method)
             except ParameterValueError as error:  # beta and scale may be elements of arrays
                 raise ParameterValueError(str(error).partition(", got ")[0]) from None
 
@@ -238,8 +238,8 @@ def _fill_several(
         numbers.fill(flat, None, source, threads, **_way(method, flat.size, source))
     else:
         for i in range(flat.size):
-            law = choose(laws.rest_spec_at(i), method, 1, source)
-            fill_array(flat[i : i + 1], law, source, threads)
+            fill = partial(sampler(laws.rest_spec_at(i)).fill, method=method)
+            fill_array(flat[i : i + 1], fill, source, threads)
 
 
 def _way(method: Method, n: int, source: Source) -> dict[str, bool]:
@@ -266,10 +266,10 @@ def _alone(
     alone = ~groups.small
     if method == "isochronous":
         alone |= groups.counts >= _ISOCHRONOUS_ALONE
-    if method == "auto" and has_cells(laws.kind):
+    if method == "auto" and laws.kind.has_cells:
         for law in np.flatnonzero(groups.small & (groups.counts >= _LEAST_ALONE)).tolist():
-            spec, n = groups.spec(law), int(groups.counts[law])
-            alone[law] = table_pays_off(spec, n, source) or lanes_pay_off(spec, n, source)
+            way = sampler(groups.spec(law)).choose(int(groups.counts[law]), source)
+            alone[law] = way != native.lib.DG_REFERENCE
     return alone
 
 
@@ -295,7 +295,8 @@ def _fill_groups(
     try:
         for law, end in zip(singly.tolist(), ends.tolist(), strict=False):
             part = drawn[begin[law] : end]
-            fill_array(part, choose(groups.spec(law), method, part.size, source), source, threads)
+            fill = partial(sampler(groups.spec(law)).fill, method=method)
+            fill_array(part, fill, source, threads)
         if together.size > 0:
             numbers = native.NativeLaws(kind, *groups.words)
             which = np.repeat(together, counts[together])

@@ -95,55 +95,38 @@ static PyObject *dg_python_error(PyObject *error_for, dg_status status)
     return PyObject_CallFunction(error_for, "ii", (int)status, errno);
 }
 
-typedef dg_status (*dg_python_filler)(void *out, size_t n, dg_dtype dtype, const void *handle,
-                                      const dg_run *run, const dg_source *source);
-
-static dg_status dg_python_by_law(void *out, size_t n, dg_dtype dtype, const void *law,
-                                  const dg_run *run, const dg_source *source)
-{
-    return dg_law_fill(out, n, dtype, (const dg_law *)law, run, source);
-}
-
-static dg_status dg_python_by_table(void *out, size_t n, dg_dtype dtype, const void *table,
-                                    const dg_run *run, const dg_source *source)
-{
-    return dg_table_fill(out, n, dtype, (const dg_table *)table, run, source);
-}
-
-static dg_status dg_python_by_lanes(void *out, size_t n, dg_dtype dtype, const void *lanes,
-                                    const dg_run *run, const dg_source *source)
-{
-    return dg_lanes_fill(out, n, dtype, (const dg_lanes *)lanes, run, source);
-}
-
-/** Fill an array with bits of the system. args: the handle's address, which the caller keeps alive; the
- *  array (contiguous integers of the dtype); the dg_dtype; threads at most; the dg_source_kind.
+/** Fill an array with bits of the system. args: a dg_sampler's address, which the caller keeps alive; the
+ *  array (contiguous integers of the dtype); the dg_dtype; the dg_method; threads at most; the
+ *  dg_source_kind.
  *
- *  Returns: None | the exception that ended the fill, after which the array holds no draw. It is not
- *           raised, and so told from what a signal's handler raises as the call returns, with draws
- *           in the array.
+ *  Returns: None | what a signal's handler raised, or a tuple of the dg_status and errno: after those the
+ *           array holds no draw. They are not raised, and so told from what a handler raises as the call
+ *           returns, with draws in the array.
  */
-static PyObject *dg_python_fill_array(PyObject *error_for, PyObject *const *args, Py_ssize_t n_args,
-                                      dg_python_filler fill)
+static PyObject *dg_python_fill_now(PyObject *none, PyObject *const *args, Py_ssize_t n_args)
 {
-    if (n_args != 5) {
-        PyErr_SetString(PyExc_TypeError, "five arguments are taken");
+    (void)none;
+    if (n_args != 6) {
+        PyErr_SetString(PyExc_TypeError, "six arguments are taken");
         return NULL;
     }
-    const void *handle = PyLong_AsVoidPtr(args[0]);
-    const long dtype = PyLong_AsLong(args[2]), threads = PyLong_AsLong(args[3]),
-               kind = PyLong_AsLong(args[4]);
+    dg_sampler *sampler = PyLong_AsVoidPtr(args[0]);
+    long numbers[4]; /* dtype, method, threads, kind of source */
+    for (int i = 0; i < 4; i++) {
+        numbers[i] = PyLong_AsLong(args[2 + i]);
+    }
     Py_buffer view;
     if (PyErr_Occurred() != NULL || PyObject_GetBuffer(args[1], &view, PyBUF_WRITABLE) != 0) {
         return NULL;
     }
     PyObject *result = NULL, *errors = PyList_New(0);
     if (errors != NULL) {
-        const dg_run run = {(size_t)threads, dg_python_pause, errors};
-        const dg_source source = {(dg_source_kind)kind, NULL, NULL};
+        const dg_run run = {(size_t)numbers[2], dg_python_pause, errors};
+        const dg_source source = {(dg_source_kind)numbers[3], NULL, NULL};
         const size_t n = (size_t)(view.len / view.itemsize);
         PyThreadState *state = PyEval_SaveThread();
-        const dg_status status = fill(view.buf, n, (dg_dtype)dtype, handle, &run, &source);
+        const dg_status status = dg_sampler_fill(view.buf, n, (dg_dtype)numbers[0],
+                                                 (dg_method)numbers[1], sampler, &run, &source);
         PyEval_RestoreThread(state); /* errno is kept */
         if (status == DG_OK) {
             result = Py_None;
@@ -152,7 +135,7 @@ static PyObject *dg_python_fill_array(PyObject *error_for, PyObject *const *args
             result = PyList_GetItem(errors, 0);
             Py_INCREF(result);
         } else {
-            result = dg_python_error(error_for, status);
+            result = Py_BuildValue("(ii)", (int)status, errno);
         }
         Py_DECREF(errors);
     }
@@ -160,32 +143,14 @@ static PyObject *dg_python_fill_array(PyObject *error_for, PyObject *const *args
     return result;
 }
 
-static PyObject *dg_python_fill_by_law(PyObject *error_for, PyObject *const *args,
-                                       Py_ssize_t n_args)
-{
-    return dg_python_fill_array(error_for, args, n_args, dg_python_by_law);
-}
-
-static PyObject *dg_python_fill_by_table(PyObject *error_for, PyObject *const *args,
-                                         Py_ssize_t n_args)
-{
-    return dg_python_fill_array(error_for, args, n_args, dg_python_by_table);
-}
-
-static PyObject *dg_python_fill_by_lanes(PyObject *error_for, PyObject *const *args,
-                                         Py_ssize_t n_args)
-{
-    return dg_python_fill_array(error_for, args, n_args, dg_python_by_lanes);
-}
-
 /** Draw once with bits of the system. self: a tuple of the sampler's address, what keeps it alive, and
  *  error_for. */
 static PyObject *dg_python_draw(PyObject *self, PyObject *none)
 {
     (void)none;
-    const dg_isochronous *sampler = PyLong_AsVoidPtr(PyTuple_GetItem(self, 0));
+    dg_sampler *sampler = PyLong_AsVoidPtr(PyTuple_GetItem(self, 0));
     PyThreadState *state = PyEval_SaveThread();
-    const int64_t drawn = dg_isochronous_draw(sampler, NULL);
+    const int64_t drawn = dg_sampler_draw(DG_AUTO, sampler, NULL);
     PyEval_RestoreThread(state);
     if (drawn < DG_LEAST_DRAW) {
         const dg_status status = (dg_status)(drawn - INT64_MIN);
@@ -207,19 +172,15 @@ static PyObject *dg_python_new_draw(PyObject *error_for, PyObject *self)
     return PyCFunction_New(&draw, self);
 }
 
-/** Append to a list, whose only item is error_for: the functions that fill by a law, by
- *  a table and by lanes, and the one that makes functions for single draws.
+/** Append to a list, whose only item is error_for: the function that fills, and the one that makes
+ *  functions for single draws.
  *
  *  Returns: 0 | -1: there is no memory.
  */
 static int dg_python_functions(void *list)
 {
     static PyMethodDef methods[] = {
-        {"fill_by_law", (PyCFunction)(void (*)(void))dg_python_fill_by_law, METH_FASTCALL, NULL},
-        {"fill_by_table", (PyCFunction)(void (*)(void))dg_python_fill_by_table, METH_FASTCALL,
-         NULL},
-        {"fill_by_lanes", (PyCFunction)(void (*)(void))dg_python_fill_by_lanes, METH_FASTCALL,
-         NULL},
+        {"fill_now", (PyCFunction)(void (*)(void))dg_python_fill_now, METH_FASTCALL, NULL},
         {"new_draw", dg_python_new_draw, METH_O, NULL},
     };
     PyGILState_STATE state = PyGILState_Ensure();

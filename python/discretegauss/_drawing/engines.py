@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .. import reference
 from .._inputs.source import Source
 from .._law import Kind, LawSpec
+from .._system.threads import in_one_process
 from ..errors import MissingCoreError, ParameterValueError, RangeError
 from .table_cache import TableCache
 
@@ -104,11 +105,13 @@ class ReferenceLaw:
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out` with draws, by one thread."""
-        _fill_one_by_one(out, partial(self._draw, _reference_bytes(source)))
+        draw = partial(self._draw, _reference_bytes(source))
+        in_one_process(partial(_fill_one_by_one, out, draw))
 
     def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
         """Fill the rows of `out` with draws, by one thread."""
-        _fill_rows_one_by_one(out, partial(self._draw, _reference_bytes(source)))
+        draw = partial(self._draw, _reference_bytes(source))
+        in_one_process(partial(_fill_rows_one_by_one, out, draw))
 
 
 def _fill_one_by_one(out: NDArray[Any], draw: Callable[[], int]) -> None:

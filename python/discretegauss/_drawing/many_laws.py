@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from .._inputs.draw_arguments import Method, fits_dtype, require_fit
 from .._inputs.parameter_arrays import DistinctLaws, LawGroups
 from .._inputs.source import Source
 from .._law import Kind, LawSpec
+from .._system.threads import in_one_process
 from ..errors import ParameterValueError
 from .add import add_exactly
 from .engines import native
@@ -131,7 +133,8 @@ def fill_laws(
             spec = laws.only() if groups is None else groups.spec(0)
             fill_array(noise, choose(spec, method, noise.size, source), source, threads)
         else:
-            _fill_several(noise.reshape(-1), laws, groups, method, source, threads)
+            several = (noise.reshape(-1), laws, groups, method, source, threads)
+            in_one_process(partial(_fill_several, *several))
         if integers is not None and sums == noise_dtype:
             add_exactly(noise, integers)
     except BaseException:

@@ -15,7 +15,7 @@ from .._inputs.source import Source, check_filled
 from .._law import Kind, LawSpec
 from .._native import __file__ as core_file
 from .._native import ffi, lib
-from .._system.threads import interruptible
+from .._system.threads import in_one_process, interruptible
 from ..errors import (
     EntropyError,
     ParameterOverflowError,
@@ -294,16 +294,20 @@ class _Draws(NativeFiller):
         at_once = max(1, _WIDE_BYTES // (width * self.chunk)) * self.chunk
         wide = np.empty(min(at_once, len(out)) * width, np.uint8)
         wipe, zero_out = partial(wide.fill, 0), partial(out.fill, 0)
+        buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
+
+        def fill_each() -> None:
+            for start in range(0, len(out), at_once):
+                part = out[start : start + at_once]
+                status = self._fill_wide(
+                    buffer, len(part), width, self._handle, run.pointer, pointer
+                )
+                raise_for_status(status, caller, run)
+                keep(part, buffer)
+
         try:
             try:
-                buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
-                for start in range(0, len(out), at_once):
-                    part = out[start : start + at_once]
-                    status = self._fill_wide(
-                        buffer, len(part), width, self._handle, run.pointer, pointer
-                    )
-                    raise_for_status(status, caller, run)
-                    keep(part, buffer)
+                in_one_process(fill_each)
             finally:
                 wipe()
         except BaseException:  # also a signal, heard as the buffer was wiped

@@ -1,4 +1,4 @@
-"""Threads of ours, which Ctrl-C, a fork and scarce memory leave in order."""
+"""Threads and processes, which Ctrl-C, a fork and scarce memory leave in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-__all__ = ["Worker", "interruptible", "require_address_space"]
+__all__ = ["Worker", "in_one_process", "interruptible", "require_address_space"]
 
 _T = TypeVar("_T")
 
@@ -121,3 +121,14 @@ def interruptible(call: Callable[[], _T]) -> _T:
     if errors:
         raise errors[0]
     return results[0] if results else call()  # no result: a fork left the thread behind
+
+
+def in_one_process(draw: Callable[[], None]) -> None:
+    """Draw; in the child of a fork that a signal's handler made meanwhile draw anew.
+
+    What was drawn before the fork is the parent's, too.
+    """
+    process = os.getpid()
+    draw()
+    while process != (process := os.getpid()):
+        draw()

@@ -30,7 +30,8 @@ add_custom_command(
   OUTPUT "${DG_NATIVE_C}"
   COMMAND Python::Interpreter -m cffi.gen_src exec-python
     "${CMAKE_CURRENT_SOURCE_DIR}/cmake/build_native.py" "${DG_NATIVE_C}"
-  DEPENDS cmake/build_native.py csrc/python/calls.h csrc/python/integers.h csrc/python/sample.h
+  DEPENDS cmake/build_native.py csrc/python/calls.h csrc/python/functions.h
+    csrc/python/integers.h csrc/python/sample.h
     csrc/include/discretegauss.h
   COMMENT "Generating _native.c from discretegauss.h"
   VERBATIM)

@@ -17,7 +17,7 @@ BEGIN = "/* cffi: begin */"
 END = "/* cffi: end */"
 
 #: Written in C: what the core calls that is Python's, passed to it as pointers, and what makes
-#: built-in functions (calls.h, sample.h); what makes Python integers (integers.h).
+#: built-in functions (functions.h); what makes Python integers (integers.h).
 OF_PYTHON = """
 int dg_python_fill(void *context, uint8_t *out, size_t n);
 int dg_python_pause(void *errors);
@@ -43,5 +43,5 @@ ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")))
 ffibuilder.cdef(OF_PYTHON)
 ffibuilder.set_source(
     "discretegauss._native",
-    '#include "discretegauss.h"\n#include "calls.h"\n#include "integers.h"',
+    '#include "discretegauss.h"\n#include "functions.h"\n#include "integers.h"',
 )

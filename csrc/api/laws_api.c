@@ -2,6 +2,7 @@
 #include "api/draw_items.h"
 #include "api/run.h"
 #include "base/dtype.h"
+#include "base/isa.h"
 #include "base/status.h"
 #include "base/wipe.h"
 #include "exact/short_law.h"
@@ -301,7 +302,7 @@ static dg_status draw_run_isochronously(const dg_fill *fill, int64_t which, size
     dg_law *law;
     dg_lanes *lanes;
     DG_TRY(exact_law_of(&law, fill->laws, which));
-    dg_status status = dg_lanes_new(&lanes, law, DG_ISA_AUTO);
+    dg_status status = dg_lanes_new(&lanes, law, fill->laws->isa);
     if (status == DG_OK) {
         dg_fill of_law = *fill;
         of_law.lanes = lanes;
@@ -320,7 +321,7 @@ static dg_status draw_laws_in_lanes(const dg_fill *fill, size_t first, size_t en
 {
     batch together = {.fill = fill};
     size_t others[DG_LANE_LAWS];
-    dg_lane_laws_open(&together.laws, fill->staircases, DG_ISA_AUTO);
+    dg_lane_laws_open(&together.laws, fill->staircases, fill->laws->isa);
     for (size_t i = first; i < end;) {
         const size_t stop = end - i < DG_LANE_LAWS ? end : i + DG_LANE_LAWS;
         size_t n_others = 0;
@@ -376,6 +377,9 @@ dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_la
                                 const int64_t *which, int isochronous, const dg_run *run,
                                 const dg_source *source)
 {
+    if (!dg_isa_available(laws->isa)) {
+        return DG_ERR_PARAMETER;
+    }
 #if DG_HAVE_WORDS
     /* some 0.15 ms; 4 ms where no law is held, 80 ms where none is and each is to be isochronous */
     enum { PIECE = 16 * DG_LANE_LAWS };

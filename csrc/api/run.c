@@ -84,15 +84,18 @@ static dg_status draw_pieces(size_t *piece, bool calling, job *of, dg_session *s
     return DG_OK;
 }
 
-/** Let the caller do something. In the child of a fork that it made the threads of the fill are gone, and
- *  with them what they were about to draw: this one begins anew. */
+/** Let the caller do something. In the child of a fork that it made this thread begins anew: the threads of
+ *  the fill are gone, with what they were about to draw, and what was drawn is the parent's. */
 static dg_status pause_fill(size_t *piece, job *of)
 {
     if (of->run->pause(of->run->context) != 0) {
         return DG_ERR_STOPPED;
     }
-    if (of->n_started > 0 && dg_process() != of->process) {
-        of->n_touched = atomic_load(&of->next);
+    const int64_t process = dg_process();
+    if (process != of->process) {
+        const size_t taken = atomic_load(&of->next);
+        of->process = process;
+        of->n_touched = taken > of->n_touched ? taken : of->n_touched;
         of->n_started = 0;
         of->unstarted = of->n_threads;
         atomic_store(&of->stop, false);

@@ -125,7 +125,7 @@ typedef struct dg_run {
     size_t threads;
     /** Called by the calling thread about every 20 ms, between two pieces of the fill; may be NULL.
      *  Other than 0 ends the fill. The calling thread holds no random bit meanwhile, so pause may
-     *  fork: if other threads were drawing, the child draws the whole fill anew, by itself. */
+     *  fork: the child draws the whole fill anew, by itself. */
     int (*pause)(void *context);
     void *context;
 } dg_run;
@@ -174,6 +174,17 @@ DG_API dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *
 DG_API dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
                                   const dg_run *run, const dg_source *source);
 
+/** Instruction sets. */
+typedef enum dg_isa {
+    DG_ISA_AUTO = 0,     /**< the best that the machine has */
+    DG_ISA_PORTABLE = 1, /**< whatever the compiler makes of C for its target */
+    DG_ISA_AVX2 = 2,
+    DG_ISA_AVX512 =
+        3, /**< F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
+    DG_ISA_AVX512_VBMI2 = 4, /**< and VBMI and VBMI2: since Ice Lake and Zen 4 */
+    DG_ISA_NEON = 5          /**< every AArch64, little-endian */
+} dg_isa;
+
 /** How a column of numbers is written. Each is exactly what it says. */
 typedef enum dg_number_format {
     DG_INTEGERS = 0, /**< int64_t */
@@ -192,6 +203,8 @@ typedef struct dg_column {
 typedef struct dg_laws {
     dg_law_kind kind;
     dg_column parameter, centre;
+    dg_isa
+        isa; /**< of dg_laws_fill_in_lanes; DG_ISA_AUTO unless for tests (the draws are the same) */
 } dg_laws;
 
 /** Draw n independent samples of many laws into an array of machine integers.
@@ -214,8 +227,8 @@ DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws
  *
  *  Ensures:   as dg_laws_fill; from the same bytes other draws: of 256 items at a time first those that
  *             lanes hold, then the others. With isochronous not 0 the time tells nothing of the values.
- *  Returns:   as dg_laws_fill; with isochronous not 0, DG_ERR_PARAMETER also says what it does of
- *             dg_lanes_new.
+ *  Returns:   as dg_laws_fill; DG_ERR_PARAMETER also if the machine does not have laws->isa; with
+ *             isochronous not 0, it also says what it does of dg_lanes_new.
  *  Cost:      some microseconds, and some 40 ns a draw where lanes hold the law and there is AVX-512; for
  *             a law that they do not hold, with isochronous not 0, some 20 microseconds.
  */
@@ -250,17 +263,6 @@ DG_API int dg_add(int64_t *to, const int64_t *addend, size_t n);
  *  Returns:   1 if some sum that stays left int64, else 0.
  */
 DG_API int dg_add_shown(int64_t *to, const int64_t *addend, const uint8_t *is_null, size_t n);
-
-/** Instruction sets. */
-typedef enum dg_isa {
-    DG_ISA_AUTO = 0,     /**< the best that the machine has */
-    DG_ISA_PORTABLE = 1, /**< whatever the compiler makes of C for its target */
-    DG_ISA_AVX2 = 2,
-    DG_ISA_AVX512 =
-        3, /**< F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
-    DG_ISA_AVX512_VBMI2 = 4, /**< and VBMI and VBMI2: since Ice Lake and Zen 4 */
-    DG_ISA_NEON = 5          /**< every AArch64, little-endian */
-} dg_isa;
 
 /** The cell table of a law: bulk draws by table look-up, the same law. Immutable. */
 typedef struct dg_table dg_table;

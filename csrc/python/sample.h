@@ -12,19 +12,28 @@
 
 #include "calls.h"
 
+#include <errno.h>
+
 /* More draws may take so long that Python's other threads should have their turn, and out of memory. */
 enum { DG_PYTHON_FEW = 1 << 16 };
 
 /** What the method needs of Python, set once, when the package is imported. */
 static struct {
-    PyObject *slowly;    /* the Python method */
-    PyObject *error_for; /* makes the exception of a status and errno */
-    PyObject *empty;     /* numpy.empty */
-    PyObject *int64;     /* its dtype */
+    PyObject *slowly;                    /* the Python method */
+    PyObject *error_for;                 /* makes the exception of a status and errno */
+    PyObject *empty;                     /* numpy.empty */
+    PyObject *int64;                     /* its dtype */
     PyObject *size, *source, *one, *few; /* names */
     PyObject *getrandom, *chacha20;      /* values, told by their addresses, as they are interned */
     PyMethodDef method;
 } dg_python_sampling;
+
+/** Return the exception that a status means, as `error_for` makes it of the status and errno; or NULL, with
+ *  another exception set. */
+static PyObject *dg_python_error(PyObject *error_for, dg_status status)
+{
+    return PyObject_CallFunction(error_for, "ii", (int)status, errno);
+}
 
 /** The address that an attribute of a law says; NULL: it has none, and no exception is set. */
 static dg_sampler *dg_python_known(PyObject *law, PyObject *name)
@@ -71,13 +80,14 @@ static PyObject *dg_python_array(PyObject *size, size_t n, dg_sampler *sampler,
     PyObject *raised = NULL; /* by a signal's handler */
     const dg_run run = {1, dg_python_pause_once, &raised};
     PyThreadState *state = PyEval_SaveThread();
-    const dg_status status =
-        dg_sampler_fill(view.buf, n, DG_INT64, DG_AUTO, sampler, &run, source);
+    const dg_status status = dg_sampler_fill(view.buf, n, DG_INT64, DG_AUTO, sampler, &run, source);
     PyEval_RestoreThread(state);
+    const int code = errno; /* kept up to here */
     PyBuffer_Release(&view);
     if (status != DG_OK) {
         Py_DECREF(out);
         if (raised == NULL) {
+            errno = code;
             return dg_python_raise(status);
         }
         PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
@@ -101,8 +111,7 @@ static PyObject *dg_python_sample(PyObject *law, PyObject *const *args, Py_ssize
         } else if (name == dg_python_sampling.source && value == dg_python_sampling.chacha20) {
             source = &chacha20;
         } else {
-            is_plain =
-                name == dg_python_sampling.source && value == dg_python_sampling.getrandom;
+            is_plain = name == dg_python_sampling.source && value == dg_python_sampling.getrandom;
         }
     }
     PyObject *result = NULL;
@@ -114,9 +123,8 @@ static PyObject *dg_python_sample(PyObject *law, PyObject *const *args, Py_ssize
     } else if (is_plain && PyLong_CheckExact(size)) {
         const Py_ssize_t n = PyLong_AsSsize_t(size); /* -1 with an exception: far too many */
         PyErr_Clear();
-        dg_sampler *sampler = n >= 0 && n <= DG_PYTHON_FEW
-                                  ? dg_python_known(law, dg_python_sampling.few)
-                                  : NULL;
+        dg_sampler *sampler =
+            n >= 0 && n <= DG_PYTHON_FEW ? dg_python_known(law, dg_python_sampling.few) : NULL;
         if (sampler != NULL) {
             result = dg_python_array(size, (size_t)n, sampler, source);
             if (result != NULL || PyErr_Occurred() != NULL) {
@@ -158,9 +166,9 @@ static PyObject *dg_python_new_sample(PyObject *error_for, PyObject *given)
     dg_python_sampling.few = PyUnicode_InternFromString("_few");
     dg_python_sampling.getrandom = PyUnicode_InternFromString("getrandom");
     dg_python_sampling.chacha20 = PyUnicode_InternFromString("chacha20");
-    dg_python_sampling.method = (PyMethodDef){
-        "sample", (PyCFunction)(void (*)(void))dg_python_sample, METH_FASTCALL | METH_KEYWORDS,
-        PyBytes_AsString(shown)};
+    dg_python_sampling.method =
+        (PyMethodDef){"sample", (PyCFunction)(void (*)(void))dg_python_sample,
+                      METH_FASTCALL | METH_KEYWORDS, PyBytes_AsString(shown)};
     if (PyErr_Occurred() != NULL) {
         return NULL;
     }

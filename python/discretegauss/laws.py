@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._drawing.draw import draw
-from ._drawing.engines import sampler
+from ._drawing.engines import native, sampler
 from ._drawing.raw_bytes import draw_bytes
 from ._drawing.sampler import Sampler
 from ._inputs.draw_arguments import (
@@ -67,7 +67,7 @@ class _AtFirstUse:
 
 
 #: What a law keeps beside its numbers: their exact form, and what is made ready from that.
-_MADE_READY: Final = frozenset({"_sampler", "_draw_now"})
+_MADE_READY: Final = frozenset({"_sampler", "_one", "_few"})
 _AWAITS_STATE: Final = "_awaits_state"
 
 
@@ -167,10 +167,6 @@ class _Law(LawFunctions):
     @_AtFirstUse
     def _sampler(self) -> Sampler:
         return sampler(self._spec)
-
-    @_AtFirstUse
-    def _draw_now(self) -> Callable[[], int]:
-        return self._sampler.draw_now()
 
     def __repr__(self) -> str:
         values = ((f.name, getattr(self, f.name)) for f in fields(self))
@@ -294,9 +290,9 @@ class _Law(LawFunctions):
         one = threads is ONE_THREAD
         if out is None and dtype is INT64 and method is AUTO and (one or type(threads) is int):
             if size is None and one:
-                if source is SYSTEM:
-                    return self._draw_now()
-                return self._sampler.draw(checked_source(source))
+                drawn = self._sampler.draw(checked_source(source))
+                vars(self).update(self._sampler.shortcut("_one"))
+                return drawn
             # so few draws are one thread's, however many there may be
             if (
                 type(size) is int
@@ -304,7 +300,9 @@ class _Law(LawFunctions):
                 and threads > 0
                 and (source is SYSTEM or source is CHACHA20)
             ):
-                return self._sampler.int64s(size, source)
+                draws = self._sampler.int64s(size, source)
+                vars(self).update(self._sampler.shortcut("_few"))
+                return draws
         return draw(
             self._sampler,
             size=size,
@@ -428,6 +426,11 @@ class _Law(LawFunctions):
         from ._law_functions.scipy_distribution import as_scipy
 
         return as_scipy(self)
+
+
+if native is not None:  # the same with fewer calls, where what is asked for is plain
+    _Law.sample = native.built_in_sample(_Law, _Law.sample)  # type: ignore[method-assign]
+    _Law.rvs = _Law.sample  # type: ignore[method-assign]
 
 
 def _chunks(

@@ -34,6 +34,7 @@ from fork_scenarios import (
     children,
     copies_of_laws,
     fork_in_a_signal_handler,
+    fork_where_python_runs,
     fork_while_a_thread_draws,
     grandchild,
     many_children,
@@ -105,8 +106,14 @@ def test_no_value_is_drawn_in_two_processes_forked_beside_a_draw(name: str) -> N
     "name", [pytest.param(name, marks=() if name in DRAWS else needs_the_core) for name in WAYS]
 )
 def test_no_value_is_drawn_in_two_processes_forked_in_the_middle_of_a_draw(name: str) -> None:
-    """By a signal handler: both processes finish the draw, and have none of the rest in common."""
+    """By a signal handler: both processes finish the draw, and have none of it in common."""
     assert common_values(run(fork_in_a_signal_handler, name)) == 0
+
+
+@pytest.mark.parametrize("name", ["objects", "two laws"])
+def test_no_value_is_drawn_in_two_processes_forked_where_python_runs(name: str) -> None:
+    """Nor where Python itself puts a draw together, from several calls of the core."""
+    assert common_values(run(fork_where_python_runs, name)) == 0
 
 
 @pytest.mark.evidence  # of eight children by default, of every way

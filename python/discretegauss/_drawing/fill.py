@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from .._inputs.source import Source
 
-__all__ = ["NO_MEMORY", "Fill", "copy_draws", "empty", "fill_array"]
+__all__ = ["NO_MEMORY", "Fill", "copy_draws", "empty", "fill_array", "in_one_process"]
 
 #: Fills an array (one axis, contiguous, native integers or objects) with bits of a source, by
 #: threads at most. After an error no integer in it is a draw, and nobody writes to it any more.
@@ -85,3 +86,14 @@ def copy_draws(out: NDArray[Any], drawn: NDArray[Any]) -> None:
         zero_out(0)
         drawn.fill(0)
         raise
+
+
+def in_one_process(draw: Callable[[], None]) -> None:
+    """Draw; in the child of a fork that a signal's handler made meanwhile draw anew.
+
+    What was drawn before the fork is the parent's, too.
+    """
+    process = os.getpid()
+    draw()
+    while process != (process := os.getpid()):
+        draw()

@@ -17,7 +17,7 @@ from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
 from .add import add_exactly
 from .engines import native, sampler
-from .fill import copy_draws, empty, fill_array
+from .fill import copy_draws, empty, fill_array, in_one_process
 from .group import group, take_in_turn
 
 __all__ = ["fill_laws", "require_all_fit"]
@@ -131,7 +131,8 @@ def fill_laws(
             spec = laws.only() if groups is None else groups.spec(0)
             fill_array(noise, partial(sampler(spec).fill, method=method), source, threads)
         else:
-            _fill_several(noise.reshape(-1), laws, groups, method, source, threads)
+            several = (noise.reshape(-1), laws, groups, method, source, threads)
+            in_one_process(partial(_fill_several, *several))
         if integers is not None and sums == noise_dtype:
             add_exactly(noise, integers)
     except BaseException:

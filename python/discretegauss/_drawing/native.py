@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
+from inspect import cleandoc
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.draw_arguments import Method
+from .._inputs.draw_arguments import INT64, Method
 from .._inputs.messages import describe
 from .._inputs.source import Source, check_filled
 from .._law import Kind, LawSpec
@@ -23,12 +24,14 @@ from ..errors import (
     RangeError,
     SourceError,
 )
+from .fill import in_one_process
 from .sampler import Sampler
 
 __all__ = [
     "NativeFiller",
     "NativeLaws",
     "NativeSampler",
+    "built_in_sample",
     "c_parameters",
     "keystream",
     "new_law",
@@ -160,7 +163,7 @@ def raise_for_status(
 
 
 def _built_in_functions() -> list[Any]:
-    """Return calls.h's functions: fill_now, new_draw, new_sample."""
+    """Return functions.h's: fill_now, new_draw, new_sample."""
     functions: list[Any] = [_error_for_status]
     if lib.dg_python_functions(_address(functions)) != 0:
         raise MemoryError
@@ -176,7 +179,18 @@ def _error_for_status(status: int, errno: int) -> Exception:
     raise SystemError("no draw and no error")  # no cover: the status is not DG_OK
 
 
-_fill_now, _new_draw, _new_sample = _built_in_functions()
+_fill_now, _new_sample = _built_in_functions()
+
+_SIGNATURE = (
+    "sample($self, size=None, *, dtype='int64', out=None, method='auto', source='getrandom', "
+    "threads=1)\n--\n\n"
+)
+
+
+def built_in_sample(cls: type, slowly: Callable[..., Any]) -> Any:
+    """Return a method of a class of laws: `slowly` as a built-in one (csrc/python/sample.h)."""
+    shown = (_SIGNATURE + cleandoc(slowly.__doc__ or "")).encode()
+    return _new_sample((cls, slowly, np.empty, INT64, shown))
 
 
 def _to_bytes(value: int) -> bytes:
@@ -275,12 +289,10 @@ class NativeSampler(Sampler):
             self._raise(status, method, caller)
         return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
-    def draw_now(self) -> Callable[[], int]:
-        """Return what makes one draw with bits of the system."""
-        if not lib.dg_sampler_fits_int64(self._handle):
-            return partial(self.draw, "getrandom")
-        draw: Callable[[], int] = _new_draw((self._address, self._handle, _error_for_status))
-        return draw
+    def shortcut(self, name: str) -> dict[str, int]:
+        """Return what sample.h reads of a law: the handle's address, if int64 holds what it draws."""
+        fits = lib.dg_sampler_fits_int64(self._handle) if name == "_one" else True
+        return {name: self._address} if fits else {}
 
     def fill(
         self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = "auto"
@@ -329,16 +341,20 @@ class NativeSampler(Sampler):
         wide = np.empty(min(at_once, len(out)) * width, np.uint8)
         wipe, zero_out = partial(wide.fill, 0), partial(out.fill, 0)
         caller, pointer = _c_source(source)
+        buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
+
+        def fill_each() -> None:
+            for start in range(0, len(out), at_once):
+                part = out[start : start + at_once]
+                status = lib.dg_sampler_fill_wide(
+                    buffer, len(part), width, way, self._handle, run.pointer, pointer
+                )
+                raise_for_status(status, caller, run)
+                keep(part, buffer, width)
+
         try:
             try:
-                buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
-                for start in range(0, len(out), at_once):
-                    part = out[start : start + at_once]
-                    status = lib.dg_sampler_fill_wide(
-                        buffer, len(part), width, way, self._handle, run.pointer, pointer
-                    )
-                    raise_for_status(status, caller, run)
-                    keep(part, buffer, width)
+                in_one_process(fill_each)
             finally:
                 wipe()
         except BaseException:  # also a signal, heard as the buffer was wiped

@@ -17,6 +17,7 @@ from .._inputs.draw_arguments import AUTO, SYSTEM, Method
 from .._inputs.source import Source
 from .._law import Kind, LawSpec
 from ..errors import MissingCoreError, RangeError
+from .fill import in_one_process
 from .sampler import Sampler
 
 __all__ = ["PythonSampler", "bits_of", "refuse"]
@@ -53,16 +54,14 @@ class PythonSampler(Sampler):
         self.require(method)
         return self._draw(bits_of(source))
 
-    def draw_now(self) -> Callable[[], int]:
-        """Return what makes one draw."""
-        return partial(self.draw, SYSTEM)
-
     def fill(
         self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = AUTO
     ) -> None:
         """Fill `out` with draws, by one thread."""
         self.require(method)
-        bits = bits_of(source)
+        in_one_process(partial(self._fill, out, bits_of(source)))
+
+    def _fill(self, out: NDArray[Any], bits: reference.Bytes) -> None:
         # asked here, not of numpy: before its version 2 it wraps
         info = None if out.dtype == object else np.iinfo(out.dtype)
         values = None if info is None else range(int(info.min), int(info.max) + 1)
@@ -76,7 +75,10 @@ class PythonSampler(Sampler):
 
     def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
         """Fill the rows of `out` with draws, by one thread."""
-        n_bytes, bits = out.shape[1], bits_of(source)
+        in_one_process(partial(self._fill_rows, out, bits_of(source)))
+
+    def _fill_rows(self, out: NDArray[np.uint8], bits: reference.Bytes) -> None:
+        n_bytes = out.shape[1]
         values = range(-(1 << (8 * n_bytes - 1)), 1 << (8 * n_bytes - 1))
         try:
             for row in out:

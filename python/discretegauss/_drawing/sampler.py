@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,9 +46,9 @@ class Sampler(ABC):
     def draw(self, source: Source, method: Method = AUTO) -> int:
         """Return one draw, of any size."""
 
-    @abstractmethod
-    def draw_now(self) -> Callable[[], int]:
-        """Return what makes one draw with bits of the system: the shortest way there is."""
+    def shortcut(self, name: str) -> dict[str, int]:
+        """Return what lets an engine draw with fewer calls, if it has such a thing."""
+        return {}
 
     @abstractmethod
     def fill(

@@ -426,6 +426,115 @@ DG_API dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lan
 DG_API dg_status dg_lanes_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_lanes *lanes,
                                     const dg_run *run, const dg_source *source);
 
+/** A law and every way to draw from it: what users of this library need, where the handles above are its
+ *  parts. It finds out which way costs least, and makes ready what that needs when it pays: lanes, an
+ *  isochronous sampler, a cell table. Any number of threads may draw from it at once, no call waits for
+ *  another thread, and the child of a fork may go on drawing whatever other threads did meanwhile. */
+typedef struct dg_sampler dg_sampler;
+
+/** The ways to draw. The law is the same. */
+typedef enum dg_method {
+    DG_AUTO = 0,      /**< the one that costs least */
+    DG_REFERENCE = 1, /**< Algorithms 1-3, as dg_law_fill; no generalised Gaussian */
+    DG_CELLS = 2, /**< a cell table, as dg_table_fill; Laplace, Gaussian, generalised Gaussian */
+    DG_ISOCHRONOUS = 3 /**< attempts whose time says nothing about the value, as dg_lanes_fill and
+                            dg_isochronous_draw; the same laws */
+} dg_method;
+
+/** Make a sampler. Only the law is made ready.
+ *
+ *  Ensures:   DG_OK -> *sampler is new, to be freed by dg_sampler_free; otherwise *sampler is NULL.
+ *  Returns:   as dg_law_new.
+ */
+DG_API dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind,
+                                const dg_parameters *parameters);
+
+/** Free a sampler. It may be NULL.
+ *
+ *  Requires:  no thread of this process draws from it.
+ */
+DG_API void dg_sampler_free(dg_sampler *sampler);
+
+/** As dg_law_wide_bytes. */
+DG_API size_t dg_sampler_wide_bytes(const dg_sampler *sampler);
+
+/** Say how n draws are to be made, and make that ready.
+ *
+ *  DG_AUTO: with a caller's bits the way depends on the law and n alone. With the system's, draws without a
+ *  table pay rent, over all calls, and the call whose draws bring it to a table's price builds one: so
+ *  all calls together take at most twice the time of the best choice in hindsight. This call charges
+ *  the rent of n draws.
+ *
+ *  Ensures:   DG_OK -> *way is not DG_AUTO, and its part is made; nothing is drawn. A table may be given up
+ *             again (dg_tables_set_budget): then the draws build it anew.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER (no such method; the law has no such way) | DG_ERR_NOMEM |
+ *             DG_ERR_STOPPED (run->pause, which is called about every 20 ms where a table takes so long to
+ *             build).
+ */
+DG_API dg_status dg_sampler_choose(dg_method *way, size_t n, dg_method method, dg_sampler *sampler,
+                                   const dg_run *run, const dg_source *source);
+
+/** Draw n independent samples into an array of machine integers: choose, then fill.
+ *
+ *  Requires, Ensures:  as dg_law_fill, except that nothing is begun where the way cannot be made ready.
+ *  Returns:   as dg_law_fill and dg_sampler_choose.
+ */
+DG_API dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, dg_method method,
+                                 dg_sampler *sampler, const dg_run *run, const dg_source *source);
+
+/** Draw n independent samples of any size: otherwise as dg_sampler_fill, but DG_ERR_RANGE, whatever would be
+ *  drawn, if n_bytes is less than dg_sampler_wide_bytes. */
+DG_API dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, dg_method method,
+                                      dg_sampler *sampler, const dg_run *run,
+                                      const dg_source *source);
+
+/** Draw one sample of any size, as dg_sampler_fill_wide writes it. DG_AUTO: isochronous, where the law has
+ *  such a sampler; else by what draws few. No rent is paid. After a failure out is zero bytes.
+ *
+ *  Returns:   as dg_sampler_fill_wide, without pauses.
+ */
+DG_API dg_status dg_sampler_draw_wide(uint8_t *out, size_t n_bytes, dg_method method,
+                                      dg_sampler *sampler, const dg_source *source);
+
+/** Draw one sample: otherwise as dg_sampler_draw_wide, from the same bytes the same sample.
+ *
+ *  Requires:  dg_sampler_fits_int64; if not, DG_ERR_RANGE, whatever would be drawn.
+ *  Returns:   the draw, at least DG_LEAST_DRAW; or -2^63 + a status, as dg_isochronous_draw.
+ */
+DG_API int64_t dg_sampler_draw(dg_method method, dg_sampler *sampler, const dg_source *source);
+
+/** Whether a draw is no int64 with a probability below 2^-128. */
+DG_API int dg_sampler_fits_int64(const dg_sampler *sampler);
+
+/** What a sampler did and has. Counts may be short where threads drew at once. */
+typedef struct dg_sampler_info {
+    uint64_t by_reference; /**< draws by each way, of fills ... */
+    uint64_t by_cells;
+    uint64_t by_lanes;
+    uint64_t by_one;  /**< ... and by the isochronous sampler for single ones */
+    uint64_t n_built; /**< tables */
+    int has_lanes;
+    int has_table; /**< now: it may be given up at any time */
+    int has_one;
+    int uses_words;       /**< as dg_law_uses_words */
+    uint64_t table_bytes; /**< of the table that it has */
+    uint64_t
+        chunk; /**< A fill by cells may be cut at multiples of this without changing what it draws from
+                         given bits; 0: no table was built yet. By the other ways: anywhere. */
+} dg_sampler_info;
+
+DG_API void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler);
+
+/** What all tables of samplers of this process take together, in bytes. */
+DG_API size_t dg_tables_bytes(void);
+
+/** What they may take: at first 64 MiB. */
+DG_API size_t dg_tables_budget(void);
+
+/** Set what they may take; 0: no table is kept. Tables that were not used for longest are given up; one from
+ *  which a thread draws goes later. */
+DG_API void dg_tables_set_budget(size_t n_bytes);
+
 /** Fill an array with n independent uniform words: every bit of an unsigned dtype is fair.
  *
  *  Requires:  out has room for n elements of dtype.

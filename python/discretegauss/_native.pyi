@@ -72,6 +72,11 @@ class _Lib:
     DG_PERMUTE_AND_FLIP: Final[int]
     DG_EXPONENTIAL: Final[int]
 
+    DG_AUTO: Final[int]
+    DG_REFERENCE: Final[int]
+    DG_CELLS: Final[int]
+    DG_ISOCHRONOUS: Final[int]
+
     DG_SOURCE_GETRANDOM: Final[int]
     DG_SOURCE_CHACHA20: Final[int]
     DG_SOURCE_CALLER: Final[int]
@@ -196,6 +201,50 @@ class _Lib:
     def dg_lanes_fill_wide(
         self, out: _CData, n: int, n_bytes: int, lanes: _CData, run: _CData, source: _CData, /
     ) -> int: ...
+    def dg_sampler_new(self, sampler: _CData, kind: int, parameters: _CData, /) -> int: ...
+    def dg_sampler_free(self, sampler: _CData, /) -> None: ...
+    def dg_sampler_wide_bytes(self, sampler: _CData, /) -> int: ...
+    def dg_sampler_choose(
+        self,
+        way: _CData,
+        n: int,
+        method: int,
+        sampler: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_sampler_fill(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        method: int,
+        sampler: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_sampler_fill_wide(
+        self,
+        out: _CData,
+        n: int,
+        n_bytes: int,
+        method: int,
+        sampler: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_sampler_draw_wide(
+        self, out: _CData, n_bytes: int, method: int, sampler: _CData, source: _CData, /
+    ) -> int: ...
+    def dg_sampler_draw(self, method: int, sampler: _CData, source: _CData, /) -> int: ...
+    def dg_sampler_fits_int64(self, sampler: _CData, /) -> int: ...
+    def dg_sampler_describe(self, info: _CData, sampler: _CData, /) -> None: ...
+    def dg_tables_bytes(self) -> int: ...
+    def dg_tables_budget(self) -> int: ...
+    def dg_tables_set_budget(self, n_bytes: int, /) -> None: ...
     def dg_words_fill(
         self, out: _CData, n: int, dtype: int, run: _CData, source: _CData, /
     ) -> int: ...

@@ -290,7 +290,7 @@ class NativeSampler(Sampler):
         return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
     def shortcut(self, name: str) -> dict[str, int]:
-        """Return what sample.h reads of a law: the handle's address, if int64 holds what it draws."""
+        """Return what sample.h reads of a law: the handle's address, if int64 holds the draws."""
         fits = lib.dg_sampler_fits_int64(self._handle) if name == "_one" else True
         return {name: self._address} if fits else {}
 

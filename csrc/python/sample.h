@@ -4,8 +4,8 @@
  * It makes draws that are plain: none but `size`, an int, and `source`, one of the system's, are given, and
  * int64 is known to hold the law. All else it leaves to the Python method, whose result is the same.
  *
- * A law tells what it knows by two attributes, integers that are the address of its dg_sampler, which it
- * holds: `_one`, if a single draw fits int64; `_few`, if int64 holds the law.
+ * A law keeps its `_sampler`, which says the address of its dg_sampler by two attributes: `_one`, if int64 is
+ * known to hold a single draw; `_few`, if it holds the law.
  */
 #ifndef DG_PYTHON_SAMPLE_H
 #define DG_PYTHON_SAMPLE_H
@@ -19,12 +19,12 @@ enum { DG_PYTHON_FEW = 1 << 16 };
 
 /** What the method needs of Python, set once, when the package is imported. */
 static struct {
-    PyObject *slowly;                    /* the Python method */
-    PyObject *error_for;                 /* makes the exception of a status and errno */
-    PyObject *empty;                     /* numpy.empty */
-    PyObject *int64;                     /* its dtype */
-    PyObject *size, *source, *one, *few; /* names */
-    PyObject *getrandom, *chacha20;      /* values, told by their addresses, as they are interned */
+    PyObject *slowly;                              /* the Python method */
+    PyObject *error_for;                           /* makes the exception of a status and errno */
+    PyObject *empty;                               /* numpy.empty */
+    PyObject *int64;                               /* its dtype */
+    PyObject *size, *source, *sampler, *one, *few; /* names */
+    PyObject *getrandom, *chacha20; /* values, told by their addresses, as they are interned */
     PyMethodDef method;
 } dg_python_sampling;
 
@@ -35,13 +35,15 @@ static PyObject *dg_python_error(PyObject *error_for, dg_status status)
     return PyObject_CallFunction(error_for, "ii", (int)status, errno);
 }
 
-/** The address that an attribute of a law says; NULL: it has none, and no exception is set. */
+/** The address that an attribute of a law's sampler says; NULL: it has none, and no exception is set. */
 static dg_sampler *dg_python_known(PyObject *law, PyObject *name)
 {
-    PyObject *address = PyObject_GetAttr(law, name);
+    PyObject *holder = PyObject_GetAttr(law, dg_python_sampling.sampler);
+    PyObject *address = holder == NULL ? NULL : PyObject_GetAttr(holder, name);
     dg_sampler *sampler = address == NULL ? NULL : PyLong_AsVoidPtr(address);
     PyErr_Clear();
     Py_XDECREF(address);
+    Py_XDECREF(holder); /* the law keeps it */
     return sampler;
 }
 
@@ -162,6 +164,7 @@ static PyObject *dg_python_new_sample(PyObject *error_for, PyObject *given)
     dg_python_sampling.int64 = PyTuple_GetItem(given, 3);
     dg_python_sampling.size = PyUnicode_InternFromString("size");
     dg_python_sampling.source = PyUnicode_InternFromString("source");
+    dg_python_sampling.sampler = PyUnicode_InternFromString("_sampler");
     dg_python_sampling.one = PyUnicode_InternFromString("_one");
     dg_python_sampling.few = PyUnicode_InternFromString("_few");
     dg_python_sampling.getrandom = PyUnicode_InternFromString("getrandom");

@@ -67,7 +67,7 @@ class _AtFirstUse:
 
 
 #: What a law keeps beside its numbers: their exact form, and what is made ready from that.
-_MADE_READY: Final = frozenset({"_sampler", "_one", "_few"})
+_MADE_READY: Final = frozenset({"_sampler"})
 _AWAITS_STATE: Final = "_awaits_state"
 
 
@@ -290,9 +290,7 @@ class _Law(LawFunctions):
         one = threads is ONE_THREAD
         if out is None and dtype is INT64 and method is AUTO and (one or type(threads) is int):
             if size is None and one:
-                drawn = self._sampler.draw(checked_source(source))
-                vars(self).update(self._sampler.shortcut("_one"))
-                return drawn
+                return self._sampler.draw(checked_source(source))
             # so few draws are one thread's, however many there may be
             if (
                 type(size) is int
@@ -300,9 +298,7 @@ class _Law(LawFunctions):
                 and threads > 0
                 and (source is SYSTEM or source is CHACHA20)
             ):
-                draws = self._sampler.int64s(size, source)
-                vars(self).update(self._sampler.shortcut("_few"))
-                return draws
+                return self._sampler.int64s(size, source)
         return draw(
             self._sampler,
             size=size,

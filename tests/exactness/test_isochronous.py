@@ -13,7 +13,6 @@ import random
 import subprocess
 import sys
 import threading
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
@@ -338,26 +337,6 @@ def test_threads_share_a_law() -> None:
     with ThreadPoolExecutor(4) as pool:
         values = [x for some in pool.map(draw, range(4)) for x in some]
     assert len(set(values)) == 20_000
-
-
-@pytest.mark.parametrize("sigma2", [100, 10**40])
-def test_the_law_of_a_sampler_lives_as_long_as_what_draws(
-    sigma2: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who keeps only `draw_now` draws from a law that is still there; after that it is let go."""
-    made, new_law = [], _engine.native.new_law
-
-    def noted(spec: LawSpec) -> Any:
-        law = new_law(spec)
-        made.append(weakref.ref(law))
-        return law
-
-    monkeypatch.setattr(_engine.native, "new_law", noted)
-    draw = isochronous(gaussian(sigma2)).draw_now
-    assert made[0]() is not None
-    assert isinstance(draw(), int)
-    del draw
-    assert made[0]() is None
 
 
 #: A module that is there before the package is emptied after it.

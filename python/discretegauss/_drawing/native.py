@@ -245,6 +245,9 @@ class NativeSampler(Sampler):
         self._handle = ffi.gc(handle[0], lib.dg_sampler_free)
         self._address = int(ffi.cast("uintptr_t", self._handle))
         self._width = int(lib.dg_sampler_wide_bytes(self._handle))
+        #: The address, for sample.h, once it is known that int64 holds one draw, or all.
+        self._one: int | None = None
+        self._few: int | None = None
 
     def describe(self) -> Any:
         """Return the handle's dg_sampler_info."""
@@ -287,12 +290,15 @@ class NativeSampler(Sampler):
         status = lib.dg_sampler_draw_wide(out, self._width, _METHODS[method], self._handle, pointer)
         if status != lib.DG_OK:
             self._raise(status, method, caller)
+        if self._one is None:
+            self._one = self._address if lib.dg_sampler_fits_int64(self._handle) else 0
         return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
-    def shortcut(self, name: str) -> dict[str, int]:
-        """Return what sample.h reads of a law: the handle's address, if int64 holds the draws."""
-        fits = lib.dg_sampler_fits_int64(self._handle) if name == "_one" else True
-        return {name: self._address} if fits else {}
+    def int64s(self, n: int, source: Source) -> NDArray[Any]:
+        """Return n draws, few, with bits of the system."""
+        draws = super().int64s(n, source)
+        self._few = self._address
+        return draws
 
     def fill(
         self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = "auto"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from .fill import NO_MEMORY
 __all__ = ["Sampler"]
 
 
-class Sampler(ABC):
+class Sampler:
     """A law whose parameters were checked, and every way to draw from it.
 
     No randomness is in it. Which way ``method="auto"`` takes, its engine decides.
@@ -46,9 +46,10 @@ class Sampler(ABC):
     def draw(self, source: Source, method: Method = AUTO) -> int:
         """Return one draw, of any size."""
 
-    def shortcut(self, name: str) -> dict[str, int]:
-        """Return what lets an engine draw with fewer calls, if it has such a thing."""
-        return {}
+    def __reduce__(self) -> tuple[Any, ...]:
+        from .engines import sampler
+
+        return sampler, (self.spec,)  # what it found out is this process's
 
     @abstractmethod
     def fill(

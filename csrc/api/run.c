@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Between two pauses; the reader of the clock is at most a piece late. */
-enum { PAUSE_MILLISECONDS = 20 };
-
 /** What the threads of a fill share. Pieces are numbered; piece i < n_threads is thread i's first, so
  *  that each has one, and the calling thread's are also those of threads that could not be started. */
 typedef struct job {
@@ -77,7 +74,7 @@ static dg_status draw_pieces(size_t *piece, bool calling, job *of, dg_session *s
         DG_TRY(fill->draw(fill, first, end, session));
         *piece = take(of, calling);
         if (calling && of->run->pause != NULL && *piece < of->n_pieces &&
-            dg_milliseconds() - of->last_pause >= PAUSE_MILLISECONDS) {
+            dg_milliseconds() - of->last_pause >= DG_PAUSE_MILLISECONDS) {
             break;
         }
     }

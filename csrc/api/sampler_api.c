@@ -1,35 +1,179 @@
-/* TEMPORARY */
-#include "discretegauss.h"
-#include "law/law.h"
-#include <stdlib.h>
+/* Samplers from outside: making, choosing, fills, single draws, looking inside. */
+#include "base/dtype.h"
+#include "base/status.h"
+#include "sampler/parts.h"
+
+#include <errno.h>
 #include <string.h>
-struct dg_sampler { dg_law *law; dg_table *t; dg_lanes *l; dg_isochronous *o; dg_sampler_info i; };
-static size_t budget = 64 << 20;
-dg_status dg_sampler_new(dg_sampler **s, dg_law_kind kind, const dg_parameters *p){
-  dg_law *law; *s=NULL; dg_status st=dg_law_new(&law,kind,DG_ARITHMETIC_AUTO,p); if(st!=DG_OK) return st;
-  *s=calloc(1,sizeof **s); (*s)->law=law; return DG_OK; }
-void dg_sampler_free(dg_sampler *s){ if(s==NULL) return; dg_table_free(s->t); dg_lanes_free(s->l); dg_isochronous_free(s->o); dg_law_free(s->law); free(s);}
-size_t dg_sampler_wide_bytes(const dg_sampler *s){return dg_law_wide_bytes(s->law);}
-dg_status dg_sampler_choose(dg_method *way,size_t n,dg_method m,dg_sampler *s,const dg_run *run,const dg_source *src){
-  (void)run; const int ref = s->law->kind != DG_GENERALIZED_GAUSSIAN;
-  const int caller = src!=NULL&&src->kind==DG_SOURCE_CALLER;
-  if(m==DG_AUTO) { m = s->law->kind<DG_DISCRETE_LAPLACE?DG_REFERENCE: n>=5000||(!caller&&s->t)?DG_CELLS: ref? (n>=128&&!caller? DG_ISOCHRONOUS:DG_REFERENCE):DG_ISOCHRONOUS; }
-  dg_status st=DG_OK;
-  if(m==DG_CELLS&&!s->t) { st=dg_table_new(&s->t,s->law,16,-1,DG_ISA_AUTO); if(st==DG_OK){s->i.n_built++; s->i.has_table=1; dg_table_info f; dg_table_describe(&f,s->t); s->i.chunk=f.chunk; s->i.table_bytes=f.memory;} }
-  if(m==DG_ISOCHRONOUS&&!s->l) st=dg_lanes_new(&s->l,s->law,DG_ISA_AUTO);
-  if(m==DG_REFERENCE&&!ref) st=DG_ERR_PARAMETER;
-  *way=m; return st; }
-dg_status dg_sampler_fill(void *out,size_t n,dg_dtype d,dg_method m,dg_sampler *s,const dg_run *run,const dg_source *src){
-  dg_method w; dg_status st=dg_sampler_choose(&w,n,m,s,run,src); if(st!=DG_OK) return st;
-  if(w==DG_CELLS){s->i.by_cells+=n; return dg_table_fill(out,n,d,s->t,run,src);} if(w==DG_ISOCHRONOUS){s->i.by_lanes+=n;return dg_lanes_fill(out,n,d,s->l,run,src);} s->i.by_reference+=n; return dg_law_fill(out,n,d,s->law,run,src);}
-dg_status dg_sampler_fill_wide(uint8_t *out,size_t n,size_t b,dg_method m,dg_sampler *s,const dg_run *run,const dg_source *src){
-  dg_method w; dg_status st=dg_sampler_choose(&w,n,m,s,run,src); if(st!=DG_OK) return st;
-  if(w==DG_CELLS) return dg_table_fill_wide(out,n,b,s->t,run,src); if(w==DG_ISOCHRONOUS) return dg_lanes_fill_wide(out,n,b,s->l,run,src); return dg_law_fill_wide(out,n,b,s->law,run,src);}
-static dg_isochronous *one(dg_sampler *s){ if(!s->o&&s->law->kind>=DG_DISCRETE_LAPLACE) (void)dg_isochronous_new(&s->o,s->law); return s->o;}
-dg_status dg_sampler_draw_wide(uint8_t *out,size_t b,dg_method m,dg_sampler *s,const dg_source *src){
-  if(m==DG_AUTO||m==DG_ISOCHRONOUS){ if(one(s)) return dg_isochronous_draw_wide(out,b,s->o,src); if(m==DG_ISOCHRONOUS) return DG_ERR_PARAMETER; }
-  return dg_sampler_fill_wide(out,1,b,m==DG_AUTO?(s->law->kind==DG_GENERALIZED_GAUSSIAN?DG_CELLS:DG_REFERENCE):m,s,NULL,src);}
-int64_t dg_sampler_draw(dg_method m,dg_sampler *s,const dg_source *src){ (void)m; return dg_isochronous_draw(one(s),src);}
-int dg_sampler_fits_int64(const dg_sampler *s){ dg_isochronous_info f; dg_sampler *c=(dg_sampler*)(uintptr_t)s; if(!one(c)) return 0; dg_isochronous_describe(&f,c->o); return f.fits_int64;}
-void dg_sampler_describe(dg_sampler_info *i,const dg_sampler *s){*i=s->i;}
-size_t dg_tables_bytes(void){return 0;} size_t dg_tables_budget(void){return budget;} void dg_tables_set_budget(size_t n){budget=n;}
+
+dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind, const dg_parameters *parameters)
+{
+    dg_law *law;
+    *sampler = NULL;
+    DG_TRY(dg_law_new(&law, kind, DG_ARITHMETIC_AUTO, parameters));
+    const dg_status status = dg_sampler_build(sampler, law);
+    if (status != DG_OK) {
+        dg_law_free(law);
+    }
+    return status;
+}
+
+size_t dg_sampler_wide_bytes(const dg_sampler *sampler)
+{
+    return sampler->law->wide_bytes;
+}
+
+dg_status dg_sampler_choose(dg_method *way, size_t n, dg_method method, dg_sampler *sampler,
+                            const dg_run *run, const dg_source *source)
+{
+    dg_way chosen;
+    DG_TRY(dg_way_begin(&chosen, n, method, sampler, run, source));
+    *way = chosen.method;
+    dg_way_end(&chosen);
+    return DG_OK;
+}
+
+dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, dg_method method,
+                          dg_sampler *sampler, const dg_run *run, const dg_source *source)
+{
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
+    dg_way way;
+    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
+    dg_status status;
+    if (way.table != NULL) {
+        dg_count(&sampler->by_cells, n);
+        status = dg_table_fill(out, n, dtype, way.table, run, source);
+    } else if (way.lanes != NULL) {
+        dg_count(&sampler->by_lanes, n);
+        status = dg_lanes_fill(out, n, dtype, way.lanes, run, source);
+    } else {
+        dg_count(&sampler->by_reference, n);
+        status = dg_law_fill(out, n, dtype, sampler->law, run, source);
+    }
+    dg_way_end(&way);
+    return status;
+}
+
+dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, dg_method method,
+                               dg_sampler *sampler, const dg_run *run, const dg_source *source)
+{
+    if (n_bytes < sampler->law->wide_bytes) {
+        return DG_ERR_RANGE;
+    }
+    dg_way way;
+    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
+    dg_status status;
+    if (way.table != NULL) {
+        dg_count(&sampler->by_cells, n);
+        status = dg_table_fill_wide(out, n, n_bytes, way.table, run, source);
+    } else if (way.lanes != NULL) {
+        dg_count(&sampler->by_lanes, n);
+        status = dg_lanes_fill_wide(out, n, n_bytes, way.lanes, run, source);
+    } else {
+        dg_count(&sampler->by_reference, n);
+        status = dg_law_fill_wide(out, n, n_bytes, sampler->law, run, source);
+    }
+    dg_way_end(&way);
+    return status;
+}
+
+/** Find out how single draws are made.
+ *
+ *  Ensures:   DG_OK -> *one is the sampler that draws; NULL: a fill does, by *method.
+ */
+static dg_status choose_one(const dg_isochronous **one, dg_method *method, dg_sampler *sampler)
+{
+    *one = NULL;
+    if (*method != DG_AUTO && *method != DG_ISOCHRONOUS) {
+        return DG_OK;
+    }
+    const dg_status status = dg_sampler_one(one, sampler);
+    if (status != DG_ERR_PARAMETER || *method == DG_ISOCHRONOUS) {
+        return status;
+    }
+    *method = sampler->prices.has_reference ? DG_REFERENCE : DG_CELLS;
+    return DG_OK;
+}
+
+dg_status dg_sampler_draw_wide(uint8_t *out, size_t n_bytes, dg_method method, dg_sampler *sampler,
+                               const dg_source *source)
+{
+    const dg_isochronous *one;
+    dg_status status =
+        n_bytes < sampler->law->wide_bytes ? DG_ERR_RANGE : choose_one(&one, &method, sampler);
+    if (status == DG_OK && one != NULL) {
+        dg_count(&sampler->by_one, 1);
+        return dg_isochronous_draw_wide(out, n_bytes, one, source);
+    }
+    if (status == DG_OK) {
+        status = dg_sampler_fill_wide(out, 1, n_bytes, method, sampler, NULL, source);
+    }
+    if (status != DG_OK && n_bytes > 0) {
+        memset(out, 0, n_bytes);
+    }
+    return status;
+}
+
+int64_t dg_sampler_draw(dg_method method, dg_sampler *sampler, const dg_source *source)
+{
+    const dg_isochronous *one;
+    int64_t drawn = 0;
+    dg_status status = dg_sampler_fits_int64(sampler) ? choose_one(&one, &method, sampler)
+                                                      : DG_ERR_RANGE; /* before it is drawn */
+    if (status == DG_OK && one != NULL) {
+        dg_count(&sampler->by_one, 1);
+        return dg_isochronous_draw(one, source);
+    }
+    if (status == DG_OK) {
+        status = dg_sampler_fill(&drawn, 1, DG_INT64, method, sampler, NULL, source);
+    }
+    if (status == DG_OK && drawn < DG_LEAST_DRAW) {
+        status = DG_ERR_RANGE;
+    }
+    return status == DG_OK ? drawn : INT64_MIN + (int64_t)status;
+}
+
+int dg_sampler_fits_int64(const dg_sampler *sampler)
+{
+    /* scale or sigma below 2^54, centre below 2^61: an isochronous sampler's draws fit, too
+     * (isochronous/sampler.h), and others reach 2^62 with a probability below exp(-2^8) */
+    enum { SCALE_BITS = 53, CENTRE_BITS = 61 };
+    const dg_law *law = sampler->law;
+    const size_t a = mpz_sizeinbase(law->a, 2), b = mpz_sizeinbase(law->b, 2);
+    switch (law->kind) {
+    case DG_BERNOULLI:
+    case DG_BERNOULLI_EXP:
+        return 1;
+    case DG_UNIFORM_BELOW:
+        return a <= 63;
+    case DG_GEOMETRIC_EXP:
+        return b <= a + SCALE_BITS;
+    default:
+        return a <= b + (law->kind == DG_DISCRETE_GAUSSIAN ? 2 * SCALE_BITS : SCALE_BITS) &&
+               mpz_sizeinbase(law->c, 2) <= CENTRE_BITS;
+    }
+}
+
+void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler)
+{
+    const dg_ticket ticket = atomic_load_explicit(&sampler->ticket, memory_order_relaxed);
+    const dg_table *table = dg_tables_enter(ticket);
+    *info = (dg_sampler_info){
+        .by_reference = atomic_load_explicit(&sampler->by_reference, memory_order_relaxed),
+        .by_cells = atomic_load_explicit(&sampler->by_cells, memory_order_relaxed),
+        .by_lanes = atomic_load_explicit(&sampler->by_lanes, memory_order_relaxed),
+        .by_one = atomic_load_explicit(&sampler->by_one, memory_order_relaxed),
+        .n_built = atomic_load_explicit(&sampler->n_built, memory_order_relaxed),
+        .has_lanes = atomic_load_explicit(&sampler->lanes, memory_order_relaxed) != NULL,
+        .has_table = table != NULL,
+        .has_one = atomic_load_explicit(&sampler->one, memory_order_relaxed) != NULL,
+        .uses_words = sampler->law->uses_words,
+        .table_bytes = table == NULL ? 0 : dg_table_bytes(table),
+        .chunk = atomic_load_explicit(&sampler->chunk, memory_order_relaxed),
+    };
+    if (table != NULL) {
+        dg_tables_leave(ticket);
+    }
+}

@@ -15,7 +15,7 @@ dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits,
         block_bits > DG_MAX_PARAMETER_BITS || !dg_isa_available(isa)) {
         return DG_ERR_PARAMETER;
     }
-    dg_status status = dg_table_build(table, law, index_bits, block_bits, isa);
+    dg_status status = dg_table_build(table, law, index_bits, block_bits, isa, NULL);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
     return status;
 }
@@ -48,9 +48,7 @@ void dg_table_describe(dg_table_info *info, const dg_table *table)
         .coded_last = table->coded_last,
         .n_coded = table->n_coded,
         .chunk = dg_table_chunk(table),
-        .memory = sizeof *table + (sizeof *table->block_of << table->index_bits) +
-                  table->n_partial * sizeof *table->partial +
-                  dg_table_tail_arcs(table) * sizeof *table->tail_arcs + table->law->wide_bytes,
+        .memory = dg_table_bytes(table),
     };
 }
 

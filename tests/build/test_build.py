@@ -164,6 +164,7 @@ LAYERS = (
     ("law",),
     ("exact", "bounds"),
     ("cells", "isochronous", "mechanisms"),
+    ("sampler",),
     ("api",),
 )
 LAYER = {folder: number for number, row in enumerate(LAYERS) for folder in row}

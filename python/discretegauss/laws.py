@@ -426,7 +426,7 @@ class _Law(LawFunctions):
 
 if native is not None:  # the same with fewer calls, where what is asked for is plain
     _Law.sample = native.built_in_sample(_Law, _Law.sample)  # type: ignore[method-assign]
-    _Law.rvs = _Law.sample  # type: ignore[method-assign]
+    _Law.rvs = _Law.sample
 
 
 def _chunks(

@@ -269,8 +269,7 @@ def _alone(
         alone |= groups.counts >= _ISOCHRONOUS_ALONE
     if method == "auto" and laws.kind.has_cells:
         for law in np.flatnonzero(groups.small & (groups.counts >= _LEAST_ALONE)).tolist():
-            way = sampler(groups.spec(law)).choose(int(groups.counts[law]), source)
-            alone[law] = way != native.lib.DG_REFERENCE
+            alone[law] = sampler(groups.spec(law)).has_own_way(int(groups.counts[law]), source)
     return alone
 
 

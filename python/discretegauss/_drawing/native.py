@@ -245,9 +245,6 @@ class NativeSampler(Sampler):
         self._handle = ffi.gc(handle[0], lib.dg_sampler_free)
         self._address = int(ffi.cast("uintptr_t", self._handle))
         self._width = int(lib.dg_sampler_wide_bytes(self._handle))
-        #: The address, for sample.h, once it is known that int64 holds one draw, or all.
-        self._one: int | None = None
-        self._few: int | None = None
 
     def describe(self) -> Any:
         """Return the handle's dg_sampler_info."""
@@ -258,6 +255,10 @@ class NativeSampler(Sampler):
     def require(self, method: Method) -> None:
         """Refuse a method by which the law cannot be drawn."""
         self.choose(1, "getrandom", method)
+
+    def has_own_way(self, n: int, source: Source) -> bool:
+        """Return whether a table or lanes of the law's own draw n times, and have them ready."""
+        return self.choose(n, source) != lib.DG_REFERENCE
 
     def choose(self, n: int, source: Source, method: Method = "auto", run: Any = None) -> int:
         """Return the dg_method by which n draws are made, and have it ready."""
@@ -293,12 +294,6 @@ class NativeSampler(Sampler):
         if self._one is None:
             self._one = self._address if lib.dg_sampler_fits_int64(self._handle) else 0
         return int.from_bytes(ffi.buffer(out), "little", signed=True)
-
-    def int64s(self, n: int, source: Source) -> NDArray[Any]:
-        """Return n draws, few, with bits of the system."""
-        draws = super().int64s(n, source)
-        self._few = self._address
-        return draws
 
     def fill(
         self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = "auto"

@@ -30,6 +30,11 @@ class Sampler:
 
     def __init__(self, spec: LawSpec) -> None:
         self.spec = spec
+        #: Where the C core's handle is, if there is one; and the same for sample.h, once it is known
+        #: that int64 holds one draw, or all.
+        self._address: int | None = None
+        self._one: int | None = None
+        self._few: int | None = None
         self._fitting: set[int] = set()  # the numbers of dtypes, of which there are few
 
     def require_fit(self, dtype: np.dtype[Any]) -> None:
@@ -41,6 +46,10 @@ class Sampler:
     @abstractmethod
     def require(self, method: Method) -> None:
         """Refuse a method by which the law cannot be drawn."""
+
+    def has_own_way(self, n: int, source: Source) -> bool:
+        """Return whether n draws are best made by themselves, not beside those of other laws."""
+        return False
 
     @abstractmethod
     def draw(self, source: Source, method: Method = AUTO) -> int:
@@ -67,7 +76,9 @@ class Sampler:
 
     def int64s(self, n: int, source: Source) -> NDArray[Any]:
         """Return n draws, few, with bits of the system."""
-        self.require_fit(INT64)
+        if self._few is None:
+            self.require_fit(INT64)
+            self._few = self._address
         try:
             out = np.empty(n, INT64)
         except MemoryError:

@@ -1,5 +1,6 @@
 #include "api/run.h"
 
+#include "api/add.h"
 #include "base/status.h"
 #include "base/threads.h"
 
@@ -64,6 +65,27 @@ static void session_close(dg_session *session)
     errno = kept_errno;
 }
 
+/** Draw items [first, end) and add to them, some at a time, so that both stay in a core's cache. */
+static dg_status draw_and_add(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    enum { BLOCK = 1 << 14 };
+    const size_t chunks = fill->chunk > 0 ? BLOCK / fill->chunk : 0;
+    const size_t block = fill->chunk == 0 ? BLOCK : (chunks > 0 ? chunks : 1) * fill->chunk;
+    for (size_t stop; first < end; first = stop) {
+        stop = end - first < block ? end : first + block;
+        DG_TRY(fill->draw(fill, first, stop, session));
+        int64_t *sums = (int64_t *)(void *)fill->out + first;
+        const int is_beyond =
+            fill->is_null == NULL
+                ? dg_add(sums, fill->addend + first, stop - first)
+                : dg_add_shown(sums, fill->addend + first, fill->is_null + first, stop - first);
+        if (is_beyond) {
+            return DG_ERR_RANGE;
+        }
+    }
+    return DG_OK;
+}
+
 /** Draw pieces, *piece first, until there are none, the fill is stopped, or it is time for a pause. */
 static dg_status draw_pieces(size_t *piece, bool calling, job *of, dg_session *session)
 {
@@ -71,7 +93,8 @@ static dg_status draw_pieces(size_t *piece, bool calling, job *of, dg_session *s
     while (*piece < of->n_pieces && !atomic_load_explicit(&of->stop, memory_order_relaxed)) {
         const size_t first = *piece * of->piece, left = fill->n - first;
         const size_t end = left < of->piece ? fill->n : first + of->piece;
-        DG_TRY(fill->draw(fill, first, end, session));
+        DG_TRY(fill->addend == NULL ? fill->draw(fill, first, end, session)
+                                    : draw_and_add(fill, first, end, session));
         *piece = take(of, calling);
         if (calling && of->run->pause != NULL && *piece < of->n_pieces &&
             dg_milliseconds() - of->last_pause >= DG_PAUSE_MILLISECONDS) {

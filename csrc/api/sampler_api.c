@@ -1,4 +1,5 @@
 /* Samplers from outside: making, choosing, fills, single draws, looking inside. */
+#include "api/run.h"
 #include "base/dtype.h"
 #include "base/status.h"
 #include "sampler/parts.h"
@@ -33,27 +34,44 @@ dg_status dg_sampler_choose(dg_method *way, size_t n, dg_method method, dg_sampl
     return DG_OK;
 }
 
+/** Fill, and add integers where there are any. */
+static dg_status fill_and_add(void *out, size_t n, dg_dtype dtype, const int64_t *addend,
+                              const uint8_t *is_null, dg_method method, dg_sampler *sampler,
+                              const dg_run *run, const dg_source *source)
+{
+    dg_way way;
+    dg_fill fill;
+    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
+    if (way.table != NULL) {
+        dg_count(&sampler->by_cells, n);
+        fill = dg_table_filling(out, n, dtype, way.table, source);
+    } else if (way.lanes != NULL) {
+        dg_count(&sampler->by_lanes, n);
+        fill = dg_lanes_filling(out, n, dtype, way.lanes, source);
+    } else {
+        dg_count(&sampler->by_reference, n);
+        fill = dg_law_filling(out, n, dtype, sampler->law, source);
+    }
+    fill.addend = addend;
+    fill.is_null = is_null;
+    const dg_status status = dg_fill_run(&fill, run);
+    dg_way_end(&way);
+    return status;
+}
+
 dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, dg_method method,
                           dg_sampler *sampler, const dg_run *run, const dg_source *source)
 {
-    if (!dg_is_dtype(dtype)) {
-        return DG_ERR_PARAMETER;
-    }
-    dg_way way;
-    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
-    dg_status status;
-    if (way.table != NULL) {
-        dg_count(&sampler->by_cells, n);
-        status = dg_table_fill(out, n, dtype, way.table, run, source);
-    } else if (way.lanes != NULL) {
-        dg_count(&sampler->by_lanes, n);
-        status = dg_lanes_fill(out, n, dtype, way.lanes, run, source);
-    } else {
-        dg_count(&sampler->by_reference, n);
-        status = dg_law_fill(out, n, dtype, sampler->law, run, source);
-    }
-    dg_way_end(&way);
-    return status;
+    return dg_is_dtype(dtype)
+               ? fill_and_add(out, n, dtype, NULL, NULL, method, sampler, run, source)
+               : DG_ERR_PARAMETER;
+}
+
+dg_status dg_sampler_add(int64_t *out, const int64_t *values, const uint8_t *is_null, size_t n,
+                         dg_method method, dg_sampler *sampler, const dg_run *run,
+                         const dg_source *source)
+{
+    return fill_and_add(out, n, DG_INT64, values, is_null, method, sampler, run, source);
 }
 
 dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, dg_method method,

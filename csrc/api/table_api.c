@@ -107,13 +107,10 @@ static dg_status draw_table(const dg_fill *fill, size_t first, size_t end, dg_se
                                fill->table, &session->bits);
 }
 
-dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
-                        const dg_run *run, const dg_source *source)
+dg_fill dg_table_filling(void *out, size_t n, dg_dtype dtype, const dg_table *table,
+                         const dg_source *source)
 {
-    if (!dg_is_dtype(dtype)) {
-        return DG_ERR_PARAMETER;
-    }
-    const dg_fill fill = {
+    return (dg_fill){
         .out = out,
         .n = n,
         .item_bytes = dg_dtype_size(dtype),
@@ -122,7 +119,17 @@ dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *tab
         .draw = draw_table,
         .dtype = dtype,
         .table = table,
+        .chunk = dg_table_chunk(table),
     };
+}
+
+dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
+                        const dg_run *run, const dg_source *source)
+{
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
+    const dg_fill fill = dg_table_filling(out, n, dtype, table, source);
     return dg_fill_run(&fill, run);
 }
 

@@ -255,15 +255,6 @@ DG_API dg_status dg_group(int32_t *which, int32_t *first, int64_t *counts, size_
 DG_API void dg_take_in_turn(void *out, const void *items, size_t item_bytes, int64_t *following,
                             const int32_t *which, size_t n);
 
-/** Add integers in place: to[i] += addend[i], modulo 2^64. Returns: 1 if some sum left int64, else 0. */
-DG_API int dg_add(int64_t *to, const int64_t *addend, size_t n);
-
-/** Add integers in place where there are any: as dg_add where is_null[i] is 0; where it is 1, to[i] = 0.
- *
- *  Returns:   1 if some sum that stays left int64, else 0.
- */
-DG_API int dg_add_shown(int64_t *to, const int64_t *addend, const uint8_t *is_null, size_t n);
-
 /** The cell table of a law: bulk draws by table look-up, the same law. Immutable. */
 typedef struct dg_table dg_table;
 
@@ -487,6 +478,19 @@ DG_API dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, dg_method 
 DG_API dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, dg_method method,
                                       dg_sampler *sampler, const dg_run *run,
                                       const dg_source *source);
+
+/** Add noise to integers: out[i] = values[i] + a draw; 0 where is_null[i] is 1.
+ *
+ *  Requires:  out, values and is_null (NULL: there are no nulls; else bytes 0 and 1) have room for n, and do
+ *             not overlap; values may be anything where they are null.
+ *  Ensures:   DG_OK -> every sum is exact; otherwise as dg_law_fill. From given bits the draws are those of
+ *             dg_sampler_fill.
+ *  Returns:   as dg_sampler_fill; DG_ERR_RANGE also if a sum that is no null leaves int64.
+ *  Cost:      that of the draws, and one pass over the values while they are in a core's cache.
+ */
+DG_API dg_status dg_sampler_add(int64_t *out, const int64_t *values, const uint8_t *is_null,
+                                size_t n, dg_method method, dg_sampler *sampler, const dg_run *run,
+                                const dg_source *source);
 
 /** Draw one sample of any size, as dg_sampler_fill_wide writes it. DG_AUTO: isochronous, where the law has
  *  such a sampler; else by what draws few. No rent is paid. After a failure out is zero bytes.

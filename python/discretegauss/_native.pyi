@@ -158,8 +158,6 @@ class _Lib:
         n: int,
         /,
     ) -> None: ...
-    def dg_add(self, to: _CData, addend: _CData, n: int, /) -> int: ...
-    def dg_add_shown(self, to: _CData, addend: _CData, is_null: _CData, n: int, /) -> int: ...
     def dg_table_new(
         self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
     ) -> int: ...
@@ -230,6 +228,18 @@ class _Lib:
         out: _CData,
         n: int,
         n_bytes: int,
+        method: int,
+        sampler: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_sampler_add(
+        self,
+        out: _CData,
+        values: _CData,
+        is_null: _CData,
+        n: int,
         method: int,
         sampler: _CData,
         run: _CData,

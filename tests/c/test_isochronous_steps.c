@@ -5,6 +5,7 @@
  *
  * What an attempt draws is asked of the sampler itself, so that nothing here knows how it reads its bytes.
  * Skipped where nothing can be traced. The controls are leaks planted: they have to be seen. */
+#include "api/add.h"
 #include "support.h"
 
 #include "steps.h"

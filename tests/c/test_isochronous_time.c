@@ -9,6 +9,7 @@
  *
  * The positive control is the reference path, which must be reported. Needs a test build
  * (-DDG_CHECKS=ON), for DG_PUBLIC. */
+#include "api/add.h"
 #include "support.h"
 
 #include "base/contract.h"

@@ -128,8 +128,11 @@ def fill_laws(
     zero_noise = noise.fill
     try:
         if is_one:
-            spec = laws.only() if groups is None else groups.spec(0)
-            fill_array(noise, partial(sampler(spec).fill, method=method), source, threads)
+            one = sampler(laws.only() if groups is None else groups.spec(0))
+            if in_place and integers is not None and _are_blocks_of_int64(noise, integers):
+                one.add(noise.reshape(-1), integers.reshape(-1), None, source, threads, method)
+                return
+            fill_array(noise, partial(one.fill, method=method), source, threads)
         else:
             several = (noise.reshape(-1), laws, groups, method, source, threads)
             in_one_process(partial(_fill_several, *several))
@@ -145,6 +148,13 @@ def fill_laws(
         copy_draws(out, noise)
     else:
         _add_to_integers(out, integers, noise)
+
+
+def _are_blocks_of_int64(*arrays: NDArray[Any]) -> bool:
+    return len({a.shape for a in arrays}) == 1 and all(
+        a.dtype == _INT64 and a.dtype.isnative and a.flags.c_contiguous and a.flags.aligned
+        for a in arrays
+    )
 
 
 def _noise_dtype(laws: DistinctLaws, sums: np.dtype[Any]) -> np.dtype[Any]:

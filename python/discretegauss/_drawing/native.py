@@ -321,6 +321,29 @@ class NativeSampler(Sampler):
         if failure is not None:
             self._raise(failure, method, caller, run)
 
+    def add(
+        self,
+        out: NDArray[np.int64],
+        values: NDArray[np.int64],
+        nulls: NDArray[np.bool_] | None,
+        source: Source,
+        threads: int = 1,
+        method: Method = "auto",
+    ) -> None:
+        """Let `out` hold `values` plus draws, exactly, and 0 where `nulls` are; else as `fill`."""
+        run, (caller, pointer), zero_out = _Run(threads), _c_source(source), out.fill
+        sums = ffi.from_buffer("int64_t[]", out, require_writable=True)
+        addend = ffi.from_buffer("int64_t[]", values)
+        shown = ffi.NULL if nulls is None else ffi.from_buffer("uint8_t[]", nulls.view(np.uint8))
+        how = (_METHODS[method], self._handle, run.pointer, pointer)
+        try:
+            status = lib.dg_sampler_add(sums, addend, shown, out.size, *how)
+        except BaseException:  # a signal, heard as the call returned
+            zero_out(0)
+            raise
+        if status != lib.DG_OK:
+            self._raise(status, method, caller, run)
+
     def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
         """Fill the rows of `out`, contiguous: two's complement, least significant byte first."""
         self._fill_in_pieces(out, _keep_bytes, source, threads, "auto")

@@ -12,6 +12,7 @@ from .._inputs.draw_arguments import AUTO, INT64, Method, require_fit
 from .._inputs.law_parameters import parameter_name
 from .._inputs.source import Source
 from .._law import LawSpec
+from .add import add_exactly
 from .fill import NO_MEMORY
 
 __all__ = ["Sampler"]
@@ -30,8 +31,8 @@ class Sampler:
 
     def __init__(self, spec: LawSpec) -> None:
         self.spec = spec
-        #: Where the C core's handle is, if there is one; and the same for sample.h, once it is known
-        #: that int64 holds one draw, or all.
+        #: Where the C core's handle is, if there is one; and the same for sample.h, once int64 is
+        #: known to hold one draw, or all.
         self._address: int | None = None
         self._one: int | None = None
         self._few: int | None = None
@@ -69,6 +70,22 @@ class Sampler:
         By `threads` threads at most. After an error no integer in it is a draw, and nobody writes
         to it any more.
         """
+
+    def add(
+        self,
+        out: NDArray[np.int64],
+        values: NDArray[np.int64],
+        nulls: NDArray[np.bool_] | None,
+        source: Source,
+        threads: int = 1,
+        method: Method = AUTO,
+    ) -> None:
+        """Let `out` hold `values` plus draws, exactly, and 0 where `nulls` are; else as `fill`.
+
+        All have one axis and are contiguous, and none shares memory with `out`.
+        """
+        self.fill(out, source, threads, method)
+        add_exactly(out, values, nulls)
 
     @abstractmethod
     def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:

@@ -20,7 +20,6 @@
  * millisecond. A way that this machine does not have ends the program with 77.
  *
  * It uses the public C API alone. */
-#include "api/add.h"
 #include "discretegauss.h"
 
 #include <inttypes.h>

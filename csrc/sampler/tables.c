@@ -64,12 +64,11 @@ void dg_tables_leave(dg_ticket ticket)
     (void)atomic_fetch_sub_explicit(&slot_of(ticket)->word, 1, memory_order_release);
 }
 
-/** Become the only one to change a slot, if its word still is `word`, EMPTY or IDLE. */
+/** Become the only one to change a slot, if its word still is `word`. Requires: that is EMPTY or IDLE. */
 static bool begin_change(slot *at, uint64_t word)
 {
     const uint64_t changing = (stamp_of(word) + 1) << STATE_BITS | CHANGING;
-    return state_of(word) <= IDLE &&
-           atomic_compare_exchange_strong_explicit(&at->word, &word, changing, memory_order_acquire,
+    return atomic_compare_exchange_strong_explicit(&at->word, &word, changing, memory_order_acquire,
                                                    memory_order_relaxed);
 }
 
@@ -91,7 +90,7 @@ static uint64_t end_change(slot *at, dg_table *table, dg_law *law, uint64_t stat
     return word;
 }
 
-/** Give up a slot's table, if its word still is `word`, EMPTY or IDLE. */
+/** Give up a slot's table: otherwise as begin_change. */
 static void empty_slot(slot *at, uint64_t word)
 {
     if (begin_change(at, word)) {

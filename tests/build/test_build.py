@@ -231,6 +231,7 @@ def symbols(file: Path, folder: Path) -> tuple[set[str], set[str]]:
 def test_no_two_files_need_each_other(tmp_path: Path) -> None:
     """By the symbols of the objects: a declaration can be had without an include."""
     files = [path for folder in LAYER for path in CSRC.glob(f"{folder}/*.c")]
+    files = [path for path in files if path.stem != "system_bcrypt"]  # for Windows alone
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(files, pool.map(symbols, files, repeat(tmp_path)), strict=True))
     home = {name: path for path, (defined, _) in found.items() for name in defined}

@@ -187,7 +187,7 @@ def test_noise_beyond_the_dtype_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
         out[...] = 50
 
     monkeypatch.setattr("discretegauss._drawing.many_laws.fill_array", far)
-    for dtype, mu in (("i1", [90, 0]), ("u1", [210, 50]), ("i8", [2**63 - 40, 0])):
+    for dtype, mu in (("i1", [90, 0]), ("u1", [210, 50])):
         out = np.full(2, 7, dtype)
         with pytest.raises(RangeError):
             dg.discrete_gaussian("1e-3", mu=np.array(mu), out=out)

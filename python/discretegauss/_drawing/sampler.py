@@ -57,9 +57,7 @@ class Sampler:
         """Return one draw, of any size."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from .engines import sampler
-
-        return sampler, (self.spec,)  # what it found out is this process's
+        return type(self), (self.spec,)  # what it found out is this process's
 
     @abstractmethod
     def fill(

@@ -153,7 +153,7 @@ static dg_status fill(const way *by, size_t n, const samplers *of)
     }
     if (by->who == 'b') {
         for (size_t i = 0; i < n; i++) {
-            for (int k = 0; out[i] < 0 && k < 8; k++) {
+            for (int k = 0; out[i] < 0 && k < 32; k++) {
                 below = below + 1;
             }
         }
@@ -193,7 +193,7 @@ static void new_law(dg_law **law, dg_sampler **sampler, dg_law_kind kind, const 
     uint8_t bytes[5][8], one[] = {1};
     dg_integer integers[5];
     for (size_t i = 0; i < 5; i++) {
-        for (size_t k = 0; k < 32; k++) {
+        for (size_t k = 0; k < 8; k++) {
             bytes[i][k] = (uint8_t)((uint64_t)numbers[i] >> (8 * k));
         }
         integers[i] = (dg_integer){bytes[i], 8};

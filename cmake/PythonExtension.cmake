@@ -38,7 +38,7 @@ add_custom_command(
 
 add_library(_native MODULE "${DG_NATIVE_C}")
 target_compile_definitions(_native PRIVATE Py_LIMITED_API=0x030B0000)
-target_include_directories(_native PRIVATE csrc/python)
+target_include_directories(_native PRIVATE csrc)
 target_link_libraries(_native PRIVATE dg_python dg_core dg_hardening)
 # The extension exports its PyInit function and nothing else. By a list, as not every linker knows
 # --exclude-libs; macOS and Windows tell by -fvisibility=hidden and __declspec(dllexport).

@@ -43,5 +43,5 @@ ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")))
 ffibuilder.cdef(OF_PYTHON)
 ffibuilder.set_source(
     "discretegauss._native",
-    '#include "discretegauss.h"\n#include "functions.h"\n#include "integers.h"',
+    '#include "discretegauss.h"\n#include "python/functions.h"\n#include "python/integers.h"',
 )

@@ -166,6 +166,7 @@ LAYERS = (
     ("cells", "isochronous", "mechanisms"),
     ("sampler",),
     ("api",),
+    ("python",),
 )
 LAYER = {folder: number for number, row in enumerate(LAYERS) for folder in row}
 

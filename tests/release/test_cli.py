@@ -526,7 +526,7 @@ def test_a_script_completes_in_bash(run: Command, tmp_path: Path) -> None:
         "release ta": "table.csv",
     }.items():
         at_tab = (
-            f"source ./script; COMP_WORDS=(discretegauss {words}); COMP_CWORD={len(words.split())}; "
+            f"source ./script; COMP_WORDS=(x {words}); COMP_CWORD={len(words.split())}; "
             '_shtab_discretegauss; echo "${COMPREPLY[@]}"'
         )
         done = subprocess.run(

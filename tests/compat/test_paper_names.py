@@ -42,6 +42,17 @@ def test_the_names_are_there_and_dir_stays_ours() -> None:
     assert not [name for name in dir(dg) if name.startswith("sample_")]
 
 
+def test_a_star_gives_the_names_from_their_module() -> None:
+    """As docs/migration.md says; that of the package gives the package's own."""
+    names: dict[str, object] = {}
+    exec("from discretegauss.paper_names import *", names)  # noqa: S102
+    assert {"sample_dgauss", "sample_dlaplace", "floorsqrt", "variance"} <= names.keys()
+    assert type(names["sample_dgauss"](10)) is int  # type: ignore[operator]
+    for refused in (lambda: dg.sample_dgauss(-1), lambda: dg.sample_bernoulli(2)):
+        with pytest.raises(ValueError, match="must"):
+            refused()
+
+
 def test_rng_gives_every_bit() -> None:
     """The draws follow the law, and are the same for the same seed."""
     with pytest.warns(NotPrivateWarning):

@@ -10,12 +10,13 @@ from .output import printed
 __all__ = ["add_example"]
 
 _HELP = """\
-Print a real table of counts: the flights that left New York City in 2013, by carrier, origin, destination and month.
+Print a real table of counts: the flights that left New York City in 2013, by carrier, origin, \
+destination and month.
 
 examples:
   discretegauss example > flights.csv
   discretegauss release flights.csv --column flights --rho 0.1 --out noisy.csv
-"""  # noqa: E501  # a paragraph is one line
+"""
 
 
 def add_example(commands: Any) -> None:

@@ -63,7 +63,7 @@ def written_to_stdout() -> Iterator[Sink]:
         ": the whole table must fit into this folder before stdout gets it (TMPDIR names another)"
     )
     with errors_name(folder, rule):
-        opened = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115  # next line
+        opened = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115  # closed below
     with opened as file:
         yield _naming(folder, rule, cast("RawIOBase", file))
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from functools import partial
 from math import exp, isqrt
 
 import pytest
@@ -40,6 +41,17 @@ def test_the_names_are_there_and_dir_stays_ours() -> None:
     assert normalizing_constant(1) == pytest.approx(sum(exp(-x * x / 2) for x in range(-40, 41)))
     assert variance(4) == dg.DiscreteGaussian(4).var()
     assert not [name for name in dir(dg) if name.startswith("sample_")]
+
+
+def test_a_star_gives_the_names_from_their_module() -> None:
+    """As docs/migration.md says; that of the package gives the package's own."""
+    names: dict[str, object] = {}
+    exec("from discretegauss.paper_names import *", names)  # noqa: S102
+    assert {"sample_dgauss", "sample_dlaplace", "floorsqrt", "variance"} <= names.keys()
+    assert callable(names["sample_dgauss"])
+    for refused in (partial(dg.sample_dgauss, -1), partial(dg.sample_bernoulli, 2)):
+        with pytest.raises(ValueError, match="must"):
+            refused()
 
 
 def test_rng_gives_every_bit() -> None:

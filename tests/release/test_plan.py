@@ -90,6 +90,9 @@ def test_refusals(plan: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(DiscreteGaussError) as caught:
         release.release_plan(plan)
     assert message in str(caught.value)
+    with pytest.raises(DiscreteGaussError) as caught:
+        read_plan(plan)  # as `calibrate --plan` does
+    assert message in str(caught.value)
     assert _files(plan) == files
 
 
@@ -100,6 +103,10 @@ def test_calibrate_touches_no_data(plan: Path, capsys: pytest.CaptureFixture[str
     shown = capsys.readouterr().out
     assert "sigma2              15" in shown
     assert "total rho           0.1 (zCDP)" in shown
+    assert main(["calibrate", "--plan", str(plan), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["sigma2"] for one in found["tables"]] == ["15", "45"]
+    assert (found["rho"], found["tables"][1]["columns"]) == ("1/10", ["n", "m"])
     assert main(["release", "--plan", str(plan)]) == 2
     assert _files(plan) == {"plan.toml", "b.csv"}
 

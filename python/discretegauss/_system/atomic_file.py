@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .signals import signals_deferred
 
-__all__ = ["NewFile", "atomic_write", "no_op", "place_together", "write_all"]
+__all__ = ["NewFile", "atomic_write", "errors_name", "no_op", "place_together", "write_all"]
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
@@ -27,6 +27,15 @@ def write_all(file: RawIOBase, data: bytes | memoryview) -> None:
         if taken is None:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         rest = rest[taken:]
+
+
+@contextmanager
+def errors_name(path: Path | str, rule: str = "") -> Iterator[None]:
+    """Let an OSError name the file that the user knows, and say what it is needed for."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}{rule}", str(path)) from None
 
 
 def no_op() -> None:
@@ -55,20 +64,20 @@ class NewFile:
     @contextmanager
     def content(self) -> Iterator[Callable[[bytes | memoryview], None]]:
         """Give a function that writes to the file, which is whole if the block ends well."""
-        with _errors_name(self.path):
+        with errors_name(self.path):
             replaced = _status(self.path) if self._replace else None
             mode = 0o666 if replaced is None else replaced.st_mode & 0o666
             file = _create(self._temporary, mode)
         with file:
             self._made = os.fstat(file.fileno())
             yield partial(_write, file, self.path)
-            with _errors_name(self.path):
+            with errors_name(self.path):
                 os.fsync(file.fileno())
                 file.close()
 
     def place(self) -> None:
         """Give the file its name."""
-        with _errors_name(self.path):
+        with errors_name(self.path):
             _place(self._temporary, self.path, replace=self._replace)
 
     def is_placed(self) -> bool:
@@ -88,7 +97,7 @@ class NewFile:
         """Give what is to be replaced, if anything is, a second name, until `forget_old`."""
         if not self._replace:
             return
-        with _errors_name(self.path), contextlib.suppress(FileNotFoundError):
+        with errors_name(self.path), contextlib.suppress(FileNotFoundError):
             _link(self.path, self._old)
 
     def forget_old(self) -> None:
@@ -101,7 +110,7 @@ class NewFile:
 
         What others have put there meanwhile stays.
         """
-        with _errors_name(self.path):
+        with errors_name(self.path):
             there = _status(self.path)
             if self.is_placed() or there is None:
                 if _status(self._old) is not None:
@@ -178,7 +187,7 @@ def _create(path: Path, mode: int) -> FileIO:
 
 
 def _write(file: FileIO, path: Path, data: bytes | memoryview) -> None:
-    with _errors_name(path):
+    with errors_name(path):
         write_all(file, data)
 
 
@@ -205,15 +214,6 @@ def _status(path: Path) -> os.stat_result | None:
         return os.stat(path)
     except OSError:
         return None
-
-
-@contextmanager
-def _errors_name(path: Path) -> Iterator[None]:
-    """Let an OSError name the file that the user knows, not the temporary one."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def _sync_folder(folder: Path) -> None:

@@ -129,14 +129,16 @@ class ArrowTable:
     ----------
     source : ParquetSource or IpcSource
         What reads it.
+    path : Path
+        Where it is.
     columns : sequence of str
         The names of the columns of counts.
     out_kind : str
         The format of the output.
     """
 
-    def __init__(self, source: Any, columns: Sequence[str], out_kind: str) -> None:
-        self._source, self._out_kind = source, out_kind
+    def __init__(self, source: Any, path: Path, columns: Sequence[str], out_kind: str) -> None:
+        self._source, self._path, self._out_kind = source, path, out_kind
         schema = source.schema
         self._at = {_index(schema.names, name): name for name in columns}
         self._counts = {i: _Counts(name, schema.field(i)) for i, name in sorted(self._at.items())}
@@ -149,7 +151,7 @@ class ArrowTable:
 
     def chunks(self) -> Iterator[ArrowChunk]:
         """Read the table, a row group or a record batch at a time."""
-        tables = _tables(self._source)
+        tables = _tables(self._source, self._path)
         while (rows := next(tables, None)) is not None:
             first = self._rows_read + 1
             read = [counts.read(rows.column(i), first) for i, counts in self._counts.items()]
@@ -305,26 +307,38 @@ def opened_arrow_table(
     path: Path, columns: Sequence[str], kind: str, out_kind: str
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""
-    pa = pyarrow(f"a table that is {kind}")
+    pyarrow(f"a table that is {kind}")  # or says that it is not there
     with open(path, "rb"):  # an OSError that names it
         pass
-    try:
+    with _understood(path, f"the file is not {kind} that pyarrow can read"):
         source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise TableError(f"the file is not {kind} that pyarrow can read") from None
     with closing(source):
-        yield ArrowTable(source, columns, out_kind)
+        yield ArrowTable(source, path, columns, out_kind)
 
 
-def _tables(source: Any) -> Iterator[Any]:
-    """Read; what pyarrow does not understand is a TableError, which its own would show."""
+@contextmanager
+def _understood(path: Path, if_not: str) -> Iterator[None]:
+    """Let what pyarrow does not understand be a TableError, as its own error would show it.
+
+    Of damaged pages it says OSError, without a number; that of a system's error names no file.
+    """
     pa = pyarrow("the table")
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowSerializationError):
+        raise TableError(if_not) from None
+    except OSError as error:
+        if error.errno is None:
+            raise TableError(if_not) from None
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _tables(source: Any, path: Path) -> Iterator[Any]:
+    """Read what is not empty."""
     tables = source.tables()
     while True:
-        try:
+        with _understood(path, "the file is damaged: pyarrow cannot read it to its end"):
             table = next(tables, None)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowSerializationError):
-            raise TableError("the file is damaged: pyarrow cannot read it to its end") from None
         if table is None:
             return
         if table.num_rows:

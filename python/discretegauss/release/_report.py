@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import gmpy2
 
@@ -19,8 +20,11 @@ __all__ = [
     "Release",
     "achieved_text",
     "aligned",
+    "calibration_json",
     "calibration_text",
     "exact_text",
+    "json_text",
+    "noise_fields",
     "report_json",
     "report_text",
     "rounded_up",
@@ -88,29 +92,44 @@ def report_json(release: Release) -> str:
 
     An infinite epsilon is null.
     """
-    return json.dumps(
+    return json_text(
         {
             "table": str(release.table),
             "columns": release.columns,
             "rows": release.rows,
             "other_columns": release.other_columns,
             "out": str(release.out),
-            "law": "discrete Gaussian",
-            "sigma2": exact_text(release.sigma2),
-            "std": str(release.std),
-            "interval95": [-release.bound95, release.bound95],
-            "sensitivity": exact_text(release.sensitivity),
-            "counts_per_person": release.queries,
+            **noise_fields(release, "counts_per_person"),
             "disjoint": release.disjoint,
-            "rho": exact_text(release.rho),
-            "epsilon": release.epsilon if release.epsilon != math.inf else None,
-            "delta": exact_text(release.delta),
-            "epsilon_by": "Theorem 7" if release.is_tight else "Corollary 13",
             "seconds": round(release.seconds, 3),
-        },
-        allow_nan=False,
-        indent=2,
+        }
     )
+
+
+def calibration_json(noise: Calibration) -> str:
+    """Return what noise a budget asks for and what it costs, in the same form."""
+    return json_text(noise_fields(noise, "queries"))
+
+
+def noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
+    """Return what JSON says of noise; ``queries``: how it calls the answers of one person."""
+    return {
+        "law": "discrete Gaussian",
+        "sigma2": exact_text(noise.sigma2),
+        "std": str(noise.std),
+        "interval95": [-noise.bound95, noise.bound95],
+        "sensitivity": exact_text(noise.sensitivity),
+        queries: noise.queries,
+        "rho": exact_text(noise.rho),
+        "epsilon": noise.epsilon if noise.epsilon != math.inf else None,
+        "delta": exact_text(noise.delta),
+        "epsilon_by": "Theorem 7" if noise.is_tight else "Corollary 13",
+    }
+
+
+def json_text(fields: dict[str, Any]) -> str:
+    """Return JSON to be printed."""
+    return json.dumps(fields, allow_nan=False, indent=2)
 
 
 def exact_text(value: Fraction) -> str:

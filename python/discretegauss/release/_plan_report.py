@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from .._inputs.messages import printable
+from .._inputs.messages import number_of, printable
 from ._plan_cost import PlanCost
 from ._plan_file import PlanFile
 from ._report import (
@@ -104,7 +104,7 @@ def _total(path: Path, tables: int, cost: PlanCost) -> str:
     achieved = achieved_text(cost.epsilon, cost.delta, cost.asked_epsilon, by)
     return aligned(
         [
-            ("plan", f"{printable(str(path))}, {tables} table{'s' * (tables > 1)}"),
+            ("plan", f"{printable(str(path))}, {number_of(tables, 'table')}"),
             ("total rho", f"{rounded_up(cost.rho)} (zCDP)"),
             ("(epsilon, delta)", achieved),
         ]

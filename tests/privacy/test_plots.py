@@ -102,6 +102,7 @@ def test_names_of_counts_do_not_touch_each_other(count: int) -> None:
         (lambda ax: plots.before_after(ax, [1], [2], labels=[]), "labels must be as many"),
         (lambda ax: plots.before_after(ax, [1], ["x"]), "after must be finite numbers.* index 0$"),
         (lambda ax: plots.render(lambda *_: None, format="gif"), "'png', 'svg' or 'pdf'"),  # type: ignore[arg-type]
+        (lambda ax: plots.render(lambda *_: None, format=[]), "got an object of type list"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_refused(draw: Callable[[Any], object], words: str) -> None:

@@ -108,7 +108,7 @@ def render(
     >>> plots.render(lambda figure, ax: plots.tails(ax, sigma2=4))[1:4]
     b'PNG'
     """
-    if format not in _DATES:
+    if format not in list(_DATES):  # a list compares what has no hash, too
         raise ParameterValueError(f"format must be 'png', 'svg' or 'pdf', got {describe(format)}")
     try:
         import matplotlib.style

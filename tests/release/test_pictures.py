@@ -71,8 +71,8 @@ def test_rows_are_dots_with_error_bars_named_by_the_other_columns(
     assert labels(left) == ["Ulm, 0-9", "Aix, 10-19", "Bern, 0-9"]
     assert left.get_ylabel() == "town, age"
     assert [ax.get_xlabel() for ax in (left, right)] == [
-        "people, noisy count",
-        "children, noisy count",
+        "people\nnoisy count",
+        "children\nnoisy count",
     ]
     for ax, column in ((left, 1), (right, 3)):
         (dots,) = [line for line in ax.get_lines() if line.get_marker() == "o"]

@@ -91,7 +91,8 @@ class Picture:
         row = np.arange(len(counts))
         for ax, name, values in zip(panels, self._columns, counts.T, strict=True):
             ax.errorbar(values, row, xerr=bound, fmt="o", ms=5, capsize=3, lw=1.4, color="C0")
-            ax.set_xlabel(f"{name_in_picture(name)}, noisy count")
+            ax.set_xlabel(f"{name_in_picture(name)}\nnoisy count")
+            ax.locator_params(axis="x", nbins=6)
             ax.set_ylim(len(row) - 0.5, -0.5)
             ax.set_yticks(row, self._names if self._others else row + 1)
             ax.tick_params(axis="y", labelleft=ax is panels[0])
@@ -109,7 +110,7 @@ class Picture:
             if np.nanmax(np.abs(values), initial=0) > _LINEAR_UP_TO * bound:
                 ax.set_yscale("symlog", linthresh=10 ** np.ceil(np.log10(max(bound, 1.0))))
             ax.set_xlim(0, 100)
-            ax.set_ylabel(f"{name_in_picture(name)}, noisy count")
+            ax.set_ylabel(f"{name_in_picture(name)}\nnoisy count")
         figure.supxlabel(f"rows from the smallest count to the largest, % of {self._some.n_seen:,}")
         self._add_title(figure)
 

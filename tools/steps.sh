@@ -127,7 +127,7 @@ types() {
 
 format_c() {
     cd "$clone"
-    find csrc tests/c tests/fuzz benchmarks -name '*.[ch]' -print0 | xargs -0 "$venv/bin/clang-format" --dry-run -Werror
+    find csrc tests/c tests/fuzz tests/library benchmarks -name '*.[ch]' -print0 | xargs -0 "$venv/bin/clang-format" --dry-run -Werror
 }
 
 # The contracts are compiled in, which what ships does without: c_gcc_release, c_clang_release.
@@ -370,6 +370,22 @@ clusters() {
     fi
     "$venv/bin/pip" install -qq "$clone[spark,dask]" distributed duckdb ray
     run_tests "$venv/bin/python" -m cluster
+}
+
+# The C library, installed, and used from C, Rust and R by nothing else; its binary interface beside the last tag's.
+library() {
+    local tag against=()
+    if ! { command -v rustc && command -v R && command -v abidiff && command -v pkg-config; } >/dev/null; then
+        apt-get -qq update
+        apt-get -qq install -y --no-install-recommends rustc r-base-core abigail-tools pkgconf >"$work/apt.log" ||
+            { cat "$work/apt.log"; return 1; }
+    fi
+    if tag=$(git -c safe.directory='*' -C "$root" describe --tags --abbrev=0 2>/dev/null); then
+        mkdir "$work/tag"
+        git -c safe.directory='*' -C "$root" archive "$tag" | tar -C "$work/tag" -xf -
+        against=(--against "$work/tag")
+    fi
+    "$venv/bin/python" "$clone/tests/library/run.py" "$work/library" ${against[@]+"${against[@]}"}
 }
 
 # The site builds without a warning, and no link leads to nothing.

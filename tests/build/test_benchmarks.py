@@ -237,3 +237,13 @@ def test_versions_of_all_peers_are_kept() -> None:
     """A figure against a peer says little without the peer's version."""
     versions: Any = machine.describe()["versions"]
     assert {"numpy", "scipy", "opendp", "diffprivlib", "mkl_random"} <= set(versions)
+
+
+def test_the_picture_is_drawn_from_the_documented_table(benchmark: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    redraw = benchmark("redraw")
+    assert [redraw.rate(cell) for cell in ("2.56 G", "64.6 k", "911")] == pytest.approx(
+        [2.56e9, 64.6e3, 911]
+    )
+    redraw.main(tmp_path / "p.png")
+    assert (tmp_path / "p.png").read_bytes()[:4] == b"\x89PNG"

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.messages import number_of
 from ..errors import OutputError, TableError
 from ._files import SinkFile, pyarrow
 from ._interface import Sink
@@ -33,6 +34,13 @@ class ArrowChunk:
     rows: Any  # pyarrow.Table
     counts: NDArray[Any]
     first_row: int
+    others: tuple[int, ...]
+    """Where the columns that are not counts stand."""
+
+    def other_cells(self) -> list[tuple[str, ...]]:
+        """Return what stands in the other columns, row by row; blanks where that is no text."""
+        texts = [_texts(self.rows.column(i)) for i in self.others]
+        return list(zip(*texts, strict=True)) if texts else [()] * len(self.counts)
 
 
 class _Counts:
@@ -146,7 +154,8 @@ class ArrowTable:
             schema = schema.set(i, counts.field)
         self.schema = schema
         self.columns = tuple(counts.name for counts in self._counts.values())
-        self.other_columns = len(schema.names) - len(columns)
+        self._others = tuple(i for i in range(len(schema.names)) if i not in self._counts)
+        self.other_columns = tuple(schema.names[i] for i in self._others)
         self._rows_read = 0
 
     def chunks(self) -> Iterator[ArrowChunk]:
@@ -156,7 +165,7 @@ class ArrowTable:
             first = self._rows_read + 1
             read = [counts.read(rows.column(i), first) for i, counts in self._counts.items()]
             self._rows_read += rows.num_rows
-            yield ArrowChunk(rows, np.column_stack(read), first)
+            yield ArrowChunk(rows, np.column_stack(read), first, self._others)
             del rows, read  # before the next ones are read
 
     def fraction(self) -> float | None:
@@ -346,11 +355,19 @@ def _tables(source: Any, path: Path) -> Iterator[Any]:
         del table
 
 
+def _texts(column: Any) -> list[str]:
+    pa = pyarrow("the table")
+    try:
+        return [text or "" for text in column.cast(pa.string()).to_pylist()]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return [""] * len(column)
+
+
 def _index(names: Sequence[str], name: str) -> int:
     found = [i for i, other in enumerate(names) if other == name]
     if len(found) == 1:
         return found[0]
-    fields = "1 column" if len(names) == 1 else f"{len(names)} columns"
+    fields = number_of(len(names), "column")
     if not found:
         raise TableError(f"the table has no column {name!r} ({fields})")
     places = " and ".join(str(i + 1) for i in found)

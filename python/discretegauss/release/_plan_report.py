@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from .._inputs.messages import printable
+from .._inputs.messages import number_of, printable
 from ._plan_cost import PlanCost
 from ._plan_file import PlanFile
 from ._report import (
@@ -123,7 +123,7 @@ def _total(path: Path, tables: int, cost: PlanCost) -> str:
     achieved = achieved_text(cost.epsilon, cost.delta, cost.asked_epsilon, by)
     return aligned(
         [
-            ("plan", f"{printable(str(path))}, {tables} table{'s' * (tables > 1)}"),
+            ("plan", f"{printable(str(path))}, {number_of(tables, 'table')}"),
             ("total rho", f"{rounded_up(cost.rho)} (zCDP)"),
             ("(epsilon, delta)", achieved),
         ]

@@ -145,7 +145,7 @@ def _write(
             file.content() as write,
         ):
             rows = write_noisy(run, table, write, source, watching, progress=progress)
-            columns, others = table.columns, table.other_columns
+            columns, others = table.columns, len(table.other_columns)
     except TableError as error:
         raise TableError(f"{one.where}: {error}") from None
     seconds = time.perf_counter() - start

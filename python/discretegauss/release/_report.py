@@ -15,15 +15,18 @@ import gmpy2
 
 from .._inputs.messages import printable
 from ._noise_for_budget import Calibration
+from ._plan_cost import PlanCost
 
 __all__ = [
     "Release",
     "achieved_text",
     "aligned",
+    "budget_text",
     "calibration_json",
     "calibration_text",
     "exact_text",
     "json_text",
+    "law_and_budget",
     "noise_fields",
     "report_json",
     "report_text",
@@ -209,15 +212,30 @@ def _epsilon_delta(noise: Calibration) -> str:
 
 def achieved_text(epsilon: float, delta: Fraction, asked: Fraction | None, by: str) -> str:
     """Return (epsilon, delta), what proves it, and before it what was asked for, if it was."""
+    achieved = f"{_pair(epsilon, delta, asked)}{by}"
+    if asked is None:
+        return achieved
+    return f"({rounded_up(asked)}, {rounded_up(delta)}) as asked; achieved: {achieved}"
+
+
+def budget_text(cost: Calibration | PlanCost) -> str:
+    """Return what was spent, on one line."""
+    pair = _pair(cost.epsilon, cost.delta, cost.asked_epsilon)
+    return f"rho = {rounded_up(cost.rho)}, (epsilon, delta) = {pair}"
+
+
+def law_and_budget(noise: Calibration) -> str:
+    """Return the law, by its standard deviation, and what it costs, on two lines."""
+    law = f"discrete Gaussian, standard deviation {_std(noise.std)}"
+    return f"{law}\n{budget_text(noise)}"
+
+
+def _pair(epsilon: float, delta: Fraction, asked: Fraction | None) -> str:
     least: float | Fraction = epsilon
     if asked is not None:  # which is met, though the float above it be larger
         least = min(least, asked)
     shown = rounded_up(Fraction(least)) if least != math.inf else "inf"
-    at = rounded_up(delta)
-    achieved = f"({shown}, {at}){by}"
-    if asked is None:
-        return achieved
-    return f"({rounded_up(asked)}, {at}) as asked; achieved: {achieved}"
+    return f"({shown}, {rounded_up(delta)})"
 
 
 def rounded_up(value: Fraction) -> str:

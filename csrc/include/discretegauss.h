@@ -5,8 +5,8 @@
  *  constants), and people start here.
  *
  *  Three ideas:
- *  - a law (dg_law) is a set of parameters made ready for drawing: immutable, free of randomness,
- *    shareable between threads;
+ *  - a sampler (dg_sampler) is a law, a set of parameters, and every way to draw from it: free of
+ *    randomness, shareable between threads; its parts (dg_law, dg_table, ...) are there for tests;
  *  - a source (dg_source) says where bits come from, and is passed to every call that draws;
  *  - no random state outlives a call: what a call took from its source and did not use is wiped.
  *

@@ -80,7 +80,7 @@ class _Sum(Change):
 def rho(
     law: DiscreteGaussian,
     *,
-    clients: int,
+    fewest_clients: int,
     sensitivity: object,
     dimension: int = 1,
     sum_norm: object = None,
@@ -91,8 +91,8 @@ def rho(
     ----------
     law : DiscreteGaussian
         The noise of each client in each place, of an integer mu.
-    clients : int
-        How many add their noise and keep it to themselves: the fewest that you accept.
+    fewest_clients : int
+        The fewest who add their noise and keep it to themselves, for the sum to be published.
     sensitivity : number
         The most that one person changes the sum, in the Euclidean norm, positive.
     dimension : int
@@ -131,21 +131,22 @@ def rho(
     --------
     >>> import discretegauss as dg
     >>> noise = dg.DiscreteGaussian(4)
-    >>> dg.distributed.rho(noise, clients=100, sensitivity=10, dimension=1000)  # 10**2/(2 400)
+    >>> how = dict(fewest_clients=100, sensitivity=10, dimension=1000)
+    >>> dg.distributed.rho(noise, **how)  # 10**2/(2 400)
     0.12500000000000...
     """
     if not isinstance(law, DiscreteGaussian):
         raise ParameterTypeError(f"law must be a DiscreteGaussian, got {describe(law)}")
     if law.mu.denominator != 1:
         raise ParameterValueError(f"law must have an integer mu, got mu={describe(law.mu)}")
-    change = _Sum(clients, sensitivity, dimension, sum_norm)
+    change = _Sum(fewest_clients, sensitivity, dimension, sum_norm)
     return float_at_least(change.cost(law.sigma2))
 
 
 def calibrate(
     *,
     rho: object,
-    clients: int,
+    fewest_clients: int,
     sensitivity: object,
     dimension: int = 1,
     sum_norm: object = None,
@@ -156,7 +157,7 @@ def calibrate(
     ----------
     rho : number
         The zCDP budget, positive.
-    clients, sensitivity, dimension, sum_norm
+    fewest_clients, sensitivity, dimension, sum_norm
         As for `rho`.
 
     Returns
@@ -172,13 +173,14 @@ def calibrate(
     Examples
     --------
     >>> import discretegauss as dg
-    >>> law = dg.distributed.calibrate(rho="1/8", clients=100, sensitivity=10, dimension=1000)
+    >>> how = dict(fewest_clients=100, sensitivity=10, dimension=1000)
+    >>> law = dg.distributed.calibrate(rho="1/8", **how)
     >>> law.sigma2
     Fraction(400001, 100000)
-    >>> dg.distributed.rho(law, clients=100, sensitivity=10, dimension=1000) <= 1 / 8
+    >>> dg.distributed.rho(law, **how) <= 1 / 8
     True
     """
     budget = positive_number(rho, "rho")
-    change = _Sum(clients, sensitivity, dimension, sum_norm)
+    change = _Sum(fewest_clients, sensitivity, dimension, sum_norm)
     guess = change.squared / (2 * change.clients * budget)
     return DiscreteGaussian(least_variance(change.cost, budget, guess, "rho"))

@@ -94,7 +94,7 @@ def renyi(
     law: Skellam,
     order: int,
     *,
-    clients: int,
+    fewest_clients: int,
     sensitivity: object,
     dimension: int = 1,
     sum_norm: object = None,
@@ -107,7 +107,7 @@ def renyi(
         The noise of each client in each place.
     order : int
         alpha, at least 2: the bound is proven for integers.
-    clients, sensitivity, dimension, sum_norm
+    fewest_clients, sensitivity, dimension, sum_norm
         As for `rho`.
 
     Returns
@@ -128,13 +128,13 @@ def renyi(
     --------
     >>> import discretegauss as dg
     >>> noise = dg.distributed.Skellam(4)
-    >>> dg.distributed.renyi(noise, 8, clients=100, sensitivity=10)  # nearly 8 10**2/(2 400)
+    >>> dg.distributed.renyi(noise, 8, fewest_clients=100, sensitivity=10)  # nearly 8 10**2/(2 400)
     1.0024375
     """
     alpha = count(order, "order")
     if alpha < 2:
         raise ParameterValueError(f"order must be at least 2, got {describe(order)}")
-    change = Change(clients, sensitivity, dimension, sum_norm)
+    change = Change(fewest_clients, sensitivity, dimension, sum_norm)
     return float_at_least(_renyi(change, _checked(law).variance, alpha))
 
 
@@ -142,7 +142,7 @@ def epsilon(
     law: Skellam | DiscreteGaussian,
     delta: object,
     *,
-    clients: int,
+    fewest_clients: int,
     sensitivity: object,
     dimension: int = 1,
     sum_norm: object = None,
@@ -156,7 +156,7 @@ def epsilon(
         The noise of each client in each place.
     delta : number
         Between 0 and 1, both excluded.
-    clients, sensitivity, dimension, sum_norm
+    fewest_clients, sensitivity, dimension, sum_norm
         As for `rho`.
     rounds : int, optional
         How many such sums are published; later ones may depend on earlier ones.
@@ -175,7 +175,7 @@ def epsilon(
     Examples
     --------
     >>> import discretegauss as dg
-    >>> how = dict(clients=100, sensitivity=10, dimension=1000, rounds=20)
+    >>> how = dict(fewest_clients=100, sensitivity=10, dimension=1000, rounds=20)
     >>> [
     ...     round(dg.distributed.epsilon(law, "1e-6", **how), 2)
     ...     for law in (dg.distributed.Skellam(40), dg.DiscreteGaussian(40))
@@ -187,7 +187,7 @@ def epsilon(
     if isinstance(law, DiscreteGaussian):
         one = rho(
             law,
-            clients=clients,
+            fewest_clients=fewest_clients,
             sensitivity=sensitivity,
             dimension=dimension,
             sum_norm=sum_norm,
@@ -195,7 +195,7 @@ def epsilon(
         return zcdp_epsilon(times * Fraction(one), probability)
     if not isinstance(law, Skellam):
         raise ParameterTypeError(f"law must be a Skellam or DiscreteGaussian, got {describe(law)}")
-    change = Change(clients, sensitivity, dimension, sum_norm)
+    change = Change(fewest_clients, sensitivity, dimension, sum_norm)
     return float_at_least(_epsilon(change, law.variance, probability, times))
 
 
@@ -203,7 +203,7 @@ def calibrate_skellam(
     *,
     epsilon: object,
     delta: object,
-    clients: int,
+    fewest_clients: int,
     sensitivity: object,
     dimension: int = 1,
     sum_norm: object = None,
@@ -215,7 +215,7 @@ def calibrate_skellam(
     ----------
     epsilon : number
         Positive.
-    delta, clients, sensitivity, dimension, sum_norm, rounds
+    delta, fewest_clients, sensitivity, dimension, sum_norm, rounds
         As for `epsilon`.
 
     Returns
@@ -231,7 +231,7 @@ def calibrate_skellam(
     Examples
     --------
     >>> import discretegauss as dg
-    >>> how = dict(delta="1e-6", clients=100, sensitivity=10, dimension=1000, rounds=20)
+    >>> how = dict(delta="1e-6", fewest_clients=100, sensitivity=10, dimension=1000, rounds=20)
     >>> law = dg.distributed.calibrate_skellam(epsilon=3, **how)
     >>> dg.distributed.epsilon(law, **how) <= 3
     True
@@ -239,7 +239,7 @@ def calibrate_skellam(
     budget = positive_number(epsilon, "epsilon")
     probability = checked_probability(delta, "delta")
     times = count(rounds, "rounds")
-    change = Change(clients, sensitivity, dimension, sum_norm)
+    change = Change(fewest_clients, sensitivity, dimension, sum_norm)
     guess = times * change.squared / (2 * change.clients * budget)
     return Skellam(
         least_variance(
@@ -251,15 +251,15 @@ def calibrate_skellam(
     )
 
 
-def privacy_loss(law: Skellam, *, clients: int, sensitivity: int = 1) -> PrivacyLoss:
+def privacy_loss(law: Skellam, *, fewest_clients: int, sensitivity: int = 1) -> PrivacyLoss:
     """Return the privacy loss of one number: a sum with Skellam noise, nothing estimated.
 
     Parameters
     ----------
     law : Skellam
         The noise of each client.
-    clients : int
-        How many add theirs; the variance of the sum is at most 2**24.
+    fewest_clients : int
+        The fewest who add theirs; the variance of their sum is at most 2**24.
     sensitivity : int, optional
         The most that one person changes the sum.
 
@@ -284,16 +284,16 @@ def privacy_loss(law: Skellam, *, clients: int, sensitivity: int = 1) -> Privacy
     --------
     >>> import discretegauss as dg
     >>> law = dg.distributed.Skellam("1/4")
-    >>> loss = dg.distributed.privacy_loss(law, clients=100)
-    >>> bound = dg.distributed.epsilon(law, "1e-6", clients=100, sensitivity=1)
+    >>> loss = dg.distributed.privacy_loss(law, fewest_clients=100)
+    >>> bound = dg.distributed.epsilon(law, "1e-6", fewest_clients=100, sensitivity=1)
     >>> loss.epsilon("1e-6") < bound
     True
     """
     change = whole_number(sensitivity, "sensitivity", minimum=1)
-    variance = _checked(law).variance * count(clients, "clients")
+    variance = _checked(law).variance * count(fewest_clients, "fewest_clients")
     if variance > _LARGEST_PAIR or change > _LARGEST_PAIR:
         raise ParameterOverflowError(
-            "clients times the variance of law, and sensitivity, must be at most 2**24, got "
+            "fewest_clients times the variance of law, and sensitivity, must be at most 2**24, got "
             f"{describe(variance)} and {describe(change)}"
         )
     found = weights(variance, _PAIR_BITS).at_lower

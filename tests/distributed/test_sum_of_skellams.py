@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
-from discretegauss.distributed import Skellam, calibrate_skellam, epsilon, privacy_loss, renyi
+from discretegauss.distributed import (
+    Skellam,
+    _sum_of_skellams,
+    calibrate_skellam,
+    epsilon,
+    privacy_loss,
+    renyi,
+)
 
 
 def formula(order: int, m: Any, norm: Any, sum_norm: Any) -> Any:
@@ -46,6 +53,26 @@ def test_the_true_divergence_is_below(m: Fraction, change: int) -> None:
             assert truth <= bound
             if m == 60 and change == 1:
                 assert bound < 1.05 * truth
+
+
+@pytest.mark.parametrize("v", ["1e-320", "1/4", 3000, "1e12", "1e300"])
+@pytest.mark.parametrize("delta", ["1e-400", "1e-6", "1/2", "0.999999999"])
+def test_epsilon_is_the_least_of_all_orders(v: str, delta: str) -> None:
+    """Floats choose the order: of these, each by its own bound, none is better."""
+    how: dict[str, Any] = {"fewest_clients": 7, "sensitivity": 12, "dimension": 50}
+    with mpmath.workdps(60):
+        m = mpmath.mpf(Fraction(v).numerator) / Fraction(v).denominator * 7
+        log_delta = mpmath.log(mpmath.mpf(Fraction(delta).numerator) / Fraction(delta).denominator)
+        each = [
+            9 * formula(a, m, 12, 12 * mpmath.sqrt(50))
+            + mpmath.log1p(-mpmath.mpf(1) / a)
+            - (mpmath.log(a) + log_delta) / (a - 1)
+            for a in _sum_of_skellams._ORDERS
+        ]
+        least = max(min(each), 0)
+        found = epsilon(Skellam(v), delta, rounds=9, **how)
+        assert least <= found
+        assert found <= least * (1 + mpmath.mpf(2) ** -50) or least > 1e308
 
 
 def test_epsilon_agrees_with_dp_accounting() -> None:

@@ -20,8 +20,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import gmpy2
+import numpy as np
+from numpy.typing import NDArray
+
 from .._certified.floats import float_at_least
-from .._certified.interval import Interval
+from .._certified.interval import Interval, Rational
 from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability, positive_number
@@ -50,7 +54,11 @@ def _orders() -> tuple[int, ...]:
     return tuple(found)
 
 
-ORDERS = _orders()
+_ORDERS = _orders()
+_FLOAT_ORDERS = np.array(_ORDERS, float)
+
+_NEAR = 1e-9
+"""Floats tell epsilons apart that differ by so much, relative to the terms that they are sums of."""
 
 
 def _renyi(change: Change, variance: Fraction, order: int) -> Any:
@@ -64,22 +72,48 @@ def _renyi(change: Change, variance: Fraction, order: int) -> Any:
     return AT.up.add(AT.rational(gaussian).upper, min(first.upper, second.upper))
 
 
+def _added(delta: Fraction, order: int) -> Any:
+    """Return log(1 - 1/alpha) - log(alpha delta)/(alpha - 1), rounded up."""
+    shrinks = AT.log1p(AT.rational(Fraction(-1, order)))
+    logs = AT.log(AT.rational(order * delta))
+    return AT.sub(shrinks, AT.scale(logs, Fraction(1, order - 1))).upper
+
+
 @lru_cache(maxsize=64)
-def _added(delta: Fraction) -> tuple[Any, ...]:
-    """Return log(1 - 1/alpha) - log(alpha delta)/(alpha - 1) of all orders, rounded up."""
-    found = []
-    for order in ORDERS:
-        shrinks = AT.log1p(AT.rational(Fraction(-1, order)))
-        logs = AT.log(AT.rational(order * delta))
-        found.append(AT.sub(shrinks, AT.scale(logs, Fraction(1, order - 1))).upper)
-    return tuple(found)
+def _added_about(delta: Fraction) -> NDArray[np.float64]:
+    """Return the same of all orders, in floats."""
+    log_delta = float(AT.log(AT.rational(delta)).upper)
+    return np.log1p(-1 / _FLOAT_ORDERS) - (np.log(_FLOAT_ORDERS) + log_delta) / (_FLOAT_ORDERS - 1)
+
+
+def _best_orders(change: Change, variance: Fraction, delta: Fraction, rounds: int) -> list[int]:
+    """Return the order of the least epsilon, and those that floats do not tell from it."""
+    m = change.clients * variance
+
+    def about(value: Rational) -> np.float64:
+        return np.float64(AT.rational(value).upper)
+
+    sum_norm = gmpy2.mpq(change.sum_norm)
+    half = about(change.squared / (2 * m))
+    with np.errstate(over="ignore"):  # all orders alike, then
+        first = (2 * _FLOAT_ORDERS - 1) * about(change.squared / (4 * m * m))
+        first += about(3 * sum_norm / (2 * m * m))
+        more = np.minimum(first, about(3 * sum_norm / (2 * m)))
+        costs, added = rounds * (_FLOAT_ORDERS * half + more), _added_about(delta)
+        epsilons, terms = costs + added, costs + np.abs(added)
+        best = int(np.argmin(epsilons))
+        near = epsilons <= epsilons[best] + _NEAR * np.minimum(terms, terms[best])
+    return [_ORDERS[i] for i in np.flatnonzero(near)]
 
 
 def _epsilon(change: Change, variance: Fraction, delta: Fraction, rounds: int) -> Any:
-    """Return an upper bound on the least epsilon of all orders, at least 0."""
+    """Return an upper bound on the least epsilon of all orders, at least 0.
+
+    Floats choose the order, and its bound is proven: that of any order holds.
+    """
     each = (
-        AT.up.add(AT.up.mul(_renyi(change, variance, order), rounds), added)
-        for order, added in zip(ORDERS, _added(delta), strict=True)
+        AT.up.add(AT.up.mul(_renyi(change, variance, order), rounds), _added(delta, order))
+        for order in _best_orders(change, variance, delta, rounds)
     )
     return max(min(each), AT.rational(0).lower)
 

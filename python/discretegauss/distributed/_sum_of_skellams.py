@@ -58,7 +58,7 @@ _ORDERS = _orders()
 _FLOAT_ORDERS = np.array(_ORDERS, float)
 
 _NEAR = 1e-9
-"""Floats tell epsilons apart that differ by so much, relative to the terms that they are sums of."""
+"""Floats tell epsilons apart that differ by so much, relative to their terms."""
 
 
 def _renyi(change: Change, variance: Fraction, order: int) -> Any:
@@ -83,7 +83,8 @@ def _added(delta: Fraction, order: int) -> Any:
 def _added_about(delta: Fraction) -> NDArray[np.float64]:
     """Return the same of all orders, in floats."""
     log_delta = float(AT.log(AT.rational(delta)).upper)
-    return np.log1p(-1 / _FLOAT_ORDERS) - (np.log(_FLOAT_ORDERS) + log_delta) / (_FLOAT_ORDERS - 1)
+    logs = np.log(_FLOAT_ORDERS) + log_delta
+    return np.asarray(np.log1p(-1 / _FLOAT_ORDERS) - logs / (_FLOAT_ORDERS - 1))
 
 
 def _best_orders(change: Change, variance: Fraction, delta: Fraction, rounds: int) -> list[int]:

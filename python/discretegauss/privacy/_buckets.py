@@ -29,8 +29,10 @@ with h the width; what has Q = 0 has an infinite loss. Masses are integers over 
 
     delta(epsilon) >= m + sum over any i of P_i - exp(epsilon) Q_i.
 
-What is merged, left out or rounded so can only lose delta: a set of sets is a set. Composition
-takes two convolutions. The index of a set only says about where its loss is. This is a bound for
+What is merged, left out or rounded so can only lose delta: a set of sets is a set. The index of a
+set only says about where its loss is. Kept is R_i = exp(i h) Q_i, about as large as P_i, where Q_i
+itself may be far below 2**-128. As exp(i h) exp(j h) = exp((i + j) h), composition takes two
+convolutions. An index is chosen so that R_i <= P_i, and falls if it changes. This is a bound for
 the product of the very pair given: it says of independent releases that no smaller delta is true.
 
 Both are of second order in h: the P and Q of every bucket are right on average.
@@ -252,12 +254,12 @@ class Above:
 
 @dataclass(frozen=True)
 class Below:
-    """A lower bound: the set with index first + k has the masses p[k] and q[k]."""
+    """A lower bound: the set with index i = first + k has the masses p[k], and r[k]/exp(i h)."""
 
     width: Fraction
     first: int
     p: Masses
-    q: Masses
+    r: Masses
     infinite: int
 
     @classmethod
@@ -266,33 +268,38 @@ class Below:
         found: dict[int, tuple[int, int]] = {}
         infinite = 0
         for p, q, first, last in cells:
-            low, high = rounded(p.lower, up=False), rounded(q.upper, up=True)
+            low = rounded(p.lower, up=False)
+            if not low:
+                continue
             if q.upper <= 0:
                 infinite += low
                 continue
-            if first is None or last is None:
-                i = last if first is None else first
-                if i is None:
-                    continue
-            else:
+            # about log(P/Q)/h, and not above
+            if first is not None and last in (None, first):
                 i = first
-                if last > first:
-                    end = _exp(first * width)
-                    steps = _AT.scale(_AT.log(_AT.div(p, _AT.mul(end, q))), 1 / width).lower
-                    i = first + min(max(round(float(steps)), 0), last - first)
+            else:
+                loss = _AT.scale(_AT.log(_AT.div(p, q)), 1 / width).lower
+                i = int(gmpy2.mpz(_AT.down.floor(loss)))
+                i = i if first is None else max(i, first)
+                i = i if last is None else min(i, last)
+            high = rounded(_AT.mul(_exp(i * width), q).upper, up=True)
             before = found.get(i, (0, 0))
             found[i] = before[0] + low, before[1] + high
+        return cls._of_sets(found, width, infinite)
+
+    @classmethod
+    def _of_sets(cls, found: dict[int, tuple[int, int]], width: Fraction, infinite: int) -> Below:
         lowest = min(found, default=0)
-        p_values = [0] * (max(found, default=0) - lowest + 1)
-        q_values = p_values.copy()
-        for i, (p_mass, q_mass) in found.items():
-            p_values[i - lowest], q_values[i - lowest] = p_mass, q_mass
-        return cls(width, lowest, masses(p_values), masses(q_values), infinite)
+        pairs = [(0, 0)] * (max(found, default=0) - lowest + 1)
+        for i, pair in found.items():
+            pairs[i - lowest] = pair
+        p, r = ([int(pair[k]) for pair in pairs] for k in (0, 1))
+        return cls(width, lowest, masses(p), masses(r), infinite)
 
     def cropped(self) -> Below:
         """Return the bound without its ends."""
         kept = _window(approximately(self.p))
-        return Below(self.width, self.first + kept.start, self.p[kept], self.q[kept], self.infinite)
+        return Below(self.width, self.first + kept.start, self.p[kept], self.r[kept], self.infinite)
 
     def composed(self, other: Below) -> Below:
         """Return the bound of both releases; they have the same width."""
@@ -300,67 +307,76 @@ class Below:
             self.width,
             self.first + other.first,
             convolved(self.p, other.p, up=False),
-            convolved(self.q, other.q, up=True),
+            convolved(self.r, other.r, up=True),
             _compose_infinite(self.infinite, other.infinite, up=False),
         ).cropped()
 
     def coarsened(self) -> Below:
-        """Return the bound with twice the width."""
+        """Return the bound with twice the width: odd indices go down by one."""
         n = (self.first + len(self.p) - 1) // 2 - self.first // 2 + 1
         odd = self.first % 2
+        fallen = rounded(_exp(-self.width).upper, up=True)
 
-        def pairs(values: Masses, *, up: bool) -> Masses:
-            terms = [(values[odd::2], ONE, odd), (values[1 - odd :: 2], ONE, 0)]
+        def pairs(values: Masses, factor: int, *, up: bool) -> Masses:
+            terms = [(values[odd::2], ONE, odd), (values[1 - odd :: 2], factor, 0)]
             return scaled_sum(terms, n, up=up)
 
         return Below(
             2 * self.width,
             self.first // 2,
-            pairs(self.p, up=False),
-            pairs(self.q, up=True),
+            pairs(self.p, ONE, up=False),
+            pairs(self.r, fallen, up=True),
             self.infinite,
         )
 
     def refined(self, parts: int) -> Below:
         """Return the bound with each width in so many parts."""
-        p, q = _spread(self.p, parts), _spread(self.q, parts)
-        return Below(self.width / parts, self.first * parts, p, q, self.infinite)
+        p, r = _spread(self.p, parts), _spread(self.r, parts)
+        return Below(self.width / parts, self.first * parts, p, r, self.infinite)
 
     def regridded(self, width: Fraction) -> Below:
         """Return the bound at any other width."""
-        to = [round((self.first + k) * self.width / width) for k in range(len(self.p))]
-        p, q = [0] * (to[-1] - to[0] + 1), [0] * (to[-1] - to[0] + 1)
-        for i, p_mass, q_mass in zip(to, integers(self.p), integers(self.q), strict=True):
-            p[i - to[0]] += int(p_mass)
-            q[i - to[0]] += int(q_mass)
-        return Below(width, to[0], masses(p), masses(q), self.infinite)
+        found: dict[int, tuple[int, int]] = {}
+        for k, (p, r) in enumerate(zip(integers(self.p), integers(self.r), strict=True)):
+            loss = (self.first + k) * self.width
+            i = int(loss // width)
+            moved = _AT.up.mul(_exp(i * width - loss).upper, r)
+            before = found.get(i, (0, 0))
+            found[i] = before[0] + p, before[1] + gmpy2.mpz(_AT.up.ceil(moved))
+        return self._of_sets(found, width, self.infinite)
 
     @cached_property
     def _tails(self) -> tuple[list[Any], list[Any]]:
-        """For each k, the exact sums of p[k:] and of q[k:]."""
-        tails = [
-            list(accumulate(integers(values)[::-1], initial=gmpy2.mpz(0)))[::-1]
-            for values in (self.p, self.q)
-        ]
-        return tails[0], tails[1]
+        """For each k two sums over the sets from first + k on.
+
+        Of p, exactly; and of r exp((first + k) h - loss), rounded up.
+        """
+        fall = rounded(_exp(-self.width).upper, up=True)
+        p, r = integers(self.p)[::-1], integers(self.r)[::-1]
+        plain = list(accumulate(p, initial=gmpy2.mpz(0)))
+        fallen = list(
+            accumulate(r, lambda t, mass: -(-t * fall >> BITS) + mass, initial=gmpy2.mpz(0))
+        )
+        return plain[::-1], fallen[::-1]
 
     @cached_property
     def _tails_about(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        found = [
-            np.append(np.cumsum(approximately(values)[::-1])[::-1], 0.0)
-            for values in (self.p, self.q)
-        ]
-        return found[0], found[1]
+        """The same as floats over 1."""
+        plain, fallen = (np.array([float(x) for x in tail]) / ONE for tail in self._tails)
+        return plain, fallen
 
     def delta(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0, as an mpfr."""
-        p, q = self._tails
-        k = min(max(epsilon // self.width - self.first + 1, 0), len(self.p))
-        if epsilon < 700:  # the best half-line, about: any is a bound
-            p_about, q_about = self._tails_about
-            k = int(np.argmax(p_about - np.exp(float(epsilon)) * q_about))
-        taken = _AT.up.mul(_exp(epsilon).upper, q[k])
-        sure = _AT.down.sub(_AT.down.add(p[k], self.infinite), taken)
+        plain, fallen = self._tails
+        # the best half-line, about: any is a bound
+        plain_about, fallen_about = self._tails_about
+        start = float(epsilon / self.width) - self.first
+        places = np.arange(len(plain_about)) - start
+        grown = np.exp(np.clip(-places * float(self.width), None, 600))
+        k = int(np.argmax(plain_about - grown * fallen_about))
+        excess = _exp(epsilon - (self.first + k) * self.width).upper
+        taken = _AT.up.mul(excess, fallen[k])
+        sure = _AT.down.sub(_AT.down.add(plain[k], self.infinite), taken)
         sure = _AT.down.maxnum(sure, self.infinite)
         return min(_AT.down.div(sure, ONE), gmpy2.mpfr(1))
 
@@ -369,14 +385,16 @@ class Below:
         target = gmpy2.mpz(rounded(delta, up=True))
         if self.infinite > target:
             return None
-        p, q = self._tails
-        p_about, q_about = self._tails_about
+        plain, fallen = self._tails
+        plain_about, fallen_about = self._tails_about
         with np.errstate(divide="ignore", invalid="ignore"):
-            gained = (p_about + float(self.infinite - target) / ONE) / q_about
-        gained[~np.isfinite(gained)] = 0.0
+            gained = np.log((plain_about + float(self.infinite - target) / ONE) / fallen_about)
+        gained += np.arange(len(gained)) * float(self.width)
+        gained[~np.isfinite(gained)] = -np.inf
         k = int(np.argmax(gained))
-        excess = self.infinite + p[k] - target
-        if excess <= 0 or not q[k]:
+        excess = self.infinite + plain[k] - target
+        if excess <= 0 or not fallen[k]:
             return gmpy2.mpfr(0)
         down = _AT.down
-        return down.maxnum(down.log(down.div(excess, q[k])), gmpy2.mpfr(0))
+        at_k = gmpy2.mpq((self.first + k) * self.width)
+        return down.maxnum(down.add(down.log(down.div(excess, fallen[k])), at_k), gmpy2.mpfr(0))

@@ -37,10 +37,12 @@ __all__ = [
     "ContinuousGaussian",
     "ContinuousLaplace",
     "IntegerNoise",
+    "Look",
     "Noise",
     "Piece",
     "cells_of_noise",
     "chosen_width",
+    "look",
 ]
 
 #: Relative bits of masses: differences of tails keep enough of them for multiples of 2**-128.
@@ -63,6 +65,24 @@ _LOOK = 512
 
 #: Buckets in a standard deviation of the loss.
 _FINENESS = 512
+
+#: Losses beyond this count as infinite, above, and as low as one likes, below: no epsilon that is
+#: a float gets there.
+_BEYOND = gmpy2.mpq(2) ** 900
+
+#: Of a generalised Gaussian those beyond this do: of a steep one they would make buckets so wide
+#: that all losses share one.
+_STEEP = gmpy2.mpq(2) ** 12
+
+#: Masses below this do not count where a width is chosen for such a law.
+_NO_MASS = gmpy2.mpfr(2) ** -110
+
+#: How far the cap is above the largest loss, which is enclosed; and what it is at least.
+_CAP = gmpy2.mpq(1001, 1000)
+_LEAST = gmpy2.mpq(1, 2**1000)
+
+#: A tail is made of one that begins nearer than this, and of the masses between.
+_NEAR = 9
 
 
 class Piece(NamedTuple):
@@ -88,6 +108,9 @@ class Noise(ABC):
 
     #: All losses are multiples of this, unsampled, if they are multiples of something.
     unit: Rational | None = None
+
+    #: Losses beyond this are taken to be infinite, or as low as one likes.
+    farthest: Rational = _BEYOND
 
     @abstractmethod
     def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:
@@ -121,7 +144,9 @@ class IntegerNoise(Noise):
         self.is_single = self.ends[1] - self.ends[0] <= _SINGLE
         if self.ends[1] - self.ends[0] <= _FEW:
             self._sum_tails(outer + change)
-        if isinstance(self._family, RationalFamily):  # of a Gaussian and a Laplace
+        if not isinstance(self._family, RationalFamily):
+            self.farthest = _STEEP
+        else:  # of a Gaussian and a Laplace
             loss, before = self._loss(0)[0], self._loss(-1)[0]
             self.unit = gmpy2.mpq(
                 gmpy2.gcd(
@@ -143,6 +168,13 @@ class IntegerNoise(Noise):
         """Return P(X >= m)."""
         if m <= 0:
             return _AT.sub(_ONE, self._tail(1 - m))
+        if m not in self._tails:  # a mass takes far less time than a tail
+            near = next((k for k in range(1, _NEAR) if m + k in self._tails), None)
+            if near is not None:
+                tail = self._tails[m + near]
+                for x in range(m, m + near):
+                    tail = _AT.add(tail, self._one(x))
+                self._tails[m] = tail
         if m not in self._tails:
             scale = _AT.exp(_AT.neg(phi_at(self.spec, m, _AT)))
             weight = _AT.mul(scale, tail_ratio(self.spec, m, _AT.bits))
@@ -348,29 +380,45 @@ def _unsampled(loss: Fraction, rate: Fraction) -> Rational | None:
     return gmpy2.mpq(found) if gmpy2.is_finite(found) else None
 
 
-def cells_of_noise(noise: Noise, rate: Fraction, width: Fraction) -> list[Cell]:
-    """Return the cells of noise whose buckets have a width."""
-    if noise.is_single:
-        return _cells_of(noise.pieces([]), rate, width)
-    low, high = _finite_losses(noise, rate)
+class Look(NamedTuple):
+    """What a first look at noise tells about its losses, for the width of buckets."""
+
+    losses: list[float]
+    weights: list[float]
+    cap: Rational
+    """A little above the largest loss that counts, up or down: beyond it losses are infinite."""
+
+
+def look(noise: Noise, rate: Fraction) -> Look:
+    """Return the losses of some cells of noise, with the weight of each."""
+    losses, weights, largest = [], [], _LEAST
+    for piece in noise.pieces(noise.evenly(_LOOK)):
+        if noise.farthest < _BEYOND and max(piece.here.upper, piece.moved.upper) < _NO_MASS:
+            continue
+        ends = _sampled(piece.least, piece.most, rate)
+        known = [end for end in ends if abs(end) <= noise.farthest]
+        if known:
+            losses.append(sum(map(float, known)) / len(known))
+            weights.append(float(piece.here.upper))
+            largest = max(largest, *map(abs, known))
+    return Look(losses, weights, gmpy2.mpq(largest) * _CAP)
+
+
+def cells_of_noise(noise: Noise, rate: Fraction, width: Fraction, cap: Rational) -> list[Cell]:
+    """Return the cells of noise whose buckets have a width; losses beyond a cap are infinite."""
     boundaries: list[Rational] = []
-    for i in range(math.floor(low / gmpy2.mpq(width)), math.ceil(high / gmpy2.mpq(width)) + 1):
-        loss = _unsampled(i * width, rate)
-        if loss is not None:
-            boundaries += noise.near(loss)
-    return _cells_of(noise.pieces(boundaries), rate, width)
+    if not noise.is_single:
+        end = math.ceil(cap / gmpy2.mpq(width))
+        for i in range(-end, end + 1):
+            loss = _unsampled(i * width, rate)
+            if loss is not None:
+                boundaries += noise.near(loss)
+    return _cells_of(noise.pieces(boundaries), rate, width, cap)
 
 
-def _finite_losses(noise: Noise, rate: Fraction) -> tuple[Rational, Rational]:
-    """Return the least and the largest loss between the ends, about."""
-    found = []
-    for piece in noise.pieces([]):
-        found += [x for x in _sampled(piece.least, piece.most, rate) if gmpy2.is_finite(x)]
-    low, high = gmpy2.mpq(min(found)), gmpy2.mpq(max(found))
-    return low, high
-
-
-def _cells_of(pieces: Iterable[Piece], rate: Fraction, width: Fraction) -> list[Cell]:
+def _cells_of(
+    pieces: Iterable[Piece], rate: Fraction, width: Fraction, cap: Rational
+) -> list[Cell]:
     """Return pieces as cells, of the pair with the person (sampled) and without."""
     step = gmpy2.mpq(width)
     found = []
@@ -379,33 +427,37 @@ def _cells_of(pieces: Iterable[Piece], rate: Fraction, width: Fraction) -> list[
         p = here
         if rate != 1:
             p = _AT.add(_AT.scale(here, rate), _AT.scale(moved, 1 - rate))
-        first = int(gmpy2.mpq(low) // step) if gmpy2.is_finite(low) else None
-        last = int(-(-gmpy2.mpq(high) // step)) if gmpy2.is_finite(high) else None
+        # beyond the cap a loss is as high as one likes, or as low
+        first = _floor(min(low, cap), step) if low >= -cap else None
+        last = -_floor(-max(high, -cap), step) if high <= cap else None
         found.append(Cell(p, moved, first, last))
     return found
 
 
-def chosen_width(noise: Noise, rate: Fraction, most: int) -> Fraction:
+def _floor(loss: Any, step: Rational) -> int:
+    """Return the number of steps in a loss, rounded down."""
+    if abs(loss) < step:  # it may be too small for a rational
+        return -1 if loss < 0 else 0
+    return int(gmpy2.mpq(loss) // step)
+
+
+def chosen_width(noise: Noise, seen: Look, rate: Fraction, most: int) -> Fraction:
     """Return a width of buckets that suits the losses: the finer, the tighter.
 
     Where all losses are multiples of some number, and these are few, it is that number, and nothing
     is lost. Else it is a fraction of the deviation of the loss, by a power of two times the number,
     or one: so that different releases have widths that differ by a power of two.
     """
-    losses, weights = [], []
-    for cell_pieces in noise.pieces(noise.evenly(_LOOK)):
-        low, high = _sampled(cell_pieces.least, cell_pieces.most, rate)
-        known = [float(loss) for loss in (low, high) if gmpy2.is_finite(loss)]
-        if known:
-            losses.append(sum(known) / len(known))
-            weights.append(float(cell_pieces.here.upper))
+    losses, weights, cap = seen
     mean = math.fsum(map(float.__mul__, losses, weights))
-    variance = math.fsum(w * (loss - mean) ** 2 for loss, w in zip(losses, weights, strict=True))
-    target = max(math.sqrt(variance) / _FINENESS, 2 * (max(losses) - min(losses)) / most, 2**-1000)
+    spread = [loss - mean for loss in losses]
+    variance = math.fsum(w * x * x for w, x in zip(weights, spread, strict=True))
+    target = max(math.sqrt(variance) / _FINENESS, 2 * float(cap) / most, 2**-1000)
     unit = Fraction(1)
     if noise.unit is not None and rate == 1:
         unit = Fraction(int(noise.unit.numerator), int(noise.unit.denominator))
         if unit >= target:
             return unit
-    exponent = math.floor(math.log2(Fraction(target) / unit))
-    return unit * Fraction(2) ** exponent
+    parts = Fraction(target) / unit
+    exponent = parts.numerator.bit_length() - parts.denominator.bit_length()
+    return unit * Fraction(2) ** (exponent - (parts < Fraction(2) ** exponent))

@@ -368,7 +368,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("Rotation", "dimension"): Other(_one_up),
     ("SecureSum", "dimension"): Other(_one_up),
     ("SecureSum", "clip"): positive._replace(near=True),
-    ("SecureSum", "steps"): Rule(lambda x: 0 < x <= 2**24),
+    ("SecureSum", "steps"): Rule(lambda x: 2**-24 <= x <= 2**24),
     ("SecureSum", "wrap"): _flag,
     ("SecureSum", "modulus"): Other(
         lambda given: given.value is None or (None if _whole(2, inf).takes(given) else False)

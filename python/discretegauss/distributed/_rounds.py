@@ -117,8 +117,8 @@ class SecureSum:
     clip : number
         The Euclidean norm to which a vector is clipped, from 2**-1000 to 2**1000.
     steps : number
-        That norm in steps of the lattice, at most 2**24: more make rounding finer, and messages
-        longer.
+        That norm in steps of the lattice, from 2**-24 to 2**24: more make rounding finer, and
+        messages longer.
     law : Skellam or DiscreteGaussian
         The noise of each client in each place, in steps.
     most_clients : int
@@ -177,8 +177,10 @@ class SecureSum:
         self.most_clients = count(most_clients, "most_clients")
         self.clip = length_of_floats(clip, "clip")
         self.steps = positive_number(steps, "steps")
-        if self.steps > 2**24:
-            raise ParameterValueError(f"steps must be at most 2**24, got {describe(single(steps))}")
+        if not Fraction(1, 2**24) <= self.steps <= 2**24:
+            raise ParameterValueError(
+                f"steps must be from 2**-24 to 2**24, got {describe(single(steps))}"
+            )
         if not isinstance(wrap, bool):
             raise ParameterTypeError(f"wrap must be True or False, got {describe(wrap)}")
         self.law, self.retry = law, retry
@@ -256,7 +258,8 @@ class SecureSum:
                 f"messages must be at most most_clients = {self.most_clients}, got {len(messages)}"
             )
         turned = self.rotation.undo(sums)
-        return np.asarray(turned * float(self.clip / self.steps))
+        with np.errstate(over="ignore"):  # beyond every float is infinite
+            return np.asarray(turned * float(self.clip / self.steps))
 
     @property
     def noise_std(self) -> float:

@@ -39,7 +39,11 @@ __all__ = ["calibrate", "rho"]
 
 _LEAST_SIGMA2 = Fraction(1, 4)
 _EACH = 512
-"""So many terms of tau are taken one by one; more in blocks that are longer by 1 in so many."""
+"""So many terms of tau are taken one by one; more in blocks that are longer by 1 in so many, or in
+which the exponent changes by 1 in so many."""
+
+_NEXT_TO_NOTHING = 16
+"""Beyond this sigma2 no term is above exp(-157): each is taken for the first."""
 
 
 def _tau(sigma2: Fraction, clients: int) -> Interval:
@@ -49,9 +53,16 @@ def _tau(sigma2: Fraction, clients: int) -> Interval:
     """
     total = AT.rational(0)
     rate = AT.scale(AT.power(AT.pi(), 2), -2 * sigma2)
+    if sigma2 > _NEXT_TO_NOTHING:
+        first = AT.exp(AT.scale(rate, Fraction(1, 2)))
+        return AT.scale(first, 10 * (clients - 1))
+    # from k on, exponents change by at most 20 sigma2/(k + 1) in all
+    last = int(20 * sigma2 * _EACH)
     k = 1
     while k < clients:
-        length = min(1 if k < _EACH else k // _EACH + 1, clients - k)
+        length = clients - k
+        if k <= last:
+            length = min(1 if k < _EACH else k // _EACH + 1, length)
         term = AT.exp(AT.scale(rate, Fraction(k, k + 1)))
         total = AT.add(total, AT.scale(term, length))
         k += length
@@ -105,7 +116,7 @@ def rho(
     -------
     float
         The sum is rho-zCDP for this rho, rounded up. The least of the bounds below; with more than
-        512 clients tau is bounded from above, by less than its terms' change in 1 of 512 indices.
+        512 clients, or sigma2 beyond 16, tau is bounded from above, by hardly more.
 
     Raises
     ------

@@ -16,6 +16,7 @@ arXiv 2004.00010, Proposition 12)
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from .._certified.floats import float_at_least
 from .._certified.interval import Interval, Rational
+from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability, positive_number
@@ -227,7 +229,7 @@ def epsilon(
             dimension=dimension,
             sum_norm=sum_norm,
         )
-        return zcdp_epsilon(times * Fraction(one), probability)
+        return zcdp_epsilon(times * Fraction(one), probability) if one < math.inf else one
     if not isinstance(law, Skellam):
         raise ParameterTypeError(f"law must be a Skellam or DiscreteGaussian, got {describe(law)}")
     change = Change(fewest_clients, sensitivity, dimension, sum_norm)
@@ -275,6 +277,12 @@ def calibrate_skellam(
     probability = checked_probability(delta, "delta")
     times = count(rounds, "rounds")
     change = Change(fewest_clients, sensitivity, dimension, sum_norm)
+    least = _added(probability, _ORDERS[int(np.argmin(_added_about(probability)))])
+    if least >= budget:
+        raise ParameterValueError(
+            f"epsilon must be above {float_at_least(least):.6g} for this delta, as orders up to "
+            f"2**40 are tried, got {describe(single(epsilon))}"
+        )
     guess = times * change.squared / (2 * change.clients * budget)
     return Skellam(
         least_variance(

@@ -20,7 +20,8 @@ with h the width; what has Q = 0 has an infinite loss. Masses are integers over 
    its products (the same post-processing in each component), nor adaptive compositions (Zhu, Dong
    and Wang, AISTATS 2022).
 2. The right-hand side does not fall if some p_i or m grows, if mass moves to a larger i, or to m.
-   So rounding up, cropping the top to m and the bottom to the lowest bucket are safe.
+   So rounding up, cropping the top to m and the bottom to the lowest bucket are safe. As all
+   masses are 1 in truth, what is more, by wide enclosures, may be taken away at the bottom.
 3. Composition: p = p1 * p2 (convolution) and m = 1 - (1 - m1)(1 - m2), each non-decreasing in all.
 4. Coarsening h to 2h is 1. for odd i, with a = i - 1, b = i + 1: of the mass p, p/(1 + exp(-h))
    goes up and p/(1 + exp(h)) down. Refining h to h/k moves nothing.
@@ -70,6 +71,15 @@ __all__ = ["Above", "Below", "Cell"]
 #: Enough for masses over 2**128, exponentials included.
 _AT = arithmetic(192)
 
+#: Larger losses are not told apart where floats choose.
+_FAR = Fraction(2**500)
+
+#: So many buckets from the one end of a cell its index is, at most.
+_REACH = 2**16
+
+#: Masses may sum to more than 1 by so much.
+_EXCESS = ONE >> 30
+
 #: What is cropped at either end, at most, in floats.
 _CROPPED = 2.0**-104
 
@@ -97,11 +107,30 @@ def _exp(exponent: Fraction) -> Interval:
     return _AT.exp(_AT.rational(exponent))
 
 
+def _float(exact: Fraction) -> float:
+    """Return about the number, or one that is far from others."""
+    return float(min(max(exact, -_FAR), _FAR))
+
+
 def _compose_infinite(a: int, b: int, *, up: bool) -> int:
     """Return 1 - (1 - a)(1 - b) over 2**128, at most 1; a product rounded up is too much here."""
     product = a * b
     joint = product >> BITS if up else -(-product >> BITS)
     return min(a + b - joint, ONE)
+
+
+def _index_below(
+    p: Interval, q: Interval, first: int | None, last: int | None, width: Fraction
+) -> int:
+    """Return about log(P/Q)/h, rounded down: between the ends, or near to the one that there is."""
+    if first is not None and last in (None, first):
+        return first
+    lowest = first if first is not None else (last or 0) - _REACH
+    highest = last if last is not None else _REACH
+    loss = _AT.scale(_AT.log(_AT.div(p, q)), 1 / width).lower
+    if not loss > lowest:
+        return lowest
+    return highest if loss >= highest else int(gmpy2.mpz(_AT.down.floor(loss)))
 
 
 def _window(weights: NDArray[np.float64]) -> slice:
@@ -110,6 +139,17 @@ def _window(weights: NDArray[np.float64]) -> slice:
     above = np.cumsum(weights[::-1]) <= _CROPPED
     start = min(int(below.sum()), len(weights) - 1)
     return slice(start, max(len(weights) - int(above.sum()), start + 1))
+
+
+def _without_lowest(values: Masses, excess: int) -> Masses:
+    """Return masses from the lowest of which so much is taken away."""
+    found = [int(mass) for mass in integers(values)]
+    for k, mass in enumerate(found):
+        found[k] = mass - min(mass, excess)
+        excess -= mass - found[k]
+        if not excess:
+            break
+    return masses(found)
 
 
 def _spread(values: Masses, parts: int) -> Masses:
@@ -146,8 +186,9 @@ class Above:
                     last - first, _AT.neg(_AT.expm1(_AT.rational((first - last) * width)))
                 )
                 moved = _AT.div(_AT.sub(p, _AT.mul(_exp(first * width), q)), span)
-                high = min(rounded(moved.upper, up=True), mass)
-                rest = mass - rounded(moved.lower, up=False)
+                # where losses differ by next to nothing the quotient may tell nothing
+                high = rounded(moved.upper if moved.upper < p.upper else p.upper, up=True)
+                rest = mass - rounded(moved.lower if 0 < moved.lower < p.upper else 0, up=False)
                 found[last] = found.get(last, 0) + high
                 found[first] = found.get(first, 0) + max(rest, 0)
         lowest = min(found, default=0)
@@ -158,10 +199,14 @@ class Above:
 
     def cropped(self) -> Above:
         """Return the bound without its ends: the top counts as infinite, the bottom as higher."""
-        kept = _window(approximately(self.p))
-        p = self.p[kept].copy()
-        p[:1] = masses([int(integers(p[:1])[0]) + total(self.p[: kept.start])])
-        infinite = min(self.infinite + total(self.p[kept.stop :]), ONE)
+        values = self.p
+        excess = total(values) + self.infinite - ONE
+        if excess > _EXCESS:
+            values = _without_lowest(values, excess)
+        kept = _window(approximately(values))
+        p = values[kept].copy()
+        p[:1] = masses([int(integers(p[:1])[0]) + total(values[: kept.start])])
+        infinite = min(self.infinite + total(values[kept.stop :]), ONE)
         return Above(self.width, self.first + kept.start, p, infinite)
 
     def composed(self, other: Above) -> Above:
@@ -274,15 +319,13 @@ class Below:
             if q.upper <= 0:
                 infinite += low
                 continue
-            # about log(P/Q)/h, and not above
-            if first is not None and last in (None, first):
-                i = first
-            else:
-                loss = _AT.scale(_AT.log(_AT.div(p, q)), 1 / width).lower
-                i = int(gmpy2.mpz(_AT.down.floor(loss)))
-                i = i if first is None else max(i, first)
-                i = i if last is None else min(i, last)
-            high = rounded(_AT.mul(_exp(i * width), q).upper, up=True)
+            i = _index_below(p, q, first, last, width)
+            moved = _AT.mul(_exp(i * width), q).upper
+            if first is not None and i <= first and not moved <= p.upper:
+                moved = p.upper  # as no loss is below
+            if not moved <= 2:
+                continue
+            high = rounded(moved, up=True)
             before = found.get(i, (0, 0))
             found[i] = before[0] + low, before[1] + high
         return cls._of_sets(found, width, infinite)
@@ -370,9 +413,8 @@ class Below:
         plain, fallen = self._tails
         # the best half-line, about: any is a bound
         plain_about, fallen_about = self._tails_about
-        start = float(epsilon / self.width) - self.first
-        places = np.arange(len(plain_about)) - start
-        grown = np.exp(np.clip(-places * float(self.width), None, 600))
+        steps = np.arange(len(plain_about)) * _float(self.width)
+        grown = np.exp(np.minimum(_float(epsilon - self.first * self.width) - steps, 600))
         k = int(np.argmax(plain_about - grown * fallen_about))
         excess = _exp(epsilon - (self.first + k) * self.width).upper
         taken = _AT.up.mul(excess, fallen[k])
@@ -389,7 +431,7 @@ class Below:
         plain_about, fallen_about = self._tails_about
         with np.errstate(divide="ignore", invalid="ignore"):
             gained = np.log((plain_about + float(self.infinite - target) / ONE) / fallen_about)
-        gained += np.arange(len(gained)) * float(self.width)
+        gained += np.arange(len(gained)) * _float(self.width)
         gained[~np.isfinite(gained)] = -np.inf
         k = int(np.argmax(gained))
         excess = self.infinite + plain[k] - target

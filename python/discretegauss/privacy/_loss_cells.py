@@ -34,6 +34,7 @@ from .._law import LawSpec
 from ._buckets import Cell
 
 __all__ = [
+    "FARTHEST",
     "ContinuousGaussian",
     "ContinuousLaplace",
     "IntegerNoise",
@@ -66,9 +67,9 @@ _LOOK = 512
 #: Buckets in a standard deviation of the loss.
 _FINENESS = 512
 
-#: Losses beyond this count as infinite, above, and as low as one likes, below: no epsilon that is
-#: a float gets there.
-_BEYOND = gmpy2.mpq(2) ** 900
+#: Losses beyond this count as infinite, above, and as low as one likes, below: no such epsilon is
+#: of use, and exponentials of many times as much are numbers.
+FARTHEST = gmpy2.mpq(2) ** 40
 
 #: Of a generalised Gaussian those beyond this do: of a steep one they would make buckets so wide
 #: that all losses share one.
@@ -110,7 +111,7 @@ class Noise(ABC):
     unit: Rational | None = None
 
     #: Losses beyond this are taken to be infinite, or as low as one likes.
-    farthest: Rational = _BEYOND
+    farthest: Rational = FARTHEST
 
     @abstractmethod
     def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:
@@ -139,7 +140,7 @@ class IntegerNoise(Noise):
         #: No more than a loss within these is lost, with the Laplace.
         self._bounded = self._family.constant_tail_ratio
         reach = self._family.distance_of(self.spec, _AT.rational(_REACH), _AT).upper
-        outer = 0 if self._bounded else math.ceil(reach) + 1
+        outer = 0 if self._bounded else int(_AT.up.ceil(reach)) + 1
         self.ends = gmpy2.mpq(-outer - change + (1 if self._bounded else 0)), gmpy2.mpq(outer)
         self.is_single = self.ends[1] - self.ends[0] <= _SINGLE
         if self.ends[1] - self.ends[0] <= _FEW:
@@ -217,7 +218,7 @@ class IntegerNoise(Noise):
         if self.is_single:
             inner: Iterable[int] = range(low + 1, high)
         else:
-            inner = sorted({b for b in map(math.ceil, boundaries) if low < b < high})
+            inner = sorted({b for b in map(_ceil, boundaries) if low < b < high})
         most = self._loss(0)[1] if self._bounded else _INFINITY
         d = self.change
         yield Piece(self._tail(1 - low), self._tail(1 - low - d), -most, self._loss(low - 1)[1])
@@ -253,6 +254,11 @@ class IntegerNoise(Noise):
             return math.pow(abs(x + self.change) / scale, beta) - math.pow(abs(x) / scale, beta)
         except (OverflowError, ZeroDivisionError):
             return float(self._loss(x)[1])
+
+
+def _ceil(x: Rational) -> int:
+    """Return an int, where math.ceil returns an mpz."""
+    return int(-(-x // 1))
 
 
 class _ContinuousNoise(Noise):
@@ -393,7 +399,7 @@ def look(noise: Noise, rate: Fraction) -> Look:
     """Return the losses of some cells of noise, with the weight of each."""
     losses, weights, largest = [], [], _LEAST
     for piece in noise.pieces(noise.evenly(_LOOK)):
-        if noise.farthest < _BEYOND and max(piece.here.upper, piece.moved.upper) < _NO_MASS:
+        if noise.farthest < FARTHEST and max(piece.here.upper, piece.moved.upper) < _NO_MASS:
             continue
         ends = _sampled(piece.least, piece.most, rate)
         known = [end for end in ends if abs(end) <= noise.farthest]

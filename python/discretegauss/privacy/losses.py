@@ -22,6 +22,7 @@ from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._buckets import Above, Below, Cell
 from ._loss_cells import (
+    FARTHEST,
     ContinuousGaussian,
     ContinuousLaplace,
     IntegerNoise,
@@ -246,7 +247,7 @@ class PrivacyLoss:
             h = largest / _LAPLACE_BUCKETS
         else:
             h = _width(width, 2 * largest, checked_most)
-        cells = cells_of_noise(noise, Fraction(1), h, gmpy2.mpq(largest))
+        cells = cells_of_noise(noise, Fraction(1), h, min(gmpy2.mpq(largest), FARTHEST))
         return cls._of_cells(cells, h, checked_most, symmetric=True)
 
     @classmethod
@@ -266,11 +267,14 @@ class PrivacyLoss:
         high = _AT.sub(kept, low)
         known, none = _AT.rational(told), _AT.rational(0)
         place = 1 if exact else 0
+        end: int | None = place
+        if exact > FARTHEST:
+            exact, end = Fraction(int(FARTHEST)), None
         cells = [
             Cell(known, none, 0, None),
             Cell(none, known, None, None),
-            Cell(high, low, place, place),
-            Cell(low, high, -place, -place),
+            Cell(high, low, place, end),
+            Cell(high, low, place, end).swapped,
         ]
         return cls._of_cells(cells, exact or Fraction(1), _bucket_count(most), symmetric=True)
 

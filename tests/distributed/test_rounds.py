@@ -210,6 +210,8 @@ def test_what_is_refused_draws_nothing() -> None:
         secure.message([1.0, np.inf, 0], source=must_not_draw)
     with pytest.raises(TypeError, match="wrap must be True or False"):
         SecureSum(3, clip=1, steps=50, law=Skellam(4), most_clients=10, wrap=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="steps must be from"):
+        SecureSum(3, clip=1, steps="1e-400", law=Skellam(4), most_clients=10, source=must_not_draw)
     with pytest.raises(OverflowError, match="clip must be from"):
         SecureSum(3, clip="1e-400", steps=50, law=Skellam(4), most_clients=10, source=must_not_draw)
     with pytest.raises(ValueError, match="mu = 0"):

@@ -40,6 +40,16 @@ def test_many_clients_are_bounded_from_above_and_closely() -> None:
     assert dg.distributed.rho(dg.DiscreteGaussian(3), fewest_clients=2**63, sensitivity=1) > 0
 
 
+def test_noise_of_very_many_clients_is_found_at_once() -> None:
+    """Blocks of tau end where its terms change no more; sigma2 is that of tau = 0, nearly."""
+    how: dict[str, Any] = {"fewest_clients": 2**64 - 1, "sensitivity": 2**33}
+    law = dg.distributed.calibrate(rho=1, **how)
+    assert 2 < law.sigma2 < 8
+    assert dg.distributed.rho(law, **how) <= 1
+    wide = dg.distributed.calibrate(rho="1/1000", **how)
+    assert wide.sigma2 == pytest.approx(2000, rel=1e-5)
+
+
 @pytest.mark.parametrize(("s", "n"), [("1/4", 2), ("1/2", 3), (1, 10), ("1/20", 30)])
 def test_the_true_divergence_of_the_convolution_is_below(s: Any, n: int) -> None:
     law = dg.DiscreteGaussian(s)

@@ -137,6 +137,11 @@ def test_the_bound_is_above_the_loss_of_many_rounds() -> None:
     assert exact < bound < 1.15 * exact
 
 
+def test_what_is_beyond_floats_is_infinite() -> None:
+    for law in (Skellam("1e-400"), dg.DiscreteGaussian("1e-400")):
+        assert epsilon(law, "1e-6", fewest_clients=2, sensitivity=1) == math.inf
+
+
 def test_what_is_refused() -> None:
     law = Skellam(1)
     with pytest.raises(TypeError, match="law must be a Skellam"):
@@ -153,5 +158,7 @@ def test_what_is_refused() -> None:
         epsilon(law, "1/2", fewest_clients=2, sensitivity=1, rounds=0)
     with pytest.raises(ValueError, match="epsilon must be positive"):
         calibrate_skellam(epsilon=0, delta="1/2", fewest_clients=2, sensitivity=1)
+    with pytest.raises(ValueError, match=r"epsilon must be above .* got '1e-17'"):
+        calibrate_skellam(epsilon="1e-17", delta="1e-30", fewest_clients=2, sensitivity=1)
     with pytest.raises(OverflowError, match=r"at most 2\*\*24"):
         privacy_loss(Skellam(2**24), fewest_clients=2)

@@ -335,16 +335,17 @@ class ContinuousLaplace(_ContinuousNoise):
         self.scale, self.change = gmpy2.mpq(scale), gmpy2.mpq(change)
         self.cut = None if cut is None else gmpy2.mpq(cut)
         self.ends = -self.change, gmpy2.mpq(0)
-        beyond = _ZERO if self.cut is None else self._uncut(self.cut)
-        self._beyond, self._kept = beyond, _AT.sub(_ONE, _AT.scale(beyond, 2))
-
-    def _uncut(self, x: Rational) -> Interval:
-        return _AT.scale(_AT.exp(_AT.rational(-x / self.scale)), Fraction(1, 2))
 
     def _new_tail(self, x: Rational) -> Interval:
-        if self.cut is not None and x >= self.cut:
+        s, c = self.scale, self.cut
+        if c is None:
+            return _AT.scale(_AT.exp(_AT.rational(-x / s)), Fraction(1, 2))
+        if x >= c:
             return _ZERO
-        return _AT.div(_AT.sub(self._uncut(x), self._beyond), self._kept)
+        # (exp(-x/s) - exp(-c/s))/(2 (1 - exp(-c/s))), where c may be far below s
+        within = _AT.neg(_AT.expm1(_AT.rational((x - c) / s)))
+        kept = _AT.scale(_AT.neg(_AT.expm1(_AT.rational(-c / s))), 2)
+        return _AT.div(_AT.mul(_AT.exp(_AT.rational(-x / s)), within), kept)
 
     def _loss(self, x: Rational) -> Rational:
         return (abs(x + self.change) - abs(x)) / self.scale

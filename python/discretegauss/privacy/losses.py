@@ -242,12 +242,13 @@ class PrivacyLoss:
                 f"cut must be at least the sensitivity, got {describe(single(cut))}"
             )
         noise = ContinuousLaplace(exact_scale, change, exact_cut)
-        largest, checked_most = change / exact_scale, _bucket_count(most)
+        largest = min(change / exact_scale, Fraction(int(FARTHEST)))
+        checked_most = _bucket_count(most)
         if width is None:
             h = largest / _LAPLACE_BUCKETS
         else:
             h = _width(width, 2 * largest, checked_most)
-        cells = cells_of_noise(noise, Fraction(1), h, min(gmpy2.mpq(largest), FARTHEST))
+        cells = cells_of_noise(noise, Fraction(1), h, gmpy2.mpq(largest))
         return cls._of_cells(cells, h, checked_most, symmetric=True)
 
     @classmethod

@@ -290,15 +290,15 @@ def test_steep_laws(scale: Any, beta: int, sampling: Any) -> None:
     moved = [*here[1:], Fraction(0)]
     p = [sampling * a + (1 - sampling) * b for a, b in zip(here, moved, strict=True)]
     law = dg.GeneralizedGaussian(scale, beta)
-    one = PrivacyLoss.of_noise(law, sampling=sampling, most=2**12)
+    loss = PrivacyLoss.of_noise(law, sampling=sampling, most=2**12)
     for epsilon in (Fraction(1, 10), Fraction(1), Fraction(3)):
         exact = _delta(p, moved, epsilon)
-        lower, upper = one.delta(epsilon, bounds=True)
+        lower, upper = loss.delta(epsilon, bounds=True)
         assert lower <= exact * (1 + Fraction(1, 10**15)) + Fraction(1, 2**100)
         assert exact * (1 - Fraction(1, 10**15)) <= upper <= exact * Fraction(11, 10) + 1e-30
-        lower, upper = (one @ one).delta(epsilon, bounds=True)
-        pairs = [[a * b for a, b in product(law, law)] for law in (p, moved)]
-        exact = _delta(*pairs, epsilon)
+        lower, upper = (loss @ loss).delta(epsilon, bounds=True)
+        twice_p, twice_q = ([a * b for a, b in product(one, one)] for one in (p, moved))
+        exact = _delta(twice_p, twice_q, epsilon)
         assert lower <= exact * (1 + Fraction(1, 10**15)) + Fraction(1, 2**100)
         assert exact * (1 - Fraction(1, 10**15)) <= upper <= exact * Fraction(11, 10) + 1e-30
 

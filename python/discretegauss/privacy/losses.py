@@ -190,8 +190,10 @@ class PrivacyLoss:
 
         Notes
         -----
-        Time: some 0.1 to 1 s; where the noise reaches over more than 65 536 integers some seconds,
-        and with a generalised Gaussian more.
+        Time: some 0.1 to 1 s; where the noise reaches over more than 65 536 integers up to some 20
+        s, whatever its width, and with a generalised Gaussian more.
+
+        Losses beyond 2**40 count as infinite, and with a generalised Gaussian those beyond 4096.
         """
         noise = IntegerNoise(centred(law), whole_sensitivity(sensitivity))
         return cls._of_noise(noise, sampling, width, most)

@@ -116,6 +116,11 @@ def test_integers_are_turned_back_exactly() -> None:
         assert rotation.undo(y).tolist() == wanted
 
 
+def test_integers_beyond_floats_are_refused() -> None:
+    with pytest.raises(OverflowError, match=r"vectors must be small enough .* below 2\*\*1024"):
+        Rotation(1).undo(np.array([2**1100], object))
+
+
 def test_the_signs_are_fair_and_of_the_source() -> None:
     signs = Rotation(2**16, source=seeded(4)).signs
     assert (signs == Rotation(2**16, source=seeded(4)).signs).all()

@@ -107,8 +107,8 @@ def add_noise(
     -----
     Meanwhile the files are in a hidden folder beside `path`, ``.NAME.`` and 32 digits, which is
     removed at the end, after Ctrl-C and errors, too. Tasks that still run then find no folder to
-    write to. If the driver is killed, rename that folder and delete it: together with the noise of
-    the next call it is a second release.
+    write to. If the driver is killed, end the workers and delete that folder: together with the
+    noise of the next call it is a second release.
 
     References
     ----------

@@ -271,7 +271,7 @@ def _compute(tasks: Sequence[Any]) -> None:
             for future in futures:
                 if future.status not in ("pending", "finished"):
                     future.result()
-            futures = [future for future in futures if future.status == "pending"]
+            futures = [future for future in futures if future.status != "finished"]
             if client.nthreads():
                 last_seen = monotonic()
             elif last_seen and monotonic() - last_seen > dask.utils.parse_timedelta(patience):

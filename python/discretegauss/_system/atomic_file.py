@@ -196,7 +196,10 @@ def _create(path: Path, mode: int) -> FileIO:
 
 def _open_unnamed(folder: str, _: int, *, mode: int) -> int:
     descriptor = os.open(folder, os.O_TMPFILE | os.O_WRONLY, mode)
-    if not os.path.lexists(_descriptor_path(descriptor)):  # no /proc: it could get no name
+    # Linux before 5.19 overlooked the umask here on some file systems
+    is_too_open = mode == 0o666 and os.fstat(descriptor).st_mode & mode == mode
+    # without /proc it could get no name
+    if is_too_open or not os.path.lexists(_descriptor_path(descriptor)):
         os.close(descriptor)
         raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
     return descriptor

@@ -110,6 +110,8 @@ more_tools() {
     command -v frama-c >/dev/null || missing+=(frama-c-base)
     command -v ocamlfind >/dev/null || missing+=(ocaml-findlib)
     command -v java >/dev/null || missing+=(openjdk-17-jre-headless)
+    { command -v rustc && command -v R && command -v abidiff && command -v pkg-config; } >/dev/null ||
+        missing+=(rustc r-base-core abigail-tools pkgconf)
     install_packages ${missing[@]+"${missing[@]}"}
     "$root/tools/cross" --install s390x armhf arm64
 }
@@ -127,9 +129,17 @@ copy() {
         done | tar --null --files-from=- -cf - | tar -C "$clone" -xf -
 }
 
+# wheel GMP: the package with SYSTEM's or WHEEL's, built once; its path. Only the lane "python" calls it.
+wheel() {
+    local folder=$work/wheel-$1
+    [[ -e $folder ]] ||
+        "$venv/bin/pip" wheel -qq --no-deps --config-settings=discretegauss.gmp="$1" --wheel-dir "$folder" "$clone"
+    echo "$folder"/*.whl
+}
+
 install() {
     python3 -m venv "$venv"
-    "$venv/bin/pip" install -qq --config-settings=discretegauss.gmp=SYSTEM "$clone[test,dev]"
+    "$venv/bin/pip" install -qq "$(wheel SYSTEM)[test,dev]"
     "$venv/bin/python" -c 'import discretegauss; print(discretegauss.build_info())'
 }
 
@@ -297,15 +307,10 @@ system_gmp_is_used() {
     fi
 }
 
-# What another GMP can change is arithmetic.
+# What another GMP can change is arithmetic. The whole suite on the system's: coverage.
 tests_system_gmp() {
     system_gmp_is_used
     run_tests "$venv/bin/python" tests/build/test_build.py tests/exactness/test_{cells,twin,vectors}.py tests/inputs/test_fits.py
-}
-
-tests_system_gmp_whole() {
-    system_gmp_is_used
-    run_tests "$venv/bin/python"
 }
 
 # The plain-Python twin serves where the extension is missing. Above these files nothing knows which of the
@@ -330,7 +335,7 @@ on_lowest_versions() {
         echo 'pyparsing<3.3' >>"$lowest.txt" # of matplotlib, whose old calls it warns of
         cat "$lowest.txt"
         python3 -m venv "$lowest"
-        "$lowest/bin/pip" install -qq --constraint "$lowest.txt" --config-settings=discretegauss.gmp=SYSTEM "$clone[test]"
+        "$lowest/bin/pip" install -qq --constraint "$lowest.txt" "$(wheel SYSTEM)[test]"
     fi
     run_tests "$lowest/bin/python" "$@"
 }
@@ -355,8 +360,7 @@ on_newest_python() {
     [[ -n $newest ]] || { echo "skipped: no Python from 3.12 on"; return 77; }
     if [[ ! -e $work/newest ]]; then
         "$newest" -m venv "$work/newest"
-        "$venv/bin/pip" wheel -qq --no-deps --wheel-dir "$work/wheel" "$clone"
-        "$work/newest/bin/pip" install -qq "$(echo "$work"/wheel/*-abi3-*.whl)[test]"
+        "$work/newest/bin/pip" install -qq "$(wheel WHEEL)[test]"
     fi
     "$work/newest/bin/python" -c 'import sys, discretegauss; print(sys.version, discretegauss.build_info())'
     run_tests "$work/newest/bin/python" "$@"
@@ -379,20 +383,16 @@ evidence() {
     run_tests "$venv/bin/python" -m evidence
 }
 
-# Spark, which needs Java, and Dask.
+# Spark, which needs Java, Dask and others, in an environment of their own.
 clusters() {
-    "$venv/bin/pip" install -qq "$clone[spark,dask]" distributed duckdb ray
-    run_tests "$venv/bin/python" -m cluster
+    python3 -m venv "$work/clusters"
+    "$work/clusters/bin/pip" install -qq "$(wheel WHEEL)[test,spark,dask]" distributed duckdb ray
+    run_tests "$work/clusters/bin/python" -m cluster
 }
 
 # The C library, installed, and used from C, Rust and R by nothing else; its binary interface beside the last tag's.
 library() {
     local tag against=()
-    if ! { command -v rustc && command -v R && command -v abidiff && command -v pkg-config; } >/dev/null; then
-        apt-get -qq update
-        apt-get -qq install -y --no-install-recommends rustc r-base-core abigail-tools pkgconf >"$work/apt.log" ||
-            { cat "$work/apt.log"; return 1; }
-    fi
     if tag=$(git -c safe.directory='*' -C "$root" describe --tags --abbrev=0 2>/dev/null); then
         mkdir "$work/tag"
         git -c safe.directory='*' -C "$root" archive "$tag" | tar -C "$work/tag" -xf -
@@ -411,20 +411,23 @@ site() {
 # The how-tos in an environment that has nothing but what they ask for.
 how_tos() {
     python3 -m venv "$work/how_tos"
-    "$work/how_tos/bin/pip" install -qq "$clone[plots]" pandas polars
+    "$work/how_tos/bin/pip" install -qq "$(wheel WHEEL)[plots]" pandas polars
     DG_HOW_TO_PYTHON="$work/how_tos/bin/python" run_tests "$venv/bin/python" tests/docs/test_how_to.py
 }
 
 # The examples, with scikit-learn.
 examples() {
     python3 -m venv "$work/examples"
-    "$work/examples/bin/pip" install -qq "$clone[test,examples]"
+    "$work/examples/bin/pip" install -qq "$(wheel WHEEL)[test,examples]"
     run_tests "$work/examples/bin/python" tests/docs/test_examples.py
 }
 
 # Works in the clone's build/coverage.
 coverage() {
-    PYTHON="$venv/bin/python" "$clone/tools/coverage"
+    PYTHON="$venv/bin/python" "$clone/tools/coverage" -Cdiscretegauss.gmp=SYSTEM || {
+        tail -n 30 "$clone"/build/coverage/*.log
+        return 1
+    }
 }
 
 # The two commands of README.md, word for word, with the system's GMP out of sight: what a newcomer

@@ -212,7 +212,8 @@ c_clang_sanitized() {
 
 # Threads that draw from one law and one table, by ThreadSanitizer; and a race that it has to report.
 c_threads() {
-    only='test_threads|test_run' c_build threads clang -DDG_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo
+    only='test_threads|test_run' targets='test_threads test_run' \
+        c_build threads clang -DDG_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo
 }
 
 # No error, and every block freed.
@@ -553,7 +554,7 @@ steps_of() {
 # Without arguments: what all need first, then the lanes beside each other, each printed whole when it is done,
 # in their order. With names of steps: those, one after the other.
 main() {
-    local step lane status=0 steps=("$@")
+    local step lane steps=("$@")
     if [[ ${1-} == --lane ]]; then
         lane=$2
         for step in "${@:3}"; do

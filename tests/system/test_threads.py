@@ -336,10 +336,7 @@ def test_a_fork_at_any_step_of_a_start_leaves_nobody_waiting() -> None:
 
 
 def _wait_and_raise(end: int, step: int) -> bool:
-    """Wait for a worker, which is done from one step on, and raise at another; whether there is one.
-
-    Then wait again.
-    """
+    """Wait for a worker, which is done at a step, and raise at another, if it comes; wait again."""
     told, raised = threading.Event(), False
     worker = Worker(told.wait)
     worker.start()

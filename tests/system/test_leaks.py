@@ -107,8 +107,8 @@ if NATIVE:
             10,
         ),
         "generalised laws": (
-            lambda: dg.GeneralizedGaussian(10**9 + next(_counter) % 20, 3).sample(),
-            10,
+            lambda: dg.GeneralizedGaussian(10**9 + next(_counter), 3).sample(),
+            60,
         ),
         "tables built in threads": (
             lambda: in_a_thread(lambda: LAPLACE(10**9 + next(_counter) % 20, 10, method="cells")),
@@ -181,6 +181,7 @@ def main() -> None:
     times, *names = sys.argv[1:]
     for n in range(2**14):  # so many numbers Python keeps, from 3.12 on, with their hashes
         hash(Fraction(n, 10**9 + 7))
+    gc.freeze()
     tables.most_bytes = 2**16  # which the first round fills
     for name in names:
         if os.fork() == 0:

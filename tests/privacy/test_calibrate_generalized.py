@@ -20,6 +20,7 @@ def test_the_budget_is_met_and_hardly_more(beta: object) -> None:
     assert privacy.delta(law, 1, 2) <= Fraction(1, 10**5) < privacy.delta(less, 1, 2)
 
 
+@pytest.mark.evidence
 def test_sampled_queries_meet_the_budget() -> None:
     """With all buckets."""
     arguments = {"epsilon": "1/2", "delta": "1e-6", "queries": 20, "sampling": "1/50"}

@@ -251,7 +251,7 @@ def fork_in_a_signal_handler(draw: Draw) -> list[list[int]]:
     """
     assert isinstance(draw, Gaussian)
     untouched = -(2**63)
-    long = 10_000_000 if draw.options["method"] == "cells" else 500_000
+    long = 5_000_000 if draw.options["method"] == "cells" else 300_000
     out = np.full(long if NATIVE else 50_000, untouched)
     end = out[-10 * VALUES :]
     collected: list[Any] = []
@@ -295,14 +295,15 @@ def copies_of_laws(_draw: Draw) -> list[list[int]]:
         return [*law.sample(VALUES, **options).tolist(), *(law.sample() for _ in range(100))]
 
     results = []
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        for law in LAWS.values():
+            results += [draws.tolist() for draws in pool.map(law.sample, [VALUES] * 3)]
     for law in LAWS.values():
         results.append(use(law))
         duplicates = [copy.copy(law), copy.deepcopy(law), pickle.loads(pickle.dumps(law))]
         results += [use(duplicate) for duplicate in duplicates]
         collectors = [in_child(partial(use, one)) for one in [law, *duplicates]]
         results += [collect() for collect in collectors]
-        with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
-            results += [draws.tolist() for draws in pool.map(law.sample, [VALUES] * 3)]
     return results
 
 

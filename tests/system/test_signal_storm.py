@@ -123,7 +123,8 @@ class Storm:
     """Two signals from another process; their handlers raise while a draw is under way."""
 
     def __init__(self) -> None:
-        self.armed, self.heard = False, 0
+        self.armed = False
+        self.heard: list[int] = []
         signal.signal(signal.SIGINT, self.handle)
         signal.signal(signal.SIGTERM, self.handle)
         self.sender = subprocess.Popen(
@@ -134,7 +135,7 @@ class Storm:
         )
 
     def handle(self, number: int, _frame: object) -> None:
-        self.heard += 1
+        self.heard.append(number)
         if self.armed:
             raise KeyboardInterrupt if number == signal.SIGINT else SystemExit
 
@@ -142,8 +143,8 @@ class Storm:
         """Draw in the storm; whether the call was cut short."""
         assert self.sender.stdin is not None
         assert self.sender.stdout is not None
+        self.heard.clear()
         os.write(self.sender.stdin.fileno(), f"{os.getpid()} {milliseconds}\n".encode())
-        self.heard = 0
         RETURNED[0], self.armed = False, True
         try:
             with contextlib.suppress(KeyboardInterrupt, SystemExit):
@@ -152,7 +153,9 @@ class Storm:
         except (KeyboardInterrupt, SystemExit):
             self.armed = False
         os.read(self.sender.stdout.fileno(), 100)
-        while self.heard < 2:  # the last one may still be on its way
+        for _ in range(100):  # the last one may still be on its way
+            if len(self.heard) >= 2:
+                break
             time.sleep(0.001)
         return not RETURNED[0]
 

@@ -363,7 +363,7 @@ evidence() {
 
 # The default suite in random order on a busy machine: nothing is red by chance.
 suite_under_load() {
-    python3 -m venv --system-site-packages "$work/under_load"
+    python3 -m venv "$work/under_load"
     "$work/under_load/bin/pip" install -qq "$clone[test]" pytest-random-order
     PYTHON="$work/under_load/bin/python" "$clone/tools/suite_under_load" 3
 }

@@ -338,7 +338,7 @@ def test_a_fork_at_any_step_of_a_start_leaves_nobody_waiting() -> None:
 def _wait_and_raise(end: int, step: int) -> bool:
     """Wait for a worker, which is done at a step, and raise at another, if it comes; wait again."""
     told, raised = threading.Event(), False
-    worker = Worker(told.wait)
+    worker = Worker(lambda: None if told.wait() else None)
     worker.start()
 
     def end_it() -> None:

@@ -384,6 +384,13 @@ evidence() {
     run_tests "$venv/bin/python" -m evidence
 }
 
+# The default suite in random order on a busy machine: nothing is red by chance.
+suite_under_load() {
+    python3 -m venv "$work/under_load"
+    "$work/under_load/bin/pip" install -qq "$(wheel WHEEL)[test]" pytest-random-order
+    PYTHON="$work/under_load/bin/python" "$clone/tools/suite_under_load" 3
+}
+
 # Spark, which needs Java, Dask and others, in an environment of their own.
 clusters() {
     python3 -m venv "$work/clusters"
@@ -420,7 +427,7 @@ how_tos() {
 examples() {
     python3 -m venv "$work/examples"
     "$work/examples/bin/pip" install -qq "$(wheel WHEEL)[test,examples]"
-    run_tests "$work/examples/bin/python" tests/docs/test_examples.py
+    run_tests "$work/examples/bin/python" tests/docs/test_examples.py -m "not cluster"
 }
 
 # Works in the clone's build/coverage.

@@ -318,6 +318,36 @@ def test_tables_of_pyarrow_keep_metadata_and_order() -> None:
         assert noisy.column(0).to_pylist() == expected([1, 2])
 
 
+@pytest.mark.parametrize(
+    ("dtype", "noisy_dtype"),
+    [
+        ("UInt16", "Int64"),
+        ("Float64", "Int64"),
+        ("uint8[pyarrow]", "int64[pyarrow]"),
+        ("float64", "int64"),
+        ("uint32", "int64"),
+        ("category", None),
+    ],
+)
+def test_a_table_of_pyarrow_that_was_of_pandas_is_so_again(
+    dtype: str, noisy_dtype: str | None
+) -> None:
+    """Its metadata have the dtype that has room for the noise; the other columns keep theirs."""
+    frame = pd.DataFrame({"n": pd.Series([2**8 - 1, 0] * 50, dtype=dtype), "m": [1, 2] * 50})
+    frame = frame.astype({"m": "UInt8"}).set_index(pd.Index(range(100, 200), name="town"))
+    table = pa.Table.from_pandas(frame)
+    if noisy_dtype is None:
+        table = table.set_column(0, "n", table.column(0).cast(pa.int64()))
+        noisy_dtype = "int64"
+    noisy = dg.add_noise(table, SPREAD, columns="n", integral_floats=True)
+    read = noisy.to_pandas()
+    assert (str(read["n"].dtype), str(read["m"].dtype)) == (noisy_dtype, "UInt8")
+    assert read["n"].tolist() == noisy.column("n").to_pylist()
+    assert read.index.equals(frame.index)
+    residues = dg.add_noise(table, SPREAD, columns="n", integral_floats=True, modulus=2**64)
+    assert str(residues.to_pandas()["n"].dtype).lower().startswith("uint64")
+
+
 def test_a_lazy_frame_is_collected_once_and_keeps_its_noise() -> None:
     """Whatever is collected of the result later, the noise is the same."""
     collected = []

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError
+from .arrow_schema import with_types
 from .cells import Cells, Opened, from_objects, refuse_type
 from .frame_columns import places
 from .plain_and_numpy import integers_of
@@ -31,13 +32,11 @@ def open_pyarrow(values: Any, columns: object, *, floats: bool) -> Opened | None
     all_cells = [open_column(values.column(i), floats=floats) for i in at]
 
     def close(results: list[NDArray[Any]]) -> Any:
-        arrays, fields = list(values.columns), list(values.schema)
+        arrays = list(values.columns)
         for i, cells, noisy in zip(at, all_cells, results, strict=True):
             arrays[i] = close_column(arrays[i], cells, noisy)
-            fields[i] = fields[i].with_type(arrays[i].type)
-        return type(values).from_arrays(
-            arrays, schema=pa.schema(fields, metadata=values.schema.metadata)
-        )
+        schema = with_types(values.schema, {i: arrays[i].type for i in at})
+        return type(values).from_arrays(arrays, schema=schema)
 
     return Opened(all_cells, len(at), close)
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.arrow_schema import with_types
 from ..errors import OutputError, TableError
 from ._files import SinkFile, pyarrow
 from ._interface import Sink
@@ -52,8 +53,7 @@ class _Counts:
             digits = 76 if pa.types.is_decimal256(stored) else 38
             self._unit = Decimal(1).scaleb(-stored.scale, _EXACT)
             stored = wide(digits, stored.scale)
-        self._type = stored if self._is_decimal else pa.int64()
-        self.field = field.with_type(self._type)
+        self.type = stored if self._is_decimal else pa.int64()
 
     def read(self, column: Any, first_row: int) -> NDArray[Any]:
         """Return the counts, int64 where all fit, else Python integers; 0 for a null."""
@@ -87,13 +87,13 @@ class _Counts:
             pairs = zip(noisy_counts, is_null, strict=True)
             noisy_counts = [None if null else n for n, null in pairs]
         try:
-            return pa.array(noisy_counts, type=self._type)
+            return pa.array(noisy_counts, type=self.type)
         except (pa.ArrowInvalid, OverflowError):
             # The cause would show a count.
             last = first_row + len(noisy) - 1
             raise TableError(
                 f"rows {first_row} to {last}, column {self.name!r}: a noisy count does not fit "
-                f"{self._type}"
+                f"{self.type}"
             ) from None
 
 
@@ -140,9 +140,7 @@ class ArrowTable:
         schema = source.schema
         self._at = {_index(schema.names, name): name for name in columns}
         self._counts = {i: _Counts(name, schema.field(i)) for i, name in sorted(self._at.items())}
-        for i, counts in self._counts.items():
-            schema = schema.set(i, counts.field)
-        self.schema = schema
+        self.schema = with_types(schema, {i: counts.type for i, counts in self._counts.items()})
         self.columns = tuple(counts.name for counts in self._counts.values())
         self.other_columns = len(schema.names) - len(columns)
         self._rows_read = 0

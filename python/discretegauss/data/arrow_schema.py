@@ -1,0 +1,48 @@
+"""The schema of a table of Arrow whose columns get noise, and what it tells pandas about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["with_types"]
+
+_PANDAS = b"pandas"
+
+
+def with_types(schema: Any, types: Mapping[int, Any]) -> Any:
+    """Return the schema with other types at some places: int64, uint64 or decimals.
+
+    pandas reads a column as the dtype that it wrote into the metadata, UInt16 say. It would refuse
+    noise beyond that, or round what were floats: so its entry for the column has the new type, too.
+    """
+    for i, kind in types.items():
+        schema = schema.set(i, schema.field(i).with_type(kind))
+    told = (schema.metadata or {}).get(_PANDAS)
+    if told is None:
+        return schema
+    told = json.loads(told)
+    kinds = {schema.names[i]: kind for i, kind in types.items()}
+    for entry in told["columns"]:
+        kind = kinds.get(entry.get("field_name", entry["name"]))
+        if kind is not None:
+            _retype(entry, kind)
+    return schema.with_metadata({**schema.metadata, _PANDAS: json.dumps(told)})
+
+
+def _retype(entry: dict[str, Any], kind: Any) -> None:
+    """Give a column's entry its new type, of the family of dtypes that it had in pandas."""
+    precision = getattr(kind, "precision", None)
+    if precision is not None:
+        entry["pandas_type"], entry["numpy_type"] = "decimal", "object"
+        entry["metadata"] = {"precision": precision, "scale": kind.scale}
+        return
+    family, name = str(entry["numpy_type"]), str(kind)
+    if family.endswith("[pyarrow]"):
+        entry["numpy_type"] = f"{name}[pyarrow]"
+    elif family[:1].isupper():  # Int8, UInt16, Float64
+        entry["numpy_type"] = {"int64": "Int64", "uint64": "UInt64"}[name]
+    else:
+        entry["numpy_type"] = name
+    entry["pandas_type"], entry["metadata"] = name, None

@@ -174,10 +174,9 @@ def test_decimals_stay_decimals() -> None:
         add(most)
     assert max(add(most, overflow="saturate").to_pylist()) == 10**38 - 1
     assert add(most, modulus=10**38).to_pylist()[0] < 10**38
-    with pytest.raises(TypeError, match="got decimal"):
-        add(pa.array([Decimal("0.5")]))
-    with pytest.raises(TypeError, match="got Decimal"):
-        add(pl.Series([Decimal("0.5")]))
+    for parts in (pa.array([Decimal("0.5")]), pl.Series([Decimal("0.5")])):
+        with pytest.raises(ValueError, match="whole numbers"):
+            add(parts)
 
 
 @pytest.mark.parametrize(
@@ -191,13 +190,14 @@ def test_decimals_stay_decimals() -> None:
         pd.Series([True], dtype="boolean"),
         pl.Series([True]),
         pl.Series(["1"]),
-        pl.Series([None], dtype=getattr(pl, "Int128", pl.Binary)),
         pl.Series([[1]]),
         pl.Series([1], dtype=pl.Duration),
         pa.array([True]),
         pa.array([1]).dictionary_encode(),
         pa.array([1], pa.date32()),
-        pd.Index([1]),
+        pd.Index(["1"]),
+        pd.array([True]),
+        pd.MultiIndex.from_tuples([(1, 2)]),
         pl.col("a"),
         pa.scalar(1),
     ],
@@ -256,8 +256,6 @@ def test_columns_have_to_be_named_where_some_are_no_integers(frame: Any) -> None
     for names in ([], ["c"], ["a", "a"]):
         with pytest.raises(ValueError, match="columns must name"):
             add(frame, columns=names)
-    with pytest.raises(TypeError, match="columns must be a string or a list"):
-        add(frame, columns=("a",))
 
 
 @pytest.mark.parametrize("frame", frames(), ids=lambda x: type(x).__name__)

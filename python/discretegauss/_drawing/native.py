@@ -293,12 +293,13 @@ class _Draws(NativeFiller):
         # a whole number of chunks, so that the pieces use the bits that one fill would use
         at_once = max(1, _WIDE_BYTES // (width * self.chunk)) * self.chunk
         wide = np.empty(min(at_once, len(out)) * width, np.uint8)
-        wipe, zero_out = partial(wide.fill, 0), partial(out.fill, 0)
+        wipe, zero_drawn = partial(wide.fill, 0), partial(out[:0].fill, 0)
         try:
             try:
                 buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
                 for start in range(0, len(out), at_once):
                     part = out[start : start + at_once]
+                    zero_drawn = partial(out[: start + at_once].fill, 0)
                     status = self._fill_wide(
                         buffer, len(part), width, self._handle, run.pointer, pointer
                     )
@@ -307,7 +308,7 @@ class _Draws(NativeFiller):
             finally:
                 wipe()
         except BaseException:  # also a signal, heard as the buffer was wiped
-            zero_out()
+            zero_drawn()
             raise
 
 

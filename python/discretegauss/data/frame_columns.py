@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from .._inputs.messages import describe
-from ..errors import ParameterTypeError, ParameterValueError
+from ..errors import ParameterValueError
 
 __all__ = ["places"]
 
@@ -13,10 +14,10 @@ __all__ = ["places"]
 def places(labels: Sequence[object], columns: object) -> list[int]:
     """Return the places of the columns that are named, in the frame's order; None names all.
 
+    `columns` is one label, or several in whatever holds them.
+
     Raises
     ------
-    ParameterTypeError
-        If `columns` is neither a string nor a list.
     ParameterValueError
         If it names nothing, one column twice, one that is not there or one that is there twice.
     """
@@ -24,16 +25,16 @@ def places(labels: Sequence[object], columns: object) -> list[int]:
         if not labels:
             raise ParameterValueError("values must have a column")
         return list(range(len(labels)))
-    if isinstance(columns, str):
-        columns = [columns]
-    if not isinstance(columns, list):
-        raise ParameterTypeError(
-            f"columns must be a string or a list, got {type(columns).__name__}"
-        )
-    if not columns:
-        raise ParameterValueError("columns must name at least one column, got an empty list")
+    if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
+        named: list[Any] = [columns]
+    elif isinstance(columns, tuple) and columns in labels:  # one of several levels, in pandas
+        named = [columns]
+    else:
+        named = list(columns)
+    if not named:
+        raise ParameterValueError("columns must name at least one column, got none")
     found = []
-    for column in columns:
+    for column in named:
         at = [i for i, label in enumerate(labels) if label == column]
         if len(at) != 1 or at[0] in found:
             fault = "twice" if at else "not there"

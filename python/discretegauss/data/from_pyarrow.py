@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError
 from .arrow_schema import with_types
-from .cells import Cells, Opened, from_objects, refuse_type
+from .cells import Cells, Opened, from_decimals, refuse_type
 from .frame_columns import places
 from .plain_and_numpy import integers_of
 
@@ -20,14 +20,19 @@ __all__ = ["close_column", "integer_array", "open_column", "open_pyarrow"]
 
 
 def open_pyarrow(values: Any, columns: object, *, floats: bool) -> Opened | None:
-    """Open an Array, ChunkedArray, RecordBatch or Table; None: it is none of these."""
+    """Open an Array, ChunkedArray, RecordBatch or Table; None: it is none of these.
+
+    What else streams a table in Arrow's form, a relation of DuckDB say, is read once into a Table.
+    """
     if isinstance(values, pa.Array | pa.ChunkedArray):
         if columns is not None:
             raise ParameterTypeError("columns goes with a frame or table, not with one column")
         cells = open_column(values, floats=floats)
         return Opened([cells], 1, lambda results: close_column(values, cells, results[0]))
     if not isinstance(values, pa.Table | pa.RecordBatch):
-        return None
+        if not hasattr(type(values), "__arrow_c_stream__"):
+            return None
+        values = pa.table(values)
     at = places(values.schema.names, columns)
     all_cells = [open_column(values.column(i), floats=floats) for i in at]
 
@@ -45,9 +50,9 @@ def open_column(column: Any, *, floats: bool) -> Cells:
     """Return the cells of an Array or ChunkedArray."""
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    if pa.types.is_decimal(column.type) and column.type.scale == 0:
-        most = 10 ** _decimals(column.type).precision - 1
-        return from_objects(column.to_pylist(), floats=False)[0]._replace(range=(-most, most))
+    if pa.types.is_decimal(column.type):
+        widest = _decimals(column.type)
+        return from_decimals(column.to_pylist(), widest.precision - widest.scale)
     if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
         raise refuse_type(column.type)
     if not column.null_count:
@@ -95,7 +100,8 @@ def integer_array(results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any
 
 def _decimals(kind: Any) -> Any:
     """Return the type of decimals of that width that has the most digits."""
-    return pa.decimal256(76, 0) if kind.bit_width == 256 else pa.decimal128(38, 0)
+    scale = max(0, kind.scale)
+    return pa.decimal256(76, scale) if kind.bit_width == 256 else pa.decimal128(38, scale)
 
 
 def _bits(flags: Any) -> NDArray[np.bool_]:

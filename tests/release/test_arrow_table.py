@@ -290,6 +290,16 @@ def test_what_pyarrow_cannot_write_is_one_error_and_no_file(tmp_path: Path, name
     assert os.listdir(tmp_path) == [table]
 
 
+def test_decimals_of_hundreds_get_units(tmp_path: Path) -> None:
+    """Arrow has decimals of a negative scale, in which the noise would be rounded."""
+    column = pa.array([Decimal(300)] * 50, pa.decimal128(5, -2))
+    write_ipc(pa.table({"n": column}), tmp_path / "t.arrow")
+    release_table(tmp_path / "t.arrow", "n", tmp_path / "o.arrow", rho="0.001")
+    noisy = read(tmp_path / "o.arrow").column("n")
+    assert noisy.type == pa.decimal128(38, 0)
+    assert any(n % 100 for n in noisy.to_pylist())  # if not, an alarm: below 10**-50
+
+
 def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["n", "n"])
     write_ipc(table, tmp_path / "t.arrow")

@@ -6,9 +6,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["with_types"]
+__all__ = ["widest_decimal", "with_types"]
 
 _PANDAS = b"pandas"
+
+
+def widest_decimal(kind: Any) -> Any:
+    """Return the type of decimals of that width that has the most digits, and a place for units."""
+    import pyarrow as pa
+
+    scale = max(0, kind.scale)
+    return pa.decimal256(76, scale) if kind.bit_width == 256 else pa.decimal128(38, scale)
 
 
 def with_types(schema: Any, types: Mapping[int, Any]) -> Any:

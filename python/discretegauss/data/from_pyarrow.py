@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError
-from .arrow_schema import with_types
+from .arrow_schema import widest_decimal, with_types
 from .cells import Cells, Opened, from_decimals, refuse_type
 from .frame_columns import places
 from .plain_and_numpy import integers_of
@@ -51,7 +51,7 @@ def open_column(column: Any, *, floats: bool) -> Cells:
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if pa.types.is_decimal(column.type):
-        widest = _decimals(column.type)
+        widest = widest_decimal(column.type)
         return from_decimals(column.to_pylist(), widest.precision - widest.scale)
     if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
         raise refuse_type(column.type)
@@ -87,7 +87,7 @@ def close_column(given: Any, cells: Cells, results: NDArray[Any]) -> Any:
 def _array(given: Any, results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any:
     """Return results as an Array: Decimals if the type given is one of Decimals."""
     if results.dtype == object:
-        return pa.array(map(Decimal, results.tolist()), _decimals(given), mask=nulls)
+        return pa.array(map(Decimal, results.tolist()), widest_decimal(given), mask=nulls)
     return integer_array(results, nulls)
 
 
@@ -96,12 +96,6 @@ def integer_array(results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any
     valid = None if nulls is None else pa.py_buffer(~np.packbits(nulls, bitorder="little"))
     kind = pa.from_numpy_dtype(results.dtype)
     return pa.Array.from_buffers(kind, len(results), [valid, pa.py_buffer(results)])
-
-
-def _decimals(kind: Any) -> Any:
-    """Return the type of decimals of that width that has the most digits."""
-    scale = max(0, kind.scale)
-    return pa.decimal256(76, scale) if kind.bit_width == 256 else pa.decimal128(38, scale)
 
 
 def _bits(flags: Any) -> NDArray[np.bool_]:

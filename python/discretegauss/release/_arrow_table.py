@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.arrow_schema import with_types
+from ..data.arrow_schema import widest_decimal, with_types
 from ..errors import OutputError, TableError
+from ._columns import column_index
 from ._files import SinkFile, pyarrow
 from ._interface import Sink
 
@@ -49,10 +50,8 @@ class _Counts:
                 f"column {name!r}: the type is {stored}; a count is an integer or a whole decimal"
             )
         if self._is_decimal:
-            wide = pa.decimal256 if pa.types.is_decimal256(stored) else pa.decimal128
-            digits = 76 if pa.types.is_decimal256(stored) else 38
+            stored = widest_decimal(stored)
             self._unit = Decimal(1).scaleb(-stored.scale, _EXACT)
-            stored = wide(digits, stored.scale)
         self.type = stored if self._is_decimal else pa.int64()
 
     def read(self, column: Any, first_row: int) -> NDArray[Any]:
@@ -138,7 +137,7 @@ class ArrowTable:
     def __init__(self, source: Any, columns: Sequence[str], out_kind: str) -> None:
         self._source, self._out_kind = source, out_kind
         schema = source.schema
-        self._at = {_index(schema.names, name): name for name in columns}
+        self._at = {column_index(schema.names, name): name for name in columns}
         self._counts = {i: _Counts(name, schema.field(i)) for i, name in sorted(self._at.items())}
         self.schema = with_types(schema, {i: counts.type for i, counts in self._counts.items()})
         self.columns = tuple(counts.name for counts in self._counts.values())
@@ -328,14 +327,3 @@ def _tables(source: Any) -> Iterator[Any]:
         if table.num_rows:
             yield table
         del table
-
-
-def _index(names: Sequence[str], name: str) -> int:
-    found = [i for i, other in enumerate(names) if other == name]
-    if len(found) == 1:
-        return found[0]
-    fields = "1 column" if len(names) == 1 else f"{len(names)} columns"
-    if not found:
-        raise TableError(f"the table has no column {name!r} ({fields})")
-    places = " and ".join(str(i + 1) for i in found)
-    raise TableError(f"columns {places} are both named {name!r}")

@@ -239,7 +239,7 @@ def test_an_argument_of_other_libraries_is_refused() -> None:
 
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({}, TypeError, "give either rho, or epsilon with delta"),
+    ({}, TypeError, "give a law, or a budget: rho, or epsilon with delta"),
     ({"law": 0.1}, TypeError, "a budget is given by name, rho=..."),
     ({"law": LAW, "rho": 1}, TypeError, "either a law or a budget: rho"),
     ({"law": LAW, "delta": 1e-6}, TypeError, "either a law or a budget: delta"),
@@ -269,6 +269,22 @@ def test_wrong_arguments_say_what_is_wrong(
     """By name, and before anything is drawn."""
     with pytest.raises(error, match=match):
         dg.add_noise(np.arange(3), **options)
+
+
+@pytest.mark.parametrize(
+    ("values", "match"),
+    [
+        ([[1, 2]], r"pass numpy.array\(values\)"),
+        (np.zeros(2, [("a", int)]), "records: pass one field"),
+        (range(3), r"got range; pass list\(values\)"),
+        ("counts.csv", "got str; discretegauss.release takes files"),
+    ],
+)
+def test_near_misses_say_what_to_pass(values: Any, match: str) -> None:
+    with pytest.raises(TypeError, match=match):
+        dg.add_noise(values, LAW)
+    with pytest.raises(TypeError, match=r"as DiscreteGaussian\(5\) is, got the class"):
+        dg.add_noise(values, dg.DiscreteGaussian)  # type: ignore[call-overload]
 
 
 def test_swapped_arguments_say_so() -> None:

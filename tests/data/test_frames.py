@@ -248,8 +248,12 @@ def test_every_cell_of_a_frame_has_a_draw_of_its_own(frame: Any) -> None:
 @pytest.mark.parametrize("frame", frames(), ids=lambda x: type(x).__name__)
 def test_columns_have_to_be_named_where_some_are_no_integers(frame: Any) -> None:
     """Each once; the order in which they are named does not matter."""
-    with pytest.raises(TypeError, match=r"^values must be integers"):
+    with pytest.raises(
+        TypeError, match=r"^values must be integers, got .*\(column 'name'; columns= names the col"
+    ):
         add(frame)
+    with pytest.raises(TypeError, match=r"\(column 'name'\)$"):
+        add(frame, columns=["a", "name"])
     assert len({*column(dg.add_noise(frame, SPREAD, columns="b"), "a")}) == 1
     one, other = (add(frame, columns=names) for names in (["a", "b"], ["b", "a"]))
     assert column(one, "b") == column(other, "b")

@@ -2,7 +2,7 @@
 
 Here live `add_noise` and one file for each kind of container; no law, no budget arithmetic and no
 files. Each container opens as a list of `Cells`, gets its draws in `_addition`, and is closed
-again. pandas, polars and pyarrow are imported only where one of their objects is passed.
+again. pandas, polars, pyarrow and xarray are imported only where one of their objects is passed.
 
 Not by narwhals (2.29): it loses ``attrs`` of pandas and metadata of Arrow's fields, gives new
 series an index of their own, and takes no pyarrow Array, no RecordBatch and no two columns of one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, TypeVar, cast, overload
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, Method, checked_out
+from .._inputs.keywords import names_instead
 from .._inputs.messages import describe, if_loaded
 from .._inputs.numbers import whole_number
 from .._inputs.source import Source
@@ -65,6 +67,7 @@ def add_noise(
 ) -> _Values: ...
 
 
+@names_instead
 def add_noise(
     values: Any,
     law: Law | None = None,
@@ -171,6 +174,8 @@ def add_noise(
             raise ParameterTypeError(f"{name} must be True or False, got {describe(flag)}")
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
+    if law is None and all(x is None for x in budget.values()):
+        raise ParameterTypeError("give a law, or a budget: rho, or epsilon with delta")
     if law is not None:
         _check_law(law)
         others = {
@@ -194,6 +199,8 @@ def add_noise(
 
 
 def _check_law(law: object) -> None:
+    if isinstance(law, type) and issubclass(law, Law):
+        raise ParameterTypeError(f"law must be a law, as {law.__name__}(5) is, got the class")
     if not isinstance(law, Law):
         raise ParameterTypeError(
             "law must be a DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, got "
@@ -207,7 +214,8 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
         values, if_loaded("numpy.ma", "MaskedArray")
     ):
         raise ParameterTypeError(
-            f"out goes with a numpy array without a mask, got values in a {type(values).__name__}"
+            "out goes with a numpy array without a mask, not with values of type "
+            f"{type(values).__name__}"
         )
     result = cast("NDArray[Any]", checked_out(out, None))
     if result.shape != values.shape:
@@ -243,8 +251,8 @@ def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
         opened = open_pyarrow(values, columns, floats=floats)
     elif columns is not None:
         raise ParameterTypeError(
-            "columns goes with a frame or table of pandas, polars, pyarrow or DuckDB, got values "
-            f"in a {type(values).__name__}"
+            "columns goes with a frame or table of pandas, polars, pyarrow or DuckDB, not with "
+            f"values of type {type(values).__name__}"
         )
     elif isinstance(values, list | tuple):
         opened = open_sequence(values, floats=floats)
@@ -255,9 +263,15 @@ def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
     elif is_integer(values) or isinstance(values, Decimal):
         opened = open_integer(values)
     if opened is None:
-        swapped = "; the law is the second argument" if isinstance(values, Law) else ""
+        hint = ""
+        if isinstance(values, Law):
+            hint = "; the law is the second argument"
+        elif isinstance(values, str):
+            hint = "; discretegauss.release takes files"
+        elif type(values).__module__ == "builtins" and isinstance(values, Iterable):
+            hint = "; pass list(values)"
         raise ParameterTypeError(
             "values must be a list, tuple, dict or numpy array, or a column or table of pandas, "
-            f"polars, pyarrow, DuckDB or xarray, got {type(values).__name__}{swapped}"
+            f"polars, pyarrow, DuckDB or xarray, got {type(values).__name__}{hint}"
         )
     return opened

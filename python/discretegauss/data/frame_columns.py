@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from .._inputs.messages import describe
-from ..errors import ParameterValueError
+from ..errors import ParameterTypeError, ParameterValueError
 
-__all__ = ["places"]
+__all__ = ["open_each", "places"]
+
+_Opened = TypeVar("_Opened")
+
+
+def open_each(
+    labels: Sequence[object], at: Sequence[int], open_one: Callable[[int], _Opened], named: object
+) -> list[_Opened]:
+    """Open the columns at these places; if one is refused, say which.
+
+    `named`: what the caller has named by `columns`.
+    """
+    opened = []
+    for i in at:
+        try:
+            opened.append(open_one(i))
+        except (ParameterTypeError, ParameterValueError) as error:
+            hint = "; columns= names the columns that get noise" if named is None else ""
+            raise type(error)(f"{error} (column {describe(labels[i])}{hint})") from None
+    return opened
 
 
 def places(labels: Sequence[object], columns: object) -> list[int]:

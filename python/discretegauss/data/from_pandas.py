@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError
 from .cells import Cells, Opened, from_objects, refuse_type
-from .frame_columns import places
+from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
 __all__ = ["open_pandas"]
@@ -47,8 +47,9 @@ def open_pandas(values: Any, columns: object, *, floats: bool) -> Opened | None:
         return Opened([cells], 1, close_column)
     if not isinstance(values, pd.DataFrame):
         return None
-    at = places(list(values.columns), columns)
-    opened = [_column(values.iloc[:, i], floats=floats) for i in at]
+    labels = list(values.columns)
+    at = places(labels, columns)
+    opened = open_each(labels, at, lambda i: _column(values.iloc[:, i], floats=floats), columns)
 
     def close(results: list[NDArray[Any]]) -> pd.DataFrame:
         frame = values.copy(deep=False)

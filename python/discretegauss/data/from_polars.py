@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError
 from .cells import INT128_RANGE, Cells, Opened, from_decimals, from_objects, refuse_type
-from .frame_columns import places
+from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
 __all__ = ["open_polars"]
@@ -44,8 +44,10 @@ def open_polars(values: Any, columns: object, *, floats: bool) -> Opened | None:
         return None
     if isinstance(columns, pl.Expr):
         columns = pl.selectors.expand_selector(values, columns, strict=False)
-    given = [values.to_series(i) for i in places(values.columns, columns)]
-    all_cells = [_cells(series, floats=floats) for series in given]
+    labels, series = values.columns, values.get_columns()
+    at = places(labels, columns)
+    all_cells = open_each(labels, at, lambda i: _cells(series[i], floats=floats), columns)
+    given = [series[i] for i in at]
 
     def close(results: list[NDArray[Any]]) -> pl.DataFrame:
         return values.with_columns(map(_series, given, all_cells, results))

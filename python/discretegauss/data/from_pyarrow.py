@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterTypeError
 from .arrow_schema import widest_decimal, with_types
 from .cells import Cells, Opened, from_decimals, refuse_type
-from .frame_columns import places
+from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
 __all__ = ["close_column", "integer_array", "open_column", "open_pyarrow"]
@@ -33,8 +33,11 @@ def open_pyarrow(values: Any, columns: object, *, floats: bool) -> Opened | None
         if not hasattr(type(values), "__arrow_c_stream__"):
             return None
         values = pa.table(values)
-    at = places(values.schema.names, columns)
-    all_cells = [open_column(values.column(i), floats=floats) for i in at]
+    labels = values.schema.names
+    at = places(labels, columns)
+    all_cells = open_each(
+        labels, at, lambda i: open_column(values.column(i), floats=floats), columns
+    )
 
     def close(results: list[NDArray[Any]]) -> Any:
         arrays = list(values.columns)

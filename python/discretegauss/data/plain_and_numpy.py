@@ -19,6 +19,8 @@ __all__ = ["open_array", "open_dict", "open_integer", "open_sequence"]
 
 def open_sequence(values: Sequence[Any], *, floats: bool) -> Opened:
     """Open a list or tuple of integers, Decimals and Nones; they have room for any sum."""
+    if any(isinstance(x, list | tuple) for x in values[:1]):
+        raise refuse_type("rows of them: pass numpy.array(values)")
     cells, close = from_objects(values, floats=floats)
 
     def close_sequence(results: list[NDArray[Any]]) -> Any:
@@ -86,6 +88,8 @@ def integers_of(
     """Return an array of machine numbers as integers; at nulls, anything."""
     if array.dtype.kind == "f":
         return from_floats(array, nulls, allowed=floats)
+    if array.dtype.names is not None:
+        raise refuse_type("records: pass one field of them, values['...']")
     if array.dtype.kind not in "iu":
         raise refuse_type(array.dtype.name)
     return array

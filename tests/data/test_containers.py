@@ -92,6 +92,10 @@ def test_arrays_in_files_go_to_arrays_in_files(tmp_path: Path) -> None:
     noisy = np.lib.format.open_memmap(tmp_path / "noisy.npy", "w+", np.int64, counts.shape)
     dg.add_noise(counts, LAW, out=noisy, source=same_bits())
     noisy.flush()
+    writable = np.load(tmp_path / "counts.npy", mmap_mode="r+")
+    for out in (np.load(tmp_path / "counts.npy", mmap_mode="r+"), writable[::-1]):
+        with pytest.raises(ValueError, match="no memory and no file"):
+            dg.add_noise(writable, LAW, out=out)
     assert np.load(tmp_path / "noisy.npy").tolist() == sums(list(range(3000)), np.int64)
 
 
@@ -110,7 +114,7 @@ def test_an_out_that_does_not_go_is_refused_before_a_draw() -> None:
         (np.ma.zeros(4, np.int64), TypeError, "out must be a numpy array without a mask"),
         ([0] * 4, TypeError, "out must be a numpy array"),
         (read_only, ValueError, "out must be writable"),
-        (values, ValueError, "out must share no memory with values"),
+        (values, ValueError, "out must share no memory and no file"),
     ]
     for out, error, match in wrong:
         with pytest.raises(error, match=match):

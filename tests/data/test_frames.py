@@ -350,6 +350,13 @@ def test_a_table_of_pyarrow_that_was_of_pandas_is_so_again(
     assert str(residues.to_pandas()["n"].dtype).lower().startswith("uint64")
 
 
+@pytest.mark.parametrize("told", [b"", b"{", b"[]", b"{}", b'{"columns": [{}]}'])
+def test_metadata_that_pandas_could_not_read_stay(told: bytes) -> None:
+    """They are no reason to fail when the noise is there already."""
+    table = pa.table({"n": [1]}).replace_schema_metadata({"pandas": told})
+    assert add(table).schema.metadata == {b"pandas": told}
+
+
 def test_a_lazy_frame_is_collected_once_and_keeps_its_noise() -> None:
     """Whatever is collected of the result later, the noise is the same."""
     collected = []

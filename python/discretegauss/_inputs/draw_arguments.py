@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from math import prod
 from numbers import Integral
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any, Final, Literal, cast
 
 import numpy as np
@@ -178,9 +178,9 @@ def _other_generator(source: Any) -> str | None:
     of_owner = type(owner).__module__
     if of_owner == "random" or of_owner.startswith("numpy.random"):
         return f"{type(owner).__name__}.{name}"
+    if source is if_loaded("secrets", "token_bytes"):
+        return "secrets.token_bytes"
     module = owner.__name__ if isinstance(owner, ModuleType) else None
-    if isinstance(source, FunctionType):
-        module = source.__module__
     return f"{module}.{name}" if module in sys.stdlib_module_names else None
 
 

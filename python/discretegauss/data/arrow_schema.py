@@ -27,15 +27,14 @@ def with_types(schema: Any, types: Mapping[int, Any]) -> Any:
     """
     for i, kind in types.items():
         schema = schema.set(i, schema.field(i).with_type(kind))
-    told = (schema.metadata or {}).get(_PANDAS)
-    if told is None:
+    try:
+        told = json.loads((schema.metadata or {}).get(_PANDAS, b""))
+        columns = {entry.get("field_name", entry["name"]): entry for entry in told["columns"]}
+    except (ValueError, TypeError, KeyError):  # there is none, or none that pandas can read
         return schema
-    told = json.loads(told)
-    kinds = {schema.names[i]: kind for i, kind in types.items()}
-    for entry in told["columns"]:
-        kind = kinds.get(entry.get("field_name", entry["name"]))
-        if kind is not None:
-            _retype(entry, kind)
+    for i, kind in types.items():
+        if schema.names[i] in columns:
+            _retype(columns[schema.names[i]], kind)
     return schema.with_metadata({**schema.metadata, _PANDAS: json.dumps(told)})
 
 
@@ -46,7 +45,7 @@ def _retype(entry: dict[str, Any], kind: Any) -> None:
         entry["pandas_type"], entry["numpy_type"] = "decimal", "object"
         entry["metadata"] = {"precision": precision, "scale": kind.scale}
         return
-    family, name = str(entry["numpy_type"]), str(kind)
+    family, name = str(entry.get("numpy_type")), str(kind)
     if family.endswith("[pyarrow]"):
         entry["numpy_type"] = f"{name}[pyarrow]"
     elif family[:1].isupper():  # Int8, UInt16, Float64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, TypeVar, cast, overload
@@ -222,9 +223,13 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
         raise ParameterValueError(
             f"out must have the shape of values, got an array of shape {result.shape}"
         )
-    if np.may_share_memory(result, values):
+    file, of_values = (getattr(array, "filename", None) for array in (out, values))  # memory maps'
+    if np.may_share_memory(result, values) or (
+        file and of_values and os.path.samefile(file, of_values)
+    ):
         raise ParameterValueError(
-            "out must share no memory with values: after an error neither would be left"
+            "out must share no memory and no file with values: it would hold draws before they are "
+            "read"
         )
     return result
 

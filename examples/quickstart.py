@@ -14,7 +14,7 @@ noisy = counts + law.sample(counts.shape)  # a draw for each; drawn again, the b
 print("noisy counts:", noisy, "with sigma2 =", law.sigma2)
 print("epsilon at delta = 1e-6:", dg.privacy.epsilon(law, "1e-6"))
 
-flights = Path(__file__).with_name("flights.csv")  # a flight stands in one row and counts once
+flights = dg.data.flights()  # the path of an example table: a flight counts once, in one row
 with TemporaryDirectory() as folder:  # for show only: a release is to be kept, and made once
     done = release_table(flights, "flights", Path(folder) / "noisy.csv", rho="0.1")
     print(f"{done.rows} counts released, with noise of {done.std:.3} standard deviation")

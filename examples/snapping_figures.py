@@ -22,43 +22,31 @@ DOUBLES = 48
 BOUND = 16
 
 
-def figure_of(title: str) -> tuple[Any, Any, Any]:
-    """Return a figure and its two panels."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 4.8), layout="constrained")
-    FigureCanvasAgg(figure)
-    left, right = figure.subplots(1, 2)
-    figure.suptitle(title)
-    for axes in (left, right):
-        axes.grid(color="0.9")
-        axes.set_axisbelow(True)
-    return figure, left, right
-
-
-def draw_snapping(file: Path) -> None:
+def draw_snapping(figure: Any, panels: Any) -> None:
     """Draw quantiles of the error, and the outputs of two neighbours."""
-    figure, left, right = figure_of("Snapping at epsilon = 1/3: the noise has scale 3")
+    left, right = panels
+    figure.suptitle("Snapping at epsilon = 1/3: the noise has scale 3")
     epsilon, value = "1/3", 0.3
     alphas = [f"1/{n}" for n in (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)]
     x = [1 / int(alpha[2:]) for alpha in alphas]
     bound = 1000
     promised = [dg.snapping.snapping_accuracy(epsilon, bound, alpha) for alpha in alphas]
-    left.semilogx(x, promised, "C3:", linewidth=2, label="accuracy promised for any value")
+    left.semilogx(x, promised, "C1:", linewidth=2, label="accuracy promised for any value")
     for grid, label, line in ((None, "grid 4 (default)", "C0-o"), (2.0**-18, "grid 2^-18", "C2-")):
         law = dg.snapping.SnappedLaplace(value, epsilon, bound, grid=grid)
         errors = [law.error_quantile(alpha) for alpha in alphas]
         left.semilogx(x, errors, line, markersize=4, label=label)
     left.semilogx(x, [-3 * np.log(a) for a in x], "k--", linewidth=1, label="Laplace, unrounded")
     left.invert_xaxis()
-    left.set(title=f"value {value}", xlabel="probability of a larger error", ylabel="error")
+    left.set(
+        title=f"value {value}", xlabel="probability of a larger error", ylabel="size of the error"
+    )
     left.legend()
-    for answer, shift, colour in ((0, -0.3, "C0"), (1, 0.3, "C1")):
+    for answer, look in ((0, "C0o"), (1, "C1^")):
         law = dg.snapping.SnappedLaplace(answer, epsilon, BOUND)
         outputs = np.arange(-BOUND, BOUND + 1, float(law.grid))
         chances = law.pmf(outputs)
-        right.bar(outputs + shift, chances, 0.55, color=colour, label=f"answer {answer}")
+        right.plot(outputs, chances, look, label=f"answer {answer}")
     right.set(
         title=f"range -{BOUND} to {BOUND}: one support for all answers",
         xlabel="output",
@@ -67,7 +55,6 @@ def draw_snapping(file: Path) -> None:
         xticks=list(range(-BOUND, BOUND + 1, 4)),
     )
     right.legend()
-    figure.savefig(file, dpi=130)
 
 
 def ways_to(y: float, answer: float) -> int:
@@ -78,9 +65,10 @@ def ways_to(y: float, answer: float) -> int:
     return sum(of_uniform(k, answer, 1.0) == y for k in around)
 
 
-def draw_log_artefacts(file: Path) -> None:
+def draw_log_artefacts(figure: Any, panels: Any) -> None:
     """Draw which doubles numpy's noise reaches, and how much that betrays."""
-    figure, left, right = figure_of("Laplace noise by numpy's generator")
+    left, right = panels
+    figure.suptitle("Laplace noise by numpy's generator")
     first = 0.6
     doubles = first + np.arange(DOUBLES) * 2.0**-53
     for answer, sign, colour in ((0.0, 1, "C0"), (1.0, -1, "C1")):
@@ -88,7 +76,7 @@ def draw_log_artefacts(file: Path) -> None:
         left.bar(range(DOUBLES), heights, 0.8, color=colour, label=f"from answer {answer:g}")
     left.set(
         title=f"scale 1: the doubles next to {first}",
-        xlabel="which double",
+        xlabel=f"which double, from {first} on",
         ylabel="uniforms that lead to it (downwards: from 1)",
         ylim=(-1.7, 1.7),
         yticks=(-1, 0, 1),
@@ -98,20 +86,19 @@ def draw_log_artefacts(file: Path) -> None:
     places = np.arange(len(SCALES))
     numpys = [attack(float(scale), 0.0, 1.0, rng)[1] for scale in SCALES]
     ours = [attack_on_snapping(scale, 0.0, 1.0) for scale in SCALES]
-    right.bar(places - 0.2, numpys, 0.38, color="C3", label="numpy")
-    right.bar(places + 0.2, ours, 0.38, color="C2", label="snapping")
+    right.bar(places - 0.2, numpys, 0.38, color="C1", label="numpy")
+    right.bar(places + 0.2, ours, 0.38, color="C0", label="snapping")
     for place, share in zip(places + 0.2, ours, strict=True):
         right.annotate(f"{share:g}", (place, share), ha="center", va="bottom")
     right.set(
         title="outputs that are impossible for the other answer",
         xlabel="scale",
-        ylabel="share",
+        ylabel="share of the outputs",
         ylim=(0, 1),
         xticks=places,
-        xticklabels=[f"{scale:g}" for scale in SCALES],
+        xticklabels=[f"{scale:,}" for scale in SCALES],
     )
     right.legend()
-    figure.savefig(file, dpi=130)
 
 
 def main() -> None:
@@ -120,8 +107,8 @@ def main() -> None:
     parser.add_argument("--out", required=True, metavar="FOLDER", help="where to")
     folder = Path(parser.parse_args().out)
     folder.mkdir(parents=True, exist_ok=True)
-    draw_snapping(folder / "snapping.png")
-    draw_log_artefacts(folder / "log_artefacts.png")
+    for name, draw in (("snapping", draw_snapping), ("log_artefacts", draw_log_artefacts)):
+        (folder / f"{name}.png").write_bytes(dg.plots.render(draw, panels=2))
 
 
 if __name__ == "__main__":

@@ -187,7 +187,7 @@ def _loaded(home: str) -> ModuleType:
     """Import a module, and what its calls would import."""
     module = import_module(f".{home}", __name__)
     for base, rest in _AT_CALLS.items():
-        if f"{__name__}.{base}" in sys.modules:
+        if hasattr(sys.modules.get(f"{__name__}.{base}"), "__all__"):  # its own imports are done
             import_module(f".{rest}", __name__)
     return module
 

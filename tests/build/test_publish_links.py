@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +23,16 @@ def test_links_and_pictures_become_absolute() -> None:
         "![p](https://example.org/a/b/raw/v1/docs/p.png) "
         "[d](https://example.org/a/b/blob/v1/docs/d.md) [up](#x) [w](https://w.org)"
     )
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    project = links.with_addresses(project, "https://example.org/a/b", "v1")
+    urls = tomllib.loads(project)["project"]["urls"]
     readme = links.absolute((ROOT / "README.md").read_text("utf-8"), base)
+    assert not re.search(
+        r'^\[[^]]+\]: |(?:src|href)="', readme, re.MULTILINE
+    )  # another form of link
+    for link in [*re.findall(r"\]\(([^)]+)\)", readme), urls["Documentation"], urls["Changelog"]]:
+        file = link.replace("/raw/v1/", "/blob/v1/").removeprefix(f"{base}/").partition("#")[0]
+        assert link.startswith(("#", "https://arxiv.org/")) or (ROOT / file).is_file(), link
     assert re.findall(r"!\[[^\]]*\]\(([^)]+)\)", readme) == [
         "https://example.org/a/b/raw/v1/docs/figures/bench.png"
     ]

@@ -20,8 +20,8 @@ from discretegauss.data import addition
 from discretegauss.data.cells import Cells
 
 LAW = dg.DiscreteGaussian(100)
-WIDE = dg.DiscreteGaussian(10**24)
-"""Of 1000 draws two are equal with a probability below 10**-6."""
+WIDE = dg.DiscreteGaussian(10**28)
+"""Of 1000 draws two are equal with a probability below 10**-8."""
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +67,29 @@ def test_before_and_after_has_the_law_as_error_bars() -> None:
     law = dg.DiscreteGaussian(4)
     ax = axes()
     plots.before_after(ax, [50, 70], [48, 75], labels=["north", "south"], law=law)
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["north", "south"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["north", "south"]
     low, high = law.interval(0.95)
     (segments,) = [bars.get_segments() for bars in ax.collections]
-    ends = [[float(y) for _, y in segment] for segment in segments]
+    ends = [[float(x) for x, _ in segment] for segment in segments]
     assert ends == [[48 - high, 48 - low], [75 - high, 75 - low]]
+
+
+@pytest.mark.parametrize("count", [1, 8, 50, 300])
+def test_names_of_counts_do_not_touch_each_other(count: int) -> None:
+    """However many there are; nor does the legend lie on a count."""
+    found: list[Any] = []
+
+    def draw(_figure: Any, ax: Any) -> None:
+        names = [f"a long name of a town {i}" for i in range(count)]
+        plots.before_after(ax, range(count), range(count), labels=names)
+        found.append(ax)
+
+    plots.render(draw, inches=(7, 4))
+    (ax,) = found
+    boxes = [text.get_window_extent() for text in ax.get_yticklabels()]
+    assert all(lower.y1 <= upper.y0 for upper, lower in pairwise(boxes))
+    top = ax.transData.transform((0, 1))[1]
+    assert ax.get_legend().get_window_extent().y0 > top
 
 
 @pytest.mark.parametrize(
@@ -82,7 +101,8 @@ def test_before_and_after_has_the_law_as_error_bars() -> None:
         (lambda ax: plots.before_after(ax, [1, 2], [1]), "after must be as many as before, 2"),
         (lambda ax: plots.before_after(ax, [1], [2], labels=[]), "labels must be as many"),
         (lambda ax: plots.before_after(ax, [1], ["x"]), "after must be finite numbers.* index 0$"),
-        (lambda ax: plots.render(lambda *_: None, format="pdf"), "format must be 'png' or 'svg'"),  # type: ignore[arg-type]
+        (lambda ax: plots.render(lambda *_: None, format="gif"), "'png', 'svg' or 'pdf'"),  # type: ignore[arg-type]
+        (lambda ax: plots.render(lambda *_: None, format=[]), "got an object of type list"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_refused(draw: Callable[[Any], object], words: str) -> None:

@@ -6,6 +6,7 @@ import decimal
 import json
 import os
 import re
+import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from command import FLIGHTS, Command, Outcome, process, release
 from gmpy2 import mpz
 
+import discretegauss as dg
 from discretegauss import DiscreteGaussian, __version__, privacy
 
 
@@ -191,7 +193,7 @@ def test_help_shows_an_example(run: Command, arguments: list[str]) -> None:
 
 
 def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
-    text = run("release", "--help").out
+    text = " ".join(run("release", "--help").out.split())
     for warning in (
         "all other cells are kept",
         "sorted by its counts",
@@ -376,7 +378,7 @@ def test_a_pipe_that_breaks_has_spent_the_budget(tmp_path: Path) -> None:
     os.close(reading)
     done = process(*release("-", "--rho", 1), stdout=writing, cwd=tmp_path)
     os.close(writing)
-    assert done.code == 2
+    assert done.code == 141
     assert done.is_one_line_with(
         "stdout: Broken pipe; part of the table may be written, and the budget is spent"
     )
@@ -403,6 +405,147 @@ def test_what_has_to_be_installed_is_said(
         assert done.code == 2
         assert done.is_one_line_with("needs pyarrow: pip install pyarrow"), done.err
     assert os.listdir(tmp_path) == ["t.parquet"]
+
+
+COMMANDS = [
+    "release",
+    "calibrate",
+    "sample",
+    "example",
+    "figures",
+    "bench",
+    "verify",
+    "completion",
+]
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
+def test_help_fits_a_narrow_terminal(
+    run: Command, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    """Only a word that is longer by itself sticks out; a command that is wrapped stays one."""
+    helps = {}
+    for columns in (40, 300):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        helps[columns] = run(*command, "--help").out
+    long = [line for line in helps[40].splitlines() if len(line) > 40]
+    assert not [line for line in long if " " in line.strip()]
+    unfolded = " ".join(helps[40].replace("\\\n", " ").split())
+    examples = [line for line in helps[300].splitlines() if line.startswith("  discretegauss ")]
+    assert examples
+    assert all(line.strip() in unfolded for line in examples)
+
+
+def test_the_help_names_every_command(run: Command) -> None:
+    text = run("--help").out
+    assert all(f"\n    {name} " in text or f"\n    {name}\n" in text for name in COMMANDS)
+
+
+def test_a_mistyped_option_names_the_help_of_its_command(run: Command) -> None:
+    done = run("calibrate", "--rho", 1, "--querys", 2)
+    assert done.code == 2
+    assert done.is_one_line_with(
+        "unrecognized arguments: --querys 2 (help: discretegauss calibrate --help)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["release", "", "--rho", 1], "argument TABLE: must name a file, got ''"),
+        (release("", "--rho", 1), "argument --out: must name a file, got ''"),
+        (["release", "--plan", ""], "argument --plan: must name a file, got ''"),
+        (["sample", "--size", 1, "--out", ""], "argument --out: must name a file, got ''"),
+        (release("o.csv", "--rho", 1, "--epsilon", 1), "; got --rho and --epsilon"),
+        (["calibrate"], "; got none"),
+        (["sample", "--size", 1, "--out", "o", "--sigma", 1, "--scale", 2], "got --sigma and --s"),
+        (["calibrate", "--rho", "1e-1300"], "got a standard deviation of some 650"),
+        (["sample", "--sigma2", "1e40", "--size", 1, "--out", "o"], "64-bit integers"),
+        (["sample", "--sigma2", 1, "--size", 1, "--out", "o.xlsx"], ".csv, .txt, or have no end"),
+        (release("o.xlsx", "--rho", 1), "o.xlsx: must end as the table does or in one of .csv"),
+        (release("o.csv.gz", "--rho", 1, table="none.csv.zip"), "none.csv.zip: No such file"),
+        (["figures", "--out", FLIGHTS], "--out: must name a folder, got "),
+        (["bench", "--png", "o.jpg"], "--png: must end in .png, got 'o.jpg'"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_parameter_and_the_rule(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[object],
+    message: str,
+) -> None:
+    """An unset variable of a shell is no dash, an .xlsx no text; nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.code == 2
+    assert done.is_one_line_with(message), done.err
+    assert not os.listdir()
+
+
+def test_an_output_may_end_as_its_table_does(run: Command, tmp_path: Path) -> None:
+    """Whatever that is, and in .txt, or in nothing."""
+    (tmp_path / "t.dat").write_text("flights\n1\n")
+    for out in ("o.dat", "o.txt", "o", "o.tsv.gz"):
+        assert run(*release(tmp_path / out, "--rho", 1, table=tmp_path / "t.dat")).code == 0
+
+
+def test_the_example_is_the_table_that_the_package_has(run: Command, tmp_path: Path) -> None:
+    """In a process of its own too, where nothing of the package is loaded before."""
+    assert run("example").out == dg.data.flights().read_text()
+    done = process("example", cwd=tmp_path)
+    assert (done.code, done.err, done.out) == (0, "", FLIGHTS.read_text())
+
+
+def test_calibrate_as_json(run: Command) -> None:
+    done = run("calibrate", "--rho", "1/3", "--queries", 2, "--json")
+    assert (done.code, done.err) == (0, "")
+    noise = json.loads(done.out)
+    assert (noise["sigma2"], noise["rho"], noise["queries"]) == ("3", "1/3", 2)
+    assert noise["epsilon"] == privacy.epsilon(DiscreteGaussian(3), "1e-6", queries=2)
+
+
+def test_verify_is_the_module_of_that_name(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run("verify", "--quick")
+    assert (done.code, done.err) == (0, "")
+    assert "right: draws are the specification's, bit for bit\n" in done.out
+    monkeypatch.setattr("discretegauss.verify._proof.find_spec", lambda _: None)
+    done = run("verify")
+    assert (done.code, done.err.partition("needs")[0]) == (2, "discretegauss verify ")
+
+
+def test_a_script_completes_in_bash(run: Command, tmp_path: Path) -> None:
+    """Commands, options, the values of one, and files."""
+    pytest.importorskip("shtab")
+    (tmp_path / "script").write_text(run("completion", "bash").out)
+    (tmp_path / "table.csv").touch()
+    for words, expected in {
+        "rel": "release",
+        "calibrate --js": "--json",
+        "sample --source ch": "chacha20",
+        "release ta": "table.csv",
+    }.items():
+        at_tab = (
+            f"source ./script; COMP_WORDS=(x {words}); COMP_CWORD={len(words.split())}; "
+            '_shtab_discretegauss; echo "${COMPREPLY[@]}"'
+        )
+        done = subprocess.run(
+            ["bash", "--norc", "-c", at_tab],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.split() == [expected], done.stderr
+    assert run("completion", "zsh").out.startswith("#compdef discretegauss\n")
+    assert "complete -c discretegauss " in run("completion", "fish").out
+
+
+def test_completion_says_what_it_needs(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    done = run("completion", "fish")
+    assert done.code == 2
+    assert done.is_one_line_with("discretegauss completion needs shtab: pip install shtab")
 
 
 def test_the_report_as_json(run: Command, tmp_path: Path) -> None:

@@ -72,6 +72,27 @@ def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["o.csv"]
 
 
+def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
+    """Where a table waits until all of it is right, and stdout may have it."""
+    done = process(
+        *release("-", "--rho", 1),
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
+    )
+    assert done.code == 2
+    assert done.is_one_line_with(f" {tmp_path}: File too large: the whole table must fit into")
+    assert "TMPDIR" in done.err
+
+
+@pytest.mark.parametrize("option", [[], ["--plan"]])
+def test_a_file_that_cannot_be_read_is_named(option: list[str], tmp_path: Path) -> None:
+    """It can be opened, but its first byte is at no address of the process."""
+    others = [] if option else ["--column", "n", "--rho", 1, "--out", tmp_path / "o.csv"]
+    done = process("release", *option, "/proc/self/mem", *others)
+    assert done.code == 2
+    assert done.is_one_line_with(" /proc/self/mem: Input/output error"), done.err
+
+
 @pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", 143), ("HUP", 129)])
 def test_a_signal_ends_a_process_by_its_exit_code_and_no_file(
     tmp_path: Path, name: str, code: int
@@ -265,36 +286,56 @@ def redirected(redirection: str, *arguments: object, cwd: Path) -> Outcome:
         ],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         cwd=cwd,
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
-@pytest.mark.parametrize("redirection", [">&-", ">/dev/full", "closed pipe"])
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("redirection", "arguments", "message"),
     [
-        (["--version"], "the version could not be printed: "),
-        (["release", "--help"], "the help could not be printed: "),
-        (["calibrate", "--rho", "1"], "the result could not be printed: "),
-        (release("o.csv", "--rho", 1), "o.csv is written, the budget is spent, but the report "),
+        (">&-", ["--version"], "the version could not be printed: "),
+        (">/dev/full", ["release", "--help"], "the help could not be printed: "),
+        (">&-", ["calibrate", "--rho", "1"], "the result could not be printed: "),
+        *(
+            (how, release("o.csv", "--rho", 1), "o.csv is written, the budget is spent, but the ")
+            for how in (">&-", ">/dev/full")
+        ),
     ],
 )
 def test_what_cannot_be_printed_is_one_line_and_exit_code_1(
-    tmp_path: Path, arguments: list[object], message: str, redirection: str
+    tmp_path: Path, redirection: str, arguments: list[object], message: str
 ) -> None:
-    if redirection == "closed pipe":
-        reading, writing = os.pipe()
-        os.close(reading)
-        done = process(*arguments, cwd=tmp_path, stdout=writing)
-        os.close(writing)
-    else:
-        done = redirected(redirection, *arguments, cwd=tmp_path)
+    done = redirected(redirection, *arguments, cwd=tmp_path)
     assert done.code == 1
     assert done.is_one_line_with(message), done.err
     assert os.listdir(tmp_path) == (["o.csv"] if "o.csv" in arguments else [])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--version"], ["release", "--help"], ["calibrate", "--rho", "1"], ["verify", "--quick"]],
+)
+def test_a_reader_that_has_left_is_no_error(arguments: list[object]) -> None:
+    """As ``| head`` does: no word, and the exit code that a shell gives to SIGPIPE."""
+    done = without_reader(*arguments)
+    assert (done.code, done.err) == (141, "")
+
+
+def test_a_reader_that_has_left_is_told_of_a_budget_that_is_spent(tmp_path: Path) -> None:
+    done = without_reader(*release("o.csv", "--rho", 1), cwd=tmp_path)
+    assert done.code == 1
+    assert done.is_one_line_with("o.csv is written, the budget is spent, but the report ")
+
+
+def without_reader(*arguments: object, **options: object) -> Outcome:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = process(*arguments, stdout=writing, **options)
+    os.close(writing)
+    return done
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -316,20 +357,20 @@ def test_what_a_full_pipe_that_does_not_wait_refuses_is_not_printed(unbuffered: 
     assert done.is_one_line_with("the result could not be printed: "), done.err
 
 
-@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
 @pytest.mark.parametrize(
-    ("arguments", "also", "code"),
+    ("redirection", "arguments", "code"),
     [
-        (["calibrate", "--rho", "0"], "", 2),
-        (["calibrate", "--rho", "1"], "", 0),
-        (["release", "none.csv", "--column", "n", "--rho", "1", "--out", "o.csv"], "", 2),
-        (release("o.csv", "--rho", 1), ">&-", 1),
+        ("2>&-", ["calibrate", "--rho", "0"], 2),
+        ("2>/dev/full", ["calibrate", "--rho", "1"], 0),
+        ("2>&-", ["release", "none.csv", "--column", "n", "--rho", "1", "--out", "o.csv"], 2),
+        ("2>/dev/full >&-", release("o.csv", "--rho", 1), 1),
+        ("2>&- >&-", release("o.csv", "--rho", 1), 1),
     ],
 )
 def test_the_exit_code_is_the_same_where_messages_go_nowhere(
-    tmp_path: Path, arguments: list[object], also: str, code: int, redirection: str
+    tmp_path: Path, redirection: str, arguments: list[object], code: int
 ) -> None:
-    done = redirected(f"{redirection} {also}", *arguments, cwd=tmp_path)
+    done = redirected(redirection, *arguments, cwd=tmp_path)
     assert (done.code, done.err) == (code, "")
     assert os.listdir(tmp_path) == (["o.csv"] if code == 1 else [])
 

@@ -54,6 +54,13 @@ def test_columns_of_an_array_are_numbered_and_those_of_records_named(tmp_path: P
     assert (noisy[:, [0, 2]] - table[:, [0, 2]]).ravel().tolist() == draws(20, 20)
     towns = [("town", "U3"), ("n", ">u2"), ("share", "f4", (2,))]
     records = np.array([("a", 3, 0.5), ("b", 4, 1.5)], towns)
+    with open(tmp_path / "records.npy", "w+b") as file:
+        np.save(file, records)
+        file.seek(0)
+        table_of_records = _npy_table.NpyTable(file, ["n"])
+        (chunk,) = table_of_records.chunks()
+    assert table_of_records.other_columns == ("town", "share")
+    assert chunk.other_cells() == [("a", "[0.5, 0.5]"), ("b", "[1.5, 1.5]")]
     noisy = released(tmp_path, records, "n")
     assert noisy.dtype == np.dtype([towns[0], ("n", "<i8"), towns[2]])
     assert noisy["n"].tolist() == (records["n"] + np.array(draws(2, 2))).tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +21,7 @@ from discretegauss._bench.contenders import (
     Case,
     Contender,
     Missing,
+    all_contenders,
     diffprivlib_peer,
     inexact,
     mkl_peer,
@@ -225,6 +227,31 @@ def test_the_lines_drawn_are_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(found[0].get_xdata()) == [0, 100]
     assert list(found[0].get_ydata()) == [1e-8, 1e-6]
     assert [line.get_linestyle() for line in found] == ["-", ":"]
+
+
+def test_a_contender_looks_the_same_whoever_else_takes_part() -> None:
+    """And no two look alike; somebody unknown is grey."""
+    pytest.importorskip("matplotlib")
+    from discretegauss._bench.picture import _LOOKS, draw_picture
+
+    everybody = [one for found in all_contenders() for one in found if one.name != "scipy dlaplace"]
+    assert {one.name for one in everybody} <= set(_LOOKS)
+    assert len({(colour, marker) for colour, marker in _LOOKS.values()}) == len(_LOOKS)
+
+    def looks(names: list[str]) -> dict[str, tuple[str, str]]:
+        found: list[Any] = []
+
+        def draw(figure: Any, panels: Any) -> None:
+            contenders = [replace(made_up()[0][0], name=name) for name in names]
+            draw_picture(figure, panels, [run.Measured(n, 0, 1e8, ()) for n in names], contenders)
+            found.extend(panels[0].get_lines())
+
+        plots.render(draw, panels=2)
+        return {str(line.get_label()): (line.get_color(), line.get_marker()) for line in found}
+
+    of_all = looks([*_LOOKS, "unknown"])
+    assert of_all == _LOOKS | {"unknown": ("0.4", ".")}
+    assert looks(["diffprivlib"]) == {"diffprivlib": of_all["diffprivlib"]}
 
 
 def test_places_that_cannot_be_written_are_refused_first(

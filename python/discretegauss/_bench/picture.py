@@ -8,24 +8,46 @@ from typing import Any
 
 from .._system.atomic_file import atomic_write
 from ..plots import render
-from .contenders import Case, Contender
+from .contenders import (
+    Case,
+    Contender,
+    diffprivlib_peer,
+    inexact,
+    mkl_peer,
+    opendp_peer,
+    paper,
+    tf_privacy_peer,
+    tumult_peer,
+)
 from .contenders.ours import CHACHA20, DEFAULT, ISOCHRONOUS, NATIVE, TWIN
 from .run import Measured
 
 __all__ = ["draw_picture", "require_matplotlib", "write_picture"]
 
-_SIZE = (9.4, 5.0)
+_SIZE = (9.4, 5.6)
 _LAST_EVERYDAY = 12
 """The exponent up to which the left panel goes; the rest is on the right."""
 
-_OURS = {
-    DEFAULT: {"color": "#0072B2", "marker": "o"},
-    CHACHA20: {"color": "#56B4E9", "marker": "s"},
-    ISOCHRONOUS: {"color": "#009E73", "marker": "D"},
-    NATIVE: {"color": "#000000", "marker": "v"},
-    TWIN: {"color": "#0072B2", "marker": "o"},
+_DOTS_PER_INCH = 160
+
+_LOOKS = {
+    DEFAULT: ("#0072B2", "o"),
+    CHACHA20: ("#56B4E9", "s"),
+    ISOCHRONOUS: ("#009E73", "D"),
+    NATIVE: ("#000000", "v"),
+    TWIN: ("#0072B2", "p"),
+    opendp_peer.NAME: ("#D55E00", "x"),
+    diffprivlib_peer.NAME: ("#E69F00", "+"),
+    tumult_peer.NAME: ("#CC79A7", "^"),
+    tf_privacy_peer.NAME: ("#9467BD", "P"),
+    paper.NAME: ("#8C564B", "*"),
+    mkl_peer.NAME: ("#7F7F7F", "2"),
+    inexact.NUMPY: ("#BCBD22", "1"),
 }
-_PEERS = ("#D55E00", "#E69F00", "#CC79A7", "#8C564B", "#7F7F7F", "#BCBD22", "#9467BD")
+"""Colour and marker of each, whoever else takes part: pictures of two machines can be compared."""
+
+_OURS = (DEFAULT, CHACHA20, ISOCHRONOUS, NATIVE, TWIN)
+_OTHERS = ("0.4", ".")
 _UNITS = ("0.1 ns", "1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "0.1 ms", "1 ms", "10 ms", "0.1 s")
 _TICKS = tuple((10.0 ** (place - 10), name) for place, name in enumerate(_UNITS))
 
@@ -43,7 +65,7 @@ def write_picture(
         lambda figure, panels: draw_picture(figure, panels, measured, contenders),
         panels=2,
         inches=_SIZE,
-        dots_per_inch=96,
+        dots_per_inch=_DOTS_PER_INCH,
         widths=(3, 1),
     )
     with atomic_write(path, replace=True) as write:
@@ -55,18 +77,19 @@ def draw_picture(
 ) -> None:
     """Draw into two panels; what is not exact has a dashed line."""
     left, right = panels
-    peers = iter(_PEERS)
     lines = []
     for contender in contenders:
         points = [one for one in measured if one.contender == contender.name]
         if not points:
             continue
         exact = contender.exact(Case("gaussian", 1))
-        own = _OURS.get(contender.name) or {"color": next(peers), "marker": "x"}
-        look: dict[str, Any] = own | {
+        color, marker = _LOOKS.get(contender.name, _OTHERS)
+        look: dict[str, Any] = {
+            "color": color,
+            "marker": marker,
             "linestyle": "-" if exact else ":",
             "linewidth": 2.4 if contender.name in _OURS else 1.6,
-            "markersize": 5,
+            "markersize": 6,
         }
         x = [one.exponent for one in points]
         y = [1 / one.rate for one in points]
@@ -85,7 +108,7 @@ def draw_picture(
     right.set_xlim(18, 106)
     right.tick_params(labelleft=False)
     left.set(xlabel="sigma, the width of the noise", ylabel="time a sample (lower is faster)")
-    right.set_xlabel("Python integers")
+    right.set_xlabel("sigma, Python integers")
     left.set_title("Time to draw one sample of the discrete Gaussian", loc="left")
     lines.sort(key=lambda pair: -pair[0])
     handles = [line for _, line in lines]

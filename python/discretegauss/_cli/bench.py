@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .._inputs.messages import printable
+from .._inputs.messages import describe, printable
+from ..errors import ParameterValueError
 from .output import printed
 
 __all__ = ["add_bench"]
@@ -15,19 +16,19 @@ __all__ = ["add_bench"]
 _PICTURE = "discretegauss_bench.png"
 
 _HELP = """\
-Time one sample of the discrete Gaussian, from sigma = 1 to 10^100: this package in every
-way to call it, and the alternatives that are installed. It takes some 20 s of
-one processor, and longer by the clock if that has other work.
+Time one sample of the discrete Gaussian, from sigma = 1 to 10^100.
+
+It times this package in every way to call it, and the alternatives that are installed. It takes \
+some 20 s of one processor, and longer by the clock if that has other work.
 
 example:
   discretegauss bench --png speed.png
 """
 
 _NOTES = """\
-The table is samples a second of the processor, arrays of up to 10^5 draws a call, the
-median of three interleaved rounds. The picture needs
-matplotlib: pip install matplotlib. Other work on the machine shows in the figures: compare
-within one run only.
+The table is samples a second of the processor, arrays of up to 10^5 draws a call, the median of \
+three interleaved rounds. The picture needs matplotlib: pip install matplotlib.
+Other work on the machine shows in the figures: compare within one run only.
 """
 
 
@@ -98,6 +99,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def require_writable(path: Path) -> None:
     """Raise the error that writing there would raise, before minutes are spent."""
+    if path.suffix.lower() != ".png":
+        raise ParameterValueError(f"--png: must end in .png, got {describe(str(path))}")
     if path.is_dir():
         raise IsADirectoryError(21, "is a folder", str(path))
     if not path.parent.is_dir():

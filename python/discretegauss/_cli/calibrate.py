@@ -28,9 +28,10 @@ examples:
 """
 
 _NOTES = """\
-With --rho sigma2 is exact. With --epsilon and --delta the noise meets both, by the tight delta of
-the discrete Gaussian; of one query sigma2 is the least that does, rounded up. A larger sigma2 may
-break the budget. Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
+With --rho sigma2 is exact. With --epsilon and --delta the noise meets both, by the tight delta of \
+the discrete Gaussian; of one query sigma2 is the least that does, rounded up. A larger sigma2 may \
+break the budget.
+Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
 """
 
 
@@ -50,6 +51,7 @@ def add_calibrate(commands: Any) -> None:
         metavar="FILE",
         help="the noise of a release of several tables; alone. No table is read",
     )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     add_budget(parser)
     person = parser.add_argument_group("what one person can change")
     person.add_argument(
@@ -69,16 +71,17 @@ def add_calibrate(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from ..release import calibration, calibration_text, plan_noise_text, read_plan
+    from .. import release
 
     failure = "the result could not be printed"
     if arguments.plan is not None:
         if error := beside_plan(arguments, ("sensitivity", "queries")):
             return fail(WRONG_INPUT, error)
-        return printed(plan_noise_text(read_plan(arguments.plan)), failure)
+        plan_as = release.plan_noise_json if arguments.json else release.plan_noise_text
+        return printed(plan_as(release.read_plan(arguments.plan)), failure)
     if error := budget_error(arguments):
         return fail(WRONG_INPUT, error)
-    noise = calibration(
+    noise = release.calibration(
         rho=arguments.rho,
         epsilon=arguments.epsilon,
         delta=arguments.delta,
@@ -86,4 +89,5 @@ def _run(arguments: argparse.Namespace) -> int:
         queries=arguments.queries or 1,
         report_delta=arguments.report_delta,
     )
-    return printed(calibration_text(noise), failure)
+    noise_as = release.calibration_json if arguments.json else release.calibration_text
+    return printed(noise_as(noise), failure)

@@ -2,7 +2,8 @@
 
 Exit codes: 0 done; 2 the arguments or the files are wrong, nothing was written; 1 the system failed
 (no randomness, no memory, a report that could not be printed); 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP,
-nothing was written. Every failure is one line on stderr, and no line shows what stands in a cell.
+nothing was written; 141 whoever read stdout has left, as head does: without a word, but that a
+budget is spent. Every other failure is one line on stderr, and no line shows what stands in a cell.
 
 From the moment at which the output of a release gets its name, these signals do nothing: that the
 budget is spent will be said.
@@ -16,18 +17,22 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from .._system.signals import StopSignals
 from .._version import __version__
 from ..errors import DiscreteGaussError, EntropyError
 from .bench import add_bench
 from .calibrate import add_calibrate
+from .completion import add_completion
+from .example import add_example
 from .figures import add_figures
-from .output import FAILED, WRONG_INPUT, fail, printed
+from .output import FAILED, UNREAD, WRONG_INPUT, fail, printed
+from .parser import Parser
 from .release import add_release
 from .sample import add_sample
 from .shadow import note_of_shadow
+from .verify import add_verify
 
 __all__ = ["main", "program"]
 
@@ -68,6 +73,8 @@ def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
     except (KeyboardInterrupt, DiscreteGaussError, MemoryError, OSError) as error:
         code, message = _said(error)
         notes = getattr(error, "__notes__", [])  # what is done nevertheless
+        if code == UNREAD and not notes:
+            return code
         return fail(code, "; ".join([message, *notes]))
 
 
@@ -78,6 +85,8 @@ def _said(error: BaseException) -> tuple[int, str]:
             number = getattr(error, "number", signal.SIGINT)
             by = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
             return _SIGNAL + number, f"interrupted{by}"
+        case BrokenPipeError(filename="stdout"):
+            return UNREAD, f"stdout: {error.strerror}"
         case EntropyError():
             return FAILED, str(error.strerror or error)
         case DiscreteGaussError():
@@ -90,43 +99,6 @@ def _said(error: BaseException) -> tuple[int, str]:
 
 
 # --- the arguments
-
-
-class _Once(argparse.Action):
-    """An option with a value, given once: else the first of two columns would stay raw."""
-
-    _given = False
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        if self._given:
-            raise argparse.ArgumentError(self, "must be given only once")
-        self._given = True
-        setattr(namespace, self.dest, values)
-
-
-class _OneLineParser(argparse.ArgumentParser):
-    """argparse, but an error is one line, also if it is that the help cannot be printed.
-
-    An option that has a value may be given once only, and by its whole name. Commands are of this
-    class, too. Descriptions keep their lines.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        layout = argparse.RawDescriptionHelpFormatter
-        super().__init__(formatter_class=layout, allow_abbrev=False, **options)
-        self.register("action", None, _Once)  # what add_argument takes if nothing is said
-
-    def print_help(self, file: object = None) -> None:
-        sys.exit(printed(self.format_help().rstrip("\n"), "the help could not be printed"))
-
-    def error(self, message: str) -> NoReturn:
-        sys.exit(fail(WRONG_INPUT, f"{message} (help: {self.prog} --help)"))
 
 
 class _Version(argparse.Action):
@@ -147,13 +119,18 @@ class _Version(argparse.Action):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _OneLineParser(
+    parser = Parser(
         prog="discretegauss",
         description="Exact integer noise for differential privacy.",
-        epilog="example: discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv",
+        epilog=(
+            "example:\n  discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv\n\n"
+            "Each command has its own: discretegauss release --help"
+        ),
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
-    for add in (add_release, add_calibrate, add_sample, add_figures, add_bench):
+    for add in (add_release, add_calibrate, add_sample, add_example, add_figures, add_bench):
         add(commands)
+    add_verify(commands)
+    add_completion(commands, parser)
     return parser

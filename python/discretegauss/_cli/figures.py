@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING, Any
 
-from .._inputs.messages import printable
+from .._inputs.messages import describe, printable
 from .output import WRONG_INPUT, fail, printed
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ example:
 """
 
 _NOTES = """\
-It needs matplotlib: pip install matplotlib. Files of these names in DIR are replaced:
+It needs matplotlib: pip install matplotlib. Files of these names in DIR are replaced: \
 variance.png, tails.png, epsilon_delta.png, queries.png; or .svg.
 docs/utility.md tells what they show.
 """
@@ -49,6 +50,8 @@ def add_figures(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from ..plots import write_figures
 
+    if os.path.isfile(arguments.out):
+        return fail(WRONG_INPUT, f"--out: must name a folder, got {describe(arguments.out)}")
     try:
         figures = write_figures(arguments.out, format=arguments.format)
     except ImportError as error:  # matplotlib is not there: it says what to do

@@ -16,6 +16,7 @@ __all__ = [
     "budget_error",
     "file_argument",
     "file_or_dash",
+    "given",
     "positive_argument",
     "whole_argument",
 ]
@@ -44,10 +45,17 @@ def budget_error(arguments: argparse.Namespace) -> str | None:
     """Return what is wrong with the choice of a budget, if anything is."""
     by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
     if by_epsilon != ((True, True) if arguments.rho is None else (False, False)):
-        return "give either --rho, or both --epsilon and --delta"
+        got = given(arguments, ("rho", "epsilon", "delta"))
+        return f"give either --rho, or both --epsilon and --delta; got {got}"
     if arguments.rho is None and arguments.report_delta is not None:
         return "--report-delta goes with --rho and must not be given with --epsilon and --delta"
     return None
+
+
+def given(arguments: argparse.Namespace, names: Sequence[str]) -> str:
+    """Return which of these options are given."""
+    found = [f"--{name}" for name in names if getattr(arguments, name) is not None]
+    return " and ".join(found) or "none"
 
 
 def beside_plan(arguments: argparse.Namespace, names: Sequence[str]) -> str | None:
@@ -64,14 +72,20 @@ def file_argument(instead: str) -> Callable[[str], str]:
     def file(text: str) -> str:
         if text == "-":
             raise argparse.ArgumentTypeError(f"must name a file, got '-' ({instead})")
-        return text
+        return _named(text)
 
     return file
 
 
 def file_or_dash(text: str) -> str | None:
     """Return the name of a file, or None for ``-``."""
-    return None if text == "-" else text
+    return None if text == "-" else _named(text)
+
+
+def _named(text: str) -> str:
+    if not text:  # an unset variable of a shell
+        raise argparse.ArgumentTypeError("must name a file, got ''")
+    return text
 
 
 def positive_argument(text: str) -> Fraction:

@@ -12,17 +12,26 @@ from typing import TextIO
 from .._inputs.messages import printable
 from .._system.atomic_file import write_all
 
-__all__ = ["FAILED", "WRONG_INPUT", "fail", "printed"]
+__all__ = ["FAILED", "UNREAD", "WRONG_INPUT", "fail", "printed"]
 
 FAILED = 1
 WRONG_INPUT = 2
+UNREAD = 141
+"""128 + SIGPIPE: whoever read stdout has left, as ``head`` does."""
 
 
-def printed(text: str, failure: str, *, on_stderr: bool = False) -> int:
-    """Print the text on stdout, or on stderr; return the exit code."""
+def printed(
+    text: str, failure: str, *, on_stderr: bool = False, is_budget_spent: bool = False
+) -> int:
+    """Print the text on stdout, or on stderr; return the exit code.
+
+    That nobody reads it any more needs no word, unless the text says that a budget is spent.
+    """
     try:
         _print(text, sys.stderr if on_stderr else sys.stdout)
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and not is_budget_spent:
+            return UNREAD
         return fail(FAILED, f"{failure}: {error.strerror}")
     return 0
 

@@ -27,8 +27,8 @@ Add discrete Gaussian noise to columns of counts and write the table to a new fi
 
 examples:
   discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv
-  discretegauss release counts.parquet --column men --column women --disjoint --epsilon 1 \\
-      --delta 1e-6 --out noisy.parquet
+  discretegauss release counts.parquet --column men --column women --disjoint --epsilon 1 \
+--delta 1e-6 --out noisy.parquet
   discretegauss release --plan plan.toml
   zcat counts.csv.gz | discretegauss release - --column n --rho 0.1 --out - > noisy.csv
 
@@ -38,16 +38,17 @@ Numbers are exact: 0.1 is one tenth, and 1/3 works too.
 
 _NOTES = """\
 what to mind:
-  - The budget protects one person who changes at most --rows-per-person counts of each column,
-    each by at most --sensitivity. With a count of visits, a person who came 5 times changes it
-    by 5. With a row for the total, a person changes two counts.
-  - Several columns share the budget. --disjoint: nobody is counted in two of them.
-  - The rows themselves are published: they must not depend on the people counted. List every
-    combination, those with count 0 too.
-  - So is their order: a table sorted by its counts publishes their true ranking.
-  - So are all other columns: totals, shares or ranks computed from the counts publish them.
-  - Noisy counts may be negative. Leave them so: rounding up to 0 adds a bias to every sum.
-  - A second release of the same counts spends its budget again: the rho add up.
+- The budget protects one person who changes at most --rows-per-person counts of each column, \
+each by at most --sensitivity. With a count of visits, a person who came 5 times changes it by 5. \
+With a row for the total, a person changes two counts.
+- Several columns share the budget. --disjoint: nobody is counted in two of them.
+- The rows themselves are published: they must not depend on the people counted. List every \
+combination, those with count 0 too.
+- So is their order: a table sorted by its counts publishes their true ranking.
+- So are all other columns: totals, shares or ranks computed from the counts publish them.
+- Noisy counts may be negative. Leave them so: rounding up to 0 adds a bias to every sum.
+- A second release of the same counts spends its budget again: the rho add up.
+
 More in docs/release.md.
 """
 
@@ -162,6 +163,7 @@ def _run(arguments: argparse.Namespace) -> int:
         _report(release, arguments),
         f"{release.out} is written, the budget is spent, but the report could not be printed",
         on_stderr=to_stdout,
+        is_budget_spent=True,
     )
 
 
@@ -199,4 +201,5 @@ def _run_plan(arguments: argparse.Namespace) -> int:
     return printed(
         plan_json(done) if arguments.json else plan_text(done),
         "the tables are written, the budget is spent, but the report could not be printed",
+        is_budget_spent=True,
     )

@@ -24,9 +24,9 @@ examples:
 """
 
 _NOTES = """\
-The name of FILE says what is written: .npy (int64), .parquet or .arrow (a column "noise"), .csv
-(the same); anything else, and stdout, has a number on each line. Memory does not grow with N.
-Nothing of a file is left behind if it is not complete.
+The name of FILE says what is written: .npy (int64), .parquet, .arrow or .csv (a column "noise"). \
+.txt, a name without an ending, and stdout have a number on each line. \
+Memory does not grow with N. Nothing of a file is left behind if it is not complete.
 """
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.messages import describe
 from .._system.atomic_file import atomic_write
-from ..errors import OutputError
+from ..errors import OutputError, ParameterOverflowError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 from ..release import (
     Sink,
@@ -22,12 +23,16 @@ from ..release import (
     npy_header,
     unbuffered_stdout,
 )
+from .options import given
 from .output import WRONG_INPUT, fail, printed
 
 __all__ = ["write_sample"]
 
 _CHUNK = 2**18
 """Draws at a time: their bytes and their text stay in the cache, or near."""
+
+_OF_LAW = ("sigma2", "sigma", "scale", "beta")
+_ENDINGS = (".npy", ".parquet", ".arrow", ".csv", ".txt", "")
 
 Append = Callable[[NDArray[Any]], None]
 """Writes the next draws."""
@@ -36,22 +41,36 @@ Append = Callable[[NDArray[Any]], None]
 def write_sample(arguments: argparse.Namespace) -> int:
     """Run the command, and return its exit code."""
     if (law := _law(arguments)) is None:
-        return fail(
-            WRONG_INPUT, "give one of --sigma2, --sigma and --scale, and --beta only with --scale"
+        rule = "give one of --sigma2, --sigma and --scale, and --beta only with --scale"
+        got = given(arguments, _OF_LAW)
+        return fail(WRONG_INPUT, f"{rule}; got {got}")
+    try:
+        chunks = law.stream(
+            arguments.size,
+            _CHUNK,
+            progress=True,
+            source=arguments.source,
+            threads=arguments.threads,
         )
-    chunks = law.stream(
-        arguments.size,
-        _CHUNK,
-        progress=True,
-        source=arguments.source,
-        threads=arguments.threads,
-    )
+    except ParameterOverflowError:  # whose words are about a dtype
+        rule = "the law must keep to 64-bit integers with a probability above 1 - 2**-128"
+        options = ((name, getattr(arguments, name)) for name in (*_OF_LAW, "mu"))
+        got = " ".join(
+            f"--{name} {describe(value)}" for name, value in options if value is not None
+        )
+        return fail(WRONG_INPUT, f"{rule}, got {got}")
     if arguments.out is None:
         with unbuffered_stdout() as sink:
             for draws in chunks:
                 sink(column_text(draws))
         return 0
     out = Path(arguments.out)
+    if out.suffix.lower() not in _ENDINGS:
+        known = ", ".join(ending for ending in _ENDINGS if ending)
+        return fail(
+            WRONG_INPUT,
+            f"--out: must end in one of {known}, or have no ending, got {describe(str(out))}",
+        )
     destination = checked_destination(None, out, force=arguments.force)
     try:
         with (

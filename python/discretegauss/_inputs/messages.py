@@ -7,7 +7,7 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["MOST_DIGITS", "describe", "if_loaded", "printable", "written"]
+__all__ = ["MOST_DIGITS", "describe", "if_loaded", "number_of", "printable", "written"]
 
 #: Python's own limit for decimal text.
 MOST_DIGITS = 4300
@@ -102,3 +102,14 @@ def printable(text: str) -> str:
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
     )
+
+
+def number_of(n: int, noun: str) -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> number_of(1, "row"), number_of(5268, "row")
+    ('1 row', '5,268 rows')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .signals import signals_deferred
 
-__all__ = ["NewFile", "atomic_write", "no_op", "place_together", "write_all"]
+__all__ = ["NewFile", "atomic_write", "errors_name", "no_op", "place_together", "write_all"]
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
@@ -29,14 +29,25 @@ def write_all(file: RawIOBase, data: bytes | memoryview) -> None:
         rest = rest[taken:]
 
 
+@contextmanager
+def errors_name(path: Path | str, rule: str = "") -> Iterator[None]:
+    """Let an OSError name the file that the user knows, and say what it is needed for."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}{rule}", str(path)) from None
+
+
 def no_op() -> None:
     """Do nothing."""
 
 
 class NewFile:
-    """A file that is written under a temporary name in its folder, and placed when it is whole.
+    """A file that gets a temporary name in its folder when it is whole, and is then placed.
 
-    Errors name ``path``. `discard` is to be called in the end, whatever happened.
+    It has no name before, so that a process that is killed leaves nothing. Where there are no files
+    without a name, as on NFS, it has the temporary one from the start. Errors name ``path``.
+    `discard` is to be called in the end, whatever happened.
 
     Parameters
     ----------
@@ -55,20 +66,22 @@ class NewFile:
     @contextmanager
     def content(self) -> Iterator[Callable[[bytes | memoryview], None]]:
         """Give a function that writes to the file, which is whole if the block ends well."""
-        with _errors_name(self.path):
+        with errors_name(self.path):
             replaced = _status(self.path) if self._replace else None
             mode = 0o666 if replaced is None else replaced.st_mode & 0o666
             file = _create(self._temporary, mode)
         with file:
             self._made = os.fstat(file.fileno())
             yield partial(_write, file, self.path)
-            with _errors_name(self.path):
+            with errors_name(self.path):
                 os.fsync(file.fileno())
+                if _status(self._temporary) is None:
+                    _name(file, self._temporary)
                 file.close()
 
     def place(self) -> None:
         """Give the file its name."""
-        with _errors_name(self.path):
+        with errors_name(self.path):
             _place(self._temporary, self.path, replace=self._replace)
 
     def is_placed(self) -> bool:
@@ -88,7 +101,7 @@ class NewFile:
         """Give what is to be replaced, if anything is, a second name, until `forget_old`."""
         if not self._replace:
             return
-        with _errors_name(self.path), contextlib.suppress(FileNotFoundError):
+        with errors_name(self.path), contextlib.suppress(FileNotFoundError):
             _link(self.path, self._old)
 
     def forget_old(self) -> None:
@@ -101,7 +114,7 @@ class NewFile:
 
         What others have put there meanwhile stays.
         """
-        with _errors_name(self.path):
+        with errors_name(self.path):
             there = _status(self.path)
             if self.is_placed() or there is None:
                 if _status(self._old) is not None:
@@ -173,12 +186,37 @@ def place_together(files: Sequence[NewFile]) -> None:
 
 
 def _create(path: Path, mode: int) -> FileIO:
+    """Make a file without a name in the folder of the path, or else at the path."""
     # Without a buffer: closing the file after a failed write must not try that again.
+    if hasattr(os, "O_TMPFILE"):
+        with contextlib.suppress(OSError):
+            return open(path.parent, "wb", buffering=0, opener=partial(_open_unnamed, mode=mode))
     return open(path, "xb", buffering=0, opener=partial(os.open, mode=mode))
 
 
+def _open_unnamed(folder: str, _: int, *, mode: int) -> int:
+    descriptor = os.open(folder, os.O_TMPFILE | os.O_WRONLY, mode)
+    # Linux before 5.19 overlooked the umask here on some file systems
+    is_too_open = mode == 0o666 and os.fstat(descriptor).st_mode & mode == mode
+    # without /proc it could get no name
+    if is_too_open or not os.path.lexists(_descriptor_path(descriptor)):
+        os.close(descriptor)
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+    return descriptor
+
+
+def _name(file: FileIO, path: Path) -> None:
+    """Give a file without a name its first."""
+    # with a folder, which an absolute path does not need, os.link follows to the file itself
+    os.link(_descriptor_path(file.fileno()), path, src_dir_fd=file.fileno())
+
+
+def _descriptor_path(descriptor: int) -> str:
+    return f"/proc/self/fd/{descriptor}"
+
+
 def _write(file: FileIO, path: Path, data: bytes | memoryview) -> None:
-    with _errors_name(path):
+    with errors_name(path):
         write_all(file, data)
 
 
@@ -205,15 +243,6 @@ def _status(path: Path) -> os.stat_result | None:
         return os.stat(path)
     except OSError:
         return None
-
-
-@contextmanager
-def _errors_name(path: Path) -> Iterator[None]:
-    """Let an OSError name the file that the user knows, not the temporary one."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def _sync_folder(folder: Path) -> None:

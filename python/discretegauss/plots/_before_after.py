@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,10 @@ from ._look import LINES, finish
 
 __all__ = ["before_after"]
 
+_LEGEND = 48
+_LEAST_LINE = 7
+"""Points; where a line has less, only every second one is named, every third, ..."""
+
 
 def before_after(
     ax: Any,
@@ -22,7 +27,7 @@ def before_after(
     labels: Sequence[str] | None = None,
     law: Law | None = None,
 ) -> Any:
-    """Draw counts beside their noisy counts, as bars. It shows true counts: for your eyes only.
+    """Draw each count and its noisy count on one line. It shows true counts: for your eyes only.
 
     Parameters
     ----------
@@ -31,7 +36,7 @@ def before_after(
     before, after : sequence of numbers
         The counts, and the counts with noise, in the same order.
     labels : sequence of str, optional
-        A name for each; numbers from 1 on by default.
+        A name for each; numbers from 1 on by default. Some are shown if there is no room for all.
     law : Law, optional
         Of the noise: each noisy count gets the law's central 95 % as an error bar.
 
@@ -57,20 +62,25 @@ def before_after(
         low, high = (float(k) for k in law.interval(0.95))
         # noise between low and high: the count lies between noisy - high and noisy - low
         bars = [[high] * len(noisy), [-low] * len(noisy)]
-    places = range(len(counts))
-    grey, blue = "0.6", LINES["discrete Gaussian"]["color"]
-    ax.bar([p - 0.2 for p in places], counts, width=0.38, color=grey, label="before (true counts)")
-    ax.bar(
-        [p + 0.2 for p in places],
+    places = range(1, len(counts) + 1)
+    ax.errorbar(
         noisy,
-        width=0.38,
-        color=blue,
-        yerr=bars,
+        places,
+        xerr=bars,
+        fmt="o",
         capsize=3,
+        color=LINES["discrete Gaussian"]["color"],
         label="after (noisy)" if law is None else "after (noisy; 95 % of the noise)",
     )
-    ax.set_xticks(list(places), names)
-    finish(ax, "before and after", "", "count", legend_at="best")
+    hollow = {"marker": "D", "markerfacecolor": "none", "color": "0.25", "linestyle": "none"}
+    ax.plot(counts, places, label="before (true counts)", **hollow)
+    # points that a line has, without the legend's own place above
+    height = 72 * ax.bbox.height / ax.figure.dpi
+    line = max(1.0, height - _LEGEND) / max(1, len(counts))
+    ax.set_ylim(len(counts) + 0.5, 0.5 - _LEGEND / line)
+    named = math.ceil(_LEAST_LINE / line)
+    ax.set_yticks(places[::named], names[::named], fontsize=min(11, 0.8 * line * named))
+    finish(ax, "before and after", "count", "", legend_at="upper right")
     return ax
 
 

@@ -40,8 +40,16 @@ LINES: dict[str, dict[str, Any]] = {
 """The same look for the same noise everywhere; the colours are told apart by the colour-blind
 (Okabe and Ito's), and no line differs from another by its colour alone."""
 
+_DATES: dict[str, dict[str, None]] = {
+    "png": {},
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+}
+"""What a file of this format says of when it was made: nothing."""
 
 _STYLE = {
+    # C0, C1, ...
+    "axes.prop_cycle": f"cycler(color={[_BLUE, _ORANGE, _GREEN, _PURPLE, _YELLOW]})",
     "figure.titlesize": 14,
     "axes.titlesize": 12,
     "axes.labelsize": 12,
@@ -63,7 +71,7 @@ def render(
     inches: tuple[float, float] = _INCHES,
     dots_per_inch: int = _DOTS_PER_INCH,
     widths: Sequence[float] | None = None,
-    format: Literal["png", "svg"] = "png",  # noqa: A002  # as matplotlib's savefig
+    format: Literal["png", "svg", "pdf"] = "png",  # noqa: A002  # as matplotlib's savefig
 ) -> bytes:
     """Return what a function draws into new axes, as the bytes of a file.
 
@@ -79,7 +87,7 @@ def render(
         Of a PNG.
     widths : sequence of float, optional
         Of the panels, relative to each other.
-    format : {"png", "svg"}, optional
+    format : {"png", "svg", "pdf"}, optional
         Of the file.
 
     Returns
@@ -100,8 +108,8 @@ def render(
     >>> plots.render(lambda figure, ax: plots.tails(ax, sigma2=4))[1:4]
     b'PNG'
     """
-    if format not in ("png", "svg"):
-        raise ParameterValueError(f"format must be 'png' or 'svg', got {describe(format)}")
+    if format not in list(_DATES):  # a list compares what has no hash, too
+        raise ParameterValueError(f"format must be 'png', 'svg' or 'pdf', got {describe(format)}")
     try:
         import matplotlib.style
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -117,8 +125,7 @@ def render(
         axes = figure.subplots(1, panels, squeeze=False, width_ratios=ratios)[0]
         draw(figure, axes[0] if panels == 1 else tuple(axes))
         buffer = BytesIO()
-        metadata = {"Date": None} if format == "svg" else None
-        canvas.print_figure(buffer, format=format, dpi=dots_per_inch, metadata=metadata)
+        canvas.print_figure(buffer, format=format, dpi=dots_per_inch, metadata=_DATES[format])
     return buffer.getvalue()
 
 

@@ -15,11 +15,13 @@ from ._npy_table import npy_header as npy_header
 from ._plan_file import read_plan as read_plan
 from ._plan_report import PlanRelease
 from ._plan_report import plan_json as plan_json
+from ._plan_report import plan_noise_json as plan_noise_json
 from ._plan_report import plan_noise_text as plan_noise_text
 from ._plan_report import plan_text as plan_text
 from ._plan_run import execute_plan as execute_plan
 from ._plan_run import release_plan
 from ._report import Release
+from ._report import calibration_json as calibration_json
 from ._report import calibration_text as calibration_text
 from ._report import report_json as report_json
 from ._report import report_text as report_text

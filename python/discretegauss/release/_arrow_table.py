@@ -35,6 +35,13 @@ class ArrowChunk:
     rows: Any  # pyarrow.Table
     counts: NDArray[Any]
     first_row: int
+    others: tuple[int, ...]
+    """Where the columns that are not counts stand."""
+
+    def other_cells(self) -> list[tuple[str, ...]]:
+        """Return what stands in the other columns, row by row; blanks where that is no text."""
+        texts = [_texts(self.rows.column(i)) for i in self.others]
+        return list(zip(*texts, strict=True)) if texts else [()] * len(self.counts)
 
 
 class _Counts:
@@ -128,30 +135,33 @@ class ArrowTable:
     ----------
     source : ParquetSource or IpcSource
         What reads it.
+    path : Path
+        Where it is.
     columns : sequence of str
         The names of the columns of counts.
     out_kind : str
         The format of the output.
     """
 
-    def __init__(self, source: Any, columns: Sequence[str], out_kind: str) -> None:
-        self._source, self._out_kind = source, out_kind
+    def __init__(self, source: Any, path: Path, columns: Sequence[str], out_kind: str) -> None:
+        self._source, self._path, self._out_kind = source, path, out_kind
         schema = source.schema
         self._at = {column_index(schema.names, name): name for name in columns}
         self._counts = {i: _Counts(name, schema.field(i)) for i, name in sorted(self._at.items())}
         self.schema = with_types(schema, {i: counts.type for i, counts in self._counts.items()})
         self.columns = tuple(counts.name for counts in self._counts.values())
-        self.other_columns = len(schema.names) - len(columns)
+        self._others = tuple(i for i in range(len(schema.names)) if i not in self._counts)
+        self.other_columns = tuple(schema.names[i] for i in self._others)
         self._rows_read = 0
 
     def chunks(self) -> Iterator[ArrowChunk]:
         """Read the table, a row group or a record batch at a time."""
-        tables = _tables(self._source)
+        tables = _tables(self._source, self._path)
         while (rows := next(tables, None)) is not None:
             first = self._rows_read + 1
             read = [counts.read(rows.column(i), first) for i, counts in self._counts.items()]
             self._rows_read += rows.num_rows
-            yield ArrowChunk(rows, np.column_stack(read), first)
+            yield ArrowChunk(rows, np.column_stack(read), first, self._others)
             del rows, read  # before the next ones are read
 
     def fraction(self) -> float | None:
@@ -302,28 +312,48 @@ def opened_arrow_table(
     path: Path, columns: Sequence[str], kind: str, out_kind: str
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""
-    pa = pyarrow(f"a table that is {kind}")
+    pyarrow(f"a table that is {kind}")  # or says that it is not there
     with open(path, "rb"):  # an OSError that names it
         pass
-    try:
+    with _understood(path, f"the file is not {kind} that pyarrow can read"):
         source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise TableError(f"the file is not {kind} that pyarrow can read") from None
     with closing(source):
-        yield ArrowTable(source, columns, out_kind)
+        yield ArrowTable(source, path, columns, out_kind)
 
 
-def _tables(source: Any) -> Iterator[Any]:
-    """Read; what pyarrow does not understand is a TableError, which its own would show."""
+@contextmanager
+def _understood(path: Path, if_not: str) -> Iterator[None]:
+    """Let what pyarrow does not understand be a TableError, as its own error would show it.
+
+    Of damaged pages it says OSError, without a number; that of a system's error names no file.
+    """
     pa = pyarrow("the table")
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowSerializationError):
+        raise TableError(if_not) from None
+    except OSError as error:
+        if error.errno is None:
+            raise TableError(if_not) from None
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _tables(source: Any, path: Path) -> Iterator[Any]:
+    """Read what is not empty."""
     tables = source.tables()
     while True:
-        try:
+        with _understood(path, "the file is damaged: pyarrow cannot read it to its end"):
             table = next(tables, None)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowSerializationError):
-            raise TableError("the file is damaged: pyarrow cannot read it to its end") from None
         if table is None:
             return
         if table.num_rows:
             yield table
         del table
+
+
+def _texts(column: Any) -> list[str]:
+    pa = pyarrow("the table")
+    try:
+        return [text or "" for text in column.cast(pa.string()).to_pylist()]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return [""] * len(column)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .._inputs.messages import number_of
 from ..errors import TableError
 
 __all__ = ["column_index"]
@@ -14,7 +15,7 @@ def column_index(names: Sequence[str], name: str) -> int:
     found = [i for i, other in enumerate(names) if other == name]
     if len(found) == 1:
         return found[0]
-    fields = "1 column" if len(names) == 1 else f"{len(names)} columns"
+    fields = number_of(len(names), "column")
     if not found:
         raise TableError(f"the table has no column {name!r} ({fields})")
     places = " and ".join(str(i + 1) for i in found)

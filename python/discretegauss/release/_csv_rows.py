@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.messages import number_of
 from ..errors import TableError
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Layout",
     "Row",
     "decoded",
+    "others",
     "read_header",
     "read_rows",
     "rows_text",
@@ -104,6 +106,11 @@ def read_rows(text: str, first_line: int, layout: Layout) -> tuple[list[Row], ND
     return rows, np.array(counts, dtype=object)
 
 
+def others(row: Row, layout: Layout) -> tuple[str, ...]:
+    """Return the cells of a row that are not counts."""
+    return tuple(cell for i, cell in enumerate(row) if i not in layout.indices)
+
+
 def rows_text(
     rows: Iterable[Row],
     indices: Sequence[int],
@@ -140,7 +147,7 @@ def _row(line: str, number: int, layout: Layout) -> Row:
         raise TableError(f"line {number}: a blank line inside the table")
     cells = _cells(line, number, layout.delimiter)
     if len(cells) != layout.width:
-        fields = _number(len(cells), "field")
+        fields = number_of(len(cells), "field")
         raise TableError(f"line {number}: {fields}, but the header has {layout.width}")
     return cells
 
@@ -180,7 +187,7 @@ def _column_index(header: Row, column: str, delimiter: str) -> int:
     found = [i for i, name in enumerate(header) if name == wanted]
     if len(found) == 1:
         return found[0]
-    fields = _number(len(header), "column")
+    fields = number_of(len(header), "column")
     if not found:
         if len(header) == 1:
             fields += ": commas delimit, or tabs if the name ends in .tsv or .tab"
@@ -197,7 +204,3 @@ def _integer(cell: str, line: int, column: str) -> int:
     if len(cell.lstrip("+-")) > MAX_DIGITS:
         raise TableError(f"{where}: the count has more than {MAX_DIGITS} digits")
     return int(cell)
-
-
-def _number(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._drawing.engines import native
 from ..errors import TableError
-from ._csv_rows import Layout, Row, decoded, read_header, read_rows, rows_text
+from ._csv_rows import Layout, Row, decoded, others, read_header, read_rows, rows_text
 from ._files import Readable
 from ._interface import Sink
 
@@ -40,17 +40,22 @@ class _Part(NamedTuple):
     counts: NDArray[Any]
     rows: list[Row] | None
 
+    def all_rows(self, layout: Layout) -> list[Row]:
+        return _read_rows(self.data, self.first_line, layout)[0] if self.rows is None else self.rows
+
     def with_counts(
         self, noisy: NDArray[Any], layout: Layout, delimiter: str, line_end: str
     ) -> bytes | memoryview:
-        rows = self.rows
-        if rows is None:
+        if self.rows is None:
             with suppress(OverflowError):  # Python integers beyond int64
                 integers = noisy.astype(np.int64, copy=False)
                 return _rewrite_plain(self.data, integers, layout, delimiter, line_end)
-            rows = _read_rows(self.data, self.first_line, layout)[0]
         text = rows_text(
-            rows, layout.indices, noisy.tolist(), delimiter=delimiter, line_end=line_end
+            self.all_rows(layout),
+            layout.indices,
+            noisy.tolist(),
+            delimiter=delimiter,
+            line_end=line_end,
         )
         return text.encode()
 
@@ -65,6 +70,11 @@ class CsvChunk:
         self._parts = list(_parts(data, first_line, layout))
         counts = [part.counts for part in self._parts]
         self.counts: NDArray[Any] = counts[0] if len(counts) == 1 else np.concatenate(counts)
+
+    def other_cells(self) -> list[tuple[str, ...]]:
+        """Return what stands in the other columns, row by row."""
+        rows = (row for part in self._parts for row in part.all_rows(self._layout))
+        return [others(row, self._layout) for row in rows]
 
     def with_counts(self, noisy: NDArray[Any], delimiter: str, line_end: str) -> bytes | memoryview:
         """Return the bytes of the rows, with other counts in the place of their own."""
@@ -150,17 +160,23 @@ class CsvTable:
         self._mark = _BYTE_ORDER_MARK if first.startswith(_BYTE_ORDER_MARK) else b""
         line, end, self._rest = _cut_line(first[len(self._mark) :])
         text = decoded(line, 1)
-        if (
-            not text
-            and not self._rest.strip(b"\r\n")
-            and not any(block.strip(b"\r\n") for block in self._blocks)
-        ):
+        if not text and not self._find_a_row():
             raise TableError("the file is empty; it must have a header and a row for each count")
         self._header, self.layout = read_header(text, columns, delimiter)
         self._line_end = (end or b"\n").decode()
         self._out_delimiter = out_delimiter
         self.columns = self.layout.names
-        self.other_columns = self.layout.width - len(columns)
+        self.other_columns = others(self._header, self.layout)
+
+    def _find_a_row(self) -> bool:
+        """Read on until the rest has a line that is not blank; of blank blocks keep the first."""
+        while not self._rest.strip(b"\r\n"):
+            block = next(self._blocks, None)
+            if block is None:
+                return False
+            if not self._rest or block.strip(b"\r\n"):
+                self._rest += block
+        return True
 
     def chunks(self) -> Iterator[CsvChunk]:
         """Read the rows.

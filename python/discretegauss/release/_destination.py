@@ -6,12 +6,11 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from io import RawIOBase
 from pathlib import Path
 from typing import cast
 
-from .._system.atomic_file import write_all
+from .._system.atomic_file import errors_name, write_all
 from ..errors import OutputError
 from ._interface import Sink
 
@@ -47,13 +46,10 @@ def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
 @contextmanager
 def unbuffered_stdout() -> Iterator[Sink]:
     """Give a sink that writes to stdout at once."""
-    try:
-        with open(os.dup(1), "wb", buffering=0) as stdout:
-            yield partial(write_all, stdout)
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        raise OSError(error.errno, error.strerror, "stdout") from None
+    with errors_name("stdout"):
+        descriptor = os.dup(1)
+    with open(descriptor, "wb", buffering=0) as stdout:
+        yield _naming("stdout", "", stdout)
 
 
 @contextmanager
@@ -62,16 +58,38 @@ def written_to_stdout() -> Iterator[Sink]:
 
     Until then they are in a temporary file that has no name.
     """
-    with tempfile.TemporaryFile(buffering=0) as file:
-        yield partial(write_all, cast("RawIOBase", file))
-        file.seek(0)
+    folder = tempfile.gettempdir()
+    rule = (
+        ": the whole table must fit into this folder before stdout gets it (TMPDIR names another)"
+    )
+    with errors_name(folder, rule):
+        opened = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115  # closed below
+    with opened as file:
+        yield _naming(folder, rule, cast("RawIOBase", file))
         try:
             with unbuffered_stdout() as sink:
-                while part := file.read(2**20):
+                for part in _read_again(cast("RawIOBase", file), folder):
                     sink(part)
         except BaseException as error:
             error.add_note("part of the table may be written, and the budget is spent")
             raise
+
+
+def _naming(name: str, rule: str, file: RawIOBase) -> Sink:
+    """Return a sink that writes to the file, whose errors have this name."""
+
+    def sink(data: bytes | memoryview) -> None:
+        with errors_name(name, rule):
+            write_all(file, data)
+
+    return sink
+
+
+def _read_again(file: RawIOBase, name: str) -> Iterator[bytes]:
+    with errors_name(name):
+        file.seek(0)
+        while part := file.read(2**20):
+            yield part
 
 
 def _is_open_as(number: int, path: Path) -> bool:

@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
+from .._system.atomic_file import errors_name
 from ..errors import TableError
 from ._interface import Sink
 
@@ -38,6 +39,7 @@ class _CountedFile(io.RawIOBase):
     """A file that is read from its beginning to its end, and knows how far that has come."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115  # closed by close()
         status = os.fstat(self._file.fileno())
         self._size = status.st_size if stat.S_ISREG(status.st_mode) else 0
@@ -47,7 +49,8 @@ class _CountedFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        n = self._file.readinto(buffer)
+        with errors_name(self._path):
+            n = self._file.readinto(buffer)
         self._read += n or 0
         return n
 

@@ -30,7 +30,7 @@ _SUFFIXES: dict[str, tuple[Kind, str]] = {
     ".ipc": ("Arrow IPC", ""),
     ".npy": (".npy", ""),
 }
-"""Kind and delimiter. Other names are those of text with commas."""
+"""Kind and delimiter."""
 
 _BY_PYARROW: tuple[Kind, ...] = ("Parquet", "Arrow IPC")
 
@@ -44,17 +44,25 @@ class Format:
     compression: Compression
 
 
+def _ending(path: Path) -> str:
+    """Return the ending that says what the table is, below a compression's."""
+    return (path.with_suffix("") if _compression(path) else path).suffix.lower()
+
+
+def _compression(path: Path) -> Compression:
+    return COMPRESSIONS.get(path.suffix.lower())
+
+
 def _format_of(path: Path, other: tuple[Kind, str]) -> Format:
-    compression = COMPRESSIONS.get(path.suffix.lower())
-    name = path.with_suffix("") if compression else path
-    kind, delimiter = _SUFFIXES.get(name.suffix.lower(), other)
-    return Format(kind, delimiter, compression)
+    kind, delimiter = _SUFFIXES.get(_ending(path), other)
+    return Format(kind, delimiter, _compression(path))
 
 
 def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
     """Return the formats of a table and of its output: the same, if its name says no other."""
     of_table = _format_of(table, ("text", ","))
     of_out = _format_of(out, (of_table.kind, of_table.delimiter))
+    _check_ending(out, table, of_table.kind)
     for path, form, error in ((table, of_table, TableError), (out, of_out, OutputError)):
         if form.kind in _BY_PYARROW and form.compression is not None:
             raise error(f"{path}: {form.kind} compresses its columns; drop {path.suffix!r}")
@@ -67,23 +75,34 @@ def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
     return of_table, of_out
 
 
+def _check_ending(out: Path, table: Path, kind: Kind) -> None:
+    """Refuse an ending that means another format, .xlsx say: the file would not be what it says."""
+    ending = _ending(out)
+    if ending not in {*_SUFFIXES, ".txt", "", _ending(table)}:
+        known = ", ".join(name for name, (of_name, _) in _SUFFIXES.items() if of_name == kind)
+        raise OutputError(f"{out}: must end as the table does or in one of {known}, got {ending!r}")
+
+
 @contextmanager
 def opened_table(
     path: Path, columns: Sequence[str], of_table: Format, of_out: Format
 ) -> Iterator[Table]:
-    """Open a table, read its header, and close it in the end."""
-    if of_table.kind in _BY_PYARROW:
-        with opened_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
-            yield table
-        return
-    with opened(path, of_table.compression) as (file, fraction):
-        if of_table.kind == ".npy":
-            yield NpyTable(file, columns)
+    """Open a table, read its header, and close it in the end. A TableError names the table."""
+    try:
+        if of_table.kind in _BY_PYARROW:
+            with opened_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
+                yield table
             return
-        yield CsvTable(
-            file,
-            columns,
-            delimiter=of_table.delimiter,
-            out_delimiter=of_out.delimiter,
-            fraction=fraction,
-        )
+        with opened(path, of_table.compression) as (file, fraction):
+            if of_table.kind == ".npy":
+                yield NpyTable(file, columns)
+                return
+            yield CsvTable(
+                file,
+                columns,
+                delimiter=of_table.delimiter,
+                out_delimiter=of_out.delimiter,
+                fraction=fraction,
+            )
+    except TableError as error:
+        raise TableError(f"{path}: {error}") from None

@@ -25,6 +25,9 @@ class Chunk(Protocol):
     def counts(self) -> NDArray[Any]:
         """Rows by columns of counts, in the order of the table: int64, or Python integers."""
 
+    def other_cells(self) -> list[tuple[str, ...]]:
+        """Return what stands in the other columns, row by row: never a count."""
+
 
 class Writer(Protocol):
     """Writes the chunks of one table, in their order."""
@@ -39,8 +42,8 @@ class Table(Protocol):
     columns: tuple[str, ...]
     """The names of the columns of counts, as they were asked for, in the order of the table."""
 
-    other_columns: int
-    """How many columns are not counts, and are published as they stand."""
+    other_columns: tuple[str, ...]
+    """The names of the columns that are not counts, and are published as they stand."""
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the table, once; a TableError tells what is wrong with it and where."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import decimal
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+
+from gmpy2 import mpz
 
 from .._certified.moments import standard_deviation
 from .._inputs.messages import describe
@@ -84,8 +87,10 @@ def calibration(
         rho=rho, epsilon=epsilon, delta=delta, sensitivity=sensitivity, queries=queries
     )
     if law.sigma2 >= _SIGMA2_BELOW:
+        digits = mpz(math.isqrt(int(law.sigma2))).num_digits()
         raise ParameterOverflowError(
-            "sensitivity, queries and the budget must ask for noise of at most 600 digits"
+            "sensitivity, queries and the budget must ask for noise of at most 600 digits, "
+            f"got a standard deviation of some {digits}"
         )
     if delta is None:
         at = DEFAULT_REPORT_DELTA if report_delta is None else report_delta

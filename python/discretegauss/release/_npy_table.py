@@ -37,6 +37,13 @@ class NpyChunk(NamedTuple):
     rows: NDArray[Any]
     counts: NDArray[Any]
     first_row: int
+    others: list[NDArray[Any]]
+    """The columns that are not counts."""
+
+    def other_cells(self) -> list[tuple[str, ...]]:
+        """Return what stands in the other columns, row by row."""
+        texts = [list(map(str, column.tolist())) for column in self.others]
+        return list(zip(*texts, strict=True)) if texts else [()] * len(self.rows)
 
 
 class NpyTable:
@@ -61,7 +68,8 @@ class NpyTable:
         self._names = dtype.names or tuple(map(str, range(width)))
         self._at = sorted(column_index(self._names, name) for name in columns)
         self.columns = tuple(self._names[i] for i in self._at)
-        self.other_columns = len(self._names) - len(self._at)
+        self._others = [i for i in range(len(self._names)) if i not in self._at]
+        self.other_columns = tuple(self._names[i] for i in self._others)
         for name in self.columns if self._are_records else self._names[:1]:
             stored = dtype[name] if self._are_records else dtype
             if stored.kind not in "iu" or stored.names is not None:
@@ -77,8 +85,9 @@ class NpyTable:
             if not self._are_records:
                 rows = rows.reshape(n_rows, len(self._names))
             counts = np.column_stack([_integers(self._column(rows, i)) for i in self._at])
+            first_row = self._rows_read + 1
             self._rows_read += n_rows
-            yield NpyChunk(rows, counts, self._rows_read - n_rows + 1)
+            yield NpyChunk(rows, counts, first_row, [self._column(rows, i) for i in self._others])
 
     def _column(self, rows: NDArray[Any], i: int) -> NDArray[Any]:
         column: NDArray[Any] = rows[self._names[i]] if self._are_records else rows[:, i]

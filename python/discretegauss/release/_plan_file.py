@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,8 +13,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational, whole_number
-from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
+from .._system.atomic_file import errors_name
+from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
 from ._arguments import checked_flag, column_names, file_path, sensitivity_of_counts
 from ._noise_for_budget import Calibration, calibration
 from ._plan_cost import PlanCost, plan_cost, rho_of_plan
@@ -71,6 +73,7 @@ def read_plan(path: str | os.PathLike[str]) -> PlanFile:
         if len(given) > _MOST_TABLES:
             raise ParameterValueError(f"tables must be at most {_MOST_TABLES}, got {len(given)}")
     tables = tuple(_table(path, i, one, len(given)) for i, one in enumerate(given, 1))
+    _check_outputs(path, tables)
     with named_in_errors(str(path)):
         if len({"share" in one for one in given}) > 1:
             raise ParameterValueError("share must be given for all tables or for none")
@@ -91,6 +94,20 @@ def read_plan(path: str | os.PathLike[str]) -> PlanFile:
     return PlanFile(path=path, tables=tables, noise=tuple(noise), cost=plan_cost(rho, noise))
 
 
+def _check_outputs(path: Path, tables: Sequence[PlannedTable]) -> None:
+    read = {os.path.realpath(file) for file in (path, *(one.table for one in tables))}
+    written = set()
+    for one in tables:
+        out = os.path.realpath(one.out)
+        if out in read:
+            raise OutputError(f"{one.where}: out is the plan itself, or a table that it reads")
+        if out in written:
+            raise OutputError(
+                f"{one.where}: out must be a file of its own, got {describe(str(one.out))}"
+            )
+        written.add(out)
+
+
 @contextmanager
 def named_in_errors(where: str) -> Iterator[None]:
     """Let what is wrong say where it stands."""
@@ -102,7 +119,9 @@ def named_in_errors(where: str) -> Iterator[None]:
 
 def _content(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_bytes().decode(), parse_float=Decimal)
+        with errors_name(path):
+            text = path.read_bytes().decode()
+        return tomllib.loads(text, parse_float=Decimal)
     except ValueError as error:  # its text may show what stands there: a table, by mistake
         at = re.search(r"\(at ([\w ,]+)\)$", str(error))
         place = f" (at {at[1]})" if at else ""

@@ -7,8 +7,9 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
-from .._inputs.messages import printable
+from .._inputs.messages import number_of, printable
 from ._plan_cost import PlanCost
 from ._plan_file import PlanFile
 from ._report import (
@@ -17,13 +18,15 @@ from ._report import (
     aligned,
     calibration_text,
     exact_text,
+    json_text,
+    noise_fields,
     report_json,
     report_text,
     rounded_up,
     time_text,
 )
 
-__all__ = ["PlanRelease", "plan_json", "plan_noise_text", "plan_text"]
+__all__ = ["PlanRelease", "plan_json", "plan_noise_json", "plan_noise_text", "plan_text"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,22 +79,38 @@ def plan_noise_text(plan: PlanFile) -> str:
 
 def plan_json(done: PlanRelease) -> str:
     """Return the report as JSON: the total, and each table's report with its share."""
-    cost = done.cost
-    return json.dumps(
+    tables = [
+        {"share": exact_text(share), **json.loads(report_json(one))}
+        for share, one in zip(done.shares, done.tables, strict=True)
+    ]
+    return _json(done.path, done.cost, tables)
+
+
+def plan_noise_json(plan: PlanFile) -> str:
+    """Return the noise that a plan asks for as JSON, in the same form."""
+    tables = [
         {
-            "plan": str(done.path),
+            "share": exact_text(one.share),
+            "table": str(one.table),
+            "columns": one.column,
+            **noise_fields(noise, "counts_per_person"),
+        }
+        for one, noise in zip(plan.tables, plan.noise, strict=True)
+    ]
+    return _json(plan.path, plan.cost, tables)
+
+
+def _json(path: Path, cost: PlanCost, tables: list[dict[str, Any]]) -> str:
+    return json_text(
+        {
+            "plan": str(path),
             "rho": exact_text(cost.rho),
             "epsilon": cost.epsilon if cost.epsilon != math.inf else None,
             "delta": exact_text(cost.delta),
             "epsilon_by": cost.epsilon_by,
             "asked_epsilon": None if cost.asked_epsilon is None else exact_text(cost.asked_epsilon),
-            "tables": [
-                {"share": exact_text(share), **json.loads(report_json(one))}
-                for share, one in zip(done.shares, done.tables, strict=True)
-            ],
-        },
-        allow_nan=False,
-        indent=2,
+            "tables": tables,
+        }
     )
 
 
@@ -104,7 +123,7 @@ def _total(path: Path, tables: int, cost: PlanCost) -> str:
     achieved = achieved_text(cost.epsilon, cost.delta, cost.asked_epsilon, by)
     return aligned(
         [
-            ("plan", f"{printable(str(path))}, {tables} table{'s' * (tables > 1)}"),
+            ("plan", f"{printable(str(path))}, {number_of(tables, 'table')}"),
             ("total rho", f"{rounded_up(cost.rho)} (zCDP)"),
             ("(epsilon, delta)", achieved),
         ]

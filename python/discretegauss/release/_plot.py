@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-import io
+import warnings
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.messages import printable
 from ..errors import OutputError
-from ._report import Release
+from ._interface import Chunk
+from ._report import Release, law_and_budget, rounded_up
 
-__all__ = ["Picture", "SomeRows", "picture_file"]
+__all__ = ["Picture", "SomeRows", "name_in_picture", "rendered"]
 
 _MOST_ROWS = 4096
 """That are kept; of a longer table every second, fourth, eighth ... row."""
 
-_MOST_COLUMNS = 8
+_MOST_COLUMNS = 6
 """The first of them, where there are more: each has axes of its own."""
 
-_WITH_BARS = 60
-"""Up to so many rows each count has an error bar; more are a band."""
+_WITH_NAMES = 60
+"""Up to so many rows each has a line of its own, with its name; more stand in order of size."""
+
+_LONGEST_NAME = 36
+_MOST_CELLS = 4
+"""Of a row, in its name."""
 
 _LARGEST = 10**300
 """Counts from here on are not drawn."""
+
+_LINEAR_UP_TO = 50
+"""Error bars; where counts are larger the axis is logarithmic, so that bars can be seen."""
 
 _ENDINGS = {".png", ".pdf", ".svg"}
 
@@ -38,12 +49,16 @@ class Picture:
         Where it will be; its ending says the format.
     release : Release
         Whose noise has the error bars.
+    other_columns : sequence of str
+        The names of the columns that name a row.
     """
 
-    def __init__(self, path: Path, release: Release) -> None:
-        self._ending, self._release = path.suffix.lower(), release
+    def __init__(self, path: Path, release: Release, other_columns: Sequence[str]) -> None:
+        self._ending, self._release = path.suffix, release
         self._columns = release.columns[:_MOST_COLUMNS]
+        self._others = other_columns
         self._some = SomeRows()
+        self._names: list[str] = []
 
     @staticmethod
     def require(path: Path) -> None:
@@ -55,30 +70,63 @@ class Picture:
         except ImportError:
             raise ImportError("a plot needs matplotlib: pip install matplotlib") from None
 
-    def add(self, noisy: NDArray[Any]) -> None:
+    def add(self, chunk: Chunk, noisy: NDArray[Any]) -> None:
         """Keep some of the next rows."""
-        self._some.add(noisy[:, :_MOST_COLUMNS])
+        self._some.add(chunk, noisy[:, :_MOST_COLUMNS])
+        if self._some.n_seen <= _WITH_NAMES:
+            self._names += [_row_name(cells) for cells in chunk.other_cells()]
 
     def drawn(self) -> bytes:
         """Return the picture's file."""
-        from matplotlib.figure import Figure
+        n_columns, n_rows = len(self._columns), self._some.n_seen
+        if n_rows <= _WITH_NAMES:
+            draw, inches = self._draw_rows, (3.0 + 3.2 * n_columns, 1.7 + 0.2 * n_rows)
+        else:
+            draw, inches = self._draw_sorted, (1.2 + 4.4 * n_columns, 4.6)
+        return rendered(draw, n_columns, inches, self._ending)
 
-        counts, stride = self._some.rows, self._some.stride
-        columns, bound = self._columns, _as_float(self._release.bound95)
-        row = np.arange(len(counts)) * stride + 1
-        figure = Figure((8, 1 + 2.4 * len(columns)), layout="constrained")
-        axes = figure.subplots(len(columns), 1, sharex=True, squeeze=False)[:, 0]
-        for ax, name, values in zip(axes, columns, counts.T, strict=True):
-            if len(row) <= _WITH_BARS:
-                ax.errorbar(row, values, yerr=bound, fmt="o", ms=3, capsize=2, lw=1)
-            else:
-                ax.fill_between(row, values - bound, values + bound, alpha=0.3, lw=0)
-                ax.plot(row, values, lw=0.6)
-            ax.set_ylabel(name.replace("$", r"\$"))
-        some = "" if stride == 1 else f"; every {stride}th row"
-        axes[0].set_title(f"released counts, 95 % interval of the noise: ± {bound:g}{some}")
-        axes[-1].set_xlabel("row")
-        return picture_file(figure, self._ending)
+    def _draw_rows(self, figure: Any, panels: Sequence[Any]) -> None:
+        """Each row has a line of its own: a dot, an error bar, and its name."""
+        counts, bound = self._some.rows, _as_float(self._release.bound95)
+        row = np.arange(len(counts))
+        for ax, name, values in zip(panels, self._columns, counts.T, strict=True):
+            ax.errorbar(values, row, xerr=bound, fmt="o", ms=5, capsize=3, lw=1.4, color="C0")
+            ax.set_xlabel(f"{name_in_picture(name)}\nnoisy count")
+            ax.locator_params(axis="x", nbins=6)
+            ax.set_ylim(len(row) - 0.5, -0.5)
+            ax.set_yticks(row, self._names if self._others else row + 1)
+            ax.tick_params(axis="y", labelleft=ax is panels[0])
+        panels[0].set_ylabel(_row_name(self._others) if self._others else "row")
+        self._add_title(figure)
+
+    def _draw_sorted(self, figure: Any, panels: Sequence[Any]) -> None:
+        """The rows in order of their noisy counts, since their order in the table says nothing."""
+        counts, bound = np.sort(self._some.rows, axis=0), _as_float(self._release.bound95)
+        percent = 100 * (np.arange(len(counts)) + 0.5) / len(counts)
+        for ax, name, values in zip(panels, self._columns, counts.T, strict=True):
+            ax.fill_between(percent, values - bound, values + bound, color="C0", alpha=0.35, lw=0)
+            ax.plot(percent, values, color="C0", lw=1.6)
+            ax.axhline(0, color="0.35", lw=1)
+            if np.nanmax(np.abs(values), initial=0) > _LINEAR_UP_TO * bound:
+                ax.set_yscale("symlog", linthresh=10 ** np.ceil(np.log10(max(bound, 1.0))))
+            ax.set_xlim(0, 100)
+            ax.set_ylabel(f"{name_in_picture(name)}\nnoisy count")
+        figure.supxlabel(f"rows from the smallest count to the largest, % of {self._some.n_seen:,}")
+        self._add_title(figure)
+
+    def _add_title(self, figure: Any) -> None:
+        bound = rounded_up(Fraction(self._release.bound95))
+        lines = [
+            f"noisy counts ± {bound}, the 95 % interval of the noise",
+            law_and_budget(self._release),
+        ]
+        left_out = []
+        if self._some.stride > 1:
+            left_out.append(f"1 row in {self._some.stride} is drawn")
+        if len(self._columns) < len(self._release.columns):
+            n_all = len(self._release.columns)
+            left_out.append(f"the first {len(self._columns)} of {n_all} columns of counts")
+        figure.suptitle("\n".join([*lines, "; ".join(left_out)]).rstrip(), fontsize="medium")
 
 
 class SomeRows:
@@ -86,14 +134,16 @@ class SomeRows:
 
     def __init__(self) -> None:
         self._kept: list[NDArray[Any]] = []
-        self._n_seen, self._n_kept = 0, 0
+        self._n_kept = 0
+        self.n_seen = 0
+        """Rows, all that were added."""
         self.stride = 1
         """One of so many rows is kept, the first among them."""
 
-    def add(self, noisy: NDArray[Any]) -> None:
+    def add(self, _chunk: Chunk, noisy: NDArray[Any]) -> None:
         """Keep some of the next rows."""
-        some = noisy[-self._n_seen % self.stride :: self.stride]
-        self._n_seen += len(noisy)
+        some = noisy[-self.n_seen % self.stride :: self.stride]
+        self.n_seen += len(noisy)
         floats = [[_as_float(count) for count in row] for row in some.tolist()]
         self._kept.append(np.array(floats).reshape(some.shape))
         self._n_kept += len(some)
@@ -108,11 +158,38 @@ class SomeRows:
         return np.concatenate(self._kept)
 
 
-def picture_file(figure: Any, ending: str) -> bytes:
-    """Return the figure as the content of a file."""
-    file = io.BytesIO()
-    figure.savefig(file, format=ending[1:], dpi=150)
-    return file.getvalue()
+def rendered(
+    draw: Callable[[Any, Sequence[Any]], None],
+    panels: int,
+    inches: tuple[float, float],
+    ending: str,
+) -> bytes:
+    """Return what is drawn into panels side by side, as the content of a file of this ending."""
+    from ..plots import render
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of glyphs that no font has
+        return render(
+            lambda figure, axes: draw(figure, axes if panels > 1 else (axes,)),
+            panels=panels,
+            inches=inches,
+            format=cast("Literal['png', 'svg', 'pdf']", ending.lower()[1:]),
+        )
+
+
+def name_in_picture(text: str, longest: int = _LONGEST_NAME) -> str:
+    """Return a name as matplotlib is to write it: no formula, on one line, not too long."""
+    text = printable(text)
+    if len(text) > longest:
+        text = text[: longest - 1] + "…"
+    return text.replace("$", r"\$")
+
+
+def _row_name(cells: Sequence[str]) -> str:
+    """Return the first cells that name a row, each as long as there is room for all of them."""
+    shown = cells[:_MOST_CELLS]
+    names = [name_in_picture(cell, _LONGEST_NAME // len(shown)) for cell in shown]
+    return ", ".join(names + ["…"] * (len(cells) > _MOST_CELLS))
 
 
 def _as_float(count: int) -> float:

@@ -9,18 +9,25 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import gmpy2
 
 from .._inputs.messages import printable
 from ._noise_for_budget import Calibration
+from ._plan_cost import PlanCost
 
 __all__ = [
     "Release",
     "achieved_text",
     "aligned",
+    "budget_text",
+    "calibration_json",
     "calibration_text",
     "exact_text",
+    "json_text",
+    "law_and_budget",
+    "noise_fields",
     "report_json",
     "report_text",
     "rounded_up",
@@ -88,29 +95,44 @@ def report_json(release: Release) -> str:
 
     An infinite epsilon is null.
     """
-    return json.dumps(
+    return json_text(
         {
             "table": str(release.table),
             "columns": release.columns,
             "rows": release.rows,
             "other_columns": release.other_columns,
             "out": str(release.out),
-            "law": "discrete Gaussian",
-            "sigma2": exact_text(release.sigma2),
-            "std": str(release.std),
-            "interval95": [-release.bound95, release.bound95],
-            "sensitivity": exact_text(release.sensitivity),
-            "counts_per_person": release.queries,
+            **noise_fields(release, "counts_per_person"),
             "disjoint": release.disjoint,
-            "rho": exact_text(release.rho),
-            "epsilon": release.epsilon if release.epsilon != math.inf else None,
-            "delta": exact_text(release.delta),
-            "epsilon_by": "Theorem 7" if release.is_tight else "Corollary 13",
             "seconds": round(release.seconds, 3),
-        },
-        allow_nan=False,
-        indent=2,
+        }
     )
+
+
+def calibration_json(noise: Calibration) -> str:
+    """Return what noise a budget asks for and what it costs, in the same form."""
+    return json_text(noise_fields(noise, "queries"))
+
+
+def noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
+    """Return what JSON says of noise; ``queries``: how it calls the answers of one person."""
+    return {
+        "law": "discrete Gaussian",
+        "sigma2": exact_text(noise.sigma2),
+        "std": str(noise.std),
+        "interval95": [-noise.bound95, noise.bound95],
+        "sensitivity": exact_text(noise.sensitivity),
+        queries: noise.queries,
+        "rho": exact_text(noise.rho),
+        "epsilon": noise.epsilon if noise.epsilon != math.inf else None,
+        "delta": exact_text(noise.delta),
+        "epsilon_by": "Theorem 7" if noise.is_tight else "Corollary 13",
+    }
+
+
+def json_text(fields: dict[str, Any]) -> str:
+    """Return JSON to be printed."""
+    return json.dumps(fields, allow_nan=False, indent=2)
 
 
 def exact_text(value: Fraction) -> str:
@@ -190,15 +212,30 @@ def _epsilon_delta(noise: Calibration) -> str:
 
 def achieved_text(epsilon: float, delta: Fraction, asked: Fraction | None, by: str) -> str:
     """Return (epsilon, delta), what proves it, and before it what was asked for, if it was."""
+    achieved = f"{_pair(epsilon, delta, asked)}{by}"
+    if asked is None:
+        return achieved
+    return f"({rounded_up(asked)}, {rounded_up(delta)}) as asked; achieved: {achieved}"
+
+
+def budget_text(cost: Calibration | PlanCost) -> str:
+    """Return what was spent, on one line."""
+    pair = _pair(cost.epsilon, cost.delta, cost.asked_epsilon)
+    return f"rho = {rounded_up(cost.rho)}, (epsilon, delta) = {pair}"
+
+
+def law_and_budget(noise: Calibration) -> str:
+    """Return the law, by its standard deviation, and what it costs, on two lines."""
+    law = f"discrete Gaussian, standard deviation {_std(noise.std)}"
+    return f"{law}\n{budget_text(noise)}"
+
+
+def _pair(epsilon: float, delta: Fraction, asked: Fraction | None) -> str:
     least: float | Fraction = epsilon
     if asked is not None:  # which is met, though the float above it be larger
         least = min(least, asked)
     shown = rounded_up(Fraction(least)) if least != math.inf else "inf"
-    at = rounded_up(delta)
-    achieved = f"({shown}, {at}){by}"
-    if asked is None:
-        return achieved
-    return f"({rounded_up(asked)}, {at}) as asked; achieved: {achieved}"
+    return f"({shown}, {rounded_up(delta)})"
 
 
 def rounded_up(value: Fraction) -> str:

@@ -21,7 +21,7 @@ from ._arguments import checked_flag, column_names, file_path, sensitivity_of_co
 from ._destination import checked_destination, exists_already, written_to_stdout
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
-from ._interface import Sink, Table
+from ._interface import Chunk, Sink, Table
 from ._noise import with_noise
 from ._noise_for_budget import Calibration, calibration
 from ._plot import Picture
@@ -255,8 +255,10 @@ def execute(
             opened_table(plan.release.table, release.columns, plan.of_table, plan.of_out) as table,
             _output(plan, before_placing) as write,
         ):
-            release = replace(release, columns=table.columns, other_columns=table.other_columns)
-            picture = Picture(plan.plot, release) if plan.plot else None
+            release = replace(
+                release, columns=table.columns, other_columns=len(table.other_columns)
+            )
+            picture = Picture(plan.plot, release, table.other_columns) if plan.plot else None
             rows = write_noisy(plan, table, write, source, picture, progress=progress)
             drawing = picture.drawn() if picture is not None else b""
     except FileExistsError:  # another release, since it was looked for
@@ -296,7 +298,7 @@ def write_noisy(
             rows += len(noisy)
             bar.update(rows, table.fraction())
             if watching is not None:
-                watching.add(noisy)
+                watching.add(chunk, noisy)
             del chunk, noisy  # before the next ones are read
         if not rows:
             raise TableError("the file has a header but no rows: there is nothing to release")
@@ -306,7 +308,7 @@ def write_noisy(
 class Watching(Protocol):
     """What is shown the noisy counts while they are written."""
 
-    def add(self, noisy: NDArray[Any]) -> None:
+    def add(self, chunk: Chunk, noisy: NDArray[Any]) -> None:
         """Look at the next rows."""
 
 

@@ -25,7 +25,7 @@ second, and needs neither python-flint nor the compiled core.
 
 The proof needs python-flint (``pip install python-flint``). Exit codes: 0 all proven, 1 a table is
 wrong or not proven, 2 wrong arguments or no python-flint, 3 the results could not be written (a
-full disk, a pipe that nobody reads, a closed stdout), which says nothing about the tables.
+full disk, a closed stdout), 141 nobody reads them any more: both say nothing about the tables.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Proven", "VerificationError", "copy_out", "main", "verify"]
 
+_UNREAD = 141  # 128 + SIGPIPE
 _TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with arcs
 _NEEDED = {
     "flint": "python-flint: pip install python-flint",
@@ -324,7 +325,7 @@ def _run_quick() -> int:
     return 1 if n_wrong else 0
 
 
-def _written(run: Callable[[], int]) -> int:
+def _written(run: Callable[[], int], name: str) -> int:
     """Return the exit code of what prints its results; 3 if they cannot be written."""
     try:
         return run()
@@ -332,15 +333,18 @@ def _written(run: Callable[[], int]) -> int:
         # Else the interpreter tries to write the rest when it ends, and complains again.
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        message = f"cannot write the results: {error.strerror}"
-        print(f"python -m discretegauss.verify: {message}", file=sys.stderr)
+        if isinstance(error, BrokenPipeError):
+            return _UNREAD
+        print(f"{name}: cannot write the results: {error.strerror}", file=sys.stderr)
         return 3
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit code."""
+def main(
+    arguments: Sequence[str] | None = None, name: str = "python -m discretegauss.verify"
+) -> int:
+    """Run the command line of that name; return its exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m discretegauss.verify",
+        prog=name,
         description="Prove the C core's cell tables right, by independent ball arithmetic.",
     )
     parser.add_argument(
@@ -357,13 +361,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.quick:
         if options.random:
             parser.error("--random goes with the proof, not with --quick")
-        return _written(_run_quick)
+        return _written(_run_quick, name)
     for module, advice in _NEEDED.items():
         if find_spec(module) is None:
-            print(f"python -m discretegauss.verify needs {advice}", file=sys.stderr)
+            print(f"{name} needs {advice}", file=sys.stderr)
             return 2
     rng = random.SystemRandom()  # which laws are looked at; a wrong one is printed in full
-    return _written(lambda: _run([*fixed_cases(), *random_cases(options.random, rng)]))
+    return _written(lambda: _run([*fixed_cases(), *random_cases(options.random, rng)]), name)
 
 
 if __name__ == "__main__":

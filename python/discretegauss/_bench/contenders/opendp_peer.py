@@ -10,13 +10,15 @@ import math
 
 from .base import Case, Contender, Draw, Missing, fits_int64
 
+NAME = "OpenDP"
+
 
 def contenders() -> list[Contender | Missing]:
     """OpenDP, if it is installed."""
     try:
         import opendp.prelude as dp
     except ImportError as error:
-        return [Missing("OpenDP", str(error), "pip install opendp")]
+        return [Missing(NAME, str(error), "pip install opendp")]
     dp.enable_features("contrib")
 
     def prepare(case: Case) -> Draw:
@@ -40,4 +42,4 @@ def contenders() -> list[Contender | Missing]:
         return draw_vector if vector else draw_scalars
 
     # It samples exactly, but its 64-bit output saturates: at sigma2 = 10^100, every draw.
-    return [Contender("OpenDP", secure=True, prepare=prepare, exact=fits_int64)]
+    return [Contender(NAME, secure=True, prepare=prepare, exact=fits_int64)]

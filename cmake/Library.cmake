@@ -1,0 +1,49 @@
+# `cmake --install`: the core as a library for other programs. Both libraries are made of the same objects:
+#   libdiscretegauss.so.0   exports the functions of discretegauss.h and nothing else
+#   libdiscretegauss.a      every global symbol begins with dg_
+# discretegauss.h, and for pkg-config and CMake what finds them.
+#
+# Off in the Python package, in a test build, and where another project includes this one. Of the gmpy2
+# wheel's GMP, whose name has a hash, nobody else can be told. Elsewhere than on ELF it is untried.
+
+set(DG_INSTALL_DEFAULT OFF)
+if(PROJECT_IS_TOP_LEVEL AND UNIX AND NOT APPLE AND NOT DG_PYTHON AND DG_GMP_CHOICE STREQUAL "SYSTEM"
+   AND NOT (DG_TESTS OR DG_SANITIZE OR DG_COVERAGE OR DG_FUZZ OR DG_CHECKS OR DG_NARROW_BOUNDS))
+  set(DG_INSTALL_DEFAULT ON)
+endif()
+option(DG_INSTALL "Build the shared library, and install it, the static one and discretegauss.h" ${DG_INSTALL_DEFAULT})
+if(NOT DG_INSTALL)
+  return()
+endif()
+if(NOT DG_GMP_CHOICE STREQUAL "SYSTEM")
+  message(FATAL_ERROR "DG_INSTALL needs the system's GMP and MPFR: -DDG_GMP=SYSTEM.")
+endif()
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+add_library(dg_shared SHARED $<TARGET_OBJECTS:dg_core>)
+target_link_libraries(dg_shared PRIVATE dg::mpfr dg::gmp Threads::Threads dg_hardening)
+# Compiled with -fvisibility=hidden, so these are the functions that the header marks with DG_API. The list keeps
+# out what the compiler's own libraries might add.
+file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/library_exports" "{ global: dg_*; local: *; };\n")
+target_link_options(dg_shared PRIVATE "-Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/library_exports" -Wl,--no-undefined)
+set_target_properties(dg_shared PROPERTIES
+  OUTPUT_NAME discretegauss VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+
+install(TARGETS dg_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES $<TARGET_FILE:dg_core> DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libdiscretegauss.a)
+install(FILES csrc/include/discretegauss.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# Both say where the rest is relative to themselves: the folder may be moved.
+file(RELATIVE_PATH DG_PREFIX_FROM_PC "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file(cmake/discretegauss.pc.in discretegauss.pc @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/discretegauss.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(DG_PACKAGE_DIRECTORY ${CMAKE_INSTALL_LIBDIR}/cmake/discretegauss)
+configure_package_config_file(cmake/discretegaussConfig.cmake.in discretegaussConfig.cmake
+  INSTALL_DESTINATION ${DG_PACKAGE_DIRECTORY} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR
+  NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(discretegaussConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/discretegaussConfig.cmake"
+  "${CMAKE_CURRENT_BINARY_DIR}/discretegaussConfigVersion.cmake" DESTINATION ${DG_PACKAGE_DIRECTORY})

@@ -1,0 +1,58 @@
+"""``discretegauss completion``: what completes the command line in a shell."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import Any
+
+from .output import WRONG_INPUT, fail, printed
+
+__all__ = ["add_completion"]
+
+_HELP = """\
+Print a script that completes commands, options and files at the Tab key.
+
+examples:
+  discretegauss completion bash > ~/.local/share/bash-completion/completions/discretegauss
+  discretegauss completion zsh > ~/.zsh/functions/_discretegauss
+  discretegauss completion fish > ~/.config/fish/completions/discretegauss.fish
+
+For zsh, the folder must be in fpath before compinit runs.
+"""
+
+_NOTES = "It needs shtab, now and not later: pip install shtab."
+
+
+def add_completion(commands: Any, whole: argparse.ArgumentParser) -> None:
+    """Add the command; ``whole`` is the parser of the whole command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "completion",
+        help="complete commands in bash, zsh or fish",
+        description=_HELP,
+        epilog=_NOTES,
+    )
+    parser.set_defaults(run=partial(_run, whole), needs="_version")
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="for which shell")
+
+
+def _run(whole: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    try:
+        import shtab
+    except ImportError:
+        return fail(WRONG_INPUT, "discretegauss completion needs shtab: pip install shtab")
+    files = {"DIR": shtab.DIRECTORY} | dict.fromkeys(("FILE", "PLOT", "TABLE"), shtab.FILE)
+    for action in _actions(whole):
+        if action.metavar in files:
+            action.complete = files[action.metavar]  # type: ignore[attr-defined]  # shtab's own
+    return printed(shtab.complete(whole, arguments.shell), "the script could not be printed")
+
+
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return the options and arguments of a parser and of its commands."""
+    found = list(parser._actions)
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                found += _actions(command)
+    return found

@@ -1,0 +1,9 @@
+# The same as draw.c, in R: Rscript draw.R draw_r.so
+dyn.load(commandArgs(trailingOnly = TRUE)[1])
+for (line in readLines(file("stdin"))) {
+  words <- strsplit(line, " ")[[1]]
+  starts <- seq(1, nchar(words[10]), by = 2)
+  bytes <- as.raw(strtoi(substring(words[10], starts, starts + 1), 16))
+  drawn <- .Call("draw_in_r", as.numeric(words[1:8]), bytes)
+  cat(sprintf("%.0f", drawn), sep = "\n")
+}

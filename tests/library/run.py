@@ -1,0 +1,205 @@
+"""Install the C library into a new folder, and use it from there as other programs would.
+
+    python tests/library/run.py WORK [--against TREE]
+
+It needs cmake, gcc, pkg-config, rustc, R and abidiff. The symbols of both libraries are those of
+discretegauss.h; programs in C, Rust and R, linked as the package says, draw the published vectors;
+abidiff finds nothing that a program linked to TREE's library would miss, and finds what is planted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent / "vectors"))
+from keystream import Tape, key_tape  # noqa: E402
+
+KINDS = {"discrete_laplace": 4, "discrete_gaussian": 5}
+MOST = 2**53
+"""What R's numbers hold."""
+
+
+def run(*command: str | Path, **how: Any) -> str:
+    """Run a program to its end, which must be a good one, and return what it prints."""
+    arguments = list(map(str, command))
+    done = subprocess.run(arguments, check=False, stdout=subprocess.PIPE, text=True, **how)
+    if done.returncode:
+        sys.exit(f"{' '.join(arguments)}: {done.returncode}\n{done.stdout[-2000:]}")
+    return str(done.stdout)
+
+
+def installed(tree: Path, work: Path) -> Path:
+    """Build the libraries of a tree and install them; return the prefix."""
+    build, prefix = work / "build", work / "prefix"
+    options = ["-DDG_GMP=SYSTEM", "-DDG_INSTALL=ON", "-DCMAKE_INSTALL_LIBDIR=lib"]
+    run("cmake", "-S", tree, "-B", build, *options, "-DCMAKE_C_FLAGS=-g")
+    run("cmake", "--build", build, "-j", str(os.cpu_count()))
+    run("cmake", "--install", build, "--prefix", prefix)
+    return prefix
+
+
+def symbols(*arguments: str | Path) -> set[str]:
+    """Return the global symbols that a library defines."""
+    lines = run("nm", "--defined-only", *arguments).splitlines()
+    return {line.split()[-1] for line in lines if len(line.split()) == 3}
+
+
+def check_symbols(prefix: Path) -> None:
+    """The shared library has the functions of the header, the static one names with dg_ only."""
+    header = (prefix / "include/discretegauss.h").read_text(encoding="utf-8")
+    public = set(re.findall(r"^DG_API [^(]*?(\w+)\(", header, re.M))
+    shared = symbols("-D", prefix / "lib/libdiscretegauss.so.0")
+    assert public, "no functions in the header"
+    if shared != public:
+        sys.exit(f"exported, but not in the header, or the other way: {sorted(shared ^ public)}")
+    static = symbols("-g", prefix / "lib/libdiscretegauss.a")
+    others = [name for name in static if not name.startswith("dg_")]
+    if others or not public <= static:
+        sys.exit(f"symbols of the static library: {others}, {sorted(public - static)}")
+    print(
+        f"symbols: {len(shared)} exported, those of the header; {len(static)} in the static library"
+    )
+
+
+def vectors() -> list[dict[str, Any]]:
+    """Return the vectors whose numbers all programs hold."""
+    file = json.loads((HERE.parent / "vectors/vectors.json").read_text(encoding="ascii"))
+    found = []
+    for case in file["algorithms"] + file["tables"]:
+        if case["law"] in KINDS:
+            ratios = Fraction(case.get("sigma2") or case["scale"]), Fraction(case["mu"])
+            numbers = [n for ratio in ratios for n in ratio.as_integer_ratio()]
+            if max(abs(n) for n in numbers) < MOST and abs(ratios[0]) < 2**40:
+                found.append(case | {"numbers": numbers})
+    return found
+
+
+def line_of(case: dict[str, Any]) -> str:
+    """Return a vector as the programs read it."""
+    n = case["bytes_used"]
+    tape = (
+        Tape(bytes.fromhex(case["tape"]))
+        if "tape" in case
+        else key_tape(bytes.fromhex(case["chacha20_key"]))
+    )
+    table = [case.get("index_bits", 0), case.get("block_bits", 0)]
+    numbers = [KINDS[case["law"]], *table, *case["numbers"], case["n"], n]
+    return " ".join([*map(str, numbers), tape.read(n).hex()])
+
+
+def check_draws(
+    name: str, command: list[str | Path], cases: list[dict[str, Any]], lines: str
+) -> None:
+    """A program draws what the vectors say."""
+    drawn = run(*command, input=lines).split()
+    for case in cases:
+        own, drawn = drawn[: case["n"]], drawn[case["n"] :]
+        digest = hashlib.sha256("".join(f"{draw}\n" for draw in own).encode()).hexdigest()
+        if digest != case["draws_sha256"]:
+            sys.exit(f"{name}: other draws than those of {case}")
+    if drawn:
+        sys.exit(f"{name}: more draws than asked for")
+    print(f"{name}: {len(cases)} vectors")
+
+
+def programs(prefix: Path, work: Path) -> dict[str, list[str | Path]]:
+    """Build the programs; return the command of each."""
+    library = prefix / "lib"
+    os.environ["PKG_CONFIG_PATH"] = str(library / "pkgconfig")
+    os.environ["LD_LIBRARY_PATH"] = str(library)
+
+    def flags(*options: str) -> list[str]:
+        return shlex.split(run("pkg-config", *options, "discretegauss"))
+
+    warnings = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    shared, static = work / "draw", work / "draw_static"
+    run("gcc", *warnings, HERE / "draw.c", *flags("--cflags", "--libs"), "-o", shared)
+    noise = re.search(
+        r"^```c\n(.*?)^```", (ROOT / "csrc/README.md").read_text("utf-8"), re.M | re.S
+    )
+    (work / "noise.c").write_text(noise[1] if noise else "", encoding="utf-8")
+    run("gcc", *warnings, work / "noise.c", *flags("--cflags", "--libs"), "-o", work / "noise")
+    if len(run(work / "noise").split()) != 5:
+        sys.exit("the program of csrc/README.md does not print five draws")
+    from_archive = shlex.split("-Wl,-Bstatic -ldiscretegauss -Wl,-Bdynamic")
+    libraries = [flag for flag in flags("--static", "--libs") if flag != "-ldiscretegauss"]
+    static_flags = [*flags("--cflags", "--libs-only-L"), *from_archive, *libraries]
+    run("gcc", *warnings, HERE / "draw.c", *static_flags, "-o", static)
+    rust_flags = ["-Dwarnings", "-O", *flags("--libs")]
+    run("rustc", *rust_flags, HERE / "draw.rs", "-o", work / "draw_rust")
+    c_flags = [f"-I{HERE}", *flags("--cflags")]
+    makevars = {"PKG_CFLAGS": shlex.join(c_flags), "PKG_LIBS": shlex.join(flags("--libs"))}
+    (work / "draw_r.c").write_bytes((HERE / "draw_r.c").read_bytes())
+    run("R", "CMD", "SHLIB", "draw_r.c", cwd=work, env=os.environ | makevars)
+    where = f"-DCMAKE_PREFIX_PATH={prefix}"
+    run("cmake", "-S", HERE, "-B", work / "by_cmake", where, "-DCMAKE_C_FLAGS=-Werror")
+    run("cmake", "--build", work / "by_cmake")
+    return {
+        "C": [shared],
+        "C, static": [static],
+        "C, by find_package": [work / "by_cmake/draw_by_cmake"],
+        "C, static, by find_package": [work / "by_cmake/draw_by_cmake_static"],
+        "Rust": [work / "draw_rust"],
+        "R": ["Rscript", HERE / "draw.R", work / "draw_r.so"],
+    }
+
+
+def abidiff(old: Path, new: Path, header: Path) -> tuple[bool, str]:
+    """Return whether what programs may use of the old library is changed or gone, and a report."""
+    options = ["--headers-dir1", header, "--headers-dir2", header, "--drop-private-types"]
+    arguments = ["abidiff", "--no-added-syms", *map(str, [*options, old, new])]
+    done = subprocess.run(arguments, check=False, stdout=subprocess.PIPE, text=True)
+    return done.returncode != 0, done.stdout
+
+
+def check_abi(prefix: Path, work: Path, against: Path | None) -> None:
+    """Nothing is missed; and functions that are planted as missing, are."""
+    library, include = prefix / "lib/libdiscretegauss.so.0", prefix / "include"
+    (work / "few").write_text("{ global: dg_law_*; local: *; };\n")
+    options = [f"-Wl,--version-script={work / 'few'}", "-Wl,-soname=libdiscretegauss.so.0"]
+    archive = ["-Wl,--whole-archive", f"{prefix}/lib/libdiscretegauss.a", "-Wl,--no-whole-archive"]
+    planted = work / "libdiscretegauss.so.0"
+    run("gcc", "-shared", *options, *archive, "-lmpfr", "-lgmp", "-o", planted)
+    if not abidiff(library, planted, include)[0]:
+        sys.exit("abidiff does not see that functions are gone")
+    if against is None:
+        print("abidiff: sees functions that are gone; there is nothing to compare with")
+        return
+    old = installed(against, work / "against") / "lib/libdiscretegauss.so"
+    is_broken, report = abidiff(old, prefix / "lib/libdiscretegauss.so", include)
+    print(report or "abidiff: no difference")
+    if is_broken and old.resolve().name.split(".so.")[1][0] != "0":
+        sys.exit("programs linked to the old library would break: raise the major version")
+
+
+def main() -> None:
+    """Run all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--against", type=Path, metavar="TREE")
+    given = parser.parse_args()
+    work = given.work.resolve()
+    work.mkdir(parents=True)
+    prefix = installed(ROOT, work)
+    check_symbols(prefix)
+    cases = vectors()
+    lines = "".join(f"{line_of(case)}\n" for case in cases)
+    for name, command in programs(prefix, work).items():
+        check_draws(name, command, cases, lines)
+    check_abi(prefix, work, given.against)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""Pictures of releases: what is drawn, by the artists; every name can be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discretegauss import plots
+from discretegauss.release import Release, release_plan, release_table
+from discretegauss.release._arrow_table import opened_arrow_table
+from discretegauss.release._csv_table import CsvTable
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is drawn, figure by figure."""
+    drawn: list[Any] = []
+    render = plots.render
+
+    def keep(draw: Callable[[Any, Any], object], **how: Any) -> bytes:
+        def and_keep(figure: Any, axes: Any) -> None:
+            draw(figure, axes)
+            drawn.append(figure)
+
+        return render(and_keep, **how)
+
+    monkeypatch.setattr(plots, "render", keep)
+    return drawn
+
+
+def released(folder: Path, lines: list[str], *columns: str, rho: object = 1) -> Release:
+    """Release a table of these lines with a plot."""
+    (folder / "t.csv").write_text("\n".join(lines))
+    files = folder / "t.csv", columns or "people", folder / "o.csv"
+    return release_table(*files, rho=rho, plot=folder / "p.svg")
+
+
+def labels(ax: Any, axis: str = "y") -> list[str]:
+    return [text.get_text() for text in getattr(ax, f"get_{axis}ticklabels")()]
+
+
+def noisy_counts(folder: Path, column: int) -> list[float]:
+    lines = (folder / "o.csv").read_text().splitlines()[1:]
+    return [float(line.split(",")[column]) for line in lines]
+
+
+def assert_can_be_read(figure: Any) -> None:
+    """No name on the y axis touches the next one, or leaves the figure."""
+    texts = [text for text in figure.axes[0].get_yticklabels() if text.get_text()]
+    boxes = [text.get_window_extent() for text in texts]
+    assert len(boxes) > 1
+    assert all(lower.y1 <= upper.y0 or upper.y1 <= lower.y0 for upper, lower in pairwise(boxes))
+    assert all(box.x0 >= 0 for box in boxes)
+
+
+def test_rows_are_dots_with_error_bars_named_by_the_other_columns(
+    figures: list[Any], tmp_path: Path
+) -> None:
+    """One panel for each column of counts; the title has the noise and the budget."""
+    towns = ["town,people,age,children", "Ulm,120,0-9,30", "Aix,7,10-19,2", "Bern,0,0-9,0"]
+    done = released(tmp_path, towns, "people", "children", rho="0.1")
+    left, right = figures[0].axes
+    assert labels(left) == ["Ulm, 0-9", "Aix, 10-19", "Bern, 0-9"]
+    assert left.get_ylabel() == "town, age"
+    assert [ax.get_xlabel() for ax in (left, right)] == [
+        "people\nnoisy count",
+        "children\nnoisy count",
+    ]
+    for ax, column in ((left, 1), (right, 3)):
+        (dots,) = [line for line in ax.get_lines() if line.get_marker() == "o"]
+        assert dots.get_linestyle() == "None"
+        noisy = noisy_counts(tmp_path, column)
+        assert list(dots.get_xdata()) == noisy
+        (bars,) = ax.collections
+        ends = [[float(x) for x, _ in segment] for segment in bars.get_segments()]
+        assert ends == [[x - done.bound95, x + done.bound95] for x in noisy]
+    first, law, budget = figures[0].get_suptitle().splitlines()
+    assert first == f"noisy counts ± {done.bound95}, the 95 % interval of the noise"
+    assert law == "discrete Gaussian, standard deviation 3.16228"
+    rho, _, pair = budget.partition(", (epsilon, delta) = ")
+    assert rho == "rho = 0.1"
+    assert f"(epsilon, delta)    {pair}, by" in str(done)
+
+
+@pytest.mark.parametrize("rows", [61, 5000])
+def test_many_rows_stand_in_order_of_size_within_a_band(
+    figures: list[Any], tmp_path: Path, rows: int
+) -> None:
+    """The band has an area that is seen: twice the bound high, all along."""
+    lines = ["people", *(str(7 * i % 300) for i in range(rows))]
+    done = released(tmp_path, lines, rho="0.01")
+    (figure,) = figures
+    (ax,) = figure.axes
+    curve, zero = ax.get_lines()
+    shown = sorted(noisy_counts(tmp_path, 0)[:: 2 if rows > 4096 else 1])
+    assert list(curve.get_ydata()) == shown
+    assert set(zero.get_ydata()) == {0}
+    (band,) = ax.collections
+    corners = band.get_paths()[0].vertices
+    heights = [np.ptp(corners[corners[:, 0] == x, 1]) for x in curve.get_xdata()[1:-1]]
+    assert set(heights) == {2 * done.bound95}
+    assert band.get_alpha() >= 0.3
+    assert f"% of {rows:,}" in figure.get_supxlabel()
+    assert ("1 row in 2 is drawn" in figure.get_suptitle()) == (rows > 4096)
+
+
+def test_names_that_are_long_or_many_can_be_read(figures: list[Any], tmp_path: Path) -> None:
+    cells = ["$x$ Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch", "10-19"]
+    rows = [",".join([*cells, str(i), "a", "b", "c", "d"]) for i in range(60)]
+    released(tmp_path, ["town,age,people,e,f,g,h", *rows])
+    (figure,) = figures
+    assert len(labels(figure.axes[0])) == 60
+    assert max(map(len, labels(figure.axes[0]))) < 50
+    assert_can_be_read(figure)
+
+
+def test_columns_that_are_left_out_are_counted_in_the_title(
+    figures: list[Any], tmp_path: Path
+) -> None:
+    names = [f"c{i}" for i in range(9)]
+    released(tmp_path, [",".join(names), ",".join("5" * 9)], *names)
+    (figure,) = figures
+    assert len(figure.axes) == 6
+    assert figure.get_suptitle().endswith("\nthe first 6 of 9 columns of counts")
+    assert figure.axes[0].get_ylabel() == "row"
+    assert labels(figure.axes[0]) == ["1"]
+
+
+def test_a_plan_names_its_tables_and_rounds_epsilon_up(figures: list[Any], tmp_path: Path) -> None:
+    """The noise is marked in each of them; 1 row, not 1 rows."""
+    (tmp_path / "a.csv").write_text("n\n5\n")
+    (tmp_path / "b.csv").write_text("n\n" + "70\n" * 2000)
+    text = "rho = 1\n"
+    for name in "ab":
+        text += f'[[tables]]\ntable = "{name}.csv"\ncolumn = "n"\nout = "{name}_noisy.csv"\n'
+    (tmp_path / "plan.toml").write_text(text)
+    done = release_plan(tmp_path / "plan.toml", plot=tmp_path / "p.png")
+    (figure,) = figures
+    left, right = figure.axes
+    assert labels(left) == ["a_noisy.csv\n1 row", "b_noisy.csv\n2,000 rows"]
+    assert_can_be_read(figure)
+    first, budget = figure.get_suptitle().splitlines()
+    assert first == "one budget over 2 tables, discrete Gaussian noise"
+    epsilon = budget.removeprefix("rho = 1, (epsilon, delta) = (").removesuffix(", 1e-6)")
+    assert done.epsilon <= float(epsilon) < done.epsilon + 1e-4
+    marked = [line for line in left.get_lines() if line.get_color() == "C1"]
+    assert [set(line.get_xdata()) for line in marked] == [{done.tables[0].bound95}] * 2
+    assert all(ax.get_xlabel() for ax in (left, right))
+    assert len(figure.legends[0].get_texts()) == 3
+
+
+@pytest.mark.parametrize("chunk", [2**20, 8])
+def test_other_cells_of_text_hold_no_count(tmp_path: Path, chunk: int) -> None:
+    """Whether the core reads a line or Python does."""
+    (tmp_path / "t.csv").write_text('a,n,b\nx,31337," y,z "\nu,+31337,w\nv,31337,\n')
+    with (tmp_path / "t.csv").open("rb") as file:
+        table = CsvTable(file, ["n"], chunk=chunk)
+        cells = [cell for part in table.chunks() for cell in part.other_cells()]
+    assert table.other_columns == ("a", "b")
+    assert cells == [("x", "y,z"), ("u", "w"), ("v", "")]
+
+
+def test_other_cells_of_arrow_are_texts_without_pandas(tmp_path: Path) -> None:
+    """Blank where there is nothing, and where it is no text."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    nanoseconds = pa.array([1, None], pa.timestamp("ns"))
+    table = pa.table(
+        {
+            "town": pa.array(["Ulm", None]).dictionary_encode(),
+            "n": [31337, 31337],
+            "at": nanoseconds,
+            "list": [[1], [2]],
+        }
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with opened_arrow_table(tmp_path / "t.parquet", ["n"], "Parquet", "Parquet") as opened:
+        assert opened.other_columns == ("town", "at", "list")
+        (chunk,) = opened.chunks()
+        (first, second) = chunk.other_cells()
+    assert re.fullmatch(r"1970-01-01 00:00:00.0+1", first[1])
+    assert (first[0], first[2], second) == ("Ulm", "", ("", "", ""))

@@ -364,13 +364,17 @@ class NativeSampler(Sampler):
         chunk = int(self.describe().chunk) if way == lib.DG_CELLS else 1
         at_once = max(1, _WIDE_BYTES // (width * chunk)) * chunk
         wide = np.empty(min(at_once, len(out)) * width, np.uint8)
-        wipe, zero_out = partial(wide.fill, 0), partial(out.fill, 0)
+        wipe, zero_drawn, reached = partial(wide.fill, 0), partial(out[:0].fill, 0), 0
         caller, pointer = _c_source(source)
         buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
 
         def fill_each() -> None:
+            nonlocal zero_drawn, reached
             for start in range(0, len(out), at_once):
                 part = out[start : start + at_once]
+                if start + at_once > reached:  # the child of a fork begins anew
+                    reached = start + at_once
+                    zero_drawn = partial(out[:reached].fill, 0)
                 status = lib.dg_sampler_fill_wide(
                     buffer, len(part), width, way, self._handle, run.pointer, pointer
                 )
@@ -383,7 +387,7 @@ class NativeSampler(Sampler):
             finally:
                 wipe()
         except BaseException:  # also a signal, heard as the buffer was wiped
-            zero_out()
+            zero_drawn()
             raise
 
 

@@ -458,6 +458,16 @@ def test_a_bad_file_is_refused_by_place_and_rule_and_never_shown(data: bytes, me
     assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
+@pytest.mark.parametrize("chunk", range(1, 12))
+def test_no_row_below_a_blank_header_is_passed_over(chunk: int) -> None:
+    """The name of the one column is empty; how much is read at a time changes nothing."""
+    found = both_ways(b"\n5\n6\n", [""], 1, chunk=chunk)
+    assert found == ([[5], [6]], b'""\n6\n7\n')
+    for n_blank in range(1, 5):
+        found = both_ways(b"\n" + n_blank * b"\n" + b"5\n6\n", [""], 1, chunk=chunk)
+        assert str(found).startswith("line 2, column '': the cell is empty")
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("bad", [b"\xff", b"\0"])
 def test_a_line_is_named_by_its_number_whatever_ends_lines(end: str, bad: bytes) -> None:

@@ -14,7 +14,6 @@ from same_bits import same_bits
 
 import discretegauss as dg
 from discretegauss._drawing.add import add_exactly
-from discretegauss._drawing.engines import native
 from discretegauss.data import addition
 from discretegauss.data.cells import Cells
 

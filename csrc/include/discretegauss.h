@@ -5,8 +5,9 @@
  *  constants), and people start here. What a sampler is made of is in discretegauss_parts.h, for tests.
  *
  *  Three ideas:
- *  - a sampler (dg_sampler) is a law, a set of parameters, and every way to draw from it: free of
- *    randomness, shareable between threads. Make one, fill arrays from it, free it;
+ *  - a sampler (dg_sampler) is a law with its parameters, and every way to draw from it. Make one
+ *    (dg_sampler_new), fill arrays (dg_sampler_fill), free it. It holds no randomness, and threads may
+ *    share it;
  *  - a source (dg_source) says where bits come from, and is passed to every call that draws;
  *  - no random state outlives a call: what a call took from its source and did not use is wiped.
  *
@@ -129,15 +130,14 @@ typedef struct dg_run {
  *  threads did meanwhile. */
 typedef struct dg_sampler dg_sampler;
 
-/** The ways to draw. The law is the same. */
+/** The ways to draw. The law is the same. The reference draws every law but the generalised Gaussian; the
+ *  others draw it, the Gaussian and the Laplace: isochronous draws if the scale is above 2^-28 or so, and
+ *  beta below 64. */
 typedef enum dg_method {
-    DG_AUTO = 0, /**< the one that costs least */
-    DG_REFERENCE =
-        1,        /**< Algorithms 1-3 of Canonne, Kamath, Steinke (2020); no generalised Gaussian */
-    DG_CELLS = 2, /**< look-up in a table of cells; Laplace, Gaussian, generalised Gaussian */
-    DG_ISOCHRONOUS =
-        3 /**< attempts whose time says nothing about the value; of the same laws those with
-                            a scale above 2^-28 or so and beta < 64 */
+    DG_AUTO = 0,       /**< the one that costs least */
+    DG_REFERENCE = 1,  /**< Algorithms 1-3 of Canonne, Kamath and Steinke (2020) */
+    DG_CELLS = 2,      /**< look-up in a table of cells */
+    DG_ISOCHRONOUS = 3 /**< attempts whose time says nothing about the value */
 } dg_method;
 
 /** Make a sampler. Only the law is made ready.
@@ -183,9 +183,9 @@ DG_API dg_status dg_sampler_choose(dg_method *way, size_t n, dg_method method, d
  *             begun is zero bytes, the rest as it was. With run == NULL all of it is begun, except
  *             where there is no such dtype, or the way cannot be made ready. Nothing writes to out
  *             after the call.
- *  Returns:   as dg_sampler_choose, and DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_RANGE (by
- *             cells also, whatever would be drawn, if the law is far wider than any dtype or its centre
- *             fits none) | DG_ERR_PARAMETER (no such dtype) | DG_ERR_STOPPED.
+ *  Returns:   as dg_sampler_choose, and DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_RANGE (a
+ *             draw does not fit; by cells also, whatever would be drawn, if the law is far wider than
+ *             any dtype or its centre fits none) | DG_ERR_PARAMETER (no such dtype) | DG_ERR_STOPPED.
  *  Cost:      O(1) expected arithmetic operations a draw; unbounded in the worst case. The time depends
  *             on the values drawn unless the way is DG_ISOCHRONOUS.
  */
@@ -245,9 +245,9 @@ typedef struct dg_sampler_info {
     int has_one;
     int uses_words;       /**< the reference draws in machine words; 0: by GMP */
     uint64_t table_bytes; /**< of the table that it has */
-    uint64_t
-        chunk; /**< A fill by cells may be cut at multiples of this without changing what it draws from
-                         given bits; 0: no table was built yet. By the other ways: anywhere. */
+    /** A fill by cells may be cut at multiples of this without changing what it draws from given bits;
+     *  0: no table was built yet. By the other ways: anywhere. */
+    uint64_t chunk;
 } dg_sampler_info;
 
 /** Say what a sampler did and has so far. */
@@ -281,7 +281,7 @@ typedef struct dg_column {
 typedef struct dg_laws {
     dg_law_kind kind;
     dg_column parameter, centre;
-    int isa; /**< of dg_laws_fill_in_lanes: 0, or a dg_isa for tests (the draws are the same) */
+    int isa; /**< of dg_laws_fill_in_lanes: 0 unless for tests (the draws are the same) */
 } dg_laws;
 
 /** Draw n independent samples of many laws into an array of machine integers.
@@ -445,8 +445,10 @@ DG_API size_t dg_csv_rewrite(uint8_t *out, const int64_t *counts, const uint8_t 
                              const uint8_t *line_end, size_t line_end_bytes, size_t width,
                              const size_t *columns, size_t n_columns);
 
-/** Versions of the two libraries below us, as they report themselves at run time. */
+/** The version of GMP, as it reports itself at run time. */
 DG_API const char *dg_gmp_version(void);
+
+/** The version of MPFR, likewise. */
 DG_API const char *dg_mpfr_version(void);
 
 /** Whether MPFR keeps its flags, its range of exponents and its caches for each thread. Without that,

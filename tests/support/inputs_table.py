@@ -337,6 +337,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("add_noise", "delta"): _no_value,
     ("add_noise", "rows_per_person"): RULES["queries"],
     ("add_noise", "columns"): _no_value,  # of a list
+    ("add_noise", "out"): _no_value,  # of a list
     ("add_noise", "disjoint"): _flag,
     ("add_noise", "overflow"): _none,
     ("add_noise", "modulus"): Other(

@@ -193,10 +193,6 @@ def built_in_sample(cls: type, slowly: Callable[..., Any]) -> Any:
     return _new_sample((cls, slowly, np.empty, INT64, shown))
 
 
-def _to_bytes(value: int) -> bytes:
-    return value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
-
-
 def _c_source(source: Source) -> tuple[_CallerSource | None, Any]:
     """Return what a call draws from: the caller's source, if it is one, and the C pointer."""
     if isinstance(source, str):  # a caller's own may compare as it likes
@@ -245,6 +241,11 @@ class NativeSampler(Sampler):
         self._handle = ffi.gc(handle[0], lib.dg_sampler_free)
         self._address = int(ffi.cast("uintptr_t", self._handle))
         self._width = int(lib.dg_sampler_wide_bytes(self._handle))
+
+    def require_fit(self, dtype: np.dtype[Any]) -> None:
+        """Refuse a dtype that does not provably hold the law; most fit int64 by far."""
+        if dtype != INT64 or not lib.dg_sampler_fits_int64(self._handle):
+            super().require_fit(dtype)
 
     def describe(self) -> Any:
         """Return the handle's dg_sampler_info."""
@@ -363,13 +364,17 @@ class NativeSampler(Sampler):
         chunk = int(self.describe().chunk) if way == lib.DG_CELLS else 1
         at_once = max(1, _WIDE_BYTES // (width * chunk)) * chunk
         wide = np.empty(min(at_once, len(out)) * width, np.uint8)
-        wipe, zero_out = partial(wide.fill, 0), partial(out.fill, 0)
+        wipe, zero_drawn, reached = partial(wide.fill, 0), partial(out[:0].fill, 0), 0
         caller, pointer = _c_source(source)
         buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
 
         def fill_each() -> None:
+            nonlocal zero_drawn, reached
             for start in range(0, len(out), at_once):
                 part = out[start : start + at_once]
+                if start + at_once > reached:  # the child of a fork begins anew
+                    reached = start + at_once
+                    zero_drawn = partial(out[:reached].fill, 0)
                 status = lib.dg_sampler_fill_wide(
                     buffer, len(part), width, way, self._handle, run.pointer, pointer
                 )
@@ -382,7 +387,7 @@ class NativeSampler(Sampler):
             finally:
                 wipe()
         except BaseException:  # also a signal, heard as the buffer was wiped
-            zero_out()
+            zero_drawn()
             raise
 
 
@@ -475,9 +480,9 @@ def _no_isochronous() -> ParameterValueError:
 def c_parameters(spec: LawSpec) -> tuple[Any, Any]:
     """Return a law's numbers as the C core takes them, and what has to be kept meanwhile."""
     encoded = [
-        _to_bytes(value)
+        value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
         for number in (spec.parameter, spec.mu, spec.beta)
-        for value in (number.numerator, number.denominator)
+        for value in number.as_integer_ratio()
     ]
     buffers = [ffi.from_buffer("uint8_t[]", data) for data in encoded]
     return ffi.new("dg_parameters *", [(b, len(b)) for b in buffers]), buffers

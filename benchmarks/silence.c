@@ -20,7 +20,7 @@
  * millisecond. A way that this machine does not have ends the program with 77.
  *
  * It uses the public C API alone. */
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

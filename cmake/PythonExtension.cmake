@@ -24,7 +24,7 @@ if(DEFINED SKBUILD AND NOT SKBUILD_SABI_VERSION)
     "interpreter lock: free-threaded builds and PyPy are not supported.")
 endif()
 
-# One definition of the C API: the declarations are cut out of the public header (build_native.py).
+# One definition of the C API: the declarations are cut out of the headers (build_native.py).
 set(DG_NATIVE_C "${CMAKE_CURRENT_BINARY_DIR}/_native.c")
 add_custom_command(
   OUTPUT "${DG_NATIVE_C}"
@@ -32,8 +32,8 @@ add_custom_command(
     "${CMAKE_CURRENT_SOURCE_DIR}/cmake/build_native.py" "${DG_NATIVE_C}"
   DEPENDS cmake/build_native.py csrc/python/calls.h csrc/python/functions.h
     csrc/python/integers.h csrc/python/sample.h
-    csrc/include/discretegauss.h
-  COMMENT "Generating _native.c from discretegauss.h"
+    csrc/include/discretegauss.h csrc/include/discretegauss_parts.h
+  COMMENT "Generating _native.c from the headers"
   VERBATIM)
 
 add_library(_native MODULE "${DG_NATIVE_C}")

@@ -302,7 +302,7 @@ static dg_status draw_run_isochronously(const dg_fill *fill, int64_t which, size
     dg_law *law;
     dg_lanes *lanes;
     DG_TRY(exact_law_of(&law, fill->laws, which));
-    dg_status status = dg_lanes_new(&lanes, law, fill->laws->isa);
+    dg_status status = dg_lanes_new(&lanes, law, (dg_isa)fill->laws->isa);
     if (status == DG_OK) {
         dg_fill of_law = *fill;
         of_law.lanes = lanes;
@@ -321,7 +321,7 @@ static dg_status draw_laws_in_lanes(const dg_fill *fill, size_t first, size_t en
 {
     batch together = {.fill = fill};
     size_t others[DG_LANE_LAWS];
-    dg_lane_laws_open(&together.laws, fill->staircases, fill->laws->isa);
+    dg_lane_laws_open(&together.laws, fill->staircases, (dg_isa)fill->laws->isa);
     for (size_t i = first; i < end;) {
         const size_t stop = end - i < DG_LANE_LAWS ? end : i + DG_LANE_LAWS;
         size_t n_others = 0;
@@ -377,7 +377,7 @@ dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_la
                                 const int64_t *which, int isochronous, const dg_run *run,
                                 const dg_source *source)
 {
-    if (!dg_isa_available(laws->isa)) {
+    if (!dg_isa_available((dg_isa)laws->isa)) {
         return DG_ERR_PARAMETER;
     }
 #if DG_HAVE_WORDS

@@ -2,7 +2,7 @@
 #ifndef DG_API_RUN_H
 #define DG_API_RUN_H
 
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 #include "exact/big.h"
 #include "random/bits.h"
 

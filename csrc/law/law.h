@@ -14,7 +14,7 @@
 #define DG_LAW_LAW_H
 
 #include "base/int128.h"
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 
 #include <gmp.h>
 #include <stdatomic.h>

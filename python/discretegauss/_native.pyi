@@ -1,6 +1,6 @@
 """What the compiled extension offers; ``Any`` enters the package here and nowhere else.
 
-``lib`` mirrors csrc/include/discretegauss.h. tests/test_build.py compares the two.
+``lib`` mirrors the headers of csrc/include. tests/build/test_build.py compares them.
 """
 
 from collections.abc import Callable

@@ -92,6 +92,17 @@ def test_the_stub_has_the_signatures_of_lib(native: ModuleType) -> None:
         assert ast.unparse(node.returns) == kinds[c_type.result.kind], name
 
 
+def test_the_public_header_stands_by_itself() -> None:
+    """Every function has a contract above it, which names nothing that is declared elsewhere."""
+    header = (CSRC / "include" / "discretegauss.h").read_text(encoding="utf-8")
+    above = re.findall(r"(.*)\nDG_API ", header)
+    assert above
+    assert [line for line in above if not line.endswith("*/")] == []
+    names, code = re.compile(r"\b(?:dg|DG)_\w+"), COMMENT_OR_STRING.sub(" ", header)
+    assert set(names.findall(header)) - set(names.findall(code)) == set()
+    assert "dg_sampler" in names.findall(code)
+
+
 # --- no floating point in the core -----------------------------------------------------------
 
 COMMENT_OR_STRING = re.compile(

@@ -17,7 +17,7 @@ from ._doubles import OnGrid
 from ._reference import leave_cell
 
 if native is not None:
-    from ._native_snapping import NativeSides, NativeWords, step_law
+    from ._native_snapping import NativeSides, NativeWords
 
 __all__ = ["ReferenceSides", "Sides", "draw_words"]
 
@@ -53,13 +53,12 @@ class Sides:
             cell /= 2
             self._doublings += 1
         self._step = cell
-        self._law: Any = None if native is None else step_law(cell)
 
     def prepare(self, places: OnGrid) -> Fill:
         """Return the sides of values made ready."""
         if native is None:
             return ReferenceSides(places, self._step, self._doublings).fill
-        return NativeSides(places, self._law, self._doublings).fill
+        return NativeSides(places, self._step, self._doublings).fill
 
 
 def draw_words(n: int, source: Source, threads: int) -> NDArray[np.uint64]:

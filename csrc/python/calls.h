@@ -10,6 +10,8 @@
 
 #include <Python.h>
 
+#include "discretegauss.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -102,6 +104,30 @@ static int dg_python_fill(void *context, uint8_t *out, size_t n)
     Py_XDECREF(buffer);
     PyGILState_Release(state);
     return failed;
+}
+
+/** A sampler_of of dg_laws: ask a Python callable for law i's address. context: two objects, the callable, and a
+ *  list, to which what it raised is appended.
+ *
+ *  Returns: NULL if it raised.
+ */
+static dg_sampler *dg_python_sampler_of(void *context, size_t i, const uint64_t *rest)
+{
+    (void)rest;
+    PyObject **objects = (PyObject **)context;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *place = PyLong_FromSize_t(i);
+    PyObject *address =
+        place == NULL ? NULL : PyObject_CallFunctionObjArgs(objects[0], place, NULL);
+    dg_sampler *sampler = address == NULL ? NULL : PyLong_AsVoidPtr(address);
+    if (PyErr_Occurred() != NULL) {
+        sampler = NULL;
+        dg_python_keep_error(objects[1]);
+    }
+    Py_XDECREF(place);
+    Py_XDECREF(address);
+    PyGILState_Release(state);
+    return sampler;
 }
 
 #endif

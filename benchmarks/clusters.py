@@ -26,7 +26,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from uuid import uuid4
 
 import numpy as np
 
@@ -54,6 +55,9 @@ class Row:
     ratios: list[float]
     processor_ratio: float
     processor_ratios: list[float]
+    drawn: list[int]
+    """In how many attempts blocks got noise, in each round; 0 where that is not counted."""
+    drawn_adding_1: list[int]
 
 
 def processor_seconds() -> float:
@@ -74,7 +78,7 @@ def compare(
 ) -> Row:
     """Interleaved rounds, each beginning with the other one; one round before is not counted."""
 
-    def timed(job: Job) -> tuple[float, float]:
+    def timed(job: Job) -> tuple[float, float, int]:
         output = folder / "out"
         shutil.rmtree(output, ignore_errors=True)
         for mark in marks.iterdir():
@@ -83,7 +87,7 @@ def compare(
         job(str(output))
         seconds = time.perf_counter() - start, processor_seconds() - processor_start
         shutil.rmtree(output)
-        return seconds
+        return *seconds, len(list(marks.glob("*.*")))
 
     found = []
     for i in range(rounds + 1):
@@ -95,7 +99,8 @@ def compare(
             ours = timed(noise)
         print(
             f"  {case}: {ours[0]:.1f} s, adding 1 {theirs[0]:.1f} s; "
-            f"of processors {ours[1]:.1f} s and {theirs[1]:.1f} s",
+            f"of processors {ours[1]:.1f} s and {theirs[1]:.1f} s; "
+            f"attempts {ours[2]} and {theirs[2]}",
             file=sys.stderr,
             flush=True,
         )
@@ -113,6 +118,8 @@ def compare(
         ratios=ratios,
         processor_ratio=statistics.median(processor_ratios),
         processor_ratios=processor_ratios,
+        drawn=[ours[2] for ours, _ in found],
+        drawn_adding_1=[theirs[2] for _, theirs in found],
     )
 
 
@@ -183,9 +190,11 @@ def spark_rows(rows: int, rounds: int, folder: Path, marks: Path) -> Iterator[Ro
 
 
 def _die_once(marks: str, block: Any) -> None:
-    """End this worker, if no other did on this block."""
+    """Count this attempt; end this worker, if no other did on this block."""
+    first = int(block.flat[0])
+    Path(marks, f"{first}.{uuid4().hex}").touch()
     try:
-        Path(marks, str(int(block.flat[0]))).touch(exist_ok=False)
+        Path(marks, str(first)).touch(exist_ok=False)
     except FileExistsError:
         return
     os._exit(1)
@@ -215,7 +224,12 @@ def dask_cluster(marks: Path) -> Iterator[None]:
             module: Any = importlib.import_module("discretegauss.dask")
             module.add_noise_here = partial(_noise_that_kills, marks=str(marks))
 
-    settings = {"distributed.scheduler.allowed-failures": 1000}
+    settings = {
+        "distributed.scheduler.allowed-failures": 1000,
+        "distributed.scheduler.no-workers-timeout": "5 minutes",
+        # else a worker that is away 15 s after a death, as it died again, is not started any more
+        "distributed.deploy.lost-worker-timeout": "1 day",
+    }
     with (
         dask.config.set(settings),
         LocalCluster(
@@ -237,8 +251,8 @@ def dask_rows(cells: int, rounds: int, folder: Path, marks: Path) -> Iterator[Ro
 
     counts = dask.array.arange(cells, dtype=np.int64)
 
-    def noise(path: str) -> None:
-        dg.dask.add_noise(counts, LAW, path=path)
+    def noise(path: str, source: Literal["getrandom", "chacha20"] = "getrandom") -> None:
+        dg.dask.add_noise(counts, LAW, path=path, source=source)
 
     def one(path: str, marks: str | None = None) -> None:
         more = counts.map_blocks(_one_more, marks=marks, dtype=np.int64)
@@ -246,6 +260,8 @@ def dask_rows(cells: int, rounds: int, folder: Path, marks: Path) -> Iterator[Ro
 
     case = f"Dask, {counts.npartitions} blocks"
     yield compare(f"{case}, threads", cells, folder, noise, one, rounds=rounds, marks=marks)
+    chacha20 = partial(noise, source="chacha20")
+    yield compare(f"{case}, chacha20", cells, folder, chacha20, one, rounds=rounds, marks=marks)
     with dask_cluster(marks):
         dying = partial(one, marks=str(marks))
         yield compare(f"{case}, killed", cells, folder, noise, dying, rounds=rounds, marks=marks)

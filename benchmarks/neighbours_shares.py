@@ -69,7 +69,7 @@ def wide() -> Draw:
 def messages() -> Draw:
     """Whole messages of 1024 numbers, in numbers."""
     law = distributed.Skellam(100)
-    secure = distributed.SecureSum(1000, clip=1, steps=200, law=law, clients=100)
+    secure = distributed.SecureSum(1000, clip=1, steps=200, law=law, most_clients=100)
     vectors = np.full((100, 1000), 0.01)
 
     def draw(n: int) -> None:
@@ -118,7 +118,7 @@ def accounted() -> list[dict[str, Any]]:
         theirs, _ = rdp.compute_epsilon(orders, [rounds * bound for bound in bounds], 1e-6)
         law = distributed.Skellam(m)
         mine = distributed.epsilon(
-            law, "1e-6", clients=1, sensitivity=norm, dimension=d, rounds=rounds
+            law, "1e-6", fewest_clients=1, sensitivity=norm, dimension=d, rounds=rounds
         )
         rows.append({"variance": m, "norm": norm, "rounds": rounds, "ours": mine, "peer": theirs})
     return rows

@@ -77,7 +77,7 @@ def share_of(epsilon: int, kind: str, clients: int, length: int) -> Any:
     """Return the noise of each client for a budget."""
     sensitivity = distributed.rounded_norm(STEPS, dimension=length)
     how: dict[str, Any] = {
-        "clients": clients,
+        "fewest_clients": clients,
         "sensitivity": sensitivity,
         "dimension": length,
     }
@@ -131,12 +131,12 @@ def main() -> None:
         for kind in ("discrete Gaussian", "Skellam"):
             law = share_of(epsilon, kind, clients, length)
             secure = distributed.SecureSum(
-                weights, clip=CLIP, steps=STEPS, law=law, clients=clients
+                weights, clip=CLIP, steps=STEPS, law=law, most_clients=clients
             )
             spent = distributed.epsilon(
                 law,
                 DELTA,
-                clients=clients,
+                fewest_clients=clients,
                 sensitivity=secure.sensitivity,
                 dimension=length,
                 rounds=ROUNDS,

@@ -20,9 +20,15 @@ if not hasattr(discretegauss, "__path__"):  # before anything of ours is importe
 import drawn_figures
 import shims
 from engine import ENGINE
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("discretegauss", deadline=None)  # no test asserts a time
+# no test asserts a time; and the same code is asked the same, each time
+settings.register_profile(
+    "discretegauss",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("discretegauss")
 
 # programs that tests run share support/, as the tests do

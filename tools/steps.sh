@@ -1,5 +1,9 @@
 # The steps of .ci/run and tools/nightly, and what runs them; each of the two says which, in which order.
-# Sourced by both, which set `lanes` (what runs side by side: "NAME: STEP STEP ...") and call main, below.
+# Sourced by both, which set `first` (what all others need) and `lanes` (what runs side by side: "NAME: STEP STEP ...")
+# and call main, below; tools/nightly also `table`, the file that keeps what became of its steps, and
+# `known`, all that have a row there.
+#
+# A step fails with any status but 0, and says why. 77: it was skipped, as this machine lacks what it looks at.
 #
 # Works on a copy of the clone in a temporary directory, with environments of its own, so that nothing that
 # lies about (a .venv, a build) helps or hinders.
@@ -63,6 +67,14 @@ must_have_run() {
 
 # --- steps -----------------------------------------------------------------------------------
 
+install_packages() {
+    (($#)) || return 0
+    echo "installing: $*"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -qq update
+    apt-get -qq install -y --no-install-recommends "$@" >"$work/apt.log" 2>&1 || { cat "$work/apt.log"; return 1; }
+}
+
 # Install what the machine lacks, and only then ask the network for anything.
 tools() {
     local missing=()
@@ -85,32 +97,49 @@ tools() {
     has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3 python3-venv)
     has python3 && python3 -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || missing+=(python3-dev)
-    if ((${#missing[@]})); then
-        echo "installing: ${missing[*]}"
-        export DEBIAN_FRONTEND=noninteractive
-        apt-get -qq update
-        apt-get -qq install -y --no-install-recommends "${missing[@]}" >"$work/apt.log" ||
-            { cat "$work/apt.log"; return 1; }
-    fi
+    install_packages ${missing[@]+"${missing[@]}"}
     gcc --version | head -n 1
     clang --version | head -n 1
     cmake --version | head -n 1
     python3 -c 'import sys; print("Python", sys.version); sys.exit(sys.version_info < (3, 11))'
 }
 
+# What the steps of tools/nightly need besides, here, since no two lanes can install at a time.
+more_tools() {
+    local missing=()
+    command -v frama-c >/dev/null || missing+=(frama-c-base)
+    command -v ocamlfind >/dev/null || missing+=(ocaml-findlib)
+    command -v java >/dev/null || missing+=(openjdk-17-jre-headless)
+    { command -v rustc && command -v R && command -v abidiff && command -v pkg-config; } >/dev/null ||
+        missing+=(rustc r-base-core abigail-tools pkgconf)
+    install_packages ${missing[@]+"${missing[@]}"}
+    "$root/tools/cross" --install s390x armhf arm64
+}
+
 # Everything that git knows or would know; nothing that it ignores.
 copy() {
     mkdir "$clone"
     cd "$root"
-    git -c safe.directory='*' ls-files -z --cached --others --exclude-standard |
+    git() { command git -c safe.directory='*' "$@"; }
+    git rev-parse --short HEAD >"$work/commit"
+    [[ -z $(git status --porcelain -- . ${table:+":!$table"}) ]] || echo 'and changes' >>"$work/commit"
+    git ls-files -z --cached --others --exclude-standard |
         while IFS= read -r -d '' file; do
             if [[ -e $file ]]; then printf '%s\0' "$file"; fi # deleted, but not yet from the index
         done | tar --null --files-from=- -cf - | tar -C "$clone" -xf -
 }
 
+# wheel GMP: the package with SYSTEM's or WHEEL's, built once; its path. Only the lane "python" calls it.
+wheel() {
+    local folder=$work/wheel-$1
+    [[ -e $folder ]] ||
+        "$venv/bin/pip" wheel -qq --no-deps --config-settings=discretegauss.gmp="$1" --wheel-dir "$folder" "$clone"
+    echo "$folder"/*.whl
+}
+
 install() {
     python3 -m venv "$venv"
-    "$venv/bin/pip" install -qq --config-settings=discretegauss.gmp=SYSTEM "$clone[test,dev]"
+    "$venv/bin/pip" install -qq "$(wheel SYSTEM)[test,dev]"
     "$venv/bin/python" -c 'import discretegauss; print(discretegauss.build_info())'
 }
 
@@ -183,7 +212,8 @@ c_clang_sanitized() {
 
 # Threads that draw from one law, one table and one sampler, by ThreadSanitizer; and a race that it has to report.
 c_threads() {
-    only='test_threads|test_run|test_sampler' c_build threads clang -DDG_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo
+    only='test_threads|test_run|test_sampler' targets='test_threads test_run test_sampler' \
+        c_build threads clang -DDG_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo
 }
 
 # No error, and every block freed.
@@ -198,7 +228,7 @@ no_float() {
     local name float='v?(u?comi|cvt[a-z0-9]*|(add|sub|mul|div|sqrt|min|max|round))[sp][sd]|v?cvt[a-z0-9]+|f(ild|ist|add|mul|div|sub|sqrt|ld)[a-z0-9]*'
     if [[ $(uname -m) != x86_64 ]]; then
         echo "skipped: not x86-64"
-        return
+        return 77
     fi
     echo 'double f(long n, double x) { return (double)n * x; }' | gcc -O2 -x c -c - -o "$work/float.o"
     for name in gcc clang; do
@@ -228,7 +258,6 @@ proofs() {
 
 # No overflow in the scalar arithmetic, by Frama-C.
 c_overflow() {
-    command -v frama-c >/dev/null || apt-get -qq install -y --no-install-recommends frama-c-base >"$work/frama-c.log"
     "$clone/tools/frama_c/run"
 }
 
@@ -279,15 +308,10 @@ system_gmp_is_used() {
     fi
 }
 
-# What another GMP can change is arithmetic.
+# What another GMP can change is arithmetic. The whole suite on the system's: coverage.
 tests_system_gmp() {
     system_gmp_is_used
     run_tests "$venv/bin/python" tests/build/test_build.py tests/exactness/test_{cells,twin,vectors}.py tests/inputs/test_fits.py
-}
-
-tests_system_gmp_whole() {
-    system_gmp_is_used
-    run_tests "$venv/bin/python"
 }
 
 # The plain-Python twin serves where the extension is missing. Above these files nothing knows which of the
@@ -305,14 +329,14 @@ tests_pure_python_whole() {
 # ones raise, and gmpy2 before 2.3 rounded to 53 bits. They have wheels for the lowest Python.
 on_lowest_versions() {
     local lowest=$work/lowest
-    python3 -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "skipped: not Python 3.11"; return; }
+    python3 -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "skipped: not Python 3.11"; return 77; }
     if [[ ! -e $lowest ]]; then
         cd "$clone"
         sed -n '/^\[project\]/,/^bench = /p' pyproject.toml | grep -oE '[a-z0-9-]+>=[0-9.]+' | sed 's/>=/==/' >"$lowest.txt"
         echo 'pyparsing<3.3' >>"$lowest.txt" # of matplotlib, whose old calls it warns of
         cat "$lowest.txt"
         python3 -m venv "$lowest"
-        "$lowest/bin/pip" install -qq --constraint "$lowest.txt" --config-settings=discretegauss.gmp=SYSTEM "$clone[test]"
+        "$lowest/bin/pip" install -qq --constraint "$lowest.txt" "$(wheel SYSTEM)[test]"
     fi
     run_tests "$lowest/bin/python" "$@"
 }
@@ -334,11 +358,10 @@ on_newest_python() {
     for python in python3.{12..19} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
         "$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && newest=$python
     done
-    [[ -n $newest ]] || { echo "skipped: no Python from 3.12 on"; return; }
+    [[ -n $newest ]] || { echo "skipped: no Python from 3.12 on"; return 77; }
     if [[ ! -e $work/newest ]]; then
         "$newest" -m venv "$work/newest"
-        "$venv/bin/pip" wheel -qq --no-deps --wheel-dir "$work/wheel" "$clone"
-        "$work/newest/bin/pip" install -qq "$(echo "$work"/wheel/*-abi3-*.whl)[test]"
+        "$work/newest/bin/pip" install -qq "$(wheel WHEEL)[test]"
     fi
     "$work/newest/bin/python" -c 'import sys, discretegauss; print(sys.version, discretegauss.build_info())'
     run_tests "$work/newest/bin/python" "$@"
@@ -361,25 +384,23 @@ evidence() {
     run_tests "$venv/bin/python" -m evidence
 }
 
-# Spark and Dask, which are installed for that; Spark needs Java.
+# The default suite in random order on a busy machine: nothing is red by chance.
+suite_under_load() {
+    python3 -m venv "$work/under_load"
+    "$work/under_load/bin/pip" install -qq "$(wheel WHEEL)[test]" pytest-random-order
+    PYTHON="$work/under_load/bin/python" "$clone/tools/suite_under_load" 3
+}
+
+# Spark, which needs Java, Dask and others, in an environment of their own.
 clusters() {
-    if ! command -v java >/dev/null; then
-        apt-get -qq update
-        apt-get -qq install -y --no-install-recommends openjdk-17-jre-headless >"$work/apt.log" ||
-            { cat "$work/apt.log"; return 1; }
-    fi
-    "$venv/bin/pip" install -qq "$clone[spark,dask]" distributed duckdb ray
-    run_tests "$venv/bin/python" -m cluster
+    python3 -m venv "$work/clusters"
+    "$work/clusters/bin/pip" install -qq "$(wheel WHEEL)[test,spark,dask]" distributed duckdb ray
+    run_tests "$work/clusters/bin/python" -m cluster
 }
 
 # The C library, installed, and used from C, Rust and R by nothing else; its binary interface beside the last tag's.
 library() {
     local tag against=()
-    if ! { command -v rustc && command -v R && command -v abidiff && command -v pkg-config; } >/dev/null; then
-        apt-get -qq update
-        apt-get -qq install -y --no-install-recommends rustc r-base-core abigail-tools pkgconf >"$work/apt.log" ||
-            { cat "$work/apt.log"; return 1; }
-    fi
     if tag=$(git -c safe.directory='*' -C "$root" describe --tags --abbrev=0 2>/dev/null); then
         mkdir "$work/tag"
         git -c safe.directory='*' -C "$root" archive "$tag" | tar -C "$work/tag" -xf -
@@ -398,20 +419,23 @@ site() {
 # The how-tos in an environment that has nothing but what they ask for.
 how_tos() {
     python3 -m venv "$work/how_tos"
-    "$work/how_tos/bin/pip" install -qq "$clone[plots]" pandas polars
+    "$work/how_tos/bin/pip" install -qq "$(wheel WHEEL)[plots]" pandas polars
     DG_HOW_TO_PYTHON="$work/how_tos/bin/python" run_tests "$venv/bin/python" tests/docs/test_how_to.py
 }
 
 # The examples, with scikit-learn.
 examples() {
     python3 -m venv "$work/examples"
-    "$work/examples/bin/pip" install -qq "$clone[test,examples]"
-    run_tests "$work/examples/bin/python" tests/docs/test_examples.py
+    "$work/examples/bin/pip" install -qq "$(wheel WHEEL)[test,examples]"
+    run_tests "$work/examples/bin/python" tests/docs/test_examples.py -m "not cluster"
 }
 
 # Works in the clone's build/coverage.
 coverage() {
-    PYTHON="$venv/bin/python" "$clone/tools/coverage"
+    PYTHON="$venv/bin/python" "$clone/tools/coverage" -Cdiscretegauss.gmp=SYSTEM || {
+        tail -n 30 "$clone"/build/coverage/*.log
+        return 1
+    }
 }
 
 # The two commands of README.md, word for word, with the system's GMP out of sight: what a newcomer
@@ -431,22 +455,26 @@ readme() {
 
 # --- what runs them --------------------------------------------------------------------------
 
-# Run a step, tell how it ended, and note that, for the lane.
+# Run a step, tell how it ended, and note that, for the lane: its status, seconds, and seconds of CPU.
 run_step() {
-    local lane=$1 step=$2 start=$SECONDS status
+    local lane=$1 step=$2 status TIMEFORMAT='%0R %0U %0S'
     echo "=== $step"
     # In a subshell of its own and outside any condition: there, -e works.
     set +e
-    (
-        set -e
-        "$step"
-    )
-    status=$?
+    {
+        time {
+            (
+                set -e
+                "$step"
+            ) 2>&4
+        }
+        status=$?
+    } 4>&2 2>"$work/$step.times"
     set -e
-    if ((status)); then
+    if ((status != 0 && status != 77)); then
         echo "*** $step failed with status $status"
     fi
-    echo "$step $status $((SECONDS - start))" >>"$work/$lane.results"
+    awk -v note="$step $status" '{ print note, $1, $2 + $3 }' "$work/$step.times" >>"$work/$lane.results"
 }
 
 # start_lane NAME STEP...: a process of its own, with a group of its own to stop it by, which takes SIGINT.
@@ -465,33 +493,81 @@ stop_lanes() {
     done
 }
 
-# verdict STEP...: what became of each, and as the exit code whether all passed. One that noted nothing was
-# not run, and fails.
-verdict() {
-    local step status seconds times='' failed=''
+# of_step STEP: sets verdict, seconds and cpu_seconds. A step that noted nothing was not run, and fails.
+of_step() {
+    local status
+    read -r _ status seconds cpu_seconds < <(cat "$work"/*.results | grep "^$1 ") || status=none seconds=0 cpu_seconds=0
+    case $status in
+    0) verdict=passed ;;
+    77) verdict=skipped ;;
+    none) verdict='not run' ;;
+    *) verdict=FAILED ;;
+    esac
+}
+
+# Tell what became of each step; the exit code says whether none failed.
+tell() {
+    local step times='' failed='' skipped=''
     for step; do
-        read -r _ status seconds < <(cat "$work"/*.results | grep "^$step ") || status='not run' seconds=0
+        of_step "$step"
         times+="$step $seconds s, "
-        [[ $status == 0 ]] || failed+=" $step"
+        case $verdict in
+        passed) ;;
+        skipped) skipped+=" $step" ;;
+        *) failed+=" $step" ;;
+        esac
     done
     echo "seconds: ${times%, }"
     if [[ -n $failed ]]; then
         echo "ci: FAILED:$failed; $SECONDS s"
         return 1
     fi
-    echo "ci: all $# steps passed in $SECONDS s"
+    echo "ci: all $# steps passed${skipped:+ but skipped:$skipped;} in $SECONDS s"
+}
+
+# keep FILE STEP...: write the table of the newest run of each step that is known: a row for each of this run, and for
+# the others the row that FILE has.
+keep() {
+    local file=$1 step
+    {
+        echo '# The newest run of each step of tools/nightly'
+        echo
+        echo 'Written by `tools/nightly`. CPU: seconds of one core, those of all processes of the step together.'
+        echo
+        echo '| step | seconds | CPU | verdict | commit | date |'
+        echo '| --- | ---: | ---: | --- | --- | --- |'
+        for step in "${first[@]}" "${known[@]}"; do
+            if [[ " ${*:2} " == *" $step "* ]]; then
+                of_step "$step"
+                echo "| $step | $seconds | $cpu_seconds | $verdict | $(paste -sd ' ' "$work/commit") | $(date -u +%F) |"
+            else
+                grep "^| $step |" "$file" 2>/dev/null || echo "| $step | | | not run | | |"
+            fi
+        done
+    } >"$work/table"
+    cp "$work/table" "$file"
+    cat "$file"
+}
+
+# steps_of LANE...: their names
+steps_of() {
+    local lane
+    for lane; do
+        # shellcheck disable=SC2086 # words
+        printf '%s\n' ${lane#*:}
+    done
 }
 
 # Without arguments: what all need first, then the lanes beside each other, each printed whole when it is done,
 # in their order. With names of steps: those, one after the other.
 main() {
-    local first=(tools copy install) step lane all=()
+    local step lane steps=("$@")
     if [[ ${1-} == --lane ]]; then
         lane=$2
         for step in "${@:3}"; do
             run_step "$lane" "$step"
-            tail -n 1 "$work/$lane.results" |
-                awk '{ print $1 ($2 ? ": FAILED" : ": passed") " in " $3 " s" }' >&3
+            of_step "$step"
+            echo "$step: $verdict in $seconds s, $cpu_seconds s of CPU" >&3
         done
         return
     fi
@@ -501,20 +577,19 @@ main() {
     for step in "${first[@]}" "$@"; do
         run_step first "$step"
     done
-    if (($#)); then
-        verdict "${first[@]}" "$@"
-        return
+    if ((!$#)); then
+        tell "${first[@]}" >"$work/first.log" || { cat "$work/first.log"; return 1; }
+        mapfile -t steps < <(steps_of "${lanes[@]}")
+        for lane in "${lanes[@]}"; do
+            # shellcheck disable=SC2086 # words
+            start_lane ${lane%%:*} ${lane#*:}
+        done
+        for lane in "${!lanes[@]}"; do
+            wait "${lane_pids[lane]}" || true
+            cat "$work/${lanes[lane]%%:*}.log"
+        done
+        lane_pids=()
     fi
-    verdict "${first[@]}" >"$work/first.log" || { cat "$work/first.log"; return 1; }
-    for lane in "${lanes[@]}"; do
-        # shellcheck disable=SC2086 # words
-        start_lane ${lane%%:*} ${lane#*:}
-        all+=(${lane#*:})
-    done
-    for step in "${!lanes[@]}"; do
-        wait "${lane_pids[step]}" || true
-        cat "$work/${lanes[step]%%:*}.log"
-    done
-    lane_pids=()
-    verdict "${first[@]}" "${all[@]}"
+    [[ -z ${table-} ]] || keep "$table" "${first[@]}" "${steps[@]}"
+    tell "${first[@]}" "${steps[@]}"
 }

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from math import isnan, prod
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from time import monotonic
+from typing import Any, Final
 from uuid import uuid4
 
 import numpy as np
@@ -22,6 +24,7 @@ from ._inputs.draw_arguments import AUTO, SYSTEM, Method
 from ._inputs.messages import describe, if_loaded
 from ._inputs.source import Source
 from ._on_the_driver import checked_path, noise_and_result
+from ._system.atomic_file import atomic_write
 from .data import add_noise as add_noise_here
 from .data.addition import Overflow
 from .data.cells import refuse_type
@@ -30,6 +33,9 @@ from .errors import OutputError, ParameterTypeError, ParameterValueError
 from .laws import Law
 
 __all__ = ["add_noise"]
+
+_NO_WORKER_SECONDS: Final = 300
+"""For how long a cluster that has lost its last worker is given to get another."""
 
 
 def add_noise(
@@ -52,9 +58,9 @@ def add_noise(
 ) -> Any:
     """Write a frame or array of Dask with noise, exactly; return the one that reads the files.
 
-    One task draws for a block and writes it. A task that is tried again draws anew, into another
-    file; of each block the file is published that the last attempt reported. What is returned reads
-    files, so that it never changes.
+    One task draws for a block and writes it. A task that is tried again draws anew, unless the file
+    of its block is there: the first file that is whole stays. What is returned reads files, so that
+    it never changes.
 
     Parameters
     ----------
@@ -91,14 +97,18 @@ def add_noise(
         If something is at `path`.
     OSError
         If the files cannot be written.
+    TimeoutError
+        If a cluster has lost its last worker, and has got no other for as long as Dask's setting
+        ``distributed.scheduler.no-workers-timeout`` says here, or for five minutes.
     ImportError
         If Dask, pyarrow (frames) or zarr (arrays) is not installed.
 
     Notes
     -----
-    Meanwhile the files are in a hidden folder beside `path`, which is removed at the end, after
-    Ctrl-C and errors, too. Tasks that still run then find no folder to write to. If the driver is
-    killed, delete that folder: it may hold two noises for the same counts.
+    Meanwhile the files are in a hidden folder beside `path`, ``.NAME.`` and 32 digits, which is
+    removed at the end, after Ctrl-C and errors, too. Tasks that still run then find no folder to
+    write to. If the driver is killed, end the workers and delete that folder: together with the
+    noise of the next call it is a second release.
 
     References
     ----------
@@ -160,15 +170,15 @@ def _frame(
         if kind.kind == "O" and isinstance(kind, np.dtype):
             raise refuse_type(kind)
     floats = [name for name, kind in given.dtypes.items() if "float" in str(kind).lower()]
-    write = partial(
-        _write_partition, law=law, columns=list(given.columns), floats=floats, options=options
+    draw = partial(
+        _noisy_partition, law=law, columns=list(given.columns), floats=floats, options=options
     )
 
     def place_files(files: Sequence[Path], folder: Path) -> None:
         for i, file in enumerate(files):
             file.rename(folder / f"part.{i}.parquet")
 
-    _run(frame.to_delayed(), write, place_files, output)
+    _run(frame.to_delayed(), draw, place_files, output)
     return dask.dataframe.read_parquet(str(output))
 
 
@@ -192,7 +202,7 @@ def _array(
         raise refuse_type(result.dtype)
     chunk = tuple(max(1, *sizes) for sizes in array.chunks)
     blocks = array.rechunk(chunk).to_delayed()
-    write = partial(_write_block, law=law, chunk=chunk, options=options)
+    draw = partial(_noisy_block, law=law, chunk=chunk, options=options)
 
     def place_files(files: Sequence[Path], folder: Path) -> None:
         zarr.create_array(
@@ -208,34 +218,66 @@ def _array(
             target.parent.mkdir(parents=True, exist_ok=True)
             file.rename(target)
 
-    _run(list(blocks.ravel()), write, place_files, output)
+    _run(list(blocks.ravel()), draw, place_files, output)
     return dask.array.from_zarr(str(output))
 
 
 def _run(
     blocks: Sequence[Any],
-    write: Callable[..., None],
+    draw: Callable[[Any], memoryview],
     place_files: Callable[[Sequence[Path], Path], None],
     output: Path,
 ) -> None:
-    """Have tasks write all blocks; publish, at once, the one file of each that was reported."""
+    """Have tasks write all blocks, each to one file; publish these at once."""
     import dask
 
     output = output.absolute()
     if os.path.lexists(output):
         raise OutputError(f"path must name what is not there yet, got {describe(str(output))}")
     work = output.parent / f".{output.name}.{uuid4().hex}"
-    attempts, result = work / "attempts", work / "result"
+    drawn, result = work / "drawn", work / "result"
+    files = [drawn / str(i) / "noisy" for i in range(len(blocks))]
     try:
-        attempts.mkdir(parents=True)
+        drawn.mkdir(parents=True)
         result.mkdir()
-        # impure: else Dask draws once for two equal blocks
-        task = dask.delayed(partial(_attempt, write=write, folder=attempts), pure=False)
-        names = dask.compute(*(task(block) for block in blocks))
-        place_files([attempts / name for name in names], result)
+        task = dask.delayed(partial(_attempt, draw=draw), pure=False)
+        _compute([task(block, file) for block, file in zip(blocks, files, strict=True)])
+        place_files(files, result)
         result.rename(output)
     finally:
         _remove(work)
+
+
+def _compute(tasks: Sequence[Any]) -> None:
+    """Run all tasks; on a cluster, each until it is done, and not again if its worker is lost then.
+
+    Dask would run it again, as its result is lost, and wait for ever if no worker is left.
+    """
+    import dask
+
+    client = getattr(dask.base.get_scheduler(collections=tasks), "__self__", None)
+    if not isinstance(client, if_loaded("distributed", "Client")):
+        dask.compute(*tasks)
+        return
+    from distributed import wait
+
+    patience = dask.config.get("distributed.scheduler.no-workers-timeout") or _NO_WORKER_SECONDS
+    last_seen = monotonic() if client.nthreads() else None  # a first worker may take long to come
+    futures = client.compute(list(tasks))
+    try:
+        while futures:
+            with suppress(TimeoutError):
+                wait(futures, timeout=1)
+            for future in futures:
+                if future.status not in ("pending", "finished"):
+                    future.result()
+            futures = [future for future in futures if future.status != "finished"]
+            if client.nthreads():
+                last_seen = monotonic()
+            elif last_seen and monotonic() - last_seen > dask.utils.parse_timedelta(patience):
+                raise TimeoutError("the cluster of Dask has no worker left; nothing is published")
+    finally:
+        client.cancel(futures)
 
 
 def _remove(folder: Path) -> None:
@@ -251,23 +293,28 @@ def _remove(folder: Path) -> None:
 # --- on the workers
 
 
-def _attempt(block: Any, *, write: Callable[..., None], folder: Path) -> str:
-    """Write a block with noise to a file of this attempt's own; return its name."""
-    name = uuid4().hex
-    with open(folder / name, "xb") as file:
-        write(block, file)
-    return name
+def _attempt(block: Any, file: Path, *, draw: Callable[[Any], memoryview]) -> None:
+    """Write a block with noise to a file in a folder of its own, unless an attempt before has."""
+    if file.exists():
+        return
+    file.parent.mkdir(exist_ok=True)
+    for left in file.parent.iterdir():  # by an attempt that was killed, where files have names
+        if left != file:
+            left.unlink(missing_ok=True)
+    noisy = draw(block)
+    with suppress(FileExistsError), atomic_write(file, replace=False) as write:
+        write(noisy)
 
 
-def _write_partition(
+def _noisy_partition(
     partition: Any,
-    file: Any,
     *,
     law: Law,
     columns: list[Any],
     floats: list[Any],
     options: dict[str, Any],
-) -> None:
+) -> memoryview:
+    """Return a partition with noise as Parquet."""
     noisy = add_noise_here(partition, law, columns=columns, **options)
     # of floats a partition without NaN would be int64, and floats again beside one with NaN
     noisy = noisy.astype(dict.fromkeys(floats, "Int64"))
@@ -277,9 +324,12 @@ def _write_partition(
             "values must have columns that Arrow can hold, each of one type, "
             "but one with objects is mixed"
         )
+    import pyarrow as pa
     import pyarrow.parquet
 
-    pyarrow.parquet.write_table(table, file)
+    stream = pa.BufferOutputStream()
+    pyarrow.parquet.write_table(table, stream)
+    return memoryview(stream.getvalue())
 
 
 def _arrow_table(frame: Any) -> Any:
@@ -292,17 +342,18 @@ def _arrow_table(frame: Any) -> Any:
         return None
 
 
-def _write_block(
-    block: Any, file: Any, *, law: Law, chunk: tuple[int, ...], options: dict[str, Any]
-) -> None:
-    """Write a block as a chunk of zarr, uncompressed: whole, in C's order, little-endian."""
+def _noisy_block(
+    block: Any, *, law: Law, chunk: tuple[int, ...], options: dict[str, Any]
+) -> memoryview:
+    """Return a block with noise as a chunk of zarr: uncompressed, in C's order, little-endian."""
     _refuse_other_arrays(block)
     noisy = add_noise_here(block, law, **options)
     if noisy.shape != chunk:
         inner = noisy
         noisy = np.zeros(chunk, inner.dtype)
         noisy[tuple(map(slice, inner.shape))] = inner
-    noisy.astype(noisy.dtype.newbyteorder("<"), copy=False).tofile(file)
+    chunk_of_zarr = np.ascontiguousarray(noisy, noisy.dtype.newbyteorder("<"))
+    return chunk_of_zarr.reshape(-1).view(np.uint8).data
 
 
 def _refuse_other_arrays(block: Any) -> None:

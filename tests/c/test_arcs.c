@@ -7,6 +7,8 @@
 #include "bounds/enclosure.h"
 #include "cells/decide.h"
 
+#include <stdlib.h>
+
 enum { TRIES = 600, MOST_BLOCK_BITS = 8, MANY_BITS = 640 };
 
 static const int64_t FULL = INT64_C(1) << DG_HEIGHT_BITS; /* a cell's height */
@@ -184,13 +186,17 @@ static void check_steep_laws(void)
     CHECK(n_tables > 80 && n_steep > 40, "%u tables, %u steep", n_tables, n_steep);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const size_t step = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
+    if (step < 1) {
+        return 2;
+    }
     uint64_t state = 1;
     unsigned n_tables = 0;
     dg_enclosure e;
     dg_enclosure_open(&e, DG_WORDS_PRECISION);
-    for (int i = 0; i < TRIES; i++) {
+    for (size_t i = 0; i < TRIES; i += step) {
         dg_law *law = any_law(&state);
         const uint32_t index_bits = 4 + (uint32_t)(next_word(&state) % 5);
         const int32_t block_bits = (int32_t)(next_word(&state) % (MOST_BLOCK_BITS + 2)) - 1;
@@ -206,8 +212,10 @@ int main(void)
         dg_law_free(law);
     }
     dg_enclosure_close(&e);
-    CHECK(n_tables > TRIES / 10, "%u tables", n_tables);
-    check_steep_laws();
+    CHECK(n_tables > TRIES / step / 10, "%u tables", n_tables);
+    if (step == 1) {
+        check_steep_laws();
+    }
     mpfr_free_cache();
     return report("arcs");
 }

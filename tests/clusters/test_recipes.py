@@ -51,7 +51,7 @@ def _is_a_release(read: Callable[[], Any], counts: Any) -> None:
     probabilities = np.diff(LAW.cdf(edges), prepend=0, append=0)
     probabilities[-1] = LAW.sf(edges[-1])
     seen = np.bincount(np.searchsorted(edges, noise), minlength=len(probabilities))
-    assert stats.chisquare(seen, probabilities * ROWS).pvalue > 1e-7
+    assert stats.chisquare(seen, probabilities * ROWS).pvalue > 1e-9
 
 
 def test_polars(counts: Any) -> None:

@@ -76,7 +76,7 @@ def _follows_the_law(noise: Any) -> None:
     probabilities = np.diff(LAW.cdf(edges), prepend=0, append=0)
     probabilities[-1] = LAW.sf(edges[-1])
     seen = np.bincount(np.searchsorted(edges, noise), minlength=len(probabilities))
-    assert stats.chisquare(seen, probabilities * len(noise)).pvalue > 1e-7
+    assert stats.chisquare(seen, probabilities * len(noise)).pvalue > 1e-9
 
 
 def test_partitions_have_noise_of_their_own_and_keep_it(session: Any, tmp_path: Path) -> None:

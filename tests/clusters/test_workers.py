@@ -39,10 +39,12 @@ def test_a_worker_needs_the_package_only(tmp_path: Path) -> None:
     """A task for a block of an array runs where nothing else is installed."""
     from discretegauss import dask as module
 
-    write = partial(module._write_block, law=dg.DiscreteGaussian(100), chunk=(5,), options=OPTIONS)
-    task = partial(module._attempt, np.arange(5), write=write, folder=tmp_path)
+    draw = partial(module._noisy_block, law=dg.DiscreteGaussian(100), chunk=(5,), options=OPTIONS)
+    file = tmp_path / "0" / "noisy"
+    task = partial(module._attempt, np.arange(5), file, draw=draw)
     missing = ("dask", "distributed", "zarr", "pandas", "pyarrow", "cloudpickle")
-    assert (tmp_path / _run_without(missing, task, "result")).stat().st_size == 5 * 8
+    assert _run_without(missing, task, "result") == "None"
+    assert file.stat().st_size == 5 * 8
 
 
 def test_a_worker_of_spark_needs_arrow_beside_it() -> None:

@@ -20,7 +20,7 @@ from discretegauss.compat import NumpyNoise
 def test_noise_is_the_law_in_steps(method: str, granularity: str) -> None:
     """loc + granularity * k, where k has sigma (or scale) in steps;.
 
-    A false alarm is one run in 10^7; a wrong sigma by 10 % would show.
+    A false alarm is one run in 10^9; a wrong sigma by 10 % would show.
     """
     g = Fraction(granularity)
     drawn = getattr(NumpyNoise(g), method)(loc=3 * g, scale=float(3 * g), size=(2, 3000))
@@ -32,7 +32,7 @@ def test_noise_is_the_law_in_steps(method: str, granularity: str) -> None:
     ends = range(-6, 7)
     seen = [(k <= -7).sum(), *((k == x).sum() for x in ends), (k >= 7).sum()]
     expected = [law.cdf(-7), *(law.pmf(x) for x in ends), law.sf(6)]
-    assert stats.chisquare(seen, [6000 * p for p in expected]).pvalue > 1e-7
+    assert stats.chisquare(seen, [6000 * p for p in expected]).pvalue > 1e-9
 
 
 def test_one_number_and_no_noise() -> None:
@@ -51,7 +51,7 @@ def test_choice_follows_p() -> None:
     seen = np.bincount(drawn, minlength=4)
     assert seen[1] == 0
     expected = [6000 * p[i] for i in (0, 2, 3)]
-    assert stats.chisquare(seen[[0, 2, 3]], expected).pvalue > 1e-7
+    assert stats.chisquare(seen[[0, 2, 3]], expected).pvalue > 1e-9
     assert NumpyNoise().choice(["a", "b"], p=[1.0, 5e-324]) == "a"
     assert NumpyNoise().choice(3, (2, 2)).shape == (2, 2)
     assert int(NumpyNoise().choice(1)) == 0
@@ -61,7 +61,7 @@ def test_choice_without_replacement_gives_every_order_alike() -> None:
     drawn = [tuple(NumpyNoise().choice(3, 2, replace=False).tolist()) for _ in range(1200)]
     seen = [drawn.count(pair) for pair in {*drawn}]
     assert len(seen) == 6
-    assert stats.chisquare(seen).pvalue > 1e-7
+    assert stats.chisquare(seen).pvalue > 1e-9
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,12 @@ from same_bits import same_bits
 
 import discretegauss as dg
 from discretegauss._drawing.add import add_exactly
-from discretegauss._drawing.engines import native
 from discretegauss.data import addition
 from discretegauss.data.cells import Cells
 
 LAW = dg.DiscreteGaussian(100)
-WIDE = dg.DiscreteGaussian(10**24)
-"""Of 1000 draws two are equal with a probability below 10**-6."""
+WIDE = dg.DiscreteGaussian(10**28)
+"""Of 1000 draws two are equal with a probability below 10**-8."""
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 

@@ -116,6 +116,11 @@ def test_integers_are_turned_back_exactly() -> None:
         assert rotation.undo(y).tolist() == wanted
 
 
+def test_integers_beyond_floats_are_refused() -> None:
+    with pytest.raises(OverflowError, match=r"vectors must be small enough .* below 2\*\*1024"):
+        Rotation(1).undo(np.array([2**1100], object))
+
+
 def test_the_signs_are_fair_and_of_the_source() -> None:
     signs = Rotation(2**16, source=seeded(4)).signs
     assert (signs == Rotation(2**16, source=seeded(4)).signs).all()
@@ -132,7 +137,7 @@ def test_a_round_gives_the_clipped_sum_with_its_noise(law: Any) -> None:
     x = np.random.default_rng(5).normal(size=(n, d))
     x[0] *= 1e6
     x[1] = 0
-    secure = SecureSum(d, clip=10, steps=400, law=law, clients=n, source=seeded(6))
+    secure = SecureSum(d, clip=10, steps=400, law=law, most_clients=n, source=seeded(6))
     source = seeded(7)
     messages = [secure.message(row, source=source) for row in x]
     norms = np.maximum(np.linalg.norm(x, axis=1), 10)
@@ -145,13 +150,13 @@ def test_a_round_gives_the_clipped_sum_with_its_noise(law: Any) -> None:
 
 def test_the_modulus_holds_the_sum_or_is_refused() -> None:
     law = Skellam(4)
-    least = least_modulus(law, clients=10, largest=50)
-    secure = SecureSum(1, clip=1, steps=50, law=law, clients=10)
+    least = least_modulus(law, most_clients=10, largest=50)
+    secure = SecureSum(1, clip=1, steps=50, law=law, most_clients=10)
     assert secure.modulus >= least == 2048
     for vector in (1.0, -1.0):
         full = secure.total([secure.message([vector]) for _ in range(10)])
         assert abs(full[0] - 10 * vector) < 2
-    how: dict[str, Any] = {"clip": 1, "steps": 50, "law": law, "clients": 10, "modulus": 256}
+    how: dict[str, Any] = {"clip": 1, "steps": 50, "law": law, "most_clients": 10, "modulus": 256}
     with pytest.raises(ValueError, match=r"modulus must be at least 2048 .* got 256"):
         SecureSum(1, source=must_not_draw, **how)
     wrapped = SecureSum(1, wrap=True, **how)
@@ -159,11 +164,32 @@ def test_the_modulus_holds_the_sum_or_is_refused() -> None:
     assert abs(lost[0] - 10) > 2  # 500 modulo 256
 
 
+def test_more_messages_than_the_modulus_holds_are_refused() -> None:
+    """140 messages of one, modulo what holds 130, came back as -122."""
+    secure = SecureSum(1, clip=1, steps=1000, law=Skellam(40), most_clients=130)
+    messages = [secure.message([1.0]) for _ in range(140)]
+    with pytest.raises(ValueError, match="messages must be at most most_clients = 130, got 140"):
+        secure.total(messages)
+    summed = np.sum(messages[:130], axis=0)
+    assert abs(secure.total(messages[:130])[0] - 130) < 2
+    assert secure.total([summed]).tolist() == secure.total(messages[:130]).tolist()
+    with pytest.raises(ValueError, match=r"messages must have the shape .* got \(1,\)"):
+        secure.total(summed)
+
+
+def test_noise_std_is_that_of_the_law() -> None:
+    """Of little noise sigma2 is far above the variance: 1/20 for 0.0000908."""
+    for law in (dg.DiscreteGaussian("1/20"), dg.DiscreteGaussian("1/1000"), Skellam("1/20")):
+        secure = SecureSum(1, clip=2, steps=1, law=law, most_clients=9)
+        wanted = 6 * law.std()
+        assert wanted * (1 - 1e-15) <= secure.noise_std <= wanted * (1 + 1e-15)
+
+
 @pytest.mark.parametrize("law", [Skellam(4), Skellam("1/100"), dg.DiscreteGaussian(4)])
 def test_the_tails_behind_the_modulus_hold(law: Any) -> None:
     """The true tail of one share, from its probabilities, is below the failure."""
     for failure in (0.01, 1e-6, 1e-12):
-        half = least_modulus(law, clients=1, largest=1, failure=failure) // 2
+        half = least_modulus(law, most_clients=1, largest=1, failure=failure) // 2
         ks = np.arange(half, half + 2000)
         assert 2 * float(np.sum(law.pmf(ks - 1))) <= failure
 
@@ -182,17 +208,19 @@ def test_what_is_refused_draws_nothing() -> None:
         round_conditionally([1.0], 2, retry=1, source=must_not_draw)
     with pytest.raises(ValueError, match="dimension must be at least 1"):
         Rotation(0, source=must_not_draw)
-    secure = SecureSum(3, clip=1, steps=50, law=Skellam(4), clients=10)
+    secure = SecureSum(3, clip=1, steps=50, law=Skellam(4), most_clients=10)
     with pytest.raises(ValueError, match="3 numbers along the last axis"):
         secure.message([1.0], source=must_not_draw)
     with pytest.raises(ValueError, match="must be finite"):
         secure.message([1.0, np.inf, 0], source=must_not_draw)
     with pytest.raises(TypeError, match="wrap must be True or False"):
-        SecureSum(3, clip=1, steps=50, law=Skellam(4), clients=10, wrap=1)  # type: ignore[arg-type]
+        SecureSum(3, clip=1, steps=50, law=Skellam(4), most_clients=10, wrap=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="steps must be from"):
+        SecureSum(3, clip=1, steps="1e-400", law=Skellam(4), most_clients=10, source=must_not_draw)
     with pytest.raises(OverflowError, match="clip must be from"):
-        SecureSum(3, clip="1e-400", steps=50, law=Skellam(4), clients=10, source=must_not_draw)
+        SecureSum(3, clip="1e-400", steps=50, law=Skellam(4), most_clients=10, source=must_not_draw)
     with pytest.raises(ValueError, match="mu = 0"):
-        SecureSum(3, clip=1, steps=50, law=dg.DiscreteGaussian(4, mu=1), clients=10)
+        SecureSum(3, clip=1, steps=50, law=dg.DiscreteGaussian(4, mu=1), most_clients=10)
 
 
 @pytest.mark.parametrize("exponent", [-100, -460, -620, -1060])

@@ -9,6 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from evidence_cases import evidence
 
 from discretegauss._drawing import engines as _engine
 
@@ -21,7 +22,7 @@ needs_the_core = pytest.mark.skipif(
 @pytest.mark.parametrize(
     "name",
     ["laws.md", "federated.md", "federated_accounting.md", "selection.md", "snapping.md"]
-    + ["migration.md", "buckets.md"]
+    + ["migration.md", *evidence("buckets.md")]
     + [
         pytest.param(name, marks=needs_the_core)
         for name in ("drawing.md", "data.md", "generalized.md", "methods.md")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import parts
 import pytest
+from evidence_cases import evidence
 from law_checks import (
     ALPHA,
     check_counts,
@@ -145,7 +146,7 @@ N = 400_000
 
 @pytest.mark.parametrize("index_bits", [8, 12, 16])
 @pytest.mark.parametrize("block_bits", [-1, 3])
-@pytest.mark.parametrize("mu", [F(0), F(1, 3), F(-1, 2)])
+@pytest.mark.parametrize("mu", [F(1, 3), *evidence(F(0), F(-1, 2))])
 def test_tables_of_any_size_draw_the_same_law(
     index_bits: int, block_bits: int, mu: Fraction
 ) -> None:
@@ -159,7 +160,7 @@ def test_tables_of_any_size_draw_the_same_law(
 
 
 @pytest.mark.parametrize("mu", [F(0), F(1, 3)])
-@pytest.mark.parametrize("scale", [F(1, 2), F(20), F(1000)])
+@pytest.mark.parametrize("scale", [F(1, 2), F(20), *evidence(F(1000))])
 def test_the_generalised_gaussian_contains_the_other_laws(scale: Fraction, mu: Fraction) -> None:
     """beta = 1 is the discrete Laplace, beta = 2 the discrete Gaussian of sigma2 = scale^2/2."""
     one = dg.generalized_gaussian(scale, 1, N, mu=mu, source="chacha20")
@@ -168,7 +169,7 @@ def test_the_generalised_gaussian_contains_the_other_laws(scale: Fraction, mu: F
     assert rejected(two, gaussian_table(scale**2 / 2, mu)) == []
 
 
-@pytest.mark.parametrize("sigma2", [F(10**100), F(10**200, 7), F(2) ** 4000 + F(1, 3)])
+@pytest.mark.parametrize("sigma2", [F(10**100), F(10**200, 7), *evidence(F(2) ** 4000 + F(1, 3))])
 def test_wide_laws_have_the_right_shape_and_free_low_bits(sigma2: Fraction) -> None:
     """Beyond 64 bits: x/sigma is normal to the eye of a test, and x mod 256 is uniform."""
     from math import isqrt

@@ -55,6 +55,7 @@ def replay(law: Any, case: dict[str, Any], dtype: Any = object) -> None:
 DRAWN = ("n", "draws", "draws_sha256", "bytes_used")
 
 
+@pytest.mark.evidence
 def test_the_file_is_what_the_generator_writes() -> None:
     """Specification, twin of the cell sampler and tables of the core have not changed."""
     built = generate.build(file=None if IS_ISOCHRONOUS else FILE)

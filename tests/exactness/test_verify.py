@@ -257,7 +257,7 @@ def _bent(arc: Arc, rng: random.Random) -> list[Arc]:
     ],
     ids=described,
 )
-@pytest.mark.parametrize("n", [60, pytest.param(200, marks=pytest.mark.evidence)])
+@pytest.mark.parametrize("n", [20, pytest.param(200, marks=pytest.mark.evidence)])
 def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: LawSpec, n: int) -> None:
     """Against the claim checked integer by integer, over some 5 n arcs bent at random."""
     table = copy_out(spec)
@@ -420,7 +420,7 @@ def test_results_that_cannot_be_written_are_no_wrong_table(where: str) -> None:
         stderr=subprocess.PIPE,
         preexec_fn=(lambda: os.close(1)) if where == "nowhere" else None,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     os.close(stdout)

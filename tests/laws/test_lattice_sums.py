@@ -15,6 +15,7 @@ from typing import Any
 
 import mpmath
 import pytest
+from evidence_cases import evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
@@ -294,7 +295,7 @@ def test_tails_of_wide_laws_are_the_closed_forms(exponent: int, bits: int) -> No
     assert overlap(tail, at.scale(at.shift(total, 1), F(1, 2)))
 
 
-@pytest.mark.parametrize("beta", [F(1001, 1000), F(3, 2), F(3), F(100), F(999)], ids=str)
+@pytest.mark.parametrize("beta", [F(3, 2), F(100), *evidence(F(1001, 1000), F(3), F(999))], ids=str)
 @pytest.mark.parametrize("exponent", [5, 10, 100])
 def test_more_bits_tell_the_same_of_wide_laws(beta: F, exponent: int) -> None:
     """With and without weights, near mu; with more bits other circles are chosen."""

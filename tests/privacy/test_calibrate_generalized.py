@@ -20,6 +20,15 @@ def test_the_budget_is_met_and_hardly_more(beta: object) -> None:
     assert privacy.delta(law, 1, 2) <= Fraction(1, 10**5) < privacy.delta(less, 1, 2)
 
 
+@pytest.mark.parametrize(("beta", "epsilon"), [(20, 10), (8, 100), (1000, 0)])
+def test_steep_laws_meet_the_budget(beta: int, epsilon: int) -> None:
+    """At a crossing: a little less noise does not."""
+    law = privacy.calibrate_generalized(beta, epsilon=epsilon, delta="1e-2")
+    less = dg.GeneralizedGaussian(law.scale * Fraction(9999, 10000), law.beta)
+    assert privacy.delta(law, epsilon) <= Fraction(1, 100) < privacy.delta(less, epsilon)
+
+
+@pytest.mark.evidence
 def test_sampled_queries_meet_the_budget() -> None:
     """With all buckets."""
     arguments = {"epsilon": "1/2", "delta": "1e-6", "queries": 20, "sampling": "1/50"}
@@ -33,6 +42,7 @@ def test_sampled_queries_meet_the_budget() -> None:
     [
         ({"beta": "1/2"}, "beta must be at least 1, got '1/2'"),
         ({"delta": 1}, "delta must lie between 0 and 1"),
+        ({"delta": "1e-40"}, r"delta must be at least 2\*\*-100 for each query, .* got '1e-40'"),
         ({"sampling": 2}, "sampling must be at most 1, got 2"),
     ],
 )

@@ -10,6 +10,7 @@ from typing import Any
 import gmpy2
 import mpmath
 import pytest
+from evidence_cases import evidence
 from privacy_reference import gaussian_weight, mp
 
 import discretegauss as dg
@@ -62,10 +63,11 @@ def delta_by_convolution(sigma2: Fraction, queries: int, e: Fraction, change: in
         )
 
 
-SUMS = "1/4 2, 1/2 2, 1/2 5, 1 2, 1 4, 2 3, 7/2 2, 3 5, 8 3"
+SUMS = [("1/4", "2"), ("1/2", "5"), ("1", "4"), ("7/2", "2")]
+MORE_SUMS = [("1/2", "2"), ("1", "2"), ("2", "3"), ("3", "5"), ("8", "3")]
 
 
-@pytest.mark.parametrize(("sigma2", "queries"), [s.split() for s in SUMS.split(", ")])
+@pytest.mark.parametrize(("sigma2", "queries"), [*SUMS, *evidence(*MORE_SUMS)])
 def test_delta_is_that_of_all_outcomes(sigma2: str, queries: str) -> None:
     exact_sigma2, k = Fraction(sigma2), int(queries)
     law, factor = dg.DiscreteGaussian(sigma2), factor_upper(exact_sigma2, k)

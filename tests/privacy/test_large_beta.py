@@ -138,12 +138,14 @@ def test_a_count_of_queries_has_no_more_bits_than_other_parameters() -> None:
 
 
 CALLS = """
-import resource, sys
+import resource
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 import discretegauss as dg
 from discretegauss.privacy import delta, epsilon, log_delta
-resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]) * 10**6,) * 2)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for function, value in (delta, 1), (log_delta, 1), (epsilon, 0.01):  # imports
+    function(dg.GeneralizedGaussian(1, 2**20), value)
+space = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (space + 2**22,) * 2)
 for beta in (2**20, 2**29, 2**30, 2**40):
     for scale in (1, 10, "7/2", 10**30):
         law = dg.GeneralizedGaussian(scale, beta)
@@ -153,15 +155,10 @@ for beta in (2**20, 2**29, 2**30, 2**40):
                     function(law, value, change)
                 except dg.errors.DiscreteGaussError:
                     pass
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
 @needs_core
-@pytest.mark.parametrize("megabytes", [300, 400, 600])
-def test_little_memory_is_taken(megabytes: int) -> None:
-    """Under a limit there is an answer or an error of ours. It was an abort from 2**29 on."""
-    run = subprocess.run(
-        [sys.executable, "-c", CALLS, str(megabytes)], capture_output=True, text=True, check=True
-    )
-    assert int(run.stdout) < 8192  # KiB, all modules that are imported on the way included
+def test_little_memory_is_taken() -> None:
+    """4 MiB more are enough for an answer or an error of ours. It was an abort from 2**29 on."""
+    subprocess.run([sys.executable, "-c", CALLS], check=True)

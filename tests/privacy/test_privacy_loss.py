@@ -11,6 +11,7 @@ from typing import Any
 import gmpy2
 import numpy as np
 import pytest
+from evidence_cases import evidence
 
 import discretegauss as dg
 from discretegauss.privacy import PrivacyLoss, _masses
@@ -39,7 +40,7 @@ def _law(rng: np.random.Generator, n: int) -> list[Fraction]:
     return [Fraction(w, sum(weights)) for w in weights]
 
 
-@pytest.mark.parametrize("trial", range(12))
+@pytest.mark.parametrize("trial", [*range(4), *evidence(*range(4, 12))])
 def test_bounds_hold_enumerated_products(trial: int) -> None:
     """Of small pairs all outcomes of up to three releases are enumerated."""
     rng = np.random.default_rng(trial)
@@ -185,7 +186,7 @@ def test_a_fourth_power_is_far_from_one_coordinate() -> None:
 
 
 @pytest.mark.parametrize("sampling", [Fraction(1), Fraction(1, 10)])
-@pytest.mark.parametrize("releases", [1, 2, 3])
+@pytest.mark.parametrize("releases", [1, 2, *evidence(3)])
 @pytest.mark.parametrize("beta", ["3/2", "3"])
 def test_generalised_noise_against_sums(beta: str, releases: int, sampling: Fraction) -> None:
     """All outcomes of up to three releases, at 60 digits; each direction for itself."""
@@ -274,6 +275,86 @@ def test_arithmetic_of_masses() -> None:
         found = _masses.convolved(_masses.masses(a), _masses.masses(b), up=up)
         assert [int(x) for x in _masses.integers(found)] == expected
         assert _masses.total(found) == sum(expected)
+
+
+@pytest.mark.parametrize(("scale", "beta"), [(1, 20), ("5/2", 8), ("7/2", 1000), (4, 10**6)])
+@pytest.mark.parametrize("sampling", [1, Fraction(1, 10)])
+def test_steep_laws(scale: Any, beta: int, sampling: Any) -> None:
+    """Losses of 10**12 and of 1 lie side by side; two releases, all outcomes, both directions."""
+    size = Fraction(scale)
+    weights = []
+    for x in range(-6, 7):
+        exponent = abs(x) / size
+        weights.append(_exp(-(exponent**beta)) if exponent <= 1 or beta < 100 else Fraction(0))
+    weights = [w if w > Fraction(1, 2**400) else Fraction(0) for w in weights]
+    here = [w / sum(weights) for w in weights]
+    moved = [*here[1:], Fraction(0)]
+    p = [sampling * a + (1 - sampling) * b for a, b in zip(here, moved, strict=True)]
+    law = dg.GeneralizedGaussian(scale, beta)
+    loss = PrivacyLoss.of_noise(law, sampling=sampling, most=2**12)
+    for epsilon in (Fraction(1, 10), Fraction(1), Fraction(3)):
+        exact = _delta(p, moved, epsilon)
+        lower, upper = loss.delta(epsilon, bounds=True)
+        assert lower <= exact * (1 + Fraction(1, 10**15)) + Fraction(1, 2**100)
+        assert exact * (1 - Fraction(1, 10**15)) <= upper <= exact * Fraction(11, 10) + 1e-30
+        lower, upper = (loss @ loss).delta(epsilon, bounds=True)
+        twice_p, twice_q = ([a * b for a, b in product(one, one)] for one in (p, moved))
+        exact = _delta(twice_p, twice_q, epsilon)
+        assert lower <= exact * (1 + Fraction(1, 10**15)) + Fraction(1, 2**100)
+        assert exact * (1 - Fraction(1, 10**15)) <= upper <= exact * Fraction(11, 10) + 1e-30
+
+
+def test_lower_bounds_where_masses_without_are_next_to_nothing() -> None:
+    """Beyond epsilon 88 they are below the unit of masses."""
+    many = PrivacyLoss.of_noise(dg.DiscreteGaussian(100)) ** 10**4
+    lower, upper = many.epsilon("1e-6", bounds=True)
+    exact = 50 + 10 * 4.753424308822899  # the loss is N(50, 100), nearly
+    assert lower <= upper < lower * 1.001
+    assert abs(upper - exact) < 2
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **how: PrivacyLoss.of_pair(["1/2", "1/2"], ["1/4", "3/4"], **how),
+        lambda **how: PrivacyLoss.of_noise(dg.DiscreteGaussian(4), **how),
+        lambda **how: PrivacyLoss.of_noise(dg.DiscreteGaussian(10**9), **how),
+        lambda **how: PrivacyLoss.of_gaussian(4, **how),
+        lambda **how: PrivacyLoss.of_laplace(4, **how),
+    ],
+)
+def test_a_width_of_too_many_buckets_is_refused(make: Callable[..., PrivacyLoss]) -> None:
+    """By name, before memory is asked for."""
+    with pytest.raises(ValueError, match=r"^width must be at least .* got '1e-90'"):
+        make(width="1e-90", most=1000)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: PrivacyLoss.of_pure(10**300, "1/2"),
+        lambda: PrivacyLoss.of_pair(["1/3", "2/3"], [0, 1], width=10**400),
+        lambda: PrivacyLoss.of_laplace("1e-40", "1e40"),
+        lambda: PrivacyLoss.of_laplace("0.007", "1e-400", cut="1e-390"),
+        lambda: PrivacyLoss.of_gaussian("1e-100", "1/100", most=64),
+        lambda: PrivacyLoss.of_gaussian(10**100, "1e-300", most=64),
+        lambda: PrivacyLoss.of_noise(dg.DiscreteGaussian("1e-400"), 2, most=64),
+        lambda: PrivacyLoss.of_noise(dg.DiscreteGaussian(10**600), 2, most=64),
+        lambda: PrivacyLoss.of_noise(dg.DiscreteLaplace(10**300), 2, most=64),
+        lambda: PrivacyLoss.of_noise(dg.DiscreteGaussian(4), sampling="1e-300", most=64),
+        lambda: PrivacyLoss.of_noise(dg.GeneralizedGaussian("1e-600", 3), most=64),
+        lambda: PrivacyLoss.of_pair([("1/4", "3/4")] * 2, [("1/4", "3/4")] * 2, bounds=True),
+    ],
+)
+def test_extreme_parameters_have_bounds(make: Callable[[], PrivacyLoss]) -> None:
+    """Composed, too; epsilons far below and beyond what is lost."""
+    for loss in (make(), make() ** 20):
+        for epsilon in (0, "1e-300", 1, 10**300):
+            lower, upper = loss.delta(epsilon, bounds=True)
+            assert 0 <= lower <= upper <= 1
+        for delta in ("1e-300", "1/2"):
+            lower, upper = loss.epsilon(delta, bounds=True)
+            assert 0 <= lower <= upper
 
 
 def test_refusals() -> None:

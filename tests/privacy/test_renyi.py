@@ -40,6 +40,8 @@ def eval_fraction(text: str) -> Any:
         ("3", "1", "2", 1, 500),
         ("3", "1", "3/2", 4, 500),
         ("6", "2", "7/2", 2, 100),
+        ("1", "20", "2", 1, 60),  # exp of the divergence, some 10**27, is beyond all exponents
+        ("1/10", "5", "2", 1, 30),
     ],
 )
 def test_divergences_are_the_sums_rounded_up(

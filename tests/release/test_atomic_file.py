@@ -6,6 +6,9 @@ import csv
 import errno
 import io
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -40,31 +43,47 @@ def test_the_output_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
     assert (tmp_path / "o.csv").stat().st_mode == other.stat().st_mode
 
 
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every file have a name from the start, as on NFS and outside Linux."""
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+
+
+@pytest.mark.parametrize("unnamed", [True, False])
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o400, 0o755, 0o000])
 def test_an_output_is_at_no_time_more_open_than_the_one_that_it_replaces(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    mode: int,
+    unnamed: bool,
 ) -> None:
     """Nor than any new file. Looked at when it is made, while noise is drawn, and at the end."""
+    if not unnamed:
+        request.getfixturevalue("named")
     other = tmp_path / "other"
     other.touch()
     out = tmp_path / "o.csv"
     out.touch()
     out.chmod(mode)
     seen: list[int] = []
+    made: list[int] = []
 
     sample = DiscreteGaussian.sample
 
     def look(law: DiscreteGaussian, size: int, **options: Any) -> Any:
-        seen.extend(path.stat().st_mode & 0o777 for path in tmp_path.glob(".*.tmp"))
+        seen.append(os.fstat(made[-1]).st_mode & 0o777)
         return sample(law, size, **options)
 
     monkeypatch.setattr(DiscreteGaussian, "sample", look)
     real_open = os.open
 
     def open_seen(path: str, flags: int, mode: int = 0o777) -> int:
-        if str(path).endswith(".tmp"):
+        descriptor = real_open(path, flags, mode)
+        if flags & os.O_ACCMODE:  # to write
             seen.append(mode)
-        return real_open(path, flags, mode)
+            made.append(descriptor)
+        return descriptor
 
     monkeypatch.setattr(os, "open", open_seen)
     release_table(FLIGHTS, "flights", out, rho=1, force=True)
@@ -97,6 +116,7 @@ def test_an_output_that_comes_to_be_while_the_noise_is_drawn_is_kept(
     assert len(column(out, "flights")) == 5268
 
 
+@pytest.mark.usefixtures("named")  # whatever has files without a name has hard links
 @pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS])
 def test_a_file_system_without_hard_links_gets_the_output_by_renaming(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
@@ -136,7 +156,16 @@ def test_a_failure_leaves_what_was_there_and_no_other_file(
         out.write_text("what was there")
     if name == "place":
         name = "replace" if force else "link"
-    monkeypatch.setattr(place, name, raising(error))
+        real = getattr(os, name)
+
+        def fail(old: object, new: object, **options: Any) -> None:
+            if new == out:
+                raise error
+            real(old, new, **options)
+
+        monkeypatch.setattr(os, name, fail)
+    else:
+        monkeypatch.setattr(place, name, raising(error))
     with pytest.raises(type(error)) as caught:
         release_table(FLIGHTS, "flights", out, rho=1, force=force)
     monkeypatch.undo()
@@ -178,9 +207,10 @@ def test_an_interrupt_that_comes_when_the_output_is_in_its_place_says_so(
     name = "replace" if force else "link"
     place = getattr(os, name)
 
-    def interrupted(temporary: Path, path: Path) -> NoReturn:
-        place(temporary, path)
-        raise KeyboardInterrupt
+    def interrupted(old: object, new: object, **options: Any) -> None:
+        place(old, new, **options)
+        if new == out:
+            raise KeyboardInterrupt
 
     if when == "after it":
         monkeypatch.setattr(_wholefile, "_sync_folder", raising(KeyboardInterrupt()))
@@ -190,6 +220,42 @@ def test_an_interrupt_that_comes_when_the_output_is_in_its_place_says_so(
         release_table(FLIGHTS, "flights", out, rho=1, force=force)
     assert caught.value.__notes__ == [f"{out} is written", "the budget is spent"]
     assert len(column(out, "flights")) == 5268
+    assert os.listdir(tmp_path) == ["o.csv"]
+
+
+def test_a_process_that_is_killed_leaves_no_file(tmp_path: Path) -> None:
+    """Neither a new output nor one that would replace another; the file system of the tests."""
+    if not _has_files_without_a_name(tmp_path):
+        pytest.skip("this file system has no files without a name")
+    (tmp_path / "old").write_text("old")
+    program = """
+import os, sys
+from pathlib import Path
+from discretegauss._system.atomic_file import atomic_write
+with atomic_write(Path(sys.argv[1]), replace=True) as write:
+    write(b"noise")
+    os.kill(os.getpid(), 9)
+"""
+    for name in ("new", "old"):
+        done = subprocess.run([sys.executable, "-c", program, tmp_path / name], check=False)
+        assert done.returncode == -signal.SIGKILL
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old", "old")]
+
+
+def _has_files_without_a_name(folder: Path) -> bool:
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY))
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
+def test_without_proc_the_output_has_a_name_from_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_wholefile, "_descriptor_path", lambda _: str(tmp_path / "none"))
+    release_table(FLIGHTS, "flights", tmp_path / "o.csv", rho=1)
+    assert len(column(tmp_path / "o.csv", "flights")) == 5268
     assert os.listdir(tmp_path) == ["o.csv"]
 
 

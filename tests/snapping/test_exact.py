@@ -54,7 +54,7 @@ LAWS: list[tuple[float, Any, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("value", "epsilon", "how"), LAWS)
 def test_draws_have_the_law(value: float, epsilon: Any, how: dict[str, Any]) -> None:
-    """Chi-square against the law's own pmf; p < 1e-6 fails. All outputs are in its support."""
+    """Chi-square against the law's own pmf; p < 1e-9 fails. All outputs are in its support."""
     law = SnappedLaplace(value, epsilon, **how)
     draws = snapping_laplace(np.full(N, value), epsilon, **how)
     found, counts = np.unique(draws, return_counts=True)
@@ -66,7 +66,7 @@ def test_draws_have_the_law(value: float, epsilon: Any, how: dict[str, Any]) -> 
         observed.append(N - sum(observed))
         expected.append(rest * N)
     expected = list(np.array(expected) * sum(observed) / sum(expected))
-    assert stats.chisquare(observed, expected).pvalue > 1e-6
+    assert stats.chisquare(observed, expected).pvalue > 1e-9
 
 
 @pytest.mark.usefixtures("native_engine")

@@ -123,19 +123,19 @@ def test_uniform_doubles() -> None:
     mantissas, exponents = np.frexp(u)
     counts = np.bincount(np.minimum(-exponents, 8), minlength=9)
     often = [n / 2 ** (i + 1) for i in range(8)]
-    assert stats.chisquare(counts, [*often, n / 2**8]).pvalue > 1e-6
-    assert stats.kstest(2 * mantissas - 1, "uniform").pvalue > 1e-6
+    assert stats.chisquare(counts, [*often, n / 2**8]).pvalue > 1e-9
+    assert stats.kstest(2 * mantissas - 1, "uniform").pvalue > 1e-9
 
 
 def test_its_law_is_nearly_the_ideal_one() -> None:
-    """Chi-square against the exact law of the same scale and grid; p < 1e-6 fails."""
+    """Chi-square against the exact law of the same scale and grid; p < 1e-9 fails."""
     n, given = 20_000, parameters("1/3", 20, method="mironov")
     draws = snapping_laplace(np.full(n, 0.3), "1/3", 20, method="mironov")
     law = SnappedLaplace(0.3, 1 / given.scale, 20)
     found, counts = np.unique(draws, return_counts=True)
     p = law.pmf(found)
     assert math.isclose(p.sum(), 1, abs_tol=1e-4)
-    assert stats.chisquare(counts, p / p.sum() * n).pvalue > 1e-6
+    assert stats.chisquare(counts, p / p.sum() * n).pvalue > 1e-9
 
 
 # --- the theorem, for all inputs and all bits of short floats

@@ -49,7 +49,7 @@ def process(*arguments: object, **options: object) -> Outcome:
     done = subprocess.run(
         [sys.executable, "-m", "discretegauss", *map(str, arguments)],
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,  # type: ignore[call-overload]
     )

@@ -4,7 +4,7 @@
  * here. dg_shim_set chooses what they do; before it is called, and in mode 0, the real ones do it.
  *
  * For the tests of wiping: a caller's source that hands out the same stream and keeps no copy
- * (dg_shim_fill), and wiping that can be turned off (dg_shim_no_wiping).
+ * (dg_shim_fill), and wiping that can be turned off (dg_shim_no_wiping). The clock stands still.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 
 enum { REAL, WHOLE, EINTR_MANY, SHORT_READS, FAIL, ZERO, FAIL_LATE, TOO_MUCH };
 
@@ -148,6 +149,21 @@ static syscall_function real_syscall(void)
     syscall_function real;
     *(void **)&real = dlsym(RTLD_NEXT, "syscall");
     return real;
+}
+
+typedef int (*clock_function)(clockid_t, struct timespec *);
+
+/** Time stands still while getrandom is ours: a fill that takes 20 ms, as on a busy machine, hears signals,
+ *  and then begins a new stream. */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    if (mode != REAL && clock == CLOCK_MONOTONIC) {
+        *now = (struct timespec){1, 0};
+        return 0;
+    }
+    clock_function real;
+    *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+    return real(clock, now);
 }
 
 ssize_t getrandom(void *buffer, size_t n, unsigned flags)

@@ -284,7 +284,8 @@ RULES: dict[str, Rule | Other] = {
     "votes": _candidates,
     "monotone": Other(lambda given: True),
     "variance": positive._replace(near=True),
-    "clients": _whole(1, 2**64 - 1),
+    "most_clients": _whole(1, 2**64 - 1),
+    "fewest_clients": _whole(1, 2**64 - 1),
     "dimension": _whole(1, 2**64 - 1),
     "rounds": _whole(1, 2**64 - 1),
     "sum_norm": Other(lambda given: given.value is None or positive.takes(given)),
@@ -360,14 +361,14 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("distributed.calibrate_skellam", "epsilon"): positive._replace(near=True),
     ("distributed.calibrate_skellam", "sensitivity"): positive._replace(near=True),
     ("distributed.privacy_loss", "sensitivity"): Other(_one_up),
-    ("distributed.privacy_loss", "clients"): Other(_one_up),
+    ("distributed.privacy_loss", "fewest_clients"): Other(_one_up),
     ("distributed.least_modulus", "largest"): positive._replace(near=True),
     ("distributed.least_modulus", "failure"): probability,
     ("distributed.round_conditionally", "norm"): Rule(lambda x: 1 <= x <= 2**24, near=True),
     ("Rotation", "dimension"): Other(_one_up),
     ("SecureSum", "dimension"): Other(_one_up),
     ("SecureSum", "clip"): positive._replace(near=True),
-    ("SecureSum", "steps"): Rule(lambda x: 0 < x <= 2**24),
+    ("SecureSum", "steps"): Rule(lambda x: 2**-24 <= x <= 2**24),
     ("SecureSum", "wrap"): _flag,
     ("SecureSum", "modulus"): Other(
         lambda given: given.value is None or (None if _whole(2, inf).takes(given) else False)
@@ -455,13 +456,13 @@ def tape(n_bytes: int = 400_000) -> TapeSource:
     return TapeSource(random.Random(7).randbytes(n_bytes))
 
 
-_SUM: dict[str, Any] = {"clients": 9, "sensitivity": 2}
+_SUM: dict[str, Any] = {"fewest_clients": 9, "sensitivity": 2}
 _SKELLAM = dg.distributed.Skellam(3)
 
 CALLS: dict[str, dict[str, Any]] = {
     "Skellam": {"variance": 3},
     "Rotation": {"dimension": 3},
-    "SecureSum": {"dimension": 1, "clip": 1, "steps": 8, "law": _SKELLAM, "clients": 9},
+    "SecureSum": {"dimension": 1, "clip": 1, "steps": 8, "law": _SKELLAM, "most_clients": 9},
     "Skellam.sample": {},
     "Skellam.rvs": {},
     "Skellam.pmf": {"k": 3},
@@ -476,12 +477,12 @@ CALLS: dict[str, dict[str, Any]] = {
     "distributed.renyi": {"law": _SKELLAM, "order": 2, **_SUM},
     "distributed.epsilon": {"law": _SKELLAM, "delta": "1/1000", **_SUM},
     "distributed.calibrate_skellam": {"epsilon": 1, "delta": "1/1000", **_SUM},
-    "distributed.privacy_loss": {"law": _SKELLAM, "clients": 9},
+    "distributed.privacy_loss": {"law": _SKELLAM, "fewest_clients": 9},
     "distributed.share": {"vector": [1, 2], "law": _SKELLAM, "modulus": 64},
     "distributed.total": {"messages": [[1], [2]], "modulus": 64},
     "distributed.rounded_norm": {"norm": 3, "dimension": 4},
     "distributed.round_conditionally": {"values": [0.5, -0.5], "norm": 1},
-    "distributed.least_modulus": {"law": _SKELLAM, "clients": 9, "largest": 3},
+    "distributed.least_modulus": {"law": _SKELLAM, "most_clients": 9, "largest": 3},
     "calibrate_generalized": {"beta": 2, "epsilon": 1, "delta": "1e-6"},
     "discrete_gaussian": {"sigma2": 3},
     "discrete_laplace": {"scale": 3},

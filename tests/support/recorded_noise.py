@@ -64,7 +64,10 @@ def recording_batches(add_noise: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Recording:
-    """Record the noise of a block in FIRST_COUNT.ID; the first of a block ends its worker."""
+    """Record the noise of a block in FIRST_COUNT.ID; two attempts of each block end their workers.
+
+    The first when it has drawn, the second when the file of the block is whole.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -72,7 +75,7 @@ class Recording:
     def setup(self, worker: object) -> None:
         """Wrap what tasks call; for a plugin of Dask."""
         module: Any = importlib.import_module("discretegauss.dask")
-        add_noise, folder = module.add_noise_here, self.folder
+        add_noise, attempt, folder = module.add_noise_here, module._attempt, self.folder
 
         def recorded(block: Any, *arguments: Any, **options: Any) -> Any:
             noisy = add_noise(block, *arguments, **options)
@@ -85,7 +88,15 @@ class Recording:
                 os._exit(1)
             return noisy
 
-        module.add_noise_here = recorded
+        def attempted(block: Any, file: Path, **options: Any) -> None:
+            attempt(block, file, **options)
+            if (folder / "on").exists():
+                placed = folder / f"{block.flat[0]}.placed"
+                if not placed.exists():
+                    placed.touch()
+                    os._exit(1)
+
+        module.add_noise_here, module._attempt = recorded, attempted
 
 
 if __name__ == "__main__":

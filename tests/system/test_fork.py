@@ -96,7 +96,13 @@ def test_no_value_is_drawn_in_two_processes(scenario: Callable[[Draw], list[list
     assert common_values(processes) == 0
 
 
-@pytest.mark.parametrize("name", DRAWS)
+BESIDE = ["reference", "one by one", "new laws", "new tables", "cells by chacha20 and threads"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in BESIDE else pytest.param(name, marks=pytest.mark.evidence) for name in DRAWS],
+)
 def test_no_value_is_drawn_in_two_processes_forked_beside_a_draw(name: str) -> None:
     """Python integers, single draws, threads, laws as objects, tables: all survive such a fork."""
     assert common_values(run(fork_while_a_thread_draws, name)) == 0
@@ -144,8 +150,8 @@ def test_what_is_made_ready_in_the_core_is_not_copied() -> None:
         (children, "inherited"),
         pytest.param(many_children, "inherited", marks=pytest.mark.evidence),
         pytest.param(grandchild, "inherited", marks=pytest.mark.evidence),
-        (multiprocessing_fork, "inherited"),
-        (children, "inherited source"),
+        pytest.param(multiprocessing_fork, "inherited", marks=pytest.mark.evidence),
+        pytest.param(children, "inherited source", marks=pytest.mark.evidence),
         (fork_in_a_signal_handler, "inherited source"),
     ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,

@@ -204,7 +204,7 @@ def run(scenario: Callable[[], object]) -> Any:
     command = [sys.executable, "-W", "ignore", __file__, scenario.__name__]
     with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
         try:
-            output, _ = process.communicate(timeout=60)
+            output, _ = process.communicate(timeout=600)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)

@@ -1,8 +1,9 @@
 """Ctrl-C in the middle of a long draw: KeyboardInterrupt, no draws, and the next call is right.
 
-Each scenario runs in an interpreter of its own, so that a stray signal ends no other test. None
-asserts a time: how soon the answer comes is measured by ``python benchmarks/interrupt.py`` (target:
-100 ms), and printed by the evidence run of this file.
+The draws are made in an interpreter of their own, so that a stray signal ends no other test. By
+default the signal comes when the process has used so much of the processor: a busy machine puts it
+off as it does the draw. The evidence run sends it from another thread, at random moments, and
+prints how soon the answer came; so does ``python benchmarks/interrupt.py`` (target: 100 ms).
 
     pytest tests/system/test_interrupt.py
     pytest tests/system/test_interrupt.py -m evidence -s
@@ -27,10 +28,14 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
+
+# When an import is cut short while it runs a string, as that of a dataclass does, Python remembers
+# it, and ends by SIGINT in the end, although the KeyboardInterrupt was caught.
+from discretegauss import selection, snapping
 from discretegauss.testing import TapeSource
 
-LONG = 10**9
-"""Draws that nobody waits for. Arrays of this size cost no memory until they are written to."""
+LONG = 5 * 10**8
+"""Draws of a second and more. Arrays of this size cost no memory until they are written to."""
 
 
 def slow_source(buffer: memoryview) -> None:
@@ -47,7 +52,7 @@ def draw_objects() -> object:
 
 
 def draw_bernoulli() -> object:
-    return dg.bernoulli_exp(Fraction(1, 3), LONG)
+    return dg.bernoulli_exp(Fraction(1, 3), LONG // 8)
 
 
 def draw_long_parameters() -> object:
@@ -63,7 +68,7 @@ def draw_from_a_source() -> object:
 
 
 def draw_with_arrays_of_parameters() -> object:
-    return dg.discrete_gaussian([1, 4], (LONG // 100, 2), dtype=np.int8)
+    return dg.discrete_gaussian([1, 4], (LONG // 8, 2), dtype=np.int8)
 
 
 def sort_long_parameters() -> object:
@@ -75,12 +80,12 @@ def draw_by_chacha20() -> object:
 
 
 def draw_from_cells() -> object:
-    return dg.discrete_gaussian(4, 2 * LONG, dtype=np.int8, method="cells")
+    return dg.discrete_gaussian(4, LONG, dtype=np.int8, method="cells")
 
 
 def draw_from_cells_by_chacha20_and_threads() -> object:
     options: dict[str, Any] = {"method": "cells", "source": "chacha20", "threads": 2}
-    return dg.discrete_gaussian(4, 3 * LONG, dtype=np.int8, **options)
+    return dg.discrete_gaussian(4, LONG, dtype=np.int8, **options)
 
 
 def draw_objects_from_cells() -> object:
@@ -88,7 +93,7 @@ def draw_objects_from_cells() -> object:
 
 
 def draw_from_cells_from_a_source() -> object:
-    return dg.discrete_laplace(1000, LONG, dtype=np.int32, method="cells", source=slow_source)
+    return dg.discrete_laplace(1000, LONG // 4, dtype=np.int32, method="cells", source=slow_source)
 
 
 def build_tables() -> None:
@@ -108,11 +113,11 @@ def give_up_a_law_that_fits_nothing() -> None:
 
 
 def select() -> object:
-    return dg.selection.permute_and_flip([0, 1, 2], 1, size=LONG)
+    return selection.permute_and_flip([0, 1, 2], 1, size=LONG // 8)
 
 
 def snap() -> object:
-    return dg.snapping.snapping_laplace(np.zeros(LONG // 10), 1, 8)
+    return snapping.snapping_laplace(np.zeros(LONG // 50), 1, 8)
 
 
 DRAWS = [
@@ -139,8 +144,19 @@ if dg.build_info()["engine"] == "native":
     ]
 
 
-def interrupted(draw: Callable[[], object]) -> float:
-    """Draw, send this process SIGINT meanwhile; seconds until KeyboardInterrupt came."""
+def interrupted(draw: Callable[[], object], seconds: float) -> bool:
+    """Draw, with SIGINT when so much of the processor is used; whether KeyboardInterrupt came."""
+    signal.signal(signal.SIGPROF, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        draw()
+    except KeyboardInterrupt:
+        return True
+    raise RuntimeError("the draw was over before the signal came: make it longer")
+
+
+def latency(draw: Callable[[], object]) -> float:
+    """Draw, with SIGINT by another thread, at any moment; seconds until KeyboardInterrupt came."""
     sent: list[float] = []
 
     def send() -> None:
@@ -175,22 +191,18 @@ def in_order(expected: list[int]) -> bool:
     return draws_from_a_tape() == expected and len(np.unique(fresh)) == 1000
 
 
-def run(draw_name: str, repeats: int) -> dict[str, Any]:
-    """Interrupt a draw several times in a fresh interpreter."""
-    command = [sys.executable, __file__, draw_name, str(repeats)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+def run(*arguments: object) -> Any:
+    """Run this file in a fresh interpreter; what it prints."""
+    command = [sys.executable, __file__, *map(str, arguments)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""  # nothing is printed behind the caller's back
-    report: dict[str, Any] = json.loads(result.stdout)
-    return report
+    return json.loads(result.stdout)
 
 
-@pytest.mark.parametrize("draw", DRAWS, ids=lambda draw: draw.__name__)
-def test_ctrl_c_ends_a_long_draw_and_the_next_is_right(draw: Callable[[], object]) -> None:
+def test_ctrl_c_ends_a_long_draw_and_the_next_is_right() -> None:
     """SIGINT in a long draw raises KeyboardInterrupt, and nothing else, each of three times."""
-    report = run(draw.__name__, 3)
-    assert len(report["seconds"]) == 3
-    assert report["in_order"] == [True] * 3
+    assert run("three times") == {draw.__name__: [[True, True]] * 3 for draw in DRAWS}
 
 
 def test_ctrl_c_leaves_no_draws_in_the_callers_array() -> None:
@@ -198,40 +210,54 @@ def test_ctrl_c_leaves_no_draws_in_the_callers_array() -> None:
 
     What was not begun is not written to: it may be larger than memory, and Ctrl-C is told at once.
     """
-    report = run("draw_into_out", 1)
-    assert report == {"first": 0, "last": 1, "no_draws": True}
+    assert run("out") == {"first": 0, "last": 1, "no_draws": True}
 
 
 def draw_into_out() -> dict[str, Any]:
     """The scenario of the test above."""
     out = np.full((20_000_000,), 1)
-    interrupted(lambda: dg.discrete_gaussian(2**80, out=out))
+    interrupted(lambda: dg.discrete_gaussian(2**80, out=out), 0.06)
     no_draws = bool(((out == 0) | (out == 1)).all())
     return {"first": int(out[0]), "last": int(out[-1]), "no_draws": no_draws}
+
+
+def three_times() -> dict[str, list[list[bool]]]:
+    """Of each draw whether it was interrupted, and the next were right."""
+    expected = draws_from_a_tape()
+    return {
+        draw.__name__: [
+            [interrupted(draw, seconds), in_order(expected)] for seconds in (0.03, 0.06, 0.09)
+        ]
+        for draw in DRAWS
+    }
 
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("draw", DRAWS, ids=lambda draw: draw.__name__)
 def test_report_how_soon_ctrl_c_is_answered(draw: Callable[[], object]) -> None:
-    """Prints the latencies of twenty interruptions; asserts only that each came."""
-    seconds = sorted(run(draw.__name__, 20)["seconds"])
+    """Prints the latencies of twenty interruptions; asserts that each came, and the next draws."""
+    report = run("latencies", draw.__name__, 20)
+    seconds = sorted(report["seconds"])
     print(f"{draw.__name__}: median {seconds[10] * 1e3:.0f} ms, worst {seconds[-1] * 1e3:.0f} ms")
     assert len(seconds) == 20
+    assert report["in_order"]
+
+
+def latencies(name: str, repeats: int) -> dict[str, Any]:
+    """Of one draw, interrupted so many times."""
+    expected = draws_from_a_tape()
+    seconds = [latency(globals()[name]) for _ in range(repeats)]
+    return {"seconds": seconds, "in_order": in_order(expected)}
 
 
 def main() -> None:
-    """Run the scenario of the first argument as often as the second says."""
-    name, repeats = sys.argv[1], int(sys.argv[2])
+    """Run the scenario of the first argument."""
+    scenario, *arguments = sys.argv[1:]
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores SIGINT
-    if name == draw_into_out.__name__:
-        print(json.dumps(draw_into_out()))
-        return
-    expected = draws_from_a_tape()
-    report: dict[str, Any] = {"seconds": [], "in_order": []}
-    for _ in range(repeats):
-        report["seconds"].append(interrupted(globals()[name]))
-        report["in_order"].append(in_order(expected))
-    print(json.dumps(report))
+    if scenario == "latencies":
+        print(json.dumps(latencies(arguments[0], int(arguments[1]))))
+    else:
+        print(json.dumps(draw_into_out() if scenario == "out" else three_times()))
 
 
 if __name__ == "__main__":

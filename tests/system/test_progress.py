@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import pty
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from command import process
@@ -68,13 +70,24 @@ def test_a_terminal_that_goes_away_ends_no_release(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.skipif(dg.build_info()["engine"] != "native", reason="takes minutes in plain Python")
 def test_the_command_shows_it_on_a_terminal_only() -> None:
-    """Draws to stdout that take a second or so: 10**7, as text."""
+    """Draws to stdout: 10**7, as text, which takes longer than the bar waits, 0.1 s."""
     master, slave = pty.openpty()
     arguments = ("sample", "--sigma2", "1e6", "--size", 10**7, "--out", "-")
-    done = process(*arguments, stderr=slave, stdout=subprocess.DEVNULL)
-    os.close(slave)
-    shown = os.read(master, 2**20).decode()
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(everything_from, master)  # the terminal holds 4 KiB
+        done = process(*arguments, stderr=slave, stdout=subprocess.DEVNULL)
+        os.close(slave)
+        shown = reading.result().decode()
     os.close(master)
     assert done.code == 0
     assert " draws " in shown
     assert shown.endswith(" \r")
+
+
+def everything_from(terminal: int) -> bytes:
+    """Read a terminal until nobody has its other end."""
+    parts: list[bytes] = []
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal, 2**12):
+            parts.append(part)
+    return b"".join(parts)

@@ -124,6 +124,7 @@ class Storm:
 
     def __init__(self) -> None:
         self.armed = False
+        self.heard: list[int] = []
         signal.signal(signal.SIGINT, self.handle)
         signal.signal(signal.SIGTERM, self.handle)
         self.sender = subprocess.Popen(
@@ -134,6 +135,7 @@ class Storm:
         )
 
     def handle(self, number: int, _frame: object) -> None:
+        self.heard.append(number)
         if self.armed:
             raise KeyboardInterrupt if number == signal.SIGINT else SystemExit
 
@@ -141,6 +143,7 @@ class Storm:
         """Draw in the storm; whether the call was cut short."""
         assert self.sender.stdin is not None
         assert self.sender.stdout is not None
+        self.heard.clear()
         os.write(self.sender.stdin.fileno(), f"{os.getpid()} {milliseconds}\n".encode())
         RETURNED[0], self.armed = False, True
         try:
@@ -150,7 +153,10 @@ class Storm:
         except (KeyboardInterrupt, SystemExit):
             self.armed = False
         os.read(self.sender.stdout.fileno(), 100)
-        time.sleep(0.002)  # the last one may still be on its way
+        for _ in range(100):  # the last one may still be on its way
+            if len(self.heard) >= 2:
+                break
+            time.sleep(0.001)
         return not RETURNED[0]
 
 
@@ -202,9 +208,13 @@ def without_short_ones(troubles: dict[str, list[str]]) -> dict[str, list[str]]:
 
 
 def test_two_signals_leave_no_draw_and_no_thread_behind() -> None:
-    """Every source and layout, one thread and several: once each."""
-    report = run(1)
-    assert report["runs"] >= 8
+    """Every source and layout by eight threads: once each.
+
+    On a busy machine draws may end before the signals come, and show less; nothing fails by that.
+    """
+    names = [name for name in scenarios() if "1 threads" not in name and "2 threads" not in name]
+    report = run(1, *names)
+    assert report["runs"] == len(names) >= 4
     assert without_short_ones(report["troubles"]) == {}
 
 

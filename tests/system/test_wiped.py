@@ -81,7 +81,7 @@ def pieces(source: str, name: str, n_used: int) -> set[bytes]:
     if name == "single":
         return {tape[:KEY]}
     end = min(n_used, LATE) if name == "fails" else n_used
-    return {tape[at : at + PIECE] for at in range(max(0, end - BUFFER), end - PIECE, 2 * PIECE)}
+    return {tape[at : at + PIECE] for at in range(max(0, end - BUFFER), end - PIECE, 8 * PIECE)}
 
 
 @pytest.mark.usefixtures("native_engine")

@@ -194,10 +194,6 @@ def built_in_sample(cls: type, slowly: Callable[..., Any]) -> Any:
     return _new_sample((cls, slowly, np.empty, INT64, shown))
 
 
-def _to_bytes(value: int) -> bytes:
-    return value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
-
-
 def _c_source(source: Source) -> tuple[_CallerSource | None, Any]:
     """Return what a call draws from: the caller's source, if it is one, and the C pointer."""
     if isinstance(source, str):  # a caller's own may compare as it likes
@@ -246,6 +242,11 @@ class NativeSampler(Sampler):
         self._handle = ffi.gc(handle[0], lib.dg_sampler_free)
         self._address = int(ffi.cast("uintptr_t", self._handle))
         self._width = int(lib.dg_sampler_wide_bytes(self._handle))
+
+    def require_fit(self, dtype: np.dtype[Any]) -> None:
+        """Refuse a dtype that does not provably hold the law; most fit int64 by far."""
+        if dtype != INT64 or not lib.dg_sampler_fits_int64(self._handle):
+            super().require_fit(dtype)
 
     def describe(self) -> Any:
         """Return the handle's dg_sampler_info."""
@@ -479,9 +480,9 @@ def _no_isochronous() -> ParameterValueError:
 def c_parameters(spec: LawSpec) -> tuple[Any, Any]:
     """Return a law's numbers as the C core takes them, and what has to be kept meanwhile."""
     encoded = [
-        _to_bytes(value)
+        value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
         for number in (spec.parameter, spec.mu, spec.beta)
-        for value in (number.numerator, number.denominator)
+        for value in number.as_integer_ratio()
     ]
     buffers = [ffi.from_buffer("uint8_t[]", data) for data in encoded]
     return ffi.new("dg_parameters *", [(b, len(b)) for b in buffers]), buffers

@@ -43,9 +43,11 @@ def no_op() -> None:
 
 
 class NewFile:
-    """A file that is written under a temporary name in its folder, and placed when it is whole.
+    """A file that gets a temporary name in its folder when it is whole, and is then placed.
 
-    Errors name ``path``. `discard` is to be called in the end, whatever happened.
+    It has no name before, so that a process that is killed leaves nothing. Where there are no files
+    without a name, as on NFS, it has the temporary one from the start. Errors name ``path``.
+    `discard` is to be called in the end, whatever happened.
 
     Parameters
     ----------
@@ -73,6 +75,8 @@ class NewFile:
             yield partial(_write, file, self.path)
             with errors_name(self.path):
                 os.fsync(file.fileno())
+                if _status(self._temporary) is None:
+                    _name(file, self._temporary)
                 file.close()
 
     def place(self) -> None:
@@ -182,8 +186,33 @@ def place_together(files: Sequence[NewFile]) -> None:
 
 
 def _create(path: Path, mode: int) -> FileIO:
+    """Make a file without a name in the folder of the path, or else at the path."""
     # Without a buffer: closing the file after a failed write must not try that again.
+    if hasattr(os, "O_TMPFILE"):
+        with contextlib.suppress(OSError):
+            return open(path.parent, "wb", buffering=0, opener=partial(_open_unnamed, mode=mode))
     return open(path, "xb", buffering=0, opener=partial(os.open, mode=mode))
+
+
+def _open_unnamed(folder: str, _: int, *, mode: int) -> int:
+    descriptor = os.open(folder, os.O_TMPFILE | os.O_WRONLY, mode)
+    # Linux before 5.19 overlooked the umask here on some file systems
+    is_too_open = mode == 0o666 and os.fstat(descriptor).st_mode & mode == mode
+    # without /proc it could get no name
+    if is_too_open or not os.path.lexists(_descriptor_path(descriptor)):
+        os.close(descriptor)
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+    return descriptor
+
+
+def _name(file: FileIO, path: Path) -> None:
+    """Give a file without a name its first."""
+    # with a folder, which an absolute path does not need, os.link follows to the file itself
+    os.link(_descriptor_path(file.fileno()), path, src_dir_fd=file.fileno())
+
+
+def _descriptor_path(descriptor: int) -> str:
+    return f"/proc/self/fd/{descriptor}"
 
 
 def _write(file: FileIO, path: Path, data: bytes | memoryview) -> None:

@@ -1,4 +1,4 @@
-"""What one person changes in the sum, and by how many clients noise is added."""
+"""What one person changes in the sum, and how many clients add noise at the fewest."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Change:
     Attributes
     ----------
     clients, dimension : int
-        n and d.
+        n, the fewest who add noise, and d.
     norm, squared : Fraction
         D and its square.
     sum_norm : mpfr
@@ -57,9 +57,9 @@ class Change:
     """
 
     def __init__(
-        self, clients: object, sensitivity: object, dimension: object, sum_norm: object
+        self, fewest_clients: object, sensitivity: object, dimension: object, sum_norm: object
     ) -> None:
-        self.clients = count(clients, "clients")
+        self.clients = count(fewest_clients, "fewest_clients")
         self.dimension = count(dimension, "dimension")
         self.norm = positive_number(sensitivity, "sensitivity")
         self.squared = self.norm**2

@@ -124,7 +124,13 @@ class Rotation:
         if array.dtype.kind in "iu":
             largest = max(abs(int(end)) for end in (rows.min(initial=0), rows.max(initial=0)))
             rows = rows.astype(np.int64 if largest * self.padded < 2**63 else object)
-        turned = (_hadamard(rows) * self.signs)[:, : self.dimension].astype(np.float64)
+        sums = (_hadamard(rows) * self.signs)[:, : self.dimension]
+        try:
+            turned = sums.astype(np.float64)
+        except OverflowError:
+            raise ParameterOverflowError(
+                "vectors must be small enough for their sums to be floats, below 2**1024"
+            ) from None
         found = turned / np.sqrt(float(self.padded))
         return np.asarray(found.reshape(*array.shape[:-1], self.dimension))
 

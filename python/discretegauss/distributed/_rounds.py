@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._certified import moments
 from .._certified.floats import float_at_least
 from .._inputs.draw_arguments import checked_source
 from .._inputs.foreign_arrays import single
@@ -36,7 +37,7 @@ _SHRINK = 1 - 2.0**-30
 def least_modulus(
     law: Skellam | DiscreteGaussian,
     *,
-    clients: int,
+    most_clients: int,
     largest: object,
     dimension: int = 1,
     failure: object = 2**-40,
@@ -47,8 +48,8 @@ def least_modulus(
     ----------
     law : Skellam or DiscreteGaussian
         The noise of each client in each place, of mu = 0.
-    clients : int
-        How many there are at most.
+    most_clients : int
+        The most who send a message.
     largest : number
         The largest absolute value of an entry before noise.
     dimension : int, optional
@@ -68,37 +69,38 @@ def least_modulus(
 
     Notes
     -----
-    With s the variance of the sum and m = log(2 dimension/failure), noise exceeds sqrt(2 s m) for
-    the discrete Gaussian, which is sub-Gaussian (arXiv 2004.00010), and sqrt(2 s m) + 2 m/3 for the
-    Skellam law (Bernstein), with a probability of at most failure.
+    With s the sum of all sigma2, or variances, and m = log(2 dimension/failure), noise exceeds
+    sqrt(2 s m) for the discrete Gaussian, which is sub-Gaussian (arXiv 2004.00010), and sqrt(2 s m)
+    + 2 m/3 for the Skellam law (Bernstein), with a probability of at most failure.
 
     Examples
     --------
     >>> import discretegauss as dg
-    >>> dg.distributed.least_modulus(dg.distributed.Skellam(40), clients=100, largest=100)
+    >>> dg.distributed.least_modulus(dg.distributed.Skellam(40), most_clients=100, largest=100)
     32768
     """
-    n, d = count(clients, "clients"), count(dimension, "dimension")
+    n, d = count(most_clients, "most_clients"), count(dimension, "dimension")
     entry = positive_number(largest, "largest")
     probability = checked_probability(failure, "failure")
-    variance = n * _variance(law)
+    spread = n * _spread(law)
     m = AT.log(AT.rational(2 * d / probability))
-    reach = AT.sqrt(AT.scale(m, 2 * variance))
+    reach = AT.sqrt(AT.scale(m, 2 * spread))
     if isinstance(law, Skellam):
         reach = AT.add(reach, AT.scale(m, Fraction(2, 3)))
     half = AT.shift(reach, n * entry + 1).upper
     return 2 << int(half).bit_length()
 
 
-def _variance(law: object) -> Fraction:
+def _spread(law: object) -> Fraction:
+    """Return what stands for the variance in a bound on tails: never below it."""
     if isinstance(law, Skellam):
         return law.variance
     if not isinstance(law, DiscreteGaussian):
         raise ParameterTypeError(f"law must be a Skellam or DiscreteGaussian, got {describe(law)}")
     if law.mu:
         raise ParameterValueError(f"law must have mu = 0, got mu={describe(law.mu)}")
-    variance: Fraction = law.sigma2
-    return variance
+    sigma2: Fraction = law.sigma2
+    return sigma2
 
 
 class SecureSum:
@@ -115,12 +117,13 @@ class SecureSum:
     clip : number
         The Euclidean norm to which a vector is clipped, from 2**-1000 to 2**1000.
     steps : number
-        That norm in steps of the lattice, at most 2**24: more make rounding finer, and messages
-        longer.
+        That norm in steps of the lattice, from 2**-24 to 2**24: more make rounding finer, and
+        messages longer.
     law : Skellam or DiscreteGaussian
         The noise of each client in each place, in steps.
-    clients : int
-        How many clients there are at most.
+    most_clients : int
+        The most who send a message, which the modulus holds; the fewest are a matter of `epsilon`
+        and `rho`.
     modulus : int, optional
         That of the secure sum; by default `least_modulus`, for entries as large as the whole norm.
         A smaller one is refused unless ``wrap`` is True.
@@ -150,7 +153,7 @@ class SecureSum:
     >>> import numpy as np
     >>> import discretegauss as dg
     >>> noise = dg.distributed.Skellam(40)
-    >>> secure = dg.distributed.SecureSum(10, clip=1, steps=200, law=noise, clients=100)
+    >>> secure = dg.distributed.SecureSum(10, clip=1, steps=200, law=noise, most_clients=100)
     >>> messages = [secure.message(np.full(10, 0.1)) for _ in range(100)]
     >>> bool((abs(secure.total(messages) / 100 - 0.1) < 0.05).all())
     True
@@ -163,7 +166,7 @@ class SecureSum:
         clip: object,
         steps: object,
         law: Skellam | DiscreteGaussian,
-        clients: int,
+        most_clients: int,
         modulus: int | None = None,
         wrap: bool = False,
         retry: object = None,
@@ -171,17 +174,21 @@ class SecureSum:
     ) -> None:
         bits = checked_source(source)
         d = count(dimension, "dimension")
-        self.clients = count(clients, "clients")
+        self.most_clients = count(most_clients, "most_clients")
         self.clip = length_of_floats(clip, "clip")
         self.steps = positive_number(steps, "steps")
-        if self.steps > 2**24:
-            raise ParameterValueError(f"steps must be at most 2**24, got {describe(single(steps))}")
+        if not Fraction(1, 2**24) <= self.steps <= 2**24:
+            raise ParameterValueError(
+                f"steps must be from 2**-24 to 2**24, got {describe(single(steps))}"
+            )
         if not isinstance(wrap, bool):
             raise ParameterTypeError(f"wrap must be True or False, got {describe(wrap)}")
         self.law, self.retry = law, retry
         padded = 1 << (d - 1).bit_length()
         self.sensitivity = rounded_norm(self.steps, dimension=padded, retry=retry)
-        least = least_modulus(law, clients=self.clients, largest=self.sensitivity, dimension=padded)
+        least = least_modulus(
+            law, most_clients=self.most_clients, largest=self.sensitivity, dimension=padded
+        )
         self.modulus = least if modulus is None else whole_number(modulus, "modulus", minimum=2)
         if self.modulus < least and not wrap:
             raise ParameterValueError(
@@ -226,17 +233,43 @@ class SecureSum:
         Parameters
         ----------
         messages : array_like of integers, shape (clients, N)
-            One message a client, or any sum of them modulo the modulus with an axis before it.
+            One message a client, ``most_clients`` at most; or ``[s]`` for a sum s of them modulo
+            the modulus, whose clients nothing here can count.
 
         Returns
         -------
         ndarray of float64, shape (d,)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the messages are of another shape, or too many: their sum might come back wrong.
         """
-        turned = self.rotation.undo(total(messages, self.modulus))
-        return np.asarray(turned * float(self.clip / self.steps))
+        sums = total(messages, self.modulus)
+        n = self.rotation.padded
+        if sums.shape != (n,):
+            shape = np.shape(messages)
+            raise ParameterValueError(
+                f"messages must have the shape (clients, {n}), or (1, {n}) for a sum of them, "
+                f"got {shape}"
+            )
+        if len(messages) > self.most_clients:
+            raise ParameterValueError(
+                f"messages must be at most most_clients = {self.most_clients}, got {len(messages)}"
+            )
+        turned = self.rotation.undo(sums)
+        with np.errstate(over="ignore"):  # beyond every float is infinite
+            return np.asarray(turned * float(self.clip / self.steps))
 
     @property
     def noise_std(self) -> float:
-        """The standard deviation of the noise in each number of `total`, rounded up."""
-        share_of_sum = AT.sqrt(AT.rational(self.clients * _variance(self.law)))
-        return float_at_least(AT.scale(share_of_sum, self.clip / self.steps).upper)
+        """The standard deviation of the noise in `total`, in each number, rounded up.
+
+        Of ``most_clients`` messages: that of n is ``sqrt(n/most_clients)`` of it.
+        """
+        if isinstance(self.law, Skellam):
+            variance = AT.rational(self.law.variance)
+        else:  # which is not sigma2: far below it where sigma2 is small
+            variance = moments.variance(self.law._spec, AT.bits)
+        of_sum = AT.sqrt(AT.scale(variance, self.most_clients))
+        return float_at_least(AT.scale(of_sum, self.clip / self.steps).upper)

@@ -39,7 +39,11 @@ __all__ = ["calibrate", "rho"]
 
 _LEAST_SIGMA2 = Fraction(1, 4)
 _EACH = 512
-"""So many terms of tau are taken one by one; more in blocks that are longer by 1 in so many."""
+"""So many terms of tau are taken one by one; more in blocks that are longer by 1 in so many, or in
+which the exponent changes by 1 in so many."""
+
+_NEXT_TO_NOTHING = 16
+"""Beyond this sigma2 no term is above exp(-157): each is taken for the first."""
 
 
 def _tau(sigma2: Fraction, clients: int) -> Interval:
@@ -49,9 +53,16 @@ def _tau(sigma2: Fraction, clients: int) -> Interval:
     """
     total = AT.rational(0)
     rate = AT.scale(AT.power(AT.pi(), 2), -2 * sigma2)
+    if sigma2 > _NEXT_TO_NOTHING:
+        first = AT.exp(AT.scale(rate, Fraction(1, 2)))
+        return AT.scale(first, 10 * (clients - 1))
+    # from k on, exponents change by at most 20 sigma2/(k + 1) in all
+    last = int(20 * sigma2 * _EACH)
     k = 1
     while k < clients:
-        length = min(1 if k < _EACH else k // _EACH + 1, clients - k)
+        length = clients - k
+        if k <= last:
+            length = min(1 if k < _EACH else k // _EACH + 1, length)
         term = AT.exp(AT.scale(rate, Fraction(k, k + 1)))
         total = AT.add(total, AT.scale(term, length))
         k += length
@@ -80,7 +91,7 @@ class _Sum(Change):
 def rho(
     law: DiscreteGaussian,
     *,
-    clients: int,
+    fewest_clients: int,
     sensitivity: object,
     dimension: int = 1,
     sum_norm: object = None,
@@ -91,8 +102,8 @@ def rho(
     ----------
     law : DiscreteGaussian
         The noise of each client in each place, of an integer mu.
-    clients : int
-        How many add their noise and keep it to themselves: the fewest that you accept.
+    fewest_clients : int
+        The fewest who add their noise and keep it to themselves, for the sum to be published.
     sensitivity : number
         The most that one person changes the sum, in the Euclidean norm, positive.
     dimension : int
@@ -105,7 +116,7 @@ def rho(
     -------
     float
         The sum is rho-zCDP for this rho, rounded up. The least of the bounds below; with more than
-        512 clients tau is bounded from above, by less than its terms' change in 1 of 512 indices.
+        512 clients, or sigma2 beyond 16, tau is bounded from above, by hardly more.
 
     Raises
     ------
@@ -131,21 +142,22 @@ def rho(
     --------
     >>> import discretegauss as dg
     >>> noise = dg.DiscreteGaussian(4)
-    >>> dg.distributed.rho(noise, clients=100, sensitivity=10, dimension=1000)  # 10**2/(2 400)
+    >>> how = dict(fewest_clients=100, sensitivity=10, dimension=1000)
+    >>> dg.distributed.rho(noise, **how)  # 10**2/(2 400)
     0.12500000000000...
     """
     if not isinstance(law, DiscreteGaussian):
         raise ParameterTypeError(f"law must be a DiscreteGaussian, got {describe(law)}")
     if law.mu.denominator != 1:
         raise ParameterValueError(f"law must have an integer mu, got mu={describe(law.mu)}")
-    change = _Sum(clients, sensitivity, dimension, sum_norm)
+    change = _Sum(fewest_clients, sensitivity, dimension, sum_norm)
     return float_at_least(change.cost(law.sigma2))
 
 
 def calibrate(
     *,
     rho: object,
-    clients: int,
+    fewest_clients: int,
     sensitivity: object,
     dimension: int = 1,
     sum_norm: object = None,
@@ -156,7 +168,7 @@ def calibrate(
     ----------
     rho : number
         The zCDP budget, positive.
-    clients, sensitivity, dimension, sum_norm
+    fewest_clients, sensitivity, dimension, sum_norm
         As for `rho`.
 
     Returns
@@ -172,13 +184,14 @@ def calibrate(
     Examples
     --------
     >>> import discretegauss as dg
-    >>> law = dg.distributed.calibrate(rho="1/8", clients=100, sensitivity=10, dimension=1000)
+    >>> how = dict(fewest_clients=100, sensitivity=10, dimension=1000)
+    >>> law = dg.distributed.calibrate(rho="1/8", **how)
     >>> law.sigma2
     Fraction(400001, 100000)
-    >>> dg.distributed.rho(law, clients=100, sensitivity=10, dimension=1000) <= 1 / 8
+    >>> dg.distributed.rho(law, **how) <= 1 / 8
     True
     """
     budget = positive_number(rho, "rho")
-    change = _Sum(clients, sensitivity, dimension, sum_norm)
+    change = _Sum(fewest_clients, sensitivity, dimension, sum_norm)
     guess = change.squared / (2 * change.clients * budget)
     return DiscreteGaussian(least_variance(change.cost, budget, guess, "rho"))

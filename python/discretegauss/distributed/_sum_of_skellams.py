@@ -16,12 +16,18 @@ arXiv 2004.00010, Proposition 12)
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import gmpy2
+import numpy as np
+from numpy.typing import NDArray
+
 from .._certified.floats import float_at_least
-from .._certified.interval import Interval
+from .._certified.interval import Interval, Rational
+from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability, positive_number
@@ -50,7 +56,11 @@ def _orders() -> tuple[int, ...]:
     return tuple(found)
 
 
-ORDERS = _orders()
+_ORDERS = _orders()
+_FLOAT_ORDERS = np.array(_ORDERS, float)
+
+_NEAR = 1e-9
+"""Floats tell epsilons apart that differ by so much, relative to their terms."""
 
 
 def _renyi(change: Change, variance: Fraction, order: int) -> Any:
@@ -64,22 +74,49 @@ def _renyi(change: Change, variance: Fraction, order: int) -> Any:
     return AT.up.add(AT.rational(gaussian).upper, min(first.upper, second.upper))
 
 
+def _added(delta: Fraction, order: int) -> Any:
+    """Return log(1 - 1/alpha) - log(alpha delta)/(alpha - 1), rounded up."""
+    shrinks = AT.log1p(AT.rational(Fraction(-1, order)))
+    logs = AT.log(AT.rational(order * delta))
+    return AT.sub(shrinks, AT.scale(logs, Fraction(1, order - 1))).upper
+
+
 @lru_cache(maxsize=64)
-def _added(delta: Fraction) -> tuple[Any, ...]:
-    """Return log(1 - 1/alpha) - log(alpha delta)/(alpha - 1) of all orders, rounded up."""
-    found = []
-    for order in ORDERS:
-        shrinks = AT.log1p(AT.rational(Fraction(-1, order)))
-        logs = AT.log(AT.rational(order * delta))
-        found.append(AT.sub(shrinks, AT.scale(logs, Fraction(1, order - 1))).upper)
-    return tuple(found)
+def _added_about(delta: Fraction) -> NDArray[np.float64]:
+    """Return the same of all orders, in floats."""
+    log_delta = float(AT.log(AT.rational(delta)).upper)
+    logs = np.log(_FLOAT_ORDERS) + log_delta
+    return np.asarray(np.log1p(-1 / _FLOAT_ORDERS) - logs / (_FLOAT_ORDERS - 1))
+
+
+def _best_orders(change: Change, variance: Fraction, delta: Fraction, rounds: int) -> list[int]:
+    """Return the order of the least epsilon, and those that floats do not tell from it."""
+    m = change.clients * variance
+
+    def about(value: Rational) -> np.float64:
+        return np.float64(AT.rational(value).upper)
+
+    sum_norm = gmpy2.mpq(change.sum_norm)
+    half = about(change.squared / (2 * m))
+    with np.errstate(over="ignore"):  # all orders alike, then
+        first = (2 * _FLOAT_ORDERS - 1) * about(change.squared / (4 * m * m))
+        first += about(3 * sum_norm / (2 * m * m))
+        more = np.minimum(first, about(3 * sum_norm / (2 * m)))
+        costs, added = rounds * (_FLOAT_ORDERS * half + more), _added_about(delta)
+        epsilons, terms = costs + added, costs + np.abs(added)
+        best = int(np.argmin(epsilons))
+        near = epsilons <= epsilons[best] + _NEAR * np.minimum(terms, terms[best])
+    return [_ORDERS[i] for i in np.flatnonzero(near)]
 
 
 def _epsilon(change: Change, variance: Fraction, delta: Fraction, rounds: int) -> Any:
-    """Return an upper bound on the least epsilon of all orders, at least 0."""
+    """Return an upper bound on the least epsilon of all orders, at least 0.
+
+    Floats choose the order, and its bound is proven: that of any order holds.
+    """
     each = (
-        AT.up.add(AT.up.mul(_renyi(change, variance, order), rounds), added)
-        for order, added in zip(ORDERS, _added(delta), strict=True)
+        AT.up.add(AT.up.mul(_renyi(change, variance, order), rounds), _added(delta, order))
+        for order in _best_orders(change, variance, delta, rounds)
     )
     return max(min(each), AT.rational(0).lower)
 
@@ -94,7 +131,7 @@ def renyi(
     law: Skellam,
     order: int,
     *,
-    clients: int,
+    fewest_clients: int,
     sensitivity: object,
     dimension: int = 1,
     sum_norm: object = None,
@@ -107,7 +144,7 @@ def renyi(
         The noise of each client in each place.
     order : int
         alpha, at least 2: the bound is proven for integers.
-    clients, sensitivity, dimension, sum_norm
+    fewest_clients, sensitivity, dimension, sum_norm
         As for `rho`.
 
     Returns
@@ -128,13 +165,13 @@ def renyi(
     --------
     >>> import discretegauss as dg
     >>> noise = dg.distributed.Skellam(4)
-    >>> dg.distributed.renyi(noise, 8, clients=100, sensitivity=10)  # nearly 8 10**2/(2 400)
+    >>> dg.distributed.renyi(noise, 8, fewest_clients=100, sensitivity=10)  # nearly 8 10**2/(2 400)
     1.0024375
     """
     alpha = count(order, "order")
     if alpha < 2:
         raise ParameterValueError(f"order must be at least 2, got {describe(order)}")
-    change = Change(clients, sensitivity, dimension, sum_norm)
+    change = Change(fewest_clients, sensitivity, dimension, sum_norm)
     return float_at_least(_renyi(change, _checked(law).variance, alpha))
 
 
@@ -142,7 +179,7 @@ def epsilon(
     law: Skellam | DiscreteGaussian,
     delta: object,
     *,
-    clients: int,
+    fewest_clients: int,
     sensitivity: object,
     dimension: int = 1,
     sum_norm: object = None,
@@ -156,7 +193,7 @@ def epsilon(
         The noise of each client in each place.
     delta : number
         Between 0 and 1, both excluded.
-    clients, sensitivity, dimension, sum_norm
+    fewest_clients, sensitivity, dimension, sum_norm
         As for `rho`.
     rounds : int, optional
         How many such sums are published; later ones may depend on earlier ones.
@@ -175,7 +212,7 @@ def epsilon(
     Examples
     --------
     >>> import discretegauss as dg
-    >>> how = dict(clients=100, sensitivity=10, dimension=1000, rounds=20)
+    >>> how = dict(fewest_clients=100, sensitivity=10, dimension=1000, rounds=20)
     >>> [
     ...     round(dg.distributed.epsilon(law, "1e-6", **how), 2)
     ...     for law in (dg.distributed.Skellam(40), dg.DiscreteGaussian(40))
@@ -187,15 +224,15 @@ def epsilon(
     if isinstance(law, DiscreteGaussian):
         one = rho(
             law,
-            clients=clients,
+            fewest_clients=fewest_clients,
             sensitivity=sensitivity,
             dimension=dimension,
             sum_norm=sum_norm,
         )
-        return zcdp_epsilon(times * Fraction(one), probability)
+        return zcdp_epsilon(times * Fraction(one), probability) if one < math.inf else one
     if not isinstance(law, Skellam):
         raise ParameterTypeError(f"law must be a Skellam or DiscreteGaussian, got {describe(law)}")
-    change = Change(clients, sensitivity, dimension, sum_norm)
+    change = Change(fewest_clients, sensitivity, dimension, sum_norm)
     return float_at_least(_epsilon(change, law.variance, probability, times))
 
 
@@ -203,7 +240,7 @@ def calibrate_skellam(
     *,
     epsilon: object,
     delta: object,
-    clients: int,
+    fewest_clients: int,
     sensitivity: object,
     dimension: int = 1,
     sum_norm: object = None,
@@ -215,7 +252,7 @@ def calibrate_skellam(
     ----------
     epsilon : number
         Positive.
-    delta, clients, sensitivity, dimension, sum_norm, rounds
+    delta, fewest_clients, sensitivity, dimension, sum_norm, rounds
         As for `epsilon`.
 
     Returns
@@ -231,7 +268,7 @@ def calibrate_skellam(
     Examples
     --------
     >>> import discretegauss as dg
-    >>> how = dict(delta="1e-6", clients=100, sensitivity=10, dimension=1000, rounds=20)
+    >>> how = dict(delta="1e-6", fewest_clients=100, sensitivity=10, dimension=1000, rounds=20)
     >>> law = dg.distributed.calibrate_skellam(epsilon=3, **how)
     >>> dg.distributed.epsilon(law, **how) <= 3
     True
@@ -239,7 +276,13 @@ def calibrate_skellam(
     budget = positive_number(epsilon, "epsilon")
     probability = checked_probability(delta, "delta")
     times = count(rounds, "rounds")
-    change = Change(clients, sensitivity, dimension, sum_norm)
+    change = Change(fewest_clients, sensitivity, dimension, sum_norm)
+    least = _added(probability, _ORDERS[int(np.argmin(_added_about(probability)))])
+    if least >= budget:
+        raise ParameterValueError(
+            f"epsilon must be above {float_at_least(least):.6g} for this delta, as orders up to "
+            f"2**40 are tried, got {describe(single(epsilon))}"
+        )
     guess = times * change.squared / (2 * change.clients * budget)
     return Skellam(
         least_variance(
@@ -251,15 +294,15 @@ def calibrate_skellam(
     )
 
 
-def privacy_loss(law: Skellam, *, clients: int, sensitivity: int = 1) -> PrivacyLoss:
+def privacy_loss(law: Skellam, *, fewest_clients: int, sensitivity: int = 1) -> PrivacyLoss:
     """Return the privacy loss of one number: a sum with Skellam noise, nothing estimated.
 
     Parameters
     ----------
     law : Skellam
         The noise of each client.
-    clients : int
-        How many add theirs; the variance of the sum is at most 2**24.
+    fewest_clients : int
+        The fewest who add theirs; the variance of their sum is at most 2**24.
     sensitivity : int, optional
         The most that one person changes the sum.
 
@@ -284,16 +327,16 @@ def privacy_loss(law: Skellam, *, clients: int, sensitivity: int = 1) -> Privacy
     --------
     >>> import discretegauss as dg
     >>> law = dg.distributed.Skellam("1/4")
-    >>> loss = dg.distributed.privacy_loss(law, clients=100)
-    >>> bound = dg.distributed.epsilon(law, "1e-6", clients=100, sensitivity=1)
+    >>> loss = dg.distributed.privacy_loss(law, fewest_clients=100)
+    >>> bound = dg.distributed.epsilon(law, "1e-6", fewest_clients=100, sensitivity=1)
     >>> loss.epsilon("1e-6") < bound
     True
     """
     change = whole_number(sensitivity, "sensitivity", minimum=1)
-    variance = _checked(law).variance * count(clients, "clients")
+    variance = _checked(law).variance * count(fewest_clients, "fewest_clients")
     if variance > _LARGEST_PAIR or change > _LARGEST_PAIR:
         raise ParameterOverflowError(
-            "clients times the variance of law, and sensitivity, must be at most 2**24, got "
+            "fewest_clients times the variance of law, and sensitivity, must be at most 2**24, got "
             f"{describe(variance)} and {describe(change)}"
         )
     found = weights(variance, _PAIR_BITS).at_lower

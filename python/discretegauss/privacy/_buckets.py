@@ -20,7 +20,8 @@ with h the width; what has Q = 0 has an infinite loss. Masses are integers over 
    its products (the same post-processing in each component), nor adaptive compositions (Zhu, Dong
    and Wang, AISTATS 2022).
 2. The right-hand side does not fall if some p_i or m grows, if mass moves to a larger i, or to m.
-   So rounding up, cropping the top to m and the bottom to the lowest bucket are safe.
+   So rounding up, cropping the top to m and the bottom to the lowest bucket are safe. As all
+   masses are 1 in truth, what is more, by wide enclosures, may be taken away at the bottom.
 3. Composition: p = p1 * p2 (convolution) and m = 1 - (1 - m1)(1 - m2), each non-decreasing in all.
 4. Coarsening h to 2h is 1. for odd i, with a = i - 1, b = i + 1: of the mass p, p/(1 + exp(-h))
    goes up and p/(1 + exp(h)) down. Refining h to h/k moves nothing.
@@ -29,8 +30,10 @@ with h the width; what has Q = 0 has an infinite loss. Masses are integers over 
 
     delta(epsilon) >= m + sum over any i of P_i - exp(epsilon) Q_i.
 
-What is merged, left out or rounded so can only lose delta: a set of sets is a set. Composition
-takes two convolutions. The index of a set only says about where its loss is. This is a bound for
+What is merged, left out or rounded so can only lose delta: a set of sets is a set. The index of a
+set only says about where its loss is. Kept is R_i = exp(i h) Q_i, about as large as P_i, where Q_i
+itself may be far below 2**-128. As exp(i h) exp(j h) = exp((i + j) h), composition takes two
+convolutions. An index is chosen so that R_i <= P_i, and falls if it changes. This is a bound for
 the product of the very pair given: it says of independent releases that no smaller delta is true.
 
 Both are of second order in h: the P and Q of every bucket are right on average.
@@ -68,6 +71,15 @@ __all__ = ["Above", "Below", "Cell"]
 #: Enough for masses over 2**128, exponentials included.
 _AT = arithmetic(192)
 
+#: Larger losses are not told apart where floats choose.
+_FAR = Fraction(2**500)
+
+#: So many buckets from the one end of a cell its index is, at most.
+_REACH = 2**16
+
+#: Masses may sum to more than 1 by so much.
+_EXCESS = ONE >> 30
+
 #: What is cropped at either end, at most, in floats.
 _CROPPED = 2.0**-104
 
@@ -95,11 +107,30 @@ def _exp(exponent: Fraction) -> Interval:
     return _AT.exp(_AT.rational(exponent))
 
 
+def _float(exact: Fraction) -> float:
+    """Return about the number, or one that is far from others."""
+    return float(min(max(exact, -_FAR), _FAR))
+
+
 def _compose_infinite(a: int, b: int, *, up: bool) -> int:
     """Return 1 - (1 - a)(1 - b) over 2**128, at most 1; a product rounded up is too much here."""
     product = a * b
     joint = product >> BITS if up else -(-product >> BITS)
     return min(a + b - joint, ONE)
+
+
+def _index_below(
+    p: Interval, q: Interval, first: int | None, last: int | None, width: Fraction
+) -> int:
+    """Return about log(P/Q)/h, rounded down: between the ends, or near to the one that there is."""
+    if first is not None and last in (None, first):
+        return first
+    lowest = first if first is not None else (last or 0) - _REACH
+    highest = last if last is not None else _REACH
+    loss = _AT.scale(_AT.log(_AT.div(p, q)), 1 / width).lower
+    if not loss > lowest:
+        return lowest
+    return highest if loss >= highest else int(gmpy2.mpz(_AT.down.floor(loss)))
 
 
 def _window(weights: NDArray[np.float64]) -> slice:
@@ -108,6 +139,17 @@ def _window(weights: NDArray[np.float64]) -> slice:
     above = np.cumsum(weights[::-1]) <= _CROPPED
     start = min(int(below.sum()), len(weights) - 1)
     return slice(start, max(len(weights) - int(above.sum()), start + 1))
+
+
+def _without_lowest(values: Masses, excess: int) -> Masses:
+    """Return masses from the lowest of which so much is taken away."""
+    found = [int(mass) for mass in integers(values)]
+    for k, mass in enumerate(found):
+        found[k] = mass - min(mass, excess)
+        excess -= mass - found[k]
+        if not excess:
+            break
+    return masses(found)
 
 
 def _spread(values: Masses, parts: int) -> Masses:
@@ -144,8 +186,9 @@ class Above:
                     last - first, _AT.neg(_AT.expm1(_AT.rational((first - last) * width)))
                 )
                 moved = _AT.div(_AT.sub(p, _AT.mul(_exp(first * width), q)), span)
-                high = min(rounded(moved.upper, up=True), mass)
-                rest = mass - rounded(moved.lower, up=False)
+                # where losses differ by next to nothing the quotient may tell nothing
+                high = rounded(moved.upper if moved.upper < p.upper else p.upper, up=True)
+                rest = mass - rounded(moved.lower if 0 < moved.lower < p.upper else 0, up=False)
                 found[last] = found.get(last, 0) + high
                 found[first] = found.get(first, 0) + max(rest, 0)
         lowest = min(found, default=0)
@@ -156,10 +199,14 @@ class Above:
 
     def cropped(self) -> Above:
         """Return the bound without its ends: the top counts as infinite, the bottom as higher."""
-        kept = _window(approximately(self.p))
-        p = self.p[kept].copy()
-        p[:1] = masses([int(integers(p[:1])[0]) + total(self.p[: kept.start])])
-        infinite = min(self.infinite + total(self.p[kept.stop :]), ONE)
+        values = self.p
+        excess = total(values) + self.infinite - ONE
+        if excess > _EXCESS:
+            values = _without_lowest(values, excess)
+        kept = _window(approximately(values))
+        p = values[kept].copy()
+        p[:1] = masses([int(integers(p[:1])[0]) + total(values[: kept.start])])
+        infinite = min(self.infinite + total(values[kept.stop :]), ONE)
         return Above(self.width, self.first + kept.start, p, infinite)
 
     def composed(self, other: Above) -> Above:
@@ -252,12 +299,12 @@ class Above:
 
 @dataclass(frozen=True)
 class Below:
-    """A lower bound: the set with index first + k has the masses p[k] and q[k]."""
+    """A lower bound: the set with index i = first + k has the masses p[k], and r[k]/exp(i h)."""
 
     width: Fraction
     first: int
     p: Masses
-    q: Masses
+    r: Masses
     infinite: int
 
     @classmethod
@@ -266,33 +313,36 @@ class Below:
         found: dict[int, tuple[int, int]] = {}
         infinite = 0
         for p, q, first, last in cells:
-            low, high = rounded(p.lower, up=False), rounded(q.upper, up=True)
+            low = rounded(p.lower, up=False)
+            if not low:
+                continue
             if q.upper <= 0:
                 infinite += low
                 continue
-            if first is None or last is None:
-                i = last if first is None else first
-                if i is None:
-                    continue
-            else:
-                i = first
-                if last > first:
-                    end = _exp(first * width)
-                    steps = _AT.scale(_AT.log(_AT.div(p, _AT.mul(end, q))), 1 / width).lower
-                    i = first + min(max(round(float(steps)), 0), last - first)
+            i = _index_below(p, q, first, last, width)
+            moved = _AT.mul(_exp(i * width), q).upper
+            if first is not None and i <= first and not moved <= p.upper:
+                moved = p.upper  # as no loss is below
+            if not moved <= 2:
+                continue
+            high = rounded(moved, up=True)
             before = found.get(i, (0, 0))
             found[i] = before[0] + low, before[1] + high
+        return cls._of_sets(found, width, infinite)
+
+    @classmethod
+    def _of_sets(cls, found: dict[int, tuple[int, int]], width: Fraction, infinite: int) -> Below:
         lowest = min(found, default=0)
-        p_values = [0] * (max(found, default=0) - lowest + 1)
-        q_values = p_values.copy()
-        for i, (p_mass, q_mass) in found.items():
-            p_values[i - lowest], q_values[i - lowest] = p_mass, q_mass
-        return cls(width, lowest, masses(p_values), masses(q_values), infinite)
+        pairs = [(0, 0)] * (max(found, default=0) - lowest + 1)
+        for i, pair in found.items():
+            pairs[i - lowest] = pair
+        p, r = ([int(pair[k]) for pair in pairs] for k in (0, 1))
+        return cls(width, lowest, masses(p), masses(r), infinite)
 
     def cropped(self) -> Below:
         """Return the bound without its ends."""
         kept = _window(approximately(self.p))
-        return Below(self.width, self.first + kept.start, self.p[kept], self.q[kept], self.infinite)
+        return Below(self.width, self.first + kept.start, self.p[kept], self.r[kept], self.infinite)
 
     def composed(self, other: Below) -> Below:
         """Return the bound of both releases; they have the same width."""
@@ -300,67 +350,75 @@ class Below:
             self.width,
             self.first + other.first,
             convolved(self.p, other.p, up=False),
-            convolved(self.q, other.q, up=True),
+            convolved(self.r, other.r, up=True),
             _compose_infinite(self.infinite, other.infinite, up=False),
         ).cropped()
 
     def coarsened(self) -> Below:
-        """Return the bound with twice the width."""
+        """Return the bound with twice the width: odd indices go down by one."""
         n = (self.first + len(self.p) - 1) // 2 - self.first // 2 + 1
         odd = self.first % 2
+        fallen = rounded(_exp(-self.width).upper, up=True)
 
-        def pairs(values: Masses, *, up: bool) -> Masses:
-            terms = [(values[odd::2], ONE, odd), (values[1 - odd :: 2], ONE, 0)]
+        def pairs(values: Masses, factor: int, *, up: bool) -> Masses:
+            terms = [(values[odd::2], ONE, odd), (values[1 - odd :: 2], factor, 0)]
             return scaled_sum(terms, n, up=up)
 
         return Below(
             2 * self.width,
             self.first // 2,
-            pairs(self.p, up=False),
-            pairs(self.q, up=True),
+            pairs(self.p, ONE, up=False),
+            pairs(self.r, fallen, up=True),
             self.infinite,
         )
 
     def refined(self, parts: int) -> Below:
         """Return the bound with each width in so many parts."""
-        p, q = _spread(self.p, parts), _spread(self.q, parts)
-        return Below(self.width / parts, self.first * parts, p, q, self.infinite)
+        p, r = _spread(self.p, parts), _spread(self.r, parts)
+        return Below(self.width / parts, self.first * parts, p, r, self.infinite)
 
     def regridded(self, width: Fraction) -> Below:
         """Return the bound at any other width."""
-        to = [round((self.first + k) * self.width / width) for k in range(len(self.p))]
-        p, q = [0] * (to[-1] - to[0] + 1), [0] * (to[-1] - to[0] + 1)
-        for i, p_mass, q_mass in zip(to, integers(self.p), integers(self.q), strict=True):
-            p[i - to[0]] += int(p_mass)
-            q[i - to[0]] += int(q_mass)
-        return Below(width, to[0], masses(p), masses(q), self.infinite)
+        found: dict[int, tuple[int, int]] = {}
+        for k, (p, r) in enumerate(zip(integers(self.p), integers(self.r), strict=True)):
+            loss = (self.first + k) * self.width
+            i = int(loss // width)
+            moved = _AT.up.mul(_exp(i * width - loss).upper, r)
+            before = found.get(i, (0, 0))
+            found[i] = before[0] + p, before[1] + gmpy2.mpz(_AT.up.ceil(moved))
+        return self._of_sets(found, width, self.infinite)
 
     @cached_property
     def _tails(self) -> tuple[list[Any], list[Any]]:
-        """For each k, the exact sums of p[k:] and of q[k:]."""
-        tails = [
-            list(accumulate(integers(values)[::-1], initial=gmpy2.mpz(0)))[::-1]
-            for values in (self.p, self.q)
-        ]
-        return tails[0], tails[1]
+        """For each k two sums over the sets from first + k on.
+
+        Of p, exactly; and of r exp((first + k) h - loss), rounded up.
+        """
+        fall = rounded(_exp(-self.width).upper, up=True)
+        p, r = integers(self.p)[::-1], integers(self.r)[::-1]
+        plain = list(accumulate(p, initial=gmpy2.mpz(0)))
+        fallen = list(
+            accumulate(r, lambda t, mass: -(-t * fall >> BITS) + mass, initial=gmpy2.mpz(0))
+        )
+        return plain[::-1], fallen[::-1]
 
     @cached_property
     def _tails_about(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        found = [
-            np.append(np.cumsum(approximately(values)[::-1])[::-1], 0.0)
-            for values in (self.p, self.q)
-        ]
-        return found[0], found[1]
+        """The same as floats over 1."""
+        plain, fallen = (np.array([float(x) for x in tail]) / ONE for tail in self._tails)
+        return plain, fallen
 
     def delta(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0, as an mpfr."""
-        p, q = self._tails
-        k = min(max(epsilon // self.width - self.first + 1, 0), len(self.p))
-        if epsilon < 700:  # the best half-line, about: any is a bound
-            p_about, q_about = self._tails_about
-            k = int(np.argmax(p_about - np.exp(float(epsilon)) * q_about))
-        taken = _AT.up.mul(_exp(epsilon).upper, q[k])
-        sure = _AT.down.sub(_AT.down.add(p[k], self.infinite), taken)
+        plain, fallen = self._tails
+        # the best half-line, about: any is a bound
+        plain_about, fallen_about = self._tails_about
+        steps = np.arange(len(plain_about)) * _float(self.width)
+        grown = np.exp(np.minimum(_float(epsilon - self.first * self.width) - steps, 600))
+        k = int(np.argmax(plain_about - grown * fallen_about))
+        excess = _exp(epsilon - (self.first + k) * self.width).upper
+        taken = _AT.up.mul(excess, fallen[k])
+        sure = _AT.down.sub(_AT.down.add(plain[k], self.infinite), taken)
         sure = _AT.down.maxnum(sure, self.infinite)
         return min(_AT.down.div(sure, ONE), gmpy2.mpfr(1))
 
@@ -369,14 +427,16 @@ class Below:
         target = gmpy2.mpz(rounded(delta, up=True))
         if self.infinite > target:
             return None
-        p, q = self._tails
-        p_about, q_about = self._tails_about
+        plain, fallen = self._tails
+        plain_about, fallen_about = self._tails_about
         with np.errstate(divide="ignore", invalid="ignore"):
-            gained = (p_about + float(self.infinite - target) / ONE) / q_about
-        gained[~np.isfinite(gained)] = 0.0
+            gained = np.log((plain_about + float(self.infinite - target) / ONE) / fallen_about)
+        gained += np.arange(len(gained)) * _float(self.width)
+        gained[~np.isfinite(gained)] = -np.inf
         k = int(np.argmax(gained))
-        excess = self.infinite + p[k] - target
-        if excess <= 0 or not q[k]:
+        excess = self.infinite + plain[k] - target
+        if excess <= 0 or not fallen[k]:
             return gmpy2.mpfr(0)
         down = _AT.down
-        return down.maxnum(down.log(down.div(excess, q[k])), gmpy2.mpfr(0))
+        at_k = gmpy2.mpq((self.first + k) * self.width)
+        return down.maxnum(down.add(down.log(down.div(excess, fallen[k])), at_k), gmpy2.mpfr(0))

@@ -34,13 +34,16 @@ from .._law import LawSpec
 from ._buckets import Cell
 
 __all__ = [
+    "FARTHEST",
     "ContinuousGaussian",
     "ContinuousLaplace",
     "IntegerNoise",
+    "Look",
     "Noise",
     "Piece",
     "cells_of_noise",
     "chosen_width",
+    "look",
 ]
 
 #: Relative bits of masses: differences of tails keep enough of them for multiples of 2**-128.
@@ -63,6 +66,24 @@ _LOOK = 512
 
 #: Buckets in a standard deviation of the loss.
 _FINENESS = 512
+
+#: Losses beyond this count as infinite, above, and as low as one likes, below: no such epsilon is
+#: of use, and exponentials of many times as much are numbers.
+FARTHEST = gmpy2.mpq(2) ** 40
+
+#: Of a generalised Gaussian those beyond this do: of a steep one they would make buckets so wide
+#: that all losses share one.
+_STEEP = gmpy2.mpq(2) ** 12
+
+#: Masses below this do not count where a width is chosen for such a law.
+_NO_MASS = gmpy2.mpfr(2) ** -110
+
+#: How far the cap is above the largest loss, which is enclosed; and what it is at least.
+_CAP = gmpy2.mpq(1001, 1000)
+_LEAST = gmpy2.mpq(1, 2**1000)
+
+#: A tail is made of one that begins nearer than this, and of the masses between.
+_NEAR = 9
 
 
 class Piece(NamedTuple):
@@ -88,6 +109,9 @@ class Noise(ABC):
 
     #: All losses are multiples of this, unsampled, if they are multiples of something.
     unit: Rational | None = None
+
+    #: Losses beyond this are taken to be infinite, or as low as one likes.
+    farthest: Rational = FARTHEST
 
     @abstractmethod
     def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:
@@ -116,12 +140,14 @@ class IntegerNoise(Noise):
         #: No more than a loss within these is lost, with the Laplace.
         self._bounded = self._family.constant_tail_ratio
         reach = self._family.distance_of(self.spec, _AT.rational(_REACH), _AT).upper
-        outer = 0 if self._bounded else math.ceil(reach) + 1
+        outer = 0 if self._bounded else int(_AT.up.ceil(reach)) + 1
         self.ends = gmpy2.mpq(-outer - change + (1 if self._bounded else 0)), gmpy2.mpq(outer)
         self.is_single = self.ends[1] - self.ends[0] <= _SINGLE
         if self.ends[1] - self.ends[0] <= _FEW:
             self._sum_tails(outer + change)
-        if isinstance(self._family, RationalFamily):  # of a Gaussian and a Laplace
+        if not isinstance(self._family, RationalFamily):
+            self.farthest = _STEEP
+        else:  # of a Gaussian and a Laplace
             loss, before = self._loss(0)[0], self._loss(-1)[0]
             self.unit = gmpy2.mpq(
                 gmpy2.gcd(
@@ -143,6 +169,13 @@ class IntegerNoise(Noise):
         """Return P(X >= m)."""
         if m <= 0:
             return _AT.sub(_ONE, self._tail(1 - m))
+        if m not in self._tails:  # a mass takes far less time than a tail
+            near = next((k for k in range(1, _NEAR) if m + k in self._tails), None)
+            if near is not None:
+                tail = self._tails[m + near]
+                for x in range(m, m + near):
+                    tail = _AT.add(tail, self._one(x))
+                self._tails[m] = tail
         if m not in self._tails:
             scale = _AT.exp(_AT.neg(phi_at(self.spec, m, _AT)))
             weight = _AT.mul(scale, tail_ratio(self.spec, m, _AT.bits))
@@ -185,7 +218,7 @@ class IntegerNoise(Noise):
         if self.is_single:
             inner: Iterable[int] = range(low + 1, high)
         else:
-            inner = sorted({b for b in map(math.ceil, boundaries) if low < b < high})
+            inner = sorted({b for b in map(_ceil, boundaries) if low < b < high})
         most = self._loss(0)[1] if self._bounded else _INFINITY
         d = self.change
         yield Piece(self._tail(1 - low), self._tail(1 - low - d), -most, self._loss(low - 1)[1])
@@ -221,6 +254,11 @@ class IntegerNoise(Noise):
             return math.pow(abs(x + self.change) / scale, beta) - math.pow(abs(x) / scale, beta)
         except (OverflowError, ZeroDivisionError):
             return float(self._loss(x)[1])
+
+
+def _ceil(x: Rational) -> int:
+    """Return an int, where math.ceil returns an mpz."""
+    return int(-(-x // 1))
 
 
 class _ContinuousNoise(Noise):
@@ -297,16 +335,17 @@ class ContinuousLaplace(_ContinuousNoise):
         self.scale, self.change = gmpy2.mpq(scale), gmpy2.mpq(change)
         self.cut = None if cut is None else gmpy2.mpq(cut)
         self.ends = -self.change, gmpy2.mpq(0)
-        beyond = _ZERO if self.cut is None else self._uncut(self.cut)
-        self._beyond, self._kept = beyond, _AT.sub(_ONE, _AT.scale(beyond, 2))
-
-    def _uncut(self, x: Rational) -> Interval:
-        return _AT.scale(_AT.exp(_AT.rational(-x / self.scale)), Fraction(1, 2))
 
     def _new_tail(self, x: Rational) -> Interval:
-        if self.cut is not None and x >= self.cut:
+        s, c = self.scale, self.cut
+        if c is None:
+            return _AT.scale(_AT.exp(_AT.rational(-x / s)), Fraction(1, 2))
+        if x >= c:
             return _ZERO
-        return _AT.div(_AT.sub(self._uncut(x), self._beyond), self._kept)
+        # (exp(-x/s) - exp(-c/s))/(2 (1 - exp(-c/s))), where c may be far below s
+        within = _AT.neg(_AT.expm1(_AT.rational((x - c) / s)))
+        kept = _AT.scale(_AT.neg(_AT.expm1(_AT.rational(-c / s))), 2)
+        return _AT.div(_AT.mul(_AT.exp(_AT.rational(-x / s)), within), kept)
 
     def _loss(self, x: Rational) -> Rational:
         return (abs(x + self.change) - abs(x)) / self.scale
@@ -348,29 +387,45 @@ def _unsampled(loss: Fraction, rate: Fraction) -> Rational | None:
     return gmpy2.mpq(found) if gmpy2.is_finite(found) else None
 
 
-def cells_of_noise(noise: Noise, rate: Fraction, width: Fraction) -> list[Cell]:
-    """Return the cells of noise whose buckets have a width."""
-    if noise.is_single:
-        return _cells_of(noise.pieces([]), rate, width)
-    low, high = _finite_losses(noise, rate)
+class Look(NamedTuple):
+    """What a first look at noise tells about its losses, for the width of buckets."""
+
+    losses: list[float]
+    weights: list[float]
+    cap: Rational
+    """A little above the largest loss that counts, up or down: beyond it losses are infinite."""
+
+
+def look(noise: Noise, rate: Fraction) -> Look:
+    """Return the losses of some cells of noise, with the weight of each."""
+    losses, weights, largest = [], [], _LEAST
+    for piece in noise.pieces(noise.evenly(_LOOK)):
+        if noise.farthest < FARTHEST and max(piece.here.upper, piece.moved.upper) < _NO_MASS:
+            continue
+        ends = _sampled(piece.least, piece.most, rate)
+        known = [end for end in ends if abs(end) <= noise.farthest]
+        if known:
+            losses.append(sum(map(float, known)) / len(known))
+            weights.append(float(piece.here.upper))
+            largest = max(largest, *map(abs, known))
+    return Look(losses, weights, gmpy2.mpq(largest) * _CAP)
+
+
+def cells_of_noise(noise: Noise, rate: Fraction, width: Fraction, cap: Rational) -> list[Cell]:
+    """Return the cells of noise whose buckets have a width; losses beyond a cap are infinite."""
     boundaries: list[Rational] = []
-    for i in range(math.floor(low / gmpy2.mpq(width)), math.ceil(high / gmpy2.mpq(width)) + 1):
-        loss = _unsampled(i * width, rate)
-        if loss is not None:
-            boundaries += noise.near(loss)
-    return _cells_of(noise.pieces(boundaries), rate, width)
+    if not noise.is_single:
+        end = math.ceil(cap / gmpy2.mpq(width))
+        for i in range(-end, end + 1):
+            loss = _unsampled(i * width, rate)
+            if loss is not None:
+                boundaries += noise.near(loss)
+    return _cells_of(noise.pieces(boundaries), rate, width, cap)
 
 
-def _finite_losses(noise: Noise, rate: Fraction) -> tuple[Rational, Rational]:
-    """Return the least and the largest loss between the ends, about."""
-    found = []
-    for piece in noise.pieces([]):
-        found += [x for x in _sampled(piece.least, piece.most, rate) if gmpy2.is_finite(x)]
-    low, high = gmpy2.mpq(min(found)), gmpy2.mpq(max(found))
-    return low, high
-
-
-def _cells_of(pieces: Iterable[Piece], rate: Fraction, width: Fraction) -> list[Cell]:
+def _cells_of(
+    pieces: Iterable[Piece], rate: Fraction, width: Fraction, cap: Rational
+) -> list[Cell]:
     """Return pieces as cells, of the pair with the person (sampled) and without."""
     step = gmpy2.mpq(width)
     found = []
@@ -379,33 +434,37 @@ def _cells_of(pieces: Iterable[Piece], rate: Fraction, width: Fraction) -> list[
         p = here
         if rate != 1:
             p = _AT.add(_AT.scale(here, rate), _AT.scale(moved, 1 - rate))
-        first = int(gmpy2.mpq(low) // step) if gmpy2.is_finite(low) else None
-        last = int(-(-gmpy2.mpq(high) // step)) if gmpy2.is_finite(high) else None
+        # beyond the cap a loss is as high as one likes, or as low
+        first = _floor(min(low, cap), step) if low >= -cap else None
+        last = -_floor(-max(high, -cap), step) if high <= cap else None
         found.append(Cell(p, moved, first, last))
     return found
 
 
-def chosen_width(noise: Noise, rate: Fraction, most: int) -> Fraction:
+def _floor(loss: Any, step: Rational) -> int:
+    """Return the number of steps in a loss, rounded down."""
+    if abs(loss) < step:  # it may be too small for a rational
+        return -1 if loss < 0 else 0
+    return int(gmpy2.mpq(loss) // step)
+
+
+def chosen_width(noise: Noise, seen: Look, rate: Fraction, most: int) -> Fraction:
     """Return a width of buckets that suits the losses: the finer, the tighter.
 
     Where all losses are multiples of some number, and these are few, it is that number, and nothing
     is lost. Else it is a fraction of the deviation of the loss, by a power of two times the number,
     or one: so that different releases have widths that differ by a power of two.
     """
-    losses, weights = [], []
-    for cell_pieces in noise.pieces(noise.evenly(_LOOK)):
-        low, high = _sampled(cell_pieces.least, cell_pieces.most, rate)
-        known = [float(loss) for loss in (low, high) if gmpy2.is_finite(loss)]
-        if known:
-            losses.append(sum(known) / len(known))
-            weights.append(float(cell_pieces.here.upper))
+    losses, weights, cap = seen
     mean = math.fsum(map(float.__mul__, losses, weights))
-    variance = math.fsum(w * (loss - mean) ** 2 for loss, w in zip(losses, weights, strict=True))
-    target = max(math.sqrt(variance) / _FINENESS, 2 * (max(losses) - min(losses)) / most, 2**-1000)
+    spread = [loss - mean for loss in losses]
+    variance = math.fsum(w * x * x for w, x in zip(weights, spread, strict=True))
+    target = max(math.sqrt(variance) / _FINENESS, 2 * float(cap) / most, 2**-1000)
     unit = Fraction(1)
     if noise.unit is not None and rate == 1:
         unit = Fraction(int(noise.unit.numerator), int(noise.unit.denominator))
         if unit >= target:
             return unit
-    exponent = math.floor(math.log2(Fraction(target) / unit))
-    return unit * Fraction(2) ** exponent
+    parts = Fraction(target) / unit
+    exponent = parts.numerator.bit_length() - parts.denominator.bit_length()
+    return unit * Fraction(2) ** (exponent - (parts < Fraction(2) ** exponent))

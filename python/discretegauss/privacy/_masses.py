@@ -35,6 +35,7 @@ Masses = NDArray[np.uint64]
 
 BITS = 128
 ONE = 1 << BITS
+_UNIT = gmpy2.mpq(1, ONE)
 
 _WORDS = 3
 _SLOT_WORDS = 5
@@ -46,7 +47,9 @@ _BINARY_HEAD = b"\x01\x01"
 
 def rounded(value: Real | Rational | Fraction | int, *, up: bool) -> int:
     """Return a number of at least 0 in multiples of 2**-128."""
-    exact = gmpy2.mpq(value) if value > 0 else gmpy2.mpq(0)
+    if value < _UNIT:  # perhaps too small for a rational
+        return int(up and value > 0)
+    exact = gmpy2.mpq(value)
     product = exact.numerator << BITS
     return int(-(-product // exact.denominator) if up else product // exact.denominator)
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import count
 
+import gmpy2
+
+from .._certified.euler_maclaurin import log_of
+from .._certified.interval import arithmetic
 from .._certified.search import decimal_at, decimal_ordinal
 from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe
@@ -30,14 +35,19 @@ _BUCKETS = 2**14
 
 _COARSE = 1e-3
 
+#: What lies beyond all buckets is less, of one release.
+_LEAST_DELTA = Fraction(1, 2**100)
+
 #: What stands for the logarithm of a delta of 0.
 _NOTHING = -1e4
 
 #: What stands for one that is too large by less than a rounding.
 _TOO_MUCH = 1e-300
 
-#: The factor by which a first guess of the scale is changed until delta lies between.
+#: The factor by which a first guess of the scale is changed until delta lies between; its square
+#: after so many steps, the square of that after the next, ...
 _STRIDE = 3.0
+_STEPS = 4
 
 
 def calibrate_generalized(
@@ -58,7 +68,7 @@ def calibrate_generalized(
     epsilon : number
         At least 0.
     delta : number
-        Between 0 and 1.
+        Between 0 and 1; where beta is not 1 at least 2**-100 for each query.
     sensitivity : number, optional
         The most that one person changes one answer, a whole number.
     queries : int, optional
@@ -80,6 +90,10 @@ def calibrate_generalized(
 
     Notes
     -----
+    Delta need not fall as the scale grows: with a large beta or epsilon few integers count, and
+    before the next one counts for nothing its probability grows. So the scale returned is one at
+    which the budget begins to be met; a smaller scale may meet it, too.
+
     A person who changes several coordinates of one answer counts as several queries, each with the
     change of its coordinate: where beta is not 1 or 2 the norm does not tell (docs/generalized.md).
 
@@ -95,37 +109,51 @@ def calibrate_generalized(
     if exponent < 1:
         raise ParameterValueError(f"beta must be at least 1, got {describe(single(beta))}")
     target, most = at_least_zero(epsilon, "epsilon"), checked_probability(delta, "delta")
-    change, count = whole_sensitivity(sensitivity), query_count(queries)
+    change, releases = whole_sensitivity(sensitivity), query_count(queries)
     rate = positive_number(sampling, "sampling")
+    if exponent != 1 and most < releases * _LEAST_DELTA:
+        raise ParameterValueError(
+            "delta must be at least 2**-100 for each query, as what lies in no bucket is below "
+            f"that, got {describe(single(delta))}"
+        )
     # its own check refuses a rate above 1, before anything is looked for
     PrivacyLoss.of_noise(GeneralizedGaussian(change, exponent), change, sampling=rate, most=64)
-    log_most = math.log(most)
+    log_most = log_of(most)
 
     def excess(scale: Fraction, buckets: int = _BUCKETS) -> float:
         """Return log(found/delta), at most 0 where the budget is met, and only there."""
         law = GeneralizedGaussian(scale, exponent)
         one = PrivacyLoss.of_noise(law, change, sampling=rate, most=buckets)
-        found = (one**count).delta(target)
+        found = (one**releases).delta(target)
         log = math.log(found) - log_most if found else _NOTHING
         return min(log, 0.0) if found <= most else max(log, _TOO_MUCH)
 
-    guess = change * max(1.0, math.sqrt(count) * float(rate)) / max(float(target), 0.1)
-    low, high = _bracket(lambda x: excess(Fraction(math.exp(x)), _FEW_BUCKETS), math.log(guess))
+    sum_of_samples = max(0.0, log_of(Fraction(releases)) / 2 + log_of(rate))
+    guess = log_of(Fraction(change)) + sum_of_samples - log_of(max(target, Fraction(1, 10)))
+    low, high = _bracket(lambda x: excess(_exp(x), _FEW_BUCKETS), guess)
     about = (low + high) / 2
     # now by ordinals of decimals of six digits, where one is a relative step of 1e-6 to 1e-5
-    n = decimal_ordinal(Fraction(math.exp(about)))
+    n = decimal_ordinal(_exp(about))
     return GeneralizedGaussian(decimal_at(_least_decimal(excess, n)), exponent)
+
+
+def _exp(x: float) -> Fraction:
+    """Return about exp(x), also where it is no float."""
+    exact = gmpy2.mpq(arithmetic(53).up.exp(gmpy2.mpfr(x)))
+    return Fraction(int(exact.numerator), int(exact.denominator))
 
 
 def _bracket(excess: Callable[[float], float], x: float) -> tuple[float, float]:
     """Return two logarithms of scales close to each other, about the least that meets a budget."""
-    stride = math.log(_STRIDE)
     y = excess(x)
     low = high = (x, y)
+    steps = count(-_STEPS)
     while high[1] > 0:
-        low, high = high, (high[0] + stride, excess(high[0] + stride))
+        x = high[0] + math.log(_STRIDE) * 2 ** max(next(steps), 0)
+        low, high = high, (x, excess(x))
     while low[1] <= 0:
-        low, high = (low[0] - stride, excess(low[0] - stride)), low
+        x = low[0] - math.log(_STRIDE) * 2 ** max(next(steps), 0)
+        low, high = (x, excess(x)), low
     tries = 0
     while high[0] - low[0] > _COARSE:
         tries += 1

@@ -9,7 +9,7 @@ from typing import Any
 import gmpy2
 
 from .._certified.floats import float_at_least, float_at_most
-from .._certified.interval import Interval, arithmetic
+from .._certified.interval import Interval, Rational, arithmetic
 from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
@@ -22,12 +22,14 @@ from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._buckets import Above, Below, Cell
 from ._loss_cells import (
+    FARTHEST,
     ContinuousGaussian,
     ContinuousLaplace,
     IntegerNoise,
     Noise,
     cells_of_noise,
     chosen_width,
+    look,
 )
 from ._masses import ONE, integers
 
@@ -146,8 +148,12 @@ class PrivacyLoss:
     def _of_noise(cls, noise: Noise, sampling: object, width: object, most: object) -> PrivacyLoss:
         rate = _sampling_rate(sampling)
         checked_most = _bucket_count(most)
-        h = chosen_width(noise, rate, checked_most) if width is None else _width(width)
-        cells = cells_of_noise(noise, rate, h)
+        seen = look(noise, rate)
+        if width is None:
+            h = chosen_width(noise, seen, rate, checked_most)
+        else:
+            h = _width(width, 2 * seen.cap, checked_most)
+        cells = cells_of_noise(noise, rate, h, seen.cap)
         return cls._of_cells(cells, h, checked_most, symmetric=rate == 1)
 
     @classmethod
@@ -172,9 +178,10 @@ class PrivacyLoss:
             The probability with which each person takes part, independently (Poisson sampling): in
             (0, 1]. Neighbours differ by one person, added or removed.
         width : number, optional
-            The width of the buckets, positive; by default it suits the law.
+            The width of the buckets, positive; by default it suits the law. One that makes more
+            than ``most`` buckets of a release is refused.
         most : int, optional
-            The most buckets; with more, two become one.
+            The most buckets, at least 16; where releases make more, two become one.
 
         Raises
         ------
@@ -183,8 +190,10 @@ class PrivacyLoss:
 
         Notes
         -----
-        Time: some 0.1 to 1 s; where the noise reaches over more than 65 536 integers some seconds,
-        and with a generalised Gaussian more.
+        Time: some 0.1 to 1 s; where the noise reaches over more than 65 536 integers up to some 20
+        s, whatever its width, and with a generalised Gaussian more.
+
+        Losses beyond 2**40 count as infinite, and with a generalised Gaussian those beyond 4096.
         """
         noise = IntegerNoise(centred(law), whole_sensitivity(sensitivity))
         return cls._of_noise(noise, sampling, width, most)
@@ -235,10 +244,14 @@ class PrivacyLoss:
                 f"cut must be at least the sensitivity, got {describe(single(cut))}"
             )
         noise = ContinuousLaplace(exact_scale, change, exact_cut)
-        h = change / exact_scale / _LAPLACE_BUCKETS if width is None else _width(width)
-        return cls._of_cells(
-            cells_of_noise(noise, Fraction(1), h), h, _bucket_count(most), symmetric=True
-        )
+        largest = min(change / exact_scale, Fraction(int(FARTHEST)))
+        checked_most = _bucket_count(most)
+        if width is None:
+            h = largest / _LAPLACE_BUCKETS
+        else:
+            h = _width(width, 2 * largest, checked_most)
+        cells = cells_of_noise(noise, Fraction(1), h, gmpy2.mpq(largest))
+        return cls._of_cells(cells, h, checked_most, symmetric=True)
 
     @classmethod
     def of_pure(cls, epsilon: object, delta: object = 0, *, most: object = _MOST) -> PrivacyLoss:
@@ -257,11 +270,14 @@ class PrivacyLoss:
         high = _AT.sub(kept, low)
         known, none = _AT.rational(told), _AT.rational(0)
         place = 1 if exact else 0
+        end: int | None = place
+        if exact > FARTHEST:
+            exact, end = Fraction(int(FARTHEST)), None
         cells = [
             Cell(known, none, 0, None),
             Cell(none, known, None, None),
-            Cell(high, low, place, place),
-            Cell(low, high, -place, -place),
+            Cell(high, low, place, end),
+            Cell(high, low, place, end).swapped,
         ]
         return cls._of_cells(cells, exact or Fraction(1), _bucket_count(most), symmetric=True)
 
@@ -299,12 +315,12 @@ class PrivacyLoss:
         pairs = _pairs(p, q, bounds)
         losses = [_loss_of(a, b, same=same) for a, b, same in pairs if a.upper and b.upper]
         checked_most = _bucket_count(most)
+        ends = (abs(end) for loss in losses for end in loss if gmpy2.is_finite(end))
+        largest = max(ends, default=gmpy2.mpfr(0)) or gmpy2.mpfr(1)
         if width is None:
-            ends = (abs(float(end)) for loss in losses for end in loss if gmpy2.is_finite(end))
-            largest = max(ends, default=0.0) or 1.0
-            h = Fraction(2) ** (gmpy2.get_exp(gmpy2.mpfr(largest)) - 12)
+            h = Fraction(2) ** (gmpy2.get_exp(largest) - 12)
         else:
-            h = _width(width)
+            h = _width(width, 2 * gmpy2.mpq(largest), checked_most)
         cells, known = [], iter(losses)
         for a, b, _ in pairs:
             if a.upper and b.upper:
@@ -464,8 +480,16 @@ def _bucket_count(value: object) -> int:
     return whole_number(value, "most", minimum=16)
 
 
-def _width(value: object) -> Fraction:
-    return positive_number(value, "width")
+def _width(value: object, span: Rational, most: int) -> Fraction:
+    """Return a width that a caller gives, of buckets over a span of losses."""
+    exact = positive_number(value, "width")
+    if span > most * exact:
+        raise ParameterValueError(
+            f"width must be at least {float_at_least(_AT.rational(span / most).upper):.6g}, or "
+            f"most larger than {describe(most)}, for losses that differ by up to "
+            f"{float_at_least(_AT.rational(span).upper):.6g}, got {describe(single(value))}"
+        )
+    return exact
 
 
 def _pairs(p: object, q: object, bounds: bool) -> list[tuple[Interval, Interval, bool]]:

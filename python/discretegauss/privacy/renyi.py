@@ -32,6 +32,7 @@ c**b, with that many equal coordinates.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import gmpy2
@@ -229,8 +230,7 @@ def _renyi_upper(spec: LawSpec, order: Fraction, change: int) -> Any:
     found = Interval(ZERO, gmpy2.inf())
     for bits in _PRECISIONS:
         at = arithmetic(bits)
-        moment = of_order(spec, order, change, at)
-        found = at.scale(at.log(moment), 1 / (order - 1))
+        found = at.scale(of_order(spec, order, change, at), 1 / (order - 1))
         if relative_width_below(found, _RIGHT_BITS):
             break
     pure = family_of(spec).pure_epsilon(spec, change)  # at any order
@@ -240,7 +240,7 @@ def _renyi_upper(spec: LawSpec, order: Fraction, change: int) -> Any:
 
 
 def _laplace(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Interval:
-    """Return the sum of P**a Q**(1 - a): x >= 0, x <= -D, and between."""
+    """Return the logarithm of the sum of P**a Q**(1 - a): x >= 0, x <= -D, and between."""
     t, rest = Fraction(spec.parameter), order - 1
     one_minus_r = at.neg(at.expm1(at.rational(-1 / t)))
     high, low = (at.exp(at.rational(sign * rest * change / t)) for sign in (1, -1))
@@ -254,20 +254,23 @@ def _laplace(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Int
         )
         total = at.add(total, at.mul(high, part))
     weight = at.div(at.shift(at.exp(at.rational(-1 / t)), 1), one_minus_r)
-    return at.div(total, weight)
+    return at.log(at.div(total, weight))
 
 
 def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Interval:
-    """Return the sum of P**a Q**(1 - a), integer by integer, and its tails above."""
+    """Return the logarithm of the sum of P**a Q**(1 - a), integer by integer, with its tails.
+
+    In units of the largest term, which may be beyond all exponents.
+    """
     depth = at.bits * _DEPTH // _PRECISIONS[0]
+    phi = cache(lambda x: phi_at(spec, x, at))
 
     def exponent(x: int) -> Interval:
-        here, moved = phi_at(spec, abs(x), at), phi_at(spec, abs(x + change), at)
-        return at.sub(at.scale(moved, order - 1), at.scale(here, order))
+        return at.sub(at.scale(phi(abs(x + change)), order - 1), at.scale(phi(abs(x)), order))
 
     def slope(y: int) -> Interval:
         """Return phi'(y) = beta phi(y)/y."""
-        return at.scale(phi_at(spec, y, at), Fraction(spec.beta) / y)
+        return at.scale(phi(y), Fraction(spec.beta) / y)
 
     def rise(x: int) -> Interval:
         grown = at.power(at.rational(1 + Fraction(change, x)), Fraction(spec.beta) - 1)
@@ -290,11 +293,17 @@ def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Inte
     while exponent(-left).upper > -depth:
         left *= 2
         require(left)
+    exponents = [exponent(x) for x in range(-left + 1, right)]
+    top = max(one.upper for one in exponents)
+    unit = Interval(top, top)
     total = at.rational(0)
-    for x in range(-left + 1, right):
-        total = at.add(total, at.exp(exponent(x)))
+    for one in exponents:
+        total = at.add(total, at.exp(at.sub(one, unit)))
     for x, by in ((right, rise(right)), (-left, slope(left))):
         ratio = at.neg(at.expm1(at.neg(by)))
-        tail = at.div(at.exp(exponent(x)), ratio).upper
+        tail = at.div(at.exp(at.sub(exponent(x), unit)), ratio).upper
         total = Interval(total.lower, at.up.add(total.upper, tail))
-    return at.div(total, normaliser(spec, at.bits)[1])
+    log = at.add(at.log(total), unit)
+    # where exponents are enclosed too widely for a sum, one of its terms is a bound
+    log = Interval(max(log.lower, *(one.lower for one in exponents)), log.upper)
+    return at.sub(log, at.log(normaliser(spec, at.bits)[1]))

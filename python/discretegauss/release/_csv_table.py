@@ -160,17 +160,23 @@ class CsvTable:
         self._mark = _BYTE_ORDER_MARK if first.startswith(_BYTE_ORDER_MARK) else b""
         line, end, self._rest = _cut_line(first[len(self._mark) :])
         text = decoded(line, 1)
-        if (
-            not text
-            and not self._rest.strip(b"\r\n")
-            and not any(block.strip(b"\r\n") for block in self._blocks)
-        ):
+        if not text and not self._find_a_row():
             raise TableError("the file is empty; it must have a header and a row for each count")
         self._header, self.layout = read_header(text, columns, delimiter)
         self._line_end = (end or b"\n").decode()
         self._out_delimiter = out_delimiter
         self.columns = self.layout.names
         self.other_columns = others(self._header, self.layout)
+
+    def _find_a_row(self) -> bool:
+        """Read on until the rest has a line that is not blank; of blank blocks keep the first."""
+        while not self._rest.strip(b"\r\n"):
+            block = next(self._blocks, None)
+            if block is None:
+                return False
+            if not self._rest or block.strip(b"\r\n"):
+                self._rest += block
+        return True
 
     def chunks(self) -> Iterator[CsvChunk]:
         """Read the rows.

@@ -38,7 +38,7 @@ from .._inputs.parameter_arrays import Laws
 from .._inputs.source import Source
 from .._law import Kind
 from ..errors import ParameterValueError
-from .engines import sampler
+from .engines import native, sampler
 from .fill import NO_MEMORY, empty, fill_array
 from .many_laws import fill_laws, require_all_fit
 from .sampler import Sampler
@@ -129,6 +129,13 @@ def draw(
         and (source is SYSTEM or source is CHACHA20)
         and (size is None or (type(size) is int and 0 <= size <= FEW))
     ):
+        if type(law) is tuple and native is not None and DENORMALS_WORK:
+            kind, parameter, mu, beta = law
+            if type(parameter) is np.ndarray or type(mu) is np.ndarray:
+                is_chacha20 = source is CHACHA20
+                drawn = native.columns(_kept, kind, parameter, mu, beta, size, is_chacha20)
+                if drawn is not None:
+                    return drawn
         checked = _checked_law(law)
         if isinstance(checked, Sampler):
             return checked.draw(source) if size is None else checked.int64s(size, source)

@@ -32,6 +32,7 @@ __all__ = [
     "NativeSampler",
     "built_in_sample",
     "c_parameters",
+    "columns",
     "fill_laws",
     "keystream",
     "new_law",
@@ -164,11 +165,11 @@ def raise_for_status(
 
 
 def _built_in_functions() -> list[Any]:
-    """Return functions.h's: fill_now, new_draw, new_sample."""
-    functions: list[Any] = [_error_for_status]
+    """Return functions.h's: fill_now, new_sample, columns."""
+    functions: list[Any] = [_error_for_status, np.empty, INT64, np.ndarray]
     if lib.dg_python_functions(_address(functions)) != 0:
         raise MemoryError
-    return functions[1:]
+    return functions[4:]
 
 
 def _error_for_status(status: int, errno: int) -> Exception:
@@ -180,7 +181,7 @@ def _error_for_status(status: int, errno: int) -> Exception:
     raise SystemError("no draw and no error")  # no cover: the status is not DG_OK
 
 
-_fill_now, _new_sample = _built_in_functions()
+_fill_now, _new_sample, columns = _built_in_functions()
 
 _SIGNATURE = (
     "sample($self, size=None, *, dtype='int64', out=None, method='auto', source='getrandom', "
@@ -191,7 +192,7 @@ _SIGNATURE = (
 def built_in_sample(cls: type, slowly: Callable[..., Any]) -> Any:
     """Return a method of a class of laws: `slowly` as a built-in one (csrc/python/sample.h)."""
     shown = (_SIGNATURE + cleandoc(slowly.__doc__ or "")).encode()
-    return _new_sample((cls, slowly, np.empty, INT64, shown))
+    return _new_sample((cls, slowly, shown))
 
 
 def _c_source(source: Source) -> tuple[_CallerSource | None, Any]:

@@ -4,7 +4,7 @@
 #ifndef DG_PYTHON_FUNCTIONS_H
 #define DG_PYTHON_FUNCTIONS_H
 
-#include "columns.h"
+#include "sample_columns.h"
 
 /** Fill an array with bits of the system. args: a dg_sampler's address, which the caller keeps alive; the
  *  array (contiguous integers of the dtype); the dg_dtype; the dg_method; threads at most; the

@@ -38,7 +38,7 @@ enum {
     ONE_BY_ONE_UNITS = 240, /* a generalised Gaussian that lanes do not hold */
     LEAST_CELLS_FROM = 16,  /* no law's table is repaid by fewer draws */
     LANES_FROM = 128,       /* so many draws by Algorithms 1-3 repay lanes: 10 microseconds */
-    /* laws of one call, by `python benchmarks/throughput.py --developer --bulk --only arrays`: */
+    /* laws of one call, again by `python benchmarks/bulk.py`: */
     CROWD_LANES_FROM =
         32, /* lanes of many laws: 2 microseconds (they cross Algorithms 1-3 at 16) */
     CROWD_ALONE_FROM = 128,       /* a caller's bits: as it was published */

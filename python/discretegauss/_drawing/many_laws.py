@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._inputs.draw_arguments import Method, fits_dtype, require_fit
 from .._inputs.parameter_arrays import ZERO, Laws, nearest
 from .._inputs.source import Source
-from .._law import Kind, LawSpec
+from .._law import LawSpec
 from ..errors import ParameterValueError
 from .add import add_exactly
 from .engines import native, sampler
@@ -24,42 +24,19 @@ __all__ = ["fill_laws", "require_all_fit"]
 
 _INT64 = np.dtype(np.int64)
 
-#: No table is refused because of a smaller beta (some 2**90).
+#: No table is refused because of a smaller beta (some 2**90); no isochronous sampler because of a
+#: smaller beta, nor because of a greater parameter.
 _SAFE_BETA = 2**64
-
-#: No isochronous sampler is refused because of a smaller beta, nor because of a greater parameter.
 _ISOCHRONOUS_BETA = 63
 _ISOCHRONOUS_PARAMETER = Fraction(1, 2**20)
 
-#: With more laws than this the C core takes plain ones as they come.
-_MOST_GROUPS = 2**16
-
-#: Laws whose parameter and centre are no larger fit int64 by far (`fits_range`): they reach
-#: r >= 2**62, and 179 scales, or 27 sigma, or 92 scales are below 2**58; gamma is no smaller.
-_EASY_PARAMETER = 2**50
-_EASY_CENTRE = 2**62
-
-
-def _easily_fit_int64(laws: Laws) -> bool:
-    if laws.kind is Kind.BERNOULLI_EXP:
-        return True
-    if laws.parameter.ends is None or laws.mu.ends is None:
-        return False
-    least, greatest = laws.parameter.ends
-    if laws.kind is Kind.GEOMETRIC_EXP:
-        return bool(least >= Fraction(1, _EASY_PARAMETER))
-    lowest, highest = laws.mu.ends
-    return bool(greatest <= _EASY_PARAMETER and -_EASY_CENTRE <= lowest <= highest <= _EASY_CENTRE)
+#: More distinct laws of plain numbers are drawn as they come, as the C core draws them.
+_MOST_GROUPED = 2**16
 
 
 def _all_fit(laws: Laws, dtype: np.dtype[Any]) -> bool:
     """Return whether all laws provably fit `dtype`, because the widest ones there might be do."""
-    return (
-        dtype.kind == "O"
-        or laws.n_draws == 0
-        or (dtype == _INT64 and _easily_fit_int64(laws))
-        or all(fits_dtype(spec, dtype) for spec in laws.corners())
-    )
+    return laws.n_draws == 0 or all(fits_dtype(spec, dtype) for spec in laws.corners())
 
 
 def require_all_fit(laws: Laws, dtype: np.dtype[Any], name: str) -> None:
@@ -75,9 +52,7 @@ def require_all_fit(laws: Laws, dtype: np.dtype[Any], name: str) -> None:
             seen.add(spec)
 
 
-def fill_laws(
-    out: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int
-) -> None:
+def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
     """Fill `out`, any shape and layout, with independent draws: out.flat[i] of law i.
 
     Notes
@@ -94,12 +69,8 @@ def fill_laws(
     dtype = _INT64 if out.dtype == object else out.dtype.newbyteorder("=")
     is_fortran = out.flags.f_contiguous and not out.flags.c_contiguous
     goes_anywhere = is_fortran and laws.mu.are_integers and laws.around(ZERO).is_one
-    if (
-        native is not None
-        and laws.mu.core_splits
-        and _all_fit(laws, dtype)
-        and not goes_anywhere
-    ):
+    fit = out.dtype != object or _all_fit(laws, dtype)
+    if native is not None and laws.mu.core_splits and fit and not goes_anywhere:
         _fill_block(out, laws, dtype, method, source, threads)
         return
     integers, rests = laws.mu.nearest_and_rests()
@@ -178,10 +149,10 @@ def _fill_one_by_one(
     for i in range(flat.size):
         places.setdefault(_without_integer(laws.spec_at(i)), []).append(i)
     order = list(places.items())
-    if native is None and flat.dtype != object:  # that of the C core
+    if native is None and flat.dtype != object:  # that of the C core (dg_samplers_fill)
         order.sort(key=lambda item: laws.is_short_at(item[1][0]))
-        if laws.are_plain and len(order) > min(flat.size // 2, _MOST_GROUPS):
-            order = sorted(((spec, [i]) for spec, its in order for i in its), key=lambda item: item[1])
+        if laws.are_plain and len(order) > min(flat.size // 2, _MOST_GROUPED):
+            order = [(_without_integer(laws.spec_at(i)), [i]) for i in range(flat.size)]
     try:
         for spec, its in order:
             drawn = empty(len(its), flat.dtype)

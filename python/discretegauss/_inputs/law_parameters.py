@@ -21,8 +21,8 @@ from .parameter_arrays import Laws, ParameterColumn, indexed
 
 __all__ = [
     "as_array",
-    "laws_of",
     "exact_spec",
+    "laws_of",
     "naming_places",
     "parameter_name",
     "parameter_shape",
@@ -74,9 +74,7 @@ def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> L
     return LawSpec(kind, exact, exact_rational(mu, "mu"), exact_beta)
 
 
-def laws_of(
-    kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]
-) -> Laws:
+def laws_of(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> Laws:
     """Return the laws of arrays of parameters (the kind's own, mu, beta), each checked."""
     names = (facts_of(kind).parameter, "mu", "beta")
     columns = [_column(kind, *given) for given in zip(arrays, names, strict=True)]

@@ -4,8 +4,8 @@
  * Plain are arrays of int64 or float64 with one axis, contiguous, and laws that int64 surely holds. All else is
  * left to Python, which finds the same, or says what is wrong.
  */
-#ifndef DG_PYTHON_COLUMNS_H
-#define DG_PYTHON_COLUMNS_H
+#ifndef DG_PYTHON_SAMPLE_COLUMNS_H
+#define DG_PYTHON_SAMPLE_COLUMNS_H
 
 #include "sample.h"
 

@@ -22,6 +22,7 @@ END = "/* cffi: end */"
 OF_PYTHON = """
 int dg_python_fill(void *context, uint8_t *out, size_t n);
 int dg_python_pause(void *errors);
+dg_sampler *dg_python_sampler_of(void *context, size_t i, const uint64_t *rest);
 int dg_python_functions(void *list);
 int dg_python_integers(void **out, size_t n, size_t n_bytes, const uint8_t *bytes);
 int dg_python_resize(

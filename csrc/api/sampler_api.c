@@ -1,4 +1,5 @@
 /* Samplers from outside: making, choosing, fills, single draws, looking inside. */
+#include "api/draw_items.h"
 #include "api/run.h"
 #include "base/dtype.h"
 #include "base/status.h"
@@ -34,27 +35,35 @@ dg_status dg_sampler_choose(dg_method *way, size_t n, dg_method method, dg_sampl
     return DG_OK;
 }
 
-/** Fill, and add integers where there are any. */
-static dg_status fill_and_add(void *out, size_t n, dg_dtype dtype, const int64_t *addend,
-                              const uint8_t *is_null, dg_method method, dg_sampler *sampler,
-                              const dg_run *run, const dg_source *source)
+dg_status dg_way_fill(void *out, size_t n, dg_dtype dtype, const int64_t *addend,
+                      const uint8_t *is_null, const dg_way *way, dg_sampler *sampler,
+                      const dg_run *run, const dg_source *source)
 {
-    dg_way way;
     dg_fill fill;
-    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
-    if (way.table != NULL) {
+    if (way->table != NULL) {
         dg_count(&sampler->by_cells, n);
-        fill = dg_table_filling(out, n, dtype, way.table, source);
-    } else if (way.lanes != NULL) {
+        fill = dg_table_filling(out, n, dtype, way->table, source);
+    } else if (way->lanes != NULL) {
         dg_count(&sampler->by_lanes, n);
-        fill = dg_lanes_filling(out, n, dtype, way.lanes, source);
+        fill = dg_lanes_filling(out, n, dtype, way->lanes, source);
     } else {
         dg_count(&sampler->by_reference, n);
         fill = dg_law_filling(out, n, dtype, sampler->law, source);
     }
     fill.addend = addend;
     fill.is_null = is_null;
-    const dg_status status = dg_fill_run(&fill, run);
+    return dg_fill_run(&fill, run);
+}
+
+/** Choose, fill, and add integers where there are any. */
+static dg_status fill_and_add(void *out, size_t n, dg_dtype dtype, const int64_t *addend,
+                              const uint8_t *is_null, dg_method method, dg_sampler *sampler,
+                              const dg_run *run, const dg_source *source)
+{
+    dg_way way;
+    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
+    const dg_status status =
+        dg_way_fill(out, n, dtype, addend, is_null, &way, sampler, run, source);
     dg_way_end(&way);
     return status;
 }

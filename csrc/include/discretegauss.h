@@ -277,11 +277,22 @@ typedef struct dg_column {
     dg_number_format format;
 } dg_column;
 
-/** Many laws of one kind: the parameter a/b and the centre of each. */
+/** A law and every way to draw from it (below). */
+typedef struct dg_sampler dg_sampler;
+
+/** Many laws of one kind: the parameter a/b and the centre of each; and what dg_samplers_fill needs beside. */
 typedef struct dg_laws {
     dg_law_kind kind;
     dg_column parameter, centre;
     int isa; /**< of dg_laws_fill_in_lanes: 0 unless for tests (the draws are the same) */
+    /** Returns the sampler of law i, its centre without the nearest integer, to be kept by the caller while
+     *  dg_samplers_fill runs; rest: what is left of the centre, in its column's format. NULL ends the call with
+     *  DG_ERR_STOPPED. So what laws have paid and built outlives the call. NULL for it: none is kept. */
+    dg_sampler *(*sampler_of)(void *context, size_t i, const uint64_t *rest);
+    void *context;
+    /** Of numbers too long for words, which sampler_of knows, ratios have the denominator 0, and a numerator that
+     *  is the same where the numbers are; of generalised Gaussians, beta is such a column of any format. */
+    dg_column beta;
 } dg_laws;
 
 /** Draw n independent samples of many laws into an array of machine integers.
@@ -313,24 +324,29 @@ DG_API dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, cons
                                        const int64_t *which, int isochronous, const dg_run *run,
                                        const dg_source *source);
 
-/** Group equal keys: which[i] = the group of keys[i], groups numbered in order of first appearance;
- *  first[g] = the place of group g's first key, counts[g] = how many keys it has.
+/** Draw once from each of n laws: out[i] = a draw of law i.
  *
- *  Requires:  which has room for n, first and counts for most; n < 2^31.
- *  Ensures:   DG_OK -> *n_groups <= most; or *n_groups = most + 1 if there are more groups, or if the keys
- *             collide so often that to tell would take long: then the others say nothing.
- *  Returns:   DG_OK | DG_ERR_NOMEM.
- *  Cost:      a few nanoseconds a key; ends early where there are more groups than most.
+ *  Equal laws are grouped, unless they are many, and drawn in order of first appearance; first those that are drawn
+ *  by themselves, by a sampler, because that pays or because they are not drawn together. Laws differ by the rests of
+ *  their centres, and the nearest integers (halves up) are added to draws. From given bits the draws are those
+ *  of dg_sampler_fill, one law after the other, or of dg_laws_fill; with DG_ISOCHRONOUS, of
+ *  dg_laws_fill_in_lanes. Which laws are drawn by themselves depends on the laws and n alone with a caller's bits.
+ *
+ *  Requires:  out as for dg_law_fill, not among the columns' words; no float of the centres is beyond 2^62;
+ *             generalised Gaussians and long numbers have laws->sampler_of.
+ *  Ensures:   as dg_law_fill. *bad (bad may be NULL) = the first law that breaks a rule, before anything is drawn; n:
+ *             none does.
+ *  Returns:   as dg_sampler_fill, dg_laws_fill and dg_sampler_add.
+ *  Cost:      that of the draws, and some nanoseconds and bytes a law; for laws that are drawn by themselves as for
+ *             dg_sampler_fill, if sampler_of keeps them.
  */
-DG_API dg_status dg_group(int32_t *which, int32_t *first, int64_t *counts, size_t *n_groups,
-                          const uint64_t *keys, size_t n, size_t most);
+DG_API dg_status dg_samplers_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                                  dg_method method, size_t *bad, const dg_run *run,
+                                  const dg_source *source);
 
-/** Take items in turn from the group of each place: out[i] = items[following[which[i]]++], i = 0 ... n - 1.
- *
- *  Requires:  following[g] = where group g's items begin; items of 1, 2, 4 or 8 bytes, aligned.
- */
-DG_API void dg_take_in_turn(void *out, const void *items, size_t item_bytes, int64_t *following,
-                            const int32_t *which, size_t n);
+/** Whether all of n laws, Laplace or Gaussian, obey their rules, and a draw of any is no int64 with a probability
+ *  below 2^-128. 0: not so, or not seen at a glance. */
+DG_API int dg_laws_fit_int64(size_t n, const dg_laws *laws);
 
 /** Fill an array with n independent uniform words: every bit of an unsigned dtype is fair.
  *

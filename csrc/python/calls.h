@@ -10,13 +10,14 @@
 
 #include <Python.h>
 
+#include "discretegauss.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
-/** Append the exception that is set to a list, and clear it. Without memory for that it is lost: whoever
- *  finds no error in the list raises a MemoryError. */
-static void dg_python_keep_error(PyObject *errors)
+/** Return the exception that is set, and clear it. */
+static PyObject *dg_python_take_error(void)
 {
     PyObject *type, *error, *traceback;
     PyErr_Fetch(&type, &error, &traceback);
@@ -24,12 +25,20 @@ static void dg_python_keep_error(PyObject *errors)
     if (traceback != NULL) {
         (void)PyException_SetTraceback(error, traceback);
     }
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    return error;
+}
+
+/** Append the exception that is set to a list, and clear it. Without memory for that it is lost: whoever
+ *  finds no error in the list raises a MemoryError. */
+static void dg_python_keep_error(PyObject *errors)
+{
+    PyObject *error = dg_python_take_error();
     if (PyList_Append(errors, error) != 0) {
         PyErr_Clear();
     }
-    Py_XDECREF(type);
     Py_XDECREF(error);
-    Py_XDECREF(traceback);
 }
 
 /** A dg_run.pause: let Python run the handlers of signals that have come. errors: a list, to which what
@@ -51,17 +60,10 @@ static int dg_python_pause(void *errors)
 /** The same for one call from C: error: a place for what a handler raised, NULL before. */
 static int dg_python_pause_once(void *error)
 {
-    PyObject *type, *traceback, **raised = (PyObject **)error;
     PyGILState_STATE state = PyGILState_Ensure();
     const int stops = PyErr_CheckSignals() != 0;
     if (stops) {
-        PyErr_Fetch(&type, raised, &traceback);
-        PyErr_NormalizeException(&type, raised, &traceback);
-        if (traceback != NULL) {
-            (void)PyException_SetTraceback(*raised, traceback);
-        }
-        Py_XDECREF(type);
-        Py_XDECREF(traceback);
+        *(PyObject **)error = dg_python_take_error();
     }
     PyGILState_Release(state);
     return stops;
@@ -102,6 +104,30 @@ static int dg_python_fill(void *context, uint8_t *out, size_t n)
     Py_XDECREF(buffer);
     PyGILState_Release(state);
     return failed;
+}
+
+/** A sampler_of of dg_laws: ask a Python callable for law i's address. context: two objects, the callable, and a
+ *  list, to which what it raised is appended.
+ *
+ *  Returns: NULL if it raised.
+ */
+static dg_sampler *dg_python_sampler_of(void *context, size_t i, const uint64_t *rest)
+{
+    (void)rest;
+    PyObject **objects = (PyObject **)context;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *place = PyLong_FromSize_t(i);
+    PyObject *address =
+        place == NULL ? NULL : PyObject_CallFunctionObjArgs(objects[0], place, NULL);
+    dg_sampler *sampler = address == NULL ? NULL : PyLong_AsVoidPtr(address);
+    if (PyErr_Occurred() != NULL) {
+        sampler = NULL;
+        dg_python_keep_error(objects[1]);
+    }
+    Py_XDECREF(place);
+    Py_XDECREF(address);
+    PyGILState_Release(state);
+    return sampler;
 }
 
 #endif

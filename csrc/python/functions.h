@@ -4,7 +4,7 @@
 #ifndef DG_PYTHON_FUNCTIONS_H
 #define DG_PYTHON_FUNCTIONS_H
 
-#include "sample.h"
+#include "sample_columns.h"
 
 /** Fill an array with bits of the system. args: a dg_sampler's address, which the caller keeps alive; the
  *  array (contiguous integers of the dtype); the dg_dtype; the dg_method; threads at most; the
@@ -47,8 +47,8 @@ static PyObject *dg_python_fill_now(PyObject *none, PyObject *const *args, Py_ss
     return raised != NULL ? raised : Py_BuildValue("(ii)", (int)status, code);
 }
 
-/** Append to a list, whose only item is error_for: the function that fills, and the one that makes the
- *  method `sample`.
+/** Append to a list the function that fills, the one that makes the method `sample`, and the one that draws with
+ *  columns. Its items are error_for, numpy.empty, the dtype int64 and numpy.ndarray, and stay for good.
  *
  *  Returns: 0 | -1: there is no memory.
  */
@@ -57,12 +57,19 @@ static int dg_python_functions(void *list)
     static PyMethodDef methods[] = {
         {"fill_now", (PyCFunction)(void (*)(void))dg_python_fill_now, METH_FASTCALL, NULL},
         {"new_sample", dg_python_new_sample, METH_O, NULL},
+        {"columns", (PyCFunction)(void (*)(void))dg_python_columns, METH_FASTCALL, NULL},
     };
     PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *functions = (PyObject *)list, *error_for = PyList_GetItem(functions, 0);
+    PyObject *functions = (PyObject *)list;
+    PyObject **items[] = {&dg_python_sampling.error_for, &dg_python_sampling.empty,
+                          &dg_python_sampling.int64, &dg_python_sampling.array};
+    for (Py_ssize_t i = 0; i < 4; i++) {
+        *items[i] = PyList_GetItem(functions, i);
+        Py_INCREF(*items[i]);
+    }
     int result = 0;
     for (size_t i = 0; i < sizeof methods / sizeof *methods && result == 0; i++) {
-        PyObject *function = PyCFunction_New(&methods[i], error_for);
+        PyObject *function = PyCFunction_New(&methods[i], NULL);
         result = function == NULL ? -1 : PyList_Append(functions, function);
         Py_XDECREF(function);
     }

@@ -17,12 +17,13 @@
 /* More draws may take so long that Python's other threads should have their turn, and out of memory. */
 enum { DG_PYTHON_FEW = 1 << 16 };
 
-/** What the method needs of Python, set once, when the package is imported. */
+/** What calls need of Python, and the method, set once. */
 static struct {
     PyObject *slowly;                              /* the Python method */
     PyObject *error_for;                           /* makes the exception of a status and errno */
     PyObject *empty;                               /* numpy.empty */
     PyObject *int64;                               /* its dtype */
+    PyObject *array;                               /* numpy.ndarray */
     PyObject *size, *source, *sampler, *one, *few; /* names */
     PyObject *getrandom, *chacha20; /* values, told by their addresses, as they are interned */
     PyMethodDef method;
@@ -153,15 +154,13 @@ static PyObject *dg_python_sample(PyObject *law, PyObject *const *args, Py_ssize
     return result;
 }
 
-/** Return the method. given: a tuple of the class, the Python method, numpy.empty, its dtype of int64, and
- *  what help() shows, bytes. Requires: it is called once. */
-static PyObject *dg_python_new_sample(PyObject *error_for, PyObject *given)
+/** Return the method. given: a tuple of the class, the Python method, and what help() shows, bytes.
+ *  Requires: it is called once. */
+static PyObject *dg_python_new_sample(PyObject *none, PyObject *given)
 {
-    PyObject *type = PyTuple_GetItem(given, 0), *shown = PyTuple_GetItem(given, 4);
-    dg_python_sampling.error_for = error_for;
+    (void)none;
+    PyObject *type = PyTuple_GetItem(given, 0), *shown = PyTuple_GetItem(given, 2);
     dg_python_sampling.slowly = PyTuple_GetItem(given, 1);
-    dg_python_sampling.empty = PyTuple_GetItem(given, 2);
-    dg_python_sampling.int64 = PyTuple_GetItem(given, 3);
     dg_python_sampling.size = PyUnicode_InternFromString("size");
     dg_python_sampling.source = PyUnicode_InternFromString("source");
     dg_python_sampling.sampler = PyUnicode_InternFromString("_sampler");
@@ -175,8 +174,7 @@ static PyObject *dg_python_new_sample(PyObject *error_for, PyObject *given)
     if (PyErr_Occurred() != NULL) {
         return NULL;
     }
-    Py_INCREF(given); /* for good, with what is in it; and error_for */
-    Py_INCREF(error_for);
+    Py_INCREF(given); /* for good, with what is in it */
     return PyDescr_NewMethod((PyTypeObject *)type, &dg_python_sampling.method);
 }
 

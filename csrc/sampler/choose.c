@@ -38,6 +38,17 @@ enum {
     ONE_BY_ONE_UNITS = 240, /* a generalised Gaussian that lanes do not hold */
     LEAST_CELLS_FROM = 16,  /* no law's table is repaid by fewer draws */
     LANES_FROM = 128,       /* so many draws by Algorithms 1-3 repay lanes: 10 microseconds */
+    /* laws of one call, again by `python benchmarks/bulk.py`: */
+    CROWD_LANES_FROM =
+        32, /* lanes of many laws: 2 microseconds (they cross Algorithms 1-3 at 16) */
+    CROWD_ALONE_FROM = 128,       /* a caller's bits: as it was published */
+    CROWD_ALONE_FROM_FEW = 32,    /* to look for a law's sampler and begin a fill: 1 microsecond */
+    CROWD_FEW_LAWS = 64,          /* with more their samplers would be made for the call: */
+    CROWD_ALONE_FROM_MANY = 1024, /* 20 microseconds */
+    CROWD_ISOCHRONOUS_ALONE_FROM = 1024, /* the same */
+    CROWD_FEW_GROUPS = 1024,             /* are looked for in any case: ten microseconds */
+    CROWD_MOST_GROUPS =
+        1 << 16, /* to make a law anew costs less than what more take from the cache */
     MOST_WHOLE = 1000000,
     MOST_CHARGED_BITS = 40 /* 2^40 draws repay every table: no sum of rents leaves 64 bits */
 };
@@ -202,4 +213,45 @@ dg_method dg_choose(dg_method *without_table, size_t n, const dg_prices *prices,
     }
     atomic_store_explicit(rent, 0, memory_order_relaxed);
     return DG_CELLS;
+}
+
+bool dg_crowd_in_lanes(size_t n, const dg_crowd *crowd)
+{
+    return crowd->method == DG_ISOCHRONOUS ||
+           (crowd->method == DG_AUTO && n >= CROWD_LANES_FROM && crowd->source != DG_SOURCE_CALLER);
+}
+
+size_t dg_crowd_most_groups(const dg_crowd *crowd)
+{
+    if (crowd->must_group) {
+        return crowd->n;
+    }
+    size_t most = crowd->n / 2;
+    if (crowd->lanes_hold && dg_crowd_in_lanes(crowd->n, crowd)) {
+        /* one that comes again costs there what another does, unless it is drawn by itself */
+        const size_t alone =
+            crowd->n /
+            (crowd->method == DG_ISOCHRONOUS ? CROWD_ISOCHRONOUS_ALONE_FROM : CROWD_ALONE_FROM);
+        const size_t repaid = alone > CROWD_FEW_GROUPS ? alone : CROWD_FEW_GROUPS;
+        most = most < repaid ? most : repaid;
+    }
+    return most < CROWD_MOST_GROUPS ? most : CROWD_MOST_GROUPS;
+}
+
+size_t dg_crowd_alone_from(size_t n_laws, const dg_crowd *crowd)
+{
+    switch (crowd->method) {
+    case DG_CELLS:
+        return 0;
+    case DG_ISOCHRONOUS:
+        return CROWD_ISOCHRONOUS_ALONE_FROM;
+    case DG_REFERENCE:
+        return SIZE_MAX;
+    default:
+        break;
+    }
+    if (crowd->source == DG_SOURCE_CALLER) {
+        return CROWD_ALONE_FROM;
+    }
+    return n_laws <= CROWD_FEW_LAWS ? CROWD_ALONE_FROM_FEW : CROWD_ALONE_FROM_MANY;
 }

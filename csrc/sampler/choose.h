@@ -38,4 +38,24 @@ dg_method dg_choose(dg_method *without_table, size_t n, const dg_prices *prices,
                     dg_source_kind source, bool has_lanes, bool can_have_table,
                     _Atomic uint64_t *rent);
 
+/** What the choice asks of the laws of one call, of which each element has one. */
+typedef struct dg_crowd {
+    size_t n;
+    dg_method method;
+    dg_source_kind source;
+    bool must_group; /* the caller says so */
+    bool lanes_hold; /* lanes of many laws hold all, surely */
+} dg_crowd;
+
+/** Whether n of them that are drawn together are drawn in lanes of many laws. With a caller's bits they are if
+ *  the method is DG_ISOCHRONOUS: what such bits give stays as it was published. */
+bool dg_crowd_in_lanes(size_t n, const dg_crowd *crowd);
+
+/** Up to so many distinct laws equal ones are grouped; if there are more, all are drawn as they come. */
+size_t dg_crowd_most_groups(const dg_crowd *crowd);
+
+/** A law of so many draws is drawn by itself, or may be: if dg_choose has it drawn otherwise than together.
+ *  SIZE_MAX: none is. With a caller's bits it depends on the method alone. */
+size_t dg_crowd_alone_from(size_t n_laws, const dg_crowd *crowd);
+
 #endif

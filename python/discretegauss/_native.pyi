@@ -99,6 +99,7 @@ class _Lib:
 
     def dg_python_fill(self, context: _CData, out: _CData, n: int, /) -> int: ...
     def dg_python_pause(self, errors: _CData, /) -> int: ...
+    def dg_python_sampler_of(self, context: _CData, i: int, rest: _CData, /) -> _CData: ...
     def dg_python_integers(self, out: _CData, n: int, n_bytes: int, integers: _CData, /) -> int: ...
     def dg_python_resize(
         self, out: _CData, to_bytes: int, n: int, n_bytes: int, integers: _CData, /
@@ -137,27 +138,6 @@ class _Lib:
         source: _CData,
         /,
     ) -> int: ...
-    def dg_group(
-        self,
-        which: _CData,
-        first: _CData,
-        counts: _CData,
-        n_groups: _CData,
-        keys: _CData,
-        n: int,
-        most: int,
-        /,
-    ) -> int: ...
-    def dg_take_in_turn(
-        self,
-        out: _CData,
-        items: _CData,
-        item_bytes: int,
-        following: _CData,
-        which: _CData,
-        n: int,
-        /,
-    ) -> None: ...
     def dg_table_new(
         self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
     ) -> int: ...
@@ -246,6 +226,19 @@ class _Lib:
         source: _CData,
         /,
     ) -> int: ...
+    def dg_samplers_fill(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        laws: _CData,
+        method: int,
+        bad: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_laws_fit_int64(self, n: int, laws: _CData, /) -> int: ...
     def dg_sampler_draw_wide(
         self, out: _CData, n_bytes: int, method: int, sampler: _CData, source: _CData, /
     ) -> int: ...

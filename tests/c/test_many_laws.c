@@ -22,7 +22,7 @@ static uint8_t bytes[TAPE];
 static dg_laws laws_of(dg_law_kind kind, const int64_t *numbers)
 {
     const uint64_t *words = (const uint64_t *)numbers;
-    return (dg_laws){kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}, DG_ISA_AUTO};
+    return (dg_laws){kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}, .isa = DG_ISA_AUTO};
 }
 
 /** One call for n draws against one for each: draws and bytes are the same. */
@@ -118,9 +118,9 @@ static void test_formats(void)
         const dg_laws given = {DG_DISCRETE_LAPLACE,
                                {words, 1, format == 0 ? DG_INTEGERS : DG_FLOATS},
                                third,
-                               DG_ISA_AUTO};
+                               .isa = DG_ISA_AUTO};
         const dg_laws wanted = {
-            DG_DISCRETE_LAPLACE, {(const uint64_t *)same, 2, DG_RATIOS}, third, DG_ISA_AUTO};
+            DG_DISCRETE_LAPLACE, {(const uint64_t *)same, 2, DG_RATIOS}, third, .isa = DG_ISA_AUTO};
         tape one = {bytes, TAPE, 0}, other = {bytes, TAPE, 0};
         const dg_source from_one = tape_source(&one), from_other = tape_source(&other);
         CHECK(dg_laws_fill(of_words, DRAWS, DG_INT64, &given, which, NULL, &from_one) == DG_OK,
@@ -136,7 +136,7 @@ static void test_formats(void)
         const dg_laws bad = {DG_DISCRETE_GAUSSIAN,
                              {not_finite + i, 1, DG_FLOATS},
                              {(const uint64_t *)&NUMBERS[0][2], 0, DG_RATIOS},
-                             DG_ISA_AUTO};
+                             .isa = DG_ISA_AUTO};
         int64_t out = 7;
         CHECK(dg_laws_fill(&out, 1, DG_INT64, &bad, NULL, NULL, NULL) == DG_ERR_PARAMETER,
               "float %zu", i);

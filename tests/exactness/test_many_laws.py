@@ -14,8 +14,7 @@ from law_checks import gaussian_table, rejected
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.draw import _kept
-from discretegauss._drawing.group import group
-from discretegauss._inputs.law_parameters import distinct_laws
+from discretegauss._inputs.law_parameters import laws_of
 from discretegauss._inputs.numbers import exact_rational
 from discretegauss._law import Kind, LawSpec
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
@@ -73,24 +72,23 @@ def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
     for a, b, c in permutations([numbers, *rng.sample(NUMBERS, 2)]):
         scale, mu = chosen(a, 6, Fraction(1, 2**1080)), chosen(b, 4, -(10**40))
         for beta in (chosen(c, 6, 1), chosen(c, 1, 1)):
-            laws = distinct_laws(kind, [scale, mu[:, None], beta], (4, 6))
+            laws = laws_of(kind, [scale, mu[:, None], beta], (4, 6))
             values = [exact(scale), exact(mu), exact(beta) * (6 // beta.size)]
-            integers: Any = 0 if laws.integers is None else laws.integers
-            integers = np.broadcast_to(integers, (4, 6)).ravel().tolist()
-            groups = laws.grouped(group, 24)
-            assert groups is not None
-            for i, law in enumerate(groups.which.tolist()):
+            integers, rests = laws.mu.nearest_and_rests()
+            integers = np.broadcast_to(0 if integers is None else integers, (4, 6)).ravel()
+            around = laws.around(rests)
+            words = [np.broadcast_to(column, (24, *column.shape[1:])) for column in laws.words()]
+            for i in range(24):
                 spec = LawSpec(kind, values[0][i % 6], values[1][i // 6], values[2][i % 6])
                 assert laws.spec_at(i) == spec
                 rest = spec._replace(mu=spec.mu - integers[i])
                 assert -1 <= 2 * rest.mu < 1
-                assert groups.spec(law) == laws.rest_spec_at(i) == rest
-                if groups.small[law]:
-                    rows = [words[law % len(words)].tolist() for words in groups.words]
-                    found = [Fraction(*x) if type(x) is list else Fraction(x) for x in rows]
-                    assert found == [rest.parameter, rest.mu]
-            assert len({groups.spec(law) for law in range(len(groups))}) == len(groups)
-            assert list(dict.fromkeys(groups.which.tolist())) == list(range(len(groups)))
+                assert around.spec_at(i) == rest
+                rows = [column[i].tolist() for column in words]
+                found = [Fraction(*x) if type(x) is list and x[1] else x for x in rows]
+                shown = [x if type(x) is list else Fraction(x) for x in found]
+                assert all(type(x) is list or x == y for x, y in zip(shown, spec[1:], strict=True))
+                assert laws.is_short_at(i) is not any(type(x) is list for x in shown)
             ends = product(*({min(column), max(column)} for column in values))
             assert {law[1:] for law in laws.corners()} == set(ends)
 

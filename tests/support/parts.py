@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from discretegauss._drawing.engines import native
 from discretegauss._inputs.source import Source
-from discretegauss._law import LawSpec
+from discretegauss._law import Kind, LawSpec
 
 if native is not None:
     from discretegauss._native import ffi, lib
@@ -96,3 +96,31 @@ class NativeIsochronous:
         status = lib.dg_isochronous_draw_wide(out, width, self.handle, pointer)
         native.raise_for_status(status, caller)
         return int.from_bytes(ffi.buffer(out), "little", signed=True)
+
+
+def fill_in_lanes(
+    out: NDArray[Any],
+    kind: Kind,
+    columns: list[NDArray[Any]],
+    source: Source,
+    threads: int,
+    *,
+    isochronous: bool = False,
+) -> None:
+    """Fill `out` in lanes of many laws, law i by item i, whatever the library would choose."""
+    parameter, centre = (
+        {
+            "words": ffi.from_buffer("uint64_t[]", words),
+            "stride": words.ndim if len(words) > 1 else 0,
+            "format": native._number_format(words),
+        }
+        for words in columns
+    )
+    laws = ffi.new("dg_laws *", {"kind": int(kind), "parameter": parameter, "centre": centre})
+    (caller, pointer), run = native._c_source(source), native._Run(threads)
+    buffer = ffi.from_buffer("char[]", out, require_writable=True)
+    given = (buffer, out.size, lib.DG_INT64, laws, ffi.NULL, isochronous, run.pointer, pointer)
+    status = lib.dg_laws_fill_in_lanes(*given)
+    if status == lib.DG_ERR_PARAMETER and isochronous:
+        raise native._no_isochronous()
+    native.raise_for_status(status, caller, run)

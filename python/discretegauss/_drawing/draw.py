@@ -28,17 +28,17 @@ from .._inputs.draw_arguments import (
 from .._inputs.foreign_arrays import single
 from .._inputs.law_parameters import (
     as_array,
-    distinct_laws,
     exact_spec,
+    laws_of,
     parameter_name,
     parameter_shape,
 )
 from .._inputs.numbers import DENORMALS_WORK
-from .._inputs.parameter_arrays import DistinctLaws
+from .._inputs.parameter_arrays import Laws
 from .._inputs.source import Source
 from .._law import Kind
 from ..errors import ParameterValueError
-from .engines import sampler
+from .engines import native, sampler
 from .fill import NO_MEMORY, empty, fill_array
 from .many_laws import fill_laws, require_all_fit
 from .sampler import Sampler
@@ -97,12 +97,12 @@ def _checked_law(given: Sampler | Given) -> Sampler | list[NDArray[Any]]:
     ]
 
 
-def _distinct_laws(
+def _checked_laws(
     kind: Kind, arrays: list[NDArray[Any]], shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> DistinctLaws:
+) -> Laws:
     """Return the laws of arrays of parameters, which fit `dtype`."""
     try:
-        laws = distinct_laws(kind, arrays, shape)
+        laws = laws_of(kind, arrays, shape)
     except MemoryError:
         raise MemoryError(NO_MEMORY) from None
     require_all_fit(laws, dtype, parameter_name(kind))
@@ -129,6 +129,13 @@ def draw(
         and (source is SYSTEM or source is CHACHA20)
         and (size is None or (type(size) is int and 0 <= size <= FEW))
     ):
+        if type(law) is tuple and native is not None and DENORMALS_WORK:
+            kind, parameter, mu, beta = law
+            if type(parameter) is np.ndarray or type(mu) is np.ndarray:
+                is_chacha20 = source is CHACHA20
+                drawn = native.columns(_kept, kind, parameter, mu, beta, size, is_chacha20)
+                if drawn is not None:
+                    return drawn
         checked = _checked_law(law)
         if isinstance(checked, Sampler):
             return checked.draw(source) if size is None else checked.int64s(size, source)
@@ -158,7 +165,7 @@ def draw(
         fill_array(result, partial(checked.fill, method=method), bits, n_threads)
     else:
         shape = parameter_shape(shape, checked)
-        laws = _distinct_laws(kind, checked, shape, kept_dtype)
+        laws = _checked_laws(kind, checked, shape, kept_dtype)
         if result is None:
             result = empty(shape, kept_dtype)
         fill_laws(result, laws, method, bits, n_threads)

@@ -29,10 +29,11 @@ from .sampler import Sampler
 
 __all__ = [
     "NativeFiller",
-    "NativeLaws",
     "NativeSampler",
     "built_in_sample",
     "c_parameters",
+    "columns",
+    "fill_laws",
     "keystream",
     "new_law",
     "raise_for_status",
@@ -70,6 +71,7 @@ _MOST_THREADS = max(64, 4 * (os.cpu_count() or 1))
 
 _PAUSE = ffi.addressof(lib, "dg_python_pause")
 _FILL = ffi.addressof(lib, "dg_python_fill")
+_SAMPLER_OF = ffi.addressof(lib, "dg_python_sampler_of")
 
 
 def _address(value: object) -> Any:
@@ -163,11 +165,11 @@ def raise_for_status(
 
 
 def _built_in_functions() -> list[Any]:
-    """Return functions.h's: fill_now, new_draw, new_sample."""
-    functions: list[Any] = [_error_for_status]
+    """Return functions.h's: fill_now, new_sample, columns."""
+    functions: list[Any] = [_error_for_status, np.empty, INT64, np.ndarray]
     if lib.dg_python_functions(_address(functions)) != 0:
         raise MemoryError
-    return functions[1:]
+    return functions[4:]
 
 
 def _error_for_status(status: int, errno: int) -> Exception:
@@ -179,7 +181,7 @@ def _error_for_status(status: int, errno: int) -> Exception:
     raise SystemError("no draw and no error")  # no cover: the status is not DG_OK
 
 
-_fill_now, _new_sample = _built_in_functions()
+_fill_now, _new_sample, columns = _built_in_functions()
 
 _SIGNATURE = (
     "sample($self, size=None, *, dtype='int64', out=None, method='auto', source='getrandom', "
@@ -190,7 +192,7 @@ _SIGNATURE = (
 def built_in_sample(cls: type, slowly: Callable[..., Any]) -> Any:
     """Return a method of a class of laws: `slowly` as a built-in one (csrc/python/sample.h)."""
     shown = (_SIGNATURE + cleandoc(slowly.__doc__ or "")).encode()
-    return _new_sample((cls, slowly, np.empty, INT64, shown))
+    return _new_sample((cls, slowly, shown))
 
 
 def _c_source(source: Source) -> tuple[_CallerSource | None, Any]:
@@ -256,10 +258,6 @@ class NativeSampler(Sampler):
     def require(self, method: Method) -> None:
         """Refuse a method by which the law cannot be drawn."""
         self.choose(1, "getrandom", method)
-
-    def has_own_way(self, n: int, source: Source) -> bool:
-        """Return whether a table or lanes of the law's own draw n times, and have them ready."""
-        return self.choose(n, source) != lib.DG_REFERENCE
 
     def choose(self, n: int, source: Source, method: Method = "auto", run: Any = None) -> int:
         """Return the dg_method by which n draws are made, and have it ready."""
@@ -411,57 +409,64 @@ def _no_table(spec: LawSpec) -> ParameterValueError:
     )
 
 
-class NativeLaws:
-    """Many laws of one kind, drawn in one C call: by Algorithms 1-3, or in lanes.
+def fill_laws(
+    out: NDArray[Any],
+    kind: Kind,
+    columns: list[NDArray[Any]],
+    sampler_of: Callable[[int], Sampler],
+    method: Method,
+    source: Source,
+    threads: int,
+) -> None:
+    """Fill `out` (one axis, contiguous, native integers): out[i] has law i.
 
     Parameters
     ----------
     kind : Kind
-        Of all of them; not the generalised Gaussian.
-    parameters, centres : ndarray
-        One number for all laws, or one for each: int64 or finite float64 with one axis; or rows of
-        int64, numerator and denominator in lowest terms.
+        Of all laws.
+    columns : list of ndarray
+        Parameters, centres, betas: one number for all laws, or one for each; int64 or finite
+        float64 with one axis; or rows of int64, numerator and denominator in lowest terms.
+    sampler_of : callable
+        Returns a law, its centre without the nearest integer.
     """
+    held: list[Sampler] = []
 
-    def __init__(self, kind: Kind, parameters: NDArray[Any], centres: NDArray[Any]) -> None:
-        self._columns = [np.ascontiguousarray(words) for words in (parameters, centres)]
-        columns = [
-            {
-                "words": ffi.from_buffer("uint64_t[]", words),
-                "stride": words.ndim if len(words) > 1 else 0,
-                "format": _number_format(words),
-            }
-            for words in self._columns
-        ]
-        given = {"kind": int(kind), "parameter": columns[0], "centre": columns[1]}
-        self._laws = ffi.new("dg_laws *", given)
+    def address_of(place: int) -> int | None:
+        held.append(sampler_of(place))
+        return held[-1]._address
 
-    def fill(
-        self,
-        out: NDArray[Any],
-        which: NDArray[np.int64] | None,
-        source: Source,
-        threads: int,
-        *,
-        in_lanes: bool = False,
-        isochronous: bool = False,
-    ) -> None:
-        """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i], or law i.
-
-        With `isochronous` those that lanes do not hold are drawn isochronously, too.
-        """
-        caller, pointer = _c_source(source)
-        run = _Run(threads)
-        buffer = ffi.from_buffer("char[]", out, require_writable=True)
-        indices = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
-        given = (buffer, out.size, _DTYPES[out.dtype], self._laws, indices)
-        if in_lanes or isochronous:
-            status = lib.dg_laws_fill_in_lanes(*given, isochronous, run.pointer, pointer)
-        else:
-            status = lib.dg_laws_fill(*given, run.pointer, pointer)
-        if status == lib.DG_ERR_PARAMETER and isochronous:
-            raise _no_isochronous()
-        raise_for_status(status, caller, run)
+    caller, pointer = _c_source(source)
+    run, zero_out = _Run(threads), out.fill
+    context = ffi.new("void *[2]", [_address(address_of), _address(run.errors)])
+    parameter, centre, beta = (
+        {
+            "words": ffi.from_buffer("uint64_t[]", words),
+            "stride": words.ndim if len(words) > 1 else 0,
+            "format": _number_format(words),
+        }
+        for words in columns
+    )
+    given = {"kind": int(kind), "parameter": parameter, "centre": centre, "beta": beta}
+    laws = ffi.new("dg_laws *", {**given, "sampler_of": _SAMPLER_OF, "context": context})
+    buffer = ffi.from_buffer("char[]", out, require_writable=True)
+    try:
+        status = lib.dg_samplers_fill(
+            buffer,
+            out.size,
+            _DTYPES[out.dtype],
+            laws,
+            _METHODS[method],
+            ffi.NULL,
+            run.pointer,
+            pointer,
+        )
+    except BaseException:  # a signal, heard as the call returned
+        zero_out(0)
+        raise
+    if status == lib.DG_ERR_PARAMETER and method == "isochronous":
+        raise _no_isochronous()
+    raise_for_status(status, caller, run)
 
 
 def _number_format(words: NDArray[Any]) -> int:

@@ -112,7 +112,5 @@ def _reference_draw(spec: LawSpec) -> Callable[[reference.Bytes], int]:
         ),
     }
     if spec.kind not in draws:
-        raise MissingCoreError(
-            "a generalised Gaussian is drawn by samplers of the compiled core, which is not in use"
-        )
+        refuse("a generalised Gaussian")
     return draws[spec.kind]

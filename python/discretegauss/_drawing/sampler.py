@@ -48,10 +48,6 @@ class Sampler:
     def require(self, method: Method) -> None:
         """Refuse a method by which the law cannot be drawn."""
 
-    def has_own_way(self, n: int, source: Source) -> bool:
-        """Return whether n draws are best made by themselves, not beside those of other laws."""
-        return False
-
     @abstractmethod
     def draw(self, source: Source, method: Method = AUTO) -> int:
         """Return one draw, of any size."""

@@ -18,12 +18,12 @@ from .draw_arguments import MOST_AXES
 from .foreign_arrays import are_rounded, single, to_numpy_exactly
 from .messages import describe, if_loaded
 from .numbers import MAX_BITS, exact_rational, not_negative, positive
-from .parameter_arrays import DistinctLaws, ParameterColumn, indexed
+from .parameter_arrays import Laws, ParameterColumn, indexed
 
 __all__ = [
     "as_array",
-    "distinct_laws",
     "exact_spec",
+    "laws_of",
     "naming_places",
     "parameter_name",
     "parameter_shape",
@@ -75,13 +75,11 @@ def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> L
     return LawSpec(kind, exact, exact_rational(mu, "mu"), exact_beta)
 
 
-def distinct_laws(
-    kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]
-) -> DistinctLaws:
+def laws_of(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> Laws:
     """Return the laws of arrays of parameters (the kind's own, mu, beta), each checked."""
     names = (facts_of(kind).parameter, "mu", "beta")
     columns = [_column(kind, *given) for given in zip(arrays, names, strict=True)]
-    return DistinctLaws(kind, columns, shape)
+    return Laws(kind, columns, shape)
 
 
 def _column(kind: Kind, array: NDArray[Any], name: str) -> ParameterColumn:

@@ -68,7 +68,7 @@ static void session_close(dg_session *session)
 /** Draw items [first, end) and add to them, some at a time, so that both stay in a core's cache. */
 static dg_status draw_and_add(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
-    enum { BLOCK = 1 << 14 };
+    enum { BLOCK = 1 << 17 };
     const size_t chunks = fill->chunk > 0 ? BLOCK / fill->chunk : 0;
     const size_t block = fill->chunk == 0 ? BLOCK : (chunks > 0 ? chunks : 1) * fill->chunk;
     for (size_t stop; first < end; first = stop) {

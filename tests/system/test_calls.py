@@ -52,7 +52,8 @@ def calls(call: Callable[[], object]) -> list[str]:
 )
 def test_a_draw_takes_no_detour(call: Callable[[], object], most: int) -> None:
     """A law is checked once and passes itself down; a plain call is a built-in method's alone."""
-    call()
+    for _ in range(3):  # all is looked up that will be
+        call()
     called = calls(call)
     assert len(called) <= most, "\n".join(called)
 

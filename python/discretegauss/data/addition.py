@@ -215,10 +215,12 @@ def _execute(plan: _Plan, law: Law, draws: Draws, out: NDArray[Any] | None = Non
     results = np.empty_like(integers, plan.drawn, subok=False) if in_place is None else in_place
     arrays = [results, integers] if nulls is None else [results, integers, nulls]
     flat, *others = map(_flat, arrays)
-    if plan.add is add_exactly and others[0].dtype == _INT64 and others[0].dtype.isnative:
+    addend = others[0]
+    is_words = addend.dtype == _INT64 and addend.dtype.isnative and addend.flags.aligned
+    if plan.add is add_exactly and is_words:
         law.sample(out=flat[:0], **draws)  # arguments are checked
         how = (draws["source"], int(draws["threads"]), draws["method"])
-        law._sampler.add(flat, others[0], others[1] if others[1:] else None, *how)
+        law._sampler.add(flat, addend, others[1] if others[1:] else None, *how)
         if out is not None and in_place is None:
             copy_draws(out, results)
         return results

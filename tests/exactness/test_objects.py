@@ -88,7 +88,7 @@ def test_bytes_that_never_held_a_draw_are_not_touched(monkeypatch: pytest.Monkey
     """They may be larger than memory: Ctrl-C in the first piece zeroes that one."""
     monkeypatch.setattr(native, "_WIDE_BYTES", 1)
     rows = np.full((10**5, 1), 7, np.uint8)
-    law = engines.prepare(dg.DiscreteGaussian(4)._spec)
+    law = engines.sampler(dg.DiscreteGaussian(4)._spec)
 
     def source(_: memoryview) -> None:
         raise KeyboardInterrupt

@@ -332,9 +332,9 @@ DG_API dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, cons
  *  of dg_sampler_fill, one law after the other, or of dg_laws_fill; with DG_ISOCHRONOUS, of
  *  dg_laws_fill_in_lanes. Which laws are drawn by themselves depends on the laws and n alone with a caller's bits.
  *
- *  Requires:  out as for dg_law_fill, not among the columns' words; no float of the centres is beyond 2^62;
+ *  Requires:  out as for dg_sampler_fill, not among the columns' words; no float of the centres is beyond 2^62;
  *             generalised Gaussians and long numbers have laws->sampler_of.
- *  Ensures:   as dg_law_fill. *bad (bad may be NULL) = the first law that breaks a rule, before anything is drawn; n:
+ *  Ensures:   as dg_sampler_fill. *bad (bad may be NULL) = the first law that breaks a rule, before anything is drawn; n:
  *             none does.
  *  Returns:   as dg_sampler_fill, dg_laws_fill and dg_sampler_add.
  *  Cost:      that of the draws, and some nanoseconds and bytes a law; for laws that are drawn by themselves as for

@@ -14,9 +14,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from parts import NativeTable
 
+import tests_support  # noqa: F401
 from discretegauss._drawing.fill import fill_array
-from discretegauss._drawing.native import NativeTable
 from discretegauss._law import Kind, LawSpec
 from options import positive_int
 
@@ -50,11 +51,11 @@ def main() -> int:
     spec = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(arguments.sigma2))
     out = np.ones(arguments.draws, np.int64)  # ones: every page is there before the fill
     if arguments.state == "warm":
-        fill_array(out[:64], NativeTable(spec, index_bits=8), "chacha20", 1)
+        fill_array(out[:64], NativeTable(spec, index_bits=8).fill, "chacha20", 1)
     _forget_the_past()
     before = peak()
     table = NativeTable(spec)
-    fill_array(out, table, "chacha20", arguments.threads)
+    fill_array(out, table.fill, "chacha20", arguments.threads)
     print(peak() - before)
     return 0
 

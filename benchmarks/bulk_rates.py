@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from parts import NativeTable
 
 import bulk_peers
 import discretegauss as dg
+import tests_support  # noqa: F401
 from bulk_rows import BulkRow, Group, Settings, power, ratio_row
 from bulk_tables import gaussian_spec
 from discretegauss._bench.contenders import Draw
 from discretegauss._bench.rounds import Rates, measure, measure_fixed
 from discretegauss._drawing.fill import fill_array
-from discretegauss._drawing.native import NativeTable
 from discretegauss._inputs.source import Source
 from discretegauss._native import lib
 
@@ -123,7 +124,7 @@ def other_loops(settings: Settings) -> Iterator[BulkRow]:
 
 
 def _by_table(table: NativeTable, out: NDArray[Any]) -> Draw:
-    return lambda n: fill_array(out[:n], table, "chacha20", 1)
+    return lambda n: fill_array(out[:n], table.fill, "chacha20", 1)
 
 
 def other_laws(settings: Settings) -> Iterator[BulkRow]:

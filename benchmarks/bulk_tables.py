@@ -7,21 +7,24 @@ import statistics
 import subprocess
 import sys
 import timeit
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from parts import NativeLaw, NativeTable
 
 import bulk_peak_memory
 import discretegauss as dg
+import tests_support  # noqa: F401
 from bulk_rows import BulkRow, Group, Settings, power
 from discretegauss._bench.contenders import Draw
 from discretegauss._bench.rounds import Rates, measure
-from discretegauss._drawing.method import cells_from
-from discretegauss._drawing.native import NativeLaw, NativeTable
+from discretegauss._drawing.native import NativeSampler
 from discretegauss._inputs.draw_arguments import fits_dtype
 from discretegauss._law import Kind, LawSpec
+from discretegauss._native import lib
 
 
 def gaussian_spec(sigma2: int | Fraction) -> LawSpec:
@@ -107,6 +110,13 @@ def _building(spec: LawSpec) -> Draw:
     return build_tables
 
 
+def _first_by_table(spec: LawSpec) -> int:
+    """From how many draws on "auto" takes a table, if the bits are the caller's."""
+    sampler = NativeSampler(spec)
+    sizes = range(2**20)
+    return bisect_left(sizes, True, key=lambda n: sampler.choose(n, bytes) == lib.DG_CELLS)
+
+
 def crossing(settings: Settings) -> Iterator[BulkRow]:
     """From how many draws on a new table is repaid, against where method="auto" begins.
 
@@ -129,7 +139,7 @@ def crossing(settings: Settings) -> Iterator[BulkRow]:
             rates["building"],
             rates["cells"],
             rates["reference"],
-            begins=cells_from(spec),
+            begins=_first_by_table(spec),
         )
 
 

@@ -68,6 +68,10 @@ def long_draws() -> Iterator[tuple[str, Callable[[], object]]]:
         "laplace scale=1/7 by a Python source",
         lambda: dg.discrete_laplace("1/7", 10**9, dtype=np.int8, source=os_urandom_source),
     )
+    counts = np.zeros(4 * 10**8, np.int64)  # no memory until they are read
+    law = dg.DiscreteGaussian(100)
+    yield "add_noise, 4*10^8 int64", lambda: dg.add_noise(counts, law)
+    yield "add_noise, 4*10^8 int64, 2 threads", lambda: dg.add_noise(counts, law, threads=2)
     yield "bernoulli_exp gamma=10^9", lambda: dg.bernoulli_exp(10**9, 10**8)
 
 

@@ -64,10 +64,12 @@ def least_seconds(call: Callable[[], object], seconds: float) -> float:
 
 def fills(sigma: int, isa: int, source: Any, n: int) -> Callable[[], object]:
     """Return a call that fills an array of n by one kernel (0: the best)."""
-    from discretegauss._drawing import native
+    import parts
+
+    import tests_support  # noqa: F401
     from discretegauss._law import Kind, LawSpec
 
-    law = native.NativeLanes(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(sigma * sigma)), isa=isa)
+    law = parts.NativeLanes(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(sigma * sigma)), isa=isa)
     out = np.empty(n, np.int64)
     return lambda: law.fill(out, source)
 

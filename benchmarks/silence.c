@@ -12,7 +12,7 @@
  *     5  the same, AVX-512
  *     n  the same, NEON
  *     l  dg_laws_fill_in_lanes, of equal laws (whole A, B = 1, C = 0)
- *     a  dg_lanes_fill by the best kernel and dg_add, as add_noise does
+ *     a  dg_sampler_add, as add_noise does
  *     r  dg_law_fill, the reference path: a control
  *     b  dg_lanes_fill by the best kernel, and some steps for every draw below the centre: a leak planted
  *
@@ -20,7 +20,7 @@
  * millisecond. A way that this machine does not have ends the program with 77.
  *
  * It uses the public C API alone. */
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -110,6 +110,7 @@ typedef struct way {
 /** What all ways draw from. */
 typedef struct samplers {
     dg_law *law;
+    dg_sampler *sampler;
     dg_isochronous *single;
     dg_lanes *lanes[DG_ISA_NEON + 1]; /* NULL: not asked for */
     dg_laws laws;
@@ -143,14 +144,14 @@ static dg_status fill(const way *by, size_t n, const samplers *of)
         return out[0] < DG_LEAST_DRAW ? DG_ERR_SOURCE : DG_OK;
     case 'l':
         return dg_laws_fill_in_lanes(out, n, DG_INT64, &of->laws, NULL, 1, NULL, &by->source);
+    case 'a':
+        return dg_sampler_add(out, counts, NULL, n, DG_ISOCHRONOUS, of->sampler, NULL, &by->source);
     case 'r':
         return dg_law_fill(out, n, DG_INT64, of->law, NULL, &by->source);
     default:
         status = dg_lanes_fill(out, n, DG_INT64, of->lanes[isa_of(by->who)], NULL, &by->source);
     }
-    if (by->who == 'a') {
-        (void)dg_add(counts, out, n);
-    } else if (by->who == 'b') {
+    if (by->who == 'b') {
         for (size_t i = 0; i < n; i++) {
             for (int k = 0; out[i] < 0 && k < 32; k++) {
                 below = below + 1;
@@ -186,25 +187,27 @@ static row timed(size_t index, const way *by, size_t n, const samplers *of, uint
 }
 
 /** Requires: numbers below 2^63. Ends the program if the core refuses the law. */
-static dg_law *new_law(dg_law_kind kind, const int64_t numbers[5])
+/** Prepare a law, and all of its ways in one. */
+static void new_law(dg_law **law, dg_sampler **sampler, dg_law_kind kind, const int64_t numbers[5])
 {
     uint8_t bytes[5][8], one[] = {1};
     dg_integer integers[5];
     for (size_t i = 0; i < 5; i++) {
-        for (size_t k = 0; k < 32; k++) {
+        for (size_t k = 0; k < 8; k++) {
             bytes[i][k] = (uint8_t)((uint64_t)numbers[i] >> (8 * k));
         }
         integers[i] = (dg_integer){bytes[i], 8};
     }
     const dg_parameters parameters = {integers[0], integers[1], integers[2],
                                       integers[3], integers[4], {one, 1}};
-    dg_law *law;
-    const dg_status status = dg_law_new(&law, kind, DG_ARITHMETIC_AUTO, &parameters);
+    dg_status status = dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
+    if (status == DG_OK) {
+        status = dg_sampler_new(sampler, kind, &parameters);
+    }
     if (status != DG_OK) {
         (void)fprintf(stderr, "no such law: status %d\n", (int)status);
         exit(2);
     }
-    return law;
 }
 
 /** Read a way, and prepare what it needs. Returns: whether this machine has it. */
@@ -225,7 +228,7 @@ static bool read_way(way *by, samplers *of, const char *text)
     if (text[0] == 'd') {
         return of->single != NULL || dg_isochronous_new(&of->single, of->law) == DG_OK;
     }
-    if (strchr("lr", text[0]) != NULL || of->lanes[isa] != NULL) {
+    if (strchr("alr", text[0]) != NULL || of->lanes[isa] != NULL) {
         return true;
     }
     dg_lanes_info info;
@@ -253,9 +256,9 @@ int main(int argc, char **argv)
     const dg_law_kind kind = (dg_law_kind)given[1];
     const uint64_t parameter = (uint64_t)given[2], centre = 0;
     samplers of = {
-        .law = new_law(kind, given + 2),
         .laws = {kind, {&parameter, 0, DG_INTEGERS}, {&centre, 0, DG_INTEGERS}},
     };
+    new_law(&of.law, &of.sampler, kind, given + 2);
     way ways[MOST_WAYS];
     for (size_t i = 0; i < n_ways; i++) {
         if (!read_way(&ways[i], &of, argv[WAYS + (int)i])) {
@@ -284,5 +287,6 @@ int main(int argc, char **argv)
     }
     dg_isochronous_free(of.single);
     dg_law_free(of.law);
+    dg_sampler_free(of.sampler);
     return fflush(stdout) != 0;
 }

@@ -66,17 +66,17 @@ def _without_python_int(case: Case) -> list[Path]:
     """The C function alone, into a buffer: law.sample() but for the making of Python's integer."""
     if bulk.reason_to_skip() is not None:
         return []
-    from discretegauss._drawing.engines import prepare_scalar
+    from discretegauss._drawing.native import NativeSampler
     from discretegauss._law import Kind, LawSpec
     from discretegauss._native import ffi, lib
 
     kind = Kind.DISCRETE_GAUSSIAN if case.law == "gaussian" else Kind.DISCRETE_LAPLACE
-    sampler: Any = prepare_scalar(LawSpec(kind, Fraction(case.parameter)))
-    width = 32
+    sampler = NativeSampler(LawSpec(kind, Fraction(case.parameter)))
+    handle, width = sampler._handle, int(lib.dg_sampler_wide_bytes(sampler._handle))
     buffer = ffi.new("uint8_t[]", width)
 
     def into_buffer(source: Any) -> Callable[[], int]:
-        return lambda: lib.dg_isochronous_draw_wide(buffer, width, sampler.handle, source)
+        return lambda: lib.dg_sampler_draw_wide(buffer, width, lib.DG_AUTO, handle, source)
 
     def value(_status: int) -> int:
         return int.from_bytes(ffi.buffer(buffer), "little", signed=True)

@@ -24,9 +24,13 @@ include(CMakePackageConfigHelpers)
 
 add_library(dg_shared SHARED $<TARGET_OBJECTS:dg_core>)
 target_link_libraries(dg_shared PRIVATE dg::mpfr dg::gmp Threads::Threads dg_hardening)
-# Compiled with -fvisibility=hidden, so these are the functions that the header marks with DG_API. The list keeps
-# out what the compiler's own libraries might add.
-file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/library_exports" "{ global: dg_*; local: *; };\n")
+# What is exported: the functions that the header marks with DG_API.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS csrc/include/discretegauss.h)
+file(READ csrc/include/discretegauss.h DG_HEADER)
+string(REGEX MATCHALL "DG_API [^(;]*dg_[a-z0-9_]+\\(" DG_EXPORTS "${DG_HEADER}")
+list(TRANSFORM DG_EXPORTS REPLACE ".*(dg_[a-z0-9_]+)\\(" "\\1;")
+string(REPLACE ";;" "; " DG_EXPORTS "${DG_EXPORTS}")
+file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/library_exports" "{ global: ${DG_EXPORTS} local: *; };\n")
 target_link_options(dg_shared PRIVATE "-Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/library_exports" -Wl,--no-undefined)
 set_target_properties(dg_shared PROPERTIES
   OUTPUT_NAME discretegauss VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})

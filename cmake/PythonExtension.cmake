@@ -24,19 +24,21 @@ if(DEFINED SKBUILD AND NOT SKBUILD_SABI_VERSION)
     "interpreter lock: free-threaded builds and PyPy are not supported.")
 endif()
 
-# One definition of the C API: the declarations are cut out of the public header (build_native.py).
+# One definition of the C API: the declarations are cut out of the headers (build_native.py).
 set(DG_NATIVE_C "${CMAKE_CURRENT_BINARY_DIR}/_native.c")
 add_custom_command(
   OUTPUT "${DG_NATIVE_C}"
   COMMAND Python::Interpreter -m cffi.gen_src exec-python
     "${CMAKE_CURRENT_SOURCE_DIR}/cmake/build_native.py" "${DG_NATIVE_C}"
-  DEPENDS cmake/build_native.py cmake/python_calls.h cmake/python_objects.h csrc/include/discretegauss.h
-  COMMENT "Generating _native.c from discretegauss.h"
+  DEPENDS cmake/build_native.py csrc/python/calls.h csrc/python/functions.h
+    csrc/python/integers.h csrc/python/sample.h csrc/python/sample_columns.h
+    csrc/include/discretegauss.h csrc/include/discretegauss_parts.h
+  COMMENT "Generating _native.c from the headers"
   VERBATIM)
 
 add_library(_native MODULE "${DG_NATIVE_C}")
 target_compile_definitions(_native PRIVATE Py_LIMITED_API=0x030B0000)
-target_include_directories(_native PRIVATE cmake)
+target_include_directories(_native PRIVATE csrc)
 target_link_libraries(_native PRIVATE dg_python dg_core dg_hardening)
 # The extension exports its PyInit function and nothing else. By a list, as not every linker knows
 # --exclude-libs; macOS and Windows tell by -fvisibility=hidden and __declspec(dllexport).

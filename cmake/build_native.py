@@ -1,8 +1,8 @@
 """The cffi build script: ``python -m cffi.gen_src exec-python build_native.py _native.c``.
 
-The declarations are the region between the two "cffi" marks of the public header, as it stands but
-for the word DG_API. Nothing is copied by hand: a copy that said ``long`` where the header says
-``int`` would compile and truncate.
+The declarations are the regions between the two "cffi" marks of discretegauss.h and
+discretegauss_parts.h, as they stand but for the word DG_API. Nothing is copied by hand: a copy that
+said ``long`` where the header says ``int`` would compile and truncate.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from pathlib import Path
 
 from cffi import FFI
 
-HEADER = Path(__file__).resolve().parent.parent / "csrc" / "include" / "discretegauss.h"
+INCLUDE = Path(__file__).resolve().parent.parent / "csrc" / "include"
+HEADERS = (INCLUDE / "discretegauss.h", INCLUDE / "discretegauss_parts.h")
 BEGIN = "/* cffi: begin */"
 END = "/* cffi: end */"
 
 #: Written in C: what the core calls that is Python's, passed to it as pointers, and what makes
-#: built-in functions (python_calls.h); what makes Python integers (python_objects.h).
+#: built-in functions (functions.h); what makes Python integers (integers.h).
 OF_PYTHON = """
 int dg_python_fill(void *context, uint8_t *out, size_t n);
 int dg_python_pause(void *errors);
+dg_sampler *dg_python_sampler_of(void *context, size_t i, const uint64_t *rest);
 int dg_python_functions(void *list);
 int dg_python_integers(void **out, size_t n, size_t n_bytes, const uint8_t *bytes);
 int dg_python_resize(
@@ -29,7 +31,7 @@ int dg_python_resize(
 
 
 def declarations(header: str) -> str:
-    """Return the marked region of the header as cffi reads it."""
+    """Return the marked region of a header as cffi reads it."""
     if header.count(BEGIN) != 1 or header.count(END) != 1:
         raise ValueError(f"the header must hold {BEGIN} and {END} once each")
     region = header.partition(BEGIN)[2].partition(END)[0]
@@ -39,9 +41,10 @@ def declarations(header: str) -> str:
 
 
 ffibuilder = FFI()
-ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")))
+for header in HEADERS:
+    ffibuilder.cdef(declarations(header.read_text(encoding="utf-8")))
 ffibuilder.cdef(OF_PYTHON)
 ffibuilder.set_source(
     "discretegauss._native",
-    '#include "discretegauss.h"\n#include "python_calls.h"\n#include "python_objects.h"',
+    '#include "discretegauss_parts.h"\n#include "python/functions.h"\n#include "python/integers.h"',
 )

@@ -210,9 +210,9 @@ c_clang_sanitized() {
     c_build clang-sanitized clang -DDG_CHECKS=ON -DDG_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo
 }
 
-# Threads that draw from one law and one table, by ThreadSanitizer; and a race that it has to report.
+# Threads that draw from one law, one table and one sampler, by ThreadSanitizer; and a race that it has to report.
 c_threads() {
-    only='test_threads|test_run' targets='test_threads test_run' \
+    only='test_threads|test_run|test_sampler' targets='test_threads test_run test_sampler' \
         c_build threads clang -DDG_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo
 }
 

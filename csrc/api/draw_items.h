@@ -1,8 +1,9 @@
-/* Draws of one law into an array of a dtype: what fill_api.c, lanes_api.c and laws_api.c share. */
+/* Draws of one law into an array of a dtype: what files of this folder share. */
 #ifndef DG_API_DRAW_ITEMS_H
 #define DG_API_DRAW_ITEMS_H
 
 #include "api/run.h"
+#include "sampler/parts.h"
 
 /** Draw items [first, end) of one law into an array of a dtype. `beyond` more draws, of other laws, are
  *  likely to follow in the same session. Returns: as dg_law_fill. */
@@ -15,5 +16,11 @@ dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_sessio
 /** Store drawn integers in an array of a dtype. No branch depends on them but the last, which is taken
  *  with a probability below 2^-128. Returns: DG_OK | DG_ERR_RANGE. */
 dg_status dg_store_drawn(uint8_t *out, size_t n, dg_dtype dtype, const int64_t *drawn);
+
+/** Draw n times by a way that dg_way_begin made ready, and add integers where there are any (dg_sampler_add).
+ *  Returns: as dg_sampler_add, without the choice. */
+dg_status dg_way_fill(void *out, size_t n, dg_dtype dtype, const int64_t *addend,
+                      const uint8_t *is_null, const dg_way *way, dg_sampler *sampler,
+                      const dg_run *run, const dg_source *source);
 
 #endif

@@ -80,13 +80,10 @@ static dg_status draw_law(const dg_fill *fill, size_t first, size_t end, dg_sess
     return dg_draw_items(fill->out, first, end, 0, fill->dtype, fill->law, session);
 }
 
-dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, const dg_run *run,
-                      const dg_source *source)
+dg_fill dg_law_filling(void *out, size_t n, dg_dtype dtype, const dg_law *law,
+                       const dg_source *source)
 {
-    if (!dg_is_dtype(dtype)) {
-        return DG_ERR_PARAMETER;
-    }
-    const dg_fill fill = {
+    return (dg_fill){
         .out = out,
         .n = n,
         .item_bytes = dg_dtype_size(dtype),
@@ -96,6 +93,15 @@ dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, co
         .draw = draw_law,
         .dtype = dtype,
     };
+}
+
+dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, const dg_run *run,
+                      const dg_source *source)
+{
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
+    const dg_fill fill = dg_law_filling(out, n, dtype, law, source);
     return dg_fill_run(&fill, run);
 }
 

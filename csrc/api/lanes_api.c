@@ -176,13 +176,10 @@ static size_t piece_of(const dg_source *source)
     return source != NULL && source->kind == DG_SOURCE_CHACHA20 ? QUICK_PIECE : PIECE;
 }
 
-dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
-                        const dg_run *run, const dg_source *source)
+dg_fill dg_lanes_filling(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
+                         const dg_source *source)
 {
-    if (!dg_is_dtype(dtype)) {
-        return DG_ERR_PARAMETER;
-    }
-    const dg_fill fill = {
+    return (dg_fill){
         .out = out,
         .n = n,
         .item_bytes = dg_dtype_size(dtype),
@@ -192,6 +189,15 @@ dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lan
         .dtype = dtype,
         .lanes = lanes,
     };
+}
+
+dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
+                        const dg_run *run, const dg_source *source)
+{
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
+    const dg_fill fill = dg_lanes_filling(out, n, dtype, lanes, source);
     return dg_fill_run(&fill, run);
 }
 
@@ -268,6 +274,24 @@ void dg_lanes_describe(dg_lanes_info *info, const dg_lanes *lanes)
 {
     (void)lanes;
     *info = (dg_lanes_info){0};
+}
+
+static dg_status refuse(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    (void)fill, (void)first, (void)end, (void)session;
+    return DG_ERR_PARAMETER;
+}
+
+dg_fill dg_lanes_filling(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
+                         const dg_source *source)
+{
+    (void)lanes;
+    return (dg_fill){.out = out,
+                     .n = n,
+                     .item_bytes = dg_dtype_size(dtype),
+                     .piece = 1,
+                     .source = source,
+                     .draw = refuse};
 }
 
 dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,

@@ -129,10 +129,7 @@ done:
 
 void dg_law_free(dg_law *law)
 {
-    if (law != NULL) {
-        dg_law_clear(law);
-        free(law);
-    }
+    dg_law_release(law);
 }
 
 int dg_law_uses_words(const dg_law *law)

@@ -1,7 +1,9 @@
 /* Fills of many laws: their numbers as they come, and each law drawn as soon as it is made. */
+#include "api/columns.h"
 #include "api/draw_items.h"
 #include "api/run.h"
 #include "base/dtype.h"
+#include "base/isa.h"
 #include "base/status.h"
 #include "base/wipe.h"
 #include "exact/short_law.h"
@@ -12,114 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-
-/** num 2^up / (den 2^down), in lowest terms if the number was. */
-typedef struct number {
-    int64_t num, den;
-    unsigned up, down;
-} number;
-
-/** The number that a binary64 is: *mantissa 2^*exponent. Its 64 bits are read as integers: no
- *  floating-point arithmetic.
- *
- *  Returns:   false if it is not finite.
- */
-static inline bool split_float(int64_t *mantissa, int *exponent, uint64_t bits)
-{
-    enum { FRACTION_BITS = 52, LARGEST_EXPONENT = 0x7ff, BIAS = 1075 };
-    const unsigned biased = (unsigned)(bits >> FRACTION_BITS) & LARGEST_EXPONENT;
-    const uint64_t fraction = bits & ((UINT64_C(1) << FRACTION_BITS) - 1);
-    const uint64_t leading = (uint64_t)(biased != 0) << FRACTION_BITS;
-    *exponent = (int)biased - BIAS + (biased == 0);
-    *mantissa = (int64_t)(fraction | leading);
-    *mantissa = bits >> 63 ? -*mantissa : *mantissa;
-    return biased != LARGEST_EXPONENT;
-}
-
-/** The number that a binary64 is. Returns: false if it is not finite. */
-static bool read_float(number *out, uint64_t bits)
-{
-    enum { WORD_BITS = 62 };
-    int64_t num;
-    int exponent;
-    if (!split_float(&num, &exponent, bits)) {
-        return false;
-    }
-    *out = (number){.num = 0, .den = 1};
-    if (num == 0) {
-        return true;
-    }
-    uint64_t mantissa = num < 0 ? (uint64_t)-num : (uint64_t)num;
-    const int zeros = __builtin_ctzll(mantissa);
-    mantissa >>= zeros;
-    exponent += zeros;
-    if (exponent < -WORD_BITS) {
-        out->down = (unsigned)-exponent;
-    } else if (exponent < 0) {
-        out->den = INT64_C(1) << -exponent;
-    } else if (64 - __builtin_clzll(mantissa) + exponent > WORD_BITS) {
-        out->up = (unsigned)exponent;
-    } else {
-        mantissa <<= exponent;
-    }
-    out->num = num < 0 ? -(int64_t)mantissa : (int64_t)mantissa;
-    return true;
-}
-
-static dg_status read_number(number *out, const dg_column *column, int64_t law)
-{
-    const uint64_t *words = column->words + (size_t)law * column->stride;
-    switch (column->format) {
-    case DG_INTEGERS:
-        *out = (number){.num = (int64_t)words[0], .den = 1};
-        return DG_OK;
-    case DG_FLOATS:
-        return read_float(out, words[0]) ? DG_OK : DG_ERR_PARAMETER;
-    case DG_RATIOS:
-        *out = (number){.num = (int64_t)words[0], .den = (int64_t)words[1]};
-        return DG_OK;
-    }
-    return DG_ERR_PARAMETER;
-}
-
-/* A word and a sign, times up to 2^1074. */
-enum { NUMBER_BYTES = 9 + 1074 / 8 + 1 };
-
-/** word 2^shift in two's complement. */
-static dg_integer encode(uint8_t bytes[NUMBER_BYTES], int64_t word, unsigned shift)
-{
-    memset(bytes, 0, NUMBER_BYTES);
-    const uint64_t magnitude = word < 0 ? 0 - (uint64_t)word : (uint64_t)word;
-    const size_t start = shift / 8, low = shift % 8;
-    for (size_t k = 0; k < 9; k++) {
-        const uint64_t below = k > 0 ? magnitude >> (8 * k - 8) : 0;
-        const uint64_t here = k < 8 ? magnitude >> (8 * k) : 0;
-        bytes[start + k] = (uint8_t)((here << low) | ((below & 0xff) << low >> 8));
-    }
-    unsigned carry = 1;
-    for (size_t k = 0; word < 0 && k < NUMBER_BYTES; k++) {
-        carry += (uint8_t)~bytes[k];
-        bytes[k] = (uint8_t)carry;
-        carry >>= 8;
-    }
-    return (dg_integer){bytes, NUMBER_BYTES};
-}
-
-/** A law as dg_law_new makes it, whatever its numbers. */
-static dg_status long_law_new(dg_law **law, dg_law_kind kind, const number *parameter,
-                              const number *centre)
-{
-    uint8_t bytes[4][NUMBER_BYTES];
-    const dg_parameters parameters = {
-        encode(bytes[0], parameter->num, parameter->up),
-        encode(bytes[1], parameter->den, parameter->down),
-        encode(bytes[2], centre->num, centre->up),
-        encode(bytes[3], centre->den, centre->down),
-        {NULL, 0},
-        {NULL, 0},
-    };
-    return dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
-}
 
 #if DG_HAVE_WORDS
 static void init_set(mpz_t out, int64_t value)
@@ -163,9 +57,9 @@ static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter
 static dg_status draw_run(const dg_fill *fill, int64_t which, size_t first, size_t end, size_t last,
                           dg_session *session)
 {
-    number parameter, centre;
-    DG_TRY(read_number(&parameter, &fill->laws->parameter, which));
-    DG_TRY(read_number(&centre, &fill->laws->centre, which));
+    dg_number parameter, centre;
+    DG_TRY(dg_read_number(&parameter, &fill->laws->parameter, (size_t)which));
+    DG_TRY(dg_read_number(&centre, &fill->laws->centre, (size_t)which));
 #if DG_HAVE_WORDS
     const dg_law_kind kind = fill->laws->kind;
     const dg_short_ratio a_b = {parameter.num, parameter.den}, c_d = {centre.num, centre.den};
@@ -183,7 +77,7 @@ static dg_status draw_run(const dg_fill *fill, int64_t which, size_t first, size
 #endif
     dg_law *law;
     dg_big_close(&session->big); /* this law wants room of its own */
-    DG_TRY(long_law_new(&law, fill->laws->kind, &parameter, &centre));
+    DG_TRY(dg_long_law_new(&law, fill->laws->kind, &parameter, &centre));
     dg_status status = law->uses_words ? DG_OK : dg_big_open(&session->big, law);
     if (status == DG_OK) {
         status = dg_draw_items(fill->out, first, end, last - end, fill->dtype, law, session);
@@ -228,20 +122,11 @@ typedef struct batch {
     const dg_fill *fill;
 } batch;
 
-/** The law of number `which` of a fill, as dg_law_new makes it. */
-static dg_status exact_law_of(dg_law **law, const dg_laws *laws, int64_t which)
-{
-    number parameter, centre;
-    DG_TRY(read_number(&parameter, &laws->parameter, which));
-    DG_TRY(read_number(&centre, &laws->centre, which));
-    return long_law_new(law, laws->kind, &parameter, &centre);
-}
-
 /** The exact law of one of a batch (dg_lane_law_of). */
 static dg_status exact_law(dg_law **law, size_t which, void *context)
 {
     const batch *of = context;
-    return exact_law_of(law, of->fill->laws, law_of_item(of->fill, of->items[which]));
+    return dg_exact_law_new(law, of->fill->laws, (size_t)law_of_item(of->fill, of->items[which]));
 }
 
 /** A number as lanes take it. Returns: false if it is none, or a ratio not in lowest terms. */
@@ -252,7 +137,7 @@ static inline bool read_for_lanes(dg_lane_number *out, const dg_column *column, 
     out->den = 1;
     out->exponent = 0;
     if (column->format == DG_FLOATS) {
-        return split_float(&out->num, &out->exponent, words[0]);
+        return dg_split_float(&out->num, &out->exponent, words[0]);
     }
     if (column->format == DG_RATIOS) {
         const dg_short_ratio one = {1, 1}, ratio = {out->num, (int64_t)words[1]};
@@ -300,8 +185,8 @@ static dg_status draw_run_isochronously(const dg_fill *fill, int64_t which, size
 {
     dg_law *law;
     dg_lanes *lanes;
-    DG_TRY(exact_law_of(&law, fill->laws, which));
-    dg_status status = dg_lanes_new(&lanes, law, DG_ISA_AUTO);
+    DG_TRY(dg_exact_law_new(&law, fill->laws, (size_t)which));
+    dg_status status = dg_lanes_new(&lanes, law, (dg_isa)fill->laws->isa);
     if (status == DG_OK) {
         dg_fill of_law = *fill;
         of_law.lanes = lanes;
@@ -320,7 +205,7 @@ static dg_status draw_laws_in_lanes(const dg_fill *fill, size_t first, size_t en
 {
     batch together = {.fill = fill};
     size_t others[DG_LANE_LAWS];
-    dg_lane_laws_open(&together.laws, fill->staircases, DG_ISA_AUTO);
+    dg_lane_laws_open(&together.laws, fill->staircases, (dg_isa)fill->laws->isa);
     for (size_t i = first; i < end;) {
         const size_t stop = end - i < DG_LANE_LAWS ? end : i + DG_LANE_LAWS;
         size_t n_others = 0;
@@ -376,6 +261,9 @@ dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_la
                                 const int64_t *which, int isochronous, const dg_run *run,
                                 const dg_source *source)
 {
+    if (!dg_isa_available((dg_isa)laws->isa)) {
+        return DG_ERR_PARAMETER;
+    }
 #if DG_HAVE_WORDS
     /* some 0.15 ms; 4 ms where no law is held, 80 ms where none is and each is to be isochronous */
     enum { PIECE = 16 * DG_LANE_LAWS };

@@ -25,9 +25,9 @@ static void look_ahead(dg_bits *bits, size_t items_left)
 
 /* --- selection */
 
-dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind, const dg_law *rate,
-                           const uint8_t *gaps, size_t gap_bytes, size_t n_rows, size_t k,
-                           const int64_t *which)
+dg_status dg_selection_new_of(dg_selection **selection, dg_selection_kind kind, dg_law *rate,
+                              const uint8_t *gaps, size_t gap_bytes, size_t n_rows, size_t k,
+                              const int64_t *which)
 {
     *selection = NULL;
     if (rate->kind != DG_BERNOULLI_EXP || gap_bytes == 0 || k == 0 || (uint64_t)k >> 55 != 0 ||
@@ -50,13 +50,30 @@ dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind, con
         .k = k,
         .which = which,
     };
+    dg_law_hold(rate);
     (*selection)->in_words = dg_select_fits_words(*selection);
     return DG_OK;
 }
 
+dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind,
+                           const dg_parameters *rate, const uint8_t *gaps, size_t gap_bytes,
+                           size_t n_rows, size_t k, const int64_t *which)
+{
+    dg_law *law;
+    *selection = NULL;
+    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, DG_ARITHMETIC_AUTO, rate));
+    const dg_status status =
+        dg_selection_new_of(selection, kind, law, gaps, gap_bytes, n_rows, k, which);
+    dg_law_free(law);
+    return status;
+}
+
 void dg_selection_free(dg_selection *selection)
 {
-    free(selection);
+    if (selection != NULL) {
+        dg_law_free(selection->rate);
+        free(selection);
+    }
 }
 
 static dg_status select_each(const dg_fill *fill, size_t first, size_t end, uint64_t *order,
@@ -135,8 +152,8 @@ static bool above_half(const dg_law *step)
     return above;
 }
 
-dg_status dg_snapping_new(dg_snapping **snapping, const dg_law *step, size_t doublings,
-                          const int64_t *offset, const int64_t *shift)
+dg_status dg_snapping_new_of(dg_snapping **snapping, dg_law *step, size_t doublings,
+                             const int64_t *offset, const int64_t *shift)
 {
     *snapping = NULL;
     if (step->kind != DG_BERNOULLI_EXP || mpz_cmp(step->a, step->b) > 0 || doublings >= 64) {
@@ -150,13 +167,28 @@ dg_status dg_snapping_new(dg_snapping **snapping, const dg_law *step, size_t dou
     if (*snapping == NULL) {
         return DG_ERR_NOMEM;
     }
+    dg_law_hold(step);
     **snapping = (dg_snapping){step, doublings, offset, shift};
     return DG_OK;
 }
 
+dg_status dg_snapping_new(dg_snapping **snapping, const dg_parameters *step, size_t doublings,
+                          const int64_t *offset, const int64_t *shift)
+{
+    dg_law *law;
+    *snapping = NULL;
+    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, DG_ARITHMETIC_AUTO, step));
+    const dg_status status = dg_snapping_new_of(snapping, law, doublings, offset, shift);
+    dg_law_free(law);
+    return status;
+}
+
 void dg_snapping_free(dg_snapping *snapping)
 {
-    free(snapping);
+    if (snapping != NULL) {
+        dg_law_free(snapping->step);
+        free(snapping);
+    }
 }
 
 static dg_status draw_sides(const dg_fill *fill, size_t first, size_t end, dg_session *session)

@@ -1,5 +1,6 @@
 #include "api/run.h"
 
+#include "api/add.h"
 #include "base/status.h"
 #include "base/threads.h"
 
@@ -9,9 +10,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-/** Between two pauses; the reader of the clock is at most a piece late. */
-enum { PAUSE_MILLISECONDS = 20 };
 
 /** What the threads of a fill share. Pieces are numbered; piece i < n_threads is thread i's first, so
  *  that each has one, and the calling thread's are also those of threads that could not be started. */
@@ -67,6 +65,27 @@ static void session_close(dg_session *session)
     errno = kept_errno;
 }
 
+/** Draw items [first, end) and add to them, some at a time, so that both stay in a core's cache. */
+static dg_status draw_and_add(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    enum { BLOCK = 1 << 17 };
+    const size_t chunks = fill->chunk > 0 ? BLOCK / fill->chunk : 0;
+    const size_t block = fill->chunk == 0 ? BLOCK : (chunks > 0 ? chunks : 1) * fill->chunk;
+    for (size_t stop; first < end; first = stop) {
+        stop = end - first < block ? end : first + block;
+        DG_TRY(fill->draw(fill, first, stop, session));
+        int64_t *sums = (int64_t *)(void *)fill->out + first;
+        const int is_beyond =
+            fill->is_null == NULL
+                ? dg_add(sums, fill->addend + first, stop - first)
+                : dg_add_shown(sums, fill->addend + first, fill->is_null + first, stop - first);
+        if (is_beyond) {
+            return DG_ERR_RANGE;
+        }
+    }
+    return DG_OK;
+}
+
 /** Draw pieces, *piece first, until there are none, the fill is stopped, or it is time for a pause. */
 static dg_status draw_pieces(size_t *piece, bool calling, job *of, dg_session *session)
 {
@@ -74,25 +93,29 @@ static dg_status draw_pieces(size_t *piece, bool calling, job *of, dg_session *s
     while (*piece < of->n_pieces && !atomic_load_explicit(&of->stop, memory_order_relaxed)) {
         const size_t first = *piece * of->piece, left = fill->n - first;
         const size_t end = left < of->piece ? fill->n : first + of->piece;
-        DG_TRY(fill->draw(fill, first, end, session));
+        DG_TRY(fill->addend == NULL ? fill->draw(fill, first, end, session)
+                                    : draw_and_add(fill, first, end, session));
         *piece = take(of, calling);
         if (calling && of->run->pause != NULL && *piece < of->n_pieces &&
-            dg_milliseconds() - of->last_pause >= PAUSE_MILLISECONDS) {
+            dg_milliseconds() - of->last_pause >= DG_PAUSE_MILLISECONDS) {
             break;
         }
     }
     return DG_OK;
 }
 
-/** Let the caller do something. In the child of a fork that it made the threads of the fill are gone, and
- *  with them what they were about to draw: this one begins anew. */
+/** Let the caller do something. In the child of a fork that it made this thread begins anew: the threads of
+ *  the fill are gone, with what they were about to draw, and what was drawn is the parent's. */
 static dg_status pause_fill(size_t *piece, job *of)
 {
     if (of->run->pause(of->run->context) != 0) {
         return DG_ERR_STOPPED;
     }
-    if (of->n_started > 0 && dg_process() != of->process) {
-        of->n_touched = atomic_load(&of->next);
+    const int64_t process = dg_process();
+    if (process != of->process) {
+        const size_t taken = atomic_load(&of->next);
+        of->process = process;
+        of->n_touched = taken > of->n_touched ? taken : of->n_touched;
         of->n_started = 0;
         of->unstarted = of->n_threads;
         atomic_store(&of->stop, false);

@@ -2,7 +2,7 @@
 #ifndef DG_API_RUN_H
 #define DG_API_RUN_H
 
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 #include "exact/big.h"
 #include "random/bits.h"
 
@@ -39,14 +39,29 @@ struct dg_fill {
     bool isochronous;                            /* there, those that lanes do not hold, too */
     const dg_selection *selection;               /* of selections */
     const dg_snapping *snapping;                 /* of snapped noise */
+    /* Integers to be added to draws of int64 as they are made, in the cache: NULL: none. And which of them are
+     * nulls, 1, where the sum is 0; NULL: none. */
+    const int64_t *addend;
+    const uint8_t *is_null;
+    size_t chunk; /* so many draws at once, or a multiple of it, are added to; 0: any number */
 };
+
+/** Fills of arrays of a dtype, to be run. Requires: dg_is_dtype(dtype); out and the law or what was made of it
+ *  outlive the run. */
+dg_fill dg_law_filling(void *out, size_t n, dg_dtype dtype, const dg_law *law,
+                       const dg_source *source);
+dg_fill dg_table_filling(void *out, size_t n, dg_dtype dtype, const dg_table *table,
+                         const dg_source *source);
+dg_fill dg_lanes_filling(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
+                         const dg_source *source);
 
 /** Run a fill.
  *
  *  Ensures:   DG_OK -> all items are drawn; otherwise no item holds a draw: those that were begun are
  *             zero bytes, the others untouched. Either way no thread of the fill is left, and what it
  *             drew with is wiped.
- *  Returns:   what draw returns (errno kept) | DG_ERR_NOMEM | DG_ERR_STOPPED.
+ *  Returns:   what draw returns (errno kept) | DG_ERR_NOMEM | DG_ERR_STOPPED | DG_ERR_RANGE: a sum does not
+ *             fit.
  */
 dg_status dg_fill_run(const dg_fill *fill, const dg_run *run);
 

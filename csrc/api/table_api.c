@@ -15,7 +15,7 @@ dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits,
         block_bits > DG_MAX_PARAMETER_BITS || !dg_isa_available(isa)) {
         return DG_ERR_PARAMETER;
     }
-    dg_status status = dg_table_build(table, law, index_bits, block_bits, isa);
+    dg_status status = dg_table_build(table, law, index_bits, block_bits, isa, NULL);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
     return status;
 }
@@ -48,9 +48,7 @@ void dg_table_describe(dg_table_info *info, const dg_table *table)
         .coded_last = table->coded_last,
         .n_coded = table->n_coded,
         .chunk = dg_table_chunk(table),
-        .memory = sizeof *table + (sizeof *table->block_of << table->index_bits) +
-                  table->n_partial * sizeof *table->partial +
-                  dg_table_tail_arcs(table) * sizeof *table->tail_arcs + table->law->wide_bytes,
+        .memory = dg_table_bytes(table),
     };
 }
 
@@ -109,13 +107,10 @@ static dg_status draw_table(const dg_fill *fill, size_t first, size_t end, dg_se
                                fill->table, &session->bits);
 }
 
-dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
-                        const dg_run *run, const dg_source *source)
+dg_fill dg_table_filling(void *out, size_t n, dg_dtype dtype, const dg_table *table,
+                         const dg_source *source)
 {
-    if (!dg_is_dtype(dtype)) {
-        return DG_ERR_PARAMETER;
-    }
-    const dg_fill fill = {
+    return (dg_fill){
         .out = out,
         .n = n,
         .item_bytes = dg_dtype_size(dtype),
@@ -124,7 +119,17 @@ dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *tab
         .draw = draw_table,
         .dtype = dtype,
         .table = table,
+        .chunk = dg_table_chunk(table),
     };
+}
+
+dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
+                        const dg_run *run, const dg_source *source)
+{
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
+    const dg_fill fill = dg_table_filling(out, n, dtype, table, source);
     return dg_fill_run(&fill, run);
 }
 

@@ -3,7 +3,7 @@
 #ifndef DG_BASE_ISA_H
 #define DG_BASE_ISA_H
 
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 
 #include <stdbool.h>
 

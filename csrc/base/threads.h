@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Between two pauses (dg_run); the reader of the clock is at most a piece of work late. */
+enum { DG_PAUSE_MILLISECONDS = 20 };
+
 typedef pthread_t dg_thread;
 
 /** Make one call in a thread of its own, to be joined.

@@ -3,6 +3,7 @@
 #include "base/contract.h"
 #include "base/int128_portable.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "cells/dispatch.h"
 
 #include <stdlib.h>
@@ -13,6 +14,9 @@ enum { MOST_BLOCKS = 1 << 14 };
 /** Append the next block outwards. */
 static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
 {
+    if (!dg_build_goes_on(build)) {
+        return build->status;
+    }
     if (to->n == to->room) {
         uint32_t room = to->room == 0 ? 256 : 2 * to->room;
         if (room > MOST_BLOCKS) {
@@ -317,7 +321,7 @@ static dg_status build_table(dg_builder *build)
 }
 
 dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits,
-                         dg_isa isa)
+                         dg_isa isa, const dg_run *run)
 {
     DG_REQUIRES(law->kind >= DG_DISCRETE_LAPLACE);
     DG_REQUIRES(index_bits >= 4 && index_bits <= DG_INDEX_BITS);
@@ -336,6 +340,8 @@ dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits,
     dg_builder build;
     memset(&build, 0, sizeof build);
     build.table = table;
+    build.run = run;
+    build.last_pause = dg_milliseconds();
     mpz_init(build.block_d);
     mpz_mul_2exp(build.block_d, law->d, table->block_bits);
     dg_enclosure_open_for_table(&build.e, law);
@@ -352,6 +358,13 @@ dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits,
     }
     *out = table;
     return DG_OK;
+}
+
+size_t dg_table_bytes(const dg_table *table)
+{
+    return sizeof *table + (sizeof *table->block_of << table->index_bits) +
+           table->n_partial * sizeof *table->partial +
+           dg_table_tail_arcs(table) * sizeof *table->tail_arcs + table->law->wide_bytes;
 }
 
 void dg_table_release(dg_table *table)

@@ -278,8 +278,9 @@ static void look_ahead(size_t n, size_t draws_left, const dg_table *table, dg_bi
     if (!dg_bits_from_caller(bits)) {
         /* positions of mixed rows, heights of partial cells, and rounds that follow */
         const size_t all = n + some, heights = HEIGHT_BYTES * all * table->n_partial;
-        bits->bytes_ahead += (all * table->rows.n_mixed >> table->rows.row_bits) +
-                             (heights >> table->index_bits) + 64;
+        bits->bytes_ahead +=
+            (all * table->rows.n_mixed >> table->rows.row_bits) + (heights >> table->index_bits);
+        bits->bytes_ahead += all < 224 ? 8 + all / 4 : 64; /* what a few draws may use beyond */
     } else if (table->rest_bytes > 0) {
         bits->bytes_ahead = 0;
     }

@@ -5,7 +5,7 @@
 #ifndef DG_CELLS_ROWS_H
 #define DG_CELLS_ROWS_H
 
-#include "base/status.h"
+#include "discretegauss_parts.h"
 
 #include <stddef.h>
 #include <stdint.h>

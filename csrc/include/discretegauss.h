@@ -2,11 +2,12 @@
  *
  *  This header is the only definition of the C API. C includes it, cffi reads the region between
  *  the two "cffi" marks (plain declarations only there: no #if, no macro but simple integer
- *  constants), and people start here.
+ *  constants), and people start here. What a sampler is made of is in discretegauss_parts.h, for tests.
  *
  *  Three ideas:
- *  - a law (dg_law) is a set of parameters made ready for drawing: immutable, free of randomness,
- *    shareable between threads;
+ *  - a sampler (dg_sampler) is a law with its parameters, and every way to draw from it. Make one
+ *    (dg_sampler_new), fill arrays (dg_sampler_fill), free it. It holds no randomness, and threads may
+ *    share it;
  *  - a source (dg_source) says where bits come from, and is passed to every call that draws;
  *  - no random state outlives a call: what a call took from its source and did not use is wiped.
  *
@@ -62,17 +63,10 @@ typedef enum dg_law_kind {
     DG_DISCRETE_LAPLACE = 4,  /**< Pr[x] ~ exp(-|x - mu| / scale);          scale = a/b > 0       */
     DG_DISCRETE_GAUSSIAN = 5, /**< Pr[x] ~ exp(-(x - mu)^2 / (2 sigma2));  sigma2 = a/b > 0      */
     DG_GENERALIZED_GAUSSIAN = 6 /**< Pr[x] ~ exp(-(|x - mu| / scale)^beta); scale = a/b > 0, beta
-                                     >= 1; drawn from cell tables only */
+                                     >= 1; not by DG_REFERENCE */
 } dg_law_kind;
 
-/** Which arithmetic draws. Both give the same draws from the same bits; only tests need to choose.
- */
-typedef enum dg_arithmetic {
-    DG_ARITHMETIC_AUTO = 0, /**< machine words where the parameters fit, GMP elsewhere */
-    DG_ARITHMETIC_GMP = 1   /**< GMP always */
-} dg_arithmetic;
-
-/** Output types of dg_law_fill, all in the machine's byte order. */
+/** Output types of fills, all in the machine's byte order. */
 typedef enum dg_dtype {
     DG_INT8 = 0,
     DG_INT16 = 1,
@@ -125,54 +119,149 @@ typedef struct dg_run {
     size_t threads;
     /** Called by the calling thread about every 20 ms, between two pieces of the fill; may be NULL.
      *  Other than 0 ends the fill. The calling thread holds no random bit meanwhile, so pause may
-     *  fork: if other threads were drawing, the child draws the whole fill anew, by itself. */
+     *  fork: the child draws the whole fill anew, by itself. */
     int (*pause)(void *context);
     void *context;
 } dg_run;
 
-/** A law made ready for drawing; immutable. */
-typedef struct dg_law dg_law;
+/** A law and every way to draw from it. It finds out which way costs least, and makes ready what that
+ *  needs when it pays: lanes, an isochronous sampler, a cell table. Any number of threads may draw from it
+ *  at once, no call waits for another thread, and the child of a fork may go on drawing whatever other
+ *  threads did meanwhile. */
+typedef struct dg_sampler dg_sampler;
 
-/** Prepare a law.
+/** The ways to draw. The law is the same. The reference draws every law but the generalised Gaussian; the
+ *  others draw it, the Gaussian and the Laplace: isochronous draws if the scale is above 2^-28 or so, and
+ *  beta below 64. */
+typedef enum dg_method {
+    DG_AUTO = 0,       /**< the one that costs least */
+    DG_REFERENCE = 1,  /**< Algorithms 1-3 of Canonne, Kamath and Steinke (2020) */
+    DG_CELLS = 2,      /**< look-up in a table of cells */
+    DG_ISOCHRONOUS = 3 /**< attempts whose time says nothing about the value */
+} dg_method;
+
+/** Make a sampler. Only the law is made ready.
  *
- *  Ensures:   DG_OK -> *law is a new law, to be freed by dg_law_free; otherwise *law is NULL.
+ *  Ensures:   DG_OK -> *sampler is new, to be freed by dg_sampler_free; otherwise *sampler is NULL.
  *  Returns:   DG_OK | DG_ERR_PARAMETER | DG_ERR_TOO_LONG | DG_ERR_NOMEM.
  */
-DG_API dg_status dg_law_new(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
-                            const dg_parameters *parameters);
+DG_API dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind,
+                                const dg_parameters *parameters);
 
-/** Free a law. law may be NULL. */
-DG_API void dg_law_free(dg_law *law);
-
-/** 1 if the law draws in machine words, 0 if by GMP. */
-DG_API int dg_law_uses_words(const dg_law *law);
-
-/** Bytes a draw of the law needs, at most, as a two's complement integer: room for mu plus or minus
- *  2^64 scales (standard deviations), so that dg_law_fill_wide reports DG_ERR_RANGE with a
- *  probability below exp(-2^63). */
-DG_API size_t dg_law_wide_bytes(const dg_law *law);
-
-/** Draw n independent samples into an array of machine integers.
+/** Free a sampler. It may be NULL.
  *
- *  Law:       that of the law given, for every integer, conditional on no error.
+ *  Requires:  no thread of this process draws from it.
+ */
+DG_API void dg_sampler_free(dg_sampler *sampler);
+
+/** Bytes a draw needs, at most, as a two's complement integer: room for mu plus or minus 2^64 scales
+ *  (standard deviations), so that dg_sampler_fill_wide reports that a draw does not fit with a probability
+ *  below exp(-2^63). */
+DG_API size_t dg_sampler_wide_bytes(const dg_sampler *sampler);
+
+/** Say how n draws are to be made, and make that ready.
+ *
+ *  DG_AUTO: with a caller's bits the way depends on the law and n alone. With the system's, draws without a
+ *  table pay rent, over all calls, and the call whose draws bring it to a table's price builds one: so
+ *  all calls together take at most twice the time of the best choice in hindsight. This call charges
+ *  the rent of n draws.
+ *
+ *  Ensures:   DG_OK -> *way is not DG_AUTO, and its part is made; nothing is drawn. A table may be given up
+ *             again (dg_tables_set_budget): then the draws build it anew.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER (no such method; the law has no such way) | DG_ERR_NOMEM |
+ *             DG_ERR_STOPPED (run->pause, which is called about every 20 ms where a table takes so long to
+ *             build).
+ */
+DG_API dg_status dg_sampler_choose(dg_method *way, size_t n, dg_method method, dg_sampler *sampler,
+                                   const dg_run *run, const dg_source *source);
+
+/** Draw n independent samples into an array of machine integers: choose, then fill.
+ *
+ *  Law:       that of the sampler, for every integer, conditional on no error.
  *  Requires:  out has room for n elements of dtype, and is aligned for them.
  *  Ensures:   DG_OK -> out[0 .. n) hold independent draws. Otherwise none is left there: what was
  *             begun is zero bytes, the rest as it was. With run == NULL all of it is begun, except
- *             where there is no such dtype. Nothing writes to out after the call.
- *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE |
- *             DG_ERR_PARAMETER (no such dtype; a generalised Gaussian, which only tables draw) |
- *             DG_ERR_STOPPED.
- *  Cost:      O(1) expected arithmetic operations a draw; unbounded in the worst case; the time
- *             depends on the values drawn.
+ *             where there is no such dtype, or the way cannot be made ready. Nothing writes to out
+ *             after the call.
+ *  Returns:   as dg_sampler_choose, and DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_RANGE (a
+ *             draw does not fit; by cells also, whatever would be drawn, if the law is far wider than
+ *             any dtype or its centre fits none) | DG_ERR_PARAMETER (no such dtype) | DG_ERR_STOPPED.
+ *  Cost:      O(1) expected arithmetic operations a draw; unbounded in the worst case. The time depends
+ *             on the values drawn unless the way is DG_ISOCHRONOUS.
  */
-DG_API dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law,
-                             const dg_run *run, const dg_source *source);
+DG_API dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, dg_method method,
+                                 dg_sampler *sampler, const dg_run *run, const dg_source *source);
 
-/** Draw n independent samples of any size: n integers of n_bytes bytes each, one after the other,
- *  two's complement, least significant byte first. Otherwise as dg_law_fill. No bytes hold no
- *  integer: DG_ERR_RANGE. */
-DG_API dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
-                                  const dg_run *run, const dg_source *source);
+/** Draw n independent samples of any size: n integers of n_bytes bytes each, one after the other, two's
+ *  complement, least significant byte first. Otherwise as dg_sampler_fill, but DG_ERR_RANGE, whatever would
+ *  be drawn, if n_bytes is less than dg_sampler_wide_bytes. */
+DG_API dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, dg_method method,
+                                      dg_sampler *sampler, const dg_run *run,
+                                      const dg_source *source);
+
+/** Add noise to integers: out[i] = values[i] + a draw; 0 where is_null[i] is 1.
+ *
+ *  Requires:  out, values and is_null (NULL: there are no nulls; else bytes 0 and 1) have room for n, and do
+ *             not overlap; values may be anything where they are null.
+ *  Ensures:   DG_OK -> every sum is exact; otherwise as dg_sampler_fill. From given bits the draws are those of
+ *             dg_sampler_fill.
+ *  Returns:   as dg_sampler_fill; DG_ERR_RANGE also if a sum that is no null leaves int64.
+ *  Cost:      that of the draws, and one pass over the values while they are in a core's cache.
+ */
+DG_API dg_status dg_sampler_add(int64_t *out, const int64_t *values, const uint8_t *is_null,
+                                size_t n, dg_method method, dg_sampler *sampler, const dg_run *run,
+                                const dg_source *source);
+
+/** Draw one sample of any size, as dg_sampler_fill_wide writes it. DG_AUTO: isochronous, where the law has
+ *  such a sampler; else by what draws few. No rent is paid. After a failure out is zero bytes.
+ *
+ *  Returns:   as dg_sampler_fill_wide, without pauses.
+ */
+DG_API dg_status dg_sampler_draw_wide(uint8_t *out, size_t n_bytes, dg_method method,
+                                      dg_sampler *sampler, const dg_source *source);
+
+/** Where draws begin: what dg_sampler_draw returns below it is -2^63 + a dg_status. */
+#define DG_LEAST_DRAW -9223372036854775800
+
+/** Draw one sample: otherwise as dg_sampler_draw_wide, from the same bytes the same sample.
+ *
+ *  Requires:  dg_sampler_fits_int64; if not, DG_ERR_RANGE, whatever would be drawn.
+ *  Returns:   the draw, at least DG_LEAST_DRAW; or -2^63 + a status.
+ */
+DG_API int64_t dg_sampler_draw(dg_method method, dg_sampler *sampler, const dg_source *source);
+
+/** Whether a draw is no int64 with a probability below 2^-128. */
+DG_API int dg_sampler_fits_int64(const dg_sampler *sampler);
+
+/** What a sampler did and has. Counts may be short where threads drew at once. */
+typedef struct dg_sampler_info {
+    uint64_t by_reference; /**< draws by each way, of fills ... */
+    uint64_t by_cells;
+    uint64_t by_lanes;
+    uint64_t by_one;  /**< ... and by the isochronous sampler for single ones */
+    uint64_t n_built; /**< tables */
+    int has_lanes;
+    int has_table; /**< now: it may be given up at any time */
+    int has_one;
+    int uses_words;       /**< the reference draws in machine words; 0: by GMP */
+    uint64_t table_bytes; /**< of the table that it has */
+    /** A fill by cells may be cut at multiples of this without changing what it draws from given bits;
+     *  0: no table was built yet. By the other ways: anywhere. */
+    uint64_t chunk;
+} dg_sampler_info;
+
+/** Say what a sampler did and has so far. */
+DG_API void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler);
+
+/** What all tables of samplers of this process take together, in bytes. */
+DG_API size_t dg_tables_bytes(void);
+
+/** What they may take: at first 64 MiB. */
+DG_API size_t dg_tables_budget(void);
+
+/** Set what they may take; 0: no table is kept. Tables that were not used for longest are given up; one from
+ *  which a thread draws goes later. */
+DG_API void dg_tables_set_budget(size_t n_bytes);
 
 /** How a column of numbers is written. Each is exactly what it says. */
 typedef enum dg_number_format {
@@ -188,21 +277,33 @@ typedef struct dg_column {
     dg_number_format format;
 } dg_column;
 
-/** Many laws of one kind: the parameter a/b and the centre of each. */
+/** A law and every way to draw from it (below). */
+typedef struct dg_sampler dg_sampler;
+
+/** Many laws of one kind: the parameter a/b and the centre of each; and what dg_samplers_fill needs beside. */
 typedef struct dg_laws {
     dg_law_kind kind;
     dg_column parameter, centre;
+    int isa; /**< of dg_laws_fill_in_lanes: 0 unless for tests (the draws are the same) */
+    /** Returns the sampler of law i, its centre without the nearest integer, to be kept by the caller while
+     *  dg_samplers_fill runs; rest: what is left of the centre, in its column's format. NULL ends the call with
+     *  DG_ERR_STOPPED. So what laws have paid and built outlives the call. NULL for it: none is kept. */
+    dg_sampler *(*sampler_of)(void *context, size_t i, const uint64_t *rest);
+    void *context;
+    /** Of numbers too long for words, which sampler_of knows, ratios have the denominator 0, and a numerator that
+     *  is the same where the numbers are; of generalised Gaussians, beta is such a column of any format. */
+    dg_column beta;
 } dg_laws;
 
 /** Draw n independent samples of many laws into an array of machine integers.
  *
  *  Law:       out[i] has law which[i], or law i if which is NULL; conditional on no error.
  *  Requires:  out has room for n elements of dtype; laws->kind is not the generalised Gaussian.
- *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise as dg_law_fill.
- *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER also says that there is no such format, that a
+ *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise as dg_sampler_fill.
+ *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that there is no such format, that a
  *             float is not finite, or that some law breaks the rules of dg_law_kind.
  *  Cost:      a law is made anew wherever which[i] is not which[i - 1]: some 50 ns if it draws in
- *             machine words, some 3 microseconds by GMP; otherwise as dg_law_fill.
+ *             machine words, some 3 microseconds by GMP; otherwise as dg_sampler_fill.
  */
 DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
                               const int64_t *which, const dg_run *run, const dg_source *source);
@@ -210,12 +311,12 @@ DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws
 /** As dg_laws_fill, by another way: laws that lanes hold are drawn in them, each of its own in every
  *  lane. Those are Laplace laws with a scale from 2^-11 to 2^42 and Gaussian ones with a sigma2 from 2^-16
  *  to 2^62, from 2^-4 on where the centre is not 0, with centres from -1/2 to 1/2, the latter excluded.
- *  Other laws are drawn as by dg_laws_fill or, with `isochronous` not 0, by samplers of dg_lanes_new.
+ *  Other laws are drawn as by dg_laws_fill or, with `isochronous` not 0, by DG_ISOCHRONOUS.
  *
  *  Ensures:   as dg_laws_fill; from the same bytes other draws: of 256 items at a time first those that
  *             lanes hold, then the others. With isochronous not 0 the time tells nothing of the values.
- *  Returns:   as dg_laws_fill; with isochronous not 0, DG_ERR_PARAMETER also says what it does of
- *             dg_lanes_new.
+ *  Returns:   as dg_laws_fill; DG_ERR_PARAMETER also if the machine does not have laws->isa; with
+ *             isochronous not 0, it also says that there is no such way for some law.
  *  Cost:      some microseconds, and some 40 ns a draw where lanes hold the law and there is AVX-512; for
  *             a law that they do not hold, with isochronous not 0, some 20 microseconds.
  */
@@ -223,212 +324,35 @@ DG_API dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, cons
                                        const int64_t *which, int isochronous, const dg_run *run,
                                        const dg_source *source);
 
-/** Group equal keys: which[i] = the group of keys[i], groups numbered in order of first appearance;
- *  first[g] = the place of group g's first key, counts[g] = how many keys it has.
+/** Draw once from each of n laws: out[i] = a draw of law i.
  *
- *  Requires:  which has room for n, first and counts for most; n < 2^31.
- *  Ensures:   DG_OK -> *n_groups <= most; or *n_groups = most + 1 if there are more groups, or if the keys
- *             collide so often that to tell would take long: then the others say nothing.
- *  Returns:   DG_OK | DG_ERR_NOMEM.
- *  Cost:      a few nanoseconds a key; ends early where there are more groups than most.
- */
-DG_API dg_status dg_group(int32_t *which, int32_t *first, int64_t *counts, size_t *n_groups,
-                          const uint64_t *keys, size_t n, size_t most);
-
-/** Take items in turn from the group of each place: out[i] = items[following[which[i]]++], i = 0 ... n - 1.
+ *  Equal laws are grouped, unless they are many, and drawn in order of first appearance; first those that are drawn
+ *  by themselves, by a sampler, because that pays or because they are not drawn together. Laws differ by the rests of
+ *  their centres, and the nearest integers (halves up) are added to draws. From given bits the draws are those
+ *  of dg_sampler_fill, one law after the other, or of dg_laws_fill; with DG_ISOCHRONOUS, of
+ *  dg_laws_fill_in_lanes. Which laws are drawn by themselves depends on the laws and n alone with a caller's bits.
  *
- *  Requires:  following[g] = where group g's items begin; items of 1, 2, 4 or 8 bytes, aligned.
+ *  Requires:  out as for dg_sampler_fill, not among the columns' words; no float of the centres is beyond 2^62;
+ *             generalised Gaussians and long numbers have laws->sampler_of.
+ *  Ensures:   as dg_sampler_fill. *bad (bad may be NULL) = the first law that breaks a rule, before anything is drawn; n:
+ *             none does.
+ *  Returns:   as dg_sampler_fill, dg_laws_fill and dg_sampler_add.
+ *  Cost:      that of the draws, and some nanoseconds and bytes a law; for laws that are drawn by themselves as for
+ *             dg_sampler_fill, if sampler_of keeps them.
  */
-DG_API void dg_take_in_turn(void *out, const void *items, size_t item_bytes, int64_t *following,
-                            const int32_t *which, size_t n);
+DG_API dg_status dg_samplers_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                                  dg_method method, size_t *bad, const dg_run *run,
+                                  const dg_source *source);
 
-/** Add integers in place: to[i] += addend[i], modulo 2^64. Returns: 1 if some sum left int64, else 0. */
-DG_API int dg_add(int64_t *to, const int64_t *addend, size_t n);
-
-/** Add integers in place where there are any: as dg_add where is_null[i] is 0; where it is 1, to[i] = 0.
- *
- *  Returns:   1 if some sum that stays left int64, else 0.
- */
-DG_API int dg_add_shown(int64_t *to, const int64_t *addend, const uint8_t *is_null, size_t n);
-
-/** Instruction sets. */
-typedef enum dg_isa {
-    DG_ISA_AUTO = 0,     /**< the best that the machine has */
-    DG_ISA_PORTABLE = 1, /**< whatever the compiler makes of C for its target */
-    DG_ISA_AVX2 = 2,
-    DG_ISA_AVX512 =
-        3, /**< F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
-    DG_ISA_AVX512_VBMI2 = 4, /**< and VBMI and VBMI2: since Ice Lake and Zen 4 */
-    DG_ISA_NEON = 5          /**< every AArch64, little-endian */
-} dg_isa;
-
-/** The cell table of a law: bulk draws by table look-up, the same law. Immutable. */
-typedef struct dg_table dg_table;
-
-/** The code of pieces that belong to no block. */
-enum { DG_SPECIAL_CODE = 255 };
-
-/** Facts about a table, for whoever checks it. Names: csrc/cells/table.h. */
-typedef struct dg_table_info {
-    dg_isa isa;
-    uint32_t index_bits;
-    uint64_t block_bits;
-    uint32_t tick_bits;
-    uint64_t rest_bytes;
-    uint32_t tail_bits;
-    uint32_t height;
-    int32_t first_block;
-    int32_t last_block;
-    uint32_t n_full;
-    uint32_t n_partial;
-    uint32_t n_tail_side;
-    uint32_t n_tail_arcs;
-    uint32_t tail_arc_bits;
-    uint32_t row_bits;
-    uint32_t position_bits;
-    int32_t coded_first;
-    int32_t coded_last;
-    uint32_t n_coded;
-    uint64_t chunk;
-    uint64_t memory;
-} dg_table_info;
-
-/** Build the table of a Laplace, Gaussian or generalised Gaussian.
- *
- *  Requires:  4 <= index_bits <= 16 (16 unless for tests); block_bits < 0: chosen; isa: what draws
- *             are looked up with, DG_ISA_AUTO unless for tests (the draws are the same).
- *  Ensures:   DG_OK -> *table is new, refers to law (which must outlive it), to be freed by
- *             dg_table_free; otherwise *table is NULL.
- *  Returns:   DG_OK | DG_ERR_PARAMETER (no such table) | DG_ERR_NOMEM.
- *  Cost:      some milliseconds.
- */
-DG_API dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits,
-                              int32_t block_bits, dg_isa isa);
-
-/** Free a table. table may be NULL. */
-DG_API void dg_table_free(dg_table *table);
-
-/** Facts about a table. */
-DG_API void dg_table_describe(dg_table_info *info, const dg_table *table);
-
-/** Copy out cell i < n_full + n_partial: its block, its level (of a partial cell). */
-DG_API void dg_table_cell(int32_t *block, uint32_t *level, uint32_t i, const dg_table *table);
-
-/** Copy out row i < 2^row_bits: its three pieces end before end[0], end[1] and 2^position_bits; piece
- *  k belongs to block coded_first + code[k], or, if code[k] is DG_SPECIAL_CODE, its position p to cell
- *  n_coded + (p + special modulo 2^16). */
-DG_API void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t i,
-                         const dg_table *table);
-
-/** Copy out arc i < n_partial + n_tail_arcs: those of the partial cells, then those of the tails.
- *  Names: csrc/cells/table.h. */
-DG_API void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulge,
-                         uint32_t i, const dg_table *table);
-
-/** Draw n independent samples by a table: otherwise as dg_law_fill, but DG_ERR_RANGE, whatever would
- *  be drawn, of a law far wider than any dtype or with a centre that none holds. */
-DG_API dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
-                               const dg_run *run, const dg_source *source);
-
-/** Draw n independent samples of any size by a table: otherwise as dg_law_fill_wide, but
- *  DG_ERR_RANGE, whatever would be drawn, if n_bytes is less than dg_law_wide_bytes. */
-DG_API dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
-                                    const dg_run *run, const dg_source *source);
-
-/** An isochronous sampler: single draws of a law, the same law, whose time does not depend on the value
- *  (csrc/isochronous/sampler.h says how far that goes). Immutable. */
-typedef struct dg_isochronous dg_isochronous;
-
-/** Facts about an isochronous sampler, for whoever checks it. Names: csrc/isochronous/sampler.h. */
-typedef struct dg_isochronous_info {
-    uint64_t n_core;
-    uint64_t n_tail;
-    uint64_t block_bits;
-    uint64_t attempt_bytes;
-    int fits_int64;
-} dg_isochronous_info;
-
-/** Prepare a Laplace, Gaussian or generalised Gaussian for isochronous draws.
- *
- *  Ensures:   DG_OK -> *sampler is new, refers to law (which must outlive it), to be freed by
- *             dg_isochronous_free; otherwise *sampler is NULL.
- *  Returns:   DG_OK | DG_ERR_PARAMETER (none for this law: scale below 2^-28 or so, beta >= 64) |
- *             DG_ERR_NOMEM.
- *  Cost:      some tens of microseconds.
- */
-DG_API dg_status dg_isochronous_new(dg_isochronous **sampler, const dg_law *law);
-
-/** Free an isochronous sampler. sampler may be NULL. */
-DG_API void dg_isochronous_free(dg_isochronous *sampler);
-
-/** Facts about an isochronous sampler. */
-DG_API void dg_isochronous_describe(dg_isochronous_info *info, const dg_isochronous *sampler);
-
-/** Where draws begin: what dg_isochronous_draw returns below it is -2^63 + a dg_status. */
-#define DG_LEAST_DRAW -9223372036854775800
-
-/** Draw one sample.
- *
- *  Law:       that of the law given, for every integer, conditional on no error.
- *  Requires:  fits_int64 (dg_isochronous_describe).
- *  Returns:   the draw, at least DG_LEAST_DRAW; or -2^63 + (DG_ERR_ENTROPY (errno kept) |
- *             DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE, with a probability below 2^-128).
- *  Cost:      1.2 to 4 attempts on average; the time says nothing about the value.
- */
-DG_API int64_t dg_isochronous_draw(const dg_isochronous *sampler, const dg_source *source);
-
-/** Draw one sample of any size: n_bytes, as dg_table_fill_wide writes them. Otherwise as
- *  dg_isochronous_draw. Returns: a status. */
-DG_API dg_status dg_isochronous_draw_wide(uint8_t *out, size_t n_bytes,
-                                          const dg_isochronous *sampler, const dg_source *source);
-
-/** An isochronous sampler for arrays: the same law, and the time of a fill says nothing about the values
- *  (csrc/isochronous/lanes.h). Immutable. */
-typedef struct dg_lanes dg_lanes;
-
-/** Facts about such a sampler, for whoever checks it. Names: csrc/isochronous/lanes.h. */
-typedef struct dg_lanes_info {
-    dg_isa isa;
-    uint64_t n_core;
-    uint64_t n_tail;
-    uint64_t block_bits;
-    uint64_t attempt_bytes;
-    uint64_t above; /**< with the next two: how far heights may be off, in units of 2^-52 */
-    uint64_t above_a_step;
-    uint64_t below;
-    int in_lanes; /**< 0: attempts are those of dg_isochronous, one after the other */
-} dg_lanes_info;
-
-/** Prepare a Laplace, Gaussian or generalised Gaussian for isochronous fills.
- *
- *  Requires:  isa: what draws are made with, DG_ISA_AUTO unless for tests (the draws are the same).
- *  Ensures:   DG_OK -> *lanes is new, refers to law (which must outlive it), to be freed by
- *             dg_lanes_free; otherwise *lanes is NULL.
- *  Returns:   as dg_isochronous_new; DG_ERR_PARAMETER also if the machine does not have isa.
- *  Cost:      some tens of microseconds.
- */
-DG_API dg_status dg_lanes_new(dg_lanes **lanes, const dg_law *law, dg_isa isa);
-
-/** Free what dg_lanes_new made. lanes may be NULL. */
-DG_API void dg_lanes_free(dg_lanes *lanes);
-
-/** Facts about it. */
-DG_API void dg_lanes_describe(dg_lanes_info *info, const dg_lanes *lanes);
-
-/** Draw n independent samples in lanes: otherwise as dg_law_fill. */
-DG_API dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
-                               const dg_run *run, const dg_source *source);
-
-/** Draw n independent samples of any size in lanes: otherwise as dg_law_fill_wide, but DG_ERR_RANGE,
- *  whatever would be drawn, if n_bytes is less than dg_law_wide_bytes. */
-DG_API dg_status dg_lanes_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_lanes *lanes,
-                                    const dg_run *run, const dg_source *source);
+/** Whether all of n laws, Laplace or Gaussian, obey their rules, and a draw of any is no int64 with a probability
+ *  below 2^-128. 0: not so, or not seen at a glance. */
+DG_API int dg_laws_fit_int64(size_t n, const dg_laws *laws);
 
 /** Fill an array with n independent uniform words: every bit of an unsigned dtype is fair.
  *
  *  Requires:  out has room for n elements of dtype.
- *  Ensures:   as dg_law_fill; a word is read least significant byte first.
- *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER says that dtype is not unsigned.
+ *  Ensures:   as dg_sampler_fill; a word is read least significant byte first.
+ *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER says that dtype is not unsigned.
  */
 DG_API dg_status dg_words_fill(void *out, size_t n, dg_dtype dtype, const dg_run *run,
                                const dg_source *source);
@@ -447,14 +371,14 @@ typedef struct dg_selection dg_selection;
  *  gaps:      how far each score is below the best of its row: n_rows rows of k integers >= 0, each of
  *             gap_bytes bytes, least significant first. which: of n items the rows; NULL: item i has
  *             row i modulo n_rows.
- *  Requires:  rate is a DG_BERNOULLI_EXP, its parameter the rate; 1 <= k < 2^55; gap_bytes >= 1; every row
+ *  Requires:  rate obeys the rules of DG_BERNOULLI_EXP, a/b is the rate; 1 <= k < 2^55; gap_bytes >= 1; every row
  *             has a gap of 0.
- *  Ensures:   DG_OK -> *selection is new, refers to rate, gaps and which (which must outlive it), to be
+ *  Ensures:   DG_OK -> *selection is new, refers to gaps and which (which must outlive it), to be
  *             freed by dg_selection_free; otherwise *selection is NULL.
- *  Returns:   DG_OK | DG_ERR_PARAMETER | DG_ERR_TOO_LONG (gap_bytes) | DG_ERR_NOMEM.
+ *  Returns:   as dg_sampler_new, where DG_ERR_TOO_LONG is also of gap_bytes.
  */
 DG_API dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind,
-                                  const dg_law *rate, const uint8_t *gaps, size_t gap_bytes,
+                                  const dg_parameters *rate, const uint8_t *gaps, size_t gap_bytes,
                                   size_t n_rows, size_t k, const int64_t *which);
 
 /** Free selections. selection may be NULL. */
@@ -464,9 +388,9 @@ DG_API void dg_selection_free(dg_selection *selection);
  *
  *  Law:       permute-and-flip (McKenna, Sheldon, 2020, Algorithm 1): candidates are visited in uniformly
  *             random order, the first that passes is selected; exponential: Pr[c] ~ exp(-gap_c rate).
- *  Requires:  out as for dg_law_fill; which, if given, has n entries below n_rows.
- *  Ensures:   as dg_law_fill.
- *  Returns:   as dg_law_fill, where DG_ERR_PARAMETER also says that a row has no gap of 0, or that
+ *  Requires:  out as for dg_sampler_fill; which, if given, has n entries below n_rows.
+ *  Ensures:   as dg_sampler_fill.
+ *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that a row has no gap of 0, or that
  *             there is no row.
  *  Cost:      O(k) an item; the time depends on the selections and on the gaps.
  */
@@ -481,15 +405,15 @@ typedef struct dg_snapping dg_snapping;
  *
  *  Value i lies offset[i] / 2^shift[i] from the middle of its cell, in cells, which are step 2^doublings
  *  scales of the noise long.
- *  Requires:  step is a DG_BERNOULLI_EXP, its parameter at most 1, and above 1/2 unless doublings is 0;
+ *  Requires:  step obeys the rules of DG_BERNOULLI_EXP; a/b is at most 1, and above 1/2 unless doublings is 0;
  *             doublings < 64; 1 <= shift[i] <= 4096;
  *             -2^(shift[i] - 1) <= offset[i] < 2^(shift[i] - 1), |offset[i]| < 2^62.
- *  Ensures:   DG_OK -> *snapping is new, refers to step, offset and shift (which must outlive it), to be
+ *  Ensures:   DG_OK -> *snapping is new, refers to offset and shift (which must outlive it), to be
  *             freed by dg_snapping_free; otherwise *snapping is NULL.
- *  Returns:   DG_OK | DG_ERR_PARAMETER | DG_ERR_NOMEM.
+ *  Returns:   as dg_sampler_new.
  */
-DG_API dg_status dg_snapping_new(dg_snapping **snapping, const dg_law *step, size_t doublings,
-                                 const int64_t *offset, const int64_t *shift);
+DG_API dg_status dg_snapping_new(dg_snapping **snapping, const dg_parameters *step,
+                                 size_t doublings, const int64_t *offset, const int64_t *shift);
 
 /** Free it. snapping may be NULL. */
 DG_API void dg_snapping_free(dg_snapping *snapping);
@@ -498,9 +422,9 @@ DG_API void dg_snapping_free(dg_snapping *snapping);
  *
  *  Law:       Pr[1] = exp(-(1/2 - phi) t)/2, Pr[-1] = exp(-(1/2 + phi) t)/2, phi = offset/2^shift,
  *             t = step 2^doublings (csrc/mechanisms/leave_cell.c).
- *  Requires:  dtype is signed, otherwise as for dg_law_fill.
- *  Ensures:   as dg_law_fill.
- *  Returns:   as dg_law_fill.
+ *  Requires:  dtype is signed, otherwise as for dg_sampler_fill.
+ *  Ensures:   as dg_sampler_fill.
+ *  Returns:   as dg_sampler_fill.
  */
 DG_API dg_status dg_snapping_fill(void *out, size_t n, dg_dtype dtype, const dg_snapping *snapping,
                                   const dg_run *run, const dg_source *source);
@@ -537,8 +461,10 @@ DG_API size_t dg_csv_rewrite(uint8_t *out, const int64_t *counts, const uint8_t 
                              const uint8_t *line_end, size_t line_end_bytes, size_t width,
                              const size_t *columns, size_t n_columns);
 
-/** Versions of the two libraries below us, as they report themselves at run time. */
+/** The version of GMP, as it reports itself at run time. */
 DG_API const char *dg_gmp_version(void);
+
+/** The version of MPFR, likewise. */
 DG_API const char *dg_mpfr_version(void);
 
 /** Whether MPFR keeps its flags, its range of exponents and its caches for each thread. Without that,

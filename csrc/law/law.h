@@ -1,5 +1,5 @@
 /* A law made ready: its parameters, and every constant that its algorithm needs, as GMP integers
- * and, where they fit, as machine words. Immutable after dg_law_new.
+ * and, where they fit, as machine words. Immutable after dg_law_new, but for the count of who holds it.
  *
  * Names, used by law.c, exact/big.c and exact/words.c alike (reference.py uses the same):
  *
@@ -14,9 +14,10 @@
 #define DG_LAW_LAW_H
 
 #include "base/int128.h"
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 
 #include <gmp.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #if DG_HAVE_WORDS
@@ -45,6 +46,7 @@ struct dg_law {
     size_t room_bytes; /* GMP and MPFR take less while they draw, or build a table */
     mpz_t a, b, t, s, c, n, d, side_num, side_den, A, B, M, D;
     mpz_t beta_num, beta_den; /* generalised Gaussian */
+    atomic_size_t n_others;   /* who hold it beside its maker: the one thing that changes */
 #if DG_HAVE_WORDS
     dg_word_constants words;
 #endif
@@ -64,5 +66,11 @@ void dg_law_prepare(dg_law *law, dg_law_kind kind, const mpz_t a, const mpz_t b,
                     const mpz_t mu_den, const mpz_t beta_num, const mpz_t beta_den);
 
 void dg_law_clear(dg_law *law);
+
+/** Hold a law that dg_law_new made: it is freed by as many calls of dg_law_release more. */
+void dg_law_hold(dg_law *law);
+
+/** Free a law that dg_law_new made, if nobody else holds it. It may be NULL. */
+void dg_law_release(dg_law *law);
 
 #endif

@@ -82,6 +82,11 @@ dg_status dg_bits_refill(dg_bits *bits, size_t need)
         }
         wanted = blocks * DG_CHACHA20_BLOCK;
     }
+    if (bits->source == NULL || bits->source->kind == DG_SOURCE_GETRANDOM) {
+        /* Linux makes 32 bytes with the key of the call, and 64 with each block that follows */
+        const size_t whole = wanted <= 32 ? 32 : (wanted + 63) / 64 * 64;
+        wanted = whole < room ? whole : wanted;
+    }
     DG_REQUIRES(kept + wanted >= need && kept + wanted <= DG_BITS_CAPACITY);
     if (kept + wanted > bits->touched) {
         bits->touched = kept + wanted;

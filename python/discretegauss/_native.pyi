@@ -1,6 +1,6 @@
 """What the compiled extension offers; ``Any`` enters the package here and nowhere else.
 
-``lib`` mirrors csrc/include/discretegauss.h. tests/test_build.py compares the two.
+``lib`` mirrors the headers of csrc/include. tests/build/test_build.py compares them.
 """
 
 from collections.abc import Callable
@@ -72,6 +72,11 @@ class _Lib:
     DG_PERMUTE_AND_FLIP: Final[int]
     DG_EXPONENTIAL: Final[int]
 
+    DG_AUTO: Final[int]
+    DG_REFERENCE: Final[int]
+    DG_CELLS: Final[int]
+    DG_ISOCHRONOUS: Final[int]
+
     DG_SOURCE_GETRANDOM: Final[int]
     DG_SOURCE_CHACHA20: Final[int]
     DG_SOURCE_CALLER: Final[int]
@@ -94,6 +99,7 @@ class _Lib:
 
     def dg_python_fill(self, context: _CData, out: _CData, n: int, /) -> int: ...
     def dg_python_pause(self, errors: _CData, /) -> int: ...
+    def dg_python_sampler_of(self, context: _CData, i: int, rest: _CData, /) -> _CData: ...
     def dg_python_integers(self, out: _CData, n: int, n_bytes: int, integers: _CData, /) -> int: ...
     def dg_python_resize(
         self, out: _CData, to_bytes: int, n: int, n_bytes: int, integers: _CData, /
@@ -132,29 +138,6 @@ class _Lib:
         source: _CData,
         /,
     ) -> int: ...
-    def dg_group(
-        self,
-        which: _CData,
-        first: _CData,
-        counts: _CData,
-        n_groups: _CData,
-        keys: _CData,
-        n: int,
-        most: int,
-        /,
-    ) -> int: ...
-    def dg_take_in_turn(
-        self,
-        out: _CData,
-        items: _CData,
-        item_bytes: int,
-        following: _CData,
-        which: _CData,
-        n: int,
-        /,
-    ) -> None: ...
-    def dg_add(self, to: _CData, addend: _CData, n: int, /) -> int: ...
-    def dg_add_shown(self, to: _CData, addend: _CData, is_null: _CData, n: int, /) -> int: ...
     def dg_table_new(
         self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
     ) -> int: ...
@@ -196,6 +179,75 @@ class _Lib:
     def dg_lanes_fill_wide(
         self, out: _CData, n: int, n_bytes: int, lanes: _CData, run: _CData, source: _CData, /
     ) -> int: ...
+    def dg_sampler_new(self, sampler: _CData, kind: int, parameters: _CData, /) -> int: ...
+    def dg_sampler_free(self, sampler: _CData, /) -> None: ...
+    def dg_sampler_wide_bytes(self, sampler: _CData, /) -> int: ...
+    def dg_sampler_choose(
+        self,
+        way: _CData,
+        n: int,
+        method: int,
+        sampler: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_sampler_fill(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        method: int,
+        sampler: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_sampler_fill_wide(
+        self,
+        out: _CData,
+        n: int,
+        n_bytes: int,
+        method: int,
+        sampler: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_sampler_add(
+        self,
+        out: _CData,
+        values: _CData,
+        is_null: _CData,
+        n: int,
+        method: int,
+        sampler: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_samplers_fill(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        laws: _CData,
+        method: int,
+        bad: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_laws_fit_int64(self, n: int, laws: _CData, /) -> int: ...
+    def dg_sampler_draw_wide(
+        self, out: _CData, n_bytes: int, method: int, sampler: _CData, source: _CData, /
+    ) -> int: ...
+    def dg_sampler_draw(self, method: int, sampler: _CData, source: _CData, /) -> int: ...
+    def dg_sampler_fits_int64(self, sampler: _CData, /) -> int: ...
+    def dg_sampler_describe(self, info: _CData, sampler: _CData, /) -> None: ...
+    def dg_tables_bytes(self) -> int: ...
+    def dg_tables_budget(self) -> int: ...
+    def dg_tables_set_budget(self, n_bytes: int, /) -> None: ...
     def dg_words_fill(
         self, out: _CData, n: int, dtype: int, run: _CData, source: _CData, /
     ) -> int: ...

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._drawing.draw import draw
-from ._drawing.engines import ScalarLaw, prepare_scalar
-from ._drawing.method import OneLaw, one_law
+from ._drawing.engines import native, sampler
 from ._drawing.raw_bytes import draw_bytes
+from ._drawing.sampler import Sampler
 from ._inputs.draw_arguments import (
     AUTO,
     CHACHA20,
@@ -67,7 +67,7 @@ class _AtFirstUse:
 
 
 #: What a law keeps beside its numbers: their exact form, and what is made ready from that.
-_MADE_READY: Final = frozenset({"_checked", "_one", "_draw_now"})
+_MADE_READY: Final = frozenset({"_sampler"})
 _AWAITS_STATE: Final = "_awaits_state"
 
 
@@ -165,16 +165,8 @@ class _Law(LawFunctions):
     # Made ready when the first draw is asked for: what a law can be asked needs no core.
 
     @_AtFirstUse
-    def _checked(self) -> OneLaw:
-        return one_law(self._spec)
-
-    @_AtFirstUse
-    def _one(self) -> ScalarLaw:
-        return prepare_scalar(self._spec)
-
-    @_AtFirstUse
-    def _draw_now(self) -> Callable[[], int]:
-        return getattr(self._one, "draw_now", None) or partial(self._one.draw, "getrandom")
+    def _sampler(self) -> Sampler:
+        return sampler(self._spec)
 
     def __repr__(self) -> str:
         values = ((f.name, getattr(self, f.name)) for f in fields(self))
@@ -298,9 +290,7 @@ class _Law(LawFunctions):
         one = threads is ONE_THREAD
         if out is None and dtype is INT64 and method is AUTO and (one or type(threads) is int):
             if size is None and one:
-                if source is SYSTEM:
-                    return self._draw_now()
-                return self._one.draw(checked_source(source))
+                return self._sampler.draw(checked_source(source))
             # so few draws are one thread's, however many there may be
             if (
                 type(size) is int
@@ -308,9 +298,9 @@ class _Law(LawFunctions):
                 and threads > 0
                 and (source is SYSTEM or source is CHACHA20)
             ):
-                return self._checked.int64s(size, source)
+                return self._sampler.int64s(size, source)
         return draw(
-            self._checked,
+            self._sampler,
             size=size,
             dtype=dtype,
             out=out,
@@ -357,7 +347,7 @@ class _Law(LawFunctions):
         >>> noise.shape, -(10**22) < int.from_bytes(noise[0].tobytes(), "little", signed=True)
         ((1000, 32), True)
         """
-        return draw_bytes(self._checked, size=size, n_bytes=n_bytes, source=source, threads=threads)
+        return draw_bytes(self._sampler, size=size, n_bytes=n_bytes, source=source, threads=threads)
 
     def stream(
         self,
@@ -432,6 +422,11 @@ class _Law(LawFunctions):
         from ._law_functions.scipy_distribution import as_scipy
 
         return as_scipy(self)
+
+
+if native is not None:  # the same with fewer calls, where what is asked for is plain
+    _Law.sample = native.built_in_sample(_Law, _Law.sample)  # type: ignore[method-assign]
+    _Law.rvs = _Law.sample
 
 
 def _chunks(

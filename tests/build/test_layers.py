@@ -25,7 +25,8 @@ LAYERS = [
     ["privacy", "selection", "snapping"],
     ["utility", "paper_names", "distributed"],
     ["cdp2adp", "plots"],
-    ["data", "release", "verify"],
+    ["data"],
+    ["release", "verify"],
     ["lattice", "_on_the_driver", "_bench", "compat"],
     ["spark", "dask"],
     ["_cli"],
@@ -124,3 +125,47 @@ def test_numpy_is_imported_where_arrays_are() -> None:
         named += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
         if any(top(module) == "numpy" for module in named):
             assert {name, top(name)} & WITH_NUMPY, name
+
+
+#: The numbers of `_drawing`: blocks that stay in a cache, room for buffers, laws for which there is
+#: no table or isochronous sampler, and what was published. What draws cost, the C core knows.
+NUMBERS = {
+    ("add", "_PIECE"),
+    ("native", "_WIDE_BYTES"),
+    ("native", "_MOST_THREADS"),
+    ("many_laws", "_SAFE_BETA"),
+    ("many_laws", "_ISOCHRONOUS_BETA"),
+    ("many_laws", "_ISOCHRONOUS_PARAMETER"),
+    ("many_laws", "_MOST_GROUPED"),
+}
+
+
+def has_number(node: ast.AST) -> bool:
+    """Whether there is a number in it that nobody would write for a count of axes."""
+    values = (n.value for n in ast.walk(node) if isinstance(n, ast.Constant))
+    return any(type(value) is int and value > 8 for value in values)
+
+
+def numbers_of(source: str) -> set[str]:
+    """The names of a module that are numbers, and what its functions compare with others."""
+    tree = ast.parse(source)
+    names = {
+        ast.unparse(target)
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value and has_number(node.value)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    }
+    compared = (n for n in ast.walk(tree) if isinstance(n, ast.Compare) and has_number(n))
+    return names | {ast.unparse(node) for node in compared}
+
+
+def test_what_draws_cost_is_known_to_the_core_alone() -> None:
+    """One place decides which way a law is drawn: csrc/sampler/choose.c."""
+    assert numbers_of("A_FROM = 32\nB: int = 2**7 * 9") == {"A_FROM", "B"}
+    assert numbers_of("def f(n):\n    return n > 128") == {"n > 128"}
+    found = {
+        (path.stem, name)
+        for path in (PACKAGE / "_drawing").glob("*.py")
+        for name in numbers_of(path.read_text(encoding="utf-8"))
+    }
+    assert found == NUMBERS

@@ -2,7 +2,7 @@
 #ifndef DG_TESTS_SUPPORT_H
 #define DG_TESTS_SUPPORT_H
 
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,6 +7,7 @@
  *     sh tests/c/compare_counts.sh valgrind build/tests/c/test_isochronous_counts
  *
  * The positive control is the reference path, whose counts have to differ. */
+#include "api/add.h"
 #include "support.h"
 
 #include "isochronous/lanes.h"

@@ -5,6 +5,7 @@
  *
  * What an attempt draws is asked of the sampler itself, so that nothing here knows how it reads its bytes.
  * Skipped where nothing can be traced. The controls are leaks planted: they have to be seen. */
+#include "api/add.h"
 #include "support.h"
 
 #include "steps.h"
@@ -73,7 +74,8 @@ static dg_status draw_laws(size_t n, const subject *of, const dg_source *source)
 {
     static const uint64_t centre = 0;
     const uint64_t parameter = (uint64_t)of->parameter;
-    const dg_laws laws = {of->kind, {&parameter, 0, DG_INTEGERS}, {&centre, 0, DG_INTEGERS}};
+    const dg_laws laws = {
+        of->kind, {&parameter, 0, DG_INTEGERS}, {&centre, 0, DG_INTEGERS}, .isa = DG_ISA_AUTO};
     return dg_laws_fill_in_lanes(drawn, n, DG_INT64, &laws, NULL, 1, NULL, source);
 }
 

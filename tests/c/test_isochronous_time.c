@@ -9,6 +9,7 @@
  *
  * The positive control is the reference path, which must be reported. Needs a test build
  * (-DDG_CHECKS=ON), for DG_PUBLIC. */
+#include "api/add.h"
 #include "support.h"
 
 #include "base/contract.h"
@@ -106,14 +107,16 @@ static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
     for (size_t i = 0; i < FILL; i++) {
         parameters[i] = 1 + i * factor;
     }
-    const dg_laws laws = {kind, {parameters, 1, DG_INTEGERS}, {&centre, 0, DG_INTEGERS}};
+    const dg_laws laws = {
+        kind, {parameters, 1, DG_INTEGERS}, {&centre, 0, DG_INTEGERS}, .isa = DG_ISA_AUTO};
     dg_status status = dg_laws_fill_in_lanes(out, FILL, DG_INT64, &laws, NULL, 0, NULL, &SOURCE);
     CHECK(status == DG_OK, "a fill of laws failed: %d", (int)status);
     for (size_t i = 0; i < FILL; i++) {
         which[i] = (int64_t)(i / 10 % RATIOS);
     }
     const uint64_t *words = (const uint64_t *)ratios[0];
-    const dg_laws mixed = {kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}};
+    const dg_laws mixed = {
+        kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}, .isa = DG_ISA_AUTO};
     status = dg_laws_fill_in_lanes(out, FILL, DG_INT64, &mixed, which, 1, NULL, &SOURCE);
     CHECK(status == DG_OK || status == DG_ERR_RANGE, "a fill of laws failed: %d", (int)status);
     return VALGRIND_COUNT_ERRORS - before;

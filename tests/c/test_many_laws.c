@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "base/int128.h"
+#include "base/isa.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static uint8_t bytes[TAPE];
 static dg_laws laws_of(dg_law_kind kind, const int64_t *numbers)
 {
     const uint64_t *words = (const uint64_t *)numbers;
-    return (dg_laws){kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}};
+    return (dg_laws){kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}, .isa = DG_ISA_AUTO};
 }
 
 /** One call for n draws against one for each: draws and bytes are the same. */
@@ -114,9 +115,12 @@ static void test_formats(void)
         }
         const uint64_t *words = format == 0 ? integers : bits;
         const dg_column third = {(const uint64_t *)&NUMBERS[1][2], 0, DG_RATIOS};
-        const dg_laws given = {
-            DG_DISCRETE_LAPLACE, {words, 1, format == 0 ? DG_INTEGERS : DG_FLOATS}, third};
-        const dg_laws wanted = {DG_DISCRETE_LAPLACE, {(const uint64_t *)same, 2, DG_RATIOS}, third};
+        const dg_laws given = {DG_DISCRETE_LAPLACE,
+                               {words, 1, format == 0 ? DG_INTEGERS : DG_FLOATS},
+                               third,
+                               .isa = DG_ISA_AUTO};
+        const dg_laws wanted = {
+            DG_DISCRETE_LAPLACE, {(const uint64_t *)same, 2, DG_RATIOS}, third, .isa = DG_ISA_AUTO};
         tape one = {bytes, TAPE, 0}, other = {bytes, TAPE, 0};
         const dg_source from_one = tape_source(&one), from_other = tape_source(&other);
         CHECK(dg_laws_fill(of_words, DRAWS, DG_INT64, &given, which, NULL, &from_one) == DG_OK,
@@ -131,7 +135,8 @@ static void test_formats(void)
     for (size_t i = 0; i < 4; i++) {
         const dg_laws bad = {DG_DISCRETE_GAUSSIAN,
                              {not_finite + i, 1, DG_FLOATS},
-                             {(const uint64_t *)&NUMBERS[0][2], 0, DG_RATIOS}};
+                             {(const uint64_t *)&NUMBERS[0][2], 0, DG_RATIOS},
+                             .isa = DG_ISA_AUTO};
         int64_t out = 7;
         CHECK(dg_laws_fill(&out, 1, DG_INT64, &bad, NULL, NULL, NULL) == DG_ERR_PARAMETER,
               "float %zu", i);
@@ -193,6 +198,31 @@ static void test_errors(fill_laws *fill)
     CHECK(errno == EDOM, "errno is the caller's");
 }
 
+/** Lanes draw the same with every instruction set that the machine has, and refuse the others. */
+static void test_instruction_sets(void)
+{
+    enum { N = 150 };
+    static int64_t out[2][N];
+    int64_t which[N];
+    for (size_t i = 0; i < N; i++) {
+        which[i] = (int64_t)(i % 3);
+    }
+    dg_laws laws = laws_of(DG_DISCRETE_GAUSSIAN, NUMBERS[0]);
+    for (int isa = DG_ISA_AUTO; isa <= DG_ISA_NEON + 1; isa++) {
+        tape from = {bytes, TAPE, 0};
+        const dg_source source = tape_source(&from);
+        int64_t *drawn = out[isa != DG_ISA_AUTO];
+        laws.isa = isa;
+        const dg_status status =
+            dg_laws_fill_in_lanes(drawn, N, DG_INT64, &laws, which, 0, NULL, &source);
+        if (dg_isa_available((dg_isa)isa)) {
+            CHECK(status == DG_OK && memcmp(out[0], drawn, sizeof out[0]) == 0, "isa %d", isa);
+        } else {
+            CHECK(status == DG_ERR_PARAMETER, "isa %d is not here", isa);
+        }
+    }
+}
+
 int main(void)
 {
     uint64_t state = 11;
@@ -202,6 +232,7 @@ int main(void)
     test_draws();
     test_far_draws();
     test_formats();
+    test_instruction_sets();
     test_errors(dg_laws_fill);
     test_errors(fill_in_lanes);
     if (DG_HAVE_WORDS) {

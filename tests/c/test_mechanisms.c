@@ -8,6 +8,19 @@ enum { TAPE = 1 << 16, ROWS = 3, K = 4, N = 60 };
 
 static uint8_t bytes[TAPE];
 
+/** The rate or step a/b. It holds until the next call. */
+static const dg_parameters *ratio(int64_t a, int64_t b)
+{
+    static const uint8_t zero[] = {0}, one[] = {1};
+    static uint8_t num[8], den[8];
+    static const dg_parameters of = {{num, 8}, {den, 8}, {zero, 1}, {one, 1}, {one, 1}, {one, 1}};
+    for (size_t k = 0; k < 8; k++) {
+        num[k] = (uint8_t)((uint64_t)a >> 8 * k);
+        den[k] = (uint8_t)((uint64_t)b >> 8 * k);
+    }
+    return &of;
+}
+
 static void gaps_of(uint8_t *out, const uint64_t *gaps, size_t n, size_t gap_bytes)
 {
     memset(out, 0, n * gap_bytes);
@@ -29,16 +42,22 @@ static size_t select_with(int64_t *out, dg_selection_kind kind, dg_arithmetic ar
         which[i] = (int64_t)(i % ROWS);
     }
     gaps_of(as_bytes, gaps, ROWS * K, gap_bytes);
-    dg_law *rate = law_of(DG_BERNOULLI_EXP, arithmetic, 1, 3, 0, 1);
     dg_selection *selection;
-    CHECK(dg_selection_new(&selection, kind, rate, as_bytes, gap_bytes, ROWS, K, which) == DG_OK,
-          "kind %d", (int)kind);
+    dg_status status;
+    if (arithmetic == DG_ARITHMETIC_AUTO) {
+        const dg_parameters *rate = ratio(1, 3);
+        status = dg_selection_new(&selection, kind, rate, as_bytes, gap_bytes, ROWS, K, which);
+    } else {
+        dg_law *rate = law_of(DG_BERNOULLI_EXP, arithmetic, 1, 3, 0, 1);
+        status = dg_selection_new_of(&selection, kind, rate, as_bytes, gap_bytes, ROWS, K, which);
+        dg_law_free(rate);
+    }
+    CHECK(status == DG_OK, "kind %d", (int)kind);
     tape from = {bytes, TAPE, 0};
     const dg_source source = tape_source(&from);
     CHECK(dg_selection_fill(out, N, DG_INT64, selection, NULL, &source) == DG_OK, "kind %d",
           (int)kind);
     dg_selection_free(selection);
-    dg_law_free(rate);
     return from.used;
 }
 
@@ -63,11 +82,15 @@ static void test_selections(void)
 static void test_errors_of_selections(void)
 {
     static const uint8_t gaps[2 * K] = {0, 1, 2, 3, 9, 9, 9, 9};
-    dg_law *rate = law_of(DG_BERNOULLI_EXP, DG_ARITHMETIC_AUTO, 1000, 1, 0, 1);
     dg_law *other = law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 1, 1, 0, 1);
     dg_selection *s;
-    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, other, gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
+    CHECK(dg_selection_new_of(&s, DG_EXPONENTIAL, other, gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
           "no rate");
+    dg_law_free(other);
+    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, ratio(-1, 3), gaps, 1, 2, K, NULL) ==
+              DG_ERR_PARAMETER,
+          "rate < 0");
+    const dg_parameters *rate = ratio(1000, 1);
     CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 1, 2, 0, NULL) == DG_ERR_PARAMETER,
           "no candidate");
     CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 0, 2, K, NULL) == DG_ERR_PARAMETER,
@@ -86,8 +109,6 @@ static void test_errors_of_selections(void)
     CHECK(dg_selection_fill(out, 2, (dg_dtype)99, s, NULL, NULL) == DG_ERR_PARAMETER, "dtype");
     dg_selection_free(s);
     dg_selection_free(NULL);
-    dg_law_free(other);
-    dg_law_free(rate);
 }
 
 /** Sides of values in cells of (a/b) 2^doublings scales. Returns: the bytes used. */
@@ -102,9 +123,16 @@ static size_t sides_with(int64_t *out, dg_arithmetic arithmetic, int64_t a, int6
         offset[i] = offsets[i % KINDS];
         shift[i] = shifts[i % KINDS];
     }
-    dg_law *step = law_of(DG_BERNOULLI_EXP, arithmetic, a, b, 0, 1);
     dg_snapping *snapping;
-    CHECK(dg_snapping_new(&snapping, step, doublings, offset, shift) == DG_OK, "%zu", doublings);
+    dg_status status;
+    if (arithmetic == DG_ARITHMETIC_AUTO) {
+        status = dg_snapping_new(&snapping, ratio(a, b), doublings, offset, shift);
+    } else {
+        dg_law *step = law_of(DG_BERNOULLI_EXP, arithmetic, a, b, 0, 1);
+        status = dg_snapping_new_of(&snapping, step, doublings, offset, shift);
+        dg_law_free(step);
+    }
+    CHECK(status == DG_OK, "%zu", doublings);
     tape from = {bytes, TAPE, 0};
     const dg_source source = tape_source(&from);
     CHECK(dg_snapping_fill(out, N, DG_INT64, snapping, NULL, &source) == DG_OK, "%zu", doublings);
@@ -112,7 +140,6 @@ static size_t sides_with(int64_t *out, dg_arithmetic arithmetic, int64_t a, int6
     from.used = 0;
     CHECK(dg_snapping_fill(out, N, DG_INT64, snapping, NULL, &source) == DG_OK, "again");
     dg_snapping_free(snapping);
-    dg_law_free(step);
     return from.used;
 }
 
@@ -130,15 +157,12 @@ static void test_sides(void)
         CHECK(memcmp(words, gmp, sizeof words) == 0, "cell %zu", i);
     }
     dg_snapping *snapping;
-    dg_law *long_step = law_of(DG_BERNOULLI_EXP, DG_ARITHMETIC_AUTO, 2, 1, 0, 1);
-    CHECK(dg_snapping_new(&snapping, long_step, 0, NULL, NULL) == DG_ERR_PARAMETER, "step > 1");
+    CHECK(dg_snapping_new(&snapping, ratio(2, 1), 0, NULL, NULL) == DG_ERR_PARAMETER, "step > 1");
     CHECK(snapping == NULL, "one was left");
-    dg_law_free(long_step);
-    dg_law *short_step = law_of(DG_BERNOULLI_EXP, DG_ARITHMETIC_AUTO, 1, 2, 0, 1);
-    CHECK(dg_snapping_new(&snapping, short_step, 1, NULL, NULL) == DG_ERR_PARAMETER, "step <= 1/2");
-    CHECK(dg_snapping_new(&snapping, short_step, 0, NULL, NULL) == DG_OK, "no doublings");
+    CHECK(dg_snapping_new(&snapping, ratio(1, 2), 1, NULL, NULL) == DG_ERR_PARAMETER,
+          "step <= 1/2");
+    CHECK(dg_snapping_new(&snapping, ratio(1, 2), 0, NULL, NULL) == DG_OK, "no doublings");
     dg_snapping_free(snapping);
-    dg_law_free(short_step);
 }
 
 static void test_words(void)

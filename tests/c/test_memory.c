@@ -182,11 +182,12 @@ enum operation {
     NEW_SAMPLER,
     SINGLE_DRAW,
     NEW_LANES,
-    LANES_FILL
+    LANES_FILL,
+    SAMPLER
 };
-static const char *const operation_names[] = {"new law",          "fill",      "new table",
-                                              "table fill",       "decision",  "new sampler",
-                                              "isochronous draw", "new lanes", "lanes fill"};
+static const char *const operation_names[] = {
+    "new law",          "fill",      "new table",  "table fill", "decision", "new sampler",
+    "isochronous draw", "new lanes", "lanes fill", "sampler"};
 
 typedef struct work {
     const memory_case *of;
@@ -239,6 +240,31 @@ static dg_status fill_steadily(work *with)
     return dg_lanes_fill_wide(with->out, with->n, with->width, with->lanes, NULL, &source);
 }
 
+/** Whether a case has parameters so long that its table takes a second. */
+static bool is_long(const memory_case *of)
+{
+    return of->a + of->b > 100;
+}
+
+/** A sampler with all its parts, as far as the law has them, and one draw. */
+static dg_status use_sampler(work *with)
+{
+    static const dg_method methods[] = {DG_ISOCHRONOUS, DG_CELLS};
+    dg_sampler *sampler;
+    dg_method way;
+    dg_status status = dg_sampler_new(&sampler, with->of->kind, with->parameters);
+    CHECK((sampler != NULL) == (status == DG_OK), "%s", with->of->name);
+    for (size_t i = 0; i < (is_long(with->of) ? 1 : 2) && status == DG_OK; i++) {
+        status = dg_sampler_choose(&way, 1, methods[i], sampler, NULL, NULL);
+        status = status == DG_ERR_PARAMETER ? DG_OK : status;
+    }
+    if (status == DG_OK && with->of->kind != DG_GENERALIZED_GAUSSIAN) {
+        status = dg_sampler_draw_wide(with->out, with->width, DG_AUTO, sampler, NULL);
+    }
+    dg_sampler_free(sampler);
+    return status;
+}
+
 /** Do it, and undo what it made. */
 static dg_status operate(enum operation what, work *with)
 {
@@ -283,6 +309,9 @@ static dg_status operate(enum operation what, work *with)
     case LANES_FILL:
         status = fill_steadily(with);
         break;
+    case SAMPLER:
+        status = use_sampler(with);
+        break;
     }
     return status;
 }
@@ -323,7 +352,8 @@ static void test_failures(enum operation what, work *with)
         what == FILL || what == TABLE_FILL || what == SINGLE_DRAW || what == LANES_FILL;
     const long before = n_ours;
     const size_t gmp_before = gmp_live;
-    const size_t most = 10; /* of fills: as many as there are draws that ask */
+    const size_t most =
+        what == SAMPLER ? 40 : 10; /* of fills: as many as there are draws that ask */
     for (size_t nth = 1; nth <= most; nth++) {
         n_asked = 0;
         fails_at = nth;
@@ -367,11 +397,6 @@ static void test_isochronous(work *with)
     }
 }
 
-static bool is_long(const memory_case *of)
-{
-    return of->a + of->b > 100;
-}
-
 static void test_case(const memory_case *of, size_t most_draws)
 {
     static uint64_t state = 11;
@@ -411,6 +436,9 @@ static void test_case(const memory_case *of, size_t most_draws)
         dg_table_free(with.table);
     }
     test_isochronous(&with);
+    with.n = 1;
+    test_room(SAMPLER, &with, true);
+    test_failures(SAMPLER, &with);
     free(with.out);
     dg_law_free(with.law);
 }

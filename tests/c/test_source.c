@@ -228,6 +228,31 @@ static void test_kinds(dg_law *law)
     }
 }
 
+/** Few draws ask once, for what one block of the kernel's generator gives: 32 bytes, or whole blocks of 64. */
+static void test_few_draws(void)
+{
+    dg_law *law = law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 100, 1, 0, 1);
+    dg_table *table;
+    CHECK(dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) == DG_OK, "a table");
+    for (size_t n = 1; n <= 20 && table != NULL; n++) {
+        start(PLAIN);
+        CHECK(dg_table_fill(out, n, DG_INT64, table, NULL, NULL) == DG_OK, "%zu draws", n);
+        CHECK(n_calls == 1 && given == (n < 19 ? 32 : 64), "%zu draws of %zu bytes", n, given);
+        start(PLAIN);
+        CHECK(dg_law_fill(out, n, DG_INT64, law, NULL, NULL) == DG_OK, "%zu draws", n);
+        CHECK(n_calls == 1 && given % 64 == 0, "%zu draws of %zu bytes", n, given);
+    }
+    dg_table_free(table);
+    dg_isochronous *one;
+    if (dg_isochronous_new(&one, law) == DG_OK) {
+        start(PLAIN);
+        (void)dg_isochronous_draw(one, NULL);
+        CHECK(n_calls == 1 && given == 32, "one draw of %zu bytes", given);
+    }
+    dg_isochronous_free(one);
+    dg_law_free(law);
+}
+
 int main(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -247,6 +272,7 @@ int main(void)
         test_lapses(wide); /* whose integers are read in parts */
         dg_law_free(wide);
     }
+    test_few_draws();
     CHECK(flags_seen == 0, "getrandom with flags %u", flags_seen);
     return report("sources");
 }

@@ -3,7 +3,7 @@
 #ifndef DG_TESTS_VECTOR_FILE_H
 #define DG_TESTS_VECTOR_FILE_H
 
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 
 #include <gmp.h>
 #include <stdbool.h>

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import parts
 import pytest
 from evidence_cases import evidence
 from law_checks import (
@@ -68,7 +69,7 @@ def table(spec: LawSpec, isa: str = "AUTO", **sizes: int) -> Any:
     from discretegauss._native import lib
 
     assert _engine.native is not None
-    return _engine.native.NativeTable(spec, isa=getattr(lib, f"DG_ISA_{isa}"), **sizes)
+    return parts.NativeTable(spec, isa=getattr(lib, f"DG_ISA_{isa}"), **sizes)
 
 
 def vector_tables(spec: LawSpec, **sizes: int) -> Iterator[Any]:

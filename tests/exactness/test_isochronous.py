@@ -13,7 +13,6 @@ import random
 import subprocess
 import sys
 import threading
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
@@ -21,6 +20,7 @@ from math import floor, isqrt
 from typing import Any
 
 import numpy as np
+import parts
 import pytest
 from evidence_cases import evidence
 from law_checks import gaussian_table, laplace_table, rejected
@@ -51,7 +51,7 @@ def generalized(scale: object, beta: object, mu: object = 0) -> LawSpec:
 
 def isochronous(spec: LawSpec) -> Any:
     assert _engine.native is not None
-    return _engine.native.NativeIsochronous(spec)
+    return parts.NativeIsochronous(spec)
 
 
 # --- the sampler once more, in decimals -------------------------------------------------------
@@ -340,26 +340,6 @@ def test_threads_share_a_law() -> None:
     assert len(set(values)) == 20_000
 
 
-@pytest.mark.parametrize("sigma2", [100, 10**40])
-def test_the_law_of_a_sampler_lives_as_long_as_what_draws(
-    sigma2: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who keeps only `draw_now` draws from a law that is still there; after that it is let go."""
-    made, new_law = [], _engine.native.new_law
-
-    def noted(spec: LawSpec) -> Any:
-        law = new_law(spec)
-        made.append(weakref.ref(law))
-        return law
-
-    monkeypatch.setattr(_engine.native, "new_law", noted)
-    draw = isochronous(gaussian(sigma2)).draw_now
-    assert made[0]() is not None
-    assert isinstance(draw(), int)
-    del draw
-    assert made[0]() is None
-
-
 #: A module that is there before the package is emptied after it.
 _KEPT_TO_THE_END = """
 import sys, types
@@ -370,8 +350,8 @@ from discretegauss._drawing import engines as _engine
 from discretegauss._law import Kind, LawSpec
 held.law = dg.DiscreteGaussian(10**40)
 held.law.sample()
-held.table = _engine.native.NativeTable(LawSpec(Kind.DISCRETE_LAPLACE, Fraction(7)))
-held.one = _engine.native.NativeIsochronous(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100)))
+held.sampler = _engine.sampler(LawSpec(Kind.DISCRETE_LAPLACE, Fraction(7)))
+held.sampler.require("cells")
 """
 
 
@@ -391,10 +371,10 @@ def test_threads_that_make_a_law_ready_at_once_keep_one_sampler(
 
     def slowly(spec: LawSpec) -> Any:
         both.wait()
-        return isochronous(spec)
+        return _engine.native.NativeSampler(spec)
 
-    monkeypatch.setattr(laws, "prepare_scalar", slowly)
+    monkeypatch.setattr(laws, "sampler", slowly)
     law = dg.DiscreteGaussian(2**100)
     with ThreadPoolExecutor(2) as pool:
-        one, other = pool.map(lambda _: law._one, range(2))
-    assert one is other is law._one
+        one, other = pool.map(lambda _: law._sampler, range(2))
+    assert one is other is law._sampler

@@ -13,6 +13,7 @@ from fractions import Fraction as F
 from typing import Any
 
 import numpy as np
+import parts
 import pytest
 from evidence_cases import evidence
 from exact_law import ExactLaw, leading_ones
@@ -51,7 +52,7 @@ def generalized(scale: object, beta: object, mu: object = 0) -> LawSpec:
 
 def lanes(spec: LawSpec, isa: int = 0) -> Any:
     assert _engine.native is not None
-    return _engine.native.NativeLanes(spec, isa=isa)
+    return parts.NativeLanes(spec, isa=isa)
 
 
 def kernels(spec: LawSpec) -> list[Any]:

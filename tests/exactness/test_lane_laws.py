@@ -17,6 +17,7 @@ import pytest
 from exact_law import ExactLaw, leading_ones
 from keystream import Tape
 from law_checks import gaussian_table, laplace_table, rejected
+from parts import fill_in_lanes
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
@@ -40,10 +41,9 @@ def draws_in_lanes(
     isochronous: bool = False,
 ) -> Any:
     """Return one draw of each law."""
-    assert _engine.native is not None
     out = np.empty(len(parameters), np.int64)
-    laws = _engine.native.NativeLaws(kind, np.asarray(parameters), np.asarray(centres))
-    laws.fill(out, None, source, threads, in_lanes=True, isochronous=isochronous)
+    columns = [np.asarray(parameters), np.asarray(centres)]
+    fill_in_lanes(out, kind, columns, source, threads, isochronous=isochronous)
     return out
 
 
@@ -192,29 +192,6 @@ def test_every_law_of_an_array_is_drawn(source: Any) -> None:
         ).reshape(-1, 6)
         for i in range(6):
             assert rejected(drawn[:, i], table(F(float(parameters[i])), F(float(centres[i])))) == []
-
-
-def test_ways_of_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked for isochronous draws, or for any with the system's bits: lanes; else as published."""
-    assert _engine.native is not None
-    seen: list[str] = []
-    fill = _engine.native.NativeLaws.fill
-
-    def look(*args: Any, in_lanes: bool = False, isochronous: bool = False) -> None:
-        seen.append("isochronous" if isochronous else "lanes" if in_lanes else "reference")
-        fill(*args, in_lanes=in_lanes, isochronous=isochronous)
-
-    monkeypatch.setattr(_engine.native.NativeLaws, "fill", look)
-    sigma2 = np.linspace(1, 9, 100)
-    bits = random.Random(1).randbytes(20_000)
-    dg.discrete_gaussian(sigma2)
-    dg.discrete_gaussian(sigma2, mu=np.arange(100), source="chacha20")
-    dg.discrete_gaussian(sigma2, source=TapeSource(bits), method="isochronous")
-    dg.discrete_laplace(sigma2[:2], mu=0.3, method="isochronous")
-    dg.discrete_laplace(sigma2[:20])
-    dg.discrete_gaussian(sigma2, method="reference")
-    dg.discrete_gaussian(sigma2, source=TapeSource(bits))
-    assert seen == ["lanes"] * 2 + ["isochronous"] * 2 + ["reference"] * 3
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import permutations, product
 from typing import Any
@@ -15,9 +14,7 @@ from law_checks import gaussian_table, rejected
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.draw import _kept
-from discretegauss._drawing.group import group
-from discretegauss._drawing.method import cells_from, one_law
-from discretegauss._inputs.law_parameters import distinct_laws
+from discretegauss._inputs.law_parameters import laws_of
 from discretegauss._inputs.numbers import exact_rational
 from discretegauss._law import Kind, LawSpec
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
@@ -30,27 +27,16 @@ def bits() -> TapeSource:
     return TapeSource(random.Random(20261125).randbytes(400_000))
 
 
-def forget() -> None:
-    """Give up all tables, and the laws that know how often they were drawn."""
-    _engine.tables.clear()
-    _kept.cache_clear()
-    one_law.cache_clear()
-
-
 @pytest.fixture
-def no_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[LawSpec]]:
-    """No table is at hand; the list holds the laws of those that are built."""
-    built: list[LawSpec] = []
-    make = _engine.native.NativeTable
+def no_tables() -> None:
+    """No law is at hand, and so no table."""
+    _kept.cache_clear()
+    _engine.sampler.cache_clear()
 
-    def count(spec: LawSpec) -> Any:
-        built.append(spec)
-        return make(spec)
 
-    monkeypatch.setattr(_engine.native, "NativeTable", count)
-    forget()
-    yield built
-    forget()
+def n_built(spec: LawSpec) -> int:
+    """How many tables the law's sampler built."""
+    return int(_engine.sampler(spec).describe().n_built)  # type: ignore[attr-defined]
 
 
 # --- which law an element has ---
@@ -86,24 +72,23 @@ def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
     for a, b, c in permutations([numbers, *rng.sample(NUMBERS, 2)]):
         scale, mu = chosen(a, 6, Fraction(1, 2**1080)), chosen(b, 4, -(10**40))
         for beta in (chosen(c, 6, 1), chosen(c, 1, 1)):
-            laws = distinct_laws(kind, [scale, mu[:, None], beta], (4, 6))
+            laws = laws_of(kind, [scale, mu[:, None], beta], (4, 6))
             values = [exact(scale), exact(mu), exact(beta) * (6 // beta.size)]
-            integers: Any = 0 if laws.integers is None else laws.integers
-            integers = np.broadcast_to(integers, (4, 6)).ravel().tolist()
-            groups = laws.grouped(group, 24)
-            assert groups is not None
-            for i, law in enumerate(groups.which.tolist()):
+            integers, rests = laws.mu.nearest_and_rests()
+            integers = np.broadcast_to(0 if integers is None else integers, (4, 6)).ravel()
+            around = laws.around(rests)
+            words = [np.broadcast_to(column, (24, *column.shape[1:])) for column in laws.words()]
+            for i in range(24):
                 spec = LawSpec(kind, values[0][i % 6], values[1][i // 6], values[2][i % 6])
                 assert laws.spec_at(i) == spec
                 rest = spec._replace(mu=spec.mu - integers[i])
                 assert -1 <= 2 * rest.mu < 1
-                assert groups.spec(law) == laws.rest_spec_at(i) == rest
-                if groups.small[law]:
-                    rows = [words[law % len(words)].tolist() for words in groups.words]
-                    found = [Fraction(*x) if type(x) is list else Fraction(x) for x in rows]
-                    assert found == [rest.parameter, rest.mu]
-            assert len({groups.spec(law) for law in range(len(groups))}) == len(groups)
-            assert list(dict.fromkeys(groups.which.tolist())) == list(range(len(groups)))
+                assert around.spec_at(i) == rest
+                rows = [column[i].tolist() for column in words]
+                found = [Fraction(*x) if type(x) is list and x[1] else x for x in rows]
+                shown = [x if type(x) is list else Fraction(x) for x in found]
+                assert all(type(x) is list or x == y for x, y in zip(shown, spec[1:], strict=True))
+                assert laws.is_short_at(i) is not any(type(x) is list for x in shown)
             ends = product(*({min(column), max(column)} for column in values))
             assert {law[1:] for law in laws.corners()} == set(ends)
 
@@ -216,60 +201,54 @@ def test_many_laws_by_several_threads() -> None:
 
 
 @native
-def test_different_laws_build_no_tables(no_tables: list[LawSpec]) -> None:
+@pytest.mark.usefixtures("no_tables")
+def test_different_laws_build_no_tables() -> None:
     """10^5 different sigma2 are drawn without one table."""
     sigma2 = np.arange(1, 100_001)
     drawn = dg.discrete_gaussian(sigma2)
-    assert no_tables == []
+    assert _engine.native.lib.dg_tables_bytes() == 0
     assert (drawn.astype(float) ** 2 < 200 * sigma2).all()
 
 
 @native
-def test_laws_of_many_draws_have_tables(no_tables: list[LawSpec]) -> None:
+@pytest.mark.usefixtures("no_tables")
+def test_laws_of_many_draws_have_tables() -> None:
     """In one array, a law with draws enough gets a table, and the others do not."""
     often = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
-    sigma2 = np.concatenate([np.ones(cells_from(often, "getrandom")), np.arange(2, 100)])
+    sigma2 = np.concatenate([np.ones(10**4), np.arange(2, 100)])
     dg.discrete_gaussian(sigma2)
-    assert no_tables == [often]
+    assert n_built(often) == 1
+    assert n_built(often._replace(parameter=Fraction(2))) == 0
 
 
 @native
-def test_every_law_has_a_table_if_tables_are_asked_for(no_tables: list[LawSpec]) -> None:
+@pytest.mark.usefixtures("no_tables")
+def test_every_law_has_a_table_if_tables_are_asked_for() -> None:
     """method="cells" holds for arrays, too: laws of one draw each are not drawn together."""
     sigma2 = ["5", "6", "1/3"]
     drawn = dg.discrete_gaussian(sigma2, method="cells", source=bits())
-    assert no_tables == [LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(s)) for s in sigma2]
+    assert [n_built(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(s))) for s in sigma2] == [1, 1, 1]
     source = bits()
     wanted = [dg.discrete_gaussian(s, 1, method="cells", source=source)[0] for s in sigma2]
     assert drawn.tolist() == wanted
 
 
 @native
-def test_a_table_at_hand_is_used_unless_bits_are_the_callers(
-    no_tables: list[LawSpec], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("no_tables")
+def test_a_table_at_hand_is_used_unless_bits_are_the_callers() -> None:
     """What a caller's bits give does not depend on earlier calls; where "auto" goes else may."""
     spec = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(77))
     before = dg.discrete_gaussian(77, 100, source=bits())
     dg.discrete_gaussian(77, 100)
-    assert no_tables == []
-    dg.discrete_gaussian(77, cells_from(spec, "getrandom"))
-    assert no_tables == [spec]
-    table = _engine.cached_table(spec)
-    assert table is not None
-    used: list[Any] = []
-    fill = table.fill
-
-    def seen(out: Any, source: Any, threads: int = 1) -> None:
-        used.append(source)
-        fill(out, source, threads)
-
-    monkeypatch.setattr(table, "fill", seen)
+    assert n_built(spec) == 0
+    dg.discrete_gaussian(77, 10**5)
+    assert n_built(spec) == 1
+    by_cells = _engine.sampler(spec).describe().by_cells  # type: ignore[attr-defined]
     assert (dg.discrete_gaussian(77, 100, source=bits()) == before).all()
-    assert used == []
     dg.discrete_gaussian(77, 100)
     dg.discrete_gaussian([77] * 200 + [78])
-    assert used == ["getrandom", "getrandom"]
+    info = _engine.sampler(spec).describe()  # type: ignore[attr-defined]
+    assert (info.by_cells - by_cells, info.n_built) == (300, 1)
 
 
 # --- errors ---
@@ -331,10 +310,10 @@ def test_plain_python_draws_the_laws_of_a_call_in_the_same_order(
         return draws.tolist(), source.used
 
     compiled = drawn()
-    for name in ("engines", "many_laws", "method"):
+    for name in ("engines", "many_laws"):
         monkeypatch.setattr(f"discretegauss._drawing.{name}.native", None)
-    _engine.prepare.cache_clear()
+    _engine.sampler.cache_clear()
     try:
         assert drawn() == compiled
     finally:
-        _engine.prepare.cache_clear()
+        _engine.sampler.cache_clear()

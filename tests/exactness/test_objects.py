@@ -77,10 +77,26 @@ def test_bytes_that_do_not_hold_the_law_are_refused() -> None:
 def test_a_draw_without_room_in_its_bytes_is_an_error() -> None:
     """A law that fits has none, but for a chance of 2**-128; one that does not is asked here."""
     rows = np.full((1000, 1), 7, np.uint8)
-    law = engines.prepare(dg.DiscreteGaussian(10**6)._spec)
+    law = engines.sampler(dg.DiscreteGaussian(10**6)._spec)
     with pytest.raises(dg.errors.RangeError):
         law.fill_bytes(rows, "getrandom")
     assert not rows.any()
+
+
+@needs_the_core
+def test_bytes_that_never_held_a_draw_are_not_touched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may be larger than memory: Ctrl-C in the first piece zeroes that one."""
+    monkeypatch.setattr(native, "_WIDE_BYTES", 1)
+    rows = np.full((10**5, 1), 7, np.uint8)
+    law = engines.sampler(dg.DiscreteGaussian(4)._spec)
+
+    def source(_: memoryview) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        law.fill_bytes(rows, source)
+    assert not rows[0]
+    assert (rows[-1000:] == 7).all()
 
 
 def must_not_draw(buffer: memoryview) -> None:

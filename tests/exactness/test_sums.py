@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from law_checks import gaussian_table, laplace_table, rejected
 
@@ -18,7 +17,6 @@ import discretegauss as dg
 from discretegauss import reference
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.add import add_exactly
-from discretegauss._drawing.group import group, take_in_turn
 from discretegauss.errors import ParameterOverflowError, ParameterValueError, RangeError
 from discretegauss.testing import TapeSource
 
@@ -65,46 +63,6 @@ def test_blocks_of_int64_are_added_as_python_adds(x: Any, y: Any) -> None:
         with pytest.raises(RangeError):
             add_exactly(x, y)
         assert not x.any()
-
-
-# --- groups ---
-
-
-@pytest.mark.parametrize("piece", [2**22, 3])
-@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), min_size=1), st.integers(0, 6))
-def test_equal_keys_are_one_group(piece: int, keys: list[int], most: int) -> None:
-    """Groups in order of first appearance, in pieces or not; and items in their places."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("discretegauss._drawing.group._PIECE", piece)
-        check_groups(keys, most)
-
-
-def check_groups(keys: list[int], most: int) -> None:
-    """The body of the test above."""
-    found = group(np.array(keys, np.uint64), most)
-    distinct = list(dict.fromkeys(keys))
-    if found is None:
-        assert most < min(len(distinct), len(keys))
-        return
-    assert [distinct[g] for g in found.which] == keys
-    assert [keys[i] for i in found.first] == distinct
-    assert found.counts.tolist() == [keys.count(key) for key in distinct]
-    begin = np.cumsum(found.counts) - found.counts
-    for dtype in ("i1", "u2", "i4", "u8", "O"):
-        out = np.empty(len(keys), dtype)
-        items = np.arange(len(keys)) % 100
-        take_in_turn(out, items.astype(dtype), begin, found.which)
-        for g in range(len(distinct)):
-            end = begin[g] + found.counts[g]
-            assert out[found.which == g].tolist() == items[begin[g] : end].tolist()
-
-
-def test_keys_that_collide_are_told_apart_in_time() -> None:
-    """Multiples of 2^56 and the like: grouped, or refused as too many; never for ever."""
-    keys = (np.arange(2**14, dtype=np.uint64) << np.uint64(50)) ^ np.uint64(5)
-    found = group(keys, keys.size)
-    assert found is not None
-    assert found.which.tolist() == list(range(keys.size))
 
 
 # --- draws with arrays of centres ---
@@ -177,21 +135,6 @@ def test_centres_near_the_ends_of_a_dtype(dtype: str) -> None:
 
 def must_not_draw(_buffer: memoryview) -> None:
     raise AssertionError("bits were asked for")
-
-
-@native
-def test_noise_beyond_the_dtype_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What no bits give before the sun dies, noise beyond the proof: no sum wraps, none is left."""
-
-    def far(out: Any, *_: Any) -> None:
-        out[...] = 50
-
-    monkeypatch.setattr("discretegauss._drawing.many_laws.fill_array", far)
-    for dtype, mu in (("i1", [90, 0]), ("u1", [210, 50]), ("i8", [2**63 - 40, 0])):
-        out = np.full(2, 7, dtype)
-        with pytest.raises(RangeError):
-            dg.discrete_gaussian("1e-3", mu=np.array(mu), out=out)
-        assert out.tolist() == [0, 0]
 
 
 def test_each_row_of_a_broadcast_array_has_its_own_law() -> None:

@@ -10,10 +10,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import parts
 import pytest
 
 from discretegauss._drawing import engines as _engine
-from discretegauss._drawing.engines import ReferenceLaw
+from discretegauss._drawing.python_engine import PythonSampler
 from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import TapeSource
 
@@ -93,9 +94,9 @@ def draws(law: object, n: int, tape: bytes) -> tuple[list[int], int]:
 
 def compare(spec: LawSpec, n: int) -> None:
     tape = tape_for(spec, tape_length(spec, n))
-    expected = draws(ReferenceLaw(spec), n, tape)
-    assert draws(_engine.native.NativeLaw(spec), n, tape) == expected
-    assert draws(_engine.native.NativeLaw(spec, words=False), n, tape) == expected
+    expected = draws(PythonSampler(spec), n, tape)
+    assert draws(parts.NativeLaw(spec), n, tape) == expected
+    assert draws(parts.NativeLaw(spec, words=False), n, tape) == expected
 
 
 def ids(spec: LawSpec) -> str:
@@ -121,7 +122,7 @@ def test_core_and_twin_agree_over_a_million_draws(spec: LawSpec) -> None:
 def test_enough_laws_are_compared() -> None:
     """At least 40 parameters, from 10**-3 to 2**200, in words and in GMP."""
     assert len(LAWS) >= 40
-    in_words = [_engine.native.NativeLaw(spec).uses_words for spec in LAWS]
+    in_words = [parts.NativeLaw(spec).uses_words for spec in LAWS]
     assert min(in_words.count(True), in_words.count(False)) >= 10
 
 
@@ -146,10 +147,10 @@ def test_the_bound_on_parameters_is_that_of_the_c_header() -> None:
 def test_how_a_fill_is_cut_does_not_change_the_draws(spec: LawSpec) -> None:
     """A caller's source is asked for no byte that goes unused: pieces continue one another."""
     tape = tape_for(spec, tape_length(spec, 500))
-    whole, used = draws(_engine.native.NativeLaw(spec), 500, tape)
+    whole, used = draws(parts.NativeLaw(spec), 500, tape)
     source, pieces = TapeSource(tape), []
     for n in [1, 2, 3, 94, 400]:
         out = np.empty(n, dtype=object)
-        _engine.native.NativeLaw(spec).fill(out, source)
+        parts.NativeLaw(spec).fill(out, source)
         pieces += out.tolist()
     assert (pieces, source.used) == (whole, used)

@@ -9,6 +9,7 @@ from typing import Any
 
 import generate
 import numpy as np
+import parts
 import pytest
 from cases import PARAMETERS
 from keystream import Tape, chacha20_block, key_tape
@@ -16,7 +17,7 @@ from lanes_twin import LaneFacts
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
-from discretegauss._drawing.engines import ReferenceLaw
+from discretegauss._drawing.python_engine import PythonSampler
 from discretegauss._law import Kind, LawSpec
 
 FILE = json.loads(generate.FILE.read_text(encoding="ascii"))
@@ -83,14 +84,14 @@ def test_the_stream_is_that_of_rfc_8439() -> None:
 
 @pytest.mark.parametrize("case", FILE["algorithms"], ids=ids)
 def test_the_plain_python_engine_replays_the_algorithms(case: dict[str, Any]) -> None:
-    replay(ReferenceLaw(spec_of(case)), case)
+    replay(PythonSampler(spec_of(case)), case)
 
 
 @needs_core
 @pytest.mark.parametrize("words", [True, False], ids=["words", "gmp"])
 @pytest.mark.parametrize("case", FILE["algorithms"], ids=ids)
 def test_the_compiled_core_replays_the_algorithms(case: dict[str, Any], words: bool) -> None:
-    replay(_engine.native.NativeLaw(spec_of(case), words=words), case)
+    replay(parts.NativeLaw(spec_of(case), words=words), case)
 
 
 @needs_core
@@ -117,15 +118,13 @@ def test_the_compiled_core_replays_the_tables(case: dict[str, Any]) -> None:
 def native_table(case: dict[str, Any], isa: int) -> Any:
     index_bits = case["index_bits"]
     block_bits = -1 if index_bits == 16 else case["block_bits"]
-    return _engine.native.NativeTable(
-        spec_of(case), index_bits=index_bits, block_bits=block_bits, isa=isa
-    )
+    return parts.NativeTable(spec_of(case), index_bits=index_bits, block_bits=block_bits, isa=isa)
 
 
 @needs_isochronous
 @pytest.mark.parametrize("case", FILE["steady"], ids=ids)
 def test_the_compiled_core_replays_the_isochronous_draws(case: dict[str, Any]) -> None:
-    law, tape = _engine.native.NativeIsochronous(spec_of(case)), tape_of(case)
+    law, tape = parts.NativeIsochronous(spec_of(case)), tape_of(case)
     draws = [law.draw(tape) for _ in range(case["n"])]
     assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}
 
@@ -139,7 +138,7 @@ def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -
     kernels = set()
     for isa in (name for name in dir(lib) if name.startswith("DG_ISA_")):
         try:
-            law = _engine.native.NativeLanes(spec_of(case), isa=getattr(lib, isa))
+            law = parts.NativeLanes(spec_of(case), isa=getattr(lib, isa))
         except ValueError:
             assert isa not in ("DG_ISA_AUTO", "DG_ISA_PORTABLE")
             continue

@@ -180,7 +180,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *out = exactly(n_bytes), *expected = exactly(n_bytes);
 
     const uint64_t *words = (const uint64_t *)numbers;
-    const dg_laws laws = {kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}};
+    const dg_laws laws = {
+        kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}, .isa = DG_ISA_AUTO};
     const bool has_lanes = kind == DG_DISCRETE_LAPLACE || kind == DG_DISCRETE_GAUSSIAN;
     for (int way = 0; way < (has_lanes ? 3 : 1); way++) { /* in lanes; isochronous, too */
         tape ours = given, theirs = given;

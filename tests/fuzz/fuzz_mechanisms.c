@@ -61,8 +61,9 @@ static void select_both(dg_selection_kind kind, size_t n, input *from)
     const dg_source our_source = tape_source(&ours), their_source = tape_source(&theirs);
     int64_t *out = exactly(n * sizeof *out), *expected = exactly(n * sizeof *out);
     dg_selection *words, *gmp;
-    REQUIRE(dg_selection_new(&words, kind, both.words, gaps, gap_bytes, n_rows, k, which) == DG_OK);
-    REQUIRE(dg_selection_new(&gmp, kind, both.gmp, gaps, gap_bytes, n_rows, k, which) == DG_OK);
+    REQUIRE(dg_selection_new_of(&words, kind, both.words, gaps, gap_bytes, n_rows, k, which) ==
+            DG_OK);
+    REQUIRE(dg_selection_new_of(&gmp, kind, both.gmp, gaps, gap_bytes, n_rows, k, which) == DG_OK);
     const dg_status status = dg_selection_fill(out, n, DG_INT64, words, NULL, &our_source);
     const dg_status wanted = dg_selection_fill(expected, n, DG_INT64, gmp, NULL, &their_source);
     compare(status, wanted, &ours, &theirs, out, expected, n);
@@ -94,11 +95,12 @@ static void leave_both(size_t n, input *from)
     int64_t *out = exactly(n * sizeof *out), *expected = exactly(n * sizeof *out);
     dg_snapping *words, *gmp;
     if (doublings > 0 && !both.above_half) {
-        REQUIRE(dg_snapping_new(&words, both.words, doublings, offset, shift) == DG_ERR_PARAMETER);
+        REQUIRE(dg_snapping_new_of(&words, both.words, doublings, offset, shift) ==
+                DG_ERR_PARAMETER);
         doublings = 0;
     }
-    REQUIRE(dg_snapping_new(&words, both.words, doublings, offset, shift) == DG_OK);
-    REQUIRE(dg_snapping_new(&gmp, both.gmp, doublings, offset, shift) == DG_OK);
+    REQUIRE(dg_snapping_new_of(&words, both.words, doublings, offset, shift) == DG_OK);
+    REQUIRE(dg_snapping_new_of(&gmp, both.gmp, doublings, offset, shift) == DG_OK);
     const dg_status status = dg_snapping_fill(out, n, DG_INT64, words, NULL, &our_source);
     const dg_status wanted = dg_snapping_fill(expected, n, DG_INT64, gmp, NULL, &their_source);
     compare(status, wanted, &ours, &theirs, out, expected, n);

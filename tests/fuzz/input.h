@@ -3,7 +3,7 @@
 #ifndef DG_FUZZ_INPUT_H
 #define DG_FUZZ_INPUT_H
 
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 
 #include <gmp.h>
 #include <stdbool.h>

@@ -438,6 +438,16 @@ def test_no_sigma_or_a_bad_one_is_refused(options: Any, error: Any, says: str) -
         dg.discrete_gaussian(**options, source=must_not_draw)
 
 
+def test_shapes_that_do_not_go_together_are_named() -> None:
+    """Those of the parameters; that of size may be counts."""
+    with pytest.raises(
+        ParameterValueError, match=r"size .*: \(3,\), or \(9, 3\) for nine .* 1 axis$"
+    ):
+        dg.discrete_gaussian([1, 2, 3], size=2)
+    with pytest.raises(ParameterValueError, match=r"got the shapes \(2,\) and \(3,\)$"):
+        dg.discrete_gaussian([1, 2], mu=[1, 2, 3])
+
+
 @pytest.mark.parametrize(
     ("function", "wrong", "says"),
     [
@@ -448,6 +458,7 @@ def test_no_sigma_or_a_bad_one_is_refused(options: Any, error: Any, says: str) -
         (dg.discrete_laplace, "random_state", r"there is no seed"),
         (dg.DiscreteLaplace, "loc", "write mu$"),
         (dg.geometric_exp, "shape", "write size$"),
+        (dg.add_noise, "seed", "there is no seed"),
         (dg.discrete_gaussian, "scale", "write sigma, or sigma2"),
         (dg.DiscreteGaussian, "scale", "write sigma, or sigma2"),
     ],

@@ -12,7 +12,6 @@ from engine import ENGINE
 from inputs import INTEGER_CODES, label, layouts, must_not_draw, tape
 
 import discretegauss as dg
-from discretegauss._drawing.engines import PreparedLaw
 from discretegauss._drawing.fill import fill_array
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
@@ -167,26 +166,16 @@ def test_a_beta_below_1_is_refused_in_arrays_too(beta: Any, dtype: Any) -> None:
     assert dg.generalized_gaussian([3.0, 2.0], np.array([1.0, 1.5])).shape == (2,)
 
 
-class _Watched:
-    """A law that fills with ones what it is given, if the core could write to it."""
-
-    chunk = 1
-
-    def draw(self, source: Any) -> int:
-        return 1
-
-    def fill(self, out: np.ndarray[Any, Any], source: Any, threads: int = 1) -> None:
-        assert out.flags.aligned
-        assert out.flags.c_contiguous
-        assert out.dtype.isnative
-        out.fill(1)
-
-    fill_bytes = fill
+def _fill_with_ones(out: np.ndarray[Any, Any], source: Any, threads: int = 1) -> None:
+    """Fill what the core could write to."""
+    assert out.flags.aligned
+    assert out.flags.c_contiguous
+    assert out.dtype.isnative
+    out.fill(1)
 
 
 def test_the_core_is_given_what_it_can_write_to() -> None:
     """Whatever out is, what is filled is contiguous, native and aligned, as C requires."""
-    law: PreparedLaw = _Watched()
     for out in layouts("i8"):
-        fill_array(out, law, "getrandom", 1)
+        fill_array(out, _fill_with_ones, "getrandom", 1)
         assert (out == 1).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import random
+import secrets
 from array import array
 from functools import partial
 from typing import Any
@@ -31,6 +32,25 @@ def test_sources_that_are_none(function: Function, name: str, size: Any) -> None
     for value in no_sources:
         with pytest.raises(ParameterTypeError, match="source"):
             function(3, size, source=value)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        (np.random.default_rng().bytes, "Generator.bytes"),
+        (np.random.default_rng().integers, "Generator.integers"),
+        (np.random.RandomState().bytes, "RandomState.bytes"),
+        (random.randbytes, "Random.randbytes"),
+        (secrets.token_bytes, "secrets.token_bytes"),
+        (os.urandom, r"\w+.urandom"),
+        (len, "builtins.len"),
+    ],
+)
+def test_functions_that_return_random_bytes_are_no_sources(source: Any, name: str) -> None:
+    """They are refused by name, before they are called with a buffer, which they would misread."""
+    rule = r"or a function that fills the buffer it is given, source\(buffer\); got "
+    with pytest.raises(ParameterTypeError, match=rf"{rule}{name}, which fills none$"):
+        dg.DiscreteGaussian(3).sample(3, source=source)
 
 
 @each_function

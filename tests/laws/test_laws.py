@@ -427,4 +427,4 @@ def test_a_law_has_a_public_type_for_annotations() -> None:
 def test_what_looks_at_the_classes_finds_all_they_have() -> None:
     """Documentation tools ask a class for each of its attributes."""
     for law in LAWS:
-        assert {"_one", "_draw_now", "sample"} <= dict(inspect.getmembers(type(law))).keys()
+        assert {"_sampler", "sample"} <= dict(inspect.getmembers(type(law))).keys()

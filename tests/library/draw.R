@@ -2,8 +2,8 @@
 dyn.load(commandArgs(trailingOnly = TRUE)[1])
 for (line in readLines(file("stdin"))) {
   words <- strsplit(line, " ")[[1]]
-  starts <- seq(1, nchar(words[10]), by = 2)
-  bytes <- as.raw(strtoi(substring(words[10], starts, starts + 1), 16))
-  drawn <- .Call("draw_in_r", as.numeric(words[1:8]), bytes)
+  starts <- seq(1, nchar(words[5]), by = 2)
+  bytes <- as.raw(strtoi(substring(words[5], starts, starts + 1), 16))
+  drawn <- .Call("draw_in_r", words[1], words[2], words[3], bytes)
   cat(sprintf("%.0f", drawn), sep = "\n")
 }

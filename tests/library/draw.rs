@@ -1,119 +1,51 @@
 //! The same as draw.c, by Rust's own means: no crate, the declarations that it uses written out.
+use std::ffi::{c_int as int, c_void};
 use std::io::{stdin, Read};
-use std::os::raw::{c_int, c_void};
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 
+type Any = *mut c_void;
 #[repr(C)]
-struct Integer {
-    bytes: *const u8,
-    n_bytes: usize,
-}
-
-/// a/b, mu = c/d, beta.
+struct Integer(*const u8, usize);
 #[repr(C)]
-struct Parameters([Integer; 6]);
+struct Source(int, extern "C" fn(Any, *mut u8, usize) -> int, Any);
+const DG_SOURCE_CALLER: int = 2;
+const DG_INT64: int = 3;
 
-#[repr(C)]
-struct Source {
-    kind: c_int,
-    fill: extern "C" fn(*mut c_void, *mut u8, usize) -> c_int,
-    context: *mut c_void,
-}
-
-const OK: c_int = 0;
-const SOURCE_CALLER: c_int = 2;
-const INT64: c_int = 3;
-
+#[rustfmt::skip]
 extern "C" {
-    fn dg_law_new(
-        law: *mut *mut c_void,
-        kind: c_int,
-        arithmetic: c_int,
-        of: *const Parameters,
-    ) -> c_int;
-    fn dg_law_free(law: *mut c_void);
-    fn dg_law_fill(
-        out: *mut i64,
-        n: usize,
-        dtype: c_int,
-        law: *const c_void,
-        run: *const c_void,
-        source: *const Source,
-    ) -> c_int;
-    fn dg_table_new(
-        table: *mut *mut c_void,
-        law: *const c_void,
-        index_bits: u32,
-        block_bits: i32,
-        isa: c_int,
-    ) -> c_int;
-    fn dg_table_free(table: *mut c_void);
-    fn dg_table_fill(
-        out: *mut i64,
-        n: usize,
-        dtype: c_int,
-        table: *const c_void,
-        run: *const c_void,
-        source: *const Source,
-    ) -> c_int;
+    fn dg_sampler_new(to: &mut Any, kind: int, law: &[Integer; 6]) -> int;
+    fn dg_sampler_fill(out: *mut i64, n: usize, dtype: int, method: int, of: Any, run: Any, source: &Source) -> int;
+    fn dg_sampler_draw(method: int, of: Any, source: &Source) -> i64;
+    fn dg_sampler_free(of: Any);
 }
 
-extern "C" fn read_tape(context: *mut c_void, out: *mut u8, n: usize) -> c_int {
+extern "C" fn read_tape(context: Any, out: *mut u8, n: usize) -> int {
     let tape = unsafe { &mut *(context as *mut &[u8]) };
-    let target = unsafe { std::slice::from_raw_parts_mut(out, n) };
-    (tape.read_exact(target).is_err()).into()
-}
-
-fn draw(
-    n: usize,
-    kind: c_int,
-    number: &[i64],
-    index_bits: u32,
-    block_bits: i32,
-    tape: &mut &[u8],
-) -> Vec<i64> {
-    let bytes = [number[0], number[1], number[2], number[3], 1, 1].map(i64::to_le_bytes);
-    let parameters = Parameters(std::array::from_fn(|i| Integer {
-        bytes: bytes[i].as_ptr(),
-        n_bytes: 8,
-    }));
-    let source = Source {
-        kind: SOURCE_CALLER,
-        fill: read_tape,
-        context: tape as *mut &[u8] as *mut c_void,
-    };
-    let (mut law, mut table, mut out) = (null_mut(), null_mut(), vec![0; n]);
-    unsafe {
-        assert_eq!(dg_law_new(&mut law, kind, 0, &parameters), OK);
-        let status = if index_bits > 0 {
-            assert_eq!(dg_table_new(&mut table, law, index_bits, block_bits, 0), OK);
-            dg_table_fill(out.as_mut_ptr(), n, INT64, table, null(), &source)
-        } else {
-            dg_law_fill(out.as_mut_ptr(), n, INT64, law, null(), &source)
-        };
-        assert_eq!(status, OK);
-        dg_table_free(table);
-        dg_law_free(law);
-    }
-    out
+    let out = unsafe { std::slice::from_raw_parts_mut(out, n) };
+    tape.read_exact(out).is_err().into()
 }
 
 fn main() {
     for line in stdin().lines().map(Result::unwrap) {
         let word: Vec<&str> = line.split(' ').collect();
-        let number: Vec<i64> = word[..9].iter().map(|w| w.parse().unwrap()).collect();
-        let bytes: Vec<u8> = (0..number[8] as usize)
-            .map(|i| u8::from_str_radix(&word[9][2 * i..2 * i + 2], 16).unwrap())
-            .collect();
-        let mut tape = &bytes[..];
-        let out = draw(
-            number[7] as usize,
-            number[0] as c_int,
-            &number[3..7],
-            number[1] as u32,
-            number[2] as i32,
-            &mut tape,
-        );
+        let number: Vec<int> = word[..3].iter().map(|w| w.parse().unwrap()).collect();
+        let byte = |i| u8::from_str_radix(&word[4][2 * i..2 * i + 2], 16).unwrap();
+        let bytes: Vec<u8> = (0..word[4].len() / 2).map(byte).collect();
+        let law = std::array::from_fn(|i| Integer(bytes[8 * i..].as_ptr(), 8));
+        let mut tape = &bytes[48..];
+        let source = Source(DG_SOURCE_CALLER, read_tape, &raw mut tape as Any);
+        let (mut sampler, mut out) = (null_mut(), vec![0; number[2] as usize]);
+        unsafe {
+            assert_eq!(dg_sampler_new(&mut sampler, number[0], &law), 0);
+            if number[1] == 0 {
+                out.fill_with(|| dg_sampler_draw(0, sampler, &source));
+            } else {
+                let (to, n, method) = (out.as_mut_ptr(), out.len(), number[1]);
+                let status = dg_sampler_fill(to, n, DG_INT64, method, sampler, null_mut(), &source);
+                assert_eq!(status, 0);
+            }
+            dg_sampler_free(sampler);
+        }
         assert!(tape.is_empty());
         out.iter().for_each(|one| println!("{one}"));
     }

@@ -26,7 +26,11 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent / "vectors"))
 from keystream import Tape, key_tape  # noqa: E402
 
-KINDS = {"discrete_laplace": 4, "discrete_gaussian": 5}
+KINDS = ["bernoulli", "uniform_below", "bernoulli_exp", "geometric_exp"]
+KINDS += ["discrete_laplace", "discrete_gaussian", "generalized_gaussian"]
+PARAMETERS = ("p", "n_values", "gamma", "scale", "sigma2")
+METHODS = {"steady": 0, "algorithms": 1, "tables": 2, "fills": 3}
+"""The methods that draw the sections of the file; 0: each draw by itself."""
 MOST = 2**53
 """What R's numbers hold."""
 
@@ -68,35 +72,46 @@ def check_symbols(prefix: Path) -> None:
     others = [name for name in static if not name.startswith("dg_")]
     if others or not public <= static:
         sys.exit(f"symbols of the static library: {others}, {sorted(public - static)}")
+    files = [path.name for path in (prefix / "include").iterdir()]
+    if files != ["discretegauss.h"]:
+        sys.exit(f"installed headers: {files}")
     print(
         f"symbols: {len(shared)} exported, those of the header; {len(static)} in the static library"
     )
 
 
 def vectors() -> list[dict[str, Any]]:
-    """Return the vectors whose numbers all programs hold."""
+    """Return the vectors that a sampler draws and whose numbers all programs hold."""
     file = json.loads((HERE.parent / "vectors/vectors.json").read_text(encoding="ascii"))
     found = []
-    for case in file["algorithms"] + file["tables"]:
-        if case["law"] in KINDS:
-            ratios = Fraction(case.get("sigma2") or case["scale"]), Fraction(case["mu"])
+    for section, method in METHODS.items():
+        for case in file[section]:
+            ratios = [Fraction(case.get(name, 0)) for name in ("mu", "beta")]
+            ratios[:0] = [Fraction(case[name]) for name in PARAMETERS if name in case]
             numbers = [n for ratio in ratios for n in ratio.as_integer_ratio()]
-            if max(abs(n) for n in numbers) < MOST and abs(ratios[0]) < 2**40:
-                found.append(case | {"numbers": numbers})
+            fits = max(map(abs, numbers)) < MOST and ratios[0] < 2**40
+            if fits and case.get("index_bits", 16) == 16:
+                found.append(case | {"numbers": numbers, "method": method})
+    assert {case["method"] for case in found} == set(METHODS.values())
+    assert {case["law"] for case in found} == set(KINDS)
     return found
 
 
 def line_of(case: dict[str, Any]) -> str:
-    """Return a vector as the programs read it."""
-    n = case["bytes_used"]
+    """Return a vector as the programs read it: its law, method, draws and bytes.
+
+    The bytes are six numbers of eight bytes each, and behind them what the draws read. Where the
+    method is 0, the draws are made one by one.
+    """
     tape = (
         Tape(bytes.fromhex(case["tape"]))
         if "tape" in case
         else key_tape(bytes.fromhex(case["chacha20_key"]))
     )
-    table = [case.get("index_bits", 0), case.get("block_bits", 0)]
-    numbers = [KINDS[case["law"]], *table, *case["numbers"], case["n"], n]
-    return " ".join([*map(str, numbers), tape.read(n).hex()])
+    data = b"".join(n.to_bytes(8, "little", signed=True) for n in case["numbers"])
+    data += tape.read(case["bytes_used"])
+    numbers = [KINDS.index(case["law"]), case["method"], case["n"], len(data)]
+    return " ".join([*map(str, numbers), data.hex()])
 
 
 def check_draws(
@@ -139,8 +154,10 @@ def programs(prefix: Path, work: Path) -> dict[str, list[str | Path]]:
     run("gcc", *warnings, HERE / "draw.c", *static_flags, "-o", static)
     rust_flags = ["-Dwarnings", "-O", *flags("--libs")]
     run("rustc", *rust_flags, HERE / "draw.rs", "-o", work / "draw_rust")
-    c_flags = [f"-I{HERE}", *flags("--cflags")]
-    makevars = {"PKG_CFLAGS": shlex.join(c_flags), "PKG_LIBS": shlex.join(flags("--libs"))}
+    makevars = {
+        "PKG_CFLAGS": shlex.join(flags("--cflags")),
+        "PKG_LIBS": shlex.join(flags("--libs")),
+    }
     (work / "draw_r.c").write_bytes((HERE / "draw_r.c").read_bytes())
     run("R", "CMD", "SHLIB", "draw_r.c", cwd=work, env=os.environ | makevars)
     where = f"-DCMAKE_PREFIX_PATH={prefix}"
@@ -167,7 +184,7 @@ def abidiff(old: Path, new: Path, header: Path) -> tuple[bool, str]:
 def check_abi(prefix: Path, work: Path, against: Path | None) -> None:
     """Nothing is missed; and functions that are planted as missing, are."""
     library, include = prefix / "lib/libdiscretegauss.so.0", prefix / "include"
-    (work / "few").write_text("{ global: dg_law_*; local: *; };\n")
+    (work / "few").write_text("{ global: dg_sampler_*; local: *; };\n")
     options = [f"-Wl,--version-script={work / 'few'}", "-Wl,-soname=libdiscretegauss.so.0"]
     archive = ["-Wl,--whole-archive", f"{prefix}/lib/libdiscretegauss.a", "-Wl,--no-whole-archive"]
     planted = work / "libdiscretegauss.so.0"

@@ -157,6 +157,55 @@ def test_one_row_group_is_held_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
     assert pa.default_memory_pool().backend_name == pool
 
 
+def by_pandas(path: Path) -> list[Any]:
+    pd = pytest.importorskip("pandas")
+    read = pd.read_parquet if path.suffix == ".parquet" else pd.read_feather
+    return [None if pd.isna(x) else int(x) for x in read(path)["n"]]
+
+
+def by_polars(path: Path) -> list[Any]:
+    pl = pytest.importorskip("polars")
+    read = pl.read_parquet if path.suffix == ".parquet" else pl.read_ipc
+    return list(read(path)["n"])
+
+
+def by_duckdb(path: Path) -> list[Any]:
+    duckdb = pytest.importorskip("duckdb")
+    if path.suffix == ".parquet":
+        return [n for (n,) in duckdb.read_parquet(str(path)).select("n").fetchall()]
+    return [n for (n,) in duckdb.from_arrow(read(path)).select("n").fetchall()]
+
+
+COLUMNS_OF_PANDAS = ["uint16", "UInt16", "Int8", "uint8[pyarrow]", "category", "object", "decimal"]
+
+
+@pytest.mark.parametrize("dtype", COLUMNS_OF_PANDAS)
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
+@pytest.mark.parametrize("reader", [by_pandas, by_polars, by_duckdb])
+def test_a_released_file_opens_in_every_library(
+    tmp_path: Path, dtype: str, name: str, reader: Callable[[Path], list[Any]]
+) -> None:
+    """Though the dtype that pandas wrote beside the counts has no room for the noise."""
+    pd = pytest.importorskip("pandas")
+    counts = [0, 1, 2, 3] * 9
+    if dtype == "decimal":
+        column = pd.Series(map(Decimal, counts), dtype=object)
+    else:
+        column = pd.Series(counts, dtype=dtype)
+        if dtype == "UInt16":
+            column[5] = None
+    frame = pd.DataFrame({"n": column, "town": "a"})
+    (frame.to_parquet if name == "t.parquet" else frame.to_feather)(tmp_path / name)
+    out = tmp_path / f"o{Path(name).suffix}"
+    release_table(tmp_path / name, "n", out, rho="1/1000000")  # sigma = 707
+    expected = read(out).column("n").to_pylist()
+    assert [x is None for x in expected] == column.isna().tolist()
+    assert (
+        min(x for x in expected if x is not None) < 0
+    )  # all 36 are not with a probability below 2**-35
+    assert reader(out) == expected
+
+
 def test_parquet_may_become_arrow_and_the_other_way(tmp_path: Path) -> None:
     write_parquet(pa.table({"n": [1, 2, 3]}), tmp_path / "t.parquet")
     release_table(tmp_path / "t.parquet", "n", tmp_path / "o.arrow", rho="1e9")
@@ -240,6 +289,16 @@ def test_what_pyarrow_cannot_write_is_one_error_and_no_file(tmp_path: Path, name
     with pytest.raises(OutputError, match="there is a column that pyarrow cannot write to"):
         release_table(tmp_path / table, "n", tmp_path / name, rho=1)
     assert os.listdir(tmp_path) == [table]
+
+
+def test_decimals_of_hundreds_get_units(tmp_path: Path) -> None:
+    """Arrow has decimals of a negative scale, in which the noise would be rounded."""
+    column = pa.array([Decimal(300)] * 50, pa.decimal128(5, -2))
+    write_ipc(pa.table({"n": column}), tmp_path / "t.arrow")
+    release_table(tmp_path / "t.arrow", "n", tmp_path / "o.arrow", rho="0.001")
+    noisy = read(tmp_path / "o.arrow").column("n")
+    assert noisy.type == pa.decimal128(38, 0)
+    assert any(n % 100 for n in noisy.to_pylist())  # if not, an alarm: below 10**-50
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_the_core_leaves_cells_as_its_twin(cell: Fraction, values: list[float]) 
     places = Grid(Fraction(1), Range(Fraction(-8), Fraction(8))).places(doubles)
     ours, theirs = tape(), tape()
     sides, expected = np.empty((2, doubles.size), np.int64)
-    Sides(cell).prepare(places).fill(sides, ours)
+    Sides(cell).prepare(places)(sides, ours, 1)
     step, doublings = cell, 0
     while step > 1:
         step, doublings = step / 2, doublings + 1

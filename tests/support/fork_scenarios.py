@@ -43,7 +43,19 @@ class Gaussian:
         self.options = options
 
     def __call__(self) -> list[int]:
-        return [int(x) for x in dg.discrete_gaussian(SIGMA2, VALUES, **self.options)]
+        drawn = dg.discrete_gaussian(self.sigma2(VALUES), VALUES, **self.options)
+        return [int(x) for x in drawn]
+
+    def sigma2(self, n: int) -> Any:
+        """Return that of n draws."""
+        return SIGMA2
+
+
+class TwoGaussians(Gaussian):
+    """Draws an array of two laws, each for one half."""
+
+    def sigma2(self, n: int) -> Any:
+        return np.repeat(np.array([SIGMA2, SIGMA2 + 1], object), n // 2)
 
 
 class ByThreads(Gaussian):
@@ -83,6 +95,7 @@ if NATIVE:
 DRAWS: dict[str, Draw] = {
     "reference": Gaussian(method="reference"),
     "objects": Gaussian(dtype=object),
+    "two laws": TwoGaussians(),
     "by threads": ByThreads(4100, method="reference", threads=3),
     "one by one": lambda: [dg.discrete_gaussian(SIGMA2) for _ in range(VALUES)],
     "laplace by threads": lambda: dg.discrete_laplace(
@@ -245,15 +258,16 @@ def fork_while_a_thread_draws(draw: Draw) -> list[list[int]]:
 def fork_in_a_signal_handler(draw: Draw) -> list[list[int]]:
     """A handler forks in the middle of one long draw; both processes finish that draw.
 
-    What was drawn before the fork is the same in both, rightly. The array is filled beforehand with
-    a value that the law does not give, so the handler sees that the draw has begun and not come to
-    its end, which is compared.
+    The array is filled beforehand with a value that the law does not give, so the handler sees that
+    the draw has begun and not come to its end. The beginning, from before the fork, is compared,
+    and the end.
     """
     assert isinstance(draw, Gaussian)
     untouched = -(2**63)
     long = 5_000_000 if draw.options["method"] == "cells" else 300_000
     out = np.full(long if NATIVE else 50_000, untouched)
     end = out[-10 * VALUES :]
+    begin = out[: 10 * VALUES]
     collected: list[Any] = []
     reader, writer = os.pipe()
 
@@ -276,15 +290,49 @@ def fork_in_a_signal_handler(draw: Draw) -> list[list[int]]:
     inside, pid = collected
     if pid == 0:
         with os.fdopen(writer, "w") as stream:
-            json.dump(end.tolist(), stream)
+            json.dump(begin.tolist() + end.tolist(), stream)
         os._exit(0)
     drawn_inside = inside()  # first: until it is read, its process keeps the other's pipe open
     os.close(writer)
     with os.fdopen(reader) as stream:
-        end_in_child: list[int] = json.load(stream)
+        by_child: list[int] = json.load(stream)
     assert os.waitpid(pid, 0)[1] == 0
-    assert len(end_in_child) == 10 * VALUES
-    return [end.tolist(), end_in_child, drawn_inside, draw()]
+    assert len(by_child) == 20 * VALUES
+    return [begin.tolist() + end.tolist(), by_child, drawn_inside, draw()]
+
+
+def fork_where_python_runs(draw: Draw) -> list[list[int]]:
+    """A handler forks at the first call that Python makes when a part of an array is drawn.
+
+    No timer: the signal is raised where the profiler sees that the array is half full.
+    """
+    assert isinstance(draw, Gaussian)
+    untouched = -(2**63)
+    out = np.full(200_000 if NATIVE else 5000, untouched, draw.options.get("dtype", np.int64))
+    forked: list[int] = []
+    reader, writer = os.pipe()
+
+    def look(_frame: object, _event: str, _argument: object) -> None:
+        if out[0] != untouched and out[-1] == untouched:
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGUSR1)
+
+    signal.signal(signal.SIGUSR1, lambda _signal, _frame: forked.append(os.fork()))
+    sys.setprofile(look)
+    dg.discrete_gaussian(draw.sigma2(len(out)), out=out, **draw.options)
+    sys.setprofile(None)
+    assert len(forked) == 1, "Python made no call meanwhile"
+    assert np.count_nonzero(out == untouched) == 0
+    values = [int(x) for x in out]
+    if forked == [0]:
+        with os.fdopen(writer, "w") as stream:
+            json.dump(values, stream)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as stream:
+        by_child: list[int] = json.load(stream)
+    assert os.waitpid(forked[0], 0)[1] == 0
+    return [values, by_child, draw()]
 
 
 def copies_of_laws(_draw: Draw) -> list[list[int]]:

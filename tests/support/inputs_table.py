@@ -337,6 +337,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("add_noise", "delta"): _no_value,
     ("add_noise", "rows_per_person"): RULES["queries"],
     ("add_noise", "columns"): _no_value,  # of a list
+    ("add_noise", "out"): _no_value,  # of a list
     ("add_noise", "disjoint"): _flag,
     ("add_noise", "overflow"): _none,
     ("add_noise", "modulus"): Other(
@@ -577,9 +578,16 @@ def everything_public() -> Iterator[Public]:
             yield Public(name if isinstance(found, type) else prefix + name, found, None)
             if isinstance(found, type):
                 prefix_of_methods = f"{name}." if prefix else ""
-                for method, function in inspect.getmembers(found, inspect.isfunction):
+                for method, function in inspect.getmembers(found, _is_method):
                     if not method.startswith("_"):
                         yield Public(prefix_of_methods + method, function, found)
+
+
+def _is_method(found: object) -> bool:
+    """Of Python, or built in, as `sample`."""
+    return inspect.isfunction(found) or (
+        inspect.ismethoddescriptor(found) and hasattr(found, "__text_signature__")
+    )
 
 
 def parameters(of: Public) -> list[str]:

@@ -34,6 +34,7 @@ from fork_scenarios import (
     children,
     copies_of_laws,
     fork_in_a_signal_handler,
+    fork_where_python_runs,
     fork_while_a_thread_draws,
     grandchild,
     many_children,
@@ -111,8 +112,14 @@ def test_no_value_is_drawn_in_two_processes_forked_beside_a_draw(name: str) -> N
     "name", [pytest.param(name, marks=() if name in DRAWS else needs_the_core) for name in WAYS]
 )
 def test_no_value_is_drawn_in_two_processes_forked_in_the_middle_of_a_draw(name: str) -> None:
-    """By a signal handler: both processes finish the draw, and have none of the rest in common."""
+    """By a signal handler: both processes finish the draw, and have none of it in common."""
     assert common_values(run(fork_in_a_signal_handler, name)) == 0
+
+
+@pytest.mark.parametrize("name", ["objects", "two laws"])
+def test_no_value_is_drawn_in_two_processes_forked_where_python_runs(name: str) -> None:
+    """Nor where Python itself puts a draw together, from several calls of the core."""
+    assert common_values(run(fork_where_python_runs, name)) == 0
 
 
 @pytest.mark.evidence  # of eight children by default, of every way
@@ -130,14 +137,11 @@ def test_copies_of_laws_share_no_draws() -> None:
 @pytest.mark.usefixtures("native_engine")
 def test_what_is_made_ready_in_the_core_is_not_copied() -> None:
     """What a law keeps in the C core (its constants and tables) cannot be pickled or copied."""
-    from discretegauss._drawing.engines import prepare, prepare_cells
-    from discretegauss._law import Kind, LawSpec
+    from discretegauss._drawing.engines import sampler
 
-    for make in (prepare, prepare_cells):
-        ready = make(LawSpec(Kind.DISCRETE_GAUSSIAN, dg.DiscreteGaussian(100).sigma2))
-        for duplicate in (pickle.dumps, copy.deepcopy):
-            with pytest.raises(TypeError):
-                duplicate(ready)
+    for duplicate in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError):
+            duplicate(sampler(dg.DiscreteGaussian(100)._spec))
 
 
 @pytest.mark.parametrize(

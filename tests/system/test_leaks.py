@@ -29,7 +29,7 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
-from discretegauss._drawing.engines import tables
+from discretegauss._drawing.engines import native
 
 ROUNDS = 10
 SLACK = 2**16
@@ -182,7 +182,8 @@ def main() -> None:
     for n in range(2**14):  # so many numbers Python keeps, from 3.12 on, with their hashes
         hash(Fraction(n, 10**9 + 7))
     gc.freeze()
-    tables.most_bytes = 2**16  # which the first round fills
+    if native is not None:
+        native.lib.dg_tables_set_budget(2**16)  # which the first round fills
     for name in names:
         if os.fork() == 0:
             call, by_default = CALLS.get(name, (leak, 500))

@@ -6,15 +6,12 @@ Most of it is tested elsewhere, too, in processes and threads that coverage.py d
 
 from __future__ import annotations
 
-import _thread
 import errno
 import importlib
 import math
 import os
 import random
 import sys
-import threading
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -28,9 +25,8 @@ from discretegauss import errors, reference
 from discretegauss._certified import floats as _floats
 from discretegauss._certified.interval import Interval
 from discretegauss._drawing import engines as _engine
-from discretegauss._drawing.engines import ReferenceLaw
+from discretegauss._drawing.python_engine import PythonSampler
 from discretegauss._law import Kind, LawSpec, fits_range
-from discretegauss._system import threads as _threads
 from discretegauss.testing import SeededSource, TapeSource
 
 needs_the_core = pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
@@ -62,7 +58,7 @@ def test_without_scipy_as_scipy_says_what_to_install(
         imported_anew("discretegauss._law_functions.scipy_distribution", monkeypatch)
 
 
-@pytest.mark.parametrize("missing", ["_native", "_system.threads"])
+@pytest.mark.parametrize("missing", ["_native", "_inputs.messages"])
 def test_without_the_extension_the_twin_draws(
     missing: str, without: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,15 +95,15 @@ def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(_engine, "native", None)
     monkeypatch.setattr("discretegauss._drawing.engines.native", None)
     with pytest.raises(errors.MissingCoreError, match="chacha20"):
-        ReferenceLaw(GAUSSIAN).draw("chacha20")
+        PythonSampler(GAUSSIAN).draw("chacha20")
     out = np.full(100, 7)
     with pytest.raises(errors.MissingCoreError, match="chacha20"):
         dg.discrete_gaussian("12347/10007", out=out, source="chacha20")
     assert (out == 7).all()  # it was not drawn into
     with pytest.raises(errors.MissingCoreError, match="cells"):
-        _engine.prepare_cells(GAUSSIAN)
+        PythonSampler(GAUSSIAN).require("cells")
     with pytest.raises(errors.MissingCoreError, match="generalised"):
-        ReferenceLaw(LawSpec(Kind.GENERALIZED_GAUSSIAN, Fraction(10), Fraction(0), Fraction(3)))
+        PythonSampler(LawSpec(Kind.GENERALIZED_GAUSSIAN, Fraction(10), Fraction(0), Fraction(3)))
     for size in (None, 5):  # nobody asked for method='cells' here
         with pytest.raises(errors.MissingCoreError, match="a generalised Gaussian needs"):
             dg.generalized_gaussian("12347/10007", 3, size)
@@ -128,7 +124,7 @@ def test_a_draw_of_the_twin_that_does_not_fit_is_not_told(kind: type[Any]) -> No
     out = np.ones(50, np.int8).view(kind)
     wide = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(10**12))  # not by the package, which refuses it
     with pytest.raises(errors.RangeError) as raised:
-        ReferenceLaw(wide).fill(out, TapeSource(random.Random(1).randbytes(20_000)))
+        PythonSampler(wide).fill(out, TapeSource(random.Random(1).randbytes(20_000)))
     assert 0 in out
     assert set(out.tolist()) <= {0, 1}
     assert not any(character.isdigit() for character in str(raised.value))
@@ -156,77 +152,6 @@ def test_a_uniform_integer_fits_where_it_fits() -> None:
     assert fits_range(law, 0, 255)
     assert not fits_range(law, 0, 254)
     assert not fits_range(law, 1, 256)
-
-
-# --- threads and forks
-
-
-@needs_the_core
-def test_no_thread_is_started_while_the_interpreter_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """tests/system/test_threads.py has an interpreter that ends."""
-    monkeypatch.setattr(sys, "is_finalizing", lambda: True)
-    with pytest.raises(RuntimeError, match="shutdown"):
-        _threads.Worker(pytest.fail).start()
-
-
-@pytest.fixture
-def traced_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads that coverage.py follows: those of `threading`, started in place of `_thread`'s."""
-
-    def start_new_thread(call: Callable[..., object], arguments: tuple[Any, ...]) -> int:
-        threading.Thread(target=call, args=arguments).start()
-        return 1
-
-    monkeypatch.setattr(_thread, "start_new_thread", start_new_thread)
-
-
-@pytest.mark.usefixtures("traced_threads")
-def test_a_call_in_the_background_returns_and_raises_as_any() -> None:
-    """interruptible: the result, or the error, of the call; at once in any other thread."""
-    assert _threads.interruptible(lambda: 7) == 7
-    with pytest.raises(ConnectionError):
-        _threads.interruptible(_raise)
-    results: list[int] = []
-    thread = threading.Thread(target=lambda: results.append(_threads.interruptible(lambda: 8)))
-    thread.start()
-    thread.join()
-    assert results == [8]
-
-
-def test_a_call_in_the_background_is_made_once_and_there() -> None:
-    """This thread waits for it, and hears Ctrl-C meanwhile."""
-    made_by: list[int] = []
-
-    def call() -> int:
-        time.sleep(0.02)
-        made_by.append(threading.get_ident())
-        return 7
-
-    assert _threads.interruptible(call) == 7
-    assert len(made_by) == 1
-    assert made_by[0] != threading.get_ident()
-
-
-def test_threads_that_no_address_space_holds_are_not_started() -> None:
-    """Real limits: test_memory_limits.py."""
-    _threads.require_address_space(0)
-    for n in (2**40, 2**80):
-        with pytest.raises(MemoryError, match=rf"threads: .* no room for {n} more"):
-            _threads.require_address_space(n)
-
-
-def _raise() -> None:
-    raise ConnectionError
-
-
-def test_a_process_that_can_start_no_threads_draws_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No thread more is no error: this one does it all."""
-
-    def start_new_thread(*_: object) -> int:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(_thread, "start_new_thread", start_new_thread)
-    assert _threads.interruptible(lambda: 7) == 7
 
 
 # --- the core's errors
@@ -257,23 +182,25 @@ def test_a_single_draw_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     """One draw by Algorithms 1-3 with getrandom failing: an EntropyError, no draw."""
     from discretegauss._native import lib
 
-    law = _engine.native.NativeLaw(GAUSSIAN)
-    monkeypatch.setattr(law, "_fill_wide", lambda *_: lib.DG_ERR_ENTROPY)
+    class Failing:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(lib, name)
+
+        def dg_sampler_draw_wide(self, *_: object) -> int:
+            return int(lib.DG_ERR_ENTROPY)
+
+    law = _engine.native.NativeSampler(GAUSSIAN)
+    monkeypatch.setattr(_engine.native, "lib", Failing())
     with pytest.raises(errors.EntropyError):
         law.draw("getrandom")
 
 
 @needs_the_core
-def test_a_law_without_a_table_is_drawn_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """method="auto" falls back to Algorithms 1-3; method="cells" says why it cannot."""
-
-    def no_table(_spec: LawSpec) -> None:
-        raise errors.ParameterValueError("no table")
-
-    monkeypatch.setattr("discretegauss._drawing.method.prepare_cells", no_table)
-    assert dg.discrete_gaussian("100.7", 10**5).shape == (10**5,)
-    with pytest.raises(errors.ParameterValueError, match="no table"):
-        dg.discrete_gaussian("100.7", 10, method="cells")
+def test_a_law_without_a_table_is_drawn_without_one() -> None:
+    """method="auto" takes another way; method="cells" says why it cannot."""
+    law = dg.GeneralizedGaussian("1/3", 2**130, mu="1/3")
+    with pytest.raises(errors.ParameterValueError, match="beta: so large"):
+        law.sample(10, method="cells")
 
 
 # --- numbers

@@ -11,32 +11,21 @@ build with -DDG_SANITIZE=thread.
 from __future__ import annotations
 
 import ctypes
-import os
-import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
-from itertools import count
 from pathlib import Path
-from types import CodeType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
-from discretegauss._drawing import engines as _engine
-from discretegauss._drawing.table_cache import TableCache
-from discretegauss._law import Kind, LawSpec
-from discretegauss._system import threads as _threads
-from discretegauss._system.threads import Worker
 
 SIGMA2 = 2**116
 ENGINE = dg.build_info()["engine"]
@@ -111,61 +100,6 @@ def test_a_table_that_is_given_up_lives_while_a_thread_draws_from_it() -> None:
         )
 
     assert at_once(draw) == [True] * THREADS
-
-
-class Interrupted(Fraction):
-    """A number of which one comparison lets others run first, as that of any Fraction may."""
-
-    before: ClassVar[list[Callable[[], object]]] = []  # of the comparisons to come, the last first
-
-    def __eq__(self, other: object) -> bool:
-        if self.before:
-            self.before.pop()()
-        return super().__eq__(other)
-
-    __hash__ = Fraction.__hash__
-
-
-@pytest.mark.usefixtures("native_engine")
-@pytest.mark.parametrize("comparison", [0, 1, 2, 3])
-def test_tables_stay_in_order_whatever_runs_while_their_laws_are_compared(
-    comparison: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A table given up by one thread while another keeps it: the next are kept and given up."""
-    new_table = _engine.native.NativeTable
-
-    def law(i: int) -> LawSpec:
-        return LawSpec(Kind.DISCRETE_GAUSSIAN, Interrupted(3), Interrupted(i))
-
-    two = new_table(law(0)).memory * 5 // 2  # no room for three
-    tables = TableCache(most_bytes=two)
-    monkeypatch.setattr(_engine, "tables", tables)
-
-    def build(first: int) -> None:
-        for i in range(first, first + 3):
-            _engine.prepare_cells(law(i))
-
-    def built_by_two(spec: LawSpec) -> Any:
-        monkeypatch.setattr(_engine.native, "NativeTable", new_table)
-        _engine.prepare_cells(law(0))  # by another thread, which is faster
-        Interrupted.before[:] = [partial(build, 10)] + [lambda: None] * comparison
-        return new_table(spec)
-
-    def give_up(*_: object) -> None:
-        raise TimeoutError
-
-    monkeypatch.setattr(_engine.native, "NativeTable", built_by_two)
-    kept_handler = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(300)
-    try:
-        _engine.prepare_cells(law(0))
-        Interrupted.before.clear()
-        build(20)
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, kept_handler)
-    assert len(tables) == 2
-    assert _engine.cached_table(law(22)) is not None
 
 
 @pytest.mark.usefixtures("native_engine")
@@ -254,124 +188,6 @@ assert threading.stack_size() == 2**24
 def test_threads_of_ours_have_a_stack_of_their_own_size() -> None:
     """threading.stack_size() may be too little for the core, and stays as it is."""
     subprocess.run([sys.executable, "-c", SMALL_STACKS], check=True, timeout=600)
-
-
-def test_a_thread_that_cannot_be_started_leaves_the_stack_size_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """And is not waited for."""
-
-    def refuse(*_: Any) -> int:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr("_thread.start_new_thread", refuse)
-    before = threading.stack_size(64 * 1024)
-    try:
-        worker = Worker(lambda: None)
-        with pytest.raises(RuntimeError, match="new thread"):
-            worker.start()
-        worker.wait()
-        assert threading.stack_size() == 64 * 1024
-    finally:
-        threading.stack_size(before)
-
-
-@contextmanager
-def _at_steps(code: CodeType, act: dict[int, Callable[[], object]]) -> Iterator[None]:
-    """Act at steps of a function, counted from 0, if it has so many.
-
-    A trace function stands for the signal handler: it, too, runs between Python's instructions.
-    """
-    steps = count()
-
-    def trace(frame: Any, event: str, _argument: object) -> Any:
-        if frame.f_code is not code:
-            return None
-        frame.f_trace_opcodes = True
-        if event == "opcode":
-            act.get(next(steps), lambda: None)()
-        return trace
-
-    before = sys.gettrace()
-    sys._getframe().f_trace_opcodes = True  # Python 3.12 counts none if no frame wants it by now
-    sys.settrace(trace)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
-
-
-def _start_and_fork(step: int) -> int | None:
-    """Start a worker and fork at a step of it; the child's pid, None if there is no such step.
-
-    In the child this ends with the process, by 0 if what was started there is done when waited for.
-    """
-    done: list[int] = []
-    forked: list[int] = []
-    worker = Worker(lambda: done.append(os.getpid()))
-    with _at_steps(Worker.start.__code__, {step: lambda: forked.append(os.fork())}):
-        worker.start()
-    worker.wait()
-    if forked and forked[0] == 0:
-        os._exit(0 if worker._started[3] != os.getpid() or done == [os.getpid()] else 1)
-    assert done == [os.getpid()]
-    return forked[0] if forked else None
-
-
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_fork_at_any_step_of_a_start_leaves_nobody_waiting() -> None:
-    """A signal handler may fork while a thread is started: the child ends, as the parent does."""
-    step = 0
-    while (child := _start_and_fork(step)) is not None:
-        deadline = time.monotonic() + 300
-        while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
-            if time.monotonic() > deadline:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                pytest.fail(f"the child of a fork at step {step} waits for ever")
-            time.sleep(0.001)
-        assert ended[1] == 0, step
-        step += 1
-    assert step > 10
-
-
-def _wait_and_raise(end: int, step: int) -> bool:
-    """Wait for a worker, which is done at a step, and raise at another, if it comes; wait again."""
-    told, raised = threading.Event(), False
-    worker = Worker(lambda: None if told.wait() else None)
-    worker.start()
-
-    def end_it() -> None:
-        told.set()
-        while worker._at_work.locked():
-            time.sleep(1e-4)
-
-    def interrupt() -> None:
-        raise KeyboardInterrupt
-
-    try:
-        with _at_steps(Worker.wait.__code__, {end: end_it, step: interrupt}):
-            worker.wait()
-    except KeyboardInterrupt:
-        raised = True
-    told.set()
-    again = threading.Thread(target=worker.wait, daemon=True)
-    again.start()
-    again.join(300)
-    assert not again.is_alive(), step
-    return raised
-
-
-def test_ctrl_c_at_any_step_of_waiting_leaves_nobody_waiting(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Who waits again is not kept by the lock that the first waiting had just taken."""
-    monkeypatch.setattr(_threads, "_SECONDS", 1e-3)
-    assert all(_wait_and_raise(1000, step) for step in range(60))
-    for end in range(25):
-        step = end + 1
-        while _wait_and_raise(end, step):
-            step += 1
 
 
 AT_SHUTDOWN = """

@@ -19,6 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import parts
 from cases import ALGORITHMS, FILLS, HAND_MADE, ISOCHRONOUS, TABLES, TableCase, shown
 from cell_twin import CellTwin, Facts, Height
 from isochronous_twin import IsochronousFacts, IsochronousTwin
@@ -26,6 +27,7 @@ from keystream import Tape, key_tape
 from lanes_twin import LaneFacts, LanesTwin
 
 from discretegauss._drawing import engines as _engine
+from discretegauss._drawing.python_engine import _reference_draw
 from discretegauss._law import LawSpec
 
 FILE = Path(__file__).with_name("vectors.json")
@@ -127,7 +129,7 @@ def algorithm_cases(key: Iterator[bytes]) -> Iterator[Case]:
 
 def reference_draw(spec: LawSpec) -> Callable[[Tape], int]:
     """Return the specification's function of a tape."""
-    return _engine._reference_draw(spec)
+    return _reference_draw(spec)
 
 
 class DoubtfulTwin(CellTwin):
@@ -217,7 +219,7 @@ def chosen_before(cases: list[Case]) -> list[Case]:
 
 def sampler_chosen_by_the_core(spec: LawSpec) -> Case:
     """Return what the core chose for an isochronous sampler."""
-    info = _engine.native.NativeIsochronous(spec).info
+    info = parts.NativeIsochronous(spec).info
     return {name: int(getattr(info, name)) for name in IsochronousFacts._fields}
 
 
@@ -257,7 +259,7 @@ def hand_made_attempts(twin: IsochronousTwin) -> Iterator[bytes]:
 
 def lanes_chosen_by_the_core(spec: LawSpec) -> Case:
     """Return what the core chose for isochronous fills."""
-    info = _engine.native.NativeLanes(spec).info
+    info = parts.NativeLanes(spec).info
     if not info.in_lanes:
         raise ValueError(f"{spec}: drawn one by one")
     return {name: int(getattr(info, name)) for name in LaneFacts._fields}

@@ -71,7 +71,7 @@ def add_release(commands: Any) -> None:
         default=False,
         type=file_or_dash,
         metavar="TABLE",
-        help="a table with a header: CSV, or by its name .tsv, .parquet, .arrow, .csv.gz, "
+        help="a table with a header: CSV, or by its name .tsv, .parquet, .arrow, .npy, .csv.gz, "
         ".csv.zst; - is CSV from stdin",
     )
     parser.add_argument(

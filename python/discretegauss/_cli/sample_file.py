@@ -15,7 +15,14 @@ from .._inputs.messages import describe
 from .._system.atomic_file import atomic_write
 from ..errors import OutputError, ParameterOverflowError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
-from ..release import Sink, arrow_file, checked_destination, column_text, unbuffered_stdout
+from ..release import (
+    Sink,
+    arrow_file,
+    checked_destination,
+    column_text,
+    npy_header,
+    unbuffered_stdout,
+)
 from .options import given
 from .output import WRONG_INPUT, fail, printed
 
@@ -109,10 +116,7 @@ def _appending(out: Path, size: int, sink: Sink) -> AbstractContextManager[Appen
 @contextmanager
 def _npy(sink: Sink, size: int) -> Iterator[Append]:
     """Write numpy's format, which has the number of values in its first bytes."""
-    description = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({size},), }}"
-    start = len(b"\x93NUMPY\x01\x00??")
-    header = description.ljust(-(-(start + len(description) + 1) // 64) * 64 - start - 1) + "\n"
-    sink(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+    sink(npy_header(np.dtype("<i8"), (size,)))
     yield lambda draws: sink(np.asarray(draws, "<i8").data.cast("B"))
 
 

@@ -9,15 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RangeError
-from .engines import native
 
 __all__ = ["add_exactly"]
 
 #: Of two arrays of int64 a core's cache holds so many elements.
 _PIECE = 2**15
-
-#: So many are added in some 5 ms, for which Ctrl-C waits.
-_CORE_PIECE = 2**22
 
 _NO_FIT = "a draw did not fit the output type; nothing is returned"
 
@@ -46,9 +42,8 @@ def add_exactly(
 
     Notes
     -----
-    Two blocks of int64 are added by the C core, others in pieces. Where the sums of the extremes of
-    a piece fit, all of its sums do, and modulo 2**bits they are right, whatever was cast. Elsewhere
-    Python's integers decide, one by one.
+    In pieces. Where the sums of the extremes of a piece fit, all of its sums do, and modulo
+    2**bits they are right, whatever was cast. Elsewhere Python's integers decide, one by one.
 
     Examples
     --------
@@ -63,9 +58,7 @@ def add_exactly(
     # as in `fill_array`: while we write, nobody is to free the memory
     held = weakref.ref(to.base if isinstance(to.base, np.ndarray) else to)
     try:
-        if native is not None and _are_blocks_of_int64(to, addend):
-            _add_in_core(to, addend, nulls)
-        elif to.size:
+        if to.size:
             _add(to, addend)
             if nulls is not None:
                 np.copyto(to, 0, where=nulls)
@@ -73,32 +66,6 @@ def add_exactly(
         zero_all(0)
         raise
     del held
-
-
-def _are_blocks_of_int64(*arrays: NDArray[Any]) -> bool:
-    return (
-        all(
-            a.dtype == np.int64 and a.dtype.isnative and a.flags.c_contiguous and a.flags.aligned
-            for a in arrays
-        )
-        and len({a.shape for a in arrays}) == 1
-    )
-
-
-def _add_in_core(to: NDArray[Any], addend: NDArray[Any], nulls: NDArray[np.bool_] | None) -> None:
-    ffi, lib, flat, more = native.ffi, native.lib, to.reshape(-1), addend.reshape(-1)
-    where = None if nulls is None else nulls.reshape(-1).view(np.uint8)
-    for start in range(0, flat.size, _CORE_PIECE):
-        sums = flat[start : start + _CORE_PIECE]
-        buffer = ffi.from_buffer("int64_t[]", sums, require_writable=True)
-        given = ffi.from_buffer("int64_t[]", more[start : start + _CORE_PIECE])
-        if where is None:
-            is_beyond = lib.dg_add(buffer, given, sums.size)
-        else:
-            flags = ffi.from_buffer("uint8_t[]", where[start : start + _CORE_PIECE])
-            is_beyond = lib.dg_add_shown(buffer, given, flags, sums.size)
-        if is_beyond:
-            raise RangeError(_NO_FIT)
 
 
 def _add(to: NDArray[Any], addend: NDArray[Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -28,19 +28,20 @@ from .._inputs.draw_arguments import (
 from .._inputs.foreign_arrays import single
 from .._inputs.law_parameters import (
     as_array,
-    distinct_laws,
     exact_spec,
+    laws_of,
     parameter_name,
     parameter_shape,
 )
 from .._inputs.numbers import DENORMALS_WORK
-from .._inputs.parameter_arrays import DistinctLaws
+from .._inputs.parameter_arrays import Laws
 from .._inputs.source import Source
 from .._law import Kind
 from ..errors import ParameterValueError
+from .engines import native, sampler
 from .fill import NO_MEMORY, empty, fill_array
 from .many_laws import fill_laws, require_all_fit
-from .method import OneLaw, one_law
+from .sampler import Sampler
 
 __all__ = ["Given", "draw"]
 
@@ -68,14 +69,14 @@ _PLAIN_NUMBERS = frozenset({int, float, Fraction, str}) | {
 
 
 @lru_cache(maxsize=256, typed=True)
-def _kept(kind: Kind, parameter: object, mu: object, beta: object) -> OneLaw:
+def _kept(kind: Kind, parameter: object, mu: object, beta: object) -> Sampler:
     """Return the law for parameters as the user wrote them: saves calls the conversion."""
-    return one_law(exact_spec(kind, parameter, mu, beta))
+    return sampler(exact_spec(kind, parameter, mu, beta))
 
 
-def _checked_law(given: OneLaw | Given) -> OneLaw | list[NDArray[Any]]:
+def _checked_law(given: Sampler | Given) -> Sampler | list[NDArray[Any]]:
     """Return the law for single parameters; those of many laws as arrays, not yet checked."""
-    if isinstance(given, OneLaw):
+    if isinstance(given, Sampler):
         return given
     kind, parameter, mu, beta = given
     if (
@@ -89,19 +90,19 @@ def _checked_law(given: OneLaw | Given) -> OneLaw | list[NDArray[Any]]:
     values, names = given[1:], (parameter_name(kind), "mu", "beta")
     arrays = [as_array(value, name) for value, name in zip(values, names, strict=True)]
     if all(array is None for array in arrays):
-        return one_law(exact_spec(*given))
+        return sampler(exact_spec(*given))
     return [
         array if array is not None else np.array(single(value), dtype=object)
         for array, value in zip(arrays, values, strict=True)
     ]
 
 
-def _distinct_laws(
+def _checked_laws(
     kind: Kind, arrays: list[NDArray[Any]], shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> DistinctLaws:
+) -> Laws:
     """Return the laws of arrays of parameters, which fit `dtype`."""
     try:
-        laws = distinct_laws(kind, arrays, shape)
+        laws = laws_of(kind, arrays, shape)
     except MemoryError:
         raise MemoryError(NO_MEMORY) from None
     require_all_fit(laws, dtype, parameter_name(kind))
@@ -109,7 +110,7 @@ def _distinct_laws(
 
 
 def draw(
-    law: OneLaw | Given,
+    law: Sampler | Given,
     *,
     size: Size,
     dtype: DTypeLike,
@@ -119,7 +120,7 @@ def draw(
     threads: int,
 ) -> Any:
     """Draw: the body of every public function; all is checked before anything is drawn."""
-    checked: OneLaw | list[NDArray[Any]] | None = None
+    checked: Sampler | list[NDArray[Any]] | None = None
     if (
         out is None
         and dtype is INT64
@@ -128,10 +129,17 @@ def draw(
         and (source is SYSTEM or source is CHACHA20)
         and (size is None or (type(size) is int and 0 <= size <= FEW))
     ):
+        if type(law) is tuple and native is not None and DENORMALS_WORK:
+            kind, parameter, mu, beta = law
+            if type(parameter) is np.ndarray or type(mu) is np.ndarray:
+                is_chacha20 = source is CHACHA20
+                drawn = native.columns(_kept, kind, parameter, mu, beta, size, is_chacha20)
+                if drawn is not None:
+                    return drawn
         checked = _checked_law(law)
-        if isinstance(checked, OneLaw):
-            return checked.one(source) if size is None else checked.int64s(size, source)
-    kind = law.spec.kind if isinstance(law, OneLaw) else law[0]
+        if isinstance(checked, Sampler):
+            return checked.draw(source) if size is None else checked.int64s(size, source)
+    kind = law.spec.kind if isinstance(law, Sampler) else law[0]
     if method is not AUTO:
         _check_method(kind, checked_method(method))
     bits = source if source is SYSTEM else checked_source(source)
@@ -146,18 +154,18 @@ def draw(
         shape = result.shape
 
     checked = checked or _checked_law(law)
-    if isinstance(checked, OneLaw):
+    if isinstance(checked, Sampler):
         if shape is None:
             if dtype is not INT64:  # a Python int has room, but a dtype was asked for
                 checked.require_fit(kept_dtype)
-            return checked.single(method, bits).draw(bits)
+            return checked.draw(bits, method)
         checked.require_fit(kept_dtype)
         if result is None:
             result = empty(shape, kept_dtype)
-        fill_array(result, checked.ready(method, result.size, bits), bits, n_threads)
+        fill_array(result, partial(checked.fill, method=method), bits, n_threads)
     else:
         shape = parameter_shape(shape, checked)
-        laws = _distinct_laws(kind, checked, shape, kept_dtype)
+        laws = _checked_laws(kind, checked, shape, kept_dtype)
         if result is None:
             result = empty(shape, kept_dtype)
         fill_laws(result, laws, method, bits, n_threads)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .._inputs.source import Source
-from .engines import Filler
 
-__all__ = ["NO_MEMORY", "copy_draws", "empty", "fill_array"]
+__all__ = ["NO_MEMORY", "Fill", "copy_draws", "empty", "fill_array", "in_one_process"]
+
+#: Fills an array (one axis, contiguous, native integers or objects) with bits of a source, by
+#: threads at most. After an error no integer in it is a draw, and nobody writes to it any more.
+Fill = Callable[[NDArray[Any], Source, int], None]
 
 #: In the place of numpy's message, which tells the shape: it may be a column of counts.
 NO_MEMORY = "size: there is no memory for such an array"
@@ -36,15 +41,15 @@ def _flat(out: NDArray[Any]) -> NDArray[Any] | None:
     return None
 
 
-def fill_array(out: NDArray[Any], law: Filler, source: Source, threads: int) -> None:
+def fill_array(out: NDArray[Any], fill: Fill, source: Source, threads: int) -> None:
     """Fill `out`, any shape and layout, with independent draws; after an error it holds none.
 
     Parameters
     ----------
     out : ndarray
         Integers (any size, any byte order) or objects.
-    law : Filler
-        What to draw.
+    fill : Fill
+        Draws.
     source : "getrandom", "chacha20" or callable
         Bits.
     threads : int
@@ -56,11 +61,11 @@ def fill_array(out: NDArray[Any], law: Filler, source: Source, threads: int) -> 
         # Python runs meanwhile, a source or the handler of a signal, might ask for it
         owner = out.base if isinstance(out.base, np.ndarray) else out
         held = weakref.ref(owner)
-        law.fill(flat, source, threads)
+        fill(flat, source, threads)
         del held
         return
     drawn = empty(out.size, out.dtype.newbyteorder("="))
-    law.fill(drawn, source, threads)
+    fill(drawn, source, threads)
     copy_draws(out, drawn)
 
 
@@ -81,3 +86,14 @@ def copy_draws(out: NDArray[Any], drawn: NDArray[Any]) -> None:
         zero_out(0)
         drawn.fill(0)
         raise
+
+
+def in_one_process(draw: Callable[[], None]) -> None:
+    """Draw; in the child of a fork that a signal's handler made meanwhile draw anew.
+
+    What was drawn before the fork is the parent's, too.
+    """
+    process = os.getpid()
+    draw()
+    while process != (process := os.getpid()):
+        draw()

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from inspect import cleandoc
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.draw_arguments import INT64, Method
 from .._inputs.messages import describe
 from .._inputs.source import Source, check_filled
 from .._law import Kind, LawSpec
 from .._native import __file__ as core_file
 from .._native import ffi, lib
-from .._system.threads import interruptible
 from ..errors import (
     EntropyError,
     ParameterOverflowError,
@@ -23,14 +24,16 @@ from ..errors import (
     RangeError,
     SourceError,
 )
+from .fill import in_one_process
+from .sampler import Sampler
 
 __all__ = [
     "NativeFiller",
-    "NativeIsochronous",
-    "NativeLanes",
-    "NativeLaw",
-    "NativeLaws",
-    "NativeTable",
+    "NativeSampler",
+    "built_in_sample",
+    "c_parameters",
+    "columns",
+    "fill_laws",
     "keystream",
     "new_law",
     "raise_for_status",
@@ -68,6 +71,7 @@ _MOST_THREADS = max(64, 4 * (os.cpu_count() or 1))
 
 _PAUSE = ffi.addressof(lib, "dg_python_pause")
 _FILL = ffi.addressof(lib, "dg_python_fill")
+_SAMPLER_OF = ffi.addressof(lib, "dg_python_sampler_of")
 
 
 def _address(value: object) -> Any:
@@ -161,11 +165,11 @@ def raise_for_status(
 
 
 def _built_in_functions() -> list[Any]:
-    """Return python_calls.h's functions: fill_by_law, fill_by_table, fill_by_lanes, new_draw."""
-    functions: list[Any] = [_error_for_status]
+    """Return functions.h's: fill_now, new_sample, columns."""
+    functions: list[Any] = [_error_for_status, np.empty, INT64, np.ndarray]
     if lib.dg_python_functions(_address(functions)) != 0:
         raise MemoryError
-    return functions[1:]
+    return functions[4:]
 
 
 def _error_for_status(status: int, errno: int) -> Exception:
@@ -177,11 +181,18 @@ def _error_for_status(status: int, errno: int) -> Exception:
     raise SystemError("no draw and no error")  # no cover: the status is not DG_OK
 
 
-_fill_by_law, _fill_by_table, _fill_by_lanes, _new_draw = _built_in_functions()
+_fill_now, _new_sample, columns = _built_in_functions()
+
+_SIGNATURE = (
+    "sample($self, size=None, *, dtype='int64', out=None, method='auto', source='getrandom', "
+    "threads=1)\n--\n\n"
+)
 
 
-def _to_bytes(value: int) -> bytes:
-    return value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
+def built_in_sample(cls: type, slowly: Callable[..., Any]) -> Any:
+    """Return a method of a class of laws: `slowly` as a built-in one (csrc/python/sample.h)."""
+    shown = (_SIGNATURE + cleandoc(slowly.__doc__ or "")).encode()
+    return _new_sample((cls, slowly, shown))
 
 
 def _c_source(source: Source) -> tuple[_CallerSource | None, Any]:
@@ -214,159 +225,180 @@ class NativeFiller:
             raise_for_status(status, caller, run)
 
 
-class _Draws(NativeFiller):
-    """Draws from the C handle of a law, by the two functions that fill arrays from it."""
+_METHODS = {
+    "auto": lib.DG_AUTO,
+    "reference": lib.DG_REFERENCE,
+    "cells": lib.DG_CELLS,
+    "isochronous": lib.DG_ISOCHRONOUS,
+}
 
-    _address: int
-    """That of the handle."""
-    _fill_now: Any
-    """Fills with bits of the system."""
-    _fill_wide: Any
-    _width: int
-    chunk: int
-    """A fill may be cut at multiples of this without changing what it draws from given bits."""
 
-    def draw(self, source: Source) -> int:
-        """Return one draw."""
-        out = ffi.new("uint8_t[]", self._width)
-        if isinstance(source, str) and source == "getrandom":
-            status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL, ffi.NULL)
-            if status != 0:
-                raise_for_status(status, None)
-        else:
-            caller, pointer = _c_source(source)
-            status = self._fill_wide(out, 1, self._width, self._handle, ffi.NULL, pointer)
-            raise_for_status(status, caller)
+class NativeSampler(Sampler):
+    """A law made ready in the C core, which decides how it is drawn (csrc/sampler)."""
+
+    def __init__(self, spec: LawSpec) -> None:
+        super().__init__(spec)
+        handle, (parameters, _kept) = ffi.new("dg_sampler **"), c_parameters(spec)
+        raise_for_status(lib.dg_sampler_new(handle, int(spec.kind), parameters), None)
+        self._handle = ffi.gc(handle[0], lib.dg_sampler_free)
+        self._address = int(ffi.cast("uintptr_t", self._handle))
+        self._width = int(lib.dg_sampler_wide_bytes(self._handle))
+
+    def require_fit(self, dtype: np.dtype[Any]) -> None:
+        """Refuse a dtype that does not provably hold the law; most fit int64 by far."""
+        if dtype != INT64 or not lib.dg_sampler_fits_int64(self._handle):
+            super().require_fit(dtype)
+
+    def describe(self) -> Any:
+        """Return the handle's dg_sampler_info."""
+        info = ffi.new("dg_sampler_info *")
+        lib.dg_sampler_describe(info, self._handle)
+        return info
+
+    def require(self, method: Method) -> None:
+        """Refuse a method by which the law cannot be drawn."""
+        self.choose(1, "getrandom", method)
+
+    def choose(self, n: int, source: Source, method: Method = "auto", run: Any = None) -> int:
+        """Return the dg_method by which n draws are made, and have it ready."""
+        way, (_caller, pointer) = ffi.new("dg_method *"), _c_source(source)
+        run = run or _Run(1)
+        status = lib.dg_sampler_choose(way, n, _METHODS[method], self._handle, run.pointer, pointer)
+        if status != lib.DG_OK:
+            self._raise(status, method, None, run)
+        return int(way[0])
+
+    def _raise(
+        self,
+        failure: Any,
+        method: Method,
+        caller: _CallerSource | None = None,
+        run: _Run | None = None,
+    ) -> NoReturn:
+        """Raise what a status other than DG_OK means, or what a signal's handler raised."""
+        if isinstance(failure, BaseException):
+            raise failure
+        status, errno = failure if isinstance(failure, tuple) else (failure, None)
+        if status == lib.DG_ERR_PARAMETER:
+            raise _no_isochronous() if method == "isochronous" else _no_table(self.spec)
+        raise_for_status(status, caller, run, errno)
+        raise SystemError("no draw and no error")  # no cover: the status is not DG_OK
+
+    def draw(self, source: Source, method: Method = "auto") -> int:
+        """Return one draw, of any size."""
+        out, (caller, pointer) = ffi.new("uint8_t[]", self._width), _c_source(source)
+        status = lib.dg_sampler_draw_wide(out, self._width, _METHODS[method], self._handle, pointer)
+        if status != lib.DG_OK:
+            self._raise(status, method, caller)
+        if self._one is None:
+            self._one = self._address if lib.dg_sampler_fits_int64(self._handle) else 0
         return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
-    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+    def fill(
+        self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = "auto"
+    ) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects."""
         dtype = _DTYPES.get(out.dtype)
         if dtype is None:
-            caller, pointer = _c_source(source)
-            self._fill_objects(out, _Run(threads), caller, pointer)
-            return
-        if not isinstance(source, str):  # a caller's own may compare as it likes
-            super().fill(out, source, threads)
+            self._fill_in_pieces(out, _keep_objects, source, threads, method)
             return
         zero_out = out.fill
         n_threads = threads if threads < _MOST_THREADS else _MOST_THREADS
+        way, n_threads = _METHODS[method], min(threads, _MOST_THREADS)
+        caller, run = None, None
         try:
-            error = self._fill_now(self._address, out, dtype, n_threads, _KINDS[source])
+            if isinstance(source, str):  # a caller's own may compare as it likes
+                failure = _fill_now(self._address, out, dtype, way, n_threads, _KINDS[source])
+            else:
+                caller, run = _CallerSource(source), _Run(1)
+                buffer = ffi.from_buffer("char[]", out, require_writable=True)
+                given = (buffer, out.size, dtype, way, self._handle, run.pointer, caller.pointer)
+                failure = lib.dg_sampler_fill(*given) or None
         except BaseException:  # a signal, heard as the call returned
             zero_out(0)
             raise
-        if error is not None:
-            raise error
+        if failure is not None:
+            self._raise(failure, method, caller, run)
+
+    def add(
+        self,
+        out: NDArray[np.int64],
+        values: NDArray[np.int64],
+        nulls: NDArray[np.bool_] | None,
+        source: Source,
+        threads: int = 1,
+        method: Method = "auto",
+    ) -> None:
+        """Let `out` hold `values` plus draws, exactly, and 0 where `nulls` are; else as `fill`."""
+        run, (caller, pointer), zero_out = _Run(threads), _c_source(source), out.fill
+        sums = ffi.from_buffer("int64_t[]", out, require_writable=True)
+        addend = ffi.from_buffer("int64_t[]", values)
+        shown = ffi.NULL if nulls is None else ffi.from_buffer("uint8_t[]", nulls.view(np.uint8))
+        how = (_METHODS[method], self._handle, run.pointer, pointer)
+        try:
+            status = lib.dg_sampler_add(sums, addend, shown, out.size, *how)
+        except BaseException:  # a signal, heard as the call returned
+            zero_out(0)
+            raise
+        if status != lib.DG_OK:
+            self._raise(status, method, caller, run)
 
     def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
         """Fill the rows of `out`, contiguous: two's complement, least significant byte first."""
-        caller, pointer = _c_source(source)
-
-        def keep(part: NDArray[Any], buffer: Any) -> None:
-            rows, (n, n_bytes) = ffi.from_buffer("uint8_t[]", part), part.shape
-            if lib.dg_python_resize(rows, n_bytes, n, self._width, buffer):
-                raise_for_status(lib.DG_ERR_RANGE, None)
-
-        self._fill_in_pieces(out, keep, _Run(threads), caller, pointer)
-
-    def _fill_objects(
-        self, out: NDArray[Any], run: _Run, caller: _CallerSource | None, pointer: Any
-    ) -> None:
-        def keep(part: NDArray[Any], buffer: Any) -> None:
-            objects = ffi.from_buffer("void *[]", part, require_writable=True)
-            if lib.dg_python_integers(objects, len(part), self._width, buffer):
-                raise MemoryError
-
-        self._fill_in_pieces(out, keep, run, caller, pointer)
+        self._fill_in_pieces(out, _keep_bytes, source, threads, "auto")
 
     def _fill_in_pieces(
         self,
         out: NDArray[Any],
-        keep: Callable[[NDArray[Any], Any], None],
-        run: _Run,
-        caller: _CallerSource | None,
-        pointer: Any,
+        keep: Callable[[NDArray[Any], Any, int], None],
+        source: Source,
+        threads: int,
+        method: Method,
     ) -> None:
         """Have `keep` put the draws, integers of as many bytes as any may need, into `out`."""
-        width = self._width
+        run, width = _Run(threads), self._width
+        way = self.choose(len(out), source, method, run)  # all pieces go one way
         # a whole number of chunks, so that the pieces use the bits that one fill would use
-        at_once = max(1, _WIDE_BYTES // (width * self.chunk)) * self.chunk
+        chunk = int(self.describe().chunk) if way == lib.DG_CELLS else 1
+        at_once = max(1, _WIDE_BYTES // (width * chunk)) * chunk
         wide = np.empty(min(at_once, len(out)) * width, np.uint8)
-        wipe, zero_out = partial(wide.fill, 0), partial(out.fill, 0)
+        wipe, zero_drawn, reached = partial(wide.fill, 0), partial(out[:0].fill, 0), 0
+        caller, pointer = _c_source(source)
+        buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
+
+        def fill_each() -> None:
+            nonlocal zero_drawn, reached
+            for start in range(0, len(out), at_once):
+                part = out[start : start + at_once]
+                if start + at_once > reached:  # the child of a fork begins anew
+                    reached = start + at_once
+                    zero_drawn = partial(out[:reached].fill, 0)
+                status = lib.dg_sampler_fill_wide(
+                    buffer, len(part), width, way, self._handle, run.pointer, pointer
+                )
+                raise_for_status(status, caller, run)
+                keep(part, buffer, width)
+
         try:
             try:
-                buffer = ffi.from_buffer("uint8_t[]", wide, require_writable=True)
-                for start in range(0, len(out), at_once):
-                    part = out[start : start + at_once]
-                    status = self._fill_wide(
-                        buffer, len(part), width, self._handle, run.pointer, pointer
-                    )
-                    raise_for_status(status, caller, run)
-                    keep(part, buffer)
+                in_one_process(fill_each)
             finally:
                 wipe()
         except BaseException:  # also a signal, heard as the buffer was wiped
-            zero_out()
+            zero_drawn()
             raise
 
 
-class NativeLaw(_Draws):
-    """A law made ready in the C core, drawn by Algorithms 1-3.
-
-    Parameters
-    ----------
-    spec : LawSpec
-        What to draw.
-    words : bool, optional
-        False draws with GMP even where machine words would do (tests compare the two).
-    """
-
-    chunk = 1
-
-    def __init__(self, spec: LawSpec, *, words: bool = True) -> None:
-        self._handle = new_law(spec, words=words)
-        self._address = int(ffi.cast("uintptr_t", self._handle))
-        self._fill_now = _fill_by_law
-        self._fill = lib.dg_law_fill
-        self._fill_wide = lib.dg_law_fill_wide
-        self._width = int(lib.dg_law_wide_bytes(self._handle))
-        self.uses_words = bool(lib.dg_law_uses_words(self._handle))
+def _keep_objects(part: NDArray[Any], buffer: Any, width: int) -> None:
+    objects = ffi.from_buffer("void *[]", part, require_writable=True)
+    if lib.dg_python_integers(objects, len(part), width, buffer):
+        raise MemoryError
 
 
-class NativeTable(_Draws):
-    """A law made ready in the C core, drawn from its cell table.
-
-    Parameters
-    ----------
-    spec : LawSpec
-        What to draw: a discrete Laplace, Gaussian or generalised Gaussian.
-    index_bits, block_bits, isa : int, optional
-        The table's size, its blocks', and the instruction set that looks up; tests choose others.
-    """
-
-    def __init__(
-        self, spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1, isa: int = 0
-    ) -> None:
-        self._law = new_law(spec)  # the table refers to it
-
-        def build() -> tuple[int, Any]:
-            handle = ffi.new("dg_table **")
-            status = lib.dg_table_new(handle, self._law, index_bits, block_bits, isa)
-            return status, ffi.gc(handle[0], lib.dg_table_free) if status == lib.DG_OK else None
-
-        status, self._handle = interruptible(build) if _builds_slowly(spec) else build()
-        if status == lib.DG_ERR_PARAMETER and spec.kind is Kind.GENERALIZED_GAUSSIAN:
-            raise _no_table(spec)
-        raise_for_status(status, None)
-        self._address = int(ffi.cast("uintptr_t", self._handle))
-        self._fill_now = _fill_by_table
-        self._fill = lib.dg_table_fill
-        self._fill_wide = lib.dg_table_fill_wide
-        self._width = int(lib.dg_law_wide_bytes(self._law))
-        self.info = ffi.new("dg_table_info *")
-        lib.dg_table_describe(self.info, self._handle)
-        self.chunk, self.memory = int(self.info.chunk), int(self.info.memory)
+def _keep_bytes(part: NDArray[Any], buffer: Any, width: int) -> None:
+    rows, (n, n_bytes) = ffi.from_buffer("uint8_t[]", part), part.shape
+    if lib.dg_python_resize(rows, n_bytes, n, width, buffer):
+        raise_for_status(lib.DG_ERR_RANGE, None)
 
 
 def _no_table(spec: LawSpec) -> ParameterValueError:
@@ -377,57 +409,64 @@ def _no_table(spec: LawSpec) -> ParameterValueError:
     )
 
 
-class NativeLaws:
-    """Many laws of one kind, drawn in one C call: by Algorithms 1-3, or in lanes.
+def fill_laws(
+    out: NDArray[Any],
+    kind: Kind,
+    columns: list[NDArray[Any]],
+    sampler_of: Callable[[int], Sampler],
+    method: Method,
+    source: Source,
+    threads: int,
+) -> None:
+    """Fill `out` (one axis, contiguous, native integers): out[i] has law i.
 
     Parameters
     ----------
     kind : Kind
-        Of all of them; not the generalised Gaussian.
-    parameters, centres : ndarray
-        One number for all laws, or one for each: int64 or finite float64 with one axis; or rows of
-        int64, numerator and denominator in lowest terms.
+        Of all laws.
+    columns : list of ndarray
+        Parameters, centres, betas: one number for all laws, or one for each; int64 or finite
+        float64 with one axis; or rows of int64, numerator and denominator in lowest terms.
+    sampler_of : callable
+        Returns a law, its centre without the nearest integer.
     """
+    held: list[Sampler] = []
 
-    def __init__(self, kind: Kind, parameters: NDArray[Any], centres: NDArray[Any]) -> None:
-        self._columns = [np.ascontiguousarray(words) for words in (parameters, centres)]
-        columns = [
-            {
-                "words": ffi.from_buffer("uint64_t[]", words),
-                "stride": words.ndim if len(words) > 1 else 0,
-                "format": _number_format(words),
-            }
-            for words in self._columns
-        ]
-        given = {"kind": int(kind), "parameter": columns[0], "centre": columns[1]}
-        self._laws = ffi.new("dg_laws *", given)
+    def address_of(place: int) -> int | None:
+        held.append(sampler_of(place))
+        return held[-1]._address
 
-    def fill(
-        self,
-        out: NDArray[Any],
-        which: NDArray[np.int64] | None,
-        source: Source,
-        threads: int,
-        *,
-        in_lanes: bool = False,
-        isochronous: bool = False,
-    ) -> None:
-        """Fill `out` (one axis, contiguous, native integers): out[i] has law which[i], or law i.
-
-        With `isochronous` those that lanes do not hold are drawn isochronously, too.
-        """
-        caller, pointer = _c_source(source)
-        run = _Run(threads)
-        buffer = ffi.from_buffer("char[]", out, require_writable=True)
-        indices = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
-        given = (buffer, out.size, _DTYPES[out.dtype], self._laws, indices)
-        if in_lanes or isochronous:
-            status = lib.dg_laws_fill_in_lanes(*given, isochronous, run.pointer, pointer)
-        else:
-            status = lib.dg_laws_fill(*given, run.pointer, pointer)
-        if status == lib.DG_ERR_PARAMETER and isochronous:
-            raise _no_isochronous()
-        raise_for_status(status, caller, run)
+    caller, pointer = _c_source(source)
+    run, zero_out = _Run(threads), out.fill
+    context = ffi.new("void *[2]", [_address(address_of), _address(run.errors)])
+    parameter, centre, beta = (
+        {
+            "words": ffi.from_buffer("uint64_t[]", words),
+            "stride": words.ndim if len(words) > 1 else 0,
+            "format": _number_format(words),
+        }
+        for words in columns
+    )
+    given = {"kind": int(kind), "parameter": parameter, "centre": centre, "beta": beta}
+    laws = ffi.new("dg_laws *", {**given, "sampler_of": _SAMPLER_OF, "context": context})
+    buffer = ffi.from_buffer("char[]", out, require_writable=True)
+    try:
+        status = lib.dg_samplers_fill(
+            buffer,
+            out.size,
+            _DTYPES[out.dtype],
+            laws,
+            _METHODS[method],
+            ffi.NULL,
+            run.pointer,
+            pointer,
+        )
+    except BaseException:  # a signal, heard as the call returned
+        zero_out(0)
+        raise
+    if status == lib.DG_ERR_PARAMETER and method == "isochronous":
+        raise _no_isochronous()
+    raise_for_status(status, caller, run)
 
 
 def _number_format(words: NDArray[Any]) -> int:
@@ -443,117 +482,20 @@ def _no_isochronous() -> ParameterValueError:
     )
 
 
-class NativeIsochronous:
-    """A law made ready in the C core for single draws whose time does not depend on their value.
-
-    Parameters
-    ----------
-    spec : LawSpec
-        What to draw: a discrete Laplace, Gaussian or generalised Gaussian.
-
-    Raises
-    ------
-    ParameterValueError
-        There is no isochronous sampler for such parameters (csrc/isochronous/sampler.h).
-    """
-
-    def __init__(self, spec: LawSpec) -> None:
-        law, handle = new_law(spec), ffi.new("dg_isochronous **")
-        raise_for_status(lib.dg_isochronous_new(handle, law), None)
-        #: It refers to the law, and so holds it: anyone who has the handle has that, too.
-        self.handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_isochronous_free))
-        self._width = int(lib.dg_law_wide_bytes(law))
-        self.info = ffi.new("dg_isochronous_info *")
-        lib.dg_isochronous_describe(self.info, self.handle)
-        #: One draw from getrandom, with nothing on the way that could be left out; and no reference
-        #: to this object, which would then live until Python looks for cycles.
-        self.draw_now: Callable[[], int] = (
-            _new_draw((int(ffi.cast("uintptr_t", self.handle)), self.handle, _error_for_status))
-            if self.info.fits_int64
-            else partial(_wide_draw, self.handle, self._width, "getrandom")
-        )
-
-    def draw(self, source: Source) -> int:
-        """Return one draw."""
-        if not self.info.fits_int64:
-            return _wide_draw(self.handle, self._width, source)
-        caller, pointer = _c_source(source)
-        drawn = lib.dg_isochronous_draw(self.handle, pointer)
-        if drawn < _LEAST_DRAW:
-            raise_for_status(drawn - _FAILED, caller)
-        return drawn
-
-
-class NativeLanes(_Draws):
-    """A law made ready in the C core for arrays whose time does not depend on their values.
-
-    Parameters
-    ----------
-    spec : LawSpec
-        What to draw: a discrete Laplace, Gaussian or generalised Gaussian.
-    isa : int, optional
-        The instruction set that draws; tests choose others.
-
-    Raises
-    ------
-    ParameterValueError
-        There is no isochronous sampler for such parameters (csrc/isochronous/sampler.h).
-    """
-
-    chunk = 1
-
-    def __init__(self, spec: LawSpec, *, isa: int = 0) -> None:
-        law, handle = new_law(spec), ffi.new("dg_lanes **")
-        status = lib.dg_lanes_new(handle, law, isa)
-        if status == lib.DG_ERR_PARAMETER:
-            raise _no_isochronous()
-        raise_for_status(status, None)
-        self._handle = ffi.gc(handle[0], partial(_free_before, law, lib.dg_lanes_free))
-        self._address = int(ffi.cast("uintptr_t", self._handle))
-        self._fill_now = _fill_by_lanes
-        self._fill = lib.dg_lanes_fill
-        self._fill_wide = lib.dg_lanes_fill_wide
-        self._width = int(lib.dg_law_wide_bytes(law))
-        self.info = ffi.new("dg_lanes_info *")
-        lib.dg_lanes_describe(self.info, self._handle)
-        #: By the fastest kernel; AVX2's is not much faster than the portable one.
-        self.is_fast = bool(self.info.in_lanes and self.info.isa >= lib.DG_ISA_AVX512)
-
-
-def _free_before(_law: Any, free: Callable[[Any], None], handle: Any) -> None:
-    """Free a sampler, whose law is still there; a module's names are not when Python ends."""
-    free(handle)
-
-
-#: Below _LEAST_DRAW dg_isochronous_draw returns _FAILED + status.
-_LEAST_DRAW = lib.DG_LEAST_DRAW
-_FAILED = -(2**63)
-
-
-def _wide_draw(handle: Any, width: int, source: Source) -> int:
-    """Return one draw of any size."""
-    out = ffi.new("uint8_t[]", width)
-    caller, pointer = _c_source(source)
-    raise_for_status(lib.dg_isochronous_draw_wide(out, width, handle, pointer), caller)
-    return int.from_bytes(ffi.buffer(out), "little", signed=True)
-
-
-def _builds_slowly(spec: LawSpec) -> bool:
-    """Return whether the table of a law may take more than some 5 ms to build: up to 0.4 s."""
-    parts = [n for f in (spec.parameter, spec.mu) for n in (f.numerator, f.denominator)]
-    return spec.kind is Kind.GENERALIZED_GAUSSIAN or max(n.bit_length() for n in parts) > 1000
+def c_parameters(spec: LawSpec) -> tuple[Any, Any]:
+    """Return a law's numbers as the C core takes them, and what has to be kept meanwhile."""
+    encoded = [
+        value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
+        for number in (spec.parameter, spec.mu, spec.beta)
+        for value in number.as_integer_ratio()
+    ]
+    buffers = [ffi.from_buffer("uint8_t[]", data) for data in encoded]
+    return ffi.new("dg_parameters *", [(b, len(b)) for b in buffers]), buffers
 
 
 def new_law(spec: LawSpec, *, words: bool = True) -> Any:
     """Return a law of the C core, to be freed with its last reference."""
-    encoded = [
-        _to_bytes(value)
-        for number in (spec.parameter, spec.mu, spec.beta)
-        for value in (number.numerator, number.denominator)
-    ]
-    buffers = [ffi.from_buffer("uint8_t[]", data) for data in encoded]
-    parameters = ffi.new("dg_parameters *", [(b, len(b)) for b in buffers])
-    handle = ffi.new("dg_law **")
+    handle, (parameters, _kept) = ffi.new("dg_law **"), c_parameters(spec)
     arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
     raise_for_status(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters), None)
     return ffi.gc(handle[0], lib.dg_law_free)

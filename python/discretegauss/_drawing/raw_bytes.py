@@ -8,20 +8,20 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.draw_arguments import AUTO, checked_size, checked_source, checked_threads
+from .._inputs.draw_arguments import checked_size, checked_source, checked_threads
 from .._inputs.law_parameters import parameter_name
 from .._inputs.messages import describe
 from .._inputs.numbers import MAX_BITS, whole_number
 from .._law import fits_range
 from ..errors import ParameterOverflowError, ParameterValueError
 from .fill import empty
-from .method import OneLaw
+from .sampler import Sampler
 
 __all__ = ["draw_bytes"]
 
 
 def draw_bytes(
-    law: OneLaw, *, size: object, n_bytes: object, source: object, threads: object
+    law: Sampler, *, size: object, n_bytes: object, source: object, threads: object
 ) -> NDArray[np.uint8]:
     """Return draws as rows of bytes: the body of `sample_bytes`."""
     bits = checked_source(source)
@@ -40,9 +40,8 @@ def draw_bytes(
             f"n_bytes must hold the law with Pr[outside] < 2**-128, but {width} do not for "
             f"{parameter_name(law.spec.kind)} = {describe(law.spec.parameter)}{mu}"
         )
-    n = prod(shape)
-    rows = empty((n, width), np.uint8)
+    rows = empty((prod(shape), width), np.uint8)
     held = weakref.ref(rows)  # as in fill_array
-    law.ready(AUTO, n, bits).fill_bytes(rows, bits, n_threads)
+    law.fill_bytes(rows, bits, n_threads)
     del held
     return rows.reshape(*shape, width)

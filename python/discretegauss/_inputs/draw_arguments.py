@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from math import prod
 from numbers import Integral
-from types import BuiltinFunctionType, ModuleType
+from types import ModuleType
 from typing import Any, Final, Literal, cast
 
 import numpy as np
@@ -168,28 +168,35 @@ def checked_method(method: object) -> Method:
     return cast(Method, method)
 
 
+def _other_generator(source: Any) -> str | None:
+    """Return the name of a function of Python or numpy that fills no buffer of bytes.
+
+    ``len`` returns the length of what it leaves as it is; ``os.urandom`` takes a number, and so
+    does ``bytes`` of numpy's generators.
+    """
+    owner, name = getattr(source, "__self__", None), getattr(source, "__name__", "")
+    of_owner = type(owner).__module__
+    if of_owner == "random" or of_owner.startswith("numpy.random"):
+        return f"{type(owner).__name__}.{name}"
+    if source is if_loaded("secrets", "token_bytes"):
+        return "secrets.token_bytes"
+    module = owner.__name__ if isinstance(owner, ModuleType) else None
+    return f"{module}.{name}" if module in sys.stdlib_module_names else None
+
+
 def checked_source(source: object) -> Source:
     """Return `source`."""
+    rule = "source must be 'getrandom', 'chacha20' or a function that fills the buffer it is given"
     if isinstance(source, str):
         if source is SYSTEM or source == SYSTEM:
             return SYSTEM
         if source is CHACHA20 or source == CHACHA20:
             return CHACHA20
-        raise ParameterValueError(
-            f"source must be 'getrandom', 'chacha20' or a callable, got {describe(source)}"
-        )
+        raise ParameterValueError(f"{rule}, got {describe(source)}")
     if not callable(source):
-        raise ParameterTypeError(
-            f"source must be 'getrandom', 'chacha20' or a callable, got {type(source).__name__}"
-        )
-    given: Any = source
-    module = given.__self__ if isinstance(given, BuiltinFunctionType) else None
-    if isinstance(module, ModuleType) and module.__name__ in sys.stdlib_module_names:
-        # len returns the length of what it leaves as it is; os.urandom takes a number
-        raise ParameterTypeError(
-            "source must be a function that fills the buffer it is given, got "
-            f"{module.__name__}.{given.__name__}, which fills none"
-        )
+        raise ParameterTypeError(f"{rule}, got {type(source).__name__}")
+    if (other := _other_generator(source)) is not None:
+        raise ParameterTypeError(f"{rule}, source(buffer); got {other}, which fills none")
     return source
 
 

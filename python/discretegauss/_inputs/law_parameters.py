@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -17,12 +18,12 @@ from .draw_arguments import MOST_AXES
 from .foreign_arrays import are_rounded, single, to_numpy_exactly
 from .messages import describe, if_loaded
 from .numbers import MAX_BITS, exact_rational, not_negative, positive
-from .parameter_arrays import DistinctLaws, ParameterColumn, indexed
+from .parameter_arrays import Laws, ParameterColumn, indexed
 
 __all__ = [
     "as_array",
-    "distinct_laws",
     "exact_spec",
+    "laws_of",
     "naming_places",
     "parameter_name",
     "parameter_shape",
@@ -74,13 +75,11 @@ def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> L
     return LawSpec(kind, exact, exact_rational(mu, "mu"), exact_beta)
 
 
-def distinct_laws(
-    kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]
-) -> DistinctLaws:
+def laws_of(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> Laws:
     """Return the laws of arrays of parameters (the kind's own, mu, beta), each checked."""
     names = (facts_of(kind).parameter, "mu", "beta")
     columns = [_column(kind, *given) for given in zip(arrays, names, strict=True)]
-    return DistinctLaws(kind, columns, shape)
+    return Laws(kind, columns, shape)
 
 
 def _column(kind: Kind, array: NDArray[Any], name: str) -> ParameterColumn:
@@ -239,17 +238,22 @@ def parameter_shape(
             f"arrays of parameters, and out with them, must have at most {MOST_AXES} axes, "
             f"got {axes}"
         )
+    shapes = [a.shape for a in arrays]
     try:
-        own = np.broadcast_shapes(*(a.shape for a in arrays))
-        if shape is None:
-            return own
+        own = np.broadcast_shapes(*shapes)
+    except ValueError:
+        several = " and ".join(str(s) for s in shapes if s)
+        raise ParameterValueError(
+            f"arrays of parameters must broadcast to one shape, got the shapes {several}"
+        ) from None
+    if shape is None:
+        return own
+    with suppress(ValueError):
         if np.broadcast_shapes(own, shape) == shape:
             return shape
-    except ValueError:
-        pass
     # not the lengths, which may be counts in the place of size
-    got = "none" if shape is None else f"one of {len(shape)} axes"
     raise ParameterValueError(
-        "size (or the shape of out) must be one that the arrays of parameters broadcast to, got "
-        f"{got} for {' and '.join(str(a.shape) for a in arrays)}"
+        f"size (or the shape of out) must be one that the parameters broadcast to: {own}, or "
+        f"{(9, *own)} for nine draws of each; got another, of {len(shape)} "
+        f"{'axis' if len(shape) == 1 else 'axes'}"
     )

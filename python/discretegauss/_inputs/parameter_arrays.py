@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,11 @@ from .numbers import DENORMALS_WORK
 
 __all__ = [
     "COMPARED_BY_VALUE",
-    "DistinctLaws",
-    "Group",
-    "Groups",
-    "LawGroups",
+    "ZERO",
+    "Laws",
     "ParameterColumn",
     "indexed",
+    "nearest",
 ]
 
 #: Types whose equal values mean the same number. Others, derived ones too, may see it otherwise.
@@ -113,9 +112,7 @@ class ParameterColumn:
         For each element, flat, which of the values it is; values are in order of first appearance.
         None: element i is value i.
     fractions : list of Fraction or None
-        The values, where `words` are rows.
-    small : ndarray of bool or None
-        Which rows of `words` are right: those of long numbers are not. None: all.
+        The values, where `words` are rows; a long number's is its place and 0.
     ends : tuple or None
         The least and the greatest value, exact numbers of any type, where they are known.
     """
@@ -124,7 +121,6 @@ class ParameterColumn:
     words: NDArray[Any]
     index: NDArray[np.intp] | None = None
     fractions: list[Fraction] | None = None
-    small: NDArray[np.bool_] | None = None
     ends: tuple[Any, Any] | None = None
 
     @classmethod
@@ -173,14 +169,12 @@ class ParameterColumn:
         cls, shape: tuple[int, ...], values: list[Fraction], index: NDArray[np.intp] | None = None
     ) -> ParameterColumn:
         """Return a column of values of any size."""
-        words = np.ones((len(values), 2), np.int64)
-        small = np.zeros(len(values), np.bool_)
+        words = np.zeros((len(values), 2), np.int64)
         for i, value in enumerate(values):
-            if _WORDS.min <= value.numerator <= _WORDS.max >= value.denominator:
-                words[i] = value.numerator, value.denominator
-                small[i] = True
+            is_short = _WORDS.min <= value.numerator <= _WORDS.max >= value.denominator
+            words[i] = (value.numerator, value.denominator) if is_short else (i, 0)
         ends = (min(values), max(values)) if values else None
-        return cls(shape, words, index, values, small, ends)
+        return cls(shape, words, index, values, ends)
 
     @classmethod
     def _converted(
@@ -236,7 +230,20 @@ class ParameterColumn:
         own = of_values if self.index is None else of_values[self.index]
         if self.shape == shape:
             return own
-        return np.broadcast_to(own.reshape(self.shape), shape).reshape(-1)
+        row = own.shape[1:]
+        return np.broadcast_to(own.reshape(self.shape + row), shape + row).reshape(-1, *row)
+
+    @property
+    def are_integers(self) -> bool:
+        """Whether the words are the values, int64."""
+        return self.fractions is None and self.words.dtype == np.int64
+
+    @property
+    def core_splits(self) -> bool:
+        """Whether the C core finds the nearest integers, and these are int64."""
+        if self.fractions is not None:
+            return all(word[1] for word in self.words.tolist())
+        return self.are_integers or not self.ends or max(-self.ends[0], self.ends[1]) < 2.0**62
 
     def nearest_and_rests(self) -> tuple[NDArray[Any] | None, ParameterColumn]:
         """Split the values: c, the nearest integer (halves up), and the rest, in [-1/2, 1/2).
@@ -247,94 +254,34 @@ class ParameterColumn:
             Of the array's shape: int64, or objects beyond. None: all are 0.
         rests : ParameterColumn
             What is left, exactly.
-
-        Notes
-        -----
-        Of floats x, in float64: c is an integer, and x a multiple of its own last place u. If c is
-        not 0, x - c is a multiple of u that is no larger than x, and so a float; else it is x.
         """
-        nearest: NDArray[Any]
-        if self.fractions is not None:
-            integers = [math.floor(x + Fraction(1, 2)) for x in self.fractions]
-            number, kept = _numbered([x - c for x, c in zip(self.fractions, integers, strict=True)])
-            nearest = np.array(integers, np.int64 if _are_words(integers) else object)
-            index = np.array(number, np.intp)
-            if self.index is not None:
-                nearest, index = nearest[self.index], index[self.index]
-            rests = ParameterColumn.of_fractions(self.shape, kept, index)
-        elif self.words.dtype == np.int64:
-            nearest, rests = self.words, _ZERO
-        else:
-            nearest = np.rint(self.words)
-            left = self.words - nearest
-            np.copyto(left, self.words, where=nearest == 0)  # where denormal results become 0
-            half = left == 0.5  # where rint went to the even integer below
-            if np.logical_or.reduce(half):
-                nearest[half] += 1.0
-                left[half] = -0.5
-            if not self.ends or max(-self.ends[0], self.ends[1]) < 2.0**62:
-                nearest = nearest.astype(np.int64)
-            else:
-                nearest = np.array([int(x) for x in nearest.tolist()], object)
-            rests = ParameterColumn(self.shape, left) if np.logical_or.reduce(left) else _ZERO
-        are_zero = self.ends == (0, 0) or not np.logical_or.reduce(nearest, axis=None)
-        return (None if are_zero else nearest.reshape(self.shape)), rests
+        if self.are_integers:
+            return self.words.reshape(self.shape), ZERO
+        values, index = self.fractions, self.index
+        if values is None:
+            number, floats = _numbered(self.words.tolist())
+            values, index = [Fraction(x) for x in floats], np.array(number, np.intp)
+        integers = [nearest(x) for x in values]
+        number, rests = _numbered([x - c for x, c in zip(values, integers, strict=True)])
+        of_values, of_rests = np.array(integers, object), np.array(number, np.intp)
+        if _are_words(integers):
+            of_values = of_values.astype(np.int64)
+        if index is not None:
+            of_values, of_rests = of_values[index], of_rests[index]
+        column = ParameterColumn.of_fractions(self.shape, rests, of_rests)
+        return (of_values.reshape(self.shape) if any(integers) else None), column
 
 
-_ZERO = ParameterColumn.of_fractions((), [Fraction(0)])
+def nearest(x: Fraction) -> int:
+    """Return the nearest integer, halves up."""
+    return math.floor(x + Fraction(1, 2))
 
 
-class Groups(NamedTuple):
-    """Which keys are equal.
-
-    Attributes
-    ----------
-    which : ndarray of int32
-        For each key its group. Groups are numbered in order of first appearance.
-    first : ndarray of int64
-        For each group the place of its first key.
-    counts : ndarray of int64
-        How many keys it has.
-    """
-
-    which: NDArray[np.int32]
-    first: NDArray[np.int64]
-    counts: NDArray[np.int64]
+ZERO = ParameterColumn.of_fractions((), [Fraction(0)])
 
 
-#: Groups keys of 64 bits; returns None if they are of more groups than so many.
-Group = Callable[[NDArray[Any], int], Groups | None]
-
-
-class LawGroups(NamedTuple):
-    """The distinct laws of a call, without the integers of their centres.
-
-    Attributes
-    ----------
-    which : ndarray of int32
-        For each draw, flat, its law. Laws are numbered in order of first appearance.
-    spec : callable
-        Returns a law.
-    words : list of ndarray
-        Parameters and rests, as `ParameterColumn.words`: one of each, or one for each law.
-    small : ndarray of bool
-        For which laws both are right.
-    counts : ndarray of int64
-        How many draws each law has.
-    """
-
-    which: NDArray[np.int32]
-    spec: Callable[[int], LawSpec]
-    words: list[NDArray[Any]]
-    small: NDArray[np.bool_]
-    counts: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.small)
-
-
-class DistinctLaws:
-    """The laws that arrays of parameters ask for, one for each draw, and the distinct ones of them.
+class Laws:
+    """The laws that arrays of parameters ask for, one for each draw.
 
     Parameters
     ----------
@@ -344,123 +291,49 @@ class DistinctLaws:
         The kind's own parameter, mu, beta.
     shape : tuple of int
         What their arrays are broadcast to.
-
-    Attributes
-    ----------
-    integers : ndarray or None
-        What is to be added to draws: broadcasts to the shape. None: nothing.
     """
 
     def __init__(
         self, kind: Kind, columns: Sequence[ParameterColumn], shape: tuple[int, ...]
     ) -> None:
         self.kind, self.shape = kind, shape
-        self.parameter, self.mu, self.beta = columns
-        self.integers, self._rests = self.mu.nearest_and_rests()
-        self._columns = (self.parameter, self._rests, self.beta)
+        self.parameter, self.mu, self.beta = self._columns = tuple(columns)
         self.n_draws = math.prod(shape)
+
+    def around(self, mu: ParameterColumn) -> Laws:
+        """Return the laws with other centres."""
+        return Laws(self.kind, (self.parameter, mu, self.beta), self.shape)
 
     @property
     def is_one(self) -> bool:
         """Whether all draws are of one law."""
         return all(len(column) == 1 for column in self._columns)
 
+    def spec_at(self, place: int) -> LawSpec:
+        """Return the law of a draw, flat."""
+        return LawSpec(self.kind, *(c.exact(c.value_at(place, self.shape)) for c in self._columns))
+
     @property
     def are_plain(self) -> bool:
         """Whether all values that differ are numpy's own."""
-        return all(len(column) == 1 or column.small is None for column in self._columns)
+        return all(len(column) == 1 or column.fractions is None for column in self._columns)
 
-    def spec_at(self, place: int) -> LawSpec:
-        """Return the law of a draw, flat, with its whole centre."""
-        columns = (self.parameter, self.mu, self.beta)
-        return LawSpec(self.kind, *(c.exact(c.value_at(place, self.shape)) for c in columns))
-
-    def rest_spec_at(self, place: int) -> LawSpec:
-        """Return the law of a draw, flat, without the integer of its centre."""
-        columns = self._columns
-        return LawSpec(self.kind, *(c.exact(c.value_at(place, self.shape)) for c in columns))
-
-    def only(self) -> LawSpec:
-        """Return the law of all draws, without the integers of its centres. Requires: is_one."""
-        return LawSpec(self.kind, *(column.exact(0) for column in self._columns))
+    def is_short_at(self, place: int) -> bool:
+        """Return whether words hold the numbers of a draw's law."""
+        return all(
+            c.fractions is None or c.words[c.value_at(place, self.shape), 1] != 0
+            for c in self._columns
+        )
 
     def corners(self) -> Iterator[LawSpec]:
         """Generate laws of the least and the greatest value of each parameter, in all pairings."""
-        columns = (self.parameter, self.mu, self.beta)
-        ends = ({Fraction(x) for x in column.ends or ()} for column in columns)
+        ends = ({Fraction(x) for x in column.ends or ()} for column in self._columns)
         for values in product(*ends):
             yield LawSpec(self.kind, *values)
 
-    def rest_corners(self) -> Iterator[LawSpec]:
-        """Generate the same of laws with any rest for a centre."""
-        half = Fraction(1, 2)
-        ends = [{Fraction(x) for x in c.ends or ()} for c in (self.parameter, self.beta)]
-        for parameter, beta, mu in product(*ends, (-half, half)):
-            yield LawSpec(self.kind, parameter, mu, beta)
-
-    def words_of_each_draw(self) -> list[NDArray[Any]]:
-        """Return parameters and rests, one of each, or one for each draw. Requires: are_plain."""
+    def words(self) -> list[NDArray[Any]]:
+        """Return the numbers of each column: one, or one for each draw."""
         return [
-            c.words if len(c) == 1 else c.of_each_draw(c.words, self.shape)
-            for c in self._columns[:2]
+            c.words if len(c) == 1 else np.ascontiguousarray(c.of_each_draw(c.words, self.shape))
+            for c in self._columns
         ]
-
-    def grouped(self, group: Group, most: int) -> LawGroups | None:
-        """Return the distinct laws; None if a column, or all together, has more than so many.
-
-        Only columns that differ are looked at, each in its own shape.
-        """
-        which: NDArray[np.int32] | None = None
-        counts = np.array([self.n_draws])
-        rows: list[NDArray[Any]] = [
-            np.zeros(1, np.intp)
-        ] * 3  # which value of each column a law has
-        for place, column in enumerate(self._columns):
-            if len(column) == 1:
-                continue
-            if column.index is not None:
-                of_elements = column.index.astype(np.int32)
-                values: NDArray[Any] = np.arange(len(column))
-                of_column = np.bincount(column.index)
-            else:
-                found = group(column.words, most)
-                if found is None:
-                    return None
-                of_elements, values, of_column = found
-            own = of_elements
-            if column.shape != self.shape:
-                own = np.broadcast_to(own.reshape(column.shape), self.shape).reshape(-1)
-            if which is None:
-                which, rows[place] = own, values
-                # broadcasting repeats all elements alike
-                counts = of_column * (self.n_draws // max(1, of_elements.size))
-                continue
-            found = group(which.astype(np.int64) * len(values) + own, most)
-            if found is None:
-                return None
-            # a law's values are those of its first draw
-            rows = [row if len(row) == 1 else row[which[found.first]] for row in rows]
-            rows[place] = values[own[found.first]]
-            which, counts = found.which, found.counts
-        if which is None:
-            which = np.zeros(self.n_draws, np.int32)
-        return self._groups(which, rows, counts)
-
-    def _groups(
-        self, which: NDArray[np.int32], rows: list[NDArray[Any]], counts: NDArray[np.int64]
-    ) -> LawGroups:
-        n_laws = max(map(len, rows))
-
-        def spec(law: int) -> LawSpec:
-            values = (
-                column.exact(int(row[law] if len(row) != 1 else row[0]))
-                for column, row in zip(self._columns, rows, strict=True)
-            )
-            return LawSpec(self.kind, *values)
-
-        small, words = np.ones(n_laws, np.bool_), []
-        for column, row in zip(self._columns[:2], rows, strict=False):
-            words.append(column.words[row])
-            if column.small is not None:
-                small &= column.small[row]
-        return LawGroups(which, spec, words, small, counts)

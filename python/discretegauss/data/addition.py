@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._drawing.add import add_exactly
+from .._drawing.fill import copy_draws
 from .._inputs.draw_arguments import Method
 from .._inputs.source import Source
 from .._law import fits_range
-from ..errors import ParameterOverflowError, RangeError
+from ..errors import ParameterOverflowError, ParameterValueError, RangeError
 from ..laws import Law
-from .cells import INT64_RANGE, Cells
+from .cells import INT64_RANGE, INT128_RANGE, Cells
 
 __all__ = ["Draws", "Overflow", "noisy"]
 
@@ -24,6 +25,9 @@ Overflow = Literal["raise", "saturate"]
 
 #: 1 MiB of int64: a core's cache holds a piece of the draws and much of one of the data.
 _PIECE: Final = 2**17
+
+#: What several threads draw at a time: it repays starting them. Ctrl-C waits for zeros there.
+_PIECE_OF_THREADS: Final = 2**22
 
 _LEAST, _GREATEST = INT64_RANGE
 
@@ -59,9 +63,20 @@ class _Plan(NamedTuple):
 
 
 def noisy(
-    columns: Sequence[Cells], law: Law, *, overflow: Overflow, modulus: int | None, draws: Draws
+    columns: Sequence[Cells],
+    law: Law,
+    *,
+    overflow: Overflow,
+    modulus: int | None,
+    draws: Draws,
+    out: NDArray[Any] | None = None,
 ) -> list[NDArray[Any]]:
     """Return the cells with noise, a draw for each, nulls too.
+
+    Parameters
+    ----------
+    out : ndarray, optional
+        Takes the sums of the one column that there is then; of its shape.
 
     Returns
     -------
@@ -72,14 +87,18 @@ def noisy(
     ------
     ParameterOverflowError
         If a sum, or the modulus, might not fit; nothing was drawn.
+    ParameterValueError
+        If `out` has another dtype than the sums; nothing was drawn.
     Exception
         What a draw raises. No draws are left behind.
     """
     plans = [_plan(cells, law, overflow, modulus) for cells in columns]
+    if out is not None and out.dtype.newbyteorder("=") != plans[0].result:
+        raise ParameterValueError(f"out must be of {plans[0].result} here, got {out.dtype}")
     results: list[NDArray[Any]] = []
     try:
         for plan in plans:
-            results.append(_execute(plan, law, draws))
+            results.append(_execute(plan, law, draws, out))
     except BaseException:
         list(map(methodcaller("fill", 0), results))  # one call: no second signal in between
         raise
@@ -118,7 +137,8 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
         if drawn == _INT64 and high <= _GREATEST:
             return _Plan(tried, _INT64, _INT64, _add_saturating)
         return _Plan(tried, _OBJECT, result, partial(_add_objects, bounds=bounds))
-    held = "decimals of as many digits as here" if of_objects else "int64"
+    names = {INT64_RANGE: "int64", INT128_RANGE: "Int128"}
+    held = names.get(bounds, "decimals of as many digits as here")
     raise ParameterOverflowError(
         f"values with noise must fit {held} with Pr[outside] < 2**-128, but they might not; "
         "overflow='saturate' clamps the sums, a list or an array of objects has room for any"
@@ -172,38 +192,61 @@ def _ends(integers: NDArray[Any]) -> Iterator[tuple[int, int]]:
         yield int(info.min), int(info.max)
     if kind in "iu" and size == 8:
         words = integers.view(integers.dtype.str.replace("i", "u"))  # negative ones are the largest
-        most = int(words.max())
+        most = max(int(piece.max()) for (piece,) in _pieces(words))  # Ctrl-C is heard in between
         if kind == "u" or most <= _GREATEST:
             yield 0, most
     ends = [(piece.min(), piece.max()) for (piece,) in _pieces(integers)]
     yield int(min(low for low, _ in ends)), int(max(high for _, high in ends))
 
 
-def _execute(plan: _Plan, law: Law, draws: Draws) -> NDArray[Any]:
-    """Draw for every cell, and add."""
+def _is_block(out: NDArray[Any], plan: _Plan) -> bool:
+    """Return whether draws may be put into `out` at once: one block, of the layout of the cells."""
+    mine, of_cells = out.flags, plan.cells.integers.flags
+    same_order = (mine.c_contiguous and of_cells.c_contiguous) or (
+        mine.f_contiguous and of_cells.f_contiguous
+    )
+    return same_order and mine.aligned and out.dtype.isnative and plan.drawn == _INT64
+
+
+def _execute(plan: _Plan, law: Law, draws: Draws, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Draw for every cell, and add; after an error what was drawn is zeros."""
     integers, nulls, _ = plan.cells
-    results = np.empty_like(integers, plan.drawn, subok=False)
+    in_place = out.view(plan.drawn) if out is not None and _is_block(out, plan) else None
+    results = np.empty_like(integers, plan.drawn, subok=False) if in_place is None else in_place
     arrays = [results, integers] if nulls is None else [results, integers, nulls]
-    zero_out = results.fill
+    flat, *others = map(_flat, arrays)
+    addend = others[0]
+    is_words = addend.dtype == _INT64 and addend.dtype.isnative and addend.flags.aligned
+    if plan.add is add_exactly and is_words:
+        law.sample(out=flat[:0], **draws)  # arguments are checked
+        how = (draws["source"], int(draws["threads"]), draws["method"])
+        law._sampler.add(flat, addend, others[1] if others[1:] else None, *how)
+        if out is not None and in_place is None:
+            copy_draws(out, results)
+        return results
+    threads = draws["threads"]
+    by_piece = type(threads) is int and threads == 1  # while the draws are in the cache
+    at_once = _PIECE if by_piece else _PIECE_OF_THREADS
+    zero_drawn = flat[:0].fill
     try:
-        threads = draws["threads"]
-        by_piece = type(threads) is int and threads == 1  # while the draws are in the cache
-        if not by_piece:
-            law.sample(out=results, **draws)
-        for sums, addends, *where in _pieces(*arrays):
-            if by_piece:
-                law.sample(out=sums, **draws)
-            if plan.add is add_exactly:
-                add_exactly(sums, addends, *where)
-                continue
-            plan.add(sums, addends)
-            for null in where:
-                np.copyto(sums, 0, where=null)
+        for start in range(0, max(1, flat.size), at_once):  # once at least: arguments are checked
+            drawn = slice(start, start + at_once)
+            zero_drawn = flat[: drawn.stop].fill  # no more: the rest may be larger than memory
+            law.sample(out=flat[drawn], **draws)
+            for sums, addends, *where in _pieces(flat[drawn], *(other[drawn] for other in others)):
+                if plan.add is add_exactly:
+                    add_exactly(sums, addends, *where)
+                    continue
+                plan.add(sums, addends)
+                for null in where:
+                    np.copyto(sums, 0, where=null)
         if results.dtype != plan.result:
             same_words = results.dtype != object
-            return results.view(plan.result) if same_words else results.astype(plan.result)
+            results = results.view(plan.result) if same_words else results.astype(plan.result)
+        if out is not None and in_place is None:
+            copy_draws(out, results)
     except BaseException:
-        zero_out(0)
+        zero_drawn(0)
         raise
     return results
 

@@ -14,8 +14,10 @@ from ..errors import ParameterTypeError, ParameterValueError
 
 __all__ = [
     "INT64_RANGE",
+    "INT128_RANGE",
     "Cells",
     "Opened",
+    "from_decimals",
     "from_floats",
     "from_objects",
     "is_integer",
@@ -23,6 +25,8 @@ __all__ = [
 ]
 
 INT64_RANGE: Final = (-(2**63), 2**63 - 1)
+
+INT128_RANGE: Final = (-(2**127), 2**127 - 1)
 
 
 class Cells(NamedTuple):
@@ -119,6 +123,12 @@ def from_objects(
         ]
 
     return Cells(integers, nulls if nulls.any() else None, None), close
+
+
+def from_decimals(decimals: Iterable[Any], digits: int) -> Cells:
+    """Return cells of Decimals that are whole numbers; the results have at most so many digits."""
+    most = 10**digits - 1
+    return from_objects(decimals, floats=False)[0]._replace(range=(-most, most))
 
 
 def is_integer(x: object) -> bool:

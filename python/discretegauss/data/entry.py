@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, overload
+import os
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, Method
-from .._inputs.messages import describe
+from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, Method, checked_out
+from .._inputs.keywords import names_instead
+from .._inputs.messages import describe, if_loaded
 from .._inputs.numbers import whole_number
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law
 from .addition import Draws, Overflow, noisy
 from .cells import Opened, is_integer
-from .plain_and_numpy import open_array, open_integer, open_list
+from .plain_and_numpy import open_array, open_dict, open_integer, open_sequence
 
 __all__ = ["add_noise"]
 
@@ -36,6 +40,7 @@ def add_noise(
     overflow: Overflow = ...,
     modulus: int | None = ...,
     integral_floats: bool = ...,
+    out: NDArray[Any] | None = ...,
     method: Method = ...,
     source: Source = ...,
     threads: int = ...,
@@ -52,7 +57,7 @@ def add_noise(
     delta: object = ...,
     sensitivity: object = ...,
     rows_per_person: int = ...,
-    columns: str | list[Any] | None = ...,
+    columns: object = ...,
     disjoint: bool = ...,
     overflow: Overflow = ...,
     modulus: int | None = ...,
@@ -63,6 +68,7 @@ def add_noise(
 ) -> _Values: ...
 
 
+@names_instead
 def add_noise(
     values: Any,
     law: Law | None = None,
@@ -72,11 +78,12 @@ def add_noise(
     delta: object = None,
     sensitivity: object = 1,
     rows_per_person: int = 1,
-    columns: str | list[Any] | None = None,
+    columns: object = None,
     disjoint: bool = False,
     overflow: Overflow = "raise",
     modulus: int | None = None,
     integral_floats: bool = False,
+    out: NDArray[Any] | None = None,
     method: Method = AUTO,
     source: Source = SYSTEM,
     threads: int = ONE_THREAD,
@@ -85,9 +92,11 @@ def add_noise(
 
     Parameters
     ----------
-    values : list, ndarray, or Series, DataFrame, LazyFrame, Array, ChunkedArray, RecordBatch, Table
-        Integers: Python's, numpy's (with a mask, too), or of pandas, polars or pyarrow; Decimals
-        that are whole numbers. They stay as they are. A LazyFrame is collected, once.
+    values : list, tuple, dict, ndarray, or a column or table of another library
+        Integers, or Decimals that are whole numbers. They stay as they are. Libraries are pandas
+        (Series, Index, array, DataFrame), polars (a LazyFrame is collected, once), pyarrow, xarray
+        (DataArray), and what streams a table in Arrow's form, as DuckDB's relations. A dict has
+        them as its values, a Counter for example; masks of numpy stay.
     law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, optional
         The noise. Either this or a budget is given.
     rho, epsilon, delta : number, optional
@@ -99,9 +108,9 @@ def add_noise(
         With a budget: the most rows that one person changes. The columns that get noise, and in
         arrays of several axes all but the first, count as columns of a row: one person may change
         so many rows times columns.
-    columns : str or list, optional
+    columns : label, several labels, or selector of polars, optional
         Of a frame or table: which columns get noise. None: all, which must be integers. The others
-        come back as they are.
+        come back as they are. A tuple that is a label is that one label.
     disjoint : bool, optional
         With a budget: nobody is in two columns, so that a person changes `rows_per_person` values.
     overflow : "raise" or "saturate", optional
@@ -110,15 +119,19 @@ def add_noise(
         Return sums mod this number, at least 2, in 0 .. modulus - 1.
     integral_floats : bool, optional
         True: take floats, too, that are whole numbers; NaN in pandas is a null.
+    out : ndarray, optional
+        With an array: where to put the result, which is also returned; of the shape of `values`, no
+        memory shared with them, and the dtype of the result. Either may be a file (`numpy.memmap`).
     method, source, threads
         As for `discretegauss.discrete_gaussian`.
 
     Returns
     -------
     As `values`
-        A new container of the same kind, shape, labels, metadata and nulls. Numbers are int64
-        whatever the width of those given; uint64 for a modulus above 2**63. Lists and arrays of
-        objects hold Python integers of any size; Decimals stay Decimals.
+        A new container of the same kind, shape, labels, metadata and nulls; a Table of pyarrow for
+        a relation of DuckDB and its like. Numbers are int64 whatever the width of those given;
+        uint64 for a modulus above 2**63. Lists, tuples, dicts and arrays of objects hold Python
+        integers of any size; Decimals stay Decimals.
 
     Raises
     ------
@@ -162,6 +175,8 @@ def add_noise(
             raise ParameterTypeError(f"{name} must be True or False, got {describe(flag)}")
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
+    if law is None and all(x is None for x in budget.values()):
+        raise ParameterTypeError("give a law, or a budget: rho, or epsilon with delta")
     if law is not None:
         _check_law(law)
         others = {
@@ -173,21 +188,50 @@ def add_noise(
             if is_given:
                 raise ParameterTypeError(f"give either a law or a budget: {name} is of a budget")
     opened = _opened(values, columns, floats=integral_floats)
+    result = None if out is None else _checked_out(out, values)
     if law is None:
         from ..privacy import calibrate_gaussian  # not on workers, which have a law
 
         queries = rows * (1 if disjoint else opened.n_columns)
         law = calibrate_gaussian(**budget, sensitivity=sensitivity, queries=queries)
     draws: Draws = {"method": method, "source": source, "threads": threads}
-    return opened.close(noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws))
+    results = noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws, out=result)
+    return opened.close(results) if out is None else out
 
 
 def _check_law(law: object) -> None:
+    if isinstance(law, type) and issubclass(law, Law):
+        raise ParameterTypeError(f"law must be a law, as {law.__name__}(5) is, got the class")
     if not isinstance(law, Law):
         raise ParameterTypeError(
             "law must be a DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, got "
             f"{type(law).__name__}; a budget is given by name, rho=... or epsilon=..., delta=..."
         )
+
+
+def _checked_out(out: object, values: Any) -> NDArray[Any]:
+    """Return `out` as an array for the sums; its dtype is looked at when that is decided."""
+    if not isinstance(values, np.ndarray) or isinstance(
+        values, if_loaded("numpy.ma", "MaskedArray")
+    ):
+        raise ParameterTypeError(
+            "out goes with a numpy array without a mask, not with values of type "
+            f"{type(values).__name__}"
+        )
+    result = cast("NDArray[Any]", checked_out(out, None))
+    if result.shape != values.shape:
+        raise ParameterValueError(
+            f"out must have the shape of values, got an array of shape {result.shape}"
+        )
+    file, of_values = (getattr(array, "filename", None) for array in (out, values))  # memory maps'
+    if np.may_share_memory(result, values) or (
+        file and of_values and os.path.samefile(file, of_values)
+    ):
+        raise ParameterValueError(
+            "out must share no memory and no file with values: it would hold draws before they are "
+            "read"
+        )
+    return result
 
 
 def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
@@ -202,22 +246,37 @@ def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
         from .from_polars import open_polars
 
         opened = open_polars(values, columns, floats=floats)
-    elif "pyarrow" in libraries:
+    elif "xarray" in libraries:
+        from .from_xarray import open_xarray
+
+        opened = open_xarray(values, columns, floats=floats)
+    elif "pyarrow" in libraries or hasattr(type(values), "__arrow_c_stream__"):
         from .from_pyarrow import open_pyarrow
 
         opened = open_pyarrow(values, columns, floats=floats)
     elif columns is not None:
-        raise ParameterTypeError("columns goes with a frame or table of pandas, polars or pyarrow")
-    elif isinstance(values, list):
-        opened = open_list(values, floats=floats)
+        raise ParameterTypeError(
+            "columns goes with a frame or table of pandas, polars, pyarrow or DuckDB, not with "
+            f"values of type {type(values).__name__}"
+        )
+    elif isinstance(values, list | tuple):
+        opened = open_sequence(values, floats=floats)
+    elif isinstance(values, dict):
+        opened = open_dict(values, floats=floats)
     elif isinstance(values, np.ndarray):
         opened = open_array(values, floats=floats)
-    elif is_integer(values):
+    elif is_integer(values) or isinstance(values, Decimal):
         opened = open_integer(values)
     if opened is None:
-        swapped = "; the law is the second argument" if isinstance(values, Law) else ""
+        hint = ""
+        if isinstance(values, Law):
+            hint = "; the law is the second argument"
+        elif isinstance(values, str):
+            hint = "; discretegauss.release takes files"
+        elif type(values).__module__ == "builtins" and isinstance(values, Iterable):
+            hint = "; pass list(values)"
         raise ParameterTypeError(
-            "values must be a list or numpy array, or a column or table of pandas, polars or "
-            f"pyarrow, got {type(values).__name__}{swapped}"
+            "values must be a list, tuple, dict or numpy array, or a column or table of pandas, "
+            f"polars, pyarrow, DuckDB or xarray, got {type(values).__name__}{hint}"
         )
     return opened

@@ -1,4 +1,4 @@
-"""Series and frames of pandas; imported when one is passed."""
+"""Columns and frames of pandas; imported when one is passed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError
 from .cells import Cells, Opened, from_objects, refuse_type
-from .frame_columns import places
+from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
 __all__ = ["open_pandas"]
@@ -26,21 +26,30 @@ _NULLABLE = (
 
 
 def open_pandas(values: Any, columns: object, *, floats: bool) -> Opened | None:
-    """Open a Series or DataFrame, whose index, names and attrs stay; None: it is none of these."""
-    if isinstance(values, pd.Series):
+    """Open a Series, Index, array or DataFrame; labels and attrs stay. None: none of these."""
+    if isinstance(values, pd.MultiIndex):
+        raise refuse_type("a MultiIndex")
+    if isinstance(values, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
         if columns is not None:
             raise ParameterTypeError("columns goes with a frame or table, not with one column")
-        cells, close_one = _column(values, floats=floats)
+        series = values if isinstance(values, pd.Series) else pd.Series(values, copy=False)
+        cells, close_one = _column(series, floats=floats)
 
-        def close_series(results: list[NDArray[Any]]) -> pd.Series:
-            series = pd.Series(close_one(results[0]), values.index, name=values.name, copy=False)
-            return series.__finalize__(values)
+        def close_column(results: list[NDArray[Any]]) -> Any:
+            array = close_one(results[0])
+            if isinstance(values, pd.Index):
+                return pd.Index(array, dtype=array.dtype, name=values.name, copy=False)
+            if not isinstance(values, pd.Series):
+                return pd.array(array, dtype=array.dtype, copy=False)
+            noisy = pd.Series(array, values.index, name=values.name, copy=False)
+            return noisy.__finalize__(values)
 
-        return Opened([cells], 1, close_series)
+        return Opened([cells], 1, close_column)
     if not isinstance(values, pd.DataFrame):
         return None
-    at = places(list(values.columns), columns)
-    opened = [_column(values.iloc[:, i], floats=floats) for i in at]
+    labels = list(values.columns)
+    at = places(labels, columns)
+    opened = open_each(labels, at, lambda i: _column(values.iloc[:, i], floats=floats), columns)
 
     def close(results: list[NDArray[Any]]) -> pd.DataFrame:
         frame = values.copy(deep=False)

@@ -10,14 +10,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError
-from .cells import Cells, Opened, from_objects, refuse_type
-from .frame_columns import places
+from .cells import INT128_RANGE, Cells, Opened, from_decimals, from_objects, refuse_type
+from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
 __all__ = ["open_polars"]
 
 _DIGITS = 38
 """Of a Decimal."""
+
+_WIDE: tuple[Any, ...] = tuple(
+    getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name)
+)
+"""Integers that numpy does not have; older versions of polars neither."""
 
 _NUMBERS = (
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64),
@@ -37,8 +42,12 @@ def open_polars(values: Any, columns: object, *, floats: bool) -> Opened | None:
         return opened and opened._replace(close=lambda results: opened.close(results).lazy())
     if not isinstance(values, pl.DataFrame):
         return None
-    given = [values.to_series(i) for i in places(values.columns, columns)]
-    all_cells = [_cells(series, floats=floats) for series in given]
+    if isinstance(columns, pl.Expr):
+        columns = pl.selectors.expand_selector(values, columns, strict=False)
+    labels, series = values.columns, values.get_columns()
+    at = places(labels, columns)
+    all_cells = open_each(labels, at, lambda i: _cells(series[i], floats=floats), columns)
+    given = [series[i] for i in at]
 
     def close(results: list[NDArray[Any]]) -> pl.DataFrame:
         return values.with_columns(map(_series, given, all_cells, results))
@@ -48,9 +57,10 @@ def open_polars(values: Any, columns: object, *, floats: bool) -> Opened | None:
 
 def _cells(series: pl.Series, *, floats: bool) -> Cells:
     dtype = series.dtype
-    if isinstance(dtype, pl.Decimal) and dtype.scale == 0:
-        most = 10**_DIGITS - 1
-        return from_objects(series.to_list(), floats=False)[0]._replace(range=(-most, most))
+    if isinstance(dtype, pl.Decimal):
+        return from_decimals(series.to_list(), _DIGITS - dtype.scale)
+    if dtype in _WIDE:
+        return from_objects(series.to_list(), floats=False)[0]._replace(range=INT128_RANGE)
     if dtype not in _NUMBERS:
         raise refuse_type(dtype)
     if not series.null_count():
@@ -67,10 +77,11 @@ def _series(given: pl.Series, cells: Cells, results: NDArray[Any]) -> pl.Series:
     name, nulls = given.name, cells.nulls
     if results.dtype == object:
         at = np.zeros(len(results), bool) if nulls is None else nulls
-        decimals = [
-            None if null else Decimal(x) for x, null in zip(results.tolist(), at, strict=True)
-        ]
-        return pl.Series(name, decimals, pl.Decimal(_DIGITS, 0))
+        sums = [None if null else x for x, null in zip(results.tolist(), at, strict=True)]
+        if given.dtype in _WIDE:
+            return pl.Series(name, sums, pl.Int128)
+        decimals = [None if x is None else Decimal(x) for x in sums]
+        return pl.Series(name, decimals, pl.Decimal(_DIGITS, cast("pl.Decimal", given.dtype).scale))
     if nulls is None:
         return pl.Series(name, results)
     if _has_pyarrow():

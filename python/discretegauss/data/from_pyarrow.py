@@ -11,33 +11,40 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError
-from .cells import Cells, Opened, from_objects, refuse_type
-from .frame_columns import places
+from .arrow_schema import widest_decimal, with_types
+from .cells import Cells, Opened, from_decimals, refuse_type
+from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
 __all__ = ["close_column", "integer_array", "open_column", "open_pyarrow"]
 
 
 def open_pyarrow(values: Any, columns: object, *, floats: bool) -> Opened | None:
-    """Open an Array, ChunkedArray, RecordBatch or Table; None: it is none of these."""
+    """Open an Array, ChunkedArray, RecordBatch or Table; None: it is none of these.
+
+    What else streams a table in Arrow's form, a relation of DuckDB say, is read once into a Table.
+    """
     if isinstance(values, pa.Array | pa.ChunkedArray):
         if columns is not None:
             raise ParameterTypeError("columns goes with a frame or table, not with one column")
         cells = open_column(values, floats=floats)
         return Opened([cells], 1, lambda results: close_column(values, cells, results[0]))
     if not isinstance(values, pa.Table | pa.RecordBatch):
-        return None
-    at = places(values.schema.names, columns)
-    all_cells = [open_column(values.column(i), floats=floats) for i in at]
+        if not hasattr(type(values), "__arrow_c_stream__"):
+            return None
+        values = pa.table(values)
+    labels = values.schema.names
+    at = places(labels, columns)
+    all_cells = open_each(
+        labels, at, lambda i: open_column(values.column(i), floats=floats), columns
+    )
 
     def close(results: list[NDArray[Any]]) -> Any:
-        arrays, fields = list(values.columns), list(values.schema)
+        arrays = list(values.columns)
         for i, cells, noisy in zip(at, all_cells, results, strict=True):
             arrays[i] = close_column(arrays[i], cells, noisy)
-            fields[i] = fields[i].with_type(arrays[i].type)
-        return type(values).from_arrays(
-            arrays, schema=pa.schema(fields, metadata=values.schema.metadata)
-        )
+        schema = with_types(values.schema, {i: arrays[i].type for i in at})
+        return type(values).from_arrays(arrays, schema=schema)
 
     return Opened(all_cells, len(at), close)
 
@@ -46,9 +53,9 @@ def open_column(column: Any, *, floats: bool) -> Cells:
     """Return the cells of an Array or ChunkedArray."""
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    if pa.types.is_decimal(column.type) and column.type.scale == 0:
-        most = 10 ** _decimals(column.type).precision - 1
-        return from_objects(column.to_pylist(), floats=False)[0]._replace(range=(-most, most))
+    if pa.types.is_decimal(column.type):
+        widest = widest_decimal(column.type)
+        return from_decimals(column.to_pylist(), widest.precision - widest.scale)
     if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
         raise refuse_type(column.type)
     if not column.null_count:
@@ -83,7 +90,7 @@ def close_column(given: Any, cells: Cells, results: NDArray[Any]) -> Any:
 def _array(given: Any, results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any:
     """Return results as an Array: Decimals if the type given is one of Decimals."""
     if results.dtype == object:
-        return pa.array(map(Decimal, results.tolist()), _decimals(given), mask=nulls)
+        return pa.array(map(Decimal, results.tolist()), widest_decimal(given), mask=nulls)
     return integer_array(results, nulls)
 
 
@@ -92,11 +99,6 @@ def integer_array(results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any
     valid = None if nulls is None else pa.py_buffer(~np.packbits(nulls, bitorder="little"))
     kind = pa.from_numpy_dtype(results.dtype)
     return pa.Array.from_buffers(kind, len(results), [valid, pa.py_buffer(results)])
-
-
-def _decimals(kind: Any) -> Any:
-    """Return the type of decimals of that width that has the most digits."""
-    return pa.decimal256(76, 0) if kind.bit_width == 256 else pa.decimal128(38, 0)
 
 
 def _bits(flags: Any) -> NDArray[np.bool_]:

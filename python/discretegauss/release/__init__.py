@@ -11,6 +11,7 @@ from ._destination import unbuffered_stdout as unbuffered_stdout
 from ._interface import Sink as Sink
 from ._noise_for_budget import DEFAULT_REPORT_DELTA as DEFAULT_REPORT_DELTA
 from ._noise_for_budget import calibration as calibration
+from ._npy_table import npy_header as npy_header
 from ._plan_file import read_plan as read_plan
 from ._plan_report import PlanRelease
 from ._plan_report import plan_json as plan_json

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.messages import number_of
+from ..data.arrow_schema import widest_decimal, with_types
 from ..errors import OutputError, TableError
+from ._columns import column_index
 from ._files import SinkFile, pyarrow
 from ._interface import Sink
 
@@ -56,12 +57,9 @@ class _Counts:
                 f"column {name!r}: the type is {stored}; a count is an integer or a whole decimal"
             )
         if self._is_decimal:
-            wide = pa.decimal256 if pa.types.is_decimal256(stored) else pa.decimal128
-            digits = 76 if pa.types.is_decimal256(stored) else 38
+            stored = widest_decimal(stored)
             self._unit = Decimal(1).scaleb(-stored.scale, _EXACT)
-            stored = wide(digits, stored.scale)
-        self._type = stored if self._is_decimal else pa.int64()
-        self.field = field.with_type(self._type)
+        self.type = stored if self._is_decimal else pa.int64()
 
     def read(self, column: Any, first_row: int) -> NDArray[Any]:
         """Return the counts, int64 where all fit, else Python integers; 0 for a null."""
@@ -95,13 +93,13 @@ class _Counts:
             pairs = zip(noisy_counts, is_null, strict=True)
             noisy_counts = [None if null else n for n, null in pairs]
         try:
-            return pa.array(noisy_counts, type=self._type)
+            return pa.array(noisy_counts, type=self.type)
         except (pa.ArrowInvalid, OverflowError):
             # The cause would show a count.
             last = first_row + len(noisy) - 1
             raise TableError(
                 f"rows {first_row} to {last}, column {self.name!r}: a noisy count does not fit "
-                f"{self._type}"
+                f"{self.type}"
             ) from None
 
 
@@ -148,11 +146,9 @@ class ArrowTable:
     def __init__(self, source: Any, path: Path, columns: Sequence[str], out_kind: str) -> None:
         self._source, self._path, self._out_kind = source, path, out_kind
         schema = source.schema
-        self._at = {_index(schema.names, name): name for name in columns}
+        self._at = {column_index(schema.names, name): name for name in columns}
         self._counts = {i: _Counts(name, schema.field(i)) for i, name in sorted(self._at.items())}
-        for i, counts in self._counts.items():
-            schema = schema.set(i, counts.field)
-        self.schema = schema
+        self.schema = with_types(schema, {i: counts.type for i, counts in self._counts.items()})
         self.columns = tuple(counts.name for counts in self._counts.values())
         self._others = tuple(i for i in range(len(schema.names)) if i not in self._counts)
         self.other_columns = tuple(schema.names[i] for i in self._others)
@@ -361,14 +357,3 @@ def _texts(column: Any) -> list[str]:
         return [text or "" for text in column.cast(pa.string()).to_pylist()]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return [""] * len(column)
-
-
-def _index(names: Sequence[str], name: str) -> int:
-    found = [i for i, other in enumerate(names) if other == name]
-    if len(found) == 1:
-        return found[0]
-    fields = number_of(len(names), "column")
-    if not found:
-        raise TableError(f"the table has no column {name!r} ({fields})")
-    places = " and ".join(str(i + 1) for i in found)
-    raise TableError(f"columns {places} are both named {name!r}")

@@ -13,10 +13,11 @@ from ._arrow_table import opened_arrow_table
 from ._csv_table import CsvTable
 from ._files import COMPRESSIONS, Compression, opened
 from ._interface import Table
+from ._npy_table import NpyTable
 
 __all__ = ["Format", "formats_of", "opened_table"]
 
-Kind = Literal["text", "Parquet", "Arrow IPC"]
+Kind = Literal["text", "Parquet", "Arrow IPC", ".npy"]
 
 _SUFFIXES: dict[str, tuple[Kind, str]] = {
     ".csv": ("text", ","),
@@ -27,8 +28,11 @@ _SUFFIXES: dict[str, tuple[Kind, str]] = {
     ".arrow": ("Arrow IPC", ""),
     ".feather": ("Arrow IPC", ""),
     ".ipc": ("Arrow IPC", ""),
+    ".npy": (".npy", ""),
 }
 """Kind and delimiter."""
+
+_BY_PYARROW: tuple[Kind, ...] = ("Parquet", "Arrow IPC")
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,10 @@ def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
     of_out = _format_of(out, (of_table.kind, of_table.delimiter))
     _check_ending(out, table, of_table.kind)
     for path, form, error in ((table, of_table, TableError), (out, of_out, OutputError)):
-        if form.kind != "text" and form.compression is not None:
+        if form.kind in _BY_PYARROW and form.compression is not None:
             raise error(f"{path}: {form.kind} compresses its columns; drop {path.suffix!r}")
-    if (of_table.kind == "text") != (of_out.kind == "text"):
+    kinds = {of_table.kind, of_out.kind}
+    if len(kinds) > 1 and not kinds.issubset(_BY_PYARROW):
         raise OutputError(
             f"{out}: a table that is {of_table.kind} is not written as {of_out.kind}; "
             "give the output the table's ending"
@@ -84,17 +89,20 @@ def opened_table(
 ) -> Iterator[Table]:
     """Open a table, read its header, and close it in the end. A TableError names the table."""
     try:
-        if of_table.kind == "text":
-            with opened(path, of_table.compression) as (file, fraction):
-                yield CsvTable(
-                    file,
-                    columns,
-                    delimiter=of_table.delimiter,
-                    out_delimiter=of_out.delimiter,
-                    fraction=fraction,
-                )
+        if of_table.kind in _BY_PYARROW:
+            with opened_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
+                yield table
             return
-        with opened_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
-            yield table
+        with opened(path, of_table.compression) as (file, fraction):
+            if of_table.kind == ".npy":
+                yield NpyTable(file, columns)
+                return
+            yield CsvTable(
+                file,
+                columns,
+                delimiter=of_table.delimiter,
+                out_delimiter=of_out.delimiter,
+                fraction=fraction,
+            )
     except TableError as error:
         raise TableError(f"{path}: {error}") from None

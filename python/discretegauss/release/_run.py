@@ -53,10 +53,12 @@ def release_table(
     ----------
     table : str or os.PathLike of str
         A table with a header. Its name says what it is: Parquet (.parquet, .pq), Arrow IPC
-        (.arrow, .feather, .ipc), text with tabs (.tsv, .tab), else text with commas. Text is UTF-8
-        and may be compressed (.gz, .zst). What is not text needs pyarrow.
+        (.arrow, .feather, .ipc), an array of numpy (.npy), text with tabs (.tsv, .tab), else text
+        with commas. Text is UTF-8; it and arrays may be compressed (.gz, .zst). Parquet and Arrow
+        need pyarrow.
     column : str or sequence of str
-        The name of the column of counts, or the names of several. Each count gets its own draw.
+        The name of the column of counts, or the names of several. Each count gets its own draw. The
+        columns of an array are "0", "1" and so on.
     out : str or os.PathLike of str
         Where to write; another file than table, in its format, or one that is named likewise.
     rho : number, optional

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import reference
-from .._drawing.engines import Filler, native, require_source
+from .._drawing.engines import native
+from .._drawing.fill import Fill
+from .._drawing.python_engine import bits_of
 from .._inputs.source import Source
 from . import _reference
 from ._scores import Gaps
@@ -39,20 +41,14 @@ _REFERENCE: dict[Selection, Callable[..., int]] = {
 class ReferenceSelection:
     """Selections by the twin in plain Python."""
 
-    chunk = 1
-
     def __init__(
         self, kind: Selection, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
     ) -> None:
         self._kind, self._rate, self._gaps, self._which = kind, rate, gaps, which
 
-    def draw(self, source: Source) -> int:
-        """Return a selection from the first row."""
-        return self._select(0, _bytes(source))
-
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out`, one axis, with selections, by one thread."""
-        stream = _bytes(source)
+        stream = bits_of(source)
         try:
             for i in range(out.size):
                 out[i] = self._select(self._row(i), stream)
@@ -70,13 +66,8 @@ class ReferenceSelection:
         return _REFERENCE[self._kind](self._gaps.row(row), num, den, stream)
 
 
-def _bytes(source: Source) -> reference.Bytes:
-    require_source(source)
-    return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
-
-
-def prepare(kind: Selection, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None) -> Filler:
+def prepare(kind: Selection, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None) -> Fill:
     """Return selections made ready: item i from row which[i], or i modulo the rows."""
     if native is None:
-        return ReferenceSelection(kind, rate, gaps, which)
-    return NativeSelection(int(kind), rate, gaps, which)
+        return ReferenceSelection(kind, rate, gaps, which).fill
+    return NativeSelection(int(kind), rate, gaps, which).fill

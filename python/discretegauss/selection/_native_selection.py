@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from .._drawing.native import NativeFiller, new_law, raise_for_status
+from .._drawing.native import NativeFiller, c_parameters, raise_for_status
 from .._law import Kind, LawSpec
 from .._native import ffi, lib
 from ._scores import Gaps
@@ -34,15 +34,15 @@ class NativeSelection(NativeFiller):
         self, kind: int, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
     ) -> None:
         k = gaps.shape[-1]
+        parameters, _kept = c_parameters(LawSpec(Kind.BERNOULLI_EXP, rate))
         #: What the handle refers to.
-        self._law = new_law(LawSpec(Kind.BERNOULLI_EXP, rate))
         self._gaps = ffi.from_buffer("uint8_t[]", gaps.data.reshape(-1))
         self._which = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
         n_rows = len(self._gaps) // (k * gaps.gap_bytes)
         handle = ffi.new("dg_selection **")
         raise_for_status(
             lib.dg_selection_new(
-                handle, kind, self._law, self._gaps, gaps.gap_bytes, n_rows, k, self._which
+                handle, kind, parameters, self._gaps, gaps.gap_bytes, n_rows, k, self._which
             ),
             None,
         )

@@ -65,7 +65,7 @@ class Mechanism:
     ) -> NDArray[np.float64]:
         places = self._grid.places(doubles)
         sides = empty(doubles.size, np.int64)
-        self._sides.prepare(places).fill(sides, source, threads)
+        self._sides.prepare(places)(sides, source, threads)
         try:
             left = np.flatnonzero(sides)
             if left.size:

@@ -5,17 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from .._drawing.native import NativeFiller, new_law, raise_for_status
+from .._drawing.native import NativeFiller, c_parameters, raise_for_status
 from .._law import Kind, LawSpec
 from .._native import ffi, lib
 from ._doubles import OnGrid
 
-__all__ = ["NativeSides", "NativeWords", "step_law"]
-
-
-def step_law(step: Fraction) -> Any:
-    """Return the C core's handle of Bernoulli(exp(-step)), step <= 1."""
-    return new_law(LawSpec(Kind.BERNOULLI_EXP, step))
+__all__ = ["NativeSides", "NativeWords"]
 
 
 class NativeSides(NativeFiller):
@@ -25,20 +20,20 @@ class NativeSides(NativeFiller):
     ----------
     places : OnGrid
         Of the values.
-    law : C handle
-        Of the step, by `step_law`.
+    step : Fraction
+        At most 1.
     doublings : int
         A cell is step 2**doublings scales of the noise long.
     """
 
-    def __init__(self, places: OnGrid, law: Any, doublings: int) -> None:
+    def __init__(self, places: OnGrid, step: Fraction, doublings: int) -> None:
+        parameters, _kept = c_parameters(LawSpec(Kind.BERNOULLI_EXP, step))
         #: What the handle refers to.
-        self._law = law
         self._offset = ffi.from_buffer("int64_t[]", places.offset)
         self._shift = ffi.from_buffer("int64_t[]", places.shift)
         handle = ffi.new("dg_snapping **")
         raise_for_status(
-            lib.dg_snapping_new(handle, self._law, doublings, self._offset, self._shift), None
+            lib.dg_snapping_new(handle, parameters, doublings, self._offset, self._shift), None
         )
         self._handle = ffi.gc(handle[0], lib.dg_snapping_free)
         self._fill = lib.dg_snapping_fill

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import reference
-from .._drawing.engines import Filler, native, require_source
-from .._drawing.fill import empty, fill_array
+from .._drawing.engines import native
+from .._drawing.fill import Fill, empty, fill_array
+from .._drawing.python_engine import bits_of
 from .._inputs.source import Source
 from ._doubles import OnGrid
 from ._reference import leave_cell
 
 if native is not None:
-    from ._native_snapping import NativeSides, NativeWords, step_law
+    from ._native_snapping import NativeSides, NativeWords
 
 __all__ = ["ReferenceSides", "Sides", "draw_words"]
 
@@ -24,18 +25,12 @@ __all__ = ["ReferenceSides", "Sides", "draw_words"]
 class ReferenceSides:
     """Sides by the twin in plain Python."""
 
-    chunk = 1
-
     def __init__(self, places: OnGrid, step: Fraction, doublings: int) -> None:
         self._places, self._step, self._doublings = places, step, doublings
 
-    def draw(self, source: Source) -> int:
-        """Return the side of the first value."""
-        return self._side(0, _bytes(source))
-
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out`, one axis, by one thread."""
-        stream = _bytes(source)
+        stream = bits_of(source)
         try:
             for i in range(out.size):
                 out[i] = self._side(i, stream)
@@ -49,11 +44,6 @@ class ReferenceSides:
         return leave_cell(offset, shift, num, den, self._doublings, stream)
 
 
-def _bytes(source: Source) -> reference.Bytes:
-    require_source(source)
-    return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
-
-
 class Sides:
     """Cells of a length, in scales of the noise, made ready."""
 
@@ -63,22 +53,21 @@ class Sides:
             cell /= 2
             self._doublings += 1
         self._step = cell
-        self._law: Any = None if native is None else step_law(cell)
 
-    def prepare(self, places: OnGrid) -> Filler:
+    def prepare(self, places: OnGrid) -> Fill:
         """Return the sides of values made ready."""
         if native is None:
-            return ReferenceSides(places, self._step, self._doublings)
-        return NativeSides(places, self._law, self._doublings)
+            return ReferenceSides(places, self._step, self._doublings).fill
+        return NativeSides(places, self._step, self._doublings).fill
 
 
 def draw_words(n: int, source: Source, threads: int) -> NDArray[np.uint64]:
     """Return n uniform words of 64 bits."""
     words = empty(n, np.uint64)
     if native is not None:
-        fill_array(words, NativeWords(), source, threads)
+        fill_array(words, NativeWords().fill, source, threads)
         return words
-    stream = _bytes(source)
+    stream = bits_of(source)
     for i in range(n):
         words[i] = int.from_bytes(stream.read(8), "little")
     return words

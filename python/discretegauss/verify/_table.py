@@ -76,11 +76,13 @@ def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Ta
     ParameterValueError
         The core has no such table.
     """
-    from .._drawing.native import NativeTable
+    from .._drawing.native import new_law, raise_for_status
     from .._native import ffi, lib
 
-    native = NativeTable(spec, index_bits=index_bits, block_bits=block_bits)
-    info, handle = native.info, native._handle
+    law, built, info = new_law(spec), ffi.new("dg_table **"), ffi.new("dg_table_info *")
+    raise_for_status(lib.dg_table_new(built, law, index_bits, block_bits, lib.DG_ISA_AUTO), None)
+    handle = ffi.gc(built[0], lib.dg_table_free)
+    lib.dg_table_describe(info, handle)
     block = ffi.new("int32_t *")
     level = ffi.new("uint32_t *")
     full: list[int] = []

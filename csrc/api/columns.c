@@ -1,0 +1,212 @@
+#include "api/columns.h"
+
+#include "base/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** The number that a binary64 is. Returns: false if it is not finite. */
+static bool read_float(dg_number *out, uint64_t bits)
+{
+    enum { WORD_BITS = 62 };
+    int64_t num;
+    int exponent;
+    if (!dg_split_float(&num, &exponent, bits)) {
+        return false;
+    }
+    *out = (dg_number){.num = 0, .den = 1};
+    if (num == 0) {
+        return true;
+    }
+    uint64_t mantissa = num < 0 ? (uint64_t)-num : (uint64_t)num;
+    const int zeros = __builtin_ctzll(mantissa);
+    mantissa >>= zeros;
+    exponent += zeros;
+    if (exponent < -WORD_BITS) {
+        out->down = (unsigned)-exponent;
+    } else if (exponent < 0) {
+        out->den = INT64_C(1) << -exponent;
+    } else if (64 - __builtin_clzll(mantissa) + exponent > WORD_BITS) {
+        out->up = (unsigned)exponent;
+    } else {
+        mantissa <<= exponent;
+    }
+    out->num = num < 0 ? -(int64_t)mantissa : (int64_t)mantissa;
+    return true;
+}
+
+dg_status dg_read_number(dg_number *out, const dg_column *column, size_t i)
+{
+    const uint64_t *words = dg_words_at(column, i);
+    switch (column->format) {
+    case DG_INTEGERS:
+        *out = (dg_number){.num = (int64_t)words[0], .den = 1};
+        return DG_OK;
+    case DG_FLOATS:
+        return read_float(out, words[0]) ? DG_OK : DG_ERR_PARAMETER;
+    case DG_RATIOS:
+        *out = (dg_number){.num = (int64_t)words[0], .den = (int64_t)words[1]};
+        return DG_OK;
+    }
+    return DG_ERR_PARAMETER;
+}
+
+/* A word and a sign, times up to 2^1074. */
+enum { NUMBER_BYTES = 9 + 1074 / 8 + 1 };
+
+/** word 2^shift in two's complement. */
+static dg_integer encode(uint8_t bytes[NUMBER_BYTES], int64_t word, unsigned shift)
+{
+    memset(bytes, 0, NUMBER_BYTES);
+    const uint64_t magnitude = word < 0 ? 0 - (uint64_t)word : (uint64_t)word;
+    const size_t start = shift / 8, low = shift % 8;
+    for (size_t k = 0; k < 9; k++) {
+        const uint64_t below = k > 0 ? magnitude >> (8 * k - 8) : 0;
+        const uint64_t here = k < 8 ? magnitude >> (8 * k) : 0;
+        bytes[start + k] = (uint8_t)((here << low) | ((below & 0xff) << low >> 8));
+    }
+    unsigned carry = 1;
+    for (size_t k = 0; word < 0 && k < NUMBER_BYTES; k++) {
+        carry += (uint8_t)~bytes[k];
+        bytes[k] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    return (dg_integer){bytes, NUMBER_BYTES};
+}
+
+dg_status dg_long_law_new(dg_law **law, dg_law_kind kind, const dg_number *parameter,
+                          const dg_number *centre)
+{
+    uint8_t bytes[4][NUMBER_BYTES];
+    const dg_parameters parameters = {
+        encode(bytes[0], parameter->num, parameter->up),
+        encode(bytes[1], parameter->den, parameter->down),
+        encode(bytes[2], centre->num, centre->up),
+        encode(bytes[3], centre->den, centre->down),
+        {NULL, 0},
+        {NULL, 0},
+    };
+    return dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
+}
+
+dg_status dg_exact_law_new(dg_law **law, const dg_laws *laws, size_t i)
+{
+    dg_number parameter, centre;
+    *law = NULL;
+    DG_TRY(dg_read_number(&parameter, &laws->parameter, i));
+    DG_TRY(dg_read_number(&centre, &laws->centre, i));
+    return dg_long_law_new(law, laws->kind, &parameter, &centre);
+}
+
+/** floor(num/2^shift), 0 <= shift < 63. */
+static int64_t floor_shift(int64_t num, unsigned shift)
+{
+    return num >= 0 ? num >> shift : -1 - (int64_t)((uint64_t)(-1 - num) >> shift);
+}
+
+/** The binary64 num 2^exponent. Requires: it is one, and not denormal. */
+static uint64_t float_of(int64_t num, int exponent)
+{
+    enum { FRACTION_BITS = 52, BIAS = 1023 };
+    if (num == 0) {
+        return 0;
+    }
+    const uint64_t size = num < 0 ? 0 - (uint64_t)num : (uint64_t)num;
+    const int top = 63 - __builtin_clzll(size);
+    const uint64_t fraction = (size << (FRACTION_BITS - top)) ^ (UINT64_C(1) << FRACTION_BITS);
+    return (uint64_t)(num < 0) << 63 | (uint64_t)(top + exponent + BIAS) << FRACTION_BITS |
+           fraction;
+}
+
+/** Split a finite binary64 below 2^62. If the integer is not 0, the rest is a multiple of the number's last place
+ *  and no larger than the number: a binary64, too. */
+static int64_t split_float(uint64_t *rest, uint64_t bits)
+{
+    int64_t m;
+    int exponent;
+    (void)dg_split_float(&m, &exponent, bits);
+    if (exponent >= 0) {
+        *rest = 0;
+        return exponent < 62 ? m * (INT64_C(1) << exponent) : 0; /* of 0 alone */
+    }
+    const unsigned shift = (unsigned)-exponent;
+    if (shift > 60 || m == 0) { /* below 2^-7 */
+        *rest = m == 0 ? 0 : bits;
+        return 0;
+    }
+    const int64_t whole = floor_shift(m + (INT64_C(1) << (shift - 1)), shift);
+    *rest = whole == 0 ? bits : float_of(m - whole * (INT64_C(1) << shift), exponent);
+    return whole;
+}
+
+static int64_t split_ratio(uint64_t *rest, const uint64_t *words)
+{
+    const int64_t num = (int64_t)words[0], den = (int64_t)words[1];
+    rest[0] = words[0];
+    rest[1] = words[1];
+    if (den <= 0) {
+        return 0;
+    }
+    int64_t whole = num / den, left = num % den;
+    if (left < 0) {
+        whole--;
+        left += den;
+    }
+    if (left >= den - left) {
+        whole++;
+        left -= den;
+    }
+    rest[0] = (uint64_t)left;
+    return whole;
+}
+
+static int64_t split_number(uint64_t *rest, const dg_column *centres, size_t i)
+{
+    const uint64_t *words = dg_words_at(centres, i);
+    if (centres->format == DG_FLOATS) {
+        return split_float(rest, *words);
+    }
+    if (centres->format == DG_RATIOS) {
+        return split_ratio(rest, words);
+    }
+    *rest = 0;
+    return (int64_t)*words;
+}
+
+dg_status dg_split_centres(dg_split *split, const dg_column *centres, size_t n)
+{
+    static const uint64_t zero = 0;
+    *split = (dg_split){.rests = {&zero, 0, DG_INTEGERS}};
+    const bool are_integers = centres->format == DG_INTEGERS;
+    if (are_integers && centres->stride == 1) {
+        split->integers = (const int64_t *)centres->words;
+        return DG_OK;
+    }
+    if (are_integers && centres->stride == 0 && *centres->words == 0) { /* most often */
+        return DG_OK;
+    }
+    const size_t width = centres->format == DG_RATIOS ? 2 : 1;
+    const size_t n_rests = centres->stride == 0 ? 1 : n;
+    uint64_t *rests = split->own_rests = calloc(n_rests, width * sizeof *rests);
+    int64_t *integers = split->own_integers = calloc(n, sizeof *integers);
+    if (rests == NULL || integers == NULL) {
+        return DG_ERR_NOMEM;
+    }
+    int64_t any = 0;
+    uint64_t differ = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *rest = rests + (centres->stride == 0 ? 0 : i * width);
+        integers[i] = split_number(rest, centres, i);
+        any |= integers[i];
+        differ |= (rest[0] ^ rests[0]) | (rest[width - 1] ^ rests[width - 1]);
+    }
+    split->integers = any != 0 ? integers : NULL;
+    split->rests = (dg_column){rests, differ != 0 ? width : 0, centres->format};
+    return DG_OK;
+}
+
+void dg_split_free(dg_split *split)
+{
+    free(split->own_integers);
+    free(split->own_rests);
+}

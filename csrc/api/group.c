@@ -1,0 +1,164 @@
+#include "api/group.h"
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+/** A hash table that is at most half full. */
+typedef struct table {
+    struct slot {
+        uint64_t key;
+        uint32_t group; /* plus 1; 0: empty */
+    } *slots;
+    unsigned n_bits;
+    uint64_t
+        multiplier; /* Fibonacci hashing: the upper bits of the product depend on all of the key's */
+    uint64_t steps_left; /* keys may be chosen to collide */
+} table;
+
+enum { LEAST_BITS = 6, STEPS = 16 };
+
+/** The slot of a key, or the empty one where it belongs; NULL: too many collide. */
+static struct slot *find(table *of, uint64_t key)
+{
+    const size_t mask = ((size_t)1 << of->n_bits) - 1;
+    size_t at = (size_t)(((key ^ key >> 32) * of->multiplier) >> (64 - of->n_bits));
+    while (of->slots[at].group != 0 && of->slots[at].key != key) {
+        if (of->steps_left-- == 0) {
+            return NULL;
+        }
+        at = (at + 1) & mask;
+    }
+    return &of->slots[at];
+}
+
+/** Put the groups there are into a larger table. Returns: DG_OK | DG_ERR_NOMEM; the old one is freed. */
+static dg_status grow(table *of, unsigned n_bits, size_t n_groups, const dg_groups *groups,
+                      const uint64_t *words, size_t stride)
+{
+    free(of->slots);
+    of->n_bits = n_bits;
+    of->slots = calloc((size_t)1 << n_bits, sizeof *of->slots);
+    if (of->slots == NULL) {
+        return DG_ERR_NOMEM;
+    }
+    for (size_t g = 0; g < n_groups;) {
+        const uint64_t key = words[groups->first[g] * stride];
+        struct slot *at = find(of, key);
+        if (at != NULL) {
+            *at = (struct slot){key, (uint32_t)++g};
+            continue;
+        }
+        /* with another multiplier, odd, those that were chosen to collide do not */
+        of->multiplier = of->multiplier * of->multiplier * of->multiplier + 2;
+        of->steps_left = STEPS * (UINT64_C(2) << n_bits);
+        for (size_t k = 0; k >> n_bits == 0; k++) {
+            of->slots[k].group = 0;
+        }
+        g = 0;
+    }
+    return DG_OK;
+}
+
+static dg_status make_room(dg_groups *groups, size_t room)
+{
+    size_t *first = realloc(groups->first, room * sizeof *first);
+    if (first == NULL) {
+        return DG_ERR_NOMEM;
+    }
+    groups->first = first;
+    size_t *counts = realloc(groups->counts, room * sizeof *counts);
+    if (counts == NULL) {
+        return DG_ERR_NOMEM;
+    }
+    groups->counts = counts;
+    return DG_OK;
+}
+
+static dg_status group_all(dg_groups *groups, table *of, const uint64_t *words, size_t stride,
+                           size_t n, size_t most, const dg_run *run)
+{
+    enum { PAUSE_AFTER = 1 << 22 };
+    size_t room = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (groups->n == room) { /* at first, too */
+            const unsigned n_bits = room == 0 ? LEAST_BITS : of->n_bits + 2;
+            room = (size_t)1 << (n_bits - 1);
+            of->steps_left = STEPS * ((uint64_t)n + room);
+            DG_TRY(make_room(groups, room));
+            DG_TRY(grow(of, n_bits, groups->n, groups, words, stride));
+        }
+        const uint64_t key = words[i * stride];
+        struct slot *at = find(of, key);
+        while (at == NULL) {
+            of->steps_left = 0;
+            DG_TRY(grow(of, of->n_bits, groups->n, groups, words, stride));
+            at = find(of, key);
+        }
+        if (at->group == 0) {
+            if (groups->n == most) {
+                groups->n++;
+                return DG_OK;
+            }
+            groups->first[groups->n] = i;
+            groups->counts[groups->n++] = 0;
+            *at = (struct slot){key, (uint32_t)groups->n};
+        }
+        groups->which[i] = at->group - 1;
+        groups->counts[at->group - 1]++;
+        if (i % PAUSE_AFTER == PAUSE_AFTER - 1 && run != NULL && run->pause != NULL &&
+            run->pause(run->context) != 0) {
+            return DG_ERR_STOPPED;
+        }
+    }
+    return DG_OK;
+}
+
+dg_status dg_group(dg_groups *groups, const uint64_t *words, size_t stride, size_t n, size_t most,
+                   const dg_run *run)
+{
+    table of = {.multiplier = UINT64_C(0x9e3779b97f4a7c15)};
+    *groups = (dg_groups){.which = malloc(n * sizeof *groups->which)};
+    const dg_status status =
+        groups->which == NULL ? DG_ERR_NOMEM : group_all(groups, &of, words, stride, n, most, run);
+    free(of.slots);
+    if (status != DG_OK) {
+        dg_groups_free(groups);
+    }
+    return status;
+}
+
+void dg_groups_free(dg_groups *groups)
+{
+    free(groups->which);
+    free(groups->first);
+    free(groups->counts);
+    *groups = (dg_groups){.n = 0};
+}
+
+void dg_take_in_turn(void *out, const void *items, size_t item_bytes, size_t *following,
+                     const uint32_t *which, size_t n)
+{
+    switch (item_bytes) {
+    case 1:
+        for (size_t i = 0; i < n; i++) {
+            ((uint8_t *)out)[i] = ((const uint8_t *)items)[following[which[i]]++];
+        }
+        break;
+    case 2:
+        for (size_t i = 0; i < n; i++) {
+            ((uint16_t *)out)[i] = ((const uint16_t *)items)[following[which[i]]++];
+        }
+        break;
+    case 4:
+        for (size_t i = 0; i < n; i++) {
+            ((uint32_t *)out)[i] = ((const uint32_t *)items)[following[which[i]]++];
+        }
+        break;
+    default:
+        for (size_t i = 0; i < n; i++) {
+            ((uint64_t *)out)[i] = ((const uint64_t *)items)[following[which[i]]++];
+        }
+    }
+}

@@ -1,0 +1,206 @@
+/* Samplers from outside: making, choosing, fills, single draws, looking inside. */
+#include "api/draw_items.h"
+#include "api/run.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "sampler/parts.h"
+
+#include <errno.h>
+#include <string.h>
+
+dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind, const dg_parameters *parameters)
+{
+    dg_law *law;
+    *sampler = NULL;
+    DG_TRY(dg_law_new(&law, kind, DG_ARITHMETIC_AUTO, parameters));
+    const dg_status status = dg_sampler_build(sampler, law);
+    if (status != DG_OK) {
+        dg_law_free(law);
+    }
+    return status;
+}
+
+size_t dg_sampler_wide_bytes(const dg_sampler *sampler)
+{
+    return sampler->law->wide_bytes;
+}
+
+dg_status dg_sampler_choose(dg_method *way, size_t n, dg_method method, dg_sampler *sampler,
+                            const dg_run *run, const dg_source *source)
+{
+    dg_way chosen;
+    DG_TRY(dg_way_begin(&chosen, n, method, sampler, run, source));
+    *way = chosen.method;
+    dg_way_end(&chosen);
+    return DG_OK;
+}
+
+dg_status dg_way_fill(void *out, size_t n, dg_dtype dtype, const int64_t *addend,
+                      const uint8_t *is_null, const dg_way *way, dg_sampler *sampler,
+                      const dg_run *run, const dg_source *source)
+{
+    dg_fill fill;
+    if (way->table != NULL) {
+        dg_count(&sampler->by_cells, n);
+        fill = dg_table_filling(out, n, dtype, way->table, source);
+    } else if (way->lanes != NULL) {
+        dg_count(&sampler->by_lanes, n);
+        fill = dg_lanes_filling(out, n, dtype, way->lanes, source);
+    } else {
+        dg_count(&sampler->by_reference, n);
+        fill = dg_law_filling(out, n, dtype, sampler->law, source);
+    }
+    fill.addend = addend;
+    fill.is_null = is_null;
+    return dg_fill_run(&fill, run);
+}
+
+/** Choose, fill, and add integers where there are any. */
+static dg_status fill_and_add(void *out, size_t n, dg_dtype dtype, const int64_t *addend,
+                              const uint8_t *is_null, dg_method method, dg_sampler *sampler,
+                              const dg_run *run, const dg_source *source)
+{
+    dg_way way;
+    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
+    const dg_status status =
+        dg_way_fill(out, n, dtype, addend, is_null, &way, sampler, run, source);
+    dg_way_end(&way);
+    return status;
+}
+
+dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, dg_method method,
+                          dg_sampler *sampler, const dg_run *run, const dg_source *source)
+{
+    return dg_is_dtype(dtype)
+               ? fill_and_add(out, n, dtype, NULL, NULL, method, sampler, run, source)
+               : DG_ERR_PARAMETER;
+}
+
+dg_status dg_sampler_add(int64_t *out, const int64_t *values, const uint8_t *is_null, size_t n,
+                         dg_method method, dg_sampler *sampler, const dg_run *run,
+                         const dg_source *source)
+{
+    return fill_and_add(out, n, DG_INT64, values, is_null, method, sampler, run, source);
+}
+
+dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, dg_method method,
+                               dg_sampler *sampler, const dg_run *run, const dg_source *source)
+{
+    if (n_bytes < sampler->law->wide_bytes) {
+        return DG_ERR_RANGE;
+    }
+    dg_way way;
+    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
+    dg_status status;
+    if (way.table != NULL) {
+        dg_count(&sampler->by_cells, n);
+        status = dg_table_fill_wide(out, n, n_bytes, way.table, run, source);
+    } else if (way.lanes != NULL) {
+        dg_count(&sampler->by_lanes, n);
+        status = dg_lanes_fill_wide(out, n, n_bytes, way.lanes, run, source);
+    } else {
+        dg_count(&sampler->by_reference, n);
+        status = dg_law_fill_wide(out, n, n_bytes, sampler->law, run, source);
+    }
+    dg_way_end(&way);
+    return status;
+}
+
+/** Find out how single draws are made.
+ *
+ *  Ensures:   DG_OK -> *one is the sampler that draws; NULL: a fill does, by *method.
+ */
+static dg_status choose_one(const dg_isochronous **one, dg_method *method, dg_sampler *sampler)
+{
+    *one = NULL;
+    if (*method != DG_AUTO && *method != DG_ISOCHRONOUS) {
+        return DG_OK;
+    }
+    const dg_status status = dg_sampler_one(one, sampler);
+    if (status != DG_ERR_PARAMETER || *method == DG_ISOCHRONOUS) {
+        return status;
+    }
+    *method = sampler->prices.has_reference ? DG_REFERENCE : DG_CELLS;
+    return DG_OK;
+}
+
+dg_status dg_sampler_draw_wide(uint8_t *out, size_t n_bytes, dg_method method, dg_sampler *sampler,
+                               const dg_source *source)
+{
+    const dg_isochronous *one;
+    dg_status status =
+        n_bytes < sampler->law->wide_bytes ? DG_ERR_RANGE : choose_one(&one, &method, sampler);
+    if (status == DG_OK && one != NULL) {
+        dg_count(&sampler->by_one, 1);
+        return dg_isochronous_draw_wide(out, n_bytes, one, source);
+    }
+    if (status == DG_OK) {
+        status = dg_sampler_fill_wide(out, 1, n_bytes, method, sampler, NULL, source);
+    }
+    if (status != DG_OK && n_bytes > 0) {
+        memset(out, 0, n_bytes);
+    }
+    return status;
+}
+
+int64_t dg_sampler_draw(dg_method method, dg_sampler *sampler, const dg_source *source)
+{
+    const dg_isochronous *one;
+    int64_t drawn = 0;
+    dg_status status = dg_sampler_fits_int64(sampler) ? choose_one(&one, &method, sampler)
+                                                      : DG_ERR_RANGE; /* before it is drawn */
+    if (status == DG_OK && one != NULL) {
+        dg_count(&sampler->by_one, 1);
+        return dg_isochronous_draw(one, source);
+    }
+    if (status == DG_OK) {
+        status = dg_sampler_fill(&drawn, 1, DG_INT64, method, sampler, NULL, source);
+    }
+    if (status == DG_OK && drawn < DG_LEAST_DRAW) {
+        status = DG_ERR_RANGE;
+    }
+    return status == DG_OK ? drawn : INT64_MIN + (int64_t)status;
+}
+
+int dg_sampler_fits_int64(const dg_sampler *sampler)
+{
+    /* scale or sigma below 2^54, centre below 2^61: an isochronous sampler's draws fit, too
+     * (isochronous/sampler.h), and others reach 2^62 with a probability below exp(-2^8) */
+    enum { SCALE_BITS = 53, CENTRE_BITS = 61 };
+    const dg_law *law = sampler->law;
+    const size_t a = mpz_sizeinbase(law->a, 2), b = mpz_sizeinbase(law->b, 2);
+    switch (law->kind) {
+    case DG_BERNOULLI:
+    case DG_BERNOULLI_EXP:
+        return 1;
+    case DG_UNIFORM_BELOW:
+        return a <= 63;
+    case DG_GEOMETRIC_EXP:
+        return b <= a + SCALE_BITS;
+    default:
+        return a <= b + (law->kind == DG_DISCRETE_GAUSSIAN ? 2 * SCALE_BITS : SCALE_BITS) &&
+               mpz_sizeinbase(law->c, 2) <= CENTRE_BITS;
+    }
+}
+
+void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler)
+{
+    const dg_ticket ticket = atomic_load_explicit(&sampler->ticket, memory_order_relaxed);
+    const dg_table *table = dg_tables_enter(ticket);
+    *info = (dg_sampler_info){
+        .by_reference = atomic_load_explicit(&sampler->by_reference, memory_order_relaxed),
+        .by_cells = atomic_load_explicit(&sampler->by_cells, memory_order_relaxed),
+        .by_lanes = atomic_load_explicit(&sampler->by_lanes, memory_order_relaxed),
+        .by_one = atomic_load_explicit(&sampler->by_one, memory_order_relaxed),
+        .n_built = atomic_load_explicit(&sampler->n_built, memory_order_relaxed),
+        .has_lanes = atomic_load_explicit(&sampler->lanes, memory_order_relaxed) != NULL,
+        .has_table = table != NULL,
+        .has_one = atomic_load_explicit(&sampler->one, memory_order_relaxed) != NULL,
+        .uses_words = sampler->law->uses_words,
+        .table_bytes = table == NULL ? 0 : dg_table_bytes(table),
+        .chunk = atomic_load_explicit(&sampler->chunk, memory_order_relaxed),
+    };
+    if (table != NULL) {
+        dg_tables_leave(ticket);
+    }
+}

@@ -1,0 +1,438 @@
+/* A law an element: columns of numbers, of which equal laws are grouped, and drawn by themselves or together. */
+#include "api/add.h"
+#include "api/columns.h"
+#include "api/draw_items.h"
+#include "api/group.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "base/wipe.h"
+#include "sampler/parts.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- rules, at a glance -------------------------------------------------------------------------- */
+
+#define FLOAT_OF_2_TO(exponent) ((uint64_t)(1023 + (exponent)) << 52) /* as its bits */
+
+static bool is_long(const dg_column *column, size_t i)
+{
+    return column->format == DG_RATIOS && dg_words_at(column, i)[1] == 0;
+}
+
+/** Whether a parameter that dg_read_number reads obeys the kind's rule. */
+static bool number_obeys(const dg_number *x, dg_law_kind kind)
+{
+    switch (kind) {
+    case DG_BERNOULLI:
+        return x->num >= 0 && (x->down > 0 || (x->up == 0 && x->num <= x->den));
+    case DG_UNIFORM_BELOW:
+        return x->num > 0 && x->den == 1 && x->down == 0;
+    case DG_BERNOULLI_EXP:
+        return x->num >= 0;
+    default:
+        return x->num > 0;
+    }
+}
+
+static bool parameter_obeys(const dg_laws *laws, size_t i)
+{
+    dg_number x;
+    const dg_column *column = &laws->parameter;
+    if (column->format == DG_FLOATS && laws->kind >= DG_GEOMETRIC_EXP) {
+        return *dg_words_at(column, i) - 1 < FLOAT_OF_2_TO(1024) - 1; /* positive and finite */
+    }
+    return is_long(column, i) ||
+           (dg_read_number(&x, column, i) == DG_OK && x.den > 0 && number_obeys(&x, laws->kind));
+}
+
+static bool centre_obeys(const dg_laws *laws, size_t i)
+{
+    const dg_column *column = &laws->centre;
+    const uint64_t *words = dg_words_at(column, i);
+    switch (column->format) {
+    case DG_INTEGERS:
+        break;
+    case DG_FLOATS:
+        if (*words << 1 >= FLOAT_OF_2_TO(1024) << 1) {
+            return false;
+        }
+        break;
+    default:
+        if (column->format != DG_RATIOS || (int64_t)words[1] < 0) {
+            return false;
+        }
+    }
+    return laws->kind >= DG_DISCRETE_LAPLACE || *words == 0;
+}
+
+/** The first law that breaks a rule; n: none. */
+static size_t first_bad(const dg_laws *laws, size_t n)
+{
+    const size_t n_parameters = laws->parameter.stride == 0 ? 1 : n;
+    const size_t n_centres = laws->centre.stride == 0 ? 1 : n;
+    size_t i = 0, k = 0;
+    while (i < n_parameters && parameter_obeys(laws, i)) {
+        i++;
+    }
+    while (k < n_centres && centre_obeys(laws, k)) {
+        k++;
+    }
+    i = i < n_parameters ? i : n;
+    return k < n_centres && k < i ? k : i;
+}
+
+/** Whether all numbers are from least to 2^most_bits, or in any case if they are ratios; least: 2^least_bits, or
+ *  of integers 1. Others, NaN too, are not. */
+static bool are_within(const dg_column *column, size_t n, int least_bits, int most_bits)
+{
+    const bool are_floats = column->format == DG_FLOATS;
+    const uint64_t least = are_floats ? FLOAT_OF_2_TO(least_bits) : 1;
+    const uint64_t span =
+        (are_floats ? FLOAT_OF_2_TO(most_bits) : UINT64_C(1) << most_bits) - least;
+    const size_t n_words = column->stride == 0 ? 1 : n, stride = column->stride;
+    uint64_t beyond = 0;
+    for (size_t i = 0; i < n_words; i++) {
+        beyond |= (uint64_t)(column->words[i * stride] - least > span);
+    }
+    return beyond == 0;
+}
+
+int dg_laws_fit_int64(size_t n, const dg_laws *laws)
+{
+    /* 2^62 from a centre to the ends of int64 are 2^12 scales, or 2^37 sigma */
+    enum { PARAMETER_BITS = 50, LEAST_BITS = -1022, CENTRE_BITS = 62 };
+    const dg_column *centre = &laws->centre;
+    if ((laws->kind != DG_DISCRETE_LAPLACE && laws->kind != DG_DISCRETE_GAUSSIAN) ||
+        laws->parameter.format == DG_RATIOS || centre->format == DG_RATIOS ||
+        !are_within(&laws->parameter, n, LEAST_BITS, PARAMETER_BITS)) {
+        return 0;
+    }
+    const bool are_floats = centre->format == DG_FLOATS;
+    const uint64_t end = are_floats ? FLOAT_OF_2_TO(CENTRE_BITS) << 1 : UINT64_C(1) << CENTRE_BITS;
+    const size_t n_centres = centre->stride == 0 ? 1 : n;
+    uint64_t beyond = 0;
+    for (size_t i = 0; i < n_centres; i++) {
+        const uint64_t word = centre->words[i * centre->stride];
+        beyond |= are_floats ? (uint64_t)(word << 1 >= end) : (uint64_t)(word + end > 2 * end);
+    }
+    return beyond == 0;
+}
+
+/* --- which laws are equal ------------------------------------------------------------------------ */
+
+/** Group what has been grouped further, by another key. */
+static dg_status group_by(dg_groups *groups, const uint64_t *words, size_t stride, size_t n,
+                          size_t most, const dg_run *run)
+{
+    if (stride == 0 || groups->n > most) {
+        return DG_OK;
+    }
+    dg_groups own, both = {.n = 0};
+    DG_TRY(dg_group(&own, words, stride, n, most, run));
+    if (groups->which == NULL || own.n > most) {
+        dg_groups_free(groups);
+        *groups = own;
+        return DG_OK;
+    }
+    uint64_t *keys = malloc(n * sizeof *keys);
+    dg_status status = keys == NULL ? DG_ERR_NOMEM : DG_OK;
+    if (status == DG_OK) {
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = (uint64_t)groups->which[i] * own.n + own.which[i];
+        }
+        status = dg_group(&both, keys, 1, n, most, run);
+    }
+    free(keys);
+    dg_groups_free(&own);
+    dg_groups_free(groups);
+    *groups = both;
+    return status;
+}
+
+/** Group equal laws. Ensures: groups->which == NULL -> all are equal; groups->n > most -> they are not grouped. */
+static dg_status group_laws(dg_groups *groups, const dg_laws *laws, size_t n, size_t most,
+                            const dg_run *run)
+{
+    const dg_column *columns[3] = {&laws->parameter, &laws->centre, &laws->beta};
+    const size_t n_columns = laws->kind == DG_GENERALIZED_GAUSSIAN ? 3 : 2;
+    *groups = (dg_groups){.n = 0};
+    for (size_t k = 0; k < n_columns; k++) {
+        const dg_column *column = columns[k];
+        DG_TRY(group_by(groups, column->words, column->stride, n, most, run));
+        if (column->format == DG_RATIOS) {
+            DG_TRY(group_by(groups, column->words + 1, column->stride, n, most, run));
+        }
+    }
+    return DG_OK;
+}
+
+/* --- draws --------------------------------------------------------------------------------------- */
+
+/** A call. */
+typedef struct call {
+    size_t n;
+    dg_dtype dtype;
+    size_t item_bytes;
+    dg_laws laws; /* of the rests */
+    dg_crowd crowd;
+    const dg_run *run;
+    const dg_source *source;
+} call;
+
+/** The sampler of a law: kept by the caller, or *mine. */
+static dg_status get_sampler(dg_sampler **sampler, dg_sampler **mine, const call *of, size_t law)
+{
+    *mine = NULL;
+    if (of->laws.sampler_of != NULL) {
+        *sampler = of->laws.sampler_of(of->laws.context, law, dg_words_at(&of->laws.centre, law));
+        return *sampler == NULL ? DG_ERR_STOPPED : DG_OK;
+    }
+    dg_law *made;
+    DG_TRY(dg_exact_law_new(&made, &of->laws, law));
+    const dg_status status = dg_sampler_build(mine, made);
+    if (status != DG_OK) {
+        dg_law_free(made);
+    }
+    *sampler = *mine;
+    return status;
+}
+
+/** Draw from one law, by itself: *is_drawn. Or not, if that does not pay and need not be. */
+static dg_status draw_alone(bool *is_drawn, void *out, size_t n, const int64_t *addend,
+                            bool must_be, const call *of, size_t law)
+{
+    dg_sampler *sampler, *mine;
+    dg_way way;
+    DG_TRY(get_sampler(&sampler, &mine, of, law));
+    dg_status status = dg_way_begin(&way, n, of->crowd.method, sampler, of->run, of->source);
+    if (status == DG_OK) {
+        *is_drawn = must_be || way.method != DG_REFERENCE;
+        if (*is_drawn) {
+            status =
+                dg_way_fill(out, n, of->dtype, addend, NULL, &way, sampler, of->run, of->source);
+        }
+        dg_way_end(&way);
+    }
+    const int kept_errno = errno;
+    dg_sampler_free(mine); /* NULL: it is the caller's */
+    errno = kept_errno;
+    return status;
+}
+
+/** Draw n times from many laws, together. */
+static dg_status draw_together(void *out, size_t n, const int64_t *which, const call *of)
+{
+    const bool isochronous = of->crowd.method == DG_ISOCHRONOUS;
+    return dg_crowd_in_lanes(n, &of->crowd)
+               ? dg_laws_fill_in_lanes(out, n, of->dtype, &of->laws, which, isochronous, of->run,
+                                       of->source)
+               : dg_laws_fill(out, n, of->dtype, &of->laws, which, of->run, of->source);
+}
+
+/** Draw those laws that are drawn by themselves, then the others together.
+ *
+ *  begin[g]: where group g's draws begin. which: room for n.
+ */
+static dg_status draw_groups(uint8_t *drawn, size_t *begin, int64_t *which, const dg_groups *groups,
+                             const call *of)
+{
+    const dg_laws *laws = &of->laws;
+    const bool all_alone = of->crowd.method == DG_CELLS || laws->kind == DG_GENERALIZED_GAUSSIAN;
+    const size_t alone_from = dg_crowd_alone_from(groups->n, &of->crowd);
+    size_t at = 0, n_together = 0;
+    for (size_t g = 0; g < groups->n; g++) {
+        const size_t law = groups->first[g], n = groups->counts[g];
+        const bool must_be = all_alone || is_long(&laws->parameter, law) ||
+                             is_long(&laws->centre, law) ||
+                             (of->crowd.method == DG_ISOCHRONOUS && n >= alone_from);
+        bool is_drawn = false;
+        if (must_be || (n >= alone_from && laws->kind >= DG_DISCRETE_LAPLACE)) {
+            DG_TRY(draw_alone(&is_drawn, drawn + at * of->item_bytes, n, NULL, must_be, of, law));
+        }
+        begin[g] = is_drawn ? at : SIZE_MAX;
+        at += is_drawn ? n : 0;
+    }
+    const size_t first = at;
+    for (size_t g = 0; g < groups->n; g++) {
+        if (begin[g] == SIZE_MAX) {
+            begin[g] = at;
+            at += groups->counts[g];
+            for (size_t k = 0; k < groups->counts[g]; k++) {
+                which[n_together++] = (int64_t)groups->first[g];
+            }
+        }
+    }
+    return n_together == 0 ? DG_OK
+                           : draw_together(drawn + first * of->item_bytes, n_together, which, of);
+}
+
+/** A run, and whether its pause made a fork: this is the child. */
+typedef struct watched {
+    const dg_run *run;
+    bool is_forked;
+} watched;
+
+static int pause_watched(void *context)
+{
+    watched *of = context;
+    const int64_t process = dg_process();
+    const int stops = of->run->pause(of->run->context);
+    of->is_forked = of->is_forked || dg_process() != process;
+    return stops;
+}
+
+/** Draw the groups, and put each draw where its law is. In the child of a fork in a pause all is drawn anew: what
+ *  was drawn before is the parent's. */
+static dg_status draw_and_deal(uint8_t *out, const dg_groups *groups, const call *of)
+{
+    watched watch = {.run = of->run};
+    dg_run run;
+    call by = *of;
+    if (of->run != NULL && of->run->pause != NULL) {
+        run = (dg_run){of->run->threads, pause_watched, &watch};
+        by.run = &run;
+    }
+    uint8_t *drawn = malloc(of->n * of->item_bytes);
+    int64_t *which = malloc(of->n * sizeof *which);
+    size_t *begin = malloc(groups->n * sizeof *begin);
+    dg_status status = drawn == NULL || which == NULL || begin == NULL ? DG_ERR_NOMEM : DG_OK;
+    do {
+        watch.is_forked = false;
+        if (status == DG_OK) {
+            status = draw_groups(drawn, begin, which, groups, &by);
+        }
+    } while (status == DG_OK && watch.is_forked);
+    const int kept_errno = errno;
+    if (status == DG_OK) {
+        dg_take_in_turn(out, drawn, of->item_bytes, begin, groups->which, of->n);
+    }
+    if (drawn != NULL) {
+        dg_wipe(drawn, of->n * of->item_bytes);
+    }
+    free(drawn);
+    free(which);
+    free(begin);
+    errno = kept_errno;
+    return status;
+}
+
+/** Draw from the laws of the rests. *addend: to be added, and NULL if that is done. */
+static dg_status draw_rests(uint8_t *out, const int64_t **addend, const call *of)
+{
+    dg_groups groups;
+    dg_status status =
+        group_laws(&groups, &of->laws, of->n, dg_crowd_most_groups(&of->crowd), of->run);
+    const bool is_one = groups.which == NULL || groups.n == 1;
+    if (status == DG_OK && is_one) {
+        bool is_drawn;
+        status =
+            draw_alone(&is_drawn, out, of->n, of->dtype == DG_INT64 ? *addend : NULL, true, of, 0);
+        *addend = of->dtype == DG_INT64 ? NULL : *addend;
+    } else if (status == DG_OK) {
+        status = groups.n > dg_crowd_most_groups(&of->crowd) ? draw_together(out, of->n, NULL, of)
+                                                             : draw_and_deal(out, &groups, of);
+    }
+    const int kept_errno = errno;
+    dg_groups_free(&groups);
+    errno = kept_errno;
+    return status;
+}
+
+/** Draw, and add integers: in int64, if there are any, which need not be the dtype of the sums. */
+static dg_status draw_sums(uint8_t *out, dg_dtype dtype, const int64_t *addend, call *of)
+{
+    const bool apart = addend != NULL && dtype != DG_INT64;
+    of->dtype = apart ? DG_INT64 : dtype;
+    of->item_bytes = dg_dtype_size(of->dtype);
+    uint8_t *noise = apart ? malloc(of->n * of->item_bytes) : out;
+    if (noise == NULL) {
+        return DG_ERR_NOMEM;
+    }
+    int64_t *sums = (int64_t *)(void *)noise;
+    dg_status status = draw_rests(noise, &addend, of);
+    if (status == DG_OK && addend != NULL && dg_add(sums, addend, of->n) != 0) {
+        status = DG_ERR_RANGE;
+    }
+    if (status == DG_OK && apart) {
+        status = dg_store_drawn(out, of->n, dtype, sums);
+    }
+    const int kept_errno = errno;
+    if (status == DG_ERR_RANGE) { /* draws may be left */
+        memset(out, 0, of->n * dg_dtype_size(dtype));
+    }
+    if (apart) {
+        dg_wipe(noise, of->n * of->item_bytes);
+        free(noise);
+    }
+    errno = kept_errno;
+    return status;
+}
+
+/** Whether some parameter is below 2^-20, perhaps: isochronous samplers may be none for such a law. */
+static bool may_be_narrow(const dg_column *parameter, size_t n)
+{
+    enum { BITS = 20 };
+    if (parameter->format != DG_RATIOS) {
+        return !are_within(parameter, n, -BITS, 63);
+    }
+    for (size_t i = 0; i < (parameter->stride == 0 ? 1 : n); i++) {
+        const uint64_t *words = dg_words_at(parameter, i);
+        if (words[0] < words[1] >> BITS || words[1] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** What the choice asks of a call. */
+static dg_crowd crowd_of(const dg_laws *laws, size_t n, dg_method method, const dg_source *source)
+{
+    enum {
+        LEAST_BITS = -4,
+        MOST_BITS = 41
+    }; /* held whatever the centre (isochronous/lane_laws.h) */
+    const bool are_ratios = (laws->parameter.format == DG_RATIOS && laws->parameter.stride > 0) ||
+                            (laws->centre.format == DG_RATIOS && laws->centre.stride > 0);
+    return (dg_crowd){
+        .n = n,
+        .method = method,
+        .source = source == NULL ? DG_SOURCE_GETRANDOM : source->kind,
+        .must_group = method == DG_CELLS || laws->kind == DG_GENERALIZED_GAUSSIAN || are_ratios ||
+                      (method == DG_ISOCHRONOUS && may_be_narrow(&laws->parameter, n)),
+        .lanes_hold = (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN) &&
+                      laws->parameter.format != DG_RATIOS &&
+                      are_within(&laws->parameter, n, LEAST_BITS, MOST_BITS),
+    };
+}
+
+dg_status dg_samplers_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                           dg_method method, size_t *bad, const dg_run *run,
+                           const dg_source *source)
+{
+    const size_t broken = n == 0 ? 0 : first_bad(laws, n);
+    if (bad != NULL) {
+        *bad = broken;
+    }
+    if (broken < n || !dg_is_dtype(dtype) || method > DG_ISOCHRONOUS) {
+        return DG_ERR_PARAMETER;
+    }
+    if (n == 0) {
+        return DG_OK;
+    }
+    call of = {.n = n, .laws = *laws, .run = run, .source = source};
+    dg_split split;
+    dg_status status = dg_split_centres(&split, &laws->centre, n);
+    if (status == DG_OK) {
+        of.laws.centre = split.rests;
+        of.crowd = crowd_of(&of.laws, n, method, source);
+        status = draw_sums(out, dtype, split.integers, &of);
+    }
+    const int kept_errno = errno;
+    dg_split_free(&split);
+    errno = kept_errno;
+    return status;
+}

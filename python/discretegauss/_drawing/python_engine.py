@@ -1,0 +1,116 @@
+"""The engine in plain Python: Algorithms 1-3 as they are written down, and nothing else.
+
+It is the specification of the C core's draws (`reference`), and serves where that is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import reference
+from .._inputs.draw_arguments import AUTO, SYSTEM, Method
+from .._inputs.source import Source
+from .._law import Kind, LawSpec
+from ..errors import MissingCoreError, RangeError
+from .fill import in_one_process
+from .sampler import Sampler
+
+__all__ = ["PythonSampler", "bits_of", "refuse"]
+
+
+def refuse(what: str) -> NoReturn:
+    """Refuse what only the compiled core does."""
+    raise MissingCoreError(f"{what} needs the compiled core, which is not in use")
+
+
+def bits_of(source: Source) -> reference.Bytes:
+    """Return the bits of a source, which must be one that plain Python has."""
+    if callable(source):
+        return reference.CallableBytes(source)
+    if source != SYSTEM:
+        refuse(f"source={source!r}")
+    return reference.SystemBytes()
+
+
+class PythonSampler(Sampler):
+    """A law drawn by Algorithms 1-3, one draw after the other."""
+
+    def __init__(self, spec: LawSpec) -> None:
+        super().__init__(spec)
+        self._draw = _reference_draw(spec)
+
+    def require(self, method: Method) -> None:
+        """Refuse what Algorithms 1-3 are not."""
+        if method in ("cells", "isochronous"):
+            refuse(f"method={method!r}")
+
+    def draw(self, source: Source, method: Method = AUTO) -> int:
+        """Return one draw."""
+        self.require(method)
+        return self._draw(bits_of(source))
+
+    def fill(
+        self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = AUTO
+    ) -> None:
+        """Fill `out` with draws, by one thread."""
+        self.require(method)
+        in_one_process(partial(self._fill, out, bits_of(source)))
+
+    def _fill(self, out: NDArray[Any], bits: reference.Bytes) -> None:
+        # asked here, not of numpy: before its version 2 it wraps
+        info = None if out.dtype == object else np.iinfo(out.dtype)
+        values = None if info is None else range(int(info.min), int(info.max) + 1)
+        i = 0
+        try:
+            for i in range(out.size):
+                out[i] = _fitting(self._draw(bits), values)
+        except BaseException:
+            out[: i + 1].fill(0)  # out may be larger than memory
+            raise
+
+    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
+        """Fill the rows of `out` with draws, by one thread."""
+        in_one_process(partial(self._fill_rows, out, bits_of(source)))
+
+    def _fill_rows(self, out: NDArray[np.uint8], bits: reference.Bytes) -> None:
+        n_bytes = out.shape[1]
+        values = range(-(1 << (8 * n_bytes - 1)), 1 << (8 * n_bytes - 1))
+        try:
+            for row in out:
+                one = _fitting(self._draw(bits), values).to_bytes(n_bytes, "little", signed=True)
+                row[:] = np.frombuffer(one, np.uint8)
+        except BaseException:
+            out.fill(0)
+            raise
+
+
+def _fitting(drawn: int, values: range | None) -> int:
+    """Return a draw, which must be one of the values if there are any."""
+    if values is not None and drawn not in values:
+        del drawn  # the error has this frame
+        raise RangeError("a draw did not fit the output type; nothing is returned")
+    return drawn
+
+
+def _reference_draw(spec: LawSpec) -> Callable[[reference.Bytes], int]:
+    num, den = spec.parameter.numerator, spec.parameter.denominator
+    draws: dict[Kind, Callable[[reference.Bytes], int]] = {
+        Kind.BERNOULLI: lambda bits: int(reference.bernoulli(num, den, bits)),
+        Kind.UNIFORM_BELOW: lambda bits: reference.uniform_below(num, bits),
+        Kind.BERNOULLI_EXP: lambda bits: int(reference.bernoulli_exp(num, den, bits)),
+        Kind.GEOMETRIC_EXP: lambda bits: reference.geometric_exp(num, den, bits),
+        Kind.DISCRETE_LAPLACE: lambda bits: reference.discrete_laplace(
+            spec.parameter, spec.mu, bits
+        ),
+        Kind.DISCRETE_GAUSSIAN: lambda bits: reference.discrete_gaussian(
+            spec.parameter, spec.mu, bits
+        ),
+    }
+    if spec.kind not in draws:
+        refuse("a generalised Gaussian")
+    return draws[spec.kind]

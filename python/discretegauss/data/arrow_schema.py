@@ -1,0 +1,55 @@
+"""The schema of a table of Arrow whose columns get noise, and what it tells pandas about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["widest_decimal", "with_types"]
+
+_PANDAS = b"pandas"
+
+
+def widest_decimal(kind: Any) -> Any:
+    """Return the type of decimals of that width that has the most digits, and a place for units."""
+    import pyarrow as pa
+
+    scale = max(0, kind.scale)
+    return pa.decimal256(76, scale) if kind.bit_width == 256 else pa.decimal128(38, scale)
+
+
+def with_types(schema: Any, types: Mapping[int, Any]) -> Any:
+    """Return the schema with other types at some places: int64, uint64 or decimals.
+
+    pandas reads a column as the dtype that it wrote into the metadata, UInt16 say. It would refuse
+    noise beyond that, or round what were floats: so its entry for the column has the new type, too.
+    """
+    for i, kind in types.items():
+        schema = schema.set(i, schema.field(i).with_type(kind))
+    try:
+        told = json.loads((schema.metadata or {}).get(_PANDAS, b""))
+        columns = {entry.get("field_name", entry["name"]): entry for entry in told["columns"]}
+    except (ValueError, TypeError, KeyError):  # there is none, or none that pandas can read
+        return schema
+    for i, kind in types.items():
+        if schema.names[i] in columns:
+            _retype(columns[schema.names[i]], kind)
+    return schema.with_metadata({**schema.metadata, _PANDAS: json.dumps(told)})
+
+
+def _retype(entry: dict[str, Any], kind: Any) -> None:
+    """Give a column's entry its new type, of the family of dtypes that it had in pandas."""
+    precision = getattr(kind, "precision", None)
+    if precision is not None:
+        entry["pandas_type"], entry["numpy_type"] = "decimal", "object"
+        entry["metadata"] = {"precision": precision, "scale": kind.scale}
+        return
+    family, name = str(entry.get("numpy_type")), str(kind)
+    if family.endswith("[pyarrow]"):
+        entry["numpy_type"] = f"{name}[pyarrow]"
+    elif family[:1].isupper():  # Int8, UInt16, Float64
+        entry["numpy_type"] = {"int64": "Int64", "uint64": "UInt64"}[name]
+    else:
+        entry["numpy_type"] = name
+    entry["pandas_type"], entry["metadata"] = name, None

@@ -1,0 +1,175 @@
+"""Arrays in numpy's format .npy, some rows at a time.
+
+The columns of an array are numbered from 0, and one of one axis has the column 0; fields of records
+have their names. Counts come back as int64, and so do the other columns of an array of integers;
+other fields stay as they are.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from ..errors import TableError
+from ._columns import column_index
+from ._files import Readable
+from ._interface import Sink
+
+__all__ = ["NpyChunk", "NpyTable", "npy_header"]
+
+_CHUNK = 2**20
+"""Bytes that are read at a time, if that is a row."""
+
+_INT64 = np.dtype("<i8")
+
+_READ_HEADER = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+class NpyChunk(NamedTuple):
+    """Rows: records, or an array of two axes."""
+
+    rows: NDArray[Any]
+    counts: NDArray[Any]
+    first_row: int
+    others: list[NDArray[Any]]
+    """The columns that are not counts."""
+
+    def other_cells(self) -> list[tuple[str, ...]]:
+        """Return what stands in the other columns, row by row."""
+        texts = [list(map(str, column.tolist())) for column in self.others]
+        return list(zip(*texts, strict=True)) if texts else [()] * len(self.rows)
+
+
+class NpyTable:
+    """An array in a file, read from its beginning to its end.
+
+    Parameters
+    ----------
+    file : Readable
+        What to read.
+    columns : sequence of str
+        The names of the columns of counts.
+    """
+
+    def __init__(self, file: Readable, columns: Sequence[str]) -> None:
+        self._file, self._rows_read = file, 0
+        self._dtype, self._shape = _read_header(file)
+        dtype, shape = self._dtype, self._shape
+        self._are_records = dtype.names is not None
+        if len(shape) not in ((1,) if self._are_records else (1, 2)):
+            raise TableError(f"the array has {len(shape)} axes; a table has rows, and columns")
+        width = shape[1] if len(shape) == 2 else 1
+        self._names = dtype.names or tuple(map(str, range(width)))
+        self._at = sorted(column_index(self._names, name) for name in columns)
+        self.columns = tuple(self._names[i] for i in self._at)
+        self._others = [i for i in range(len(self._names)) if i not in self._at]
+        self.other_columns = tuple(self._names[i] for i in self._others)
+        for name in self.columns if self._are_records else self._names[:1]:
+            stored = dtype[name] if self._are_records else dtype
+            if stored.kind not in "iu" or stored.names is not None:
+                raise TableError(f"column {name!r}: the type is {stored}; a count is an integer")
+
+    def chunks(self) -> Iterator[NpyChunk]:
+        """Read the rows."""
+        width = self._dtype.itemsize * (1 if self._are_records else len(self._names))
+        at_once = max(1, _CHUNK // max(1, width))
+        while n_rows := min(at_once, self._shape[0] - self._rows_read):
+            data = b"".join(_pieces(self._file, n_rows * width))
+            rows = np.frombuffer(data, self._dtype)
+            if not self._are_records:
+                rows = rows.reshape(n_rows, len(self._names))
+            counts = np.column_stack([_integers(self._column(rows, i)) for i in self._at])
+            first_row = self._rows_read + 1
+            self._rows_read += n_rows
+            yield NpyChunk(rows, counts, first_row, [self._column(rows, i) for i in self._others])
+
+    def _column(self, rows: NDArray[Any], i: int) -> NDArray[Any]:
+        column: NDArray[Any] = rows[self._names[i]] if self._are_records else rows[:, i]
+        return column
+
+    def fraction(self) -> float | None:
+        """How many of the rows are read."""
+        return self._rows_read / self._shape[0] if self._shape[0] else None
+
+    @contextmanager
+    def writer(self, sink: Sink) -> Iterator[NpyWriter]:
+        """Give what writes to the sink."""
+        dtype: np.dtype[Any] = _INT64
+        if self._are_records:
+            types = [_INT64 if i in self._at else self._dtype[i] for i in range(len(self._names))]
+            dtype = np.dtype(list(zip(self._names, types, strict=True)))
+        sink(npy_header(dtype, self._shape))
+        yield NpyWriter(sink, dtype, self._names, self._at)
+
+
+class NpyWriter:
+    """Writes rows."""
+
+    def __init__(self, sink: Sink, dtype: np.dtype[Any], names: Sequence[str], at: list[int]):
+        self._sink, self._dtype, self._names, self._at = sink, dtype, names, at
+
+    def write(self, chunk: NpyChunk, noisy: NDArray[Any]) -> None:
+        """Write the rows with these counts."""
+        rows, are_records = chunk.rows, self._dtype.names is not None
+        written = np.empty(rows.shape, self._dtype)
+        columns = dict(zip(self._at, noisy.T, strict=True))
+        for i, name in enumerate(self._names):
+            place: Any = name if are_records else (slice(None), i)
+            column = columns.get(i)
+            if column is None:
+                column = rows[place] if are_records else _integers(rows[place])
+            try:
+                written[place] = column
+            except OverflowError:
+                # The cause would show a count.
+                last = chunk.first_row + len(rows) - 1
+                raise TableError(
+                    f"rows {chunk.first_row} to {last}, column {name!r}: a "
+                    f"{'noisy count' if i in columns else 'number'} does not fit int64"
+                ) from None
+        self._sink(written.tobytes())
+
+
+def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    """Return the first bytes of a file, which tell how many numbers follow."""
+    header = io.BytesIO()
+    description = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    npy.write_array_header_1_0(header, description)
+    return header.getvalue()
+
+
+def _read_header(file: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    try:
+        shape, is_fortran, dtype = _READ_HEADER[npy.read_magic(file)](file)
+    except (ValueError, KeyError):
+        raise TableError("the file is not an array that numpy has saved as .npy") from None
+    if dtype.hasobject:
+        raise TableError("the array holds Python objects; a count is an integer")
+    if is_fortran and len(shape) > 1:
+        raise TableError(
+            "the array lies column by column; save numpy.ascontiguousarray of it, row by row"
+        )
+    return dtype, shape
+
+
+def _pieces(file: Readable, n_bytes: int) -> Iterator[bytes]:
+    """Read so many bytes."""
+    while n_bytes:
+        piece = file.read(n_bytes)
+        if not piece:
+            raise TableError("the file is cut off: it has fewer rows than it says")
+        yield piece
+        n_bytes -= len(piece)
+
+
+def _integers(column: NDArray[Any]) -> NDArray[Any]:
+    """Return integers of any width as int64, or as Python's if one does not fit."""
+    if column.dtype.kind == "u" and column.dtype.itemsize == 8 and column.max() > 2**63 - 1:
+        return column.astype(object)
+    return column.astype(np.int64)

@@ -1,0 +1,121 @@
+"""Arrays of numpy: counts exactly, everything else as it was, refusals without a value."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss.errors import OutputError, TableError
+from discretegauss.release import _npy_table, release_table
+from discretegauss.testing import TapeSource
+
+SECRET = 31337
+
+
+def released(folder: Path, array: Any, *columns: str, rho: str = "0.1") -> Any:
+    """The array that is written, by draws that can be drawn again."""
+    np.save(folder / "t.npy", array)
+    source = TapeSource(random.Random(5).randbytes(2**20))
+    release_table(folder / "t.npy", columns, folder / "o.npy", rho=rho, source=source, force=True)
+    return np.load(folder / "o.npy")
+
+
+def draws(n: int, at_once: int, sigma2: int = 5) -> list[int]:
+    source, law = TapeSource(random.Random(5).randbytes(2**20)), dg.DiscreteGaussian(sigma2)
+    parts = [min(at_once, n - start) for start in range(0, n, at_once)]
+    return [int(x) for part in parts for x in law.sample(part, source=source)]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "<i8", ">i8", ">u4", "u8"])
+def test_an_array_of_one_axis_has_the_column_0(
+    tmp_path: Path, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each count has one draw, some rows at a time."""
+    monkeypatch.setattr(_npy_table, "_CHUNK", 80)
+    counts = np.arange(100).astype(dtype)
+    noisy = released(tmp_path, counts, "0")
+    assert noisy.dtype == np.dtype("<i8")
+    expected = np.arange(100) + draws(100, 80 // counts.itemsize)
+    assert noisy.tolist() == expected.tolist()
+
+
+def test_columns_of_an_array_are_numbered_and_those_of_records_named(tmp_path: Path) -> None:
+    """The other columns stay; one that shares the budget has draws of its own."""
+    table = np.arange(30, dtype=np.int16).reshape(10, 3)
+    noisy = released(tmp_path, table, "2", "0", rho="0.2")
+    assert noisy[:, 1].tolist() == table[:, 1].tolist()
+    assert (noisy[:, [0, 2]] - table[:, [0, 2]]).ravel().tolist() == draws(20, 20)
+    towns = [("town", "U3"), ("n", ">u2"), ("share", "f4", (2,))]
+    records = np.array([("a", 3, 0.5), ("b", 4, 1.5)], towns)
+    with open(tmp_path / "records.npy", "w+b") as file:
+        np.save(file, records)
+        file.seek(0)
+        table_of_records = _npy_table.NpyTable(file, ["n"])
+        (chunk,) = table_of_records.chunks()
+    assert table_of_records.other_columns == ("town", "share")
+    assert chunk.other_cells() == [("a", "[0.5, 0.5]"), ("b", "[1.5, 1.5]")]
+    noisy = released(tmp_path, records, "n")
+    assert noisy.dtype == np.dtype([towns[0], ("n", "<i8"), towns[2]])
+    assert noisy["n"].tolist() == (records["n"] + np.array(draws(2, 2))).tolist()
+    assert noisy["town"].tolist() == ["a", "b"]
+    assert (noisy["share"] == records["share"]).all()
+
+
+def test_an_array_may_be_compressed(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "t.npy.gz", "wb") as file:
+        np.save(file, np.arange(1000))
+    release_table(tmp_path / "t.npy.gz", "0", tmp_path / "o.npy.gz", rho="1e9")
+    with gzip.open(tmp_path / "o.npy.gz") as file:
+        assert np.load(file).tolist() == list(range(1000))
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.array([SECRET + 0.5]), "column '0': the type is float64; a count is an integer"),
+        (np.array([str(SECRET)]), "column '0': the type is <U5; a count is an integer"),
+        (np.array([True]), "column '0': the type is bool"),
+        (np.array([SECRET], object), "the array holds Python objects"),
+        (np.full((2, 2, 2), SECRET), "the array has 3 axes"),
+        (np.array(SECRET), "the array has 0 axes"),
+        (np.full((9, 9), SECRET, order="F"), "the array lies column by column"),
+        (np.array([(SECRET,)], [("n", int)]), "the table has no column '0' (1 column)"),
+        (np.zeros(0, int), "the file has a header but no rows"),
+        (np.full(3, 2**64 - 1, np.uint64), "rows 1 to 3, column '0': a noisy count does not fit"),
+    ],
+)
+def test_what_is_no_table_of_counts_is_refused(tmp_path: Path, array: Any, message: str) -> None:
+    with pytest.raises(TableError) as caught:
+        released(tmp_path, array, "0")
+    assert message in str(caught.value)
+    assert str(SECRET) not in str(caught.value)
+    assert os.listdir(tmp_path) == ["t.npy"]
+
+
+def test_a_damaged_array_is_refused(tmp_path: Path) -> None:
+    """Cut off anywhere, and what is none at all."""
+    path = tmp_path / "t.npy"
+    np.save(path, np.arange(1000) + SECRET)
+    whole = path.read_bytes()
+    for data in (b"", b"n\n31337\n", whole[:5], whole[:50], whole[:200], whole[:-1]):
+        path.write_bytes(data)
+        with pytest.raises(TableError, match=r"is not an array|is cut off"):
+            release_table(path, "0", tmp_path / "o", rho=1)
+        assert os.listdir(tmp_path) == ["t.npy"]
+
+
+def test_an_array_is_not_written_as_text_nor_parquet_as_an_array(tmp_path: Path) -> None:
+    np.save(tmp_path / "t.npy", np.arange(3))
+    for name, kind in (("o.csv", "text"), ("o.parquet", "Parquet")):
+        with pytest.raises(OutputError, match=rf"a table that is \.npy is not written as {kind}"):
+            release_table(tmp_path / "t.npy", "0", tmp_path / name, rho=1)
+    (tmp_path / "t.csv").write_text("n\n1\n")
+    with pytest.raises(OutputError, match=r"a table that is text is not written as \.npy"):
+        release_table(tmp_path / "t.csv", "n", tmp_path / "o.npy", rho=1)

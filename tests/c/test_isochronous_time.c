@@ -115,7 +115,8 @@ static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
         which[i] = (int64_t)(i / 10 % RATIOS);
     }
     const uint64_t *words = (const uint64_t *)ratios[0];
-    const dg_laws mixed = {kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}, .isa = DG_ISA_AUTO};
+    const dg_laws mixed = {
+        kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}, .isa = DG_ISA_AUTO};
     status = dg_laws_fill_in_lanes(out, FILL, DG_INT64, &mixed, which, 1, NULL, &SOURCE);
     CHECK(status == DG_OK || status == DG_ERR_RANGE, "a fill of laws failed: %d", (int)status);
     return VALGRIND_COUNT_ERRORS - before;

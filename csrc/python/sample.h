@@ -36,15 +36,21 @@ static PyObject *dg_python_error(PyObject *error_for, dg_status status)
     return PyObject_CallFunction(error_for, "ii", (int)status, errno);
 }
 
-/** The address that an attribute of a law's sampler says; NULL: it has none, and no exception is set. */
+/** The address that an attribute of a law's sampler says; NULL: it has none. An exception is set only if it is
+ *  none of Exception's: a law makes its sampler by Python code, where Ctrl-C may be heard. */
 static dg_sampler *dg_python_known(PyObject *law, PyObject *name)
 {
+    dg_sampler *sampler = NULL;
     PyObject *holder = PyObject_GetAttr(law, dg_python_sampling.sampler);
     PyObject *address = holder == NULL ? NULL : PyObject_GetAttr(holder, name);
-    dg_sampler *sampler = address == NULL ? NULL : PyLong_AsVoidPtr(address);
-    PyErr_Clear();
+    if (address != NULL && PyLong_Check(address)) {
+        sampler = PyLong_AsVoidPtr(address);
+    }
     Py_XDECREF(address);
     Py_XDECREF(holder); /* the law keeps it */
+    if (PyErr_Occurred() != NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_Clear(); /* the Python method raises it, too */
+    }
     return sampler;
 }
 
@@ -120,8 +126,8 @@ static PyObject *dg_python_sample(PyObject *law, PyObject *const *args, Py_ssize
     PyObject *result = NULL;
     if (is_plain && (size == NULL || size == Py_None)) {
         dg_sampler *sampler = dg_python_known(law, dg_python_sampling.one);
-        if (sampler != NULL) {
-            return dg_python_one(sampler, source);
+        if (sampler != NULL || PyErr_Occurred() != NULL) {
+            return sampler == NULL ? NULL : dg_python_one(sampler, source);
         }
     } else if (is_plain && PyLong_CheckExact(size)) {
         const Py_ssize_t n = PyLong_AsSsize_t(size); /* -1 with an exception: far too many */
@@ -130,9 +136,9 @@ static PyObject *dg_python_sample(PyObject *law, PyObject *const *args, Py_ssize
             n >= 0 && n <= DG_PYTHON_FEW ? dg_python_known(law, dg_python_sampling.few) : NULL;
         if (sampler != NULL) {
             result = dg_python_array(size, (size_t)n, sampler, source);
-            if (result != NULL || PyErr_Occurred() != NULL) {
-                return result;
-            }
+        }
+        if (result != NULL || PyErr_Occurred() != NULL) {
+            return result;
         }
     }
     /* as it was called */

@@ -204,9 +204,9 @@ def test_many_laws_by_several_threads() -> None:
 @pytest.mark.usefixtures("no_tables")
 def test_different_laws_build_no_tables() -> None:
     """10^5 different sigma2 are drawn without one table."""
-    sigma2 = np.arange(1, 100_001)
+    sigma2, before = np.arange(1, 100_001), _engine.native.lib.dg_tables_bytes()
     drawn = dg.discrete_gaussian(sigma2)
-    assert _engine.native.lib.dg_tables_bytes() == 0
+    assert _engine.native.lib.dg_tables_bytes() <= before
     assert (drawn.astype(float) ** 2 < 200 * sigma2).all()
 
 

@@ -206,7 +206,7 @@ def test_an_interrupt_at_any_line_leaves_all_or_none(
             trace = _NthLine(n)
             caught: BaseException | None = None
             before_trace = sys.gettrace()
-            gc.collect()  # what an interrupt left half done is closed here, and by no traced line
+            gc.collect(0)  # what an interrupt left half done is closed here, and by no traced line
             gc.disable()
             sys.settrace(trace)
             try:

@@ -84,8 +84,11 @@ def draw_from_cells() -> object:
 
 
 def draw_from_cells_by_chacha20_and_threads() -> object:
+    """So often that the other thread cannot do it all while this one waits for a processor."""
     options: dict[str, Any] = {"method": "cells", "source": "chacha20", "threads": 2}
-    return dg.discrete_gaussian(4, LONG, dtype=np.int8, **options)
+    for _ in range(100):
+        drawn = dg.discrete_gaussian(4, LONG, dtype=np.int8, **options)
+    return drawn
 
 
 def draw_objects_from_cells() -> object:

@@ -156,7 +156,7 @@ def main() -> None:
 # --- the test -----------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def outcomes() -> dict[str, list[str]]:
     """How each call ended with each amount of memory."""
     output = subprocess.run(

@@ -185,7 +185,7 @@ def random_calls(examples: int) -> Callable[[Test], Test]:
         max_examples=examples,
         deadline=None,
         database=None,
-        derandomize=examples < 1000,  # the evidence run makes new ones each time
+        derandomize=False,  # or Hypothesis 6.100 to 6.112 calls an example of its own flaky
         suppress_health_check=[HealthCheck.too_slow],
     )
 

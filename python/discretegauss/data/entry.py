@@ -121,7 +121,7 @@ def add_noise(
         True: take floats, too, that are whole numbers; NaN in pandas is a null.
     out : ndarray, optional
         With an array: where to put the result, which is also returned; of the shape of `values`, no
-        memory shared with them, and the dtype of the result. Either may be a file (``numpy.memmap``).
+        memory shared with them, and the dtype of the result. Either may be a ``numpy.memmap``.
     method, source, threads
         As for `discretegauss.discrete_gaussian`.
 

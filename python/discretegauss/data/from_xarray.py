@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError
@@ -17,6 +16,8 @@ __all__ = ["open_xarray"]
 
 def open_xarray(values: Any, columns: object, *, floats: bool) -> Opened | None:
     """Open a DataArray, whose dimensions, coordinates, name and attrs stay; None: it is none."""
+    import xarray as xr  # not above: it is no extra, and doctests import all modules
+
     if not isinstance(values, xr.DataArray):
         return None
     if columns is not None:
@@ -29,7 +30,7 @@ def open_xarray(values: Any, columns: object, *, floats: bool) -> Opened | None:
         )
     opened = open_array(array, floats=floats)
 
-    def close(results: list[NDArray[Any]]) -> xr.DataArray:
+    def close(results: list[NDArray[Any]]) -> Any:
         # not its encoding: noise need not fit the dtype in which the counts lay in a file
         return values.copy(data=opened.close(results)).drop_encoding()
 

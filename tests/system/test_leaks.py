@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fractions
 import gc
 import itertools
 import json
@@ -160,12 +161,20 @@ def in_use() -> int:
     return int(found.uordblks + found.hblkhd)
 
 
+def forget_hashes() -> None:
+    """From 3.12 on Python keeps 2^14 fractions with their hashes, however long they are."""
+    kept = getattr(fractions, "_hash_algorithm", None)
+    if hasattr(kept, "cache_clear"):
+        kept.cache_clear()
+
+
 def measure(call: Callable[[], object], calls_a_round: int) -> list[int]:
     """Return the bytes in use after each round."""
     sizes = []
     for _ in range(ROUNDS):
         for _ in range(calls_a_round):
             call()
+        forget_hashes()
         gc.collect()
         sizes.append(in_use())
     return sizes
@@ -179,8 +188,6 @@ def leak() -> None:
 def main() -> None:
     """In the child: repeat the calls of the names given, each in a fork of its own."""
     times, *names = sys.argv[1:]
-    for n in range(2**14):  # so many numbers Python keeps, from 3.12 on, with their hashes
-        hash(Fraction(n, 10**9 + 7))
     gc.freeze()
     if native is not None:
         native.lib.dg_tables_set_budget(2**16)  # which the first round fills

@@ -21,7 +21,8 @@ if not hasattr(discretegauss, "__path__"):  # before anything of ours is importe
 import drawn_figures
 import shims
 from engine import ENGINE
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import none
 
 # no test asserts a time; and the same code is asked the same, each time
 settings.register_profile(
@@ -42,8 +43,14 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 )
 
 
+@given(none())
+def _first_example(_nothing: None) -> None:
+    """Before its first example Hypothesis registers generators, by who refers to them."""
+
+
 def pytest_collection_finish() -> None:
     """Collections of garbage need not look at thousands of tests, again and again."""
+    _first_example()  # what is frozen refers to nothing, for the collector
     gc.collect()
     gc.freeze()
 

@@ -17,7 +17,7 @@ import gmpy2
 import numpy as np
 import pytest
 from engine import ENGINE
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from inputs import FUNCTIONS, INTEGER_CODES, Function
 
@@ -180,14 +180,8 @@ def check_call(function: Function, call: dict[str, Any], seed: int) -> None:
 
 
 def random_calls(examples: int) -> Callable[[Test], Test]:
-    """Hypothesis without a deadline (no test asserts a time) and without a database of failures."""
-    options = settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        derandomize=False,  # or Hypothesis 6.100 to 6.112 calls an example of its own flaky
-        suppress_health_check=[HealthCheck.too_slow],
-    )
+    """Hypothesis, with so many examples."""
+    options = settings(max_examples=examples)
 
     def decorate(test: Test) -> Test:
         decorated = options(given(call=_calls, seed=st.integers(0, 2**32))(test))

@@ -405,7 +405,7 @@ class Below:
     @cached_property
     def _tails_about(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The same as floats over 1."""
-        plain, fallen = (np.array([float(x) for x in tail]) / ONE for tail in self._tails)
+        plain, fallen = (np.array([float(x) for x in tail]) / float(ONE) for tail in self._tails)
         return plain, fallen
 
     def delta(self, epsilon: Fraction) -> Any:

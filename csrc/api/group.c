@@ -82,7 +82,7 @@ static dg_status group_all(dg_groups *groups, table *of, const uint64_t *words, 
     enum { PAUSE_AFTER = 1 << 22 };
     size_t room = 0;
     for (size_t i = 0; i < n; i++) {
-        if (groups->n == room) { /* at first, too */
+        if (room == 0 || groups->n == room) {
             const unsigned n_bits = room == 0 ? LEAST_BITS : of->n_bits + 2;
             room = (size_t)1 << (n_bits - 1);
             of->steps_left = STEPS * ((uint64_t)n + room);

@@ -48,6 +48,20 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
     return DG_OK;
 }
 
+/** Append the next block to a side that is open; close the side if none beyond can belong to the core. */
+static dg_status collect_block(bool *open, dg_int128 *total, dg_side *at, bool is_left,
+                               dg_builder *build)
+{
+    if (!*open) {
+        return DG_OK;
+    }
+    DG_TRY(extend(at, is_left, build));
+    *total = dg_int128_add(*total, dg_int128_of_unsigned(at->least_lower[at->n - 1]));
+    const dg_int128 largest = dg_int128_of_unsigned(at->largest_upper[at->n - 1]);
+    *open = !dg_int128_less(dg_int128_up(largest, build->table->index_bits), *total);
+    return DG_OK;
+}
+
 /** Collect blocks until those beyond cannot belong to the core: H sum(least) <= 2^index_bits for
  * any H that fits, so a block with largest 2^index_bits / sum(least) < 1 has H largest < 1. */
 static dg_status collect_blocks(dg_builder *build)
@@ -55,16 +69,8 @@ static dg_status collect_blocks(dg_builder *build)
     dg_int128 total = dg_int128_of(0);
     bool open[2] = {true, true};
     while (open[0] || open[1]) {
-        for (int i = 0; i < 2; i++) {
-            dg_side *at = i == 0 ? &build->right : &build->left;
-            if (!open[i]) {
-                continue;
-            }
-            DG_TRY(extend(at, i == 1, build));
-            total = dg_int128_add(total, dg_int128_of_unsigned(at->least_lower[at->n - 1]));
-            dg_int128 largest = dg_int128_of_unsigned(at->largest_upper[at->n - 1]);
-            open[i] = !dg_int128_less(dg_int128_up(largest, build->table->index_bits), total);
-        }
+        DG_TRY(collect_block(&open[0], &total, &build->right, false, build));
+        DG_TRY(collect_block(&open[1], &total, &build->left, true, build));
     }
     return DG_OK;
 }

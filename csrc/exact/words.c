@@ -1,5 +1,7 @@
 #include "exact/words.h"
 
+#include "base/contract.h"
+
 #if DG_HAVE_WORDS
 
 /* A denominator of so many bits, times k < 2^8 and a byte, is below 2^63. */

@@ -277,9 +277,6 @@ typedef struct dg_column {
     dg_number_format format;
 } dg_column;
 
-/** A law and every way to draw from it (below). */
-typedef struct dg_sampler dg_sampler;
-
 /** Many laws of one kind: the parameter a/b and the centre of each; and what dg_samplers_fill needs beside. */
 typedef struct dg_laws {
     dg_law_kind kind;

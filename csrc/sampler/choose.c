@@ -197,8 +197,9 @@ dg_method dg_choose(dg_method *without_table, size_t n, const dg_prices *prices,
     }
     const uint64_t most = UINT64_C(1) << MOST_CHARGED_BITS, charged = n < most ? n : most;
     const uint64_t paid = atomic_load_explicit(rent, memory_order_relaxed);
-    const bool in_lanes = has_lanes || (prices->has_lanes && paid + charged * REFERENCE_UNITS >=
-                                                                 LANES_FROM * REFERENCE_UNITS);
+    const uint64_t lanes_due = (uint64_t)LANES_FROM * REFERENCE_UNITS;
+    const bool in_lanes =
+        has_lanes || (prices->has_lanes && paid + charged * REFERENCE_UNITS >= lanes_due);
     const bool at_first = prices->has_lanes && !in_lanes;
     const uint64_t due =
         charged * (at_first ? REFERENCE_UNITS : prices->draw[source == DG_SOURCE_CHACHA20]);

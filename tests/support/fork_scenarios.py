@@ -17,6 +17,7 @@ import pickle
 import signal
 import sys
 import threading
+import types
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -304,7 +305,8 @@ def fork_in_a_signal_handler(draw: Draw) -> list[list[int]]:
 def fork_where_python_runs(draw: Draw) -> list[list[int]]:
     """A handler forks at the first call that Python makes when a part of an array is drawn.
 
-    No timer: the signal is raised where the profiler sees that the array is half full.
+    No timer: the signal is raised where the profiler sees that the array is half full, or that of
+    two laws, whose draws go elsewhere first, the second one's turn has come.
     """
     assert isinstance(draw, Gaussian)
     untouched = -(2**63)
@@ -312,8 +314,12 @@ def fork_where_python_runs(draw: Draw) -> list[list[int]]:
     forked: list[int] = []
     reader, writer = os.pipe()
 
-    def look(_frame: object, _event: str, _argument: object) -> None:
-        if out[0] != untouched and out[-1] == untouched:
+    fills: list[str] = []
+
+    def look(frame: types.FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code.co_name == "fill_array":
+            fills.append(event)
+        if (out[0] != untouched and out[-1] == untouched) or len(fills) == 2:
             sys.setprofile(None)
             signal.raise_signal(signal.SIGUSR1)
 

@@ -522,7 +522,7 @@ static bool draw_numbered(dg_sampler *sampler, int64_t i, uint64_t *state)
 {
     int64_t out[700];
     const uint64_t word = next_word(state);
-    const size_t n = 1 + word % (word >> 60 ? 150 : 700);
+    const size_t n = 1 + (size_t)(word % (word >> 60 ? 150 : 700));
     const dg_method method = (word >> 32) % 8 == 0 ? DG_CELLS : DG_AUTO;
     if (dg_sampler_fill(out, n, DG_INT64, method, sampler, NULL, NULL) != DG_OK) {
         return false;

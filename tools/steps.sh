@@ -17,6 +17,7 @@ fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [[ -n ${DG_CI_WORK-} ]]; then # a lane
     work=$DG_CI_WORK
+    unset DG_CI_WORK # a test of ours starts lanes of its own
 else
     work=$(mktemp -d)
     trap 'stop_lanes; rm -rf "$work"' EXIT

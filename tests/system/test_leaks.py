@@ -122,7 +122,7 @@ if NATIVE:
                 ).sample(),
                 ValueError,
             ),
-            1,
+            2,  # 256 laws are kept
         ),
         "failing source in cells": (
             lambda: refused(

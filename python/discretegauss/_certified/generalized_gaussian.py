@@ -98,7 +98,7 @@ class GeneralizedGaussianFamily(Family):
             parameters_in_range(spec.parameter, spec.mu)
             and _SCALES[0] <= spec.parameter <= _SCALES[1]
             and spec.beta <= _LARGEST_BETA
-            and _pairs(spec).phi_m0.high <= _MOST_PHI_M0
+            and _phi_m0(spec).upper <= _MOST_PHI_M0
         )
 
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
@@ -161,13 +161,19 @@ class _Pairs(NamedTuple):
 
 
 @lru_cache(maxsize=64)
+def _phi_m0(spec: LawSpec) -> Interval:
+    """Return phi(m0), which may be beyond all floats."""
+    offset = abs(nearest_integer(spec.mu) - spec.mu)
+    return phi(Shape(spec.parameter, spec.beta), offset, arithmetic(200))
+
+
+@lru_cache(maxsize=64)
 def _pairs(spec: LawSpec) -> _Pairs:
-    at, m0 = arithmetic(200), nearest_integer(spec.mu)
     return _Pairs(
-        rational_pair(m0 - spec.mu),
+        rational_pair(nearest_integer(spec.mu) - spec.mu),
         rational_pair(1 / spec.parameter),
         rational_pair(spec.beta),
-        pair(phi(Shape(spec.parameter, spec.beta), abs(m0 - spec.mu), at)),
+        pair(_phi_m0(spec)),
     )
 
 

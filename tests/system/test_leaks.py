@@ -25,6 +25,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -163,7 +164,7 @@ def in_use() -> int:
 
 def forget_hashes() -> None:
     """From 3.12 on Python keeps 2^14 fractions with their hashes, however long they are."""
-    kept = getattr(fractions, "_hash_algorithm", None)
+    kept: Any = getattr(fractions, "_hash_algorithm", None)
     if hasattr(kept, "cache_clear"):
         kept.cache_clear()
 

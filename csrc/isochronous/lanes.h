@@ -37,6 +37,7 @@ enum {
 #if DG_HAVE_WORDS
 
 typedef struct dg_lanes dg_lanes;
+typedef struct dg_narrow dg_narrow;
 
 /** Make attempts, in order, until the bytes end or one is undecided.
  *
@@ -55,7 +56,8 @@ struct dg_lanes {
     dg_lane_kernel *kernel;  /* NULL: the law is drawn by the sampler, one by one */
     /* if there is a kernel: */
     dg_isa isa;           /* whose kernel it is */
-    size_t attempt_bytes; /* 12 or 16 */
+    dg_narrow *narrow;    /* the law has few outcomes (narrow.h): of what follows c alone is used */
+    size_t attempt_bytes; /* 12 or 16; 8 if it is narrow */
     bool squared;         /* Gaussian: E = rate d (d + twice_f) */
     bool is_power;        /* generalised Gaussian; neither: Laplace, E = rate d */
     uint64_t n_core, n_tail, n_cells;

@@ -8,7 +8,7 @@
  *
  * and after it, if its words leave it undecided, what dg_refine asks for. The draws of a fill are the
  * accepted attempts in order. So what a stream of bytes gives depends neither on the kernel nor on
- * how a fill is cut.
+ * how a fill is cut. Narrow laws have another format: narrow.h.
  *
  * Numbers are below 2^52, which is what AVX-512 IFMA multiplies; all kernels compute the same
  * integers. "Heights" are in units of 2^-52, and so are exponents (base 2).

@@ -30,7 +30,7 @@ from leakage import LEAK_AT, leakage
 
 Ints = npt.NDArray[np.int64]
 
-SIGMAS = (*map(Fraction, ("1/2", 1, 2, 4, 8, 13, 25, 100, 1000, 10**6, 10**9)),)
+SIGMAS = tuple(Fraction(sigma) for sigma in ("1/2", 1, 2, 4, 8, 13, 25, 100, 1000, 10**6, 10**9))
 CONTROL: Final = "reference"
 Method = Literal["isochronous", "cells", "reference"]
 METHODS: tuple[Method, ...] = (

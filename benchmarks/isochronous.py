@@ -25,6 +25,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+import tests_support  # noqa: F401
 from discretegauss._bench import machine
 from leakage import LEAK_AT, leakage
 
@@ -69,8 +70,6 @@ KERNELS = {"plain C": 1, "AVX2": 2, "AVX-512": 4, "NEON": 5}
 def fills(sigma: Fraction, isa: int, source: Any, n: int) -> Callable[[], object]:
     """Return a call that fills an array of n by one kernel."""
     import parts
-
-    import tests_support  # noqa: F401
     from discretegauss._law import Kind, LawSpec
 
     law = parts.NativeLanes(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma * sigma), isa=isa)

@@ -70,6 +70,7 @@ KERNELS = {"plain C": 1, "AVX2": 2, "AVX-512": 4, "NEON": 5}
 def fills(sigma: Fraction, isa: int, source: Any, n: int) -> Callable[[], object]:
     """Return a call that fills an array of n by one kernel."""
     import parts
+
     from discretegauss._law import Kind, LawSpec
 
     law = parts.NativeLanes(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma * sigma), isa=isa)

@@ -18,7 +18,7 @@
 
 #include "bounds/refine.h"
 
-enum { PRECISION = 400, MOST_KERNELS = 3, LONGEST = 70, BATCHES = 300, MOST_FURTHER = 256 };
+enum { PRECISION = 400, MOST_KERNELS = 4, LONGEST = 70, BATCHES = 300, MOST_FURTHER = 256 };
 
 typedef struct test_case {
     dg_law_kind kind;
@@ -162,7 +162,8 @@ static void check_format(const dg_narrow *narrow, const test_case *of)
 
 static size_t kernels_of(dg_lanes *lanes[MOST_KERNELS], const dg_law *law)
 {
-    static const dg_isa all[MOST_KERNELS] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512};
+    static const dg_isa all[MOST_KERNELS] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512,
+                                             DG_ISA_NEON};
     size_t n = 0;
     for (size_t i = 0; i < MOST_KERNELS; i++) {
         if (dg_isa_available(all[i])) {

@@ -71,9 +71,9 @@ def test_an_output_is_at_no_time_more_open_than_the_one_that_it_replaces(
 
     sample = DiscreteGaussian.sample
 
-    def look(law: DiscreteGaussian, size: int, **options: Any) -> Any:
+    def look(law: DiscreteGaussian, **options: Any) -> Any:
         seen.append(os.fstat(made[-1]).st_mode & 0o777)
-        return sample(law, size, **options)
+        return sample(law, **options)
 
     monkeypatch.setattr(DiscreteGaussian, "sample", look)
     real_open = os.open
@@ -103,9 +103,9 @@ def test_an_output_that_comes_to_be_while_the_noise_is_drawn_is_kept(
 
     sample = DiscreteGaussian.sample
 
-    def slow(law: DiscreteGaussian, size: int, **options: Any) -> Any:
+    def slow(law: DiscreteGaussian, **options: Any) -> Any:
         out.write_text("of another release")
-        return sample(law, size, **options)
+        return sample(law, **options)
 
     monkeypatch.setattr(DiscreteGaussian, "sample", slow)
     with pytest.raises(OutputError, match="exists already"):
@@ -218,7 +218,7 @@ def test_an_interrupt_that_comes_when_the_output_is_in_its_place_says_so(
         monkeypatch.setattr(os, name, interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
         release_table(FLIGHTS, "flights", out, rho=1, force=force)
-    assert caught.value.__notes__ == [f"{out} is written", "the budget is spent"]
+    assert caught.value.__notes__ == [f"{out} is written; the budget is spent"]
     assert len(column(out, "flights")) == 5268
     assert os.listdir(tmp_path) == ["o.csv"]
 

@@ -20,8 +20,7 @@ from command import Command, Outcome, interrupted_while_reading, process, releas
 from discretegauss import DiscreteGaussian
 from discretegauss._cli import entry as cli
 from discretegauss.errors import EntropyError
-from discretegauss.release import Release
-from discretegauss.release._report import time_text
+from discretegauss.release import PlanRelease, done_text
 
 
 @pytest.fixture
@@ -184,7 +183,7 @@ def test_a_signal_before_the_output_has_its_name_leaves_no_file(
 
 @pytest.mark.usefixtures("usual_handlers")
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("place", ["_system.atomic_file._sync_folder", "release.time_text"])
+@pytest.mark.parametrize("place", ["_system.atomic_file._sync_folder", "release.done_text"])
 def test_a_signal_after_the_output_has_its_name_changes_nothing(
     run: Command,
     tmp_path: Path,
@@ -194,12 +193,12 @@ def test_a_signal_after_the_output_has_its_name_changes_nothing(
 ) -> None:
     """The report is printed, which says that the budget is spent."""
 
-    def time_after_signals(done: Release) -> str:
+    def text_after_signals(done: PlanRelease) -> str:
         assert (tmp_path / "o.csv").exists()
         sending(number)()
-        return time_text(done)
+        return done_text(done)
 
-    by = time_after_signals if place.endswith("time_text") else sending(number)
+    by = text_after_signals if place.endswith("done_text") else sending(number)
     monkeypatch.setattr(f"discretegauss.{place}", by)
     done = run(*release(tmp_path / "o.csv", "--rho", 1))
     assert (done.code, done.err) == (0, "")

@@ -1,11 +1,11 @@
-"""A plan: the tables that share one budget, as a TOML file says, and the noise of each."""
+"""A plan: tables that share one budget, and the noise of each. A release of one table is one."""
 
 from __future__ import annotations
 
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,17 +13,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from .._inputs.budget import Budget
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational, whole_number
+from .._inputs.privacy_arguments import whole_sensitivity
 from .._system.atomic_file import errors_name
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
 from ._arguments import checked_flag, column_names, file_path, sensitivity_of_counts
-from ._noise_for_budget import Calibration, calibration
-from ._plan_cost import PlanCost, plan_cost, rho_of_plan
+from ._calibration import Calibration, Cost, calibrations
 
-__all__ = ["PlanFile", "PlannedTable", "named_in_errors", "read_plan"]
-
-_OF_PLAN = {"rho", "epsilon", "delta", "report_delta", "tables"}
+_OF_BUDGET = ("rho", "epsilon", "delta")
+_OF_PLAN = {*_OF_BUDGET, "report_delta", "tables"}
 _OF_TABLE = {"table", "column", "out", "share", "sensitivity", "rows_per_person", "disjoint"}
 
 _MOST_TABLES = 64
@@ -35,9 +35,9 @@ class PlannedTable:
     """One table of a plan, with its part of the budget."""
 
     where: str
-    """The file and the key, for messages."""
+    """The file and the key, for messages; nothing of a table that is released alone."""
     table: Path
-    column: tuple[str, ...]
+    columns: tuple[str, ...]
     out: Path
     share: Fraction
     sensitivity: Fraction
@@ -47,21 +47,41 @@ class PlannedTable:
     @property
     def queries(self) -> int:
         """How many counts one person changes."""
-        return self.rows_per_person * (1 if self.disjoint else len(self.column))
+        return self.rows_per_person * (1 if self.disjoint else len(self.columns))
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanFile:
+class Plan:
     """A plan that is right. No table has been looked at."""
 
-    path: Path
+    path: Path | None
+    """None: of one table, which is released alone."""
     tables: tuple[PlannedTable, ...]
     noise: tuple[Calibration, ...]
     """Of each table."""
-    cost: PlanCost
+    cost: Cost
+    """Of all of them together."""
 
 
-def read_plan(path: str | os.PathLike[str]) -> PlanFile:
+def plan_of_one(
+    table: object,
+    column: object,
+    out: object,
+    *,
+    budget: Mapping[str, object],
+    report_delta: object = None,
+    **person: object,
+) -> Plan:
+    """Return a plan of one table; the parameters are those of `release_table`."""
+    given = {"table": table, "column": column, "out": out, **person}
+    one = _planned("", given, Fraction(1), Path())
+    checked = Budget(**budget)
+    if checked.epsilon is not None:
+        whole_sensitivity(person["sensitivity"])
+    return _calibrated(None, (one,), checked, report_delta)
+
+
+def read_plan(path: str | os.PathLike[str]) -> Plan:
     """Read a plan; paths in it are relative to its folder."""
     path = file_path(path, "path")
     content = _content(path)
@@ -79,19 +99,17 @@ def read_plan(path: str | os.PathLike[str]) -> PlanFile:
             raise ParameterValueError("share must be given for all tables or for none")
         if (total := sum(one.share for one in tables)) != 1:
             raise ParameterValueError(f"the shares must add up to 1, exactly; they are {total}")
-        rho = rho_of_plan(content, [(one.sensitivity, one.queries, one.share) for one in tables])
-    noise = []
-    for one in tables:
-        with named_in_errors(one.where):
-            noise.append(
-                calibration(
-                    rho=rho.rho * one.share,
-                    sensitivity=one.sensitivity,
-                    queries=one.queries,
-                    report_delta=rho.delta,
-                )
-            )
-    return PlanFile(path=path, tables=tables, noise=tuple(noise), cost=plan_cost(rho, noise))
+        budget = Budget(**{key: content[key] for key in _OF_BUDGET if key in content})
+        return _calibrated(path, tables, budget, content.get("report_delta"))
+
+
+def _calibrated(
+    path: Path | None, tables: tuple[PlannedTable, ...], budget: Budget, report_delta: object
+) -> Plan:
+    noise, cost = calibrations(
+        budget, [(one.sensitivity, one.queries, one.share) for one in tables], report_delta
+    )
+    return Plan(path=path, tables=tables, noise=tuple(noise), cost=cost)
 
 
 def _check_outputs(path: Path, tables: Sequence[PlannedTable]) -> None:
@@ -110,10 +128,12 @@ def _check_outputs(path: Path, tables: Sequence[PlannedTable]) -> None:
 
 @contextmanager
 def named_in_errors(where: str) -> Iterator[None]:
-    """Let what is wrong say where it stands."""
+    """Let what is wrong say where it stands, if that is said."""
     try:
         yield
     except DiscreteGaussError as error:
+        if not where:
+            raise
         raise type(error)(f"{where}: {error}") from None
 
 
@@ -150,15 +170,19 @@ def _table(plan: Path, number: int, given: Any, of: int) -> PlannedTable:
         share = exact_rational(given.get("share", Fraction(1, of)), "share")
         if share <= 0:
             raise ParameterValueError(f"share must be positive, got {share}")
-        return PlannedTable(
-            where=where,
-            table=plan.parent / file_path(given["table"], "table"),
-            column=column_names(given["column"]),
-            out=plan.parent / file_path(given["out"], "out"),
-            share=share,
-            sensitivity=sensitivity_of_counts(given.get("sensitivity", 1)),
-            rows_per_person=whole_number(
-                given.get("rows_per_person", 1), "rows_per_person", minimum=1
-            ),
-            disjoint=checked_flag(given.get("disjoint", False), "disjoint"),
-        )
+        return _planned(where, given, share, plan.parent)
+
+
+def _planned(
+    where: str, given: Mapping[str, object], share: Fraction, folder: Path
+) -> PlannedTable:
+    return PlannedTable(
+        where=where,
+        table=folder / file_path(given["table"], "table"),
+        columns=column_names(given["column"]),
+        out=folder / file_path(given["out"], "out"),
+        share=share,
+        sensitivity=sensitivity_of_counts(given.get("sensitivity", 1)),
+        rows_per_person=whole_number(given.get("rows_per_person", 1), "rows_per_person", minimum=1),
+        disjoint=checked_flag(given.get("disjoint", False), "disjoint"),
+    )

@@ -11,8 +11,6 @@ from .._inputs.messages import describe, printable
 from ..errors import ParameterValueError
 from .output import printed
 
-__all__ = ["add_bench"]
-
 _PICTURE = "discretegauss_bench.png"
 
 _HELP = """\

@@ -8,8 +8,6 @@ from typing import Any
 
 from .output import WRONG_INPUT, fail, printed
 
-__all__ = ["add_completion"]
-
 _HELP = """\
 Print a script that completes commands, options and files at the Tab key.
 

@@ -34,8 +34,6 @@ from .sample import add_sample
 from .shadow import note_of_shadow
 from .verify import add_verify
 
-__all__ = ["main", "program"]
-
 _SIGNAL = 128
 """Added to the number of the signal."""
 

@@ -12,8 +12,6 @@ from .output import WRONG_INPUT, fail, printed
 if TYPE_CHECKING:
     from ..plots import Figures
 
-__all__ = ["add_figures"]
-
 _WIDTH = 52
 """Of the names in what is printed."""
 

@@ -8,19 +8,6 @@ from fractions import Fraction
 
 from ..errors import DiscreteGaussError
 
-__all__ = [
-    "add_budget",
-    "any_number_argument",
-    "argument_from_1",
-    "beside_plan",
-    "budget_error",
-    "file_argument",
-    "file_or_dash",
-    "given",
-    "positive_argument",
-    "whole_argument",
-]
-
 
 def add_budget(parser: argparse.ArgumentParser) -> None:
     """Add --rho, --epsilon, --delta and --report-delta."""

@@ -26,8 +26,6 @@ from ..release import (
 from .options import given
 from .output import WRONG_INPUT, fail, printed
 
-__all__ = ["write_sample"]
-
 _CHUNK = 2**18
 """Draws at a time: their bytes and their text stay in the cache, or near."""
 

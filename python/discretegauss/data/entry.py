@@ -21,8 +21,6 @@ from .addition import Draws, Overflow, noisy
 from .cells import Opened, is_integer
 from .plain_and_numpy import open_array, open_dict, open_integer, open_sequence
 
-__all__ = ["add_noise"]
-
 _Values = TypeVar("_Values")
 
 

@@ -17,7 +17,7 @@ from .options import (
 from .output import WRONG_INPUT, fail, printed
 
 if TYPE_CHECKING:
-    from ..release._plan import Plan
+    from ..release import Plan
 
 _HELP = """\
 Add discrete Gaussian noise to columns of counts and write the table to a new file.

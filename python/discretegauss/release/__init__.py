@@ -11,6 +11,7 @@ from ._destination import checked_destination as checked_destination
 from ._destination import unbuffered_stdout as unbuffered_stdout
 from ._interface import Sink as Sink
 from ._npy_table import npy_header as npy_header
+from ._plan import Plan as Plan
 from ._plan import plan_of_one as plan_of_one
 from ._plan import read_plan as read_plan
 from ._report import PlanRelease, Release

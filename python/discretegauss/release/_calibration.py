@@ -21,6 +21,7 @@ from fractions import Fraction
 from gmpy2 import mpz
 
 from .._certified.moments import standard_deviation
+from .._certified.quantile import lower_quantile
 from .._inputs.budget import Budget
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability
@@ -223,7 +224,7 @@ def _noise(
         epsilon_by=_THEOREM if is_tight else _COROLLARY,
         asked_epsilon=asked_epsilon,
         std=_standard_deviation(law),
-        bound95=int(law.interval("0.95")[1]),  # by symmetry
+        bound95=lower_quantile(law._spec, Fraction(39, 40)),  # the law is symmetric
     )
 
 

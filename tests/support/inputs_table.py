@@ -454,9 +454,6 @@ SKIPPED: dict[tuple[str, str], str] = {
     **{(name, "monotone"): "any truth value" for name in (*SELECTIONS, "noisy_max_epsilon")},
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
     **{
-        for name in ("budget", "rho", "epsilon", "delta")
-    },
-    **{
         ("release_plan", name): "as release_table: tests/release/test_plan.py"
         for name in ("path", "force", "plot", "progress", "source")
     },

@@ -18,9 +18,9 @@ from parts import NativeLaw, NativeTable
 import bulk_peak_memory
 import discretegauss as dg
 import tests_support  # noqa: F401
+from bench.contenders import Draw
+from bench.rounds import Rates, measure
 from bulk_rows import BulkRow, Group, Settings, power
-from discretegauss._bench.contenders import Draw
-from discretegauss._bench.rounds import Rates, measure
 from discretegauss._drawing.native import NativeSampler
 from discretegauss._inputs.draw_arguments import fits_dtype
 from discretegauss._law import Kind, LawSpec

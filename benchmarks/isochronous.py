@@ -25,7 +25,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from discretegauss._bench import machine
+from bench import machine
 from leakage import LEAK_AT, leakage
 
 Ints = npt.NDArray[np.int64]

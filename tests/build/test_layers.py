@@ -27,7 +27,7 @@ LAYERS = [
     ["cdp2adp", "plots"],
     ["data"],
     ["release", "verify"],
-    ["lattice", "_on_the_driver", "_bench", "compat"],
+    ["lattice", "_on_the_driver", "compat"],
     ["spark", "dask"],
     ["_cli"],
     ["__init__", "__main__"],
@@ -114,7 +114,7 @@ WITH_NUMPY |= {
 WITH_NUMPY |= {"data", "lattice", "dask"}
 WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 WITH_NUMPY |= {"selection", "snapping", "verify._quick"}
-WITH_NUMPY |= {"distributed", "_bench", "compat"}
+WITH_NUMPY |= {"distributed", "compat"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

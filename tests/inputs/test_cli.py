@@ -89,9 +89,8 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
-NO_NUMBERS |= {"--format", "--png", "--no-png", "--quick"}
-"""tests/release/test_cli.py and test_sample.py have these, tests/privacy/test_figures.py and
-tests/system/test_bench.py the rest."""
+NO_NUMBERS |= {"--format", "--quick"}
+"""tests/release/test_cli.py and test_sample.py have these, tests/privacy/test_figures.py the rest."""
 
 
 def options() -> Iterator[tuple[str, str]]:

@@ -22,7 +22,6 @@ from typing import NoReturn
 from .._system.signals import StopSignals
 from .._version import __version__
 from ..errors import DiscreteGaussError, EntropyError
-from .bench import add_bench
 from .calibrate import add_calibrate
 from .completion import add_completion
 from .example import add_example
@@ -127,8 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
-    for add in (add_release, add_calibrate, add_sample, add_example, add_figures, add_bench):
+    for add in (add_release, add_calibrate, add_sample, add_example, add_figures, add_verify):
         add(commands)
-    add_verify(commands)
     add_completion(commands, parser)
     return parser

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .._system.atomic_file import atomic_write
-from ..plots import render
+from discretegauss._system.atomic_file import atomic_write
+from discretegauss.plots import render
+
 from .contenders import (
     Case,
     Contender,

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from discretegauss._bench import machine, rounds
+from bench import machine, rounds
 from discretegauss._drawing import engines as _engine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -233,7 +233,7 @@ def test_a_table_that_is_not_repaid_misses_the_target(benchmark: Any) -> None:
 
 def test_every_way_to_call_is_measured() -> None:
     """The default, both sources, the isochronous sampler and Algorithms 1-3, arrays and draws."""
-    from discretegauss._bench.contenders import Contender, Missing, ours
+    from bench.contenders import Contender, Missing, ours
 
     found = {contender.name: contender for contender in ours.contenders()}
     ways = [ours.DEFAULT, ours.CHACHA20, ours.ISOCHRONOUS, ours.NATIVE]

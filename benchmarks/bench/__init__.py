@@ -1,8 +1,8 @@
-"""How fast it is on this machine, beside the alternatives: ``discretegauss bench``.
+"""How fast it is on this machine, beside the alternatives: throughput.py and the others use it.
 
 contenders/ has one module for each project that takes part, rounds.py the clock, machine.py what
-it was measured on; run.py measures, table.py and picture.py show. Nothing else of the package
-imports this, and peers that are not installed are named, with the line that installs them.
+it was measured on; run.py measures, table.py and picture.py show. Peers that are not installed are
+named, with the line that installs them.
 """
 
 from .picture import require_matplotlib, write_picture

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import reference
-from ..._drawing.engines import build_info
-from ...errors import ParameterValueError
-from ...sampling import discrete_gaussian, discrete_laplace
+from discretegauss import reference
+from discretegauss._drawing.engines import build_info
+from discretegauss.errors import ParameterValueError
+from discretegauss.sampling import discrete_gaussian, discrete_laplace
+
 from .base import Case, Contender, Draw, Missing, always
 
 DEFAULT = "discretegauss, default"

@@ -1,4 +1,4 @@
-"""``discretegauss bench``: who takes part, what is said of the others, table, JSON and picture."""
+"""benchmarks/bench: who takes part, what is said of the others, table, JSON and picture."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discretegauss import _bench, plots
-from discretegauss._bench import machine, paper_python, rounds, run, table
-from discretegauss._bench.contenders import (
+import bench
+import throughput
+from bench import machine, paper_python, rounds, run, table
+from bench.contenders import (
     CannotRunError,
     Case,
     Contender,
@@ -31,7 +32,7 @@ from discretegauss._bench.contenders import (
     tf_privacy_peer,
     tumult_peer,
 )
-from discretegauss._cli import entry as cli
+from discretegauss import plots
 
 PEERS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "OpenDP": (opendp_peer, ("opendp", "opendp.prelude")),
@@ -186,19 +187,16 @@ def test_the_command(
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(run, "who_takes_part", made_up)
     picture = tmp_path / "speed.png"
-    assert cli.main(["bench", "--quick", "--png", str(picture)]) == 0
+    assert throughput.main(["--quick", "--png", str(picture)]) == 0
     out = capsys.readouterr().out
     assert picture.read_bytes()[:4] == b"\x89PNG"
     assert "saturating: none from sigma = 10^6 on: its 64-bit result would saturate" in out
     assert "  saturating: N.\n" in out
     assert "not here:\n  elsewhere: pip install elsewhere" in out
-    assert out.endswith(f"picture: {picture}\n")
     (row,) = [line for line in out.splitlines() if line.startswith("a rounded float")]
     assert row.split()[-2:] == ["no", "no"]
 
-    assert cli.main(["bench", "--quick", "--no-png"]) == 0
-    assert "picture" not in capsys.readouterr().out
-    assert cli.main(["bench", "--quick", "--no-png", "--json"]) == 0
+    assert throughput.main(["--quick", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert {one["contender"] for one in document["measured"]} == {c.name for c in made_up()[0]}
     assert {one["exponent"] for one in document["skipped"]} == {6, 9, 12, 30, 100}
@@ -208,7 +206,7 @@ def test_the_command(
 def test_the_lines_drawn_are_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
     """One over the rate, against the exponent; dashed if not exact; nobody without a point."""
     pytest.importorskip("matplotlib")
-    from discretegauss._bench.picture import draw_picture
+    from bench.picture import draw_picture
 
     contenders, _ = made_up()
     measured = [
@@ -232,7 +230,7 @@ def test_the_lines_drawn_are_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_contender_looks_the_same_whoever_else_takes_part() -> None:
     """And no two look alike; somebody unknown is grey."""
     pytest.importorskip("matplotlib")
-    from discretegauss._bench.picture import _LOOKS, draw_picture
+    from bench.picture import _LOOKS, draw_picture
 
     everybody = [one for found in all_contenders() for one in found if one.name != "scipy dlaplace"]
     assert {one.name for one in everybody} <= set(_LOOKS)
@@ -257,18 +255,18 @@ def test_a_contender_looks_the_same_whoever_else_takes_part() -> None:
 def test_places_that_cannot_be_written_are_refused_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And without matplotlib there is a table, with the line that installs it."""
+    """And so is a picture without matplotlib, with the line that installs it."""
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(run, "who_takes_part", made_up)
     for target in (tmp_path, tmp_path / "none" / "x.png"):
-        assert cli.main(["bench", "--png", str(target)]) == 2
-        said = capsys.readouterr()
-        assert (said.out, said.err.count("\n")) == ("", 1)
-        assert str(tmp_path) in said.err
+        with pytest.raises(SystemExit):
+            throughput.main(["--png", str(target)])
+        assert str(tmp_path) in capsys.readouterr().err
     for name in ("matplotlib", "matplotlib.style"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert cli.main(["bench", "--quick", "--png", str(tmp_path / "x.png")]) == 0
-    assert "pip install matplotlib" in capsys.readouterr().out.splitlines()[-1]
+    with pytest.raises(SystemExit):
+        throughput.main(["--png", str(tmp_path / "x.png")])
+    assert "pip install matplotlib" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
@@ -314,7 +312,7 @@ def test_the_plain_python_twin_takes_part_where_there_is_no_core(
 )
 def test_rates_have_three_figures(rate: float, text: str) -> None:
     assert table.short(rate) == text
-    assert _bench.all_steps(made_up()[0]) == 108
+    assert bench.all_steps(made_up()[0]) == 108
 
 
 def test_contenders_that_are_always_there_draw_every_case() -> None:

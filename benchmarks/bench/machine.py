@@ -8,7 +8,7 @@ import os
 import platform
 from pathlib import Path
 
-from .._drawing.engines import build_info
+from discretegauss._drawing.engines import build_info
 
 PACKAGES: tuple[str, ...] = ("discretegauss", "numpy", "scipy", "gmpy2", "opendp", "diffprivlib")
 PACKAGES += ("mkl_random", "dp-accounting")

@@ -413,7 +413,6 @@ COMMANDS = [
     "sample",
     "example",
     "figures",
-    "bench",
     "verify",
     "completion",
 ]
@@ -465,7 +464,6 @@ def test_a_mistyped_option_names_the_help_of_its_command(run: Command) -> None:
         (release("o.xlsx", "--rho", 1), "o.xlsx: must end as the table does or in one of .csv"),
         (release("o.csv.gz", "--rho", 1, table="none.csv.zip"), "none.csv.zip: No such file"),
         (["figures", "--out", FLIGHTS], "--out: must name a folder, got "),
-        (["bench", "--png", "o.jpg"], "--png: must end in .png, got 'o.jpg'"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_parameter_and_the_rule(

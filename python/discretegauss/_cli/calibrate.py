@@ -8,13 +8,13 @@ from typing import Any
 
 from .options import (
     add_budget,
-    beside_plan,
-    budget_error,
+    budget_of,
     file_argument,
+    only_plan,
     positive_argument,
     whole_argument,
 )
-from .output import WRONG_INPUT, fail, printed
+from .output import printed
 
 _HELP = """\
 Print the discrete Gaussian noise that a budget asks for, and what it costs.
@@ -70,18 +70,14 @@ def add_calibrate(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from .. import release
-    from .._inputs.budget import Budget
 
     failure = "the result could not be printed"
     if arguments.plan is not None:
-        if error := beside_plan(arguments, ("sensitivity", "queries")):
-            return fail(WRONG_INPUT, error)
+        only_plan(arguments, ("sensitivity", "queries"))
         plan_as = release.plan_json if arguments.json else release.plan_text
         return printed(plan_as(release.read_plan(arguments.plan)), failure)
-    if error := budget_error(arguments):
-        return fail(WRONG_INPUT, error)
     noise = release.calibration(
-        Budget(rho=arguments.rho, epsilon=arguments.epsilon, delta=arguments.delta),
+        budget_of(arguments),
         arguments.sensitivity or Fraction(1),
         arguments.queries or 1,
         arguments.report_delta,

@@ -67,7 +67,7 @@ def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
         import_module(f"discretegauss.{arguments.needs}")
         stops.loaded()
         return int(arguments.run(arguments))
-    except (KeyboardInterrupt, DiscreteGaussError, MemoryError, OSError) as error:
+    except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:
         code, message = _said(error)
         notes = getattr(error, "__notes__", [])  # what is done nevertheless
         if code == UNREAD and not notes:
@@ -86,7 +86,7 @@ def _said(error: BaseException) -> tuple[int, str]:
             return UNREAD, f"stdout: {error.strerror}"
         case EntropyError():
             return FAILED, str(error.strerror or error)
-        case DiscreteGaussError():
+        case DiscreteGaussError() | ImportError():  # of what is not there it says what to do
             return WRONG_INPUT, str(error)
         case OSError():
             where = "" if error.filename is None else f"{error.filename}: "

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ParameterValueError
 from .options import (
     add_budget,
     argument_from_1,
-    beside_plan,
-    budget_error,
+    budget_of,
     file_argument,
     file_or_dash,
+    only_plan,
     whole_argument,
 )
-from .output import WRONG_INPUT, fail, printed
+from .output import printed
 
 if TYPE_CHECKING:
     from ..release import Plan
@@ -123,30 +124,17 @@ def add_release(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from .. import release
 
-    # of a table and an output None is "-", and False that there is none
-    if arguments.plan is not None:
-        error = beside_plan(arguments, ("column", "sensitivity", "rows_per_person", "disjoint"))
-        for name, shown in (("out", "--out"), ("table", "TABLE")):
-            if getattr(arguments, name) is not False:
-                error = f"--plan goes without {shown}: the plan says it"
-    else:
-        error = _missing(arguments) or budget_error(arguments)
-    if error:
-        return fail(WRONG_INPUT, error)
+    plan = _plan(arguments)
+    release.plan_text(plan)  # nothing is drawn for a report that cannot be made
     to_stdout = arguments.out is None
-    try:
-        plan = release.read_plan(arguments.plan) if arguments.plan else _of_one(arguments)
-        release.plan_text(plan)  # nothing is drawn for a report that cannot be made
-        done = release.execute(
-            plan,
-            force=arguments.force,
-            plot=arguments.plot,
-            progress=True,
-            to_stdout=to_stdout,
-            before_placing=arguments.hold_signals,
-        )
-    except ImportError as error:  # of what a format needs: it says what to do
-        return fail(WRONG_INPUT, str(error))
+    done = release.execute(
+        plan,
+        force=arguments.force,
+        plot=arguments.plot,
+        progress=True,
+        to_stdout=to_stdout,
+        before_placing=arguments.hold_signals,
+    )
     written = "the tables are" if arguments.plan else f"{done.tables[0].out} is"
     return printed(
         release.done_json(done) if arguments.json else release.done_text(done),
@@ -156,25 +144,29 @@ def _run(arguments: argparse.Namespace) -> int:
     )
 
 
-def _missing(arguments: argparse.Namespace) -> str:
+def _plan(arguments: argparse.Namespace) -> Plan:
+    from ..release import plan_of_one, read_plan
+
+    # of a table and an output None is "-", and False that there is none
     given = {
         "TABLE": arguments.table is not False,
         "--column": arguments.column is not None,
         "--out": arguments.out is not False,
     }
-    missing = ", ".join(name for name, there in given.items() if not there)
-    hint = "(help: discretegauss release --help)"
-    return missing and f"the following arguments are required: {missing} {hint}"
-
-
-def _of_one(arguments: argparse.Namespace) -> Plan:
-    from ..release import plan_of_one
-
+    if arguments.plan is not None:
+        for name in ("TABLE", "--out"):
+            if given[name]:
+                raise ParameterValueError(f"--plan goes without {name}: the plan says it")
+        only_plan(arguments, ("column", "sensitivity", "rows_per_person", "disjoint"))
+        return read_plan(arguments.plan)
+    if missing := ", ".join(name for name, there in given.items() if not there):
+        hint = "(help: discretegauss release --help)"
+        raise ParameterValueError(f"the following arguments are required: {missing} {hint}")
     return plan_of_one(
         arguments.table or "/dev/stdin",
         arguments.column,
         arguments.out or "-",
-        budget={name: getattr(arguments, name) for name in ("rho", "epsilon", "delta")},
+        budget=budget_of(arguments),
         report_delta=arguments.report_delta,
         sensitivity=arguments.sensitivity or 1,
         rows_per_person=arguments.rows_per_person or 1,

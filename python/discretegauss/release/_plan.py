@@ -68,17 +68,16 @@ def plan_of_one(
     column: object,
     out: object,
     *,
-    budget: Mapping[str, object],
+    budget: Budget,
     report_delta: object = None,
     **person: object,
 ) -> Plan:
     """Return a plan of one table; the parameters are those of `release_table`."""
     given = {"table": table, "column": column, "out": out, **person}
     one = _planned("", given, Fraction(1), Path())
-    checked = Budget(**budget)
-    if checked.epsilon is not None:
+    if budget.epsilon is not None:
         whole_sensitivity(person["sensitivity"])
-    return _calibrated(None, (one,), checked, report_delta)
+    return _calibrated(None, (one,), budget, report_delta)
 
 
 def read_plan(path: str | os.PathLike[str]) -> Plan:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.budget import Budget
 from .._inputs.source import Source
 from .._system.atomic_file import NewFile, no_op, place_together
 from .._system.progress import Progress
@@ -130,7 +131,7 @@ def release_table(
             table,
             column,
             out,
-            budget={"rho": rho, "epsilon": epsilon, "delta": delta},
+            budget=Budget(rho=rho, epsilon=epsilon, delta=delta),
             report_delta=report_delta,
             sensitivity=sensitivity,
             rows_per_person=rows_per_person,

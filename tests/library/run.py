@@ -23,7 +23,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent / "vectors"))
+sys.path.insert(0, str(HERE.parent / "oracles"))
 from keystream import Tape, key_tape  # noqa: E402
 
 KINDS = ["bernoulli", "uniform_below", "bernoulli_exp", "geometric_exp"]

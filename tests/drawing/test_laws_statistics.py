@@ -9,8 +9,8 @@ scale off by 1.2 %, and a likeliest integer whose probability is off by 0.5 % (s
 The harness itself is tested, too: it lets sound samplers pass, rejects every one in
 broken_samplers.py and a sigma2 off by 2 %, and its false-alarm rate is computed.
 
-    pytest tests/exactness/test_laws_statistics.py                  # a million draws of each law
-    pytest tests/exactness/test_laws_statistics.py -m evidence      # ten million
+    pytest tests/drawing/test_laws_statistics.py                  # a million draws of each law
+    pytest tests/drawing/test_laws_statistics.py -m evidence      # ten million
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
 NO_NUMBERS |= {"--format", "--quick"}
-"""tests/release/test_cli.py, test_sample.py and tests/privacy/test_figures.py have these."""
+"""tests/cli/test_cli.py, test_sample.py and tests/plots/test_figures.py have these."""
 
 
 def options() -> Iterator[tuple[str, str]]:

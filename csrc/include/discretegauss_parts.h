@@ -191,8 +191,9 @@ typedef struct dg_lanes_info {
     uint64_t n_core;
     uint64_t n_tail;
     uint64_t block_bits;
-    uint64_t attempt_bytes;
-    uint64_t above; /**< with the next two: how far heights may be off, in units of 2^-52 */
+    uint64_t
+        attempt_bytes; /**< 8 of narrow laws (csrc/isochronous/narrow.h), of which what follows is 0 */
+    uint64_t above;    /**< with the next two: how far heights may be off, in units of 2^-52 */
     uint64_t above_a_step;
     uint64_t below;
     int in_lanes; /**< 0: attempts are those of dg_isochronous, one after the other */

@@ -156,6 +156,11 @@ int main(void)
             dg_law_free(law);
         }
     }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) { /* narrow ones, with a sign */
+        dg_law *law = law_of(kinds[i], DG_ARITHMETIC_AUTO, 7, 3, 0, 1);
+        check_law(law, (int)kinds[i], i);
+        dg_law_free(law);
+    }
     static const int64_t betas[][2] = {{3, 2}, {3, 1}, {8, 1}, {127, 2}};
     for (size_t i = 0; i < sizeof betas / sizeof *betas; i++) {
         dg_law *law = power_law_of(7, i % 2 == 0 ? 3 : 30, 3, 1, 3, betas[i][0], betas[i][1]);

@@ -326,6 +326,20 @@ FAULTS = [
         "_mm512_cmpge_epu64_mask(_mm512_or_si512(product",
     ),
     Fault(
+        "a narrow law's weights are too large by 2^-60",
+        "lanes",
+        "isochronous/build_narrow.c",
+        "of.upper = dg_get_words(e->upper, PLACES, true);",
+        "of.upper = of.lower += (dg_u128)1 << 67;",
+    ),
+    Fault(
+        "the AVX2 kernel of narrow laws takes a threshold's word for the outcome before",
+        "lanes",
+        "isochronous/narrow_avx2.c",
+        "same(thresholds[k]);",
+        "same(thresholds[k] + 1);",
+    ),
+    Fault(
         "heights of the generalised Gaussian are taken for never too high",
         "lanes",
         "isochronous/build_lane_power.c",

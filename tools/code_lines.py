@@ -5,7 +5,8 @@
                           above the formula that says what it computes. `...` leaves something out.
     # code FILE: TEXT     the file says so, somewhere.
     # exact NAME: VALUE   a constant, FUNCTION.NAME if it is in a function, has this value; NAME[i < n], each of
-                          the n items of a table; NAME[i < n bytes], each byte of them, from the lowest.
+                          the n items of a table; NAME[i < n bytes], each byte of them, from the lowest;
+                          NAME(i), i = m ... n, what a macro makes of each i.
 
 VALUE is computed exactly: `floor` of a number that is known to 2^-400.
 """
@@ -330,19 +331,27 @@ def misquoted(script: Path) -> list[str]:
 
 def inexact(script: Path) -> list[str]:
     """Constants and tables that are not what the script says."""
-    folder, found = script.parent, []
-    for name, index, n, in_bytes, said in re.findall(
-        r"^# exact ([\w.]+)(?:\[(\w+) < (\d+)( bytes)?\])?: (.*)$", script.read_text(), re.MULTILINE
-    ):
-        has = items(name, folder) if index else [constant(name, folder)]
-        if in_bytes:
-            has = [whole(word) >> (8 * k) & 0xFF for word in has for k in range(8)]
-        if index and len(has) != int(n):
-            found.append(f"{name} has {len(has)} items, not {n}")
-            continue
-        for i, value in enumerate(has):
-            if value != exact(said, {index: i}):
-                found.append(f"{name}{f'[{i}]' if index else ''} is not {said}")
+    folder, text, found = script.parent, script.read_text(), []
+    for said in re.findall(r"^# exact (.*)$", text, re.MULTILINE):
+        what, _, value = said.partition(": ")
+        table = re.fullmatch(r"([\w.]+)\[(\w+) < (\d+)( bytes)?\]", what)
+        macro = re.fullmatch(r"(\w+\((\w+)\)), \2 = (\d+) \.\.\. (\d+)", what)
+        if table:
+            index, start, n, has = table[2], 0, int(table[3]), items(table[1], folder)
+            if table[4]:
+                has = [whole(word) >> (8 * k) & 0xFF for word in has for k in range(8)]
+        elif macro:
+            index, start, n = macro[2], int(macro[3]), int(macro[4]) + 1 - int(macro[3])
+            has = [c_value(macro[1], folder, {index: start + i}) for i in range(n)]
+        else:
+            index, start, n, has = "", 0, 1, [constant(what, folder)]
+        if len(has) != n:
+            found.append(f"{what}: there are {len(has)}")
+        found += [
+            f"{what} is not {value}{f', {index} = {i}' if index else ''}"
+            for i, number in enumerate(has, start)
+            if number != exact(value, {index: i})
+        ]
     return found
 
 

@@ -1,12 +1,13 @@
-"""What a Gappa script says of the code beside it. Three kinds of comments are looked up:
+"""What a Gappa script says of the code beside it. These comments are looked up:
 
-    # code FILE NAME:     on the lines behind it that begin with a # and five spaces, until the next such
-    #     TEXT            line: the body of that function or macro, in its order. A line of the code stands
-                          above the formula that says what it computes. `...` leaves something out.
+    # code FILE NAME:     on the lines behind it that begin with a # and five spaces, until the
+    #     TEXT            next such line: the body of that function or macro, in its order. A line
+                          of the code stands above the formula that says what it computes.
+                          `...` leaves something out.
     # code FILE: TEXT     the file says so, somewhere.
-    # exact NAME: VALUE   a constant, FUNCTION.NAME if it is in a function, has this value; NAME[i < n], each of
-                          the n items of a table; NAME[i < n bytes], each byte of them, from the lowest;
-                          NAME(i), i = m ... n, what a macro makes of each i.
+    # exact NAME: VALUE   a constant, FUNCTION.NAME if it is in a function, has this value;
+                          NAME[i < n], each of the n items of a table; NAME[i < n bytes], each byte
+                          of them, from the lowest; NAME(i), i = m ... n, what a macro makes of i.
 
 VALUE is computed exactly: `floor` of a number that is known to 2^-400.
 """
@@ -21,19 +22,43 @@ from math import factorial, isqrt
 from pathlib import Path
 from typing import NamedTuple
 
-# Functions all of whose operations a lemma bounds: a script of the folder quotes each whole. What it may leave out is
-# what stands in a table, which is then compared with exact numbers.
+# Functions all of whose operations a lemma bounds: a script quotes each whole. What it may leave
+# out is what stands in a table, which is then compared with exact numbers.
 WHOLE = {
-    "bounds/elementary.c": """mul_high mul_high_64 exp_far_terms exp_fraction exp_negative product exp_fraction_64
-        product_64 log_mantissa_64 log_mantissa log_integer exp_bound log_scaled times power""",
-    "cells/build_arcs.c": "arc_between constant_arc parabola height_at arc_on_block in_cells set_block_arc",
-    "cells/build_chord.c": """derivatives bend dg_chord_measure dg_chord_spread dg_chord_bulge_size dg_chord_bulge
-        dg_end_place dg_end_set dg_end_at_level""",
-    "bounds/enclosure.c": "dg_enclose_level",
-    "isochronous/fixed_point.h": """dg_high_product DG_UNIT_OVER dg_exp2_mantissa dg_exp2_lower dg_exp2_upper
-        dg_log2""",
+    "bounds/elementary.c": """
+        mul_high mul_high_64 exp_far_terms exp_fraction exp_negative product
+        exp_fraction_64 product_64 log_mantissa_64 log_mantissa log_integer exp_bound
+        log_scaled times power get_scaled set_word get_word dg_exp_negative
+        dg_log_integer dg_power
+    """,
+    "bounds/enclosure.c": """
+        power in_units set_centre set_law dg_enclosure_open_for_table set_farther_by
+        exponent_by_slope exponent dg_weight_lower dg_weight_upper dg_enclose_level
+    """,
+    "cells/build_arcs.c": """
+        arc_between constant_arc parabola level_zero_arc level_arcs height_at
+        arc_on_block level_on_block in_cells set_block_height set_block_arc at_level
+        tail_integer_arc tail_height tail_arcs single_arcs centre_distance
+    """,
+    "cells/build_chord.c": """
+        steep_exponent dg_chord_open derivatives bend dg_chord_measure dg_chord_spread
+        dg_chord_bulge_size dg_chord_bulge dg_end_place dg_end_set dg_end_at_level
+    """,
+    "cells/build_table.c": "tails_halve",
+    "cells/decide.h": "dg_reach dg_arc_height",
+    "isochronous/build_lane_power.c": "log_of_power shifted_scale dg_lane_power_errors",
+    "isochronous/build_lanes.c": "exponent_at",
+    "isochronous/fixed_point.h": """
+        dg_high_product DG_UNIT_OVER dg_exp2_mantissa dg_exp2_lower dg_exp2_upper
+        dg_log2
+    """,
     "isochronous/lane_attempt.h": "high DG_LANE_ADD heights_of exponent_at found_by",
+    "isochronous/lane_laws.c": "above_of",
     "isochronous/lane_power.h": "log2_of power_of",
+    "isochronous/lanes.h": "DG_LANE_TERM DG_LANE_LOG_TERM",
+    "isochronous/sampler.c": """
+        gaussian_exponent laplace_exponent log_of_power exp2_of dg_isochronous_power
+    """,
 }
 
 # --- exact numbers ------------------------------------------------------------------------------
@@ -151,6 +176,13 @@ def value_of(node: ast.expr, called: Called) -> Number:
     raise ValueError(f"no number: {ast.unparse(node)}")
 
 
+def parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except SyntaxError as error:
+        raise ValueError(f"no expression: {text.strip()}") from error
+
+
 def of_numbers(op: ast.operator, a: Number, b: Number) -> Number:
     match op:
         case ast.Pow():
@@ -179,7 +211,7 @@ def exact(expression: str, names: dict[str, Number]) -> Number:
     def called(name: str, args: list[Number]) -> Number:
         return FUNCTIONS[name](*args) if args else names[name]
 
-    return value_of(ast.parse(expression, mode="eval").body, called)
+    return value_of(parsed(expression), called)
 
 
 # --- the code -----------------------------------------------------------------------------------
@@ -190,6 +222,7 @@ def source_of(file: Path) -> str:
     return re.sub(r"/\*.*?\*/|//[^\n]*", " ", file.read_text(), flags=re.DOTALL)
 
 
+@cache
 def macro_of(source: str, name: str) -> tuple[list[str], str] | None:
     """The parameters and the text of a macro."""
     found = re.search(rf"^#define {name}\b(?:\(([^)]*)\))?((?:.*\\\n)*.*)", source, re.MULTILINE)
@@ -198,8 +231,9 @@ def macro_of(source: str, name: str) -> tuple[list[str], str] | None:
     return re.findall(r"\w+", found[1] or ""), found[2].replace("\\\n", " ")
 
 
+@cache
 def body_of(source: str, name: str) -> str | None:
-    """What stands between the braces of a function, the first that has this name, or what a macro stands for."""
+    """What a macro stands for, or what stands between the braces of the first such function."""
     macro = macro_of(source, name)
     if macro:
         return macro[1]
@@ -232,7 +266,11 @@ def c_value(text: str, folder: Path, names: dict[str, Number] | None = None) -> 
                 return c_value(macro[1], folder, dict(zip(macro[0], args, strict=True)))
         return constant(name, folder)
 
-    return value_of(ast.parse(text.strip(), mode="eval").body, called)
+    return value_of(parsed(text), called)
+
+
+# A table, or an expression that ends at a comma, at a semicolon, or where its brackets do.
+VALUE = r"\{[^{}]*\}|(?:\((?:[^()]|\([^()]*\))*\)|[^,;(){}])+"
 
 
 def defined(name: str, folder: Path) -> str:
@@ -246,7 +284,7 @@ def defined(name: str, folder: Path) -> str:
             macro = macro_of(source, last)
             if macro:
                 return macro[1].strip()
-        found = re.search(rf"\b{last}(?:\[\w*\])? = (\{{[^{{}}]*\}}|(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^,;()}}])*)", source)
+        found = re.search(rf"\b{last}(?:\[\w*\])? = ({VALUE})", source)
         if found:
             return found[1].strip()
     raise ValueError(f"no constant {name}")
@@ -265,6 +303,7 @@ def items(name: str, folder: Path) -> list[Number]:
 # --- what a script says -------------------------------------------------------------------------
 
 
+@cache
 def tokens(text: str) -> list[str]:
     return re.findall(r"\w+|\.\.\.|\S", text)
 
@@ -296,10 +335,16 @@ def follows(quote: list[str], body: list[str]) -> str | None:
         wanted, skips = part.split(), i > 0
         places = range(at, len(body) - len(wanted) + 1) if skips else range(at, at + 1)
         if i == len(parts) - 1 and i > 0:
-            places = range(max(at, len(body) - len(wanted)), len(body) - len(wanted) + 1) if wanted else range(at, at + 1)
+            places = (
+                range(max(at, len(body) - len(wanted)), len(body) - len(wanted) + 1)
+                if wanted
+                else range(at, at + 1)
+            )
         place = next((p for p in places if body[p : p + len(wanted)] == wanted), None)
         if place is None:
-            agree = next((k for k, (a, b) in enumerate(zip(wanted, body[at:], strict=False)) if a != b), 0)
+            agree = next(
+                (k for k, (a, b) in enumerate(zip(wanted, body[at:], strict=False)) if a != b), 0
+            )
             return " ".join(wanted[0 if skips else agree :][:12])
         at = place + len(wanted)
     if at != len(body) and parts[-1].split():
@@ -331,47 +376,57 @@ def misquoted(script: Path) -> list[str]:
 
 def inexact(script: Path) -> list[str]:
     """Constants and tables that are not what the script says."""
-    folder, text, found = script.parent, script.read_text(), []
-    for said in re.findall(r"^# exact (.*)$", text, re.MULTILINE):
+    found = []
+    for said in re.findall(r"^# exact (.*)$", script.read_text(), re.MULTILINE):
         what, _, value = said.partition(": ")
-        table = re.fullmatch(r"([\w.]+)\[(\w+) < (\d+)( bytes)?\]", what)
-        macro = re.fullmatch(r"(\w+\((\w+)\)), \2 = (\d+) \.\.\. (\d+)", what)
-        if table:
-            index, start, n, has = table[2], 0, int(table[3]), items(table[1], folder)
-            if table[4]:
-                has = [whole(word) >> (8 * k) & 0xFF for word in has for k in range(8)]
-        elif macro:
-            index, start, n = macro[2], int(macro[3]), int(macro[4]) + 1 - int(macro[3])
-            has = [c_value(macro[1], folder, {index: start + i}) for i in range(n)]
-        else:
-            index, start, n, has = "", 0, 1, [constant(what, folder)]
-        if len(has) != n:
-            found.append(f"{what}: there are {len(has)}")
-        found += [
-            f"{what} is not {value}{f', {index} = {i}' if index else ''}"
-            for i, number in enumerate(has, start)
-            if number != exact(value, {index: i})
-        ]
+        try:
+            found += [f"{what} is not {value}{at}" for at in differ(what, value, script.parent)]
+        except ValueError as error:
+            found.append(f"{what}: {error}")
     return found
+
+
+def differ(what: str, value: str, folder: Path) -> list[str]:
+    """Where a constant, or an item of a table, is not this value."""
+    table = re.fullmatch(r"([\w.]+)\[(\w+) < (\d+)( bytes)?\]", what)
+    macro = re.fullmatch(r"(\w+\((\w+)\)), \2 = (\d+) \.\.\. (\d+)", what)
+    index, start, n = "", 0, 1
+    if table:
+        index, n, has = table[2], int(table[3]), items(table[1], folder)
+        if table[4]:
+            has = [whole(word) >> (8 * k) & 0xFF for word in has for k in range(8)]
+    elif macro:
+        index, start, n = macro[2], int(macro[3]), int(macro[4]) + 1 - int(macro[3])
+        has = [c_value(macro[1], folder, {index: start + i}) for i in range(n)]
+    else:
+        has = [constant(what, folder)]
+    if len(has) != n:
+        raise ValueError(f"there are {len(has)}")
+    return [
+        f", {index} = {i}" if index else ""
+        for i, number in enumerate(has, start)
+        if number != exact(value, {index: i})
+    ]
 
 
 def unquoted(core: Path) -> list[str]:
     """Functions of WHOLE that no script quotes from the first token to the last."""
-    found = []
-    for file, names in WHOLE.items():
-        folder = (core / file).parent
-        scripts = sorted(core.glob("*/*.gappa"))
-        tables = {
-            name.rpartition(".")[2]
-            for script in scripts
-            for name in re.findall(r"^# exact ([\w.]+)\[", script.read_text(), re.MULTILINE)
-        }
-        whole_ones = {
-            quote.name
-            for script in scripts
-            for quote in quotes(script)
-            if (script.parent / quote.file).resolve() == (core / file).resolve()
-            and "..." not in re.sub(rf"({'|'.join(tables)}) \[ \] = {{ \.\.\. }}", "", " ".join(quote.text))
-        }
-        found += [f"no script of {folder.name}/ quotes the whole of {n}" for n in names.split() if n not in whole_ones]
-    return found
+    scripts = sorted(core.glob("*/*.gappa"))
+    compared = {
+        name.rpartition(".")[2]
+        for script in scripts
+        for name in re.findall(r"^# exact ([\w.]+)\[", script.read_text(), re.MULTILINE)
+    }
+    table = re.compile(rf"({'|'.join(compared)}) \[ \] = {{ \.\.\. }}")
+    whole_ones = {
+        ((script.parent / quote.file).resolve(), quote.name)
+        for script in scripts
+        for quote in quotes(script)
+        if "..." not in table.sub("", " ".join(quote.text))
+    }
+    return [
+        f"no script quotes the whole of {name} ({file})"
+        for file, names in WHOLE.items()
+        for name in names.split()
+        if ((core / file).resolve(), name) not in whole_ones
+    ]

@@ -35,8 +35,9 @@ def filled_in(script: Path, halved: int | None = None) -> str:
         return sum((term(t) for t in expression.split(" + ")), Fraction(0))
 
     def term(text: str) -> Fraction:
-        named = text[0].isalpha()
-        return Fraction(code_lines.constant(text, script.parent) if named else text)
+        if not text[0].isalpha():
+            return Fraction(text)
+        return Fraction(code_lines.whole(code_lines.constant(text, script.parent)))
 
     def shown(value: Fraction, places: str | None) -> str:
         if places is None:
@@ -102,7 +103,9 @@ def unlisted(proof: Path) -> list[str]:
 
 def main() -> int:
     options = argparse.ArgumentParser(description="Check every numeric lemma.")
-    options.add_argument("--lines", action="store_true", help="what they say of the code, no proofs")
+    options.add_argument(
+        "--lines", action="store_true", help="what they say of the code, no proofs"
+    )
     options.add_argument("scripts", nargs="*", type=Path, help="these; all by default")
     said_to = options.parse_args()
     scripts = [name.resolve() for name in said_to.scripts] or sorted(CORE.glob("*/*.gappa"))

@@ -22,6 +22,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import code_lines
+import prove_coq
 
 CORE = Path(__file__).resolve().parent.parent / "csrc"
 SECONDS = 60
@@ -85,6 +86,11 @@ def faults(script: Path) -> list[str]:
     return found + [f"half of it NOT REJECTED: {line}" for line in halves]
 
 
+def checked_by_coq(script: Path) -> list[str]:
+    """What is wrong with the proof that Gappa finds."""
+    return prove_coq.faults(script, filled_in(script))
+
+
 def unlisted(proof: Path) -> list[str]:
     """Lemmas and scripts that the table of a PROOF.md has not."""
     text = proof.read_text()
@@ -106,6 +112,9 @@ def main() -> int:
     options.add_argument(
         "--lines", action="store_true", help="what they say of the code, no proofs"
     )
+    options.add_argument(
+        "--coq", choices=["quick", "all"], help="by Coq's kernel, those that take seconds, or all"
+    )
     options.add_argument("scripts", nargs="*", type=Path, help="these; all by default")
     said_to = options.parse_args()
     scripts = [name.resolve() for name in said_to.scripts] or sorted(CORE.glob("*/*.gappa"))
@@ -113,6 +122,10 @@ def main() -> int:
     check, holds = faults, "proven; each bound halved: rejected"
     if said_to.lines:
         check, holds = misread, "the code reads so"
+    if said_to.coq:
+        check, holds = checked_by_coq, "accepted by Coq's kernel"
+    if said_to.coq == "quick":
+        scripts = [script for script in scripts if not prove_coq.is_slow(script)]
     failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for script, found in zip(scripts, pool.map(check, scripts), strict=True):

@@ -48,7 +48,8 @@ def coq_text(generated: str, companion: str | None) -> str:
         text = text.replace(
             end,
             f"Definition hypotheses := {parts[1] if parts else 's1'}.\n"
-            f"Ltac opened := unfold {opened}; repeat split; bounds.\n"
+            f"Ltac unfolded := unfold {opened}; repeat split; bounds.\n"
+            "Ltac opened := unfolded; try lra.\n"
             f"{companion}\n{end}\nPrint Assumptions assumed.",
         )
     return f"{TACTICS.read_text()}\n{text}\nPrint Assumptions l1.\n"

@@ -26,7 +26,7 @@ Ltac identity :=
 Ltac hint := intros; named; first [identity | constants; identity].
 
 (* A bound as two inequalities. *)
-Ltac bounds := unfold BND; cbn [lower upper]; constants; try lra.
+Ltac bounds := unfold BND; cbn [lower upper]; constants.
 
 (* What is cut off behind 2^e. *)
 Lemma down_below e x : (rounding_fixed rndDN e x <= x)%R.
@@ -42,3 +42,20 @@ Qed.
 
 Lemma down_positive e x : (0 <= x)%R -> (0 <= rounding_fixed rndDN e x)%R.
 Proof. intros H. apply round_ge_generic; try typeclasses eauto; [apply generic_format_0 | exact H]. Qed.
+
+(* What does not fall from 0 on is never below its start. *)
+Lemma grows (f df : R -> R) b x :
+  (forall t, 0 <= t <= b -> is_derive f t (df t))%R -> (forall t, 0 <= t <= b -> 0 <= df t)%R ->
+  (0 <= x <= b)%R -> (f 0 <= f x)%R.
+Proof.
+  intros D P X.
+  destruct (MVT_gen f 0 x df) as [c [C E]].
+  - intros t T. rewrite Rmin_left, Rmax_right in T by lra. apply D. lra.
+  - intros t T. rewrite Rmin_left, Rmax_right in T by lra.
+    apply continuity_pt_filterlim. apply (ex_derive_continuous f). exists (df t). apply D. lra.
+  - rewrite Rmin_left, Rmax_right in C by lra. assert (Q := P c ltac:(lra)). nra.
+Qed.
+
+(* log2(e) and log 2, cut off. *)
+Lemma log2e_63 : (13306513097844322491 / 2^63 <= 1 / ln 2 <= (13306513097844322491 + 1) / 2^63)%R.
+Proof. split; interval with (i_prec 150). Qed.

@@ -17,10 +17,9 @@ from .._inputs.draw_arguments import AUTO, SYSTEM, Method
 from .._inputs.source import Source
 from .._law import Kind, LawSpec
 from ..errors import MissingCoreError, RangeError
+from .add import NO_FIT
 from .fill import in_one_process
 from .sampler import Sampler
-
-__all__ = ["PythonSampler", "bits_of", "refuse"]
 
 
 def refuse(what: str) -> NoReturn:
@@ -93,7 +92,7 @@ def _fitting(drawn: int, values: range | None) -> int:
     """Return a draw, which must be one of the values if there are any."""
     if values is not None and drawn not in values:
         del drawn  # the error has this frame
-        raise RangeError("a draw did not fit the output type; nothing is returned")
+        raise RangeError(NO_FIT)
     return drawn
 
 

@@ -158,7 +158,7 @@ def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
         )
         of_each = np.empty(len(column), dtype=object)
         of_each[:] = [_square(column.exact(i)) for i in range(len(column))]
-        return column.of_each_draw(of_each, column.shape).reshape(column.shape)
+        return column.of_each(of_each).reshape(column.shape)
 
     return naming_places(squares, array, "sigma", _square)
 

@@ -280,8 +280,10 @@ static dg_status draw_others(uint8_t *drawn, size_t *begin, size_t first, size_t
     return status;
 }
 
-/** Draw those laws that are drawn by themselves, then the others together. begin[g]: where group g's draws begin. */
-static dg_status draw_groups(uint8_t *drawn, size_t *begin, const dg_groups *groups, const call *of)
+/** Draw those laws that are drawn by themselves, then the others together. begin[g]: where group g's draws begin.
+ *  *reached: how far draws came; of a fill that failed none is left. */
+static dg_status draw_groups(uint8_t *drawn, size_t *reached, size_t *begin,
+                             const dg_groups *groups, const call *of)
 {
     const dg_laws *laws = &of->laws;
     const bool all_alone = of->crowd.method == DG_CELLS || laws->kind == DG_GENERALIZED_GAUSSIAN;
@@ -298,8 +300,11 @@ static dg_status draw_groups(uint8_t *drawn, size_t *begin, const dg_groups *gro
         }
         begin[g] = is_drawn ? at : SIZE_MAX;
         at += is_drawn ? n : 0;
+        *reached = at > *reached ? at : *reached;
     }
-    return draw_others(drawn, begin, at, of->n - at, groups, of);
+    DG_TRY(draw_others(drawn, begin, at, of->n - at, groups, of));
+    *reached = of->n;
+    return DG_OK;
 }
 
 /** Put each draw where its law is, and let it become a sum, if it does. *reached: how far that came. */
@@ -343,14 +348,14 @@ static dg_status draw_and_deal(uint8_t *out, const dg_groups *groups, const call
         run = (dg_run){of->run->threads, pause_watched, &watch};
         by.run = &run;
     }
-    size_t reached = 0;
+    size_t reached = 0, reached_drawn = 0;
     uint8_t *drawn = malloc(of->n * of->item_bytes);
     size_t *begin = malloc(groups->n * sizeof *begin);
     dg_status status = drawn == NULL || begin == NULL ? DG_ERR_NOMEM : DG_OK;
     do {
         watch.is_forked = false;
         if (status == DG_OK) {
-            status = draw_groups(drawn, begin, groups, &by);
+            status = draw_groups(drawn, &reached_drawn, begin, groups, &by);
         }
         if (status == DG_OK && !watch.is_forked) {
             status = deal(out, &reached, drawn, begin, groups, &by);
@@ -361,7 +366,7 @@ static dg_status draw_and_deal(uint8_t *out, const dg_groups *groups, const call
         memset(out, 0, reached * of->item_bytes);
     }
     if (drawn != NULL) {
-        dg_wipe(drawn, of->n * of->item_bytes);
+        dg_wipe(drawn, reached_drawn * of->item_bytes); /* to touch the rest would take time */
     }
     free(drawn);
     free(begin);

@@ -153,7 +153,7 @@ def draw(
             raise ParameterValueError(f"dtype must be that of out, {kept_dtype}, got {asked_dtype}")
         shape = result.shape
 
-    checked = checked or _checked_law(law)
+    checked = law if isinstance(law, Sampler) else checked or _checked_law(law)
     if isinstance(checked, Sampler):
         if shape is None:
             if dtype is not INT64:  # a Python int has room, but a dtype was asked for

@@ -43,7 +43,7 @@ def names_instead(function: _F) -> _F:
         for name, (needed, text) in _INSTEAD.items()
         if name not in own and (needed is None or needed in own)
     }
-    called = function.__qualname__.removesuffix(".__init__")
+    called = function.__qualname__.removesuffix(".__init__").removeprefix("_Law.")
     has_none_of = frozenset(instead).isdisjoint
 
     @wraps(function)

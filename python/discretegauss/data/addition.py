@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._drawing.add import Addend
 from .._drawing.fill import copy_draws
 from .._inputs.draw_arguments import Method
+from .._inputs.messages import describe
 from .._inputs.source import Source
 from .._law import fits_range
 from ..errors import ParameterOverflowError, ParameterValueError
@@ -95,7 +96,7 @@ def noisy(
 
 def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _Plan:
     """Decide how cells get their noise, or refuse them."""
-    integers, nulls, bounds = cells
+    integers, nulls, bounds, label = cells
     if nulls is not None or not integers.flags.f_contiguous:
         integers = np.asarray(integers, order="C")
     nulls = None if nulls is None else np.asarray(nulls, order="C").reshape(-1)
@@ -120,8 +121,9 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
         return _Plan(integers, addend._replace(is_clamped=True), result)
     names = {INT64_RANGE: "int64", INT128_RANGE: "Int128"}
     held = names.get(bounds, "decimals of as many digits as here")
+    where = "" if label is None else f" (column {describe(label)})"
     raise ParameterOverflowError(
-        f"values with noise must fit {held} with Pr[outside] < 2**-128, but they might not; "
+        f"values with noise must fit {held} with Pr[outside] < 2**-128, but they might not{where}; "
         "overflow='saturate' clamps the sums, a list or an array of objects has room for any"
     )
 

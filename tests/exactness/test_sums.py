@@ -60,7 +60,8 @@ def test_the_core_adds_what_plain_python_adds(dtype: str, rule: Any, has_nulls: 
         result = "u8" if rule.get("modulus", 0) > 2**63 else "i8"
         sums = [np.full(held.size, 7, object if dtype == "O" else result) for _ in range(2)]
         errors = []
-        for add, out in zip((law.add, partial(Sampler.add, law)), sums, strict=True):
+        ways: list[Any] = [law.add, partial(Sampler.add, law)]
+        for add, out in zip(ways, sums, strict=True):
             try:
                 add(out, addend, TapeSource(tape), 1, "reference")
             except RangeError as error:
@@ -79,7 +80,8 @@ def test_after_ctrl_c_sums_are_zeros_and_no_more_memory_is_touched(
     sums, calls = Addend.sums, count()
 
     def third_is_interrupted(addend: Addend, draws: list[int]) -> list[int]:
-        assert next(calls) < 2 or signal.raise_signal(signal.SIGINT)
+        if next(calls) == 2:
+            signal.raise_signal(signal.SIGINT)
         return sums(addend, draws)
 
     monkeypatch.setattr(Addend, "sums", third_is_interrupted)

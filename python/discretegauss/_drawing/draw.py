@@ -43,8 +43,6 @@ from .fill import NO_MEMORY, empty, fill_array
 from .many_laws import fill_laws, require_all_fit
 from .sampler import Sampler
 
-__all__ = ["Given", "draw"]
-
 
 def _check_method(kind: Kind, method: Method) -> None:
     """Refuse a method that the law does not have."""

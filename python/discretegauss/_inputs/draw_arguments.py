@@ -18,27 +18,6 @@ from .messages import describe, if_loaded
 from .numbers import whole_number
 from .source import Source
 
-__all__ = [
-    "AUTO",
-    "CHACHA20",
-    "FEW",
-    "INT64",
-    "MOST_AXES",
-    "ONE_THREAD",
-    "SYSTEM",
-    "Method",
-    "Shape",
-    "Size",
-    "checked_dtype",
-    "checked_method",
-    "checked_out",
-    "checked_size",
-    "checked_source",
-    "checked_threads",
-    "fits_dtype",
-    "require_fit",
-]
-
 _Length = int | np.integer[Any]
 Shape = (
     _Length

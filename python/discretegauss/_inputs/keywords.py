@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from ..errors import ParameterTypeError
 
-__all__ = ["names_instead"]
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _NO_SEED = (

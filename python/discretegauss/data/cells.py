@@ -12,18 +12,6 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError, ParameterValueError
 
-__all__ = [
-    "INT64_RANGE",
-    "INT128_RANGE",
-    "Cells",
-    "Opened",
-    "from_decimals",
-    "from_floats",
-    "from_objects",
-    "is_integer",
-    "refuse_type",
-]
-
 INT64_RANGE: Final = (-(2**63), 2**63 - 1)
 
 INT128_RANGE: Final = (-(2**127), 2**127 - 1)

@@ -14,8 +14,6 @@ from .cells import Cells, Opened, from_objects, refuse_type
 from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
-__all__ = ["open_pandas"]
-
 _Column = tuple[Cells, Callable[[NDArray[Any]], Any]]
 
 _NULLABLE = (

@@ -14,8 +14,6 @@ from .cells import INT128_RANGE, Cells, Opened, from_decimals, from_objects, ref
 from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
-__all__ = ["open_polars"]
-
 _DIGITS = 38
 """Of a Decimal."""
 

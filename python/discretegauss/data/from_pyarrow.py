@@ -16,8 +16,6 @@ from .cells import Cells, Opened, from_decimals, refuse_type
 from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
-__all__ = ["close_column", "integer_array", "open_column", "open_pyarrow"]
-
 
 def open_pyarrow(values: Any, columns: object, *, floats: bool) -> Opened | None:
     """Open an Array, ChunkedArray, RecordBatch or Table; None: it is none of these.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretegauss._drawing.engines import native
+from discretegauss._drawing.sampler import Sampler
 from discretegauss._inputs.parameter_arrays import Numbers
 from discretegauss._inputs.source import Source
 from discretegauss._law import Kind, LawSpec
@@ -23,6 +24,20 @@ def new_law(spec: LawSpec, *, words: bool = True) -> Any:
     handle = ffi.new("dg_law **")
     native.raise_for_status(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters))
     return ffi.gc(handle[0], lib.dg_law_free)
+
+
+def describe(sampler: Sampler) -> Any:
+    """The dg_sampler_info of a law's sampler."""
+    info = ffi.new("dg_sampler_info *")
+    lib.dg_sampler_describe(info, sampler._handle)  # type: ignore[attr-defined]
+    return info
+
+
+def keystream(key: bytes, first_block: int, n_blocks: int) -> bytes:
+    """Blocks of the core's ChaCha20 stream under a key of 32 bytes."""
+    blocks = ffi.new("uint8_t[]", 64 * n_blocks)
+    lib.dg_keystream(blocks, n_blocks, ffi.from_buffer("uint8_t[]", key), first_block)
+    return bytes(ffi.buffer(blocks))
 
 
 def _made(kind: str, *given: Any) -> tuple[Any, Any]:

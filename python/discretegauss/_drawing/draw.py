@@ -40,21 +40,8 @@ from .._law import Kind
 from ..errors import ParameterValueError
 from .engines import native, sampler
 from .fill import NO_MEMORY, empty, fill_array
-from .many_laws import fill_laws, require_all_fit
+from .many_laws import fill_laws
 from .sampler import Sampler
-
-
-def _check_method(kind: Kind, method: Method) -> None:
-    """Refuse a method that the law does not have."""
-    if method in ("cells", "isochronous") and not kind.has_cells:
-        raise ParameterValueError(
-            f"method must be 'auto' or 'reference' for this law, got {method!r}"
-        )
-    if method == "reference" and not kind.has_reference:
-        raise ParameterValueError(
-            "method must be 'auto', 'cells' or 'isochronous' for this law, got 'reference'"
-        )
-
 
 #: A law as a user gives it: its kind, its parameter, mu, beta.
 Given = tuple[Kind, object, object, object]
@@ -103,7 +90,7 @@ def _checked_laws(
         laws = laws_of(kind, arrays, shape)
     except MemoryError:
         raise MemoryError(NO_MEMORY) from None
-    require_all_fit(laws, dtype, parameter_name(kind))
+    laws.require_fit(dtype, parameter_name(kind))
     return laws
 
 
@@ -139,7 +126,7 @@ def draw(
             return checked.draw(source) if size is None else checked.int64s(size, source)
     kind = law.spec.kind if isinstance(law, Sampler) else law[0]
     if method is not AUTO:
-        _check_method(kind, checked_method(method))
+        checked_method(method, kind)
     bits = source if source is SYSTEM else checked_source(source)
     n_threads = threads if threads is ONE_THREAD else checked_threads(threads, bits)
     shape = None if size is None else checked_size(size)

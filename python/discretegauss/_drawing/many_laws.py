@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.draw_arguments import INT64, Method, fits_dtype, require_fit
+from .._inputs.draw_arguments import INT64, Method
 from .._inputs.parameter_arrays import Laws, nearest
 from .._inputs.source import Source
 from .._law import LawSpec
@@ -26,24 +26,6 @@ _ISOCHRONOUS_PARAMETER = Fraction(1, 2**20)
 
 #: More distinct laws of plain numbers are drawn as they come, as the C core draws them.
 _MOST_GROUPED = 2**16
-
-
-def _all_fit(laws: Laws, dtype: np.dtype[Any]) -> bool:
-    """Return whether all laws provably fit `dtype`, because the widest ones there might be do."""
-    return laws.n_draws == 0 or all(fits_dtype(spec, dtype) for spec in laws.corners())
-
-
-def require_all_fit(laws: Laws, dtype: np.dtype[Any], name: str) -> None:
-    """Refuse laws of which one does not provably fit `dtype`."""
-    if _all_fit(laws, dtype):
-        return
-    seen: set[LawSpec] = set()
-    for i in range(laws.n_draws):
-        spec = laws.spec_at(i)
-        if spec not in seen:
-            mu = laws.mu.name_at(i, laws.shape, "mu")
-            require_fit(spec, dtype, name, mu, laws.parameter.name_at(i, laws.shape, name))
-            seen.add(spec)
 
 
 def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
@@ -62,7 +44,7 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
     held = weakref.ref(out.base if isinstance(out.base, np.ndarray) else out)
     dtype = INT64 if out.dtype == object else out.dtype.newbyteorder("=")
     by_core = native is not None and laws.mu.core_splits
-    if not by_core or (out.dtype == object and not _all_fit(laws, INT64)):
+    if not by_core or (out.dtype == object and not laws.all_fit(INT64)):
         by_core, dtype = False, np.dtype(object)
     numbers = laws.numbers() if by_core else []
     in_place = out.dtype == dtype and out.flags.c_contiguous and out.flags.aligned

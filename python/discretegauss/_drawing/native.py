@@ -206,21 +206,10 @@ class NativeSampler(Sampler):
         if dtype != INT64 or not lib.dg_sampler_fits_int64(self._handle):
             super().require_fit(dtype)
 
-    def describe(self) -> Any:
-        """Return the handle's dg_sampler_info."""
-        info = ffi.new("dg_sampler_info *")
-        lib.dg_sampler_describe(info, self._handle)
-        return info
-
     def require(self, method: Method) -> None:
         """Refuse a method by which the law cannot be drawn."""
-        self.choose(1, "getrandom", method)
-
-    def choose(self, n: int, source: Source, method: Method = "auto") -> int:
-        """Return the dg_method by which n draws are made, and have it ready."""
         way = ffi.new("dg_method *")
-        self._call(Call(source), method, lib.dg_sampler_choose, way, n)
-        return int(way[0])
+        self._call(Call("getrandom"), method, lib.dg_sampler_choose, way, 1)
 
     def _call(
         self,
@@ -419,14 +408,6 @@ def c_parameters(spec: LawSpec) -> tuple[Any, Any]:
     ]
     buffers = [ffi.from_buffer("uint8_t[]", data) for data in encoded]
     return ffi.new("dg_parameters *", [(b, len(b)) for b in buffers]), buffers
-
-
-def keystream(key: bytes, first_block: int, n_blocks: int) -> bytearray:
-    """Return blocks of the ChaCha20 stream under a key of 32 bytes."""
-    out = bytearray(64 * n_blocks)
-    buffer = ffi.from_buffer("uint8_t[]", out, require_writable=True)
-    lib.dg_keystream(buffer, n_blocks, ffi.from_buffer("uint8_t[]", key), first_block)
-    return out
 
 
 def versions() -> dict[str, str]:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._law import Kind, LawSpec
+from .draw_arguments import fits_dtype, require_fit
 from .messages import if_loaded
 from .numbers import DENORMALS_WORK
 
@@ -311,6 +312,22 @@ class Laws:
         ends = ({Fraction(x) for x in column.ends or ()} for column in self._columns)
         for values in product(*ends):
             yield LawSpec(self.kind, *values)
+
+    def all_fit(self, dtype: np.dtype[Any]) -> bool:
+        """Return whether all provably fit `dtype`, because the widest ones there might be do."""
+        return self.n_draws == 0 or all(fits_dtype(spec, dtype) for spec in self.corners())
+
+    def require_fit(self, dtype: np.dtype[Any], name: str) -> None:
+        """Refuse a dtype that some law does not provably fit; name: what users call its number."""
+        if self.all_fit(dtype):
+            return
+        seen: set[LawSpec] = set()
+        for i in range(self.n_draws):
+            spec = self.spec_at(i)
+            if spec not in seen:
+                mu = self.mu.name_at(i, self.shape, "mu")
+                require_fit(spec, dtype, name, mu, self.parameter.name_at(i, self.shape, name))
+                seen.add(spec)
 
     def numbers(self) -> list[Numbers]:
         """Return the numbers of each column."""

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "base/wipe.h"
+#include "cells/draw.h"
 #include "sampler/parts.h"
 
 #include <errno.h>

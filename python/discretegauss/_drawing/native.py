@@ -114,6 +114,23 @@ class Call:
         raise_for_status(status, self.errors, refusal)
 
 
+#: What a status means, where that is all that is known.
+_ERRORS: dict[int, tuple[type[Exception], str]] = {
+    lib.DG_ERR_SOURCE: (SourceError, "the source of bits failed"),
+    lib.DG_ERR_NOMEM: (MemoryError, ""),
+    lib.DG_ERR_STOPPED: (MemoryError, ""),  # there is no memory to say by what
+    lib.DG_ERR_RANGE: (RangeError, NO_FIT),
+    lib.DG_ERR_PARAMETER: (
+        ParameterValueError,
+        "the C core has no such law or table for these parameters",
+    ),
+    lib.DG_ERR_TOO_LONG: (
+        ParameterOverflowError,
+        f"parameters must have at most {lib.DG_MAX_PARAMETER_BITS} bits",
+    ),
+}
+
+
 def raise_for_status(
     status: int,
     errors: list[BaseException] | None = None,
@@ -127,22 +144,12 @@ def raise_for_status(
         raise errors.pop()
     if status == lib.DG_ERR_ENTROPY:
         code = ffi.errno if errno is None else errno
-        raise EntropyError(
-            code, f"the operating system gave no randomness (getrandom: {os.strerror(code)})"
-        )
-    if status == lib.DG_ERR_SOURCE:
-        raise SourceError("the source of bits failed")
-    if status in (lib.DG_ERR_NOMEM, lib.DG_ERR_STOPPED):  # stopped: no memory to say by what
-        raise MemoryError
-    if status == lib.DG_ERR_RANGE:
-        raise RangeError(NO_FIT)
-    if status == lib.DG_ERR_TOO_LONG:
-        raise ParameterOverflowError(
-            f"parameters must have at most {lib.DG_MAX_PARAMETER_BITS} bits"
-        )
-    if refusal is not None:
+        said = f"the operating system gave no randomness (getrandom: {os.strerror(code)})"
+        raise EntropyError(code, said)
+    if status == lib.DG_ERR_PARAMETER and refusal is not None:
         raise refusal()
-    raise ParameterValueError("the C core has no such law or table for these parameters")
+    error, message = _ERRORS[status]
+    raise error(*filter(None, [message]))
 
 
 def _error_for_status(status: int, errno: int) -> Exception:

@@ -23,8 +23,6 @@ from .contenders import (
 from .contenders.ours import CHACHA20, DEFAULT, ISOCHRONOUS, NATIVE, TWIN
 from .run import Measured
 
-__all__ = ["draw_picture", "require_matplotlib", "write_picture"]
-
 _SIZE = (9.4, 5.6)
 _LAST_EVERYDAY = 12
 """The exponent up to which the left panel goes; the rest is on the right."""

@@ -83,46 +83,34 @@ static int dg_python_open_column(dg_column *column, Py_buffer *view, PyObject *a
     const char *format = view->format;
     if (view->ndim == 1 && view->itemsize == 8 && (uintptr_t)view->buf % 8 == 0 &&
         (format[0] == 'd' || format[0] == 'l' || format[0] == 'q') && format[1] == 0) {
-        *column = (dg_column){view->buf, 1, format[0] == 'd' ? DG_FLOATS : DG_INTEGERS};
+        *column = (dg_column){view->buf, 1, format[0] == 'd' ? DG_FLOATS : DG_INTEGERS, 0, 0};
         return 1;
     }
     PyBuffer_Release(view);
     return 0;
 }
 
-/** Draw into a new array. Returns: it; NULL, with an exception or, if something is not plain, without. */
+/** Draw into a new array. Returns: it; NULL, with an exception or, if there is no memory, without. */
 static PyObject *dg_python_draw_columns(dg_python_call *call, dg_laws *laws, dg_sampler *one,
                                         size_t n, PyObject *size, const dg_source *source)
 {
     Py_buffer view;
-    PyObject *out = PyObject_CallFunctionObjArgs(dg_python_sampling.empty, size,
-                                                 dg_python_sampling.int64, NULL);
-    if (out == NULL || PyObject_GetBuffer(out, &view, PyBUF_WRITABLE) != 0) {
-        PyErr_Clear();
-        Py_XDECREF(out);
+    PyObject *out = dg_python_new_array(&view, size);
+    if (out == NULL) {
         return NULL;
     }
     const dg_run run = {1, dg_python_pause_columns, call};
-    const int64_t *centres = (const int64_t *)laws->centre.words;
+    const dg_addend centres = {.values = laws->centre.words, .dtype = DG_INT64};
     laws->sampler_of = dg_python_kept_sampler;
     laws->context = call;
     PyThreadState *state = PyEval_SaveThread();
     const dg_status status =
-        one != NULL ? dg_sampler_add(view.buf, centres, NULL, n, DG_AUTO, one, &run, source)
+        one != NULL ? dg_sampler_add(view.buf, n, &centres, DG_AUTO, one, &run, source)
                     : dg_samplers_fill(view.buf, n, DG_INT64, laws, DG_AUTO, NULL, &run, source);
-    PyEval_RestoreThread(state);
-    const int code = errno; /* kept up to here */
-    PyBuffer_Release(&view);
-    if (status == DG_OK) {
-        return out;
-    }
-    Py_DECREF(out);
-    if (call->raised == NULL) {
-        errno = code;
-        return dg_python_raise(status);
-    }
-    PyErr_SetObject((PyObject *)Py_TYPE(call->raised), call->raised);
-    return NULL;
+    PyEval_RestoreThread(state); /* errno is kept */
+    PyObject *raised = call->raised;
+    call->raised = NULL;
+    return dg_python_filled(out, &view, status, raised);
 }
 
 /** Whether plain columns are of laws that int64 holds; then the one law of a plain number is *one. An exception may
@@ -156,8 +144,8 @@ static PyObject *dg_python_columns(PyObject *none, PyObject *const *args, Py_ssi
     const dg_source source = {args[6] == Py_True ? DG_SOURCE_CHACHA20 : DG_SOURCE_GETRANDOM, NULL,
                               NULL};
     dg_laws laws = {.kind = (dg_law_kind)PyLong_AsLong(call.kind),
-                    .parameter = {&one_word, 0, DG_INTEGERS},
-                    .centre = {&zero, 0, DG_INTEGERS}};
+                    .parameter = {&one_word, 0, DG_INTEGERS, 0, 0},
+                    .centre = {&zero, 0, DG_INTEGERS, 0, 0}};
     Py_buffer parameters = {.len = 0}, centres = {.len = 0};
     const int is_number = PyLong_CheckExact(call.parameter) || PyFloat_CheckExact(call.parameter);
     const int is_zero = PyLong_CheckExact(call.mu) && PyObject_Not(call.mu) == 1;

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from doc_examples import run_examples
 from evidence_cases import evidence
 
 from discretegauss._drawing import engines as _engine
@@ -31,11 +31,8 @@ needs_the_core = pytest.mark.skipif(
 def test_the_examples_return_what_is_shown(name: str) -> None:
     if name == "data.md":
         pytest.importorskip("pandas")
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    failed, attempted = doctest.testfile(
-        str(DOCS / name), module_relative=False, optionflags=flags, encoding="utf-8"
-    )
-    assert attempted >= (4 if name == "methods.md" else 10)
+    failed, tried = run_examples(DOCS / name)
+    assert tried >= (4 if name == "methods.md" else 10)
     assert failed == 0
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from fractions import Fraction
 from itertools import permutations, product
 from typing import Any
 
 import numpy as np
+import parts
 import pytest
 from law_checks import gaussian_table, rejected
 
@@ -36,7 +38,7 @@ def no_tables() -> None:
 
 def n_built(spec: LawSpec) -> int:
     """How many tables the law's sampler built."""
-    return int(_engine.sampler(spec).describe().n_built)  # type: ignore[attr-defined]
+    return int(parts.describe(_engine.sampler(spec)).n_built)
 
 
 # --- which law an element has ---
@@ -74,17 +76,12 @@ def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
         for beta in (chosen(c, 6, 1), chosen(c, 1, 1)):
             laws = laws_of(kind, [scale, mu[:, None], beta], (4, 6))
             values = [exact(scale), exact(mu), exact(beta) * (6 // beta.size)]
-            integers, rests = laws.mu.nearest_and_rests()
-            integers = np.broadcast_to(0 if integers is None else integers, (4, 6)).ravel()
-            around = laws.around(rests)
-            words = [np.broadcast_to(column, (24, *column.shape[1:])) for column in laws.words()]
+            columns = laws.numbers()  # no number is repeated
+            assert all(len(x.words) in (1, n) for x, n in zip(columns, (6, 4, 6), strict=True))
             for i in range(24):
                 spec = LawSpec(kind, values[0][i % 6], values[1][i // 6], values[2][i % 6])
                 assert laws.spec_at(i) == spec
-                rest = spec._replace(mu=spec.mu - integers[i])
-                assert -1 <= 2 * rest.mu < 1
-                assert around.spec_at(i) == rest
-                rows = [column[i].tolist() for column in words]
+                rows = [words[i // repeat % n if n else 0].tolist() for words, repeat, n in columns]
                 found = [Fraction(*x) if type(x) is list and x[1] else x for x in rows]
                 shown = [x if type(x) is list else Fraction(x) for x in found]
                 assert all(type(x) is list or x == y for x, y in zip(shown, spec[1:], strict=True))
@@ -189,6 +186,48 @@ def test_mixed_arrays_follow_the_laws(n: int) -> None:
 
 
 @native
+@pytest.mark.parametrize(
+    "shape", [(4,), (3, 4), (5, 1, 1, 1), (2, 1, 3, 1), (2, 1, 3, 4), (6, 1, 1, 1, 4)]
+)
+@pytest.mark.parametrize("mu", [0, "1/3", np.arange(4) * 100, np.arange(12).reshape(3, 1, 4)])
+def test_numbers_that_take_turns_draw_what_repeated_ones_do(shape: Any, mu: Any) -> None:
+    """However an array of parameters is broadcast, its draws are those of the whole array."""
+    sigma2 = np.random.default_rng(1).integers(1, 4, shape) / 4
+    whole = np.broadcast_shapes(
+        (6, 2, 1, 3, 4) if shape[0] != 5 else (5, 3, 2, 4), shape, np.shape(mu)
+    )
+    one, other = bits(), bits()
+    drawn = dg.discrete_gaussian(sigma2, whole, mu=mu, source=one)
+    every = np.broadcast_to(sigma2, whole).copy()
+    mus = np.broadcast_to(np.array(mu, object), whole)
+    wanted = dg.discrete_gaussian(every, mu=mus, source=other)
+    assert (drawn == wanted).all()
+    assert one.used == other.used
+
+
+@native
+def test_numbers_that_take_turns_are_not_repeated_in_memory() -> None:
+    """Two laws of a million narrow draws take few bytes beside the draws."""
+    tracemalloc.start()
+    try:
+        dg.discrete_gaussian([1, 4], (10**5, 2), dtype=np.int8, out=np.empty((10**5, 2), np.int8))
+        assert tracemalloc.get_traced_memory()[1] < 10**6
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("mu", [0, np.arange(12).reshape(3, 4), "1e30"])
+@pytest.mark.parametrize("sigma2", [[25], [1, 4, 25, 100]])
+def test_an_array_in_fortran_order_is_filled_in_c_order(sigma2: Any, mu: Any) -> None:
+    """With arrays of parameters, draws are made in the order of the laws, not of memory."""
+    dtype = object if isinstance(mu, str) else np.int64
+    out = np.empty((3, 4), dtype, order="F")
+    dg.discrete_gaussian(sigma2, mu=mu, out=out, source=bits())
+    wanted = dg.discrete_gaussian(sigma2, (3, 4), mu=mu, dtype=dtype, source=bits())
+    assert (out == wanted).all()
+
+
+@native
 def test_many_laws_by_several_threads() -> None:
     """Each element keeps its law when threads share the work."""
     mu = np.arange(50_000) * 1000
@@ -243,11 +282,11 @@ def test_a_table_at_hand_is_used_unless_bits_are_the_callers() -> None:
     assert n_built(spec) == 0
     dg.discrete_gaussian(77, 10**5)
     assert n_built(spec) == 1
-    by_cells = _engine.sampler(spec).describe().by_cells  # type: ignore[attr-defined]
+    by_cells = parts.describe(_engine.sampler(spec)).by_cells
     assert (dg.discrete_gaussian(77, 100, source=bits()) == before).all()
     dg.discrete_gaussian(77, 100)
     dg.discrete_gaussian([77] * 200 + [78])
-    info = _engine.sampler(spec).describe()  # type: ignore[attr-defined]
+    info = parts.describe(_engine.sampler(spec))
     assert (info.by_cells - by_cells, info.n_built) == (300, 1)
 
 

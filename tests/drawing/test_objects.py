@@ -37,7 +37,12 @@ def test_integers_of_bytes_keep_their_value(n_bytes: int) -> None:
     out = np.array([None, "held", 10**30] * len(wanted), object)[: len(wanted)]
     objects = native.ffi.from_buffer("void *[]", out, require_writable=True)
     buffer = native.ffi.from_buffer("uint8_t[]", given)
-    assert native.lib.dg_python_integers(objects, len(wanted), n_bytes, buffer) == 0
+    kept = native.ffi.new("dg_python_wide *", {"objects": objects})
+    half = len(wanted) // 2
+    assert native.lib.dg_python_keep(kept, 0, half, n_bytes, buffer) == 0
+    rest = len(wanted) - half, n_bytes, buffer + half * n_bytes
+    assert native.lib.dg_python_keep(kept, half, *rest) == 0
+    assert kept.reached == len(wanted)
     assert out.tolist() == wanted
     assert set(map(type, out)) == {int}
 
@@ -84,18 +89,19 @@ def test_a_draw_without_room_in_its_bytes_is_an_error() -> None:
 
 
 @needs_the_core
-def test_bytes_that_never_held_a_draw_are_not_touched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They may be larger than memory: Ctrl-C in the first piece zeroes that one."""
-    monkeypatch.setattr(native, "_WIDE_BYTES", 1)
-    rows = np.full((10**5, 1), 7, np.uint8)
-    law = engines.sampler(dg.DiscreteGaussian(4)._spec)
+def test_bytes_that_never_held_a_draw_are_not_touched() -> None:
+    """They may be larger than memory: Ctrl-C in the second piece zeroes the first."""
+    rows = np.full((10**6, 1), 7, np.uint8)
+    law = engines.sampler(dg.DiscreteGaussian(1)._spec)
 
-    def source(_: memoryview) -> None:
-        raise KeyboardInterrupt
+    def source(buffer: memoryview) -> None:
+        if (rows[:100] != 7).all():
+            raise KeyboardInterrupt
+        buffer[:] = os.urandom(len(buffer))
 
     with pytest.raises(KeyboardInterrupt):
         law.fill_bytes(rows, source)
-    assert not rows[0]
+    assert not rows[:1000].any()
     assert (rows[-1000:] == 7).all()
 
 

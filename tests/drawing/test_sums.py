@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import random
+import signal
 from fractions import Fraction
-from itertools import product
+from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis.extra import numpy as hnp
 from law_checks import gaussian_table, laplace_table, rejected
 
 import discretegauss as dg
 from discretegauss import reference
 from discretegauss._drawing import engines as _engine
-from discretegauss._drawing.add import add_exactly
+from discretegauss._drawing.add import Addend
+from discretegauss._drawing.sampler import Sampler
 from discretegauss.errors import ParameterOverflowError, ParameterValueError, RangeError
 from discretegauss.testing import TapeSource
 
@@ -29,40 +30,64 @@ DTYPES = ["i1", "i2", ">i4", "i8", "u1", ">u2", "u4", "u8", "O"]
 
 
 def numbers(dtype: str) -> np.ndarray[Any, Any]:
-    """The ends of a dtype, and what is near them and 0."""
+    """The ends of a dtype, what is near them and 0, and some between."""
     if dtype == "O":
-        return np.array([-(2**63), -1, 0, 1, 2**64], object)
-    info = np.iinfo(dtype)
-    ends = [int(info.min), int(info.min) + 1, 0, 1, int(info.max) - 1, int(info.max)]
-    return np.array(ends, dtype)
+        return np.array([-(2**63), -1, 0, 1, 2**64] * 20, object)
+    info, rng = np.iinfo(dtype), random.Random(dtype)
+    ends = [int(info.min), int(info.min) + 1, 0, 1, int(info.max) - 1, int(info.max)] * 10
+    return np.array([*ends, *(rng.randint(info.min, info.max) for _ in range(40))], dtype)
 
 
-@pytest.mark.parametrize(("dtype", "other"), list(product(DTYPES, DTYPES)))
-def test_a_sum_is_exact_or_an_error(dtype: str, other: str) -> None:
-    """Of any two dtypes, at their ends: Python's sum, or RangeError and zeros."""
-    for x, y in product(numbers(dtype), numbers(other)):
-        to, addend = np.full((2, 3), x, dtype)[:, ::2], np.array([[y]], other)
-        wanted = int(x) + int(y)
-        fits = dtype == "O" or np.iinfo(dtype).min <= wanted <= np.iinfo(dtype).max
-        if fits:
-            add_exactly(to, addend)
-            assert to.tolist() == [[wanted] * 2] * 2
-        else:
-            with pytest.raises(RangeError):
-                add_exactly(to, addend)
-            assert to.tolist() == [[0, 0], [0, 0]]
+RULES: list[dict[str, Any]] = [
+    {},
+    {"is_clamped": True},
+    *({"modulus": m} for m in (1, 2, 10**6 + 3, 2**40, 2**63, 2**63 + 1, 2**64 - 1, 2**64)),
+]
 
 
-@given(hnp.arrays(np.int64, 9), hnp.arrays(np.int64, 9))
-def test_blocks_of_int64_are_added_as_python_adds(x: Any, y: Any) -> None:
-    wanted = [a + b for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-    if all(-(2**63) <= s < 2**63 for s in wanted):
-        add_exactly(x, y)
-        assert x.tolist() == wanted
-    else:
-        with pytest.raises(RangeError):
-            add_exactly(x, y)
-        assert not x.any()
+@native
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("has_nulls", [False, True])
+def test_the_core_adds_what_plain_python_adds(dtype: str, rule: Any, has_nulls: bool) -> None:
+    """Integers of any dtype, by each rule, near the ends of int64 and elsewhere: the same sums from
+    the same bits, or RangeError from both, and zeros."""
+    law, tape = _engine.sampler(dg.DiscreteGaussian(100)._spec), random.Random(5).randbytes(9000)
+    values = numbers(dtype)
+    for held in (values, values[2:5], values[:0]):
+        nulls = np.arange(held.size) % 3 == 0 if has_nulls else None
+        addend = Addend(held, nulls, None if dtype == "O" else (-(2**63), 2**63 - 1), **rule)
+        result = "u8" if rule.get("modulus", 0) > 2**63 else "i8"
+        sums = [np.full(held.size, 7, object if dtype == "O" else result) for _ in range(2)]
+        errors = []
+        ways: list[Any] = [law.add, partial(Sampler.add, law)]
+        for add, out in zip(ways, sums, strict=True):
+            try:
+                add(out, addend, TapeSource(tape), 1, "reference")
+            except RangeError as error:
+                errors.append(str(error))
+                assert not out.any()
+        assert sums[0].tolist() == sums[1].tolist()
+        assert len(errors) in (0, 2)
+
+
+def test_after_ctrl_c_sums_are_zeros_and_no_more_memory_is_touched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Memory that never held a draw may be larger than there is."""
+    monkeypatch.setattr("discretegauss._drawing.sampler._PIECE", 1000)
+    law, out = _engine.sampler(dg.DiscreteGaussian(100)._spec), np.full(5000, 7, object)
+    sums, calls = Addend.sums, count()
+
+    def third_is_interrupted(addend: Addend, draws: list[int]) -> list[int]:
+        if next(calls) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return sums(addend, draws)
+
+    monkeypatch.setattr(Addend, "sums", third_is_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        law.add(out, Addend(np.array([7] * 5000, object)), "getrandom")
+    assert out.tolist() == [0] * 3000 + [7] * 2000
 
 
 # --- draws with arrays of centres ---

@@ -23,18 +23,6 @@ from .families import family_of
 from .interval import Arithmetic, Interval, arithmetic, relative_width_below
 from .lattice_sums import canonical, log_weight_ratio, nearest_integer, normaliser
 
-__all__ = [
-    "entropy",
-    "excess_kurtosis",
-    "has_raw_moments",
-    "is_symmetric",
-    "mean",
-    "raw_moment",
-    "skewness",
-    "standard_deviation",
-    "variance",
-]
-
 #: Below this variance skewness and kurtosis are beyond every float, or bounded by themselves.
 _TINY_VARIANCE = gmpy2.mpq(1, 2**4096)
 #: From here on, by far, every number is infinite as a float.

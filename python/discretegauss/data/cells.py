@@ -28,11 +28,14 @@ class Cells(NamedTuple):
         Where there is none. Any integer may stand there; the results are 0.
     range : tuple of int or None
         The least and greatest number that the results may be; None: any.
+    label : object
+        Of a column of several, what an error calls it.
     """
 
     integers: NDArray[Any]
     nulls: NDArray[np.bool_] | None = None
     range: tuple[int, int] | None = INT64_RANGE
+    label: object = None
 
 
 class Opened(NamedTuple):

@@ -72,14 +72,17 @@ Module Checker (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
   (* a question is put at one precision after the other *)
   Definition stage : Type := F.precision * N.I.type.
   Definition stages (precisions : list F.precision) : list stage := map (fun q => (q, N.phi_zero_at q l)) precisions.
-  Definition certain (at_ : list stage) (question : F.precision -> N.I.type -> bool) : bool :=
-    existsb (fun s => question (fst s) (snd s)) at_.
+  Fixpoint certain (at_ : list stage) (question : F.precision -> N.I.type -> bool) : bool :=
+    match at_ with
+    | [] => false
+    | (q, P0) :: at_ => if question q P0 then true else certain at_ question (* vm_compute evaluates both sides of || *)
+    end.
 
   Definition near j := if (0 <=? j)%Z then (j * wide)%Z else (j * wide + wide - 1)%Z.
   Definition far j := if (0 <=? j)%Z then (j * wide + wide - 1)%Z else (j * wide)%Z.
   Definition block_ok (at_ : list stage) (j f n : Z) : bool :=
-    ((height t <=? n)%Z || certain at_ (fun q P0 => N.below q l P0 (height t) (near j) n)) &&
-    ((f =? 0)%Z || certain at_ (fun q P0 => N.above q l P0 (height t) (far j) f)).
+    (if (height t <=? n)%Z then true else certain at_ (fun q P0 => N.below q l P0 (height t) (near j) n)) &&
+    (if (f =? 0)%Z then true else certain at_ (fun q P0 => N.above q l P0 (height t) (far j) f)).
   Fixpoint blocks_ok (at_ : list stage) (j : Z) (core : list (Z * Z)) : bool :=
     match core with [] => true | (f, n) :: core => block_ok at_ j f n && blocks_ok at_ (j + 1) core end.
 
@@ -104,8 +107,9 @@ Module Checker (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
   Lemma certain_right question (P : Prop) : (forall q P0, N.holds P0 (phi l (r l 0)) -> question q P0 = true -> P) ->
     certain at_ question = true -> P.
   Proof.
-    intros H Hc. unfold certain in Hc. apply existsb_exists in Hc. destruct Hc as (s & Hin & Hs).
-    exact (H _ _ (stages_right s Hin) Hs).
+    intros H. revert stages_right. induction at_ as [|[q P0] rest IH]; intros Hs Hc; simpl in Hc; [discriminate|].
+    destruct (question q P0) eqn:Hq; [exact (H q P0 (Hs (q, P0) (or_introl eq_refl)) Hq)|].
+    apply IH; [intros x Hx; apply Hs; now right | exact Hc].
   Qed.
 
   Lemma wide_pos : (0 < wide)%Z. Proof. apply w_pos. Qed.
@@ -115,19 +119,19 @@ Module Checker (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
 
   Lemma block_right j f n y : block_ok at_ j f n = true -> (y / wide = j)%Z -> IZR f <= IZR (height t) * g l y <= IZR n.
   Proof.
-    intros H Hy. unfold block_ok in H. rewrite andb_true_iff, !orb_true_iff in H. destruct H as [Hn Hfull].
+    intros H Hy. unfold block_ok in H. rewrite andb_true_iff in H. destruct H as [Hn Hfull].
     pose proof wide_pos as Hw. pose proof H_pos as Hh. pose proof (g_pos l y) as Hg.
     assert (Hm : (j * wide <= y < j * wide + wide)%Z).
     { subst j. pose proof (Z.div_mod y wide ltac:(lia)). pose proof (Z.mod_pos_bound y wide ltac:(lia)). nia. }
     assert (Hnf : (dist l (near j) <= dist l y <= dist l (far j))%Z).
     { unfold near, far. destruct (Z.leb_spec 0 j); split; (apply dist_up; [exact is_valid | nia]) || (apply dist_down; [exact is_valid | nia]). }
     pose proof (g_falls l is_valid _ _ (proj1 Hnf)) as G1. pose proof (g_falls l is_valid _ _ (proj2 Hnf)) as G2. split.
-    - destruct Hfull as [H0|Hc].
-      + apply Z.eqb_eq in H0. subst f. apply Rmult_le_pos; lra.
+    - destruct (Z.eqb_spec f 0) as [H0|_]; [|rename Hfull into Hc].
+      + subst f. apply Rmult_le_pos; lra.
       + apply Rle_trans with (IZR (height t) * g l (far j)); [|apply Rmult_le_compat_l; lra].
         revert Hc. apply certain_right. intros q P0 HP. now apply N.above_right.
-    - destruct Hn as [H0|Hc].
-      + apply Z.leb_le, IZR_le in H0. pose proof (g_at_most_one l is_valid y). apply Rle_trans with (IZR (height t) * 1); [|lra].
+    - destruct (Z.leb_spec (height t) n) as [H0|_]; [|rename Hn into Hc].
+      + apply IZR_le in H0. pose proof (g_at_most_one l is_valid y). apply Rle_trans with (IZR (height t) * 1); [|lra].
         apply Rmult_le_compat_l; lra.
       + apply Rle_trans with (IZR (height t) * g l (near j)); [apply Rmult_le_compat_l; lra|].
         revert Hc. apply certain_right. intros q P0 HP. now apply N.below_right.

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Check the proofs of csrc/*/proof by Coq, and tables as the C core builds them: `tools/coq.py [--whole]`.
+"""Check the proofs of csrc/*/proof by Coq, and tables that the C core builds: `tools/coq.py`.
 
-It fails if a file does not compile, leaves something unproven, or if a theorem stands on other axioms than
-csrc/cells/proof/axioms.txt says. Then come tables: of ten laws, with --whole of all that the verifier looks at and
-three more in plain integers. Each is copied, byte by byte, out of this process's memory, where the core built it, and compared
-with what the core says of it; Coq reads the bytes, and checks them. As a control faults are planted in the
-bytes: Coq has to reject each.
+It fails if a file does not compile, leaves something unproven, or if a theorem stands on other
+axioms than csrc/cells/proof/axioms.txt says. Then come tables: of ten laws; with --whole of all
+that the verifier looks at, and of three in plain integers. Each is copied out of the memory of this
+process, where the core built it, and compared with what the core says of it. Coq reads the bytes
+and checks them. As a control faults are planted in the bytes: Coq has to reject each.
 
-It needs Coq with Interval and Coquelicot (Debian: coq libcoq-interval libcoq-coquelicot), a C compiler, the headers
-of GMP and MPFR, and discretegauss with its extension, little-endian and of 64 bits.
+It needs Coq with Interval and Coquelicot (Debian: coq libcoq-interval libcoq-coquelicot), a C
+compiler, the headers of GMP and MPFR, and discretegauss with its extension, little-endian and of 64
+bits.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "csrc"
 AXIOMS = CORE / "cells" / "proof" / "axioms.txt"
 FOLDERS = ("exact", "cells", "isochronous")
-UNPROVEN = r"\b(Admitted|Axioms?|Parameters?|Conjecture|admit|give_up|Admit Obligations|bypass_check)\b"
+UNPROVEN = (
+    r"\b(Admitted|Axioms?|Parameters?|Conjecture|admit|give_up|Admit Obligations|bypass_check)\b"
+)
 
 
 # --- Coq ---------------------------------------------------------------------------------------
@@ -55,11 +58,17 @@ class Coq:
         )
 
     def compile(self, file: Path) -> str:
-        """Compile, unless nothing has changed; return what it prints. Raises if it is rejected."""
+        """Compile; return what it prints. Raises if it is rejected."""
         done = self.run("coqc", "-w", "-ambiguous-paths", str(file))
         if done.returncode != 0:
             raise Rejected(f"{file.name}: {done.stderr.strip()[-2000:]}")
         return done.stdout
+
+    def compile_text(self, name: str, text: str) -> str:
+        """The same of a text, as tables/NAME.v."""
+        file = self.folder / "tables" / f"{name}.v"
+        file.write_text(text)
+        return self.compile(file)
 
     def library(self) -> None:
         """Compile csrc/*/proof/*.v."""
@@ -98,16 +107,17 @@ def places() -> dict[str, int]:
     wanted = ", ".join(f"offsetof(dg_table, {name})" for name in STRUCT)
     code = f"""#include "cells/table.h"
         #include <stdio.h>
-        int main(void) {{ size_t at[] = {{{wanted}, sizeof(dg_rows), sizeof(dg_partial), sizeof(dg_arc)}};
+        int main(void) {{
+            size_t at[] = {{{wanted}, sizeof(dg_rows), sizeof(dg_partial), sizeof(dg_arc)}};
             for (size_t i = 0; i < sizeof at / sizeof *at; i++) printf("%zu ", at[i]); }}"""
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder) / "places.c", Path(folder) / "places"
         source.write_text(code)
-        subprocess.run(
-            ["gcc", f"-I{CORE}", f"-I{CORE}/include", source, "-o", program], check=True
-        )
+        subprocess.run(["gcc", f"-I{CORE}", f"-I{CORE}/include", source, "-o", program], check=True)
         numbers = subprocess.run([program], capture_output=True, text=True, check=True).stdout
-    return dict(zip((*STRUCT, "n_rows", "n_partial", "n_arc"), map(int, numbers.split()), strict=True))
+    return dict(
+        zip((*STRUCT, "n_rows", "n_partial", "n_arc"), map(int, numbers.split()), strict=True)
+    )
 
 
 class Memory(NamedTuple):
@@ -136,7 +146,7 @@ def memory_of(spec: LawSpec, at: dict[str, int]) -> Memory:
     start = int(ffi.cast("uintptr_t", table))
 
     def pointed(name: str) -> int:
-        return struct.unpack("<Q", copied(start + at[name], 8))[0]
+        return int.from_bytes(copied(start + at[name], 8), "little")
 
     return Memory(
         copied(start + at["block_bits"], at["centre_bytes"] - at["block_bits"]),
@@ -150,13 +160,17 @@ def memory_of(spec: LawSpec, at: dict[str, int]) -> Memory:
 def agrees(memory: Memory, table: Table) -> bool:
     """Whether the bytes are what the core's own functions say of the table."""
     head = struct.unpack("<QQ4I4i5I", memory.in_table[:68])
-    said = (table.block_bits, table.rest_bytes, table.index_bits, table.tick_bits, table.tail_bits)
+    said: tuple[int, ...] = (
+        table.block_bits,
+        table.rest_bytes,
+        table.index_bits,
+        table.tick_bits,
+        table.tail_bits,
+    )
     said += (table.height, table.first_block, table.last_block, table.coded_first)
     sizes = (table.n_coded, len(table.full), len(table.partial), table.n_tail_side)
     arcs = [tuple(arc) for arc in table.arcs]
-    partial = [
-        (*cell, *arc) for cell, arc in zip(table.partial, arcs, strict=False)
-    ]
+    partial = [(*cell, *arc) for cell, arc in zip(table.partial, arcs, strict=False)]
     rows = memory.in_rows
     columns = [rows[12 + 256 * i : 268 + 256 * i] for i in range(5)]
     specials = struct.unpack("<256H", rows[12 + 6 * 256 :])
@@ -184,28 +198,39 @@ def law_of(spec: LawSpec) -> str:
     }[spec.kind]
     f = spec.mu - (spec.mu + Fraction(1, 2)).__floor__()
     s, u = spec.parameter.numerator, spec.parameter.denominator
-    return f"{{| kind := {kind}; s := {s:#x}; u := {u:#x}; k := ({f.numerator:#x}); d := {f.denominator:#x} |}}"
+    k, d = f.numerator, f.denominator
+    return f"{{| kind := {kind}; s := {s:#x}; u := {u:#x}; k := ({k:#x}); d := {d:#x} |}}"
 
 
 def lines(value: bytearray) -> str:
     """Bytes as bytes.v has them."""
-    return "[" + "; ".join(f'"{value[i : i + 48].hex()}"' for i in range(0, len(value), 48)) + "]%text"
+    return (
+        "[" + "; ".join(f'"{value[i : i + 48].hex()}"' for i in range(0, len(value), 48)) + "]%text"
+    )
+
+
+def record(memory: Memory) -> str:
+    """The same of a table."""
+    parts = (f"{name} := {lines(value)}" for name, value in memory._asdict().items())
+    return f"{{| {'; '.join(parts)} |}}"
 
 
 def statement(spec: LawSpec, memory: Memory, plain: bool = False) -> str:
     """A Coq file: the bytes, that they are accepted, and the theorem."""
     checker = "Plain" if plain else "Big"
-    bytes_ = "; ".join(f"{name} := {lines(value)}" for name, value in memory._asdict().items())
     return f"""From Coq Require Import ZArith List.
 From DG.cells Require Import law bytes checker {checker.lower()}.
 Import ListNotations.
 Open Scope Z_scope.
 Definition the_law : law := {law_of(spec)}.
-Definition the_memory : memory := {{| {bytes_} |}}.
-Lemma accepted : andb (memory_ok the_memory) ({checker}.ok the_law (table_of the_memory) precisions) = true.
+Definition the_memory : memory := {record(memory)}.
+Definition the_table : table := table_of the_memory.
+Definition table_ok : bool := {checker}.ok the_law the_table precisions.
+Lemma accepted : andb (memory_ok the_memory) table_ok = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Theorem the_draws_have_the_law : forall c, bounds_right the_law (table_of the_memory) c -> arcs_right the_law (table_of the_memory) c ->
-  has_law the_law (draws (table_of the_memory) c).
+Theorem the_draws_have_the_law :
+  forall c, bounds_right the_law the_table c -> arcs_right the_law the_table c ->
+  has_law the_law (draws the_table c).
 Proof. exact ({checker}.ok_right precisions _ _ (proj2 (andb_prop _ _ accepted))). Qed.
 """
 
@@ -224,30 +249,163 @@ TEN = [
 ]
 
 
-def check_table(coq: Coq, name: str, spec: LawSpec, at: dict[str, int], plain: bool = False) -> None:
+PLAIN = TEN[:2] + TEN[9:]
+
+
+def check_table(
+    coq: Coq, name: str, spec: LawSpec, at: dict[str, int], plain: bool = False
+) -> None:
     """Have Coq prove that the draws of the law's table have the law."""
     memory = memory_of(spec, at)
     if not agrees(memory, copy_out(spec)):
         raise Rejected(f"{described(spec)}: its bytes are not what the core says of it")
-    file = coq.folder / "tables" / f"{name}.v"
-    file.write_text(statement(spec, memory, plain))
     start = time.perf_counter()
-    coq.compile(file)
+    coq.compile_text(name, statement(spec, memory, plain))
     print(f"proven: {described(spec)}: {time.perf_counter() - start:.1f} s", flush=True)
+
+
+def check_tables(coq: Coq, name: str, specs: list[LawSpec], plain: bool = False) -> None:
+    """The same of many, and as one theorem, whose axioms are then looked at."""
+    at = places()
+    names = [f"{name}_{i}" for i in range(len(specs))]
+    for table, spec in zip(names, specs, strict=True):
+        check_table(coq, table, spec, at, plain)
+    laws = ", ".join(f"{table}.the_draws_have_the_law" for table in names)
+    required = f"From DG.tables Require {' '.join(names)}.\n"
+    coq.compile_text(name, f"{required}Definition draws_have_their_laws := ({laws}).\n")
+
+
+# --- axioms ------------------------------------------------------------------------------------
+
+
+def expected_axioms() -> dict[str, set[str]]:
+    """Read AXIOMS: theorem -> names."""
+    groups: dict[str, set[str]] = {}
+    theorems: dict[str, set[str]] = {}
+    for line in AXIOMS.read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, words = line.split(":")
+            if "." in name:
+                theorems[name] = set().union(*(groups[word] for word in words.split()))
+            else:
+                groups[name] = set(words.split())
+    return theorems
+
+
+def check_axioms(coq: Coq, names: list[str]) -> None:
+    """Fail if a theorem stands on other axioms than AXIOMS says."""
+    expected = expected_axioms()
+    parts = [name.split(".", 2) for name in names]
+    files = "".join(f"From DG.{folder} Require {file}.\n" for folder, file, _ in parts)
+    prints = "".join(f"Print Assumptions {file}.{theorem}.\n" for _, file, theorem in parts)
+    printed = coq.compile_text("axioms", files + prints).split("Axioms:")[1:]
+    for name, text in zip(names, printed, strict=True):
+        found = set(re.findall(r"^([A-Za-z][\w.]*)\s*:", text, flags=re.MULTILINE))
+        if found != expected[name]:
+            raise Rejected(
+                f"{name}: axioms {sorted(found - expected[name])} are not in {AXIOMS.name},"
+                f" {sorted(expected[name] - found)} are not used"
+            )
+        print(f"{name}: {len(found)} axioms, as listed", flush=True)
+
+
+# --- planted faults ----------------------------------------------------------------------------
+
+HEAD = {"rest_bytes": 8, "tail_bits": 24, "height": 28, "last_block": 36}
+HEAD |= {"n_full": 52, "n_partial": 56, "n_tail_side": 60}
+
+
+def faults(memory: Memory) -> Iterator[tuple[str, Memory]]:
+    """Tables that are wrong in one thing."""
+
+    def changed(**parts: bytearray) -> Memory:
+        return memory._replace(**parts)
+
+    def head(**steps: int) -> bytearray:
+        copy = bytearray(memory.in_table)
+        for name, step in steps.items():
+            (value,) = struct.unpack_from("<I", copy, HEAD[name])
+            struct.pack_into("<I", copy, HEAD[name], value + step)
+        return copy
+
+    def added(part: bytearray, at: int, step: int = 1) -> bytearray:
+        copy = bytearray(part)
+        copy[at] = (copy[at] + step) % 256
+        return copy
+
+    end0, codes, whole, special = 12, 12 + 512, 12 + 1280, 12 + 1536
+    mixed = next(i for i in range(256) if 255 in memory.in_rows[codes + i : codes + 768 : 256])
+    last = 255
+    sides = struct.unpack_from("<I", memory.in_table, HEAD["n_tail_side"])[0]
+    yield "a height more", changed(in_table=head(height=1))
+    yield "a height less", changed(in_table=head(height=-1))
+    yield "a block more", changed(in_table=head(last_block=1))
+    yield "a tail bit less", changed(in_table=head(tail_bits=-1, n_tail_side=-sides // 2))
+    yield "a rest byte more", changed(in_table=head(rest_bytes=1))
+    yield "a level", changed(in_partial=added(memory.in_partial, 2))
+    yield "a partial cell's block", changed(in_partial=added(memory.in_partial, 0))
+    yield "a row's end", changed(in_rows=added(memory.in_rows, end0 + mixed))
+    yield "a special row's number", changed(in_rows=added(memory.in_rows, special + 2 * mixed))
+    yield (
+        "a whole row's code",
+        changed(in_rows=added(added(memory.in_rows, whole + last, -1), codes + 512 + last, -1)),
+    )
+    yield (
+        "a full cell too many",
+        changed(
+            in_table=head(n_full=1, n_partial=-1),
+            in_block_of=memory.in_block_of + memory.in_partial[:2],
+            in_partial=memory.in_partial[16:],
+        ),
+    )
+
+
+def check_faults(coq: Coq, spec: LawSpec) -> None:
+    """Plant each fault: Coq has to reject it, and to accept the table without."""
+    memory = memory_of(spec, places())
+    named = [("no fault", memory), *faults(memory)]
+    wrong = LawSpec(spec.kind, spec.parameter * Fraction(1001, 1000), spec.mu, spec.beta)
+    every = ";\n".join(f"({law_of(spec)}, {record(table)})" for _, table in named)
+    printed = coq.compile_text(
+        "faults",
+        f"""From Coq Require Import ZArith List.
+From DG.cells Require Import law bytes checker big.
+Import ListNotations.
+Open Scope Z_scope.
+Definition table_ok (x : law * memory) : bool :=
+  andb (memory_ok (snd x)) (Big.ok (fst x) (table_of (snd x)) precisions).
+Eval vm_compute in map table_ok
+[{every};
+({law_of(wrong)}, {record(memory)})].
+""",
+    )
+    verdicts = re.findall("true|false", printed)
+    for (name, _), verdict in zip([*named, ("another law", memory)], verdicts, strict=True):
+        print(f"planted: {name}: {'accepted' if verdict == 'true' else 'rejected'}")
+        if (verdict == "true") != (name == "no fault"):
+            raise Rejected(f"planted: {name}: {verdict}")
 
 
 def main() -> int:
     """Run the command line; return its exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--whole", action="store_true", help="all tables")
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "coq", help="for what Coq makes")
+    parser.add_argument(
+        "--folder", type=Path, default=ROOT / "build" / "coq", help="for what Coq makes"
+    )
     options = parser.parse_args()
     coq = Coq(options.folder)
     try:
         coq.library()
-        at = places()
-        for i, spec in enumerate(TEN):
-            check_table(coq, f"table_{i}", spec, at)
+        names = list(expected_axioms())
+        if options.whole:
+            check_tables(coq, "all", fixed_cases())
+            check_tables(coq, "all_plain", PLAIN, plain=True)
+        else:
+            check_tables(coq, "all", TEN)
+            names = [name for name in names if not name.startswith("tables.all_plain")]
+        check_axioms(coq, names)
+        check_faults(coq, TEN[1])
     except Rejected as error:
         print(f"REJECTED: {error}", file=sys.stderr)
         return 1

@@ -10,6 +10,11 @@ From DG.cells Require Import compare table rows law enclose.
 Import ListNotations.
 Open Scope R_scope.
 
+(* vm_compute evaluates both sides of && *)
+Notation "a &&& b" := (if a then b else false) (at level 40, left associativity).
+Lemma both_true (a b : bool) : a &&& b = true -> a = true /\ b = true.
+Proof. now destruct a. Qed.
+
 Record table := { places : layout; height : Z; tick_bits : nat; rest_bits : nat }.
 
 Definition word_bits := 64%nat.
@@ -81,20 +86,20 @@ Module Checker (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
   Definition near j := if (0 <=? j)%Z then (j * wide)%Z else (j * wide + wide - 1)%Z.
   Definition far j := if (0 <=? j)%Z then (j * wide + wide - 1)%Z else (j * wide)%Z.
   Definition block_ok (at_ : list stage) (j f n : Z) : bool :=
-    (if (height t <=? n)%Z then true else certain at_ (fun q P0 => N.below q l P0 (height t) (near j) n)) &&
+    (if (height t <=? n)%Z then true else certain at_ (fun q P0 => N.below q l P0 (height t) (near j) n)) &&&
     (if (f =? 0)%Z then true else certain at_ (fun q P0 => N.above q l P0 (height t) (far j) f)).
   Fixpoint blocks_ok (at_ : list stage) (j : Z) (core : list (Z * Z)) : bool :=
-    match core with [] => true | (f, n) :: core => block_ok at_ j f n && blocks_ok at_ (j + 1) core end.
+    match core with [] => true | (f, n) :: core => block_ok at_ j f n &&& blocks_ok at_ (j + 1) core end.
 
   Definition tail_ok (at_ : list stage) (side : bool) : bool :=
     let start := if side then (after * wide)%Z else (first_block p * wide - 1)%Z in
     let next := if side then (start + tail_wide)%Z else (start + - tail_wide)%Z in
-    certain at_ (fun q P0 => N.below q l P0 (height t) start 1) && certain at_ (fun q _ => N.halves q l start next).
+    certain at_ (fun q P0 => N.below q l P0 (height t) start 1) &&& certain at_ (fun q _ => N.halves q l start next).
 
   Definition ok (precisions : list F.precision) : bool :=
     let at_ := stages precisions in
-    valid l && (1 <=? height t)%Z && in_core p 0 && layout_ok p
-    && blocks_ok at_ (first_block p) (core p) && tail_ok at_ true && tail_ok at_ false.
+    valid l &&& (1 <=? height t)%Z &&& in_core p 0 &&& layout_ok p
+    &&& tail_ok at_ true &&& tail_ok at_ false &&& blocks_ok at_ (first_block p) (core p).
 
   (* ---- proofs ---- *)
   Hypothesis is_valid : valid l = true.
@@ -119,7 +124,7 @@ Module Checker (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
 
   Lemma block_right j f n y : block_ok at_ j f n = true -> (y / wide = j)%Z -> IZR f <= IZR (height t) * g l y <= IZR n.
   Proof.
-    intros H Hy. unfold block_ok in H. rewrite andb_true_iff in H. destruct H as [Hn Hfull].
+    intros H Hy. unfold block_ok in H. apply both_true in H as [Hn Hfull].
     pose proof wide_pos as Hw. pose proof H_pos as Hh. pose proof (g_pos l y) as Hg.
     assert (Hm : (j * wide <= y < j * wide + wide)%Z).
     { subst j. pose proof (Z.div_mod y wide ltac:(lia)). pose proof (Z.mod_pos_bound y wide ltac:(lia)). nia. }
@@ -141,7 +146,7 @@ Module Checker (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
     block_ok at_ (j + Z.of_nat i) (fst (nth i core (0, 0)%Z)) (snd (nth i core (0, 0)%Z)) = true.
   Proof.
     induction core as [|[f n] core IH]; intros j i H Hi; [simpl in Hi; lia|].
-    simpl in H. apply andb_true_iff in H as [H1 H2]. destruct i as [|i].
+    simpl in H. apply both_true in H as [H1 H2]. destruct i as [|i].
     - simpl. now rewrite Z.add_0_r.
     - simpl nth. replace (j + Z.of_nat (S i))%Z with (j + 1 + Z.of_nat i)%Z by lia. apply IH; [exact H2|]. simpl in Hi. lia.
   Qed.
@@ -172,7 +177,7 @@ Module Checker (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
     intros Ht Hf side i q x Hq Hx. pose proof wide_pos as Hw. pose proof (two_pow i) as H2. pose proof H_pos as Hh.
     assert (HW : (0 < tail_wide)%Z) by apply W_pos. pose proof zero_is as Hz.
     assert (Ho : (0 <= q * wide + x)%Z) by nia. unfold tail_y. fold wide tail_wide after.
-    destruct side; [pose proof Ht as H3 | pose proof Hf as H3]; unfold tail_ok in H3; apply andb_true_iff in H3 as [Ha Hb].
+    destruct side; [pose proof Ht as H3 | pose proof Hf as H3]; unfold tail_ok in H3; apply both_true in H3 as [Ha Hb].
     - apply (certain_right _ (IZR (height t) * g l (after * wide) <= IZR 1)) in Ha;
         [| intros e P0 HP; now apply N.below_right].
       apply (certain_right _ _ (fun e P0 _ => N.halves_right e l is_valid _ _)) in Hb.
@@ -203,7 +208,9 @@ Module Checker (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
   Theorem ok_right precisions l t : ok l t precisions = true ->
     forall c, bounds_right l t c -> arcs_right l t c -> has_law l (draws t c).
   Proof.
-    intros H c Hb Ha. unfold ok in H. rewrite !andb_true_iff in H. destruct H as [[[[[[Hv Hh] Hz] Hl] Hbl] Ht] Ht'].
+    intros H c Hb Ha. unfold ok in H. apply both_true in H as [H Hbl].
+    apply both_true in H as [H Ht']. apply both_true in H as [H Ht]. apply both_true in H as [H Hl].
+    apply both_true in H as [H Hz]. apply both_true in H as [Hv Hh].
     apply Z.leb_le in Hh.
     assert (Hs : forall s, In s (stages l precisions) -> N.holds (snd s) (phi l (r l 0))).
     { intros s Hs. unfold stages in Hs. rewrite in_map_iff in Hs. destruct Hs as (q & <- & _). now apply N.phi_zero_right. }

@@ -225,8 +225,8 @@ Open Scope Z_scope.
 Definition the_law : law := {law_of(spec)}.
 Definition the_memory : memory := {record(memory)}.
 Definition the_table : table := table_of the_memory.
-Definition table_ok : bool := {checker}.ok the_law the_table precisions.
-Lemma accepted : andb (memory_ok the_memory) table_ok = true.
+Lemma accepted :
+  andb (memory_ok the_memory) ({checker}.ok the_law the_table precisions) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 Theorem the_draws_have_the_law :
   forall c, bounds_right the_law the_table c -> arcs_right the_law the_table c ->

@@ -219,6 +219,7 @@ def statement(spec: LawSpec, memory: Memory, plain: bool = False) -> str:
     """A Coq file: the bytes, that they are accepted, and the theorem."""
     checker = "Plain" if plain else "Big"
     return f"""From Coq Require Import ZArith List.
+From DG.exact Require Import laws.
 From DG.cells Require Import law bytes checker {checker.lower()}.
 Import ListNotations.
 Open Scope Z_scope.
@@ -230,7 +231,7 @@ Lemma accepted :
 Proof. vm_cast_no_check (eq_refl true). Qed.
 Theorem the_draws_have_the_law :
   forall c, bounds_right the_law the_table c -> arcs_right the_law the_table c ->
-  has_law the_law (draws the_table c).
+  has_law (weight the_law) (draws the_table c).
 Proof. exact ({checker}.ok_right precisions _ _ (proj2 (andb_prop _ _ accepted))). Qed.
 """
 

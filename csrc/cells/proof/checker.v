@@ -5,7 +5,7 @@
 From Coq Require Import Reals Lra Lia ZArith List Bool.
 From Coquelicot Require Import Coquelicot.
 From Interval Require Import Float.Basic Float.Sig.
-From DG.exact Require Import programs.
+From DG.exact Require Import programs laws.
 From DG.cells Require Import compare table rows law enclose.
 Import ListNotations.
 Open Scope R_scope.
@@ -39,11 +39,6 @@ Section Statement.
     draw_read (row_bits (places t)) (tick_bits t) (rest_bits t) height_bits (tail_bits (places t))
       (first_block (places t)) (count (places t)) (look (places t))
       (fun i y m F => compare word_bits (lower c i y m) (upper c i y m) height_bits (v_of c i y m) (error_of c i y m) F).
-
-  (* what is to be shown: the probabilities are weight / sum of weights, and the draws end *)
-  Definition has_law (p : tree Z) : Prop := exists total,
-    is_lim_seq (sum_g (weight l)) (Finite total) /\ 0 < total /\
-    (forall y, E p (at_z y) = weight l y / total) /\ E p (fun _ => 1) = 1.
 End Statement.
 
 (* not vacuous: any table has a decider whose bounds are right and whose arcs say nothing *)
@@ -199,14 +194,8 @@ Module Checker (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
     apply bind_ends; [apply number_ends|]. intros x. now rewrite E_Ret.
   Qed.
 
-  Lemma sum_g_weight l k : sum_g (weight l) k = weight l 0 * sum_g (g l) k.
-  Proof.
-    assert (H : 0 < weight l 0) by apply exp_pos.
-    induction k as [|k IH]; cbn [sum_g]; rewrite ?IH, !g_weight; field; lra.
-  Qed.
-
   Theorem ok_right precisions l t : ok l t precisions = true ->
-    forall c, bounds_right l t c -> arcs_right l t c -> has_law l (draws t c).
+    forall c, bounds_right l t c -> arcs_right l t c -> has_law (weight l) (draws t c).
   Proof.
     intros H c Hb Ha. unfold ok in H. apply both_true in H as [H Hbl].
     apply both_true in H as [H Ht']. apply both_true in H as [H Ht]. apply both_true in H as [H Hl].
@@ -219,11 +208,12 @@ Module Checker (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
         (v_of c i y m) (error_of c i y m) F) yes) = clamp (asked l t i y m) /\
       forall F, E (compare word_bits (lower c i y m) (upper c i y m) height_bits (v_of c i y m) (error_of c i y m) F) (fun _ => 1) = 1).
     { intros i y m. destruct (Hb i y m) as [H1 H2]. apply compare_law; try assumption; [unfold word_bits; lia | apply Ha]. }
-    destruct (read_law (row_bits (places t)) (tick_bits t) (rest_bits t) height_bits (tail_bits (places t)) (first_block (places t))
+    assert (H0 : 0 < weight l 0) by apply exp_pos.
+    apply (has_law_scal (g l) _ (weight l 0)); [exact H0 | intros y; rewrite g_weight; field; lra |].
+    apply (read_law (row_bits (places t)) (tick_bits t) (rest_bits t) height_bits (tail_bits (places t)) (first_block (places t))
       (count (places t)) (look (places t))
       (fun i y m F => compare word_bits (lower c i y m) (upper c i y m) height_bits (v_of c i y m) (error_of c i y m) F)
-      (n (places t)) (full (places t)) (rejects (places t)) (row_bits (places t) + position_bits (places t)) (IZR (height t)) (g l))
-      as (total & L1 & L2 & L3 & L4).
+      (n (places t)) (full (places t)) (rejects (places t)) (row_bits (places t) + position_bits (places t)) (IZR (height t)) (g l)).
     - apply IZR_lt. lia.
     - apply g_pos.
     - exact (F12_right l t Hv Hh Hl at_ Hs Hbl).
@@ -232,11 +222,5 @@ Module Checker (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
     - intros row. apply look_ends.
     - intros i y m. apply (Hc i y m).
     - intros i y m F. apply (Hc i y m).
-    - assert (H0 : 0 < weight l 0) by apply exp_pos. exists (weight l 0 * total). repeat split.
-      + apply (is_lim_seq_ext (fun k => weight l 0 * sum_g (g l) k)); [intros k; now rewrite sum_g_weight|].
-        apply (is_lim_seq_scal_l _ _ (Finite total)). exact L1.
-      + now apply Rmult_lt_0_compat.
-      + intros y. unfold draws. rewrite L3, g_weight. field. lra.
-      + exact L4.
   Qed.
 End Checker.

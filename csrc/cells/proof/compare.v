@@ -47,9 +47,7 @@ Proof.
   - rewrite slabs_is by nra. rewrite Hn. clamps; nra.
 Qed.
 
-Definition yes (c : bool) : R := if c then 1 else 0.
 Definition no (c : bool) : R := if c then 0 else 1.
-Lemma unit_yes : unit_f yes. Proof. intros [|]; simpl; lra. Qed.
 Lemma unit_no : unit_f no. Proof. intros [|]; simpl; lra. Qed.
 Lemma two_pow n : 0 < 2 ^ n. Proof. apply pow_lt. lra. Qed.
 

@@ -7,37 +7,18 @@
    draw.c does: a row, a tick, a position if the row is mixed, a height if the cell is special, a rest (`attempt_read`). *)
 From Coq Require Import Reals Lra Lia ZArith List Bool Arith.
 From Coquelicot Require Import Coquelicot.
-From DG.exact Require Import programs.
+From DG.exact Require Import programs laws.
 From DG.cells Require Import compare.
 Import ListNotations.
 Open Scope R_scope.
 
 Inductive cell := Full (j : Z) | Partial (j : Z) (m : nat) | Tail (side : bool) (p : Z) | Reject.
 
-Definition at_z (y z : Z) : R := if Z.eqb y z then 1 else 0.
-Lemma unit_at_z y : unit_f (at_z y). Proof. intros z. unfold at_z. destruct Z.eqb; lra. Qed.
-
-(* one integer among n consecutive ones *)
-Lemma pick y a q n : total (fun l => if Z.eqb y (a + l) then q else 0) (zs n) =
-  if (a <=? y)%Z && (y <? a + Z.of_nat n)%Z then q else 0.
-Proof.
-  unfold zs. induction n as [|n IH].
-  - simpl. destruct (Z.leb_spec a y), (Z.ltb_spec y (a + 0)); simpl; (reflexivity || lia).
-  - rewrite seq_S, map_app, total_app, IH. cbn [map total]. rewrite Nat.add_0_l.
-    destruct (Z.leb_spec a y), (Z.ltb_spec y (a + Z.of_nat n)), (Z.ltb_spec y (a + Z.of_nat (S n))),
-      (Z.eqb_spec y (a + Z.of_nat n)); simpl; (lia || lra).
-Qed.
-
-Lemma total_zero {A} (f : A -> R) l : (forall a, In a l -> f a = 0) -> total f l = 0.
-Proof. induction l as [|a l IH]; simpl; intros H; [reflexivity|]. rewrite (H a), IH; auto; lra. Qed.
 Lemma total_flat_map {A B} (f : B -> R) (h : A -> list B) l :
   total f (flat_map h l) = total (fun a => total f (h a)) l.
 Proof. induction l; simpl; [reflexivity|]. now rewrite total_app, IHl. Qed.
 Lemma total_repeat {A} (f : A -> R) a n : total f (repeat a n) = INR n * f a.
 Proof. induction n; [simpl; lra|]. cbn [repeat total]. rewrite IHn, S_INR. lra. Qed.
-Lemma zs_in n z : In z (zs n) -> (0 <= z < Z.of_nat n)%Z.
-Proof. unfold zs. rewrite in_map_iff. intros (k & <- & H). apply in_seq in H. lia. Qed.
-
 Section Table.
   Variables (b wb tb : nat) (first : Z) (count : nat) (n full : Z -> nat) (rejects : nat).
   Variables (cells : tree cell) (H : R) (g : Z -> R).
@@ -87,9 +68,6 @@ Section Table.
   Lemma W_pos : (0 < W)%Z.
   Proof. unfold W. pose proof w_pos. pose proof (Nat.pow_nonzero 2 tb). nia. Qed.
   Lemma Hg_pos y : 0 < H * g y. Proof. apply Rmult_lt_0_compat; auto. Qed.
-
-  Definition is_y (y : Z) := some (at_z y).
-  Lemma unit_is_y y : unit_f (is_y y). Proof. apply unit_some, unit_at_z. Qed.
 
   Lemma decide_law i z m y : E (decide i z m) (is_y y) = if Z.eqb y z then clamp (2 ^ i * (H * g y) - INR m) else 0.
   Proof.
@@ -268,53 +246,14 @@ Section Table.
     rewrite Hone. field. lra.
   Qed.
 
-  (* the sum of g over -k ... k *)
-  Fixpoint sum_g (k : nat) : R :=
-    match k with O => g 0 | S k' => sum_g k' + (g (Z.of_nat k) + g (- Z.of_nat k)%Z) end.
-  Definition within (k : nat) (y : Z) : R := if (Z.abs y <=? Z.of_nat k)%Z then 1 else 0.
-  Lemma unit_within k : unit_f (within k). Proof. intros y. unfold within. destruct Z.leb; lra. Qed.
-
-  Lemma attempt_within k : E attempt (some (within k)) = H * sum_g k / (2 ^ b * 2 ^ wb).
+  Theorem table_law : has_law g draw.
   Proof.
-    pose proof (two_pow b). pose proof (two_pow wb). induction k as [|k IH].
-    - simpl sum_g. rewrite <- attempt_law. apply E_ext. intros [y|]; [|reflexivity]. simpl. unfold within, at_z.
-      destruct (Z.leb_spec (Z.abs y) (Z.of_nat 0)), (Z.eqb_spec 0 y); (reflexivity || lia).
-    - pose (two := fun o => 1 * is_y (Z.of_nat (S k)) o + 1 * is_y (- Z.of_nat (S k)) o).
-      assert (Hu : unit_f two).
-      { intros [y|]; unfold two, is_y; cbn [some]; unfold at_z; [|lra].
-        destruct (Z.eqb_spec (Z.of_nat (S k)) y), (Z.eqb_spec (- Z.of_nat (S k)) y); try lra. lia. }
-      rewrite (E_ext _ _ (fun o => 1 * some (within k) o + 1 * two o)).
-      + rewrite E_lin by (try apply unit_some, unit_within; exact Hu). rewrite IH. unfold two.
-        rewrite E_lin by apply unit_is_y. rewrite !attempt_law. cbn [sum_g]. field. lra.
-      + intros [y|]; unfold two, is_y; cbn [some]; [|ring]. unfold within, at_z.
-        destruct (Z.leb_spec (Z.abs y) (Z.of_nat (S k))), (Z.leb_spec (Z.abs y) (Z.of_nat k)),
-          (Z.eqb_spec (Z.of_nat (S k)) y), (Z.eqb_spec (- Z.of_nat (S k)) y); (lia || lra).
-  Qed.
-
-  Theorem table_law : exists Z, is_lim_seq sum_g (Finite Z) /\ 0 < Z /\
-    (forall y, E draw (at_z y) = g y / Z) /\ E draw (fun _ => 1) = 1.
-  Proof.
-    set (s := E attempt (some (fun _ => 1))). pose proof (two_pow b) as Hb. pose proof (two_pow wb) as Hw.
-    assert (Hs : 0 < s).
-    { apply Rlt_le_trans with (E attempt (is_y 0)).
-      - rewrite attempt_law. apply Rdiv_lt_0_compat; [apply Hg_pos | now apply Rmult_lt_0_compat].
-      - apply E_mono; [apply unit_is_y | apply unit_some, unit_one|]. intros [y|]; simpl; [apply unit_at_z | lra]. }
-    exists (s * (2 ^ b * 2 ^ wb) / H). repeat split.
-    - apply (is_lim_seq_ext (fun k => (2 ^ b * 2 ^ wb) / H * E attempt (some (within k)))).
-      { intros k. rewrite attempt_within. field. lra. }
-      replace (s * (2 ^ b * 2 ^ wb) / H) with ((2 ^ b * 2 ^ wb) / H * s) by (field; lra).
-      apply (is_lim_seq_scal_l _ _ (Finite s)). apply E_converges.
-      + intros k. apply unit_some, unit_within.
-      + apply unit_some, unit_one.
-      + intros k [y|]; simpl; [|lra]. unfold within.
-        destruct (Z.leb_spec (Z.abs y) (Z.of_nat k)), (Z.leb_spec (Z.abs y) (Z.of_nat (S k))); (lra || lia).
-      + intros [y|]; simpl; [|apply is_lim_seq_const]. apply is_lim_seq_incr_n with (N := Z.to_nat (Z.abs y)).
-        apply (is_lim_seq_ext (fun _ => 1)); [|apply is_lim_seq_const]. intros k. unfold within.
-        destruct (Z.leb_spec (Z.abs y) (Z.of_nat (k + Z.to_nat (Z.abs y)))); [reflexivity | lia].
-    - apply Rdiv_lt_0_compat; [|exact H_pos]. apply Rmult_lt_0_compat; [exact Hs | now apply Rmult_lt_0_compat].
-    - intros y. unfold draw. rewrite again_law; [| apply unit_at_z | apply attempt_ends | exact Hs].
-      fold (is_y y). rewrite attempt_law. fold s. field. repeat split; lra.
-    - apply again_ends; [apply attempt_ends | exact Hs].
+    pose proof (two_pow b) as Hb. pose proof (two_pow wb) as Hw.
+    apply (again_has_law _ _ (H / (2 ^ b * 2 ^ wb))).
+    - apply Rdiv_lt_0_compat; [exact H_pos | now apply Rmult_lt_0_compat].
+    - exact g_pos.
+    - exact attempt_ends.
+    - intros y. rewrite attempt_law. field. lra.
   Qed.
 End Table.
 
@@ -406,8 +345,7 @@ Section Read.
     clamp (2 ^ i * (H * g y) - INR m).
   Hypothesis compare_ends : forall i y m F, E (compare_at i y m F) (fun _ => 1) = 1.
 
-  Theorem read_law : exists Z, is_lim_seq (sum_g g) (Finite Z) /\ 0 < Z /\
-    (forall y, E draw_read (at_z y) = g y / Z) /\ E draw_read (fun _ => 1) = 1.
+  Theorem read_law : has_law g draw_read.
   Proof.
     assert (Hce : E cells_read (fun _ => 1) = 1).
     { apply bind_ends; [apply number_ends|]. intros row. apply bind_ends; [apply look_ends|]. intros r. now rewrite E_Ret. }
@@ -415,18 +353,12 @@ Section Read.
     { intros i y m. unfold compare_read. rewrite E_bind by apply unit_yes. apply compare_yes. }
     assert (He : forall i y m, E (compare_read i y m) (fun _ => 1) = 1).
     { intros i y m. apply bind_ends; [apply number_ends|]. intros F. apply compare_ends. }
-    destruct (table_law b wb tb first count n full rejects cells_read H g compare_read H_pos g_pos F12 F4 F5 Hce Hy He)
-      as (Z & Hl & HZ & Hd & Hd1).
-    pose proof (attempt_ends wb tb first count cells_read compare_read Hce He) as A1.
-    assert (A2 : 0 < E (attempt wb tb first count cells_read compare_read) (some (fun _ => 1))).
-    { apply Rlt_le_trans with (E (attempt wb tb first count cells_read compare_read) (is_y 0)).
-      - rewrite (attempt_law b wb tb first count n full rejects cells_read H g compare_read H_pos g_pos F12 F4 F5 Hy).
-        pose proof (two_pow b). pose proof (two_pow wb). apply Rdiv_lt_0_compat; apply Rmult_lt_0_compat; auto.
-      - apply E_mono; [apply unit_is_y | apply unit_some, unit_one|]. intros [y|]; simpl; [apply unit_at_z | lra]. }
-    assert (Same : forall f, unit_f f -> E draw_read f = E (draw wb tb first count cells_read compare_read) f).
-    { intros f Hf. unfold draw_read, draw. rewrite !again_law; rewrite ?attempt_read_is; auto using unit_one, unit_some. }
-    exists Z. repeat split; auto.
-    - intros y. rewrite Same by apply unit_at_z. apply Hd.
-    - rewrite Same by apply unit_one. exact Hd1.
+    pose proof (two_pow b) as Hb. pose proof (two_pow wb) as Hw.
+    apply (again_has_law _ _ (H / (2 ^ b * 2 ^ wb))).
+    - apply Rdiv_lt_0_compat; [exact H_pos | now apply Rmult_lt_0_compat].
+    - exact g_pos.
+    - rewrite attempt_read_is by apply unit_one. exact (attempt_ends wb tb first count cells_read compare_read Hce He).
+    - intros y. rewrite attempt_read_is by apply unit_is_y.
+      rewrite (attempt_law b wb tb first count n full rejects cells_read H g compare_read H_pos g_pos F12 F4 F5 Hy). field. lra.
   Qed.
 End Read.

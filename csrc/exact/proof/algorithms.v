@@ -6,9 +6,6 @@ From DG.exact Require Import programs laws.
 Import ListNotations.
 Open Scope R_scope.
 
-Definition yes (c : bool) : R := if c then 1 else 0.
-Lemma unit_yes : unit_f yes. Proof. intros [|]; simpl; lra. Qed.
-
 (* ---- coins ---- *)
 Definition coin (t : tree bool) (p : R) : Prop := E t yes = p /\ E t (fun _ => 1) = 1.
 Lemma coin_E t p f : coin t p -> unit_f f -> E t f = p * f true + (1 - p) * f false.
@@ -29,10 +26,6 @@ Lemma coin_ends t p : coin t p -> E t (fun _ => 1) = 1. Proof. now intros [_ H].
 Definition uniform (n : positive) : tree Z :=
   again (bind (number (Pos.size_nat n)) (fun x => Ret (if (x <? Zpos n)%Z then Some x else None))).
 
-Lemma zs_in n z : In z (zs n) -> (0 <= z < Z.of_nat n)%Z.
-Proof. unfold zs. rewrite in_map_iff. intros (k & <- & H). apply in_seq in H. lia. Qed.
-Lemma total_zero {A} (f : A -> R) l : (forall a, In a l -> f a = 0) -> total f l = 0.
-Proof. induction l as [|a l IH]; simpl; intros H; [reflexivity|]. rewrite (H a), IH; auto; lra. Qed.
 Lemma total_below n m (f : Z -> R) : (n <= m)%nat ->
   total (fun x => if (x <? Z.of_nat n)%Z then f x else 0) (zs m) = total f (zs n).
 Proof.
@@ -83,10 +76,17 @@ Proof.
   - unfold bernoulli. apply bind_ends; [apply uniform_ends|]. intros x. now rewrite E_Ret.
 Qed.
 
-(* ---- Algorithm 1 ---- *)
+(* ---- Algorithm 1 ----
+   Over any way to flip a coin of a/b and to draw a number below n: big.c's and words.c's read bytes as they need them.
+   The ones above are such ways. *)
+Section Code.
+Variables (flip : Z -> positive -> tree bool) (below : positive -> tree Z).
+Hypothesis flip_law : forall a b, (0 <= a <= Zpos b)%Z -> coin (flip a b) (IZR a / IZR (Zpos b)).
+Hypothesis below_law : forall n f, unit_f f -> E (below n) f = / IZR (Zpos n) * total f (zs (Pos.to_nat n)).
+
 (* exp(-a/b), a <= b: von Neumann's coins of a/b, a/(2b), a/(3b) ... *)
 Definition exp_step (a : Z) (b : positive) (k : positive) : tree (positive + bool) :=
-  bind (bernoulli a (b * k)) (fun c : bool => Ret (if c then inl (Pos.succ k) else inr (Z.odd (Zpos k)))).
+  bind (flip a (b * k)) (fun c : bool => Ret (if c then inl (Pos.succ k) else inr (Z.odd (Zpos k)))).
 Definition exp_below_one (a : Z) (b : positive) : tree bool := loop (exp_step a b) 1%positive.
 
 Section ExpBelowOne.
@@ -108,7 +108,7 @@ Section ExpBelowOne.
     rewrite (coin_E _ (x / INR (S n))).
     - rewrite !E_Ret. reflexivity.
     - replace (x / INR (S n)) with (IZR a / IZR (Zpos (b * Pos.of_succ_nat n))).
-      + apply bernoulli_law. nia.
+      + apply flip_law. nia.
       + unfold x. rewrite Pos2Z.inj_mul, mult_IZR, Zpos_P_of_succ_nat, <- Nat2Z.inj_succ, <- INR_IZR_INZ. field.
         split; (apply not_0_INR; lia) || (apply not_0_IZR; lia).
     - intros c. apply E_unit. now apply unit_go_on.
@@ -219,12 +219,16 @@ Section Runs.
     induction n as [|n IH]; intros i; [pose proof (E_unit (runs c i) _ unit_one); simpl; lra|].
     rewrite runs_step by apply unit_one. specialize (IH (i + 1)%Z). simpl. nra.
   Qed.
+  (* what does not happen at i and after it *)
+  Lemma runs_none f i : unit_f f -> (forall j, (i <= j)%Z -> f j = 0) -> E (runs c i) f = 0.
+  Proof.
+    intros Hf H. pose proof (coin_unit _ _ Hc) as Hu. apply vanishes; [now apply E_unit|]. intros n. revert i H.
+    induction n as [|n IH]; intros i H; [simpl; now apply E_unit|].
+    rewrite runs_step by exact Hf. specialize (IH (i + 1)%Z ltac:(intros j Hj; apply H; lia)). rewrite (H i) by lia. simpl. nra.
+  Qed.
   Lemma runs_before i j : (j < i)%Z -> E (runs c i) (at_z j) = 0.
   Proof.
-    intros H. pose proof (coin_unit _ _ Hc) as Hu. apply vanishes; [apply E_unit, unit_at_z|]. intros n. revert i H.
-    induction n as [|n IH]; intros i H; [simpl; apply E_unit, unit_at_z|].
-    rewrite runs_step by apply unit_at_z. specialize (IH (i + 1)%Z ltac:(lia)). unfold at_z at 2.
-    destruct (Z.eqb_spec j i); [lia|]. simpl. nra.
+    intros H. apply runs_none; [apply unit_at_z|]. intros z Hz. unfold at_z. destruct (Z.eqb_spec j z); [lia | reflexivity].
   Qed.
   Theorem runs_law n : forall i, E (runs c i) (at_z (i + Z.of_nat n)) = (1 - p) * p ^ n.
   Proof.
@@ -234,3 +238,244 @@ Section Runs.
       destruct (Z.eqb_spec (i + 1 + Z.of_nat n) i); [lia|]. simpl. ring.
   Qed.
 End Runs.
+
+(* ---- Algorithm 2 ---- *)
+Definition one_e : tree bool := exp_below_one 1 1.
+Lemma one_e_law : coin one_e (exp (-1)).
+Proof. pose proof (exp_below_one_law 1 1 ltac:(lia)) as H. replace (- (IZR 1 / IZR 1)) with (-1) in H by field. exact H. Qed.
+Lemma e_small : 0 < exp (-1) < 1.
+Proof. split; [apply exp_pos|]. rewrite <- exp_0. apply exp_increasing. lra. Qed.
+
+Section Laplace.
+  Variables (t s : positive).                        (* the scale is t/s *)
+  Definition stage_attempt : tree (option Z) :=
+    bind (below t) (fun u => bind (bernoulli_exp u t) (fun keep : bool =>
+      if keep then bind (runs one_e 0) (fun v => Ret (Some (u + Zpos t * v)%Z)) else Ret None)).
+  Definition stage : tree Z := again stage_attempt.
+  Definition geometric : tree Z := bind stage (fun x => Ret (x / Zpos s)%Z).
+  Definition laplace_attempt : tree (option Z) :=
+    bind geometric (fun y => Flip (fun negative : bool =>
+      Ret (if negative then (if (y =? 0)%Z then None else Some (- y)%Z) else Some y))).
+  Definition laplace : tree Z := again laplace_attempt.
+
+  Let T := IZR (Zpos t).
+  Lemma T_pos : 0 < T. Proof. apply IZR_lt. lia. Qed.
+  Let c0 := (1 - exp (-1)) / T.
+  Lemma c0_pos : 0 < c0. Proof. pose proof e_small. apply Rdiv_lt_0_compat; [lra | apply T_pos]. Qed.
+
+  Lemma stage_E f : unit_f f -> E stage_attempt f = / T * total (fun u =>
+      exp (- (IZR u / T)) * E (runs one_e 0) (fun v => f (Some (u + Zpos t * v)%Z)) + (1 - exp (- (IZR u / T))) * f None) (zs (Pos.to_nat t)).
+  Proof.
+    intros Hf. unfold stage_attempt. rewrite E_bind by exact Hf. rewrite below_law by (intros u; now apply E_unit).
+    fold T. f_equal. apply total_ext. intros u Hu. apply zs_in in Hu. rewrite E_bind by exact Hf.
+    rewrite (coin_E _ (exp (- (IZR u / T)))); [| apply bernoulli_exp_law; lia | intros b; now apply E_unit].
+    rewrite E_bind by exact Hf. rewrite E_Ret. do 2 f_equal. apply E_ext. intros v. now rewrite E_Ret.
+  Qed.
+
+  Lemma stage_attempt_law x : E stage_attempt (is_y x) = if (0 <=? x)%Z then c0 * exp (- (IZR x / T)) else 0.
+  Proof.
+    pose proof T_pos as HT. pose proof one_e_law as H1. pose proof e_small as He.
+    pose proof (Z.div_mod x (Zpos t) ltac:(lia)) as Hd. pose proof (Z.mod_pos_bound x (Zpos t) ltac:(lia)) as Hm.
+    rewrite stage_E by apply unit_is_y. unfold is_y. cbn [some].
+    rewrite (total_ext _ (fun u => if (x mod Zpos t =? 0 + u)%Z then
+      exp (- (IZR (x mod Zpos t) / T)) * E (runs one_e 0) (at_z (x / Zpos t)) else 0)).
+    - rewrite pick, positive_nat_Z. destruct (Z.leb_spec 0 (x mod Zpos t)), (Z.ltb_spec (x mod Zpos t) (0 + Zpos t)); simpl andb; try lia.
+      destruct (Z.leb_spec 0 x) as [Hx|Hx].
+      + assert (0 <= x / Zpos t)%Z by (apply Z.div_pos; lia).
+        replace (x / Zpos t)%Z with (0 + Z.of_nat (Z.to_nat (x / Zpos t)))%Z at 1 by lia.
+        rewrite (runs_law _ _ H1 ltac:(lra)). rewrite <- Rpower_pow by apply exp_pos. unfold Rpower. rewrite ln_exp.
+        unfold c0. replace (exp (- (IZR x / T))) with (exp (- (IZR (x mod Zpos t) / T)) * exp (INR (Z.to_nat (x / Zpos t)) * -1)).
+        { field. lra. }
+        rewrite <- exp_plus. f_equal. rewrite INR_IZR_INZ, Z2Nat.id by lia.
+        replace (IZR x) with (T * IZR (x / Zpos t) + IZR (x mod Zpos t)) by (unfold T; rewrite <- mult_IZR, <- plus_IZR; now rewrite <- Hd).
+        field. lra.
+      + assert (x / Zpos t < 0)%Z by (apply Z.div_lt_upper_bound; lia).
+        rewrite (runs_before _ _ H1 ltac:(lra)) by lia. ring.
+    - intros u Hu. apply zs_in in Hu. rewrite positive_nat_Z in Hu. rewrite Rmult_0_r, Rplus_0_r, Z.add_0_l.
+      destruct (Z.eqb_spec (x mod Zpos t) u) as [<-|Hn].
+      + f_equal. apply E_ext. intros v. unfold at_z. destruct (Z.eqb_spec x (x mod Zpos t + Zpos t * v)), (Z.eqb_spec (x / Zpos t) v); (reflexivity || nia).
+      + rewrite (E_ext _ _ (fun _ => 0)); [rewrite E_zero; ring|]. intros v. unfold at_z.
+        destruct (Z.eqb_spec x (u + Zpos t * v)) as [Hx|]; [|reflexivity]. exfalso. apply Hn. symmetry. apply Z.mod_unique with (q := v); lia.
+  Qed.
+
+  Lemma stage_attempt_ends : E stage_attempt (fun _ => 1) = 1.
+  Proof.
+    rewrite stage_E by apply unit_one. rewrite (total_ext _ (fun _ => 1)).
+    - rewrite zs_length, INR_IZR_INZ, positive_nat_Z. apply Rinv_l. pose proof T_pos. fold T. lra.
+    - intros u _. rewrite (runs_ends _ _ one_e_law ltac:(pose proof e_small; lra)). ring.
+  Qed.
+  Lemma stage_succeeds : 0 < E stage_attempt (some (fun _ => 1)).
+  Proof.
+    apply Rlt_le_trans with (E stage_attempt (is_y 0)).
+    - rewrite stage_attempt_law. simpl Z.leb. cbv iota. apply Rmult_lt_0_compat; [apply c0_pos | apply exp_pos].
+    - apply E_mono; [apply unit_is_y | apply unit_some, unit_one|]. intros [y|]; simpl; [apply unit_at_z | lra].
+  Qed.
+  Let c1 := c0 / E stage_attempt (some (fun _ => 1)).
+  Lemma c1_pos : 0 < c1. Proof. apply Rdiv_lt_0_compat; [apply c0_pos | apply stage_succeeds]. Qed.
+
+  Theorem stage_law x : E stage (at_z x) = if (0 <=? x)%Z then c1 * exp (- (IZR x / T)) else 0.
+  Proof.
+    unfold stage. rewrite again_law by (apply unit_at_z || apply stage_attempt_ends || apply stage_succeeds).
+    fold (is_y x). rewrite stage_attempt_law. unfold c1. pose proof stage_succeeds. destruct (0 <=? x)%Z; field; lra.
+  Qed.
+  Lemma stage_none f : unit_f f -> (forall x, (0 <= x)%Z -> f x = 0) -> E stage f = 0.
+  Proof.
+    intros Hf H. unfold stage. rewrite again_law by (exact Hf || apply stage_attempt_ends || apply stage_succeeds).
+    rewrite stage_E by now apply unit_some. rewrite (total_zero _ (zs (Pos.to_nat t))).
+    - unfold Rdiv. ring.
+    - intros u Hu. apply zs_in in Hu. cbn [some]. rewrite (runs_none _ _ one_e_law ltac:(pose proof e_small; lra)); [ring | intros v; apply Hf|].
+      intros v Hv. apply H. lia.
+  Qed.
+  Lemma stage_agree f g : unit_f f -> unit_f g -> (forall x, (0 <= x)%Z -> f x = g x) -> E stage f = E stage g.
+  Proof.
+    assert (H : forall h, unit_f h -> E stage h = E stage (fun x => if (0 <=? x)%Z then h x else 0)).
+    { intros h Hh. assert (U1 : unit_f (fun x => if (0 <=? x)%Z then h x else 0)) by (intros x; pose proof (Hh x); destruct (0 <=? x)%Z; lra).
+      assert (U2 : unit_f (fun x => if (0 <=? x)%Z then 0 else h x)) by (intros x; pose proof (Hh x); destruct (0 <=? x)%Z; lra).
+      rewrite (E_ext stage h (fun x => 1 * (if (0 <=? x)%Z then h x else 0) + 1 * (if (0 <=? x)%Z then 0 else h x)))
+        by (intros x; destruct (0 <=? x)%Z; ring).
+      rewrite (E_lin stage _ _ 1 1 U1 U2), (stage_none _ U2); [ring|]. intros x Hx. destruct (Z.leb_spec 0 x); [reflexivity | lia]. }
+    intros Hf Hg He. rewrite (H f Hf), (H g Hg). apply E_ext. intros x. destruct (Z.leb_spec 0 x); [now apply He | reflexivity].
+  Qed.
+  Lemma stage_ends : E stage (fun _ => 1) = 1.
+  Proof. apply again_ends; [apply stage_attempt_ends | apply stage_succeeds]. Qed.
+
+  Lemma E_total {A} (p : tree A) (F : Z -> A -> R) l : (forall j, unit_f (F j)) -> unit_f (fun x => total (fun j => F j x) l) ->
+    E p (fun x => total (fun j => F j x) l) = total (fun j => E p (F j)) l.
+  Proof.
+    intros HF. induction l as [|j l IH]; intros Hu; [simpl; apply E_zero|]. cbn [total] in *.
+    assert (Hl : unit_f (fun x => total (fun j => F j x) l)).
+    { intros x. pose proof (Hu x) as H1. pose proof (HF j x) as H2. cbv beta in H1. split; [|lra].
+      clear - HF. induction l as [|i l IH]; simpl; [lra|]. pose proof (HF i x). lra. }
+    rewrite (E_ext p _ (fun x => 1 * F j x + 1 * total (fun j => F j x) l)) by (intros; ring).
+    rewrite (E_lin p _ _ 1 1 (HF j) Hl), IH by exact Hl. ring.
+  Qed.
+
+  (* x/s rounded down *)
+  Let c2 := c1 * total (fun j => exp (- (IZR j / T))) (zs (Pos.to_nat s)).
+  Lemma c2_pos : 0 < c2.
+  Proof.
+    unfold c2. apply Rmult_lt_0_compat; [apply c1_pos|]. unfold zs. destruct (Pos.to_nat s) as [|n] eqn:Hn; [lia|].
+    cbn [seq map total]. apply Rplus_lt_le_0_compat; [apply exp_pos|].
+    induction (map Z.of_nat (seq 1 n)) as [|j l IH]; simpl; [lra|]. pose proof (exp_pos (- (IZR j / T))). lra.
+  Qed.
+  Theorem geometric_law y : E geometric (at_z y) = if (0 <=? y)%Z then c2 * exp (- (IZR y * IZR (Zpos s) / T)) else 0.
+  Proof.
+    pose proof T_pos as HT. unfold geometric. rewrite E_bind by apply unit_at_z.
+    destruct (Z.leb_spec 0 y) as [Hy|Hy].
+    - rewrite (E_ext _ _ (fun x => total (fun j => at_z (Zpos s * y + j) x) (zs (Pos.to_nat s)))).
+      + rewrite E_total.
+        * unfold c2. rewrite Rmult_assoc, (Rmult_comm (total _ _)), <- Rmult_assoc, <- total_scal. apply total_ext. intros j Hj. apply zs_in in Hj.
+          rewrite stage_law. destruct (Z.leb_spec 0 (Zpos s * y + j)); [|lia]. rewrite Rmult_assoc, <- exp_plus. do 2 f_equal.
+          rewrite plus_IZR, mult_IZR. field. lra.
+        * intros j. apply unit_at_z.
+        * intros x. rewrite (total_ext _ (fun j => if (x =? Zpos s * y + j)%Z then 1 else 0)).
+          { rewrite pick. destruct (_ && _); lra. }
+          intros j _. unfold at_z. rewrite Z.eqb_sym. reflexivity.
+      + intros x. rewrite E_Ret. rewrite (total_ext _ (fun j => if (x =? Zpos s * y + j)%Z then 1 else 0)).
+        * rewrite pick, positive_nat_Z. unfold at_z. pose proof (Z.div_mod x (Zpos s) ltac:(lia)). pose proof (Z.mod_pos_bound x (Zpos s) ltac:(lia)).
+          destruct (Z.eqb_spec y (x / Zpos s)), (Z.leb_spec (Zpos s * y) x), (Z.ltb_spec x (Zpos s * y + Zpos s)); simpl; (reflexivity || nia).
+        * intros j _. unfold at_z. rewrite Z.eqb_sym. reflexivity.
+    - apply stage_none.
+      + intros x. apply E_unit, unit_at_z.
+      + intros x Hx. rewrite E_Ret. unfold at_z. assert (0 <= x / Zpos s)%Z by (apply Z.div_pos; lia).
+        destruct (Z.eqb_spec y (x / Zpos s)); [lia | reflexivity].
+  Qed.
+
+  Lemma laplace_attempt_law z : E laplace_attempt (is_y z) = c2 / 2 * exp (- (IZR (Z.abs z) * IZR (Zpos s) / T)).
+  Proof.
+    unfold laplace_attempt. rewrite E_bind by apply unit_is_y.
+    pose (k := fun y => E (Flip (fun negative : bool => Ret (if negative then (if (y =? 0)%Z then None else Some (- y)%Z) else Some y))) (is_y z)).
+    fold k. assert (Hk : forall y, (0 <= y)%Z -> k y = / 2 * at_z (Z.abs z) y).
+    { intros y Hy. unfold k. rewrite E_Flip, !E_Ret by apply unit_is_y. unfold is_y, at_z.
+      destruct (Z.eqb_spec y 0) as [->|Hy0]; cbn [some].
+      - destruct (Z.eqb_spec z 0), (Z.eqb_spec (Z.abs z) 0); (lia || lra).
+      - destruct (Z.eqb_spec z (- y)), (Z.eqb_spec z y), (Z.eqb_spec (Z.abs z) y); (lia || lra). }
+    assert (Uk : unit_f k) by (intros y; apply E_unit, unit_is_y).
+    unfold geometric. rewrite E_bind by exact Uk.
+    rewrite (stage_agree _ (fun x => / 2 * E (Ret (x / Zpos s)%Z) (at_z (Z.abs z)))).
+    - rewrite E_scal by (intros x; apply E_unit, unit_at_z).
+      rewrite <- (E_bind stage (fun x => Ret (x / Zpos s)%Z)) by apply unit_at_z. fold geometric. rewrite geometric_law.
+      destruct (Z.leb_spec 0 (Z.abs z)); [field; pose proof T_pos; lra | lia].
+    - intros x. now apply E_unit.
+    - intros x. pose proof (E_unit (Ret (x / Zpos s)%Z) (at_z (Z.abs z)) (unit_at_z _)). lra.
+    - intros x Hx. rewrite !E_Ret. apply Hk. apply Z.div_pos; lia.
+  Qed.
+
+  (* Algorithm 2 *)
+  Theorem laplace_law : has_law (fun z => exp (- (IZR (Z.abs z) * IZR (Zpos s) / IZR (Zpos t)))) laplace.
+  Proof.
+    apply (again_has_law _ _ (c2 / 2)).
+    - pose proof c2_pos. lra.
+    - intros y. apply exp_pos.
+    - apply bind_ends; [apply bind_ends; [apply stage_ends | intros x; now rewrite E_Ret]|]. intros y.
+      rewrite E_Flip by apply unit_one. rewrite !E_Ret. lra.
+    - apply laplace_attempt_law.
+  Qed.
+End Laplace.
+
+(* ---- Algorithm 3: y of the discrete Laplace of scale t, accepted with exp(-num y/den) ---- *)
+Section Gaussian.
+  Variables (t den : positive) (num : Z -> Z) (sigma2 f m : R).
+  Hypothesis num_pos : forall y, (0 <= num y)%Z.
+  Hypothesis acceptance : forall y,
+    IZR (num y) / IZR (Zpos den) = (IZR y - f) ^ 2 / (2 * sigma2) - IZR (Z.abs y) / IZR (Zpos t) + m.
+  Definition gaussian_attempt : tree (option Z) :=
+    bind (laplace t 1) (fun y => bind (bernoulli_exp (num y) den) (fun b : bool => Ret (if b then Some y else None))).
+  Definition gaussian : tree Z := again gaussian_attempt.
+
+  Theorem gaussian_law : has_law (fun y => exp (- ((IZR y - f) ^ 2 / (2 * sigma2)))) gaussian.
+  Proof.
+    destruct (laplace_law t 1) as (total & L1 & L2 & L3 & L4).
+    apply (again_has_law _ _ (exp (- m) / total)).
+    - apply Rdiv_lt_0_compat; [apply exp_pos | exact L2].
+    - intros y. apply exp_pos.
+    - apply bind_ends; [exact L4|]. intros y. apply bind_ends; [exact (coin_ends _ _ (bernoulli_exp_law _ _ (num_pos y)))|].
+      intros b. now rewrite E_Ret.
+    - intros z. unfold gaussian_attempt. rewrite E_bind by apply unit_is_y.
+      rewrite (E_ext _ _ (fun y => exp (- (IZR (num z) / IZR (Zpos den))) * at_z z y)).
+      + rewrite E_scal by apply unit_at_z. rewrite L3, acceptance.
+        replace (exp (- ((IZR z - f) ^ 2 / (2 * sigma2) - IZR (Z.abs z) / IZR (Zpos t) + m)))
+          with (exp (- ((IZR z - f) ^ 2 / (2 * sigma2))) * exp (IZR (Z.abs z) / IZR (Zpos t)) * exp (- m)) by (rewrite <- !exp_plus; f_equal; ring).
+        replace (exp (- (IZR (Z.abs z) * 1 / IZR (Zpos t)))) with (/ exp (IZR (Z.abs z) / IZR (Zpos t))).
+        * field. split; [lra | apply Rgt_not_eq, exp_pos].
+        * rewrite <- exp_Ropp. f_equal. field. apply not_0_IZR. lia.
+      + intros y. rewrite E_bind by apply unit_is_y. rewrite (coin_E _ _ _ (bernoulli_exp_law _ _ (num_pos y))) by (intros b; apply E_unit, unit_is_y).
+        rewrite !E_Ret. unfold is_y. cbn [some]. unfold at_z. destruct (Z.eqb_spec z y) as [<-|]; ring.
+  Qed.
+End Gaussian.
+
+(* as law.c has it: sigma2 = p/q, centre f = n/d, for any M that keeps N from being negative *)
+Section Constants.
+  Variables (p q d t : positive) (n M : Z).
+  Definition N (y : Z) : Z := ((y * Zpos d - n) * (y * Zpos d - n) * (Zpos q * Zpos t) - 2 * Zpos p * (Zpos d * Zpos d) * Z.abs y - M)%Z.
+  Definition D : positive := (2 * p * (d * d) * t)%positive.
+  Hypothesis N_pos : forall y, (0 <= N y)%Z.
+  Theorem algorithm_3 : has_law (fun y => exp (- ((IZR y - IZR n / IZR (Zpos d)) ^ 2 / (2 * (IZR (Zpos p) / IZR (Zpos q)))))) (gaussian t D N).
+  Proof.
+    assert (Hp : IZR (Zpos p) <> 0) by (apply not_0_IZR; lia). assert (Hq : IZR (Zpos q) <> 0) by (apply not_0_IZR; lia).
+    assert (Hd : IZR (Zpos d) <> 0) by (apply not_0_IZR; lia). assert (Ht : IZR (Zpos t) <> 0) by (apply not_0_IZR; lia).
+    apply (gaussian_law t D N _ _ (- (IZR M / IZR (Zpos D)))); [exact N_pos|].
+    - intros y. unfold N, D. rewrite !Pos2Z.inj_mul, !minus_IZR, !mult_IZR, !minus_IZR, !mult_IZR. field. auto.
+  Qed.
+End Constants.
+
+(* the paper's, around 0: the square of |y| q t - p *)
+Theorem algorithm_3_centred (p q t : positive) :
+  has_law (fun y => exp (- ((IZR y - 0) ^ 2 / (2 * (IZR (Zpos p) / IZR (Zpos q))))))
+    (gaussian t (2 * p * q * (t * t)) (fun y => (Z.abs y * (Zpos q * Zpos t) - Zpos p) * (Z.abs y * (Zpos q * Zpos t) - Zpos p))%Z).
+Proof.
+  assert (Hp : IZR (Zpos p) <> 0) by (apply not_0_IZR; lia). assert (Hq : IZR (Zpos q) <> 0) by (apply not_0_IZR; lia).
+  assert (Ht : IZR (Zpos t) <> 0) by (apply not_0_IZR; lia).
+  apply (gaussian_law t _ _ _ _ (IZR (Zpos p) / (2 * IZR (Zpos q) * IZR (Zpos t) * IZR (Zpos t)))).
+  - intros y. apply Z.square_nonneg.
+  - intros y. rewrite !Pos2Z.inj_mul, !mult_IZR, !minus_IZR, !mult_IZR.
+    replace ((IZR y - 0) ^ 2) with (IZR (Z.abs y) * IZR (Z.abs y)).
+    + field. auto.
+    + rewrite <- mult_IZR, <- Z.abs_mul, Z.abs_eq by (apply Z.square_nonneg). rewrite mult_IZR. ring.
+Qed.
+End Code.
+
+(* not vacuous: with the coins and numbers above *)
+Definition draw_laplace : positive -> positive -> tree Z := laplace bernoulli uniform.
+Theorem draw_laplace_law t s : has_law (fun z => exp (- (IZR (Z.abs z) * IZR (Zpos s) / IZR (Zpos t)))) (draw_laplace t s).
+Proof. apply laplace_law; [apply bernoulli_law | apply uniform_law]. Qed.

@@ -474,3 +474,23 @@ Proof.
   - replace (i + S d)%nat with (S i + d)%nat by lia.
     rewrite IH. unfold at_nat. destruct (Nat.eqb_spec (S i + d) i); [lia|]. simpl. lra.
 Qed.
+
+(* ---- small things ---- *)
+Definition yes (c : bool) : R := if c then 1 else 0.
+Lemma unit_yes : unit_f yes. Proof. intros [|]; simpl; lra. Qed.
+
+Lemma zs_in n z : In z (zs n) -> (0 <= z < Z.of_nat n)%Z.
+Proof. unfold zs. rewrite in_map_iff. intros (k & <- & H). apply in_seq in H. lia. Qed.
+Lemma total_zero {A} (f : A -> R) l : (forall a, In a l -> f a = 0) -> total f l = 0.
+Proof. induction l as [|a l IH]; simpl; intros H; [reflexivity|]. rewrite (H a), IH; auto; lra. Qed.
+
+(* one integer among n consecutive ones *)
+Lemma pick y a q n : total (fun l => if Z.eqb y (a + l) then q else 0) (zs n) =
+  if (a <=? y)%Z && (y <? a + Z.of_nat n)%Z then q else 0.
+Proof.
+  unfold zs. induction n as [|n IH].
+  - simpl. destruct (Z.leb_spec a y), (Z.ltb_spec y (a + 0)); simpl; (reflexivity || lia).
+  - rewrite seq_S, map_app, total_app, IH. cbn [map total]. rewrite Nat.add_0_l.
+    destruct (Z.leb_spec a y), (Z.ltb_spec y (a + Z.of_nat n)), (Z.ltb_spec y (a + Z.of_nat (S n))),
+      (Z.eqb_spec y (a + Z.of_nat n)); simpl; (lia || lra).
+Qed.

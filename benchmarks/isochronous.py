@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 import tests_support  # noqa: F401
-from discretegauss._bench import machine
+from bench import machine
 from leakage import LEAK_AT, leakage
 
 Ints = npt.NDArray[np.int64]

@@ -166,7 +166,9 @@ static void count_batch(const char *group, batch *of, values name, const dg_lane
 
 static void count_fill(const char *group, batch *of, values name, const dg_lanes *lanes)
 {
-    static int64_t out[FILL], sums[FILL];
+    static int64_t out[FILL], sums[FILL], counts[FILL];
+    const dg_sums added = {
+        .addend = {.values = counts, .dtype = DG_INT64}, .stride = 1, .dtype = DG_INT64};
     const dg_source source = {DG_SOURCE_CALLER, next_bytes, of};
     char label[100];
     dg_status status = DG_OK;
@@ -175,7 +177,8 @@ static void count_fill(const char *group, batch *of, values name, const dg_lanes
         of->used = 0;
         COUNT(i);
         status = dg_lanes_fill(out, FILL, DG_INT64, lanes, NULL, &source);
-        (void)dg_add(sums, out, FILL); /* as add_noise does */
+        memcpy(sums, out, sizeof sums);
+        (void)dg_add(sums, 0, FILL, &added); /* as add_noise does */
         COUNT(i);
     }
     CALLGRIND_DUMP_STATS_AT(label);

@@ -66,7 +66,9 @@ static dg_status draw_wide(size_t n, const subject *of, const dg_source *source)
 static dg_status draw_sums(size_t n, const subject *of, const dg_source *source)
 {
     const dg_status status = draw_fill(n, of, source);
-    (void)dg_add(counts, drawn, n);
+    const dg_sums added = {
+        .addend = {.values = counts, .dtype = DG_INT64}, .stride = 1, .dtype = DG_INT64};
+    (void)dg_add(drawn, 0, n, &added);
     return status;
 }
 
@@ -74,9 +76,10 @@ static dg_status draw_laws(size_t n, const subject *of, const dg_source *source)
 {
     static const uint64_t centre = 0;
     const uint64_t parameter = (uint64_t)of->parameter;
-    const dg_laws laws = {
-        of->kind, {&parameter, 0, DG_INTEGERS}, {&centre, 0, DG_INTEGERS}, .isa = DG_ISA_AUTO};
-    return dg_laws_fill_in_lanes(drawn, n, DG_INT64, &laws, NULL, 1, NULL, source);
+    const dg_laws laws = {.kind = of->kind,
+                          .parameter = {&parameter, 0, DG_INTEGERS, 0, 0},
+                          .centre = {&centre, 0, DG_INTEGERS, 0, 0}};
+    return dg_laws_fill_in_lanes(drawn, n, DG_INT64, &laws, NULL, 1, DG_ISA_AUTO, NULL, source);
 }
 
 static dg_status draw_single(size_t n, const subject *of, const dg_source *source)

@@ -3,9 +3,9 @@
     python tests/vectors/generate.py [--check]
 
 Draws of the algorithms come from the specification, ``discretegauss.reference``; cells of tables
-and draws from them from cell_twin.py, which has nothing of the C code. The compiled core is asked
-for what it is free to choose: the geometry of each table (`Facts`), and its arcs. Without it these
-are taken from the file as it stands.
+and draws from them from oracles/cell_twin.py, which has nothing of the C code. The compiled core is
+asked for what it is free to choose: the geometry of each table (`Facts`), and its arcs. Without it
+these are taken from the file as it stands.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import beside  # noqa: F401  # where the next ones are
 import parts
 from cases import ALGORITHMS, FILLS, HAND_MADE, ISOCHRONOUS, TABLES, TableCase, shown
 from cell_twin import CellTwin, Facts, Height

@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 import tests_support  # noqa: F401
-from discretegauss._bench import machine
+from bench import machine
 from discretegauss._drawing.native import Call, NativeSampler, _c_column
 from discretegauss._inputs.parameter_arrays import Numbers
 from discretegauss._law import Kind, LawSpec

@@ -25,12 +25,13 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+import tests_support  # noqa: F401
 from bench import machine
 from leakage import LEAK_AT, leakage
 
 Ints = npt.NDArray[np.int64]
 
-SIGMAS = (*map(Fraction, ("1/2", 1, 2, 4, 8, 13, 25, 100, 1000, 10**6, 10**9)),)
+SIGMAS = tuple(Fraction(sigma) for sigma in ("1/2", 1, 2, 4, 8, 13, 25, 100, 1000, 10**6, 10**9))
 CONTROL: Final = "reference"
 Method = Literal["isochronous", "cells", "reference"]
 METHODS: tuple[Method, ...] = (
@@ -70,7 +71,6 @@ def fills(sigma: Fraction, isa: int, source: Any, n: int) -> Callable[[], object
     """Return a call that fills an array of n by one kernel."""
     import parts
 
-    import tests_support  # noqa: F401
     from discretegauss._law import Kind, LawSpec
 
     law = parts.NativeLanes(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma * sigma), isa=isa)

@@ -95,6 +95,8 @@ tools() {
     has gcc && has valgrind && compiles gcc '#include <valgrind/memcheck.h>
         int main(void) { return 0; }' || missing+=(valgrind)
     has gappa || missing+=(gappa)
+    has coqc && [[ -e $(coqc -where)/user-contrib/Interval && -e $(coqc -where)/user-contrib/Coquelicot ]] ||
+        missing+=(coq libcoq-interval libcoq-coquelicot)
     has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3 python3-venv)
     has python3 && python3 -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || missing+=(python3-dev)
@@ -252,9 +254,16 @@ no_float() {
     done
 }
 
-# The numeric lemmas, by Gappa; and each of them made too small, which has to be rejected.
+# The numeric lemmas, by Gappa; and each of them made too small, which has to be rejected. The theorem from fair bits
+# to the draws, by Coq, and ten tables; and faults planted in one, which have to be rejected.
 proofs() {
     "$clone/tools/prove.py"
+    "$venv/bin/python" "$clone/tools/coq.py" --folder "$work/coq"
+}
+
+# All tables that the verifier looks at, by Coq; and three of them without machine integers.
+proofs_whole() {
+    "$venv/bin/python" "$clone/tools/coq.py" --folder "$work/coq" --whole
 }
 
 # No overflow in the scalar arithmetic, by Frama-C.

@@ -417,8 +417,13 @@ static dg_crowd crowd_of(const dg_laws *laws, size_t n, dg_method method, const 
         LEAST_BITS = -4,
         MOST_BITS = 41
     }; /* held whatever the centre (isochronous/lane_laws.h) */
-    const bool are_ratios = (laws->parameter.format == DG_RATIOS && laws->parameter.stride > 0) ||
-                            (laws->centre.format == DG_RATIOS && laws->centre.stride > 0);
+    const dg_column *columns[2] = {&laws->parameter, &laws->centre};
+    bool are_ratios = false;
+    for (size_t k = 0; k < 2; k++) { /* a long number of all laws has to be a sampler's, too */
+        const dg_column *column = columns[k];
+        are_ratios = are_ratios ||
+                     (column->format == DG_RATIOS && (column->stride > 0 || is_long(column, 0)));
+    }
     return (dg_crowd){
         .n = n,
         .method = method,

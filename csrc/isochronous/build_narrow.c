@@ -9,10 +9,10 @@
 #if DG_HAVE_WORDS
 
 enum {
-    PLACES = 127,   /* binary places of weights: 1 is 2^127 */
-    CUT = 4,        /* a product of them loses less */
-    SUM_BITS = 56,  /* of weights that are summed */
-    SPARE_BITS = 20 /* 2^20 words are left for what is settled: PROOF.md, lemma 24 */
+    PLACES = 127,     /* binary places of weights: 1 is 2^127 */
+    CUT = 4,          /* a product of them loses less */
+    SUM_BITS = 56,    /* of weights that are summed */
+    SETTLED_BITS = 20 /* 2^20 words are left for what is settled: PROOF.md, lemma 24 */
 };
 
 static const dg_u128 ONE = (dg_u128)1 << PLACES;
@@ -173,7 +173,7 @@ static void set_height(builder *build)
             sum += build->narrow->has_sign && i > 0 ? 2 * above : above;
         }
     }
-    const uint64_t words = 0 - (UINT64_C(1) << SPARE_BITS); /* 2^64 less those */
+    const uint64_t words = 0 - (UINT64_C(1) << SETTLED_BITS); /* 2^64 less those */
     build->narrow->height = (uint64_t)(((dg_u128)words << (SUM_BITS - 32)) / sum);
 }
 

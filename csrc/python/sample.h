@@ -19,12 +19,12 @@ enum { DG_PYTHON_FEW = 1 << 16 };
 
 /** What calls need of Python, and the method, set once. */
 static struct {
-    PyObject *slowly;                              /* the Python method */
-    PyObject *error_for;                           /* makes the exception of a status and errno */
-    PyObject *empty;                               /* numpy.empty */
-    PyObject *int64;                               /* its dtype */
-    PyObject *array;                               /* numpy.ndarray */
-    PyObject *size, *source, *sampler, *one, *few; /* names */
+    PyObject *slowly;    /* the Python method */
+    PyObject *error_for; /* makes the exception of a status and errno */
+    PyObject *empty;     /* numpy.empty */
+    PyObject *int64;     /* its dtype */
+    PyObject *array;     /* numpy.ndarray */
+    PyObject *size, *source, *sampler, *one, *few, *address; /* names */
     PyObject *getrandom, *chacha20; /* values, told by their addresses, as they are interned */
     PyMethodDef method;
 } dg_python_sampling;

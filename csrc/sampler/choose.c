@@ -38,13 +38,13 @@ enum {
     ONE_BY_ONE_UNITS = 240, /* a generalised Gaussian that lanes do not hold */
     LEAST_CELLS_FROM = 16,  /* no law's table is repaid by fewer draws */
     LANES_FROM = 128,       /* so many draws by Algorithms 1-3 repay lanes: 10 microseconds */
-    /* laws of one call, again by `python benchmarks/bulk.py`: */
-    CROWD_LANES_FROM =
-        32, /* lanes of many laws: 2 microseconds (they cross Algorithms 1-3 at 16) */
-    CROWD_ALONE_FROM = 128,       /* a caller's bits: as it was published */
-    CROWD_ALONE_FROM_FEW = 32,    /* to look for a law's sampler and begin a fill: 1 microsecond */
-    CROWD_FEW_LAWS = 64,          /* with more their samplers would be made for the call: */
-    CROWD_ALONE_FROM_MANY = 1024, /* 20 microseconds */
+    /* laws of one call, measured by `python benchmarks/crowd.py` (AVX-512; getrandom, chacha20): */
+    CROWD_LANES_FROM = 32,  /* lanes cross Algorithms 1-3 at 18, 19; without AVX-512 later */
+    CROWD_ALONE_FROM = 128, /* a caller's bits: as it was published */
+    CROWD_ALONE_FROM_FEW =
+        32,              /* a table at hand crosses them at 25, 43; lanes of a law's own, 59, 66 */
+    CROWD_FEW_LAWS = 64, /* with more their samplers would be made for the call: */
+    CROWD_ALONE_FROM_MANY = 1024,        /* they cross at 1201, 814 */
     CROWD_ISOCHRONOUS_ALONE_FROM = 1024, /* the same */
     CROWD_FEW_GROUPS = 1024,             /* are looked for in any case: ten microseconds */
     CROWD_MOST_GROUPS =

@@ -18,7 +18,7 @@
 
 #include "bounds/refine.h"
 
-enum { PRECISION = 400, MOST_KERNELS = 3, LONGEST = 70, BATCHES = 300 };
+enum { PRECISION = 400, MOST_KERNELS = 3, LONGEST = 70, BATCHES = 300, MOST_FURTHER = 256 };
 
 typedef struct test_case {
     dg_law_kind kind;
@@ -254,7 +254,7 @@ typedef struct outcome {
 
 static outcome settled(uint64_t u, const uint8_t *more, size_t n_more, const dg_lanes *lanes)
 {
-    uint8_t bytes[64];
+    uint8_t bytes[8 + MOST_FURTHER];
     dg_bits bits;
     outcome out;
     int64_t x = 0;
@@ -283,11 +283,11 @@ static void check_edge(uint64_t u, int64_t y, const uint8_t *before, size_t n_be
         /* behind a word of zeros or ones alone many more may be read */
         const int most = off == 0 && edge != UINT64_MAX;
         for (int last = off == 0 && edge == 0; last <= most; last++) {
-            uint8_t more[48];
+            uint8_t more[MOST_FURTHER];
             memset(more, last == 0 ? 0 : 0xFF, sizeof more);
             memcpy(more, before, n_before);
             write_word(more + n_before, edge + (uint64_t)off);
-            const outcome got = settled(u, more, n_before + 32, lanes);
+            const outcome got = settled(u, more, sizeof more, lanes);
             const bool wanted = off < 0 || (off == 0 && last == 0);
             CHECK(got.n_drawn == wanted, "u %llx, y %lld, %d from the edge: %zu drawn",
                   (unsigned long long)u, (long long)y, off, got.n_drawn);
@@ -355,7 +355,7 @@ static void check_settled(const dg_lanes *lanes, const test_case *of)
         const outcome got = settled(end + (unit << narrow->has_sign), nothing, 0, lanes);
         CHECK(got.n_drawn == 0 && got.used == 0, "what is left is not tried again");
     }
-    for (size_t j = 0; DG_ALWAYS_REFINE && j + 1 < narrow->n; j++) { /* decided ones, too */
+    for (size_t j = 0; DG_ALWAYS_REFINE && narrow->threshold[j] < end; j++) { /* decided ones */
         int64_t x;
         (void)drawn_by(&x, narrow->threshold[j], lanes);
         CHECK(settled(narrow->threshold[j], nothing, 0, lanes).y + lanes->c == x, "%zu", j);

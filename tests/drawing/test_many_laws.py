@@ -133,6 +133,32 @@ def test_different_laws_draw_what_each_draws_alone(function: Any) -> None:
 
 
 @native
+@pytest.mark.parametrize(
+    ("sigma2", "mu"),
+    [
+        (2**70, np.array([0.5, 0.25, 1.5])),
+        (np.array([1.5, 2.5, 7.0]), Fraction(1, 3**50)),
+        (np.array([9]), np.arange(4) * 100),
+        (100, np.array([0.5, 0.25, 1e6])),
+        (0.25, np.array([0.5, 0.25, 1e6])),
+        (np.array([4.0, 9.0]), np.array([1000.5])),
+    ],
+    ids=repr,
+)
+def test_one_number_stands_for_all_laws(sigma2: Any, mu: Any) -> None:
+    """A number, long or not, and an array of one are those of every law: with any bits."""
+    one, other = bits(), bits()
+    drawn = dg.discrete_gaussian(sigma2, mu=mu, source=one)
+    every = np.broadcast_arrays(np.array(sigma2, object), np.array(mu, object))
+    wanted = dg.discrete_gaussian(every[0], mu=every[1], source=other)
+    assert drawn.tolist() == wanted.tolist()
+    for source in ("getrandom", "chacha20"):
+        drawn = dg.discrete_gaussian(sigma2, mu=mu, source=source)
+        off = [(x - m) ** 2 <= 1000 * s + 1 for x, s, m in zip(drawn.tolist(), *every, strict=True)]
+        assert all(off)
+
+
+@native
 def test_many_laws_ask_a_callers_source_for_what_they_use() -> None:
     """No byte is asked for in advance that a following law, one that needs fewer, might not use."""
     together, one_by_one = bits(), bits()

@@ -106,7 +106,6 @@ class NarrowTwin:
                 size = self.first[side] + place - side * self.tails[0] + level * self.tails[side]
                 edge, _ = self.law.floor(self.scale << (63 + level), -size if side else size)
                 data += self.word(end + n + 4 * place + 3, 1) + byte
-                data += (edge - 1 if edge > 1 else edge + 1).to_bytes(
-                    8, "little"
-                )  # below it, if it can be
+                further = edge // 2 if edge > 8 else 16  # below it, if it can be
+                data += further.to_bytes(8, "little")
         return data + self.word(end + n + 4 * places) + sure

@@ -97,6 +97,8 @@ def draw(
             kind, parameter, mu, beta = law
             if type(parameter) is np.ndarray or type(mu) is np.ndarray:
                 is_chacha20 = source is CHACHA20
+                if type(parameter) in (int, float) and mu.dtype.char == "d":  # type: ignore[attr-defined]
+                    parameter = np.array([parameter])  # of one number as of several
                 drawn = native.columns(_kept, kind, parameter, mu, beta, size, is_chacha20)
                 if drawn is not None:
                     return drawn

@@ -321,14 +321,14 @@ system_gmp_is_used() {
 # What another GMP can change is arithmetic. The whole suite on the system's: coverage.
 tests_system_gmp() {
     system_gmp_is_used
-    run_tests "$venv/bin/python" tests/build/test_build.py tests/exactness/test_{cells,twin,vectors}.py tests/inputs/test_fits.py
+    run_tests "$venv/bin/python" tests/build/test_build.py tests/drawing/test_{cells,twin,vectors}.py tests/inputs/test_fits.py
 }
 
 # The plain-Python twin serves where the extension is missing. Above these files nothing knows which of the
 # two draws.
 tests_pure_python() {
     DISCRETEGAUSS_PURE_PYTHON=1 run_tests "$venv/bin/python" tests/laws/test_laws.py \
-        tests/exactness/test_{stages,twin}.py tests/inputs/test_{every_parameter,arrays,sources}.py
+        tests/drawing/test_{stages,twin}.py tests/inputs/test_{every_parameter,arrays,sources}.py
 }
 
 tests_pure_python_whole() {
@@ -358,7 +358,7 @@ tests_lowest_versions() {
 }
 
 tests_lowest_versions_whole() {
-    on_lowest_versions tests/{inputs,laws,privacy} tests/exactness/test_{cells,many_laws}.py \
+    on_lowest_versions tests/{inputs,laws,privacy,utility} tests/drawing/test_{cells,many_laws}.py \
         tests/system/test_{gmpy2_context,rare_paths}.py tests/release/test_{release,csv_table}.py
 }
 
@@ -383,7 +383,7 @@ tests_newest_python() {
 }
 
 tests_newest_python_whole() {
-    on_newest_python tests/exactness/test_{isochronous,twin}.py tests/inputs/test_{arrays,sources}.py \
+    on_newest_python tests/drawing/test_{isochronous,twin}.py tests/inputs/test_{arrays,sources}.py \
         tests/laws/test_laws.py tests/release/test_release.py \
         tests/system/test_{fork,gmpy2_context,imports,interrupt,leaks,memory_limits}.py \
         tests/system/test_{rare_paths,signal_storm,threads,wiped}.py

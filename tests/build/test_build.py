@@ -82,7 +82,8 @@ def test_the_stub_has_the_signatures_of_lib(native: ModuleType) -> None:
     assert functions
     for name, node in functions.items():
         c_type = native.ffi.typeof(getattr(native.lib, name))
-        kinds = {"void": "None", "primitive": "int", "enum": "int", "pointer": "_CData"}
+        kinds = {"void": "None", "primitive": "int", "enum": "int"}
+        kinds |= {"pointer": "_CData", "function": "_CData"}
         stub_args = [*node.args.posonlyargs, *node.args.args][1:]
         assert len(stub_args) == len(c_type.args), name
         assert [ast.unparse(arg.annotation) for arg in stub_args if arg.annotation] == [

@@ -11,6 +11,7 @@ import importlib
 import math
 import os
 import random
+import signal
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -193,6 +194,24 @@ def test_a_single_draw_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(_engine.native, "lib", Failing())
     with pytest.raises(errors.EntropyError):
         law.draw("getrandom")
+
+
+@pytest.mark.parametrize("size", [None, 3])
+def test_ctrl_c_while_a_law_is_made_ready_is_not_lost(
+    size: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The built-in method asks Python for the law's sampler; an error there is raised, once."""
+    made = []
+
+    def interrupted(spec: LawSpec) -> Any:
+        made.append(spec)
+        signal.raise_signal(signal.SIGINT)
+        return _engine.sampler(spec)
+
+    monkeypatch.setattr("discretegauss.laws.sampler", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dg.DiscreteGaussian(5).sample(size)
+    assert len(made) == 1
 
 
 @needs_the_core

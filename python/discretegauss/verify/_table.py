@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from .._law import LawSpec
 
-__all__ = ["REACH_BITS", "SPECIAL_CODE", "Arc", "Partial", "Row", "Table", "copy_out"]
-
 
 class Arc(NamedTuple):
     """``dg_arc`` of csrc/cells/table.h."""
@@ -76,11 +74,15 @@ def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Ta
     ParameterValueError
         The core has no such table.
     """
-    from .._drawing.native import new_law, raise_for_status
+    from .._drawing.native import c_parameters, raise_for_status
     from .._native import ffi, lib
 
-    law, built, info = new_law(spec), ffi.new("dg_table **"), ffi.new("dg_table_info *")
-    raise_for_status(lib.dg_table_new(built, law, index_bits, block_bits, lib.DG_ISA_AUTO), None)
+    new, (parameters, _kept) = ffi.new("dg_law **"), c_parameters(spec)
+    auto = lib.DG_ARITHMETIC_AUTO
+    raise_for_status(lib.dg_law_new(new, int(spec.kind), auto, parameters))
+    law, built, info = new[0], ffi.new("dg_table **"), ffi.new("dg_table_info *")
+    held = ffi.gc(law, lib.dg_law_free)
+    raise_for_status(lib.dg_table_new(built, held, index_bits, block_bits, lib.DG_ISA_AUTO))
     handle = ffi.gc(built[0], lib.dg_table_free)
     lib.dg_table_describe(info, handle)
     block = ffi.new("int32_t *")

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from discretegauss._law import Kind, LawSpec
 from discretegauss.verify._cases import described, fixed_cases
-from discretegauss.verify._table import Table, copy_out
+from discretegauss.verify._table import Table, built, copy_out
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "csrc"
@@ -132,12 +132,9 @@ class Memory(NamedTuple):
 
 def memory_of(spec: LawSpec, at: dict[str, int]) -> Memory:
     """Build a table and copy its bytes out."""
-    from discretegauss._drawing.native import new_law, raise_for_status
     from discretegauss._native import ffi, lib
 
-    law, built = new_law(spec), ffi.new("dg_table **")
-    raise_for_status(lib.dg_table_new(built, law, 16, -1, lib.DG_ISA_AUTO), None)
-    table, info = ffi.gc(built[0], lib.dg_table_free), ffi.new("dg_table_info *")
+    table, info = built(spec, 16, -1), ffi.new("dg_table_info *")
     lib.dg_table_describe(info, table)
 
     def copied(address: int, n: int) -> bytearray:

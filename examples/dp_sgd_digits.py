@@ -92,8 +92,7 @@ def main() -> None:
     print(f"without noise and clipping: accuracy {curves['without noise'][-1]:.3f}\n")
     print(f"{'beta':>6} {'scale/64':>9} {'deviation':>10} {'norm':>5} {'rate':>5} {'accuracy':>9}")
     for beta, (norm, learning_rate) in CHOSEN.items():
-        law = dg.privacy.calibrate_generalized(
-            beta, epsilon=EPSILON, delta=DELTA, sensitivity=STEPS, queries=ROUNDS, sampling=RATE
+        law = dg.privacy.calibrate(dg.GeneralizedGaussian, beta=beta, epsilon=EPSILON, delta=DELTA, sensitivity=STEPS, queries=ROUNDS, sampling=RATE
         )
         runs = [trained(law, beta, norm, learning_rate, data) for _ in range(REPETITIONS)]
         curves[f"beta = {float(beta):g}"] = np.mean(runs, axis=0)

@@ -55,7 +55,7 @@ def clipped(vectors: Any) -> Any:
 def central(epsilon: int) -> Sum:
     """Return the sum of a trusted centre, on a lattice, with discrete Gaussian noise."""
     rho = dg.privacy.zcdp_rho(epsilon, DELTA) / ROUNDS
-    law = dg.privacy.calibrate_gaussian(rho=rho, sensitivity=STEPS)
+    law = dg.privacy.calibrate(dg.DiscreteGaussian, rho=rho, sensitivity=STEPS)
 
     def published(vectors: Any) -> Any:
         whole = dg.lattice.clip(vectors, norm=CLIP, steps=STEPS).sum(axis=0)

@@ -23,6 +23,7 @@ __all__ = [
     "discrete_laplace",
     "generalized_gaussian",
     "geometric_exp",
+    "skellam",
     "uniform_below",
 ]
 
@@ -267,6 +268,83 @@ def discrete_laplace(
     """
     return draw(
         (Kind.DISCRETE_LAPLACE, scale, mu, 1),
+        size=size,
+        dtype=dtype,
+        out=out,
+        method=method,
+        source=source,
+        threads=threads,
+    )
+
+
+@overload
+def skellam(
+    variance: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
+) -> int: ...
+
+
+@overload
+def skellam(
+    variance: Any, size: Shape, *, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def skellam(variance: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
+
+
+@overload
+def skellam(
+    variance: Any, size: None = None, *, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@names_instead
+def skellam(
+    variance: Any,
+    size: Size = None,
+    *,
+    dtype: DTypeLike = INT64,
+    out: NDArray[Any] | None = None,
+    method: Method = "auto",
+    source: Source = "getrandom",
+    threads: int = 1,
+) -> Any:
+    """Draw from the Skellam law, P(x) = exp(-variance) I_x(variance), exactly.
+
+    Parameters
+    ----------
+    variance : number or array_like
+        Positive and below 2**1024; any number type, as for `discrete_gaussian`.
+    size, dtype, out, method, source, threads
+        As for `discrete_gaussian`; one thread draws, in plain Python with numpy.
+
+    Returns
+    -------
+    int or ndarray
+        Independent draws.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, OSError
+        As `discrete_gaussian`.
+
+    Notes
+    -----
+    The sum of such draws is Skellam noise of the summed variance, exactly: see `Skellam`.
+
+    References
+    ----------
+    Agarwal, Kairouz, Liu, NeurIPS 2021, arXiv:2110.04995.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.skellam("5/2", size=4).shape
+    (4,)
+    """
+    return draw(
+        (Kind.SKELLAM, variance, 0, 1),
         size=size,
         dtype=dtype,
         out=out,

@@ -21,7 +21,7 @@ from discretegauss.privacy import (
 )
 from discretegauss.privacy import (
     _sum_law,
-    calibrate_gaussian,
+    calibrate,
     delta,
     epsilon,
     log_delta,
@@ -153,7 +153,7 @@ def test_a_delta_far_below_that_by_rho_is_found(sigma2: str, e: int) -> None:
 @pytest.mark.parametrize(("e", "queries"), [("5", 2), ("20", 10), ("46", 10), ("15", 3)])
 def test_noise_for_several_queries_is_the_least_of_a_scan(e: str, queries: int) -> None:
     for d in ("1e-2", "1e-6"):
-        found = calibrate_gaussian(epsilon=e, delta=d, queries=queries).sigma2
+        found = calibrate(dg.DiscreteGaussian, epsilon=e, delta=d, queries=queries).sigma2
         assert delta(dg.DiscreteGaussian(found), e, queries=queries) <= float(d)
         for i in range(80):
             less = found * (1000 - Fraction(i * i, 7) - 1) / 1000
@@ -284,7 +284,7 @@ def test_one_query_is_one_query() -> None:
 def test_with_little_noise_and_many_queries_buckets_are_better(sigma2: str, queries: int) -> None:
     """Where the law of the sum takes too long, the better bound is returned, and it holds."""
     law = dg.DiscreteGaussian(sigma2)
-    loss = dg.privacy.PrivacyLoss.of_noise(law) ** queries
+    loss = dg.privacy.loss(law) ** queries
     found = epsilon(law, "1e-6", queries=queries)
     lower, upper = loss.epsilon("1e-6", bounds=True)
     assert delta(law, found, queries=queries) <= 1e-6

@@ -320,9 +320,9 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("snapping_bound", "epsilon"): positive,
     ("snapping_bound", "gamma"): probability,
     ("gaussian_sigma2_for_rho", "rho"): positive,
-    ("calibrate_gaussian", "rho"): positive,
-    ("calibrate_gaussian", "epsilon"): _no_value,  # beside rho, which CALLS gives
-    ("calibrate_gaussian", "delta"): _no_value,
+    ("calibrate", "rho"): positive,
+    ("calibrate", "epsilon"): _no_value,  # beside rho, which CALLS gives
+    ("calibrate", "delta"): _no_value,
     ("renyi", "sensitivity"): _whole_number,
     ("renyi_ball", "sensitivity"): Rule(lambda x: 1 <= x <= 2**10),
     ("delta", "epsilon"): not_negative._replace(near=True),
@@ -391,7 +391,7 @@ SAID_AS: dict[tuple[str, str], set[str]] = {
     ("compose", "parts"): {"rho"},
     ("Skellam.sum_of", "clients"): {"variance"},  # of the sum
     ("distributed.calibrate_skellam", "sensitivity"): {"variance"},  # which follows
-    ("calibrate_gaussian", "queries"): {"sigma2"},  # which follows, and is too long
+    ("calibrate", "queries"): {"sigma2"},  # which follows, and is too long
     ("add_noise", "rows_per_person"): {"queries", "sigma2"},
     ("calibrate_laplace", "queries"): {"rho"},  # of each query
     ("compare_noise", "sigma2"): {"rho"},  # which follows
@@ -458,7 +458,7 @@ def tape(n_bytes: int = 400_000) -> TapeSource:
 
 
 _SUM: dict[str, Any] = {"fewest_clients": 9, "sensitivity": 2}
-_SKELLAM = dg.distributed.Skellam(3)
+_SKELLAM = dg.Skellam(3)
 
 CALLS: dict[str, dict[str, Any]] = {
     "Skellam": {"variance": 3},
@@ -512,7 +512,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "zcdp_rho": {"epsilon": 1, "delta": "1/1000"},
     "zcdp_delta_standard": {"rho": "1/10", "epsilon": 1},
     "gaussian_sigma2_for_rho": {"rho": "1/10"},
-    "calibrate_gaussian": {"rho": "1/10"},
+    "calibrate": {"rho": "1/10"},
     "add_noise": {"values": [3], "rho": "1/10"},
     "compose": {},
     "rho": {"law": dg.DiscreteGaussian(100)},

@@ -54,7 +54,11 @@ def mean(spec: LawSpec, bits: int) -> Interval:
 
 def variance(spec: LawSpec, bits: int) -> Interval:
     """Return the variance, positive."""
-    return _not_negative(_moments(canonical(spec), bits).second)
+    spec = canonical(spec)
+    exact = family_of(spec).exact_variance(spec)
+    if exact is not None:
+        return arithmetic(bits).rational(exact)
+    return _not_negative(_moments(spec, bits).second)
 
 
 def standard_deviation(spec: LawSpec, bits: int) -> Interval:

@@ -112,6 +112,9 @@ def tail_bound(spec: LawSpec, m: int, bits: int) -> Interval:
     """
     spec = canonical(spec)
     at = arithmetic(bits + 20)
+    own = family_of(spec).tail_bound(spec, m, at)
+    if own is not None:
+        return _at_most(1, own)
     distance = m - 1 - spec.mu
     if distance < 0:
         return at.rational(1)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
-from .._start import interrupted
+from .command_line import interrupted
 
 __all__ = ["StopSignals", "Terminated", "signals_deferred"]
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from .._inputs.privacy_arguments import positive_number
 from .._law import LawSpec
 from ._composition import OneQuery, as_one_query
-from ._facts import PrivacyFacts
+from ._facts import PrivacyFacts, gaussian_cancelling_bits
 
 __all__ = ["DiscreteGaussianFacts"]
 
@@ -28,6 +28,4 @@ class DiscreteGaussianFacts(PrivacyFacts):
 
     def cancelling_bits(self, spec: LawSpec, change: int) -> int:
         """Return about the logarithm of sigma/change."""
-        sigma2 = spec.parameter
-        log_sigma2 = sigma2.numerator.bit_length() - sigma2.denominator.bit_length()
-        return max(0, log_sigma2 // 2 - change.bit_length()) + 6
+        return gaussian_cancelling_bits(spec, change)

@@ -25,7 +25,6 @@ from discretegauss.errors import ParameterOverflowError, ParameterTypeError, Par
 from discretegauss.privacy import (
     calibrate,
     delta,
-    gaussian_sigma2_for_rho,
     log_delta,
     zcdp_rho,
 )
@@ -41,7 +40,9 @@ def one_digit_less(sigma2: Fraction) -> Fraction:
 def test_sigma2_is_enough_and_a_thousandth_less_is_not(
     e: str, d: str, sensitivity: int, queries: int
 ) -> None:
-    law = calibrate(dg.DiscreteGaussian, epsilon=e, delta=d, sensitivity=sensitivity, queries=queries)
+    law = calibrate(
+        dg.DiscreteGaussian, epsilon=e, delta=d, sensitivity=sensitivity, queries=queries
+    )
 
     def achieved(sigma2: Fraction) -> float:
         return delta(dg.DiscreteGaussian(sigma2), e, sensitivity, queries=queries)
@@ -68,7 +69,9 @@ def test_by_60_digits(sensitivity: int) -> None:
 def test_known_values() -> None:
     """sigma2 of the continuous analytic Gaussian mechanism is 17.9; 100 queries: 100 times that."""
     assert calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6").sigma2 == Fraction("17.8995")
-    assert calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=100).sigma2 == Fraction("1784.8")
+    assert calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=100).sigma2 == Fraction(
+        "1784.8"
+    )
 
 
 @settings(max_examples=25, deadline=None)
@@ -80,7 +83,9 @@ def test_known_values() -> None:
 )
 def test_any_budget_is_kept(e: Fraction, exponent: int, sensitivity: int, queries: int) -> None:
     d = Fraction(1, 2**exponent)
-    law = calibrate(dg.DiscreteGaussian, epsilon=e, delta=d, sensitivity=sensitivity, queries=queries)
+    law = calibrate(
+        dg.DiscreteGaussian, epsilon=e, delta=d, sensitivity=sensitivity, queries=queries
+    )
     assert Fraction(delta(law, e, sensitivity, queries=queries)) <= d
     less = dg.DiscreteGaussian(one_digit_less(law.sigma2))
     assert Fraction(delta(less, e, sensitivity, queries=queries)) >= d
@@ -98,7 +103,7 @@ def test_from_rho_it_is_exact_and_counts_all_queries() -> None:
     """rho = queries * sensitivity**2 / (2 sigma2) (Theorem 14), without rounding."""
     law = calibrate(dg.DiscreteGaussian, rho=Fraction(1, 7), sensitivity="2/3", queries=5)
     assert law == dg.DiscreteGaussian(5 * Fraction(4, 9) * 7 / 2)
-    assert calibrate(dg.DiscreteGaussian, rho="0.1").sigma2 == gaussian_sigma2_for_rho("0.1") == 5
+    assert calibrate(dg.DiscreteGaussian, rho="0.1").sigma2 == 5
 
 
 @pytest.mark.parametrize("budget", [{}, {"epsilon": 1}, {"delta": 0.1}, {"rho": 1, "delta": 0.1}])

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discretegauss as dg
-from discretegauss.privacy import calibrate, calibrate, delta
+from discretegauss.privacy import _calibrate_gaussian, calibrate, delta
 
 EPSILONS = ["0.01", "0.05", "0.1", "0.25", "0.5", "1", "2", "3", "5", "7", "10", "12", "15"]
 DELTAS = ["1e-1", "1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "1e-7", "1e-8", "1e-10", "1e-12"]
@@ -102,7 +102,7 @@ def test_a_bad_guess_is_only_slower(guess: Fraction, monkeypatch: pytest.MonkeyP
     """Also one in whose order of magnitude ends are looked at by the billion."""
     budgets = [("10", "1e-2"), ("2", "1e-5"), ("1e-9", "1e-20")]
     expected = [calibrate(dg.DiscreteGaussian, epsilon=e, delta=d) for e, d in budgets]
-    monkeypatch.setattr(calibrate._Target, "guess", lambda _: guess)
+    monkeypatch.setattr(_calibrate_gaussian.GaussianTarget, "guess", lambda _: guess)
     assert [calibrate(dg.DiscreteGaussian, epsilon=e, delta=d) for e, d in budgets] == expected
 
 

@@ -99,7 +99,9 @@ def test_a_sensitivity_of_many_digits_is_rounded_down(
 
 
 def test_calibrate_says_what_calibrate_returns(run: Command) -> None:
-    law = privacy.calibrate(dg.DiscreteGaussian, epsilon="0.5", delta="1e-7", sensitivity=4, queries=9)
+    law = privacy.calibrate(
+        dg.DiscreteGaussian, epsilon="0.5", delta="1e-7", sensitivity=4, queries=9
+    )
     arguments = ("--epsilon", 0.5, "--delta", "1e-7", "--sensitivity", 4, "--queries", 9)
     assert lines_of(run("calibrate", *arguments))["sigma2"].startswith(f"{law.sigma2} ")
 

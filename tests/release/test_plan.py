@@ -17,7 +17,7 @@ from scipy import stats
 from discretegauss import DiscreteGaussian, release
 from discretegauss._cli import main
 from discretegauss.errors import DiscreteGaussError, OutputError, TableError
-from discretegauss.privacy import PrivacyLoss, calibrate, different_noise, zcdp_rho
+from discretegauss.privacy import calibrate, different_noise, zcdp_rho
 from discretegauss.privacy import loss as loss_of
 from discretegauss.privacy.different_noise import Part, loss_of_parts
 from discretegauss.release import plan_json, read_plan
@@ -152,7 +152,7 @@ def test_epsilon_and_delta_are_used_up(tmp_path: Path, tables: list[str]) -> Non
 def test_equal_tables_are_one_query_asked_more_often(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(_plan_text('epsilon = 1\ndelta = "1e-6"', [""] * 3))
     found = read_plan(tmp_path / "p.toml")
-    law = calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=3)
+    law = calibrate(DiscreteGaussian, epsilon=1, delta="1e-6", queries=3)
     assert {n.law for n in found.noise} == {law}
     assert found.cost.epsilon_by == "arXiv 2004.00010, Theorem 7"
     assert found.cost.epsilon <= 1

@@ -70,12 +70,16 @@ class _Weights(NamedTuple):
         return Interval(self.from_lower[k], self.from_upper[k])
 
 
+def _require_near(k: int) -> None:
+    if k > _MOST_WEIGHTS:
+        raise ParameterOverflowError(f"k must be within {_MOST_WEIGHTS} of 0 for a Skellam law")
+
+
 def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
     """Return the weights as far as k and the sums from 0 to k need them."""
     if variance > LARGEST_TABLE:
         raise ParameterOverflowError("variance must be at most 2**28 to be asked for probabilities")
-    if k > _MOST_WEIGHTS:
-        raise ParameterOverflowError(f"k must be within {_MOST_WEIGHTS} of 0 for a Skellam law")
+    _require_near(k)
     bits = -(-bits // 64) * 64  # so that what is kept is found again
     span = 8
     while span < k:
@@ -166,6 +170,7 @@ class SkellamFamily(Family):
         """Return phi(y) - phi(x)."""
         if abs(x) == abs(y):
             return arithmetic(bits).rational(0)
+        _require_near(max(abs(x), abs(y)))
         more = int(spec.parameter).bit_length() + 8  # as the logarithm is at least some 1/(2 v)
         return arithmetic(bits + more).log(self.weight_ratio(spec, x, y, bits + more))
 
@@ -186,6 +191,10 @@ class SkellamFamily(Family):
 
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Return the weight of all x >= m in units of that of m, for m at least 0."""
+        if m > _MOST_WEIGHTS and spec.parameter <= LARGEST_TABLE:  # of what is next to nothing
+            at = arithmetic(bits)
+            ratio = _root(m / spec.parameter, at)  # those from there on are at most that
+            return Interval(ONE, at.up.div(ONE, at.down.sub(ONE, ratio.upper)))
         found = _weights(spec.parameter, m, bits + 8)
         return arithmetic(bits + 8).div(found.sum_from(m), found.at(m))
 

@@ -9,7 +9,6 @@ from fractions import Fraction
 
 from .._inputs.privacy_arguments import positive_number
 from .._law import LawSpec
-from ._composition import OneQuery, as_one_query
 from ._facts import PrivacyFacts, gaussian_cancelling_bits
 
 __all__ = ["DiscreteGaussianFacts"]
@@ -21,10 +20,6 @@ class DiscreteGaussianFacts(PrivacyFacts):
     def rho(self, spec: LawSpec, sensitivity: object) -> Fraction:
         """Return sensitivity**2/(2 sigma2), exactly."""
         return positive_number(sensitivity, "sensitivity") ** 2 / (2 * spec.parameter)
-
-    def as_one_query(self, spec: LawSpec, change: int, queries: int) -> OneQuery:
-        """Return the single query that stands for so many, each changed by at most ``change``."""
-        return as_one_query(spec, change, queries)
 
     def cancelling_bits(self, spec: LawSpec, change: int) -> int:
         """Return about the logarithm of sigma/change."""

@@ -9,14 +9,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import gmpy2
-
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._inputs.messages import describe
 from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
-from ._composition import OneQuery
 
 
 class PrivacyFacts:
@@ -31,14 +28,6 @@ class PrivacyFacts:
         raise ParameterValueError(
             f"law must be a discrete Gaussian or Laplace: no rho is known for a {which}"
         )
-
-    def as_one_query(self, spec: LawSpec, change: int, queries: int) -> OneQuery:
-        """Return the single query that stands for so many, each changed by at most ``change``.
-
-        Of all but the discrete Gaussian it is asked for one.
-        """
-        del queries
-        return OneQuery(spec, change, gmpy2.mpq(1), spec, 1, None)
 
     def cancelling_bits(self, spec: LawSpec, change: int) -> int:
         """Return about how many bits cancel in delta; too few cost time alone."""

@@ -282,7 +282,7 @@ def _skellam(asked: _Asked) -> Law:
     (epsilon, delta), queries = asked.epsilon_delta, word_count(asked.queries, "queries")
     change = Change(asked.clients, asked.sensitivity, *asked.vector)
     least = least_epsilon_of_skellams(delta)
-    if least >= epsilon:
+    if least >= epsilon or not epsilon:
         raise ParameterValueError(
             f"epsilon must be above {float_at_least(least):.6g} for this delta, as orders up to "
             f"2**40 are tried, got {describe(epsilon)}"

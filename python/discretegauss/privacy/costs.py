@@ -42,8 +42,7 @@ from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
 from ._asked import Noise, clients_of, refuse_vector
 from ._change import Change
-from ._composition import OneQuery
-from ._facts_by_law import privacy_facts_of
+from ._composition import OneQuery, as_one_query
 from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
 from ._least_epsilon import least_epsilon
 from ._optimal_composition import MOST_QUERIES, laplace_delta_upper
@@ -281,8 +280,10 @@ def _cost(
         return _cost_of_vector(law, one, sensitivity, count, rate, dimension, sum_norm)
     refuse_vector(dimension, sum_norm, "this law")
     spec, change = centred(one), whole_sensitivity(sensitivity)
-    if rate == 1 and (count == 1 or spec.kind is Kind.DISCRETE_GAUSSIAN):
-        return _Tight(privacy_facts_of(spec).as_one_query(spec, change, count))
+    if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
+        return _Tight(as_one_query(spec, change, count))
+    if rate == 1 and count == 1:
+        return _Tight(OneQuery(spec, change, gmpy2.mpq(1), spec, 1, None))
     if rate == 1 and spec.kind is Kind.DISCRETE_LAPLACE and change == 1 and count <= MOST_QUERIES:
         return _Laplaces(spec.parameter, count)
     pure = family_of(spec).pure_epsilon(spec, change) if rate == 1 else None

@@ -1,22 +1,24 @@
-"""calibrate_generalized: the budget is met, and hardly more; how beta compares at many releases."""
+"""Calibration by losses: the budget is met, and hardly more; how beta compares at many releases."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from math import gamma, sqrt
+from typing import Any
 
 import pytest
 
 import discretegauss as dg
 from discretegauss import privacy
-from discretegauss.privacy import PrivacyLoss
 from discretegauss.privacy import loss as loss_of
 
 
 @pytest.mark.parametrize("beta", [1, "3/2", 3])
 def test_the_budget_is_met_and_hardly_more(beta: object) -> None:
     """Of one query, by the tight delta, which knows nothing of buckets."""
-    law = privacy.calibrate(dg.GeneralizedGaussian, beta=beta, epsilon=1, delta="1e-5", sensitivity=2)
+    law = privacy.calibrate(
+        dg.GeneralizedGaussian, beta=beta, epsilon=1, delta="1e-5", sensitivity=2
+    )
     less = dg.GeneralizedGaussian(law.scale * Fraction(9999, 10000), law.beta)
     assert privacy.delta(law, 1, 2) <= Fraction(1, 10**5) < privacy.delta(less, 1, 2)
 
@@ -38,19 +40,28 @@ def test_sampled_queries_meet_the_budget() -> None:
     assert Fraction(99, 10**8) < loss.delta("1/2") <= Fraction(1, 10**6)
 
 
+@pytest.mark.parametrize("kind", [dg.DiscreteGaussian, dg.DiscreteLaplace, dg.Skellam])
+def test_all_kinds_are_calibrated_for_samples(kind: Any) -> None:
+    how: dict[str, Any] = {"queries": 3, "sampling": "1/10"}
+    law = privacy.calibrate(kind, epsilon=1, delta="1e-4", **how)
+    assert 0.99e-4 < privacy.delta(law, 1, **how) <= 1e-4
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({"beta": "1/2"}, "beta must be at least 1, got '1/2'"),
         ({"delta": 1}, "delta must lie between 0 and 1"),
-        ({"delta": "1e-40"}, r"delta must be at least 2\*\*-100 for each query, .* got '1e-40'"),
+        ({"delta": "1e-40"}, r"delta must be at least 2\*\*-100 for each query, .* got '1/1000"),
         ({"sampling": 2}, "sampling must be at most 1, got 2"),
     ],
 )
 def test_refusals(wrong: dict[str, object], message: str) -> None:
     """Before anything is computed."""
     with pytest.raises(ValueError, match=message):
-        privacy.calibrate(dg.GeneralizedGaussian, beta=**{"beta": 2, "epsilon": 1, "delta": "1e-6", **wrong})
+        privacy.calibrate(
+            dg.GeneralizedGaussian, **{"beta": 2, "epsilon": 1, "delta": "1e-6", **wrong}
+        )
 
 
 @pytest.mark.evidence
@@ -58,7 +69,9 @@ def test_at_many_releases_deviations_compare_as_fisher_informations() -> None:
     """sd(beta)/sd(2) tends to sqrt(beta**2 G(3/beta) G(2 - 1/beta))/G(1/beta)."""
 
     def deviation(beta: object) -> float:
-        law = privacy.calibrate(dg.GeneralizedGaussian, beta=beta, epsilon=5, delta="1e-5", queries=1000)
+        law = privacy.calibrate(
+            dg.GeneralizedGaussian, beta=beta, epsilon=5, delta="1e-5", queries=1000
+        )
         return float(law.std())
 
     normal = deviation(2)

@@ -30,7 +30,7 @@ from ._inputs.draw_arguments import (
     Size,
     checked_source,
 )
-from ._inputs.keywords import names_instead
+from ._inputs.keywords import explain_methods, names_instead
 from ._inputs.law_parameters import exact_spec, sigma2_of
 from ._inputs.messages import describe, written
 from ._inputs.numbers import whole_number
@@ -378,6 +378,8 @@ class _Law(LawFunctions):
         return as_scipy(self)
 
 
+explain_methods(LawFunctions)
+explain_methods(_Law)
 if native is not None:  # the same with fewer calls, where what is asked for is plain
     _Law.sample = native.built_in_sample(_Law, _Law.sample)  # type: ignore[method-assign]
     _Law.rvs = _Law.sample

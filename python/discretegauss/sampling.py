@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ._drawing.draw import Given, draw
 from ._inputs.draw_arguments import INT64, Method, Shape, Size, checked_out
-from ._inputs.keywords import names_instead
+from ._inputs.keywords import explain_keywords
 from ._inputs.law_parameters import sigma2_of
 from ._inputs.numbers import Number
 from ._inputs.source import Source
@@ -97,7 +97,6 @@ def discrete_gaussian(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def discrete_gaussian(
     sigma2: Any = None,
     size: Size = None,
@@ -225,7 +224,6 @@ def discrete_laplace(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def discrete_laplace(
     scale: Any,
     size: Size = None,
@@ -299,7 +297,6 @@ def skellam(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def skellam(
     variance: Any,
     size: Size = None,
@@ -390,7 +387,6 @@ def generalized_gaussian(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def generalized_gaussian(
     scale: Any,
     beta: Any,
@@ -471,7 +467,6 @@ def geometric_exp(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def geometric_exp(
     gamma: Any,
     size: Size = None,
@@ -544,7 +539,6 @@ def bernoulli(
 ) -> NDArray[np.bool_]: ...
 
 
-@names_instead
 def bernoulli(
     p: Any,
     size: Size = None,
@@ -609,7 +603,6 @@ def uniform_below(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def uniform_below(
     n: Any,
     size: Size = None,
@@ -682,7 +675,6 @@ def bernoulli_exp(
 ) -> NDArray[np.bool_]: ...
 
 
-@names_instead
 def bernoulli_exp(
     gamma: Any,
     size: Size = None,
@@ -752,3 +744,6 @@ def _draw_flags(
     if out is not None:
         return out
     return result.view(np.bool_) if isinstance(result, np.ndarray) else bool(result)
+
+
+explain_keywords(globals())

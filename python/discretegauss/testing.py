@@ -6,6 +6,7 @@ import hashlib
 import warnings
 
 from ._drawing.engines import core
+from ._inputs.keywords import explain_keywords
 from ._inputs.numbers import whole_number
 from .errors import ParameterTypeError
 
@@ -100,3 +101,6 @@ def seeded_source(seed: int) -> SeededSource:
         stacklevel=2,
     )
     return source
+
+
+explain_keywords(globals())

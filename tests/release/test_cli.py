@@ -511,7 +511,7 @@ def test_verify_is_the_module_of_that_name(run: Command, monkeypatch: pytest.Mon
     done = run("verify", "--quick")
     assert (done.code, done.err) == (0, "")
     assert "right: draws are the specification's, bit for bit\n" in done.out
-    monkeypatch.setattr("discretegauss.verify._proof.find_spec", lambda _: None)
+    monkeypatch.setattr("discretegauss.verify.proof.find_spec", lambda _: None)
     done = run("verify")
     assert (done.code, done.err.partition("needs")[0]) == (2, "discretegauss verify ")
 

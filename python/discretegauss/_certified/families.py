@@ -9,8 +9,6 @@ from .family import Family
 from .generalized_gaussian import GeneralizedGaussianFamily
 from .skellam import SkellamFamily
 
-__all__ = ["family_of"]
-
 _FAMILIES: dict[Kind, Family] = {
     Kind.DISCRETE_GAUSSIAN: DiscreteGaussianFamily(),
     Kind.DISCRETE_LAPLACE: DiscreteLaplaceFamily(),

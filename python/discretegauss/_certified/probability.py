@@ -13,29 +13,10 @@ from typing import NamedTuple
 
 from .._law import LawSpec
 from .families import family_of
+from .family import mirrored
 from .incomplete_gamma import scaled_gamma
 from .interval import Interval, arithmetic
-from .lattice_sums import (
-    canonical,
-    log_weight_ratio,
-    mirrored,
-    normaliser,
-    phi_at,
-    tail_ratio,
-    weight_ratio,
-)
-
-__all__ = [
-    "Tail",
-    "kept_normaliser",
-    "log_probability",
-    "logpmf",
-    "pmf",
-    "probability",
-    "tail_above",
-    "tail_bound",
-    "tail_up_to",
-]
+from .lattice_sums import canonical, log_weight_ratio, normaliser, phi_at, tail_ratio, weight_ratio
 
 #: exp(-x) is below every float from here on, by far.
 _FAR = 2**20

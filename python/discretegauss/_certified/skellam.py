@@ -29,8 +29,6 @@ from .double_double import Floats, Pairs
 from .family import About, Family, term_by_term
 from .interval import ONE, ZERO, Arithmetic, Interval, Real, arithmetic, relative_width_below
 
-__all__ = ["LARGEST_TABLE", "SkellamFamily", "probabilities_up_to"]
-
 LARGEST_TABLE = 2**28
 """The variance up to which weights are computed: some 13 sqrt(variance) of them."""
 

@@ -20,16 +20,6 @@ from .messages import describe, if_loaded
 from .numbers import MAX_BITS, exact_rational, not_negative, positive
 from .parameter_arrays import Laws, ParameterColumn, indexed
 
-__all__ = [
-    "as_array",
-    "exact_spec",
-    "laws_of",
-    "naming_places",
-    "parameter_name",
-    "parameter_shape",
-    "sigma2_of",
-]
-
 _T = TypeVar("_T")
 
 _VARIANCES_BELOW = 2**1024

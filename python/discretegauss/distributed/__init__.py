@@ -4,6 +4,7 @@ What a sum costs, `discretegauss.privacy` says of ``law.sum(clients)``; how much
 needs, `discretegauss.privacy.calibrate` says with ``clients=``.
 """
 
+from .._inputs.keywords import explain_keywords
 from ._rotation import Rotation
 from ._rounding import round_conditionally, rounded_norm
 from ._rounds import SecureSum, least_modulus
@@ -18,3 +19,5 @@ __all__ = [
     "share",
     "total",
 ]
+
+explain_keywords(globals())

@@ -26,6 +26,7 @@ rounding alone, but where a function says otherwise.
 """
 
 from .._inputs.budget import Budget
+from .._inputs.keywords import explain_keywords
 from .accounting import dp_event, pld
 from .calibration import calibrate
 from .costs import delta, epsilon, log_delta
@@ -53,3 +54,5 @@ __all__ = [
     "zcdp_epsilon",
     "zcdp_rho",
 ]
+
+explain_keywords(globals())

@@ -11,8 +11,6 @@ from .._inputs.privacy_arguments import positive_number
 from .._law import LawSpec
 from ._facts import PrivacyFacts, gaussian_cancelling_bits
 
-__all__ = ["DiscreteGaussianFacts"]
-
 
 class DiscreteGaussianFacts(PrivacyFacts):
     """The discrete Gaussian."""

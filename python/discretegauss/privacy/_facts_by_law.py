@@ -7,8 +7,6 @@ from ._discrete_gaussian import DiscreteGaussianFacts
 from ._discrete_laplace import DiscreteLaplaceFacts
 from ._facts import PrivacyFacts, SkellamFacts
 
-__all__ = ["privacy_facts_of"]
-
 _FACTS: dict[Kind, PrivacyFacts] = {
     Kind.DISCRETE_GAUSSIAN: DiscreteGaussianFacts(),
     Kind.DISCRETE_LAPLACE: DiscreteLaplaceFacts(),

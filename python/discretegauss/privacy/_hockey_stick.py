@@ -29,16 +29,6 @@ from .._law import LawSpec
 from ._facts_by_law import privacy_facts_of
 from ._privacy_loss import FAR, loss_exceeds_from, phi_near, tail_weight, total_weight
 
-__all__ = [
-    "Enclosed",
-    "Line",
-    "delta_enclosed",
-    "line_at",
-    "narrow",
-    "relative_bits",
-]
-
-
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
 _AIM = 60
 

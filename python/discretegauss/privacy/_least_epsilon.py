@@ -19,8 +19,6 @@ from ._privacy_loss import LossTooFarError, loss_exceeds_from, phi_near
 from ._root_finding import search_precision, solve_increasing
 from .zcdp import minus_log_upper
 
-__all__ = ["delta_is_at_most", "least_epsilon", "log_delta_about"]
-
 #: To how many bits a delta may agree with the one asked for before it counts as larger.
 _MOST_AIM = 480
 

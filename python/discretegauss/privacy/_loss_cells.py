@@ -33,19 +33,6 @@ from .._certified.lattice_sums import canonical, normaliser, phi_at, tail_ratio
 from .._law import Kind, LawSpec
 from ._buckets import Cell
 
-__all__ = [
-    "FARTHEST",
-    "ContinuousGaussian",
-    "ContinuousLaplace",
-    "IntegerNoise",
-    "Look",
-    "Noise",
-    "Piece",
-    "cells_of_noise",
-    "chosen_width",
-    "look",
-]
-
 #: Relative bits of masses: differences of tails keep enough of them for multiples of 2**-128.
 _AT = arithmetic(232)
 _ZERO = _AT.rational(0)

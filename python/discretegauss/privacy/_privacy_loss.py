@@ -30,15 +30,6 @@ from .._inputs.messages import describe
 from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
 
-__all__ = [
-    "FAR",
-    "LossTooFarError",
-    "loss_exceeds_from",
-    "phi_near",
-    "tail_weight",
-    "total_weight",
-]
-
 _FARTHEST = 2**512
 """No outcome is looked for beyond so many scales, where phi(x) >= x/scale."""
 

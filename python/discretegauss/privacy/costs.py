@@ -291,10 +291,12 @@ def _cost(
 
 
 def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:
-    if law._spec.kind is not Kind.SKELLAM:
+    kind = law._spec.kind
+    if kind not in (Kind.SKELLAM, Kind.DISCRETE_GAUSSIAN):
         return False
-    whole = positive_number(sensitivity, "sensitivity").denominator == 1
-    return not whole or sum_norm is not None or word_count(dimension, "dimension") > 1
+    if sum_norm is not None or word_count(dimension, "dimension") > 1:
+        return True
+    return kind is Kind.SKELLAM and positive_number(sensitivity, "sensitivity").denominator > 1
 
 
 def _cost_of_vector(

@@ -54,8 +54,6 @@ from .losses import PrivacyLoss
 from .losses import loss as loss_of
 from .zcdp import zcdp_rho
 
-__all__ = ["Part", "TogetherLoss", "largest_rho", "loss_of_parts"]
-
 _WIDE_FROM = 2**15
 """From this variance of the sum on noise is taken for nearly continuous: its rho seems larger by
 less than 1 in 10**4."""

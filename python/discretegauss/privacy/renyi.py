@@ -55,7 +55,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-from ._asked import clients_of, refuse_vector
+from ._asked import clients_of
 from ._change import Change
 from ._sum_of_skellams import renyi_of_skellam
 from .zcdp_cost import rho_of_one
@@ -142,8 +142,8 @@ def renyi(
     1.0024375
     """
     count, (one, clients) = query_count(queries), clients_of(law)
-    if clients == 1 and one._spec.kind is not Kind.SKELLAM:
-        refuse_vector(dimension, sum_norm, "this law")
+    is_vector = clients > 1 or sum_norm is not None or dimension != 1
+    if one._spec.kind is not Kind.SKELLAM and not is_vector:
         spec, exact = centred(one), _order(order)
         found = (
             _renyi_upper(spec, exact, whole_sensitivity(sensitivity))
@@ -152,7 +152,7 @@ def renyi(
         )
     elif norm is not None:
         raise ParameterTypeError("norm goes neither with a Skellam law nor with sums of shares")
-    elif clients > 1:
+    elif one._spec.kind is not Kind.SKELLAM:
         bound = _order(order) * rho_of_one(law, sensitivity, dimension, sum_norm)
         found = arithmetic(_PRECISIONS[0]).rational(bound).upper
     else:

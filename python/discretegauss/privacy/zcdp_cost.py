@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from .._inputs.privacy_arguments import at_least_zero, query_count
+from .._law import Kind
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
@@ -156,7 +157,8 @@ def rho_of_one(
     if clients > 1:
         change = SumOfGaussians(clients, sensitivity, dimension, sum_norm)
         return Fraction(*map(int, change.cost(spec.parameter).as_integer_ratio()))
-    refuse_vector(dimension, sum_norm, "this law")
+    if spec.kind is not Kind.DISCRETE_GAUSSIAN:  # of which the Euclidean norm tells all
+        refuse_vector(dimension, sum_norm, "this law")
     return privacy_facts_of(spec).rho(spec, sensitivity)
 
 

@@ -9,6 +9,7 @@
 Nothing here draws noise. ``discretegauss figures --out DIR`` makes pictures of it.
 """
 
+from .._inputs.keywords import explain_keywords
 from .compare import compare_noise, compare_queries
 from .gaussians import (
     continuous_gaussian_delta,
@@ -27,3 +28,5 @@ __all__ = [
     "rounded_gaussian_sf",
     "rounded_gaussian_variance",
 ]
+
+explain_keywords(globals())

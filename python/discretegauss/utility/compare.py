@@ -21,8 +21,6 @@ from .gaussians import (
     rounded_gaussian_variance,
 )
 
-__all__ = ["NoiseComparison", "QueriesComparison", "compare_noise", "compare_queries"]
-
 
 class NoiseComparison(NamedTuple):
     """Noises that all cost at most rho in zCDP, for an answer that one person changes by 1."""

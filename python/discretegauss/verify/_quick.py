@@ -13,8 +13,6 @@ from .._drawing.engines import build_info
 from ..laws import DiscreteGaussian
 from ..sampling import discrete_gaussian, discrete_laplace, geometric_exp
 
-__all__ = ["quick_checks"]
-
 _N = 200
 _LAWS = [
     ("1", "0"),

@@ -5,7 +5,7 @@
 
 Draws a second of processor time in arrays of 10**5, one thread, median over interleaved rounds, and
 how many times numpy's: the median of the rounds' ratios. numpy's draws come from PCG64 and floats.
-The epsilons are those of `distributed.epsilon` beside dp-accounting's conversion of the formula of
+The epsilons are those of `privacy.epsilon` beside dp-accounting's conversion of the formula of
 arXiv 2110.04995 at the 128 orders that published code takes.
 """
 
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import discretegauss as dg
-from discretegauss import distributed
+from discretegauss import Skellam, distributed, privacy
 from discretegauss._bench import machine
 from discretegauss._bench.rounds import Draw, Rates, seconds_per_call
 from options import json_file
@@ -117,9 +117,7 @@ def accounted() -> list[dict[str, Any]]:
         ]
         theirs, _ = rdp.compute_epsilon(orders, [rounds * bound for bound in bounds], 1e-6)
         law = Skellam(m)
-        mine = distributed.epsilon(
-            law, "1e-6", fewest_clients=1, sensitivity=norm, dimension=d, rounds=rounds
-        )
+        mine = privacy.epsilon(law, "1e-6", norm, dimension=d, queries=rounds)
         rows.append({"variance": m, "norm": norm, "rounds": rounds, "ours": mine, "peer": theirs})
     return rows
 

@@ -10,7 +10,7 @@ from ._inputs.keywords import explain_keywords
 from ._inputs.numbers import whole_number
 from .errors import ParameterTypeError
 
-__all__ = ["NotPrivateWarning", "SeededSource", "TapeSource", "seeded_source"]
+__all__ = ["NotPrivateWarning", "TapeSource", "seeded_source"]
 
 
 class NotPrivateWarning(UserWarning):

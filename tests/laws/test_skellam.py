@@ -160,7 +160,7 @@ def test_every_source_is_used(monkeypatch: pytest.MonkeyPatch, v: int) -> None:
     with pytest.raises(EOFError):
         law.sample(1000, source=testing.TapeSource(bytes(range(100))))
     with pytest.raises(EOFError):
-        dg.distributed.share([1] * 1000, law, 2**60, source=testing.TapeSource(b"1" * 100))
+        dg.add_noise([1] * 1000, law, modulus=2**60, source=testing.TapeSource(b"1" * 100))
 
 
 def test_wide_laws_have_their_moments() -> None:

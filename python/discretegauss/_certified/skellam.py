@@ -36,6 +36,10 @@ _MOST_WEIGHTS = 2**20
 """Beyond this k and that variance P(X = k) < exp(-2000), of which nothing is computed."""
 
 
+_MOST_TERMS = 2**16
+"""Of a power series, about."""
+
+
 def _chernoff_exponent(v: float, k: float) -> float:
     """Return about -log of the bound on P(X >= k) by E(exp(t X)) = exp(v (cosh(t) - 1))."""
     return v + k * asinh(k / v) - hypot(v, k)
@@ -152,6 +156,48 @@ def _ratios(variance: Fraction, top: int, bits: int) -> list[tuple[Real, Real]]:
         start += start - top
 
 
+def _log_weight(variance: Fraction, k: int, bits: int) -> Interval:
+    """Return log(I_k/I_0), of a k far out by the power series (DLMF 10.25.2).
+
+    I_k(v) = (v/2)**k/k! times the sum of (v**2/4)**j/(j! (k + 1) ... (k + j)), whose ratios fall.
+    """
+    if k <= _MOST_WEIGHTS:
+        return arithmetic(bits).log(_weights(variance, k, bits).at(k))
+    quarter = variance**2 / 4
+    if quarter > k * _MOST_TERMS or variance > LARGEST_TABLE:
+        _require_near(k)
+    at = arithmetic(bits + 2 * k.bit_length() + 32)
+    term = total = at.rational(1)
+    for j in range(1, 2 * _MOST_TERMS + at.bits):
+        term = at.scale(term, quarter / (j * (k + j)))
+        total = at.add(total, term)
+        if (
+            2 * quarter < j * (k + j) and at.up.mul_2exp(term.upper, at.bits) < 1
+        ):  # half of each is left
+            break
+    total = Interval(total.lower, at.up.add(total.upper, at.up.mul_2exp(term.upper, 1)))
+    whole = at.rational(k + 1)
+    log_factorial = Interval(at.down.lngamma(whole.lower), at.up.lngamma(whole.upper))
+    log_power = at.scale(at.log(at.rational(variance / 2)), k)
+    # I_0(v) = exp(v) P(X = 0)
+    all_weights = at.sub(at.scale(_weights(variance, 0, bits).sum_from(0), 2), at.rational(1))
+    log_first = at.shift(at.neg(at.log(all_weights)), variance)
+    return at.sub(at.add(at.sub(log_power, log_factorial), at.log(total)), log_first)
+
+
+def _far_tail_ratio(variance: Fraction, m: int, bits: int) -> Interval:
+    """Return the weight of all x >= m in units of that of m: 1 + r_m (1 + r_(m+1) (1 + ...))."""
+    at = arithmetic(bits + 16)
+    last = m + bits
+    low, high = _root((last + 1) / variance, at).lower, _root(last / variance, at).upper
+    ratio = Interval(low, high)
+    tail = Interval(ONE, at.up.div(ONE, at.down.sub(ONE, high)))
+    for k in range(last, m, -1):
+        ratio = at.div(at.rational(1), at.shift(ratio, 2 * k / variance))
+        tail = at.shift(at.mul(ratio, tail), 1)
+    return tail
+
+
 def _root(x: Fraction, at: Arithmetic) -> Interval:
     """Return 1/(sqrt(1 + x**2) + x)."""
     return at.div(at.rational(1), at.shift(at.sqrt(at.rational(1 + x * x)), x))
@@ -168,9 +214,12 @@ class SkellamFamily(Family):
         """Return phi(y) - phi(x)."""
         if abs(x) == abs(y):
             return arithmetic(bits).rational(0)
-        _require_near(max(abs(x), abs(y)))
         more = int(spec.parameter).bit_length() + 8  # as the logarithm is at least some 1/(2 v)
-        return arithmetic(bits + more).log(self.weight_ratio(spec, x, y, bits + more))
+        at = arithmetic(bits + more)
+        if max(abs(x), abs(y)) <= _MOST_WEIGHTS:
+            return at.log(self.weight_ratio(spec, x, y, bits + more))
+        far, near = (_log_weight(spec.parameter, abs(k), at.bits) for k in (x, y))
+        return at.sub(far, near)
 
     def weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
         """Return the weight of x in units of that of y.
@@ -190,9 +239,7 @@ class SkellamFamily(Family):
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Return the weight of all x >= m in units of that of m, for m at least 0."""
         if m > _MOST_WEIGHTS and spec.parameter <= LARGEST_TABLE:  # of what is next to nothing
-            at = arithmetic(bits)
-            ratio = _root(m / spec.parameter, at)  # those from there on are at most that
-            return Interval(ONE, at.up.div(ONE, at.down.sub(ONE, ratio.upper)))
+            return _far_tail_ratio(spec.parameter, m, bits)
         found = _weights(spec.parameter, m, bits + 8)
         return arithmetic(bits + 8).div(found.sum_from(m), found.at(m))
 

@@ -182,9 +182,8 @@ def checked_source(source: object) -> Source:
     if not callable(source):
         raise ParameterTypeError(f"{rule}, got {type(source).__name__}{_hint(source)}")
     if (other := _other_generator(source)) is not None:
-        raise ParameterTypeError(
-            f"{rule}, source(buffer); got {other}, which fills none{_hint(getattr(source, '__self__', None))}"
-        )
+        hint = _hint(getattr(source, "__self__", None))
+        raise ParameterTypeError(f"{rule}, source(buffer); got {other}, which fills none{hint}")
     return source
 
 

@@ -8,7 +8,7 @@ from .._inputs.keywords import explain_keywords
 from ._rotation import Rotation
 from ._rounding import round_conditionally, rounded_norm
 from ._rounds import SecureSum, least_modulus
-from ._secure_sum import share, total
+from ._secure_sum import total
 
 __all__ = [
     "Rotation",
@@ -16,7 +16,6 @@ __all__ = [
     "least_modulus",
     "round_conditionally",
     "rounded_norm",
-    "share",
     "total",
 ]
 

@@ -209,7 +209,7 @@ class SecureSum:
         Returns
         -------
         ndarray, shape (..., N)
-            In [0, modulus), as `share` returns it.
+            Integers in [0, modulus); objects for a modulus above 2**62.
         """
         bits = checked_source(source)
         rotated = self.rotation.apply(vector)

@@ -49,7 +49,7 @@ def share(vector: Any, law: Law, modulus: int, *, source: Source = "getrandom") 
     ----------
     vector : array_like of integers
         What the client contributes, its norm bounded already; integers of any size.
-    law : Skellam, DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+    law : law
         The client's noise: one independent draw for each entry.
     modulus : int
         That of the secure sum, at least 2.
@@ -69,7 +69,7 @@ def share(vector: Any, law: Law, modulus: int, *, source: Source = "getrandom") 
     Examples
     --------
     >>> import discretegauss as dg
-    >>> message = dg.distributed.share([3, -1, 0], dg.DiscreteGaussian(4), 2**16)
+    >>> message = share([3, -1, 0], dg.DiscreteGaussian(4), 2**16)
     >>> message.shape, message.dtype, bool((message < 2**16).all())
     ((3,), dtype('int64'), True)
     """
@@ -97,7 +97,7 @@ def total(messages: Any, modulus: int) -> NDArray[Any]:
     Parameters
     ----------
     messages : array_like of integers, shape (clients, ...)
-        As `share` returns them, one for each client along the first axis.
+        One for each client along the first axis.
     modulus : int
         The same, at least 2.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._inputs.privacy_arguments import word_count
+from .._inputs.privacy_arguments import positive_number, word_count
 from .._law import Kind
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterTypeError, ParameterValueError
@@ -31,9 +31,16 @@ def clients_of(noise: object) -> tuple[Law, int]:
     return noise, 1
 
 
+def is_vector(dimension: object, sum_norm: object) -> bool:
+    """Return whether these are of a vector; both must be right."""
+    if sum_norm is not None:
+        positive_number(sum_norm, "sum_norm")
+    return word_count(dimension, "dimension") > 1 or sum_norm is not None
+
+
 def refuse_vector(dimension: object, sum_norm: object, of: str) -> None:
     """Refuse what is known of vectors only."""
-    if word_count(dimension, "dimension") != 1 or sum_norm is not None:
+    if is_vector(dimension, sum_norm):
         raise ParameterValueError(
             f"dimension and sum_norm go with a Skellam law and sums of shares, not with {of}"
         )

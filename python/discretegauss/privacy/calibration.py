@@ -24,7 +24,7 @@ from .._inputs.privacy_arguments import (
 )
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam
-from ._asked import refuse_vector
+from ._asked import is_vector, refuse_vector
 from ._calibrate_by_losses import first_crossing, log_guess, require_reach
 from ._calibrate_gaussian import GaussianTarget
 from ._change import Change, least_variance
@@ -146,7 +146,7 @@ def calibrate(
     True
     """
     # noise for an error (error=, confidence=) joins here: it asks for no budget
-    if kind not in _BY_KIND:
+    if not isinstance(kind, type) or kind not in _BY_KIND:
         raise ParameterTypeError(
             "kind must be DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, the "
             f"class itself, got {describe(kind)}"
@@ -185,6 +185,7 @@ class _Asked:
         self.queries, self.rate = query_count(queries), sampling_rate(sampling)
         self.clients = 1 if clients is None else word_count(clients, "clients")
         self.vector = dimension, sum_norm
+        is_vector(*self.vector)  # or says what is wrong
 
     @property
     def epsilon_delta(self) -> tuple[Fraction, Fraction]:

@@ -35,12 +35,11 @@ from .._inputs.privacy_arguments import (
     query_count,
     sampling_rate,
     whole_sensitivity,
-    word_count,
 )
 from .._law import Kind
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
-from ._asked import Noise, clients_of, refuse_vector
+from ._asked import Noise, clients_of, is_vector, refuse_vector
 from ._change import Change
 from ._composition import OneQuery, as_one_query
 from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
@@ -294,7 +293,7 @@ def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: objec
     kind = law._spec.kind
     if kind not in (Kind.SKELLAM, Kind.DISCRETE_GAUSSIAN):
         return False
-    if sum_norm is not None or word_count(dimension, "dimension") > 1:
+    if is_vector(dimension, sum_norm):
         return True
     return kind is Kind.SKELLAM and positive_number(sensitivity, "sensitivity").denominator > 1
 

@@ -19,7 +19,7 @@ from .._inputs.privacy_arguments import (
     sampling_rate,
     whole_sensitivity,
 )
-from ..errors import ParameterTypeError, ParameterValueError
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._buckets import Above, Below, Cell
 from ._loss_cells import (
@@ -36,6 +36,7 @@ from ._masses import ONE, integers
 
 #: Buckets of one direction, at most, unless asked for.
 _MOST = 2**17
+_MOST_MOST = 2**32
 
 _AT = arithmetic(192)
 
@@ -483,7 +484,10 @@ def _float_down(value: Any) -> float:
 
 
 def _bucket_count(value: object) -> int:
-    return whole_number(value, "most", minimum=16)
+    count = whole_number(value, "most", minimum=16)
+    if count > _MOST_MOST:
+        raise ParameterOverflowError(f"most must be at most 2**32, got {describe(count)}")
+    return count
 
 
 def _width(value: object, span: Rational, most: int) -> Fraction:

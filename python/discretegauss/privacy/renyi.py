@@ -55,7 +55,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-from ._asked import clients_of
+from ._asked import clients_of, is_vector
 from ._change import Change
 from ._sum_of_skellams import renyi_of_skellam
 from .zcdp_cost import rho_of_one
@@ -142,8 +142,8 @@ def renyi(
     1.0024375
     """
     count, (one, clients) = query_count(queries), clients_of(law)
-    is_vector = clients > 1 or sum_norm is not None or dimension != 1
-    if one._spec.kind is not Kind.SKELLAM and not is_vector:
+    of_vector = is_vector(dimension, sum_norm) or clients > 1
+    if one._spec.kind is not Kind.SKELLAM and not of_vector:
         spec, exact = centred(one), _order(order)
         found = (
             _renyi_upper(spec, exact, whole_sensitivity(sensitivity))

@@ -18,7 +18,7 @@ from .._law import Kind
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-from ._asked import clients_of, refuse_vector
+from ._asked import clients_of, is_vector, refuse_vector
 from ._facts_by_law import privacy_facts_of
 from ._sum_of_gaussians import SumOfGaussians
 
@@ -157,8 +157,8 @@ def rho_of_one(
     if clients > 1:
         change = SumOfGaussians(clients, sensitivity, dimension, sum_norm)
         return Fraction(*map(int, change.cost(spec.parameter).as_integer_ratio()))
-    if spec.kind is not Kind.DISCRETE_GAUSSIAN:  # of which the Euclidean norm tells all
-        refuse_vector(dimension, sum_norm, "this law")
+    if is_vector(dimension, sum_norm) and spec.kind is not Kind.DISCRETE_GAUSSIAN:
+        refuse_vector(dimension, sum_norm, "this law")  # of a Gaussian the norm tells all
     return privacy_facts_of(spec).rho(spec, sensitivity)
 
 

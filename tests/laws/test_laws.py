@@ -253,8 +253,8 @@ def test_a_law_that_could_not_be_made_may_be_made_again() -> None:
     law = object.__new__(dg.DiscreteGaussian)
     assert not hasattr(law, "sigma2")
     with pytest.raises(ValueError, match="sigma2"):
-        law.__init__(-1)  # type: ignore[misc]
-    law.__init__(100, 3)  # type: ignore[misc]
+        law.__init__(-1)
+    law.__init__(100, 3)
     assert law == dg.DiscreteGaussian(100, 3)
 
 

@@ -34,7 +34,12 @@ def test_steep_laws_meet_the_budget(beta: int, epsilon: int) -> None:
 @pytest.mark.evidence
 def test_sampled_queries_meet_the_budget() -> None:
     """With all buckets."""
-    arguments = {"epsilon": "1/2", "delta": "1e-6", "queries": 20, "sampling": "1/50"}
+    arguments: dict[str, Any] = {
+        "epsilon": "1/2",
+        "delta": "1e-6",
+        "queries": 20,
+        "sampling": "1/50",
+    }
     law = privacy.calibrate(dg.GeneralizedGaussian, beta=2, **arguments)
     loss = loss_of(law, sampling="1/50") ** 20
     assert Fraction(99, 10**8) < loss.delta("1/2") <= Fraction(1, 10**6)
@@ -59,9 +64,8 @@ def test_all_kinds_are_calibrated_for_samples(kind: Any) -> None:
 def test_refusals(wrong: dict[str, object], message: str) -> None:
     """Before anything is computed."""
     with pytest.raises(ValueError, match=message):
-        privacy.calibrate(
-            dg.GeneralizedGaussian, **{"beta": 2, "epsilon": 1, "delta": "1e-6", **wrong}
-        )
+        given: dict[str, Any] = {"beta": 2, "epsilon": 1, "delta": "1e-6", **wrong}
+        privacy.calibrate(dg.GeneralizedGaussian, **given)
 
 
 @pytest.mark.evidence

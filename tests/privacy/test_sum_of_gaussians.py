@@ -99,10 +99,10 @@ def test_what_is_refused() -> None:
 
 def test_epsilon_is_what_rho_implies() -> None:
     law, how = dg.DiscreteGaussian(40).sum(100), {"sensitivity": 10, "dimension": 1000}
-    rho: Any = dg.privacy.rho(law, queries=20, **how)  # type: ignore[arg-type]
-    found = dg.privacy.epsilon(law, "1e-6", queries=20, **how)  # type: ignore[arg-type]
+    rho: Any = dg.privacy.rho(law, queries=20, **how)
+    found = dg.privacy.epsilon(law, "1e-6", queries=20, **how)
     assert found == dg.privacy.zcdp_epsilon(rho, "1e-6")
-    assert dg.privacy.delta(law, found, queries=20, **how) <= 1.0001e-6  # type: ignore[arg-type]
+    assert dg.privacy.delta(law, found, queries=20, **how) <= 1.0001e-6
     share = calibrate(
         dg.DiscreteGaussian,
         epsilon=3,
@@ -111,5 +111,5 @@ def test_epsilon_is_what_rho_implies() -> None:
         clients=100,
         **how,  # type: ignore[arg-type]
     )
-    met = dg.privacy.epsilon(share.sum(100), "1e-6", queries=20, **how)  # type: ignore[arg-type]
+    met = dg.privacy.epsilon(share.sum(100), "1e-6", queries=20, **how)
     assert 2.999 < met <= 3

@@ -63,8 +63,8 @@ def test_all_kinds_are_calibrated_for_samples(kind: Any) -> None:
 )
 def test_refusals(wrong: dict[str, object], message: str) -> None:
     """Before anything is computed."""
+    given: dict[str, Any] = {"beta": 2, "epsilon": 1, "delta": "1e-6", **wrong}
     with pytest.raises(ValueError, match=message):
-        given: dict[str, Any] = {"beta": 2, "epsilon": 1, "delta": "1e-6", **wrong}
         privacy.calibrate(dg.GeneralizedGaussian, **given)
 
 

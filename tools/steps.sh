@@ -359,7 +359,7 @@ tests_lowest_versions() {
 
 tests_lowest_versions_whole() {
     on_lowest_versions tests/{inputs,laws,privacy,utility} tests/drawing/test_{cells,many_laws}.py \
-        tests/system/test_{gmpy2_context,rare_paths}.py tests/release/test_{release,csv_table}.py
+        tests/system/test_gmpy2_context.py tests/drawing/test_engines.py tests/release/test_{release,csv_table}.py
 }
 
 # on_newest_python TEST...: the newest Python that is at hand, with the wheel that the lowest one builds (one for all: abi3).
@@ -386,7 +386,7 @@ tests_newest_python_whole() {
     on_newest_python tests/drawing/test_{isochronous,twin}.py tests/inputs/test_{arrays,sources}.py \
         tests/laws/test_laws.py tests/release/test_release.py \
         tests/system/test_{fork,gmpy2_context,imports,interrupt,leaks,memory_limits}.py \
-        tests/system/test_{rare_paths,signal_storm,threads,wiped}.py
+        tests/system/test_{signal_storm,threads,wiped}.py tests/drawing/test_engines.py
 }
 
 # The long runs behind the claims of the documentation.

@@ -7,22 +7,22 @@ benchmarks/timing.py.
 
 from __future__ import annotations
 
-import decimal
 import pickle
 import random
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from decimal import Decimal
 from fractions import Fraction
-from math import floor, isqrt
+from math import isqrt
 from typing import Any
 
 import numpy as np
 import parts
 import pytest
 from evidence_cases import evidence
+from isochronous_twin import IsochronousFacts, IsochronousTwin
+from keystream import Tape
 from law_checks import gaussian_table, laplace_table, rejected
 
 import discretegauss as dg
@@ -34,7 +34,6 @@ from discretegauss.testing import TapeSource
 pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
 
 F = Fraction
-DIGITS = decimal.Context(prec=100, Emin=-(10**9), Emax=10**9)
 
 
 def gaussian(sigma2: object, mu: object = 0) -> LawSpec:
@@ -54,69 +53,11 @@ def isochronous(spec: LawSpec) -> Any:
     return parts.NativeIsochronous(spec)
 
 
-# --- the sampler once more, in decimals -------------------------------------------------------
-
-
-def to_decimal(value: Fraction) -> Decimal:
-    return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
-
-
-def phi(distance: Fraction, spec: LawSpec) -> Decimal:
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        return to_decimal(distance**2 / (2 * spec.parameter))
-    if not distance:
-        return Decimal(0)
-    return DIGITS.power(to_decimal(distance / spec.parameter), to_decimal(spec.beta))
-
-
-class Model:
-    """The protocol of csrc/isochronous/sampler.c, decided by exponentials of 100 digits."""
-
-    def __init__(self, spec: LawSpec) -> None:
-        info = isochronous(spec).info
-        self.spec = spec
-        self.core, self.tail = int(info.n_core), int(info.n_tail)
-        self.block_bits = int(info.block_bits)
-        self.nearest = floor(spec.mu + F(1, 2))
-        self.f = spec.mu - self.nearest
-
-    def weight(self, y: int) -> Decimal:
-        return DIGITS.exp(phi(abs(self.f), self.spec) - phi(abs(y - self.f), self.spec))
-
-    def draw(self, take: Any) -> int:
-        """Return the draw that the bytes from take(n) make."""
-        while True:
-            y = self.attempt(take)
-            if y is not None:
-                return self.nearest + y
-
-    def attempt(self, take: Any) -> int | None:
-        choice, point = take(8), take(8)
-        low = take((self.block_bits + 7) // 8) & ((1 << self.block_bits) - 1)
-        cells = self.core + self.tail
-        block, remainder = divmod(choice * cells, 2**64)
-        if remainder < 2**64 % cells:
-            return None
-        bits, n_bits, step = point >> 1, 63, 0
-        if block >= self.core:
-            ones = f"{bits:063b}0".index("0")
-            if ones == 63:
-                byte = 255
-                while byte == 255:
-                    byte = take(1)
-                    ones += f"{byte:08b}0".index("0")
-            step = ones + 1
-            n_bits = max(0, 63 - step)
-            block += ones * self.tail
-        z = (block << self.block_bits) | low
-        y = -1 - z if point & 1 else z
-        height = bits & ((1 << n_bits) - 1)
-        accepted_below = DIGITS.multiply(self.weight(y), Decimal(2) ** (step + n_bits))
-        while height < accepted_below < height + 1:
-            height = height << 64 | take(8)
-            n_bits += 64
-            accepted_below = DIGITS.multiply(accepted_below, Decimal(2) ** 64)
-        return y if height < accepted_below else None
+def twin(spec: LawSpec) -> IsochronousTwin:
+    """Return the protocol of csrc/isochronous/README.md, every comparison decided in balls."""
+    info = isochronous(spec).info
+    facts = (int(n) for n in (info.block_bits, info.n_core, info.n_tail))
+    return IsochronousTwin(spec, IsochronousFacts(*facts))
 
 
 SPECS = [
@@ -146,30 +87,24 @@ def ids(spec: LawSpec) -> str:
 @pytest.mark.parametrize("spec", SPECS, ids=ids)
 def test_draws_are_those_of_the_model(spec: LawSpec) -> None:
     """200 draws from a tape: the model's values, and the model's bytes used."""
-    model, law = Model(spec), isochronous(spec)
+    model, law = twin(spec), isochronous(spec)
     n = 200
-    tape = random.Random(20261121).randbytes(40 * n * (16 + (model.block_bits + 7) // 8))
-    source = TapeSource(tape)
-    position = 0
-
-    def take(n_bytes: int) -> int:
-        nonlocal position
-        position += n_bytes
-        return int.from_bytes(tape[position - n_bytes : position], "little")
-
+    tape = random.Random(20261121).randbytes(40 * n * (16 + model.low_bytes))
+    source, read = TapeSource(tape), Tape(tape)
     for _ in range(n):
-        assert law.draw(source) == model.draw(take)
-        assert source.used == position
+        assert law.draw(source) == model.draw(read)
+        assert source.used == read.used
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=ids)
 def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
     """Where each of the first steps begins g is at most its height, on both sides."""
-    model = Model(spec)
+    model = twin(spec)
     for step in range(1, 6):
-        z = (model.core + (step - 1) * model.tail) << model.block_bits
+        z = (model.n_core + (step - 1) * model.n_tail) << model.block_bits
         for y in (z, -1 - z):
-            assert DIGITS.multiply(model.weight(y), Decimal(2) ** step) <= 1
+            whole, exact = model.law.floor(2 ** (step + 100), y)
+            assert whole < 2**100 or (whole == 2**100 and exact)
 
 
 @pytest.mark.parametrize("left", [0, 1])
@@ -177,8 +112,8 @@ def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
 def test_levels_far_out_are_reached(ones: int, left: int) -> None:
     """Tail levels as far as the bits go, on either side."""
     spec = laplace(10)
-    model = Model(spec)
-    choice = -(-model.core * 2**64 // (model.core + model.tail)) + 1
+    model = twin(spec)
+    choice = -(-model.n_core * 2**64 // model.n_cells) + 1
     in_point = min(ones, 63)
     point = (2**in_point - 1) << (64 - in_point) | left
     tape = choice.to_bytes(8, "little") + point.to_bytes(8, "little")
@@ -186,18 +121,11 @@ def test_levels_far_out_are_reached(ones: int, left: int) -> None:
         whole, part = divmod(ones - 63, 8)
         tape += b"\xff" * whole + bytes([0xFF & ~(0xFF >> part)])
     tape += bytes(100)
-    position = 0
-
-    def take(n_bytes: int) -> int:
-        nonlocal position
-        position += n_bytes
-        return int.from_bytes(tape[position - n_bytes : position], "little")
-
-    source = TapeSource(tape)
+    source, read = TapeSource(tape), Tape(tape)
     drawn = isochronous(spec).draw(source)
-    z = model.core + ones * model.tail
-    assert drawn == model.draw(take) == (-1 - z if left else z)
-    assert source.used == position
+    z = model.n_core + ones * model.n_tail
+    assert drawn == model.draw(read) == (-1 - z if left else z)
+    assert source.used == read.used
 
 
 # --- the law ---------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """method="isochronous": attempts in lanes have the law, and make of bytes what a model does.
 
-The model is a page of Python over integers, every comparison decided in ball arithmetic: it knows
-the protocol of csrc/isochronous/lanes.h and the three numbers of the staircase, and nothing else.
+The model is tests/oracles/lanes_twin.py, every comparison decided in ball arithmetic: it knows the
+protocol of csrc/isochronous/lanes.h and the three numbers of the staircase, and nothing else.
 Of narrow laws (csrc/isochronous/narrow.h) it is tests/oracles/narrow_twin.py, which asks nothing.
 The C tests enclose the heights (tests/c/test_lanes.c), plant words at every threshold
 (tests/c/test_narrow.c) and look for branches (tests/c/test_isochronous_time.c).
@@ -17,8 +17,9 @@ import numpy as np
 import parts
 import pytest
 from evidence_cases import evidence
-from exact_law import ExactLaw, leading_ones
+from exact_law import ExactLaw
 from keystream import Tape
+from lanes_twin import LaneFacts, LanesTwin
 from law_checks import (
     ALPHA,
     check_counts,
@@ -69,48 +70,35 @@ def kernels(spec: LawSpec) -> list[Any]:
     return list(made.values())
 
 
-class Model:
-    """The protocol of csrc/isochronous/lanes.h."""
+class Model(LanesTwin):
+    """The protocol of csrc/isochronous/lanes.h, told the three numbers of the staircase."""
 
-    def __init__(self, spec: LawSpec, fault: str = "") -> None:
-        self.fault = fault
+    def __init__(self, spec: LawSpec) -> None:
         info = lanes(spec).info
-        self.n_core, self.n_tail = int(info.n_core), int(info.n_tail)
-        self.block_bits = int(info.block_bits)
-        self.law = ExactLaw(spec)
+        block_bits, n_core, n_tail = (int(n) for n in (info.block_bits, info.n_core, info.n_tail))
+        n_bytes = 12 if block_bits <= 16 else 16
+        super().__init__(spec, LaneFacts(block_bits, n_core, n_tail, n_bytes))
 
-    def draw(self, tape: Tape) -> int:
-        """Return the next accepted attempt's draw."""
-        while (y := self.attempt(tape)) is None:
-            pass
-        return self.law.c + y
 
-    def attempt(self, tape: Tape) -> int | None:
-        """Return what the next attempt of the tape accepts, if it does."""
-        n_words = (8, 4) if self.block_bits <= 16 else (8, 4, 4)
-        point, head, *more = (int.from_bytes(tape.read(n), "little") for n in n_words)
-        choice, low = head % 2**16, head // 2**16 + (more[0] * 2**16 if more else 0)
-        n_cells = self.n_core + self.n_tail
-        cell, part = divmod(choice * n_cells, 2**16)
-        if part < 2**16 % n_cells and self.fault != "every choice counts":
-            return None
-        bits, n_bits, block, step = point // 2, 63, cell, 0
-        if cell >= self.n_core:  # a tail: its level is the number of leading ones
-            level, byte = 63 - (bits ^ (2**63 - 1)).bit_length(), 0xFF
-            while level >= 63 and byte == 0xFF:
-                byte = tape.read(1)[0]
-                level += leading_ones(byte)
-            block, step = cell + level * self.n_tail, level + 1
-            n_bits = max(0, 63 - step)
-            if self.fault == "a tail as high as the level before":
-                step -= 1
-        z = block * 2**self.block_bits + low % 2**self.block_bits
-        y = -1 - z if point % 2 else z
-        if self.fault == "zero on both sides" and point % 2:
-            y = -z
-        if self.fault == "13 bits of the height":
-            bits, n_bits = bits % 2**n_bits >> n_bits - 13, 13
-        return y if self.law.is_below(y, 2**step, 0, bits % 2**n_bits, n_bits, tape) else None
+class EveryChoiceCounts(Model):
+    def counts(self, part: int, choice_bits: int) -> bool:
+        del part, choice_bits
+        return True
+
+
+class TailAsHighAsTheLevelBefore(Model):
+    def accepts(self, y: int, step: int, height: int, n_bits: int, tape: Tape) -> bool:
+        return super().accepts(y, max(0, step - 1), height, n_bits, tape)
+
+
+class ZeroOnBothSides(Model):
+    def outcome(self, z: int, *, left: bool) -> int:
+        return -z if left else z
+
+
+class ThirteenBitsOfTheHeight(Model):
+    def accepts(self, y: int, step: int, height: int, n_bits: int, tape: Tape) -> bool:
+        return super().accepts(y, step, height >> n_bits - 13, 13, tape)
 
 
 NARROW = [
@@ -170,21 +158,16 @@ def test_draws_are_those_of_the_model(spec: LawSpec) -> None:
         assert source.used == read.used
 
 
-FAULTS = [
-    "every choice counts",
-    "a tail as high as the level before",
-    "zero on both sides",
-    "13 bits of the height",
-]
+FAULTS = [EveryChoiceCounts, TailAsHighAsTheLevelBefore, ZeroOnBothSides, ThirteenBitsOfTheHeight]
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_broken_model_draws_otherwise(fault: str) -> None:
+@pytest.mark.parametrize("broken", FAULTS)
+def test_a_broken_model_draws_otherwise(broken: type[Model]) -> None:
     """The comparison above sees each of these faults."""
     spec, tape = laplace("1000", "1/3"), stream(20261123, 400_000)
     out = np.empty(10_000, np.int64)
     lanes(spec).fill(out, TapeSource(tape))
-    read, model = Tape(tape), Model(spec, fault)
+    read, model = Tape(tape), broken(spec)
     assert out.tolist() != [model.draw(read) for _ in range(10_000)]
 
 
@@ -197,14 +180,6 @@ def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
         for y in (z, -1 - z):
             whole, exact = model.law.floor(2 ** (step + 100), y)
             assert whole < 2**100 or (whole == 2**100 and exact)
-
-
-def attempt_bytes(model: Model, cell: int, point: int, low: int = 0) -> bytes:
-    """Return an attempt's words, with a choice that counts."""
-    n_cells = model.n_core + model.n_tail
-    choice = -(-cell * 2**16 // n_cells) + 1
-    words = point.to_bytes(8, "little") + (choice + (low % 2**16 << 16)).to_bytes(4, "little")
-    return words + ((low >> 16).to_bytes(4, "little") if model.block_bits > 16 else b"")
 
 
 @pytest.mark.parametrize("spec", NARROW, ids=ids)
@@ -247,7 +222,7 @@ def test_attempts_next_to_the_edge(spec: LawSpec) -> None:
             if not 0 <= height < 2**n_bits:
                 continue
             further = whole % 2**64 + rng.choice([-1, 0, 1]) if off == 0 else 0
-            tape += attempt_bytes(model, cell, (prefix | height) << 1 | left, low)
+            tape += model.words(cell, (prefix | height) << 1 | left, low)
             if off == 0:
                 tape += max(0, min(further, 2**64 - 1)).to_bytes(8, "little")
                 tape += bytes(8) if further == whole % 2**64 else b""
@@ -276,7 +251,7 @@ def test_levels_far_out_are_reached(spec: LawSpec, ones: int) -> None:
     in_point = min(ones, 63)
     tape = stream(5, 24) if model.block_bits <= 16 else stream(5, 32)
     for left in (0, 1):
-        tape += attempt_bytes(model, model.n_core, (2**in_point - 1) << (64 - in_point) | left)
+        tape += model.words(model.n_core, (2**in_point - 1) << (64 - in_point) | left)
         if ones >= 63:
             whole, part = divmod(ones - 63, 8)
             tape += b"\xff" * whole + bytes([0xFF & ~(0xFF >> part)]) + bytes(16)
@@ -412,7 +387,7 @@ def small_law(spec: LawSpec, n_points: int) -> dict[int, F]:
             for left in (0, 1):
                 for i in range(n_points):
                     height = (2 * i + 1) * 2**n_bits // (2 * n_points)
-                    tape += attempt_bytes(model, cell, (prefix | height) << 1 | left)
+                    tape += model.words(cell, (prefix | height) << 1 | left)
                     y = -1 - z if left else z
                     weight = F(2**16 // n_cells, 2**16) * F(1, 2) * F(1, 2**step) / n_points
                     plan.append((y, weight))

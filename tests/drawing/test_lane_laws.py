@@ -1,8 +1,8 @@
 """Arrays of parameters in lanes: each element has its own law, as a model makes it of the bytes.
 
-The model is a page of Python over integers, every comparison decided in ball arithmetic: it knows
-the protocol of csrc/isochronous/lane_laws.h and nothing else. The C tests look at every constant
-(tests/c/test_lane_laws.c). ``method="isochronous"`` draws arrays of parameters in this way.
+The model is tests/oracles/lanes_twin.py, every comparison decided in ball arithmetic; which
+staircase a law has stands here, from csrc/isochronous/lane_laws.h. The C tests look at every
+constant (tests/c/test_lane_laws.c); `method="isochronous"` draws arrays of parameters so.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from exact_law import ExactLaw, leading_ones
 from keystream import Tape
+from lanes_twin import LaneFacts, LanesTwin
 from law_checks import gaussian_table, laplace_table, rejected
 from parts import fill_in_lanes
 
@@ -47,51 +47,31 @@ def draws_in_lanes(
     return out
 
 
-class Model:
-    """A law in its lane."""
+def twin(kind: Kind, parameter: F, centre: F) -> LanesTwin:
+    """Return a law in its lane, with the staircase that lane_laws.h gives it."""
+    spec = LawSpec(kind, parameter, centre)
+    power = 2 if kind is Kind.DISCRETE_GAUSSIAN else 1
+    block_bits = 0
+    while parameter >= 2 ** (7 * power):
+        parameter /= 2**power
+        block_bits += 1
+    step = F(1, 2**5)  # up to the next of 32 steps an octave
+    while step * 64 <= parameter:
+        step *= 2
+    while step * 32 > parameter:
+        step /= 2
+    end = (parameter // step + 1) * step
+    least = power * end / LOG2_E
+    towards = 1 if centre > 0 else 0  # where the centre is, at most, doubled
 
-    def __init__(self, kind: Kind, parameter: F, centre: F) -> None:
-        self.law = ExactLaw(LawSpec(kind, parameter, centre))
-        power = 2 if kind is Kind.DISCRETE_GAUSSIAN else 1
-        self.block_bits = 0
-        while parameter >= 2 ** (7 * power):
-            parameter /= 2**power
-            self.block_bits += 1
-        step = F(1, 2**5)  # up to the next of 32 steps an octave
-        while step * 64 <= parameter:
-            step *= 2
-        while step * 32 > parameter:
-            step /= 2
-        end = (parameter // step + 1) * step
-        least = power * end / LOG2_E
-        towards = 1 if centre > 0 else 0  # where the centre is, at most, doubled
+    def exponent(n: int) -> int:
+        return int(n ** (power - 1) * (n - towards))
 
-        def exponent(n: int) -> int:
-            return int(n ** (power - 1) * (n - towards))
-
-        self.n_core = next(n for n in range(1, 300) if exponent(n) >= least)
-        start = exponent(self.n_core)
-        self.n_cells = next(n for n in range(2, 600) if exponent(n) - start >= least)
-        self.n_tail = self.n_cells - self.n_core
-
-    def attempt(self, tape: Tape, n_more: int) -> int | None:
-        """Return what the next attempt of the tape accepts, if it does."""
-        point, head, more = (int.from_bytes(tape.read(n), "little") for n in (8, 4, n_more))
-        cell, part = divmod(head % 2**16 * self.n_cells, 2**16)
-        if part < 2**16 % self.n_cells:
-            return None
-        bits, n_bits, block, step = point // 2, 63, cell, 0
-        if cell >= self.n_core:  # a tail: its level is the number of leading ones
-            level, byte = 63 - (bits ^ (2**63 - 1)).bit_length(), 0xFF
-            while level >= 63 and byte == 0xFF:
-                byte = tape.read(1)[0]
-                level += leading_ones(byte)
-            block, step = cell + level * self.n_tail, level + 1
-            n_bits = max(0, 63 - step)
-        low = (head // 2**16 + more * 2**16) % 2**self.block_bits
-        z = block * 2**self.block_bits + low
-        y = -1 - z if point % 2 else z
-        return y if self.law.is_below(y, 2**step, 0, bits % 2**n_bits, n_bits, tape) else None
+    n_core = next(n for n in range(1, 300) if exponent(n) >= least)
+    start = exponent(n_core)
+    n_cells = next(n for n in range(2, 600) if exponent(n) - start >= least)
+    n_bytes = 12 if block_bits <= 16 else 16
+    return LanesTwin(spec, LaneFacts(block_bits, n_core, n_cells - n_core, n_bytes))
 
 
 def model_draws(
@@ -101,13 +81,15 @@ def model_draws(
     drawn: list[int] = []
     laws = list(zip(parameters, centres or [F(0)] * len(parameters), strict=True))
     for first in range(0, len(laws), 256):
-        models = [Model(kind, p, c) for p, c in laws[first : first + 256]]
-        n_more = 4 if any(model.block_bits > 16 for model in models) else 0
+        models = [twin(kind, p, c) for p, c in laws[first : first + 256]]
+        longest = max(model.attempt_bytes for model in models)
+        for model in models:
+            model.attempt_bytes = longest
         found: dict[int, int] = {}
         pending = list(range(len(models)))
         while pending:
             for i in pending:
-                if (y := models[i].attempt(tape, n_more)) is not None:
+                if (y := models[i].attempt(tape)) is not None:
                     found[i] = y
             pending = [i for i in pending if i not in found]
         drawn += [found[i] for i in range(len(models))]

@@ -9,8 +9,6 @@ from keystream import Tape
 
 from discretegauss._law import LawSpec
 
-__all__ = ["LaneFacts", "LanesTwin"]
-
 
 class LaneFacts(NamedTuple):
     """What has to be told about a law that is drawn in lanes."""
@@ -30,12 +28,13 @@ class LanesTwin(IsochronousTwin):
         super().__init__(spec, IsochronousFacts(facts.block_bits, facts.n_core, facts.n_tail))
         self.attempt_bytes = facts.attempt_bytes
 
-    def words(self, cell: int, point: int) -> bytes:
-        """Return the words of an attempt at a cell's first integer; the choice counts."""
-        choice = -(-(cell << 16) // self.n_cells) + 1
+    def words(self, cell: int, point: int, low: int = 0) -> bytes:
+        """Return the words of an attempt at an integer of a cell; the choice counts."""
+        choice = -(-(cell << 16) // self.n_cells) + 1 + (low << 16)
         return point.to_bytes(8, "little") + choice.to_bytes(self.attempt_bytes - 8, "little")
 
-    def _attempt(self, tape: Tape) -> int | None:
+    def attempt(self, tape: Tape) -> int | None:
+        """Return y if the next attempt of the tape is accepted."""
         point = int.from_bytes(tape.read(8), "little")
         head = int.from_bytes(tape.read(self.attempt_bytes - 8), "little")
         return self._decided(head % 2**16, 16, point, head >> 16, tape)

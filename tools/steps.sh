@@ -95,6 +95,8 @@ tools() {
     has gcc && has valgrind && compiles gcc '#include <valgrind/memcheck.h>
         int main(void) { return 0; }' || missing+=(valgrind)
     has gappa || missing+=(gappa)
+    has coqc && [[ -e $(coqc -where)/user-contrib/Interval && -e $(coqc -where)/user-contrib/Gappa ]] ||
+        missing+=(coq libcoq-interval libcoq-coquelicot libcoq-gappa)
     has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3 python3-venv)
     has python3 && python3 -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || missing+=(python3-dev)
@@ -110,6 +112,7 @@ more_tools() {
     local missing=()
     command -v frama-c >/dev/null || missing+=(frama-c-base)
     command -v ocamlfind >/dev/null || missing+=(ocaml-findlib)
+    { command -v why3 && command -v z3 && command -v cvc4; } >/dev/null || missing+=(why3 z3 cvc4)
     command -v java >/dev/null || missing+=(openjdk-17-jre-headless)
     { command -v rustc && command -v R && command -v abidiff && command -v pkg-config; } >/dev/null ||
         missing+=(rustc r-base-core abigail-tools pkgconf)
@@ -252,12 +255,19 @@ no_float() {
     done
 }
 
-# The numeric lemmas, by Gappa; and each of them made too small, which has to be rejected.
+# The numeric lemmas, by Gappa, and each of them made too small, which has to be rejected; the proofs that take seconds,
+# by Coq's kernel.
 proofs() {
     "$clone/tools/prove.py"
+    "$clone/tools/prove.py" --coq quick
 }
 
-# No overflow in the scalar arithmetic, by Frama-C.
+# All of Gappa's proofs, by Coq's kernel.
+proofs_whole() {
+    "$clone/tools/prove.py" --coq all
+}
+
+# No overflow in the scalar arithmetic, and contracts of small functions, by Frama-C.
 c_overflow() {
     "$clone/tools/frama_c/run"
 }

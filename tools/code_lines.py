@@ -28,7 +28,7 @@ WHOLE = {
     "bounds/elementary.c": """
         mul_high mul_high_64 exp_far_terms exp_fraction exp_negative product
         exp_fraction_64 product_64 log_mantissa_64 log_mantissa log_integer exp_bound
-        log_scaled times power get_scaled set_word get_word dg_exp_negative
+        log_scaled times power get_scaled set_word dg_get_words dg_exp_negative
         dg_log_integer dg_power
     """,
     "bounds/enclosure.c": """

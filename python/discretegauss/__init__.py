@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         utility,
     )
     from ._drawing.engines import build_info
-    from .data import add_noise
+    from .data import add_noise, noise_for
     from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
     from .paper_names import (
         floorsqrt as floorsqrt,
@@ -105,6 +105,7 @@ __all__ = [
     "generalized_gaussian",
     "geometric_exp",
     "lattice",
+    "noise_for",
     "plots",
     "privacy",
     "release",
@@ -142,6 +143,7 @@ _HOMES = {
     "GeneralizedGaussian": "laws",
     "Law": "laws",
     "add_noise": "data",
+    "noise_for": "data",
     "bernoulli": "sampling",
     "bernoulli_exp": "sampling",
     "build_info": "_drawing.engines",

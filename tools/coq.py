@@ -217,19 +217,18 @@ def statement(spec: LawSpec, memory: Memory, plain: bool = False) -> str:
     checker = "Plain" if plain else "Big"
     return f"""From Coq Require Import ZArith List.
 From DG.exact Require Import laws.
-From DG.cells Require Import law bytes checker {checker.lower()}.
+From DG.cells Require Import law bytes checker whole {checker.lower()}.
 Import ListNotations.
 Open Scope Z_scope.
 Definition the_law : law := {law_of(spec)}.
 Definition the_memory : memory := {record(memory)}.
-Definition the_table : table := table_of the_memory.
-Lemma accepted :
-  andb (memory_ok the_memory) ({checker}.ok the_law the_table precisions) = true.
+Lemma accepted : {checker}.whole_ok the_law the_memory precisions = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 Theorem the_draws_have_the_law :
-  forall c, bounds_right the_law the_table c -> arcs_right the_law the_table c ->
-  has_law (weight the_law) (draws the_table c).
-Proof. exact ({checker}.ok_right precisions _ _ (proj2 (andb_prop _ _ accepted))). Qed.
+  forall lower upper, let c := decider_of the_memory lower upper in
+  bounds_right the_law (table_of the_memory) c ->
+  has_law (weight the_law) (draws (table_of the_memory) c).
+Proof. exact ({checker}.whole_right precisions _ _ accepted). Qed.
 """
 
 
@@ -367,11 +366,10 @@ def check_faults(coq: Coq, spec: LawSpec) -> None:
     printed = coq.compile_text(
         "faults",
         f"""From Coq Require Import ZArith List.
-From DG.cells Require Import law bytes checker big.
+From DG.cells Require Import law bytes checker whole big.
 Import ListNotations.
 Open Scope Z_scope.
-Definition table_ok (x : law * memory) : bool :=
-  andb (memory_ok (snd x)) (Big.ok (fst x) (table_of (snd x)) precisions).
+Definition table_ok (x : law * memory) : bool := Big.whole_ok (fst x) (snd x) precisions.
 Eval vm_compute in map table_ok
 [{every};
 ({law_of(wrong)}, {record(memory)})].

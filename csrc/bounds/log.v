@@ -7,9 +7,9 @@ Theorem assumed y :
 Proof.
   intros M Y Z E L R C4 C3 C2 C1.
   assert (M2 : (ln _m <= ln 2)%R) by (apply ln_le; lra).
-  assert (L2 : (ln 2 <= 0.7)%R) by interval.
+  assert (L2 : (ln 2 <= 0.7)%R) by interval with (i_prec 60).
   assert (E1 : (0.4 <= _Exp <= 1)%R).
-  { rewrite E. assert (X : (0 <= y <= 0.71)%R) by lra. clear - X. split; [interval |].
+  { rewrite E. assert (X : (0 <= y <= 0.71)%R) by lra. clear - X. split; [interval with (i_prec 60) |].
     rewrite <- exp_0. apply exp_le. lra. }
   assert (D1 : (-1 / 2^26 <= _m * _Exp - 1 <= 1 / 2^26)%R).
   { replace (_m * _Exp)%R with (exp (ln _m - y))

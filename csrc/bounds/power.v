@@ -6,7 +6,7 @@ Proof.
   assert (P := exp_ineq1_le (- (b - a))).
   assert (B : (exp (- (b - a)) <= 1)%R) by (rewrite <- exp_0; apply exp_le; lra).
   assert (C : (0 < exp (- a) <= 0.51)%R).
-  { split; [apply exp_pos |]. apply Rle_trans with (exp (- 0.69)); [apply exp_le; lra | interval]. }
+  { split; [apply exp_pos |]. apply Rle_trans with (exp (- 0.69)); [apply exp_le; lra | interval with (i_prec 60)]. }
   split; nra.
 Qed.
 
@@ -27,7 +27,7 @@ Theorem assumed a b :
   (1 <= _large <= 2^33)%R -> hypotheses.
 Proof.
   intros A B N S L. intros.
-  assert (L2 : (0.693147 <= ln 2 <= 0.693148)%R) by (split; interval).
+  assert (L2 : (0.693147 <= ln 2 <= 0.693148)%R) by (split; interval with (i_prec 60)).
   assert (P : (-0.51 <= _slope <= 0)%R).
   { rewrite S. destruct (Rlt_le_dec a b) as [E | E].
     - assert (G := changes a b (conj A E)).

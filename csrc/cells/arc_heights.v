@@ -22,6 +22,6 @@ Theorem assumed :
   (-1 / 2^116 <= _of_exp <= 1 / 2^116)%R -> (1 <= _height <= 65536)%R -> (1 <= _level <= 65536)%R ->
   (0 <= _E8 <= 2^20)%R -> (0 <= _z16 <= 2^20)%R -> hypotheses.
 Proof.
-  intros L. intros. assert (C : (0.693 <= ln 2 <= 0.6932)%R) by (split; interval).
+  intros L. intros. assert (C : (0.693 <= ln 2 <= 0.6932)%R) by (split; interval with (i_prec 60)).
   rewrite <- L in C. clear L. opened.
 Qed.

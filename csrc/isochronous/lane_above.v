@@ -45,8 +45,8 @@ Theorem assumed :
   (0 <= _Rho <= 2^30)%R -> (0 <= 128 / _r - _Rho <= 2^30)%R -> hypotheses.
 Proof.
   intros L U E S. intros.
-  assert (C : (0.69314718 <= ln 2 <= 0.69314719)%R) by (split; interval).
-  assert (D : (2.71828182 <= exp 1 <= 2.71828183)%R) by (split; interval).
+  assert (C : (0.69314718 <= ln 2 <= 0.69314719)%R) by (split; interval with (i_prec 60)).
+  assert (D : (2.71828182 <= exp 1 <= 2.71828183)%R) by (split; interval with (i_prec 60)).
   assert (T : (0 < _e / 2^52 * ln 2 <= 1 / 2^13)%R) by nra.
   assert (Z := series _ T). rewrite <- S in Z. rewrite <- L in C, Z. rewrite <- U in D. clear S U L T. opened.
 Qed.

@@ -30,8 +30,8 @@ Proof.
   assert (C : (3121657384082679 / 2^52 <= ln 2 <= (3121657384082679 + 1) / 2^52)%R)
     by (split; interval with (i_prec 100)).
   assert (Q1 : (0.59 <= _Quarter <= 1)%R).
-  { rewrite EQ. split; [interval |]. rewrite <- exp_0. apply exp_le. nra. }
-  assert (S1 : (0.84 <= _Sixteenth <= 0.958)%R) by (rewrite ES; split; interval).
+  { rewrite EQ. split; [interval with (i_prec 60) |]. rewrite <- exp_0. apply exp_le. nra. }
+  assert (S1 : (0.84 <= _Sixteenth <= 0.958)%R) by (rewrite ES; split; interval with (i_prec 60)).
   assert (X0 : (0 <= _left <= 1 / 16)%R).
   { split; [apply down_positive; lra |]. assert (B := down_below (-52) _any_left). lra. }
   assert (T : (0 <= _S <= 0.0434)%R) by (rewrite L; split; nra).

@@ -90,6 +90,11 @@ static void dispatch_narrow(dg_lanes *lanes, dg_isa isa)
         lanes->isa = DG_ISA_AVX2;
         lanes->kernel = dg_narrow_kernel_avx2;
     }
+#elif DG_ISA_AARCH64
+    if ((isa == DG_ISA_AUTO ? dg_isa_best() : isa) == DG_ISA_NEON) {
+        lanes->isa = DG_ISA_NEON;
+        lanes->kernel = dg_narrow_kernel_neon;
+    }
 #else
     (void)isa;
 #endif

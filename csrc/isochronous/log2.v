@@ -15,7 +15,7 @@ Proof.
   assert (D : (13043817825332782212 / 2^63 <= sqrt 2 <= (13043817825332782212 + 1) / 2^63)%R)
     by (split; interval with (i_prec 150)).
   assert (S1 : (-0.1716 <= _S <= 0.1716)%R).
-  { rewrite Q. revert M. generalize _m. intros m M. split; interval with (i_bisect m). }
+  { rewrite Q. revert M. generalize _m. intros m M. split; interval with (i_bisect m, i_prec 60). }
   rewrite <- Q in D. clear Q. assert (Z := series _S S1). rewrite <- A in Z. clear A S1.
   unfolded;
     lazymatch goal with

@@ -69,5 +69,8 @@ dg_lane_kernel dg_narrow_kernel_avx2;
 /* Requires dg_isa_available(DG_ISA_AVX512). */
 dg_lane_kernel dg_narrow_kernel_avx512;
 
+/* Requires dg_isa_available(DG_ISA_NEON). */
+dg_lane_kernel dg_narrow_kernel_neon;
+
 #endif
 #endif

@@ -48,20 +48,18 @@ void dg_narrow_kernel_avx2(int64_t *out, size_t *n_accepted, size_t *n_made, con
                 j[g] = _mm256_add_epi64(j[g], _mm256_cmpgt_epi64(threshold, u[g]));
             }
         }
-        unsigned decided = 0;
+        __m256i decided = same(UINT64_MAX);
         EACH_GROUP(g)
         {
             const __m256i left = _mm256_sub_epi64(zero, _mm256_and_si256(u[g], sign));
             const __m256i y = _mm256_sub_epi64(_mm256_xor_si256(j[g], left), left);
             _mm256_storeu_si256((void *)(out + made + LANES * g), _mm256_add_epi64(y, least));
-            const __m256i is_below = _mm256_cmpgt_epi64(end, u[g]);
-            decided |= (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(is_below)) << (LANES * g);
+            decided = _mm256_and_si256(decided, _mm256_cmpgt_epi64(end, u[g]));
         }
-        const unsigned undecided = ~decided & ((1u << TOGETHER) - 1);
-        DG_PUBLIC(undecided);
-        if (__builtin_expect(undecided != 0, 0)) {
-            *n_accepted = *n_made = made + (size_t)__builtin_ctz(undecided);
-            return;
+        const int all = _mm256_movemask_epi8(decided);
+        DG_PUBLIC(all);
+        if (__builtin_expect(all != -1, 0)) { /* the other kernel stops before the first */
+            break;
         }
     }
     dg_narrow_kernel_portable(out + made, n_accepted, n_made, bytes + 8 * made, n_attempts - made,

@@ -5,7 +5,9 @@
  *   - next to every threshold, and at both ends, every kernel draws what whole numbers say, or leaves
  *     undecided, batches of every length and place;
  *   - each outcome's last part of a word, and each place of the tails on many levels, is accepted up to the 64th
- *     bit behind the edge, of the right integer, and not beyond; all else is tried again. */
+ *     bit behind the edge, of the right integer, and not beyond; all else is tried again.
+ *
+ * The kernel for AVX-512 is there on every x86-64: word by word in C (emulated/), where the machine has none. */
 #include "support.h"
 
 #include "isochronous/narrow.h"
@@ -18,7 +20,7 @@
 
 #include "bounds/refine.h"
 
-enum { PRECISION = 400, MOST_KERNELS = 3, LONGEST = 70, BATCHES = 300, MOST_FURTHER = 256 };
+enum { PRECISION = 400, MOST_KERNELS = 4, LONGEST = 70, BATCHES = 300, MOST_FURTHER = 256 };
 
 typedef struct test_case {
     dg_law_kind kind;
@@ -160,11 +162,15 @@ static void check_format(const dg_narrow *narrow, const test_case *of)
 
 /* --- kernels ------------------------------------------------------------------------------------ */
 
+#if DG_ISA_X86_64
+dg_lane_kernel emulated_narrow_kernel_avx512;
+#endif
+
 static size_t kernels_of(dg_lanes *lanes[MOST_KERNELS], const dg_law *law)
 {
-    static const dg_isa all[MOST_KERNELS] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512};
+    static const dg_isa all[] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512, DG_ISA_NEON};
     size_t n = 0;
-    for (size_t i = 0; i < MOST_KERNELS; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (dg_isa_available(all[i])) {
             const dg_status status = dg_lanes_build(&lanes[n], law, all[i]);
             CHECK(status == DG_OK && lanes[n]->narrow != NULL && lanes[n]->isa == all[i],
@@ -172,6 +178,11 @@ static size_t kernels_of(dg_lanes *lanes[MOST_KERNELS], const dg_law *law)
             n++;
         }
     }
+#if DG_ISA_X86_64
+    CHECK(dg_lanes_build(&lanes[n], law, DG_ISA_PORTABLE) == DG_OK, "not narrow");
+    lanes[n]->isa = DG_ISA_AVX512;
+    lanes[n++]->kernel = emulated_narrow_kernel_avx512;
+#endif
     return n;
 }
 

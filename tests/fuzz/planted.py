@@ -603,7 +603,9 @@ def main() -> int:
         tree = Path(work)
         for name in ("csrc", "cmake", "tests/fuzz", "tools"):
             shutil.copytree(ROOT / name, tree / name)
-        shutil.copy(ROOT / "CMakeLists.txt", tree)
+        for name in ("CMakeLists.txt", "python/discretegauss/_version.py"):
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tree / name)
         (tree / "build").mkdir()
         for fault in FAULTS:
             if options.names and fault.name not in options.names:

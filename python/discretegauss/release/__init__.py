@@ -3,6 +3,7 @@
 What ``__all__`` does not name is there for the command line.
 """
 
+from .._inputs.keywords import explain_keywords
 from ..errors import OutputError, TableError
 from ._arrow_table import arrow_file as arrow_file
 from ._calibration import calibration as calibration
@@ -25,3 +26,5 @@ from ._run import execute as execute
 from ._run import release_plan, release_table
 
 __all__ = ["OutputError", "PlanRelease", "Release", "TableError", "release_plan", "release_table"]
+
+explain_keywords(globals())

@@ -27,7 +27,7 @@ from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
-from ..privacy import calibrate_gaussian, zcdp_epsilon
+from ..privacy import calibrate, zcdp_epsilon
 from ..privacy import epsilon as tight_epsilon
 from ..privacy.different_noise import Part, largest_rho, loss_of_parts
 
@@ -95,7 +95,7 @@ def calibration(
     queries: int = 1,
     report_delta: object = None,
 ) -> Calibration:
-    """Return noise for the budget; see `privacy.calibrate_gaussian`, which checks the arguments.
+    """Return noise for the budget; see `privacy.calibrate`, which checks the arguments.
 
     With rho, epsilon is reported at ``report_delta`` (None: 1e-6): by Theorem 7 if the sensitivity
     is a whole number, else by way of rho. With epsilon and delta it must not be given.
@@ -171,13 +171,7 @@ def _rho_of(budget: Budget, tables: Sequence[tuple[Fraction, int, Fraction]]) ->
 
 
 def _law_for(budget: Budget, sensitivity: Fraction, queries: int) -> DiscreteGaussian:
-    law = calibrate_gaussian(
-        rho=budget.rho,
-        epsilon=budget.epsilon,
-        delta=budget.delta,
-        sensitivity=sensitivity,
-        queries=queries,
-    )
+    law = calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
     if law.sigma2 >= _SIGMA2_BELOW:
         digits = mpz(math.isqrt(int(law.sigma2))).num_digits()
         raise ParameterOverflowError(

@@ -1,0 +1,269 @@
+"""A random generator with numpy's methods whose noise is exact, for code that takes ``prng=``.
+
+Code such as the mechanisms of private-pgm takes a ``numpy.random.RandomState`` and asks it for
+``normal``, ``laplace`` and ``choice``. `NumpyNoise` answers with the discrete Gaussian, the
+discrete Laplace and an exact choice. There is no seed: every bit comes from the operating system.
+
+>>> from discretegauss.compat import NumpyNoise
+>>> prng = NumpyNoise()
+>>> prng.normal(0, 12.5, 3).shape
+(3,)
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._inputs.draw_arguments import Size, checked_size
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
+from .._inputs.privacy_arguments import positive_number
+from .._inputs.source import Source
+from ..errors import (
+    DiscreteGaussError,
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+)
+from ..sampling import discrete_gaussian, discrete_laplace, uniform_below
+
+_LARGEST_SCALE = 2**45
+"""In steps of the granularity: beyond 2^52 steps is then exp(-2^7) of the Laplace, below 2^-184."""
+
+_LARGEST_LOC = 2**52
+"""So that loc and noise together stay below 2^53 steps, which float64 holds exactly."""
+
+_SUM_TOLERANCE = 2.0**-26
+"""How far from 1 the sum of probabilities may be, as numpy has it: sqrt of a float's spacing."""
+
+
+class NumpyNoise:
+    """What numpy's ``RandomState`` has of noise, exact.
+
+    Parameters
+    ----------
+    granularity : number, optional
+        The distance of the values that noise can have: a power of two from 2^-500 to 2^500. With 1,
+        noise is whole numbers, as counts are.
+    source : "getrandom", "chacha20" or callable, optional
+        Where bits come from, as in `discretegauss.discrete_gaussian`.
+
+    Raises
+    ------
+    ValueError
+        If the granularity is no such power of two.
+
+    Notes
+    -----
+    Guarantee: each call's noise is exactly ``granularity * k``, with k from the law that the method
+    names, as float64 without rounding. Your sum ``data + noise`` is private as k is if the data are
+    whole multiples of the granularity, too: for counts any granularity up to 1 is right.
+
+    Not promised: what happens to floats that are no such multiples; their last bits would show
+    beside the noise (Mironov, CCS 2012). Bring them to a grid first, with `lattice.to_lattice`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noise = NumpyNoise(granularity="1/4").normal(loc=0, scale=3, size=1000)
+    >>> bool((noise * 4 == np.rint(noise * 4)).all())
+    True
+    """
+
+    def __init__(self, granularity: object = 1, *, source: Source = "getrandom") -> None:
+        exact = positive_number(granularity, "granularity")
+        exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
+        if exact != Fraction(2) ** exponent or abs(exponent) > 500:
+            raise ParameterValueError(
+                "granularity must be a power of two from 2**-500 to 2**500, "
+                f"got {describe(granularity)}"
+            )
+        self._granularity, self._exponent, self._source = exact, exponent, source
+
+    def __repr__(self) -> str:
+        return f"NumpyNoise(granularity={str(self._granularity)!r})"
+
+    def normal(self, loc: object = 0, scale: object = 1, size: Size = None) -> Any:
+        """Return loc + granularity * k, k discrete Gaussian with sigma = scale/granularity.
+
+        Parameters
+        ----------
+        loc : number, optional
+            A whole multiple of the granularity, of at most 2^52 of it.
+        scale : number, optional
+            Sigma, from 0 to 2^45 times the granularity; 0 adds nothing, as numpy's does.
+        size : int or sequence of int, optional
+            Shape of the result.
+
+        Returns
+        -------
+        float, or ndarray of float64 with this shape
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError
+            If one of these is no number, no multiple, or too large. No message shows loc.
+
+        Notes
+        -----
+        The zCDP of counts with this noise is sensitivity**2 / (2 scale**2), as of the continuous
+        normal; for k's law see Definition 1 of arXiv 2004.00010.
+        """
+        sigma = self._steps_of(scale)
+        law = None if sigma == 0 else (discrete_gaussian, sigma**2)
+        return self._around(loc, law, size)
+
+    def laplace(self, loc: object = 0, scale: object = 1, size: Size = None) -> Any:
+        """Return loc + granularity * k, k from the discrete Laplace with scale/granularity.
+
+        Parameters, results and errors are those of `normal`. A whole query of sensitivity s
+        costs epsilon = s/scale, as with the continuous Laplace.
+        """
+        steps = self._steps_of(scale)
+        return self._around(loc, None if steps == 0 else (discrete_laplace, steps), size)
+
+    def choice(
+        self,
+        a: int | ArrayLike,
+        size: Size = None,
+        replace: bool = True,
+        p: ArrayLike | None = None,
+    ) -> Any:
+        """Return elements of a, each by exactly the probabilities that p says.
+
+        Parameters
+        ----------
+        a : int or array_like with one axis
+            What to choose from; an integer stands for the numbers below it.
+        size : int or sequence of int, optional
+            Shape of the result; None: one element.
+        replace : bool, optional
+            Whether an element may come more than once; False only without p.
+        p : array_like, optional
+            As many numbers, none negative, with a sum of 1 up to 2^-26. They mean their binary
+            values over their exact sum. All alike by default.
+
+        Returns
+        -------
+        An element of a, or an ndarray of them
+
+        Notes
+        -----
+        numpy compares a uniform double with sums of floats; this compares integers. What was
+        rounded before the call, as a softmax is, stays as it is: for the exponential mechanism
+        itself see `selection.exponential`.
+        """
+        pool = self._pool(a)
+        shape, count = _shape_of(size)
+        if p is not None and not replace:
+            raise ParameterValueError("replace must be True where p is given, got False")
+        if p is not None:
+            found = self._by_weight(_weights(p, len(pool)), count)
+        elif replace:
+            found = self._below(len(pool), count)
+        else:
+            if count > len(pool):
+                raise ParameterValueError(
+                    f"size must be at most {len(pool)} with replace=False, got {describe(size)}"
+                )
+            found = self._distinct(len(pool), count)
+        return pool[found[0]] if shape is None else pool[np.array(found, np.intp).reshape(shape)]
+
+    def __getattr__(self, name: str) -> NoReturn:
+        reason = "there is no seed" if "seed" in name or "state" in name else "only these are exact"
+        raise AttributeError(
+            f"NumpyNoise has normal, laplace and choice, and no {name}: {reason}",
+            name=name,
+            obj=self,
+        )
+
+    def _steps_of(self, scale: object) -> Fraction:
+        """Return the scale in steps of the granularity."""
+        exact = exact_rational(scale, "scale")
+        if exact < 0:
+            raise ParameterValueError(f"scale must not be negative, got {describe(scale)}")
+        steps = exact / self._granularity
+        if steps > _LARGEST_SCALE:
+            raise ParameterOverflowError(
+                f"scale must be at most 2**45 times the granularity, got {describe(scale)}"
+            )
+        return steps
+
+    def _around(self, loc: object, law: Any, size: Size) -> Any:
+        shape, count = _shape_of(size)
+        centre = self._steps_to(loc)
+        if law is None:
+            drawn = np.zeros(count, np.int64)
+        else:
+            sample, parameter = law
+            drawn = sample(parameter, (count,), source=self._source)
+        values = np.ldexp((drawn + centre).astype(np.float64), self._exponent)
+        return float(values[0]) if shape is None else values.reshape(shape)
+
+    def _steps_to(self, loc: object) -> int:
+        """Return loc in steps; no message shows it, as it may be what the noise hides."""
+        try:
+            centre = exact_rational(loc, "loc") / self._granularity
+        except DiscreteGaussError:
+            raise ParameterTypeError("loc must be one finite number") from None
+        if centre.denominator != 1 or abs(centre) > _LARGEST_LOC:
+            raise ParameterValueError(
+                "loc must be a whole multiple of the granularity, of at most 2**52 of it"
+            )
+        return int(centre)
+
+    def _below(self, end: int, count: int) -> list[int]:
+        drawn: NDArray[Any] = uniform_below(end, (count,), dtype=object, source=self._source)
+        return [int(x) for x in drawn.tolist()]
+
+    def _by_weight(self, weights: Sequence[int], count: int) -> list[int]:
+        """Return the places of the first sums of weights above integers below the whole sum."""
+        ends = list(accumulate(weights))
+        # searched as Python's integers, which no dtype rounds
+        return [bisect_right(ends, x) for x in self._below(ends[-1], count)]
+
+    def _distinct(self, end: int, count: int) -> list[int]:
+        """Return the first steps of a shuffle (Fisher and Yates)."""
+        order = list(range(end))
+        for i in range(count):
+            j = i + int(uniform_below(end - i, source=self._source))
+            order[i], order[j] = order[j], order[i]
+        return order[:count]
+
+    def _pool(self, a: int | ArrayLike) -> NDArray[Any]:
+        pool = np.asarray(a)
+        if pool.ndim == 0 and pool.dtype.kind in "iu":
+            pool = np.arange(max(0, int(pool)))
+        if pool.ndim != 1 or not pool.size:
+            raise ParameterValueError(
+                "a must be a positive integer, or have one axis and at least one element"
+            )
+        return pool
+
+
+def _shape_of(size: Size) -> tuple[tuple[int, ...] | None, int]:
+    """Return the shape, None for one number, and how many numbers that is."""
+    shape = checked_size(size)
+    return shape, 1 if shape is None else math.prod(shape)
+
+
+def _weights(p: ArrayLike, count: int) -> list[int]:
+    """Return integers in the proportions of p."""
+    floats = np.asarray(p, dtype=np.float64)
+    if floats.shape != (count,):
+        raise ParameterValueError(f"p must have shape ({count},) as a, got {floats.shape}")
+    if not (np.isfinite(floats).all() and (floats >= 0).all()):
+        raise ParameterValueError("p must be finite and not negative")
+    exact = [Fraction(x) for x in floats.tolist()]
+    if abs(sum(exact, Fraction(-1))) > Fraction(_SUM_TOLERANCE):
+        raise ParameterValueError("p must have a sum of 1, up to 2**-26")
+    common = max(x.denominator for x in exact)  # powers of two, so all of them divide it
+    return [int(x * common) for x in exact]

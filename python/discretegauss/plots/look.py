@@ -1,0 +1,139 @@
+"""What the figures share: size, colours, lines, and the way to bytes.
+
+Figures are made without pyplot, so there is no list of open figures and no backend to choose, and
+within matplotlib's own default style, which is put back to the caller's afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from typing import Any, Literal
+
+from .._inputs.messages import describe
+from ..errors import ParameterValueError
+
+EXTRA = "figures need matplotlib: pip install matplotlib"
+
+_INCHES = (12.0, 5.4)
+_DOTS_PER_INCH = 150
+
+WIDTH_HEIGHT = (1800, 810)
+"""Pixels of every figure."""
+
+Panels = tuple[Any, Any]
+"""The two sides of a figure, matplotlib axes."""
+
+_BLUE, _ORANGE, _GREEN, _PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+_YELLOW = "#E69F00"
+
+LINES: dict[str, dict[str, Any]] = {
+    "discrete Gaussian": {"color": _BLUE, "linestyle": "-", "linewidth": 2.6, "marker": "o"},
+    "continuous Gaussian": {"color": "black", "linestyle": (0, (4, 2.5)), "linewidth": 1.3},
+    "rounded Gaussian": {"color": _GREEN, "linestyle": "-.", "linewidth": 1.8, "marker": "s"},
+    "discrete Laplace": {"color": _ORANGE, "linestyle": ":", "linewidth": 2.4, "marker": "^"},
+    "bound or conversion": {"color": _PURPLE, "linestyle": "--", "linewidth": 1.8, "marker": "D"},
+    "standard conversion": {"color": _YELLOW, "linestyle": (0, (1, 1)), "linewidth": 2.4},
+}
+"""The same look for the same noise everywhere; the colours are told apart by the colour-blind
+(Okabe and Ito's), and no line differs from another by its colour alone."""
+
+_DATES: dict[str, dict[str, None]] = {
+    "png": {},
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+}
+"""What a file of this format says of when it was made: nothing."""
+
+_STYLE = {
+    # C0, C1, ...
+    "axes.prop_cycle": f"cycler(color={[_BLUE, _ORANGE, _GREEN, _PURPLE, _YELLOW]})",
+    "figure.titlesize": 14,
+    "axes.titlesize": 12,
+    "axes.labelsize": 12,
+    "xtick.labelsize": 11,
+    "ytick.labelsize": 11,
+    "axes.grid": True,
+    "grid.color": "0.85",
+    "axes.axisbelow": True,
+    "legend.fontsize": 10.5,
+    "legend.framealpha": 1.0,
+    "legend.handlelength": 2.8,
+}
+
+
+def render(
+    draw: Callable[[Any, Any], object],
+    *,
+    panels: int = 1,
+    inches: tuple[float, float] = _INCHES,
+    dots_per_inch: int = _DOTS_PER_INCH,
+    widths: Sequence[float] | None = None,
+    format: Literal["png", "svg", "pdf"] = "png",  # noqa: A002  # as matplotlib's savefig
+) -> bytes:
+    """Return what a function draws into new axes, as the bytes of a file.
+
+    Parameters
+    ----------
+    draw : callable
+        ``draw(figure, axes)``; axes are matplotlib's, a tuple of them if there are several panels.
+    panels : int, optional
+        How many axes stand side by side.
+    inches : tuple of float, optional
+        Width and height.
+    dots_per_inch : int, optional
+        Of a PNG.
+    widths : sequence of float, optional
+        Of the panels, relative to each other.
+    format : {"png", "svg", "pdf"}, optional
+        Of the file.
+
+    Returns
+    -------
+    bytes
+        The file. matplotlib's settings, a list of open figures and a backend are left alone.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    ValueError
+        If the format is none of these.
+
+    Examples
+    --------
+    >>> from discretegauss import plots
+    >>> from discretegauss.plots.look import render
+    >>> render(lambda figure, ax: plots.tails(ax, sigma2=4))[1:4]
+    b'PNG'
+    """
+    if format not in list(_DATES):  # a list compares what has no hash, too
+        raise ParameterValueError(f"format must be 'png', 'svg' or 'pdf', got {describe(format)}")
+    try:
+        import matplotlib.style
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(EXTRA) from error
+    # text as text, and the same file for the same picture: neither its date nor random names
+    style = {**_STYLE, "svg.fonttype": "none", "svg.hashsalt": "discretegauss"}
+    with matplotlib.style.context(["default", style]):
+        figure = Figure(figsize=inches, dpi=dots_per_inch, layout="constrained")
+        canvas: Any = FigureCanvasAgg(figure)
+        ratios = list(widths) if widths is not None else None
+        axes = figure.subplots(1, panels, squeeze=False, width_ratios=ratios)[0]
+        draw(figure, axes[0] if panels == 1 else tuple(axes))
+        buffer = BytesIO()
+        canvas.print_figure(buffer, format=format, dpi=dots_per_inch, metadata=_DATES[format])
+    return buffer.getvalue()
+
+
+def finish(axes: Any, title: str, x: str, y: str, *, legend_at: str = "lower left") -> None:
+    """Give the panel its title, the names of its axes and a legend."""
+    axes.set(title=title, xlabel=x, ylabel=y)
+    axes.legend(loc=legend_at)
+
+
+def look_of(name: str, label: str, **changes: Any) -> dict[str, Any]:
+    """Return the look of this noise, with a label."""
+    return LINES[name] | {"label": label} | changes

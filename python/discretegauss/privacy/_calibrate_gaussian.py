@@ -1,0 +1,219 @@
+"""From a budget to noise: the discrete Gaussian that keeps to rho, or to (epsilon, delta).
+
+For (epsilon, delta) the least sigma2 is looked for, although delta does not always fall as sigma2
+= v grows. With w(x) = exp(-x**2/(2 v)), T(m) = P(Y >= m) and one query that changes by D,
+
+    delta(v) = max over m of f(v, m),    f(v, m) = T(m) - exp(epsilon) T(m + D),
+
+and m is the one integer on the *piece* v(m - 1) <= v < v(m), with v(m) = D (2 m + D)/(2 epsilon)
+(_hockey_stick.py). At v(m) the values for m and m + 1 agree: delta is continuous. Three facts:
+
+*(a) For m <= 0 delta falls.* f = 1 - T(1 - m) - exp(epsilon) T(m + D), and P(Y >= j) grows with v
+for every j >= 1.
+
+*(b) For m >= 1 f(v, m) rises, then falls:* on a piece delta is least at one of its ends. With
+S(m) the sum of (b**2 - a**2) w(a) w(b) over abs(a) < m <= b, dT(m)/dv = const S(m) > 0, so df/dv
+has the sign of 1 - exp(epsilon) S(m + D)/S(m), and it is enough that this quotient grows with v:
+that E(a**2 + b**2) under the weights of S(m) grows with m. By Holley's inequality it does, for
+the pairs (abs(a), b): maxima of a pair of S(m) and one of S(m + 1) make a pair of S(m + 1),
+minima one of S(m), and b**2 - a**2 is log-supermodular, as (s - t')(s' - t) - (s - t)(s' - t') =
+(s - s')(t' - t) for any squares s >= s' and t <= t'.
+
+*(c) delta(v(m)) falls as m = 0, 1, 2, ... grows.* With h = m + D/2, and so v(m) = h D/epsilon, it
+is
+
+    2 exp(epsilon/2 - epsilon D/(8 h) - epsilon h/(2 D))/Z  sum over j >= 1 of
+        exp(-epsilon j/D - epsilon j**2/(2 h D)) sinh(epsilon j/(2 h)),
+
+for real m, too, and 2 v h times the derivative of its logarithm by h is
+
+    E(j**2 - j D coth(j D/(2 v))) - m (m + D) - s,    s = E(Y**2),                            (1)
+
+E by weights w(j) exp(-j m/v) (1 - exp(-j D/v)), j >= 1. That (1) is negative for m = 0 is enough:
+the function of j is -2 v at 0, falls and then rises, so that it crosses s >= 0 once, and a larger
+m gives less weight to larger j. For m = 0, with J the sum of j w(j) and b(j) = w(j) exp(-j D/v),
+it says
+
+    s/2 + s sum of b(j) < D J + sum of j (j + D) b(j).
+
+s/2 <= J in any case: with A, B the sums of w(j), j**2 w(j), that is B - J <= 2 A J, the sum of n
+(n - 1) w(n) against that of (k + l) w(k) w(l), and w(k) w(l) >= w(k + l). So it holds if s <= 2,
+as j (j + D) >= 2; and if v <= 2, as s <= v (Poisson summation, _moments.py: no term for k >= 1 of
+E(Y**2) Z/v exceeds that of Z). For v > 2 let P(t) = t b(t): P' = b - t (t + D) b/v is 1 at 0,
+falls to no less than -2 exp(-3/2), and rises to 0; its variation V is at most 1 + 4 exp(-3/2),
+its integral 0. By the trapezoidal rule its sum over j >= 1 is at most (V - 1)/2, and so s/2 + s
+sum of b(j) at most v V/2 + sum of j (j + D) b(j); and J >= v - 1/12 - 0.03/sqrt(v) (Euler and
+Maclaurin) is above v V/2.
+
+So if v(m), m >= 0, is the first of these ends that meets the budget, no sigma2 up to v(m - 1)
+does (by (b) and (c); by (a) there is nothing before m = 0 but one falling stretch), and what does
+between v(m - 1) and v(m) is one interval that ends at v(m): its beginning is the least sigma2
+there is.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import gmpy2
+
+from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._law import Kind, LawSpec
+from ..errors import ParameterOverflowError
+from ._composition import as_one_query
+from ._discrete_gaussian import rough_log_delta
+from ._least_epsilon import delta_is_at_most, log_delta_about
+from ._root_finding import search_precision, solve_increasing
+from ._sum_law import delta_of_sum_is_at_most
+from .costs import loss_in_buckets
+from .zcdp import UP, log_delta_upper, minus_log_upper, rho_lower
+
+_MOST_SIGMA2_BITS = 4000
+"""Beyond this delta is no longer computed tightly (_hockey_stick.py)."""
+
+_MANY_PIECES = 10**9
+"""Of more, only every so many-th is searched for an end that is enough: they are far narrower than
+the steps of decimals."""
+
+_MOST_DIGITS = 12
+"""Where the least sigma2 and the end of its piece are closer than that, the end is returned."""
+
+
+class GaussianTarget(NamedTuple):
+    """(epsilon, delta) for so many queries, each changed by at most ``change``."""
+
+    epsilon: Fraction
+    delta: Fraction
+    change: int
+    queries: int
+
+    def least_sigma2(self) -> Fraction:
+        """Return the least sigma2 rounded up to a decimal, or the end of its piece."""
+        guess = self.guess()
+        if self.epsilon == 0:  # delta falls
+            return decimal_at(
+                first_true(lambda n: self.met_by(decimal_at(n)), decimal_ordinal(guess))
+            )
+        if (found := self.least_near(guess)) is not None:
+            return found
+        step, n = self.first_ends(max(0, self.piece_of(guess)))
+        before, end = self.end((n - 1) * step) if n else Fraction(0), self.end(n * step)
+        for digits in range(6, _MOST_DIGITS + 1):
+            last = decimal_ordinal(end, digits)  # the last up to the end
+            if decimal_at(last, digits) > end:
+                last -= 1
+            among = decimal_at(last, digits) > before
+            if among and self.met_by(decimal_at(last, digits)):
+                return self.least_decimal(before, last, guess, digits)
+            following = decimal_at(last + 1, digits)
+            if (step == 1 or not among) and self.met_by(following):
+                return following
+        return end
+
+    def least_near(self, guess: Fraction) -> Fraction | None:
+        """Return the decimal at the guess if it is sure to be the least: mostly it is.
+
+        It is enough; the one before it is not, on the same piece, nor the end of the piece before:
+        so no earlier one is, and what is enough on this piece begins between the two.
+        """
+        n = decimal_ordinal(guess)
+        below, value = decimal_at(n - 1), decimal_at(n)
+        m = max(0, self.piece_of(below))
+        before = self.end(m - 1) if m else Fraction(0)
+        sure = (
+            before < below
+            and value <= self.end(m)
+            and self.met_by(value)
+            and not self.met_by(below)
+            and not (before and self.met_by(before))
+        )
+        return value if sure else None
+
+    def first_ends(self, guess: int) -> tuple[int, int]:
+        """Return step and n, n large unless step is 1: v(n step) is enough, v((n - 1) step) not."""
+        step = max(1, guess // _MANY_PIECES)
+        n = first_true(lambda n: self.met_by(self.end(n * step)), -(-guess // step), low=0)
+        if step == 1 or n > _MANY_PIECES // 2:
+            return step, n
+        return self.first_ends(n * step)
+
+    def least_decimal(self, before: Fraction, last: int, guess: Fraction, digits: int) -> Fraction:
+        """Return the least decimal above ``before`` that is enough, if the last one is."""
+
+        def holds(n: int) -> bool:
+            value = decimal_at(n, digits)
+            return n >= last or (value > before and self.met_by(value))
+
+        start = max(guess, before) if before else guess
+        return decimal_at(first_true(holds, min(decimal_ordinal(start, digits), last)), digits)
+
+    def end(self, m: int) -> Fraction:
+        """Return v(m), from which on m counts no more; of several queries that of their sum."""
+        return self.change * (2 * m + self.queries * self.change) / (2 * self.epsilon)
+
+    def piece_of(self, sigma2: Fraction) -> int:
+        """Return the m with v(m - 1) <= sigma2 < v(m)."""
+        x = self.epsilon * sigma2 / self.change - Fraction(self.queries * self.change, 2)
+        return math.floor(x) + 1
+
+    def met_by(self, sigma2: Fraction) -> bool:
+        """Return whether that is proven, as `delta` does it."""
+        query = as_one_query(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2), self.change, self.queries)
+        epsilon, delta = gmpy2.mpq(self.epsilon), gmpy2.mpq(self.delta)
+        if query.is_loose and UP.exp(log_delta_upper(query.rho, self.epsilon)) <= delta:
+            return True
+        if query.is_loose and delta_of_sum_is_at_most(query, self.epsilon, self.delta):
+            return True
+        if query.factor is not None and delta_is_at_most(
+            query.spec, epsilon, query.change, delta / query.factor
+        ):
+            return True
+        loss = loss_in_buckets(query) if query.is_loose else None
+        return loss is not None and loss.delta(self.epsilon) <= self.delta
+
+    def guess(self) -> Fraction:
+        """Return about the sigma2 looked for, to seven digits or so.
+
+        The secant method for log(sigma2), which begins with the slope of log(-log(delta)) where
+        that is about epsilon**2 sigma2/(2 D**2) (sigma and D of the single query that stands for
+        all).
+        """
+        goal, epsilon = minus_log_upper(self.delta), gmpy2.mpq(self.epsilon)
+        change = self.queries * self.change
+
+        tried: list[tuple[Any, Any]] = []
+
+        def balance(u: Any) -> tuple[Any, Any]:
+            sigma2 = gmpy2.mpq(gmpy2.exp(u))
+            found = rough_log_delta(sigma2, epsilon, change)
+            if found is None:
+                spec = LawSpec(Kind.DISCRETE_GAUSSIAN, _fraction(sigma2))
+                found = log_delta_about(spec, epsilon, change)
+            value, slope = gmpy2.log(-found[0] / goal), gmpy2.mpfr(1)
+            if tried and tried[-1][0] != u:
+                slope = (value - tried[-1][1]) / (u - tried[-1][0])
+            tried.append((u, value))
+            return value, slope if slope > 0 else None
+
+        # What is enough by way of zCDP is a little too large.
+        rho = rho_lower(self.epsilon, self.delta)
+        enough = (
+            change**2 / (2 * self.queries * gmpy2.mpq(rho))
+            if rho > 0
+            else (change / self.delta) ** 2
+        )
+        if enough * self.queries > change**2 << _MOST_SIGMA2_BITS:
+            raise ParameterOverflowError(
+                "epsilon and delta must leave noise of a standard deviation below "
+                f"2**{_MOST_SIGMA2_BITS // 2} times the sensitivity"
+            )
+        with search_precision():
+            start = gmpy2.log(gmpy2.mpfr(gmpy2.mpq(enough) * self.queries))
+            sigma2 = gmpy2.mpq(gmpy2.exp(solve_increasing(balance, start, close=1e-8)))
+        return _fraction(sigma2 / self.queries)
+
+
+def _fraction(value: Any) -> Fraction:
+    return Fraction(int(value.numerator), int(value.denominator))

@@ -1,0 +1,59 @@
+"""What one person changes in the sum, and how many clients add noise at the fewest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+
+from .._certified.interval import arithmetic
+from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._inputs.numbers import MAX_BITS
+from .._inputs.privacy_arguments import positive_number, word_count
+from ..errors import ParameterOverflowError
+
+AT = arithmetic(128)
+
+
+def least_variance(
+    cost: Callable[[Fraction], Any], budget: Fraction, guess: Fraction, name: str
+) -> Fraction:
+    """Return the least variance of 6 significant digits at which a share costs at most the budget.
+
+    The cost, rounded up, falls as the variance grows; the guess is one near which it meets the
+    budget, which is the parameter of that name.
+    """
+    if max(guess.numerator.bit_length(), guess.denominator.bit_length()) > MAX_BITS:
+        raise ParameterOverflowError(f"{name} and sensitivity are too long, or too far apart")
+    exact = gmpy2.mpq(budget)
+    found = first_true(lambda n: bool(cost(decimal_at(n)) <= exact), decimal_ordinal(guess))
+    return decimal_at(found)
+
+
+class Change:
+    """Checked, with the smallest sum norm that follows: of integers L <= sqrt(d) D and L <= D**2.
+
+    Attributes
+    ----------
+    clients, dimension : int
+        n, the fewest who add noise, and d.
+    norm, squared : Fraction
+        D and its square.
+    sum_norm : mpfr
+        At least the least bound on L.
+    """
+
+    def __init__(
+        self, clients: object, sensitivity: object, dimension: object, sum_norm: object
+    ) -> None:
+        self.clients = word_count(clients, "clients")
+        self.dimension = word_count(dimension, "dimension")
+        self.norm = positive_number(sensitivity, "sensitivity")
+        self.squared = self.norm**2
+        root = AT.sqrt(AT.rational(self.dimension))
+        self.sum_norm = min(AT.scale(root, self.norm).upper, AT.rational(self.squared).upper)
+        if sum_norm is not None:
+            given = AT.rational(positive_number(sum_norm, "sum_norm")).upper
+            self.sum_norm = min(self.sum_norm, given)

@@ -1,0 +1,115 @@
+"""The bounds hold for the true law of the sum, agree with mpmath, and never fall short."""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss.privacy import calibrate
+
+
+def formulas(s: Any, n: int, norm: int, d: int) -> Any:
+    with mpmath.workdps(50):
+        s = mpmath.mpf(s.numerator) / s.denominator
+        tau = 10 * sum(mpmath.exp(-2 * mpmath.pi**2 * s * k / (k + 1)) for k in range(1, n))
+        sum_norm = min(mpmath.sqrt(d) * norm, norm**2)
+        root = mpmath.sqrt(n * s)
+        first = norm**2 / (2 * n * s) + tau * d
+        second = (norm**2 / (n * s) + 2 * tau * sum_norm / root + tau**2 * d) / 2
+        return min(first, second, norm**2 / (2 * s))
+
+
+@pytest.mark.parametrize("s", [Fraction(1, 4), Fraction(1), Fraction(5, 3), Fraction(4)])
+@pytest.mark.parametrize(("n", "norm", "d"), [(1, 3, 10), (2, 1, 1), (50, 12, 1000)])
+def test_rho_is_the_formula_rounded_up(s: Fraction, n: int, norm: int, d: int) -> None:
+    law = dg.DiscreteGaussian(s)
+    found = dg.privacy.rho(law.sum(n), sensitivity=norm, dimension=d)
+    exact = formulas(s, n, norm, d)
+    assert exact * (1 - 2**-51) <= mpmath.mpf(found.numerator) / found.denominator
+    assert found <= exact * (1 + 2**-51)
+
+
+def test_many_clients_are_bounded_from_above_and_closely() -> None:
+    found = dg.privacy.rho(dg.DiscreteGaussian(1).sum(5000))
+    exact = formulas(Fraction(1), 5000, 1, 1)
+    assert exact <= found <= exact * 1.0001
+    assert dg.privacy.rho(dg.DiscreteGaussian(3).sum(2**63)) > 0
+
+
+def test_noise_of_very_many_clients_is_found_at_once() -> None:
+    """Blocks of tau end where its terms change no more; sigma2 is that of tau = 0, nearly."""
+    n, change = 2**64 - 1, 2**33
+    law = calibrate(dg.DiscreteGaussian, rho=1, sensitivity=change, clients=n)
+    assert 2 < law.sigma2 < 8
+    assert dg.privacy.rho(law.sum(n), change) <= 1
+    wide = calibrate(dg.DiscreteGaussian, rho="1/1000", sensitivity=change, clients=n)
+    assert wide.sigma2 == pytest.approx(2000, rel=1e-5)
+
+
+@pytest.mark.parametrize(("s", "n"), [("1/4", 2), ("1/2", 3), (1, 10), ("1/20", 30)])
+def test_the_true_divergence_of_the_convolution_is_below(s: Any, n: int) -> None:
+    law = dg.DiscreteGaussian(s)
+    with mpmath.workdps(60):
+        bits = [
+            mpmath.exp(-mpmath.mpf(k * k) / 2 / mpmath.mpf(float(law.sigma2)))
+            for k in range(-14, 15)
+        ]
+        one = np.array([b / mpmath.fsum(bits) for b in bits], object)
+        p = functools.reduce(np.convolve, [one] * n)
+        for alpha in (mpmath.mpf(1001) / 1000, 2, 5):
+            terms = p[1:] ** alpha * p[:-1] ** (1 - alpha)
+            divergence = mpmath.log(mpmath.fsum(terms.tolist())) / (alpha - 1)
+            assert divergence <= alpha * dg.privacy.rho(law.sum(n), sensitivity=1)
+
+
+@pytest.mark.parametrize("budget", ["1/1000", 1, 50])
+def test_calibrate_is_the_least_of_its_digits(budget: Any) -> None:
+    how: dict[str, Any] = {"sensitivity": 5, "dimension": 100}
+    law = calibrate(dg.DiscreteGaussian, rho=budget, clients=20, **how)
+    assert dg.privacy.rho(law.sum(20), **how) <= float(Fraction(budget))
+    less = dg.DiscreteGaussian(law.sigma2 * Fraction(99999, 100000))
+    assert dg.privacy.rho(less.sum(20), **how) > float(Fraction(budget))
+
+
+def test_what_is_refused() -> None:
+    law = dg.DiscreteGaussian(1)
+    with pytest.raises(ValueError, match="law must be a sum of discrete Gaussian or Skellam"):
+        dg.privacy.rho(dg.DiscreteLaplace(1).sum(2))
+    with pytest.raises(ValueError, match="mu must be an integer"):
+        dg.privacy.rho(dg.DiscreteGaussian(1, mu="1/2").sum(2))
+    with pytest.raises(ValueError, match="clients must be at least 1"):
+        law.sum(0)
+    with pytest.raises(ValueError, match="sensitivity must be positive"):
+        dg.privacy.rho(law.sum(2), 0)
+    with pytest.raises(OverflowError, match="dimension must be below"):
+        dg.privacy.rho(law.sum(2), dimension=2**64)
+    with pytest.raises(ValueError, match="dimension and sum_norm go with"):
+        dg.privacy.epsilon(dg.DiscreteLaplace(1), "1e-6", dimension=2)
+    with pytest.raises(ValueError, match="sampling must be 1 for vectors and sums"):
+        dg.privacy.epsilon(law.sum(2), "1e-6", sampling="1/2")
+    with pytest.raises(ValueError, match="clients must be 1 except for Gaussian and Skellam"):
+        calibrate(dg.DiscreteLaplace, epsilon=1, clients=2)
+
+
+def test_epsilon_is_what_rho_implies() -> None:
+    law, how = dg.DiscreteGaussian(40).sum(100), {"sensitivity": 10, "dimension": 1000}
+    rho: Any = dg.privacy.rho(law, queries=20, **how)
+    found = dg.privacy.epsilon(law, "1e-6", queries=20, **how)
+    assert found == dg.privacy.zcdp_epsilon(rho, "1e-6")
+    assert dg.privacy.delta(law, found, queries=20, **how) <= 1.0001e-6
+    share = calibrate(
+        dg.DiscreteGaussian,
+        epsilon=3,
+        delta="1e-6",
+        queries=20,
+        clients=100,
+        **how,  # type: ignore[arg-type]
+    )
+    met = dg.privacy.epsilon(share.sum(100), "1e-6", queries=20, **how)
+    assert 2.999 < met <= 3

@@ -22,10 +22,11 @@ LAYERS = [
     ["reference"],
     ["_law_functions", "_drawing"],
     ["sampling", "testing", "laws"],
-    ["privacy", "selection", "snapping"],
+    ["privacy", "snapping"],
     ["utility", "paper_names", "distributed"],
-    ["cdp2adp", "plots"],
     ["data"],
+    ["estimate", "selection"],
+    ["cdp2adp", "plots"],
     ["release", "verify"],
     ["lattice", "_on_the_driver", "_bench", "compat"],
     ["spark", "dask"],
@@ -111,7 +112,7 @@ WITH_NUMPY |= {
     "release",
     "_cli.sample_file",
 }
-WITH_NUMPY |= {"data", "lattice", "dask"}
+WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}
 WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 WITH_NUMPY |= {"selection", "snapping", "verify._quick"}
 WITH_NUMPY |= {"distributed", "_bench", "compat"}

@@ -39,7 +39,7 @@ MODULES: list[ModuleType] = [
 NO_PARAMETERS = {
     *("build_info", "__version__", "Release", "PrivacyLoss"),
     *("data", "errors", "lattice", "privacy", "release", "selection", "snapping", "testing"),
-    *("distributed", "utility", "dask", "spark", "compat", "plots"),
+    *("distributed", "utility", "dask", "spark", "compat", "plots", "estimate"),
 }
 """Names of __all__ that take none; a Release is made by release_table, a PrivacyLoss by
 constructors of its own (tests/privacy/test_privacy_loss.py). Classes of errors and of warnings are

@@ -187,7 +187,7 @@ def add_noise(
         for name, is_given in others.items():
             if is_given:
                 raise ParameterTypeError(f"give either a law or a budget: {name} is of a budget")
-    opened = _opened(values, columns, floats=integral_floats)
+    opened = opened_values(values, columns, floats=integral_floats)
     result = None if out is None else _checked_out(out, values)
     if law is None:
         from ..privacy import calibrate_gaussian  # not on workers, which have a law
@@ -234,7 +234,7 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
     return result
 
 
-def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
+def opened_values(values: Any, columns: object, *, floats: bool) -> Opened:
     """Open a container of any kind that there is a file for."""
     opened = None
     libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}

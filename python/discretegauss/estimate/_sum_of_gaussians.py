@@ -4,10 +4,11 @@ Of a law on the integers, symmetric, with characteristic function f, what is lef
 
     P(abs(S mod N) <= m) = (1/N) sum over -N/2 < k <= N/2 of f(t_k) sin((2 m + 1) t_k/2)/sin(t_k/2),
 
-t_k = 2 pi k/N, the term of k = 0 being 2 m + 1. S is sub-Gaussian with parameter V = sum of w_j**2
-sigma2_j (arXiv:2004.00010, Fact 18 and Corollary 17, mu = 0), so what is wrapped around has at most
-2 exp(-(N/2)**2/(2 V)). And f(t) = product of g_j(w_j t), g(t) = E(cos(t X)): equal cells are a
-power. By Poisson summation, for t = 2 pi u,
+t_k = 2 pi k/N, the term of k = 0 being 2 m + 1. E(exp(a X)) <= exp(a**2 sigma2/2), as the sum over
+x of exp(-(x - c)**2/(2 sigma2)) is largest for c = 0: so S is sub-Gaussian with the parameter V =
+sum of w_j**2 sigma2_j, and what is wrapped around has at most 2 exp(-(N/2)**2/(2 V)). And f(t) =
+product of g_j(w_j t), g(t) = E(cos(t X)): equal cells are a power. By Poisson summation, for t =
+2 pi u,
 
     g = A(u)/A(0),    A(u) = sum over m of exp(-2 pi**2 sigma2 (u - m)**2).
 

@@ -289,7 +289,7 @@ def test_intervals_hold_ratios(sigma2: Any) -> None:
         (lambda: interval([1], dg.DiscreteGaussian(5), 0), ParameterValueError, "confidence"),
         (lambda: interval([1.5], dg.DiscreteGaussian(5)), ParameterValueError, "whole"),
         (lambda: interval([1], dg.DiscreteGaussian(5), queries=0), ParameterValueError, "queries"),
-        (lambda: interval([1], dg.DiscreteGaussian(5), at_least=0.5), ParameterTypeError, "least"),
+        (lambda: interval([1], LAWS[1], at_least=0.5), ParameterTypeError, "least"),  # type: ignore[arg-type]
         (lambda: total([1, None], dg.DiscreteGaussian(5)), ParameterValueError, "nulls"),
         (lambda: total([1], dg.DiscreteLaplace(5)), ParameterTypeError, "DiscreteGaussian"),
         (lambda: total([1, 2], [dg.DiscreteGaussian(5)]), ParameterValueError, "list of 2"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.interval import arithmetic
+from .._certified.probability import miss_of_each
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability, query_count
 from ..data.cells import Cells
@@ -24,7 +24,7 @@ def unshifted(law: object, name: str = "law") -> Any:
         raise ParameterTypeError(
             f"{name} must be the law of the noise, as DiscreteGaussian(5) is, got {describe(law)}"
         )
-    if law.mu != 0:
+    if getattr(law, "mu", 0) != 0:
         raise ParameterValueError(f"{name} must have mu = 0, got {describe(law.mu)}")
     return law
 
@@ -39,16 +39,8 @@ def gaussian_sigma2(law: object) -> Fraction:
 
 
 def miss(confidence: object, queries: object = 1) -> Fraction:
-    """Return how likely one interval may miss so that all of them hold with the confidence.
-
-    Of k independent ones 1 - confidence**(1/k), rounded down by 2**-100 of itself or so.
-    """
-    sure, count = checked_probability(confidence, "confidence"), query_count(queries)
-    if count == 1:
-        return 1 - sure
-    at = arithmetic(128 + sure.denominator.bit_length() + count.bit_length())
-    log = at.scale(at.log(at.rational(sure)), Fraction(1, count))
-    return Fraction(*map(int, at.neg(at.expm1(log)).lower.as_integer_ratio()))
+    """Return how likely one interval may miss so that all of them hold with the confidence."""
+    return miss_of_each(checked_probability(confidence, "confidence"), query_count(queries))
 
 
 def integers_without_nulls(cells: Cells, name: str) -> NDArray[Any]:

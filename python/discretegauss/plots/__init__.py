@@ -9,6 +9,7 @@ b'<?xml'
 
 from ._before_after import before_after
 from ._epsilon_delta import epsilon_delta
+from ._estimates import intervals, keep_probability, margin
 from ._look import WIDTH_HEIGHT, render
 from ._queries import queries, queries_ratio
 from ._tails import probabilities, tails
@@ -20,6 +21,9 @@ __all__ = [
     "Figures",
     "before_after",
     "epsilon_delta",
+    "intervals",
+    "keep_probability",
+    "margin",
     "probabilities",
     "queries",
     "queries_ratio",

@@ -115,7 +115,7 @@ WITH_NUMPY |= {
 WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}
 WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 WITH_NUMPY |= {"selection", "snapping", "verify._quick"}
-WITH_NUMPY |= {"distributed", "_bench", "compat"}
+WITH_NUMPY |= {"distributed", "_bench", "compat", "plots._estimates"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

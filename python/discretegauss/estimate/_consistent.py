@@ -137,7 +137,10 @@ def _variances(laws: Any, n: int) -> list[float]:
     each = [laws] * n if isinstance(laws, Law) or not isinstance(laws, list | tuple) else laws
     if len(each) != n:
         raise ParameterValueError(f"laws must be one law, or {n} as there are tables: {len(each)}")
-    return [float(unshifted(law, "laws").var()) for law in each]
+    found = [float(unshifted(law, "laws").var()) for law in each]
+    if not all(1e-300 < var < 1e300 for var in found):
+        raise ParameterOverflowError("laws must have variances from 1e-300 to 1e300")
+    return found
 
 
 def _keys(table: Table, count: Any, name: str) -> list[Any]:
@@ -153,6 +156,8 @@ def _keys(table: Table, count: Any, name: str) -> list[Any]:
 def _level(cells: Cells, var: float) -> tuple[Floats, Floats]:
     """Return counts as floats and their variances, infinite where there is no count."""
     integers, nulls, _ = cells
+    if integers.ndim != 1:
+        raise ParameterTypeError(f"counts must have one axis, got {integers.ndim}")
     most = max(abs(int(integers.min())), abs(int(integers.max()))) if integers.size else 0
     if most > _EXACT_FLOATS:
         raise ParameterOverflowError("counts must be within 2**53, where floats are exact")

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.entry import opened_values
-from ..errors import ParameterTypeError, ParameterValueError
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ._checks import miss, unshifted
 from ._result import Estimate
 
@@ -42,6 +42,9 @@ _BEYOND = Fraction(1, 10**13)
 
 _SLACK = 1e-9
 """Of sums of floats that are good to 1e-14 each; t is raised by as much."""
+
+_LARGEST = 2**200
+"""Fourth powers of counts are floats up to here."""
 
 _STEPS = 1e-4
 """To this t is found."""
@@ -114,7 +117,7 @@ def ratio(
     x, y = _floats(opened.cells[0]), _floats(below.cells[0])
     if x.shape != y.shape:
         raise ParameterValueError(f"a and b must be as many, got shapes {x.shape} and {y.shape}")
-    s, u = float(law.var()), float(of_b.var())
+    s, u = _variance(law), _variance(of_b)
     found = np.empty((4, *x.shape))
     flat, over, under = found.reshape(4, -1), x.reshape(-1), y.reshape(-1)
     with np.errstate(all="ignore"):
@@ -129,7 +132,10 @@ def ratio(
 
 def _floats(cells: Any) -> _Floats:
     """Return the integers as floats; NaN at nulls."""
-    floats: _Floats = cells.integers.astype(np.float64)
+    integers = cells.integers
+    if integers.size and max(abs(int(integers.min())), abs(int(integers.max()))) > _LARGEST:
+        raise ParameterOverflowError("counts of a ratio must be within 2**200")
+    floats: _Floats = integers.astype(np.float64)
     return floats if cells.nulls is None else np.where(cells.nulls, np.nan, floats)
 
 
@@ -180,7 +186,7 @@ class _Sweep:
     """P(abs(X - r Y) > t sqrt(s + r**2 u)) for all 0 <= r <= sqrt(s/u), from above."""
 
     def __init__(self, law: Any, law_b: Any) -> None:
-        s, u = float(law.var()), float(law_b.var())
+        s, u = _variance(law), _variance(law_b)
         ends = np.linspace(0.0, math.sqrt(s / u) * (1 + _SLACK), _CELLS + 1)
         block = _block(law_b)
         last = int(law_b.isf(_BEYOND)) // block + 1
@@ -194,15 +200,24 @@ class _Sweep:
         self._tails = np.asarray(law.sf(table), dtype=np.float64)
         self._tails[0] = 1.0
         y = starts.astype(np.float64)
-        self._shift = np.minimum(np.outer(ends[:-1], y), np.outer(ends[1:], y)) / self._step
+        shift = np.minimum(np.outer(ends[:-1], y), np.outer(ends[1:], y)) / self._step
+        self._shift = shift - _SLACK * np.abs(shift)
         self._c = np.sqrt(s + ends[:-1] ** 2 * u)[:, None] / self._step
 
     def miss_at_most(self, t: float) -> float:
         """Return a bound on the probability, at the worst r."""
-        at = np.floor(t * self._c * (1 - _SLACK) + self._shift - _SLACK)
+        at = np.floor(t * self._c * (1 - _SLACK) + self._shift)
         at = np.clip(at, -self._last, self._last).astype(np.int64) + self._last
         worst = float((self._tails[at] @ self._masses).max())
         return 2 * (worst * (1 + _SLACK) + 3 * float(_BEYOND))
+
+
+def _variance(law: Any) -> float:
+    """Return the variance, whose square a float must hold."""
+    found = float(law.var())
+    if not 1 / _LARGEST**2 <= found <= _LARGEST**2:
+        raise ParameterOverflowError("law must have a variance from 2**-400 to 2**400 for a ratio")
+    return found
 
 
 def _block(law: Any) -> int:

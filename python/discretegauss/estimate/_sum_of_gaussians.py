@@ -69,7 +69,8 @@ def radius(pairs: Pairs, miss: Fraction) -> int:
     """Return the least r for which P(abs(S) > r) <= miss is proven; see the notes of `total`.
 
     Where there are too many terms, S = q S' + R, weights rounded to multiples of q. R, sub-Gaussian
-    with the parameter of its own weights, may miss in 1 of 1024 cases, and S' in the others.
+    with the parameter of its own weights, may miss in 1 of 1024 cases, and S' in the others. The
+    radius of S as a sub-Gaussian is taken where it is smaller.
     """
     if not pairs:
         return 0
@@ -93,7 +94,8 @@ def radius(pairs: Pairs, miss: Fraction) -> int:
         of_rounded = math.gcd(*(w for w, _ in rounded))
         law = _law_of(_divided(rounded, of_rounded), miss)
     main = q * of_rounded * law.radius(miss - of_rest)
-    return main + _sub_gaussian_radius(v_rest, of_rest)
+    v = sum((n * w**2 * sigma2 for (w, sigma2), n in pairs.items()), Fraction(0))
+    return min(main + _sub_gaussian_radius(v_rest, of_rest), _sub_gaussian_radius(v, miss))
 
 
 def _divided(pairs: Pairs, step: int) -> Pairs:
@@ -136,7 +138,7 @@ def _candidates(pairs: list[_Pair], half: int, exponent: float) -> list[int] | N
 
     def reach(pair: _Pair) -> float:
         """Return up to which distance from a whole number w k/N may lie."""
-        square = (exponent + 1) / (2 * pair.variance)
+        square = (exponent + 1) / (2 * pair.variance) if pair.variance else 1.0
         return math.asin(math.sqrt(square)) / math.pi if square < 1 else 0.5
 
     if n_turns * max(pair.weight for pair in pairs) >= 2**62:

@@ -71,8 +71,10 @@ class KeepRule:
 
     def keep_probability(self, n: Any) -> Any:
         """Return how likely a group of n people is kept, of a number or an array of integers."""
-        found = self.law.sf(self.threshold - np.asarray(n, dtype=np.int64))
-        kept = np.where(np.asarray(n) > 0, found, 0.0)
+        people = np.asarray(n)
+        if people.dtype.kind not in "iu":
+            raise ParameterTypeError(f"n must be integers, got {people.dtype}")
+        kept = np.where(people > 0, self.law.sf(self.threshold - people.astype(np.int64)), 0.0)
         return kept if kept.shape else float(kept)
 
 

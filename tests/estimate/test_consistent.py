@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
-from discretegauss.errors import ParameterTypeError, ParameterValueError
+from discretegauss.errors import DiscreteGaussError
 from discretegauss.estimate import _crossed, consistent
 
 Table = dict[str, list[Any]]
@@ -180,6 +180,7 @@ def test_frames_of_each_library_come_back() -> None:
 
 
 LAW = dg.DiscreteGaussian(5)
+WIDE: Table = {f"column {i}": list(range(99)) for i in range(10)} | {"n": [1] * 99}
 STATES: Table = {"state": ["N", "S"], "n": [7, 8]}
 TOWNS: Table = {"state": ["N", "N", "S"], "town": [1, 2, 3], "n": [3, 4, 8]}
 
@@ -215,10 +216,17 @@ TOWNS: Table = {"state": ["N", "N", "S"], "town": [1, 2, 3], "n": [3, 4, 8]}
         ),
         (lambda: consistent([[5], [2, 3]], LAW, parents=[[0, 1]]), r"parents\[0\]"),
         (lambda: consistent([[5, 6], [2, 3]], LAW, parents=[[0, 0]]), r"parents\[0\]"),
+        (lambda: consistent([STATES, TOWNS], LAW, "n", integers=1), "integers"),  # type: ignore[arg-type]
+        (lambda: consistent([], LAW, "n"), "tables"),
+        (lambda: consistent([5], LAW, "n"), "table 1"),
+        (lambda: consistent([STATES], dg.DiscreteGaussian(10**400), "n"), "variances"),
+        (lambda: consistent([STATES | {"n": [2**60, 1]}], LAW, "n"), "2\\*\\*53"),
+        (lambda: consistent([np.ones((2, 2), int)], LAW, parents=[]), "one axis"),
+        (lambda: consistent([WIDE], LAW, "n"), "combinations"),
         (lambda: consistent([[5], [2, 3]], LAW, parents=[]), "parents must be a list of 1"),
     ],
 )
 def test_what_is_wrong_is_named(call: Any, named: str) -> None:
     """Rows that overlap, lack a whole or have no parts, by the number of the table."""
-    with pytest.raises((ParameterValueError, ParameterTypeError), match=named):
+    with pytest.raises(DiscreteGaussError, match=named):
         call()

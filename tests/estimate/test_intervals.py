@@ -177,6 +177,16 @@ def test_the_law_of_many_cells_is_that_of_the_series(sigma2: Any, n: int) -> Non
         assert inside(r - 1) < mp.mpf("0.95") <= inside(r)
 
 
+@pytest.mark.parametrize("weights", [(3, 7), (1, 100), (1, 10**9)])
+@pytest.mark.parametrize("sigma2", [10**8, 10**300])
+def test_totals_of_wide_noise_are_nearly_normal(weights: tuple[int, int], sigma2: int) -> None:
+    """The radius is the normal law's, or that of a sub-Gaussian law where N is too large."""
+    pairs = {(w, Fraction(sigma2)): 5 for w in weights}
+    r = sums.radius(pairs, Fraction(1, 20))
+    spread = math.sqrt(5 * sum(w * w for w in weights)) * math.sqrt(sigma2)
+    assert 1.9599 * spread < r < (1.961 if sigma2 < 10**9 else 2.7163) * spread + 3
+
+
 MIXTURES: dict[str, dict[tuple[int, Fraction], int]] = {
     "12 of 5": {(1, Fraction(5)): 12},
     "weights": {(1, Fraction(5)): 1, (2, Fraction(5)): 1, (7, Fraction(1, 4)): 3},
@@ -219,6 +229,8 @@ def test_totals_are_exact_sums() -> None:
     assert mixed.high - mixed.value == sums.radius(
         Counter({(1, Fraction(5)): 1, (1, Fraction(1000)): 1}), 1 - Fraction(0.95)
     )
+    assert total(np.full((1, 2), 2**62), law, axis=1).value.tolist() == [2**63]
+    assert total(np.full((1, 2), 2**62 - 1), law, axis=1).high.tolist() == [2**63 + 4]
     assert total([1, 2], law, weights=[0, 0]) == (0, 0.0, 0, 0)
     assert total([], law) == (0, 0.0, 0, 0)
 
@@ -281,6 +293,8 @@ def test_intervals_hold_ratios(sigma2: Any) -> None:
 
 # --- what is refused
 
+FRAME = pytest.importorskip("pandas").DataFrame({"a": [1, 2], "b": [3, 4]})
+
 
 @pytest.mark.parametrize(
     ("call", "error", "named"),
@@ -293,6 +307,16 @@ def test_intervals_hold_ratios(sigma2: Any) -> None:
         (lambda: interval([1], dg.DiscreteGaussian(5), queries=0), ParameterValueError, "queries"),
         (lambda: interval([1], LAWS[1], at_least=0.5), ParameterTypeError, "least"),  # type: ignore[arg-type]
         (lambda: total([1, None], dg.DiscreteGaussian(5)), ParameterValueError, "nulls"),
+        (lambda: total([1], LAWS[1], [None]), ParameterValueError, "weights"),
+        (lambda: total(FRAME, LAWS[1]), ParameterTypeError, "one column"),
+        (lambda: ratio(FRAME, [1, 2], LAWS[1]), ParameterTypeError, "frames"),
+        (lambda: ratio([2**201], [1], LAWS[1]), ParameterOverflowError, "counts"),
+        (lambda: ratio([1], [1], dg.DiscreteGaussian("1/1000")), ParameterOverflowError, "law"),
+        (
+            lambda: ratio([1], [1], LAWS[1], confidence=1 - Fraction(1, 10**15)),
+            ParameterValueError,
+            "confidence",
+        ),
         (lambda: total([1], dg.DiscreteLaplace(5)), ParameterTypeError, "DiscreteGaussian"),
         (lambda: total([1, 2], [dg.DiscreteGaussian(5)]), ParameterValueError, "list of 2"),
         (lambda: total([1, 2], dg.DiscreteGaussian(5), [1]), ParameterValueError, "weights"),

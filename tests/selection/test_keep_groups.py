@@ -18,6 +18,7 @@ from discretegauss.errors import DiscreteGaussError, ParameterTypeError, Paramet
 from discretegauss.selection import TruncatedLaplace, _keep_groups, keep_groups, keep_rule
 from discretegauss.selection._truncated_laplace import last_mass
 
+FRAME = pytest.importorskip("pandas").DataFrame({"a": [1], "b": [2]})
 BUDGETS = [(e, d) for e in ("1/10", "1/2", 1, 3, 8) for d in ("1/5", "1/100", "1e-6", "1e-10")]
 
 
@@ -131,7 +132,8 @@ def test_draws_have_the_law(scale: Any, largest: int, n: int) -> None:
         counts = np.append(counts[~rare], counts[rare].sum())
         expected = np.append(expected[~rare], expected[rare].sum())
     assert stats.chisquare(counts, expected * (counts.sum() / expected.sum())).pvalue > 1e-9
-    assert law.sf(largest) == law.pmf(largest + 1) == law.pmf("1/2") == 0
+    assert law.sf(largest) == law.pmf(largest + 1) == law.pmf("1/2") == law.sf(math.inf) == 0
+    assert law.sf(-math.inf) == law.sf(-largest - 1) == 1
     assert law.sf(points).tolist() == pytest.approx((1 - np.cumsum(law.pmf(points))).tolist())
     assert type(law.sample()) is int
     assert law.sample((2, 0, 3)).shape == (2, 0, 3)
@@ -179,3 +181,29 @@ def test_a_failing_source_names_no_group() -> None:
     """Nothing is returned."""
     with pytest.raises((DiscreteGaussError, OSError, ZeroDivisionError)):
         keep_groups([10**6], 1, "1e-6", source=lambda buffer: 1 // 0)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: keep_rule(1, "1e-6", 10**5), "groups_per_person"),
+        (lambda: keep_rule("1e-18", "1e-20"), "epsilon"),
+        (lambda: keep_rule(1, "1/2"), "delta"),
+        (lambda: TruncatedLaplace(1, 2**60), "largest"),
+        (lambda: keep_groups(FRAME, 1, "1e-6"), "columns"),
+    ],
+)
+def test_what_is_wrong_is_named(call: Any, named: str) -> None:
+    """Thresholds and groups beyond what can be drawn or proven in time."""
+    with pytest.raises(DiscreteGaussError, match=named):
+        call()
+
+
+def test_many_groups_a_person_take_the_simpler_bound() -> None:
+    """It is a delta, too: above that of 64 groups, which have a smaller threshold."""
+    rule = keep_rule(1, "1e-6", 100)
+    assert isinstance(rule.law, dg.DiscreteGaussian)
+    assert keep_rule(1, "1e-6", 64).threshold < rule.threshold < 100 * 14
+    assert rule.delta <= 1e-6
+    law = dg.DiscreteGaussian(5)  # so little noise that the shifted epsilon would be negative
+    assert _keep_groups._gaussian_delta(law, 1, Fraction(1, 10), 9) >= 1

@@ -295,7 +295,7 @@ RULES: dict[str, Rule | Other] = {
         lambda given: given.value is None or (given.exact is not None and 0 <= given.exact < 1)
     ),
     "modulus": _whole(2, inf),
-    "groups_per_person": _whole(1, 10**6),
+    "groups_per_person": _whole(1, 10**4),
 }
 """By name, whatever has it; BUT has the exceptions."""
 

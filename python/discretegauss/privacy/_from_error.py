@@ -19,9 +19,6 @@ from ..errors import ParameterOverflowError
 
 __all__ = ["widest"]
 
-_LEAST = decimal_ordinal(Fraction(1, 10**6))
-"""The least parameter that is tried: noise so small is none."""
-
 _MOST_ERROR = 10**300
 
 
@@ -51,8 +48,7 @@ def widest(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a parameter breaks its rule, or the error is so large, or so small a miss, that no
-        parameter can be found.
+        If a parameter breaks its rule, or the error is above 10**300.
 
     Examples
     --------
@@ -69,10 +65,4 @@ def widest(
     def too_wide(n: int) -> bool:
         return Fraction(law_of(decimal_at(n)).sf(reach, bounds=True)[1]) > tail
 
-    n = first_true(too_wide, decimal_ordinal(Fraction(1)), low=_LEAST)
-    if n == _LEAST:
-        raise ParameterOverflowError(
-            "error must be larger, or confidence smaller: the noise would be below all decimals "
-            "that are tried"
-        )
-    return decimal_at(n - 1)
+    return decimal_at(first_true(too_wide, decimal_ordinal(Fraction(1))) - 1)

@@ -49,7 +49,7 @@ from ._truncated_laplace import LARGEST, TruncatedLaplace, last_mass, upper_mass
 
 __all__ = ["KeepRule", "keep_groups", "keep_rule"]
 
-_MOST = 10**6
+_MOST = 10**4
 
 _MOST_EACH = 64
 """Groups a person up to which every u is looked at."""
@@ -144,13 +144,14 @@ def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) ->
     found = None
     for step in range(1, _STEPS + 1):
         law = DiscreteGaussian(_rounded_up(least * _STEP**step))
-        threshold = int(law.isf(delta / most)) + 1
-        while threshold < below:
+        left = delta  # for groups of one that show
+        if most > _MOST_EACH:  # all of it is added up
+            left -= Fraction(delta_of(law, max(epsilon - 2 * delta, 0), queries=most))
+        threshold = int(law.isf(left / most)) + 1 if left > 0 else below
+        if threshold < below:
             spent = _gaussian_delta(law, threshold, epsilon, most)
             if spent <= delta:
                 found, below = KeepRule(law, threshold, float(spent)), threshold
-            else:
-                threshold += 1
     return found
 
 

@@ -52,6 +52,8 @@ def test_intervals_are_those_of_estimate() -> None:
     assert names(ax) == ["a", "b", "d"]
     plots.intervals(ax := axes(), [5, 6], LAW, labels=["x", 2])
     assert names(ax) == ["x", "2"]
+    plots.intervals(ax := axes(), [5, 6], LAW)
+    assert names(ax) == ["1", "2"]
     with pytest.raises(ParameterValueError, match="labels"):
         plots.intervals(axes(), [5, 6], LAW, labels=["x"])
 

@@ -102,7 +102,7 @@ def _by_lsmr(
     try:
         from scipy.sparse import csr_matrix, vstack
         from scipy.sparse.linalg import lsmr
-    except ImportError as error:
+    except ImportError as error:  # no cover: tests have scipy
         raise ImportError(
             f"tables that cross, are no full product and have more than {_MOST_DENSE} cells need "
             "scipy: pip install scipy"

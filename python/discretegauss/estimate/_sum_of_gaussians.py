@@ -89,8 +89,7 @@ def radius(pairs: Pairs, miss: Fraction) -> int:
             v_rest += n * sigma2 * (w - q * near) ** 2
             if near:
                 rounded[near, sigma2] = rounded.get((near, sigma2), 0) + n
-        if not rounded:
-            return _sub_gaussian_radius(v_rest, miss)
+        # once the largest is 1 all are, and there is a law: never is nothing left
         of_rounded = math.gcd(*(w for w, _ in rounded))
         law = _law_of(_divided(rounded, of_rounded), miss)
     main = q * of_rounded * law.radius(miss - of_rest)

@@ -148,10 +148,8 @@ def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) ->
         if most > _MOST_EACH:  # all of it is added up
             left -= Fraction(delta_of(law, max(epsilon - 2 * delta, 0), queries=most))
         threshold = int(law.isf(left / most)) + 1 if left > 0 else below
-        if threshold < below:
-            spent = _gaussian_delta(law, threshold, epsilon, most)
-            if spent <= delta:
-                found, below = KeepRule(law, threshold, float(spent)), threshold
+        if threshold < below and (spent := _gaussian_delta(law, threshold, epsilon, most)) <= delta:
+            found, below = KeepRule(law, threshold, float(spent)), threshold
     return found
 
 

@@ -9,7 +9,7 @@ b'<?xml'
 
 from ._before_after import before_after
 from ._epsilon_delta import epsilon_delta
-from ._estimates import intervals, keep_probability, margin
+from ._estimates import consistent, interval, keep_groups
 from ._look import WIDTH_HEIGHT, render
 from ._queries import queries, queries_ratio
 from ._tails import probabilities, tails
@@ -20,10 +20,10 @@ __all__ = [
     "WIDTH_HEIGHT",
     "Figures",
     "before_after",
+    "consistent",
     "epsilon_delta",
-    "intervals",
-    "keep_probability",
-    "margin",
+    "interval",
+    "keep_groups",
     "probabilities",
     "queries",
     "queries_ratio",

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from .. import estimate
 from .._inputs.messages import describe
 from ..data.entry import opened_values
 from ..errors import ParameterValueError
-from ..estimate import interval
 from ..selection import keep_rule
 from ._before_after import name_lines
 from ._look import LINES, finish
 
-__all__ = ["intervals", "keep_probability", "margin"]
+__all__ = ["consistent", "interval", "keep_groups"]
 
 _STYLES = ("-", "--", "-.", ":")
 
 
-def intervals(
+def interval(
     ax: Any,
     noisy: Any,
     law: Any,
@@ -59,7 +59,9 @@ def intervals(
         np.asarray(opened_values(x, column, floats=True).cells[0].integers, dtype=np.float64)
         for x in (
             noisy,
-            *interval(noisy, law, confidence, queries=queries, at_least=at_least, columns=column),
+            *estimate.interval(
+                noisy, law, confidence, queries=queries, at_least=at_least, columns=column
+            ),
         )
     )
     names = _names(noisy, column, counts.size) if labels is None else [str(x) for x in labels]
@@ -82,7 +84,7 @@ def intervals(
     return ax
 
 
-def margin(
+def consistent(
     ax: Any, before: Any, after: Any, law: Any, count: object, *, deviations: float = 2
 ) -> Any:
     """Draw a table before and after `discretegauss.estimate.consistent`, with error bars of each.
@@ -133,9 +135,7 @@ def margin(
     return ax
 
 
-def keep_probability(
-    ax: Any, epsilon: Any, delta: Any, groups_per_person: Sequence[int] = (1,)
-) -> Any:
+def keep_groups(ax: Any, epsilon: Any, delta: Any, groups_per_person: Sequence[int] = (1,)) -> Any:
     """Draw how likely `discretegauss.selection.keep_groups` keeps a group, against its size.
 
     Parameters

@@ -29,15 +29,6 @@ from ._report import time_text as time_text
 from ._run import execute as execute
 from ._run import plan_release as plan_release
 from ._run import release_table
-from ._unknown_groups import GroupsRelease, release_groups
+from ._unknown_groups import release_groups as release_groups
 
-__all__ = [
-    "GroupsRelease",
-    "OutputError",
-    "PlanRelease",
-    "Release",
-    "TableError",
-    "release_groups",
-    "release_plan",
-    "release_table",
-]
+__all__ = ["OutputError", "PlanRelease", "Release", "TableError", "release_plan", "release_table"]

@@ -55,14 +55,12 @@ def interval(
     TypeError, ValueError, OverflowError
         As `discretegauss.estimate.interval`; or if labels are not as many as counts.
     """
+    ends = estimate.interval(
+        noisy, law, confidence, queries=queries, at_least=at_least, columns=column
+    )
     counts, low, high = (
         np.asarray(opened_values(x, column, floats=True).cells[0].integers, dtype=np.float64)
-        for x in (
-            noisy,
-            *estimate.interval(
-                noisy, law, confidence, queries=queries, at_least=at_least, columns=column
-            ),
-        )
+        for x in (noisy, *ends)
     )
     names = _names(noisy, column, counts.size) if labels is None else [str(x) for x in labels]
     if len(names) != counts.size:

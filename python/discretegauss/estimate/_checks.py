@@ -15,8 +15,6 @@ from ..data.cells import Cells
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
 
-__all__ = ["gaussian_sigma2", "integers_without_nulls", "miss", "unshifted"]
-
 
 def unshifted(law: object, name: str = "law") -> Any:
     """Return the law, which must be one with mu = 0: symmetric about 0, as added noise is."""

@@ -20,8 +20,6 @@ from ._crossed import fit_any, fit_product
 from ._nested import Floats, Index, fit, whole
 from ._tables import Table, as_table
 
-__all__ = ["consistent"]
-
 _EXACT_FLOATS = 2**53
 
 Found = list[tuple[NDArray[Any], Floats]]

@@ -27,8 +27,6 @@ from numpy.typing import NDArray
 
 from ._nested import Floats, Index, sums
 
-__all__ = ["fit_any", "fit_product"]
-
 _MOST_DENSE = 2000
 """Cells of the finest table, whose normal equations are written down."""
 

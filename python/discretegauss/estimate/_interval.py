@@ -13,8 +13,6 @@ from ..data.entry import opened_values
 from ..errors import ParameterOverflowError
 from ._checks import miss, unshifted
 
-__all__ = ["interval"]
-
 
 def interval(
     noisy: Any,

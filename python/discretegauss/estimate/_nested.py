@@ -20,8 +20,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Index", "fit", "sums", "whole"]
-
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
 

@@ -32,8 +32,6 @@ from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueE
 from ._checks import miss, unshifted
 from ._result import Estimate
 
-__all__ = ["critical_value", "ratio"]
-
 _CELLS = 400
 _BLOCKS_PER_DEVIATION = 200
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Estimate"]
-
 
 class Estimate(NamedTuple):
     """A number, or a container of them, and how far off it may be."""

@@ -37,8 +37,6 @@ from .._certified.interval import Arithmetic, Interval, arithmetic
 from .._certified.search import first_true
 from ..laws import DiscreteGaussian
 
-__all__ = ["Pairs", "radius", "variance"]
-
 Pairs = Mapping[tuple[int, Fraction], int]
 """How many cells have this weight, above 0, and this sigma2."""
 

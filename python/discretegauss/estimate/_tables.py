@@ -12,8 +12,6 @@ from ..data.cells import Cells
 from ..data.entry import opened_values
 from ..errors import ParameterTypeError
 
-__all__ = ["Table", "as_table"]
-
 
 class Table:
     """A table: its labels, columns, and the same with other columns. Base of each kind's own."""

@@ -19,8 +19,6 @@ from ._checks import gaussian_sigma2, integers_without_nulls, miss
 from ._result import Estimate
 from ._sum_of_gaussians import radius, variance
 
-__all__ = ["total"]
-
 _WORDS = 2**63
 
 

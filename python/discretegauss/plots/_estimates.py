@@ -15,8 +15,6 @@ from ..selection import keep_rule
 from ._before_after import name_lines
 from ._look import LINES, finish
 
-__all__ = ["consistent", "interval", "keep_groups"]
-
 _STYLES = ("-", "--", "-.", ":")
 
 

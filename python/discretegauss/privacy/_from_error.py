@@ -17,8 +17,6 @@ from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._inputs.privacy_arguments import at_least_zero, checked_probability, query_count
 from ..errors import ParameterOverflowError
 
-__all__ = ["widest"]
-
 _MOST_ERROR = 10**300
 
 

@@ -19,8 +19,6 @@ from ..laws import DiscreteGaussian
 from ._destination import checked_destination
 from ._interface import Chunk
 
-__all__ = ["ConsistentTables"]
-
 _ENDINGS = {".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"}
 _ENDINGS |= {".arrow", ".feather", ".ipc", ".npy"}
 

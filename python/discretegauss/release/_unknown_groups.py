@@ -18,8 +18,6 @@ from ._arguments import checked_flag, column_names, file_path
 from ._destination import checked_destination
 from ._formats import formats_of, opened_table
 
-__all__ = ["GroupsRelease", "release_groups"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class GroupsRelease:

@@ -47,8 +47,6 @@ from ..privacy import calibrate_gaussian
 from ..privacy import delta as delta_of
 from ._truncated_laplace import LARGEST, TruncatedLaplace, last_mass, upper_mass
 
-__all__ = ["KeepRule", "keep_groups", "keep_rule"]
-
 _MOST = 10**4
 
 _MOST_EACH = 64

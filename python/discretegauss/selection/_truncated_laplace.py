@@ -22,8 +22,6 @@ from ..errors import ParameterOverflowError
 from ..laws import DiscreteLaplace
 from ..sampling import bernoulli_exp, uniform_below
 
-__all__ = ["LARGEST", "TruncatedLaplace", "last_mass", "upper_mass"]
-
 LARGEST = 2**54
 """Up to here DiscreteLaplace(L) fits int64, and so does uniform_below(2 L + 1)."""
 

@@ -153,7 +153,7 @@ def _keys(table: Table, count: Any, name: str) -> list[Any]:
 
 def _level(cells: Cells, var: float) -> tuple[Floats, Floats]:
     """Return counts as floats and their variances, infinite where there is no count."""
-    integers, nulls, _ = cells
+    integers, nulls = cells.integers, cells.nulls
     if integers.ndim != 1:
         raise ParameterTypeError(f"counts must have one axis, got {integers.ndim}")
     most = max(abs(int(integers.min())), abs(int(integers.max()))) if integers.size else 0

@@ -72,7 +72,7 @@ def interval(
 
 def _moved(cells: Cells, by: int, least: int | None) -> NDArray[Any]:
     """Return the integers plus a number, cut at the least; 0 at nulls."""
-    integers, nulls, bounds = cells
+    integers, nulls, bounds = cells.integers, cells.nulls, cells.range
     kept = integers if nulls is None else np.where(nulls, integers.dtype.type(0), integers)
     if integers.dtype != object:
         bounds = INT64_RANGE

@@ -12,6 +12,7 @@ beside it has to be in one.
 It needs Gappa (Debian: gappa), and takes seconds.
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -20,28 +21,24 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 
+import code_lines
+import prove_coq
+
 CORE = Path(__file__).resolve().parent.parent / "csrc"
 SECONDS = 60
 CLAIM = r"\?([\w. +]+)\?(?:b-(\d+))?"
 
 
-def constants(folder: Path) -> dict[str, Fraction]:
-    """The enum constants of a folder that are plain numbers."""
-    found = {}
-    for file in sorted(folder.glob("*.[ch]")):
-        for body in re.findall(r"\benum \{(.*?)\}", file.read_text(), re.DOTALL):
-            for name, value in re.findall(r"\b([A-Z]\w*) = (\d+)\b(?! <<)", body):
-                found[name] = Fraction(value)
-    return found
-
-
 def filled_in(script: Path, halved: int | None = None) -> str:
     """The script with its constants, and the bounds that it claims, those of one line halved."""
-    names = constants(script.parent)
 
     def number(expression: str) -> Fraction:
-        terms = expression.split(" + ")
-        return sum((names[t] if t[0].isalpha() else Fraction(t) for t in terms), Fraction(0))
+        return sum((term(t) for t in expression.split(" + ")), Fraction(0))
+
+    def term(text: str) -> Fraction:
+        if not text[0].isalpha():
+            return Fraction(text)
+        return Fraction(code_lines.whole(code_lines.constant(text, script.parent)))
 
     def shown(value: Fraction, places: str | None) -> str:
         if places is None:
@@ -73,25 +70,25 @@ def proves(text: str) -> bool:
     return done.returncode == 0
 
 
-def misquoted(script: Path) -> list[str]:
-    """What the script says of the code, and the code does not say."""
-    quotes = re.findall(r"^# code (\S+): (.*)$", script.read_text(), re.MULTILINE)
-    return [
-        f"{file} does not have: {text}"
-        for file, text in quotes
-        if " ".join(text.split()) not in " ".join((script.parent / file).read_text().split())
-    ]
+def misread(script: Path) -> list[str]:
+    """What a script says of the code that is not so."""
+    return code_lines.misquoted(script) + code_lines.inexact(script)
 
 
 def faults(script: Path) -> list[str]:
     """What is wrong with a script: nothing, if it proves all that it claims, and no more."""
     lines = script.read_text().splitlines()
     claims = {i: line.strip() for i, line in enumerate(lines) if re.search(CLAIM, line)}
-    found = misquoted(script) if claims else ["it claims no bound, between ? and ?"]
+    found = misread(script) if claims else ["it claims no bound, between ? and ?"]
     if not proves(filled_in(script)):
         found.append("NOT PROVEN")
     halves = [line for i, line in claims.items() if proves(filled_in(script, i))]
     return found + [f"half of it NOT REJECTED: {line}" for line in halves]
+
+
+def checked_by_coq(script: Path) -> list[str]:
+    """What is wrong with the proof that Gappa finds."""
+    return prove_coq.faults(script, filled_in(script))
 
 
 def unlisted(proof: Path) -> list[str]:
@@ -111,18 +108,37 @@ def unlisted(proof: Path) -> list[str]:
 
 
 def main() -> int:
-    scripts = [Path(name).resolve() for name in sys.argv[1:]] or sorted(CORE.glob("*/*.gappa"))
-    proofs = [] if sys.argv[1:] else sorted(CORE.glob("*/PROOF.md"))
+    options = argparse.ArgumentParser(description="Check every numeric lemma.")
+    options.add_argument(
+        "--lines", action="store_true", help="what they say of the code, no proofs"
+    )
+    options.add_argument(
+        "--coq", choices=["quick", "all"], help="by Coq's kernel, those that take seconds, or all"
+    )
+    options.add_argument("scripts", nargs="*", type=Path, help="these; all by default")
+    said_to = options.parse_args()
+    scripts = [name.resolve() for name in said_to.scripts] or sorted(CORE.glob("*/*.gappa"))
+    proofs = [] if said_to.scripts else sorted(CORE.glob("*/PROOF.md"))
+    check, holds = faults, "proven; each bound halved: rejected"
+    if said_to.lines:
+        check, holds = misread, "the code reads so"
+    if said_to.coq:
+        check, holds = checked_by_coq, "accepted by Coq's kernel"
+    if said_to.coq == "quick":
+        scripts = [script for script in scripts if not prove_coq.is_slow(script)]
     failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for script, found in zip(scripts, pool.map(faults, scripts), strict=True):
-            said = "; ".join(found) or "proven; each bound halved: rejected"
+        for script, found in zip(scripts, pool.map(check, scripts), strict=True):
+            said = "; ".join(found) or holds
             print(f"{script.relative_to(CORE)}: {said}")
             failed += bool(found)
     for proof in proofs:
         missing = unlisted(proof)
         print(f"{proof.relative_to(CORE)}: {'; '.join(missing) or 'every lemma is listed'}")
         failed += bool(missing)
+    missing = [] if said_to.scripts else code_lines.unquoted(CORE)
+    print("\n".join(missing) or "every operation is quoted")
+    failed += bool(missing)
     print(f"{len(scripts)} scripts, {failed} failed")
     return failed != 0
 

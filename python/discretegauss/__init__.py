@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         utility,
     )
     from ._drawing.engines import build_info
-    from .data import add_noise
+    from .data import add_noise, noise_for
     from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
     from .paper_names import (
         floorsqrt as floorsqrt,
@@ -107,6 +107,7 @@ __all__ = [
     "generalized_gaussian",
     "geometric_exp",
     "lattice",
+    "noise_for",
     "plots",
     "privacy",
     "release",
@@ -145,6 +146,7 @@ _HOMES = {
     "GeneralizedGaussian": "laws",
     "Law": "laws",
     "add_noise": "data",
+    "noise_for": "data",
     "bernoulli": "sampling",
     "bernoulli_exp": "sampling",
     "build_info": "_drawing.engines",

@@ -7,8 +7,6 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Kind", "LawSpec", "facts_of", "fits_range"]
-
 
 class Kind(IntEnum):
     """The laws, numbered as ``dg_law_kind`` in the C header (a test compares)."""

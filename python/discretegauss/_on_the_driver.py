@@ -10,8 +10,6 @@ from .data import add_noise
 from .errors import ParameterTypeError, ParameterValueError
 from .laws import Law
 
-__all__ = ["checked_path", "noise_and_result"]
-
 
 def checked_path(path: object, engine: str) -> str:
     """Return where to write; None is refused, for a lazy result would change."""

@@ -12,8 +12,6 @@ import sys
 from itertools import pairwise
 from types import FrameType
 
-__all__ = ["IS_THE_PROGRAM", "interrupted"]
-
 _NAME = "discretegauss"
 
 

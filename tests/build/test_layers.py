@@ -28,7 +28,7 @@ LAYERS = [
     ["estimate", "selection"],
     ["cdp2adp", "plots"],
     ["release", "verify"],
-    ["lattice", "_on_the_driver", "_bench", "compat"],
+    ["lattice", "_on_the_driver", "compat"],
     ["spark", "dask"],
     ["_cli"],
     ["__init__", "__main__"],
@@ -115,7 +115,7 @@ WITH_NUMPY |= {
 WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}
 WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
 WITH_NUMPY |= {"selection", "snapping", "verify._quick"}
-WITH_NUMPY |= {"distributed", "_bench", "compat", "plots._estimates"}
+WITH_NUMPY |= {"distributed", "compat", "plots._estimates"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:
@@ -128,11 +128,10 @@ def test_numpy_is_imported_where_arrays_are() -> None:
             assert {name, top(name)} & WITH_NUMPY, name
 
 
-#: The numbers of `_drawing`: blocks that stay in a cache, room for buffers, laws for which there is
-#: no table or isochronous sampler, and what was published. What draws cost, the C core knows.
+#: The numbers of `_drawing`: how many sums are made at a time, threads, laws for which there is no
+#: table or isochronous sampler, and what was published. What draws cost, the C core knows.
 NUMBERS = {
-    ("add", "_PIECE"),
-    ("native", "_WIDE_BYTES"),
+    ("sampler", "_PIECE"),
     ("native", "_MOST_THREADS"),
     ("many_laws", "_SAFE_BETA"),
     ("many_laws", "_ISOCHRONOUS_BETA"),

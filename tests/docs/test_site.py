@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import importlib
 import json
 import re
@@ -11,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from doc_examples import run_examples
 
 import discretegauss as dg
 
@@ -65,10 +65,7 @@ CONCEPTS = sorted((DOCS / "concepts").glob("w*.md")) + [
 
 @pytest.mark.parametrize("page", CONCEPTS, ids=lambda path: path.name)
 def test_the_examples_of_the_concepts_return_what_is_shown(page: Path) -> None:
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    failed, tried = doctest.testfile(
-        str(page), module_relative=False, optionflags=flags, encoding="utf-8"
-    )
+    failed, tried = run_examples(page)
     assert (failed, tried > 2) == (0, True)
 
 

@@ -21,7 +21,7 @@ import gmpy2
 import numpy as np
 
 import discretegauss as dg
-from discretegauss.release import _run as release
+from discretegauss import release
 from discretegauss.testing import TapeSource
 
 MODULES: list[ModuleType] = [
@@ -37,7 +37,7 @@ MODULES: list[ModuleType] = [
 """Where what is public is listed, in __all__."""
 
 NO_PARAMETERS = {
-    *("build_info", "__version__", "Release", "PrivacyLoss", "KeepRule"),
+    *("build_info", "__version__", "PlanRelease", "Release", "PrivacyLoss", "KeepRule"),
     *("data", "errors", "lattice", "privacy", "release", "selection", "snapping", "testing"),
     *("distributed", "utility", "dask", "spark", "compat", "plots", "estimate"),
 }
@@ -337,6 +337,9 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("delta", "sensitivity"): _whole_number,
     ("log_delta", "sensitivity"): _whole_number,
     ("epsilon", "sensitivity"): _whole_number,
+    ("Budget", "rho"): positive,
+    ("Budget", "epsilon"): _no_value,  # beside rho, which CALLS gives
+    ("Budget", "delta"): _no_value,
     ("add_noise", "law"): _no_value,  # beside rho, which CALLS gives
     ("add_noise", "rho"): positive,
     ("add_noise", "epsilon"): _no_value,
@@ -428,6 +431,13 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("renyi_ball", "beta"): "None is the law's own: tests/privacy/test_renyi.py",
     ("keep_groups", "counts"): "integers of any kind: tests/selection/test_keep_groups.py",
     ("add_noise", "values"): "integers of any kind: tests/data",
+    **{
+        ("noise_for", name): "as add_noise, which decides so, too: tests/data/test_arrays.py"
+        for name in (
+            *("values", "law", "rho", "epsilon", "delta", "sensitivity", "rows_per_person"),
+            *("columns", "disjoint", "integral_floats"),
+        )
+    },
     ("distributed.share", "vector"): "integers of any kind: tests/distributed",
     ("distributed.total", "messages"): "integers of any kind: tests/distributed",
     ("distributed.round_conditionally", "values"): "vectors: tests/distributed",
@@ -438,18 +448,22 @@ SKIPPED: dict[tuple[str, str], str] = {
     **{(f"Skellam.{name}", "dtype"): "int64 or object" for name in ("sample", "rvs")},
     ("Skellam.pmf", "k"): "integers: tests/distributed",
     ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
-    ("sample_bytes", "n_bytes"): "what holds the law: tests/exactness/test_objects.py",
+    ("sample_bytes", "n_bytes"): "what holds the law: tests/drawing/test_objects.py",
     ("release_table", "table"): "a path: tests/release/test_release.py",
     ("release_table", "out"): "a path: tests/release/test_release.py",
     ("release_table", "column"): "the name of a column: tests/release/test_release.py",
     ("release_table", "force"): "a bool: tests/release/test_release.py",
     ("release_table", "disjoint"): "a bool: tests/release/test_release.py",
-    ("stream", "progress"): "a bool: tests/exactness/test_stream.py",
+    ("stream", "progress"): "a bool: tests/drawing/test_stream.py",
     ("release_table", "progress"): "a bool: tests/release/test_release.py",
     ("release_table", "plot"): "a path: tests/release/test_release.py",
     **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS, "bias")},
     **{(name, "monotone"): "any truth value" for name in (*SELECTIONS, "noisy_max_epsilon")},
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
+    **{
+        ("release_plan", name): "as release_table: tests/release/test_plan.py"
+        for name in ("path", "force", "plot", "progress", "source")
+    },
 }
 
 ARRAYS = {"discrete_gaussian", "discrete_laplace", "generalized_gaussian"}
@@ -523,7 +537,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "zcdp_delta_standard": {"rho": "1/10", "epsilon": 1},
     "gaussian_sigma2_for_rho": {"rho": "1/10"},
     "calibrate_gaussian": {"rho": "1/10"},
+    "Budget": {"rho": "1/10"},
     "add_noise": {"values": [3], "rho": "1/10"},
+    "noise_for": {"values": [3], "rho": "1/10"},
     "compose": {},
     "rho": {"law": dg.DiscreteGaussian(100)},
     "delta": {"law": dg.DiscreteGaussian(100), "epsilon": 1},
@@ -547,6 +563,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "TapeSource": {"tape": b"1"},
     "seeded_source": {"seed": 1},
     "release_table": {"rho": "1/10"},  # and files of the test
+    "release_plan": {},
     "sample": {},  # of each law
     "rvs": {},
     "sample_bytes": {"n_bytes": 16},

@@ -8,8 +8,6 @@ from .discrete_laplace import DiscreteLaplaceFamily
 from .family import Family
 from .generalized_gaussian import GeneralizedGaussianFamily
 
-__all__ = ["family_of"]
-
 _FAMILIES: dict[Kind, Family] = {
     Kind.DISCRETE_GAUSSIAN: DiscreteGaussianFamily(),
     Kind.DISCRETE_LAPLACE: DiscreteLaplaceFamily(),

@@ -22,8 +22,6 @@ from .._law import LawSpec
 from .double_double import Floats, Pairs
 from .interval import Arithmetic, Interval, Rational, arithmetic
 
-__all__ = ["About", "Family", "RationalFamily", "mirrored", "nearest_integer", "term_by_term"]
-
 
 def mirrored(spec: LawSpec) -> LawSpec:
     """Return the law of -X."""

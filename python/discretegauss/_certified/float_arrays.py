@@ -29,16 +29,6 @@ from .pair_weights import DOUBLINGS
 from .probability import Tail, kept_normaliser, logpmf, probability
 from .wide_tails import tails_in_pieces
 
-__all__ = [
-    "MANY_TAILS",
-    "last_term",
-    "supported",
-    "tail_table",
-    "tails_by_first_terms",
-    "upper_tails",
-    "vector_values",
-]
-
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _Bools = NDArray[np.bool_]

@@ -30,8 +30,6 @@ from .pair_weights import (
 )
 from .wide_tails import tails_in_pieces
 
-__all__ = ["rounded_values"]
-
 _Integers = NDArray[np.int64]
 _Bools = NDArray[np.bool_]
 

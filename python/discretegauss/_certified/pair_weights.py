@@ -21,16 +21,6 @@ from .interval import arithmetic
 from .lattice_sums import nearest_integer
 from .probability import Tail, kept_normaliser, probability
 
-__all__ = [
-    "DOUBLINGS",
-    "LARGEST",
-    "LAST_WEIGHT",
-    "certified_tail",
-    "exponents_at",
-    "probabilities",
-    "sums_from_the_end",
-]
-
 #: Numbers are in units of 2**-this.
 DOUBLINGS = 256
 

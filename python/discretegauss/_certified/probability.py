@@ -25,19 +25,6 @@ from .lattice_sums import (
     weight_ratio,
 )
 
-__all__ = [
-    "Tail",
-    "kept_normaliser",
-    "log_probability",
-    "logpmf",
-    "miss_of_each",
-    "pmf",
-    "probability",
-    "tail_above",
-    "tail_bound",
-    "tail_up_to",
-]
-
 #: exp(-x) is below every float from here on, by far.
 _FAR = 2**20
 

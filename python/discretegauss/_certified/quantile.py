@@ -18,8 +18,6 @@ from .interval import arithmetic
 from .lattice_sums import canonical, mirrored, tail_ratio
 from .probability import kept_normaliser, pmf
 
-__all__ = ["lower_quantile", "tail_guess"]
-
 _HALF = Fraction(1, 2)
 _FEW_BITS = 64
 #: Four times what integers of 65536 bits need; by then it is a tie, or as good as one.

@@ -58,8 +58,6 @@ from .interval import arithmetic
 from .lattice_sums import nearest_integer, phi_at
 from .pair_weights import certified_tail, exponents_at, probabilities, sums_from_the_end
 
-__all__ = ["tails_in_pieces"]
-
 _Integers = NDArray[np.int64]
 
 #: Pieces begin so far from m0, and end where phi is so large.

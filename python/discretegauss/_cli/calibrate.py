@@ -8,15 +8,13 @@ from typing import Any
 
 from .options import (
     add_budget,
-    beside_plan,
-    budget_error,
+    budget_of,
     file_argument,
+    only_plan,
     positive_argument,
     whole_argument,
 )
-from .output import WRONG_INPUT, fail, printed
-
-__all__ = ["add_calibrate"]
+from .output import printed
 
 _HELP = """\
 Print the discrete Gaussian noise that a budget asks for, and what it costs.
@@ -75,19 +73,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
     failure = "the result could not be printed"
     if arguments.plan is not None:
-        if error := beside_plan(arguments, ("sensitivity", "queries")):
-            return fail(WRONG_INPUT, error)
-        plan_as = release.plan_noise_json if arguments.json else release.plan_noise_text
+        only_plan(arguments, ("sensitivity", "queries"))
+        plan_as = release.plan_json if arguments.json else release.plan_text
         return printed(plan_as(release.read_plan(arguments.plan)), failure)
-    if error := budget_error(arguments):
-        return fail(WRONG_INPUT, error)
     noise = release.calibration(
-        rho=arguments.rho,
-        epsilon=arguments.epsilon,
-        delta=arguments.delta,
-        sensitivity=arguments.sensitivity or Fraction(1),
-        queries=arguments.queries or 1,
-        report_delta=arguments.report_delta,
+        budget_of(arguments),
+        arguments.sensitivity or Fraction(1),
+        arguments.queries or 1,
+        arguments.report_delta,
     )
     noise_as = release.calibration_json if arguments.json else release.calibration_text
     return printed(noise_as(noise), failure)

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ParameterValueError
 from .options import (
     add_budget,
     argument_from_1,
-    beside_plan,
-    budget_error,
+    budget_of,
     file_argument,
     file_or_dash,
+    only_plan,
     whole_argument,
 )
-from .output import WRONG_INPUT, fail, printed
+from .output import printed
 
 if TYPE_CHECKING:
-    from ..release import Release
-
-__all__ = ["add_release"]
+    from ..release import Plan
 
 _HELP = """\
 Add discrete Gaussian noise to columns of counts and write the table to a new file.
@@ -124,82 +122,53 @@ def add_release(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from ..release import execute, plan_release, report_text
+    from .. import release
 
-    if arguments.plan is not None:
-        return _run_plan(arguments)
-    given = {
-        "TABLE": arguments.table is not False,
-        "--column": arguments.column is not None,
-        "--out": arguments.out is not False,
-    }
-    if missing := ", ".join(name for name, there in given.items() if not there):
-        hint = "(help: discretegauss release --help)"
-        return fail(WRONG_INPUT, f"the following arguments are required: {missing} {hint}")
-    if error := budget_error(arguments):
-        return fail(WRONG_INPUT, error)
+    plan = _plan(arguments)
+    release.plan_text(plan)  # nothing is drawn for a report that cannot be made
     to_stdout = arguments.out is None
-    try:
-        plan = plan_release(
-            arguments.table or "/dev/stdin",
-            arguments.column,
-            arguments.out or "-",
-            to_stdout=to_stdout,
-            rho=arguments.rho,
-            epsilon=arguments.epsilon,
-            delta=arguments.delta,
-            sensitivity=arguments.sensitivity or Fraction(1),
-            rows_per_person=arguments.rows_per_person or 1,
-            disjoint=arguments.disjoint,
-            report_delta=arguments.report_delta,
-            force=arguments.force,
-            plot=arguments.plot,
-        )
-        report_text(plan.release)  # nothing is drawn for a report that cannot be made
-        release = execute(plan, before_placing=arguments.hold_signals, progress=True)
-    except ImportError as error:  # of what the format needs: it says what to do
-        return fail(WRONG_INPUT, str(error))
+    done = release.execute(
+        plan,
+        force=arguments.force,
+        plot=arguments.plot,
+        progress=True,
+        to_stdout=to_stdout,
+        before_placing=arguments.hold_signals,
+    )
+    written = "the tables are" if arguments.plan else f"{done.tables[0].out} is"
     return printed(
-        _report(release, arguments),
-        f"{release.out} is written, the budget is spent, but the report could not be printed",
+        release.done_json(done) if arguments.json else release.done_text(done),
+        f"{written} written, the budget is spent, but the report could not be printed",
         on_stderr=to_stdout,
         is_budget_spent=True,
     )
 
 
-def _report(release: Release, arguments: argparse.Namespace) -> str:
-    from ..release import report_json, report_text, time_text
+def _plan(arguments: argparse.Namespace) -> Plan:
+    from ..release import plan_of_one, read_plan
 
-    if arguments.json:
-        return report_json(release)
-    return f"{report_text(release)}\n{time_text(release)}"
-
-
-def _run_plan(arguments: argparse.Namespace) -> int:
-    from ..release import execute_plan, plan_json, plan_noise_text, plan_text, read_plan
-
-    # of a table and an output None is "-"
-    given = [name for name in ("table", "out") if getattr(arguments, name) is not False]
-    if given:
-        shown = "TABLE" if given[0] == "table" else "--out"
-        return fail(WRONG_INPUT, f"--plan goes without {shown}: the plan says it")
-    others = ("column", "sensitivity", "rows_per_person", "disjoint")
-    if error := beside_plan(arguments, others):
-        return fail(WRONG_INPUT, error)
-    try:
-        plan = read_plan(arguments.plan)
-        plan_noise_text(plan)  # nothing is drawn for a report that cannot be made
-        done = execute_plan(
-            plan,
-            force=arguments.force,
-            plot=arguments.plot,
-            progress=True,
-            before_placing=arguments.hold_signals,
-        )
-    except ImportError as error:  # of what a format needs: it says what to do
-        return fail(WRONG_INPUT, str(error))
-    return printed(
-        plan_json(done) if arguments.json else plan_text(done),
-        "the tables are written, the budget is spent, but the report could not be printed",
-        is_budget_spent=True,
+    # of a table and an output None is "-", and False that there is none
+    given = {
+        "TABLE": arguments.table is not False,
+        "--column": arguments.column is not None,
+        "--out": arguments.out is not False,
+    }
+    if arguments.plan is not None:
+        for name in ("TABLE", "--out"):
+            if given[name]:
+                raise ParameterValueError(f"--plan goes without {name}: the plan says it")
+        only_plan(arguments, ("column", "sensitivity", "rows_per_person", "disjoint"))
+        return read_plan(arguments.plan)
+    if missing := ", ".join(name for name, there in given.items() if not there):
+        hint = "(help: discretegauss release --help)"
+        raise ParameterValueError(f"the following arguments are required: {missing} {hint}")
+    return plan_of_one(
+        arguments.table or "/dev/stdin",
+        arguments.column,
+        arguments.out or "-",
+        budget=budget_of(arguments),
+        report_delta=arguments.report_delta,
+        sensitivity=arguments.sensitivity or 1,
+        rows_per_person=arguments.rows_per_person or 1,
+        disjoint=arguments.disjoint,
     )

@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from ..errors import ParameterTypeError
 
-__all__ = ["names_instead"]
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _NO_SEED = (
@@ -43,7 +41,7 @@ def names_instead(function: _F) -> _F:
         for name, (needed, text) in _INSTEAD.items()
         if name not in own and (needed is None or needed in own)
     }
-    called = function.__qualname__.removesuffix(".__init__")
+    called = function.__qualname__.removesuffix(".__init__").removeprefix("_Law.")
     has_none_of = frozenset(instead).isdisjoint
 
     @wraps(function)

@@ -20,16 +20,6 @@ from .messages import describe, if_loaded
 from .numbers import MAX_BITS, exact_rational, not_negative, positive
 from .parameter_arrays import Laws, ParameterColumn, indexed
 
-__all__ = [
-    "as_array",
-    "exact_spec",
-    "laws_of",
-    "naming_places",
-    "parameter_name",
-    "parameter_shape",
-    "sigma2_of",
-]
-
 _T = TypeVar("_T")
 
 
@@ -73,6 +63,18 @@ def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> L
     exact = _checked_parameter(kind, parameter)
     exact_beta = _checked_beta(beta)
     return LawSpec(kind, exact, exact_rational(mu, "mu"), exact_beta)
+
+
+def arrays_of(kind: Kind, parameter: object, mu: object, beta: object) -> list[NDArray[Any]] | None:
+    """Return parameters as arrays, not yet checked; None if there are single numbers only."""
+    values, names = (parameter, mu, beta), (parameter_name(kind), "mu", "beta")
+    arrays = [as_array(value, name) for value, name in zip(values, names, strict=True)]
+    if all(array is None for array in arrays):
+        return None
+    return [
+        array if array is not None else np.array(single(value), dtype=object)
+        for array, value in zip(arrays, values, strict=True)
+    ]
 
 
 def laws_of(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> Laws:
@@ -158,7 +160,7 @@ def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
         )
         of_each = np.empty(len(column), dtype=object)
         of_each[:] = [_square(column.exact(i)) for i in range(len(column))]
-        return column.of_each_draw(of_each, column.shape).reshape(column.shape)
+        return column.of_each(of_each).reshape(column.shape)
 
     return naming_places(squares, array, "sigma", _square)
 

@@ -7,8 +7,6 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["MOST_DIGITS", "describe", "if_loaded", "number_of", "printable", "written"]
-
 #: Python's own limit for decimal text.
 MOST_DIGITS = 4300
 
@@ -99,6 +97,8 @@ def printable(text: str) -> str:
     >>> print(printable("n\n\x1b[2J.csv"))
     n\n\x1b[2J.csv
     """
+    if text.isprintable():
+        return text
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
     )

@@ -10,15 +10,6 @@ from .foreign_arrays import single
 from .messages import describe
 from .numbers import MAX_BITS, exact_rational, not_negative, positive, whole_number
 
-__all__ = [
-    "at_least_zero",
-    "checked_probability",
-    "length_of_floats",
-    "positive_number",
-    "query_count",
-    "whole_sensitivity",
-]
-
 _LEAST_LENGTH, _LARGEST_LENGTH = Fraction(1, 2**1000), Fraction(2**1000)
 
 

@@ -18,8 +18,6 @@ from .._law import LawSpec
 if TYPE_CHECKING:
     from .._certified.floats import Bounds
 
-__all__ = ["LawFunctions"]
-
 
 @cache  # which holds no lock while it imports
 def _answers() -> Any:

@@ -27,8 +27,6 @@ from .._law import LawSpec
 from ..errors import ParameterValueError
 from .pointwise import SF, evaluate
 
-__all__ = ["central_interval", "quantiles"]
-
 #: Integers up to here are floats.
 _EXACT_FLOATS = 2**53
 

@@ -12,8 +12,6 @@ from typing import Any, Self
 
 from .._start import interrupted
 
-__all__ = ["StopSignals", "Terminated", "signals_deferred"]
-
 _SIGNALS = [signal.SIGINT, signal.SIGTERM]
 if sys.platform != "win32":  # which knows no terminal that hangs up
     _SIGNALS.append(signal.SIGHUP)

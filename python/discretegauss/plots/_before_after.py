@@ -12,8 +12,6 @@ from ..errors import DiscreteGaussError, ParameterValueError
 from ..laws import Law
 from ._look import LINES, finish
 
-__all__ = ["before_after", "name_lines"]
-
 _LEGEND = 48
 _LEAST_LINE = 7
 """Points; where a line has less, only every second one is named, every third, ..."""

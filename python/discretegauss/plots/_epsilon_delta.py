@@ -12,8 +12,6 @@ from ..privacy import delta, rho, zcdp_delta, zcdp_delta_standard
 from ..utility import continuous_gaussian_delta
 from ._look import Panels, finish, look_of
 
-__all__ = ["draw_curves", "epsilon_delta"]
-
 _POINTS = 241
 _LEAST_DELTA = 1e-12
 _PANELS = ((Fraction(1), Fraction(8)), (Fraction(100), Fraction(4, 5)))

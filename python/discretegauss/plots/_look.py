@@ -13,8 +13,6 @@ from typing import Any, Literal
 from .._inputs.messages import describe
 from ..errors import ParameterValueError
 
-__all__ = ["EXTRA", "LINES", "WIDTH_HEIGHT", "Panels", "finish", "look_of", "render"]
-
 EXTRA = "figures need matplotlib: pip install matplotlib"
 
 _INCHES = (12.0, 5.4)

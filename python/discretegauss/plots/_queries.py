@@ -11,8 +11,6 @@ from ..utility import compare_queries
 from ..utility.compare import QueriesComparison
 from ._look import Panels, finish, look_of
 
-__all__ = ["MARKED_QUERIES", "comparisons", "draw_queries", "queries", "queries_ratio"]
-
 _X = "k, the number of queries"
 
 MARKED_QUERIES = 100

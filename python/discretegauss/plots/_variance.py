@@ -11,8 +11,6 @@ from ..errors import ParameterValueError
 from ..utility import compare_noise
 from ._look import Panels, finish, look_of
 
-__all__ = ["draw_variance", "variance"]
-
 _POINTS = 81
 _FIRST, _LAST = Fraction(1, 25), 10
 

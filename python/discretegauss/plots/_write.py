@@ -17,8 +17,6 @@ from ._queries import MARKED_QUERIES, comparisons, draw_queries
 from ._tails import draw_tails
 from ._variance import draw_variance
 
-__all__ = ["Figures", "write_figures"]
-
 Format = Literal["png", "svg"]
 
 _DRAWN = ("variance", "tails", "epsilon_delta", "queries")

@@ -14,7 +14,8 @@ buckets between proven bounds.
 
 `renyi` and `renyi_ball` are Renyi divergences, which add; `renyi_delta` says what a sum implies.
 
-`calibrate_gaussian` goes back from a budget to noise. `pld` and `dp_event` hand the laws to
+`Budget` is what may be given away, rho or (epsilon, delta), exactly; `calibrate_gaussian` goes back
+from one to noise. `pld` and `dp_event` hand the laws to
 Google's dp-accounting, which composes them.
 
 Every number is on the safe side of the exact value: epsilon and delta are never below it; rho is
@@ -25,6 +26,7 @@ rounding alone, but where a function says otherwise.
 ``Law`` is the type of what the functions take as a law, for annotations; also `discretegauss.Law`.
 """
 
+from .._inputs.budget import Budget
 from ..laws import Law
 from .accounting import dp_event, pld
 from .budget import compose, rho
@@ -36,6 +38,7 @@ from .tight import delta, epsilon, log_delta
 from .zcdp import zcdp_delta, zcdp_delta_standard, zcdp_epsilon, zcdp_rho
 
 __all__ = [
+    "Budget",
     "Law",
     "PrivacyLoss",
     "calibrate_gaussian",

@@ -28,21 +28,6 @@ from .._inputs.numbers import Number, exact_rational
 from .._inputs.privacy_arguments import positive_number
 from ..errors import ParameterTypeError, ParameterValueError
 
-__all__ = [
-    "ETA",
-    "Method",
-    "Parameters",
-    "Range",
-    "checked_method",
-    "checked_range",
-    "exact_grid",
-    "exact_parameters",
-    "log2_of_grid",
-    "mironov_parameters",
-    "parameters",
-    "power_at_least",
-]
-
 Method = Literal["exact", "mironov"]
 
 #: The relative error of one rounded operation of doubles.

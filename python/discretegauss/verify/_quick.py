@@ -12,8 +12,6 @@ from .. import privacy, reference
 from .._drawing.engines import build_info
 from ..sampling import discrete_gaussian, discrete_laplace, geometric_exp
 
-__all__ = ["quick_checks"]
-
 _N = 200
 _LAWS = [
     ("1", "0"),

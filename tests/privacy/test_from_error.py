@@ -10,7 +10,7 @@ import pytest
 import discretegauss as dg
 from discretegauss._certified.search import decimal_at, decimal_ordinal
 from discretegauss.errors import DiscreteGaussError
-from discretegauss.privacy._from_error import widest
+from discretegauss.privacy.from_error import widest
 
 
 def cubic(scale: Fraction) -> dg.GeneralizedGaussian:

@@ -25,14 +25,16 @@ def written(
     outs, columns = [Path(name) for name in names], [("n",)] * len(names)
     collected = ConsistentTables(folder, outs, columns, force=force)
     for labels, cells, counts in tables:
-        rows = collected.next_table(LAW, labels)
+        release: Any = SimpleNamespace(law=LAW)
+        rows = collected.next_table(release, labels)
         for cell, count in zip(cells, counts, strict=True):  # chunks of one row
             chunk: Any = SimpleNamespace(other_cells=lambda cell=cell: [cell])
             rows.add(chunk, np.array([[count]]))
     gains = collected.write()
     for file in collected.files:
         file.place()
-    return gains
+    assert [file.path for file in collected.files] == [path for path, _ in gains]
+    return tuple(gain for _, gain in gains)
 
 
 def test_the_files_are_what_consistent_returns(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ What ``__all__`` does not name is there for the command line.
 
 from ..errors import OutputError, TableError
 from ._arrow_table import arrow_file as arrow_file
+from ._calibration import budget_for_error as budget_for_error
 from ._calibration import calibration as calibration
 from ._csv_table import column_text as column_text
 from ._destination import checked_destination as checked_destination

@@ -30,8 +30,11 @@ from ..laws import DiscreteGaussian
 from ..privacy import calibrate_gaussian, zcdp_epsilon
 from ..privacy import epsilon as tight_epsilon
 from ..privacy.different_noise import Part, largest_rho, loss_of_parts
+from ..privacy.from_error import widest
 
 _DEFAULT_REPORT_DELTA = "1e-6"
+
+_CONFIDENCE = "0.95"
 
 _SIGMA2_BELOW = 10**1200
 """Noise of more than 600 digits has no place in a table of decimal numbers."""
@@ -103,6 +106,18 @@ def calibration(
     delta = _delta_of_report(budget, report_delta)
     law = _law_for(budget, sensitivity, queries)
     return _noise(law, sensitivity, queries, delta, budget.epsilon)
+
+
+def budget_for_error(
+    error: object, confidence: object, sensitivity: Fraction, queries: int, answers: int = 1
+) -> Budget:
+    """Return the least rho for which answers are that near with the confidence (None: 0.95).
+
+    The confidence is that of so many answers at once.
+    """
+    sure = _CONFIDENCE if confidence is None else confidence
+    sigma2 = widest(DiscreteGaussian, error, confidence=sure, queries=answers)
+    return Budget(rho=queries * sensitivity**2 / (2 * sigma2))
 
 
 def calibrations(

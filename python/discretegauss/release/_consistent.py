@@ -16,6 +16,7 @@ from .._system.atomic_file import NewFile, errors_name
 from ..errors import OutputError, ParameterValueError
 from ..estimate import consistent
 from ..laws import DiscreteGaussian
+from ._calibration import Calibration
 from ._destination import checked_destination
 from ._interface import Chunk
 
@@ -63,13 +64,13 @@ class ConsistentTables:
         self._counts = [counts[0] for counts in columns]
         self._tables: list[_Rows] = []
 
-    def next_table(self, law: DiscreteGaussian, other_columns: Sequence[str]) -> _Rows:
+    def next_table(self, release: Calibration, other_columns: Sequence[str], /) -> _Rows:
         """Return what is to be shown the noisy counts of the next table."""
-        self._tables.append(_Rows(law, other_columns))
+        self._tables.append(_Rows(release.law, other_columns))
         return self._tables[-1]
 
-    def write(self) -> tuple[float, ...]:
-        """Write the files, which get no names yet; return how many times the variance was."""
+    def write(self) -> tuple[tuple[Path, float], ...]:
+        """Write the files, which get no names yet; return which, and by what variances fell."""
         label = "\0count"  # of all tables alike, whatever their columns are called
         found = consistent(
             [table.as_columns(label) for table in self._tables],
@@ -83,7 +84,7 @@ class ConsistentTables:
             with file.content() as write:
                 write(_csv(table.other_columns, columns, count, label))
             mean = float(np.mean(np.square(columns["error"])))
-            gains.append(float(table.law.var()) / mean)
+            gains.append((file.path, float(table.law.var()) / mean))
         return tuple(gains)
 
 

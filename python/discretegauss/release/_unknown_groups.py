@@ -6,12 +6,14 @@ import csv
 import io
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._inputs.messages import number_of, printable
 from .._inputs.source import Source
-from .._system.atomic_file import atomic_write
+from .._system.atomic_file import atomic_write, no_op
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._arguments import checked_flag, column_names, file_path
@@ -38,9 +40,9 @@ class GroupsRelease:
     def __str__(self) -> str:
         noise = f"{self.rule.law!r}, one independent draw for each group"
         lines = [
-            ("table", self.table),
-            ("column", self.column),
-            ("written to", f"{self.out}, {self.rows} groups"),
+            ("table", printable(str(self.table))),
+            ("column", printable(self.column)),
+            ("written to", f"{printable(str(self.out))}, {number_of(self.rows, 'group')}"),
             ("kept", f"groups whose noisy count is above {self.rule.threshold}"),
             ("law", noise),
             ("groups a person", self.groups_per_person),
@@ -60,6 +62,7 @@ def release_groups(
     groups_per_person: int = 1,
     force: bool = False,
     source: Source = "getrandom",
+    before_placing: Callable[[], None] = no_op,
 ) -> GroupsRelease:
     """Write those rows of a table that may be named, with noisy counts; see `keep_groups`.
 
@@ -82,6 +85,8 @@ def release_groups(
         Whether to replace ``out`` if it exists.
     source : "getrandom", "chacha20" or callable
         Where random bits come from.
+    before_placing : callable
+        Called when all is done but giving the file its name.
 
     Returns
     -------
@@ -127,7 +132,7 @@ def release_groups(
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
     writer.writerows([*group, count] for group, count in kept.items())
-    with atomic_write(destination, replace=force) as write:
+    with atomic_write(destination, replace=force, before_placing=before_placing) as write:
         write(text.getvalue().encode())
     return GroupsRelease(
         table=read,

@@ -15,7 +15,7 @@ from .._certified.floats import float_bounds, float_value
 from .._certified.interval import Interval, arithmetic
 from .._inputs.draw_arguments import Size, checked_size, checked_source, checked_threads
 from .._inputs.law_parameters import as_array
-from .._inputs.messages import describe
+from .._inputs.messages import describe, written
 from .._inputs.numbers import exact_rational, not_finite, positive, whole_number
 from .._inputs.source import Source
 from ..errors import ParameterOverflowError
@@ -29,7 +29,7 @@ _PIECE = 2**17
 """Draws at a time: they stay in a core's cache."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TruncatedLaplace:
     """The discrete Laplace within -L..L, L = `largest`: P(x) ~ exp(-abs(x) / scale) there, else 0.
 
@@ -63,6 +63,9 @@ class TruncatedLaplace:
             raise ParameterOverflowError(
                 f"largest must be at most 2**54, got {describe(self.largest)}"
             )
+
+    def __repr__(self) -> str:
+        return f"TruncatedLaplace(scale={written(self.scale)}, largest={self.largest})"
 
     def sample(self, size: Size = None, *, source: Source = "getrandom", threads: int = 1) -> Any:
         """Draw from the law, exactly.

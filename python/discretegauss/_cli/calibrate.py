@@ -9,12 +9,13 @@ from typing import Any
 from ..errors import ParameterValueError
 from .options import (
     add_budget,
-    any_number_argument,
     budget_of,
     file_argument,
     given,
+    not_negative_argument,
     only_plan,
     positive_argument,
+    probability_argument,
     whole_argument,
 )
 from .output import printed
@@ -60,13 +61,13 @@ def add_calibrate(commands: Any) -> None:
     wanted = parser.add_argument_group("or the error that you can bear")
     wanted.add_argument(
         "--error",
-        type=any_number_argument,
+        type=not_negative_argument,
         metavar="E",
         help="an answer is off by at most this, with the confidence",
     )
     wanted.add_argument(
         "--confidence",
-        type=any_number_argument,
+        type=probability_argument,
         metavar="C",
         help="with --error: how surely, between 0 and 1 (default 0.95)",
     )

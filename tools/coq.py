@@ -226,7 +226,8 @@ Lemma accepted : {checker}.whole_ok the_law the_memory precisions = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 Theorem the_draws_have_the_law :
   forall lower upper, let c := decider_of the_memory lower upper in
-  bounds_right the_law (table_of the_memory) c -> has_law (weight the_law) (draws (table_of the_memory) c).
+  bounds_right the_law (table_of the_memory) c ->
+  has_law (weight the_law) (draws (table_of the_memory) c).
 Proof. exact ({checker}.whole_right precisions _ _ accepted). Qed.
 """
 

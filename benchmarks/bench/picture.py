@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discretegauss._system.atomic_file import atomic_write
-from discretegauss.plots import render
+from discretegauss.plots.look import render
 
 from .contenders import (
     Case,

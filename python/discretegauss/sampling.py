@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._drawing.draw import Given, draw
-from ._inputs.draw_arguments import INT64, Method, Shape, Size, checked_out
-from ._inputs.keywords import names_instead
+from ._inputs.draw_arguments import INT64, Method, Size, checked_out
+from ._inputs.keywords import explain_keywords
 from ._inputs.law_parameters import sigma2_of
 from ._inputs.numbers import Number
 from ._inputs.source import Source
@@ -23,6 +23,7 @@ __all__ = [
     "discrete_laplace",
     "generalized_gaussian",
     "geometric_exp",
+    "skellam",
     "uniform_below",
 ]
 
@@ -44,8 +45,7 @@ class _How(_HowOnly, total=False):
     dtype: DTypeLike
 
 
-# Each function for type checkers: one draw of numbers, an array, what was given to be filled; and
-# draws of what is no number, so an array.
+# Each function for type checkers: one draw of numbers; what was given to be filled; else an array.
 
 
 @overload
@@ -58,18 +58,6 @@ def discrete_gaussian(
     out: None = None,
     **how: Unpack[_How],
 ) -> int: ...
-
-
-@overload
-def discrete_gaussian(
-    sigma2: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
-
-
-@overload
-def discrete_gaussian(
-    *, size: Shape, mu: Any = ..., sigma: Any, out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
 
 
 @overload
@@ -87,7 +75,7 @@ def discrete_gaussian(
 @overload
 def discrete_gaussian(
     sigma2: Any = None,
-    size: None = None,
+    size: Size = None,
     *,
     mu: Any = ...,
     sigma: Any = None,
@@ -96,7 +84,6 @@ def discrete_gaussian(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def discrete_gaussian(
     sigma2: Any = None,
     size: Size = None,
@@ -208,23 +195,16 @@ def discrete_laplace(
 
 @overload
 def discrete_laplace(
-    scale: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
-
-
-@overload
-def discrete_laplace(
     scale: Any, size: Size = None, *, mu: Any = ..., out: _Array, **how: Unpack[_How]
 ) -> _Array: ...
 
 
 @overload
 def discrete_laplace(
-    scale: Any, size: None = None, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
+    scale: Any, size: Size = None, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def discrete_laplace(
     scale: Any,
     size: Size = None,
@@ -277,6 +257,76 @@ def discrete_laplace(
 
 
 @overload
+def skellam(
+    variance: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
+) -> int: ...
+
+
+@overload
+def skellam(variance: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
+
+
+@overload
+def skellam(
+    variance: Any, size: Size = None, *, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+def skellam(
+    variance: Any,
+    size: Size = None,
+    *,
+    dtype: DTypeLike = INT64,
+    out: NDArray[Any] | None = None,
+    method: Method = "auto",
+    source: Source = "getrandom",
+    threads: int = 1,
+) -> Any:
+    """Draw from the Skellam law, P(x) = exp(-variance) I_x(variance), exactly.
+
+    Parameters
+    ----------
+    variance : number or array_like
+        Positive and below 2**1024; any number type, as for `discrete_gaussian`.
+    size, dtype, out, method, source, threads
+        As for `discrete_gaussian`; one thread draws, in plain Python with numpy.
+
+    Returns
+    -------
+    int or ndarray
+        Independent draws.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, OSError
+        As `discrete_gaussian`.
+
+    Notes
+    -----
+    The sum of such draws is Skellam noise of the summed variance, exactly: see `Skellam`.
+
+    References
+    ----------
+    Agarwal, Kairouz, Liu, NeurIPS 2021, arXiv:2110.04995.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.skellam("5/2", size=4).shape
+    (4,)
+    """
+    return draw(
+        (Kind.SKELLAM, variance, 0, 1),
+        size=size,
+        dtype=dtype,
+        out=out,
+        method=method,
+        source=source,
+        threads=threads,
+    )
+
+
+@overload
 def generalized_gaussian(
     scale: Number,
     beta: Number,
@@ -290,12 +340,6 @@ def generalized_gaussian(
 
 @overload
 def generalized_gaussian(
-    scale: Any, beta: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
-
-
-@overload
-def generalized_gaussian(
     scale: Any, beta: Any, size: Size = None, *, mu: Any = ..., out: _Array, **how: Unpack[_How]
 ) -> _Array: ...
 
@@ -304,7 +348,7 @@ def generalized_gaussian(
 def generalized_gaussian(
     scale: Any,
     beta: Any,
-    size: None = None,
+    size: Size = None,
     *,
     mu: Any = ...,
     out: None = None,
@@ -312,7 +356,6 @@ def generalized_gaussian(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def generalized_gaussian(
     scale: Any,
     beta: Any,
@@ -378,22 +421,15 @@ def geometric_exp(
 
 
 @overload
-def geometric_exp(
-    gamma: Any, size: Shape, *, out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
-
-
-@overload
 def geometric_exp(gamma: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
 
 
 @overload
 def geometric_exp(
-    gamma: Any, size: None = None, *, out: None = None, **how: Unpack[_How]
+    gamma: Any, size: Size = None, *, out: None = None, **how: Unpack[_How]
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def geometric_exp(
     gamma: Any,
     size: Size = None,
@@ -451,22 +487,15 @@ def bernoulli(
 
 
 @overload
-def bernoulli(
-    p: Any, size: Shape, *, out: None = None, **how: Unpack[_HowOnly]
-) -> NDArray[np.bool_]: ...
-
-
-@overload
 def bernoulli(p: Any, size: Size = None, *, out: _Flags, **how: Unpack[_HowOnly]) -> _Flags: ...
 
 
 @overload
 def bernoulli(
-    p: Any, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+    p: Any, size: Size = None, *, out: None = None, **how: Unpack[_HowOnly]
 ) -> NDArray[np.bool_]: ...
 
 
-@names_instead
 def bernoulli(
     p: Any,
     size: Size = None,
@@ -516,22 +545,15 @@ def uniform_below(
 
 
 @overload
-def uniform_below(
-    n: Any, size: Shape, *, out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
-
-
-@overload
 def uniform_below(n: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
 
 
 @overload
 def uniform_below(
-    n: Any, size: None = None, *, out: None = None, **how: Unpack[_How]
+    n: Any, size: Size = None, *, out: None = None, **how: Unpack[_How]
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def uniform_below(
     n: Any,
     size: Size = None,
@@ -588,23 +610,16 @@ def bernoulli_exp(
 
 @overload
 def bernoulli_exp(
-    gamma: Any, size: Shape, *, out: None = None, **how: Unpack[_HowOnly]
-) -> NDArray[np.bool_]: ...
-
-
-@overload
-def bernoulli_exp(
     gamma: Any, size: Size = None, *, out: _Flags, **how: Unpack[_HowOnly]
 ) -> _Flags: ...
 
 
 @overload
 def bernoulli_exp(
-    gamma: Any, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+    gamma: Any, size: Size = None, *, out: None = None, **how: Unpack[_HowOnly]
 ) -> NDArray[np.bool_]: ...
 
 
-@names_instead
 def bernoulli_exp(
     gamma: Any,
     size: Size = None,
@@ -674,3 +689,6 @@ def _draw_flags(
     if out is not None:
         return out
     return result.view(np.bool_) if isinstance(result, np.ndarray) else bool(result)
+
+
+explain_keywords(globals())

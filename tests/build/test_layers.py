@@ -16,17 +16,17 @@ PACKAGE = Path(discretegauss.__file__).parent
 #: What stands at the top of the package, from the ground up: each imports of the lines before it,
 #: and of its own line nothing but itself.
 LAYERS = [
-    ["_start", "_version", "errors"],
+    ["_version", "errors"],
     ["_law", "_system"],
     ["_certified", "_inputs", "_native"],
     ["reference"],
     ["_law_functions", "_drawing"],
     ["sampling", "testing", "laws"],
     ["privacy", "snapping"],
-    ["utility", "paper_names", "distributed"],
+    ["utility", "distributed"],
     ["data"],
     ["estimate", "selection"],
-    ["cdp2adp", "plots"],
+    ["plots"],
     ["release", "verify"],
     ["lattice", "_on_the_driver", "compat"],
     ["spark", "dask"],
@@ -107,7 +107,8 @@ WITH_NUMPY |= {"_certified.tail_interpolation", "_certified.discrete_gaussian"}
 WITH_NUMPY |= {"_certified.discrete_laplace", "_certified.generalized_gaussian"}
 WITH_NUMPY |= {
     "_system.memory",
-    "privacy.budget",
+    "privacy.zcdp_cost",
+    "privacy._sum_of_skellams",
     "privacy._loss_masses",
     "release",
     "_cli.sample_file",
@@ -137,6 +138,9 @@ NUMBERS = {
     ("many_laws", "_ISOCHRONOUS_BETA"),
     ("many_laws", "_ISOCHRONOUS_PARAMETER"),
     ("many_laws", "_MOST_GROUPED"),
+    ("skellam", "_WORD"),
+    ("skellam", "_PIECE"),
+    ("skellam", "_HALF_WORDS"),
 }
 
 

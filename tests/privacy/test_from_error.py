@@ -10,7 +10,7 @@ import pytest
 import discretegauss as dg
 from discretegauss._certified.search import decimal_at, decimal_ordinal
 from discretegauss.errors import DiscreteGaussError
-from discretegauss.privacy.from_error import widest
+from discretegauss.privacy._from_error import widest
 
 
 def cubic(scale: Fraction) -> dg.GeneralizedGaussian:
@@ -58,3 +58,25 @@ def test_what_is_wrong_is_named(wrong: dict[str, Any]) -> None:
     given: dict[str, Any] = {"error": 5, "confidence": "0.95"} | wrong
     with pytest.raises(DiscreteGaussError, match="|".join(wrong)):
         widest(dg.DiscreteGaussian, given.pop("error"), **given)
+
+
+def test_calibrate_takes_an_error_in_the_place_of_a_budget() -> None:
+    """Of every kind of noise; not beside a budget."""
+    calibrate = dg.privacy.calibrate
+    law = calibrate(dg.DiscreteGaussian, error=5, queries=16)
+    assert law.sigma2 == widest(dg.DiscreteGaussian, 5, confidence="0.95", queries=16)
+    assert calibrate(dg.GeneralizedGaussian, error=5, confidence="0.9", beta=3).beta == 3
+    for kind in (dg.DiscreteLaplace, dg.Skellam):
+        found = calibrate(kind, error=5, confidence="0.9")
+        assert found.sf(5) <= 0.05 < found.sf(5) + 1e-4
+    for wrong in (
+        {"rho": 1},
+        {"epsilon": 1, "delta": "1e-6"},
+        {"sampling": "1/2"},
+        {"clients": 3},
+        {"beta": 2},
+    ):
+        with pytest.raises(DiscreteGaussError, match=next(iter(wrong))):
+            calibrate(dg.DiscreteGaussian, error=5, **wrong)
+    with pytest.raises(DiscreteGaussError, match="confidence"):
+        calibrate(dg.DiscreteGaussian, rho=1, confidence="0.9")

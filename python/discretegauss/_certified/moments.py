@@ -20,8 +20,9 @@ import gmpy2
 
 from .._law import LawSpec
 from .families import family_of
+from .family import nearest_integer
 from .interval import Arithmetic, Interval, arithmetic, relative_width_below
-from .lattice_sums import canonical, log_weight_ratio, nearest_integer, normaliser
+from .lattice_sums import canonical, log_weight_ratio, normaliser
 
 #: Below this variance skewness and kurtosis are beyond every float, or bounded by themselves.
 _TINY_VARIANCE = gmpy2.mpq(1, 2**4096)
@@ -42,7 +43,11 @@ def mean(spec: LawSpec, bits: int) -> Interval:
 
 def variance(spec: LawSpec, bits: int) -> Interval:
     """Return the variance, positive."""
-    return _not_negative(_variance(canonical(spec), bits))
+    spec = canonical(spec)
+    exact = family_of(spec).exact_variance(spec)
+    if exact is not None:
+        return arithmetic(bits).rational(exact)
+    return _not_negative(_variance(spec, bits))
 
 
 def standard_deviation(spec: LawSpec, bits: int) -> Interval:

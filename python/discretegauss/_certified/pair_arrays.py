@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .._law import LawSpec
 from .double_double import Floats, Pairs, exact_sum, normalised
-from .lattice_sums import mirrored
+from .family import mirrored
 from .pair_weights import (
     DOUBLINGS,
     LARGEST,

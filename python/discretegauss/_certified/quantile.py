@@ -14,8 +14,9 @@ import gmpy2
 
 from .._law import LawSpec
 from .families import family_of
+from .family import mirrored
 from .interval import arithmetic
-from .lattice_sums import canonical, mirrored, tail_ratio
+from .lattice_sums import canonical, tail_ratio
 from .probability import kept_normaliser, pmf
 
 _HALF = Fraction(1, 2)

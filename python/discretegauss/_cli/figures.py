@@ -11,7 +11,7 @@ from ..errors import ParameterValueError
 from .output import printed
 
 if TYPE_CHECKING:
-    from ..plots import Figures
+    from ..plots.writing import Figures
 
 _WIDTH = 52
 """Of the names in what is printed."""

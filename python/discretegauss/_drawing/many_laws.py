@@ -43,7 +43,7 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
     # as in `fill_array`: while there is a weak reference, nobody frees the memory
     held = weakref.ref(out.base if isinstance(out.base, np.ndarray) else out)
     dtype = INT64 if out.dtype == object else out.dtype.newbyteorder("=")
-    by_core = native is not None and laws.mu.core_splits
+    by_core = native is not None and laws.kind.in_core and laws.mu.core_splits
     if not by_core or (out.dtype == object and not laws.all_fit(INT64)):
         by_core, dtype = False, np.dtype(object)
     numbers = laws.numbers() if by_core else []

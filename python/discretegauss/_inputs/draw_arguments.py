@@ -169,6 +169,13 @@ def _other_generator(source: Any) -> str | None:
     return f"{module}.{name}" if module in sys.stdlib_module_names else None
 
 
+def _hint(source: object) -> str:
+    """Return what to write in the place of a seeded generator of numpy or Python."""
+    if type(source).__module__.partition(".")[0] not in ("numpy", "random"):
+        return ""
+    return "; for tests write testing.seeded_source(...), which can repeat its draws"
+
+
 def checked_source(source: object) -> Source:
     """Return `source`."""
     rule = "source must be 'getrandom', 'chacha20' or a function that fills the buffer it is given"
@@ -179,9 +186,10 @@ def checked_source(source: object) -> Source:
             return CHACHA20
         raise ParameterValueError(f"{rule}, got {describe(source)}")
     if not callable(source):
-        raise ParameterTypeError(f"{rule}, got {type(source).__name__}")
+        raise ParameterTypeError(f"{rule}, got {type(source).__name__}{_hint(source)}")
     if (other := _other_generator(source)) is not None:
-        raise ParameterTypeError(f"{rule}, source(buffer); got {other}, which fills none")
+        hint = _hint(getattr(source, "__self__", None))
+        raise ParameterTypeError(f"{rule}, source(buffer); got {other}, which fills none{hint}")
     return source
 
 

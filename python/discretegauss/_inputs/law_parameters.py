@@ -22,6 +22,9 @@ from .parameter_arrays import Laws, ParameterColumn, indexed
 
 _T = TypeVar("_T")
 
+_VARIANCES_BELOW = 2**1024
+"""Of Skellam laws."""
+
 
 def parameter_name(kind: Kind) -> str:
     """Return what users call the law's own parameter."""
@@ -34,6 +37,8 @@ def _checked_parameter(kind: Kind, value: object) -> Fraction:
         return _checked_share(value, facts.parameter)
     if kind is Kind.UNIFORM_BELOW:
         return _checked_count(value, facts.parameter)
+    if kind is Kind.SKELLAM:
+        return _checked_variance(value, facts.parameter)
     return (not_negative if facts.may_be_zero else positive)(value, facts.parameter)
 
 
@@ -48,6 +53,13 @@ def _checked_count(value: object, name: str) -> Fraction:
     exact = positive(value, name)
     if exact.denominator != 1:
         raise ParameterValueError(f"{name} must be a whole number, got {describe(single(value))}")
+    return exact
+
+
+def _checked_variance(value: object, name: str) -> Fraction:
+    exact = positive(value, name)
+    if exact >= _VARIANCES_BELOW:
+        raise ParameterOverflowError(f"{name} must be below 2**1024, got {describe(exact)}")
     return exact
 
 

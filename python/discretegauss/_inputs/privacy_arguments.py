@@ -57,6 +57,22 @@ def whole_sensitivity(value: object) -> int:
     return exact.numerator
 
 
+def word_count(value: object, name: str) -> int:
+    """Return the number of something, from 1 to 2**64 - 1."""
+    number = whole_number(value, name, minimum=1)
+    if number.bit_length() > 64:
+        raise ParameterOverflowError(f"{name} must be below 2**64, got {describe(number)}")
+    return number
+
+
+def sampling_rate(value: object) -> Fraction:
+    """Return the probability with which a person takes part, in (0, 1]."""
+    exact = positive_number(value, "sampling")
+    if exact > 1:
+        raise ParameterValueError(f"sampling must be at most 1, got {describe(single(value))}")
+    return exact
+
+
 def query_count(value: object) -> int:
     """Return the number of queries that one person may change."""
     count = whole_number(value, "queries", minimum=1)

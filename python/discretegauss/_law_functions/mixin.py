@@ -82,6 +82,8 @@ class LawFunctions:
     at most two units of the last place wide.
     """
 
+    __slots__ = ()
+
     _spec: LawSpec
 
     def _repr_html_(self) -> str:

@@ -17,7 +17,7 @@ from .._inputs.messages import describe, if_loaded
 from .._inputs.numbers import whole_number
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import Law
+from ..laws import DiscreteGaussian, Law
 from .addition import Draws, Overflow, noisy
 from .cells import Opened, is_integer
 from .plain_and_numpy import open_array, open_dict, open_integer, open_sequence
@@ -99,8 +99,8 @@ def add_noise(
     law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or privacy.Budget, optional
         The noise, or the budget of all values together.
     rho, epsilon, delta : number, optional
-        The budget by name, rho or (epsilon, delta): the noise is `privacy.calibrate_gaussian` for
-        it. `noise_for` tells which that is.
+        The budget by name, rho or (epsilon, delta): the noise is `privacy.calibrate` for it.
+        `noise_for` tells which that is.
     sensitivity : number, optional
         With a budget: the most that one person changes one value.
     rows_per_person : int, optional
@@ -271,16 +271,10 @@ def _decided(
                 raise ParameterTypeError(f"give either a law or a budget: {name} is of a budget")
         return opened_values(values, columns, floats=integral_floats), law
     opened = opened_values(values, columns, floats=integral_floats)
-    from ..privacy import calibrate_gaussian  # not on workers, which have a law
+    from ..privacy import calibrate  # not on workers, which have a law
 
-    found = calibrate_gaussian(
-        rho=budget.rho,
-        epsilon=budget.epsilon,
-        delta=budget.delta,
-        sensitivity=sensitivity,
-        queries=rows * (1 if disjoint else opened.n_columns),
-    )
-    return opened, found
+    queries = rows * (1 if disjoint else opened.n_columns)
+    return opened, calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
 
 
 def _check_law(law: object) -> None:

@@ -13,7 +13,7 @@ from ..data.entry import opened_values
 from ..errors import ParameterValueError
 from ..selection import keep_rule
 from ._before_after import name_lines
-from ._look import LINES, finish
+from .look import LINES, finish
 
 _STYLES = ("-", "--", "-.", ":")
 

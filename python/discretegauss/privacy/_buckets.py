@@ -66,8 +66,6 @@ from ._masses import (
     total,
 )
 
-__all__ = ["Above", "Below", "Cell"]
-
 #: Enough for masses over 2**128, exponentials included.
 _AT = arithmetic(192)
 

@@ -12,11 +12,8 @@ import gmpy2
 
 from .._inputs.privacy_arguments import positive_number
 from .._law import LawSpec
-from ._composition import OneQuery, as_one_query
-from ._facts import PrivacyFacts
+from ._facts import PrivacyFacts, gaussian_cancelling_bits
 from ._root_finding import search_precision
-
-__all__ = ["DiscreteGaussianFacts", "rough_log_delta"]
 
 _FAR = 2**20
 """Beyond exp(-_FAR) nothing is told roughly."""
@@ -32,15 +29,9 @@ class DiscreteGaussianFacts(PrivacyFacts):
         """Return sensitivity**2/(2 sigma2), exactly."""
         return positive_number(sensitivity, "sensitivity") ** 2 / (2 * spec.parameter)
 
-    def as_one_query(self, spec: LawSpec, change: int, queries: int) -> OneQuery:
-        """Return the single query that stands for so many, each changed by at most ``change``."""
-        return as_one_query(spec, change, queries)
-
     def cancelling_bits(self, spec: LawSpec, change: int) -> int:
         """Return about the logarithm of sigma/change."""
-        sigma2 = spec.parameter
-        log_sigma2 = sigma2.numerator.bit_length() - sigma2.denominator.bit_length()
-        return max(0, log_sigma2 // 2 - change.bit_length()) + 6
+        return gaussian_cancelling_bits(spec, change)
 
     def rough_log_delta(self, spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any] | None:
         """Return `rough_log_delta`."""

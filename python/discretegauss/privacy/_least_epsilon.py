@@ -13,7 +13,7 @@ from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Interval, arithmetic
 from .._certified.search import first_true, float_at, ordinal
 from .._law import LawSpec
-from ._facts_by_law import facts_of
+from ._facts_by_law import privacy_facts_of
 from ._hockey_stick import delta_enclosed, line_at, relative_bits
 from ._privacy_loss import LossTooFarError, loss_exceeds_from, phi_near
 from ._root_finding import search_precision, solve_increasing
@@ -80,7 +80,7 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
 
 def _may_be_0(spec: LawSpec, change: int, delta: Any) -> bool:
     """Return whether delta at 0 may be so little: False if that is far off."""
-    rough = facts_of(spec).rough_log_delta(spec, gmpy2.mpq(0), change)
+    rough = privacy_facts_of(spec).rough_log_delta(spec, gmpy2.mpq(0), change)
     return rough is None or rough[0] < 0.01 - minus_log_upper(delta)
 
 
@@ -97,7 +97,7 @@ def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> tup
     if first is None:  # past the pure epsilon, where delta is 0
         pure = family_of(spec).pure_epsilon(spec, change)
         return float_at_least(at.rational(pure).upper), False
-    aim, bits = 60, 70 + facts_of(spec).cancelling_bits(spec, change)
+    aim, bits = 60, 70 + privacy_facts_of(spec).cancelling_bits(spec, change)
     while True:
         reached = line_at(spec, first[0], change, bits).solved_for(delta, bits)
         missing = aim - relative_bits(reached)
@@ -131,7 +131,7 @@ def _guess(spec: LawSpec, change: int, delta: Any) -> float:
             return min(float(max(before, 0)), _LARGEST_FLOAT)
         start = gmpy2.log(gmpy2.mpfr(phi_near(spec, x + change) - phi_near(spec, x)))
 
-        rough = facts_of(spec).rough_log_delta
+        rough = privacy_facts_of(spec).rough_log_delta
 
         def balance(u: Any) -> tuple[Any, Any]:
             epsilon = gmpy2.exp(u)
@@ -157,7 +157,7 @@ def log_delta_about(spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any]
     first = loss_exceeds_from(spec, epsilon, change)
     if first is None:  # no cover: only a discrete Laplace, which needs no guess
         raise ValueError("delta is 0")
-    bits = 50 + facts_of(spec).cancelling_bits(spec, change)
+    bits = 50 + privacy_facts_of(spec).cancelling_bits(spec, change)
     while True:
         line = line_at(spec, first[0], change, bits)
         enclosed = line.at(epsilon, bits)

@@ -30,21 +30,8 @@ from .._certified.families import family_of
 from .._certified.family import RationalFamily
 from .._certified.interval import Interval, Rational, arithmetic
 from .._certified.lattice_sums import canonical, normaliser, phi_at, tail_ratio
-from .._law import LawSpec
+from .._law import Kind, LawSpec
 from ._buckets import Cell
-
-__all__ = [
-    "FARTHEST",
-    "ContinuousGaussian",
-    "ContinuousLaplace",
-    "IntegerNoise",
-    "Look",
-    "Noise",
-    "Piece",
-    "cells_of_noise",
-    "chosen_width",
-    "look",
-]
 
 #: Relative bits of masses: differences of tails keep enough of them for multiples of 2**-128.
 _AT = arithmetic(232)
@@ -248,7 +235,9 @@ class IntegerNoise(Noise):
         return [gmpy2.mpq(high)]
 
     def _loss_about(self, x: int) -> float:
-        """Return the loss of a generalised Gaussian, in floats where these reach."""
+        """Return the loss, of a generalised Gaussian in floats where these reach."""
+        if self.spec.kind is not Kind.GENERALIZED_GAUSSIAN:
+            return float(self._loss(x)[1])
         try:
             scale, beta = float(self.spec.parameter), float(self.spec.beta)
             return math.pow(abs(x + self.change) / scale, beta) - math.pow(abs(x) / scale, beta)

@@ -17,19 +17,6 @@ from numpy.typing import NDArray
 
 from .._certified.interval import Rational, Real
 
-__all__ = [
-    "BITS",
-    "ONE",
-    "Masses",
-    "approximately",
-    "convolved",
-    "integers",
-    "masses",
-    "rounded",
-    "scaled_sum",
-    "total",
-]
-
 #: A row of three words for each mass.
 Masses = NDArray[np.uint64]
 

@@ -16,9 +16,10 @@ from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import (
     at_least_zero,
     positive_number,
+    sampling_rate,
     whole_sensitivity,
 )
-from ..errors import ParameterTypeError, ParameterValueError
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._buckets import Above, Below, Cell
 from ._loss_cells import (
@@ -33,10 +34,9 @@ from ._loss_cells import (
 )
 from ._masses import ONE, integers
 
-__all__ = ["PrivacyLoss"]
-
 #: Buckets of one direction, at most, unless asked for.
 _MOST = 2**17
+_MOST_MOST = 2**32
 
 _AT = arithmetic(192)
 
@@ -91,8 +91,9 @@ class _Direction:
 class PrivacyLoss:
     """What one release gives away, or many: proven bounds of delta for every epsilon, and back.
 
-    Make one by `of_noise`, `of_pair`, `of_pure`, `of_laplace` or `of_gaussian`; ``loss ** n`` is
-    what n such releases give away, ``a @ b`` what both do. Objects are immutable.
+    Make one of integer noise by `loss`, else by `of_pair`, `of_pure`, `of_laplace` or
+    `of_gaussian`; ``loss ** n`` is what n such releases give away, ``a @ b`` what both do. Objects
+    are immutable.
 
     Losses lie in buckets, whose masses are integers over 2**128, and compose by exact
     multiplication; all that is rounded is rounded away from the truth, so that the upper bound of
@@ -106,7 +107,7 @@ class PrivacyLoss:
     Examples
     --------
     >>> import discretegauss as dg
-    >>> loss = dg.privacy.PrivacyLoss.of_noise(dg.DiscreteGaussian(100))
+    >>> loss = dg.privacy.loss(dg.DiscreteGaussian(100))
     >>> loss.delta(1) == dg.privacy.delta(dg.DiscreteGaussian(100), 1)
     False
     >>> lower, upper = (loss ** 1000).delta(8, bounds=True)
@@ -121,7 +122,9 @@ class PrivacyLoss:
     _most: int
 
     def __init__(self) -> None:
-        raise TypeError("make a PrivacyLoss by of_noise, of_pair, of_pure, of_laplace, of_gaussian")
+        raise TypeError(
+            "make a PrivacyLoss by privacy.loss, or by of_pair, of_pure, of_laplace, of_gaussian"
+        )
 
     @classmethod
     def _of(cls, with_person: _Direction, without: _Direction, most: int) -> PrivacyLoss:
@@ -146,7 +149,7 @@ class PrivacyLoss:
 
     @classmethod
     def _of_noise(cls, noise: Noise, sampling: object, width: object, most: object) -> PrivacyLoss:
-        rate = _sampling_rate(sampling)
+        rate = sampling_rate(sampling)
         checked_most = _bucket_count(most)
         seen = look(noise, rate)
         if width is None:
@@ -155,48 +158,6 @@ class PrivacyLoss:
             h = _width(width, 2 * seen.cap, checked_most)
         cells = cells_of_noise(noise, rate, h, seen.cap)
         return cls._of_cells(cells, h, checked_most, symmetric=rate == 1)
-
-    @classmethod
-    def of_noise(
-        cls,
-        law: Law,
-        sensitivity: object = 1,
-        *,
-        sampling: object = 1,
-        width: object = None,
-        most: object = _MOST,
-    ) -> PrivacyLoss:
-        """Return the loss of integer noise on a query that one person changes.
-
-        Parameters
-        ----------
-        law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
-            The noise; its mu must be an integer.
-        sensitivity : number, optional
-            The most that one person changes the answer, a whole number.
-        sampling : number, optional
-            The probability with which each person takes part, independently (Poisson sampling): in
-            (0, 1]. Neighbours differ by one person, added or removed.
-        width : number, optional
-            The width of the buckets, positive; by default it suits the law. One that makes more
-            than ``most`` buckets of a release is refused.
-        most : int, optional
-            The most buckets, at least 16; where releases make more, two become one.
-
-        Raises
-        ------
-        TypeError, ValueError, OverflowError
-            If a parameter is wrong.
-
-        Notes
-        -----
-        Time: some 0.1 to 1 s; where the noise reaches over more than 65 536 integers up to some 20
-        s, whatever its width, and with a generalised Gaussian more.
-
-        Losses beyond 2**40 count as infinite, and with a generalised Gaussian those beyond 4096.
-        """
-        noise = IntegerNoise(centred(law), whole_sensitivity(sensitivity))
-        return cls._of_noise(noise, sampling, width, most)
 
     @classmethod
     def of_gaussian(
@@ -208,7 +169,7 @@ class PrivacyLoss:
         width: object = None,
         most: object = _MOST,
     ) -> PrivacyLoss:
-        """Return the loss of continuous Gaussian noise with variance sigma2: as `of_noise`."""
+        """Return the loss of continuous Gaussian noise with variance sigma2: as `loss`."""
         variance = positive_number(sigma2, "sigma2")
         noise = ContinuousGaussian(variance, positive_number(sensitivity, "sensitivity"))
         return cls._of_noise(noise, sampling, width, most)
@@ -234,7 +195,7 @@ class PrivacyLoss:
         cut : number, optional
             The noise is conditioned on being at most so far from 0; at least the sensitivity.
         width, most : optional
-            As for `of_noise`.
+            As for `loss`.
         """
         exact_scale = positive_number(scale, "scale")
         change = positive_number(sensitivity, "sensitivity")
@@ -303,7 +264,7 @@ class PrivacyLoss:
             True: each probability is a pair, a lower and an upper bound; a sum of 1 must lie
             between theirs. ``zip(*law.pmf(k, bounds=True))`` gives such pairs.
         width, most : optional
-            As for `of_noise`.
+            As for `loss`.
 
         Examples
         --------
@@ -456,6 +417,59 @@ class PrivacyLoss:
         return f"PrivacyLoss({len(one.p)} buckets of {float(one.width):.6g})"
 
 
+def loss(
+    law: Law,
+    sensitivity: object = 1,
+    *,
+    sampling: object = 1,
+    width: object = None,
+    most: object = _MOST,
+) -> PrivacyLoss:
+    """Return the privacy loss of integer noise on a query that one person changes.
+
+    Parameters
+    ----------
+    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
+        The noise; its mu must be an integer.
+    sensitivity : number, optional
+        The most that one person changes the answer, a whole number.
+    sampling : number, optional
+        The probability with which each person takes part, independently (Poisson sampling): in (0,
+        1]. Neighbours differ by one person, added or removed.
+    width : number, optional
+        The width of the buckets, positive; by default it suits the law. One that makes more than
+        ``most`` buckets of a release is refused.
+    most : int, optional
+        The most buckets, at least 16; where releases make more, two become one.
+
+    Returns
+    -------
+    PrivacyLoss
+        ``loss(...) ** n`` is what n such releases give away.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    Notes
+    -----
+    Time: some 0.1 to 1 s; where the noise reaches over more than 65 536 integers up to some 20 s,
+    whatever its width, and with a generalised Gaussian or a Skellam law more.
+
+    Losses beyond 2**40 count as infinite, and with these two those beyond 4096.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> thousand = dg.privacy.loss(dg.DiscreteGaussian(100)) ** 1000
+    >>> thousand.epsilon("1e-6") < 20
+    True
+    """
+    noise = IntegerNoise(centred(law), whole_sensitivity(sensitivity))
+    return PrivacyLoss._of_noise(noise, sampling, width, most)
+
+
 def _float_up(value: Any) -> float:
     return float("inf") if value is None else float_at_least(value)
 
@@ -469,15 +483,11 @@ def _float_down(value: Any) -> float:
     return float("inf") if value is None else float_at_most(value)
 
 
-def _sampling_rate(value: object) -> Fraction:
-    exact = positive_number(value, "sampling")
-    if exact > 1:
-        raise ParameterValueError(f"sampling must be at most 1, got {describe(single(value))}")
-    return exact
-
-
 def _bucket_count(value: object) -> int:
-    return whole_number(value, "most", minimum=16)
+    count = whole_number(value, "most", minimum=16)
+    if count > _MOST_MOST:
+        raise ParameterOverflowError(f"most must be at most 2**32, got {describe(count)}")
+    return count
 
 
 def _width(value: object, span: Rational, most: int) -> Fraction:

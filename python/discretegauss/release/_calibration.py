@@ -27,14 +27,11 @@ from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
-from ..privacy import calibrate_gaussian, zcdp_epsilon
+from ..privacy import calibrate, zcdp_epsilon
 from ..privacy import epsilon as tight_epsilon
 from ..privacy.different_noise import Part, largest_rho, loss_of_parts
-from ..privacy.from_error import widest
 
 _DEFAULT_REPORT_DELTA = "1e-6"
-
-_CONFIDENCE = "0.95"
 
 _SIGMA2_BELOW = 10**1200
 """Noise of more than 600 digits has no place in a table of decimal numbers."""
@@ -98,7 +95,7 @@ def calibration(
     queries: int = 1,
     report_delta: object = None,
 ) -> Calibration:
-    """Return noise for the budget; see `privacy.calibrate_gaussian`, which checks the arguments.
+    """Return noise for the budget; see `privacy.calibrate`, which checks the arguments.
 
     With rho, epsilon is reported at ``report_delta`` (None: 1e-6): by Theorem 7 if the sensitivity
     is a whole number, else by way of rho. With epsilon and delta it must not be given.
@@ -115,9 +112,8 @@ def budget_for_error(
 
     The confidence is that of so many answers at once.
     """
-    sure = _CONFIDENCE if confidence is None else confidence
-    sigma2 = widest(DiscreteGaussian, error, confidence=sure, queries=answers)
-    return Budget(rho=queries * sensitivity**2 / (2 * sigma2))
+    law = calibrate(DiscreteGaussian, error=error, confidence=confidence, queries=answers)
+    return Budget(rho=queries * sensitivity**2 / (2 * law.sigma2))
 
 
 def calibrations(
@@ -186,13 +182,7 @@ def _rho_of(budget: Budget, tables: Sequence[tuple[Fraction, int, Fraction]]) ->
 
 
 def _law_for(budget: Budget, sensitivity: Fraction, queries: int) -> DiscreteGaussian:
-    law = calibrate_gaussian(
-        rho=budget.rho,
-        epsilon=budget.epsilon,
-        delta=budget.delta,
-        sensitivity=sensitivity,
-        queries=queries,
-    )
+    law = calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
     if law.sigma2 >= _SIGMA2_BELOW:
         digits = mpz(math.isqrt(int(law.sigma2))).num_digits()
         raise ParameterOverflowError(

@@ -14,6 +14,7 @@ Lives here: selection among candidates and among groups, its exact input, its co
 candidates are in csrc/mechanisms/select.c, and readably in ``_reference.py``.
 """
 
+from .._inputs.keywords import explain_keywords
 from ._costs import exponential_rho, noisy_max_epsilon, permute_and_flip_rho
 from ._keep_groups import KeepRule, keep_groups, keep_rule
 from ._noisy_max import report_noisy_max
@@ -32,3 +33,5 @@ __all__ = [
     "permute_and_flip_rho",
     "report_noisy_max",
 ]
+
+explain_keywords(globals())

@@ -43,7 +43,7 @@ from .._inputs.source import Source
 from ..data.entry import opened_values
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
-from ..privacy import calibrate_gaussian
+from ..privacy import calibrate
 from ..privacy import delta as delta_of
 from ._truncated_laplace import LARGEST, TruncatedLaplace, last_mass, upper_mass
 
@@ -138,7 +138,7 @@ def _laplace_rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
 
 def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) -> KeepRule | None:
     """Return the rule of the least threshold that is found below one; None if there is none."""
-    least = calibrate_gaussian(epsilon=epsilon, delta=delta, queries=most).sigma2
+    least = calibrate(DiscreteGaussian, epsilon=epsilon, delta=delta, queries=most).sigma2
     found = None
     for step in range(1, _STEPS + 1):
         law = DiscreteGaussian(_rounded_up(least * _STEP**step))

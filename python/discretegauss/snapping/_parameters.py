@@ -210,10 +210,9 @@ def parameters(
 
     Examples
     --------
-    >>> import discretegauss as dg
-    >>> dg.snapping.parameters("1/3", 100)
+    >>> parameters("1/3", 100)
     Parameters(scale=Fraction(3, 1), grid=Fraction(4, 1), epsilon=Fraction(1, 3))
-    >>> mironov = dg.snapping.parameters("1/3", 100, method="mironov")
+    >>> mironov = parameters("1/3", 100, method="mironov")
     >>> float(mironov.scale), mironov.epsilon <= Fraction(1, 3)
     (3.000000000000402, True)
     """

@@ -1,6 +1,8 @@
 """Prove cell tables right: ``python -m discretegauss.verify``."""
 
-from ._proof import Proven, VerificationError, main, verify
-from ._table import copy_out
+from .._inputs.keywords import explain_keywords
+from .proof import VerificationError, verify
 
-__all__ = ["Proven", "VerificationError", "copy_out", "main", "verify"]
+__all__ = ["VerificationError", "verify"]
+
+explain_keywords(globals())

@@ -1,8 +1,9 @@
 """How much noise an error allows: the widest law whose draws are mostly that small.
 
 P(abs(X) <= e) falls as the scale of a law exp(-(abs(x)/scale)**beta) grows: what two scales make of
-the ratio of any two weights is monotone in abs(x). So there is one scale up to which it is enough,
-found among decimals of six digits, by certified tails.
+the ratio of any two weights is monotone in abs(x). Of a Skellam law, too: more variance is one more
+draw, symmetric and unimodal, added to one that is so. So there is one parameter up to which it is
+enough, found among decimals of six digits, by certified tails.
 """
 
 from __future__ import annotations

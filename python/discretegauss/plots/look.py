@@ -103,7 +103,8 @@ def render(
     Examples
     --------
     >>> from discretegauss import plots
-    >>> plots.render(lambda figure, ax: plots.tails(ax, sigma2=4))[1:4]
+    >>> from discretegauss.plots.look import render
+    >>> render(lambda figure, ax: plots.tails(ax, sigma2=4))[1:4]
     b'PNG'
     """
     if format not in list(_DATES):  # a list compares what has no hash, too

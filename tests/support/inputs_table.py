@@ -449,7 +449,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
     **{
         ("release_plan", name): "as release_table: tests/release/test_plan.py"
-        for name in ("path", "force", "plot", "progress", "source")
+        for name in ("path", "force", "plot", "consistent", "progress", "source")
     },
 }
 

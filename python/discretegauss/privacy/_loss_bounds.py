@@ -1,0 +1,477 @@
+"""Bounds on delta and epsilon of many releases in one direction, by sums that suit the question.
+
+What is chosen here, in floats that nobody trusts, is where to look: the width, the tilt, the window.
+Any choice gives bounds (_buckets.py says why); good ones are close. The saddle point of n K(s) - s
+epsilon - log(s (s + 1)), with K the logarithm of the moments of one loss, is where the sum that
+makes up delta(epsilon) has its middle, tilted by exp(s loss). A width h adds h**2/6 to the variance
+of each loss, and so s (s + 1)/2 n h**2/6 to the logarithm of delta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import gmpy2
+import numpy as np
+
+from .._certified.double_double import Floats
+from .._certified.double_double_functions import exponential_in_floats
+from .._certified.floats import float_at_least, float_at_most
+from .._certified.interval import arithmetic
+from ._buckets import Below, Grid, Part, Sum, Width, above, below, few_bits, single, summed
+from ._loss_cells import Release
+
+__all__ = ["Direction"]
+
+_AT = arithmetic(128)
+_UP, _DOWN = _AT.up, _AT.down
+_ZERO: Any = gmpy2.mpfr(0)
+
+#: How much larger delta may be by the width, relatively; of one release.
+_AIM, _AIM_OF_ONE = 2e-4, 1e-6
+
+#: A window has so many buckets at least, if there is a choice.
+_FEWEST = 2**10
+
+#: Losses in groups, for choices; cells of a first look; how much of a tilted sum is in the window.
+_GROUPS, _LOOK, _WITHIN = 200, 400, 42.0
+
+#: log(s) is looked for between.
+_RANGE = 14.0
+
+#: More than the relative error of a running sum of 2**20 terms, and of what is done to it.
+_SUMMED = 2.0**-30
+
+#: Exponentials are taken up to here.
+_FAR = 600.0
+
+
+class _Few(NamedTuple):
+    """The loss of one release in a few groups, and how often it is made."""
+
+    loss: Floats
+    log_weight: Floats
+    count: int
+    least: float
+    most: float
+
+
+class Direction:
+    """All releases, in one direction."""
+
+    def __init__(
+        self,
+        releases: Sequence[tuple[Release, int]],
+        *,
+        swapped: bool,
+        width: Fraction | None,
+        most: int,
+    ) -> None:
+        self._releases, self._swapped = releases, swapped
+        self._width, self._most = width, most
+        self._count = sum(count for _, count in releases)
+        self._grids = lru_cache(maxsize=2)(self._new_grids)
+        self._sets = lru_cache(maxsize=2)(self._new_sets)
+
+    # --- choices
+
+    @cached_property
+    def _few(self) -> list[_Few]:
+        found = []
+        for release, count in self._releases:
+            cells = release.cells(swapped=self._swapped, widest=max(release.span / _LOOK, 1e-300))
+            near = np.isfinite(cells.top) & (cells.p_up > 0)
+            loss, p = (cells.loss + cells.top / 2)[near], cells.p_up[near]
+            if not loss.size:
+                loss, p = np.zeros(1), np.ones(1)
+            ends = float(loss.min()), float((cells.loss + cells.top)[near].max(initial=loss.max()))
+            order = np.argsort(loss)
+            loss, p = loss[order], p[order]
+            # groups that hold about equal shares of the mass, of the variance, and of the losses
+            total = p.sum()
+            spread = p * (loss - loss @ p / total) ** 2
+            share = np.cumsum(p) / total + np.arange(p.size) / p.size
+            share += np.cumsum(spread) / max(float(spread.sum()), 1e-300)
+            group = np.floor(_GROUPS * share).astype(np.int64)
+            weight = np.bincount(group, p)
+            mean = np.bincount(group, p * loss)[weight > 0] / weight[weight > 0]
+            found.append(_Few(mean, np.log(weight[weight > 0] / total), count, *ends))
+        return found
+
+    def _moments(self, s: float) -> tuple[float, float, float]:
+        """Return the logarithm of the moments of the sum, its mean and its variance, tilted."""
+        log = mean = variance = 0.0
+        for loss, log_weight, count, _, _ in self._few:
+            exponent = s * loss + log_weight
+            most = float(exponent.max())
+            weight = np.exp(exponent - most)
+            total = float(weight.sum())
+            middle = float(weight @ loss) / total
+            log += count * (most + math.log(total))
+            mean += count * middle
+            variance += count * float(weight @ (loss - middle) ** 2) / total
+        return log, mean, variance
+
+    @lru_cache(maxsize=64)  # noqa: B019 - as long as the object, which is small
+    def _saddle(self, epsilon: float) -> float:
+        """Return about the s with the least n K(s) - s epsilon - log(s (s + 1))."""
+        low, high, x = -_RANGE, _RANGE, 0.0
+        for _ in range(60):
+            s = math.exp(x)
+            _, mean, variance = self._moments(s)
+            slope = mean - epsilon - 1 / s - 1 / (s + 1)
+            low, high = (x, high) if slope < 0 else (low, x)
+            step = slope / (s * (variance + 1 / s**2 + 1 / (s + 1) ** 2))
+            if abs(step) < 1e-3 or high - low < 1e-3:
+                break
+            x = x - step if low < x - step < high else (low + high) / 2
+        return math.exp(x)
+
+    def guess(self, delta: float) -> float:
+        """Return about the epsilon: a saddle point for each s, where no equation need be solved."""
+        low, high, epsilon = -_RANGE, _RANGE, 0.0
+        target = math.log(max(delta, 1e-300))
+        for _ in range(20):
+            x = (low + high) / 2
+            s = math.exp(x)
+            log, mean, variance = self._moments(s)
+            epsilon = mean - 1 / s - 1 / (s + 1)
+            found = log - s * epsilon - math.log(s * (s + 1))
+            found -= 0.5 * math.log(
+                2 * math.pi * (variance + 1 / s**2 + 1 / (s + 1) ** 2)
+            )
+            low, high = (x, high) if epsilon < 0 or found > target else (low, x)
+        return min(max(epsilon, 0.0), self._largest)
+
+    @cached_property
+    def _largest(self) -> float:
+        return sum(few.most * few.count for few in self._few)
+
+    @cached_property
+    def _smallest(self) -> float:
+        return sum(few.least * few.count for few in self._few)
+
+    def _window(self, s: float) -> tuple[float, float, tuple[float, float]]:
+        """Return the ends between which nearly all of the tilted sum lies, and rates for these."""
+        log, _, variance = self._moments(s)
+        deviation = math.sqrt(variance) + 1e-12
+        rates = np.exp(np.linspace(-3, 6, 28)) / deviation
+        ends, best = [], []
+        for sign in (-1.0, 1.0):
+            tilts = s + sign * rates
+            found = np.full(rates.size, _WITHIN - log)
+            for loss, log_weight, count, _, _ in self._few:
+                exponents = np.outer(tilts, loss) + log_weight
+                most = exponents.max(axis=1)
+                found += count * (most + np.log(np.exp(exponents - most[:, None]).sum(axis=1)))
+            found /= rates
+            place = int(np.argmin(found))
+            ends.append(sign * float(found[place]))
+            best.append(float(rates[place]))
+        return max(ends[0], self._smallest), min(ends[1], self._largest), (best[0], best[1])
+
+    def _chosen_width(self, s: float, length: float) -> Width:
+        """Return a width for a tilt and a window of such a length."""
+        least = 2 * length / self._most
+        if self._width is not None:
+            exact = self._width
+            while self._count > 1 and exact < least:
+                exact *= 2
+            return Width.of(exact)
+        units = [(count, release.unit) for release, count in self._releases if release.unit]
+        unit = max(units)[1] if units else Fraction(1)
+        off = sum(
+            count for release, count in self._releases if not units or release.unit != unit
+        )
+        if not off and (self._count == 1 or length <= self._most * float(unit) / 2):
+            return Width.of(unit)
+        if self._count == 1:
+            target = math.sqrt(12 * _AIM_OF_ONE / (s * (s + 1)))
+            target = max(min(target, length / _FEWEST), length / self._most)
+        else:
+            aimed = math.sqrt(12 * _AIM / ((off or self._count) * s * (s + 1)))
+            target = max(min(aimed, length / _FEWEST), least)
+        return Width.of(unit * Fraction(2) ** math.floor(math.log2(target / float(unit))))
+
+    # --- sums
+
+    def _new_grids(self, width: Width) -> list[tuple[Grid, int]]:
+        found = []
+        for release, count in self._releases:
+            cells = release.cells(swapped=self._swapped, widest=width.about / 8)
+            found.append((above(cells, release.unit, width), count))
+        return found
+
+    def _new_sets(self, width: Width) -> list[tuple[Below, int]]:
+        found = []
+        for release, count in self._releases:
+            cells = release.cells(swapped=self._swapped, widest=width.about / 8)
+            found.append((below(cells, release.unit, width), count))
+        return found
+
+    def _plan(self, epsilon: float) -> tuple[Width, float, int, int, tuple[float, float]]:
+        """Return the width, the tilt for each index, and the window, with its rates."""
+        s = self._saddle(epsilon)
+        bottom, top, rates = self._window(s)
+        if self._count == 1:
+            bottom, top = self._smallest, self._largest
+        width = self._chosen_width(s, max(top - bottom, 1e-300))
+        h = width.about
+        margin = 4 * sum(1 for _ in self._releases) + 16
+        size = max(top - bottom, 0.0) / h + 2 * margin
+        size = 1 << max(math.ceil(math.log2(size)), 5)
+        start = math.floor((top + bottom) / 2 / h) - size // 2
+        return width, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h)
+
+    def _above(self, epsilon: float) -> tuple[Sum, Width]:
+        width, tilt, start, size, rates = self._plan(epsilon)
+        grids = self._grids(width)
+        if self._count == 1:
+            return single(grids[0][0].index, grids[0][0].mass), width
+        parts = [Part(grid.index, grid.mass, count) for grid, count in grids]
+        return summed(parts, tilt, start, size, rates), width
+
+    def _below(self, epsilon: float) -> tuple[Sum, Sum, Width]:
+        width, tilt, start, size, rates = self._plan(epsilon)
+        sets = self._sets(width)
+        if self._count == 1:
+            one = sets[0][0]
+            return single(one.index, one.p), single(one.index, one.r), width
+        p, r = (
+            summed([Part(s.index, getattr(s, what), n) for s, n in sets], tilt, start, size, rates)
+            for what in "pr"
+        )
+        return p, r, width
+
+    def infinite(self) -> tuple[Any, Any]:
+        """Return bounds on the probability of an infinite loss."""
+        low, up = _ZERO, _ZERO
+        for release, count in self._releases:
+            cells = release.cells(swapped=self._swapped, widest=math.inf)
+            low = _joint(low, cells.told, count, up=False)
+            up = _joint(up, cells.over, count, up=True)
+        return low, up
+
+    def _infinite_above(self, width: Width) -> Any:
+        found = _ZERO
+        for grid, count in self._grids(width):
+            found = _joint(found, grid.infinite, count, up=True)
+        return found
+
+    def _end(self, width: Width) -> Fraction:
+        """Return the largest finite loss of the upper bound's."""
+        most = 0
+        for grid, count in self._grids(width):
+            most += count * int(grid.index.max())
+        return most * width.exact
+
+    def masses(self) -> tuple[dict[int, float], float, float]:
+        """Return upper bounds of the mass at each multiple of a width, the width, and the rest."""
+        middle = self._saddle(self.guess(1e-6))
+        deltas = (0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15)
+        tilts = [self._saddle(self.guess(delta)) for delta in deltas]
+        windows = [self._window(s) for s in tilts]
+        bottom, top = min(w[0] for w in windows), max(w[1] for w in windows)
+        width = self._chosen_width(middle, max(top - bottom, 1e-300))
+        width = Width.of(Fraction(width.about))  # which dp-accounting multiplies by
+        grids = self._grids(width)
+        infinite = self._infinite_above(width)
+        if self._count == 1:
+            grid = grids[0][0]
+            found = Counter[int]()
+            for index, mass in zip(grid.index.tolist(), grid.mass.tolist(), strict=True):
+                found[index] += mass
+            return dict(found), width.about, float_at_least(infinite)
+        parts = [Part(grid.index, grid.mass, count) for grid, count in grids]
+        size = 1 << max(math.ceil(math.log2((top - bottom) / width.about + 64)), 5)
+        start = math.floor((top + bottom) / 2 / width.about) - size // 2
+        least = np.ones(size)
+        under, over = 1.0, 1.0
+        for s, (_, _, rates) in zip(tilts, windows, strict=True):
+            h = width.about
+            total = summed(parts, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
+            log = float(total.log_scale.upper) + total.slack - total.tilt * total.index + 1e-9
+            with np.errstate(over="ignore", under="ignore"):
+                grown = np.exp(np.maximum(log, -700.0))
+            least = np.minimum(least, (np.maximum(total.mass, 0.0) + total.error) * grown)
+            over = min(over, float(total.outside[1] * grown[-1]))
+            # untilted, what is below grows
+            under = min(under, total.outside[0] and 1.0)
+        least[0] += under
+        infinite = _joint(infinite, min(over, 1.0), 1, up=True)
+        return (
+            dict(zip(total.index.tolist(), least.tolist(), strict=True)),
+            width.about,
+            float_at_least(infinite),
+        )
+
+    # --- bounds
+
+    def delta_above(self, epsilon: Fraction) -> Any:
+        """Return an upper bound on delta(epsilon), epsilon >= 0."""
+        about = _float(epsilon)
+        total, width = self._above(min(about, 2 * self._largest + 1))
+        infinite = self._infinite_above(width)
+        if epsilon >= self._end(width):
+            return infinite
+        return min(_UP.add(_sticks(total, float_at_most(gmpy2.mpq(epsilon)), width), infinite), 1)
+
+    def delta_below(self, epsilon: Fraction) -> Any:
+        """Return a lower bound on delta(epsilon), epsilon >= 0."""
+        told = self.infinite()[0]
+        about = _float(epsilon)
+        if about > self._largest:
+            return told
+        p, r, width = self._below(about)
+        lines = _half_lines(p, r, float_at_least(gmpy2.mpq(epsilon)), width)
+        if lines is None:
+            return told
+        best = float(np.max(lines.p - lines.q, initial=0.0)) * (1 - 2.0**-50)
+        return min(_DOWN.add(_DOWN.mul(lines.scale, max(best, 0.0)), told), 1)
+
+    def epsilon_above(self, delta: Fraction) -> float:
+        """Return an epsilon of at least 0 whose upper bound is at most delta."""
+        target = _DOWN.add(gmpy2.mpq(delta), _ZERO)
+        about = self.guess(_float(delta))
+        best = math.inf
+        for _ in range(3):
+            total, width = self._above(about)
+            infinite = self._infinite_above(width)
+            if infinite > target:
+                return math.inf
+            end = max(float_at_least(gmpy2.mpq(self._end(width))), 0.0)
+            found = min(_least(total, _DOWN.sub(target, infinite), width, about), end)
+            best = min(best, found)
+            if self._count == 1 or abs(found - about) <= 1 / self._saddle(about):
+                break
+            about = found
+        return best
+
+    def epsilon_below(self, delta: Fraction) -> float:
+        """Return an epsilon below which delta is exceeded, or 0; infinite, if it always is."""
+        told = self.infinite()[0]
+        target = _UP.add(gmpy2.mpq(delta), _ZERO)
+        if told > target:
+            return math.inf
+        about = self.guess(_float(delta))
+        p, r, width = self._below(about)
+        lines = _half_lines(p, r, about, width)
+        if lines is None:
+            return 0.0
+        wanted = float_at_least(_UP.div(_UP.sub(target, told), lines.scale))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            gained = (lines.p - wanted * (1 + 2.0**-50)) / lines.q
+        gained = gained[np.isfinite(gained)]
+        if not gained.size or not gained.max() > 0:
+            return 0.0
+        log = _DOWN.log(gmpy2.mpfr(float(gained.max()) * (1 - 2.0**-40)))
+        return max(float_at_most(_DOWN.add(log, gmpy2.mpfr(about))), 0.0)
+
+
+def _float(exact: Fraction) -> float:
+    return float(min(exact, Fraction(2**1000)))
+
+
+def _joint(before: Any, one: float, count: int, *, up: bool) -> Any:
+    """Return 1 - (1 - before)(1 - one)**count, rounded."""
+    if one >= 1:
+        return gmpy2.mpfr(1)
+    near, far = (_UP, _DOWN) if up else (_DOWN, _UP)
+    rest = far.mul(far.log1p(gmpy2.mpfr(-one)), count)
+    both = far.add(rest, far.log1p(-before)) if before < 1 else -gmpy2.inf()
+    return near.minus(far.expm1(both))
+
+
+def _scale(total: Sum, place: int, *, up: bool) -> Any:
+    """Return exp(log_scale - tilt place), with the slack."""
+    log = _AT.shift(total.log_scale, -Fraction(total.tilt) * place)
+    slack = gmpy2.mpfr(total.slack)
+    return _UP.exp(_UP.add(log.upper, slack)) if up else _DOWN.exp(_DOWN.sub(log.lower, slack))
+
+
+def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
+    """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss)."""
+    h = width.about
+    place = math.floor(epsilon / h) - 1
+    if place < total.bottom or not math.isfinite(total.error + total.slack):
+        return gmpy2.mpfr(1)
+    first = int(np.searchsorted(total.index, place))
+    index = total.index[first:]
+    masses = np.maximum(total.mass[first:], 0.0) + total.error
+    steps = index - place
+    w = exponential_in_floats(np.maximum(-total.tilt * steps, -_FAR))
+    loss = index * h
+    gap = loss - epsilon + 2.0**-50 * (np.abs(loss) + epsilon)
+    lost = exponential_in_floats(np.maximum(-np.maximum(gap, 0.0), -_FAR)) * (1 - 2.0**-50)
+    share = np.where(gap > 0, (1 - lost) + 2.0**-52, 0.0)
+    found = float((masses * w * share).sum()) * (1 + _SUMMED if total.tilt else 1 + 2.0**-36)
+    sure = _UP.mul(gmpy2.mpfr(found), _scale(total, place, up=True))
+    if total.outside[1]:
+        end = int(total.index[-1]) + 1
+        sure = _UP.add(sure, _UP.mul(gmpy2.mpfr(total.outside[1]), _scale(total, end, up=True)))
+    return sure if not gmpy2.is_nan(sure) else gmpy2.mpfr(1)
+
+
+def _least(total: Sum, target: Any, width: Width, about: float) -> float:
+    """Return an epsilon of at least 0 at which `_sticks` is at most the target; perhaps infinite."""
+    if not target > 0:
+        return math.inf
+    h = width.about
+    place = math.floor(about / h)
+    scale = _scale(total, place, up=True)
+    wanted = float(_DOWN.div(target, scale)) if scale else math.inf
+    steps = total.index - place
+    kept = (total.tilt * np.abs(steps) < _FAR) & (np.abs(steps) * h < _FAR)
+    index, steps = total.index[kept], steps[kept]
+    if not index.size:
+        return math.inf
+    masses = (np.maximum(total.mass[kept], 0.0) + total.error) * np.exp(-total.tilt * steps)
+    fall = np.exp(-h * steps)
+    plain = np.cumsum(masses[::-1])[::-1]
+    fallen = np.cumsum((masses * fall)[::-1])[::-1] / fall
+    met = plain - fallen <= wanted  # at the loss of each
+    k = int(np.argmax(met)) if met.any() else index.size - 1
+    epsilon = float(index[k]) * h
+    if fallen[k] > 0 and plain[k] > wanted:
+        epsilon += min(math.log((plain[k] - wanted) / fallen[k]), 0.0)
+    elif plain[k] <= wanted:
+        epsilon = min(epsilon, float(index[k - 1]) * h) if k else min(epsilon, about)
+    epsilon = max(epsilon, 0.0)
+    step = 2.0**-48 * (1 + epsilon)
+    for _ in range(40):
+        if _sticks(total, epsilon, width) <= target:
+            return epsilon
+        epsilon, step = epsilon + step, 8 * step
+    return math.inf
+
+
+class _HalfLines(NamedTuple):
+    """Bounds of P(A), and of exp(epsilon) Q(A), over ``scale``: A the sums from an index on."""
+
+    p: Floats
+    q: Floats
+    scale: Any
+
+
+def _half_lines(p: Sum, r: Sum, epsilon: float, width: Width) -> _HalfLines | None:
+    h = width.about
+    place = math.floor(epsilon / h)
+    steps = p.index - place
+    kept = (p.tilt * np.abs(steps) < _FAR) & (np.abs(steps) * h < _FAR)
+    if not kept.any() or not math.isfinite(p.error + r.error + p.slack + r.slack):
+        return None
+    steps, loss = steps[kept], p.index[kept] * h
+    w = exponential_in_floats(-p.tilt * steps)
+    exponent = epsilon - loss
+    fall = exponential_in_floats(exponent) * (1 + 2.0**-49 + 2.0**-50 * (np.abs(loss) + epsilon))
+    gained = w * np.maximum(p.mass[kept], 0.0)
+    p_in = np.cumsum(gained[::-1])[::-1] * (1 - _SUMMED)
+    p_in -= np.cumsum((w * p.error)[::-1])[::-1] * (1 + _SUMMED) + sum(p.outside) * w * 1.001
+    lost = np.cumsum(((np.maximum(r.mass[kept], 0.0) + r.error) * w * fall)[::-1])[::-1]
+    ratio = float_at_least(_UP.div(_scale(r, place, up=True), _scale(p, place, up=False)))
+    return _HalfLines(p_in, lost * ratio * (1 + _SUMMED), _scale(p, place, up=False))

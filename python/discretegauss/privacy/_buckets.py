@@ -16,7 +16,7 @@ which is convex, at most P, and 0 beyond exp(l + top). Masses m_i at losses i h 
 corners at the exp(i h). It is above D if it is so at 0 and at its corners. With a = floor(l/h) and b
 = ceil((l + top)/h) take (P - exp(a h) Q)/(1 - exp((a - b) h)) at b and the rest at a. Where b = a +
 2 only because the cell reaches over (a + 1) h by little, say by o, D is at most P o there: take P
-o/(1 - exp(-h)) at a + 2 instead, and what then is needed at exp(a h) at a + 1. If l is below a h by
+o/(1 - exp(-h)) at a + 2 instead, and what then is needed still at exp(a h) at a + 1. If l is below a h by
 little, by o, then D(exp(a h)) is more than P - exp(a h) Q by P (exp(o) - 1) at most. More mass, or
 mass further up, is safe; what exceeds 1 in all may be taken away at the bottom, where D is at least
 linear. A pair of laws whose D is nowhere below another's dominates it, also composed, also where
@@ -117,7 +117,7 @@ def above(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
     h, fall = width.about, width.fall()
     parts = _parts(cells, unit, width)
     if parts is not None and cells.multiple is not None:
-        found = Grid(cells.multiple * parts, cells.p_up, cells.over)
+        found = _collected(cells.multiple * parts, cells.p_up, cells.over)
     else:
         p = cells.p_up
         slip = 2.0**-50 * (np.abs(cells.loss) + h)
@@ -136,7 +136,9 @@ def above(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
         whole = 1 - exponential_in_floats(np.maximum(-steps * h, -700.0)) * (1 - 2.0**-48)
         whole = np.where(steps == 1, fall, np.maximum(whole * (1 - 2.0**-48), fall))
         second = np.where(little, np.minimum(p * over * (1 + 2.0**-48) / fall, p), 0.0)
-        first = np.minimum(need / whole * (1 + 2.0**-49), p - second)
+        # the mass at a + 2 is worth (1 + exp(-h)) as much at exp(a h) as one at a + 1
+        first = need / whole * (1 + 2.0**-49) - second * (2 - min(h, 2.0)) * (1 - 2.0**-49)
+        first = np.clip(first, 0.0, p - second)
         rest = np.maximum(p - first - second, 0.0) * (1 + 2.0**-50)
         a = a.astype(np.int64)
         far = ~np.isfinite(cells.top)
@@ -156,9 +158,23 @@ def above(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
 
 def _collected(index: NDArray[np.int64], mass: Floats, infinite: float) -> Grid:
     """Return one mass an index, rounded up, in order."""
-    unique, places, counts = np.unique(index, return_inverse=True, return_counts=True)
-    sums = np.bincount(places, mass, unique.size)
-    return Grid(unique, sums * (1 + float(counts.max(initial=1)) * 2.0**-52), min(infinite, 1.0))
+    unique, (sums,), error = _by_index(index, mass)
+    return Grid(unique, sums * (1 + error), min(infinite, 1.0))
+
+
+def _by_index(
+    index: NDArray[np.int64], *masses: Floats
+) -> tuple[NDArray[np.int64], list[Floats], float]:
+    """Return the indices, in order, the sums of masses at each, and their relative error."""
+    first = int(index.min(initial=0))
+    span = int(index.max(initial=0)) - first + 1
+    if span < 4 * index.size + 1024:
+        unique, places = np.arange(first, first + span), index - first
+    else:
+        unique, places = np.unique(index, return_inverse=True)
+    counts = np.bincount(places, minlength=unique.size)
+    sums = [np.bincount(places, mass, unique.size) for mass in masses]
+    return unique, sums, float(counts.max(initial=1)) * 2.0**-52
 
 
 def _without_excess(grid: Grid) -> Grid:
@@ -197,11 +213,7 @@ def below(cells: Cells, unit: Fraction | None, width: Width) -> Below:
     moved = exponential_in_floats(np.clip(index * h - loss, -700.0, 700.0))
     r = (r * moved) * (1 + 2 * slip + 2.0**-49) + TINY
     fits = index * h - loss <= 700.0
-    unique, places, counts = np.unique(
-        index[fits].astype(np.int64), return_inverse=True, return_counts=True
-    )
-    error = float(counts.max(initial=1)) * 2.0**-52
-    sums = [np.bincount(places, x[fits], unique.size) for x in (p, r)]
+    unique, sums, error = _by_index(index[fits].astype(np.int64), p[fits], r[fits])
     return Below(unique, sums[0] * (1 - error), sums[1] * (1 + error), cells.told)
 
 

@@ -10,7 +10,6 @@ of each loss, and so s (s + 1)/2 n h**2/6 to the logarithm of delta.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -23,8 +22,8 @@ from .._certified.double_double import Floats
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import arithmetic
-from ._buckets import Below, Grid, Part, Sum, Width, above, below, few_bits, single, summed
-from ._loss_cells import Release
+from ._buckets import Part, Sum, Width, above, below, few_bits, single, summed
+from ._loss_cells import Cells, Release
 
 __all__ = ["Direction"]
 
@@ -33,22 +32,25 @@ _UP, _DOWN = _AT.up, _AT.down
 _ZERO: Any = gmpy2.mpfr(0)
 
 #: How much larger delta may be by the width, relatively; of one release.
-_AIM, _AIM_OF_ONE = 2e-4, 1e-6
+_AIM, _AIM_OF_ONE = 5e-4, 1e-6
 
-#: A window has so many buckets at least, if there is a choice.
-_FEWEST = 2**10
+#: A window has so many buckets at least, unless less is added than that.
+_FEWEST, _NONE = 2**12, 1e-12
 
 #: Losses in groups, for choices; cells of a first look; how much of a tilted sum is in the window.
-_GROUPS, _LOOK, _WITHIN = 200, 400, 42.0
+_GROUPS, _LOOK, _WITHIN = 200, 400, 26.0
 
 #: log(s) is looked for between.
 _RANGE = 14.0
 
-#: More than the relative error of a running sum of 2**20 terms, and of what is done to it.
-_SUMMED = 2.0**-30
+#: Exponentials are taken up to here; those of tilts are negligible far sooner.
+_FAR, _NEAR = 600.0, 60.0
 
-#: Exponentials are taken up to here.
-_FAR = 600.0
+#: A width has so many cells.
+_PARTS = 4
+
+#: For these masses are handed over.
+_DELTAS = (0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15)
 
 
 class _Few(NamedTuple):
@@ -59,6 +61,29 @@ class _Few(NamedTuple):
     count: int
     least: float
     most: float
+    fine: Floats
+    log_fine: Floats
+    top: Floats
+
+
+class _Plan(NamedTuple):
+    """The width, the tilt for each loss and each index, the window, and rates of its ends."""
+
+    width: Width
+    s: float
+    tilt: float
+    start: int
+    size: int
+    rates: tuple[float, float]
+
+
+class _Above(NamedTuple):
+    """An upper bound: the sum, the mass at infinity, and the largest loss that is not infinite."""
+
+    total: Sum
+    infinite: Any
+    end: Fraction
+    width: Width
 
 
 class Direction:
@@ -75,8 +100,7 @@ class Direction:
         self._releases, self._swapped = releases, swapped
         self._width, self._most = width, most
         self._count = sum(count for _, count in releases)
-        self._grids = lru_cache(maxsize=2)(self._new_grids)
-        self._sets = lru_cache(maxsize=2)(self._new_sets)
+        self._saddle = lru_cache(maxsize=64)(self._new_saddle)
 
     # --- choices
 
@@ -92,6 +116,7 @@ class Direction:
             ends = float(loss.min()), float((cells.loss + cells.top)[near].max(initial=loss.max()))
             order = np.argsort(loss)
             loss, p = loss[order], p[order]
+            fine = loss, np.log(p), np.append(cells.top[near], 0.0)[: loss.size][order]
             # groups that hold about equal shares of the mass, of the variance, and of the losses
             total = p.sum()
             spread = p * (loss - loss @ p / total) ** 2
@@ -100,13 +125,13 @@ class Direction:
             group = np.floor(_GROUPS * share).astype(np.int64)
             weight = np.bincount(group, p)
             mean = np.bincount(group, p * loss)[weight > 0] / weight[weight > 0]
-            found.append(_Few(mean, np.log(weight[weight > 0] / total), count, *ends))
+            found.append(_Few(mean, np.log(weight[weight > 0] / total), count, *ends, *fine))
         return found
 
     def _moments(self, s: float) -> tuple[float, float, float]:
         """Return the logarithm of the moments of the sum, its mean and its variance, tilted."""
         log = mean = variance = 0.0
-        for loss, log_weight, count, _, _ in self._few:
+        for loss, log_weight, count, *_ in self._few:
             exponent = s * loss + log_weight
             most = float(exponent.max())
             weight = np.exp(exponent - most)
@@ -117,8 +142,7 @@ class Direction:
             variance += count * float(weight @ (loss - middle) ** 2) / total
         return log, mean, variance
 
-    @lru_cache(maxsize=64)  # noqa: B019 - as long as the object, which is small
-    def _saddle(self, epsilon: float) -> float:
+    def _new_saddle(self, epsilon: float) -> float:
         """Return about the s with the least n K(s) - s epsilon - log(s (s + 1))."""
         low, high, x = -_RANGE, _RANGE, 0.0
         for _ in range(60):
@@ -165,7 +189,7 @@ class Direction:
         for sign in (-1.0, 1.0):
             tilts = s + sign * rates
             found = np.full(rates.size, _WITHIN - log)
-            for loss, log_weight, count, _, _ in self._few:
+            for loss, log_weight, count, *_ in self._few:
                 exponents = np.outer(tilts, loss) + log_weight
                 most = exponents.max(axis=1)
                 found += count * (most + np.log(np.exp(exponents - most[:, None]).sum(axis=1)))
@@ -185,68 +209,77 @@ class Direction:
             return Width.of(exact)
         units = [(count, release.unit) for release, count in self._releases if release.unit]
         unit = max(units)[1] if units else Fraction(1)
-        off = sum(
-            count for release, count in self._releases if not units or release.unit != unit
-        )
-        if not off and (self._count == 1 or length <= self._most * float(unit) / 2):
-            return Width.of(unit)
-        if self._count == 1:
-            target = math.sqrt(12 * _AIM_OF_ONE / (s * (s + 1)))
-            target = max(min(target, length / _FEWEST), length / self._most)
-        else:
-            aimed = math.sqrt(12 * _AIM / ((off or self._count) * s * (s + 1)))
-            target = max(min(aimed, length / _FEWEST), least)
-        return Width.of(unit * Fraction(2) ** math.floor(math.log2(target / float(unit))))
+        about = min(max(float(min(unit, Fraction(2**1000))), 1e-300), 1e300)
+        aim = _AIM_OF_ONE if self._count == 1 else _AIM
+        target = math.sqrt(12 * aim / (self._count * s * (s + 1)))
+        target = max(min(target, length), least, 1e-300)
+        power = math.floor(math.log2(target) - math.log2(about))
+        # where losses are multiples of something, or nearly, it may be wider
+        while about * 2.0**power < length and self._added(about * 2.0 ** (power + 1), s) <= aim:
+            power += 1
+        while length < _FEWEST * about * 2.0**power and self._added(about * 2.0**power, s) > _NONE:
+            power -= 1
+        return Width.of(unit * Fraction(2) ** power)
+
+    def _added(self, h: float, s: float) -> float:
+        """Return by how much a width makes delta larger, about, as a ratio."""
+        found = 0.0
+        for few in self._few:
+            exponent = s * few.fine + few.log_fine
+            weight = np.exp(exponent - exponent.max())
+            part = np.abs(few.fine / h - np.rint(few.fine / h))
+            part = np.where(part < 2.0**-20, 0.0, part)
+            across = np.minimum(few.top / h, 1.0)
+            variance = np.maximum(part * (1 - part), across / 6)
+            found += few.count * float(weight @ variance) / float(weight.sum())
+        return found * h * h * s * (s + 1) / 2
 
     # --- sums
 
-    def _new_grids(self, width: Width) -> list[tuple[Grid, int]]:
-        found = []
-        for release, count in self._releases:
-            cells = release.cells(swapped=self._swapped, widest=width.about / 8)
-            found.append((above(cells, release.unit, width), count))
-        return found
-
-    def _new_sets(self, width: Width) -> list[tuple[Below, int]]:
-        found = []
-        for release, count in self._releases:
-            cells = release.cells(swapped=self._swapped, widest=width.about / 8)
-            found.append((below(cells, release.unit, width), count))
-        return found
-
-    def _plan(self, epsilon: float) -> tuple[Width, float, int, int, tuple[float, float]]:
-        """Return the width, the tilt for each index, and the window, with its rates."""
+    def _plan(self, epsilon: float) -> _Plan:
         s = self._saddle(epsilon)
         bottom, top, rates = self._window(s)
         if self._count == 1:
             bottom, top = self._smallest, self._largest
         width = self._chosen_width(s, max(top - bottom, 1e-300))
         h = width.about
-        margin = 4 * sum(1 for _ in self._releases) + 16
-        size = max(top - bottom, 0.0) / h + 2 * margin
+        size = max(top - bottom, 0.0) / h + 8 * len(self._releases) + 32
         size = 1 << max(math.ceil(math.log2(size)), 5)
         start = math.floor((top + bottom) / 2 / h) - size // 2
-        return width, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h)
+        return _Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
 
-    def _above(self, epsilon: float) -> tuple[Sum, Width]:
-        width, tilt, start, size, rates = self._plan(epsilon)
-        grids = self._grids(width)
+    def _cells(self, release: Release, plan: _Plan) -> Cells:
+        widest = plan.width.about / _PARTS
+        return release.cells(swapped=self._swapped, widest=widest, tilt=plan.s)
+
+    def _above(self, epsilon: float) -> _Above:
+        plan = self._plan(epsilon)
+        width = plan.width
+        parts, infinite, most = [], _ZERO, 0
+        for release, count in self._releases:
+            grid = above(self._cells(release, plan), release.unit, width)
+            parts.append(Part(grid.index, grid.mass, count))
+            infinite = _joint(infinite, grid.infinite, count, up=True)
+            most += count * int(grid.index.max())
         if self._count == 1:
-            return single(grids[0][0].index, grids[0][0].mass), width
-        parts = [Part(grid.index, grid.mass, count) for grid, count in grids]
-        return summed(parts, tilt, start, size, rates), width
+            total = single(parts[0].index, parts[0].mass)
+        else:
+            total = summed(parts, plan.tilt, plan.start, plan.size, plan.rates)
+        return _Above(total, infinite, most * width.exact, width)
 
     def _below(self, epsilon: float) -> tuple[Sum, Sum, Width]:
-        width, tilt, start, size, rates = self._plan(epsilon)
-        sets = self._sets(width)
+        plan = self._plan(epsilon)
+        sets = [
+            (below(self._cells(release, plan), release.unit, plan.width), count)
+            for release, count in self._releases
+        ]
         if self._count == 1:
             one = sets[0][0]
-            return single(one.index, one.p), single(one.index, one.r), width
-        p, r = (
-            summed([Part(s.index, getattr(s, what), n) for s, n in sets], tilt, start, size, rates)
-            for what in "pr"
-        )
-        return p, r, width
+            return single(one.index, one.p), single(one.index, one.r), plan.width
+        where = plan.tilt, plan.start, plan.size, plan.rates
+        p = summed([Part(one.index, one.p, count) for one, count in sets], *where)
+        r = summed([Part(one.index, one.r, count) for one, count in sets], *where)
+        return p, r, plan.width
 
     def infinite(self) -> tuple[Any, Any]:
         """Return bounds on the probability of an infinite loss."""
@@ -257,69 +290,51 @@ class Direction:
             up = _joint(up, cells.over, count, up=True)
         return low, up
 
-    def _infinite_above(self, width: Width) -> Any:
-        found = _ZERO
-        for grid, count in self._grids(width):
-            found = _joint(found, grid.infinite, count, up=True)
-        return found
-
-    def _end(self, width: Width) -> Fraction:
-        """Return the largest finite loss of the upper bound's."""
-        most = 0
-        for grid, count in self._grids(width):
-            most += count * int(grid.index.max())
-        return most * width.exact
-
     def masses(self) -> tuple[dict[int, float], float, float]:
-        """Return upper bounds of the mass at each multiple of a width, the width, and the rest."""
-        middle = self._saddle(self.guess(1e-6))
-        deltas = (0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15)
-        tilts = [self._saddle(self.guess(delta)) for delta in deltas]
+        """Return upper bounds of the mass at each multiple of a width, the width, and the rest.
+
+        Each tilt gives upper bounds of all: the least is taken.
+        """
+        tilts = [self._saddle(self.guess(delta)) for delta in _DELTAS]
         windows = [self._window(s) for s in tilts]
         bottom, top = min(w[0] for w in windows), max(w[1] for w in windows)
-        width = self._chosen_width(middle, max(top - bottom, 1e-300))
-        width = Width.of(Fraction(width.about))  # which dp-accounting multiplies by
-        grids = self._grids(width)
-        infinite = self._infinite_above(width)
-        if self._count == 1:
-            grid = grids[0][0]
-            found = Counter[int]()
-            for index, mass in zip(grid.index.tolist(), grid.mass.tolist(), strict=True):
-                found[index] += mass
-            return dict(found), width.about, float_at_least(infinite)
-        parts = [Part(grid.index, grid.mass, count) for grid, count in grids]
-        size = 1 << max(math.ceil(math.log2((top - bottom) / width.about + 64)), 5)
-        start = math.floor((top + bottom) / 2 / width.about) - size // 2
-        least = np.ones(size)
-        under, over = 1.0, 1.0
+        width = self._chosen_width(tilts[2], max(top - bottom, 1e-300))
+        width = Width.of(Fraction(width.about))  # by which dp-accounting multiplies
+        h = width.about
+        size = 1 << max(math.ceil(math.log2((top - bottom) / h + 64)), 5)
+        start = math.floor((top + bottom) / 2 / h) - size // 2
+        found, infinite, over = np.ones(size), _ZERO, 1.0
         for s, (_, _, rates) in zip(tilts, windows, strict=True):
-            h = width.about
-            total = summed(parts, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
+            plan = _Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
+            parts, infinite = [], _ZERO
+            for release, count in self._releases:
+                grid = above(self._cells(release, plan), release.unit, width)
+                parts.append(Part(grid.index, grid.mass, count))
+                infinite = _joint(infinite, grid.infinite, count, up=True)
+            if self._count == 1:
+                kept = zip(parts[0].index.tolist(), parts[0].mass.tolist(), strict=True)
+                return dict(kept), h, float_at_least(infinite)
+            total = summed(parts, plan.tilt, start, size, plan.rates)
             log = float(total.log_scale.upper) + total.slack - total.tilt * total.index + 1e-9
-            with np.errstate(over="ignore", under="ignore"):
-                grown = np.exp(np.maximum(log, -700.0))
-            least = np.minimum(least, (np.maximum(total.mass, 0.0) + total.error) * grown)
-            over = min(over, float(total.outside[1] * grown[-1]))
-            # untilted, what is below grows
-            under = min(under, total.outside[0] and 1.0)
-        least[0] += under
-        infinite = _joint(infinite, min(over, 1.0), 1, up=True)
-        return (
-            dict(zip(total.index.tolist(), least.tolist(), strict=True)),
-            width.about,
-            float_at_least(infinite),
-        )
+            with np.errstate(over="ignore"):
+                grown = exponential_in_floats(np.clip(log, -700.0, 700.0))
+            found = np.minimum(found, (np.maximum(total.mass, 0.0) + total.error) * grown)
+            over = min(over, float(total.outside[1] * grown[-1]) * 1.001)
+        found[0] = 1.0  # and all that is below
+        infinite = _joint(infinite, over, 1, up=True)
+        masses = zip((start + np.arange(size)).tolist(), found.tolist(), strict=True)
+        return dict(masses), h, float_at_least(infinite)
 
     # --- bounds
 
     def delta_above(self, epsilon: Fraction) -> Any:
         """Return an upper bound on delta(epsilon), epsilon >= 0."""
         about = _float(epsilon)
-        total, width = self._above(min(about, 2 * self._largest + 1))
-        infinite = self._infinite_above(width)
-        if epsilon >= self._end(width):
-            return infinite
-        return min(_UP.add(_sticks(total, float_at_most(gmpy2.mpq(epsilon)), width), infinite), 1)
+        found = self._above(min(about, 2 * self._largest + 1))
+        if epsilon >= found.end:
+            return found.infinite
+        sticks = _sticks(found.total, float_at_most(gmpy2.mpq(epsilon)), found.width)
+        return min(_UP.add(sticks, found.infinite), 1)
 
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""
@@ -340,12 +355,12 @@ class Direction:
         about = self.guess(_float(delta))
         best = math.inf
         for _ in range(3):
-            total, width = self._above(about)
-            infinite = self._infinite_above(width)
-            if infinite > target:
+            above_it = self._above(about)
+            if above_it.infinite > target:
                 return math.inf
-            end = max(float_at_least(gmpy2.mpq(self._end(width))), 0.0)
-            found = min(_least(total, _DOWN.sub(target, infinite), width, about), end)
+            rest = _DOWN.sub(target, above_it.infinite)
+            found = _least(above_it.total, rest, above_it.width, about)
+            found = min(found, max(float_at_least(gmpy2.mpq(above_it.end)), 0.0))
             best = min(best, found)
             if self._count == 1 or abs(found - about) <= 1 / self._saddle(about):
                 break
@@ -387,6 +402,14 @@ def _joint(before: Any, one: float, count: int, *, up: bool) -> Any:
     return near.minus(far.expm1(both))
 
 
+def _summed(size: int) -> float:
+    """Return more than the relative error of a running sum of products of a few exponentials.
+
+    Of those the arguments may be wrong by 2**-53 of 600.
+    """
+    return 2.0**-52 * (size + 600)
+
+
 def _scale(total: Sum, place: int, *, up: bool) -> Any:
     """Return exp(log_scale - tilt place), with the slack."""
     log = _AT.shift(total.log_scale, -Fraction(total.tilt) * place)
@@ -409,7 +432,7 @@ def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
     gap = loss - epsilon + 2.0**-50 * (np.abs(loss) + epsilon)
     lost = exponential_in_floats(np.maximum(-np.maximum(gap, 0.0), -_FAR)) * (1 - 2.0**-50)
     share = np.where(gap > 0, (1 - lost) + 2.0**-52, 0.0)
-    found = float((masses * w * share).sum()) * (1 + _SUMMED if total.tilt else 1 + 2.0**-36)
+    found = float((masses * w * share).sum()) * (1 + _summed(index.size))
     sure = _UP.mul(gmpy2.mpfr(found), _scale(total, place, up=True))
     if total.outside[1]:
         end = int(total.index[-1]) + 1
@@ -418,36 +441,41 @@ def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
 
 
 def _least(total: Sum, target: Any, width: Width, about: float) -> float:
-    """Return an epsilon of at least 0 at which `_sticks` is at most the target; perhaps infinite."""
-    if not target > 0:
-        return math.inf
+    """Return an epsilon of at least 0 at which that sum is at most a target; perhaps infinite.
+
+    From the index k on the masses are T in all, and F with the factors exp(k h - loss); so between
+    the losses of k - 1 and k the sum is T - exp(epsilon - k h) F.
+    """
     h = width.about
     place = math.floor(about / h)
     scale = _scale(total, place, up=True)
-    wanted = float(_DOWN.div(target, scale)) if scale else math.inf
+    wanted = float(_DOWN.div(target, scale)) * (1 - 2.0**-50) if scale > 0 else math.inf
     steps = total.index - place
-    kept = (total.tilt * np.abs(steps) < _FAR) & (np.abs(steps) * h < _FAR)
-    index, steps = total.index[kept], steps[kept]
-    if not index.size:
+    kept = (total.tilt * steps < _NEAR) & (total.tilt * steps > -_NEAR) & (np.abs(steps) * h < _FAR)
+    if not target > 0 or not kept.any() or not math.isfinite(total.error + total.slack):
         return math.inf
-    masses = (np.maximum(total.mass[kept], 0.0) + total.error) * np.exp(-total.tilt * steps)
-    fall = np.exp(-h * steps)
-    plain = np.cumsum(masses[::-1])[::-1]
-    fallen = np.cumsum((masses * fall)[::-1])[::-1] / fall
+    all_masses = np.maximum(total.mass, 0.0) + total.error
+    beyond = float(all_masses[total.index > total.index[kept][-1]].sum()) + total.outside[1]
+    index, steps = total.index[kept], steps[kept]
+    wanted -= beyond * math.exp(-total.tilt * int(steps[-1])) * 1.001
+    masses = all_masses[kept] * exponential_in_floats(-total.tilt * steps)
+    fall = exponential_in_floats(-h * steps)
+    wrong = _summed(index.size)
+    plain = np.cumsum(masses[::-1])[::-1] * (1 + wrong)
+    fallen = np.cumsum((masses * fall)[::-1])[::-1] / fall * (1 - wrong)
     met = plain - fallen <= wanted  # at the loss of each
-    k = int(np.argmax(met)) if met.any() else index.size - 1
-    epsilon = float(index[k]) * h
-    if fallen[k] > 0 and plain[k] > wanted:
-        epsilon += min(math.log((plain[k] - wanted) / fallen[k]), 0.0)
-    elif plain[k] <= wanted:
-        epsilon = min(epsilon, float(index[k - 1]) * h) if k else min(epsilon, about)
-    epsilon = max(epsilon, 0.0)
-    step = 2.0**-48 * (1 + epsilon)
-    for _ in range(40):
-        if _sticks(total, epsilon, width) <= target:
-            return epsilon
-        epsilon, step = epsilon + step, 8 * step
-    return math.inf
+    if not met.any():
+        return math.inf
+    k = int(np.argmax(met))
+    here = gmpy2.mpq(width.exact) * int(index[k])
+    if not k:
+        return max(float_at_least(here), 0.0)
+    before = gmpy2.mpq(width.exact) * int(index[k - 1])
+    epsilon = _UP.add(before, _ZERO)
+    if plain[k] > wanted:
+        log = _UP.log(_UP.div(float((plain[k] - wanted) * (1 + 2.0**-50)), float(fallen[k])))
+        epsilon = max(epsilon, _UP.add(min(log, _ZERO), here))
+    return max(float_at_least(epsilon), 0.0)
 
 
 class _HalfLines(NamedTuple):
@@ -469,9 +497,10 @@ def _half_lines(p: Sum, r: Sum, epsilon: float, width: Width) -> _HalfLines | No
     w = exponential_in_floats(-p.tilt * steps)
     exponent = epsilon - loss
     fall = exponential_in_floats(exponent) * (1 + 2.0**-49 + 2.0**-50 * (np.abs(loss) + epsilon))
+    wrong = _summed(steps.size)
     gained = w * np.maximum(p.mass[kept], 0.0)
-    p_in = np.cumsum(gained[::-1])[::-1] * (1 - _SUMMED)
-    p_in -= np.cumsum((w * p.error)[::-1])[::-1] * (1 + _SUMMED) + sum(p.outside) * w * 1.001
+    p_in = np.cumsum(gained[::-1])[::-1] * (1 - wrong)
+    p_in -= np.cumsum((w * p.error)[::-1])[::-1] * (1 + wrong) + sum(p.outside) * w * 1.001
     lost = np.cumsum(((np.maximum(r.mass[kept], 0.0) + r.error) * w * fall)[::-1])[::-1]
     ratio = float_at_least(_UP.div(_scale(r, place, up=True), _scale(p, place, up=False)))
-    return _HalfLines(p_in, lost * ratio * (1 + _SUMMED), _scale(p, place, up=False))
+    return _HalfLines(p_in, lost * ratio * (1 + wrong), _scale(p, place, up=False))

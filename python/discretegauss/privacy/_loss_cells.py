@@ -31,7 +31,7 @@ from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import Interval, arithmetic
 
-__all__ = ["FARTHEST", "TINY", "Cells", "Outcome", "Outcomes", "Release", "far_apart", "sampled"]
+__all__ = ["FARTHEST", "TINY", "Cells", "Outcome", "Outcomes", "Release", "far_apart", "nearly_alike", "sampled"]
 
 _AT = arithmetic(192)
 _ZERO = _AT.rational(0)
@@ -106,8 +106,11 @@ class Release(ABC):
     unit: Fraction | None = None
 
     @abstractmethod
-    def cells(self, *, swapped: bool, widest: float) -> Cells:
-        """Return all outcomes; losses of a cell differ by at most ``widest``, or nearly so."""
+    def cells(self, *, swapped: bool, widest: float, tilt: float = 0.0) -> Cells:
+        """Return all outcomes; losses of a cell differ by at most ``widest``, or nearly so.
+
+        They may differ by more where there is little mass, tilted by exp(tilt loss).
+        """
 
     @property
     @abstractmethod
@@ -147,9 +150,9 @@ class Outcomes(Release):
             ends += (np.abs(cells.loss) + np.where(cells.top < FARTHEST, cells.top, 0)).tolist()
         return 2 * max(ends)
 
-    def cells(self, *, swapped: bool, widest: float) -> Cells:
+    def cells(self, *, swapped: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return all outcomes."""
-        del widest
+        del widest, tilt
         return self._cells(swapped)
 
     def _made(self, swapped: bool) -> Cells:
@@ -224,6 +227,13 @@ def far_apart(most: object, rate: Fraction) -> Outcomes:
     little = Interval(_ZERO.lower, most)
     rest = _AT.sub(_AT.rational(1), little)
     return Outcomes([Outcome(rest, little), Outcome(little, rest)], rate)
+
+
+def nearly_alike(loss: Interval, told: Interval, rate: Fraction) -> Outcomes:
+    """Return a release with such losses, unless, with this probability each, they are infinite."""
+    none = _AT.rational(0)
+    rest = _AT.sub(_AT.rational(1), told)
+    return Outcomes([Outcome(rest, rest, loss), Outcome(told, none), Outcome(none, told)], rate)
 
 
 def sampled_losses(loss: Floats, rate: Fraction) -> tuple[Floats, Floats]:

@@ -46,6 +46,7 @@ from ._loss_cells import (
     bounds_only,
     checked_rate,
     far_apart,
+    nearly_alike,
     sampled_losses,
 )
 
@@ -57,8 +58,8 @@ _HALF = Fraction(1, 2)
 #: Exponentials of losses are taken up to here.
 _LARGEST_LOSS = 600.0
 
-#: Cells of an interval at most, and at least.
-_MOST_CELLS, _LEAST_CELLS = 2**17, 2**10
+#: Cells of an interval, at most.
+_MOST_CELLS = 2**17
 
 #: Integers with phi up to here are looked at: the rest has a mass below exp(-90).
 _REACH = 90
@@ -72,6 +73,9 @@ _LARGEST_PHI = 750.0
 
 _FLOAT_INTEGERS = 2**52
 
+#: Noise that reaches so far has losses next to floats of 0; so has a change below the other.
+_TOO_WIDE, _NO_CHANGE = 2**500, Fraction(1, 2**500)
+
 
 class _Noise(Release):
     """Noise: of the other direction the cells are those of one, swapped; unless both are alike."""
@@ -79,25 +83,26 @@ class _Noise(Release):
     def __init__(self, rate: Fraction) -> None:
         self._rate, self._exact_rate = checked_rate(rate)
         self.symmetric = rate == 1
-        self._kept = lru_cache(maxsize=4)(self._in_direction)
+        self._kept = lru_cache(maxsize=8)(self._in_direction)
 
-    def cells(self, *, swapped: bool, widest: float) -> Cells:
+    def cells(self, *, swapped: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return all outcomes."""
-        return self._kept(swapped and not self.symmetric, self._count(widest))
+        other = swapped and not self.symmetric
+        return self._kept(other, *self._fineness(widest, -1 - tilt if other else tilt))
 
-    def _in_direction(self, swapped: bool, count: int) -> Cells:
+    def _in_direction(self, swapped: bool, fineness: int, tilt: float) -> Cells:
         if swapped:
-            return self._kept(False, count).swapped(self._rate)
-        found = self._made(count)
+            return self._kept(False, fineness, tilt).swapped(self._rate)
+        found = self._made(fineness, tilt)
         return found if self._exact_rate else bounds_only(found)
 
-    @abstractmethod
-    def _count(self, widest: float) -> int:
-        """Return how many cells are no wider than that: a power of 2."""
+    def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:
+        """Return how fine cells are, which may be rounded, so that they are made once."""
+        return math.frexp(widest)[1] - 1, tilt
 
     @abstractmethod
-    def _made(self, count: int) -> Cells:
-        """Return so many cells."""
+    def _made(self, fineness: int, tilt: float) -> Cells:
+        """Return cells whose losses differ by 2**fineness or so."""
 
     def _cells_between(
         self, low: Floats, high: Floats, here: tuple[Floats, Floats], moved: tuple[Floats, Floats]
@@ -158,6 +163,16 @@ class IntegerNoise(_Noise):
             self._unit, self._first, self._step = _unit_of(self._family, self.spec, change)
             self.unit = self._unit if rate == 1 else None
 
+    @classmethod
+    def of(cls, spec: LawSpec, change: int, rate: Fraction) -> Release:
+        """Return the release, whatever the parameters."""
+        found = cls(spec, change, rate)
+        if found._reach + change < _TOO_WIDE:
+            return found
+        beyond = Interval(_AT.rational(0).lower, found._tail(found._reach).upper)
+        low, high = found._loss_about(-found._reach - change), found._loss_about(found._reach)
+        return nearly_alike(Interval(low.lower, high.upper), beyond, rate)
+
     @property
     def span(self) -> float:
         """How far losses lie apart."""
@@ -165,8 +180,8 @@ class IntegerNoise(_Noise):
         near = cells.top < FARTHEST
         return 2 * float(np.abs(cells.loss[near]).max(initial=2.0**-1000))
 
-    def _count(self, widest: float) -> int:
-        return 1
+    def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:
+        return 0, 0.0
 
     def _ranges(self) -> list[tuple[int, int]]:
         """Return the integers to look at, as one half-open range or two, far from each other."""
@@ -178,8 +193,8 @@ class IntegerNoise(_Noise):
             near_d, near_0 = (-d - self._reach, self._reach - d + 1), (-self._reach, self._reach + 1)
         return [(near_d[0], near_0[1])] if near_d[1] >= near_0[0] else [near_d, near_0]
 
-    def _made(self, count: int) -> Cells:
-        del count
+    def _made(self, fineness: int, tilt: float) -> Cells:
+        del fineness, tilt
         ranges = [(a, b) for a, b in self._ranges() if a < b]
         total = sum(b - a for a, b in ranges)
         if self._floats and total <= _SINGLE:
@@ -269,12 +284,15 @@ class IntegerNoise(_Noise):
             high, np.clip(_LARGEST_PHI - 50 - before.high, 0.0, _LARGEST_LOSS), unsampled
         )
         loss, off = sampled_losses(unsampled, self._rate)
-        off = off + wrong
+        off = off + wrong + np.where(untold, 2.0**-48, 0.0)
         p = float(self._rate) * here + float(1 - self._rate) * moved
         p_low, p_up = p * (1 - 2.0**-48), p * (1 + 2.0**-48) + TINY
         far = high | (loss > FARTHEST)
         first = np.minimum(loss - off * (1 + 2.0**-20), FARTHEST)
-        lost = (untold & ~high) | (loss < -FARTHEST)
+        nothing = before.high > _LARGEST_PHI if self._rate == 1 else np.minimum(
+            before.high, after.high
+        ) > _LARGEST_PHI
+        lost = (untold & nothing) | (loss < -FARTHEST)
         multiple = None
         if self.unit is not None:
             multiple = self._first + xs * self._step
@@ -371,39 +389,65 @@ class GaussianNoise(_Noise):
     def of(cls, sigma2: Rational, change: Rational, rate: Fraction) -> Release:
         """Return the release, whatever the parameters."""
         mu2 = change * change / sigma2
-        if mu2 <= 1600:
+        if _NO_CHANGE**2 <= mu2 <= 1600:
             return cls(mu2, rate)
-        half = _AT.scale(_AT.sqrt(_AT.rational(mu2 / 8)), 1)
-        return far_apart(_AT.erfc(half).upper, rate)
+        if mu2 < _NO_CHANGE**2:
+            loss = 13 * _AT.sqrt(_AT.rational(mu2)).upper
+            return nearly_alike(Interval(-loss, loss), _AT.rational(Fraction(cls._TAIL)), rate)
+        return far_apart(_AT.erfc(_AT.sqrt(_AT.rational(mu2 / 8))).upper, rate)
 
     @property
     def span(self) -> float:
         """How far losses lie apart."""
         return 2 * self.change * (self._BEYOND + self.change / 2)
 
-    def _count(self, widest: float) -> int:
-        length = 2 * self._BEYOND + self.change
-        count = length * max(self._fewest, self.change / widest)
-        return 1 << max(math.ceil(math.log2(min(count, _MOST_CELLS))), 10)
+    def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:
+        """Cells are fine where the tilted mass is: the tilt need not be exact."""
+        return super()._fineness(widest, 0.0)[0], round(tilt * 2, 0) / 2
 
-    def _made(self, count: int) -> Cells:
+    def _ends(self, fineness: int, tilt: float) -> Floats:
+        """Return ends of cells, multiples of powers of 2, as are all middles: nothing is rounded."""
         d = self.change
-        step = 2.0 ** -math.floor(math.log2(count / (2 * self._BEYOND + d)))
-        first = math.floor((-self._BEYOND - d) / step)
-        last = math.ceil(self._BEYOND / step)
-        ends = np.arange(first, last + 1) * step  # exact, as are all middles
+        coarse = 2.0 ** -math.ceil(math.log2(self._fewest))
+        first, last = math.floor((-self._BEYOND - d) / coarse), math.ceil(self._BEYOND / coarse)
+        starts = np.arange(first, last) * coarse
+        losses = d * starts + d * d / 2
+        share = 1.0
+        if self._rate != 1:
+            with np.errstate(over="ignore"):
+                odds = float((1 - self._rate) / self._rate) * np.exp(-losses)
+            share = 1 / (1 + odds)
+            losses = losses + np.log(float(self._rate)) + np.log1p(odds)
+        # the loss varies by so much in a coarse cell, and may by so much more where little mass is
+        varies = d * coarse * share * math.exp(min(d * coarse, 1))
+        weight = np.logaddexp(
+            math.log(float(self._rate)) - starts**2 / 2,
+            math.log(float(1 - self._rate) or TINY) - (starts + d) ** 2 / 2,
+        )
+        weight = weight + tilt * losses
+        spare = np.exp2(np.minimum((weight.max() - weight) / 2, 40))
+        parts = np.ceil(np.log2(np.maximum(varies / (2.0**fineness * spare), 1.0)))
+        parts = (2 ** np.clip(parts, 0, 10)).astype(np.int64)
+        within = np.arange(int(parts.sum())) - np.repeat(np.cumsum(parts) - parts, parts)
+        ends = np.repeat(starts, parts) + within * np.repeat(coarse / parts, parts)
+        return np.append(ends, last * coarse)
+
+    def _made(self, fineness: int, tilt: float) -> Cells:
+        d = self.change
+        ends = self._ends(fineness, tilt)
         losses = d * ends + d * d / 2
         off = 2.0**-50 * d * (np.abs(ends) + d)
-        middle = ends[:-1] + step / 2
+        half = (ends[1:] - ends[:-1]) / 2
+        middle = ends[:-1] + half
         wrong = 2.0**-46 + (self._BEYOND + 2 * d) * d * 2.0**-51
-        masses = [_normal_masses(middle, step / 2, move) for move in (0.0, d)]
+        masses = [_normal_masses(middle, half, move) for move in (0.0, d)]
         here, moved = ((m * (1 - wrong), m * (1 + wrong) + TINY) for m in masses)
         found = self._cells_between((losses - off)[:-1], (losses + off)[1:], here, moved)
         beyond = self._TAIL
         return found._replace(under=found.under + beyond, over=found.over + beyond)
 
 
-def _normal_masses(middle: Floats, half: float, move: float) -> Floats:
+def _normal_masses(middle: Floats, half: Floats, move: float) -> Floats:
     """Return masses of N(-move, 1) within ``half`` of each number; relative error below 2**-46.
 
     With m the distance from the centre, the integral of exp(-m v - v*v/2) over abs(v) <= w/2 has
@@ -420,11 +464,11 @@ def _normal_masses(middle: Floats, half: float, move: float) -> Floats:
         before, now = now, -(m * now + before) / (k + 1)
         if k % 2:  # now is the coefficient of v**(k + 1)
             total = total + now * (power / (k + 2))
-            power *= half * half
+            power = power * (half * half)
     exponent = -top * top / 2
     near = exponent > -_LARGEST_PHI
     weight = exponential_in_floats(np.where(near, exponent, -1000.0), -rest * (top + m) / 2)
-    return weight * total * (2 * half / math.sqrt(2 * math.pi))
+    return weight * total * (half * math.sqrt(2 / math.pi))
 
 
 class LaplaceNoise(_Noise):
@@ -443,8 +487,12 @@ class LaplaceNoise(_Noise):
     @classmethod
     def of(cls, change: Rational, cut: Rational | None, rate: Fraction) -> Release:
         """Return the release, whatever the parameters."""
-        if change <= cls._LARGEST:
+        if _NO_CHANGE <= change <= cls._LARGEST:
             return cls(change, cut, rate)
+        if change < _NO_CHANGE:
+            told = _AT.rational(0) if cut is None else cls(change, cut, rate)._mass(cut - change, cut)
+            d = _AT.rational(change).upper
+            return nearly_alike(Interval(-d, d), told, rate)
         return far_apart(_AT.exp(_AT.rational(-change / 2)).upper, rate)
 
     @property
@@ -452,9 +500,10 @@ class LaplaceNoise(_Noise):
         """How far losses lie apart."""
         return float_at_least(_AT.rational(2 * self._change).upper)
 
-    def _count(self, widest: float) -> int:
-        count = float(2 * self._change) / widest
-        return 1 << math.ceil(math.log2(min(max(count, self._FEWEST), _MOST_CELLS)))
+    def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:
+        """Return how often the interval between both ends of losses is halved."""
+        parts = max(float(2 * self._change) / widest, self._FEWEST)
+        return math.ceil(math.log2(min(parts, _MOST_CELLS))), 0.0
 
     def _mass(self, x: Rational, y: Rational) -> Interval:
         """Return the mass between two distances from the answer, 0 <= x <= y."""
@@ -468,8 +517,9 @@ class LaplaceNoise(_Noise):
             return self._mass(x, self._cut)
         return _AT.scale(_AT.exp(_AT.rational(-x)), _HALF)
 
-    def _made(self, count: int) -> Cells:
-        d, cut = self._change, self._cut
+    def _made(self, fineness: int, tilt: float) -> Cells:
+        del tilt
+        d, cut, count = self._change, self._cut, 1 << fineness
         loss = _AT.rational(d)
         if cut is None:
             at_0, at_d = self._beyond(gmpy2.mpq(0)), self._beyond(d)

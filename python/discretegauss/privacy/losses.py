@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import gmpy2
+import numpy as np
 
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import Interval, arithmetic
@@ -93,7 +94,8 @@ class PrivacyLoss:
     @classmethod
     def _of_one(cls, release: Release, width: object, most: object) -> PrivacyLoss:
         checked_most = whole_number(most, "most", minimum=16)
-        exact = None if width is None else _width(width, release.span, checked_most)
+        with np.errstate(all="ignore"):
+            exact = None if width is None else _width(width, release.span, checked_most)
         return cls._of({release: 1}, exact, checked_most)
 
     @classmethod
@@ -136,7 +138,7 @@ class PrivacyLoss:
         Losses beyond 4096 count as infinite, except where all are multiples of one number.
         """
         rate = _sampling_rate(sampling)
-        noise = IntegerNoise(centred(law), whole_sensitivity(sensitivity), rate)
+        noise = IntegerNoise.of(centred(law), whole_sensitivity(sensitivity), rate)
         return cls._of_one(noise, width, most)
 
     @classmethod
@@ -221,7 +223,7 @@ class PrivacyLoss:
             Outcome(low, high, _AT.neg(loss)),
         ]
         release = Outcomes(
-            outcomes, _sampling_rate(sampling), unit=exact or Fraction(1), symmetric=True
+            outcomes, _sampling_rate(sampling), unit=_unit(exact), symmetric=True
         )
         return cls._of_one(release, None, most)
 
@@ -301,10 +303,11 @@ class PrivacyLoss:
             Never below delta; with ``bounds`` before it a number never above.
         """
         exact = at_least_zero(epsilon, "epsilon")
-        upper = max(float_at_least(one.delta_above(exact)) for one in self._directions)
-        if not bounds:
-            return upper
-        return max(float_at_most(one.delta_below(exact)) for one in self._directions), upper
+        with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
+            upper = max(float_at_least(one.delta_above(exact)) for one in self._directions)
+            if not bounds:
+                return upper
+            return max(float_at_most(one.delta_below(exact)) for one in self._directions), upper
 
     def epsilon(self, delta: object, *, bounds: bool = False) -> Any:
         """Return the least epsilon >= 0 at a delta, or an upper bound close to it.
@@ -324,15 +327,17 @@ class PrivacyLoss:
         exact = at_least_zero(delta, "delta")
         if exact > 1:
             raise ParameterValueError(f"delta must be at most 1, got {describe(single(delta))}")
-        upper = max(one.epsilon_above(exact) for one in self._directions)
-        if not bounds:
-            return upper
-        return max(one.epsilon_below(exact) for one in self._directions), upper
+        with np.errstate(all="ignore"):
+            upper = max(one.epsilon_above(exact) for one in self._directions)
+            if not bounds:
+                return upper
+            return max(one.epsilon_below(exact) for one in self._directions), upper
 
     @property
     def infinite(self) -> tuple[float, float]:
         """Bounds on the probability of an infinite loss: below it no delta has an epsilon."""
-        lower, upper = zip(*(one.infinite() for one in self._directions), strict=True)
+        with np.errstate(all="ignore"):
+            lower, upper = zip(*(one.infinite() for one in self._directions), strict=True)
         return float_at_most(max(lower)), float_at_least(max(upper))
 
     def to_dp_accounting(self) -> Any:
@@ -353,12 +358,20 @@ class PrivacyLoss:
             raise ImportError("this needs dp-accounting: pip install dp-accounting") from error
         pmfs = []
         for one in self._directions:
-            masses, width, infinite = one.masses()
+            with np.errstate(all="ignore"):
+                masses, width, infinite = one.masses()
             pmfs.append(pld_pmf.create_pmf(masses, width, infinite, pessimistic_estimate=True))
         return privacy_loss_distribution.PrivacyLossDistribution(*pmfs)
 
     def __repr__(self) -> str:
         return f"PrivacyLoss({sum(self._releases.values())} releases)"
+
+
+def _unit(loss: Fraction) -> Fraction | None:
+    """Return what a loss and its negative are multiples of, if it is no matter of extremes."""
+    if loss == 0:
+        return Fraction(1)
+    return loss if Fraction(1, 2**500) < loss < 2**40 else None
 
 
 def _sampling_rate(value: object) -> Fraction:

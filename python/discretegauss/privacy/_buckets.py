@@ -24,7 +24,7 @@ releases are chosen in view of earlier ones (Zhu, Dong and Wang, AISTATS 2022).
 
 *Lower bound* (`below`). Each cell gets an index, any, the better the nearer to its loss; P is rounded
 down, Q up, as R = Q exp(i h). With A the sums of at least k, P(A) - exp(epsilon) Q(A) is a bound for
-independent releases.
+independent releases; to A belongs what has an infinite loss in any release, or next to it.
 
 *Wrapping.* a_j, for j in a window of N indices, is the sum of all tilted masses of indices equal to j
 modulo N. For an upper bound that is only more, where epsilon is in the window. What lies above it
@@ -70,6 +70,9 @@ _LEAST_POWER = 1e-30
 
 #: A cell reaches over a multiple by little, if by less than this part of the width.
 _LITTLE = 0.25
+
+#: From here on losses without an upper bound are as good as infinite, from below.
+_NEARLY_INFINITE = 100.0
 
 #: Losses are below a multiple by less than this part of the width are not below.
 _SAME = 2.0**-20
@@ -196,6 +199,9 @@ class Below(NamedTuple):
     p: Floats
     r: Floats
     told: float
+    """P of outcomes whose losses are infinite, or next to it; of these"""
+    untold: float
+    """is Q, rounded up."""
 
 
 def below(cells: Cells, unit: Fraction | None, width: Width) -> Below:
@@ -203,8 +209,12 @@ def below(cells: Cells, unit: Fraction | None, width: Width) -> Below:
     h = width.about
     parts = _parts(cells, unit, width)
     if parts is not None and cells.multiple is not None:
-        return Below(cells.multiple * parts, cells.p_low, cells.r_up, cells.told)
-    kept = cells.p_low > TINY
+        return Below(cells.multiple * parts, cells.p_low, cells.r_up, cells.told, 0.0)
+    far = ~np.isfinite(cells.top) & (cells.loss > _NEARLY_INFINITE)
+    told = cells.told + float(cells.p_low[far].sum()) * (1 - 2.0**-30)
+    rare = exponential_in_floats(-np.minimum(cells.loss[far], 700.0))
+    untold = float((cells.r_up[far] * rare).sum()) * (1 + 2.0**-30)
+    kept = (cells.p_low > TINY) & ~far
     loss, p, r = cells.loss[kept], cells.p_low[kept], cells.r_up[kept]
     with np.errstate(divide="ignore"):
         about = np.where(r > 0, loss + np.log(p / r), loss)
@@ -214,7 +224,7 @@ def below(cells: Cells, unit: Fraction | None, width: Width) -> Below:
     r = (r * moved) * (1 + 2 * slip + 2.0**-49) + TINY
     fits = index * h - loss <= 700.0
     unique, sums, error = _by_index(index[fits].astype(np.int64), p[fits], r[fits])
-    return Below(unique, sums[0] * (1 - error), sums[1] * (1 + error), cells.told)
+    return Below(unique, sums[0] * (1 - error), sums[1] * (1 + error), told, untold)
 
 
 # --- all releases

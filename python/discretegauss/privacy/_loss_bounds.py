@@ -34,8 +34,11 @@ _ZERO: Any = gmpy2.mpfr(0)
 #: How much larger delta may be by the width, relatively; of one release.
 _AIM, _AIM_OF_ONE = 5e-4, 1e-6
 
-#: A window has so many buckets at least, unless less is added than that.
-_FEWEST, _NONE = 2**12, 1e-12
+#: A window has so many buckets at least, with few releases the second, unless less is added.
+_FEWEST, _FEWEST_OF_FEW, _NONE = 2**12, 2**15, 1e-12
+
+#: So many releases are few: their sum has corners.
+_FEW = 32
 
 #: Losses in groups, for choices; cells of a first look; how much of a tilted sum is in the window.
 _GROUPS, _LOOK, _WITHIN = 200, 400, 26.0
@@ -83,6 +86,16 @@ class _Above(NamedTuple):
     total: Sum
     infinite: Any
     end: Fraction
+    width: Width
+
+
+class _Below(NamedTuple):
+    """A lower bound: both sums; P of an infinite loss, and Q of what is taken for that."""
+
+    p: Sum
+    r: Sum
+    told: Any
+    untold: float
     width: Width
 
 
@@ -217,7 +230,8 @@ class Direction:
         # where losses are multiples of something, or nearly, it may be wider
         while about * 2.0**power < length and self._added(about * 2.0 ** (power + 1), s) <= aim:
             power += 1
-        while length < _FEWEST * about * 2.0**power and self._added(about * 2.0**power, s) > _NONE:
+        fewest = _FEWEST_OF_FEW if 1 < self._count <= _FEW else _FEWEST
+        while length < fewest * about * 2.0**power and self._added(about * 2.0**power, s) > _NONE:
             power -= 1
         return Width.of(unit * Fraction(2) ** power)
 
@@ -241,7 +255,8 @@ class Direction:
         bottom, top, rates = self._window(s)
         if self._count == 1:
             bottom, top = self._smallest, self._largest
-        width = self._chosen_width(s, max(top - bottom, 1e-300))
+        length = max(top - bottom, 2.0**-20 * max(abs(top), abs(bottom)), 2.0**-400)
+        width = self._chosen_width(s, length)
         h = width.about
         size = max(top - bottom, 0.0) / h + 8 * len(self._releases) + 32
         size = 1 << max(math.ceil(math.log2(size)), 5)
@@ -267,19 +282,22 @@ class Direction:
             total = summed(parts, plan.tilt, plan.start, plan.size, plan.rates)
         return _Above(total, infinite, most * width.exact, width)
 
-    def _below(self, epsilon: float) -> tuple[Sum, Sum, Width]:
+    def _below(self, epsilon: float) -> _Below:
         plan = self._plan(epsilon)
-        sets = [
-            (below(self._cells(release, plan), release.unit, plan.width), count)
-            for release, count in self._releases
-        ]
+        sets, told, untold = [], _ZERO, 0.0
+        for release, count in self._releases:
+            one = below(self._cells(release, plan), release.unit, plan.width)
+            sets.append((one, count))
+            told = _joint(told, one.told, count, up=False)
+            untold += count * one.untold * (1 + 2.0**-40)
         if self._count == 1:
             one = sets[0][0]
-            return single(one.index, one.p), single(one.index, one.r), plan.width
-        where = plan.tilt, plan.start, plan.size, plan.rates
-        p = summed([Part(one.index, one.p, count) for one, count in sets], *where)
-        r = summed([Part(one.index, one.r, count) for one, count in sets], *where)
-        return p, r, plan.width
+            p, r = single(one.index, one.p), single(one.index, one.r)
+        else:
+            where = plan.tilt, plan.start, plan.size, plan.rates
+            p = summed([Part(one.index, one.p, count) for one, count in sets], *where)
+            r = summed([Part(one.index, one.r, count) for one, count in sets], *where)
+        return _Below(p, r, told, untold, plan.width)
 
     def infinite(self) -> tuple[Any, Any]:
         """Return bounds on the probability of an infinite loss."""
@@ -338,12 +356,13 @@ class Direction:
 
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""
-        told = self.infinite()[0]
-        about = _float(epsilon)
-        if about > self._largest:
+        about = min(_float(epsilon), 2 * self._largest + 1)
+        found = self._below(about)
+        factor = _UP.exp(_UP.add(gmpy2.mpq(epsilon), _ZERO))
+        told = max(_DOWN.sub(found.told, _UP.mul(factor, found.untold)), self.infinite()[0])
+        if epsilon > 2 * self._largest + 1:
             return told
-        p, r, width = self._below(about)
-        lines = _half_lines(p, r, float_at_least(gmpy2.mpq(epsilon)), width)
+        lines = _half_lines(found, float_at_least(gmpy2.mpq(epsilon)))
         if lines is None:
             return told
         best = float(np.max(lines.p - lines.q, initial=0.0)) * (1 - 2.0**-50)
@@ -369,18 +388,18 @@ class Direction:
 
     def epsilon_below(self, delta: Fraction) -> float:
         """Return an epsilon below which delta is exceeded, or 0; infinite, if it always is."""
-        told = self.infinite()[0]
         target = _UP.add(gmpy2.mpq(delta), _ZERO)
-        if told > target:
+        if self.infinite()[0] > target:
             return math.inf
         about = self.guess(_float(delta))
-        p, r, width = self._below(about)
-        lines = _half_lines(p, r, about, width)
+        found = self._below(about)
+        lines = _half_lines(found, about)
         if lines is None:
             return 0.0
-        wanted = float_at_least(_UP.div(_UP.sub(target, told), lines.scale))
+        wanted = float_at_least(_UP.div(_UP.sub(target, found.told), lines.scale))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            gained = (lines.p - wanted * (1 + 2.0**-50)) / lines.q
+            rare = float_at_least(_UP.div(found.untold * math.exp(min(about, 700.0)) * 1.001, lines.scale))
+            gained = (lines.p - wanted - np.abs(wanted) * 2.0**-50) / (lines.q + rare)
         gained = gained[np.isfinite(gained)]
         if not gained.size or not gained.max() > 0:
             return 0.0
@@ -486,8 +505,8 @@ class _HalfLines(NamedTuple):
     scale: Any
 
 
-def _half_lines(p: Sum, r: Sum, epsilon: float, width: Width) -> _HalfLines | None:
-    h = width.about
+def _half_lines(found: _Below, epsilon: float) -> _HalfLines | None:
+    p, r, h = found.p, found.r, found.width.about
     place = math.floor(epsilon / h)
     steps = p.index - place
     kept = (p.tilt * np.abs(steps) < _FAR) & (np.abs(steps) * h < _FAR)

@@ -138,5 +138,3 @@ def _products(a: tuple[Pairs, Pairs], b: tuple[Pairs, Pairs]) -> tuple[Pairs, Pa
     cosines = added(outer(a[0], b[0]), outer(a[1], b[1]), -1.0)
     sines = added(outer(a[1], b[0]), outer(a[0], b[1]), 1.0)
     return cosines, sines
-
-

@@ -129,9 +129,9 @@ def above(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
         # what is needed at exp(a h), of P - exp(a h) Q
         before = np.maximum(a * h - cells.loss, 0.0) + slip
         shift = np.minimum(a * h - cells.loss, 1.0)
-        need = p * (1 + 2 * before) - cells.r_low * exponential_in_floats(np.maximum(shift, -700.0)) * (
-            1 - 2 * slip - 2.0**-49
-        )
+        need = p * (1 + 2 * before) - cells.r_low * exponential_in_floats(
+            np.maximum(shift, -700.0)
+        ) * (1 - 2 * slip - 2.0**-49)
         need = np.clip(need, 0.0, None) * (1 + 2.0**-50)
         over = np.maximum(last - (a + 1) * h, 0.0)
         little = over <= _LITTLE * h
@@ -369,11 +369,11 @@ def _power(base: NDArray[Any], count: int) -> NDArray[Any]:
             base = base * base
 
 
-def _chernoff(
-    parts: Sequence[Part], tilt: float, rate: float, end: int, log_scale: Any
-) -> float:
+def _chernoff(parts: Sequence[Part], tilt: float, rate: float, end: int, log_scale: Any) -> float:
     """Return a bound on the tilted mass of sums from ``end`` on, or down to it if rate < 0."""
-    extreme = [int(part.index.max() if rate > 0 else part.index.min()) * part.count for part in parts]
+    extreme = [
+        int(part.index.max() if rate > 0 else part.index.min()) * part.count for part in parts
+    ]
     if (sum(extreme) < end) if rate > 0 else (sum(extreme) > end):
         return 0.0
     other = few_bits(tilt + rate)

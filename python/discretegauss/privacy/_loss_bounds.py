@@ -37,11 +37,14 @@ _AIM, _AIM_OF_ONE = 5e-4, 1e-6
 #: A window has so many buckets at least, with few releases the second, unless less is added.
 _FEWEST, _FEWEST_OF_FEW, _NONE = 2**12, 2**15, 1e-12
 
+#: Longer windows may be made shorter by less tilt, so much.
+_LONG, _SHARES = 2.0**14, (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
+
 #: So many releases are few: their sum has corners.
 _FEW = 32
 
 #: Losses in groups, for choices; cells of a first look; how much of a tilted sum is in the window.
-_GROUPS, _LOOK, _WITHIN = 200, 400, 26.0
+_GROUPS, _LOOK, _WITHIN = 200, 400, 13.0
 
 #: log(s) is looked for between.
 _RANGE = 14.0
@@ -179,9 +182,7 @@ class Direction:
             log, mean, variance = self._moments(s)
             epsilon = mean - 1 / s - 1 / (s + 1)
             found = log - s * epsilon - math.log(s * (s + 1))
-            found -= 0.5 * math.log(
-                2 * math.pi * (variance + 1 / s**2 + 1 / (s + 1) ** 2)
-            )
+            found -= 0.5 * math.log(2 * math.pi * (variance + 1 / s**2 + 1 / (s + 1) ** 2))
             low, high = (x, high) if epsilon < 0 or found > target else (low, x)
         return min(max(epsilon, 0.0), self._largest)
 
@@ -250,13 +251,31 @@ class Direction:
 
     # --- sums
 
+    def _widths(self, s: float, bottom: float, top: float) -> tuple[Width, float]:
+        """Return the width, and the length of the window."""
+        length = max(top - bottom, 2.0**-20 * max(abs(top), abs(bottom)), 2.0**-400)
+        return self._chosen_width(s, length), length
+
     def _plan(self, epsilon: float) -> _Plan:
         s = self._saddle(epsilon)
         bottom, top, rates = self._window(s)
         if self._count == 1:
             bottom, top = self._smallest, self._largest
-        length = max(top - bottom, 2.0**-20 * max(abs(top), abs(bottom)), 2.0**-400)
-        width = self._chosen_width(s, length)
+        width, length = self._widths(s, bottom, top)
+        if self._count > 1 and length > _LONG * width.about:
+            # where single losses may be large, a little less tilt makes a far shorter window
+            least = self._moments(s)[0] - s * epsilon - math.log(s * (s + 1))
+            for share in _SHARES:
+                less = s * share
+                if (
+                    self._moments(less)[0] - less * epsilon - math.log(less * (less + 1))
+                    > least + 6
+                ):
+                    break
+                other = self._window(less)
+                if (other[1] - other[0]) < (top - bottom) / 1.5:
+                    s, (bottom, top, rates) = less, other
+            width, length = self._widths(s, bottom, top)
         h = width.about
         size = max(top - bottom, 0.0) / h + 8 * len(self._releases) + 32
         size = 1 << max(math.ceil(math.log2(size)), 5)
@@ -398,7 +417,9 @@ class Direction:
             return 0.0
         wanted = float_at_least(_UP.div(_UP.sub(target, found.told), lines.scale))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            rare = float_at_least(_UP.div(found.untold * math.exp(min(about, 700.0)) * 1.001, lines.scale))
+            rare = float_at_least(
+                _UP.div(found.untold * math.exp(min(about, 700.0)) * 1.001, lines.scale)
+            )
             gained = (lines.p - wanted - np.abs(wanted) * 2.0**-50) / (lines.q + rare)
         gained = gained[np.isfinite(gained)]
         if not gained.size or not gained.max() > 0:

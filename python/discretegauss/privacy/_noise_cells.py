@@ -190,7 +190,10 @@ class IntegerNoise(_Noise):
             reach = min(self._reach, d - 1)
             near_d, near_0 = (1 - d, 1 - d + reach), (-reach, 0)
         else:
-            near_d, near_0 = (-d - self._reach, self._reach - d + 1), (-self._reach, self._reach + 1)
+            near_d, near_0 = (
+                (-d - self._reach, self._reach - d + 1),
+                (-self._reach, self._reach + 1),
+            )
         return [(near_d[0], near_0[1])] if near_d[1] >= near_0[0] else [near_d, near_0]
 
     def _made(self, fineness: int, tilt: float) -> Cells:
@@ -289,9 +292,11 @@ class IntegerNoise(_Noise):
         p_low, p_up = p * (1 - 2.0**-48), p * (1 + 2.0**-48) + TINY
         far = high | (loss > FARTHEST)
         first = np.minimum(loss - off * (1 + 2.0**-20), FARTHEST)
-        nothing = before.high > _LARGEST_PHI if self._rate == 1 else np.minimum(
-            before.high, after.high
-        ) > _LARGEST_PHI
+        nothing = (
+            before.high > _LARGEST_PHI
+            if self._rate == 1
+            else np.minimum(before.high, after.high) > _LARGEST_PHI
+        )
         lost = (untold & nothing) | (loss < -FARTHEST)
         multiple = None
         if self.unit is not None:
@@ -490,7 +495,9 @@ class LaplaceNoise(_Noise):
         if _NO_CHANGE <= change <= cls._LARGEST:
             return cls(change, cut, rate)
         if change < _NO_CHANGE:
-            told = _AT.rational(0) if cut is None else cls(change, cut, rate)._mass(cut - change, cut)
+            told = (
+                _AT.rational(0) if cut is None else cls(change, cut, rate)._mass(cut - change, cut)
+            )
             d = _AT.rational(change).upper
             return nearly_alike(Interval(-d, d), told, rate)
         return far_apart(_AT.exp(_AT.rational(-change / 2)).upper, rate)

@@ -28,7 +28,7 @@ from ._noise_cells import GaussianNoise, IntegerNoise, LaplaceNoise
 __all__ = ["PrivacyLoss"]
 
 #: Buckets of a sum, at most, unless asked for.
-_MOST = 2**17
+_MOST = 2**20
 
 _AT = arithmetic(192)
 
@@ -222,9 +222,7 @@ class PrivacyLoss:
             Outcome(high, low, loss),
             Outcome(low, high, _AT.neg(loss)),
         ]
-        release = Outcomes(
-            outcomes, _sampling_rate(sampling), unit=_unit(exact), symmetric=True
-        )
+        release = Outcomes(outcomes, _sampling_rate(sampling), unit=_unit(exact), symmetric=True)
         return cls._of_one(release, None, most)
 
     @classmethod

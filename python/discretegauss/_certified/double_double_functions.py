@@ -10,8 +10,8 @@ left out. With two products of pairs:
 
     relative error at most 2**-100 + 2**-104 abs(a).
 
-*exp(a) in floats.* The same with k up to 2**21 and r in floats: a - k first is exact, what is left of
-a at most 2**-11.4, so r is good to 2**-63, and r + r**2/2 + ... + r**4/24 to 2**-62. With the
+*exp(a) in floats.* The same with k up to 2**21 and r in floats: a - k first is exact, what is left
+of a at most 2**-11.4, so r is good to 2**-63, and r + r**2/2 + ... + r**4/24 to 2**-62. With the
 roundings of the table's entry, of its product with that and of the sum:
 
     relative error at most 2**-51, besides that of an a that is rounded.
@@ -96,7 +96,8 @@ def exponential_in_floats(a: Floats, low: Floats | float = 0.0) -> Floats:
     whole = k.astype(np.int64)
     entry = powers.high[whole & (_STEPS - 1)]
     small = r + r * r * (0.5 + r * (1 / 6 + r * (1 / 24)))
-    return np.ldexp(entry + entry * small, (whole >> 10).astype(np.int32))
+    found: Floats = np.ldexp(entry + entry * small, (whole >> 10).astype(np.int32))
+    return found
 
 
 def exponential_minus_1(a: Pairs) -> Pairs:

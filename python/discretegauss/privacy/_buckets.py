@@ -13,28 +13,29 @@ for the transform; Meiser and Mohammadi (CCS 2018) for buckets with both masses;
     D(y) = sum over its outcomes of max(0, P - y Q),    y = exp(epsilon),
 
 which is convex, at most P, and 0 beyond exp(l + top). Masses m_i at losses i h give a polyline with
-corners at the exp(i h). It is above D if it is so at 0 and at its corners. With a = floor(l/h) and b
-= ceil((l + top)/h) take (P - exp(a h) Q)/(1 - exp((a - b) h)) at b and the rest at a. Where b = a +
-2 only because the cell reaches over (a + 1) h by little, say by o, D is at most P o there: take P
-o/(1 - exp(-h)) at a + 2 instead, and what then is needed still at exp(a h) at a + 1. If l is below a h by
-little, by o, then D(exp(a h)) is more than P - exp(a h) Q by P (exp(o) - 1) at most. More mass, or
-mass further up, is safe; what exceeds 1 in all may be taken away at the bottom, where D is at least
-linear. A pair of laws whose D is nowhere below another's dominates it, also composed, also where
-releases are chosen in view of earlier ones (Zhu, Dong and Wang, AISTATS 2022).
+corners at the exp(i h). It is above D if it is so at 0 and at its corners. With a = floor(l/h) and
+b = ceil((l + top)/h) take (P - exp(a h) Q)/(1 - exp((a - b) h)) at b and the rest at a. Where b is
+a + 2 only because the cell reaches over (a + 1) h by little, say by o, D is at most P o there: take
+P o/(1 - exp(-h)) at a + 2 instead, and at a + 1 what then is needed still at exp(a h). If l is
+below a h by little, by o, then D(exp(a h)) is more than P - exp(a h) Q by P (exp(o) - 1) at most.
+More mass, or mass further up, is safe; what exceeds 1 in all may be taken away at the bottom, where
+D is at least linear. A pair of laws whose D is nowhere below another's dominates it, also composed,
+also where releases are chosen in view of earlier ones (Zhu, Dong and Wang, AISTATS 2022).
 
-*Lower bound* (`below`). Each cell gets an index, any, the better the nearer to its loss; P is rounded
-down, Q up, as R = Q exp(i h). With A the sums of at least k, P(A) - exp(epsilon) Q(A) is a bound for
-independent releases; to A belongs what has an infinite loss in any release, or next to it.
+*Lower bound* (`below`). Each cell gets an index, any, the better the nearer to its loss; P is
+rounded down, Q up, as R = Q exp(i h). With A the sums of at least k, P(A) - exp(epsilon) Q(A) is a
+bound for independent releases; to A belongs what has an infinite loss in any release, or next to
+it.
 
-*Wrapping.* a_j, for j in a window of N indices, is the sum of all tilted masses of indices equal to j
-modulo N. For an upper bound that is only more, where epsilon is in the window. What lies above it
+*Wrapping.* a_j, for j in a window of N indices, is the sum of all tilted masses of indices equal to
+j modulo N. For an upper bound that is only more, where epsilon is in the window. What lies above it
 goes to the infinite mass, and is subtracted from a lower bound, as is what lies below: both are
 bounded by Chernoff, exp(K(t + r) - K(t) - r top).
 
-*Rounding.* fourier.py bounds the error E of each transform of masses that sum to 1 (nearly). A power
-by squaring has a relative error of at most 5 n u, so the n-th power is off by at most A**n (n E/A +
-5 n u), A = abs(f) + 2 E, products by the sum of that; and the inverse transform by what fourier.py
-says. Tilted masses have a relative error below 2**-49 each.
+*Rounding.* fourier.py bounds the error E of each transform of masses that sum to 1 (nearly). A
+power by squaring has a relative error of at most 5 n u, so the n-th power is off by at most A**n (n
+E/A + 5 n u), A = abs(f) + 2 E, products by the sum of that; and the inverse transform by what
+fourier.py says. Tilted masses have a relative error below 2**-49 each.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class Width(NamedTuple):
 class Grid(NamedTuple):
     """Masses at multiples of the width, in any order, and what is at infinity."""
 
-    index: NDArray[np.int64]
+    at: NDArray[np.int64]
     mass: Floats
     infinite: float
 
@@ -151,10 +152,10 @@ def above(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
         index = np.concatenate([a, a + steps, a[second[near] > 0] + 2])
         masses = [rest[near], first[near], second[near][second[near] > 0]]
         found = _collected(index, np.concatenate(masses), infinite)
-    if cells.under or not found.index.size:
-        lowest = int(found.index.min()) if found.index.size else 0
+    if cells.under or not found.at.size:
+        lowest = int(found.at.min()) if found.at.size else 0
         found = _collected(
-            np.append(found.index, lowest), np.append(found.mass, cells.under), found.infinite
+            np.append(found.at, lowest), np.append(found.mass, cells.under), found.infinite
         )
     return _without_excess(found)
 
@@ -172,11 +173,12 @@ def _by_index(
     first = int(index.min(initial=0))
     span = int(index.max(initial=0)) - first + 1
     if span < 4 * index.size + 1024:
-        unique, places = np.arange(first, first + span), index - first
+        unique = np.arange(first, first + span, dtype=np.int64)
+        places = index - first
     else:
         unique, places = np.unique(index, return_inverse=True)
     counts = np.bincount(places, minlength=unique.size)
-    sums = [np.bincount(places, mass, unique.size) for mass in masses]
+    sums = [np.bincount(places, mass, unique.size).astype(np.float64) for mass in masses]
     return unique, sums, float(counts.max(initial=1)) * 2.0**-52
 
 
@@ -185,17 +187,17 @@ def _without_excess(grid: Grid) -> Grid:
     excess = (float(grid.mass.sum()) + grid.infinite) * (1 - 2.0**-30) - 1
     if excess < 2.0**-20:
         return grid
-    order = np.argsort(grid.index)
+    order = np.argsort(grid.at)
     mass = grid.mass[order]
     before = np.concatenate([[0.0], np.cumsum(mass)[:-1]])
     taken = np.clip((excess - before) * (1 - 2.0**-30), 0.0, mass)
-    return Grid(grid.index[order], mass - taken, grid.infinite)
+    return Grid(grid.at[order], mass - taken, grid.infinite)
 
 
 class Below(NamedTuple):
     """Sets of outcomes: P rounded down, and R = Q exp(i h) rounded up."""
 
-    index: NDArray[np.int64]
+    at: NDArray[np.int64]
     p: Floats
     r: Floats
     told: float
@@ -233,17 +235,17 @@ def below(cells: Cells, unit: Fraction | None, width: Width) -> Below:
 class Part(NamedTuple):
     """The masses of one release, and how often it is made."""
 
-    index: NDArray[np.int64]
+    at: NDArray[np.int64]
     mass: Floats
-    count: int
+    times: int
 
 
 @dataclass(frozen=True)
 class Sum:
     """Masses of the sum of all releases at some indices, which rise.
 
-    Mass j is exp(log_scale - tilt j) times ``mass``, which is wrong by ``error`` at most, and all of
-    them by the relative error ``slack``.
+    Mass j is exp(log_scale - tilt j) times ``mass``, which is wrong by ``error`` at most, and all
+    of them by the relative error ``slack``.
     """
 
     index: NDArray[np.int64]
@@ -284,7 +286,7 @@ class _Tilted(NamedTuple):
 
 def _tilt(part: Part, tilt: float) -> _Tilted:
     """Return the tilted masses of a release."""
-    steps = part.index.astype(np.float64)
+    steps = part.at.astype(np.float64)
     with np.errstate(divide="ignore"):
         logs = np.log(part.mass)
     origin = float(steps[int(np.argmax(logs + tilt * steps))])
@@ -315,25 +317,26 @@ def summed(
         For the bounds of what is below and above the window, both above 0: any will do.
     """
     error = transform_error(size)
-    product, bound, wrong = None, None, 0.0
+    product, bound = None, None
+    wrong: Floats = np.zeros(1)
     log_scale, lost = _AT.rational(0), 0.0
     for part in parts:
         tilted = _tilt(part, tilt)
-        folded = np.bincount(part.index % size, tilted.mass, size)
+        folded = np.bincount(part.at % size, tilted.mass, size).astype(np.float64)
         spectrum = transform(folded)
         # its own error, and that of masses that do not quite sum to 1
         one = error * (1 + 2.0**-20)
         absolute = np.sqrt(spectrum.real**2 + spectrum.imag**2) * (1 + 8 * _U) + 2 * one
-        powers = _power(spectrum, part.count)
-        absolutes = _power(absolute, part.count) * (1 + 4 * part.count * _U)
-        relative = np.minimum(part.count * one / absolute, 2.0) + 5 * part.count * _U
+        powers = _power(spectrum, part.times)
+        absolutes = _power(absolute, part.times) * (1 + 4 * part.times * _U)
+        relative = np.minimum(part.times * one / absolute, 2.0) + 5 * part.times * _U
         if product is None or bound is None:
             product, bound, wrong = powers, absolutes, relative
         else:
             product, bound = product * powers, bound * absolutes * (1 + 4 * _U)
             wrong = wrong + relative + 4 * _U
-        log_scale = _AT.add(log_scale, _AT.scale(tilted.log_total, part.count))
-        lost += part.count * (_TILTED + float(np.bincount(part.index % size).max()) * _U)
+        log_scale = _AT.add(log_scale, _AT.scale(tilted.log_total, part.times))
+        lost += part.times * (_TILTED + float(np.bincount(part.at % size).max()) * _U)
     if product is None or bound is None:
         raise ValueError("there must be a release")
     kept = bound > _LEAST_POWER
@@ -371,9 +374,7 @@ def _power(base: NDArray[Any], count: int) -> NDArray[Any]:
 
 def _chernoff(parts: Sequence[Part], tilt: float, rate: float, end: int, log_scale: Any) -> float:
     """Return a bound on the tilted mass of sums from ``end`` on, or down to it if rate < 0."""
-    extreme = [
-        int(part.index.max() if rate > 0 else part.index.min()) * part.count for part in parts
-    ]
+    extreme = [int(part.at.max() if rate > 0 else part.at.min()) * part.times for part in parts]
     if (sum(extreme) < end) if rate > 0 else (sum(extreme) > end):
         return 0.0
     other = few_bits(tilt + rate)
@@ -382,7 +383,7 @@ def _chernoff(parts: Sequence[Part], tilt: float, rate: float, end: int, log_sca
     log = _AT.neg(log_scale)
     for part in parts:
         tilted = _tilt(part, other).log_total
-        log = _AT.add(log, _AT.scale(_AT.shift(tilted, Fraction(1, 2**30)), part.count))
+        log = _AT.add(log, _AT.scale(_AT.shift(tilted, Fraction(1, 2**30)), part.times))
     log = _AT.shift(log, -(Fraction(other) - Fraction(tilt)) * end)
     found = float(_UP.exp(log.upper))
     return min(found * (1 + 2.0**-20) + 1e-280, 1.0) if found == found else 1.0

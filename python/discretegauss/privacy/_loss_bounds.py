@@ -1,7 +1,7 @@
 """Bounds on delta and epsilon of many releases in one direction, by sums that suit the question.
 
-What is chosen here, in floats that nobody trusts, is where to look: the width, the tilt, the window.
-Any choice gives bounds (_buckets.py says why); good ones are close. The saddle point of n K(s) - s
+What is chosen here, in floats that nobody trusts, is where to look: width, tilt and window. Any
+choice gives bounds (_buckets.py says why); good ones are close. The saddle point of n K(s) - s
 epsilon - log(s (s + 1)), with K the logarithm of the moments of one loss, is where the sum that
 makes up delta(epsilon) has its middle, tilted by exp(s loss). A width h adds h**2/6 to the variance
 of each loss, and so s (s + 1)/2 n h**2/6 to the logarithm of delta.
@@ -64,7 +64,7 @@ class _Few(NamedTuple):
 
     loss: Floats
     log_weight: Floats
-    count: int
+    times: int
     least: float
     most: float
     fine: Floats
@@ -188,11 +188,11 @@ class Direction:
 
     @cached_property
     def _largest(self) -> float:
-        return sum(few.most * few.count for few in self._few)
+        return sum(few.most * few.times for few in self._few)
 
     @cached_property
     def _smallest(self) -> float:
-        return sum(few.least * few.count for few in self._few)
+        return sum(few.least * few.times for few in self._few)
 
     def _window(self, s: float) -> tuple[float, float, tuple[float, float]]:
         """Return the ends between which nearly all of the tilted sum lies, and rates for these."""
@@ -246,7 +246,7 @@ class Direction:
             part = np.where(part < 2.0**-20, 0.0, part)
             across = np.minimum(few.top / h, 1.0)
             variance = np.maximum(part * (1 - part), across / 6)
-            found += few.count * float(weight @ variance) / float(weight.sum())
+            found += few.times * float(weight @ variance) / float(weight.sum())
         return found * h * h * s * (s + 1) / 2
 
     # --- sums
@@ -292,11 +292,11 @@ class Direction:
         parts, infinite, most = [], _ZERO, 0
         for release, count in self._releases:
             grid = above(self._cells(release, plan), release.unit, width)
-            parts.append(Part(grid.index, grid.mass, count))
+            parts.append(Part(grid.at, grid.mass, count))
             infinite = _joint(infinite, grid.infinite, count, up=True)
-            most += count * int(grid.index.max())
+            most += count * int(grid.at.max())
         if self._count == 1:
-            total = single(parts[0].index, parts[0].mass)
+            total = single(parts[0].at, parts[0].mass)
         else:
             total = summed(parts, plan.tilt, plan.start, plan.size, plan.rates)
         return _Above(total, infinite, most * width.exact, width)
@@ -311,11 +311,11 @@ class Direction:
             untold += count * one.untold * (1 + 2.0**-40)
         if self._count == 1:
             one = sets[0][0]
-            p, r = single(one.index, one.p), single(one.index, one.r)
+            p, r = single(one.at, one.p), single(one.at, one.r)
         else:
             where = plan.tilt, plan.start, plan.size, plan.rates
-            p = summed([Part(one.index, one.p, count) for one, count in sets], *where)
-            r = summed([Part(one.index, one.r, count) for one, count in sets], *where)
+            p = summed([Part(one.at, one.p, count) for one, count in sets], *where)
+            r = summed([Part(one.at, one.r, count) for one, count in sets], *where)
         return _Below(p, r, told, untold, plan.width)
 
     def infinite(self) -> tuple[Any, Any]:
@@ -346,10 +346,10 @@ class Direction:
             parts, infinite = [], _ZERO
             for release, count in self._releases:
                 grid = above(self._cells(release, plan), release.unit, width)
-                parts.append(Part(grid.index, grid.mass, count))
+                parts.append(Part(grid.at, grid.mass, count))
                 infinite = _joint(infinite, grid.infinite, count, up=True)
             if self._count == 1:
-                kept = zip(parts[0].index.tolist(), parts[0].mass.tolist(), strict=True)
+                kept = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
                 return dict(kept), h, float_at_least(infinite)
             total = summed(parts, plan.tilt, start, size, plan.rates)
             log = float(total.log_scale.upper) + total.slack - total.tilt * total.index + 1e-9
@@ -466,7 +466,7 @@ def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
     first = int(np.searchsorted(total.index, place))
     index = total.index[first:]
     masses = np.maximum(total.mass[first:], 0.0) + total.error
-    steps = index - place
+    steps = (index - place).astype(np.float64)
     w = exponential_in_floats(np.maximum(-total.tilt * steps, -_FAR))
     loss = index * h
     gap = loss - epsilon + 2.0**-50 * (np.abs(loss) + epsilon)
@@ -490,7 +490,7 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
     place = math.floor(about / h)
     scale = _scale(total, place, up=True)
     wanted = float(_DOWN.div(target, scale)) * (1 - 2.0**-50) if scale > 0 else math.inf
-    steps = total.index - place
+    steps = (total.index - place).astype(np.float64)
     kept = (total.tilt * steps < _NEAR) & (total.tilt * steps > -_NEAR) & (np.abs(steps) * h < _FAR)
     if not target > 0 or not kept.any() or not math.isfinite(total.error + total.slack):
         return math.inf
@@ -529,14 +529,14 @@ class _HalfLines(NamedTuple):
 def _half_lines(found: _Below, epsilon: float) -> _HalfLines | None:
     p, r, h = found.p, found.r, found.width.about
     place = math.floor(epsilon / h)
-    steps = p.index - place
+    steps = (p.index - place).astype(np.float64)
     kept = (p.tilt * np.abs(steps) < _FAR) & (np.abs(steps) * h < _FAR)
     if not kept.any() or not math.isfinite(p.error + r.error + p.slack + r.slack):
         return None
-    steps, loss = steps[kept], p.index[kept] * h
+    steps, loss = steps[kept], p.index[kept].astype(np.float64) * h
     w = exponential_in_floats(-p.tilt * steps)
-    exponent = epsilon - loss
-    fall = exponential_in_floats(exponent) * (1 + 2.0**-49 + 2.0**-50 * (np.abs(loss) + epsilon))
+    slip = 2.0**-49 + 2.0**-50 * (np.abs(loss) + epsilon)
+    fall = exponential_in_floats(epsilon - loss) * (1 + slip)
     wrong = _summed(steps.size)
     gained = w * np.maximum(p.mass[kept], 0.0)
     p_in = np.cumsum(gained[::-1])[::-1] * (1 - wrong)

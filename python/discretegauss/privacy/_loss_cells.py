@@ -17,7 +17,6 @@ comes first, so does the sampled one (Zhu, Dong and Wang, AISTATS 2022, Theorem 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -78,8 +77,25 @@ class Cells(NamedTuple):
     @classmethod
     def joined(cls, parts: list[Cells]) -> Cells:
         """Return all of them; none has multiples."""
-        arrays = [np.concatenate(same) for same in zip(*(part[:6] for part in parts), strict=True)]
-        return cls(*arrays, *(sum(part[i] for part in parts) for i in (6, 7, 8)))
+        arrays = zip(*(part[:6] for part in parts), strict=True)
+        loss, top, p_low, p_up, r_low, r_up = map(np.concatenate, arrays)
+        outside = zip(*(part[6:9] for part in parts), strict=True)
+        under, over, told = map(sum, outside)
+        return cls(loss, top, p_low, p_up, r_low, r_up, under, over, told)
+
+    def where(self, kept: NDArray[np.bool_]) -> Cells:
+        """Return some of the cells."""
+        loss, top, p_low, p_up, r_low, r_up = (part[kept] for part in self[:6])
+        multiple = None if self.multiple is None else self.multiple[kept]
+        return self._replace(
+            loss=loss,
+            top=top,
+            p_low=p_low,
+            p_up=p_up,
+            r_low=r_low,
+            r_up=r_up,
+            multiple=multiple,
+        )
 
     def swapped(self, rate: Fraction) -> Cells:
         """Return the cells of the other direction of sampled releases: with P and Q exchanged.
@@ -183,7 +199,7 @@ class Outcomes(Release):
                 low = min(low, gmpy2.mpfr(FARTHEST))
             elif abs(low) > 2**40:
                 low = high = low * _INFINITY
-            if high < -FARTHEST and self.unit is None or high == -_INFINITY:
+            if (high < -FARTHEST and self.unit is None) or high == -_INFINITY:
                 under = _AT.add(under, p)
             elif low == _INFINITY:
                 over = _AT.add(over, p)
@@ -191,10 +207,15 @@ class Outcomes(Release):
                 rows.append(_row(p, q, low, high, exact=self.unit is not None))
                 if self.unit is not None:
                     multiples.append(int(gmpy2.rint(low / gmpy2.mpq(self.unit))))
-        columns = [np.array(column, np.float64) for column in zip(*rows, strict=True)]
-        arrays = columns or [np.zeros(0)] * 6
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
+        arrays = [np.array(column, np.float64) for column in columns]
         return Cells(
-            *arrays,
+            arrays[0],
+            arrays[1],
+            arrays[2],
+            arrays[3],
+            arrays[4],
+            arrays[5],
             float_at_least(under.upper),
             float_at_least(over.upper),
             float_at_most(told.lower),
@@ -274,8 +295,3 @@ def checked_rate(rate: Fraction) -> tuple[Fraction, bool]:
 def bounds_only(cells: Cells) -> Cells:
     """Return cells of which nothing is known from below."""
     return cells._replace(p_low=np.zeros_like(cells.p_low), told=0.0)
-
-
-def total_span(releases: Iterable[Release]) -> float:
-    """Return how far losses of any of them lie apart."""
-    return max(release.span for release in releases)

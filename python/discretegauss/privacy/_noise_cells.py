@@ -26,12 +26,12 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.double_double import Floats
+from .._certified.double_double import Floats, Pairs
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.families import family_of
 from .._certified.family import RationalFamily
 from .._certified.floats import float_at_least, float_at_most, float_nearest
-from .._certified.interval import Interval, Rational, arithmetic
+from .._certified.interval import Interval, Rational, Real, arithmetic
 from .._certified.lattice_sums import canonical, phi_at
 from .._certified.pair_arrays import rounded_values
 from .._certified.probability import Tail, kept_normaliser, probability
@@ -54,6 +54,9 @@ __all__ = ["GaussianNoise", "IntegerNoise", "LaplaceNoise"]
 
 _AT = arithmetic(192)
 _HALF = Fraction(1, 2)
+
+#: Relative bits of masses, of which floats are made.
+_BITS = 80
 
 #: Exponentials of losses are taken up to here.
 _LARGEST_LOSS = 600.0
@@ -133,13 +136,7 @@ class _Noise(Release):
             0.0,
             0.0,
         )
-        return _where(found, ~lost)
-
-
-def _where(cells: Cells, kept: NDArray[np.bool_]) -> Cells:
-    arrays = [part[kept] for part in cells[:6]]
-    multiple = None if cells.multiple is None else cells.multiple[kept]
-    return Cells(*arrays, *cells[6:9], multiple)
+        return found.where(~lost)
 
 
 # --- integers
@@ -169,7 +166,7 @@ class IntegerNoise(_Noise):
         found = cls(spec, change, rate)
         if found._reach + change < _TOO_WIDE:
             return found
-        beyond = Interval(_AT.rational(0).lower, found._tail(found._reach).upper)
+        beyond = Interval(_AT.rational(0).lower, found._beyond())
         low, high = found._loss_about(-found._reach - change), found._loss_about(found._reach)
         return nearly_alike(Interval(low.lower, high.upper), beyond, rate)
 
@@ -201,7 +198,7 @@ class IntegerNoise(_Noise):
         ranges = [(a, b) for a, b in self._ranges() if a < b]
         total = sum(b - a for a, b in ranges)
         if self._floats and total <= _SINGLE:
-            parts = [self._single(np.arange(a, b)) for a, b in ranges]
+            parts = [self._single(a, b) for a, b in ranges]
         elif total <= _FEW_SINGLE:
             parts = [self._few(range(a, b)) for a, b in ranges]
         else:
@@ -214,12 +211,22 @@ class IntegerNoise(_Noise):
             found = found._replace(multiple=np.concatenate(multiples))
         if self._bounded and len(ranges) < 2:
             return found
-        beyond = float_at_least(self._tail(self._reach).upper)
+        beyond = float_at_least(self._beyond())
         return found._replace(under=found.under + beyond, over=found.over + beyond)
+
+    def _beyond(self) -> Real:
+        """Return more than P(X >= reach): masses fall there no slower than the first two."""
+        here, after = (phi_at(self.spec, self._reach + i, _AT) for i in (0, 1))
+        first = _AT.div(_AT.exp(_AT.neg(here)), self._total())
+        return _AT.div(first, _AT.neg(_AT.expm1(_AT.sub(here, after)))).upper
+
+    def _total(self) -> Interval:
+        """Return the weight of all integers, in units of that of 0."""
+        return kept_normaliser(self.spec, _BITS)[1]
 
     def _tail(self, m: int) -> Interval:
         """Return P(X >= m), m >= 0."""
-        return probability(Tail(self.spec, m, complement=False), 80)
+        return probability(Tail(self.spec, m, complement=False), _BITS)
 
     def _ends(self) -> Cells:
         """Return the two cells beyond which the loss of a Laplace law does not vary."""
@@ -234,7 +241,7 @@ class IntegerNoise(_Noise):
 
     def _few(self, xs: range) -> Cells:
         """Return cells of one integer each, whatever the parameters."""
-        total = kept_normaliser(self.spec, 192)[1]
+        total = self._total()
 
         def phi(x: int) -> Interval:
             return phi_at(self.spec, x, _AT)
@@ -253,31 +260,37 @@ class IntegerNoise(_Noise):
             outcomes.append(Outcome(mass(x), mass(x + self.change), loss))
         return _unswapped(Outcomes(outcomes, self._rate, unit=self.unit))
 
-    def _exponents(self, xs: NDArray[np.int64]) -> Any:
+    def _exponents(self, xs: NDArray[np.int64]) -> Pairs:
         return self._family.exponents(self.spec, xs.astype(np.float64))
 
-    def _losses(self, xs: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Return bounds of the unsampled losses; of a generalised Gaussian those that are told."""
+    def _losses(
+        self, xs: NDArray[np.int64], before: Pairs | None, after: Pairs | None
+    ) -> tuple[Floats, Floats]:
+        """Return the unsampled losses, and how far they are off; given exponents, or not."""
         if isinstance(self._family, RationalFamily):
-            loss = (self._first + xs * self._step) * float(self._unit)
+            loss = (self._first + xs * self._step).astype(np.float64) * float(self._unit)
             return loss, np.abs(loss) * 2.0**-51
-        after, before = self._exponents(xs + self.change), self._exponents(xs)
+        before = self._exponents(xs) if before is None else before
+        after = self._exponents(xs + self.change) if after is None else after
         loss = (after.high - before.high) + (after.low - before.low)
         off = np.abs(loss) * 2.0**-51 + 2.0**-80 * (1 + np.minimum(before.high, after.high))
         return loss, off
 
-    def _single(self, xs: NDArray[np.int64]) -> Cells:
+    def _single(self, first: int, stop: int) -> Cells:
         """Return cells of one integer each, in floats: there R is P."""
-        before, after = self._exponents(xs), self._exponents(xs + self.change)
-        at_0 = float_nearest(_AT.div(_AT.rational(1), kept_normaliser(self.spec, 160)[1]))
+        xs, d = np.arange(first, stop), self.change
+        all_exponents = self._exponents(np.arange(first, stop + d))
+        before = Pairs(all_exponents.high[: xs.size], all_exponents.low[: xs.size])
+        after = Pairs(all_exponents.high[d:], all_exponents.low[d:])
+        at_0 = float_nearest(_AT.div(_AT.rational(1), self._total()))
 
-        def mass(exponents: Any) -> Floats:
+        def mass(exponents: Pairs) -> Floats:
             near = exponents.high < _LARGEST_PHI - 50
             minus = np.where(near, -exponents.high, -1000.0)
             return exponential_in_floats(minus, np.where(near, -exponents.low, 0.0)) * at_0
 
         here, moved = mass(before), mass(after)
-        unsampled, wrong = self._losses(xs)
+        unsampled, wrong = self._losses(xs, before, after)
         untold = np.zeros(xs.size, np.bool_)
         if not isinstance(self._family, RationalFamily):
             untold = np.maximum(before.high, after.high) > _LARGEST_PHI
@@ -302,21 +315,19 @@ class IntegerNoise(_Noise):
         if self.unit is not None:
             multiple = self._first + xs * self._step
             first, off, far, lost = loss, np.zeros_like(off), far & False, lost & False
-        return _where(
-            Cells(
-                first,
-                np.where(far, np.inf, off * 3),
-                p_low,
-                p_up,
-                np.where(far, 0.0, p_low * (1 - 3 * off)),
-                p_up,
-                float(p_up[lost].sum()) * (1 + 2.0**-20) + TINY,
-                0.0,
-                0.0,
-                multiple,
-            ),
-            ~lost,
+        found = Cells(
+            first,
+            np.where(far, np.inf, off * 3),
+            p_low,
+            p_up,
+            np.where(far, 0.0, p_low * (1 - 3 * off)),
+            p_up,
+            float(p_up[lost].sum()) * (1 + 2.0**-20) + TINY,
+            0.0,
+            0.0,
+            multiple,
         )
+        return found.where(~lost)
 
     def _runs(self, first: int, stop: int) -> Cells:
         """Return cells of many integers, by tails at both ends."""
@@ -328,8 +339,8 @@ class IntegerNoise(_Noise):
         here = self._masses(starts)
         moved = self._masses([x + d for x in starts])
         if self._floats:
-            low, off = self._losses(np.array(starts[:-1]))
-            high, off_high = self._losses(np.array(ends) - 1)
+            low, off = self._losses(np.array(starts[:-1]), None, None)
+            high, off_high = self._losses(np.array(ends) - 1, None, None)
             return self._cells_between(low - 2 * off, high + 2 * off_high, here, moved)
         lows, highs = [], []
         for x, y in zip(starts, ends, strict=False):
@@ -357,7 +368,7 @@ class IntegerNoise(_Noise):
         far = np.where(right, tails[1:], tails[:-1])
         low, up = near - far - (near + far) * 2.0**-52, near - far + (near + far) * 2.0**-52
         if 0 in starts[:-1]:  # a cell of its own
-            at_0 = float_nearest(_AT.div(_AT.rational(1), kept_normaliser(self.spec, 160)[1]))
+            at_0 = float_nearest(_AT.div(_AT.rational(1), self._total()))
             low[starts.index(0)], up[starts.index(0)] = at_0 * (1 - 2**-52), at_0 * (1 + 2**-52)
         return np.maximum(low, 0.0), up + TINY
 
@@ -411,7 +422,7 @@ class GaussianNoise(_Noise):
         return super()._fineness(widest, 0.0)[0], round(tilt * 2, 0) / 2
 
     def _ends(self, fineness: int, tilt: float) -> Floats:
-        """Return ends of cells, multiples of powers of 2, as are all middles: nothing is rounded."""
+        """Return ends of cells, multiples of powers of 2, as are middles: nothing is rounded."""
         d = self.change
         coarse = 2.0 ** -math.ceil(math.log2(self._fewest))
         first, last = math.floor((-self._BEYOND - d) / coarse), math.ceil(self._BEYOND / coarse)
@@ -546,7 +557,7 @@ class LaplaceNoise(_Noise):
         step = float_nearest(_AT.rational(d / count))
         share = _AT.div(_AT.sub(*_sinh(_AT.rational(d / count / 2))), self._weight)
         share = _AT.scale(share, _HALF)
-        z = -step * (np.arange(count)[::-1] + 0.5)  # wrong by 2 u of it
+        z = (np.arange(count, dtype=np.float64)[::-1] + 0.5) * -step  # wrong by 2 u of it
         masses = [
             exponential_in_floats(z) * float_nearest(share),
             exponential_in_floats(z[::-1]) * float_nearest(share),

@@ -28,11 +28,7 @@ from .losses import PrivacyLoss
 
 __all__ = ["calibrate_generalized"]
 
-#: Buckets while the scale is looked for, roughly, and its relative error then.
-_FEW_BUCKETS = 2**12
-#: Buckets of the result.
-_BUCKETS = 2**14
-
+#: The relative error of the scale while it is looked for, roughly.
 _COARSE = 1e-3
 
 #: What lies beyond all buckets is less, of one release.
@@ -80,8 +76,8 @@ def calibrate_generalized(
     -------
     GeneralizedGaussian
         With a scale of six digits, at which ``(PrivacyLoss.of_noise(law, sensitivity, sampling=...)
-        ** queries).delta(epsilon)``, which is never below the truth, is at most delta. With 16 384
-        buckets for the losses, one less in the last digit is too little.
+        ** queries).delta(epsilon)``, which is never below the truth, is at most delta; with one
+        less in the last digit it is more.
 
     Raises
     ------
@@ -117,20 +113,20 @@ def calibrate_generalized(
             f"that, got {describe(single(delta))}"
         )
     # its own check refuses a rate above 1, before anything is looked for
-    PrivacyLoss.of_noise(GeneralizedGaussian(change, exponent), change, sampling=rate, most=64)
+    PrivacyLoss.of_noise(GeneralizedGaussian(change, exponent), change, sampling=rate)
     log_most = log_of(most)
 
-    def excess(scale: Fraction, buckets: int = _BUCKETS) -> float:
+    def excess(scale: Fraction) -> float:
         """Return log(found/delta), at most 0 where the budget is met, and only there."""
         law = GeneralizedGaussian(scale, exponent)
-        one = PrivacyLoss.of_noise(law, change, sampling=rate, most=buckets)
+        one = PrivacyLoss.of_noise(law, change, sampling=rate)
         found = (one**releases).delta(target)
         log = math.log(found) - log_most if found else _NOTHING
         return min(log, 0.0) if found <= most else max(log, _TOO_MUCH)
 
     sum_of_samples = max(0.0, log_of(Fraction(releases)) / 2 + log_of(rate))
     guess = log_of(Fraction(change)) + sum_of_samples - log_of(max(target, Fraction(1, 10)))
-    low, high = _bracket(lambda x: excess(_exp(x), _FEW_BUCKETS), guess)
+    low, high = _bracket(lambda x: excess(_exp(x)), guess)
     about = (low + high) / 2
     # now by ordinals of decimals of six digits, where one is a relative step of 1e-6 to 1e-5
     n = decimal_ordinal(_exp(about))

@@ -383,10 +383,10 @@ def _width(value: object, span: float, most: int) -> Fraction:
     """Return a width that a caller gives, of buckets over a span of losses."""
     exact = positive_number(value, "width")
     if Fraction(span) > most * exact:
+        least = float_at_least(_AT.rational(Fraction(span) / most).upper)
         raise ParameterValueError(
-            f"width must be at least {float_at_least(_AT.rational(Fraction(span) / most).upper):.6g}"
-            f", or most larger than {describe(most)}, for losses that differ by up to "
-            f"{span:.6g}, got {describe(single(value))}"
+            f"width must be at least {least:.6g}, or most larger than {describe(most)}, for losses "
+            f"that differ by up to {span:.6g}, got {describe(single(value))}"
         )
     return min(exact, _LARGEST_WIDTH)
 

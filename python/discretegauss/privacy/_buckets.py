@@ -66,6 +66,9 @@ _U = 2.0**-53
 #: Relative error of one tilted mass, with what becomes of it.
 _TILTED = 2.0**-48
 
+#: A unit has so many widths, at most.
+_MOST_PARTS = 2**30
+
 #: Smaller powers of transforms are left out.
 _LEAST_POWER = 1e-30
 
@@ -113,7 +116,7 @@ def _parts(cells: Cells, unit: Fraction | None, width: Width) -> int | None:
     if cells.multiple is None or unit is None:
         return None
     parts = unit / width.exact
-    return parts.numerator if parts.denominator == 1 else None
+    return parts.numerator if parts.denominator == 1 and parts <= _MOST_PARTS else None
 
 
 def above(cells: Cells, unit: Fraction | None, width: Width) -> Grid:

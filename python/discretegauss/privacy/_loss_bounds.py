@@ -52,6 +52,9 @@ _RANGE = 14.0
 #: Exponentials are taken up to here; those of tilts are negligible far sooner.
 _FAR, _NEAR = 600.0, 60.0
 
+#: Indices are looked for up to here.
+_FARTHEST_INDEX = 2.0**52
+
 #: A width has so many cells.
 _PARTS = 4
 
@@ -367,7 +370,7 @@ class Direction:
     def delta_above(self, epsilon: Fraction) -> Any:
         """Return an upper bound on delta(epsilon), epsilon >= 0."""
         about = _float(epsilon)
-        found = self._above(min(about, 2 * self._largest + 1))
+        found = self._above(min(about, 2 * max(self._largest, 0.0) + 1))
         if epsilon >= found.end:
             return found.infinite
         sticks = _sticks(found.total, float_at_most(gmpy2.mpq(epsilon)), found.width)
@@ -375,11 +378,13 @@ class Direction:
 
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""
-        about = min(_float(epsilon), 2 * self._largest + 1)
-        found = self._below(about)
-        factor = _UP.exp(_UP.add(gmpy2.mpq(epsilon), _ZERO))
-        told = max(_DOWN.sub(found.told, _UP.mul(factor, found.untold)), self.infinite()[0])
-        if epsilon > 2 * self._largest + 1:
+        most = 2 * max(self._largest, 0.0) + 1
+        found = self._below(min(_float(epsilon), most))
+        told = found.told
+        if found.untold:
+            factor = _UP.exp(_UP.add(gmpy2.mpq(epsilon), _ZERO))
+            told = max(_DOWN.sub(told, _UP.mul(factor, found.untold)), self.infinite()[0])
+        if epsilon > most:
             return told
         lines = _half_lines(found, float_at_least(gmpy2.mpq(epsilon)))
         if lines is None:
@@ -460,6 +465,8 @@ def _scale(total: Sum, place: int, *, up: bool) -> Any:
 def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
     """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss)."""
     h = width.about
+    if epsilon > _FARTHEST_INDEX * h:  # beyond all that is not infinite, which is known
+        return gmpy2.mpfr(1)
     place = math.floor(epsilon / h) - 1
     if place < total.bottom or not math.isfinite(total.error + total.slack):
         return gmpy2.mpfr(1)
@@ -487,6 +494,8 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
     the losses of k - 1 and k the sum is T - exp(epsilon - k h) F.
     """
     h = width.about
+    if about > _FARTHEST_INDEX * h:
+        return math.inf
     place = math.floor(about / h)
     scale = _scale(total, place, up=True)
     wanted = float(_DOWN.div(target, scale)) * (1 - 2.0**-50) if scale > 0 else math.inf
@@ -528,6 +537,8 @@ class _HalfLines(NamedTuple):
 
 def _half_lines(found: _Below, epsilon: float) -> _HalfLines | None:
     p, r, h = found.p, found.r, found.width.about
+    if epsilon > _FARTHEST_INDEX * h:
+        return None
     place = math.floor(epsilon / h)
     steps = (p.index - place).astype(np.float64)
     kept = (p.tilt * np.abs(steps) < _FAR) & (np.abs(steps) * h < _FAR)

@@ -20,7 +20,6 @@ import math
 from abc import abstractmethod
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import gmpy2
 import numpy as np
@@ -304,7 +303,7 @@ class IntegerNoise(_Noise):
         p = float(self._rate) * here + float(1 - self._rate) * moved
         p_low, p_up = p * (1 - 2.0**-48), p * (1 + 2.0**-48) + TINY
         far = high | (loss > FARTHEST)
-        first = np.minimum(loss - off * (1 + 2.0**-20), FARTHEST)
+        start = np.minimum(loss - off * (1 + 2.0**-20), FARTHEST)
         nothing = (
             before.high > _LARGEST_PHI
             if self._rate == 1
@@ -314,9 +313,9 @@ class IntegerNoise(_Noise):
         multiple = None
         if self.unit is not None:
             multiple = self._first + xs * self._step
-            first, off, far, lost = loss, np.zeros_like(off), far & False, lost & False
+            start, off, far, lost = loss, np.zeros_like(off), far & False, lost & False
         found = Cells(
-            first,
+            start,
             np.where(far, np.inf, off * 3),
             p_low,
             p_up,

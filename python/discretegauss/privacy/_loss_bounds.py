@@ -52,6 +52,9 @@ _RANGE = 14.0
 #: Exponentials are taken up to here; those of tilts are negligible far sooner.
 _FAR, _NEAR = 600.0, 60.0
 
+#: Tilts are rounded to so many in an octave.
+_TILTS = 4
+
 #: Indices are looked for up to here.
 _FARTHEST_INDEX = 2.0**52
 
@@ -120,6 +123,8 @@ class Direction:
         self._width, self._most = width, most
         self._count = sum(count for _, count in releases)
         self._saddle = lru_cache(maxsize=64)(self._new_saddle)
+        self._above = lru_cache(maxsize=2)(self._new_above)
+        self._below = lru_cache(maxsize=2)(self._new_below)
 
     # --- choices
 
@@ -259,24 +264,29 @@ class Direction:
         length = max(top - bottom, 2.0**-20 * max(abs(top), abs(bottom)), 2.0**-400)
         return self._chosen_width(s, length), length
 
-    def _plan(self, epsilon: float) -> _Plan:
-        s = self._saddle(epsilon)
+    def _tilt(self, epsilon: float) -> int:
+        """Return the tilt for an epsilon, as a number of quarters of an octave.
+
+        So answers that are near to each other come from one sum, and agree.
+        """
+        return round(_TILTS * math.log2(self._saddle(epsilon)))
+
+    def _plan(self, tilt: int) -> _Plan:
+        s = 2.0 ** (tilt / _TILTS)
         bottom, top, rates = self._window(s)
         if self._count == 1:
             bottom, top = self._smallest, self._largest
         width, length = self._widths(s, bottom, top)
         if self._count > 1 and length > _LONG * width.about:
             # where single losses may be large, a little less tilt makes a far shorter window
-            least = self._moments(s)[0] - s * epsilon - math.log(s * (s + 1))
+            epsilon = self._moments(s)[1] - 1 / s - 1 / (s + 1)
+            least = self._exponent(s, epsilon)
             for share in _SHARES:
                 less = s * share
-                if (
-                    self._moments(less)[0] - less * epsilon - math.log(less * (less + 1))
-                    > least + 6
-                ):
+                if self._exponent(less, epsilon) > least + 6:
                     break
                 other = self._window(less)
-                if (other[1] - other[0]) < (top - bottom) / 1.5:
+                if other[1] - other[0] < (top - bottom) / 1.5:
                     s, (bottom, top, rates) = less, other
             width, length = self._widths(s, bottom, top)
         h = width.about
@@ -285,12 +295,15 @@ class Direction:
         start = math.floor((top + bottom) / 2 / h) - size // 2
         return _Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
 
+    def _exponent(self, s: float, epsilon: float) -> float:
+        return self._moments(s)[0] - s * epsilon - math.log(s * (s + 1))
+
     def _cells(self, release: Release, plan: _Plan) -> Cells:
         widest = plan.width.about / _PARTS
         return release.cells(swapped=self._swapped, widest=widest, tilt=plan.s)
 
-    def _above(self, epsilon: float) -> _Above:
-        plan = self._plan(epsilon)
+    def _new_above(self, tilt: int) -> _Above:
+        plan = self._plan(tilt)
         width = plan.width
         parts, infinite, most = [], _ZERO, 0
         for release, count in self._releases:
@@ -304,8 +317,8 @@ class Direction:
             total = summed(parts, plan.tilt, plan.start, plan.size, plan.rates)
         return _Above(total, infinite, most * width.exact, width)
 
-    def _below(self, epsilon: float) -> _Below:
-        plan = self._plan(epsilon)
+    def _new_below(self, tilt: int) -> _Below:
+        plan = self._plan(tilt)
         sets, told, untold = [], _ZERO, 0.0
         for release, count in self._releases:
             one = below(self._cells(release, plan), release.unit, plan.width)
@@ -369,8 +382,8 @@ class Direction:
 
     def delta_above(self, epsilon: Fraction) -> Any:
         """Return an upper bound on delta(epsilon), epsilon >= 0."""
-        about = _float(epsilon)
-        found = self._above(min(about, 2 * max(self._largest, 0.0) + 1))
+        most = 2 * max(self._largest, 0.0) + 1
+        found = self._above(self._tilt(min(_float(epsilon), most)))
         if epsilon >= found.end:
             return found.infinite
         sticks = _sticks(found.total, float_at_most(gmpy2.mpq(epsilon)), found.width)
@@ -379,7 +392,7 @@ class Direction:
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""
         most = 2 * max(self._largest, 0.0) + 1
-        found = self._below(min(_float(epsilon), most))
+        found = self._below(self._tilt(min(_float(epsilon), most)))
         told = found.told
         if found.untold:
             factor = _UP.exp(_UP.add(gmpy2.mpq(epsilon), _ZERO))
@@ -395,20 +408,24 @@ class Direction:
     def epsilon_above(self, delta: Fraction) -> float:
         """Return an epsilon of at least 0 whose upper bound is at most delta."""
         target = _DOWN.add(gmpy2.mpq(delta), _ZERO)
+        target = _DOWN.mul(target, 1 - 2.0**-32)  # so that `delta_above` finds it met
         about = self.guess(_float(delta))
-        best = math.inf
-        for _ in range(3):
-            above_it = self._above(about)
-            if above_it.infinite > target:
-                return math.inf
-            rest = _DOWN.sub(target, above_it.infinite)
-            found = _least(above_it.total, rest, above_it.width, about)
-            found = min(found, max(float_at_least(gmpy2.mpq(above_it.end)), 0.0))
-            best = min(best, found)
-            if self._count == 1 or abs(found - about) <= 1 / self._saddle(about):
+        tilt, best = self._tilt(about), math.inf
+        for _ in range(4):
+            one = self._above(tilt)
+            if one.infinite > target:
+                return math.inf if one.infinite > gmpy2.mpq(delta) else self._end_of(one)
+            rest = _DOWN.sub(target, one.infinite)
+            best = min(_least(one.total, rest, one.width, about), self._end_of(one))
+            tilt, before = self._tilt(best), tilt
+            if tilt == before:
                 break
-            about = found
+            about = best
         return best
+
+    @staticmethod
+    def _end_of(one: _Above) -> float:
+        return max(float_at_least(gmpy2.mpq(one.end)), 0.0)
 
     def epsilon_below(self, delta: Fraction) -> float:
         """Return an epsilon below which delta is exceeded, or 0; infinite, if it always is."""
@@ -416,7 +433,7 @@ class Direction:
         if self.infinite()[0] > target:
             return math.inf
         about = self.guess(_float(delta))
-        found = self._below(about)
+        found = self._below(self._tilt(about))
         lines = _half_lines(found, about)
         if lines is None:
             return 0.0
@@ -500,7 +517,7 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
     scale = _scale(total, place, up=True)
     wanted = float(_DOWN.div(target, scale)) * (1 - 2.0**-50) if scale > 0 else math.inf
     steps = (total.index - place).astype(np.float64)
-    kept = (total.tilt * steps < _NEAR) & (total.tilt * steps > -_NEAR) & (np.abs(steps) * h < _FAR)
+    kept = (total.tilt * np.abs(steps) < _NEAR) & (steps * h > -_FAR)
     if not target > 0 or not kept.any() or not math.isfinite(total.error + total.slack):
         return math.inf
     all_masses = np.maximum(total.mass, 0.0) + total.error
@@ -508,10 +525,12 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
     index, steps = total.index[kept], steps[kept]
     wanted -= beyond * math.exp(-total.tilt * int(steps[-1])) * 1.001
     masses = all_masses[kept] * exponential_in_floats(-total.tilt * steps)
-    fall = exponential_in_floats(-h * steps)
+    fall = exponential_in_floats(np.maximum(-h * steps, -_FAR))
     wrong = _summed(index.size)
     plain = np.cumsum(masses[::-1])[::-1] * (1 + wrong)
     fallen = np.cumsum((masses * fall)[::-1])[::-1] / fall * (1 - wrong)
+    fallen = np.where(h * steps < _FAR - 1, fallen - masses.sum() * math.exp(-_FAR) / fall, 0.0)
+    fallen = np.maximum(fallen, 0.0)
     met = plain - fallen <= wanted  # at the loss of each
     if not met.any():
         return math.inf
@@ -521,9 +540,11 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
         return max(float_at_least(here), 0.0)
     before = gmpy2.mpq(width.exact) * int(index[k - 1])
     epsilon = _UP.add(before, _ZERO)
-    if plain[k] > wanted:
+    if plain[k] > wanted and fallen[k] > 0:
         log = _UP.log(_UP.div(float((plain[k] - wanted) * (1 + 2.0**-50)), float(fallen[k])))
         epsilon = max(epsilon, _UP.add(min(log, _ZERO), here))
+    elif plain[k] > wanted:
+        epsilon = _UP.add(here, _ZERO)
     return max(float_at_least(epsilon), 0.0)
 
 
@@ -541,13 +562,13 @@ def _half_lines(found: _Below, epsilon: float) -> _HalfLines | None:
         return None
     place = math.floor(epsilon / h)
     steps = (p.index - place).astype(np.float64)
-    kept = (p.tilt * np.abs(steps) < _FAR) & (np.abs(steps) * h < _FAR)
+    kept = (p.tilt * np.abs(steps) < _FAR) & (steps * h > -_FAR)
     if not kept.any() or not math.isfinite(p.error + r.error + p.slack + r.slack):
         return None
     steps, loss = steps[kept], p.index[kept].astype(np.float64) * h
     w = exponential_in_floats(-p.tilt * steps)
     slip = 2.0**-49 + 2.0**-50 * (np.abs(loss) + epsilon)
-    fall = exponential_in_floats(epsilon - loss) * (1 + slip)
+    fall = exponential_in_floats(np.maximum(epsilon - loss, -_FAR)) * (1 + slip)
     wrong = _summed(steps.size)
     gained = w * np.maximum(p.mass[kept], 0.0)
     p_in = np.cumsum(gained[::-1])[::-1] * (1 - wrong)

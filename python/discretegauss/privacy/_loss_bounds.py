@@ -44,7 +44,7 @@ _LONG, _SHARES = 2.0**14, (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
 _FEW = 32
 
 #: Losses in groups, for choices; cells of a first look; how much of a tilted sum is in the window.
-_GROUPS, _LOOK, _WITHIN = 200, 400, 13.0
+_GROUPS, _LOOK, _WITHIN = 200, 400, 15.0
 
 #: log(s) is looked for between.
 _RANGE = 14.0
@@ -53,7 +53,7 @@ _RANGE = 14.0
 _FAR, _NEAR = 600.0, 60.0
 
 #: Tilts are rounded to so many in an octave.
-_TILTS = 4
+_TILTS = 8
 
 #: Indices are looked for up to here.
 _FARTHEST_INDEX = 2.0**52
@@ -202,15 +202,17 @@ class Direction:
     def _smallest(self) -> float:
         return sum(few.least * few.times for few in self._few)
 
-    def _window(self, s: float) -> tuple[float, float, tuple[float, float]]:
-        """Return the ends between which nearly all of the tilted sum lies, and rates for these."""
+    def _window(
+        self, s: float, within: float = _WITHIN
+    ) -> tuple[float, float, tuple[float, float]]:
+        """Return the ends outside which little of the tilted sum lies, and rates for these."""
         log, _, variance = self._moments(s)
         deviation = math.sqrt(variance) + 1e-12
         rates = np.exp(np.linspace(-3, 6, 28)) / deviation
         ends, best = [], []
         for sign in (-1.0, 1.0):
             tilts = s + sign * rates
-            found = np.full(rates.size, _WITHIN - log)
+            found = np.full(rates.size, within - log)
             for loss, log_weight, count, *_ in self._few:
                 exponents = np.outer(tilts, loss) + log_weight
                 most = exponents.max(axis=1)
@@ -269,23 +271,26 @@ class Direction:
 
         So answers that are near to each other come from one sum, and agree.
         """
-        return round(_TILTS * math.log2(self._saddle(epsilon)))
+        return math.floor(_TILTS * math.log2(self._saddle(epsilon)))
 
     def _plan(self, tilt: int) -> _Plan:
-        s = 2.0 ** (tilt / _TILTS)
-        bottom, top, rates = self._window(s)
+        s, largest = 2.0 ** (tilt / _TILTS), 2.0 ** ((tilt + 1) / _TILTS)
+        # the epsilon for which the tilt is too small by most: it is to be in the window, too
+        epsilon = self._moments(largest)[1] - 1 / largest - 1 / (largest + 1)
+        epsilon = min(max(epsilon, 0.0), self._largest)
+        least = self._exponent(self._saddle(epsilon), epsilon)
+        bottom, top, rates = self._window(s, self._within(s, epsilon, least))
         if self._count == 1:
             bottom, top = self._smallest, self._largest
         width, length = self._widths(s, bottom, top)
         if self._count > 1 and length > _LONG * width.about:
             # where single losses may be large, a little less tilt makes a far shorter window
-            epsilon = self._moments(s)[1] - 1 / s - 1 / (s + 1)
-            least = self._exponent(s, epsilon)
             for share in _SHARES:
-                less = s * share
-                if self._exponent(less, epsilon) > least + 6:
+                less = 2.0 ** (tilt / _TILTS) * share
+                within = self._within(less, epsilon, least)
+                if within > 2 * _WITHIN:
                     break
-                other = self._window(less)
+                other = self._window(less, within)
                 if other[1] - other[0] < (top - bottom) / 1.5:
                     s, (bottom, top, rates) = less, other
             width, length = self._widths(s, bottom, top)
@@ -294,6 +299,10 @@ class Direction:
         size = 1 << max(math.ceil(math.log2(size)), 5)
         start = math.floor((top + bottom) / 2 / h) - size // 2
         return _Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
+
+    def _within(self, s: float, epsilon: float, least: float) -> float:
+        """Return how little may be outside: where the tilt is not the best, less."""
+        return _WITHIN + max(self._exponent(s, epsilon) - least, 0.0)
 
     def _exponent(self, s: float, epsilon: float) -> float:
         return self._moments(s)[0] - s * epsilon - math.log(s * (s + 1))

@@ -17,7 +17,7 @@ from discretegauss.privacy import PrivacyLoss
 Pairs = list[tuple[Any, Any]]
 
 #: More outcomes are not enumerated.
-_MOST = 30_000
+_MOST = 2_000
 
 
 class Case(NamedTuple):

@@ -51,6 +51,7 @@ _RANGE = 14.0
 
 #: Exponentials are taken up to here; those of tilts are negligible far sooner.
 _FAR, _NEAR = 600.0, 60.0
+_LEAST_FALL = 2.0**-865  # more than exp(-600)
 
 #: Tilts are rounded to so many in an octave.
 _TILTS = 8
@@ -449,7 +450,7 @@ class Direction:
         wanted = float_at_least(_UP.div(_UP.sub(target, found.told), lines.scale))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             rare = float_at_least(
-                _UP.div(found.untold * math.exp(min(about, 700.0)) * 1.001, lines.scale)
+                _UP.div(_UP.mul(_UP.exp(gmpy2.mpfr(about)), found.untold), lines.scale)
             )
             gained = (lines.p - wanted - np.abs(wanted) * 2.0**-50) / (lines.q + rare)
         gained = gained[np.isfinite(gained)]
@@ -532,13 +533,16 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
     all_masses = np.maximum(total.mass, 0.0) + total.error
     beyond = float(all_masses[total.index > total.index[kept][-1]].sum()) + total.outside[1]
     index, steps = total.index[kept], steps[kept]
-    wanted -= beyond * math.exp(-total.tilt * int(steps[-1])) * 1.001
+    rare = exponential_in_floats(-total.tilt * steps[-1:])
+    wanted -= beyond * float(rare[0]) * (1 + _summed(total.index.size))
     masses = all_masses[kept] * exponential_in_floats(-total.tilt * steps)
     fall = exponential_in_floats(np.maximum(-h * steps, -_FAR))
     wrong = _summed(index.size)
     plain = np.cumsum(masses[::-1])[::-1] * (1 + wrong)
     fallen = np.cumsum((masses * fall)[::-1])[::-1] / fall * (1 - wrong)
-    fallen = np.where(h * steps < _FAR - 1, fallen - masses.sum() * math.exp(-_FAR) / fall, 0.0)
+    # less what the factors that are cut off are too large by
+    less = float(masses.sum()) * _LEAST_FALL / fall
+    fallen = np.where(h * steps < _FAR - 1, fallen - less, 0.0)
     fallen = np.maximum(fallen, 0.0)
     met = plain - fallen <= wanted  # at the loss of each
     if not met.any():

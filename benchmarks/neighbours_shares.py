@@ -5,7 +5,7 @@
 
 Draws a second of processor time in arrays of 10**5, one thread, median over interleaved rounds, and
 how many times numpy's: the median of the rounds' ratios. numpy's draws come from PCG64 and floats.
-The epsilons are those of `distributed.epsilon` beside dp-accounting's conversion of the formula of
+The epsilons are those of `privacy.epsilon` beside dp-accounting's conversion of the formula of
 arXiv 2110.04995 at the 128 orders that published code takes.
 """
 
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import discretegauss as dg
-from discretegauss import distributed
+from discretegauss import Skellam, distributed, privacy
 from discretegauss._bench import machine
 from discretegauss._bench.rounds import Draw, Rates, seconds_per_call
 from options import json_file
@@ -34,7 +34,7 @@ PIECE = 10**5
 
 def ours(variance: str, source: Any) -> Draw:
     """Draws of the law; its table is made beforehand."""
-    law = distributed.Skellam(variance)
+    law = Skellam(variance)
     law.sample(1)
 
     def draw(n: int) -> None:
@@ -58,7 +58,7 @@ def numpys(variance: float) -> Draw:
 
 def wide() -> Draw:
     """Draws by rejection, one by one."""
-    law = distributed.Skellam(10**12)
+    law = Skellam(10**12)
 
     def draw(n: int) -> None:
         law.sample(n)
@@ -68,7 +68,7 @@ def wide() -> Draw:
 
 def messages() -> Draw:
     """Whole messages of 1024 numbers, in numbers."""
-    law = distributed.Skellam(100)
+    law = Skellam(100)
     secure = distributed.SecureSum(1000, clip=1, steps=200, law=law, most_clients=100)
     vectors = np.full((100, 1000), 0.01)
 
@@ -116,10 +116,8 @@ def accounted() -> list[dict[str, Any]]:
             for order in orders
         ]
         theirs, _ = rdp.compute_epsilon(orders, [rounds * bound for bound in bounds], 1e-6)
-        law = distributed.Skellam(m)
-        mine = distributed.epsilon(
-            law, "1e-6", fewest_clients=1, sensitivity=norm, dimension=d, rounds=rounds
-        )
+        law = Skellam(m)
+        mine = privacy.epsilon(law, "1e-6", norm, dimension=d, queries=rounds)
         rows.append({"variance": m, "norm": norm, "rounds": rounds, "ours": mine, "peer": theirs})
     return rows
 

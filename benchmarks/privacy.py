@@ -106,10 +106,10 @@ def calibration(queries: int) -> Row:
     """Noise for (1, 10**-6)."""
 
     def ours() -> float:
-        law = privacy.calibrate_gaussian(epsilon=1, delta=1e-6, queries=queries)
+        law = privacy.calibrate(dg.DiscreteGaussian, epsilon=1, delta=1e-6, queries=queries)
         return float(law.sigma2)
 
-    name = f"calibrate_gaussian, (1, 1e-6), {queries} queries"
+    name = f"calibrate, (1, 1e-6), {queries} queries"
     return Row(name, ours, partial(copied.sigma2_by_cdp, 1, 1e-6, queries), "by zCDP, looser")
 
 

@@ -5,8 +5,8 @@
 Softmax regression with 650 weights. In each of 100 steps every image takes part with probability
 1/10, exactly (`bernoulli`). Its gradient is clipped in the norm of beta and rounded to integers
 that are certainly no longer than 64 steps of a lattice (`lattice.clip`). The integers are added up,
-without any rounding, and each sum gets integer noise. The accountant is `PrivacyLoss`: by
-`calibrate_generalized`, which says how much noise meets the budget.
+without any rounding, and each sum gets integer noise. The accountant is `PrivacyLoss`, by
+`privacy.calibrate`, which says how much noise meets the budget.
 
 What is proven: the bound for one coordinate, for every beta. That one coordinate is the worst of
 all gradients that are as long is false in general (docs/generalized.md has counterexamples). For
@@ -92,8 +92,14 @@ def main() -> None:
     print(f"without noise and clipping: accuracy {curves['without noise'][-1]:.3f}\n")
     print(f"{'beta':>6} {'scale/64':>9} {'deviation':>10} {'norm':>5} {'rate':>5} {'accuracy':>9}")
     for beta, (norm, learning_rate) in CHOSEN.items():
-        law = dg.privacy.calibrate_generalized(
-            beta, epsilon=EPSILON, delta=DELTA, sensitivity=STEPS, queries=ROUNDS, sampling=RATE
+        law = dg.privacy.calibrate(
+            dg.GeneralizedGaussian,
+            beta=beta,
+            epsilon=EPSILON,
+            delta=DELTA,
+            sensitivity=STEPS,
+            queries=ROUNDS,
+            sampling=RATE,
         )
         runs = [trained(law, beta, norm, learning_rate, data) for _ in range(REPETITIONS)]
         curves[f"beta = {float(beta):g}"] = np.mean(runs, axis=0)

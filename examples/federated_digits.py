@@ -55,7 +55,7 @@ def clipped(vectors: Any) -> Any:
 def central(epsilon: int) -> Sum:
     """Return the sum of a trusted centre, on a lattice, with discrete Gaussian noise."""
     rho = dg.privacy.zcdp_rho(epsilon, DELTA) / ROUNDS
-    law = dg.privacy.calibrate_gaussian(rho=rho, sensitivity=STEPS)
+    law = dg.privacy.calibrate(dg.DiscreteGaussian, rho=rho, sensitivity=STEPS)
 
     def published(vectors: Any) -> Any:
         whole = dg.lattice.clip(vectors, norm=CLIP, steps=STEPS).sum(axis=0)
@@ -76,15 +76,16 @@ def in_shares(secure: distributed.SecureSum) -> Sum:
 def share_of(epsilon: int, kind: str, clients: int, length: int) -> Any:
     """Return the noise of each client for a budget."""
     sensitivity = distributed.rounded_norm(STEPS, dimension=length)
-    how: dict[str, Any] = {
-        "fewest_clients": clients,
-        "sensitivity": sensitivity,
-        "dimension": length,
-    }
-    if kind == "Skellam":
-        return distributed.calibrate_skellam(epsilon=epsilon, delta=DELTA, rounds=ROUNDS, **how)
-    rho = dg.privacy.zcdp_rho(epsilon, DELTA) / ROUNDS
-    return distributed.calibrate(rho=rho, **how)
+    law: Any = dg.Skellam if kind == "Skellam" else dg.DiscreteGaussian
+    return dg.privacy.calibrate(
+        law,
+        epsilon=epsilon,
+        delta=DELTA,
+        sensitivity=sensitivity,
+        queries=ROUNDS,
+        clients=clients,
+        dimension=length,
+    )
 
 
 def draw(curves: dict[str, Any], file: str) -> None:
@@ -133,13 +134,12 @@ def main() -> None:
             secure = distributed.SecureSum(
                 weights, clip=CLIP, steps=STEPS, law=law, most_clients=clients
             )
-            spent = distributed.epsilon(
-                law,
+            spent = dg.privacy.epsilon(
+                law.sum(clients),
                 DELTA,
-                fewest_clients=clients,
-                sensitivity=secure.sensitivity,
+                secure.sensitivity,
+                queries=ROUNDS,
                 dimension=length,
-                rounds=ROUNDS,
             )
             begin = time.process_time()
             curves[f"epsilon {epsilon}, {kind}"] = curve = trained(in_shares(secure), data)

@@ -69,7 +69,9 @@ def limit(beta: Fraction) -> float:
 
 def measured(beta: Fraction, labels: int, epsilon: object, votes: Any, truth: Any) -> Row:
     """Calibrate noise for so many labels, and label the public images with it, again and again."""
-    law = dg.privacy.calibrate_generalized(beta, epsilon=epsilon, delta=DELTA, queries=2 * labels)
+    law = dg.privacy.calibrate(
+        dg.GeneralizedGaussian, beta=beta, epsilon=epsilon, delta=DELTA, queries=2 * labels
+    )
     repetitions = LABELS_DRAWN // PUBLIC
     found = dg.selection.report_noisy_max(np.tile(votes, (repetitions, 1)), law)
     return Row(beta, labels, law, float((found == np.tile(truth, repetitions)).mean()))

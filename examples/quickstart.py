@@ -9,7 +9,9 @@ import discretegauss as dg
 from discretegauss.release import release_table
 
 counts = np.array([120, 7, 0, 31])
-law = dg.privacy.calibrate_gaussian(rho="0.1")  # one person changes one count, by at most 1
+law = dg.privacy.calibrate(
+    dg.DiscreteGaussian, rho="0.1"
+)  # one person changes one count, by at most 1
 noisy = counts + law.sample(counts.shape)  # a draw for each; drawn again, the budget is spent again
 print("noisy counts:", noisy, "with sigma2 =", law.sigma2)
 print("epsilon at delta = 1e-6:", dg.privacy.epsilon(law, "1e-6"))

@@ -12,84 +12,23 @@ which compute as well and need gmpy2, are loaded when they are first named: as `
 this: a worker loads what it draws with, and more by a call that asks for more.
 """
 
-from . import _start
-
-# isort: split
-import sys
-from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+# ruff: noqa: F403, F405
+import sys as _sys
+from importlib import import_module as _import_module
+from importlib.util import find_spec as _find_spec
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from . import errors
+from ._system.command_line import runs_the_command_line as _runs_the_command_line
 from ._version import __version__
-
-if TYPE_CHECKING:
-    from . import (
-        compat,
-        dask,
-        data,
-        distributed,
-        lattice,
-        plots,
-        privacy,
-        release,
-        selection,
-        snapping,
-        spark,
-        testing,
-        utility,
-    )
-    from ._drawing.engines import build_info
-    from .data import add_noise
-    from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
-    from .paper_names import (
-        floorsqrt as floorsqrt,
-    )
-    from .paper_names import (
-        normalizing_constant as normalizing_constant,
-    )
-    from .paper_names import (
-        sample_bernoulli as sample_bernoulli,
-    )
-    from .paper_names import (
-        sample_bernoulli_exp as sample_bernoulli_exp,
-    )
-    from .paper_names import (
-        sample_bernoulli_exp1 as sample_bernoulli_exp1,
-    )
-    from .paper_names import (
-        sample_dgauss as sample_dgauss,
-    )
-    from .paper_names import (
-        sample_dlaplace as sample_dlaplace,
-    )
-    from .paper_names import (
-        sample_geometric_exp_fast as sample_geometric_exp_fast,
-    )
-    from .paper_names import (
-        sample_geometric_exp_slow as sample_geometric_exp_slow,
-    )
-    from .paper_names import (
-        sample_uniform as sample_uniform,
-    )
-    from .paper_names import (
-        variance as variance,
-    )
-    from .sampling import (
-        bernoulli,
-        bernoulli_exp,
-        discrete_gaussian,
-        discrete_laplace,
-        generalized_gaussian,
-        geometric_exp,
-        uniform_below,
-    )
 
 __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
     "GeneralizedGaussian",
     "Law",
+    "Skellam",
     "__version__",
     "add_noise",
     "bernoulli",
@@ -109,97 +48,82 @@ __all__ = [
     "privacy",
     "release",
     "selection",
+    "skellam",
     "snapping",
     "spark",
     "testing",
     "uniform_below",
     "utility",
+    "verify",
 ]
 
-_MODULES = {
-    "cdp2adp",
-    "compat",
-    "dask",
-    "data",
-    "distributed",
-    "lattice",
-    "laws",
-    "plots",
-    "privacy",
-    "reference",
-    "release",
-    "sampling",
-    "selection",
-    "snapping",
-    "spark",
-    "testing",
-    "utility",
-}
-
-_HOMES = {
-    "DiscreteGaussian": "laws",
-    "DiscreteLaplace": "laws",
-    "GeneralizedGaussian": "laws",
-    "Law": "laws",
-    "add_noise": "data",
-    "bernoulli": "sampling",
-    "bernoulli_exp": "sampling",
-    "build_info": "_drawing.engines",
-    "discrete_gaussian": "sampling",
-    "discrete_laplace": "sampling",
-    "generalized_gaussian": "sampling",
-    "geometric_exp": "sampling",
-    "uniform_below": "sampling",
-}
-
-#: Of the code that was published with the paper, for projects that held a copy of it.
-_PAPER_NAMES = {
-    "floorsqrt",
-    "normalizing_constant",
-    "sample_bernoulli",
-    "sample_bernoulli_exp",
-    "sample_bernoulli_exp1",
-    "sample_dgauss",
-    "sample_dlaplace",
-    "sample_geometric_exp_fast",
-    "sample_geometric_exp_slow",
-    "sample_uniform",
-    "variance",
-}
-
+#: Where what is no module stands; the first two are loaded with the package.
+_HOMES = ("sampling", "_drawing.engines", "laws", "data")
 
 #: What calls of a module would import, if it were not loaded with it.
-_AT_CALLS = {"laws": "_law_functions.answers", "data": "privacy"}
+_AT_CALLS = {
+    "laws": ("_law_functions.answers", "_law_functions.sum_of_draws", "_drawing.skellam"),
+    "data": ("privacy",),
+}
 
 
-def _load(name: str) -> Any:
+def _load(name: str) -> _Any:
     """Return what is named for the first time: a module, or what stands in one."""
-    if name in _MODULES:
-        return _loaded(name)
-    if name in _PAPER_NAMES:  # not kept, so that dir() stays ours
-        return getattr(_loaded("paper_names"), name)
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, getattr(_loaded(_HOMES[name]), name))
+    if _find_spec(f"{__name__}.{name}") is not None:
+        return _loaded(name)
+    for home in _HOMES:
+        module = _loaded(home)
+        if hasattr(module, name):
+            if name == "skellam":  # which needs gmpy2, unlike the others
+                _loaded("_drawing.skellam")
+            return globals().setdefault(name, getattr(module, name))
+    raise AssertionError(name)  # no cover: each name is in one of them
 
 
-def _loaded(home: str) -> ModuleType:
+def _loaded(home: str) -> _Any:
     """Import a module, and what its calls would import."""
-    module = import_module(f".{home}", __name__)
-    for base, rest in _AT_CALLS.items():
-        if hasattr(sys.modules.get(f"{__name__}.{base}"), "__all__"):  # its own imports are done
-            import_module(f".{rest}", __name__)
+    module = _import_module(f".{home}", __name__)
+    for base, others in _AT_CALLS.items():
+        spec = getattr(_sys.modules.get(f"{__name__}.{base}"), "__spec__", None)
+        if spec is not None and not spec._initializing:  # its own imports are done
+            for other in others:
+                _import_module(f".{other}", __name__)
     return module
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+if _TYPE_CHECKING:  # a checker would take any name for one of ours
+    from . import (
+        compat,
+        dask,
+        data,
+        distributed,
+        lattice,
+        plots,
+        privacy,
+        release,
+        selection,
+        snapping,
+        spark,
+        testing,
+        utility,
+        verify,
+    )
+    from ._drawing.engines import build_info
+    from .data import *
+    from .laws import *
+    from .sampling import *
+else:
     __getattr__ = _load
 
-if not _start.IS_THE_PROGRAM:  # which shows its help without numpy
-    for _name, _home in _HOMES.items():
-        if _home in ("sampling", "_drawing.engines"):
+
+if not _runs_the_command_line():  # another program of its name loads this later
+    for _name in _loaded("sampling").__all__:
+        if _name != "skellam":
             _load(_name)
+    _load("build_info")

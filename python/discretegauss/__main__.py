@@ -2,7 +2,7 @@
 
 import sys
 
-from ._cli.entry import program
+from ._cli import program
 
 if __name__ == "__main__":
     sys.exit(program())

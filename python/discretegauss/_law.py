@@ -7,11 +7,12 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Kind", "LawSpec", "facts_of", "fits_range"]
-
 
 class Kind(IntEnum):
-    """The laws, numbered as ``dg_law_kind`` in the C header (a test compares)."""
+    """The laws, numbered as ``dg_law_kind`` in the C header (a test compares).
+
+    From 100 on are those that the C core does not know.
+    """
 
     BERNOULLI = 0
     UNIFORM_BELOW = 1
@@ -20,15 +21,21 @@ class Kind(IntEnum):
     DISCRETE_LAPLACE = 4
     DISCRETE_GAUSSIAN = 5
     GENERALIZED_GAUSSIAN = 6
+    SKELLAM = 100
+
+    @property
+    def in_core(self) -> bool:
+        """Whether the C core draws it."""
+        return self < Kind.SKELLAM
 
     @property
     def has_cells(self) -> bool:
         """Whether cell tables and the isochronous sampler draw it: the laws with a centre."""
-        return self >= Kind.DISCRETE_LAPLACE
+        return self.in_core and self >= Kind.DISCRETE_LAPLACE
 
     @property
     def has_reference(self) -> bool:
-        """Whether Algorithms 1-3 draw it."""
+        """Whether plain Python draws it, as Algorithms 1-3 are written down."""
         return self is not Kind.GENERALIZED_GAUSSIAN
 
 
@@ -68,6 +75,9 @@ def fits_range(spec: LawSpec, low: int, high: int) -> bool:
     = (r - 1/2)/b >= 1, z**beta >= 92 follows from z**(k/4) >= 92 for any k <= 4 beta.
 
     *Geometric.* Pr[X >= r] = exp(-r gamma), and exp(-89) < 2**-128.
+
+    *Skellam*, of variance v. As E(exp(t X)) = exp(v (cosh(t) - 1)) and cosh(t) - 1 <= t**2/2/(1 -
+    t/3), a side is at most exp(-r**2/(2 (v + r/3))) (Bernstein), and 2 exp(-90) < 2**-128.
     """
     return facts_of(spec.kind).fits(spec, low, high)
 
@@ -116,6 +126,11 @@ def _gaussian_fits(spec: LawSpec, low: int, high: int) -> bool:
     return r > 0 and 4 * r * r - 1 >= 724 * spec.parameter
 
 
+def _skellam_fits(spec: LawSpec, low: int, high: int) -> bool:
+    r = _distance_outside(spec, low, high)
+    return r > 0 and r * r >= 180 * (spec.parameter + r / 3)
+
+
 def _generalized_fits(spec: LawSpec, low: int, high: int) -> bool:
     r = _distance_outside(spec, low, high)
     z = (2 * r - 1) / (2 * spec.parameter)
@@ -135,4 +150,5 @@ _FACTS = {
     Kind.DISCRETE_LAPLACE: KindFacts("scale", _laplace_fits),
     Kind.DISCRETE_GAUSSIAN: KindFacts("sigma2", _gaussian_fits),
     Kind.GENERALIZED_GAUSSIAN: KindFacts("scale", _generalized_fits),
+    Kind.SKELLAM: KindFacts("variance", _skellam_fits),
 }

@@ -8,9 +8,7 @@ from typing import Any
 from ._inputs.messages import describe
 from .data import add_noise
 from .errors import ParameterTypeError, ParameterValueError
-from .laws import Law
-
-__all__ = ["checked_path", "noise_and_result"]
+from .laws import DiscreteGaussian, Law
 
 
 def checked_path(path: object, engine: str) -> str:
@@ -66,8 +64,8 @@ def noise_and_result(
         template, law, **budget, rows_per_person=rows_per_person, disjoint=disjoint, **options
     )
     if law is None:
-        from .privacy import calibrate_gaussian  # workers load this module too
+        from .privacy import calibrate  # workers load this module too
 
         queries = int(rows_per_person) * (1 if disjoint else n_columns)
-        law = calibrate_gaussian(**budget, queries=queries)
+        law = calibrate(DiscreteGaussian, **budget, queries=queries)
     return law, result

@@ -21,6 +21,7 @@ from uuid import uuid4
 import numpy as np
 
 from ._inputs.draw_arguments import AUTO, SYSTEM, Method
+from ._inputs.keywords import explain_keywords
 from ._inputs.messages import describe, if_loaded
 from ._inputs.source import Source
 from ._on_the_driver import checked_path, noise_and_result
@@ -359,3 +360,6 @@ def _noisy_block(
 def _refuse_other_arrays(block: Any) -> None:
     if type(block) is not np.ndarray:
         raise ParameterTypeError(f"values must have blocks of numpy's, got {type(block).__name__}")
+
+
+explain_keywords(globals())

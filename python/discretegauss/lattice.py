@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._certified.interval import arithmetic
 from ._inputs.foreign_arrays import single
+from ._inputs.keywords import explain_keywords
 from ._inputs.messages import describe
 from ._inputs.numbers import exact_rational, whole_number
 from ._inputs.privacy_arguments import length_of_floats, positive_number
@@ -231,3 +232,6 @@ def noisy(
     drawn = np.asarray(add_noise(integers, law, source=source))
     found: NDArray[np.float64] = drawn.astype(np.float64) * float(unit)
     return found
+
+
+explain_keywords(globals())

@@ -1,5 +1,7 @@
 """Algorithms 1-3 of Canonne, Kamath and Steinke in plain Python: the specification of the C core.
 
+And the Skellam law, as slow and as exact.
+
 Same algorithms, same bytes read in the same order, same draws. It is what the tests hold the C core
 to, it takes parameters and results of any size, and it draws where the extension module is missing.
 Python integers only: no float comes near a draw.
@@ -17,7 +19,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from fractions import Fraction
-from math import isqrt
+from math import factorial, isqrt
 from typing import Protocol
 
 from ._inputs.source import check_filled
@@ -31,6 +33,8 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "geometric_exp",
+    "poisson",
+    "skellam",
     "uniform_below",
 ]
 
@@ -186,3 +190,35 @@ def discrete_gaussian(sigma2: Fraction, mu: Fraction, source: Bytes) -> int:
             accepted = bernoulli_exp(raised(y) - least, 2 * p * d * d * t, source)
         if accepted:
             return c + y
+
+
+def _poisson_of_mean_1(source: Bytes) -> int:
+    """Return k with probability exp(-1)/k!.
+
+    k is proposed with probability 2**-(k + 1) and kept with (2**k/k!)/2, at most 1 as 2**k <= 2 k!.
+    The product is 1/(4 k!), so what is kept has the law ~ 1/k!.
+    """
+    while True:
+        k = 0
+        while bernoulli(1, 2, source):
+            k += 1
+        if bernoulli(2**k, 2 * factorial(k), source):
+            return k
+
+
+def poisson(mean: Fraction, source: Bytes) -> int:
+    """Return k with probability exp(-mean) mean**k/k!, mean >= 0.
+
+    Poisson draws add up, and one of mean 1 whose units are each kept with probability p has mean p.
+    """
+    whole, rest = divmod(mean.numerator, mean.denominator)
+    total = sum(_poisson_of_mean_1(source) for _ in range(whole))
+    if rest:
+        units = _poisson_of_mean_1(source)
+        total += sum(bernoulli(rest, mean.denominator, source) for _ in range(units))
+    return total
+
+
+def skellam(variance: Fraction, source: Bytes) -> int:
+    """Return the difference of two Poisson draws of mean variance/2: such draws add up, too."""
+    return poisson(variance / 2, source) - poisson(variance / 2, source)

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ._drawing.draw import Given, draw
 from ._inputs.draw_arguments import INT64, Method, Shape, Size, checked_out
-from ._inputs.keywords import names_instead
+from ._inputs.keywords import explain_keywords
 from ._inputs.law_parameters import sigma2_of
 from ._inputs.numbers import Number
 from ._inputs.source import Source
@@ -23,6 +23,7 @@ __all__ = [
     "discrete_laplace",
     "generalized_gaussian",
     "geometric_exp",
+    "skellam",
     "uniform_below",
 ]
 
@@ -96,7 +97,6 @@ def discrete_gaussian(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def discrete_gaussian(
     sigma2: Any = None,
     size: Size = None,
@@ -224,7 +224,6 @@ def discrete_laplace(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def discrete_laplace(
     scale: Any,
     size: Size = None,
@@ -277,6 +276,82 @@ def discrete_laplace(
 
 
 @overload
+def skellam(
+    variance: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
+) -> int: ...
+
+
+@overload
+def skellam(
+    variance: Any, size: Shape, *, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+@overload
+def skellam(variance: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
+
+
+@overload
+def skellam(
+    variance: Any, size: None = None, *, out: None = None, **how: Unpack[_How]
+) -> NDArray[Any]: ...
+
+
+def skellam(
+    variance: Any,
+    size: Size = None,
+    *,
+    dtype: DTypeLike = INT64,
+    out: NDArray[Any] | None = None,
+    method: Method = "auto",
+    source: Source = "getrandom",
+    threads: int = 1,
+) -> Any:
+    """Draw from the Skellam law, P(x) = exp(-variance) I_x(variance), exactly.
+
+    Parameters
+    ----------
+    variance : number or array_like
+        Positive and below 2**1024; any number type, as for `discrete_gaussian`.
+    size, dtype, out, method, source, threads
+        As for `discrete_gaussian`; one thread draws, in plain Python with numpy.
+
+    Returns
+    -------
+    int or ndarray
+        Independent draws.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, OSError
+        As `discrete_gaussian`.
+
+    Notes
+    -----
+    The sum of such draws is Skellam noise of the summed variance, exactly: see `Skellam`.
+
+    References
+    ----------
+    Agarwal, Kairouz, Liu, NeurIPS 2021, arXiv:2110.04995.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.skellam("5/2", size=4).shape
+    (4,)
+    """
+    return draw(
+        (Kind.SKELLAM, variance, 0, 1),
+        size=size,
+        dtype=dtype,
+        out=out,
+        method=method,
+        source=source,
+        threads=threads,
+    )
+
+
+@overload
 def generalized_gaussian(
     scale: Number,
     beta: Number,
@@ -312,7 +387,6 @@ def generalized_gaussian(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def generalized_gaussian(
     scale: Any,
     beta: Any,
@@ -393,7 +467,6 @@ def geometric_exp(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def geometric_exp(
     gamma: Any,
     size: Size = None,
@@ -466,7 +539,6 @@ def bernoulli(
 ) -> NDArray[np.bool_]: ...
 
 
-@names_instead
 def bernoulli(
     p: Any,
     size: Size = None,
@@ -531,7 +603,6 @@ def uniform_below(
 ) -> NDArray[Any]: ...
 
 
-@names_instead
 def uniform_below(
     n: Any,
     size: Size = None,
@@ -604,7 +675,6 @@ def bernoulli_exp(
 ) -> NDArray[np.bool_]: ...
 
 
-@names_instead
 def bernoulli_exp(
     gamma: Any,
     size: Size = None,
@@ -674,3 +744,6 @@ def _draw_flags(
     if out is not None:
         return out
     return result.view(np.bool_) if isinstance(result, np.ndarray) else bool(result)
+
+
+explain_keywords(globals())

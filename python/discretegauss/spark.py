@@ -12,6 +12,7 @@ from os import PathLike
 from typing import Any, Final
 
 from ._inputs.draw_arguments import AUTO, SYSTEM, Method
+from ._inputs.keywords import explain_keywords
 from ._inputs.source import Source
 from ._on_the_driver import checked_path, noise_and_result
 from .data import add_noise as add_noise_here
@@ -177,3 +178,6 @@ def _noisy_batches(
     """Generate the batches of a partition with noise: on a worker."""
     for batch in batches:
         yield add_noise_here(batch, law, columns=columns, **options)
+
+
+explain_keywords(globals())

@@ -6,10 +6,11 @@ import hashlib
 import warnings
 
 from ._drawing.engines import core
+from ._inputs.keywords import explain_keywords
 from ._inputs.numbers import whole_number
 from .errors import ParameterTypeError
 
-__all__ = ["NotPrivateWarning", "SeededSource", "TapeSource", "seeded_source"]
+__all__ = ["NotPrivateWarning", "TapeSource", "seeded_source"]
 
 
 class NotPrivateWarning(UserWarning):
@@ -100,3 +101,6 @@ def seeded_source(seed: int) -> SeededSource:
         stacklevel=2,
     )
     return source
+
+
+explain_keywords(globals())

@@ -16,15 +16,15 @@ PACKAGE = Path(discretegauss.__file__).parent
 #: What stands at the top of the package, from the ground up: each imports of the lines before it,
 #: and of its own line nothing but itself.
 LAYERS = [
-    ["_start", "_version", "errors"],
+    ["_version", "errors"],
     ["_law", "_system"],
     ["_certified", "_inputs", "_native"],
     ["reference"],
     ["_law_functions", "_drawing"],
     ["sampling", "testing", "laws"],
     ["privacy", "selection", "snapping"],
-    ["utility", "paper_names", "distributed"],
-    ["cdp2adp", "plots"],
+    ["utility", "distributed"],
+    ["plots"],
     ["data"],
     ["release", "verify"],
     ["lattice", "_on_the_driver", "_bench", "compat"],
@@ -106,7 +106,8 @@ WITH_NUMPY |= {"_certified.tail_interpolation", "_certified.discrete_gaussian"}
 WITH_NUMPY |= {"_certified.discrete_laplace", "_certified.generalized_gaussian"}
 WITH_NUMPY |= {
     "_system.memory",
-    "privacy.budget",
+    "privacy.zcdp_cost",
+    "privacy._sum_of_skellams",
     "privacy._loss_masses",
     "release",
     "_cli.sample_file",
@@ -144,6 +145,9 @@ NUMBERS = {
     ("many_laws", "_ISOCHRONOUS_BETA"),
     ("many_laws", "_ISOCHRONOUS_PARAMETER"),
     ("many_laws", "_MOST_GROUPED"),
+    ("skellam", "_WORD"),
+    ("skellam", "_PIECE"),
+    ("skellam", "_HALF_WORDS"),
 }
 
 

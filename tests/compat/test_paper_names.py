@@ -11,7 +11,8 @@ import pytest
 from scipy import stats
 
 import discretegauss as dg
-from discretegauss import cdp2adp
+from discretegauss import compat
+from discretegauss.compat import cdp2adp
 from discretegauss.testing import NotPrivateWarning
 
 
@@ -46,10 +47,10 @@ def test_the_names_are_there_and_dir_stays_ours() -> None:
 def test_a_star_gives_the_names_from_their_module() -> None:
     """As docs/migration.md says; that of the package gives the package's own."""
     names: dict[str, object] = {}
-    exec("from discretegauss.paper_names import *", names)  # noqa: S102
+    exec("from discretegauss.compat import *", names)  # noqa: S102
     assert {"sample_dgauss", "sample_dlaplace", "floorsqrt", "variance"} <= names.keys()
     assert callable(names["sample_dgauss"])
-    for refused in (partial(dg.sample_dgauss, -1), partial(dg.sample_bernoulli, 2)):
+    for refused in (partial(compat.sample_dgauss, -1), partial(compat.sample_bernoulli, 2)):
         with pytest.raises(ValueError, match="must"):
             refused()
 
@@ -57,9 +58,9 @@ def test_a_star_gives_the_names_from_their_module() -> None:
 def test_rng_gives_every_bit() -> None:
     """The draws follow the law, and are the same for the same seed."""
     with pytest.warns(NotPrivateWarning):
-        one = [dg.sample_dgauss(4, random.Random(i)) for i in range(3000)]
+        one = [compat.sample_dgauss(4, random.Random(i)) for i in range(3000)]
     with pytest.warns(NotPrivateWarning):
-        assert one[:20] == [dg.sample_dgauss(4, random.Random(i)) for i in range(20)]
+        assert one[:20] == [compat.sample_dgauss(4, random.Random(i)) for i in range(20)]
     law = dg.DiscreteGaussian(4)
     seen = [
         sum(x <= -4 for x in one),
@@ -69,7 +70,7 @@ def test_rng_gives_every_bit() -> None:
     expected = [law.cdf(-4), *(law.pmf(x) for x in range(-3, 4)), law.sf(3)]
     assert stats.chisquare(seen, [3000 * p for p in expected]).pvalue > 1e-9
     with pytest.raises(TypeError, match="rng must have a method randrange, got int"):
-        dg.sample_dgauss(4, 3)  # type: ignore[arg-type]
+        compat.sample_dgauss(4, 3)  # type: ignore[arg-type]
 
 
 def test_cdp2adp_gives_what_theirs_gives() -> None:

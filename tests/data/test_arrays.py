@@ -323,7 +323,7 @@ def test_a_budget_is_shared_by_all_that_one_person_changes(
     assert sigma2(monkeypatch, table, rho="1/10", rows_per_person=4, disjoint=True) == 20
     assert sigma2(monkeypatch, row.reshape(1, 2, 3), rho="1/10") == 30
     assert sigma2(monkeypatch, [1, 2], rho="1/10") == 5
-    law = dg.privacy.calibrate_gaussian(epsilon=1, delta="1e-6", queries=6)
+    law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=6)
     given = {"epsilon": 1, "delta": "1e-6", "rows_per_person": 2}
     assert sigma2(monkeypatch, table, **given) == law.sigma2
 

@@ -12,11 +12,10 @@ import pytest
 from scipy import stats
 
 import discretegauss as dg
-from discretegauss import testing
+from discretegauss import Skellam, testing
 from discretegauss.distributed import (
     Rotation,
     SecureSum,
-    Skellam,
     _rounding,
     least_modulus,
     round_conditionally,

@@ -10,6 +10,7 @@ from scipy import stats
 
 import discretegauss as dg
 from discretegauss import testing
+from discretegauss.distributed._secure_sum import share
 
 NONE = dg.DiscreteGaussian("1/1000")
 """All but never other than 0: exp(-500)."""
@@ -20,7 +21,7 @@ def test_sums_are_exact_at_the_ends(modulus: int) -> None:
     low, high = -(modulus // 2), (modulus + 1) // 2 - 1
     rows = [[low, high, -(2**63), 2**63 - 1, 2**64], [0, 0, -1, 1, 10**40]]
     vectors = np.array(rows, dtype=object)
-    messages = [dg.distributed.share(row, NONE, modulus) for row in vectors]
+    messages = [share(row, NONE, modulus) for row in vectors]
     assert all(0 <= value < modulus for row in messages for value in row.tolist())
     found = dg.distributed.total(messages, modulus).tolist()
     wanted = [sum(column) for column in zip(*rows, strict=True)]
@@ -31,7 +32,7 @@ def test_sums_are_exact_at_the_ends(modulus: int) -> None:
 
 def test_types_of_integers_and_shapes() -> None:
     for dtype in (np.int8, np.uint64, np.int64):
-        message = dg.distributed.share(np.full((2, 3), 127, dtype), NONE, 100)
+        message = share(np.full((2, 3), 127, dtype), NONE, 100)
         assert message.dtype == np.int64
         assert message.tolist() == [[27] * 3] * 2
     assert dg.distributed.total(np.zeros((0, 3), int), 5).tolist() == [0, 0, 0]
@@ -43,9 +44,7 @@ def test_sums_follow_the_convolution(native_engine: None, s: object) -> None:
     with pytest.warns(testing.NotPrivateWarning):
         source = testing.seeded_source(1)
     zeros = np.zeros(20000, int)
-    sums = dg.distributed.total(
-        [dg.distributed.share(zeros, law, 1000, source=source) for _ in range(n)], 1000
-    )
+    sums = dg.distributed.total([share(zeros, law, 1000, source=source) for _ in range(n)], 1000)
     p = reduce(np.convolve, [law.pmf(np.arange(-30, 31))] * n)
     k = np.arange(-30 * n, 30 * n + 1)
     keep = p * sums.size > 10
@@ -59,11 +58,11 @@ def test_what_is_refused_draws_nothing() -> None:
 
     for vector in ([1.0], [True], np.array(["1"]), np.array([1, 2.5], object)):
         with pytest.raises(TypeError, match="vector must hold integers"):
-            dg.distributed.share(vector, NONE, 5, source=source)
+            share(vector, NONE, 5, source=source)
     with pytest.raises(TypeError, match="law must be"):
-        dg.distributed.share([1], 3, 5, source=source)  # type: ignore[arg-type]
+        share([1], 3, 5, source=source)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="modulus must be at least 2"):
-        dg.distributed.share([1], NONE, 1, source=source)
+        share([1], NONE, 1, source=source)
     with pytest.raises(TypeError, match="modulus must be an integer"):
         dg.distributed.total([[1]], 2.0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="axis of clients"):

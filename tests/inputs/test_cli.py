@@ -126,7 +126,7 @@ def test_an_option_takes_what_the_table_says(
     """
     if ENGINE == "python" and (command, option) == ("sample", "--beta"):
         pytest.skip("a generalised Gaussian needs the compiled core")
-    monkeypatch.setattr("discretegauss.verify.main", lambda *_: 0)  # minutes for each
+    monkeypatch.setattr("discretegauss.verify.proof.main", lambda *_: 0)  # minutes for each
     holds, others = OPTIONS[command, option]
     (tmp_path / "counts.csv").write_text("n\n1\n2\n")
     out = tmp_path / "noisy.csv"

@@ -23,6 +23,7 @@ from mpmath import mp, mpf
 from discretegauss._certified import gaussian_tail as _tail_gaussian
 from discretegauss._certified import moments as _moments
 from discretegauss._certified.euler_maclaurin import _bernoulli_even
+from discretegauss._certified.family import mirrored, nearest_integer
 from discretegauss._certified.gaussian_tail import gaussian_tail
 from discretegauss._certified.generalized_tail import Shape, generalized_tail
 from discretegauss._certified.incomplete_gamma import (
@@ -32,14 +33,7 @@ from discretegauss._certified.incomplete_gamma import (
     scaled_gamma,
 )
 from discretegauss._certified.interval import Interval, arithmetic, relative_width_below
-from discretegauss._certified.lattice_sums import (
-    canonical,
-    mirrored,
-    nearest_integer,
-    normaliser,
-    tail_ratio,
-    weight_ratio,
-)
+from discretegauss._certified.lattice_sums import canonical, normaliser, tail_ratio, weight_ratio
 from discretegauss._certified.tail_recurrence import tail_ratios
 from discretegauss._law import Kind, LawSpec
 

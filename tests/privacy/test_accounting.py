@@ -75,7 +75,7 @@ def test_other_betas_go_by_buckets() -> None:
     for e in (0, 0.25, 1):
         tight = delta(law, e, 2)
         assert tight * (1 - FLOATS) <= distribution.get_delta_for_epsilon(e) <= tight * (1 + 1e-9)
-    ours = dg.privacy.PrivacyLoss.of_noise(law, 2) ** 50
+    ours = dg.privacy.loss(law, 2) ** 50
     lower, upper = ours.delta(3, bounds=True)
     theirs = distribution.self_compose(50).get_delta_for_epsilon(3.0)
     assert lower <= theirs <= upper * 1.01

@@ -18,9 +18,9 @@ from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.privacy import (
     _discrete_laplace,
+    calibrate,
     compose,
     delta,
-    gaussian_sigma2_for_rho,
     rho,
     zcdp_delta,
 )
@@ -29,7 +29,9 @@ from discretegauss.privacy import (
 def test_theorem_4_is_exact() -> None:
     assert rho(dg.DiscreteGaussian("355/113"), "2/3") == Fraction(4, 9) * 113 / 710
     assert rho(dg.DiscreteGaussian(5, mu=-3)) == Fraction(1, 10)
-    assert rho(dg.DiscreteGaussian(gaussian_sigma2_for_rho("0.1", 7)), 7) == Fraction(1, 10)
+    assert rho(
+        dg.DiscreteGaussian(calibrate(dg.DiscreteGaussian, rho="0.1", sensitivity=7).sigma2), 7
+    ) == Fraction(1, 10)
 
 
 def test_theorem_14_adds_up_queries_with_a_sigma2_each() -> None:

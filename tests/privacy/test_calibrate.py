@@ -23,9 +23,8 @@ from discretegauss._certified.search import (
 )
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from discretegauss.privacy import (
-    calibrate_gaussian,
+    calibrate,
     delta,
-    gaussian_sigma2_for_rho,
     log_delta,
     zcdp_rho,
 )
@@ -41,7 +40,9 @@ def one_digit_less(sigma2: Fraction) -> Fraction:
 def test_sigma2_is_enough_and_a_thousandth_less_is_not(
     e: str, d: str, sensitivity: int, queries: int
 ) -> None:
-    law = calibrate_gaussian(epsilon=e, delta=d, sensitivity=sensitivity, queries=queries)
+    law = calibrate(
+        dg.DiscreteGaussian, epsilon=e, delta=d, sensitivity=sensitivity, queries=queries
+    )
 
     def achieved(sigma2: Fraction) -> float:
         return delta(dg.DiscreteGaussian(sigma2), e, sensitivity, queries=queries)
@@ -58,7 +59,7 @@ def test_sigma2_is_enough_and_a_thousandth_less_is_not(
 def test_by_60_digits(sensitivity: int) -> None:
     """The same without the package's own delta."""
     for e, d in [("1", "1e-6"), ("1/10", "1e-9"), ("4", "1e-5")]:
-        sigma2 = calibrate_gaussian(epsilon=e, delta=d, sensitivity=sensitivity).sigma2
+        sigma2 = calibrate(dg.DiscreteGaussian, epsilon=e, delta=d, sensitivity=sensitivity).sigma2
         with mpmath.workdps(DIGITS):
             asked = mp(Fraction(d))
             assert delta_by_theorem_7(sigma2, Fraction(e), sensitivity) <= asked
@@ -67,8 +68,10 @@ def test_by_60_digits(sensitivity: int) -> None:
 
 def test_known_values() -> None:
     """sigma2 of the continuous analytic Gaussian mechanism is 17.9; 100 queries: 100 times that."""
-    assert calibrate_gaussian(epsilon=1, delta="1e-6").sigma2 == Fraction("17.8995")
-    assert calibrate_gaussian(epsilon=1, delta="1e-6", queries=100).sigma2 == Fraction("1784.8")
+    assert calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6").sigma2 == Fraction("17.8995")
+    assert calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=100).sigma2 == Fraction(
+        "1784.8"
+    )
 
 
 @settings(max_examples=25, deadline=None)
@@ -80,7 +83,9 @@ def test_known_values() -> None:
 )
 def test_any_budget_is_kept(e: Fraction, exponent: int, sensitivity: int, queries: int) -> None:
     d = Fraction(1, 2**exponent)
-    law = calibrate_gaussian(epsilon=e, delta=d, sensitivity=sensitivity, queries=queries)
+    law = calibrate(
+        dg.DiscreteGaussian, epsilon=e, delta=d, sensitivity=sensitivity, queries=queries
+    )
     assert Fraction(delta(law, e, sensitivity, queries=queries)) <= d
     less = dg.DiscreteGaussian(one_digit_less(law.sigma2))
     assert Fraction(delta(less, e, sensitivity, queries=queries)) >= d
@@ -89,22 +94,22 @@ def test_any_budget_is_kept(e: Fraction, exponent: int, sensitivity: int, querie
 @pytest.mark.parametrize("digits", [20, 190, 400])
 def test_for_a_delta_next_to_1_it_is_the_least_too(digits: int) -> None:
     rest = Fraction(1, 10**digits)
-    sigma2 = calibrate_gaussian(epsilon=1, delta=1 - rest, sensitivity=60).sigma2
+    sigma2 = calibrate(dg.DiscreteGaussian, epsilon=1, delta=1 - rest, sensitivity=60).sigma2
     assert rest_by_theorem_7(sigma2, Fraction(1), 60) >= mp(rest)
     assert rest_by_theorem_7(one_digit_less(sigma2), Fraction(1), 60) < mp(rest)
 
 
 def test_from_rho_it_is_exact_and_counts_all_queries() -> None:
     """rho = queries * sensitivity**2 / (2 sigma2) (Theorem 14), without rounding."""
-    law = calibrate_gaussian(rho=Fraction(1, 7), sensitivity="2/3", queries=5)
+    law = calibrate(dg.DiscreteGaussian, rho=Fraction(1, 7), sensitivity="2/3", queries=5)
     assert law == dg.DiscreteGaussian(5 * Fraction(4, 9) * 7 / 2)
-    assert calibrate_gaussian(rho="0.1").sigma2 == gaussian_sigma2_for_rho("0.1") == 5
+    assert calibrate(dg.DiscreteGaussian, rho="0.1").sigma2 == 5
 
 
 @pytest.mark.parametrize("budget", [{}, {"epsilon": 1}, {"delta": 0.1}, {"rho": 1, "delta": 0.1}])
 def test_a_budget_is_rho_or_epsilon_with_delta(budget: dict[str, float]) -> None:
     with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta"):
-        calibrate_gaussian(**budget)  # type: ignore[arg-type]
+        calibrate(dg.DiscreteGaussian, **budget)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -126,13 +131,13 @@ def test_a_number_out_of_range_is_a_value_error_that_names_it(
     arguments: dict[str, Any], name: str
 ) -> None:
     with pytest.raises(ParameterValueError, match=rf"^{name} must"):
-        calibrate_gaussian(**arguments)
+        calibrate(dg.DiscreteGaussian, **arguments)
 
 
 @pytest.mark.parametrize(("e", "queries"), [("900", 100), ("70", 10), ("60", 20), ("5e7", 10**6)])
 def test_noise_so_small_that_zcdp_decides_is_enough_too(e: str, queries: int) -> None:
     """Where several queries have a factor of no use, or hardly any."""
-    law = calibrate_gaussian(epsilon=e, delta="1e-6", queries=queries)
+    law = calibrate(dg.DiscreteGaussian, epsilon=e, delta="1e-6", queries=queries)
     assert delta(law, e, queries=queries) <= 1e-6
     less = dg.DiscreteGaussian(one_digit_less(law.sigma2))
     assert delta(less, e, queries=queries) > 1e-6 * (1 - 1e-15)
@@ -143,14 +148,14 @@ def test_noise_so_small_that_zcdp_decides_is_enough_too(e: str, queries: int) ->
 )
 def test_noise_beyond_all_measure_is_an_overflow_error(e: Any, d: Fraction) -> None:
     with pytest.raises(ParameterOverflowError, match=r"below 2\*\*2000 times the sensitivity"):
-        calibrate_gaussian(epsilon=e, delta=d)
+        calibrate(dg.DiscreteGaussian, epsilon=e, delta=d)
 
 
 @pytest.mark.parametrize("e", [Fraction(1, 10**100), Fraction(10**50), Fraction(10**1000)])
 @pytest.mark.parametrize("d", [Fraction(1, 10**300), 1 - Fraction(1, 10**60)])
 def test_extreme_budgets_are_kept(e: Fraction, d: Fraction) -> None:
     """By log(delta): the float of the second delta is 1, which says nothing of the noise."""
-    law = calibrate_gaussian(epsilon=e, delta=d)
+    law = calibrate(dg.DiscreteGaussian, epsilon=e, delta=d)
     with mpmath.workdps(400):
         log_d = mpmath.log(mp(d))
     assert log_delta(law, e) <= log_d * (1 - 1e-15)

@@ -14,14 +14,12 @@ from evidence_cases import evidence
 from privacy_reference import gaussian_weight, mp
 
 import discretegauss as dg
+from discretegauss._certified import convolution
+from discretegauss._certified.convolution import factor_upper
 from discretegauss._certified.interval import arithmetic
 from discretegauss._law import Kind, LawSpec
 from discretegauss.privacy import (
-    _composition as _queries,
-)
-from discretegauss.privacy import (
-    _sum_law,
-    calibrate_gaussian,
+    calibrate,
     delta,
     epsilon,
     log_delta,
@@ -29,7 +27,7 @@ from discretegauss.privacy import (
     zcdp_delta,
     zcdp_epsilon,
 )
-from discretegauss.privacy._composition import _eta_upper, as_one_query, factor_upper
+from discretegauss.privacy._composition import as_one_query
 from discretegauss.privacy._hockey_stick import delta_enclosed
 
 
@@ -107,7 +105,7 @@ def test_epsilon_of_several_queries_is_the_inverse_of_delta(sigma2: str, d: str)
 @pytest.mark.parametrize("bits", [6, 20, 64])
 def test_masses_of_the_sum_are_bounds_at_any_precision(bits: int) -> None:
     for sigma2, queries in ((Fraction(1, 4), 5), (Fraction(2), 3), (Fraction(1, 50), 2)):
-        tails = _sum_law._tails(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2), queries, bits)
+        tails = convolution.tails_of_sum(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2), queries, bits)
         assert tails is not None
         with mpmath.workdps(50):
             law = law_of_the_sum(sigma2, queries, math.isqrt(int(280 * sigma2)) + 2)
@@ -127,7 +125,9 @@ def test_sums_of_too_many_masses_are_left_to_the_bounds() -> None:
     least = min(by_one, zcdp_delta(k * rho(wide), 600))
     assert least * (1 - 1e-6) <= found <= least  # in buckets it is a little less
     assert delta(wide, epsilon(wide, "1e-100", queries=k), queries=k) <= 1e-100
-    assert _sum_law._tails(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1)), 10**6, 128) is None
+    assert (
+        convolution.tails_of_sum(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1)), 10**6, 128) is None
+    )
     law = dg.DiscreteGaussian("1/100")
     assert delta(law, 50 * 10**7, queries=10**7) == zcdp_delta(10**7 * rho(law), 50 * 10**7)
     assert epsilon(law, "1e-6", queries=10**7) == zcdp_epsilon(10**7 * rho(law), "1e-6")
@@ -154,7 +154,7 @@ def test_a_delta_far_below_that_by_rho_is_found(sigma2: str, e: int) -> None:
 @pytest.mark.parametrize(("e", "queries"), [("5", 2), ("20", 10), ("46", 10), ("15", 3)])
 def test_noise_for_several_queries_is_the_least_of_a_scan(e: str, queries: int) -> None:
     for d in ("1e-2", "1e-6"):
-        found = calibrate_gaussian(epsilon=e, delta=d, queries=queries).sigma2
+        found = calibrate(dg.DiscreteGaussian, epsilon=e, delta=d, queries=queries).sigma2
         assert delta(dg.DiscreteGaussian(found), e, queries=queries) <= float(d)
         for i in range(80):
             less = found * (1000 - Fraction(i * i, 7) - 1) / 1000
@@ -189,12 +189,12 @@ def test_the_bound_on_eta_holds(queries: int, sigma2: str) -> None:
         for rest in itertools.product(range(-4, 5), repeat=queries - 1):
             squared = sum(x * x for x in rest) - Fraction(sum(rest) ** 2, queries)
             exact += mpmath.exp(-c * mp(squared)) if any(rest) else 0
-        assert exact < _eta_upper(Fraction(sigma2), queries)
+        assert exact < convolution._eta_upper(Fraction(sigma2), queries)
 
 
 def test_the_bound_on_eta_is_rounded_up_at_any_precision(monkeypatch: pytest.MonkeyPatch) -> None:
     """At 8 bits, against the formula in 40 digits: each operation on the safe side."""
-    monkeypatch.setattr(_queries, "_AT", arithmetic(8))
+    monkeypatch.setattr(convolution, "_AT", arithmetic(8))
     told = 0
     with mpmath.workdps(40):
         for numerator, k in itertools.product(range(3, 90), (2, 3, 5, 7, 100)):
@@ -203,7 +203,7 @@ def test_the_bound_on_eta_is_rounded_up_at_any_precision(monkeypatch: pytest.Mon
                 2 * k * q / (1 - q**3) for q in (mpmath.exp(-c / 2), mpmath.exp(-c * (k - 1) / k))
             )
             eta = one + ku**2 / 2 * mpmath.exp(ku)
-            assert eta <= _eta_upper(Fraction(numerator, 32), k)
+            assert eta <= convolution._eta_upper(Fraction(numerator, 32), k)
             factor = factor_upper(Fraction(numerator, 32), k)
             if factor is not None:
                 assert (1 + eta) / (1 - eta) <= mpmath.mpf(factor.numerator) / factor.denominator
@@ -287,7 +287,7 @@ def test_one_query_is_one_query() -> None:
 def test_with_little_noise_and_many_queries_buckets_are_better(sigma2: str, queries: int) -> None:
     """Where the law of the sum takes too long, the better bound is returned, and it holds."""
     law = dg.DiscreteGaussian(sigma2)
-    loss = dg.privacy.PrivacyLoss.of_noise(law) ** queries
+    loss = dg.privacy.loss(law) ** queries
     found = epsilon(law, "1e-6", queries=queries)
     lower, upper = loss.epsilon("1e-6", bounds=True)
     assert delta(law, found, queries=queries) <= 1e-6

@@ -61,7 +61,7 @@ def test_the_command_line_does_not_import_matplotlib() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_is_a_whole_png_of_the_size_stated(written: Written, name: str) -> None:
     """By its header, the checksums of all its parts, and its pixels, most of which are white."""
-    from discretegauss.plots import WIDTH_HEIGHT
+    from discretegauss.plots.look import WIDTH_HEIGHT
 
     data = (written.folder / name).read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
@@ -99,7 +99,7 @@ def test_the_numbers_come_from_the_computation() -> None:
     """Another budget, other numbers; in the figure they stand beside k = 100."""
     plots_queries = pytest.importorskip("discretegauss.plots._queries")
     from discretegauss._cli.figures import _text
-    from discretegauss.plots import Figures
+    from discretegauss.plots.writing import Figures
 
     other = utility.compare_queries(epsilon=2, delta="1e-9", queries=30)
     text = _text(Figures((Path("a.png"),), other))
@@ -264,7 +264,7 @@ def test_the_figure_of_queries_is_for_epsilon_1_and_delta_1e_6() -> None:
 
 
 def test_lines_differ_by_more_than_colour() -> None:
-    from discretegauss.plots._look import LINES
+    from discretegauss.plots.look import LINES
 
     styles = [str(look["linestyle"]) for look in LINES.values()]
     assert len(set(styles)) == len(styles)
@@ -283,7 +283,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(
 ) -> None:
     """Nobody creates files in /proc, root neither."""
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr("discretegauss.plots._write.render", lambda *_, **__: b"a picture")
+    monkeypatch.setattr("discretegauss.plots.writing.render", lambda *_, **__: b"a picture")
     assert re.fullmatch(re.escape(out) + r"(/\w+\.png)?: .+", failure(capsys, "--out", out))
 
 
@@ -308,7 +308,7 @@ def test_errors_of_the_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_files_of_these_names_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a folder that is there already; others stay. What is drawn does not matter here."""
     pytest.importorskip("matplotlib")
-    from discretegauss.plots import _write as write
+    from discretegauss.plots import writing as write
 
     monkeypatch.setattr(write, "render", lambda *_, **__: b"new")
     monkeypatch.setattr(write, "comparisons", few_comparisons)
@@ -334,7 +334,7 @@ def test_the_folder_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
 LONG_PICTURES = """
 import sys
 from discretegauss._cli import entry as cli
-from discretegauss.plots import _write as write
+from discretegauss.plots import writing as write
 write.render = lambda *_, **__: bytes(30_000)
 sys.exit(cli.main(sys.argv[1:]))
 """

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discretegauss as dg
-from discretegauss.privacy import calibrate, calibrate_gaussian, delta
+from discretegauss.privacy import _calibrate_gaussian, calibrate, delta
 
 EPSILONS = ["0.01", "0.05", "0.1", "0.25", "0.5", "1", "2", "3", "5", "7", "10", "12", "15"]
 DELTAS = ["1e-1", "1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "1e-7", "1e-8", "1e-10", "1e-12"]
@@ -42,7 +42,7 @@ def least_above(found: float, e: float, d: float, change: int) -> float:
 
 
 def check(e: str, d: str, change: int) -> None:
-    law = calibrate_gaussian(epsilon=e, delta=d, sensitivity=change)
+    law = calibrate(dg.DiscreteGaussian, epsilon=e, delta=d, sensitivity=change)
     assert Fraction(delta(law, e, change)) <= Fraction(d) * (1 + Fraction(1, 2**52))
     found = float(law.sigma2)
     assert found <= least_above(found, float(e), float(d), change) * 1.001
@@ -88,7 +88,7 @@ def test_an_interval_too_short_for_six_digits_is_found(e: str, m: int) -> None:
     end = Fraction(2 * m + 1) / (2 * Fraction(e))
     at_end = Fraction(delta(dg.DiscreteGaussian(end), e))
     for above in (Fraction(1, 10**8), Fraction(1, 10**15)):
-        law = calibrate_gaussian(epsilon=e, delta=at_end * (1 + above))
+        law = calibrate(dg.DiscreteGaussian, epsilon=e, delta=at_end * (1 + above))
         assert Fraction(delta(law, e)) <= at_end * (1 + above)
         assert abs(law.sigma2 / end - 1) < above
         assert law.sigma2 == end or (law.sigma2 * 10**13).denominator == 1
@@ -101,9 +101,9 @@ def test_an_interval_too_short_for_six_digits_is_found(e: str, m: int) -> None:
 def test_a_bad_guess_is_only_slower(guess: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one in whose order of magnitude ends are looked at by the billion."""
     budgets = [("10", "1e-2"), ("2", "1e-5"), ("1e-9", "1e-20")]
-    expected = [calibrate_gaussian(epsilon=e, delta=d) for e, d in budgets]
-    monkeypatch.setattr(calibrate._Target, "guess", lambda _: guess)
-    assert [calibrate_gaussian(epsilon=e, delta=d) for e, d in budgets] == expected
+    expected = [calibrate(dg.DiscreteGaussian, epsilon=e, delta=d) for e, d in budgets]
+    monkeypatch.setattr(_calibrate_gaussian.GaussianTarget, "guess", lambda _: guess)
+    assert [calibrate(dg.DiscreteGaussian, epsilon=e, delta=d) for e, d in budgets] == expected
 
 
 def test_delta_on_pieces_is_as_calibration_takes_it() -> None:

@@ -13,6 +13,7 @@ import discretegauss as dg
 from discretegauss import plots, utility
 from discretegauss._cli import entry as cli
 from discretegauss.errors import ParameterValueError
+from discretegauss.plots import look
 
 pytest.importorskip("matplotlib")
 
@@ -84,7 +85,7 @@ def test_names_of_counts_do_not_touch_each_other(count: int) -> None:
         plots.before_after(ax, range(count), range(count), labels=names)
         found.append(ax)
 
-    plots.render(draw, inches=(7, 4))
+    look.render(draw, inches=(7, 4))
     (ax,) = found
     boxes = [text.get_window_extent() for text in ax.get_yticklabels()]
     assert all(lower.y1 <= upper.y0 for upper, lower in pairwise(boxes))
@@ -101,8 +102,8 @@ def test_names_of_counts_do_not_touch_each_other(count: int) -> None:
         (lambda ax: plots.before_after(ax, [1, 2], [1]), "after must be as many as before, 2"),
         (lambda ax: plots.before_after(ax, [1], [2], labels=[]), "labels must be as many"),
         (lambda ax: plots.before_after(ax, [1], ["x"]), "after must be finite numbers.* index 0$"),
-        (lambda ax: plots.render(lambda *_: None, format="gif"), "'png', 'svg' or 'pdf'"),  # type: ignore[arg-type]
-        (lambda ax: plots.render(lambda *_: None, format=[]), "got an object of type list"),  # type: ignore[arg-type]
+        (lambda ax: look.render(lambda *_: None, format="gif"), "'png', 'svg' or 'pdf'"),  # type: ignore[arg-type]
+        (lambda ax: look.render(lambda *_: None, format=[]), "got an object of type list"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_refused(draw: Callable[[Any], object], words: str) -> None:
@@ -115,13 +116,13 @@ def test_svg_files_are_the_same_for_the_same_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No date and no random name in them; and the figures of the paper can be written so, too."""
-    from discretegauss.plots import _write
+    from discretegauss.plots import writing as _write
 
     def draw(_figure: Any, ax: Any) -> None:
         plots.before_after(ax, [1], [2])
 
-    once = plots.render(draw, format="svg")
-    assert once == plots.render(draw, format="svg")
+    once = look.render(draw, format="svg")
+    assert once == look.render(draw, format="svg")
     assert b"<svg" in once
     assert b"before (true counts)" in once
     few = [utility.compare_queries(epsilon=1, delta="1e-6", queries=100)]

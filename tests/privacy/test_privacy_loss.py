@@ -15,6 +15,7 @@ from evidence_cases import evidence
 
 import discretegauss as dg
 from discretegauss.privacy import PrivacyLoss
+from discretegauss.privacy import loss as loss_of
 
 _BITS = 300
 
@@ -113,14 +114,14 @@ def test_integer_noise_is_what_the_tight_functions_say() -> None:
         (dg.DiscreteGaussian(10**9), 1000),
     ]
     for law, sensitivity in cases:
-        loss = PrivacyLoss.of_noise(law, sensitivity, most=2**12)
+        loss = loss_of(law, sensitivity, most=2**12)
         for epsilon in ("1/10", 1):
             exact = dg.privacy.delta(law, epsilon, sensitivity)
             lower, upper = loss.delta(epsilon, bounds=True)
             assert lower <= exact
             assert exact * (1 - 1e-15) <= upper <= exact * 1.001 + 1e-30
     law = dg.DiscreteGaussian(30)
-    nine = PrivacyLoss.of_noise(law) ** 9
+    nine = loss_of(law) ** 9
     for delta in ("1e-3", "1e-9"):
         exact = dg.privacy.epsilon(law, delta, queries=9)
         lower, upper = nine.epsilon(delta, bounds=True)
@@ -135,7 +136,7 @@ def test_beta_1_and_2_are_the_other_laws() -> None:
         (dg.GeneralizedGaussian(6, beta=2), dg.DiscreteGaussian(18)),
     ]
     for one, other in cases:
-        a, b = (PrivacyLoss.of_noise(law, 2, sampling="1/4") ** 5 for law in (one, other))
+        a, b = (loss_of(law, 2, sampling="1/4") ** 5 for law in (one, other))
         for epsilon in (0, "1/5", 1):
             assert a.delta(epsilon, bounds=True) == b.delta(epsilon, bounds=True)
 
@@ -151,7 +152,7 @@ def test_sampled_noise_against_sums(releases: int) -> None:
     q = moved
     if releases == 2:
         p, q = ([a * b for a, b in product(one, one)] for one in (p, q))
-    loss = PrivacyLoss.of_noise(law, sampling=rate) ** releases
+    loss = loss_of(law, sampling=rate) ** releases
     for epsilon in (Fraction(0), Fraction(1, 20), Fraction(1, 2)):
         lower, upper = loss.delta(epsilon, bounds=True)
         exact = _delta(p, q, epsilon)
@@ -172,7 +173,7 @@ def test_continuous_gaussian_composed_is_one() -> None:
 def test_two_coordinates_may_be_worse_than_one() -> None:
     """A counterexample to 'the worst of a ball of the beta-norm is one coordinate'."""
     law = dg.GeneralizedGaussian(8, beta="3/2")  # the norm of (5, 5) is 7.94
-    two = PrivacyLoss.of_noise(law, 5) ** 2
+    two = loss_of(law, 5) ** 2
     assert two.delta(3, bounds=True) == pytest.approx((2.9558793642582e-5,) * 2, rel=1e-4)
     assert dg.privacy.delta(law, 3, 8) == pytest.approx(2.8164465703677e-5, rel=1e-12)
 
@@ -180,7 +181,7 @@ def test_two_coordinates_may_be_worse_than_one() -> None:
 def test_a_fourth_power_is_far_from_one_coordinate() -> None:
     """For beta = 4 the norm of (5, 5) is 5.95, and it loses far more than one change by 6."""
     law = dg.GeneralizedGaussian(8, beta=4)
-    two = PrivacyLoss.of_noise(law, 5) ** 2
+    two = loss_of(law, 5) ** 2
     assert two.delta(1, bounds=True) == pytest.approx((0.37026799,) * 2, rel=1e-5)
     assert dg.privacy.delta(law, 1, 6) == pytest.approx(0.26717971, rel=1e-7)
 
@@ -201,7 +202,7 @@ def test_generalised_noise_against_sums(beta: str, releases: int, sampling: Frac
         moved = [w / total for w in weights[change:][: 2 * reach + 1]]
         rate = gmpy2.mpfr(gmpy2.mpq(sampling))
         with_person = [rate * a + (1 - rate) * b for a, b in zip(here, moved, strict=True)]
-        loss = PrivacyLoss.of_noise(law, change, sampling=sampling) ** releases
+        loss = loss_of(law, change, sampling=sampling) ** releases
         both = []
         for one in loss._directions * 2 if sampling == 1 else loss._directions:
             both.append([(one.delta_below(e), one.delta_above(e)) for e in _EPSILONS])
@@ -242,7 +243,7 @@ def test_bounds_of_probabilities_are_taken_as_such() -> None:
         ends = [law.sf(12 - moved, bounds=True), law.sf(12 + moved, bounds=True)]
         pairs.append([*zip(low.tolist(), high.tolist(), strict=True), *ends])
     found = PrivacyLoss.of_pair(*pairs, bounds=True) ** 3
-    exact = PrivacyLoss.of_noise(law) ** 3
+    exact = loss_of(law) ** 3
     for epsilon in (0, "1/2", 2):
         lower, upper = found.delta(epsilon, bounds=True)
         low, high = exact.delta(epsilon, bounds=True)
@@ -274,7 +275,7 @@ def test_steep_laws(scale: Any, beta: int, sampling: Any) -> None:
     moved = [*here[1:], Fraction(0)]
     p = [sampling * a + (1 - sampling) * b for a, b in zip(here, moved, strict=True)]
     law = dg.GeneralizedGaussian(scale, beta)
-    loss = PrivacyLoss.of_noise(law, sampling=sampling, most=2**12)
+    loss = loss_of(law, sampling=sampling, most=2**12)
     for epsilon in (Fraction(1, 10), Fraction(1), Fraction(3)):
         exact = _delta(p, moved, epsilon)
         lower, upper = loss.delta(epsilon, bounds=True)
@@ -289,7 +290,7 @@ def test_steep_laws(scale: Any, beta: int, sampling: Any) -> None:
 
 def test_lower_bounds_where_masses_without_are_next_to_nothing() -> None:
     """Beyond epsilon 88 they are below the unit of masses."""
-    many = PrivacyLoss.of_noise(dg.DiscreteGaussian(100)) ** 10**4
+    many = loss_of(dg.DiscreteGaussian(100)) ** 10**4
     lower, upper = many.epsilon("1e-6", bounds=True)
     exact = 50 + 10 * 4.753424308822899  # the loss is N(50, 100), nearly
     assert lower <= upper < lower * 1.001
@@ -300,8 +301,8 @@ def test_lower_bounds_where_masses_without_are_next_to_nothing() -> None:
     "make",
     [
         lambda **how: PrivacyLoss.of_pair(["1/2", "1/2"], ["1/4", "3/4"], **how),
-        lambda **how: PrivacyLoss.of_noise(dg.DiscreteGaussian(4), **how),
-        lambda **how: PrivacyLoss.of_noise(dg.DiscreteGaussian(10**9), **how),
+        lambda **how: loss_of(dg.DiscreteGaussian(4), **how),
+        lambda **how: loss_of(dg.DiscreteGaussian(10**9), **how),
         lambda **how: PrivacyLoss.of_gaussian(4, **how),
         lambda **how: PrivacyLoss.of_laplace(4, **how),
     ],
@@ -321,11 +322,11 @@ def test_a_width_of_too_many_buckets_is_refused(make: Callable[..., PrivacyLoss]
         lambda: PrivacyLoss.of_laplace("0.007", "1e-400", cut="1e-390"),
         lambda: PrivacyLoss.of_gaussian("1e-100", "1/100", most=64),
         lambda: PrivacyLoss.of_gaussian(10**100, "1e-300", most=64),
-        lambda: PrivacyLoss.of_noise(dg.DiscreteGaussian("1e-400"), 2, most=64),
-        lambda: PrivacyLoss.of_noise(dg.DiscreteGaussian(10**600), 2, most=64),
-        lambda: PrivacyLoss.of_noise(dg.DiscreteLaplace(10**300), 2, most=64),
-        lambda: PrivacyLoss.of_noise(dg.DiscreteGaussian(4), sampling="1e-300", most=64),
-        lambda: PrivacyLoss.of_noise(dg.GeneralizedGaussian("1e-600", 3), most=64),
+        lambda: loss_of(dg.DiscreteGaussian("1e-400"), 2, most=64),
+        lambda: loss_of(dg.DiscreteGaussian(10**600), 2, most=64),
+        lambda: loss_of(dg.DiscreteLaplace(10**300), 2, most=64),
+        lambda: loss_of(dg.DiscreteGaussian(4), sampling="1e-300", most=64),
+        lambda: loss_of(dg.GeneralizedGaussian("1e-600", 3), most=64),
         lambda: PrivacyLoss.of_pair([("1/4", "3/4")] * 2, [("1/4", "3/4")] * 2, bounds=True),
     ],
 )
@@ -344,7 +345,7 @@ def test_refusals() -> None:
     """Parameters are checked as everywhere."""
     law = dg.DiscreteGaussian(4)
     with pytest.raises(ValueError, match="sampling must be at most 1, got 2"):
-        PrivacyLoss.of_noise(law, sampling=2)
+        loss_of(law, sampling=2)
     with pytest.raises(ValueError, match="q must sum to 1 exactly"):
         PrivacyLoss.of_pair(["1/2", "1/2"], [0.1, 0.9])
     with pytest.raises(ValueError, match="cut must be at least the sensitivity, got 1"):
@@ -366,10 +367,10 @@ def test_each_parameter_refuses_what_is_no_such_number(bad: Any) -> None:
     """By its name."""
     law, loss = dg.DiscreteGaussian(4), PrivacyLoss.of_pure(1)
     calls: list[tuple[str, Callable[[], object]]] = [
-        ("law", lambda: PrivacyLoss.of_noise(bad)),
-        ("sensitivity", lambda: PrivacyLoss.of_noise(law, bad)),
-        ("sampling", lambda: PrivacyLoss.of_noise(law, sampling=bad)),
-        ("most", lambda: PrivacyLoss.of_noise(law, most=bad)),
+        ("law", lambda: loss_of(bad)),
+        ("sensitivity", lambda: loss_of(law, bad)),
+        ("sampling", lambda: loss_of(law, sampling=bad)),
+        ("most", lambda: loss_of(law, most=bad)),
         ("sigma2", lambda: PrivacyLoss.of_gaussian(bad)),
         ("scale", lambda: PrivacyLoss.of_laplace(bad)),
         ("delta", lambda: PrivacyLoss.of_pure(1, bad)),
@@ -386,6 +387,6 @@ def test_each_parameter_refuses_what_is_no_such_number(bad: Any) -> None:
 def test_handed_to_dp_accounting() -> None:
     """Both directions, and nothing below."""
     pytest.importorskip("dp_accounting")
-    loss = PrivacyLoss.of_noise(dg.DiscreteGaussian(4), sampling="1/10", width=2**-10)
+    loss = loss_of(dg.DiscreteGaussian(4), sampling="1/10", width=2**-10)
     theirs = loss.to_dp_accounting()
     assert theirs.get_delta_for_epsilon(0.25) == pytest.approx(loss.delta(0.25), rel=1e-9)

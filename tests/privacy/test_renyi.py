@@ -10,7 +10,7 @@ import pytest
 
 import discretegauss as dg
 from discretegauss.errors import ParameterOverflowError
-from discretegauss.privacy import renyi, renyi_ball, renyi_delta
+from discretegauss.privacy import renyi, renyi_delta
 
 
 def _summed(scale: str, beta: str, order: str, change: int, reach: int) -> Any:
@@ -63,7 +63,7 @@ def test_an_order_next_to_1_is_the_kullback_leibler_divergence() -> None:
 def test_no_vector_of_a_ball_loses_more(beta: str) -> None:
     """All vectors of up to four coordinates within a norm of 6."""
     law, order, radius = dg.GeneralizedGaussian(5, beta), 4, 6
-    bound = renyi_ball(law, order, radius)
+    bound = renyi(law, order, radius, norm=beta)
     of_one = [0.0, *(renyi(law, order, c) for c in range(1, radius + 1))]
     worst = 0.0
     for vector in combinations_with_replacement(range(radius + 1), 4):
@@ -91,6 +91,6 @@ def test_too_many_integers_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^order must be above 1, got 1"):
         renyi(dg.DiscreteGaussian(3), 1)
     with pytest.raises(ValueError, match=r"^sensitivity must be from 1 to 1024, got '1/2'"):
-        renyi_ball(dg.DiscreteGaussian(3), 2, "1/2")
-    with pytest.raises(ValueError, match=r"^beta must be at least 1, got 0"):
-        renyi_ball(dg.DiscreteGaussian(3), 2, beta=0)
+        renyi(dg.DiscreteGaussian(3), 2, "1/2", norm=2)
+    with pytest.raises(ValueError, match=r"^norm must be at least 1, got 0"):
+        renyi(dg.DiscreteGaussian(3), 2, norm=0)

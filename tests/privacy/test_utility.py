@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discretegauss as dg
-from discretegauss import utility
+from discretegauss import privacy, utility
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from discretegauss.utility import _optimal_composition as _kov
-from discretegauss.utility._optimal_composition import laplace_delta_upper, require_few
+from discretegauss.privacy import _optimal_composition as _kov
+from discretegauss.privacy._optimal_composition import laplace_delta_upper, require_few
 from discretegauss.utility.gaussians import _variance_of_narrow, _variance_of_wide
 
 REACH = 12
@@ -62,7 +62,7 @@ def by_losses(scale: Fraction, epsilon: Fraction, queries: int) -> float:
 @pytest.mark.parametrize("epsilon", ["0", "1/4", "3/2", "7/2"])
 def test_laplace_delta_is_the_sum_over_all_outcomes(queries: int, epsilon: str) -> None:
     scale = Fraction(3, 4)
-    found = utility.laplace_delta(dg.DiscreteLaplace(scale), epsilon, queries=queries)
+    found = privacy.delta(dg.DiscreteLaplace(scale), epsilon, queries=queries)
     expected = by_outcomes(scale, Fraction(epsilon), queries)
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-6)
     assert found >= expected - 1e-15
@@ -74,7 +74,7 @@ def test_laplace_delta_is_the_exact_composition_of_the_losses(scale: str, querie
     """The optimal composition of all pure mechanisms is that of this one."""
     t = Fraction(scale)
     for epsilon in (Fraction(0), Fraction(1), queries / t / 3, queries / t * Fraction(9, 10)):
-        found = utility.laplace_delta(dg.DiscreteLaplace(t), epsilon, queries=queries)
+        found = privacy.delta(dg.DiscreteLaplace(t), epsilon, queries=queries)
         assert found == pytest.approx(by_losses(t, epsilon, queries), rel=1e-10)
 
 
@@ -82,7 +82,7 @@ def test_laplace_delta_of_one_query_is_the_tight_delta() -> None:
     for scale, epsilon in itertools.product(("1/3", 1, 7, 10**30), (0, "1/10", "1/2", 2)):
         law = dg.DiscreteLaplace(scale)
         tight = dg.privacy.delta(law, epsilon)
-        found = utility.laplace_delta(law, epsilon)
+        found = privacy.delta(law, epsilon)
         assert found == pytest.approx(tight, rel=1e-15)
         assert (found == 0) == (tight == 0)
 
@@ -97,7 +97,7 @@ def test_laplace_delta_is_an_upper_bound_and_close() -> None:
                 for j in range(k + 1)
             )
             exact = mpmath.fsum(terms) / (1 + e) ** k
-            found = utility.laplace_delta(dg.DiscreteLaplace(scale), epsilon, queries=k)
+            found = privacy.delta(dg.DiscreteLaplace(scale), epsilon, queries=k)
             assert exact <= found <= exact * (1 + mpmath.mpf(2) ** -51)
 
 
@@ -114,8 +114,8 @@ def test_with_few_bits_laplace_delta_is_an_upper_bound(monkeypatch: pytest.Monke
 
 def test_laplace_delta_is_0_where_no_loss_exceeds_epsilon_only() -> None:
     law = dg.DiscreteLaplace(10)
-    assert utility.laplace_delta(law, "3/10", queries=3) == 0
-    assert utility.laplace_delta(law, "2999999/10000000", queries=3) > 0
+    assert privacy.delta(law, "3/10", queries=3) == 0
+    assert privacy.delta(law, "2999999/10000000", queries=3) > 0
 
 
 @settings(max_examples=60, deadline=None)
@@ -127,18 +127,18 @@ def test_laplace_delta_is_0_where_no_loss_exceeds_epsilon_only() -> None:
 def test_calibrate_laplace_is_enough_and_the_decimal_before_is_not(
     epsilon: Fraction, delta: Fraction, queries: int
 ) -> None:
-    law = utility.calibrate_laplace(epsilon=epsilon, delta=delta, queries=queries)
-    assert utility.laplace_delta(law, epsilon, queries=queries) <= math.nextafter(delta, 1)
+    law = privacy.calibrate(dg.DiscreteLaplace, epsilon=epsilon, delta=delta, queries=queries)
+    assert privacy.delta(law, epsilon, queries=queries) <= math.nextafter(delta, 1)
     exponent = Decimal(float(law.scale)).adjusted()
     less = dg.DiscreteLaplace(law.scale - Fraction(10) ** (exponent - 4))
-    assert utility.laplace_delta(less, epsilon, queries=queries) > delta
+    assert privacy.delta(less, epsilon, queries=queries) > delta
 
 
 def test_calibrate_laplace_takes_a_scale_that_has_nothing_to_spare() -> None:
     for scale, epsilon, k in ((Fraction(1, 2), 1, 1), (Fraction(9, 4), 1, 5), (Fraction(9), 0, 30)):
         delta = laplace_delta_upper(scale, Fraction(epsilon), k).as_integer_ratio()
-        law = utility.calibrate_laplace(
-            epsilon=epsilon, delta=Fraction(*map(int, delta)), queries=k
+        law = privacy.calibrate(
+            dg.DiscreteLaplace, epsilon=epsilon, delta=Fraction(*map(int, delta)), queries=k
         )
         assert law.scale == scale
 
@@ -150,10 +150,12 @@ def test_calibrate_laplace_takes_a_scale_that_has_nothing_to_spare() -> None:
 )
 @pytest.mark.parametrize("queries", [1, 7])
 def test_calibrate_laplace_by_rho(rho: str | Fraction | int, queries: int) -> None:
-    law = utility.calibrate_laplace(rho=rho, queries=queries)
+    law = privacy.calibrate(dg.DiscreteLaplace, rho=rho, queries=queries)
     cost = queries * dg.privacy.rho(law)
     assert Fraction(rho) * (1 - Fraction(1, 10**4)) < cost <= Fraction(rho)
-    assert utility.calibrate_laplace(rho=dg.privacy.rho(law)) == law  # with nothing to spare
+    assert (
+        privacy.calibrate(dg.DiscreteLaplace, rho=dg.privacy.rho(law)) == law
+    )  # with nothing to spare
 
 
 def test_100_queries_as_in_the_paper() -> None:
@@ -199,7 +201,7 @@ def test_all_three_noises_keep_to_the_budget() -> None:
             assert dg.privacy.delta(law, "1/2", queries=queries) <= 1e-9
         rho = queries * dg.privacy.rho(found.gaussian_by_zcdp)
         assert dg.privacy.zcdp_delta(rho, "1/2") <= 1e-9 * (1 + 1e-12)
-        assert utility.laplace_delta(found.laplace, "1/2", queries=queries) <= 1e-9
+        assert privacy.delta(found.laplace, "1/2", queries=queries) <= 1e-9
         assert found.gaussian_tight.sigma2 < found.gaussian_by_zcdp.sigma2
 
 
@@ -311,15 +313,8 @@ def test_continuous_delta_below_every_float_or_too_far_away() -> None:
 
 
 def test_what_is_wrong_is_named() -> None:
-    with pytest.raises(ParameterTypeError, match="law must be a DiscreteLaplace, got Discrete"):
-        utility.laplace_delta(dg.DiscreteGaussian(1), 1)  # type: ignore[arg-type]
-    with pytest.raises(ParameterTypeError, match="law must be"):
-        utility.laplace_delta(3, 1)  # type: ignore[arg-type]
-    with pytest.raises(ParameterValueError, match="mu must be an integer"):
-        utility.laplace_delta(dg.DiscreteLaplace(1, "1/2"), 1)
     for call in (
-        lambda k: utility.laplace_delta(dg.DiscreteLaplace(1), 1, queries=k),
-        lambda k: utility.calibrate_laplace(epsilon=1, delta="1/2", queries=k),
+        lambda k: privacy.calibrate(dg.DiscreteLaplace, epsilon=1, delta="1/2", queries=k),
         lambda k: utility.compare_queries(epsilon=1, delta="1/2", queries=k),
     ):
         with pytest.raises(ParameterOverflowError, match="queries must be at most 100000"):
@@ -329,14 +324,14 @@ def test_what_is_wrong_is_named() -> None:
     require_few(100_000)
     for other in ({"epsilon": 1}, {"delta": "1/2"}):
         with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta, not both"):
-            utility.calibrate_laplace(rho=1, **other)
-        with pytest.raises(ParameterTypeError, match=r"either rho, or epsilon with delta$"):
-            utility.calibrate_laplace(**other)
-    assert utility.calibrate_laplace(rho=2**4002).scale > 0
-    assert utility.calibrate_laplace(rho=Fraction(1, 2**4002)).scale > 2**2000
+            privacy.calibrate(dg.DiscreteLaplace, rho=1, **other)
+    with pytest.raises(ParameterTypeError, match=r"either rho, or epsilon with delta$"):
+        privacy.calibrate(dg.DiscreteLaplace, delta="1/2")
+    assert privacy.calibrate(dg.DiscreteLaplace, rho=2**4002).scale > 0
+    assert privacy.calibrate(dg.DiscreteLaplace, rho=Fraction(1, 2**4002)).scale > 2**2000
     for rho in (gmpy2.mpz(2) ** 4003, Fraction(1, 2**4003)):
         with pytest.raises(ParameterOverflowError, match=r"rho must be between 2\*\*-4002 and"):
-            utility.calibrate_laplace(rho=rho)
+            privacy.calibrate(dg.DiscreteLaplace, rho=rho)
 
 
 def by_sums(noise: utility.compare.NoiseComparison, k: int) -> dict[str, float]:

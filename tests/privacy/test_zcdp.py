@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from discretegauss._certified.interval import arithmetic
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.privacy import (
-    gaussian_sigma2_for_rho,
     zcdp,
     zcdp_delta,
     zcdp_delta_standard,
@@ -195,12 +194,6 @@ def test_every_number_type_means_the_same(half: object) -> None:
     assert zcdp_delta(half, half) == zcdp_delta("1/2", "1/2")
     assert zcdp_epsilon(half, half) == zcdp_epsilon("1/2", "1/2")
     assert zcdp_rho(half, half) == zcdp_rho("1/2", "1/2")
-    assert gaussian_sigma2_for_rho(half, half) == Fraction(1, 4)
-
-
-def test_a_float_means_the_binary_fraction_it_holds() -> None:
-    assert gaussian_sigma2_for_rho(0.1) == 1 / (2 * Fraction(0.1))
-    assert gaussian_sigma2_for_rho("0.1") == 5
 
 
 NEGATIVE = (-1, "-1/3", -5e-324)
@@ -217,8 +210,6 @@ NO_PROBABILITY = (*NEGATIVE, *NO_NUMBER, 0, 1, 2)
         *((zcdp_epsilon, (1, bad), "delta") for bad in NO_PROBABILITY),
         *((zcdp_rho, (bad, "1e-6"), "epsilon") for bad in NEGATIVE + NO_NUMBER),
         *((zcdp_rho, (1, bad), "delta") for bad in NO_PROBABILITY),
-        *((gaussian_sigma2_for_rho, (bad,), "rho") for bad in (*NEGATIVE, *NO_NUMBER, 0)),
-        *((gaussian_sigma2_for_rho, (1, bad), "sensitivity") for bad in (*NEGATIVE, 0)),
     ],
 )
 def test_a_number_out_of_range_is_a_value_error_that_names_it(

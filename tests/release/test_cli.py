@@ -98,8 +98,10 @@ def test_a_sensitivity_of_many_digits_is_rounded_down(
     assert (lines["sensitivity"], lines["rho"]) == (text, "1 (zCDP)")
 
 
-def test_calibrate_says_what_calibrate_gaussian_returns(run: Command) -> None:
-    law = privacy.calibrate_gaussian(epsilon="0.5", delta="1e-7", sensitivity=4, queries=9)
+def test_calibrate_says_what_calibrate_returns(run: Command) -> None:
+    law = privacy.calibrate(
+        dg.DiscreteGaussian, epsilon="0.5", delta="1e-7", sensitivity=4, queries=9
+    )
     arguments = ("--epsilon", 0.5, "--delta", "1e-7", "--sensitivity", 4, "--queries", 9)
     assert lines_of(run("calibrate", *arguments))["sigma2"].startswith(f"{law.sigma2} ")
 
@@ -509,7 +511,7 @@ def test_verify_is_the_module_of_that_name(run: Command, monkeypatch: pytest.Mon
     done = run("verify", "--quick")
     assert (done.code, done.err) == (0, "")
     assert "right: draws are the specification's, bit for bit\n" in done.out
-    monkeypatch.setattr("discretegauss.verify._proof.find_spec", lambda _: None)
+    monkeypatch.setattr("discretegauss.verify.proof.find_spec", lambda _: None)
     done = run("verify")
     assert (done.code, done.err.partition("needs")[0]) == (2, "discretegauss verify ")
 

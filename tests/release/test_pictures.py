@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discretegauss import plots
+from discretegauss.plots import look
 from discretegauss.release import Release, release_plan, release_table
 from discretegauss.release._arrow_table import opened_arrow_table
 from discretegauss.release._csv_table import CsvTable
@@ -23,7 +23,7 @@ pytest.importorskip("matplotlib")
 def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What is drawn, figure by figure."""
     drawn: list[Any] = []
-    render = plots.render
+    render = look.render
 
     def keep(draw: Callable[[Any, Any], object], **how: Any) -> bytes:
         def and_keep(figure: Any, axes: Any) -> None:
@@ -32,7 +32,7 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
         return render(and_keep, **how)
 
-    monkeypatch.setattr(plots, "render", keep)
+    monkeypatch.setattr(look, "render", keep)
     return drawn
 
 

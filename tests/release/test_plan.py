@@ -17,7 +17,8 @@ from scipy import stats
 from discretegauss import DiscreteGaussian, release
 from discretegauss._cli import main
 from discretegauss.errors import DiscreteGaussError, OutputError, TableError
-from discretegauss.privacy import PrivacyLoss, calibrate_gaussian, different_noise, zcdp_rho
+from discretegauss.privacy import calibrate, different_noise, zcdp_rho
+from discretegauss.privacy import loss as loss_of
 from discretegauss.privacy.different_noise import Part, loss_of_parts
 from discretegauss.release import plan_json, read_plan
 from discretegauss.release._plan_file import PlanFile
@@ -124,7 +125,7 @@ def _plan_text(budget: str, tables: list[str]) -> str:
 
 def _epsilon_below(plan: PlanFile, delta: Fraction) -> float:
     """Return a number that epsilon of the whole is not below."""
-    losses = [PrivacyLoss.of_noise(n.law, n.sensitivity) ** n.queries for n in plan.noise]
+    losses = [loss_of(n.law, n.sensitivity) ** n.queries for n in plan.noise]
     lower, _ = losses[0].compose(*losses[1:]).epsilon(delta, bounds=True)
     return float(lower)
 
@@ -151,7 +152,7 @@ def test_epsilon_and_delta_are_used_up(tmp_path: Path, tables: list[str]) -> Non
 def test_equal_tables_are_one_query_asked_more_often(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(_plan_text('epsilon = 1\ndelta = "1e-6"', [""] * 3))
     found = read_plan(tmp_path / "p.toml")
-    law = calibrate_gaussian(epsilon=1, delta="1e-6", queries=3)
+    law = calibrate(DiscreteGaussian, epsilon=1, delta="1e-6", queries=3)
     assert {n.law for n in found.noise} == {law}
     assert found.cost.epsilon_by == "arXiv 2004.00010, Theorem 7"
     assert found.cost.epsilon <= 1
@@ -173,7 +174,7 @@ def test_wide_noise_is_enclosed_as_narrow_noise_is(monkeypatch: pytest.MonkeyPat
         Part(Fraction(14100, 7), Fraction(2), 1),
     ]
     delta = Fraction(1, 10**6)
-    losses = [PrivacyLoss.of_noise(DiscreteGaussian(p.sigma2), p.sensitivity) for p in parts]
+    losses = [loss_of(DiscreteGaussian(p.sigma2), p.sensitivity) for p in parts]
     losses = [loss**part.queries for loss, part in zip(losses, parts, strict=True)]
     lower, upper = losses[0].compose(*losses[1:]).epsilon(delta, bounds=True)
     monkeypatch.setattr(different_noise, "_WIDE_FROM", 0)

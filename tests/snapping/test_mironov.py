@@ -15,8 +15,9 @@ import pytest
 from scipy import stats
 
 import discretegauss as dg
-from discretegauss.snapping import SnappedLaplace, _mironov, parameters, snapping_laplace
+from discretegauss.snapping import SnappedLaplace, _mironov, snapping_laplace
 from discretegauss.snapping._mironov import LN, logarithm, uniform_doubles
+from discretegauss.snapping._parameters import parameters
 from discretegauss.snapping._sides import draw_words
 from discretegauss.testing import TapeSource
 

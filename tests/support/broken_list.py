@@ -32,8 +32,8 @@ from broken_tables import (
 )
 from law_checks import count_cells, rejected
 
-from discretegauss.verify import VerificationError, copy_out, verify
-from discretegauss.verify._table import Arc, Table
+from discretegauss.verify import VerificationError, verify
+from discretegauss.verify._table import Arc, Table, copy_out
 
 DRAWS = 1_000_000
 MANY_DRAWS = 30_000_000

@@ -39,7 +39,7 @@ MODULES: list[ModuleType] = [
 NO_PARAMETERS = {
     *("build_info", "__version__", "Release", "PrivacyLoss"),
     *("data", "errors", "lattice", "privacy", "release", "selection", "snapping", "testing"),
-    *("distributed", "utility", "dask", "spark", "compat", "plots"),
+    *("distributed", "utility", "dask", "spark", "compat", "plots", "verify"),
 }
 """Names of __all__ that take none; a Release is made by release_table, a PrivacyLoss by
 constructors of its own (tests/privacy/test_privacy_loss.py). Classes of errors and of warnings are
@@ -240,7 +240,7 @@ _scales = Other(
     )
 )
 
-SNAPPED = ("snapping_laplace", "SnappedLaplace", "parameters", "snapping_accuracy")
+SNAPPED = ("snapping_laplace", "SnappedLaplace", "snapping_accuracy")
 SELECTIONS = ("permute_and_flip", "exponential")
 
 RULES: dict[str, Rule | Other] = {
@@ -285,15 +285,17 @@ RULES: dict[str, Rule | Other] = {
     "monotone": Other(lambda given: True),
     "variance": positive._replace(near=True),
     "most_clients": _whole(1, 2**64 - 1),
-    "fewest_clients": _whole(1, 2**64 - 1),
     "dimension": _whole(1, 2**64 - 1),
-    "rounds": _whole(1, 2**64 - 1),
     "sum_norm": Other(lambda given: given.value is None or positive.takes(given)),
     "norm": Rule(lambda x: x > 0, near=True),
     "retry": Other(
         lambda given: given.value is None or (given.exact is not None and 0 <= given.exact < 1)
     ),
     "modulus": _whole(2, inf),
+    "clients": _whole(1, 2**64 - 1),
+    "sampling": Rule(lambda x: 0 < x <= 1),
+    "kind": _none,
+    "budget": _no_value,
 }
 """By name, whatever has it; BUT has the exceptions."""
 
@@ -319,12 +321,24 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("snapping_laplace", "out"): _no_value,
     ("snapping_bound", "epsilon"): positive,
     ("snapping_bound", "gamma"): probability,
-    ("gaussian_sigma2_for_rho", "rho"): positive,
-    ("calibrate_gaussian", "rho"): positive,
-    ("calibrate_gaussian", "epsilon"): _no_value,  # beside rho, which CALLS gives
-    ("calibrate_gaussian", "delta"): _no_value,
+    ("calibrate", "rho"): positive,
+    ("calibrate", "epsilon"): _no_value,  # beside rho, which CALLS gives
+    ("calibrate", "delta"): _no_value,
+    ("calibrate", "beta"): _no_value,  # of a Gaussian
+    ("calibrate", "sampling"): Other(lambda given: given.exact == 1),  # with rho
+    ("Budget", "rho"): positive,
+    ("Budget", "epsilon"): _no_value,  # beside rho, which CALLS gives
+    ("Budget", "delta"): _no_value,
+    ("Skellam", "variance"): positive._replace(near=True),
+    ("calibrate", "clients"): Other(
+        lambda given: given.value is None or _whole(1, 2**64 - 1).takes(given)
+    ),
+    ("loss", "sensitivity"): Rule(lambda x: x > 0 and x.denominator == 1, near=True),
+    ("loss", "sampling"): Rule(lambda x: 0 < x <= 1, near=True),
+    ("loss", "most"): _whole(16, 2**32),
+    ("loss", "width"): Other(lambda given: given.value is None or None),
     ("renyi", "sensitivity"): _whole_number,
-    ("renyi_ball", "sensitivity"): Rule(lambda x: 1 <= x <= 2**10),
+    ("renyi", "norm"): Other(lambda given: given.value is None or None),
     ("delta", "epsilon"): not_negative._replace(near=True),
     ("log_delta", "epsilon"): not_negative._replace(near=True),
     ("epsilon", "delta"): probability._replace(near=True),
@@ -344,10 +358,6 @@ BUT: dict[tuple[str, str], Rule | Other] = {
         lambda given: given.value is None or _whole(2, inf).takes(given)
     ),
     ("add_noise", "integral_floats"): _flag,
-    ("calibrate_laplace", "rho"): positive._replace(near=True),
-    ("calibrate_laplace", "epsilon"): _no_value,  # beside rho, which CALLS gives
-    ("calibrate_laplace", "delta"): _no_value,
-    ("laplace_delta", "epsilon"): not_negative,
     ("compare_noise", "sigma2"): positive._replace(near=True),
     ("compare_queries", "delta"): probability._replace(near=True),
     ("continuous_gaussian_sf", "x"): any_number._replace(near=True),
@@ -355,14 +365,6 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("rounded_gaussian_sf", "k"): any_number._replace(near=True),
     ("stream", "total"): _whole(0, inf),
     ("stream", "chunk"): _whole(1, inf),
-    ("distributed.rho", "sensitivity"): positive._replace(near=True),
-    ("distributed.calibrate", "rho"): positive._replace(near=True),
-    ("distributed.calibrate", "sensitivity"): positive._replace(near=True),
-    ("distributed.renyi", "order"): _whole(2, 2**64 - 1),
-    ("distributed.calibrate_skellam", "epsilon"): positive._replace(near=True),
-    ("distributed.calibrate_skellam", "sensitivity"): positive._replace(near=True),
-    ("distributed.privacy_loss", "sensitivity"): Other(_one_up),
-    ("distributed.privacy_loss", "fewest_clients"): Other(_one_up),
     ("distributed.least_modulus", "largest"): positive._replace(near=True),
     ("distributed.least_modulus", "failure"): probability,
     ("distributed.round_conditionally", "norm"): Rule(lambda x: 1 <= x <= 2**24, near=True),
@@ -389,11 +391,8 @@ BUT: dict[tuple[str, str], Rule | Other] = {
 
 SAID_AS: dict[tuple[str, str], set[str]] = {
     ("compose", "parts"): {"rho"},
-    ("Skellam.sum_of", "clients"): {"variance"},  # of the sum
-    ("distributed.calibrate_skellam", "sensitivity"): {"variance"},  # which follows
-    ("calibrate_gaussian", "queries"): {"sigma2"},  # which follows, and is too long
+    ("calibrate", "queries"): {"sigma2"},  # which follows, and is too long
     ("add_noise", "rows_per_person"): {"queries", "sigma2"},
-    ("calibrate_laplace", "queries"): {"rho"},  # of each query
     ("compare_noise", "sigma2"): {"rho"},  # which follows
     ("compare_queries", "epsilon"): {"delta"},
     ("release_table", "rows_per_person"): {"queries", "sigma2"},
@@ -412,24 +411,13 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("pld", "log_mass_truncation_bound"): _ACCOUNTING,
     ("dp_event", "law"): _ACCOUNTING,
     ("dp_event", "sensitivity"): _ACCOUNTING,
-    **{
-        (
-            "calibrate_generalized",
-            name,
-        ): "slow: tests/privacy/test_calibrate_generalized.py"
-        for name in ("beta", "epsilon", "delta", "sensitivity", "queries", "sampling")
-    },
-    ("renyi_ball", "beta"): "None is the law's own: tests/privacy/test_renyi.py",
     ("add_noise", "values"): "integers of any kind: tests/data",
-    ("distributed.share", "vector"): "integers of any kind: tests/distributed",
     ("distributed.total", "messages"): "integers of any kind: tests/distributed",
     ("distributed.round_conditionally", "values"): "vectors: tests/distributed",
     ("Rotation.apply", "vectors"): "vectors: tests/distributed",
     ("Rotation.undo", "vectors"): "vectors: tests/distributed",
     ("SecureSum.message", "vector"): "vectors: tests/distributed",
     ("SecureSum.total", "messages"): "integers of any kind: tests/distributed",
-    **{(f"Skellam.{name}", "dtype"): "int64 or object" for name in ("sample", "rvs")},
-    ("Skellam.pmf", "k"): "integers: tests/distributed",
     ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
     ("sample_bytes", "n_bytes"): "what holds the law: tests/exactness/test_objects.py",
     ("release_table", "table"): "a path: tests/release/test_release.py",
@@ -446,7 +434,7 @@ SKIPPED: dict[tuple[str, str], str] = {
 }
 
 ARRAYS = {"discrete_gaussian", "discrete_laplace", "generalized_gaussian"}
-ARRAYS |= {"geometric_exp", "bernoulli_exp", "bernoulli", "uniform_below"}
+ARRAYS |= {"geometric_exp", "bernoulli_exp", "bernoulli", "uniform_below", "skellam"}
 """Functions whose first parameters, mu and beta may be arrays."""
 
 
@@ -457,36 +445,23 @@ def tape(n_bytes: int = 400_000) -> TapeSource:
     return TapeSource(random.Random(7).randbytes(n_bytes))
 
 
-_SUM: dict[str, Any] = {"fewest_clients": 9, "sensitivity": 2}
-_SKELLAM = dg.distributed.Skellam(3)
+_SKELLAM = dg.Skellam(3)
 
 CALLS: dict[str, dict[str, Any]] = {
     "Skellam": {"variance": 3},
     "Rotation": {"dimension": 3},
     "SecureSum": {"dimension": 1, "clip": 1, "steps": 8, "law": _SKELLAM, "most_clients": 9},
-    "Skellam.sample": {},
-    "Skellam.rvs": {},
-    "Skellam.pmf": {"k": 3},
-    "Skellam.sum_of": {"clients": 3},
-    **{f"Skellam.{name}": {} for name in ("mean", "var", "std")},
     "Rotation.apply": {"vectors": [1.0, 2.0, 3.0]},
     "Rotation.undo": {"vectors": [1, 2, 3, 4]},
     "SecureSum.message": {"vector": [0.5]},
     "SecureSum.total": {"messages": [[1], [2]]},
-    "distributed.rho": {"law": dg.DiscreteGaussian(3), **_SUM},
-    "distributed.calibrate": {"rho": 1, **_SUM},
-    "distributed.renyi": {"law": _SKELLAM, "order": 2, **_SUM},
-    "distributed.epsilon": {"law": _SKELLAM, "delta": "1/1000", **_SUM},
-    "distributed.calibrate_skellam": {"epsilon": 1, "delta": "1/1000", **_SUM},
-    "distributed.privacy_loss": {"law": _SKELLAM, "fewest_clients": 9},
-    "distributed.share": {"vector": [1, 2], "law": _SKELLAM, "modulus": 64},
     "distributed.total": {"messages": [[1], [2]], "modulus": 64},
     "distributed.rounded_norm": {"norm": 3, "dimension": 4},
     "distributed.round_conditionally": {"values": [0.5, -0.5], "norm": 1},
     "distributed.least_modulus": {"law": _SKELLAM, "most_clients": 9, "largest": 3},
-    "calibrate_generalized": {"beta": 2, "epsilon": 1, "delta": "1e-6"},
     "discrete_gaussian": {"sigma2": 3},
     "discrete_laplace": {"scale": 3},
+    "skellam": {"variance": 3},
     "generalized_gaussian": {"scale": 3, "beta": "3/2"},
     "geometric_exp": {"gamma": 1},
     "bernoulli_exp": {"gamma": 1},
@@ -511,8 +486,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "zcdp_epsilon": {"rho": "1/10", "delta": "1/1000"},
     "zcdp_rho": {"epsilon": 1, "delta": "1/1000"},
     "zcdp_delta_standard": {"rho": "1/10", "epsilon": 1},
-    "gaussian_sigma2_for_rho": {"rho": "1/10"},
-    "calibrate_gaussian": {"rho": "1/10"},
+    "Budget": {"rho": "1/10"},
+    "calibrate": {"kind": dg.DiscreteGaussian, "rho": "1/10"},
+    "loss": {"law": dg.DiscreteGaussian(100)},
     "add_noise": {"values": [3], "rho": "1/10"},
     "compose": {},
     "rho": {"law": dg.DiscreteGaussian(100)},
@@ -520,12 +496,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "log_delta": {"law": dg.DiscreteGaussian(100), "epsilon": 1},
     "epsilon": {"law": dg.DiscreteGaussian(100), "delta": "1/1000"},
     "renyi": {"law": dg.DiscreteGaussian(100), "order": 2},
-    "renyi_ball": {"law": dg.DiscreteGaussian(100), "order": 2},
     "renyi_delta": {"divergence": 1, "order": 2, "epsilon": 1},
     "pld": {"law": dg.DiscreteGaussian(100)},
     "dp_event": {"law": dg.DiscreteGaussian(100)},
-    "calibrate_laplace": {"rho": "1/10"},
-    "laplace_delta": {"law": dg.DiscreteLaplace(10), "epsilon": "1/100"},
     "compare_noise": {"sigma2": 3},
     "compare_queries": {"epsilon": 1, "delta": "1/1000", "queries": 2},
     "continuous_gaussian_sf": {"sigma2": 3, "x": 1},
@@ -533,13 +506,13 @@ CALLS: dict[str, dict[str, Any]] = {
     "rounded_gaussian_pmf": {"sigma2": 3, "k": 1},
     "rounded_gaussian_sf": {"sigma2": 3, "k": 1},
     "rounded_gaussian_variance": {"sigma2": 3},
-    "SeededSource": {"seed": 1},
     "TapeSource": {"tape": b"1"},
     "seeded_source": {"seed": 1},
     "release_table": {"rho": "1/10"},  # and files of the test
     "sample": {},  # of each law
     "rvs": {},
     "sample_bytes": {"n_bytes": 16},
+    "sum": {"clients": 3},
     "stream": {"total": 3},
     **{name: {"k": 3} for name in AT_K},
     **{name: {} for name in MOMENTS},

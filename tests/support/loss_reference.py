@@ -13,6 +13,7 @@ from mpmath import mp
 
 import discretegauss as dg
 from discretegauss.privacy import PrivacyLoss
+from discretegauss.privacy import loss as loss_of
 
 Pairs = list[tuple[Any, Any]]
 
@@ -165,7 +166,7 @@ def _integers(chance: random.Random, rate: Fraction) -> Case:
         xs = range(-reach, reach - change + 1)
         p, q = ([weights[x + d] / total for x in xs] for d in (0, change))
         missed += releases * max(1 - mp.fsum(p), 1 - mp.fsum(q), mp.zero)
-        losses.append(PrivacyLoss.of_noise(law, change, sampling=rate))
+        losses.append(loss_of(law, change, sampling=rate))
         outcomes.append(_sampled(p, q, rate))
     if len(laws) == 2:
         size = len(outcomes[0]) * len(outcomes[1])

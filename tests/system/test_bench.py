@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discretegauss import _bench, plots
+from discretegauss import _bench
 from discretegauss._bench import machine, paper_python, rounds, run, table
 from discretegauss._bench.contenders import (
     CannotRunError,
@@ -32,6 +32,7 @@ from discretegauss._bench.contenders import (
     tumult_peer,
 )
 from discretegauss._cli import entry as cli
+from discretegauss.plots import look
 
 PEERS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "OpenDP": (opendp_peer, ("opendp", "opendp.prelude")),
@@ -222,7 +223,7 @@ def test_the_lines_drawn_are_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
         draw_picture(figure, panels, measured, contenders)
         found.extend(panels[0].get_lines())
 
-    plots.render(draw, panels=2)
+    look.render(draw, panels=2)
     assert [line.get_label() for line in found] == [ours.DEFAULT, "a rounded float (not exact)"]
     assert list(found[0].get_xdata()) == [0, 100]
     assert list(found[0].get_ydata()) == [1e-8, 1e-6]
@@ -246,7 +247,7 @@ def test_a_contender_looks_the_same_whoever_else_takes_part() -> None:
             draw_picture(figure, panels, [run.Measured(n, 0, 1e8, ()) for n in names], contenders)
             found.extend(panels[0].get_lines())
 
-        plots.render(draw, panels=2)
+        look.render(draw, panels=2)
         return {str(line.get_label()): (line.get_color(), line.get_marker()) for line in found}
 
     of_all = looks([*_LOOKS, "unknown"])

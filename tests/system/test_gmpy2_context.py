@@ -92,7 +92,7 @@ def of_privacy() -> Iterator[Call]:
         (1, "1e-6", 10),
         (1, "1e-400", 1),
     ):
-        yield partial(privacy.calibrate_gaussian, epsilon=epsilon, delta=delta, queries=queries)
+        yield partial(privacy.calibrate, epsilon=epsilon, delta=delta, queries=queries)
     if importlib.util.find_spec("dp_accounting") is not None:
         yield _delta_by_pld
 
@@ -111,8 +111,8 @@ def of_utility() -> Iterator[Call]:
         yield partial(noise.tails, 3)
         for epsilon in (0, 1):
             yield partial(utility.continuous_gaussian_delta, sigma2, epsilon)
-    yield partial(utility.calibrate_laplace, epsilon=1, delta="1e-6", queries=20)
-    yield partial(utility.laplace_delta, dg.DiscreteLaplace(9), 1, queries=20)
+    yield partial(privacy.calibrate, dg.DiscreteLaplace, epsilon=1, delta="1e-6", queries=20)
+    yield partial(privacy.delta, dg.DiscreteLaplace(9), 1, queries=20)
     yield partial(utility.compare_queries, epsilon=1, delta="1e-6", queries=5)
 
 

@@ -269,7 +269,7 @@ def verifier() -> Any:
     pytest.importorskip("flint")
     if ENGINE != "native":
         pytest.skip("needs the compiled core")
-    return importlib.import_module("discretegauss.verify._proof")
+    return importlib.import_module("discretegauss.verify.proof")
 
 
 def test_what_no_precision_decides_is_not_proven(verifier: Any) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .._system.atomic_file import atomic_write
-from ..plots import render
+from ..plots.look import render
 from .contenders import (
     Case,
     Contender,
@@ -21,8 +21,6 @@ from .contenders import (
 )
 from .contenders.ours import CHACHA20, DEFAULT, ISOCHRONOUS, NATIVE, TWIN
 from .run import Measured
-
-__all__ = ["draw_picture", "require_matplotlib", "write_picture"]
 
 _SIZE = (9.4, 5.6)
 _LAST_EVERYDAY = 12

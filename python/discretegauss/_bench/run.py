@@ -10,8 +10,6 @@ from .contenders import CannotRunError, Case, Contender, Draw, Missing, all_cont
 from .contenders.ours import DEFAULT, TWIN
 from .rounds import measure
 
-__all__ = ["EXPONENTS", "Measured", "Skipped", "all_steps", "measure_all"]
-
 EXPONENTS = (0, 1, 2, 3, 6, 9, 12, 30, 100)
 """Of ten, for sigma."""
 

@@ -9,8 +9,6 @@ from typing import Any
 from .contenders import Case, Contender, Missing
 from .run import EXPONENTS, Measured, Skipped
 
-__all__ = ["as_json", "power", "table_text"]
-
 _WIDTH = 27
 _COLUMN = 8
 

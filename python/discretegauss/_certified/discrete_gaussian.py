@@ -27,8 +27,6 @@ from .gaussian_tail import gaussian_tail
 from .interval import Arithmetic, Interval, Rational, arithmetic
 from .tail_interpolation import gaussian_tail_ratios
 
-__all__ = ["DiscreteGaussianFamily"]
-
 #: Of a smaller sigma2 sums are taken term by term, of others by Poisson summation.
 _SMALL_SIGMA2 = Fraction(1, 2)
 

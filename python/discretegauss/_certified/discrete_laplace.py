@@ -25,8 +25,6 @@ from .family import About, RationalFamily, nearest_integer
 from .floats import float_value
 from .interval import Arithmetic, Interval, Rational, arithmetic
 
-__all__ = ["DiscreteLaplaceFamily"]
-
 
 class DiscreteLaplaceFamily(RationalFamily):
     """The discrete Laplace."""

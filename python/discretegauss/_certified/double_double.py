@@ -18,22 +18,6 @@ from numpy.typing import NDArray
 from .floats import float_nearest
 from .interval import Interval, arithmetic
 
-__all__ = [
-    "Floats",
-    "Pair",
-    "Pairs",
-    "exact_product",
-    "exact_sum",
-    "factor",
-    "in_chunks",
-    "normalised",
-    "pair",
-    "parameters_in_range",
-    "positive_sum",
-    "product",
-    "rational_pair",
-]
-
 Floats = NDArray[np.float64]
 
 #: Of parameters in this range, and centres below the other bound, no product under- or overflows.

@@ -35,8 +35,6 @@ import numpy as np
 from .double_double import Floats, Pair, Pairs, exact_sum, normalised, pair, product
 from .interval import arithmetic
 
-__all__ = ["exponential", "exponential_in_floats", "exponential_minus_1", "logarithm"]
-
 _STEPS = 1024
 
 #: Half a step, and where log(1 + w) is w - w**2/2.

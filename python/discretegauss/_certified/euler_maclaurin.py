@@ -30,8 +30,6 @@ import gmpy2
 
 from .interval import Arithmetic, Interval
 
-__all__ = ["corrections", "log_of", "log_remainder_factor", "remainder_factor", "terms_for"]
-
 #: By then p terms, at a cost of p**2 products, take minutes.
 _MOST_TERMS = 2**14
 

@@ -7,13 +7,13 @@ from .discrete_gaussian import DiscreteGaussianFamily
 from .discrete_laplace import DiscreteLaplaceFamily
 from .family import Family
 from .generalized_gaussian import GeneralizedGaussianFamily
-
-__all__ = ["family_of"]
+from .skellam import SkellamFamily
 
 _FAMILIES: dict[Kind, Family] = {
     Kind.DISCRETE_GAUSSIAN: DiscreteGaussianFamily(),
     Kind.DISCRETE_LAPLACE: DiscreteLaplaceFamily(),
     Kind.GENERALIZED_GAUSSIAN: GeneralizedGaussianFamily(),
+    Kind.SKELLAM: SkellamFamily(),
 }
 
 

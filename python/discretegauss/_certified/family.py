@@ -1,9 +1,9 @@
 """What a law answers for itself: its weights, tails, normaliser, moments, thresholds of its loss.
 
 A law gives the integer x the weight exp(-phi(x)), phi convex and symmetric about mu. There is one
-object a law, with a file of its own: `discrete_gaussian.py`, `discrete_laplace.py` and
-`generalized_gaussian.py`; `families.py` says which is whose. What follows from phi and the tails
-alone, as the sums term by term, stands here, once for all.
+object a law, with a file of its own: `discrete_gaussian.py`, `discrete_laplace.py`,
+`generalized_gaussian.py` and `skellam.py`; `families.py` says which is whose. What follows from phi
+and the tails alone, as the sums term by term, stands here, once for all.
 
 Objects hold no parameters: each method is given the law's. ``bits`` is what the relative width of a
 result aims at, 2**-bits; the result is an enclosure whatever its width.
@@ -21,8 +21,6 @@ from typing import Any, ClassVar, NamedTuple
 from .._law import LawSpec
 from .double_double import Floats, Pairs
 from .interval import Arithmetic, Interval, Rational, arithmetic
-
-__all__ = ["About", "Family", "RationalFamily", "mirrored", "nearest_integer", "term_by_term"]
 
 
 def mirrored(spec: LawSpec) -> LawSpec:
@@ -100,6 +98,11 @@ class Family(ABC):
     def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
         """Return s and beta with phi(x) = (abs(x - mu)/s)**beta."""
 
+    def tail_bound(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval | None:
+        """Return a bound of its own on P(X >= m); None: by the law with density exp(-phi)."""
+        del spec, m, at
+        return None
+
     @abstractmethod
     def has_exponents(self, spec: LawSpec) -> bool:
         """Return whether `exponents` is good for the law."""
@@ -127,6 +130,11 @@ class Family(ABC):
     def pure_epsilon(self, spec: LawSpec, change: int) -> Rational | None:
         """Return the largest phi(x + change) - phi(x), change at least 1; None if there is none."""
         del spec, change
+        return None
+
+    def exact_variance(self, spec: LawSpec) -> Fraction | None:
+        """Return the variance where it is known exactly."""
+        del spec
         return None
 
     def mean_near_mu(self, spec: LawSpec, bits: int) -> Interval | None:

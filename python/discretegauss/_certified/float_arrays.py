@@ -21,23 +21,14 @@ from numpy.typing import NDArray
 from .._law import LawSpec
 from .double_double import Pair, factor
 from .families import family_of
+from .family import mirrored, nearest_integer
 from .floats import float_value
 from .interval import arithmetic
-from .lattice_sums import canonical, mirrored, nearest_integer
+from .lattice_sums import canonical
 from .pair_arrays import rounded_values
 from .pair_weights import DOUBLINGS
 from .probability import Tail, kept_normaliser, logpmf, probability
 from .wide_tails import tails_in_pieces
-
-__all__ = [
-    "MANY_TAILS",
-    "last_term",
-    "supported",
-    "tail_table",
-    "tails_by_first_terms",
-    "upper_tails",
-    "vector_values",
-]
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]

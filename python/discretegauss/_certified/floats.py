@@ -11,17 +11,6 @@ import gmpy2
 
 from .interval import Interval, Real, arithmetic
 
-__all__ = [
-    "FIRST_BITS",
-    "Bounds",
-    "float_after",
-    "float_at_least",
-    "float_at_most",
-    "float_bounds",
-    "float_nearest",
-    "float_value",
-]
-
 #: lower <= true value <= upper
 Bounds = tuple[float, float]
 

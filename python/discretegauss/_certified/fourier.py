@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from .double_double import Floats, Pair, Pairs, exact_sum, normalised, pair, product
 from .interval import arithmetic
 
-__all__ = ["inverse", "inverse_error", "transform", "transform_error"]
-
 Complexes = NDArray[np.complex128]
 
 _U = 2.0**-53

@@ -21,8 +21,6 @@ from .euler_maclaurin import corrections, log_of, remainder_factor, terms_for
 from .incomplete_gamma import scaled_gamma
 from .interval import Interval, Rational, Real, arithmetic
 
-__all__ = ["gaussian_tail"]
-
 #: exp(-x) below 2**-bits for x above bits times this.
 _LOG_2 = math.log(2)
 

@@ -29,8 +29,6 @@ from .family import About, Family, nearest_integer, term_by_term
 from .generalized_tail import Shape, exponent_guard, generalized_tail, log_ratio, phi
 from .interval import Arithmetic, Interval, arithmetic
 
-__all__ = ["GeneralizedGaussianFamily"]
-
 #: Moments of a smaller scale are summed term by term.
 _SMALL_SCALE = 2
 

@@ -27,17 +27,6 @@ from .euler_maclaurin import corrections, log_of, remainder_factor, terms_for
 from .incomplete_gamma import scaled_gamma
 from .interval import Arithmetic, Interval, arithmetic
 
-__all__ = [
-    "Shape",
-    "exponent_guard",
-    "generalized_tail",
-    "log_quotient",
-    "log_ratio",
-    "phi",
-    "quotient",
-    "whole_ratio",
-]
-
 _LOG_2 = math.log(2)
 _LOG_LARGEST = 650.0  # exp of it is a float, and far too large for any use here
 _INFINITY = gmpy2.inf()

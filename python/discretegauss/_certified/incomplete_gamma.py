@@ -18,8 +18,6 @@ import gmpy2
 
 from .interval import Arithmetic, Interval, Real, arithmetic
 
-__all__ = ["scaled_gamma"]
-
 #: From some 4000 bits on the series of `_gamma` is faster than MPFR's first gamma function: ten
 #: times at 10**4 bits, where that takes a second, and no signal is heard. Measured.
 #: Then, too, the sum of `_by_fixed_point` is faster than its error function: 0.1 seconds of 0.4 at

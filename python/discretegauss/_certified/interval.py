@@ -22,17 +22,6 @@ import gmpy2
 
 from .._system.memory import require_memory
 
-__all__ = [
-    "ONE",
-    "ZERO",
-    "Arithmetic",
-    "Interval",
-    "Rational",
-    "Real",
-    "arithmetic",
-    "relative_width_below",
-]
-
 #: A gmpy2.mpfr: gmpy2 has no type information.
 Real = Any
 

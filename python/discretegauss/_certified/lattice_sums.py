@@ -17,19 +17,8 @@ from __future__ import annotations
 
 from .._law import LawSpec
 from .families import family_of
-from .family import mirrored, nearest_integer
+from .family import nearest_integer
 from .interval import Arithmetic, Interval
-
-__all__ = [
-    "canonical",
-    "log_weight_ratio",
-    "mirrored",
-    "nearest_integer",
-    "normaliser",
-    "phi_at",
-    "tail_ratio",
-    "weight_ratio",
-]
 
 
 def canonical(spec: LawSpec) -> LawSpec:

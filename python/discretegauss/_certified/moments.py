@@ -20,20 +20,9 @@ import gmpy2
 
 from .._law import LawSpec
 from .families import family_of
+from .family import nearest_integer
 from .interval import Arithmetic, Interval, arithmetic, relative_width_below
-from .lattice_sums import canonical, log_weight_ratio, nearest_integer, normaliser
-
-__all__ = [
-    "entropy",
-    "excess_kurtosis",
-    "has_raw_moments",
-    "is_symmetric",
-    "mean",
-    "raw_moment",
-    "skewness",
-    "standard_deviation",
-    "variance",
-]
+from .lattice_sums import canonical, log_weight_ratio, normaliser
 
 #: Below this variance skewness and kurtosis are beyond every float, or bounded by themselves.
 _TINY_VARIANCE = gmpy2.mpq(1, 2**4096)
@@ -54,7 +43,11 @@ def mean(spec: LawSpec, bits: int) -> Interval:
 
 def variance(spec: LawSpec, bits: int) -> Interval:
     """Return the variance, positive."""
-    return _not_negative(_moments(canonical(spec), bits).second)
+    spec = canonical(spec)
+    exact = family_of(spec).exact_variance(spec)
+    if exact is not None:
+        return arithmetic(bits).rational(exact)
+    return _not_negative(_moments(spec, bits).second)
 
 
 def standard_deviation(spec: LawSpec, bits: int) -> Interval:

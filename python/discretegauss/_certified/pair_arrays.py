@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .._law import LawSpec
 from .double_double import Floats, Pairs, exact_sum, normalised
-from .lattice_sums import mirrored
+from .family import mirrored
 from .pair_weights import (
     DOUBLINGS,
     LARGEST,
@@ -29,8 +29,6 @@ from .pair_weights import (
     sums_from_the_end,
 )
 from .wide_tails import tails_in_pieces
-
-__all__ = ["rounded_values"]
 
 _Integers = NDArray[np.int64]
 _Bools = NDArray[np.bool_]

@@ -17,19 +17,9 @@ from .._law import LawSpec
 from .double_double import Floats, Pair, Pairs, in_chunks, pair, positive_sum, product
 from .double_double_functions import exponential
 from .families import family_of
+from .family import nearest_integer
 from .interval import arithmetic
-from .lattice_sums import nearest_integer
 from .probability import Tail, kept_normaliser, probability
-
-__all__ = [
-    "DOUBLINGS",
-    "LARGEST",
-    "LAST_WEIGHT",
-    "certified_tail",
-    "exponents_at",
-    "probabilities",
-    "sums_from_the_end",
-]
 
 #: Numbers are in units of 2**-this.
 DOUBLINGS = 256

@@ -13,29 +13,10 @@ from typing import NamedTuple
 
 from .._law import LawSpec
 from .families import family_of
+from .family import mirrored
 from .incomplete_gamma import scaled_gamma
 from .interval import Interval, arithmetic
-from .lattice_sums import (
-    canonical,
-    log_weight_ratio,
-    mirrored,
-    normaliser,
-    phi_at,
-    tail_ratio,
-    weight_ratio,
-)
-
-__all__ = [
-    "Tail",
-    "kept_normaliser",
-    "log_probability",
-    "logpmf",
-    "pmf",
-    "probability",
-    "tail_above",
-    "tail_bound",
-    "tail_up_to",
-]
+from .lattice_sums import canonical, log_weight_ratio, normaliser, phi_at, tail_ratio, weight_ratio
 
 #: exp(-x) is below every float from here on, by far.
 _FAR = 2**20
@@ -112,6 +93,9 @@ def tail_bound(spec: LawSpec, m: int, bits: int) -> Interval:
     """
     spec = canonical(spec)
     at = arithmetic(bits + 20)
+    own = family_of(spec).tail_bound(spec, m, at)
+    if own is not None:
+        return _at_most(1, own)
     distance = m - 1 - spec.mu
     if distance < 0:
         return at.rational(1)

@@ -14,11 +14,10 @@ import gmpy2
 
 from .._law import LawSpec
 from .families import family_of
+from .family import mirrored
 from .interval import arithmetic
-from .lattice_sums import canonical, mirrored, tail_ratio
+from .lattice_sums import canonical, tail_ratio
 from .probability import kept_normaliser, pmf
-
-__all__ = ["lower_quantile", "tail_guess"]
 
 _HALF = Fraction(1, 2)
 _FEW_BITS = 64

@@ -7,8 +7,6 @@ import struct
 from collections.abc import Callable
 from fractions import Fraction
 
-__all__ = ["decimal_at", "decimal_ordinal", "first_true", "float_at", "ordinal"]
-
 
 def first_true(holds: Callable[[int], bool], guess: int, low: int | None = None) -> int:
     """Return an n at which holds(n) is True and holds(n - 1) is not; or low, if it holds there.

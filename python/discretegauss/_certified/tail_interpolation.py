@@ -31,8 +31,6 @@ from .euler_maclaurin import log_of
 from .floats import float_value
 from .gaussian_tail import gaussian_tail
 
-__all__ = ["gaussian_tail_ratios"]
-
 _Floats = NDArray[np.float64]
 
 #: Pieces of d/unit.

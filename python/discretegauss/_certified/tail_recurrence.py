@@ -9,8 +9,6 @@ from .families import family_of
 from .interval import Interval, arithmetic
 from .lattice_sums import canonical, tail_ratio
 
-__all__ = ["tail_ratios"]
-
 #: Integers further apart than this are not worth the steps between them.
 _WIDEST_GAP = 64
 

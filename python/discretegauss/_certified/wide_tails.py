@@ -54,11 +54,10 @@ from .double_double import (
     rational_pair,
 )
 from .families import family_of
+from .family import nearest_integer
 from .interval import arithmetic
-from .lattice_sums import nearest_integer, phi_at
+from .lattice_sums import phi_at
 from .pair_weights import certified_tail, exponents_at, probabilities, sums_from_the_end
-
-__all__ = ["tails_in_pieces"]
 
 _Integers = NDArray[np.int64]
 

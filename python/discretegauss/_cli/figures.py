@@ -10,7 +10,7 @@ from .._inputs.messages import describe, printable
 from .output import WRONG_INPUT, fail, printed
 
 if TYPE_CHECKING:
-    from ..plots import Figures
+    from ..plots.writing import Figures
 
 __all__ = ["add_figures"]
 

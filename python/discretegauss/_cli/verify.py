@@ -45,7 +45,7 @@ def add_verify(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from ..verify import main
+    from ..verify.proof import main
 
     given = ["--quick"] if arguments.quick else []
     if arguments.random is not None:

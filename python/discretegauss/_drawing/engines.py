@@ -47,6 +47,10 @@ def core(what: str) -> Any:
 @lru_cache(maxsize=256)
 def sampler(spec: LawSpec) -> Sampler:
     """Return the law made ready; equal ones are one, and so share what they have paid for."""
+    if not spec.kind.in_core:
+        from .skellam import SkellamSampler  # which needs certified arithmetic
+
+        return SkellamSampler(spec, sampler)
     made: Sampler = PythonSampler(spec) if native is None else native.NativeSampler(spec)
     return made
 

@@ -70,7 +70,8 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
     is_fortran = out.flags.f_contiguous and not out.flags.c_contiguous
     goes_anywhere = is_fortran and laws.mu.are_integers and laws.around(ZERO).is_one
     fit = out.dtype != object or _all_fit(laws, dtype)
-    if native is not None and laws.mu.core_splits and fit and not goes_anywhere:
+    in_core = native is not None and laws.kind.in_core
+    if in_core and laws.mu.core_splits and fit and not goes_anywhere:
         _fill_block(out, laws, dtype, method, source, threads)
         return
     integers, rests = laws.mu.nearest_and_rests()
@@ -84,7 +85,7 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
         fill_array(noise, partial(sampler(around.spec_at(0)).fill, method=method), source, threads)
     else:
         noise = empty(out.shape, noise_dtype)
-        if native is not None and noise_dtype == _INT64:
+        if in_core and noise_dtype == _INT64:
             _fill_block(noise, around, noise_dtype, method, source, threads)
         else:
             fill = partial(_fill_one_by_one, noise.reshape(-1), laws, method, source, threads)

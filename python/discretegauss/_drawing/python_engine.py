@@ -110,6 +110,7 @@ def _reference_draw(spec: LawSpec) -> Callable[[reference.Bytes], int]:
         Kind.DISCRETE_GAUSSIAN: lambda bits: reference.discrete_gaussian(
             spec.parameter, spec.mu, bits
         ),
+        Kind.SKELLAM: lambda bits: reference.skellam(spec.parameter, bits),
     }
     if spec.kind not in draws:
         refuse("a generalised Gaussian")

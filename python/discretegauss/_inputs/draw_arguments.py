@@ -18,27 +18,6 @@ from .messages import describe, if_loaded
 from .numbers import whole_number
 from .source import Source
 
-__all__ = [
-    "AUTO",
-    "CHACHA20",
-    "FEW",
-    "INT64",
-    "MOST_AXES",
-    "ONE_THREAD",
-    "SYSTEM",
-    "Method",
-    "Shape",
-    "Size",
-    "checked_dtype",
-    "checked_method",
-    "checked_out",
-    "checked_size",
-    "checked_source",
-    "checked_threads",
-    "fits_dtype",
-    "require_fit",
-]
-
 _Length = int | np.integer[Any]
 Shape = (
     _Length
@@ -184,6 +163,13 @@ def _other_generator(source: Any) -> str | None:
     return f"{module}.{name}" if module in sys.stdlib_module_names else None
 
 
+def _hint(source: object) -> str:
+    """Return what to write in the place of a seeded generator of numpy or Python."""
+    if type(source).__module__.partition(".")[0] not in ("numpy", "random"):
+        return ""
+    return "; for tests write testing.seeded_source(...), which can repeat its draws"
+
+
 def checked_source(source: object) -> Source:
     """Return `source`."""
     rule = "source must be 'getrandom', 'chacha20' or a function that fills the buffer it is given"
@@ -194,9 +180,10 @@ def checked_source(source: object) -> Source:
             return CHACHA20
         raise ParameterValueError(f"{rule}, got {describe(source)}")
     if not callable(source):
-        raise ParameterTypeError(f"{rule}, got {type(source).__name__}")
+        raise ParameterTypeError(f"{rule}, got {type(source).__name__}{_hint(source)}")
     if (other := _other_generator(source)) is not None:
-        raise ParameterTypeError(f"{rule}, source(buffer); got {other}, which fills none")
+        hint = _hint(getattr(source, "__self__", None))
+        raise ParameterTypeError(f"{rule}, source(buffer); got {other}, which fills none{hint}")
     return source
 
 

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["are_rounded", "single", "to_numpy_exactly"]
-
 #: Beyond these a float may stand for several integers.
 _EXACT_FLOATS = 2**53
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import sys
+from collections.abc import Callable, Iterator
 from functools import wraps
+from types import FunctionType
 from typing import Any, TypeVar
 
 from ..errors import ParameterTypeError
-
-__all__ = ["names_instead"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -17,40 +18,79 @@ _NO_SEED = (
     "for tests write source=testing.seeded_source(...)"
 )
 _BUDGET = (
-    "for a budget write law = privacy.calibrate_gaussian(epsilon=..., delta=...), "
+    "for a budget write law = privacy.calibrate(DiscreteGaussian, epsilon=..., delta=...), "
     "or (rho=...), and draw with law.sample(size)"
 )
 
-#: What to write instead, by the name that was written; and the parameter that must be there for it.
+_CENTRE = "the law has a centre of its own, mu"
+
+#: By the name that was written: what to write instead, if there is a parameter of a name.
 _INSTEAD = {
-    "epsilon": (None, _BUDGET),
-    "rho": (None, _BUDGET),
-    "seed": (None, _NO_SEED),
-    "rng": (None, _NO_SEED),
-    "random_state": (None, _NO_SEED),
-    "loc": ("mu", "write mu"),
-    "shape": ("size", "write size"),
-    "scale": ("sigma", "write sigma, or sigma2, its square"),
+    "seed": {"": _NO_SEED},
+    "rng": {"": _NO_SEED},
+    "random_state": {"": _NO_SEED},
+    "generator": {"": _NO_SEED},
+    "eps": {"epsilon": "write epsilon"},
+    "sens": {"sensitivity": "write sensitivity"},
+    "epsilon": {"size": _BUDGET},
+    "rho": {"size": _BUDGET},
+    "loc": {"mu": "write mu", "k": _CENTRE, "q": _CENTRE},
+    "shape": {"size": "write size"},
+    "scale": {"sigma": "write sigma, or sigma2, its square"},
 }
+
+
+def _of_any_law(found: re.Match[str]) -> str:
+    return "law." if found[1] else ""
 
 
 def names_instead(function: _F) -> _F:
     """Have a function say what to write for keywords that it does not have, but others do."""
     code = function.__code__
     own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    instead = {
-        name: text
-        for name, (needed, text) in _INSTEAD.items()
-        if name not in own and (needed is None or needed in own)
-    }
-    called = function.__qualname__.removesuffix(".__init__")
-    has_none_of = frozenset(instead).isdisjoint
+    called = re.sub(r"^(_Law|LawFunctions)\.|\.__init__$", _of_any_law, function.__qualname__)
 
     @wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
-        if not has_none_of(options):
-            name = next(name for name in options if name in instead)
-            raise ParameterTypeError(f"{name} is no parameter of {called}: {instead[name]}")
-        return function(*arguments, **options)
+        try:
+            return function(*arguments, **options)
+        except TypeError:
+            for name in options:
+                for needed, text in _INSTEAD.get(name, {}).items():
+                    if name not in own and (not needed or needed in own):
+                        raise ParameterTypeError(
+                            f"{name} is no parameter of {called}: {text}"
+                        ) from None
+            raise
 
     return call  # type: ignore[return-value]
+
+
+def explain_keywords(namespace: dict[str, Any]) -> None:
+    """Have everything public in a module's namespace do so: functions, classes, their methods."""
+    for name in namespace["__all__"]:
+        value = namespace[name]
+        if isinstance(value, FunctionType) and not hasattr(value, "__wrapped__"):
+            home = vars(sys.modules[value.__module__])  # where pickles look for it
+            if home[value.__name__] is value:  # it has one name, or this is the first
+                home[value.__name__] = names_instead(value)
+            namespace[name] = home[value.__name__]
+        elif isinstance(value, type) and value.__module__.startswith("discretegauss."):
+            explain_methods(value)
+
+
+def explain_methods(kind: type) -> None:
+    """Have the public methods of a class do so, and its __init__."""
+    for name, method in _methods(kind):
+        setattr(kind, name, method)
+
+
+def _methods(kind: type) -> Iterator[tuple[str, Any]]:
+    """Yield the public methods that a class has itself, and its __init__, explained."""
+    for name, method in list(vars(kind).items()):
+        if name.startswith("_") and name != "__init__":
+            continue
+        if isinstance(method, FunctionType) and not hasattr(method, "__wrapped__"):
+            yield name, names_instead(method)
+        elif isinstance(method, classmethod) and not hasattr(method.__func__, "__wrapped__"):
+            yield name, classmethod(names_instead(method.__func__))

@@ -20,17 +20,10 @@ from .messages import describe, if_loaded
 from .numbers import MAX_BITS, exact_rational, not_negative, positive
 from .parameter_arrays import Laws, ParameterColumn, indexed
 
-__all__ = [
-    "as_array",
-    "exact_spec",
-    "laws_of",
-    "naming_places",
-    "parameter_name",
-    "parameter_shape",
-    "sigma2_of",
-]
-
 _T = TypeVar("_T")
+
+_VARIANCES_BELOW = 2**1024
+"""Of Skellam laws."""
 
 
 def parameter_name(kind: Kind) -> str:
@@ -44,6 +37,8 @@ def _checked_parameter(kind: Kind, value: object) -> Fraction:
         return _checked_share(value, facts.parameter)
     if kind is Kind.UNIFORM_BELOW:
         return _checked_count(value, facts.parameter)
+    if kind is Kind.SKELLAM:
+        return _checked_variance(value, facts.parameter)
     return (not_negative if facts.may_be_zero else positive)(value, facts.parameter)
 
 
@@ -58,6 +53,13 @@ def _checked_count(value: object, name: str) -> Fraction:
     exact = positive(value, name)
     if exact.denominator != 1:
         raise ParameterValueError(f"{name} must be a whole number, got {describe(single(value))}")
+    return exact
+
+
+def _checked_variance(value: object, name: str) -> Fraction:
+    exact = positive(value, name)
+    if exact >= _VARIANCES_BELOW:
+        raise ParameterOverflowError(f"{name} must be below 2**1024, got {describe(exact)}")
     return exact
 
 

@@ -7,8 +7,6 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["MOST_DIGITS", "describe", "if_loaded", "number_of", "printable", "written"]
-
 #: Python's own limit for decimal text.
 MOST_DIGITS = 4300
 

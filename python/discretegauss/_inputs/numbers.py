@@ -18,17 +18,6 @@ from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueE
 from .foreign_arrays import single
 from .messages import MOST_DIGITS, describe, if_loaded
 
-__all__ = [
-    "DENORMALS_WORK",
-    "MAX_BITS",
-    "Number",
-    "exact_rational",
-    "not_finite",
-    "not_negative",
-    "positive",
-    "whole_number",
-]
-
 #: A single number, for type checkers; gmpy2's, which has no types of its own, are Any to them.
 Number = int | float | numbers.Rational | Decimal | str | np.integer[Any] | np.floating[Any]
 

@@ -24,15 +24,6 @@ from .._law import Kind, LawSpec
 from .messages import if_loaded
 from .numbers import DENORMALS_WORK
 
-__all__ = [
-    "COMPARED_BY_VALUE",
-    "ZERO",
-    "Laws",
-    "ParameterColumn",
-    "indexed",
-    "nearest",
-]
-
 #: Types whose equal values mean the same number. Others, derived ones too, may see it otherwise.
 COMPARED_BY_VALUE = frozenset({int, float, Fraction, Decimal, str} | set(np.sctypeDict.values()))
 

@@ -7,8 +7,6 @@ from pathlib import Path
 from ..errors import ParameterValueError
 from .messages import describe
 
-__all__ = ["named_path"]
-
 
 def named_path(text: str, name: str, what: str) -> Path:
     """Return the path of `what` ("a file"), which must have a name."""

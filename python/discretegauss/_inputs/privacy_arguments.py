@@ -10,15 +10,6 @@ from .foreign_arrays import single
 from .messages import describe
 from .numbers import MAX_BITS, exact_rational, not_negative, positive, whole_number
 
-__all__ = [
-    "at_least_zero",
-    "checked_probability",
-    "length_of_floats",
-    "positive_number",
-    "query_count",
-    "whole_sensitivity",
-]
-
 _LEAST_LENGTH, _LARGEST_LENGTH = Fraction(1, 2**1000), Fraction(2**1000)
 
 
@@ -64,6 +55,22 @@ def whole_sensitivity(value: object) -> int:
             f"got {describe(single(value))}"
         )
     return exact.numerator
+
+
+def word_count(value: object, name: str) -> int:
+    """Return the number of something, from 1 to 2**64 - 1."""
+    number = whole_number(value, name, minimum=1)
+    if number.bit_length() > 64:
+        raise ParameterOverflowError(f"{name} must be below 2**64, got {describe(number)}")
+    return number
+
+
+def sampling_rate(value: object) -> Fraction:
+    """Return the probability with which a person takes part, in (0, 1]."""
+    exact = positive_number(value, "sampling")
+    if exact > 1:
+        raise ParameterValueError(f"sampling must be at most 1, got {describe(single(value))}")
+    return exact
 
 
 def query_count(value: object) -> int:

@@ -11,8 +11,6 @@ import numpy as np
 from ..errors import ParameterTypeError, ParameterValueError
 from .messages import describe
 
-__all__ = ["Fill", "Source", "check_filled"]
-
 #: A caller's source of bits: it fills the buffer it is given, zeros at first, and returns None or
 #: its length.
 Fill = Callable[[memoryview], object]

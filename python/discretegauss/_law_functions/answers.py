@@ -5,25 +5,9 @@ Or before, when a law is named as an attribute of the package.
 
 from __future__ import annotations
 
+# ruff: noqa: F401
 from .._certified import moments
 from .._certified.floats import float_bounds, float_value
 from .html import as_html
 from .pointwise import CDF, LOGCDF, LOGPMF, LOGSF, PMF, SF, bound_tails, evaluate
 from .quantiles import central_interval, quantiles
-
-__all__ = [
-    "CDF",
-    "LOGCDF",
-    "LOGPMF",
-    "LOGSF",
-    "PMF",
-    "SF",
-    "as_html",
-    "bound_tails",
-    "central_interval",
-    "evaluate",
-    "float_bounds",
-    "float_value",
-    "moments",
-    "quantiles",
-]

@@ -11,8 +11,6 @@ from .._inputs.messages import describe
 from .._law import LawSpec
 from .pointwise import LOGPMF, PMF, evaluate
 
-__all__ = ["as_html"]
-
 _ROW = (
     '<tr><td>{k}</td><td>{p}</td><td style="text-align:left"><div style="width:{width:.0f}px;'
     'height:0.8em;background:currentColor;opacity:0.5"></div></td></tr>'

@@ -18,8 +18,6 @@ from .._law import LawSpec
 if TYPE_CHECKING:
     from .._certified.floats import Bounds
 
-__all__ = ["LawFunctions"]
-
 
 @cache  # which holds no lock while it imports
 def _answers() -> Any:
@@ -83,6 +81,8 @@ class LawFunctions:
     accepted, a pair (lower, upper) of floats comes back that certainly holds the true value and is
     at most two units of the last place wide.
     """
+
+    __slots__ = ()
 
     _spec: LawSpec
 

@@ -32,18 +32,6 @@ from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.numbers import exact_rational, not_finite
 from .._law import LawSpec
 
-__all__ = [
-    "CDF",
-    "LOGCDF",
-    "LOGPMF",
-    "LOGSF",
-    "PMF",
-    "SF",
-    "PointFunction",
-    "bound_tails",
-    "evaluate",
-]
-
 
 class PointFunction(NamedTuple):
     """A function of the laws: at the infinities, between integers, and at integers."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._certified.family import mirrored
 from .._certified.float_arrays import (
     MANY_TAILS,
     last_term,
@@ -18,7 +19,7 @@ from .._certified.float_arrays import (
     tail_table,
     tails_by_first_terms,
 )
-from .._certified.lattice_sums import canonical, mirrored
+from .._certified.lattice_sums import canonical
 from .._certified.quantile import lower_quantile, tail_guess
 from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.messages import describe
@@ -26,8 +27,6 @@ from .._inputs.numbers import exact_rational, not_finite
 from .._law import LawSpec
 from ..errors import ParameterValueError
 from .pointwise import SF, evaluate
-
-__all__ = ["central_interval", "quantiles"]
 
 #: Integers up to here are floats.
 _EXACT_FLOATS = 2**53

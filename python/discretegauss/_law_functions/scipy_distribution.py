@@ -28,8 +28,6 @@ from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational, not_finite
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
-__all__ = ["ScipyLaw", "as_scipy"]
-
 #: What scipy makes of random_state=None; nothing is drawn from it.
 _SCIPYS_NONE = np.random.mtrand._rand
 

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from .signals import signals_deferred
 
-__all__ = ["NewFile", "atomic_write", "errors_name", "no_op", "place_together", "write_all"]
-
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 

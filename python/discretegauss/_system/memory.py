@@ -2,8 +2,6 @@
 
 import numpy as np
 
-__all__ = ["require_memory"]
-
 #: What a computation may take at once, and more.
 _ROOM = 2**20
 

@@ -8,8 +8,6 @@ import time
 from types import TracebackType
 from typing import Self
 
-__all__ = ["Progress"]
-
 _WIDTH = 24
 _SECONDS = 0.1
 """Between two pictures."""

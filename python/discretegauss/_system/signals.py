@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
-from .._start import interrupted
-
-__all__ = ["StopSignals", "Terminated", "signals_deferred"]
+from .command_line import interrupted
 
 _SIGNALS = [signal.SIGINT, signal.SIGTERM]
 if sys.platform != "win32":  # which knows no terminal that hangs up

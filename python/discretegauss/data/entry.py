@@ -10,13 +10,14 @@ from typing import Any, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.budget import Budget
 from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, Method, checked_out
 from .._inputs.keywords import names_instead
 from .._inputs.messages import describe, if_loaded
 from .._inputs.numbers import whole_number
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import Law
+from ..laws import DiscreteGaussian, Law
 from .addition import Draws, Overflow, noisy
 from .cells import Opened, is_integer
 from .plain_and_numpy import open_array, open_dict, open_integer, open_sequence
@@ -101,7 +102,7 @@ def add_noise(
         The noise. Either this or a budget is given.
     rho, epsilon, delta : number, optional
         The budget, rho or (epsilon, delta), of all values together: the noise is
-        `privacy.calibrate_gaussian` for it.
+        `privacy.calibrate` for it.
     sensitivity : number, optional
         With a budget: the most that one person changes one value.
     rows_per_person : int, optional
@@ -190,10 +191,11 @@ def add_noise(
     opened = _opened(values, columns, floats=integral_floats)
     result = None if out is None else _checked_out(out, values)
     if law is None:
-        from ..privacy import calibrate_gaussian  # not on workers, which have a law
+        from ..privacy import calibrate  # not on workers, which have a law
 
         queries = rows * (1 if disjoint else opened.n_columns)
-        law = calibrate_gaussian(**budget, sensitivity=sensitivity, queries=queries)
+        asked = Budget.of(**budget)
+        law = calibrate(DiscreteGaussian, asked, sensitivity=sensitivity, queries=queries)
     draws: Draws = {"method": method, "source": source, "threads": threads}
     results = noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws, out=result)
     return opened.close(results) if out is None else out

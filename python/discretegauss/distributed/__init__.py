@@ -1,26 +1,22 @@
-"""Noise in shares: each client adds its own, and only the sum of their messages is seen."""
+"""Noise in shares: each client adds its own, and only the sum of their messages is seen.
 
+What a sum costs, `discretegauss.privacy` says of ``law.sum(clients)``; how much noise a share
+needs, `discretegauss.privacy.calibrate` says with ``clients=``.
+"""
+
+from .._inputs.keywords import explain_keywords
 from ._rotation import Rotation
 from ._rounding import round_conditionally, rounded_norm
 from ._rounds import SecureSum, least_modulus
-from ._secure_sum import share, total
-from ._skellam import Skellam
-from ._sum_of_gaussians import calibrate, rho
-from ._sum_of_skellams import calibrate_skellam, epsilon, privacy_loss, renyi
+from ._secure_sum import total
 
 __all__ = [
     "Rotation",
     "SecureSum",
-    "Skellam",
-    "calibrate",
-    "calibrate_skellam",
-    "epsilon",
     "least_modulus",
-    "privacy_loss",
-    "renyi",
-    "rho",
     "round_conditionally",
     "rounded_norm",
-    "share",
     "total",
 ]
+
+explain_keywords(globals())

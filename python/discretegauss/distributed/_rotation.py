@@ -14,12 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._inputs.draw_arguments import checked_source
 from .._inputs.messages import describe
+from .._inputs.privacy_arguments import word_count
 from .._inputs.source import Source
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..sampling import uniform_below
-from ._change import count
-
-__all__ = ["Rotation"]
 
 _MOST = 2**31
 
@@ -78,7 +76,7 @@ class Rotation:
 
     def __init__(self, dimension: int, *, source: Source = "getrandom") -> None:
         bits = checked_source(source)
-        self.dimension = count(dimension, "dimension")
+        self.dimension = word_count(dimension, "dimension")
         if self.dimension > _MOST:
             raise ParameterOverflowError(
                 f"dimension must be at most 2**31, got {describe(dimension)}"

@@ -17,18 +17,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._certified.floats import float_at_least
+from .._certified.interval import arithmetic
 from .._inputs.draw_arguments import checked_source
 from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
-from .._inputs.privacy_arguments import positive_number
+from .._inputs.privacy_arguments import positive_number, word_count
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
 from ..sampling import bernoulli, uniform_below
-from ._change import AT, count
 
-__all__ = ["round_conditionally", "rounded_norm"]
-
+_AT = arithmetic(128)
 _MOST = 2**24
 """Norms up to this: squares of integers and their sums stay far below 2**63, and floats hold all
 fractions that matter."""
@@ -72,11 +71,11 @@ def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float
     101.8...
     """
     length = positive_number(norm, "norm")
-    d = count(dimension, "dimension")
-    root = AT.sqrt(AT.rational(d))
-    longest = AT.shift(root, length)
+    d = word_count(dimension, "dimension")
+    root = _AT.sqrt(_AT.rational(d))
+    longest = _AT.shift(root, length)
     if retry is None:
-        twice_log = AT.rational(1)
+        twice_log = _AT.rational(1)
     else:
         share = exact_rational(retry, "retry")
         if not 0 <= share < 1:
@@ -85,9 +84,9 @@ def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float
             )
         if share == 0:
             return float_at_least(longest.upper)
-        twice_log = AT.scale(AT.log(AT.rational(share)), -2)
-    moves = AT.mul(AT.sqrt(twice_log), AT.shift(AT.scale(root, Fraction(1, 2)), length))
-    typical = AT.sqrt(AT.shift(moves, length**2 + Fraction(d, 4)))
+        twice_log = _AT.scale(_AT.log(_AT.rational(share)), -2)
+    moves = _AT.mul(_AT.sqrt(twice_log), _AT.shift(_AT.scale(root, Fraction(1, 2)), length))
+    typical = _AT.sqrt(_AT.shift(moves, length**2 + Fraction(d, 4)))
     return float_at_least(min(longest.upper, typical.upper))
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._certified import moments
 from .._certified.floats import float_at_least
+from .._certified.interval import arithmetic
 from .._inputs.draw_arguments import checked_source
 from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe
@@ -18,17 +19,16 @@ from .._inputs.privacy_arguments import (
     checked_probability,
     length_of_floats,
     positive_number,
+    word_count,
 )
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian
-from ._change import AT, count
+from ..laws import DiscreteGaussian, Skellam
 from ._rotation import Rotation
 from ._rounding import round_conditionally, rounded_norm
 from ._secure_sum import share, total
-from ._skellam import Skellam
 
-__all__ = ["SecureSum", "least_modulus"]
+_AT = arithmetic(128)
 
 _SHRINK = 1 - 2.0**-30
 """Far more than floats lose in a clip, and no loss that anybody sees."""
@@ -76,18 +76,18 @@ def least_modulus(
     Examples
     --------
     >>> import discretegauss as dg
-    >>> dg.distributed.least_modulus(dg.distributed.Skellam(40), most_clients=100, largest=100)
+    >>> dg.distributed.least_modulus(dg.Skellam(40), most_clients=100, largest=100)
     32768
     """
-    n, d = count(most_clients, "most_clients"), count(dimension, "dimension")
+    n, d = word_count(most_clients, "most_clients"), word_count(dimension, "dimension")
     entry = positive_number(largest, "largest")
     probability = checked_probability(failure, "failure")
     spread = n * _spread(law)
-    m = AT.log(AT.rational(2 * d / probability))
-    reach = AT.sqrt(AT.scale(m, 2 * spread))
+    m = _AT.log(_AT.rational(2 * d / probability))
+    reach = _AT.sqrt(_AT.scale(m, 2 * spread))
     if isinstance(law, Skellam):
-        reach = AT.add(reach, AT.scale(m, Fraction(2, 3)))
-    half = AT.shift(reach, n * entry + 1).upper
+        reach = _AT.add(reach, _AT.scale(m, Fraction(2, 3)))
+    half = _AT.shift(reach, n * entry + 1).upper
     return 2 << int(half).bit_length()
 
 
@@ -99,8 +99,7 @@ def _spread(law: object) -> Fraction:
         raise ParameterTypeError(f"law must be a Skellam or DiscreteGaussian, got {describe(law)}")
     if law.mu:
         raise ParameterValueError(f"law must have mu = 0, got mu={describe(law.mu)}")
-    sigma2: Fraction = law.sigma2
-    return sigma2
+    return law.sigma2
 
 
 class SecureSum:
@@ -122,8 +121,8 @@ class SecureSum:
     law : Skellam or DiscreteGaussian
         The noise of each client in each place, in steps.
     most_clients : int
-        The most who send a message, which the modulus holds; the fewest are a matter of `epsilon`
-        and `rho`.
+        The most who send a message, which the modulus holds; the fewest are a matter of
+        accounting, as in ``privacy.epsilon(law.sum(fewest_clients), ...)``.
     modulus : int, optional
         That of the secure sum; by default `least_modulus`, for entries as large as the whole norm.
         A smaller one is refused unless ``wrap`` is True.
@@ -137,8 +136,8 @@ class SecureSum:
     Attributes
     ----------
     sensitivity : float
-        The most that one client's vector changes the sum, in steps: for `rho`, `epsilon`,
-        `calibrate`. The law does not enter it: `rounded_norm(steps, dimension=N)`.
+        The most that one client's vector changes the sum, in steps: for `discretegauss.privacy`.
+        The law does not enter it: `rounded_norm(steps, dimension=N)`.
     rotation : Rotation
         Of d numbers to N.
     modulus : int
@@ -152,7 +151,7 @@ class SecureSum:
     --------
     >>> import numpy as np
     >>> import discretegauss as dg
-    >>> noise = dg.distributed.Skellam(40)
+    >>> noise = dg.Skellam(40)
     >>> secure = dg.distributed.SecureSum(10, clip=1, steps=200, law=noise, most_clients=100)
     >>> messages = [secure.message(np.full(10, 0.1)) for _ in range(100)]
     >>> bool((abs(secure.total(messages) / 100 - 0.1) < 0.05).all())
@@ -173,8 +172,8 @@ class SecureSum:
         source: Source = "getrandom",
     ) -> None:
         bits = checked_source(source)
-        d = count(dimension, "dimension")
-        self.most_clients = count(most_clients, "most_clients")
+        d = word_count(dimension, "dimension")
+        self.most_clients = word_count(most_clients, "most_clients")
         self.clip = length_of_floats(clip, "clip")
         self.steps = positive_number(steps, "steps")
         if not Fraction(1, 2**24) <= self.steps <= 2**24:
@@ -210,7 +209,7 @@ class SecureSum:
         Returns
         -------
         ndarray, shape (..., N)
-            In [0, modulus), as `share` returns it.
+            Integers in [0, modulus); objects for a modulus above 2**62.
         """
         bits = checked_source(source)
         rotated = self.rotation.apply(vector)
@@ -267,9 +266,7 @@ class SecureSum:
 
         Of ``most_clients`` messages: that of n is ``sqrt(n/most_clients)`` of it.
         """
-        if isinstance(self.law, Skellam):
-            variance = AT.rational(self.law.variance)
-        else:  # which is not sigma2: far below it where sigma2 is small
-            variance = moments.variance(self.law._spec, AT.bits)
-        of_sum = AT.sqrt(AT.scale(variance, self.most_clients))
-        return float_at_least(AT.scale(of_sum, self.clip / self.steps).upper)
+        # which is not sigma2: far below it where sigma2 is small
+        variance = moments.variance(self.law._spec, _AT.bits)
+        of_sum = _AT.sqrt(_AT.scale(variance, self.most_clients))
+        return float_at_least(_AT.scale(of_sum, self.clip / self.steps).upper)

@@ -13,10 +13,7 @@ from .._inputs.numbers import whole_number
 from .._inputs.source import Source
 from .._law import fits_range
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
-from ._skellam import FITS_INT64, Skellam
-
-__all__ = ["share", "total"]
+from ..laws import Law
 
 _WORD = 2**62
 """Two numbers below this add up in 64-bit integers."""
@@ -45,16 +42,14 @@ def _residues(values: NDArray[Any], modulus: int) -> NDArray[Any]:
     return reduced.astype(np.int64) if modulus <= _WORD else reduced
 
 
-def share(
-    vector: Any, law: Law | Skellam, modulus: int, *, source: Source = "getrandom"
-) -> NDArray[Any]:
+def share(vector: Any, law: Law, modulus: int, *, source: Source = "getrandom") -> NDArray[Any]:
     """Add a client's noise to its vector and reduce the sum modulo an integer.
 
     Parameters
     ----------
     vector : array_like of integers
         What the client contributes, its norm bounded already; integers of any size.
-    law : Skellam, DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+    law : law
         The client's noise: one independent draw for each entry.
     modulus : int
         That of the secure sum, at least 2.
@@ -74,22 +69,16 @@ def share(
     Examples
     --------
     >>> import discretegauss as dg
-    >>> message = dg.distributed.share([3, -1, 0], dg.DiscreteGaussian(4), 2**16)
+    >>> message = share([3, -1, 0], dg.DiscreteGaussian(4), 2**16)
     >>> message.shape, message.dtype, bool((message < 2**16).all())
     ((3,), dtype('int64'), True)
     """
     bits = checked_source(source)
-    if not isinstance(law, Skellam | DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian):
-        raise ParameterTypeError(
-            "law must be a Skellam, DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, got "
-            f"{describe(law)}"
-        )
+    if not isinstance(law, Law):
+        raise ParameterTypeError(f"law must be a law, as Skellam(5) is, got {describe(law)}")
     base = whole_number(modulus, "modulus", minimum=2)
     message = _residues(_integers(vector, "vector"), base)
-    if isinstance(law, Skellam):
-        words = law.variance <= FITS_INT64
-    else:
-        words = fits_range(law._spec, -_WORD, _WORD - 1)
+    words = fits_range(law._spec, -_WORD, _WORD - 1)
     noise = np.asarray(law.sample(message.shape, dtype=np.int64 if words else object, source=bits))
     drawn = [noise]
     try:
@@ -108,7 +97,7 @@ def total(messages: Any, modulus: int) -> NDArray[Any]:
     Parameters
     ----------
     messages : array_like of integers, shape (clients, ...)
-        As `share` returns them, one for each client along the first axis.
+        One for each client along the first axis.
     modulus : int
         The same, at least 2.
 

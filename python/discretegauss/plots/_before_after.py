@@ -10,9 +10,7 @@ from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
 from ..errors import DiscreteGaussError, ParameterValueError
 from ..laws import Law
-from ._look import LINES, finish
-
-__all__ = ["before_after"]
+from .look import LINES, finish
 
 _LEGEND = 48
 _LEAST_LINE = 7

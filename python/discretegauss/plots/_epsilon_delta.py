@@ -10,9 +10,7 @@ from .._inputs.privacy_arguments import positive_number
 from ..laws import DiscreteGaussian
 from ..privacy import delta, rho, zcdp_delta, zcdp_delta_standard
 from ..utility import continuous_gaussian_delta
-from ._look import Panels, finish, look_of
-
-__all__ = ["draw_curves", "epsilon_delta"]
+from .look import Panels, finish, look_of
 
 _POINTS = 241
 _LEAST_DELTA = 1e-12

@@ -9,9 +9,7 @@ from .._inputs.messages import describe
 from ..errors import ParameterValueError
 from ..utility import compare_queries
 from ..utility.compare import QueriesComparison
-from ._look import Panels, finish, look_of
-
-__all__ = ["MARKED_QUERIES", "comparisons", "draw_queries", "queries", "queries_ratio"]
+from .look import Panels, finish, look_of
 
 _X = "k, the number of queries"
 

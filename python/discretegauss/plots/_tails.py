@@ -7,9 +7,7 @@ from typing import Any
 
 from .._inputs.numbers import whole_number
 from ..utility import compare_noise, continuous_gaussian_sf, rounded_gaussian_pmf
-from ._look import LINES, Panels, finish, look_of
-
-__all__ = ["draw_tails", "probabilities", "tails"]
+from .look import LINES, Panels, finish, look_of
 
 _SIGMA2 = 1
 _LAST_BAR = 4

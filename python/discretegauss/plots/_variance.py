@@ -9,9 +9,7 @@ from .._inputs.messages import describe
 from .._inputs.privacy_arguments import positive_number
 from ..errors import ParameterValueError
 from ..utility import compare_noise
-from ._look import Panels, finish, look_of
-
-__all__ = ["draw_variance", "variance"]
+from .look import Panels, finish, look_of
 
 _POINTS = 81
 _FIRST, _LAST = Fraction(1, 25), 10

@@ -9,46 +9,44 @@ Three ways to say what noise gives away, and the functions between them:
 - (epsilon, delta) by way of rho: `zcdp_delta`, `zcdp_epsilon`, `zcdp_rho`, the optimal conversion
   (Corollary 13); `zcdp_delta_standard`, the older one, for comparison.
 
-`PrivacyLoss` is the loss of one release or of many, of any law, also on a sample of the people, in
-buckets between proven bounds.
+Each takes a law, the sum of shares ``law.sum(n)``, or a `PrivacyLoss`, and ``queries=``; epsilon
+and delta take ``sampling=``, too. `loss` is the `PrivacyLoss` of one release, in buckets between
+proven bounds; ``**`` and ``@`` compose it.
 
-`renyi` and `renyi_ball` are Renyi divergences, which add; `renyi_delta` says what a sum implies.
+`renyi` is the Renyi divergence, which adds; `renyi_delta` says what a sum implies.
 
-`calibrate_gaussian` goes back from a budget to noise. `pld` and `dp_event` hand the laws to
-Google's dp-accounting, which composes them.
+`Budget` is what may be given away, rho or (epsilon, delta), exactly; `calibrate` goes from one to
+noise of any kind. `pld` and `dp_event` hand the laws to Google's dp-accounting, which composes
+them.
 
 Every number is on the safe side of the exact value: epsilon and delta are never below it; rho is
 exact or never below it where it is a cost, and never above it where it is a budget (`zcdp_rho`);
 sigma2 is exact or never below what the budget asks for. Floats differ from the exact value by their
 rounding alone, but where a function says otherwise.
-
-``Law`` is the type of what the functions take as a law, for annotations; also `discretegauss.Law`.
 """
 
-from ..laws import Law
+from .._inputs.budget import Budget
+from .._inputs.keywords import explain_keywords
 from .accounting import dp_event, pld
-from .budget import compose, rho
-from .calibrate import calibrate_gaussian, gaussian_sigma2_for_rho
-from .generalized_calibration import calibrate_generalized
-from .losses import PrivacyLoss
-from .renyi import renyi, renyi_ball, renyi_delta
-from .tight import delta, epsilon, log_delta
+from .calibration import calibrate
+from .costs import delta, epsilon, log_delta
+from .losses import PrivacyLoss, loss
+from .renyi import renyi, renyi_delta
 from .zcdp import zcdp_delta, zcdp_delta_standard, zcdp_epsilon, zcdp_rho
+from .zcdp_cost import compose, rho
 
 __all__ = [
-    "Law",
+    "Budget",
     "PrivacyLoss",
-    "calibrate_gaussian",
-    "calibrate_generalized",
+    "calibrate",
     "compose",
     "delta",
     "dp_event",
     "epsilon",
-    "gaussian_sigma2_for_rho",
     "log_delta",
+    "loss",
     "pld",
     "renyi",
-    "renyi_ball",
     "renyi_delta",
     "rho",
     "zcdp_delta",
@@ -56,3 +54,5 @@ __all__ = [
     "zcdp_epsilon",
     "zcdp_rho",
 ]
+
+explain_keywords(globals())

@@ -57,8 +57,6 @@ from .._certified.fourier import inverse, inverse_error, transform, transform_er
 from .._certified.interval import arithmetic
 from ._loss_cells import TINY, Cells
 
-__all__ = ["Grid", "Sum", "Width", "above", "below", "single", "summed"]
-
 _AT = arithmetic(128)
 _UP, _DOWN = _AT.up, _AT.down
 _U = 2.0**-53

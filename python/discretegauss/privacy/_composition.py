@@ -43,17 +43,13 @@ and the last sum is at most (k u)**2/2 exp(k u).
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._certified.interval import ONE, arithmetic
+from .._certified.convolution import factor_upper
 from .._law import LawSpec
 
-__all__ = ["OneQuery", "as_one_query", "factor_upper"]
-
-_AT = arithmetic(64)
 _LOOSE = 1 + gmpy2.mpq(1, 2**50)
 
 
@@ -85,32 +81,3 @@ def as_one_query(spec: LawSpec, change: int, queries: int) -> OneQuery:
     factor = gmpy2.mpq(1) if queries == 1 else factor_upper(spec.parameter, queries)
     rho = queries * change**2 / (2 * spec.parameter)
     return OneQuery(combined, change * queries, factor, spec, queries, rho)
-
-
-def factor_upper(sigma2: Fraction, queries: int) -> Any:
-    """Return an upper bound, as an mpq, on (1 + eta)/(1 - eta); None where eta may be above 1/2."""
-    eta = _eta_upper(sigma2, queries)
-    if eta > 0.5:
-        return None
-    up, down = _AT.up, _AT.down
-    return gmpy2.mpq(up.div(up.add(eta, 1), down.sub(1, eta)))
-
-
-def _eta_upper(sigma2: Fraction, queries: int) -> Any:
-    up, down = _AT.up, _AT.down
-    pi_squared = down.square(down.const_pi())
-    # exp is taken of numbers rounded towards 0, so the results are too large
-    half_c = down.mul(pi_squared, gmpy2.mpq(sigma2))
-    q = up.exp(up.minus(half_c))
-    a = up.exp(up.minus(down.mul(half_c, gmpy2.mpq(2 * (queries - 1), queries))))
-    if q > 0.5:
-        return ONE
-    ku = up.mul(queries, _theta_upper(q))
-    one = up.mul(queries, _theta_upper(a))
-    more = up.mul(up.div(up.square(ku), 2), up.exp(ku))
-    return up.add(one, more)
-
-
-def _theta_upper(q: Any) -> Any:
-    """Return an upper bound on 2 (q + q**4 + q**9 + ...), 0 < q <= 1/2."""
-    return _AT.up.div(_AT.up.mul(2, q), _AT.down.sub(1, _AT.up.pow(q, 3)))

@@ -9,10 +9,7 @@ from fractions import Fraction
 
 from .._inputs.privacy_arguments import positive_number
 from .._law import LawSpec
-from ._composition import OneQuery, as_one_query
-from ._facts import PrivacyFacts
-
-__all__ = ["DiscreteGaussianFacts"]
+from ._facts import PrivacyFacts, gaussian_cancelling_bits
 
 
 class DiscreteGaussianFacts(PrivacyFacts):
@@ -22,12 +19,6 @@ class DiscreteGaussianFacts(PrivacyFacts):
         """Return sensitivity**2/(2 sigma2), exactly."""
         return positive_number(sensitivity, "sensitivity") ** 2 / (2 * spec.parameter)
 
-    def as_one_query(self, spec: LawSpec, change: int, queries: int) -> OneQuery:
-        """Return the single query that stands for so many, each changed by at most ``change``."""
-        return as_one_query(spec, change, queries)
-
     def cancelling_bits(self, spec: LawSpec, change: int) -> int:
         """Return about the logarithm of sigma/change."""
-        sigma2 = spec.parameter
-        log_sigma2 = sigma2.numerator.bit_length() - sigma2.denominator.bit_length()
-        return max(0, log_sigma2 // 2 - change.bit_length()) + 6
+        return gaussian_cancelling_bits(spec, change)

@@ -34,8 +34,6 @@ from .._inputs.privacy_arguments import whole_sensitivity
 from .._law import LawSpec
 from ._facts import PrivacyFacts, float_above
 
-__all__ = ["DiscreteLaplaceFacts"]
-
 _MOST_BITS = 10_000
 
 

@@ -9,16 +9,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import gmpy2
-
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._inputs.messages import describe
-from .._law import LawSpec
+from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
-from ._composition import OneQuery
-
-__all__ = ["PrivacyFacts", "float_above"]
 
 
 class PrivacyFacts:
@@ -27,19 +22,12 @@ class PrivacyFacts:
     def rho(self, spec: LawSpec, sensitivity: object) -> Fraction:
         """Return what it costs in zCDP, never too little; `sensitivity` is as a user gives it."""
         del sensitivity
+        which = f"generalised Gaussian, got beta = {describe(spec.beta)}"
+        if spec.kind is Kind.SKELLAM:
+            which = f"Skellam law, got variance = {describe(spec.parameter)}"
         raise ParameterValueError(
-            "law must be a discrete Gaussian or Laplace: no rho is known for a generalised "
-            f"Gaussian, got beta = {describe(spec.beta)}"
+            f"law must be a discrete Gaussian or Laplace: no rho is known for a {which}"
         )
-
-    def as_one_query(self, spec: LawSpec, change: int, queries: int) -> OneQuery:
-        """Return the single query that stands for so many, each changed by at most ``change``."""
-        if queries != 1:
-            raise ParameterValueError(
-                "queries must be 1 unless the law is a discrete Gaussian (compose others by "
-                f"discretegauss.privacy.pld), got {describe(queries)}"
-            )
-        return OneQuery(spec, change, gmpy2.mpq(1), spec, 1, None)
 
     def cancelling_bits(self, spec: LawSpec, change: int) -> int:
         """Return about how many bits cancel in delta; too few cost time alone."""
@@ -49,6 +37,21 @@ class PrivacyFacts:
     def dp_event(self, events: Any, spec: LawSpec, sensitivity: object) -> Any:
         """Return the noise as one of dp-accounting's ``events``."""
         return events.ZCDpEvent(rho=float_above(self.rho(spec, sensitivity)), xi=0.0)
+
+
+class SkellamFacts(PrivacyFacts):
+    """The Skellam law, which is nearly a Gaussian of its variance."""
+
+    def cancelling_bits(self, spec: LawSpec, change: int) -> int:
+        """Return about the logarithm of sigma/change."""
+        return gaussian_cancelling_bits(spec, change)
+
+
+def gaussian_cancelling_bits(spec: LawSpec, change: int) -> int:
+    """Return about the logarithm of sigma/change, the parameter being the variance."""
+    variance = spec.parameter
+    log_variance = variance.numerator.bit_length() - variance.denominator.bit_length()
+    return max(0, log_variance // 2 - change.bit_length()) + 6
 
 
 def float_above(value: Any) -> float:

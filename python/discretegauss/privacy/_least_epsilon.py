@@ -13,13 +13,11 @@ from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Interval, arithmetic
 from .._certified.search import first_true, float_at, ordinal
 from .._law import LawSpec
-from ._facts_by_law import facts_of
+from ._facts_by_law import privacy_facts_of
 from ._hockey_stick import delta_enclosed, line_at, relative_bits
 from ._privacy_loss import LossTooFarError, loss_exceeds_from, phi_near
 from ._root_finding import search_precision, solve_increasing
 from .zcdp import minus_log_upper
-
-__all__ = ["delta_is_at_most", "least_epsilon", "log_delta_about"]
 
 #: To how many bits a delta may agree with the one asked for before it counts as larger.
 _MOST_AIM = 480
@@ -86,7 +84,7 @@ def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> flo
         return 0.0
     if first is None:  # past the pure epsilon, where delta is 0
         return float_at_least(at.rational(family_of(spec).pure_epsilon(spec, change)).upper)
-    aim, bits = 60, 70 + facts_of(spec).cancelling_bits(spec, change)
+    aim, bits = 60, 70 + privacy_facts_of(spec).cancelling_bits(spec, change)
     while True:
         reached = line_at(spec, first[0], change, bits).solved_for(delta, bits)
         missing = aim - relative_bits(reached)
@@ -134,7 +132,7 @@ def log_delta_about(spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any]
     first = loss_exceeds_from(spec, epsilon, change)
     if first is None:  # no cover: only a discrete Laplace, which needs no guess
         raise ValueError("delta is 0")
-    bits = 50 + facts_of(spec).cancelling_bits(spec, change)
+    bits = 50 + privacy_facts_of(spec).cancelling_bits(spec, change)
     while True:
         line = line_at(spec, first[0], change, bits)
         enclosed = line.at(epsilon, bits)

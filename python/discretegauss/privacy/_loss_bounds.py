@@ -25,8 +25,6 @@ from .._certified.interval import arithmetic
 from ._buckets import Part, Sum, Width, above, below, few_bits, single, summed
 from ._loss_cells import Cells, Release
 
-__all__ = ["Direction"]
-
 _AT = arithmetic(128)
 _UP, _DOWN = _AT.up, _AT.down
 _ZERO: Any = gmpy2.mpfr(0)

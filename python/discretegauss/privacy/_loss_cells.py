@@ -30,18 +30,6 @@ from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import Interval, arithmetic
 
-__all__ = [
-    "FARTHEST",
-    "TINY",
-    "Cells",
-    "Outcome",
-    "Outcomes",
-    "Release",
-    "far_apart",
-    "nearly_alike",
-    "sampled",
-]
-
 _AT = arithmetic(192)
 _ZERO = _AT.rational(0)
 _INFINITY = gmpy2.inf()

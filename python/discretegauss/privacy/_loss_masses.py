@@ -42,8 +42,6 @@ from .._certified.interval import Interval, arithmetic
 from .._law import LawSpec
 from ._privacy_loss import total_weight
 
-__all__ = ["MOST_INTEGERS", "loss_masses"]
-
 #: For so many integers, so many between two multiples, exponents and h up to here, and this s.
 MOST_INTEGERS, _MOST_IN_A_CELL = 2**18, 256
 _LARGEST_EXPONENT, _LARGEST_ERROR = 500.0, 2.0**-64

@@ -49,8 +49,6 @@ from ._loss_cells import (
     sampled_losses,
 )
 
-__all__ = ["GaussianNoise", "IntegerNoise", "LaplaceNoise"]
-
 _AT = arithmetic(192)
 _HALF = Fraction(1, 2)
 

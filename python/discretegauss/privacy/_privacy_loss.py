@@ -25,19 +25,10 @@ from .._certified.families import family_of
 from .._certified.family import RationalFamily
 from .._certified.generalized_tail import log_quotient, quotient
 from .._certified.interval import Arithmetic, Interval, arithmetic
-from .._certified.lattice_sums import normaliser, phi_at, tail_ratio
+from .._certified.lattice_sums import log_weight_ratio, normaliser, phi_at, tail_ratio
 from .._inputs.messages import describe
-from .._law import LawSpec
+from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
-
-__all__ = [
-    "FAR",
-    "LossTooFarError",
-    "loss_exceeds_from",
-    "phi_near",
-    "tail_weight",
-    "total_weight",
-]
 
 _FARTHEST = 2**512
 """No outcome is looked for beyond so many scales, where phi(x) >= x/scale."""
@@ -124,7 +115,35 @@ def loss_exceeds_from(spec: LawSpec, epsilon: Any, change: int) -> tuple[int, in
     if isinstance(family, RationalFamily):
         first = family.loss_exceeds_from(spec, epsilon, change)
         return None if first is None else (first, first)
+    if spec.kind is Kind.SKELLAM:
+        return _of_skellam(spec, epsilon, change)
     return _by_bisection(spec, Fraction(int(epsilon.numerator), int(epsilon.denominator)), change)
+
+
+def _of_skellam(spec: LawSpec, epsilon: Any, change: int) -> tuple[int, int]:
+    """Return `loss_exceeds_from` of a Skellam law: the losses beside one another differ."""
+    low = -((change + 1) // 2)  # where the loss is at most 0
+    if epsilon == 0:
+        return low + 1, low + 1
+
+    def exceeds(x: int) -> bool | None:
+        for bits in (_FEW_STEPS, _FEW_STEPS * 4, _UNDECIDED_BITS):
+            loss = log_weight_ratio(spec, x, x + change, bits)
+            if loss.lower > epsilon or loss.upper <= epsilon:
+                return bool(loss.lower > epsilon)
+        return None
+
+    step = 1
+    while exceeds(low + step) is not True:
+        step *= 2
+    high = low + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        is_above = exceeds(middle)
+        if is_above is None:
+            return middle, middle + 1
+        low, high = (low, middle) if is_above else (middle, high)
+    return high, high
 
 
 def _by_bisection(spec: LawSpec, epsilon: Fraction, change: int) -> tuple[int, int]:

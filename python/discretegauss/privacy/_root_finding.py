@@ -14,8 +14,6 @@ from typing import Any
 
 import gmpy2
 
-__all__ = ["FLOAT_BITS", "Balance", "search_precision", "solve_increasing", "turning_point"]
-
 Balance = Callable[[Any], tuple[Any, Any]]
 """An increasing function of u = log(s), and its slope; the slope is None where it is unknown."""
 

@@ -6,11 +6,7 @@ sum S of the draws: that of N_Z(0, k sigma2) at S, for a change of k D. So with 
     delta = T(m) - exp(epsilon) T(m + k D),    m the least y with loss(y) > epsilon,          (3)
 
 without any factor, once the law of S itself is known. It is the k-fold convolution of N_Z(0,
-sigma2), of which few integers matter where sigma2 is small. It is computed in integers: masses in
-units of 2**-bits, rounded down, and down again after each product. So each is at most the
-probability of its integer, and what all of them lack of 1 bounds every error at once: T(m) is at
-least the sum of the masses from m on, and above it by at most what is missing, as P(S < m) is at
-least the sum of those before m.
+sigma2), of which few integers matter where sigma2 is small (_certified/convolution.py).
 """
 
 from __future__ import annotations
@@ -18,45 +14,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
-from itertools import accumulate, count
-from typing import Any, NamedTuple
+from itertools import count
+from typing import Any
 
 import gmpy2
 
+from .._certified.convolution import Tails, tails_of_sum
 from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Interval, arithmetic
-from .._law import LawSpec
 from ._composition import OneQuery
 from ._hockey_stick import relative_bits
-from ._privacy_loss import loss_exceeds_from, phi_near, total_weight
-
-__all__ = ["delta_of_sum", "delta_of_sum_is_at_most", "epsilon_of_sum"]
+from ._privacy_loss import loss_exceeds_from
 
 #: Results aim at a relative width of 2**-_AIM.
 _AIM = 64
 
 #: Enough where epsilon - log(delta) is below 2700 or so.
 _MOST_BITS = 4096
-
-#: Products of at most so many bits are taken: they need some milliseconds, and less than the
-#: memory that `arithmetic` asks for first.
-_MOST_PRODUCT_BITS = 2**21
-
-
-class _Tails(NamedTuple):
-    """Lower bounds on T(first), T(first + 1), ..., and what they lack, in units of 2**-bits."""
-
-    bits: int
-    first: int
-    lower: list[int]
-    missing: int
-
-    def at(self, m: int) -> tuple[int, int]:
-        """Return bounds on T(m); the lower one is 0 beyond the masses."""
-        i = max(m - self.first, 0)
-        lower = self.lower[i] if i < len(self.lower) else 0
-        return lower, lower + self.missing
 
 
 def delta_of_sum(query: OneQuery, epsilon: Fraction, log_delta: Any) -> Interval | None:
@@ -68,7 +42,7 @@ def delta_of_sum(query: OneQuery, epsilon: Fraction, log_delta: Any) -> Interval
     if not log_delta > -_MOST_BITS:
         return None
     for bits in _precisions(epsilon - int(float(log_delta))):
-        tails = _tails_of(query, bits)
+        tails = tails_of_sum(query.one, query.queries, bits)
         if tails is None:
             break
         found = _delta(query, epsilon, tails)
@@ -80,7 +54,7 @@ def delta_of_sum(query: OneQuery, epsilon: Fraction, log_delta: Any) -> Interval
 def delta_of_sum_is_at_most(query: OneQuery, epsilon: Fraction, delta: Fraction) -> bool:
     """Return whether the noise is proven to have (epsilon, delta), for several queries."""
     bits = next(_precisions(epsilon + _minus_log(delta)), None)
-    tails = None if bits is None else _tails_of(query, bits)
+    tails = None if bits is None else tails_of_sum(query.one, query.queries, bits)
     return tails is not None and bool(_delta(query, epsilon, tails).upper <= gmpy2.mpq(delta))
 
 
@@ -93,7 +67,7 @@ def epsilon_of_sum(query: OneQuery, delta: Fraction, epsilon: Any) -> float:
     if not epsilon < _MOST_BITS:
         return math.inf
     bits = next(_precisions(int(float(epsilon)) + _minus_log(delta)), None)
-    tails = None if bits is None else _tails_of(query, bits)
+    tails = None if bits is None else tails_of_sum(query.one, query.queries, bits)
     if tails is None:
         return math.inf
     less = delta * (1 - Fraction(1, 2 ** (_AIM - 4)))  # so that `delta_of_sum` finds it met
@@ -104,7 +78,7 @@ def epsilon_of_sum(query: OneQuery, delta: Fraction, epsilon: Any) -> float:
     return float_at_least(up.log(up.add(gmpy2.mpq(max(above, below), below), ZERO)))
 
 
-def _largest_quotient(tails: _Tails, change: int, delta: int) -> tuple[int, int]:
+def _largest_quotient(tails: Tails, change: int, delta: int) -> tuple[int, int]:
     """Return numerator and denominator of the largest (T(m) - delta)/T(m + change), m > -change/2.
 
     Of the m up to ``first``, where the bound on T(m) is 1, the last has the largest.
@@ -119,7 +93,7 @@ def _largest_quotient(tails: _Tails, change: int, delta: int) -> tuple[int, int]
     return above, below
 
 
-def _delta(query: OneQuery, epsilon: Fraction, tails: _Tails) -> Interval:
+def _delta(query: OneQuery, epsilon: Fraction, tails: Tails) -> Interval:
     """Return (3), enclosed."""
     exact = gmpy2.mpq(epsilon)
     m, _ = loss_exceeds_from(query.spec, exact, query.change) or (tails.first, 0)
@@ -144,44 +118,3 @@ def _precisions(digits: Fraction | int) -> Iterator[int]:
 def _minus_log(delta: Fraction) -> int:
     """Return about -log2(delta), more than -log(delta)."""
     return delta.denominator.bit_length() - delta.numerator.bit_length() + 1
-
-
-def _tails_of(query: OneQuery, bits: int) -> _Tails | None:
-    return _tails(query.one, query.queries, bits)
-
-
-@lru_cache(maxsize=4)
-def _tails(one: LawSpec, queries: int, bits: int) -> _Tails | None:
-    """Return bounds on the tails of the sum; None where the masses are too many."""
-    masses = single = _masses(one, bits)
-    for binary_digit in bin(queries)[3:]:
-        for factor in [masses, single] if binary_digit == "1" else [masses]:
-            slot = 2 * bits + len(factor).bit_length()  # a sum of so many products fits
-            if slot * (len(masses) + len(factor)) > _MOST_PRODUCT_BITS:
-                return None
-            product = gmpy2.pack(masses, slot) * gmpy2.pack(factor, slot)
-            size = len(masses) + len(factor) - 1
-            masses = [mass >> bits for mass in gmpy2.unpack(product, slot)]
-            masses = _trimmed(masses + [gmpy2.mpz(0)] * (size - len(masses)))
-    tails = list(accumulate(reversed(masses)))[::-1]
-    return _Tails(bits, -(len(masses) // 2), tails, (1 << bits) - tails[0])
-
-
-def _masses(spec: LawSpec, bits: int) -> list[Any]:
-    """Return the probabilities of one draw in units of 2**-bits, rounded down, -r to r."""
-    at = arithmetic(bits + 32)
-    total = total_weight(spec, bits + 32)
-    right: list[Any] = []
-    for x in count():
-        mass = at.div(at.exp(at.rational(-phi_near(spec, x))), total).lower
-        if mass < gmpy2.mpq(1, 1 << bits):
-            return right[:0:-1] + right
-        numerator, denominator = mass.as_integer_ratio()
-        right.append((numerator << bits) // denominator)
-    raise AssertionError  # count never ends
-
-
-def _trimmed(masses: list[Any]) -> list[Any]:
-    """Return them without zeros at the ends; they are symmetric."""
-    zeros = next(i for i, mass in enumerate(masses) if mass)
-    return masses[zeros : len(masses) - zeros]

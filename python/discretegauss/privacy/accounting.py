@@ -32,12 +32,10 @@ from .._inputs.privacy_arguments import positive_number, whole_sensitivity
 from .._law import LawSpec
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import Law, centred
-from ._facts_by_law import facts_of
+from ._facts_by_law import privacy_facts_of
 from ._loss_masses import MOST_INTEGERS, loss_masses
 from ._privacy_loss import loss_exceeds_from, phi_near, tail_weight, total_weight
-from .losses import PrivacyLoss
-
-__all__ = ["dp_event", "pld"]
+from .losses import loss
 
 _CHEAPER_THAN_TAILS = 256
 """So many integers are summed one by one; two tails cost as much, unless they are all alike."""
@@ -56,9 +54,9 @@ def pld(
 
     Parameters
     ----------
-    law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
-        The noise, added to an integer; its mu must be an integer. With a beta other than 1 and 2 it
-        is made by `PrivacyLoss`.
+    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
+        The noise, added to an integer; its mu must be an integer. With a Skellam law, and a beta
+        other than 1 and 2, it is made by `loss`.
     sensitivity : number
         The most that one person changes the answer; a whole number.
     value_discretization_interval : number, optional
@@ -112,7 +110,7 @@ def pld(
             f"log_mass_truncation_bound must be at most -1, got {describe(bound)}"
         )
     if not isinstance(family_of(spec), RationalFamily):
-        return PrivacyLoss.of_noise(law, change, width=Fraction(interval)).to_dp_accounting()
+        return loss(law, change, width=Fraction(interval)).to_dp_accounting()
     lattice = _Lattice(spec, change)
     probabilities, infinite = _probabilities(
         lattice, gmpy2.mpq(Fraction(interval)), gmpy2.mpq(-bound)
@@ -158,7 +156,7 @@ def dp_event(law: Law, sensitivity: object = 1) -> Any:
     except ImportError as error:
         raise ImportError(_EXTRA) from error
     spec = centred(law)
-    return facts_of(spec).dp_event(events, spec, sensitivity)
+    return privacy_facts_of(spec).dp_event(events, spec, sensitivity)
 
 
 def _as_float(value: object, name: str) -> float:
@@ -180,7 +178,7 @@ class _Lattice:
 
     def __init__(self, spec: LawSpec, change: int) -> None:
         self.spec, self.change = spec, change
-        self.bits = 140 + facts_of(spec).cancelling_bits(spec, 1)
+        self.bits = 140 + privacy_facts_of(spec).cancelling_bits(spec, 1)
         self.at = arithmetic(self.bits)
         self._tails: dict[int, Interval] = {}
         self._family = family_of(spec)

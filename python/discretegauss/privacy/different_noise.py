@@ -51,9 +51,8 @@ from .._law import Kind, LawSpec
 from ..laws import DiscreteGaussian
 from ._composition import as_one_query
 from .losses import PrivacyLoss
+from .losses import loss as loss_of
 from .zcdp import zcdp_rho
-
-__all__ = ["Part", "TogetherLoss", "largest_rho", "loss_of_parts"]
 
 _WIDE_FROM = 2**15
 """From this variance of the sum on noise is taken for nearly continuous: its rho seems larger by
@@ -193,7 +192,7 @@ def loss_of_parts(parts: Sequence[Part]) -> TogetherLoss | None:
     buckets = _BUCKETS_OF_BOTH if mu2 else _BUCKETS_OF_NARROW
     width = Fraction(2) ** math.floor(math.log2(math.sqrt(2 * rho) / buckets))
     losses = [
-        PrivacyLoss.of_noise(DiscreteGaussian(part.sigma2), part.sensitivity, width=width) ** power
+        loss_of(DiscreteGaussian(part.sigma2), part.sensitivity, width=width) ** power
         for part, power in narrow.items()
     ]
     if mu2:

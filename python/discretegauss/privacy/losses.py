@@ -17,6 +17,7 @@ from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import (
     at_least_zero,
     positive_number,
+    sampling_rate,
     whole_sensitivity,
 )
 from ..errors import ParameterTypeError, ParameterValueError
@@ -24,8 +25,6 @@ from ..laws import Law, centred
 from ._loss_bounds import Direction
 from ._loss_cells import Outcome, Outcomes, Release
 from ._noise_cells import GaussianNoise, IntegerNoise, LaplaceNoise
-
-__all__ = ["PrivacyLoss"]
 
 #: Buckets of a sum, at most, unless asked for.
 _MOST = 2**20
@@ -39,8 +38,9 @@ _LARGEST_WIDTH = Fraction(2**40)
 class PrivacyLoss:
     """What one release gives away, or many: proven bounds of delta for every epsilon, and back.
 
-    Make one by `of_noise`, `of_pair`, `of_pure`, `of_laplace` or `of_gaussian`; ``loss ** n`` is
-    what n such releases give away, ``a @ b`` what both do. Objects are immutable.
+    Make one of integer noise by `loss`, else by `of_pair`, `of_pure`, `of_laplace` or
+    `of_gaussian`; ``loss ** n`` is what n such releases give away, ``a @ b`` what both do. Objects
+    are immutable.
 
     Nothing is computed before something is asked. Then all losses are put in buckets, whose width
     suits the question, and all releases are composed at once, by Fourier transforms of floats whose
@@ -56,7 +56,7 @@ class PrivacyLoss:
     Examples
     --------
     >>> import discretegauss as dg
-    >>> loss = dg.privacy.PrivacyLoss.of_noise(dg.DiscreteGaussian(100))
+    >>> loss = dg.privacy.loss(dg.DiscreteGaussian(100))
     >>> loss.delta(1) == dg.privacy.delta(dg.DiscreteGaussian(100), 1)
     False
     >>> lower, upper = (loss ** 1000).delta(8, bounds=True)
@@ -72,7 +72,9 @@ class PrivacyLoss:
     _directions: list[Direction]
 
     def __init__(self) -> None:
-        raise TypeError("make a PrivacyLoss by of_noise, of_pair, of_pure, of_laplace, of_gaussian")
+        raise TypeError(
+            "make a PrivacyLoss by privacy.loss, or by of_pair, of_pure, of_laplace, of_gaussian"
+        )
 
     @classmethod
     def _of(cls, releases: dict[Release, int], width: Fraction | None, most: int) -> PrivacyLoss:
@@ -99,49 +101,6 @@ class PrivacyLoss:
         return cls._of({release: 1}, exact, checked_most)
 
     @classmethod
-    def of_noise(
-        cls,
-        law: Law,
-        sensitivity: object = 1,
-        *,
-        sampling: object = 1,
-        width: object = None,
-        most: object = _MOST,
-    ) -> PrivacyLoss:
-        """Return the loss of integer noise on a query that one person changes.
-
-        Parameters
-        ----------
-        law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
-            The noise; its mu must be an integer.
-        sensitivity : number, optional
-            The most that one person changes the answer, a whole number.
-        sampling : number, optional
-            The probability with which each person takes part, independently (Poisson sampling): in
-            (0, 1]. Neighbours differ by one person, added or removed.
-        width : number, optional
-            The width of the buckets, positive; by default it suits the question. One that makes
-            more than ``most`` buckets of a release is refused.
-        most : int, optional
-            The most buckets of a sum, at least 16; where releases make more, two become one.
-
-        Raises
-        ------
-        TypeError, ValueError, OverflowError
-            If a parameter is wrong.
-
-        Notes
-        -----
-        Time: some 10 ms, up to 1 s for very many releases, and where the noise reaches over more
-        than 131 072 integers; seconds for parameters beyond floats.
-
-        Losses beyond 4096 count as infinite, except where all are multiples of one number.
-        """
-        rate = _sampling_rate(sampling)
-        noise = IntegerNoise.of(centred(law), whole_sensitivity(sensitivity), rate)
-        return cls._of_one(noise, width, most)
-
-    @classmethod
     def of_gaussian(
         cls,
         sigma2: object,
@@ -151,10 +110,10 @@ class PrivacyLoss:
         width: object = None,
         most: object = _MOST,
     ) -> PrivacyLoss:
-        """Return the loss of continuous Gaussian noise with variance sigma2: as `of_noise`."""
+        """Return the loss of continuous Gaussian noise with variance sigma2: as `loss`."""
         variance = gmpy2.mpq(positive_number(sigma2, "sigma2"))
         change = gmpy2.mpq(positive_number(sensitivity, "sensitivity"))
-        noise = GaussianNoise.of(variance, change, _sampling_rate(sampling))
+        noise = GaussianNoise.of(variance, change, sampling_rate(sampling))
         return cls._of_one(noise, width, most)
 
     @classmethod
@@ -179,7 +138,7 @@ class PrivacyLoss:
         cut : number, optional
             The noise is conditioned on being at most so far from 0; at least the sensitivity.
         sampling, width, most : optional
-            As for `of_noise`.
+            As for `loss`.
         """
         exact_scale = positive_number(scale, "scale")
         change = positive_number(sensitivity, "sensitivity")
@@ -190,7 +149,7 @@ class PrivacyLoss:
             )
         loss = gmpy2.mpq(change / exact_scale)
         reach = None if exact_cut is None else gmpy2.mpq(exact_cut / exact_scale)
-        noise = LaplaceNoise.of(loss, reach, _sampling_rate(sampling))
+        noise = LaplaceNoise.of(loss, reach, sampling_rate(sampling))
         return cls._of_one(noise, width, most)
 
     @classmethod
@@ -222,7 +181,7 @@ class PrivacyLoss:
             Outcome(high, low, loss),
             Outcome(low, high, _AT.neg(loss)),
         ]
-        release = Outcomes(outcomes, _sampling_rate(sampling), unit=_unit(exact), symmetric=True)
+        release = Outcomes(outcomes, sampling_rate(sampling), unit=_unit(exact), symmetric=True)
         return cls._of_one(release, None, most)
 
     @classmethod
@@ -248,7 +207,7 @@ class PrivacyLoss:
             True: each probability is a pair, a lower and an upper bound; a sum of 1 must lie
             between theirs. ``zip(*law.pmf(k, bounds=True))`` gives such pairs.
         sampling, width, most : optional
-            As for `of_noise`. A sample's probabilities are s P + (1 - s) Q, and Q.
+            As for `loss`. A sample's probabilities are s P + (1 - s) Q, and Q.
 
         Examples
         --------
@@ -259,7 +218,7 @@ class PrivacyLoss:
         """
         none = _AT.rational(0)
         outcomes = [Outcome(a, b, none if same else None) for a, b, same in _pairs(p, q, bounds)]
-        return cls._of_one(Outcomes(outcomes, _sampling_rate(sampling)), width, most)
+        return cls._of_one(Outcomes(outcomes, sampling_rate(sampling)), width, most)
 
     def compose(self, *others: PrivacyLoss) -> PrivacyLoss:
         """Return the loss of this release and the others together; ``a @ b`` is the same of two."""
@@ -365,18 +324,66 @@ class PrivacyLoss:
         return f"PrivacyLoss({sum(self._releases.values())} releases)"
 
 
+def loss(
+    law: Law,
+    sensitivity: object = 1,
+    *,
+    sampling: object = 1,
+    width: object = None,
+    most: object = _MOST,
+) -> PrivacyLoss:
+    """Return the privacy loss of integer noise on a query that one person changes.
+
+    Parameters
+    ----------
+    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
+        The noise; its mu must be an integer.
+    sensitivity : number, optional
+        The most that one person changes the answer, a whole number.
+    sampling : number, optional
+        The probability with which each person takes part, independently (Poisson sampling): in (0,
+        1]. Neighbours differ by one person, added or removed.
+    width : number, optional
+        The width of the buckets, positive; by default it suits the question. One that makes more
+        than ``most`` buckets of a release is refused.
+    most : int, optional
+        The most buckets of a sum, at least 16; where releases make more, two become one.
+
+    Returns
+    -------
+    PrivacyLoss
+        ``loss(...) ** n`` is what n such releases give away.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    Notes
+    -----
+    Time: some 10 ms, up to 1 s for very many releases, and where the noise reaches over more than
+    131 072 integers; seconds for parameters beyond floats.
+
+    Losses beyond 4096 count as infinite, except where all are multiples of one number; of a steep
+    generalised Gaussian those beyond 600 may.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> thousand = dg.privacy.loss(dg.DiscreteGaussian(100)) ** 1000
+    >>> thousand.epsilon("1e-6") < 20
+    True
+    """
+    rate = sampling_rate(sampling)
+    noise = IntegerNoise.of(centred(law), whole_sensitivity(sensitivity), rate)
+    return PrivacyLoss._of_one(noise, width, most)
+
+
 def _unit(loss: Fraction) -> Fraction | None:
     """Return what a loss and its negative are multiples of, if it is no matter of extremes."""
     if loss == 0:
         return Fraction(1)
     return loss if Fraction(1, 2**500) < loss < 2**40 else None
-
-
-def _sampling_rate(value: object) -> Fraction:
-    exact = positive_number(value, "sampling")
-    if exact > 1:
-        raise ParameterValueError(f"sampling must be at most 1, got {describe(single(value))}")
-    return exact
 
 
 def _width(value: object, span: float, most: int) -> Fraction:

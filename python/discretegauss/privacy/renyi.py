@@ -44,12 +44,21 @@ from .._certified.lattice_sums import canonical, normaliser, phi_at
 from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
-from .._inputs.privacy_arguments import at_least_zero, positive_number, whole_sensitivity
+from .._inputs.privacy_arguments import (
+    at_least_zero,
+    positive_number,
+    query_count,
+    whole_sensitivity,
+    word_count,
+)
 from .._law import Kind, LawSpec
-from ..errors import ParameterOverflowError, ParameterValueError
+from .._law_functions.sum_of_draws import SumOfDraws
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-
-__all__ = ["renyi", "renyi_ball", "renyi_delta"]
+from ._asked import clients_of, is_vector
+from ._change import Change
+from ._sum_of_skellams import renyi_of_skellam
+from .zcdp_cost import rho_of_one
 
 #: Integers whose weights are summed, at most.
 _MOST_INTEGERS = 2**17
@@ -65,17 +74,35 @@ _RIGHT_BITS = 60
 _PRECISIONS = (160, 320, 640, 1280, 2560)
 
 
-def renyi(law: Law, order: object, sensitivity: object = 1) -> float:
+def renyi(
+    law: Law | SumOfDraws,
+    order: object,
+    sensitivity: object = 1,
+    *,
+    queries: int = 1,
+    norm: object = None,
+    dimension: int = 1,
+    sum_norm: object = None,
+) -> float:
     """Return the Renyi divergence that integer noise leaves between two neighbours.
 
     Parameters
     ----------
-    law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
-        The noise; its mu must be an integer.
+    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
+        The noise; its mu must be an integer. A sum of Skellam shares, ``law.sum(n)``, is such a
+        law, too; one of Gaussian shares costs what its `rho` says.
     order : number
-        Above 1.
+        Above 1; with a Skellam law a whole number.
     sensitivity : number, optional
-        The most that one person changes the answer, a whole number.
+        The most that one person changes the answer, a whole number. Of a Skellam law, and of sums
+        of shares, the Euclidean norm of the change of a vector of integers.
+    queries : int, optional
+        How many answers one person may change so, each with noise of its own.
+    norm : number, optional
+        An exponent, at least 1: sensitivity, from 1 to 1024, is then the most that the norm of the
+        whole changes of several answers can be, the root of the sum of abs(change)**norm.
+    dimension, sum_norm : optional
+        Of vectors, as for `delta`.
 
     Returns
     -------
@@ -93,9 +120,13 @@ def renyi(law: Law, order: object, sensitivity: object = 1) -> float:
     -----
     Divergences of several releases add, at one order; `renyi_delta` says what the sum implies.
 
+    With a norm of the law's own exponent, 1 or 2, it is what one answer that changes by a whole
+    sensitivity costs. Between them it is some hundredths more, and beyond 2 it may be far more.
+
     References
     ----------
-    I. Mironov: Renyi Differential Privacy, CSF 2017, arXiv 1702.07476.
+    I. Mironov: Renyi Differential Privacy, CSF 2017, arXiv 1702.07476. Of Skellam noise: Agarwal,
+    Kairouz, Liu, NeurIPS 2021, arXiv 2110.04995, Theorem 3.5 and Corollary 3.6.
 
     Examples
     --------
@@ -104,64 +135,51 @@ def renyi(law: Law, order: object, sensitivity: object = 1) -> float:
     0.1
     >>> round(renyi(dg.GeneralizedGaussian(10, beta="3/2"), order=10), 6)
     0.065731
-    """
-    spec, exact, change = centred(law), _order(order), whole_sensitivity(sensitivity)
-    return float_at_least(_renyi_upper(spec, exact, change))
-
-
-def renyi_ball(
-    law: Law, order: object, sensitivity: object = 1, *, beta: object | None = None
-) -> float:
-    """Return a bound on the Renyi divergence where one person changes several answers.
-
-    Parameters
-    ----------
-    law, order
-        As for `renyi`; each answer gets noise of its own.
-    sensitivity : number, optional
-        The most that the norm of the changes can be, at least 1 and at most 1024. The changes are
-        whole.
-    beta : number, optional
-        The exponent of the norm, at least 1: the root of the sum of abs(change)**beta. By default
-        the law's own: 1 for the discrete Laplace, 2 for the discrete Gaussian.
-
-    Returns
-    -------
-    float
-        Never below the divergence of any such changes, however many answers there are.
-
-    Raises
-    ------
-    TypeError, ValueError, OverflowError
-        As for `renyi`.
-
-    Notes
-    -----
-    For beta = 1 and 2 it is what one answer that changes by a whole sensitivity costs. For beta
-    between them it is some hundredths more, and beyond 2 it may be far more.
-
-    Examples
-    --------
-    >>> import discretegauss as dg
     >>> law = dg.GeneralizedGaussian(8, beta=4)
-    >>> 2 * renyi(law, 5, 5) <= renyi_ball(law, 5, 6)  # (5, 5) is in the ball of radius 6
+    >>> renyi(law, 5, 5, queries=2) <= renyi(law, 5, 6, norm=4)  # (5, 5) is in the ball of radius 6
     True
+    >>> renyi(dg.Skellam(4).sum(100), 8, sensitivity=10)  # nearly 8 10**2/(2 400)
+    1.0024375
     """
-    spec, exact = centred(law), _order(order)
+    count, (one, clients) = query_count(queries), clients_of(law)
+    of_vector = is_vector(dimension, sum_norm) or clients > 1
+    if one._spec.kind is not Kind.SKELLAM and not of_vector:
+        spec, exact = centred(one), _order(order)
+        found = (
+            _renyi_upper(spec, exact, whole_sensitivity(sensitivity))
+            if norm is None
+            else _renyi_of_ball(spec, exact, sensitivity, norm)
+        )
+    elif norm is not None:
+        raise ParameterTypeError("norm goes neither with a Skellam law nor with sums of shares")
+    elif one._spec.kind is not Kind.SKELLAM:
+        bound = _order(order) * rho_of_one(law, sensitivity, dimension, sum_norm)
+        found = arithmetic(_PRECISIONS[0]).rational(bound).upper
+    else:
+        alpha = word_count(order, "order")
+        if alpha < 2:
+            raise ParameterValueError(f"order must be at least 2, got {describe(order)}")
+        change = Change(1, sensitivity, dimension, sum_norm)
+        found = renyi_of_skellam(change, one._spec.parameter, alpha)
+    return float_at_least(arithmetic(_PRECISIONS[0]).up.mul(found, count))
+
+
+def _renyi_of_ball(spec: LawSpec, order: Fraction, sensitivity: object, norm: object) -> Any:
+    """Return the bound of the changes within a ball."""
     radius = positive_number(sensitivity, "sensitivity")
     if not 1 <= radius <= _MOST_CHANGES:
         raise ParameterValueError(
             f"sensitivity must be from 1 to {_MOST_CHANGES}, got {describe(single(sensitivity))}"
         )
-    exponent = _own_beta(spec) if beta is None else exact_rational(beta, "beta")
+    exponent = exact_rational(norm, "norm")
     if exponent < 1:
-        raise ParameterValueError(f"beta must be at least 1, got {describe(single(beta))}")
+        raise ParameterValueError(f"norm must be at least 1, got {describe(single(norm))}")
     at = arithmetic(_PRECISIONS[0])
     worst: Any = ZERO
     for change in range(1, int(radius) + 1):
         relative = at.power(at.rational(radius / change), exponent)
-        worst = max(worst, at.up.mul(_renyi_upper(spec, exact, change), relative.upper))
-    return float_at_least(worst)
+        worst = max(worst, at.up.mul(_renyi_upper(spec, order, change), relative.upper))
+    return worst
 
 
 def renyi_delta(divergence: object, order: object, epsilon: object) -> float:
@@ -211,13 +229,6 @@ def _order(value: object) -> Fraction:
     if exact <= 1:
         raise ParameterValueError(f"order must be above 1, got {describe(single(value))}")
     return exact
-
-
-def _own_beta(spec: LawSpec) -> Fraction:
-    kind = canonical(spec).kind
-    if kind is Kind.DISCRETE_LAPLACE:
-        return Fraction(1)
-    return Fraction(2) if kind is Kind.DISCRETE_GAUSSIAN else Fraction(spec.beta)
 
 
 def _renyi_upper(spec: LawSpec, order: Fraction, change: int) -> Any:

@@ -22,8 +22,6 @@ from .._certified.interval import ONE, ZERO, Arithmetic, arithmetic
 from .._inputs.privacy_arguments import at_least_zero, checked_probability
 from ._root_finding import FLOAT_BITS, Balance, turning_point
 
-__all__ = ["zcdp_delta", "zcdp_delta_standard", "zcdp_epsilon", "zcdp_rho"]
-
 
 def zcdp_delta(rho: object, epsilon: object) -> float:
     """Return the smallest delta at which rho-zCDP implies (epsilon, delta)-differential privacy.

@@ -3,6 +3,7 @@
 What ``__all__`` does not name is there for the command line.
 """
 
+from .._inputs.keywords import explain_keywords
 from ..errors import OutputError, TableError
 from ._arrow_table import arrow_file as arrow_file
 from ._csv_table import column_text as column_text
@@ -31,3 +32,5 @@ from ._run import plan_release as plan_release
 from ._run import release_table
 
 __all__ = ["OutputError", "PlanRelease", "Release", "TableError", "release_plan", "release_table"]
+
+explain_keywords(globals())

@@ -16,7 +16,7 @@ from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import checked_probability
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
-from ..privacy import calibrate_gaussian, zcdp_epsilon
+from ..privacy import calibrate, zcdp_epsilon
 from ..privacy import epsilon as tight_epsilon
 
 __all__ = ["DEFAULT_REPORT_DELTA", "Calibration", "calibration"]
@@ -77,14 +77,19 @@ def calibration(
     queries: int = 1,
     report_delta: object = None,
 ) -> Calibration:
-    """Return noise for the budget, rho or (epsilon, delta); see `privacy.calibrate_gaussian`.
+    """Return noise for the budget, rho or (epsilon, delta); see `privacy.calibrate`.
 
     That checks the sensitivity and the queries.
     With rho, epsilon is reported at ``report_delta`` (None: 1e-6): by Theorem 7 if the sensitivity
     is a whole number, else by way of rho. With epsilon and delta it must not be given.
     """
-    law = calibrate_gaussian(
-        rho=rho, epsilon=epsilon, delta=delta, sensitivity=sensitivity, queries=queries
+    law = calibrate(
+        DiscreteGaussian,
+        rho=rho,
+        epsilon=epsilon,
+        delta=delta,
+        sensitivity=sensitivity,
+        queries=queries,
     )
     if law.sigma2 >= _SIGMA2_BELOW:
         digits = mpz(math.isqrt(int(law.sigma2))).num_digits()

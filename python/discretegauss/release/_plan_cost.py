@@ -20,7 +20,8 @@ from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import checked_probability, positive_number
 from ..errors import ParameterValueError
-from ..privacy import calibrate_gaussian, zcdp_epsilon
+from ..laws import DiscreteGaussian
+from ..privacy import calibrate, zcdp_epsilon
 from ..privacy import epsilon as tight_epsilon
 from ..privacy.different_noise import Part, largest_rho, loss_of_parts
 from ._noise_for_budget import DEFAULT_REPORT_DELTA, Calibration
@@ -72,7 +73,9 @@ def rho_of_plan(
     if change.denominator == 1 and all(
         one == change and count == share * queries for one, count, share in tables
     ):
-        law = calibrate_gaussian(epsilon=asked, delta=at, sensitivity=change, queries=queries)
+        law = calibrate(
+            DiscreteGaussian, epsilon=asked, delta=at, sensitivity=change, queries=queries
+        )
         found = queries * change**2 / (2 * law.sigma2)
     else:
 

@@ -165,7 +165,7 @@ def rendered(
     ending: str,
 ) -> bytes:
     """Return what is drawn into panels side by side, as the content of a file of this ending."""
-    from ..plots import render
+    from ..plots.look import render
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of glyphs that no font has

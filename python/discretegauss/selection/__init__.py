@@ -12,6 +12,7 @@ Lives here: selection among candidates, its exact input, its costs. The draws th
 csrc/mechanisms/select.c, and readably in ``_reference.py``.
 """
 
+from .._inputs.keywords import explain_keywords
 from ._costs import exponential_rho, noisy_max_epsilon, permute_and_flip_rho
 from ._noisy_max import report_noisy_max
 from ._select import exponential, permute_and_flip
@@ -24,3 +25,5 @@ __all__ = [
     "permute_and_flip_rho",
     "report_noisy_max",
 ]
+
+explain_keywords(globals())

@@ -28,8 +28,6 @@ from .._inputs.privacy_arguments import positive_number, whole_sensitivity
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 
-__all__ = ["exponential_rho", "noisy_max_epsilon", "permute_and_flip_rho"]
-
 
 def noisy_max_epsilon(law: Law, sensitivity: Number = 1, *, monotone: bool = False) -> Fraction:
     """Return the epsilon that one `report_noisy_max` with Laplace noise costs, exactly; delta is 0.

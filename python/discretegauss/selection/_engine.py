@@ -22,8 +22,6 @@ from ._scores import Gaps
 if native is not None:
     from ._native_selection import NativeSelection
 
-__all__ = ["Selection", "prepare"]
-
 
 class Selection(IntEnum):
     """The ways to select, numbered as ``dg_selection_kind`` in the C header."""

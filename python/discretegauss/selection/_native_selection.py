@@ -12,8 +12,6 @@ from .._law import Kind, LawSpec
 from .._native import ffi, lib
 from ._scores import Gaps
 
-__all__ = ["NativeSelection"]
-
 
 class NativeSelection(NativeFiller):
     """Rows of candidates made ready in the C core (csrc/mechanisms/select.c).

@@ -19,8 +19,6 @@ from ..sampling import uniform_below
 from ._scores import scores_array
 from ._select import rows_of
 
-__all__ = ["report_noisy_max"]
-
 #: Votes and noise within this add up in 64-bit integers.
 _HALF = 2**62
 

@@ -17,8 +17,6 @@ from collections.abc import Sequence
 from ..errors import ParameterValueError
 from ..reference import Bytes, bernoulli_exp, uniform_below
 
-__all__ = ["exponential", "permute_and_flip"]
-
 
 def permute_and_flip(gaps: Sequence[int], num: int, den: int, source: Bytes) -> int:
     """Return the first candidate that passes, in uniformly random order. Some gap is 0."""

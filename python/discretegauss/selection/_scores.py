@@ -13,8 +13,6 @@ from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.numbers import DENORMALS_WORK, MAX_BITS, exact_rational
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
-__all__ = ["Gaps", "gaps_of", "scores_array"]
-
 #: Numerators of floats, and so sums of two of them, are taken by 64-bit integers up to here.
 _SMALL = 2**62
 

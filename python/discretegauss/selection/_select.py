@@ -23,8 +23,6 @@ from ..errors import ParameterOverflowError
 from ._engine import Selection, prepare
 from ._scores import gaps_of, scores_array
 
-__all__ = ["exponential", "permute_and_flip", "rows_of"]
-
 
 def rows_of(shape: tuple[int, ...] | None, rows: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of the result: that of the rows of candidates, broadcast to a size."""

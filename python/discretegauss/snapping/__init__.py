@@ -6,21 +6,22 @@ mechanism in integers: epsilon is what was asked for, whatever the range and the
 ``method="mironov"`` is his chain of floating-point operations, to the bit, for comparison.
 
 `SnappedLaplace` is the law of the exact method: probabilities, bias, quantiles of the error.
-`parameters`, `snapping_accuracy` and `snapping_bound` help to choose.
+`snapping_accuracy` and `snapping_bound` help to choose.
 
 Lives here: the mechanism on doubles, its law, its parameters. The draws are in
 csrc/mechanisms/leave_cell.c, and readably in ``_reference.py``.
 """
 
+from .._inputs.keywords import explain_keywords
 from ._choose import snapping_accuracy, snapping_bound
 from ._law import SnappedLaplace
-from ._parameters import parameters
 from ._snap import snapping_laplace
 
 __all__ = [
     "SnappedLaplace",
-    "parameters",
     "snapping_accuracy",
     "snapping_bound",
     "snapping_laplace",
 ]
+
+explain_keywords(globals())

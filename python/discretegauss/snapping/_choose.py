@@ -11,8 +11,6 @@ from .._inputs.privacy_arguments import at_least_zero, checked_probability, posi
 from ..errors import ParameterValueError
 from ._parameters import ETA, Method, checked_method, parameters, power_at_least
 
-__all__ = ["snapping_accuracy", "snapping_bound"]
-
 
 def _log_inverse(share: Fraction, at: Arithmetic) -> Interval:
     """Return log(1/share)."""

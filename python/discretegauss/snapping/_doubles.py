@@ -16,8 +16,6 @@ from .._inputs.numbers import exact_rational, not_finite
 from ..errors import ParameterValueError
 from ._parameters import Range, log2_of_grid
 
-__all__ = ["Grid", "OnGrid", "as_double", "as_doubles"]
-
 _MANTISSA = (1 << 52) - 1
 
 

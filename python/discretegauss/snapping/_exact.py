@@ -25,8 +25,6 @@ from ._doubles import Grid
 from ._parameters import Parameters, Range
 from ._sides import Sides
 
-__all__ = ["Mechanism", "mechanism"]
-
 #: Past the range from anywhere in it, and sums with cells of the range are 64-bit integers.
 _FAR = 2**60
 

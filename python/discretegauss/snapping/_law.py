@@ -31,8 +31,6 @@ from ._doubles import as_double
 from ._parameters import checked_range, exact_parameters
 from ._snap import snapping_laplace
 
-__all__ = ["SnappedLaplace"]
-
 _HALF = Fraction(1, 2)
 
 

@@ -32,8 +32,6 @@ from .._inputs.source import Source
 from ._parameters import Parameters, log2_of_grid
 from ._sides import draw_words
 
-__all__ = ["LN", "logarithm", "snap_in_doubles", "uniform_doubles"]
-
 _Floats = NDArray[np.float64]
 
 #: Values at a time: their temporaries stay in the cache.

@@ -10,8 +10,6 @@ from .._law import Kind, LawSpec
 from .._native import ffi, lib
 from ._doubles import OnGrid
 
-__all__ = ["NativeSides", "NativeWords"]
-
 
 class NativeSides(NativeFiller):
     """Values made ready in the C core (csrc/mechanisms/leave_cell.c).

@@ -28,21 +28,6 @@ from .._inputs.numbers import Number, exact_rational
 from .._inputs.privacy_arguments import positive_number
 from ..errors import ParameterTypeError, ParameterValueError
 
-__all__ = [
-    "ETA",
-    "Method",
-    "Parameters",
-    "Range",
-    "checked_method",
-    "checked_range",
-    "exact_grid",
-    "exact_parameters",
-    "log2_of_grid",
-    "mironov_parameters",
-    "parameters",
-    "power_at_least",
-]
-
 Method = Literal["exact", "mironov"]
 
 #: The relative error of one rounded operation of doubles.
@@ -225,10 +210,9 @@ def parameters(
 
     Examples
     --------
-    >>> import discretegauss as dg
-    >>> dg.snapping.parameters("1/3", 100)
+    >>> parameters("1/3", 100)
     Parameters(scale=Fraction(3, 1), grid=Fraction(4, 1), epsilon=Fraction(1, 3))
-    >>> mironov = dg.snapping.parameters("1/3", 100, method="mironov")
+    >>> mironov = parameters("1/3", 100, method="mironov")
     >>> float(mironov.scale), mironov.epsilon <= Fraction(1, 3)
     (3.000000000000402, True)
     """

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ..reference import Bytes, bernoulli, bernoulli_exp
 
-__all__ = ["leave_cell"]
-
 
 def leave_cell(offset: int, shift: int, num: int, den: int, doublings: int, source: Bytes) -> int:
     """Return 1, -1 or 0: a value offset/2**shift cells from the middle of its cell, plus noise.

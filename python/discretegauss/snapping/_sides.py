@@ -19,8 +19,6 @@ from ._reference import leave_cell
 if native is not None:
     from ._native_snapping import NativeSides, NativeWords
 
-__all__ = ["ReferenceSides", "Sides", "draw_words"]
-
 
 class ReferenceSides:
     """Sides by the twin in plain Python."""

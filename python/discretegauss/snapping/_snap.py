@@ -22,8 +22,6 @@ from ._parameters import (
     mironov_parameters,
 )
 
-__all__ = ["snapping_laplace"]
-
 _Out = TypeVar("_Out", bound=NDArray[np.float64])
 
 

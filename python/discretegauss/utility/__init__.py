@@ -3,13 +3,13 @@
 - `compare_noise`: the continuous, the rounded and the discrete Gaussian and the discrete Laplace
   side by side, at the same zCDP budget.
 - `compare_queries`: the noise that k queries need for (epsilon, delta), Gaussian and Laplace.
-- What they are made of: `calibrate_laplace` and `laplace_delta` (optimal composition);
-  `rounded_gaussian_pmf`, `rounded_gaussian_sf`, `rounded_gaussian_variance`;
+- What they are made of: `rounded_gaussian_pmf`, `rounded_gaussian_sf`, `rounded_gaussian_variance`;
   `continuous_gaussian_sf`, `continuous_gaussian_delta`.
 
 Nothing here draws noise. ``discretegauss figures --out DIR`` makes pictures of it.
 """
 
+from .._inputs.keywords import explain_keywords
 from .compare import compare_noise, compare_queries
 from .gaussians import (
     continuous_gaussian_delta,
@@ -18,16 +18,15 @@ from .gaussians import (
     rounded_gaussian_sf,
     rounded_gaussian_variance,
 )
-from .laplace import calibrate_laplace, laplace_delta
 
 __all__ = [
-    "calibrate_laplace",
     "compare_noise",
     "compare_queries",
     "continuous_gaussian_delta",
     "continuous_gaussian_sf",
-    "laplace_delta",
     "rounded_gaussian_pmf",
     "rounded_gaussian_sf",
     "rounded_gaussian_variance",
 ]
+
+explain_keywords(globals())

@@ -12,18 +12,14 @@ from .._certified.moments import variance
 from .._inputs.privacy_arguments import at_least_zero, checked_probability, query_count
 from ..errors import ParameterOverflowError
 from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
-from ..privacy.budget import rho as rho_of
-from ..privacy.calibrate import calibrate_gaussian
-from ..privacy.zcdp import zcdp_rho
+from ..privacy import calibrate, zcdp_rho
+from ..privacy import rho as rho_of
 from .gaussians import (
     checked_point,
     continuous_gaussian_sf,
     rounded_gaussian_sf,
     rounded_gaussian_variance,
 )
-from .laplace import calibrate_laplace
-
-__all__ = ["NoiseComparison", "QueriesComparison", "compare_noise", "compare_queries"]
 
 
 class NoiseComparison(NamedTuple):
@@ -111,7 +107,7 @@ def compare_noise(sigma2: object) -> NoiseComparison:
     """
     gaussian = DiscreteGaussian(sigma2)
     rho = rho_of(gaussian)
-    return NoiseComparison(rho, gaussian, calibrate_laplace(rho=rho))
+    return NoiseComparison(rho, gaussian, calibrate(DiscreteLaplace, rho=rho))
 
 
 class QueriesComparison(NamedTuple):
@@ -210,12 +206,12 @@ def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesC
     )
     k = query_count(queries)
     # The Laplace first: it refuses too many queries.
-    laplace = calibrate_laplace(epsilon=epsilon_exact, delta=delta_exact, queries=k)
+    laplace = calibrate(DiscreteLaplace, epsilon=epsilon_exact, delta=delta_exact, queries=k)
     return QueriesComparison(
         epsilon_exact,
         delta_exact,
         k,
-        calibrate_gaussian(rho=zcdp_rho(epsilon_exact, delta_exact), queries=k),
-        calibrate_gaussian(epsilon=epsilon_exact, delta=delta_exact, queries=k),
+        calibrate(DiscreteGaussian, rho=zcdp_rho(epsilon_exact, delta_exact), queries=k),
+        calibrate(DiscreteGaussian, epsilon=epsilon_exact, delta=delta_exact, queries=k),
         laplace,
     )

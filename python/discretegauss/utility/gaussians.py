@@ -16,15 +16,6 @@ from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import at_least_zero, positive_number
 from ..errors import ParameterOverflowError
 
-__all__ = [
-    "checked_point",
-    "continuous_gaussian_delta",
-    "continuous_gaussian_sf",
-    "rounded_gaussian_pmf",
-    "rounded_gaussian_sf",
-    "rounded_gaussian_variance",
-]
-
 _HALF = Fraction(1, 2)
 _MOST_BITS = 2**12
 """Differences above 5e-324 lose 1100 bits at most; what these do not tell is beyond MPFR's exp."""

@@ -1,5 +1,8 @@
 """Prove cell tables right: ``python -m discretegauss.verify``."""
 
-from ._proof import Proven, VerificationError, copy_out, main, verify
+from .._inputs.keywords import explain_keywords
+from .proof import VerificationError, verify
 
-__all__ = ["Proven", "VerificationError", "copy_out", "main", "verify"]
+__all__ = ["VerificationError", "verify"]
+
+explain_keywords(globals())

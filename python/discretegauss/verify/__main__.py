@@ -2,7 +2,9 @@
 
 import sys
 
-from . import main
+from .proof import main
+
+__all__ = ["main"]
 
 if __name__ == "__main__":
     sys.exit(main())

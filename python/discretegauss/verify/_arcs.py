@@ -62,8 +62,6 @@ from ._weight import Weight, ball
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["Use", "arc_holds"]
-
 _ONE = 2**16  # the height of a cell
 _REACHES = 2**REACH_BITS
 _MOST_ERROR = 2**16 - 1

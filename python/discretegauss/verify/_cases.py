@@ -9,8 +9,6 @@ from fractions import Fraction
 from .._law import Kind, LawSpec
 from ._laws import LAWS
 
-__all__ = ["described", "fixed_cases", "random_cases"]
-
 _Q = Fraction
 
 #: From below the smallest useful noise to far beyond any machine integer.

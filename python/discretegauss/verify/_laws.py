@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from .._law import Kind, LawSpec
 
-__all__ = ["LAWS", "Shape"]
-
 
 class Shape(NamedTuple):
     """phi(x) = (abs(x - mu)/scale)**beta/divisor."""

@@ -10,9 +10,8 @@ import numpy as np
 
 from .. import privacy, reference
 from .._drawing.engines import build_info
+from ..laws import DiscreteGaussian
 from ..sampling import discrete_gaussian, discrete_laplace, geometric_exp
-
-__all__ = ["quick_checks"]
 
 _N = 200
 _LAWS = [
@@ -84,5 +83,5 @@ def quick_checks() -> Iterator[tuple[str, bool]]:
     if build_info()["engine"] == "native":
         yield "draws of cell tables are the published protocol's", _cells_digest() == _CELLS
     yield "the system's randomness draws", _system_draws()
-    law = privacy.calibrate_gaussian(rho="0.1")
+    law = privacy.calibrate(DiscreteGaussian, rho="0.1")
     yield "rho = 1/10 asks for sigma2 = 5", law.sigma2 == 5

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from .._law import LawSpec
 
-__all__ = ["REACH_BITS", "SPECIAL_CODE", "Arc", "Partial", "Row", "Table", "copy_out"]
-
 
 class Arc(NamedTuple):
     """``dg_arc`` of csrc/cells/table.h."""

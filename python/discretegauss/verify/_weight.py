@@ -24,8 +24,6 @@ from ._laws import LAWS
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["DISTANCE_BITS", "Weight", "ball", "precision"]
-
 #: Binary places of a distance, in blocks: a unit of the verifier's own.
 DISTANCE_BITS = 48
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
+from discretegauss.privacy import calibrate
 
 
 def formulas(s: Any, n: int, norm: int, d: int) -> Any:
@@ -28,25 +29,26 @@ def formulas(s: Any, n: int, norm: int, d: int) -> Any:
 @pytest.mark.parametrize(("n", "norm", "d"), [(1, 3, 10), (2, 1, 1), (50, 12, 1000)])
 def test_rho_is_the_formula_rounded_up(s: Fraction, n: int, norm: int, d: int) -> None:
     law = dg.DiscreteGaussian(s)
-    found = dg.distributed.rho(law, fewest_clients=n, sensitivity=norm, dimension=d)
+    found = dg.privacy.rho(law.sum(n), sensitivity=norm, dimension=d)
     exact = formulas(s, n, norm, d)
-    assert exact <= found <= exact * (1 + 2**-51)
+    assert exact * (1 - 2**-51) <= mpmath.mpf(found.numerator) / found.denominator
+    assert found <= exact * (1 + 2**-51)
 
 
 def test_many_clients_are_bounded_from_above_and_closely() -> None:
-    found = dg.distributed.rho(dg.DiscreteGaussian(1), fewest_clients=5000, sensitivity=1)
+    found = dg.privacy.rho(dg.DiscreteGaussian(1).sum(5000))
     exact = formulas(Fraction(1), 5000, 1, 1)
     assert exact <= found <= exact * 1.0001
-    assert dg.distributed.rho(dg.DiscreteGaussian(3), fewest_clients=2**63, sensitivity=1) > 0
+    assert dg.privacy.rho(dg.DiscreteGaussian(3).sum(2**63)) > 0
 
 
 def test_noise_of_very_many_clients_is_found_at_once() -> None:
     """Blocks of tau end where its terms change no more; sigma2 is that of tau = 0, nearly."""
-    how: dict[str, Any] = {"fewest_clients": 2**64 - 1, "sensitivity": 2**33}
-    law = dg.distributed.calibrate(rho=1, **how)
+    n, change = 2**64 - 1, 2**33
+    law = calibrate(dg.DiscreteGaussian, rho=1, sensitivity=change, clients=n)
     assert 2 < law.sigma2 < 8
-    assert dg.distributed.rho(law, **how) <= 1
-    wide = dg.distributed.calibrate(rho="1/1000", **how)
+    assert dg.privacy.rho(law.sum(n), change) <= 1
+    wide = calibrate(dg.DiscreteGaussian, rho="1/1000", sensitivity=change, clients=n)
     assert wide.sigma2 == pytest.approx(2000, rel=1e-5)
 
 
@@ -63,29 +65,51 @@ def test_the_true_divergence_of_the_convolution_is_below(s: Any, n: int) -> None
         for alpha in (mpmath.mpf(1001) / 1000, 2, 5):
             terms = p[1:] ** alpha * p[:-1] ** (1 - alpha)
             divergence = mpmath.log(mpmath.fsum(terms.tolist())) / (alpha - 1)
-            assert divergence <= alpha * dg.distributed.rho(law, fewest_clients=n, sensitivity=1)
+            assert divergence <= alpha * dg.privacy.rho(law.sum(n), sensitivity=1)
 
 
 @pytest.mark.parametrize("budget", ["1/1000", 1, 50])
 def test_calibrate_is_the_least_of_its_digits(budget: Any) -> None:
-    how: dict[str, Any] = {"fewest_clients": 20, "sensitivity": 5, "dimension": 100}
-    law = dg.distributed.calibrate(rho=budget, **how)
-    assert dg.distributed.rho(law, **how) <= float(Fraction(budget))
+    how: dict[str, Any] = {"sensitivity": 5, "dimension": 100}
+    law = calibrate(dg.DiscreteGaussian, rho=budget, clients=20, **how)
+    assert dg.privacy.rho(law.sum(20), **how) <= float(Fraction(budget))
     less = dg.DiscreteGaussian(law.sigma2 * Fraction(99999, 100000))
-    assert dg.distributed.rho(less, **how) > float(Fraction(budget))
+    assert dg.privacy.rho(less.sum(20), **how) > float(Fraction(budget))
 
 
 def test_what_is_refused() -> None:
     law = dg.DiscreteGaussian(1)
-    with pytest.raises(TypeError, match="law must be a DiscreteGaussian"):
-        dg.distributed.rho(dg.DiscreteLaplace(1), fewest_clients=2, sensitivity=1)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="integer mu"):
-        dg.distributed.rho(dg.DiscreteGaussian(1, mu="1/2"), fewest_clients=2, sensitivity=1)
+    with pytest.raises(ValueError, match="law must be a sum of discrete Gaussian or Skellam"):
+        dg.privacy.rho(dg.DiscreteLaplace(1).sum(2))
+    with pytest.raises(ValueError, match="mu must be an integer"):
+        dg.privacy.rho(dg.DiscreteGaussian(1, mu="1/2").sum(2))
     with pytest.raises(ValueError, match="clients must be at least 1"):
-        dg.distributed.rho(law, fewest_clients=0, sensitivity=1)
+        law.sum(0)
     with pytest.raises(ValueError, match="sensitivity must be positive"):
-        dg.distributed.rho(law, fewest_clients=1, sensitivity=0)
+        dg.privacy.rho(law.sum(2), 0)
     with pytest.raises(OverflowError, match="dimension must be below"):
-        dg.distributed.rho(law, fewest_clients=1, sensitivity=1, dimension=2**64)
-    with pytest.raises(ValueError, match="rho must be positive"):
-        dg.distributed.calibrate(rho=0, fewest_clients=1, sensitivity=1)
+        dg.privacy.rho(law.sum(2), dimension=2**64)
+    with pytest.raises(ValueError, match="dimension and sum_norm go with"):
+        dg.privacy.epsilon(dg.DiscreteLaplace(1), "1e-6", dimension=2)
+    with pytest.raises(ValueError, match="sampling must be 1 for vectors and sums"):
+        dg.privacy.epsilon(law.sum(2), "1e-6", sampling="1/2")
+    with pytest.raises(ValueError, match="clients must be 1 except for Gaussian and Skellam"):
+        calibrate(dg.DiscreteLaplace, epsilon=1, clients=2)
+
+
+def test_epsilon_is_what_rho_implies() -> None:
+    law, how = dg.DiscreteGaussian(40).sum(100), {"sensitivity": 10, "dimension": 1000}
+    rho: Any = dg.privacy.rho(law, queries=20, **how)
+    found = dg.privacy.epsilon(law, "1e-6", queries=20, **how)
+    assert found == dg.privacy.zcdp_epsilon(rho, "1e-6")
+    assert dg.privacy.delta(law, found, queries=20, **how) <= 1.0001e-6
+    share = calibrate(
+        dg.DiscreteGaussian,
+        epsilon=3,
+        delta="1e-6",
+        queries=20,
+        clients=100,
+        **how,  # type: ignore[arg-type]
+    )
+    met = dg.privacy.epsilon(share.sum(100), "1e-6", queries=20, **how)
+    assert 2.999 < met <= 3

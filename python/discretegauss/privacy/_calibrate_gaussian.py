@@ -60,24 +60,14 @@ from typing import Any, NamedTuple
 import gmpy2
 
 from .._certified.search import decimal_at, decimal_ordinal, first_true
-from .._inputs.privacy_arguments import (
-    at_least_zero,
-    checked_probability,
-    positive_number,
-    query_count,
-    whole_sensitivity,
-)
 from .._law import Kind, LawSpec
-from ..errors import ParameterOverflowError, ParameterTypeError
-from ..laws import DiscreteGaussian
+from ..errors import ParameterOverflowError
 from ._composition import as_one_query
 from ._least_epsilon import delta_is_at_most, log_delta_about
 from ._root_finding import search_precision, solve_increasing
 from ._sum_law import delta_of_sum_is_at_most
-from .tight import loss_in_buckets
+from .costs import loss_in_buckets
 from .zcdp import UP, log_delta_upper, minus_log_upper, rho_lower
-
-__all__ = ["calibrate_gaussian", "gaussian_sigma2_for_rho"]
 
 _MOST_SIGMA2_BITS = 4000
 """Beyond this delta is no longer computed tightly (_hockey_stick.py)."""
@@ -90,117 +80,7 @@ _MOST_DIGITS = 12
 """Where the least sigma2 and the end of its piece are closer than that, the end is returned."""
 
 
-def calibrate_gaussian(
-    *,
-    rho: object = None,
-    epsilon: object = None,
-    delta: object = None,
-    sensitivity: object = 1,
-    queries: int = 1,
-) -> DiscreteGaussian:
-    """Return the discrete Gaussian noise for a budget: rho, or epsilon with delta.
-
-    Parameters
-    ----------
-    rho : number, optional
-        The zCDP budget, positive.
-    epsilon, delta : number, optional
-        The (epsilon, delta) budget: epsilon at least 0, delta strictly between 0 and 1.
-    sensitivity : number
-        The most that one person changes the answer; with epsilon and delta a whole number, with
-        rho any positive one (the Euclidean norm of the change of several answers, say).
-    queries : int, optional
-        One person may change so many answers, each by at most ``sensitivity``, each with noise of
-        its own from the law returned.
-
-    Returns
-    -------
-    DiscreteGaussian
-        With an exact rational sigma2, and mu = 0.
-
-    Raises
-    ------
-    TypeError, ValueError, OverflowError
-        If a parameter is wrong, or the budget is neither of the two.
-
-    Notes
-    -----
-    From rho: ``sigma2 = queries * sensitivity**2 / (2 rho)``, exactly (CKS 2020, Theorem 14).
-
-    From (epsilon, delta), by the least delta there is (`delta`), not by way of zCDP. Guaranteed:
-
-    - the noise is proven to have (epsilon, delta);
-    - for one query, no sigma2 that is smaller by more than 1 in 10**5 has it: the least one is
-      found, and rounded up to a decimal of 6 significant digits.
-
-    A larger sigma2 may break the budget again. For epsilon above about sensitivity/2 delta does
-    not always fall as sigma2 grows: by Theorem 7 only integers beyond a threshold count, and
-    delta may rise before the next one drops out. So the sigma2 that keep to a budget may be
-    several intervals, and what is returned lies at the beginning of the first, where its variance
-    is least. If that one is too short to hold a decimal of 6 digits, one of up to 12 is taken, or
-    else its end, sensitivity (2 m + sensitivity)/(2 epsilon) for an integer m.
-
-    For queries > 1 the same search is made. What it returns keeps to the budget, proven; that it is
-    the least is not: above about sigma2 = 4, or for many queries, `delta` is a bound.
-
-    Examples
-    --------
-    >>> import discretegauss as dg
-    >>> dg.privacy.calibrate_gaussian(rho="0.1").sigma2
-    Fraction(5, 1)
-    >>> law = dg.privacy.calibrate_gaussian(epsilon=1, delta="1e-6", queries=100)
-    >>> dg.privacy.delta(law, 1, queries=100) <= 1e-6
-    True
-    """
-    count = query_count(queries)
-    if rho is not None:
-        if epsilon is not None or delta is not None:
-            raise ParameterTypeError("give either rho, or epsilon with delta, not both")
-        squared = count * positive_number(sensitivity, "sensitivity") ** 2
-        return DiscreteGaussian(squared / (2 * positive_number(rho, "rho")))
-    if epsilon is None or delta is None:
-        raise ParameterTypeError("give either rho, or epsilon with delta")
-    change = whole_sensitivity(sensitivity)
-    target = _Target(
-        at_least_zero(epsilon, "epsilon"), checked_probability(delta, "delta"), change, count
-    )
-    return DiscreteGaussian(target.least_sigma2())
-
-
-def gaussian_sigma2_for_rho(rho: object, sensitivity: object = 1) -> Fraction:
-    """Return the sigma2 that costs exactly rho: ``sensitivity**2 / (2 rho)``.
-
-    Parameters
-    ----------
-    rho : number
-        The zCDP budget, positive; any number type of this package, taken exactly.
-    sensitivity : number
-        The most that one person changes the query (its Euclidean norm, for several), positive.
-
-    Returns
-    -------
-    Fraction
-        sigma2, exact.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If rho or sensitivity is not a positive number.
-
-    References
-    ----------
-    arXiv 2004.00010, Theorem 4.
-
-    Examples
-    --------
-    >>> gaussian_sigma2_for_rho("0.1")
-    Fraction(5, 1)
-    """
-    squared = positive_number(sensitivity, "sensitivity") ** 2
-    return squared / (2 * positive_number(rho, "rho"))
-
-
-class _Target(NamedTuple):
+class GaussianTarget(NamedTuple):
     """(epsilon, delta) for so many queries, each changed by at most ``change``."""
 
     epsilon: Fraction

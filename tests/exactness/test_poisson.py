@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from discretegauss import testing
-from discretegauss.distributed._poisson import poisson, skellam
-from discretegauss.reference import CallableBytes
+from discretegauss.reference import CallableBytes, poisson, skellam
 
 
 def seeded(seed: int) -> CallableBytes:

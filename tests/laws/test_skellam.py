@@ -6,7 +6,6 @@ Statistical tests have a false alarm of 1e-6 each, and are seeded: never by chan
 from __future__ import annotations
 
 import os
-import pickle
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
@@ -19,11 +18,12 @@ import pytest
 from scipy import stats
 
 import discretegauss as dg
-from discretegauss import testing
-from discretegauss.distributed import Skellam, _skellam_draws
-from discretegauss.distributed._poisson import skellam as slow_skellam
-from discretegauss.distributed._skellam_weights import weights
+from discretegauss import Skellam, testing
+from discretegauss._certified.skellam import probabilities_up_to
+from discretegauss._drawing import skellam as _skellam_draws
+from discretegauss._drawing.engines import sampler as sampler_of
 from discretegauss.reference import CallableBytes
+from discretegauss.reference import skellam as slow_skellam
 
 pytestmark = pytest.mark.usefixtures("native_engine")
 
@@ -56,13 +56,14 @@ def exact_pmf(variance: Any, k: int) -> Any:
 @pytest.mark.parametrize("v", [Fraction(1, 10**30), Fraction(1, 3), Fraction(2), Fraction(5000)])
 @pytest.mark.parametrize("bits", [7, 63, 130])
 def test_the_bounds_hold_the_bessel_function(v: Fraction, bits: int) -> None:
-    found = weights(v, bits)
+    lower, upper = probabilities_up_to(v, bits)
+    assert lower[-1] >= 2**bits - 2
     with mpmath.workdps(80):
-        at = [exact_pmf(v, k) for k in range(min(len(found.at_lower), 60))]
+        at = [exact_pmf(v, k) for k in range(min(len(lower), 60))]
         up_to = 2 * np.cumsum(np.array(at, object)) - at[0]
-        for k, (one, all_) in enumerate(zip(at, up_to, strict=True)):
-            assert found.at_lower[k] <= one * 2**bits <= found.at_upper[k]
-            assert found.up_to_lower[k] <= all_ * 2**bits <= found.up_to_upper[k]
+        for k, one in enumerate(up_to):
+            assert lower[k] <= one * 2**bits <= upper[k]
+            assert upper[k] - lower[k] <= 2
 
 
 @pytest.mark.parametrize("v", [Fraction(1, 3), Fraction(40), Fraction(10**5)])
@@ -84,7 +85,8 @@ def test_draws_follow_the_law(sampler: Sampler, v: Fraction) -> None:
     """Of 20 000 draws a cell of probability 1/10 is seen wrong from 0.013 on, of 3000 from 0.03."""
     rejects = sampler is _skellam_draws.by_rejection
     mean_of_1 = max(v, Fraction(2)) if rejects else v  # it is for means of at least 1
-    draws = sampler(mean_of_1, 3000 if rejects else 20_000, seeded(5)).astype(np.int64)
+    bits = _skellam_draws._Draws(sampler_of, seeded(5))
+    draws = sampler(mean_of_1, 3000 if rejects else 20_000, bits).astype(np.int64)
     assert p_value(draws, Skellam(mean_of_1).pmf) > 1e-6
 
 
@@ -122,9 +124,9 @@ def test_what_bounds_leave_open_more_bits_decide(monkeypatch: pytest.MonkeyPatch
     asked: list[int] = []
     refined = _skellam_draws._refined
 
-    def counted(variance: Fraction, u: int, bits: int, source: Any) -> int:
+    def counted(variance: Fraction, u: int, bits: int, draws: Any) -> int:
         asked.append(u)
-        return refined(variance, u, bits, source)
+        return refined(variance, u, bits, draws)
 
     monkeypatch.setattr(_skellam_draws, "inversion_table", lambda variance: coarse)
     monkeypatch.setattr(_skellam_draws, "_refined", counted)
@@ -137,8 +139,8 @@ def test_sums_follow_the_convolution_and_the_law_of_the_sum() -> None:
     draws = law.sample((n, 20_000), source=seeded(9)).sum(axis=0)
     convolved = reduce(np.convolve, [law.pmf(np.arange(-20, 21))] * n)
     ks = np.arange(-20 * n, 20 * n + 1)
-    assert np.abs(convolved - law.sum_of(n).pmf(ks)).max() < 1e-15
-    assert p_value(draws, law.sum_of(n).pmf) > 1e-6
+    assert np.abs(convolved - law.sum(n).pmf(ks)).max() < 1e-15
+    assert p_value(draws, law.sum(n).pmf) > 1e-6
 
 
 @pytest.mark.parametrize("v", [3, 10**12])
@@ -158,7 +160,7 @@ def test_every_source_is_used(monkeypatch: pytest.MonkeyPatch, v: int) -> None:
     with pytest.raises(EOFError):
         law.sample(1000, source=testing.TapeSource(bytes(range(100))))
     with pytest.raises(EOFError):
-        dg.distributed.share([1] * 1000, law, 2**60, source=testing.TapeSource(b"1" * 100))
+        dg.add_noise([1] * 1000, law, modulus=2**60, source=testing.TapeSource(b"1" * 100))
 
 
 def test_wide_laws_have_their_moments() -> None:
@@ -169,15 +171,44 @@ def test_wide_laws_have_their_moments() -> None:
         assert abs(draws.var() / v - 1) < 0.2
 
 
-def test_the_object() -> None:
+def test_the_law_answers_what_laws_do() -> None:
+    """Against mpmath and scipy: tails, quantiles, moments, from 1/3 to 10**5."""
+    for v in (Fraction(1, 3), Fraction(40), Fraction(10**5)):
+        law, peer = Skellam(v), stats.skellam(float(v / 2), float(v / 2))
+        ks = np.arange(-3, 4) * max(1, int(v**0.5))
+        assert law.cdf(ks) == pytest.approx(peer.cdf(ks), rel=1e-6)
+        assert (law.cdf(ks) + law.sf(ks)).tolist() == pytest.approx([1.0] * 7)
+        assert law.logpmf(ks) == pytest.approx(peer.logpmf(ks), rel=1e-9)
+        low, high = law.interval(0.95)
+        assert -low == high == law.ppf(0.975) == law.isf(0.025)
+        assert law.cdf(high) >= 0.975 > law.cdf(high - 1)
+        assert law.sf(int(high)) <= law.tail_bound(high + 1) < 0.2
     law = Skellam("1/3")
-    assert law == pickle.loads(pickle.dumps(law)) == Skellam(Fraction(1, 3))
-    assert hash(law) == hash(Skellam("1/3"))
     assert (law.mean(), law.var(), law.std()) == (0.0, 1 / 3, (1 / 3) ** 0.5)
-    assert isinstance(law.sample(), int)
-    assert law.sample((2, 3)).shape == (2, 3)
-    assert law.sample(2, dtype=object).dtype == object
-    assert law.sample(0).shape == (0,)
+    assert law.entropy() == pytest.approx(
+        -sum(p * np.log(p) for p in law.pmf(list(range(-20, 21))))
+    )
+    assert law.as_scipy().stats(moments="k") == pytest.approx(3.0)  # 1/variance
+    assert "<table>" in law._repr_html_()
+    assert (law.pmf(10**30), law.sf(10**30), law.cdf(10**30)) == (0.0, 0.0, 1.0)
+    assert Skellam(2**40).var() == 2.0**40
+    with pytest.raises(OverflowError, match=r"variance must be at most 2\*\*28"):
+        Skellam(2**29).pmf(0)
+    with pytest.raises(OverflowError, match="k must be within"):
+        law.logpmf(2**21)
+
+
+def test_arrays_of_variances_and_the_ways_to_draw() -> None:
+    assert dg.skellam([1, 2**40, 3]).shape == (3,)
+    assert dg.skellam(3, (2, 3), dtype=np.int16).dtype == np.int16
+    assert dg.skellam(3, method="reference", source=seeded(3)) == slow_skellam(
+        Fraction(3), CallableBytes(seeded(3))
+    )
+    rows = Skellam(10**12).sample_bytes(5, n_bytes=9, source=seeded(4))
+    wanted = Skellam(10**12).sample(5, dtype=object, source=seeded(4)).tolist()
+    assert [int.from_bytes(row.tobytes(), "little", signed=True) for row in rows] == wanted
+    noisy = dg.add_noise(np.array([5, 6, 7]), Skellam(1), modulus=2**10)
+    assert noisy.shape == (3,)
 
 
 def test_what_is_refused_draws_nothing() -> None:
@@ -188,11 +219,9 @@ def test_what_is_refused_draws_nothing() -> None:
         Skellam(0)
     with pytest.raises(OverflowError, match="variance must be below"):
         Skellam(2**1024)
-    with pytest.raises(OverflowError, match="dtype must be object"):
-        Skellam(2**101).sample(3, source=source)
-    with pytest.raises(TypeError, match="dtype must be int64 or object"):
-        Skellam(2).sample(3, dtype=np.int32, source=source)
-    with pytest.raises(OverflowError, match="for pmf"):
-        Skellam(2**29).pmf(0)
-    with pytest.raises(TypeError, match="k must hold integers"):
-        Skellam(2).pmf([0.5])
+    with pytest.raises(OverflowError, match="dtype must hold the law"):
+        Skellam(2**120).sample(3, source=source)
+    with pytest.raises(ValueError, match="method must be 'auto' or 'reference'"):
+        Skellam(2).sample(3, method="cells", source=source)
+    with pytest.raises(ValueError, match="method must be 'auto' or 'reference'"):
+        dg.add_noise([1], Skellam(2), method="isochronous", source=source)

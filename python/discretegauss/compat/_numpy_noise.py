@@ -22,20 +22,18 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._inputs.draw_arguments import Size, checked_size
-from ._inputs.messages import describe
-from ._inputs.numbers import exact_rational
-from ._inputs.privacy_arguments import positive_number
-from ._inputs.source import Source
-from .errors import (
+from .._inputs.draw_arguments import Size, checked_size
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
+from .._inputs.privacy_arguments import positive_number
+from .._inputs.source import Source
+from ..errors import (
     DiscreteGaussError,
     ParameterOverflowError,
     ParameterTypeError,
     ParameterValueError,
 )
-from .sampling import discrete_gaussian, discrete_laplace, uniform_below
-
-__all__ = ["NumpyNoise"]
+from ..sampling import discrete_gaussian, discrete_laplace, uniform_below
 
 _LARGEST_SCALE = 2**45
 """In steps of the granularity: beyond 2^52 steps is then exp(-2^7) of the Laplace, below 2^-184."""

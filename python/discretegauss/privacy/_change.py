@@ -10,22 +10,11 @@ import gmpy2
 
 from .._certified.interval import arithmetic
 from .._certified.search import decimal_at, decimal_ordinal, first_true
-from .._inputs.messages import describe
-from .._inputs.numbers import MAX_BITS, whole_number
-from .._inputs.privacy_arguments import positive_number
+from .._inputs.numbers import MAX_BITS
+from .._inputs.privacy_arguments import positive_number, word_count
 from ..errors import ParameterOverflowError
 
-__all__ = ["AT", "Change", "count", "least_variance"]
-
 AT = arithmetic(128)
-
-
-def count(value: object, name: str) -> int:
-    """Return the number of something, from 1 to 2**64 - 1."""
-    number = whole_number(value, name, minimum=1)
-    if number.bit_length() > 64:
-        raise ParameterOverflowError(f"{name} must be below 2**64, got {describe(number)}")
-    return number
 
 
 def least_variance(
@@ -57,10 +46,10 @@ class Change:
     """
 
     def __init__(
-        self, fewest_clients: object, sensitivity: object, dimension: object, sum_norm: object
+        self, clients: object, sensitivity: object, dimension: object, sum_norm: object
     ) -> None:
-        self.clients = count(fewest_clients, "fewest_clients")
-        self.dimension = count(dimension, "dimension")
+        self.clients = word_count(clients, "clients")
+        self.dimension = word_count(dimension, "dimension")
         self.norm = positive_number(sensitivity, "sensitivity")
         self.squared = self.norm**2
         root = AT.sqrt(AT.rational(self.dimension))

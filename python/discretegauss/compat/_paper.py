@@ -1,8 +1,9 @@
 """The names of the code that was published with the paper, for projects that hold a copy of it.
 
-Delete the copy of ``discretegauss.py`` and change nothing else: ``from discretegauss import
-sample_dgauss`` finds these functions. Their laws are those of the paper (arXiv 2004.00010), drawn
-by this package, and every bit comes from the operating system unless ``rng`` is given.
+In the place of ``import discretegauss`` write ``from discretegauss import compat as
+discretegauss``, or ``from discretegauss.compat import *``, and delete the copy. Their laws are
+those of the paper (arXiv 2004.00010), drawn by this package, and every bit comes from the operating
+system unless ``rng`` is given.
 
 Numbers mean what they say: a float its exact binary value, a text such as "1/3" that fraction.
 """
@@ -15,11 +16,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ._certified.floats import float_value
-from ._certified.lattice_sums import canonical, normaliser
-from ._inputs.numbers import exact_rational, not_negative
-from .laws import DiscreteGaussian
-from .sampling import (
+from .._certified.floats import float_value
+from .._certified.lattice_sums import canonical, normaliser
+from .._inputs.numbers import exact_rational, not_negative
+from ..laws import DiscreteGaussian
+from ..sampling import (
     bernoulli,
     bernoulli_exp,
     discrete_gaussian,
@@ -27,21 +28,7 @@ from .sampling import (
     geometric_exp,
     uniform_below,
 )
-from .testing import NotPrivateWarning
-
-__all__ = [
-    "floorsqrt",
-    "normalizing_constant",
-    "sample_bernoulli",
-    "sample_bernoulli_exp",
-    "sample_bernoulli_exp1",
-    "sample_dgauss",
-    "sample_dlaplace",
-    "sample_geometric_exp_fast",
-    "sample_geometric_exp_slow",
-    "sample_uniform",
-    "variance",
-]
+from ..testing import NotPrivateWarning
 
 
 class RandRange(Protocol):

@@ -12,12 +12,10 @@ from .._inputs.paths import named_path
 from .._system.atomic_file import atomic_write
 from ..utility.compare import QueriesComparison
 from ._epsilon_delta import draw_curves
-from ._look import render
 from ._queries import MARKED_QUERIES, comparisons, draw_queries
 from ._tails import draw_tails
 from ._variance import draw_variance
-
-__all__ = ["Figures", "write_figures"]
+from .look import render
 
 Format = Literal["png", "svg"]
 

@@ -33,8 +33,6 @@ from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._inputs.messages import describe
 from ..errors import ParameterOverflowError
 
-__all__ = ["MOST_QUERIES", "laplace_delta_upper", "laplace_scale_upper", "require_few"]
-
 MOST_QUERIES = 10**5
 """The sum has about k/2 terms; a calibration with more would keep a caller waiting for minutes."""
 

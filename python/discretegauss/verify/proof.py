@@ -54,8 +54,6 @@ from ._weight import Weight, ball, precision
 if TYPE_CHECKING:
     from flint import arb
 
-__all__ = ["Proven", "VerificationError", "copy_out", "main", "verify"]
-
 _UNREAD = 141  # 128 + SIGPIPE
 _TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with arcs
 _NEEDED = {

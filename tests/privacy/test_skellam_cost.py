@@ -12,14 +12,8 @@ import pytest
 from evidence_cases import evidence
 
 import discretegauss as dg
-from discretegauss.distributed import (
-    Skellam,
-    _sum_of_skellams,
-    calibrate_skellam,
-    epsilon,
-    privacy_loss,
-    renyi,
-)
+from discretegauss import Skellam
+from discretegauss.privacy import _sum_of_skellams, calibrate, delta, epsilon, loss, renyi
 
 
 def formula(order: int, m: Any, norm: Any, sum_norm: Any) -> Any:
@@ -32,7 +26,7 @@ def formula(order: int, m: Any, norm: Any, sum_norm: Any) -> Any:
 @pytest.mark.parametrize(("norm", "d"), [(1, 1), (12, 1000), (3, 2)])
 @pytest.mark.parametrize("order", [2, 9, 500])
 def test_renyi_is_the_formula_rounded_up(v: Any, n: int, norm: int, d: int, order: int) -> None:
-    found = renyi(Skellam(v), order, fewest_clients=n, sensitivity=norm, dimension=d)
+    found = renyi(Skellam(v).sum(n), order, norm, dimension=d)
     with mpmath.workdps(50):
         m = mpmath.mpf(Fraction(v).numerator) / Fraction(v).denominator * n
         exact = formula(order, m, norm, min(mpmath.sqrt(d) * norm, norm**2))
@@ -50,7 +44,7 @@ def test_the_true_divergence_is_below(m: Fraction, change: int) -> None:
         for order in (2, 3, 8):
             terms = [p[k] ** order * p[k - change] ** (1 - order) for k in ks if k - change in p]
             truth = mpmath.log(mpmath.fsum(terms)) / (order - 1)
-            bound = renyi(Skellam(m), order, fewest_clients=1, sensitivity=change)
+            bound = renyi(Skellam(m), order, change)
             assert truth <= bound
             if m == 60 and change == 1:
                 assert bound < 1.05 * truth
@@ -60,7 +54,7 @@ def test_the_true_divergence_is_below(m: Fraction, change: int) -> None:
 @pytest.mark.parametrize("delta", ["1e-400", "1e-6", "1/2", "0.999999999"])
 def test_epsilon_is_the_least_of_all_orders(v: str, delta: str) -> None:
     """Floats choose the order: of these, each by its own bound, none is better."""
-    how: dict[str, Any] = {"fewest_clients": 7, "sensitivity": 12, "dimension": 50}
+    how: dict[str, Any] = {"sensitivity": 12, "dimension": 50, "queries": 9}
     with mpmath.workdps(60):
         m = mpmath.mpf(Fraction(v).numerator) / Fraction(v).denominator * 7
         log_delta = mpmath.log(mpmath.mpf(Fraction(delta).numerator) / Fraction(delta).denominator)
@@ -71,7 +65,7 @@ def test_epsilon_is_the_least_of_all_orders(v: str, delta: str) -> None:
             for a in _sum_of_skellams._ORDERS
         ]
         least = max(min(each), 0)
-        found = epsilon(Skellam(v), delta, rounds=9, **how)
+        found = epsilon(Skellam(v).sum(7), delta, **how)
         assert least <= found
         assert found <= least * (1 + mpmath.mpf(2) ** -50) or least > 1e308
 
@@ -88,78 +82,81 @@ def test_epsilon_agrees_with_dp_accounting() -> None:
         m = v * n
         values = [rounds * formula(o, m, norm, min(math.sqrt(d) * norm, norm**2)) for o in orders]
         theirs, _ = rdp.compute_epsilon(orders, values, 1e-6)
-        ours = epsilon(
-            Skellam(v), "1e-6", fewest_clients=n, sensitivity=norm, dimension=d, rounds=rounds
-        )
+        how: dict[str, Any] = {"dimension": d, "sum_norm": min(math.sqrt(d) * norm, norm**2)}
+        ours = epsilon(Skellam(v).sum(n), "1e-6", norm, queries=rounds, **how)
         assert theirs * 0.98 < ours < theirs * 1.001
 
 
-def test_the_sum_is_of_all_clients_and_rounds_add() -> None:
-    how: dict[str, Any] = {"sensitivity": 3, "dimension": 10}
-    assert epsilon(Skellam(4), "1e-5", fewest_clients=25, **how) == epsilon(
-        Skellam(100), "1e-5", fewest_clients=1, **how
-    )
-    wide = epsilon(Skellam(10**9), "1e-5", fewest_clients=10, rounds=100, **how)
-    gaussian = dg.distributed.epsilon(
-        dg.DiscreteGaussian(10**9), "1e-5", fewest_clients=10, rounds=100, **how
-    )
+def test_releases_add_and_wide_noise_is_nearly_gaussian() -> None:
+    how: dict[str, Any] = {"sensitivity": 3, "dimension": 10, "queries": 100}
+    wide = epsilon(Skellam(10**9).sum(10), "1e-5", **how)
+    gaussian = epsilon(dg.DiscreteGaussian(10**9).sum(10), "1e-5", **how)
     assert gaussian <= wide < 1.01 * gaussian + 1e-4
+    assert delta(Skellam(10**9).sum(10), wide, **how) <= 1.0001e-5
 
 
 @pytest.mark.parametrize("budget", [1, *evidence("1/10", 8)])
 def test_calibrate_is_the_least_of_its_digits(budget: Any) -> None:
-    how: dict[str, Any] = {"fewest_clients": 20, "sensitivity": 5, "dimension": 100, "rounds": 3}
-    law = calibrate_skellam(epsilon=budget, delta="1e-6", **how)
-    assert epsilon(law, "1e-6", **how) <= float(Fraction(budget))
+    how: dict[str, Any] = {"sensitivity": 5, "dimension": 100, "queries": 3}
+    law = calibrate(Skellam, epsilon=budget, delta="1e-6", clients=20, **how)
+    assert epsilon(law.sum(20), "1e-6", **how) <= float(Fraction(budget))
     less = Skellam(law.variance * Fraction(99999, 100000))
-    assert epsilon(less, "1e-6", **how) > float(Fraction(budget))
+    assert epsilon(less.sum(20), "1e-6", **how) > float(Fraction(budget))
 
 
-@pytest.mark.parametrize(("v", "n", "change"), [("1/4", 100, 1), (50, 4, 3), ("1/10", 2, 2)])
-def test_the_privacy_loss_is_the_sum_over_outcomes(v: Any, n: int, change: int) -> None:
-    loss = privacy_loss(Skellam(v), fewest_clients=n, sensitivity=change)
-    m = Fraction(v) * n
+def tail(m: Any, k: int) -> Any:
+    """P(X >= k), k >= 0, summed."""
+    return mpmath.nsum(lambda j: mpmath.exp(-m) * mpmath.besseli(k + j, m), [0, 400])
+
+
+@pytest.mark.parametrize(("v", "change"), [("1/4", 1), (25, 1), (200, 3), ("1/5", 2), (2000, 7)])
+def test_of_one_number_it_is_the_least(v: Any, change: int) -> None:
+    """The sum over outcomes at 50 digits, the tight delta, and the loss in buckets."""
+    law = Skellam(v)
+    in_buckets = loss(law, change)
     with mpmath.workdps(50):
-        x = mpmath.mpf(m.numerator) / m.denominator
-        ks = range(-200, 201)
+        x = mpmath.mpf(Fraction(v).numerator) / Fraction(v).denominator
+        reach = 40 + 30 * int(math.sqrt(float(x)) + 1)
+        ks = range(-reach, reach + 1)
         p = np.array([mpmath.exp(-x) * mpmath.besseli(abs(k), x) for k in ks], object)
         for eps in (0, 0.3, 1.0):
             gain = p[change:] - mpmath.exp(eps) * p[:-change]
             truth = mpmath.fsum([g for g in gain if g > 0])
-            lower, upper = loss.delta(eps, bounds=True)
-            assert truth * (1 - 1e-12) <= upper
-            assert lower <= truth * (1 + 1e-12)
-            assert upper - lower < 1e-4 * upper
+            found = delta(law, eps, change)
+            assert truth * (1 - mpmath.mpf(10) ** -20) <= found <= truth * (1 + 2**-51)
+            lower, upper = in_buckets.delta(eps, bounds=True)
+            assert lower <= found <= upper
+            assert upper - lower < 1e-3 * upper + 1e-30
+    least = epsilon(law, "1e-6", change)
+    assert delta(law, least, change) <= 1e-6 < delta(law, math.nextafter(least, 0), change)
 
 
 def test_the_bound_is_above_the_loss_of_many_rounds() -> None:
-    exact = (privacy_loss(Skellam(1), fewest_clients=100, sensitivity=2) ** 30).epsilon("1e-6")
-    bound = epsilon(Skellam(1), "1e-6", fewest_clients=100, sensitivity=2, rounds=30)
+    exact = epsilon(Skellam(100), "1e-6", 2, queries=30)
+    bound = epsilon(Skellam(100), "1e-6", 2, queries=30, sum_norm=2)
     assert exact < bound < 1.15 * exact
 
 
 def test_what_is_beyond_floats_is_infinite() -> None:
-    for law in (Skellam("1e-400"), dg.DiscreteGaussian("1e-400")):
-        assert epsilon(law, "1e-6", fewest_clients=2, sensitivity=1) == math.inf
+    assert epsilon(Skellam("1e-400"), "1e-6", sum_norm=1) == math.inf
+    assert epsilon(dg.DiscreteGaussian("1e-400").sum(2), "1e-6") == math.inf
 
 
 def test_what_is_refused() -> None:
     law = Skellam(1)
-    with pytest.raises(TypeError, match="law must be a Skellam"):
-        renyi(dg.DiscreteGaussian(1), 2, fewest_clients=2, sensitivity=1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="order must be at least 2"):
-        renyi(law, 1, fewest_clients=2, sensitivity=1)
+        renyi(law, 1)
     with pytest.raises(TypeError, match="order must be an integer"):
-        renyi(law, 2.5, fewest_clients=2, sensitivity=1)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="law must be a Skellam or DiscreteGaussian"):
-        epsilon(3, "1e-6", fewest_clients=2, sensitivity=1)  # type: ignore[arg-type]
+        renyi(law, 2.5)
+    with pytest.raises(ValueError, match="no rho is known for a Skellam law"):
+        dg.privacy.rho(law)
+    with pytest.raises(TypeError, match="law must be a DiscreteGaussian, DiscreteLaplace, Gen"):
+        epsilon(3, "1e-6")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="delta must lie between"):
-        epsilon(law, 1, fewest_clients=2, sensitivity=1)
-    with pytest.raises(ValueError, match="rounds must be at least 1"):
-        epsilon(law, "1/2", fewest_clients=2, sensitivity=1, rounds=0)
-    with pytest.raises(ValueError, match="epsilon must be positive"):
-        calibrate_skellam(epsilon=0, delta="1/2", fewest_clients=2, sensitivity=1)
-    with pytest.raises(ValueError, match=r"epsilon must be above .* got '1e-17'"):
-        calibrate_skellam(epsilon="1e-17", delta="1e-30", fewest_clients=2, sensitivity=1)
-    with pytest.raises(OverflowError, match=r"at most 2\*\*24"):
-        privacy_loss(Skellam(2**24), fewest_clients=2)
+        epsilon(law, 1, dimension=2)
+    with pytest.raises(ValueError, match=r"epsilon must be above .* got 0"):
+        calibrate(Skellam, epsilon=0, delta="1/2")
+    with pytest.raises(ValueError, match=r"epsilon must be above .* got '1/1000"):
+        calibrate(Skellam, epsilon="1e-17", delta="1e-30", clients=2)
+    with pytest.raises(ValueError, match="rho is a budget for discrete Gaussians and Laplaces"):
+        calibrate(Skellam, rho=1)

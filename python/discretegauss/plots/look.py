@@ -13,8 +13,6 @@ from typing import Any, Literal
 from .._inputs.messages import describe
 from ..errors import ParameterValueError
 
-__all__ = ["EXTRA", "LINES", "WIDTH_HEIGHT", "Panels", "finish", "look_of", "render"]
-
 EXTRA = "figures need matplotlib: pip install matplotlib"
 
 _INCHES = (12.0, 5.4)
@@ -105,7 +103,8 @@ def render(
     Examples
     --------
     >>> from discretegauss import plots
-    >>> plots.render(lambda figure, ax: plots.tails(ax, sigma2=4))[1:4]
+    >>> from discretegauss.plots.look import render
+    >>> render(lambda figure, ax: plots.tails(ax, sigma2=4))[1:4]
     b'PNG'
     """
     if format not in list(_DATES):  # a list compares what has no hash, too

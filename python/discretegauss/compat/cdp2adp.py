@@ -1,19 +1,19 @@
 """``cdp2adp`` of the code that was published with the paper: zCDP into (epsilon, delta), and back.
 
-``from discretegauss import cdp2adp`` in the place of ``import cdp2adp``. Theirs are floats found by
-bisection; these are the certified bounds of `discretegauss.privacy`: delta and epsilon are never
-below the exact value, and rho, a budget, never above.
+``from discretegauss.compat import cdp2adp`` in the place of ``import cdp2adp``. Theirs are floats
+found by bisection; these are the certified bounds of `discretegauss.privacy`: delta and epsilon are
+never below the exact value, and rho, a budget, never above.
 
 Source: Canonne, Kamath and Steinke, arXiv 2004.00010, Corollary 13, Theorem 7 and Proposition 3.
 """
 
 from __future__ import annotations
 
-from ._inputs.numbers import not_negative
-from .laws import DiscreteGaussian
-from .privacy import delta as tight_delta
-from .privacy import zcdp_delta, zcdp_delta_standard, zcdp_epsilon, zcdp_rho
-from .utility import continuous_gaussian_delta
+from .._inputs.numbers import not_negative
+from ..laws import DiscreteGaussian
+from ..privacy import delta as tight_delta
+from ..privacy import zcdp_delta, zcdp_delta_standard, zcdp_epsilon, zcdp_rho
+from ..utility import continuous_gaussian_delta
 
 __all__ = [
     "cdp_delta",

@@ -1,0 +1,116 @@
+"""The law of a sum of independent draws: as the law of one, up to a factor; and from below.
+
+*Of discrete Gaussians the sum is nearly one.* k draws of N_Z(0, sigma2) sum to N_Z(0, k sigma2), up
+to a factor within (1 - eta)/(1 + eta) and (1 + eta)/(1 - eta) of every probability, for the eta of
+`factor_upper` (privacy/_composition.py has the proof).
+
+*A convolution.* It is computed in integers: masses in units of 2**-bits, rounded down, and down
+again after each product. So each is at most the probability of its integer, and what all of them
+lack of 1 bounds every error at once: T(m) = P(S >= m) is at least the sum of the masses from m on,
+and above it by at most what is missing, as P(S < m) is at least the sum of those before m.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate, count
+from typing import Any, NamedTuple
+
+import gmpy2
+
+from .._law import LawSpec
+from .families import family_of
+from .interval import ONE, arithmetic
+from .lattice_sums import normaliser
+
+_AT = arithmetic(64)
+
+#: Products of at most so many bits are taken: they need some milliseconds, and less than the
+#: memory that `arithmetic` asks for first.
+_MOST_PRODUCT_BITS = 2**21
+
+
+class Tails(NamedTuple):
+    """Lower bounds on T(first), T(first + 1), ..., and what they lack, in units of 2**-bits."""
+
+    bits: int
+    first: int
+    lower: list[int]
+    missing: int
+
+    def at(self, m: int) -> tuple[int, int]:
+        """Return bounds on T(m); the lower one is 0 beyond the masses."""
+        i = max(m - self.first, 0)
+        lower = self.lower[i] if i < len(self.lower) else 0
+        return lower, lower + self.missing
+
+
+@lru_cache(maxsize=4)
+def tails_of_sum(one: LawSpec, draws: int, bits: int) -> Tails | None:
+    """Return bounds on the tails of the sum; None where the masses are too many.
+
+    The law of one is canonical and centred, and its phi rational.
+    """
+    masses = single = _masses(one, bits)
+    for binary_digit in bin(draws)[3:]:
+        for factor in [masses, single] if binary_digit == "1" else [masses]:
+            slot = 2 * bits + len(factor).bit_length()  # a sum of so many products fits
+            if slot * (len(masses) + len(factor)) > _MOST_PRODUCT_BITS:
+                return None
+            product = gmpy2.pack(masses, slot) * gmpy2.pack(factor, slot)
+            size = len(masses) + len(factor) - 1
+            masses = [mass >> bits for mass in gmpy2.unpack(product, slot)]
+            masses = _trimmed(masses + [gmpy2.mpz(0)] * (size - len(masses)))
+    tails = list(accumulate(reversed(masses)))[::-1]
+    return Tails(bits, -(len(masses) // 2), tails, (1 << bits) - tails[0])
+
+
+def _masses(spec: LawSpec, bits: int) -> list[Any]:
+    """Return the probabilities of one draw in units of 2**-bits, rounded down, -r to r."""
+    at = arithmetic(bits + 32)
+    total = normaliser(spec, bits + 32)[1]
+    family: Any = family_of(spec)
+    right: list[Any] = []
+    for x in count():
+        mass = at.div(at.exp(at.rational(-family.exact_phi(spec, x))), total).lower
+        if mass < gmpy2.mpq(1, 1 << bits):
+            return right[:0:-1] + right
+        numerator, denominator = mass.as_integer_ratio()
+        right.append((numerator << bits) // denominator)
+    raise AssertionError  # count never ends
+
+
+def _trimmed(masses: list[Any]) -> list[Any]:
+    """Return them without zeros at the ends; they are symmetric."""
+    zeros = next(i for i, mass in enumerate(masses) if mass)
+    return masses[zeros : len(masses) - zeros]
+
+
+def factor_upper(sigma2: Fraction, queries: int) -> Any:
+    """Return an upper bound, as an mpq, on (1 + eta)/(1 - eta); None where eta may be above 1/2."""
+    eta = _eta_upper(sigma2, queries)
+    if eta > 0.5:
+        return None
+    up, down = _AT.up, _AT.down
+    return gmpy2.mpq(up.div(up.add(eta, 1), down.sub(1, eta)))
+
+
+def _eta_upper(sigma2: Fraction, queries: int) -> Any:
+    up, down = _AT.up, _AT.down
+    pi_squared = down.square(down.const_pi())
+    # exp is taken of numbers rounded towards 0, so the results are too large
+    half_c = down.mul(pi_squared, gmpy2.mpq(sigma2))
+    q = up.exp(up.minus(half_c))
+    a = up.exp(up.minus(down.mul(half_c, gmpy2.mpq(2 * (queries - 1), queries))))
+    if q > 0.5:
+        return ONE
+    ku = up.mul(queries, _theta_upper(q))
+    one = up.mul(queries, _theta_upper(a))
+    more = up.mul(up.div(up.square(ku), 2), up.exp(ku))
+    return up.add(one, more)
+
+
+def _theta_upper(q: Any) -> Any:
+    """Return an upper bound on 2 (q + q**4 + q**9 + ...), 0 < q <= 1/2."""
+    return _AT.up.div(_AT.up.mul(2, q), _AT.down.sub(1, _AT.up.pow(q, 3)))

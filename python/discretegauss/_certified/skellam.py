@@ -1,0 +1,284 @@
+"""The Skellam law: X = A - B, A and B Poisson of mean v/2, P(X = k) = exp(-v) I_k(v).
+
+I_k is the modified Bessel function; its weights obey, exactly (DLMF 10.29.1),
+
+    I_(k-1) = I_(k+1) + (2 k/v) I_k,    so    r_(k-1) = 1/(2 k/v + r_k)    for r_k = I_(k+1)/I_k.
+
+r_k lies in (0, 1) and falls in k, as the law is log-concave (it is the convolution of two such
+laws). With the recurrence r_k (2 k/v + r_k) <= 1 and r_k (2 (k + 1)/v + r_k) >= 1 follow, so
+
+    1/(sqrt(1 + x**2) + x), x = (k + 1)/v    <=    r_k    <=    the same with x = k/v.
+
+From such bounds far out the recurrence leads to bounds of every r_k below, narrower at each step by
+r_k r_(k-1) as a ratio: 1/(c + r) falls in r and has that derivative. The weights I_k/I_0 are
+products of the r_j, and beyond the farthest k their sum is at most a geometric series.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import asinh, hypot, isqrt, log
+from typing import NamedTuple
+
+import gmpy2
+
+from .._law import LawSpec
+from ..errors import ParameterOverflowError
+from .double_double import Floats, Pairs
+from .family import About, Family, term_by_term
+from .interval import ONE, ZERO, Arithmetic, Interval, Real, arithmetic, relative_width_below
+
+LARGEST_TABLE = 2**28
+"""The variance up to which weights are computed: some 13 sqrt(variance) of them."""
+
+_MOST_WEIGHTS = 2**20
+"""Beyond this k and that variance P(X = k) < exp(-2000), of which nothing is computed."""
+
+
+_MOST_TERMS = 2**16
+"""Of a power series, about."""
+
+
+def _chernoff_exponent(v: float, k: float) -> float:
+    """Return about -log of the bound on P(X >= k) by E(exp(t X)) = exp(v (cosh(t) - 1))."""
+    return v + k * asinh(k / v) - hypot(v, k)
+
+
+def _reach(variance: Fraction, nats: float) -> int:
+    """Return about the k with P(X >= k) < exp(-nats): a guess that may fail."""
+    v = max(float(variance), 1e-300)
+    low, high = 0, 4
+    while _chernoff_exponent(v, high) < nats:
+        low, high = high, 2 * high
+    while high - low > 1 + low // 16:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _chernoff_exponent(v, middle) < nats else (low, middle)
+    return high + 2
+
+
+class _Weights(NamedTuple):
+    """I_k/I_0, and the sum of that from k on, for k = 0, 1, ...: lower and upper bounds."""
+
+    lower: list[Real]
+    upper: list[Real]
+    from_lower: list[Real]
+    from_upper: list[Real]
+
+    def at(self, k: int) -> Interval:
+        return Interval(self.lower[k], self.upper[k])
+
+    def sum_from(self, k: int) -> Interval:
+        return Interval(self.from_lower[k], self.from_upper[k])
+
+
+def _require_near(k: int) -> None:
+    if k > _MOST_WEIGHTS:
+        raise ParameterOverflowError(f"k must be within {_MOST_WEIGHTS} of 0 for a Skellam law")
+
+
+def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
+    """Return the weights as far as k and the sums from 0 to k need them."""
+    if variance > LARGEST_TABLE:
+        raise ParameterOverflowError("variance must be at most 2**28 to be asked for probabilities")
+    _require_near(k)
+    bits = -(-bits // 64) * 64  # so that what is kept is found again
+    span = 8
+    while span < k:
+        span *= 2
+    found = _weights_up_to(variance, span, bits)
+    # the rest, of which nothing is known below, must not matter for the sum from k on
+    while not relative_width_below(found.sum_from(min(k, span)), bits):
+        span *= 2
+        found = _weights_up_to(variance, span, bits)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _weights_up_to(variance: Fraction, span: int, bits: int) -> _Weights:
+    # W(k + j)/W(k) is at most W(j)/W(0), as ratios fall
+    top = span + _reach(variance, 0.7 * bits + log(variance + 2) + 8)
+    ratios = _ratios(variance, top, bits + 2 * top.bit_length() + 8)
+    at = arithmetic(bits + 2 * top.bit_length() + 8)
+    down, up = at.down.mul, at.up.mul
+    lower, upper = [ONE], [ONE]
+    for low, high in reversed(ratios):
+        lower.append(down(lower[-1], low))
+        upper.append(up(upper[-1], high))
+    last = ratios[0][1]  # ratios fall
+    from_lower, from_upper = [lower[-1]], [at.up.div(upper[-1], at.down.sub(1, last))]
+    for low, high in zip(lower[-2::-1], upper[-2::-1], strict=True):
+        from_lower.append(at.down.add(from_lower[-1], low))
+        from_upper.append(at.up.add(from_upper[-1], high))
+    return _Weights(lower, upper, from_lower[::-1], from_upper[::-1])
+
+
+@lru_cache(maxsize=16)
+def probabilities_up_to(variance: Fraction, bits: int) -> tuple[list[int], list[int]]:
+    """Return lower and upper bounds of P(abs(X) <= k), k = 0, 1, ..., over 2**bits.
+
+    The last lower one is next to 1. The last ones are kept: they are no secrets.
+    """
+    found = _weights(variance, 0, bits + 16)
+    at, one = arithmetic(bits + 32), 1 << bits
+    total = at.sub(at.scale(found.sum_from(0), 2), at.rational(1))
+    low, high = at.div(at.rational(2 << bits), total)
+    lower, upper = [], []
+    for least, most in zip(found.from_lower[1:], found.from_upper[1:], strict=True):
+        lower.append(one - int(at.up.ceil(at.up.mul(most, high))))
+        upper.append(one - int(at.down.floor(at.down.mul(least, low))))
+        if lower[-1] >= one - 2:
+            break
+    return lower, upper
+
+
+def _ratios(variance: Fraction, top: int, bits: int) -> list[tuple[Real, Real]]:
+    """Return r_(top-1), ..., r_0, each enclosed to about 2**-bits."""
+    num, den = gmpy2.mpz(variance.numerator), gmpy2.mpz(variance.denominator)
+    at = arithmetic(bits + top.bit_length() + 8)  # of each step's rounding little is left later
+    down, up = at.down, at.up
+    start = top + max(8, top // 8)
+    while True:
+        low, high = _root((start + 1) / variance, at).lower, _root(start / variance, at).upper
+        ratios = []
+        for k in range(start, 0, -1):
+            twice = 2 * k * den
+            low, high = (
+                down.div(num, up.fma(num, high, twice)),
+                up.div(num, down.fma(num, low, twice)),
+            )
+            if k == top and not relative_width_below(Interval(low, high), bits):
+                break
+            if k <= top:
+                ratios.append((low, high))
+        else:
+            return ratios
+        start += start - top
+
+
+def _log_weight(variance: Fraction, k: int, bits: int) -> Interval:
+    """Return log(I_k/I_0), of a k far out by the power series (DLMF 10.25.2).
+
+    I_k(v) = (v/2)**k/k! times the sum of (v**2/4)**j/(j! (k + 1) ... (k + j)), whose ratios fall.
+    """
+    if k <= _MOST_WEIGHTS:
+        return arithmetic(bits).log(_weights(variance, k, bits).at(k))
+    quarter = variance**2 / 4
+    if quarter > k * _MOST_TERMS or variance > LARGEST_TABLE:
+        _require_near(k)
+    at = arithmetic(bits + 2 * k.bit_length() + 32)
+    term = total = at.rational(1)
+    for j in range(1, 2 * _MOST_TERMS + at.bits):
+        term = at.scale(term, quarter / (j * (k + j)))
+        total = at.add(total, term)
+        if (
+            2 * quarter < j * (k + j) and at.up.mul_2exp(term.upper, at.bits) < 1
+        ):  # half of each is left
+            break
+    total = Interval(total.lower, at.up.add(total.upper, at.up.mul_2exp(term.upper, 1)))
+    whole = at.rational(k + 1)
+    log_factorial = Interval(at.down.lngamma(whole.lower), at.up.lngamma(whole.upper))
+    log_power = at.scale(at.log(at.rational(variance / 2)), k)
+    # I_0(v) = exp(v) P(X = 0)
+    all_weights = at.sub(at.scale(_weights(variance, 0, bits).sum_from(0), 2), at.rational(1))
+    log_first = at.shift(at.neg(at.log(all_weights)), variance)
+    return at.sub(at.add(at.sub(log_power, log_factorial), at.log(total)), log_first)
+
+
+def _far_tail_ratio(variance: Fraction, m: int, bits: int) -> Interval:
+    """Return the weight of all x >= m in units of that of m: 1 + r_m (1 + r_(m+1) (1 + ...))."""
+    at = arithmetic(bits + 16)
+    last = m + bits
+    low, high = _root((last + 1) / variance, at).lower, _root(last / variance, at).upper
+    ratio = Interval(low, high)
+    tail = Interval(ONE, at.up.div(ONE, at.down.sub(ONE, high)))
+    for k in range(last, m, -1):
+        ratio = at.div(at.rational(1), at.shift(ratio, 2 * k / variance))
+        tail = at.shift(at.mul(ratio, tail), 1)
+    return tail
+
+
+def _root(x: Fraction, at: Arithmetic) -> Interval:
+    """Return 1/(sqrt(1 + x**2) + x)."""
+    return at.div(at.rational(1), at.shift(at.sqrt(at.rational(1 + x * x)), x))
+
+
+class SkellamFamily(Family):
+    """The Skellam law; mu is 0."""
+
+    def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
+        """Return log(I_0/I_m)."""
+        return self.log_weight_ratio(spec, 0, m, at.bits)
+
+    def log_weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
+        """Return phi(y) - phi(x)."""
+        if abs(x) == abs(y):
+            return arithmetic(bits).rational(0)
+        more = int(spec.parameter).bit_length() + 8  # as the logarithm is at least some 1/(2 v)
+        at = arithmetic(bits + more)
+        if max(abs(x), abs(y)) <= _MOST_WEIGHTS:
+            return at.log(self.weight_ratio(spec, x, y, bits + more))
+        far, near = (_log_weight(spec.parameter, abs(k), at.bits) for k in (x, y))
+        return at.sub(far, near)
+
+    def weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
+        """Return the weight of x in units of that of y.
+
+        As r_k < exp(-asinh(k/v)), the weight of x in units of that of 0 is at most exp(v - x
+        asinh(x/v) + sqrt(v**2 + x**2)), for x one less.
+        """
+        x, y = abs(x), abs(y)
+        at = arithmetic(bits + 8)
+        if x == y:
+            return at.rational(1)
+        if x > _MOST_WEIGHTS and y == 0 and spec.parameter <= LARGEST_TABLE:
+            return Interval(ZERO, at.exp(at.rational(-2000)).upper)
+        found = _weights(spec.parameter, max(x, y), bits + 8)
+        return at.div(found.at(x), found.at(y))
+
+    def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
+        """Return the weight of all x >= m in units of that of m, for m at least 0."""
+        if m > _MOST_WEIGHTS and spec.parameter <= LARGEST_TABLE:  # of what is next to nothing
+            return _far_tail_ratio(spec.parameter, m, bits)
+        found = _weights(spec.parameter, m, bits + 8)
+        return arithmetic(bits + 8).div(found.sum_from(m), found.at(m))
+
+    def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
+        """Return what the law does not have: see `tail_bound`."""
+        raise NotImplementedError
+
+    def tail_bound(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval | None:
+        """Return Chernoff's bound on P(X >= m), exp(sqrt(v**2 + m**2) - v - m asinh(m/v))."""
+        if m <= 0:
+            return at.rational(1)
+        at = arithmetic(at.bits + int(spec.parameter).bit_length())  # which cancel
+        ratio = at.rational(m / spec.parameter)
+        root = at.sqrt(at.rational(spec.parameter**2 + m**2))
+        # asinh(x) = log(x + sqrt(1 + x**2))
+        power = at.scale(at.log(at.add(ratio, at.div(root, at.rational(spec.parameter)))), m)
+        return at.exp(at.sub(at.shift(root, -spec.parameter), power))
+
+    def has_exponents(self, spec: LawSpec) -> bool:
+        """Return False: there is no fast way."""
+        del spec
+        return False
+
+    def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
+        """Return what `has_exponents` refuses."""
+        raise NotImplementedError
+
+    def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
+        """Return about the distance at which phi is ``level``."""
+        return at.rational(_reach(spec.parameter, float(level.upper)))
+
+    def whole_width(self, spec: LawSpec) -> int:
+        """Return the standard deviation, rounded down."""
+        return isqrt(int(spec.parameter))
+
+    def exact_variance(self, spec: LawSpec) -> Fraction:
+        """Return the variance, which is the law's parameter."""
+        return spec.parameter
+
+    def moments(self, spec: LawSpec, bits: int, order: int) -> About:
+        """Return the moments up to the order."""
+        return term_by_term(self, spec, bits, order)

@@ -1,0 +1,116 @@
+"""A budget: what may be given away, as a user says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Context, Decimal, Inexact
+from fractions import Fraction
+
+from ..errors import ParameterTypeError, ParameterValueError
+from .foreign_arrays import single
+from .messages import describe, written
+from .numbers import exact_rational
+from .privacy_arguments import at_least_zero, positive_number
+
+_DIGITS = Context(prec=12)
+"""A number of at most so many is printed as a decimal, any other as a fraction."""
+
+
+@dataclass(frozen=True, init=False, repr=False, slots=True)
+class Budget:
+    """How much privacy may be given away: rho of zCDP, or epsilon with delta.
+
+    Parameters
+    ----------
+    rho : number, optional
+        The zCDP budget, positive.
+    epsilon, delta : number, optional
+        In the place of rho: epsilon at least 0, delta below 1. With delta = 0, pure differential
+        privacy, epsilon is positive; only the discrete Laplace keeps to it.
+
+    Attributes
+    ----------
+    rho, epsilon, delta : Fraction or None
+        Exactly the numbers given.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a number is wrong, or they are neither rho nor epsilon with delta.
+
+    Examples
+    --------
+    >>> from discretegauss.privacy import Budget
+    >>> budget = Budget(epsilon=1, delta="1e-6")
+    >>> budget, budget == Budget(epsilon=1.0, delta="1/1000000")
+    (Budget(epsilon=1, delta='1/1000000'), True)
+    >>> print(budget)
+    (epsilon, delta) = (1, 0.000001)
+    """
+
+    rho: Fraction | None
+    epsilon: Fraction | None
+    delta: Fraction | None
+
+    def __init__(self, *, rho: object = None, epsilon: object = None, delta: object = None) -> None:
+        exact: tuple[Fraction | None, Fraction | None, Fraction | None]
+        if rho is not None:
+            if epsilon is not None or delta is not None:
+                raise ParameterTypeError("give either rho, or epsilon with delta, not both")
+            exact = positive_number(rho, "rho"), None, None
+        elif epsilon is None or delta is None:
+            raise ParameterTypeError("give either rho, or epsilon with delta")
+        else:
+            exact = None, at_least_zero(epsilon, "epsilon"), _below_one(delta)
+            if not any(exact):
+                raise ParameterValueError("epsilon must be positive where delta is 0, got 0")
+        for name, value in zip(("rho", "epsilon", "delta"), exact, strict=True):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(
+        cls,
+        budget: object = None,
+        *,
+        rho: object = None,
+        epsilon: object = None,
+        delta: object = None,
+    ) -> Budget:
+        """Return the budget that a function was given: as one, or by these names."""
+        if budget is None:
+            return cls(rho=rho, epsilon=epsilon, delta=delta)
+        if not isinstance(budget, cls):
+            raise ParameterTypeError(
+                f"budget must be a privacy.Budget, got {describe(budget)}; numbers are given by "
+                "name, rho=... or epsilon=..., delta=..."
+            )
+        if any(number is not None for number in (rho, epsilon, delta)):
+            raise ParameterTypeError("give either a budget, or its numbers by name, not both")
+        return budget
+
+    def __repr__(self) -> str:
+        numbers = (("rho", self.rho), ("epsilon", self.epsilon), ("delta", self.delta))
+        said = (f"{name}={written(value)}" for name, value in numbers if value is not None)
+        return f"Budget({', '.join(said)})"
+
+    def __str__(self) -> str:
+        if self.rho is not None:
+            return f"rho = {_short(self.rho)}"
+        return f"(epsilon, delta) = ({_short(self.epsilon)}, {_short(self.delta)})"
+
+
+def _below_one(delta: object) -> Fraction:
+    exact = exact_rational(delta, "delta")
+    if not 0 <= exact < 1:
+        raise ParameterValueError(
+            f"delta must lie between 0 and 1, both excluded, got {describe(single(delta))}"
+        )
+    return exact
+
+
+def _short(value: Fraction | None) -> str:
+    """Return the number as a decimal where a short one is just it."""
+    exact = Fraction(value or 0)
+    context = _DIGITS.copy()
+    found = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    return written(exact).strip("'") if context.flags[Inexact] else str(found)

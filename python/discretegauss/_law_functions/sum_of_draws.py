@@ -1,0 +1,203 @@
+"""A sum of independent draws of one law, as an object: what it knows of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import gmpy2
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .._certified import moments
+from .._certified.convolution import factor_upper, tails_of_sum
+from .._certified.families import family_of
+from .._certified.family import RationalFamily
+from .._certified.floats import float_bounds, float_value
+from .._certified.interval import Interval, arithmetic
+from .._certified.lattice_sums import canonical
+from .._certified.probability import pmf, probability, tail_above
+from .._certified.search import first_true
+from .._inputs.draw_arguments import INT64, SYSTEM, Size, checked_dtype
+from .._inputs.law_parameters import as_array
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational, whole_number
+from .._inputs.source import Source
+from .._law import Kind, LawSpec, fits_range
+from ..errors import ParameterOverflowError, ParameterValueError
+
+#: A factor so near to 1 changes no float by more than its rounding.
+_NEXT_TO_1 = 1 + gmpy2.mpq(1, 2**64)
+_LEAST_BITS = 192
+
+
+@dataclass(frozen=True, repr=False, slots=True)
+class SumOfDraws:
+    """The law of the sum of ``clients`` independent draws of a law: made by ``law.sum(clients)``.
+
+    Attributes
+    ----------
+    law : Law
+        Of each draw.
+    clients : int
+        How many.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> total = dg.DiscreteGaussian(4).sum(50)
+    >>> round(total.pmf(0), 12), total.interval(0.95)
+    (0.028209479177, (-28, 28))
+    """
+
+    law: Any
+    clients: int
+
+    def __repr__(self) -> str:
+        return f"{self.law!r}.sum({self.clients})"
+
+    def mean(self) -> float:
+        """Return the mean."""
+        return self._moment(moments.mean, self.clients)
+
+    def var(self) -> float:
+        """Return the variance."""
+        return self._moment(moments.variance, self.clients)
+
+    def std(self) -> float:
+        """Return the standard deviation."""
+        return float_value(
+            lambda bits: arithmetic(bits).sqrt(
+                arithmetic(bits).scale(moments.variance(self.law._spec, bits), self.clients)
+            )
+        )
+
+    def _moment(self, moment: Callable[[LawSpec, int], Interval], factor: int) -> float:
+        return float_value(
+            lambda bits: arithmetic(bits + 8).scale(moment(self.law._spec, bits + 8), factor)
+        )
+
+    def sample(
+        self, size: Size = None, *, dtype: DTypeLike = INT64, source: Source = SYSTEM
+    ) -> Any:
+        """Draw from the law, exactly: the draws of all clients, added."""
+        wanted = checked_dtype(dtype)
+        end = 2**62 // self.clients
+        words = fits_range(self.law._spec, -end, end)
+        if size is not None and wanted.kind != "O" and not words:
+            raise ParameterOverflowError("dtype must be object for a sum that int64 may not hold")
+        draw = partial(self.law.sample, size, source=source)
+        if size is not None:
+            draw = partial(draw, dtype=INT64 if words else object)
+        total = draw()
+        for _ in range(self.clients - 1):
+            total += draw()
+        return total if size is None else total.astype(wanted, copy=False)
+
+    def pmf(self, k: Any, *, bounds: bool = False) -> Any:
+        """Return P(X = k) of integers k: floats, or with ``bounds`` a certified (lower, upper).
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError
+            If k is no integer, or nothing is known: of other laws than the discrete Gaussian and
+            Laplace, and where the sum is neither narrow nor of Gaussians with a sigma2 from about 3
+            on; or if mu is no integer.
+        """
+        return self._at(self._pmf, k, bounds)
+
+    def sf(self, k: Any, *, bounds: bool = False) -> Any:
+        """Return P(X > k); parameters and errors are those of `pmf`."""
+        return self._at(self._sf, k, bounds)
+
+    def cdf(self, k: Any, *, bounds: bool = False) -> Any:
+        """Return P(X <= k); parameters and errors are those of `pmf`."""
+        return self._at(lambda m, bits: self._sf(-m - 1, bits), k, bounds)
+
+    def interval(self, confidence: object) -> tuple[int, int]:
+        """Return the ends of the shortest central interval of at least this probability."""
+        level = exact_rational(confidence, "confidence")
+        if not 0 < level < 1:
+            raise ParameterValueError(
+                f"confidence must lie between 0 and 1, both excluded, got {describe(confidence)}"
+            )
+        beyond = gmpy2.mpq((1 - level) / 2)
+        reach = first_true(
+            lambda k: bool(self._sf(k, _LEAST_BITS).upper <= beyond), int(self.std()), low=0
+        )
+        centre = self._centre
+        return centre - reach, centre + reach
+
+    @property
+    def _centre(self) -> int:
+        mu: Fraction = self.law.mu
+        if mu.denominator != 1:
+            raise ParameterValueError(f"mu must be an integer here, got {describe(mu)}")
+        return self.clients * mu.numerator
+
+    def _at(self, enclosure: Callable[[int, int], Interval], k: Any, bounds: bool) -> Any:
+        array, answer = as_array(k, "k"), float_bounds if bounds else float_value
+        centre = self._centre
+
+        def at(place: object) -> Any:
+            m = whole_number(place, "k", minimum=-(2**4300)) - centre
+            return answer(lambda bits: enclosure(m, bits))
+
+        if array is None:
+            return at(k)
+        found = np.array([at(place) for place in array.ravel().tolist()], np.float64)
+        if bounds:
+            return tuple(ends.reshape(array.shape) for ends in found.reshape(-1, 2).T)
+        return found.reshape(array.shape)
+
+    def _of_one(self) -> LawSpec:
+        return canonical(self.law._spec._replace(mu=Fraction(0)))
+
+    def _nearly(self) -> tuple[LawSpec, Any] | None:
+        """Return the one law that the sum has up to a factor next to 1, and that."""
+        one = self._of_one()
+        if one.kind is not Kind.DISCRETE_GAUSSIAN:
+            return None
+        factor = factor_upper(one.parameter, self.clients)
+        if factor is None or factor > _NEXT_TO_1:
+            return None
+        return one._replace(parameter=one.parameter * self.clients), factor
+
+    def _pmf(self, k: int, bits: int) -> Interval:
+        """Return P(X = k) of the centred law."""
+        if (nearly := self._nearly()) is not None:
+            return _within(pmf(nearly[0], k, bits), nearly[1])
+        at, (first, after, missing) = self._tails(abs(k), bits)
+        mass = first - after
+        return Interval(at.rational(mass).lower, at.rational(mass + missing).upper)
+
+    def _sf(self, k: int, bits: int) -> Interval:
+        """Return P(X > k) of the centred law."""
+        if (nearly := self._nearly()) is not None:
+            return _within(probability(tail_above(nearly[0], k), bits), nearly[1])
+        at, (first, _, missing) = self._tails(k + 1, bits)
+        return Interval(at.rational(first).lower, at.rational(first + missing).upper)
+
+    def _tails(self, m: int, bits: int) -> tuple[Any, tuple[Any, Any, Any]]:
+        """Return lower bounds on P(X >= m) and P(X >= m + 1), and what they may lack."""
+        one = self._of_one()
+        precision = max(bits, _LEAST_BITS)
+        is_known = isinstance(family_of(one), RationalFamily)
+        found = tails_of_sum(one, self.clients, precision) if is_known else None
+        if found is None:
+            raise ParameterOverflowError(
+                f"clients must be fewer, or the law narrower, for {describe(repr(self))} to be "
+                "asked for probabilities"
+            )
+        lower = (gmpy2.mpq(found.at(x)[0], 1 << precision) for x in (m, m + 1))
+        return arithmetic(bits), (*lower, gmpy2.mpq(found.missing, 1 << precision))
+
+
+def _within(value: Interval, factor: Any) -> Interval:
+    """Return what is the value up to a factor, either way."""
+    at = arithmetic(value.lower.precision + 8)
+    lower = at.down.div(value.lower, at.rational(factor).upper)
+    return Interval(lower, at.up.mul(value.upper, factor))

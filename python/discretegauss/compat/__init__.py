@@ -1,0 +1,40 @@
+"""The names of others: of the code that was published with the paper, and of numpy's generators.
+
+``from discretegauss.compat import *`` has the paper's functions, `cdp2adp` its other module;
+`NumpyNoise` is for code that takes a ``RandomState``.
+"""
+
+from .._inputs.keywords import explain_keywords
+from . import cdp2adp
+from ._numpy_noise import NumpyNoise
+from ._paper import (
+    floorsqrt,
+    normalizing_constant,
+    sample_bernoulli,
+    sample_bernoulli_exp,
+    sample_bernoulli_exp1,
+    sample_dgauss,
+    sample_dlaplace,
+    sample_geometric_exp_fast,
+    sample_geometric_exp_slow,
+    sample_uniform,
+    variance,
+)
+
+__all__ = [
+    "NumpyNoise",
+    "cdp2adp",
+    "floorsqrt",
+    "normalizing_constant",
+    "sample_bernoulli",
+    "sample_bernoulli_exp",
+    "sample_bernoulli_exp1",
+    "sample_dgauss",
+    "sample_dlaplace",
+    "sample_geometric_exp_fast",
+    "sample_geometric_exp_slow",
+    "sample_uniform",
+    "variance",
+]
+
+explain_keywords(globals())

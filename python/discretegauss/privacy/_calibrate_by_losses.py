@@ -1,0 +1,152 @@
+"""From (epsilon, delta) to noise by privacy losses: many releases, samples of the people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import count
+
+import gmpy2
+
+from .._certified.euler_maclaurin import log_of
+from .._certified.interval import arithmetic
+from .._certified.search import decimal_at, decimal_ordinal
+from .._inputs.messages import describe
+from ..errors import ParameterValueError
+from ..laws import Law
+from .losses import loss
+
+#: The relative error of the scale while it is looked for, roughly.
+_COARSE = 1e-3
+
+#: What lies beyond all buckets is less, of one release.
+_LEAST_DELTA = Fraction(1, 2**100)
+
+#: What stands for the logarithm of a delta of 0.
+_NOTHING = -1e4
+
+#: What stands for one that is too large by less than a rounding.
+_TOO_MUCH = 1e-300
+
+#: The factor by which a first guess of the scale is changed until delta lies between; its square
+#: after so many steps, the square of that after the next, ...
+_STRIDE = 3.0
+_STEPS = 4
+
+
+def first_crossing(
+    law_of: Callable[[Fraction], Law],
+    guess: float,
+    budget: tuple[Fraction, Fraction],
+    change: int,
+    queries: int,
+    rate: Fraction,
+) -> Law:
+    """Return a law that meets (epsilon, delta), while one less in its last digit does not.
+
+    Parameters
+    ----------
+    law_of : callable
+        The law of a parameter, which makes it wider.
+    guess : float
+        About the logarithm of the parameter looked for.
+    budget : (Fraction, Fraction)
+        epsilon and delta.
+    change, queries, rate : int, int, Fraction
+        What one person changes, and with which probability in each query.
+
+    Notes
+    -----
+    Delta need not fall as the parameter grows: where few integers count, the probability of the
+    next one grows before it counts for nothing. So this is *a* crossing, at which the budget begins
+    to be met, and not always the least. It is met: the losses' delta is never below the truth.
+    """
+    epsilon, delta = budget
+    log_delta = log_of(delta)
+
+    def excess(parameter: Fraction) -> float:
+        """Return log(found/delta), at most 0 where the budget is met, and only there."""
+        one = loss(law_of(parameter), change, sampling=rate)
+        found = (one**queries).delta(epsilon)
+        log = math.log(found) - log_delta if found else _NOTHING
+        return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
+
+    low, high = _bracket(lambda x: excess(_exp(x)), guess)
+    # now by ordinals of decimals of six digits, where one is a relative step of 1e-6 to 1e-5
+    n = decimal_ordinal(_exp((low + high) / 2))
+    return law_of(decimal_at(_least_decimal(excess, n)))
+
+
+def log_guess(epsilon: Fraction, change: int, queries: int, rate: Fraction) -> float:
+    """Return about the logarithm of the scale, or deviation, that a budget asks for."""
+    spread = max(0.0, log_of(Fraction(queries)) / 2 + log_of(rate))
+    return log_of(Fraction(change)) + spread - log_of(max(epsilon, Fraction(1, 10)))
+
+
+def require_reach(delta: Fraction, queries: int) -> None:
+    """Refuse a delta that what lies in no bucket might exceed."""
+    if delta < queries * _LEAST_DELTA:
+        raise ParameterValueError(
+            "delta must be at least 2**-100 for each query, as what lies in no bucket is below "
+            f"that, got {describe(delta)}"
+        )
+
+
+def _exp(x: float) -> Fraction:
+    """Return about exp(x), also where it is no float."""
+    exact = gmpy2.mpq(arithmetic(53).up.exp(gmpy2.mpfr(x)))
+    return Fraction(int(exact.numerator), int(exact.denominator))
+
+
+def _bracket(excess: Callable[[float], float], x: float) -> tuple[float, float]:
+    """Return two logarithms of scales close to each other, about the least that meets a budget."""
+    y = excess(x)
+    low = high = (x, y)
+    steps = count(-_STEPS)
+    while high[1] > 0:
+        x = high[0] + math.log(_STRIDE) * 2 ** max(next(steps), 0)
+        low, high = high, (x, excess(x))
+    while low[1] <= 0:
+        x = low[0] - math.log(_STRIDE) * 2 ** max(next(steps), 0)
+        low, high = (x, excess(x)), low
+    tries = 0
+    while high[0] - low[0] > _COARSE:
+        tries += 1
+        share = low[1] / (low[1] - high[1]) if tries % 3 and high[1] > _NOTHING else 0.5
+        x = low[0] + (high[0] - low[0]) * min(max(share, 0.02), 0.98)
+        y = excess(x)
+        if y > 0:
+            low = (x, y)
+        else:
+            high = (x, y)
+    return low[0], high[0]
+
+
+def _least_decimal(excess: Callable[[Fraction], float], n: int) -> int:
+    """Return the number of a decimal that meets a budget, while the one before it does not."""
+    known: dict[int, float] = {}
+
+    def at(k: int) -> float:
+        if k not in known:
+            known[k] = excess(decimal_at(k))
+        return known[k]
+
+    step = 64
+    bad = good = n
+    if at(n) > 0:
+        while at(good) > 0:
+            bad, good, step = good, good + step, 4 * step
+    else:
+        while at(bad) <= 0:
+            good, bad, step = bad, bad - step, 4 * step
+    while good - bad > 1:
+        share = at(bad) / (at(bad) - at(good)) if at(good) > _NOTHING else 0.5
+        # next to where it should be, on alternate sides, so that both ends come close
+        k = bad + round((good - bad) * share) + (-1 if len(known) % 2 else 1)
+        k = min(max(k, bad + 1), good - 1)
+        if at(k) > 0:
+            bad = k
+        else:
+            good = k
+    return good

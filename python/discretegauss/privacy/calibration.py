@@ -1,0 +1,304 @@
+"""How much noise a budget asks for: one door for all kinds of noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import gmpy2
+
+from .._certified.floats import float_at_least
+from .._certified.interval import arithmetic
+from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._inputs.budget import Budget
+from .._inputs.foreign_arrays import single
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
+from .._inputs.privacy_arguments import (
+    positive_number,
+    query_count,
+    sampling_rate,
+    whole_sensitivity,
+    word_count,
+)
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam
+from ._asked import is_vector, refuse_vector
+from ._calibrate_by_losses import first_crossing, log_guess, require_reach
+from ._calibrate_gaussian import GaussianTarget
+from ._change import Change, least_variance
+from ._optimal_composition import laplace_scale_upper, require_few
+from ._sum_of_gaussians import SumOfGaussians
+from ._sum_of_skellams import epsilon_of_skellams, least_epsilon_of_skellams
+from .zcdp import zcdp_rho
+from .zcdp_cost import rho as rho_of
+
+_AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam)
+
+_MOST_RHO_BITS = 4002
+
+
+def calibrate(
+    kind: type[_AnyLaw],
+    budget: Budget | None = None,
+    *,
+    rho: object = None,
+    epsilon: object = None,
+    delta: object = None,
+    sensitivity: object = 1,
+    queries: int = 1,
+    sampling: object = 1,
+    beta: object = None,
+    clients: int | None = None,
+    dimension: int = 1,
+    sum_norm: object = None,
+) -> _AnyLaw:
+    """Return the noise that a budget asks for: rho, or epsilon with delta.
+
+    Parameters
+    ----------
+    kind : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
+        The class of the law.
+    budget : Budget, optional
+        What may be given away, by all queries together; or by name:
+    rho : number, optional
+        The zCDP budget, positive; for Gaussians and Laplaces.
+    epsilon, delta : number, optional
+        The (epsilon, delta) budget: epsilon at least 0, delta strictly between 0 and 1. For a
+        discrete Laplace epsilon alone asks for pure differential privacy, delta = 0.
+    sensitivity : number, optional
+        The most that one person changes one answer, a whole number; for a Gaussian with rho any
+        positive one (the Euclidean norm of the change of several answers, say), and for noise in
+        shares, and a Skellam law, the Euclidean norm of the change of a vector of integers.
+    queries : int, optional
+        One person may change so many answers, each by at most ``sensitivity``, each with noise of
+        its own from the law returned; later ones may depend on earlier answers.
+    sampling : number, optional
+        The probability with which each person takes part in each query, independently; with epsilon
+        and delta, and not for noise in shares.
+    beta : number, optional
+        Of a generalised Gaussian: its exponent, at least 1.
+    clients : int, optional
+        The law returned is that of each client's share, and so many, at the fewest, add theirs and
+        keep it to themselves; for Gaussian and Skellam noise.
+    dimension, sum_norm : optional
+        Of vectors, as for `delta`.
+
+    Returns
+    -------
+    law of that kind
+        Of mu = 0; its parameter is exact, or a decimal of six digits, rounded up. What it costs is
+        proven to be within the budget.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong, or nothing is known for such a budget.
+
+    Notes
+    -----
+    How near the law is to the one with the least noise:
+
+    - Gaussian, rho: ``sigma2 = queries * sensitivity**2 / (2 rho)``, exactly (CKS 2020, Theorem
+      14).
+    - Gaussian, (epsilon, delta), by the least delta there is, not by way of zCDP. For one query no
+      sigma2 that is smaller by more than 1 in 10**5 meets the budget. A larger sigma2 may break it
+      again: for epsilon above about sensitivity/2 delta does not always fall as sigma2 grows, so
+      the sigma2 that keep to a budget may be several intervals, and what is returned lies at the
+      beginning of the first. If that one is too short to hold a decimal of 6 digits, one of up to
+      12 is taken, or else its end, sensitivity (2 m + sensitivity)/(2 epsilon) for an integer m.
+      For several queries the same search is made; above about sigma2 = 4, or for many, `delta` is a
+      bound.
+    - Laplace, pure: ``scale = queries * sensitivity / epsilon``, exactly. By rho or (epsilon,
+      delta) the decimal before is not proven to do; with a sensitivity above 1 and (epsilon, delta)
+      the optimal composition of any noise with that pure epsilon is a bound.
+    - Generalised Gaussian, and any kind with sampling: a crossing, at which the budget begins to be
+      met as the parameter grows. Delta need not fall as it grows: a smaller one may meet the
+      budget, too, and a larger one break it. By the default `loss`, one less in the
+      last digit is too little.
+    - Skellam, by Renyi divergences: the least variance of six digits that these prove.
+    - Gaussian shares: the least sigma2 of six digits by the bounds of `rho`.
+
+    One person who changes several coordinates of one answer counts as several queries, except where
+    a Euclidean norm is taken.
+
+    References
+    ----------
+    arXiv 2004.00010, Theorems 4, 7 and 14; arXiv 1311.0776, Theorem 3.3; arXiv 2506.12553; arXiv
+    2110.04995; arXiv 2102.06387.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.privacy.calibrate(dg.DiscreteGaussian, rho="0.1").sigma2
+    Fraction(5, 1)
+    >>> law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=100)
+    >>> dg.privacy.delta(law, 1, queries=100) <= 1e-6
+    True
+    >>> dg.privacy.calibrate(dg.DiscreteLaplace, epsilon=1, delta="1e-6", queries=100)
+    DiscreteLaplace(scale='16659/400')
+    >>> dg.privacy.calibrate(dg.GeneralizedGaussian, epsilon=1, delta="1e-5", beta="3/2")
+    GeneralizedGaussian(scale='57667/20000', beta=1.5)
+    >>> how = dict(sensitivity=10, dimension=1000, clients=100)
+    >>> law = dg.privacy.calibrate(dg.Skellam, epsilon=3, delta="1e-6", queries=20, **how)
+    >>> dg.privacy.epsilon(law.sum(100), "1e-6", sensitivity=10, dimension=1000, queries=20) <= 3
+    True
+    """
+    # noise for an error (error=, confidence=) joins here: it asks for no budget
+    if not isinstance(kind, type) or kind not in _BY_KIND:
+        raise ParameterTypeError(
+            "kind must be DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, the "
+            f"class itself, got {describe(kind)}"
+        )
+    if kind is DiscreteLaplace and budget is None and rho is None and delta is None:
+        delta = None if epsilon is None else 0
+    asked = _Asked(
+        Budget.of(budget, rho=rho, epsilon=epsilon, delta=delta),
+        sensitivity,
+        queries,
+        sampling,
+        clients,
+        dimension,
+        sum_norm,
+    )
+    if (beta is not None) is not (kind is GeneralizedGaussian):
+        raise ParameterTypeError("beta goes with a GeneralizedGaussian, and must be given for one")
+    found: Any = _generalized(asked, beta) if beta is not None else _BY_KIND[kind](asked)
+    return found  # type: ignore[no-any-return]
+
+
+class _Asked:
+    """What is asked for, checked as far as it is the same for all kinds."""
+
+    def __init__(
+        self,
+        budget: Budget,
+        sensitivity: object,
+        queries: object,
+        sampling: object,
+        clients: object,
+        dimension: object,
+        sum_norm: object,
+    ) -> None:
+        self.budget, self.sensitivity = budget, sensitivity
+        self.queries, self.rate = query_count(queries), sampling_rate(sampling)
+        self.clients = 1 if clients is None else word_count(clients, "clients")
+        self.vector = dimension, sum_norm
+        is_vector(*self.vector)  # or says what is wrong
+
+    @property
+    def epsilon_delta(self) -> tuple[Fraction, Fraction]:
+        """Return epsilon and delta, above 0."""
+        epsilon, delta = self.budget.epsilon, self.budget.delta
+        if epsilon is None or delta is None:
+            raise ParameterValueError(
+                "rho is a budget for discrete Gaussians and Laplaces without sampling: give "
+                f"epsilon with delta, got {self.budget}"
+            )
+        if not delta:
+            raise ParameterValueError("delta must lie between 0 and 1, both excluded, got 0")
+        return epsilon, delta
+
+    def require_no_shares(self) -> None:
+        if self.clients > 1:
+            raise ParameterValueError(
+                "clients must be 1 except for Gaussian and Skellam noise without sampling: of "
+                f"other shares no cost is known, got {self.clients}"
+            )
+        refuse_vector(*self.vector, "this noise")
+
+    def crossing(self, law_of: Callable[[Fraction], Law], power: int = 1) -> Law:
+        """Return the law by losses; its parameter is about the scale to that power."""
+        self.require_no_shares()
+        epsilon, delta = self.epsilon_delta
+        require_reach(delta, self.queries)
+        change = whole_sensitivity(self.sensitivity)
+        guess = power * log_guess(epsilon, change, self.queries, self.rate)
+        return first_crossing(law_of, guess, (epsilon, delta), change, self.queries, self.rate)
+
+
+def _gaussian(asked: _Asked) -> Law:
+    rho, queries = asked.budget.rho, asked.queries
+    if asked.rate != 1:
+        return asked.crossing(DiscreteGaussian, 2)
+    if asked.clients > 1:
+        change = SumOfGaussians(asked.clients, asked.sensitivity, *asked.vector)
+        each = (Fraction(zcdp_rho(*asked.epsilon_delta)) if rho is None else rho) / queries
+        if not each:
+            raise ParameterValueError("epsilon and delta leave no rho: epsilon must be larger")
+        guess = change.squared / (2 * change.clients * each)
+        return DiscreteGaussian(least_variance(change.cost, each, guess, "the budget"))
+    if rho is not None:
+        squared = queries * positive_number(asked.sensitivity, "sensitivity") ** 2
+        return DiscreteGaussian(squared / (2 * rho))
+    refuse_vector(*asked.vector, "this noise")
+    change_of_one = whole_sensitivity(asked.sensitivity)
+    return DiscreteGaussian(
+        GaussianTarget(*asked.epsilon_delta, change_of_one, queries).least_sigma2()
+    )
+
+
+def _laplace(asked: _Asked) -> Law:
+    asked.require_no_shares()
+    rho, queries = asked.budget.rho, asked.queries
+    change = whole_sensitivity(asked.sensitivity)
+    if asked.rate != 1:
+        return asked.crossing(DiscreteLaplace)
+    if rho is not None:
+        return DiscreteLaplace(_scale_for_rho(rho / queries, change))
+    if not asked.budget.delta:
+        return DiscreteLaplace(queries * change / (asked.budget.epsilon or Fraction(1)))
+    require_few(queries)
+    return DiscreteLaplace(change * laplace_scale_upper(*asked.epsilon_delta, queries))
+
+
+def _scale_for_rho(rho: Fraction, change: int) -> Fraction:
+    """Return the least decimal scale that costs at most rho, for one query: rho falls with it."""
+    bits = abs(rho.numerator.bit_length() - rho.denominator.bit_length())
+    if bits > _MOST_RHO_BITS:
+        raise ParameterOverflowError(
+            f"rho must be between 2**-{_MOST_RHO_BITS} and 2**{_MOST_RHO_BITS} for each query, "
+            f"got {describe(rho)}"
+        )
+    # of a change by 1 rho is eps0 tanh(eps0/2), below both eps0 and eps0**2/2 and near the lesser
+    exact = gmpy2.mpq(rho)
+    eps0 = max(exact, gmpy2.mpq(arithmetic(64).up.sqrt(2 * exact)))
+    guess = decimal_ordinal(Fraction(int(eps0.denominator), int(eps0.numerator)) * change)
+    return decimal_at(
+        first_true(lambda n: rho_of(DiscreteLaplace(decimal_at(n)), change) <= rho, guess)
+    )
+
+
+def _generalized(asked: _Asked, beta: object) -> Law:
+    exponent = exact_rational(beta, "beta")
+    if exponent < 1:
+        raise ParameterValueError(f"beta must be at least 1, got {describe(single(beta))}")
+    return asked.crossing(lambda scale: GeneralizedGaussian(scale, exponent))
+
+
+def _skellam(asked: _Asked) -> Law:
+    if asked.rate != 1:
+        return asked.crossing(Skellam, 2)
+    (epsilon, delta), queries = asked.epsilon_delta, word_count(asked.queries, "queries")
+    change = Change(asked.clients, asked.sensitivity, *asked.vector)
+    least = least_epsilon_of_skellams(delta)
+    if least >= epsilon or not epsilon:
+        raise ParameterValueError(
+            f"epsilon must be above {float_at_least(least):.6g} for this delta, as orders up to "
+            f"2**40 are tried, got {describe(epsilon)}"
+        )
+
+    def cost(variance: Fraction) -> Any:
+        return epsilon_of_skellams(change, variance * change.clients, delta, queries)
+
+    guess = queries * change.squared / (2 * change.clients * epsilon)
+    return Skellam(least_variance(cost, epsilon, guess, "epsilon"))
+
+
+_BY_KIND: dict[Any, Callable[[_Asked], Law]] = {
+    DiscreteGaussian: _gaussian,
+    DiscreteLaplace: _laplace,
+    GeneralizedGaussian: lambda asked: _generalized(asked, 1),
+    Skellam: _skellam,
+}

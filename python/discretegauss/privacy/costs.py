@@ -1,0 +1,510 @@
+"""What noise costs as (epsilon, delta): one door for laws, sums of shares, and losses.
+
+Which bound answers:
+
+- one query, or several with the discrete Gaussian: the least delta there is (_hockey_stick.py,
+  _composition.py, _sum_law.py);
+- several queries with the discrete Laplace, changed by 1 each: the least, too
+  (_optimal_composition.py);
+- everything else where one person changes integers by whole numbers, also on a sample of the
+  people: the privacy loss in buckets (losses.py);
+- a Skellam law whose answer is a vector: Renyi divergences (_sum_of_skellams.py);
+- sums of discrete Gaussian shares: by way of rho (_sum_of_gaussians.py).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Protocol
+
+import gmpy2
+
+from .._certified.families import family_of
+from .._certified.floats import float_at_least
+from .._certified.interval import ONE, ZERO, arithmetic
+from .._certified.search import first_true, float_at, ordinal
+from .._inputs.foreign_arrays import single
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
+from .._inputs.privacy_arguments import (
+    at_least_zero,
+    positive_number,
+    query_count,
+    sampling_rate,
+    whole_sensitivity,
+)
+from .._law import Kind
+from ..errors import ParameterTypeError, ParameterValueError
+from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
+from ._asked import Noise, clients_of, is_vector, refuse_vector
+from ._change import Change
+from ._composition import OneQuery, as_one_query
+from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
+from ._least_epsilon import least_epsilon
+from ._optimal_composition import MOST_QUERIES, laplace_delta_upper
+from ._sum_law import delta_of_sum, epsilon_of_sum
+from ._sum_of_skellams import epsilon_of_skellams, log_delta_of_skellams
+from .losses import PrivacyLoss
+from .losses import loss as loss_of
+from .zcdp import epsilon_upper, log_delta_upper
+from .zcdp_cost import rho_of_one
+
+_UP: Any = arithmetic(80).up
+
+#: A result known to fewer bits (of extreme parameters) may be above the bound by way of zCDP.
+_LOOSE_BITS = 50
+
+#: With so many queries, at most, and so much noise, buckets take less than a second.
+_MOST_IN_BUCKETS = 2**20
+_LEAST_IN_BUCKETS = Fraction(1, 2**10)
+
+#: The least epsilon of so many queries with the discrete Laplace is searched for by their sums.
+_MOST_SUMS = 2000
+
+
+def delta(
+    law: Noise,
+    epsilon: object,
+    sensitivity: object = 1,
+    *,
+    queries: int = 1,
+    sampling: object = 1,
+    dimension: int = 1,
+    sum_norm: object = None,
+) -> float:
+    """Return the least delta at which noise of this law is (epsilon, delta)-differentially private.
+
+    Parameters
+    ----------
+    law : law, sum of shares, or PrivacyLoss
+        The noise, added to an integer; its mu must be an integer. ``law.sum(n)`` is noise in shares
+        of n clients, the fewest who keep theirs to themselves. A PrivacyLoss has all but epsilon,
+        and the queries, in it already.
+    epsilon : number
+        At least 0; any number type of this package, taken exactly.
+    sensitivity : number
+        The most that one person changes the answer; a whole number. Of a Skellam law and of sums
+        of shares, the Euclidean norm of the change of a vector of integers.
+    queries : int, optional
+        One person may change so many answers, each by at most ``sensitivity``, each with noise of
+        its own; later ones may depend on earlier answers.
+    sampling : number, optional
+        The probability with which each person takes part in each query, independently.
+    dimension : int, optional
+        How many integers such a vector has.
+    sum_norm : number, optional
+        The most that one person changes such a vector in the sum of absolute values, if a bound is
+        known that is better than min(sqrt(dimension) sensitivity, sensitivity**2).
+
+    Returns
+    -------
+    float
+        Never below that delta; the smallest such float, or the next, for one query, for Gaussians
+        and for Laplaces of sensitivity 1. At most 1. What lies below the smallest positive float,
+        5e-324, comes back as 5e-324 (see `log_delta`); 0 means 0: a discrete Laplace with epsilon
+        >= sensitivity/scale.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong; or, of a generalised Gaussian with beta next to 1, if epsilon is
+        lost only beyond 2**512 scales of the centre.
+
+    Notes
+    -----
+    For one query this is Theorem 7 and what is like it, the least delta there is, not a bound by
+    way of zCDP. For up to 100 queries with the discrete Gaussian it is the least, too, while
+    epsilon - log(delta) is below 350. For more it is an upper bound: within a factor of 1 + 1e-7 of
+    the least from sigma2 = 2 on, 1 + 1e-15 from sigma2 = 4 on (up to 1000 queries), never above
+    that by way of zCDP, and with less noise the better one of it and that of `PrivacyLoss`. For up
+    to 100 000 queries with the discrete Laplace, each changed by 1, it is the optimal composition.
+    Other queries, and those on a sample, are composed by `PrivacyLoss`.
+
+    Sums of discrete Gaussian shares cost what their `rho` implies; a Skellam law with a dimension
+    above 1, or a sensitivity that is not whole, what its `renyi` divergences of some 500 orders do.
+
+    References
+    ----------
+    C. L. Canonne, G. Kamath, T. Steinke: The Discrete Gaussian for Differential Privacy,
+    NeurIPS 2020, arXiv 2004.00010, Theorem 7.
+    P. Kairouz, S. Oh, P. Viswanath: The Composition Theorem for Differential Privacy, ICML 2015,
+    arXiv 1311.0776, Theorem 3.3.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> law = dg.DiscreteGaussian(5)
+    >>> rho = dg.privacy.rho(law)
+    >>> 0 < dg.privacy.delta(law, 2) < dg.privacy.zcdp_delta(rho, 2)
+    True
+    >>> dg.privacy.delta(dg.DiscreteLaplace(42), 1, queries=100) < 1e-6
+    True
+    """
+    cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
+    return cost.delta(at_least_zero(epsilon, "epsilon"))
+
+
+def log_delta(
+    law: Noise,
+    epsilon: object,
+    sensitivity: object = 1,
+    *,
+    queries: int = 1,
+    sampling: object = 1,
+    dimension: int = 1,
+    sum_norm: object = None,
+) -> float:
+    """Return the natural logarithm of `delta`, also where delta is below every float.
+
+    Parameters
+    ----------
+    law, epsilon, sensitivity, queries, sampling, dimension, sum_norm
+        As for `delta`.
+
+    Returns
+    -------
+    float
+        An upper bound on the logarithm, at most 0; -inf where delta is 0.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        As for `delta`.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.privacy.delta(dg.DiscreteGaussian(10**12), 1)
+    5e-324
+    >>> -5.01e11 < dg.privacy.log_delta(dg.DiscreteGaussian(10**12), 1) < -4.99e11
+    True
+    """
+    cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
+    return cost.log_delta(at_least_zero(epsilon, "epsilon"))
+
+
+def epsilon(
+    law: Noise,
+    delta: object,
+    sensitivity: object = 1,
+    *,
+    queries: int = 1,
+    sampling: object = 1,
+    dimension: int = 1,
+    sum_norm: object = None,
+) -> float:
+    """Return the least epsilon at which it is (epsilon, delta)-differentially private.
+
+    Parameters
+    ----------
+    law, sensitivity, queries, sampling, dimension, sum_norm
+        As for `delta`.
+    delta : number
+        Between 0 and 1, both excluded; for a discrete Laplace and a PrivacyLoss 0 is allowed: of
+        the first it asks for its pure epsilon, queries sensitivity/scale.
+
+    Returns
+    -------
+    float
+        Never below that epsilon; the smallest such float where `delta` is; inf if it exceeds every
+        float.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> law = dg.DiscreteGaussian(5)
+    >>> found = dg.privacy.epsilon(law, "1e-6")
+    >>> dg.privacy.delta(law, found) <= 1e-6
+    True
+    >>> dg.privacy.epsilon(dg.DiscreteLaplace(10), 0)
+    0.1
+    >>> how = dict(sensitivity=10, dimension=1000, queries=20)
+    >>> [
+    ...     round(dg.privacy.epsilon(law.sum(100), "1e-6", **how), 2)
+    ...     for law in (dg.Skellam(40), dg.DiscreteGaussian(40))
+    ... ]
+    [3.54, 3.54]
+    """
+    cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
+    exact = exact_rational(delta, "delta")
+    if exact == 0 and (pure := cost.pure()) is not None:
+        return pure
+    if not 0 < exact < 1:
+        raise ParameterValueError(
+            "delta must lie between 0 and 1, both excluded (0 only for a discrete Laplace), "
+            f"got {describe(single(delta))}"
+        )
+    return cost.epsilon(exact)
+
+
+class _Cost(Protocol):
+    """What all queries together give away."""
+
+    def delta(self, epsilon: Fraction, /) -> float: ...
+
+    def log_delta(self, epsilon: Fraction, /) -> float: ...
+
+    def epsilon(self, delta: Fraction, /) -> float: ...
+
+    def pure(self) -> float | None:
+        """Return the epsilon of delta = 0; None if that is not asked for."""
+
+
+def _cost(
+    law: object,
+    sensitivity: object,
+    queries: object,
+    sampling: object,
+    dimension: object,
+    sum_norm: object,
+) -> _Cost:
+    count, rate = query_count(queries), sampling_rate(sampling)
+    if isinstance(law, PrivacyLoss):
+        refuse_vector(dimension, sum_norm, "a PrivacyLoss")
+        if rate != 1 or positive_number(sensitivity, "sensitivity") != 1:
+            raise ParameterTypeError(
+                "sensitivity and sampling are in a PrivacyLoss already: give them to what makes it"
+            )
+        return _Composed(law**count)
+    one, clients = clients_of(law)
+    if clients > 1 or _is_vector(one, sensitivity, dimension, sum_norm):
+        return _cost_of_vector(law, one, sensitivity, count, rate, dimension, sum_norm)
+    refuse_vector(dimension, sum_norm, "this law")
+    spec, change = centred(one), whole_sensitivity(sensitivity)
+    if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
+        return _Tight(as_one_query(spec, change, count))
+    if rate == 1 and count == 1:
+        return _Tight(OneQuery(spec, change, gmpy2.mpq(1), spec, 1, None))
+    if rate == 1 and spec.kind is Kind.DISCRETE_LAPLACE and change == 1 and count <= MOST_QUERIES:
+        return _Laplaces(spec.parameter, count)
+    pure = family_of(spec).pure_epsilon(spec, change) if rate == 1 else None
+    return _Composed(loss_of(one, change, sampling=rate) ** count, pure and pure * count)
+
+
+def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:
+    kind = law._spec.kind
+    if kind not in (Kind.SKELLAM, Kind.DISCRETE_GAUSSIAN):
+        return False
+    if is_vector(dimension, sum_norm):
+        return True
+    return kind is Kind.SKELLAM and positive_number(sensitivity, "sensitivity").denominator > 1
+
+
+def _cost_of_vector(
+    law: object,
+    one: Law,
+    sensitivity: object,
+    queries: int,
+    rate: Fraction,
+    dimension: object,
+    sum_norm: object,
+) -> _Cost:
+    if rate != 1:
+        raise ParameterValueError(
+            "sampling must be 1 for vectors and sums of shares: nothing is known of others, "
+            f"got {describe(rate)}"
+        )
+    if one._spec.kind is Kind.SKELLAM:
+        change = Change(1, sensitivity, dimension, sum_norm)
+        return _Skellams(change, one._spec.parameter, queries)
+    return _ByRho(queries * rho_of_one(law, sensitivity, dimension, sum_norm))
+
+
+@dataclass(frozen=True)
+class _ByRho:
+    """By way of zCDP."""
+
+    rho: Fraction
+
+    def delta(self, epsilon: Fraction) -> float:
+        return float_at_least(min(_UP.exp(log_delta_upper(self.rho, epsilon)), ONE))
+
+    def log_delta(self, epsilon: Fraction) -> float:
+        return float_at_least(min(log_delta_upper(self.rho, epsilon), ZERO))
+
+    def epsilon(self, delta: Fraction) -> float:
+        return float_at_least(epsilon_upper(self.rho, delta))
+
+    def pure(self) -> None:
+        """None."""
+
+
+@dataclass(frozen=True)
+class _Skellams:
+    """By Renyi divergences."""
+
+    change: Change
+    variance: Fraction
+    queries: int
+
+    def delta(self, epsilon: Fraction) -> float:
+        return float_at_least(_UP.exp(self._log(epsilon)))
+
+    def log_delta(self, epsilon: Fraction) -> float:
+        return float_at_least(self._log(epsilon))
+
+    def _log(self, epsilon: Fraction) -> Any:
+        return log_delta_of_skellams(self.change, self.variance, epsilon, self.queries)
+
+    def epsilon(self, delta: Fraction) -> float:
+        found = epsilon_of_skellams(self.change, self.variance, delta, self.queries)
+        return float_at_least(found)
+
+    def pure(self) -> None:
+        """None."""
+
+
+@dataclass(frozen=True)
+class _Composed:
+    """By the privacy loss in buckets."""
+
+    loss: PrivacyLoss
+    least: Any = None
+    """A pure epsilon that is known."""
+
+    def delta(self, epsilon: Fraction) -> float:
+        if self.least is not None and epsilon >= self.least:
+            return 0.0
+        found: float = self.loss.delta(epsilon)
+        return found
+
+    def log_delta(self, epsilon: Fraction) -> float:
+        found = self.delta(epsilon)
+        return float_at_least(_UP.log(gmpy2.mpfr(found))) if found else -math.inf
+
+    def epsilon(self, delta: Fraction) -> float:
+        found: float = self.loss.epsilon(delta)
+        pure = self.pure() if self.least is not None else None
+        return found if pure is None else min(found, pure)
+
+    def pure(self) -> float:
+        """Return the epsilon of delta = 0."""
+        if self.least is not None:
+            return float_at_least(_UP.add(self.least, ZERO))
+        found: float = self.loss.epsilon(0)
+        return found
+
+
+@dataclass(frozen=True)
+class _Laplaces:
+    """Several queries with the discrete Laplace, each changed by 1: the optimal composition."""
+
+    scale: Fraction
+    queries: int
+
+    def _upper(self, epsilon: Fraction) -> Any:
+        return laplace_delta_upper(self.scale, epsilon, self.queries)
+
+    def delta(self, epsilon: Fraction) -> float:
+        return float_at_least(self._upper(epsilon))
+
+    def log_delta(self, epsilon: Fraction) -> float:
+        found = self._upper(epsilon)
+        return float_at_least(_UP.log(found)) if found else -math.inf
+
+    def epsilon(self, delta: Fraction) -> float:
+        loss = loss_of(DiscreteLaplace(self.scale)) ** self.queries
+        guess: float = min(loss.epsilon(delta), self.pure())
+        if self.queries > _MOST_SUMS:
+            return guess
+        target = gmpy2.mpq(delta)
+        return float_at(
+            first_true(
+                lambda n: bool(self._upper(Fraction(float_at(n))) <= target), ordinal(guess), low=0
+            )
+        )
+
+    def pure(self) -> float:
+        """Return the epsilon of delta = 0."""
+        return float_at_least(_UP.add(gmpy2.mpq(self.queries / self.scale), ZERO))
+
+
+@dataclass(frozen=True)
+class _Tight:
+    """One query, or several with the discrete Gaussian."""
+
+    query: OneQuery
+
+    def delta(self, epsilon: Fraction) -> float:
+        enclosed, log_zcdp, of_sum = _bounds(self.query, epsilon)
+        candidates = [ONE]
+        if enclosed is not None:
+            candidates.append(_UP.mul(enclosed.upper(), self.query.factor))
+        if log_zcdp is not None:
+            candidates.append(_UP.exp(log_zcdp))
+        if of_sum is not None:
+            candidates.append(of_sum)
+        return float_at_least(min(candidates)) if candidates[1:] else 0.0
+
+    def log_delta(self, epsilon: Fraction) -> float:
+        enclosed, log_zcdp, of_sum = _bounds(self.query, epsilon)
+        candidates = [ZERO]
+        if enclosed is not None:
+            log_factor = _UP.log(_UP.add(self.query.factor, ZERO))
+            candidates.append(_UP.add(enclosed.log_upper(), log_factor))
+        if log_zcdp is not None:
+            candidates.append(log_zcdp)
+        if of_sum is not None:
+            candidates.append(_UP.log(of_sum))
+        return float_at_least(min(candidates)) if candidates[1:] else -math.inf
+
+    def epsilon(self, delta: Fraction) -> float:
+        query, found = self.query, math.inf
+        if query.factor is not None:
+            found = least_epsilon(query.spec, query.change, gmpy2.mpq(delta) / query.factor)
+        if query.is_loose:
+            by_zcdp = epsilon_upper(query.rho, delta)
+            of_sum = epsilon_of_sum(query, delta, by_zcdp)
+            found = min(found, float_at_least(by_zcdp), of_sum)
+            if of_sum == math.inf and (loss := loss_in_buckets(query)) is not None:
+                # a little less, so that `delta` finds it met
+                found = min(found, loss.epsilon(delta * (1 - Fraction(1, 2**60))))
+        return found
+
+    def pure(self) -> float | None:
+        """Return the epsilon of delta = 0, of a discrete Laplace."""
+        pure = family_of(self.query.spec).pure_epsilon(self.query.spec, self.query.change)
+        return None if pure is None else float_at_least(_UP.add(pure, ZERO))
+
+
+def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, Any]:
+    """Return delta enclosed, without the factor; and what may be less where the factor is not 1.
+
+    That is log(delta) by zCDP, and delta by the law of the sum, or in buckets. All are None where
+    delta is 0.
+    """
+    enclosed, loose, log_zcdp, of_sum = None, query.is_loose, None, None
+    if query.factor is not None:
+        enclosed = delta_enclosed(query.spec, gmpy2.mpq(epsilon), query.change)
+        if enclosed is None:
+            return None, None, None
+        loose |= relative_bits(enclosed.factor) < _LOOSE_BITS
+    if loose and query.rho is not None:
+        log_zcdp = log_delta_upper(query.rho, epsilon)
+    if query.is_loose:
+        found = delta_of_sum(query, epsilon, log_zcdp)
+        if found is not None:
+            of_sum = found.upper
+        elif (loss := loss_in_buckets(query)) is not None:
+            of_sum = gmpy2.mpfr(loss.delta(epsilon), 64)
+    return enclosed, log_zcdp, of_sum
+
+
+def loss_in_buckets(query: OneQuery) -> PrivacyLoss | None:
+    """Return what the queries lose, in buckets; None where that would take too long."""
+    if query.queries > _MOST_IN_BUCKETS or query.one.parameter < _LEAST_IN_BUCKETS:
+        return None
+    return _loss_of(query.one.parameter, query.change // query.queries, query.queries)
+
+
+@lru_cache(maxsize=4)
+def _loss_of(sigma2: Fraction, change: int, queries: int) -> PrivacyLoss:
+    return loss_of(DiscreteGaussian(sigma2), change) ** queries

@@ -259,6 +259,11 @@ class Sum:
     outside: tuple[float, float]
     """Tilted mass below and above the indices, at most."""
 
+    @property
+    def counts(self) -> bool:
+        """Whether errors are small enough for it to tell something: of some 10**14 releases not."""
+        return math.isfinite(self.error) and self.slack < 0.5
+
     @cached_property
     def bottom(self) -> int:
         """The lowest index; below it nothing is known, if there is mass."""

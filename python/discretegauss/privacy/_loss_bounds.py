@@ -477,7 +477,7 @@ def _summed(size: int) -> float:
 
     Of those the arguments may be wrong by 2**-53 of 600.
     """
-    return 2.0**-52 * (size + 600)
+    return 2.0**-52 * (size + 2000)
 
 
 def _scale(total: Sum, place: int, *, up: bool) -> Any:
@@ -493,7 +493,7 @@ def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
     if epsilon > _FARTHEST_INDEX * h:  # beyond all that is not infinite, which is known
         return gmpy2.mpfr(1)
     place = math.floor(epsilon / h) - 1
-    if place < total.bottom or not math.isfinite(total.error + total.slack):
+    if place < total.bottom or not total.counts:
         return gmpy2.mpfr(1)
     first = int(np.searchsorted(total.index, place))
     index = total.index[first:]
@@ -526,7 +526,7 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
     wanted = float(_DOWN.div(target, scale)) * (1 - 2.0**-50) if scale > 0 else math.inf
     steps = (total.index - place).astype(np.float64)
     kept = (total.tilt * np.abs(steps) < _NEAR) & (steps * h > -_FAR)
-    if not target > 0 or not kept.any() or not math.isfinite(total.error + total.slack):
+    if not target > 0 or not kept.any() or not total.counts:
         return math.inf
     all_masses = np.maximum(total.mass, 0.0) + total.error
     beyond = float(all_masses[total.index > total.index[kept][-1]].sum()) + total.outside[1]
@@ -574,7 +574,7 @@ def _half_lines(found: _Below, epsilon: float) -> _HalfLines | None:
     place = math.floor(epsilon / h)
     steps = (p.index - place).astype(np.float64)
     kept = (p.tilt * np.abs(steps) < _FAR) & (steps * h > -_FAR)
-    if not kept.any() or not math.isfinite(p.error + r.error + p.slack + r.slack):
+    if not kept.any() or not (p.counts and r.counts):
         return None
     steps, loss = steps[kept], p.index[kept].astype(np.float64) * h
     w = exponential_in_floats(-p.tilt * steps)

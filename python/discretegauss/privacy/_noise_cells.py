@@ -92,8 +92,9 @@ class _Noise(Release):
 
     def _in_direction(self, swapped: bool, fineness: int, tilt: float) -> Cells:
         if swapped:
-            return self._kept(False, fineness, tilt).swapped(self._rate)
-        found = self._made(fineness, tilt)
+            found = self._kept(False, fineness, tilt).swapped(self._rate)
+        else:
+            found = self._made(fineness, tilt)
         return found if self._exact_rate else bounds_only(found)
 
     def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:

@@ -62,7 +62,7 @@ def test_what_is_wrong_is_named(wrong: dict[str, Any]) -> None:
 
 def test_calibrate_takes_an_error_in_the_place_of_a_budget() -> None:
     """Of every kind of noise; not beside a budget."""
-    calibrate = dg.privacy.calibrate
+    calibrate: Any = dg.privacy.calibrate
     law = calibrate(dg.DiscreteGaussian, error=5, queries=16)
     assert law.sigma2 == widest(dg.DiscreteGaussian, 5, confidence="0.95", queries=16)
     assert calibrate(dg.GeneralizedGaussian, error=5, confidence="0.9", beta=3).beta == 3

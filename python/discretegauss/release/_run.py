@@ -235,8 +235,8 @@ def execute(
         try:
             done = PlanRelease(
                 path=plan.path,
-                shares=tuple(one.share for one in plan.tables),
-                tables=tuple(_write(run, source, picture, progress=progress) for run in runs),
+                shares=tuple([one.share for one in plan.tables]),
+                tables=tuple([_write(run, source, picture, progress=progress) for run in runs]),
                 cost=plan.cost,
             )
             if picture is not None:

@@ -16,6 +16,7 @@ import numpy as np
 from laplace_attack import attack, attack_on_snapping, of_uniform
 
 import discretegauss as dg
+from discretegauss.plots.look import render
 
 SCALES = (1, 3, 10**6)
 DOUBLES = 48
@@ -108,7 +109,7 @@ def main() -> None:
     folder = Path(parser.parse_args().out)
     folder.mkdir(parents=True, exist_ok=True)
     for name, draw in (("snapping", draw_snapping), ("log_artefacts", draw_log_artefacts)):
-        (folder / f"{name}.png").write_bytes(dg.plots.render(draw, panels=2))
+        (folder / f"{name}.png").write_bytes(render(draw, panels=2))
 
 
 if __name__ == "__main__":

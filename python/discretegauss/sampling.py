@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._drawing.draw import Given, draw
-from ._inputs.draw_arguments import INT64, Method, Shape, Size, checked_out
+from ._inputs.draw_arguments import INT64, Method, Size, checked_out
 from ._inputs.keywords import explain_keywords
 from ._inputs.law_parameters import sigma2_of
 from ._inputs.numbers import Number
@@ -45,8 +45,7 @@ class _How(_HowOnly, total=False):
     dtype: DTypeLike
 
 
-# Each function for type checkers: one draw of numbers, an array, what was given to be filled; and
-# draws of what is no number, so an array.
+# Each function for type checkers: one draw of numbers; what was given to be filled; else an array.
 
 
 @overload
@@ -59,18 +58,6 @@ def discrete_gaussian(
     out: None = None,
     **how: Unpack[_How],
 ) -> int: ...
-
-
-@overload
-def discrete_gaussian(
-    sigma2: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
-
-
-@overload
-def discrete_gaussian(
-    *, size: Shape, mu: Any = ..., sigma: Any, out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
 
 
 @overload
@@ -88,7 +75,7 @@ def discrete_gaussian(
 @overload
 def discrete_gaussian(
     sigma2: Any = None,
-    size: None = None,
+    size: Size = None,
     *,
     mu: Any = ...,
     sigma: Any = None,
@@ -208,19 +195,13 @@ def discrete_laplace(
 
 @overload
 def discrete_laplace(
-    scale: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
-
-
-@overload
-def discrete_laplace(
     scale: Any, size: Size = None, *, mu: Any = ..., out: _Array, **how: Unpack[_How]
 ) -> _Array: ...
 
 
 @overload
 def discrete_laplace(
-    scale: Any, size: None = None, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
+    scale: Any, size: Size = None, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
 ) -> NDArray[Any]: ...
 
 
@@ -282,18 +263,12 @@ def skellam(
 
 
 @overload
-def skellam(
-    variance: Any, size: Shape, *, out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
-
-
-@overload
 def skellam(variance: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
 
 
 @overload
 def skellam(
-    variance: Any, size: None = None, *, out: None = None, **how: Unpack[_How]
+    variance: Any, size: Size = None, *, out: None = None, **how: Unpack[_How]
 ) -> NDArray[Any]: ...
 
 
@@ -365,12 +340,6 @@ def generalized_gaussian(
 
 @overload
 def generalized_gaussian(
-    scale: Any, beta: Any, size: Shape, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
-
-
-@overload
-def generalized_gaussian(
     scale: Any, beta: Any, size: Size = None, *, mu: Any = ..., out: _Array, **how: Unpack[_How]
 ) -> _Array: ...
 
@@ -379,7 +348,7 @@ def generalized_gaussian(
 def generalized_gaussian(
     scale: Any,
     beta: Any,
-    size: None = None,
+    size: Size = None,
     *,
     mu: Any = ...,
     out: None = None,
@@ -452,18 +421,12 @@ def geometric_exp(
 
 
 @overload
-def geometric_exp(
-    gamma: Any, size: Shape, *, out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
-
-
-@overload
 def geometric_exp(gamma: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
 
 
 @overload
 def geometric_exp(
-    gamma: Any, size: None = None, *, out: None = None, **how: Unpack[_How]
+    gamma: Any, size: Size = None, *, out: None = None, **how: Unpack[_How]
 ) -> NDArray[Any]: ...
 
 
@@ -524,18 +487,12 @@ def bernoulli(
 
 
 @overload
-def bernoulli(
-    p: Any, size: Shape, *, out: None = None, **how: Unpack[_HowOnly]
-) -> NDArray[np.bool_]: ...
-
-
-@overload
 def bernoulli(p: Any, size: Size = None, *, out: _Flags, **how: Unpack[_HowOnly]) -> _Flags: ...
 
 
 @overload
 def bernoulli(
-    p: Any, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+    p: Any, size: Size = None, *, out: None = None, **how: Unpack[_HowOnly]
 ) -> NDArray[np.bool_]: ...
 
 
@@ -588,18 +545,12 @@ def uniform_below(
 
 
 @overload
-def uniform_below(
-    n: Any, size: Shape, *, out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
-
-
-@overload
 def uniform_below(n: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
 
 
 @overload
 def uniform_below(
-    n: Any, size: None = None, *, out: None = None, **how: Unpack[_How]
+    n: Any, size: Size = None, *, out: None = None, **how: Unpack[_How]
 ) -> NDArray[Any]: ...
 
 
@@ -659,19 +610,13 @@ def bernoulli_exp(
 
 @overload
 def bernoulli_exp(
-    gamma: Any, size: Shape, *, out: None = None, **how: Unpack[_HowOnly]
-) -> NDArray[np.bool_]: ...
-
-
-@overload
-def bernoulli_exp(
     gamma: Any, size: Size = None, *, out: _Flags, **how: Unpack[_HowOnly]
 ) -> _Flags: ...
 
 
 @overload
 def bernoulli_exp(
-    gamma: Any, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+    gamma: Any, size: Size = None, *, out: None = None, **how: Unpack[_HowOnly]
 ) -> NDArray[np.bool_]: ...
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 from math import asinh, hypot, isqrt, log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gmpy2
 
@@ -32,8 +32,9 @@ from .interval import ONE, ZERO, Arithmetic, Interval, Real, arithmetic, relativ
 LARGEST_TABLE = 2**28
 """The variance up to which weights are computed: some 13 sqrt(variance) of them."""
 
-_MOST_WEIGHTS = 2**20
-"""Beyond this k and that variance P(X = k) < exp(-2000), of which nothing is computed."""
+_MOST_WEIGHTS, _MOST_DEVIATIONS = 2**16, 64
+"""Weights are computed so far, or so many deviations if that is more: beyond, they are below
+exp(-2000) of that of 0."""
 
 
 _MOST_TERMS = 2**16
@@ -58,7 +59,7 @@ def _reach(variance: Fraction, nats: float) -> int:
 
 
 class _Weights(NamedTuple):
-    """I_k/I_0, and the sum of that from k on, for k = 0, 1, ...: lower and upper bounds."""
+    """I_k, and the sum of that from k on, for k = 0, 1, ...: bounds, in units of the last."""
 
     lower: list[Real]
     upper: list[Real]
@@ -71,17 +72,25 @@ class _Weights(NamedTuple):
     def sum_from(self, k: int) -> Interval:
         return Interval(self.from_lower[k], self.from_upper[k])
 
+    def total(self, at: Arithmetic) -> Interval:
+        """Return the sum over all integers, of which I_0 is one."""
+        return at.sub(at.scale(self.sum_from(0), 2), self.at(0))
 
-def _require_near(k: int) -> None:
-    if k > _MOST_WEIGHTS:
-        raise ParameterOverflowError(f"k must be within {_MOST_WEIGHTS} of 0 for a Skellam law")
+
+def _most_weights(variance: Fraction) -> int:
+    return max(_MOST_WEIGHTS, _MOST_DEVIATIONS * isqrt(int(variance)))
+
+
+def _require_near(variance: Fraction, k: int) -> None:
+    if k > (most := _most_weights(variance)):
+        raise ParameterOverflowError(f"k must be within {most} of 0 for a Skellam law so wide")
 
 
 def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
     """Return the weights as far as k and the sums from 0 to k need them."""
     if variance > LARGEST_TABLE:
         raise ParameterOverflowError("variance must be at most 2**28 to be asked for probabilities")
-    _require_near(k)
+    _require_near(variance, k)
     bits = -(-bits // 64) * 64  # so that what is kept is found again
     span = 8
     while span < k:
@@ -94,23 +103,44 @@ def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
     return found
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def _weights_up_to(variance: Fraction, span: int, bits: int) -> _Weights:
-    # W(k + j)/W(k) is at most W(j)/W(0), as ratios fall
+    # I(k + j)/I(k) is at most I(j)/I(0), as ratios fall
     top = span + _reach(variance, 0.7 * bits + log(variance + 2) + 8)
-    ratios = _ratios(variance, top, bits + 2 * top.bit_length() + 8)
-    at = arithmetic(bits + 2 * top.bit_length() + 8)
-    down, up = at.down.mul, at.up.mul
-    lower, upper = [ONE], [ONE]
-    for low, high in reversed(ratios):
-        lower.append(down(lower[-1], low))
-        upper.append(up(upper[-1], high))
-    last = ratios[0][1]  # ratios fall
-    from_lower, from_upper = [lower[-1]], [at.up.div(upper[-1], at.down.sub(1, last))]
-    for low, high in zip(lower[-2::-1], upper[-2::-1], strict=True):
-        from_lower.append(at.down.add(from_lower[-1], low))
-        from_upper.append(at.up.add(from_upper[-1], high))
-    return _Weights(lower, upper, from_lower[::-1], from_upper[::-1])
+    num, den = gmpy2.mpz(variance.numerator), gmpy2.mpz(variance.denominator)
+    bits += 2 * top.bit_length() + 8
+    at = arithmetic(bits + top.bit_length() + 8)  # of each step's rounding little is left later
+    down, up = at.down, at.up
+    start = top + max(8, top // 8)
+    while True:
+        low, high = _root((start + 1) / variance, at).lower, _root(start / variance, at).upper
+        for k in range(start, top, -1):  # to r_top
+            low, high = _ratio_before(k, low, high, num, den, at)
+        if relative_width_below(Interval(low, high), bits):
+            break
+        start += start - top
+    lower, upper, from_lower = [ONE], [ONE], [ONE]
+    from_upper = [up.div(ONE, down.sub(ONE, high))]  # ratios fall
+    for k in range(top, 0, -1):
+        low, high = _ratio_before(k, low, high, num, den, at)
+        lower.append(down.div(lower[-1], high))
+        upper.append(up.div(upper[-1], low))
+        from_lower.append(down.add(from_lower[-1], lower[-1]))
+        from_upper.append(up.add(from_upper[-1], upper[-1]))
+    for values in (lower, upper, from_lower, from_upper):
+        values.reverse()
+    return _Weights(lower, upper, from_lower, from_upper)
+
+
+def _ratio_before(
+    k: int, low: Real, high: Real, num: Any, den: Any, at: Arithmetic
+) -> tuple[Real, Real]:
+    """Return bounds of r_(k-1) from those of r_k, for v = num/den."""
+    twice = 2 * k * den
+    return (
+        at.down.div(num, at.up.fma(num, high, twice)),
+        at.up.div(num, at.down.fma(num, low, twice)),
+    )
 
 
 @lru_cache(maxsize=16)
@@ -121,7 +151,7 @@ def probabilities_up_to(variance: Fraction, bits: int) -> tuple[list[int], list[
     """
     found = _weights(variance, 0, bits + 16)
     at, one = arithmetic(bits + 32), 1 << bits
-    total = at.sub(at.scale(found.sum_from(0), 2), at.rational(1))
+    total = found.total(at)
     low, high = at.div(at.rational(2 << bits), total)
     lower, upper = [], []
     for least, most in zip(found.from_lower[1:], found.from_upper[1:], strict=True):
@@ -132,40 +162,17 @@ def probabilities_up_to(variance: Fraction, bits: int) -> tuple[list[int], list[
     return lower, upper
 
 
-def _ratios(variance: Fraction, top: int, bits: int) -> list[tuple[Real, Real]]:
-    """Return r_(top-1), ..., r_0, each enclosed to about 2**-bits."""
-    num, den = gmpy2.mpz(variance.numerator), gmpy2.mpz(variance.denominator)
-    at = arithmetic(bits + top.bit_length() + 8)  # of each step's rounding little is left later
-    down, up = at.down, at.up
-    start = top + max(8, top // 8)
-    while True:
-        low, high = _root((start + 1) / variance, at).lower, _root(start / variance, at).upper
-        ratios = []
-        for k in range(start, 0, -1):
-            twice = 2 * k * den
-            low, high = (
-                down.div(num, up.fma(num, high, twice)),
-                up.div(num, down.fma(num, low, twice)),
-            )
-            if k == top and not relative_width_below(Interval(low, high), bits):
-                break
-            if k <= top:
-                ratios.append((low, high))
-        else:
-            return ratios
-        start += start - top
-
-
 def _log_weight(variance: Fraction, k: int, bits: int) -> Interval:
     """Return log(I_k/I_0), of a k far out by the power series (DLMF 10.25.2).
 
     I_k(v) = (v/2)**k/k! times the sum of (v**2/4)**j/(j! (k + 1) ... (k + j)), whose ratios fall.
     """
-    if k <= _MOST_WEIGHTS:
-        return arithmetic(bits).log(_weights(variance, k, bits).at(k))
+    if k <= _most_weights(variance):
+        found = _weights(variance, k, bits)
+        return arithmetic(bits).log(arithmetic(bits).div(found.at(k), found.at(0)))
     quarter = variance**2 / 4
     if quarter > k * _MOST_TERMS or variance > LARGEST_TABLE:
-        _require_near(k)
+        _require_near(variance, k)
     at = arithmetic(bits + 2 * k.bit_length() + 32)
     term = total = at.rational(1)
     for j in range(1, 2 * _MOST_TERMS + at.bits):
@@ -180,8 +187,8 @@ def _log_weight(variance: Fraction, k: int, bits: int) -> Interval:
     log_factorial = Interval(at.down.lngamma(whole.lower), at.up.lngamma(whole.upper))
     log_power = at.scale(at.log(at.rational(variance / 2)), k)
     # I_0(v) = exp(v) P(X = 0)
-    all_weights = at.sub(at.scale(_weights(variance, 0, bits).sum_from(0), 2), at.rational(1))
-    log_first = at.shift(at.neg(at.log(all_weights)), variance)
+    near = _weights(variance, 0, bits)
+    log_first = at.shift(at.log(at.div(near.at(0), near.total(at))), variance)
     return at.sub(at.add(at.sub(log_power, log_factorial), at.log(total)), log_first)
 
 
@@ -216,7 +223,7 @@ class SkellamFamily(Family):
             return arithmetic(bits).rational(0)
         more = int(spec.parameter).bit_length() + 8  # as the logarithm is at least some 1/(2 v)
         at = arithmetic(bits + more)
-        if max(abs(x), abs(y)) <= _MOST_WEIGHTS:
+        if max(abs(x), abs(y)) <= _most_weights(spec.parameter):
             return at.log(self.weight_ratio(spec, x, y, bits + more))
         far, near = (_log_weight(spec.parameter, abs(k), at.bits) for k in (x, y))
         return at.sub(far, near)
@@ -231,14 +238,16 @@ class SkellamFamily(Family):
         at = arithmetic(bits + 8)
         if x == y:
             return at.rational(1)
-        if x > _MOST_WEIGHTS and y == 0 and spec.parameter <= LARGEST_TABLE:
+        if x > _most_weights(spec.parameter) and y == 0 and spec.parameter <= LARGEST_TABLE:
             return Interval(ZERO, at.exp(at.rational(-2000)).upper)
         found = _weights(spec.parameter, max(x, y), bits + 8)
         return at.div(found.at(x), found.at(y))
 
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Return the weight of all x >= m in units of that of m, for m at least 0."""
-        if m > _MOST_WEIGHTS and spec.parameter <= LARGEST_TABLE:  # of what is next to nothing
+        if (
+            m > _most_weights(spec.parameter) and spec.parameter <= LARGEST_TABLE
+        ):  # of what is next to nothing
             return _far_tail_ratio(spec.parameter, m, bits)
         found = _weights(spec.parameter, m, bits + 8)
         return arithmetic(bits + 8).div(found.sum_from(m), found.at(m))

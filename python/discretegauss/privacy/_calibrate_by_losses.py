@@ -15,6 +15,7 @@ from .._certified.search import decimal_at, decimal_ordinal
 from .._inputs.messages import describe
 from ..errors import ParameterValueError
 from ..laws import Law
+from .costs import delta as delta_of
 from .losses import loss
 
 #: The relative error of the scale while it is looked for, roughly.
@@ -31,8 +32,8 @@ _TOO_MUCH = 1e-300
 
 #: The factor by which a first guess of the scale is changed until delta lies between; its square
 #: after so many steps, the square of that after the next, ...
-_STRIDE = 3.0
-_STEPS = 4
+_STRIDE = 1.2
+_STEPS = 2
 
 
 def first_crossing(
@@ -60,15 +61,19 @@ def first_crossing(
     -----
     Delta need not fall as the parameter grows: where few integers count, the probability of the
     next one grows before it counts for nothing. So this is *a* crossing, at which the budget begins
-    to be met, and not always the least. It is met: the losses' delta is never below the truth.
+    to be met, and not always the least. It is met: of one query by the least delta there is, of
+    others by the losses' delta, which is never below the truth.
     """
     epsilon, delta = budget
     log_delta = log_of(delta)
 
     def excess(parameter: Fraction) -> float:
         """Return log(found/delta), at most 0 where the budget is met, and only there."""
-        one = loss(law_of(parameter), change, sampling=rate)
-        found = (one**queries).delta(epsilon)
+        if queries == 1 and rate == 1:
+            found = delta_of(law_of(parameter), epsilon, change)
+        else:
+            one = loss(law_of(parameter), change, sampling=rate)
+            found = (one**queries).delta(epsilon)
         log = math.log(found) - log_delta if found else _NOTHING
         return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
 
@@ -78,10 +83,37 @@ def first_crossing(
     return law_of(decimal_at(_least_decimal(excess, n)))
 
 
-def log_guess(epsilon: Fraction, change: int, queries: int, rate: Fraction) -> float:
-    """Return about the logarithm of the scale, or deviation, that a budget asks for."""
-    spread = max(0.0, log_of(Fraction(queries)) / 2 + log_of(rate))
-    return log_of(Fraction(change)) + spread - log_of(max(epsilon, Fraction(1, 10)))
+def log_guess(
+    beta: float, epsilon: Fraction, delta: Fraction, change: int, queries: int, rate: Fraction
+) -> float:
+    """Return about the logarithm of the scale that a budget asks for, where queries are many.
+
+    Their losses add up to nearly normal ones (the central limit theorem): with J/scale**2 the
+    Fisher information of one, to those of a normal mean moved by mu deviations,
+
+        mu**2 = rate**2 queries (exp((change/scale)**2 J) - 1),    (change/scale)**2 J queries
+
+    with sampling and without; J = beta**2 G(2 - 1/beta)/G(1/beta), and 1 for a Gaussian's sigma.
+    """
+    e, log_delta = min(float(epsilon), 700.0), max(log_of(delta), -700.0)
+
+    def excess(log_mu: float) -> float:
+        mu = math.exp(log_mu)
+        tails = [math.erfc((e / mu + side * mu / 2) / math.sqrt(2)) / 2 for side in (-1, 1)]
+        found = tails[0] - math.exp(e) * tails[1]
+        return (math.log(found) if found > 0 else -math.inf) - log_delta
+
+    low, high = -14.0, 5.0
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) <= 0 else (low, middle)
+    if rate != 1:
+        share = 2 * low - log_of(rate**2 * queries)  # of exp(mu1**2) - 1
+        log_mu1 = math.log(math.log1p(math.exp(share)) if share < 700 else share) / 2
+    else:
+        log_mu1 = low - log_of(Fraction(queries)) / 2
+    log_j = math.log(beta**2 * math.gamma(2 - 1 / beta) / math.gamma(1 / beta))
+    return log_of(Fraction(change)) + log_j / 2 - log_mu1
 
 
 def require_reach(delta: Fraction, queries: int) -> None:

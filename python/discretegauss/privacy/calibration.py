@@ -37,6 +37,7 @@ from .zcdp_cost import rho as rho_of
 _AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam)
 
 _MOST_RHO_BITS = 4002
+_ONE = Fraction(1)
 
 
 def calibrate(
@@ -208,13 +209,16 @@ class _Asked:
             )
         refuse_vector(*self.vector, "this noise")
 
-    def crossing(self, law_of: Callable[[Fraction], Law], power: int = 1) -> Law:
+    def crossing(
+        self, law_of: Callable[[Fraction], Law], power: int = 1, beta: Fraction = _ONE
+    ) -> Law:
         """Return the law by losses; its parameter is about the scale to that power."""
         self.require_no_shares()
         epsilon, delta = self.epsilon_delta
         require_reach(delta, self.queries)
         change = whole_sensitivity(self.sensitivity)
-        guess = power * log_guess(epsilon, change, self.queries, self.rate)
+        b = min(float(min(beta, _ONE * 10**4)), 1e4)
+        guess = power * log_guess(b, epsilon, delta, change, self.queries, self.rate)
         return first_crossing(law_of, guess, (epsilon, delta), change, self.queries, self.rate)
 
 
@@ -274,7 +278,7 @@ def _generalized(asked: _Asked, beta: object) -> Law:
     exponent = exact_rational(beta, "beta")
     if exponent < 1:
         raise ParameterValueError(f"beta must be at least 1, got {describe(single(beta))}")
-    return asked.crossing(lambda scale: GeneralizedGaussian(scale, exponent))
+    return asked.crossing(lambda scale: GeneralizedGaussian(scale, exponent), beta=exponent)
 
 
 def _skellam(asked: _Asked) -> Law:

@@ -61,8 +61,8 @@ def first_crossing(
     -----
     Delta need not fall as the parameter grows: where few integers count, the probability of the
     next one grows before it counts for nothing. So this is *a* crossing, at which the budget begins
-    to be met, and not always the least. Of one query by the least delta there is, of others by
-    losses, it is met: their delta is never below the truth.
+    to be met, and not always the least. It is met: of one query by the least delta there is, of
+    others by the losses' delta, which is never below the truth.
     """
     epsilon, delta = budget
     log_delta = log_of(delta)

@@ -22,7 +22,7 @@ PUBLIC = {
     "": (
         "DiscreteGaussian DiscreteLaplace GeneralizedGaussian Skellam Law add_noise bernoulli "
         "bernoulli_exp build_info discrete_gaussian discrete_laplace generalized_gaussian "
-        "geometric_exp skellam uniform_below"
+        "geometric_exp noise_for skellam uniform_below"
     ),
     "privacy": (
         "Budget PrivacyLoss calibrate compose delta dp_event epsilon log_delta loss pld renyi "
@@ -90,7 +90,9 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
                 yield f"{name}.{one}", found
 
 
-@pytest.mark.parametrize(("name", "function"), list(functions()), ids=lambda x: str(x)[:40])
+@pytest.mark.parametrize(
+    ("name", "function"), list(functions()), ids=lambda x: x if isinstance(x, str) else ""
+)
 def test_every_function_says_what_to_write_for_a_seed(
     name: str, function: Callable[..., Any]
 ) -> None:

@@ -19,7 +19,7 @@ PUBLIC = {
     "": (
         "DiscreteGaussian DiscreteLaplace GeneralizedGaussian Skellam Law add_noise bernoulli "
         "bernoulli_exp build_info discrete_gaussian discrete_laplace generalized_gaussian "
-        "geometric_exp skellam uniform_below"
+        "geometric_exp noise_for skellam uniform_below"
     ),
     "privacy": (
         "Budget PrivacyLoss calibrate compose delta dp_event epsilon log_delta loss pld renyi "
@@ -27,7 +27,7 @@ PUBLIC = {
     ),
     "release": "PlanRelease Release release_plan release_table",
     "selection": (
-        "KeepRule TruncatedLaplace exponential exponential_rho keep_groups keep_rule "
+        "TruncatedLaplace exponential exponential_rho keep_groups keep_rule "
         "noisy_max_epsilon permute_and_flip permute_and_flip_rho report_noisy_max"
     ),
     "snapping": "SnappedLaplace snapping_accuracy snapping_bound snapping_laplace",

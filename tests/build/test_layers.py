@@ -114,7 +114,14 @@ WITH_NUMPY |= {
     "_cli.sample_file",
 }
 WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}
-WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
+WITH_NUMPY |= {
+    "privacy._buckets",
+    "privacy._loss_bounds",
+    "privacy._loss_cells",
+    "privacy._noise_cells",
+    "privacy.losses",
+    "_certified.fourier",
+}
 WITH_NUMPY |= {"selection", "snapping", "verify._quick"}
 WITH_NUMPY |= {"distributed", "compat", "plots._estimates"}
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -115,3 +118,16 @@ def test_every_function_says_what_to_write_for_a_seed(
 def test_words_of_other_libraries_are_explained(call: Callable[[], Any], says: str) -> None:
     with pytest.raises(dg.errors.ParameterTypeError, match=says):
         call()
+
+
+def test_a_script_of_that_name_keeps_its_ctrl_c(tmp_path: Path) -> None:
+    """The command line alone answers it otherwise, while it is loaded."""
+    script = tmp_path / "discretegauss"
+    script.write_text(
+        "import sys; sys.path[:] = sys.path[1:]\n"
+        "import discretegauss, signal\n"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
+        "print(discretegauss.discrete_gaussian(3, 2).shape)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["True", "(2,)"]

@@ -122,7 +122,7 @@ def calibrate(
       the optimal composition of any noise with that pure epsilon is a bound.
     - Generalised Gaussian, and any kind with sampling: a crossing, at which the budget begins to be
       met as the parameter grows. Delta need not fall as it grows: a smaller one may meet the
-      budget, too, and a larger one break it. With 16 384 buckets for the losses, one less in the
+      budget, too, and a larger one break it. By the default `loss`, one less in the
       last digit is too little.
     - For an error: P(abs(X) <= error)**queries >= confidence is proven, and not for the next
       decimal of six digits: so the least budget that has it, of this kind.

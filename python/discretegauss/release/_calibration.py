@@ -37,7 +37,7 @@ _SIGMA2_BELOW = 10**1200
 """Noise of more than 600 digits has no place in a table of decimal numbers."""
 
 _CONTEXT = decimal.Context(
-    prec=28,
+    prec=18,
     rounding=decimal.ROUND_HALF_EVEN,
     Emin=decimal.MIN_EMIN,
     Emax=decimal.MAX_EMAX,
@@ -234,8 +234,8 @@ def _noise(
 
 
 def _standard_deviation(law: DiscreteGaussian) -> Decimal:
-    """Return it to some 25 digits, as it may be too large for a float; 0 if it is below 1e-160."""
-    enclosed = standard_deviation(law._spec, 100)
+    """Return it to 18 digits, as it may be too large for a float; 0 if it is below 1e-160."""
+    enclosed = standard_deviation(law._spec, 64)
     if enclosed.upper < 1e-160:
         return Decimal(0)
     numerator, denominator = enclosed.lower.as_integer_ratio()

@@ -213,7 +213,7 @@ def _columns(release: Release) -> str:
 
 def _aligned(lines: list[tuple[str, str]]) -> str:
     """Return lines of names and texts."""
-    return "\n".join(f"{name:<{_WIDTH}}  {text}" for name, text in lines)
+    return "\n".join([f"{name:<{_WIDTH}}  {text}" for name, text in lines])
 
 
 def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple[str, str]]:

@@ -260,8 +260,8 @@ def execute(
         try:
             done = PlanRelease(
                 path=plan.path,
-                shares=tuple(one.share for one in plan.tables),
-                tables=tuple(_write(run, source, watching, progress=progress) for run in runs),
+                shares=tuple([one.share for one in plan.tables]),
+                tables=tuple([_write(run, source, watching, progress=progress) for run in runs]),
                 cost=plan.cost,
                 consistent=() if added_up is None else added_up.write(),
             )

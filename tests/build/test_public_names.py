@@ -30,7 +30,7 @@ PUBLIC = {
     ),
     "release": "PlanRelease Release release_plan release_table",
     "selection": (
-        "KeepRule TruncatedLaplace exponential exponential_rho keep_groups keep_rule "
+        "TruncatedLaplace exponential exponential_rho keep_groups keep_rule "
         "noisy_max_epsilon permute_and_flip permute_and_flip_rho report_noisy_max"
     ),
     "snapping": "SnappedLaplace snapping_accuracy snapping_bound snapping_laplace",
@@ -64,7 +64,7 @@ PAPERS = {
 }
 """Of the code that was published with the paper."""
 
-ELSEWHERE = {"add_noise", "OutputError", "TableError", "__version__"}
+ELSEWHERE = {"add_noise", "noise_for", "OutputError", "TableError", "__version__"}
 """Counted where they belong: a module may name them once more."""
 
 

@@ -37,13 +37,13 @@ MODULES: list[ModuleType] = [
 """Where what is public is listed, in __all__."""
 
 NO_PARAMETERS = {
-    *("build_info", "__version__", "PlanRelease", "Release", "PrivacyLoss", "KeepRule"),
+    *("build_info", "__version__", "PlanRelease", "Release", "PrivacyLoss"),
     *("data", "errors", "lattice", "privacy", "release", "selection", "snapping", "testing"),
     *("distributed", "utility", "dask", "spark", "compat", "plots", "verify", "estimate"),
 }
-"""Names of __all__ that take none; a Release is made by release_table, a KeepRule by keep_rule, a
-PrivacyLoss by constructors of its own (tests/privacy/test_privacy_loss.py). Classes of errors and
-of warnings are not called either."""
+"""Names of __all__ that take none; a Release is made by release_table, a PrivacyLoss by
+constructors of its own (tests/privacy/test_privacy_loss.py). Classes of errors and of warnings are
+not called either."""
 
 
 # --- values ---

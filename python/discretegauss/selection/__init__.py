@@ -16,13 +16,13 @@ candidates are in csrc/mechanisms/select.c, and readably in ``_reference.py``.
 
 from .._inputs.keywords import explain_keywords
 from ._costs import exponential_rho, noisy_max_epsilon, permute_and_flip_rho
-from ._keep_groups import KeepRule, keep_groups, keep_rule
+from ._keep_groups import KeepRule as KeepRule
+from ._keep_groups import keep_groups, keep_rule
 from ._noisy_max import report_noisy_max
 from ._select import exponential, permute_and_flip
 from ._truncated_laplace import TruncatedLaplace
 
 __all__ = [
-    "KeepRule",
     "TruncatedLaplace",
     "exponential",
     "exponential_rho",

@@ -105,6 +105,17 @@ def calibration(
     return _noise(law, sensitivity, queries, delta, budget.epsilon)
 
 
+def budget_for_error(
+    error: object, confidence: object, sensitivity: Fraction, queries: int, answers: int = 1
+) -> Budget:
+    """Return the least rho for which answers are that near with the confidence (None: 0.95).
+
+    The confidence is that of so many answers at once.
+    """
+    law = calibrate(DiscreteGaussian, error=error, confidence=confidence, queries=answers)
+    return Budget(rho=queries * sensitivity**2 / (2 * law.sigma2))
+
+
 def calibrations(
     budget: Budget, tables: Sequence[tuple[Fraction, int, Fraction]], report_delta: object = None
 ) -> tuple[list[Calibration], Cost]:

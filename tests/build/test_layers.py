@@ -117,8 +117,11 @@ WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}
 WITH_NUMPY |= {
     "privacy._buckets",
     "privacy._loss_bounds",
+    "privacy._loss_choices",
     "privacy._loss_cells",
     "privacy._noise_cells",
+    "privacy._integer_cells",
+    "privacy._continuous_cells",
     "privacy.losses",
     "_certified.fourier",
 }

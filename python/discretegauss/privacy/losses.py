@@ -22,9 +22,10 @@ from .._inputs.privacy_arguments import (
 )
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
+from ._continuous_cells import GaussianNoise, LaplaceNoise
+from ._integer_cells import IntegerNoise
 from ._loss_bounds import Direction
 from ._loss_cells import Outcome, Outcomes, Release
-from ._noise_cells import GaussianNoise, IntegerNoise, LaplaceNoise
 
 #: Buckets of a sum, at most, unless asked for.
 _MOST = 2**20

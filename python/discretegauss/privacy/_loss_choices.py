@@ -1,0 +1,261 @@
+"""Where bounds on many releases are looked for: the width of buckets, a tilt, a window.
+
+All this is chosen in floats that nobody trusts: any choice gives bounds (_buckets.py says why), and
+good ones are close. The saddle point of n K(s) - s epsilon - log(s (s + 1)), with K the logarithm
+of the moments of one loss, is where the sum that makes up delta(epsilon) has its middle, tilted by
+exp(s loss). A width h adds h**2/6 to the variance of each loss, and so s (s + 1)/2 n h**2/6 to the
+logarithm of delta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from .._certified.double_double import Floats
+from ._buckets import Width, few_bits
+from ._loss_cells import Release
+
+#: How much larger delta may be by the width, relatively; of one release.
+_AIM, _AIM_OF_ONE = 5e-4, 1e-6
+
+#: A window has so many buckets at least, with few releases the second, unless less is added.
+_FEWEST, _FEWEST_OF_FEW, _NONE = 2**12, 2**15, 1e-12
+
+#: Longer windows may be made shorter by less tilt, so much.
+_LONG, _SHARES = 2.0**14, (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
+
+#: So many releases are few: their sum has corners.
+_FEW = 32
+
+#: Losses in groups, for choices; cells of a first look; how much of a tilted sum is in the window.
+_GROUPS, _LOOK, _WITHIN = 200, 400, 15.0
+
+#: log(s) is looked for between.
+_RANGE = 14.0
+
+#: Tilts are rounded to so many in an octave.
+_TILTS = 8
+
+
+class _Few(NamedTuple):
+    """The loss of one release in a few groups, and how often it is made."""
+
+    loss: Floats
+    log_weight: Floats
+    times: int
+    least: float
+    most: float
+    fine: Floats
+    log_fine: Floats
+    top: Floats
+
+
+class Plan(NamedTuple):
+    """The width, the tilt for each loss and each index, the window, and rates of its ends."""
+
+    width: Width
+    s: float
+    tilt: float
+    start: int
+    size: int
+    rates: tuple[float, float]
+
+
+class Choices:
+    """All releases, in one direction, and where to look for their bounds."""
+
+    def __init__(
+        self,
+        releases: Sequence[tuple[Release, int]],
+        *,
+        swapped: bool,
+        width: Fraction | None,
+        most: int,
+    ) -> None:
+        self._releases, self._swapped = releases, swapped
+        self._width, self._most = width, most
+        self._count = sum(count for _, count in releases)
+        self._saddle = lru_cache(maxsize=64)(self._new_saddle)
+
+    @cached_property
+    def _few(self) -> list[_Few]:
+        found = []
+        for release, count in self._releases:
+            cells = release.cells(swapped=self._swapped, widest=max(release.span / _LOOK, 1e-300))
+            near = np.isfinite(cells.top) & (cells.p_up > 0)
+            loss, p = (cells.loss + cells.top / 2)[near], cells.p_up[near]
+            if not loss.size:
+                loss, p = np.zeros(1), np.ones(1)
+            ends = float(loss.min()), float((cells.loss + cells.top)[near].max(initial=loss.max()))
+            order = np.argsort(loss)
+            loss, p = loss[order], p[order]
+            fine = loss, np.log(p), np.append(cells.top[near], 0.0)[: loss.size][order]
+            # groups that hold about equal shares of the mass, of the variance, and of the losses
+            total = p.sum()
+            spread = p * (loss - loss @ p / total) ** 2
+            share = np.cumsum(p) / total + np.arange(p.size) / p.size
+            share += np.cumsum(spread) / max(float(spread.sum()), 1e-300)
+            group = np.floor(_GROUPS * share).astype(np.int64)
+            weight = np.bincount(group, p)
+            mean = np.bincount(group, p * loss)[weight > 0] / weight[weight > 0]
+            found.append(_Few(mean, np.log(weight[weight > 0] / total), count, *ends, *fine))
+        return found
+
+    def _moments(self, s: float) -> tuple[float, float, float]:
+        """Return the logarithm of the moments of the sum, its mean and its variance, tilted."""
+        log = mean = variance = 0.0
+        for loss, log_weight, count, *_ in self._few:
+            exponent = s * loss + log_weight
+            most = float(exponent.max())
+            weight = np.exp(exponent - most)
+            total = float(weight.sum())
+            middle = float(weight @ loss) / total
+            log += count * (most + math.log(total))
+            mean += count * middle
+            variance += count * float(weight @ (loss - middle) ** 2) / total
+        return log, mean, variance
+
+    def _new_saddle(self, epsilon: float) -> float:
+        """Return about the s with the least n K(s) - s epsilon - log(s (s + 1))."""
+        low, high, x = -_RANGE, _RANGE, 0.0
+        for _ in range(60):
+            s = math.exp(x)
+            _, mean, variance = self._moments(s)
+            slope = mean - epsilon - 1 / s - 1 / (s + 1)
+            low, high = (x, high) if slope < 0 else (low, x)
+            step = slope / (s * (variance + 1 / s**2 + 1 / (s + 1) ** 2))
+            if abs(step) < 1e-3 or high - low < 1e-3:
+                break
+            x = x - step if low < x - step < high else (low + high) / 2
+        return math.exp(x)
+
+    def guess(self, delta: float) -> float:
+        """Return about the epsilon: a saddle point for each s, where no equation need be solved."""
+        low, high, epsilon = -_RANGE, _RANGE, 0.0
+        target = math.log(max(delta, 1e-300))
+        for _ in range(20):
+            x = (low + high) / 2
+            s = math.exp(x)
+            log, mean, variance = self._moments(s)
+            epsilon = mean - 1 / s - 1 / (s + 1)
+            found = log - s * epsilon - math.log(s * (s + 1))
+            found -= 0.5 * math.log(2 * math.pi * (variance + 1 / s**2 + 1 / (s + 1) ** 2))
+            low, high = (x, high) if epsilon < 0 or found > target else (low, x)
+        return min(max(epsilon, 0.0), self._largest)
+
+    @cached_property
+    def _largest(self) -> float:
+        return sum(few.most * few.times for few in self._few)
+
+    @cached_property
+    def _smallest(self) -> float:
+        return sum(few.least * few.times for few in self._few)
+
+    def _window(
+        self, s: float, within: float = _WITHIN
+    ) -> tuple[float, float, tuple[float, float]]:
+        """Return the ends outside which little of the tilted sum lies, and rates for these."""
+        log, _, variance = self._moments(s)
+        deviation = math.sqrt(variance) + 1e-12
+        rates = np.exp(np.linspace(-3, 6, 28)) / deviation
+        ends, best = [], []
+        for sign in (-1.0, 1.0):
+            tilts = s + sign * rates
+            found = np.full(rates.size, within - log)
+            for loss, log_weight, count, *_ in self._few:
+                exponents = np.outer(tilts, loss) + log_weight
+                most = exponents.max(axis=1)
+                found += count * (most + np.log(np.exp(exponents - most[:, None]).sum(axis=1)))
+            found /= rates
+            place = int(np.argmin(found))
+            ends.append(sign * float(found[place]))
+            best.append(float(rates[place]))
+        return max(ends[0], self._smallest), min(ends[1], self._largest), (best[0], best[1])
+
+    def _chosen_width(self, s: float, length: float) -> Width:
+        """Return a width for a tilt and a window of such a length."""
+        least = 2 * length / self._most
+        if self._width is not None:
+            exact = self._width
+            while self._count > 1 and exact < least:
+                exact *= 2
+            return Width.of(exact)
+        units = [(count, release.unit) for release, count in self._releases if release.unit]
+        unit = max(units)[1] if units else Fraction(1)
+        about = min(max(float(min(unit, Fraction(2**1000))), 1e-300), 1e300)
+        aim = _AIM_OF_ONE if self._count == 1 else _AIM
+        target = math.sqrt(12 * aim / (self._count * s * (s + 1)))
+        target = max(min(target, length), least, 1e-300)
+        power = math.floor(math.log2(target) - math.log2(about))
+        # where losses are multiples of something, or nearly, it may be wider
+        while about * 2.0**power < length and self._added(about * 2.0 ** (power + 1), s) <= aim:
+            power += 1
+        fewest = _FEWEST_OF_FEW if 1 < self._count <= _FEW else _FEWEST
+        while length < fewest * about * 2.0**power and self._added(about * 2.0**power, s) > _NONE:
+            power -= 1
+        return Width.of(unit * Fraction(2) ** power)
+
+    def _added(self, h: float, s: float) -> float:
+        """Return by how much a width makes delta larger, about, as a ratio."""
+        found = 0.0
+        for few in self._few:
+            exponent = s * few.fine + few.log_fine
+            weight = np.exp(exponent - exponent.max())
+            part = np.abs(few.fine / h - np.rint(few.fine / h))
+            part = np.where(part < 2.0**-20, 0.0, part)
+            across = np.minimum(few.top / h, 1.0)
+            variance = np.maximum(part * (1 - part), across / 6)
+            found += few.times * float(weight @ variance) / float(weight.sum())
+        return found * h * h * s * (s + 1) / 2
+
+    def _widths(self, s: float, bottom: float, top: float) -> tuple[Width, float]:
+        """Return the width, and the length of the window."""
+        length = max(top - bottom, 2.0**-20 * max(abs(top), abs(bottom)), 2.0**-400)
+        return self._chosen_width(s, length), length
+
+    def _tilt(self, epsilon: float) -> int:
+        """Return the tilt for an epsilon, as a number of quarters of an octave.
+
+        So answers that are near to each other come from one sum, and agree.
+        """
+        return math.floor(_TILTS * math.log2(self._saddle(epsilon)))
+
+    def _plan(self, tilt: int) -> Plan:
+        s, largest = 2.0 ** (tilt / _TILTS), 2.0 ** ((tilt + 1) / _TILTS)
+        # the epsilon for which the tilt is too small by most: it is to be in the window, too
+        epsilon = self._moments(largest)[1] - 1 / largest - 1 / (largest + 1)
+        epsilon = min(max(epsilon, 0.0), self._largest)
+        least = self._exponent(self._saddle(epsilon), epsilon)
+        bottom, top, rates = self._window(s, self._within(s, epsilon, least))
+        if self._count == 1:
+            bottom, top = self._smallest, self._largest
+        width, length = self._widths(s, bottom, top)
+        if self._count > 1 and length > _LONG * width.about:
+            # where single losses may be large, a little less tilt makes a far shorter window
+            for share in _SHARES:
+                less = 2.0 ** (tilt / _TILTS) * share
+                within = self._within(less, epsilon, least)
+                if within > 2 * _WITHIN:
+                    break
+                other = self._window(less, within)
+                if other[1] - other[0] < (top - bottom) / 1.5:
+                    s, (bottom, top, rates) = less, other
+            width, length = self._widths(s, bottom, top)
+        h = width.about
+        size = max(top - bottom, 0.0) / h + 8 * len(self._releases) + 32
+        size = 1 << max(math.ceil(math.log2(size)), 5)
+        start = math.floor((top + bottom) / 2 / h) - size // 2
+        return Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
+
+    def _within(self, s: float, epsilon: float, least: float) -> float:
+        """Return how little may be outside: where the tilt is not the best, less."""
+        return _WITHIN + max(self._exponent(s, epsilon) - least, 0.0)
+
+    def _exponent(self, s: float, epsilon: float) -> float:
+        return self._moments(s)[0] - s * epsilon - math.log(s * (s + 1))

@@ -17,8 +17,8 @@ import polars as pl
 import pyarrow as pa
 
 import discretegauss as dg
-from discretegauss._bench import machine
-from discretegauss._bench.rounds import measure_fixed
+from bench import machine
+from bench.rounds import measure_fixed
 
 N = 10**7
 PEER = "numpy: counts + law.sample(n)"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discretegauss._bench.contenders import Case, Contender, Draw, opendp_peer
+from bench.contenders import Case, Contender, Draw, opendp_peer
 
 MKL_PIECE = 100_000
 """mkl_random is also called for so many at a time, where its output stays in the cache."""

@@ -16,10 +16,10 @@ from parts import NativeTable
 import bulk_peers
 import discretegauss as dg
 import tests_support  # noqa: F401
+from bench.contenders import Draw
+from bench.rounds import Rates, measure, measure_fixed
 from bulk_rows import BulkRow, Group, Settings, power, ratio_row
 from bulk_tables import gaussian_spec
-from discretegauss._bench.contenders import Draw
-from discretegauss._bench.rounds import Rates, measure, measure_fixed
 from discretegauss._drawing.fill import fill_array
 from discretegauss._inputs.source import Source
 from discretegauss._native import lib

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from discretegauss._bench.rounds import Rates
+from bench.rounds import Rates
 
 Sense = Literal["at least", "at most"]
 

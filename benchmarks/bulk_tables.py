@@ -18,13 +18,13 @@ from parts import NativeLaw, NativeTable
 import bulk_peak_memory
 import discretegauss as dg
 import tests_support  # noqa: F401
+from bench.contenders import Draw
+from bench.rounds import Rates, measure
 from bulk_rows import BulkRow, Group, Settings, power
-from discretegauss._bench.contenders import Draw
-from discretegauss._bench.rounds import Rates, measure
-from discretegauss._drawing.native import NativeSampler
+from discretegauss._drawing.native import Call, NativeSampler
 from discretegauss._inputs.draw_arguments import fits_dtype
 from discretegauss._law import Kind, LawSpec
-from discretegauss._native import lib
+from discretegauss._native import ffi, lib
 
 
 def gaussian_spec(sigma2: int | Fraction) -> LawSpec:
@@ -112,9 +112,13 @@ def _building(spec: LawSpec) -> Draw:
 
 def _first_by_table(spec: LawSpec) -> int:
     """From how many draws on "auto" takes a table, if the bits are the caller's."""
-    sampler = NativeSampler(spec)
-    sizes = range(2**20)
-    return bisect_left(sizes, True, key=lambda n: sampler.choose(n, bytes) == lib.DG_CELLS)
+    sampler, call, way = NativeSampler(spec), Call(bytes), ffi.new("dg_method *")
+
+    def is_by_table(n: int) -> bool:
+        call(lib.dg_sampler_choose, way, n, lib.DG_AUTO, sampler._handle)
+        return bool(way[0] == lib.DG_CELLS)
+
+    return bisect_left(range(2**20), True, key=is_by_table)
 
 
 def crossing(settings: Settings) -> Iterator[BulkRow]:

@@ -19,9 +19,9 @@ import sys
 from collections.abc import Callable
 
 import bulk
+from bench import machine
+from bench.rounds import Draw, Rates, measure
 from calls_rows import Answer, Question, answers_text, as_json
-from discretegauss._bench import machine
-from discretegauss._bench.rounds import Draw, Rates, measure
 from options import json_file
 
 

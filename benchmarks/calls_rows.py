@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from discretegauss._bench.rounds import Clock, Rates
+from bench.rounds import Clock, Rates
 
 
 class Sides(NamedTuple):

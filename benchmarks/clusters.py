@@ -33,7 +33,7 @@ import numpy as np
 
 import discretegauss as dg
 import options
-from discretegauss._bench import machine
+from bench import machine
 
 LAW = dg.DiscreteGaussian(100)
 PARTITIONS = 16

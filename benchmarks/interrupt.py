@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from discretegauss._bench import machine
+from bench import machine
 from options import json_file, positive_int
 
 TARGET_SECONDS = 0.1

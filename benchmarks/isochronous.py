@@ -25,12 +25,13 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from discretegauss._bench import machine
+import tests_support  # noqa: F401
+from bench import machine
 from leakage import LEAK_AT, leakage
 
 Ints = npt.NDArray[np.int64]
 
-SIGMAS = (1, 10, 100, 1000, 10**6)
+SIGMAS = tuple(Fraction(sigma) for sigma in ("1/2", 1, 2, 4, 8, 13, 25, 100, 1000, 10**6, 10**9))
 CONTROL: Final = "reference"
 Method = Literal["isochronous", "cells", "reference"]
 METHODS: tuple[Method, ...] = (
@@ -62,26 +63,46 @@ def least_seconds(call: Callable[[], object], seconds: float) -> float:
     return best
 
 
-def fills(sigma: int, isa: int, source: Any, n: int) -> Callable[[], object]:
-    """Return a call that fills an array of n by one kernel (0: the best)."""
+KERNELS = {"plain C": 1, "AVX2": 2, "AVX-512": 4, "NEON": 5}
+"""Of csrc/include/discretegauss_parts.h, dg_isa."""
+
+
+def fills(sigma: Fraction, isa: int, source: Any, n: int) -> Callable[[], object]:
+    """Return a call that fills an array of n by one kernel."""
     import parts
 
-    import tests_support  # noqa: F401
     from discretegauss._law import Kind, LawSpec
 
-    law = parts.NativeLanes(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(sigma * sigma)), isa=isa)
+    law = parts.NativeLanes(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma * sigma), isa=isa)
     out = np.empty(n, np.int64)
     return lambda: law.fill(out, source)
 
 
-def speed_row(sigma: int, n: int, seconds: float) -> str:
-    """Return ns a draw by source and kernel, and numpy's time over each."""
-    rng = np.random.default_rng()
-    ways = {
-        "numpy": lambda: np.rint(rng.normal(0, sigma, n)).astype(np.int64),
-        "chacha20": fills(sigma, 0, "chacha20", n),
+def kernels(sigma: Fraction, n: int) -> dict[str, Callable[[], object]]:
+    """Return fills with ChaCha20's bits by each kernel that this machine has."""
+    from discretegauss import errors
+
+    made = {}
+    for name, isa in KERNELS.items():
+        try:
+            made[name] = fills(sigma, isa, "chacha20", n)
+        except errors.ParameterValueError:
+            continue  # another machine's
+    return made
+
+
+def speed_row(sigma: Fraction, n: int, seconds: float) -> str:
+    """Return ns a draw by kernel, of the system's bits, and by table; numpy's time over each."""
+    import discretegauss as dg
+
+    rng, width = np.random.default_rng(), float(sigma)
+    law, out = dg.DiscreteGaussian(sigma * sigma), np.empty(n, np.int64)
+    ways: dict[str, Callable[[], object]] = {
+        "numpy": lambda: np.rint(rng.normal(0, width, n)).astype(np.int64),
+        **kernels(sigma, n),
         "getrandom": fills(sigma, 0, "getrandom", n),
-        "portable, chacha20": fills(sigma, 1, "chacha20", n),
+        "cells, chacha20": lambda: law.sample(out=out, method="cells", source="chacha20"),
+        "cells, getrandom": lambda: law.sample(out=out, method="cells"),
     }
     return f"sigma = {sigma}, n = {n}: " + cells_of(ways, n, seconds)
 
@@ -172,7 +193,7 @@ def main(argv: list[str] | None = None) -> int:
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     print(f"# {date}, {machine.cpu_model()}; {machine.load_now()}")
     print("# ns a draw (numpy's time over it)")
-    for sigma, n in [*((sigma, 10**6) for sigma in SIGMAS), (10, 100)]:
+    for sigma, n in [*((sigma, 10**6) for sigma in SIGMAS), (Fraction(10), 100)]:
         print(speed_row(sigma, n, arguments.seconds), flush=True)
     print(laws_row(10**5, arguments.seconds), flush=True)
     print(f"# largest t in size; the time says nothing: below {LEAK_AT}")

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 import discretegauss as dg
 import laws_python as copied
-from discretegauss._bench import machine
-from discretegauss._bench.rounds import seconds_per_call
+from bench import machine
+from bench.rounds import seconds_per_call
 from options import json_file
 
 TARGET_RATIO = 10

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 import discretegauss as dg
-from discretegauss._bench import machine
-from discretegauss._bench.contenders.diffprivlib_peer import import_mechanism
-from discretegauss._bench.rounds import Draw, Rates, seconds_per_call
+from bench import machine
+from bench.contenders.diffprivlib_peer import import_mechanism
+from bench.rounds import Draw, Rates, seconds_per_call
 from options import json_file
 
 TARGETS = {"select": 1e6, "snap, exact": 1e6, "snap, mironov": 1e7}

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 import discretegauss as dg
+from bench import machine
+from bench.rounds import Draw, Rates, seconds_per_call
 from discretegauss import Skellam, distributed, privacy
-from discretegauss._bench import machine
-from discretegauss._bench.rounds import Draw, Rates, seconds_per_call
 from options import json_file
 
 VARIANCES = {"1/2": 0.5, "100": 100.0, "1000000": 1e6}

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 
 import discretegauss as dg
 import privacy_python as copied
+from bench import machine
+from bench.rounds import seconds_per_call
 from discretegauss import privacy
-from discretegauss._bench import machine
-from discretegauss._bench.rounds import seconds_per_call
 from options import json_file
 
 TARGET_RATIO = 10

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from discretegauss._bench import write_picture
-from discretegauss._bench.contenders import Contender
-from discretegauss._bench.contenders.base import always, never
-from discretegauss._bench.run import EXPONENTS, Measured
+from bench import write_picture
+from bench.contenders import Contender
+from bench.contenders.base import always, never
+from bench.run import EXPONENTS, Measured
 
 HERE = Path(__file__).parent
 UNITS = {"k": 1e3, "M": 1e6, "G": 1e9}

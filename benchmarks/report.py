@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
-from discretegauss._bench.contenders import Case, Contender
-from discretegauss._bench.contenders.ours import NATIVE
-from discretegauss._bench.rounds import Rates
+from bench.contenders import Case, Contender
+from bench.contenders.ours import NATIVE
+from bench.rounds import Rates
 
 PEER = "OpenDP"
 

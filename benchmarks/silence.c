@@ -143,9 +143,11 @@ static dg_status fill(const way *by, size_t n, const samplers *of)
         out[0] = dg_isochronous_draw(of->single, &by->source);
         return out[0] < DG_LEAST_DRAW ? DG_ERR_SOURCE : DG_OK;
     case 'l':
-        return dg_laws_fill_in_lanes(out, n, DG_INT64, &of->laws, NULL, 1, NULL, &by->source);
+        return dg_laws_fill_in_lanes(out, n, DG_INT64, &of->laws, NULL, 1, DG_ISA_AUTO, NULL,
+                                     &by->source);
     case 'a':
-        return dg_sampler_add(out, counts, NULL, n, DG_ISOCHRONOUS, of->sampler, NULL, &by->source);
+        return dg_sampler_add(out, n, &(dg_addend){.values = counts, .dtype = DG_INT64},
+                              DG_ISOCHRONOUS, of->sampler, NULL, &by->source);
     case 'r':
         return dg_law_fill(out, n, DG_INT64, of->law, NULL, &by->source);
     default:
@@ -256,7 +258,7 @@ int main(int argc, char **argv)
     const dg_law_kind kind = (dg_law_kind)given[1];
     const uint64_t parameter = (uint64_t)given[2], centre = 0;
     samplers of = {
-        .laws = {kind, {&parameter, 0, DG_INTEGERS}, {&centre, 0, DG_INTEGERS}},
+        .laws = {kind, {&parameter, 0, DG_INTEGERS, 0, 0}, {&centre, 0, DG_INTEGERS, 0, 0}},
     };
     new_law(&of.law, &of.sampler, kind, given + 2);
     way ways[MOST_WAYS];

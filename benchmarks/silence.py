@@ -32,8 +32,8 @@ from typing import Any
 
 import numpy as np
 
-from discretegauss._bench import machine
-from discretegauss._bench.contenders.base import Case
+from bench import machine
+from bench.contenders.base import Case
 from options import json_file, positive_int
 from pairs import CLASSES, LEAK_AT, ROW, STATISTICS, Verdict, judge
 from timing_paths import CONTROL, missing, paths

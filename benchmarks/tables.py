@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import options
-from discretegauss._bench import machine
+from bench import machine
 
 COLUMNS = 7
 

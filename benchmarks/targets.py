@@ -14,8 +14,8 @@ import sys
 
 import bulk
 import report
-from discretegauss._bench import machine, rounds
-from discretegauss._bench.contenders import (
+from bench import machine, rounds
+from bench.contenders import (
     CASES,
     CannotRunError,
     Case,

@@ -21,8 +21,8 @@ from dataclasses import asdict
 from time import perf_counter_ns
 from typing import Any
 
-from discretegauss._bench import machine
-from discretegauss._bench.contenders.base import Case
+from bench import machine
+from bench.contenders.base import Case
 from leakage import LEAK_AT, Leakage, leakage
 from options import json_file
 from timing_paths import CONTROL, missing, paths

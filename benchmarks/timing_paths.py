@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import bulk
-from discretegauss._bench.contenders.base import Case
+from bench.contenders.base import Case
 
 CONTROL = "twin (control)"
 """The plain-Python twin: its time is known to tell the value, so it must be flagged."""

@@ -24,9 +24,10 @@ int dg_python_fill(void *context, uint8_t *out, size_t n);
 int dg_python_pause(void *errors);
 dg_sampler *dg_python_sampler_of(void *context, size_t i, const uint64_t *rest);
 int dg_python_functions(void *list);
-int dg_python_integers(void **out, size_t n, size_t n_bytes, const uint8_t *bytes);
-int dg_python_resize(
-    uint8_t *out, size_t to_bytes, size_t n, size_t n_bytes, const uint8_t *bytes);
+typedef struct dg_python_wide { void **objects; uint8_t *rows; size_t row_bytes, reached; }
+    dg_python_wide;
+dg_status dg_python_keep(
+    void *context, size_t first, size_t n, size_t n_bytes, const uint8_t *integers);
 """
 
 

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Check every numeric lemma that is a Gappa script: `tools/prove.py [csrc/*/*.gappa]`.
 
-In a script $NAME$ is an enum constant of a C file in its folder: what is proven is about the
-numbers that the code has. `# code FILE: TEXT` quotes that file: the code still reads so.
+In a script $NAME$ is a constant of a C file in its folder: what is proven is about the numbers
+that the code has. Lines of the code are quoted, and constants compared with exact numbers:
+code_lines.py. `--lines` does that and no more.
 ?BOUND?, a number or such a name, is a bound that the script claims, or stands on.
 As a control it is halved, each line's alone: that has to be rejected.
 
 Of a PROOF.md every lemma has to have a row in its table of what proves it, and every script
 beside it has to be in one.
 
-It needs Gappa (Debian: gappa), and takes seconds.
+It needs Gappa (Debian: gappa), and takes seconds. `--coq`: what Gappa finds, by Coq's kernel, and
+what scripts assume of exp and ln (prove_coq.py); all of it takes minutes.
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -20,28 +23,24 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 
+import code_lines
+import prove_coq
+
 CORE = Path(__file__).resolve().parent.parent / "csrc"
-SECONDS = 60
+SECONDS = 600
 CLAIM = r"\?([\w. +]+)\?(?:b-(\d+))?"
-
-
-def constants(folder: Path) -> dict[str, Fraction]:
-    """The enum constants of a folder that are plain numbers."""
-    found = {}
-    for file in sorted(folder.glob("*.[ch]")):
-        for body in re.findall(r"\benum \{(.*?)\}", file.read_text(), re.DOTALL):
-            for name, value in re.findall(r"\b([A-Z]\w*) = (\d+)\b(?! <<)", body):
-                found[name] = Fraction(value)
-    return found
 
 
 def filled_in(script: Path, halved: int | None = None) -> str:
     """The script with its constants, and the bounds that it claims, those of one line halved."""
-    names = constants(script.parent)
 
     def number(expression: str) -> Fraction:
-        terms = expression.split(" + ")
-        return sum((names[t] if t[0].isalpha() else Fraction(t) for t in terms), Fraction(0))
+        return sum((term(t) for t in expression.split(" + ")), Fraction(0))
+
+    def term(text: str) -> Fraction:
+        if not text[0].isalpha():
+            return Fraction(text)
+        return Fraction(code_lines.whole(code_lines.constant(text, script.parent)))
 
     def shown(value: Fraction, places: str | None) -> str:
         if places is None:
@@ -62,36 +61,55 @@ def filled_in(script: Path, halved: int | None = None) -> str:
     return "\n".join(re.sub(CLAIM, half if i == halved else claim, s) for i, s in enumerate(lines))
 
 
-def proves(text: str) -> bool:
+def believed(text: str) -> tuple[bool, str]:
+    """Whether Gappa proves it, and what it says."""
     command = ["gappa", "-Eno-auto-dichotomy"]
     done = subprocess.run(
         command, input=text, capture_output=True, text=True, timeout=SECONDS, check=False
     )
+    return done.returncode == 0, done.stderr
+
+
+def proves(text: str) -> bool:
+    proven, said = believed(text)
     # a rewriting that Gappa cannot check it would believe
-    if "syntax error" in done.stderr or "trivially equal" in done.stderr:
-        raise ValueError(done.stderr)
-    return done.returncode == 0
+    if "syntax error" in said or "trivially equal" in said:
+        raise ValueError(said)
+    return proven
 
 
-def misquoted(script: Path) -> list[str]:
-    """What the script says of the code, and the code does not say."""
-    quotes = re.findall(r"^# code (\S+): (.*)$", script.read_text(), re.MULTILINE)
-    return [
-        f"{file} does not have: {text}"
-        for file, text in quotes
-        if " ".join(text.split()) not in " ".join((script.parent / file).read_text().split())
-    ]
+def misread(script: Path) -> list[str]:
+    """What a script says of the code that is not so."""
+    return code_lines.misquoted(script) + code_lines.inexact(script)
 
 
 def faults(script: Path) -> list[str]:
     """What is wrong with a script: nothing, if it proves all that it claims, and no more."""
     lines = script.read_text().splitlines()
     claims = {i: line.strip() for i, line in enumerate(lines) if re.search(CLAIM, line)}
-    found = misquoted(script) if claims else ["it claims no bound, between ? and ?"]
+    found = misread(script) if claims else ["it claims no bound, between ? and ?"]
     if not proves(filled_in(script)):
         found.append("NOT PROVEN")
     halves = [line for i, line in claims.items() if proves(filled_in(script, i))]
     return found + [f"half of it NOT REJECTED: {line}" for line in halves]
+
+
+def checked_by_coq(script: Path) -> list[str]:
+    """What is wrong with the proof that Gappa finds."""
+    return prove_coq.faults(script, filled_in(script))
+
+
+def not_rejected(wrong: tuple[str, str, str]) -> str | None:
+    """What Coq accepts, or Gappa does not believe, of a script that is made wrong."""
+    name, right, made = wrong
+    text = filled_in(CORE / name)
+    if text.count(right) != 1:
+        return f"{name} has no single place for the control: {right}"
+    text = text.replace(right, made)
+    if not believed(text)[0]:
+        return f"{name}: as a control, Gappa was to believe: {made}"
+    rejected = [fault for fault in prove_coq.faults(CORE / name, text) if fault.startswith("Coq: ")]
+    return None if rejected else f"{name}: NOT REJECTED by Coq: {made}"
 
 
 def unlisted(proof: Path) -> list[str]:
@@ -111,18 +129,41 @@ def unlisted(proof: Path) -> list[str]:
 
 
 def main() -> int:
-    scripts = [Path(name).resolve() for name in sys.argv[1:]] or sorted(CORE.glob("*/*.gappa"))
-    proofs = [] if sys.argv[1:] else sorted(CORE.glob("*/PROOF.md"))
+    options = argparse.ArgumentParser(description="Check every numeric lemma.")
+    options.add_argument(
+        "--lines", action="store_true", help="what they say of the code, no proofs"
+    )
+    options.add_argument(
+        "--coq", choices=["quick", "all"], help="by Coq's kernel, those that take seconds, or all"
+    )
+    options.add_argument("scripts", nargs="*", type=Path, help="these; all by default")
+    said_to = options.parse_args()
+    scripts = [name.resolve() for name in said_to.scripts] or sorted(CORE.glob("*/*.gappa"))
+    proofs = [] if said_to.scripts else sorted(CORE.glob("*/PROOF.md"))
+    check, holds = faults, "proven; each bound halved: rejected"
+    if said_to.lines:
+        check, holds = misread, "the code reads so"
+    if said_to.coq:
+        check, holds = checked_by_coq, "accepted by Coq's kernel"
+    if said_to.coq == "quick":
+        scripts = [script for script in scripts if not prove_coq.is_slow(script)]
     failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for script, found in zip(scripts, pool.map(faults, scripts), strict=True):
-            said = "; ".join(found) or "proven; each bound halved: rejected"
+        for script, found in zip(scripts, pool.map(check, scripts), strict=True):
+            said = "; ".join(found) or holds
             print(f"{script.relative_to(CORE)}: {said}")
             failed += bool(found)
+    if said_to.coq and not said_to.scripts:
+        accepted = [said for said in map(not_rejected, prove_coq.WRONG) if said]
+        print("\n".join(accepted) or f"{len(prove_coq.WRONG)} wrong ones: rejected by Coq")
+        failed += len(accepted)
     for proof in proofs:
         missing = unlisted(proof)
         print(f"{proof.relative_to(CORE)}: {'; '.join(missing) or 'every lemma is listed'}")
         failed += bool(missing)
+    missing = [] if said_to.scripts else code_lines.unquoted(CORE)
+    print("\n".join(missing) or "every operation is quoted")
+    failed += bool(missing)
     print(f"{len(scripts)} scripts, {failed} failed")
     return failed != 0
 

@@ -95,6 +95,8 @@ tools() {
     has gcc && has valgrind && compiles gcc '#include <valgrind/memcheck.h>
         int main(void) { return 0; }' || missing+=(valgrind)
     has gappa || missing+=(gappa)
+    has coqc && [[ -e $(coqc -where)/user-contrib/Interval && -e $(coqc -where)/user-contrib/Coquelicot &&
+        -e $(coqc -where)/user-contrib/Gappa ]] || missing+=(coq libcoq-interval libcoq-coquelicot libcoq-gappa)
     has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3 python3-venv)
     has python3 && python3 -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || missing+=(python3-dev)
@@ -110,6 +112,7 @@ more_tools() {
     local missing=()
     command -v frama-c >/dev/null || missing+=(frama-c-base)
     command -v ocamlfind >/dev/null || missing+=(ocaml-findlib)
+    { command -v why3 && command -v z3 && command -v cvc4; } >/dev/null || missing+=(why3 z3 cvc4)
     command -v java >/dev/null || missing+=(openjdk-17-jre-headless)
     { command -v rustc && command -v R && command -v abidiff && command -v pkg-config; } >/dev/null ||
         missing+=(rustc r-base-core abigail-tools pkgconf)
@@ -252,12 +255,22 @@ no_float() {
     done
 }
 
-# The numeric lemmas, by Gappa; and each of them made too small, which has to be rejected.
+# The numeric lemmas, by Gappa, and each of them made too small, which has to be rejected; those of Gappa's proofs that
+# take seconds, by Coq's kernel. The theorem from fair bits to the draws, by Coq, and ten tables; and faults planted in
+# one, which have to be rejected.
 proofs() {
     "$clone/tools/prove.py"
+    "$clone/tools/prove.py" --coq quick
+    "$venv/bin/python" "$clone/tools/coq.py" --folder "$work/coq"
 }
 
-# No overflow in the scalar arithmetic, by Frama-C.
+# All of Gappa's proofs, and all tables that the verifier looks at, by Coq; and three of them without machine integers.
+proofs_whole() {
+    "$clone/tools/prove.py" --coq all
+    "$venv/bin/python" "$clone/tools/coq.py" --folder "$work/coq" --whole
+}
+
+# No overflow in the scalar arithmetic, and contracts of small functions, by Frama-C.
 c_overflow() {
     "$clone/tools/frama_c/run"
 }
@@ -312,14 +325,14 @@ system_gmp_is_used() {
 # What another GMP can change is arithmetic. The whole suite on the system's: coverage.
 tests_system_gmp() {
     system_gmp_is_used
-    run_tests "$venv/bin/python" tests/build/test_build.py tests/exactness/test_{cells,twin,vectors}.py tests/inputs/test_fits.py
+    run_tests "$venv/bin/python" tests/build/test_build.py tests/drawing/test_{cells,twin,vectors}.py tests/inputs/test_fits.py
 }
 
 # The plain-Python twin serves where the extension is missing. Above these files nothing knows which of the
 # two draws.
 tests_pure_python() {
     DISCRETEGAUSS_PURE_PYTHON=1 run_tests "$venv/bin/python" tests/laws/test_laws.py \
-        tests/exactness/test_{stages,twin}.py tests/inputs/test_{every_parameter,arrays,sources}.py
+        tests/drawing/test_{stages,twin}.py tests/inputs/test_{every_parameter,arrays,sources}.py
 }
 
 tests_pure_python_whole() {
@@ -349,8 +362,8 @@ tests_lowest_versions() {
 }
 
 tests_lowest_versions_whole() {
-    on_lowest_versions tests/{inputs,laws,privacy} tests/exactness/test_{cells,many_laws}.py \
-        tests/system/test_{gmpy2_context,rare_paths}.py tests/release/test_{release,csv_table}.py
+    on_lowest_versions tests/{inputs,laws,privacy,utility} tests/drawing/test_{cells,many_laws}.py \
+        tests/system/test_gmpy2_context.py tests/drawing/test_engines.py tests/release/test_{release,csv_table}.py
 }
 
 # on_newest_python TEST...: the newest Python that is at hand, with the wheel that the lowest one builds (one for all: abi3).
@@ -374,10 +387,10 @@ tests_newest_python() {
 }
 
 tests_newest_python_whole() {
-    on_newest_python tests/exactness/test_{isochronous,twin}.py tests/inputs/test_{arrays,sources}.py \
+    on_newest_python tests/drawing/test_{isochronous,twin}.py tests/inputs/test_{arrays,sources}.py \
         tests/laws/test_laws.py tests/release/test_release.py \
         tests/system/test_{fork,gmpy2_context,imports,interrupt,leaks,memory_limits}.py \
-        tests/system/test_{rare_paths,signal_storm,threads,wiped}.py
+        tests/system/test_{signal_storm,threads,wiped}.py tests/drawing/test_engines.py
 }
 
 # The long runs behind the claims of the documentation.

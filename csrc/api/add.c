@@ -1,6 +1,18 @@
 #include "api/add.h"
 
+#include "api/draw_items.h"
+#include "api/run.h"
+#include "base/contract.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "base/wipe.h"
+
 #include <string.h>
+
+/* So many integers at a time are words of 64 bits, and stay near. */
+enum { PART = 512 };
+
+/* --- int64 beside int64, most often: in place ---------------------------------------------------- */
 
 /** Add in place. Returns: with its top bit, whether some sum has a sign that neither summand has. */
 static inline uint64_t add(int64_t *to, const int64_t *addend, size_t n)
@@ -28,14 +40,12 @@ static inline uint64_t add_shown(int64_t *to, const int64_t *addend, const uint8
     return overflows;
 }
 
-int dg_add(int64_t *to, const int64_t *addend, size_t n)
-{
-    return add(to, addend, n) >> 63 != 0;
-}
-
-int dg_add_shown(int64_t *to, const int64_t *addend, const uint8_t *is_null, size_t n)
+static uint64_t add_words(int64_t *to, const int64_t *addend, const uint8_t *is_null, size_t n)
 {
     enum { BLOCK = 64 }; /* mostly without a null: then nothing is masked */
+    if (is_null == NULL) {
+        return add(to, addend, n);
+    }
     uint64_t overflows = 0;
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t m = n - i < BLOCK ? n - i : BLOCK;
@@ -45,5 +55,261 @@ int dg_add_shown(int64_t *to, const int64_t *addend, const uint8_t *is_null, siz
             overflows |= add_shown(to + i, addend + i, is_null + i, m);
         }
     }
-    return overflows >> 63 != 0;
+    return overflows;
+}
+
+/* --- others: some at a time, as words -------------------------------------------------------------- */
+
+#define WIDEN(type)                                                                                \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        out[i] = (uint64_t)((const type *)values)[first + i];                                      \
+    }                                                                                              \
+    break
+
+/** Read integers as words: in two's complement if the dtype is signed. */
+static void widen(uint64_t *out, size_t n, const void *values, size_t first, dg_dtype dtype)
+{
+    switch (dtype) {
+    case DG_INT8:
+        WIDEN(int8_t);
+    case DG_INT16:
+        WIDEN(int16_t);
+    case DG_INT32:
+        WIDEN(int32_t);
+    case DG_UINT8:
+        WIDEN(uint8_t);
+    case DG_UINT16:
+        WIDEN(uint16_t);
+    case DG_UINT32:
+        WIDEN(uint32_t);
+    default:
+        memcpy(out, (const uint64_t *)values + first, n * sizeof *out);
+    }
+}
+
+/** The integers of draws [first, first + n). */
+static void read_addend(uint64_t *out, size_t n, size_t first, const dg_sums *sums)
+{
+    const void *values = sums->addend.values;
+    const dg_dtype dtype = sums->addend.dtype;
+    if (sums->stride == 1 && sums->n == 0) {
+        widen(out, n, values, first, dtype);
+        return;
+    }
+    const size_t n_values = sums->n == 0 ? SIZE_MAX : sums->n;
+    const size_t repeat = sums->n > 0 && sums->repeat > 1 ? sums->repeat : 1;
+    size_t k = first / repeat % n_values, left = repeat - first % repeat;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = ((const uint64_t *)values)[k * sums->stride];
+        if (--left == 0) {
+            left = repeat;
+            k = k + 1 < n_values ? k + 1 : 0;
+        }
+    }
+}
+
+/** All bits, or none: those of the top one. */
+static inline uint64_t all_if(uint64_t top)
+{
+    return 0 - (top >> 63);
+}
+
+static inline uint64_t shown(const uint8_t *is_null, size_t i)
+{
+    return is_null == NULL ? UINT64_MAX : (uint64_t)is_null[i] - 1;
+}
+
+/** x + d as int64, of an unsigned x if is_unsigned has all bits, not none. *lost: with its top bit, whether there is
+ *  none. */
+static inline uint64_t sum_of(uint64_t *lost, uint64_t x, uint64_t d, uint64_t is_unsigned)
+{
+    const uint64_t sum = x + d;
+    const uint64_t above = x & is_unsigned; /* x >= 2^63: only x + d < 2^63 is right, with d < 0 */
+    *lost = (above & (~d | sum)) | (~above & (x ^ sum) & (d ^ sum));
+    return sum;
+}
+
+static uint64_t refuse(uint64_t *to, const uint64_t *addend, const uint8_t *is_null, size_t n,
+                       uint64_t is_unsigned)
+{
+    uint64_t any = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t lost;
+        const uint64_t sum = sum_of(&lost, addend[i], to[i], is_unsigned);
+        any |= lost & shown(is_null, i);
+        to[i] = sum & shown(is_null, i);
+    }
+    return any;
+}
+
+/** Sums of int64 and int64 as uint64. Returns: with its top bit, whether some sum is negative. */
+static uint64_t refuse_negative(uint64_t *to, const uint64_t *addend, size_t n)
+{
+    uint64_t any = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t x = addend[i], d = to[i], sum = x + d;
+        any |= (x & d) | ((x ^ d) & sum);
+        to[i] = sum;
+    }
+    return any;
+}
+
+static void clamp(uint64_t *to, const uint64_t *addend, const uint8_t *is_null, size_t n,
+                  uint64_t is_unsigned)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t lost;
+        const uint64_t sum = sum_of(&lost, addend[i], to[i], is_unsigned);
+        /* what is lost has the integer's sign */
+        const uint64_t end = (uint64_t)INT64_MAX ^ all_if(addend[i] & ~is_unsigned);
+        to[i] = ((sum & ~all_if(lost)) | (end & all_if(lost))) & shown(is_null, i);
+    }
+}
+
+/** x modulo `modulus`; negative: all bits, and x is in two's complement, or none. */
+static inline uint64_t rest_of(uint64_t x, uint64_t negative, uint64_t modulus)
+{
+    const uint64_t rest = (x ^ negative) % modulus; /* of -1 - x, if that is negative */
+    return (rest & ~negative) | ((modulus - 1 - rest) & negative);
+}
+
+static void reduce(uint64_t *to, const uint64_t *addend, const uint8_t *is_null, size_t n,
+                   uint64_t is_unsigned, uint64_t modulus)
+{
+    const uint64_t below = modulus - 1; /* of 2^64, too */
+    for (size_t i = 0; i < n; i++) {
+        uint64_t sum = addend[i] + to[i];
+        if ((modulus & below) == 0) {
+            sum &= below;
+        } else {
+            const uint64_t x = rest_of(addend[i], all_if(addend[i] & ~is_unsigned), modulus);
+            const uint64_t d = rest_of(to[i], all_if(to[i]), modulus);
+            sum = x + d - (x >= modulus - d ? modulus : 0);
+        }
+        to[i] = sum & shown(is_null, i);
+    }
+}
+
+/** Add some integers, as words, to draws. Returns: with its top bit, whether a sum is refused. */
+static uint64_t add_part(uint64_t *to, const uint64_t *addend, size_t first, size_t n,
+                         const dg_sums *sums)
+{
+    const dg_addend *by = &sums->addend;
+    const uint8_t *is_null = by->is_null == NULL ? NULL : by->is_null + first;
+    const uint64_t is_unsigned = by->dtype > DG_INT64 ? UINT64_MAX : 0;
+    switch (by->overflow) {
+    case DG_CLAMP:
+        clamp(to, addend, is_null, n, is_unsigned);
+        return 0;
+    case DG_REDUCE:
+        reduce(to, addend, is_null, n, is_unsigned, by->modulus);
+        return 0;
+    default:
+        return sums->dtype == DG_UINT64 ? refuse_negative(to, addend, n)
+                                        : refuse(to, addend, is_null, n, is_unsigned);
+    }
+}
+
+dg_status dg_add(void *out, size_t first, size_t end, const dg_sums *sums)
+{
+    const dg_addend *by = &sums->addend;
+    const size_t item_bytes = dg_dtype_size(sums->dtype);
+    uint64_t lost = 0;
+    dg_status status = DG_OK;
+    if (by->dtype == DG_INT64 && by->overflow == DG_REFUSE && sums->dtype == DG_INT64 &&
+        sums->stride == 1 && sums->n == 0) {
+        const uint8_t *is_null = by->is_null == NULL ? NULL : by->is_null + first;
+        lost = add_words((int64_t *)out + first, (const int64_t *)by->values + first, is_null,
+                         end - first);
+        DG_PUBLIC(lost);
+        return lost >> 63 != 0 ? DG_ERR_RANGE : DG_OK;
+    }
+    uint64_t addend[PART], draws[PART];
+    for (size_t stop; first < end; first = stop) {
+        const size_t n = end - first < PART ? end - first : PART;
+        uint64_t *to = item_bytes == 8 ? (uint64_t *)out + first : draws;
+        stop = first + n;
+        read_addend(addend, n, first, sums);
+        if (to == draws) {
+            widen(draws, n, out, first, dg_draws_of_sums(sums));
+        }
+        lost |= add_part(to, addend, first, n, sums);
+        if (to == draws) {
+            const dg_status stored = dg_store_drawn((uint8_t *)out + first * item_bytes, n,
+                                                    sums->dtype, (const int64_t *)draws);
+            status = stored != DG_OK ? stored : status;
+        }
+    }
+    dg_wipe(addend, sizeof addend);
+    dg_wipe(draws, sizeof draws);
+    DG_PUBLIC(lost);
+    return lost >> 63 != 0 ? DG_ERR_RANGE : status;
+}
+
+/* --- ends ------------------------------------------------------------------------------------------ */
+
+/* Keys are integers in the order of unsigned words: of signed ones the sign is turned. */
+
+typedef struct ends {
+    uint64_t least, greatest, bits;
+} ends;
+
+static void find_ends(ends *of, const uint64_t *values, const uint8_t *is_null, size_t n,
+                      uint64_t sign)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t key = values[i] ^ sign, here = shown(is_null, i);
+        of->least = (key | ~here) < of->least ? key : of->least;
+        of->greatest = (key & here) > of->greatest ? key : of->greatest;
+    }
+}
+
+/** Gather in `bits` where a bit differs from the one below, or of unsigned integers (sign is 0) all bits. */
+static void find_bits(ends *of, const uint64_t *values, const uint8_t *is_null, size_t n,
+                      uint64_t sign)
+{
+    const unsigned shift = sign != 0;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < n; i++) {
+        bits |= (values[i] ^ (values[i] << 1 & (0 - (uint64_t)shift))) & shown(is_null, i);
+    }
+    of->bits |= bits;
+}
+
+dg_status dg_addend_ends(uint64_t out[2], size_t n, const dg_addend *addend, int exactly,
+                         const dg_run *run)
+{
+    if (!dg_is_dtype(addend->dtype)) {
+        return DG_ERR_PARAMETER;
+    }
+    const uint64_t sign = addend->dtype > DG_INT64 ? 0 : UINT64_C(1) << 63;
+    ends found = {.least = UINT64_MAX, .greatest = 0};
+    uint64_t words[PART];
+    for (size_t first = 0, m; first < n; first += m) {
+        m = n - first < PART ? n - first : PART;
+        const uint64_t *values = words;
+        if (dg_dtype_size(addend->dtype) < 8) {
+            widen(words, m, addend->values, first, addend->dtype);
+        } else {
+            values = (const uint64_t *)addend->values + first;
+        }
+        const uint8_t *is_null = addend->is_null == NULL ? NULL : addend->is_null + first;
+        if (exactly) {
+            find_ends(&found, values, is_null, m, sign);
+        } else {
+            find_bits(&found, values, is_null, m, sign);
+        }
+        DG_TRY(dg_pause_at(first + m - 1, run));
+    }
+    if (!exactly) { /* from -2^k to 2^k - 1, or from 0 */
+        unsigned n_bits = found.bits == 0 ? 0 : 64 - (unsigned)__builtin_clzll(found.bits);
+        n_bits -= sign != 0 && n_bits > 0;
+        out[1] = n_bits == 0 ? 0 : UINT64_MAX >> (64 - n_bits);
+        out[0] = sign != 0 && found.bits != 0 ? ~out[1] : 0;
+        return DG_OK;
+    }
+    const uint64_t none = found.least > found.greatest ? UINT64_MAX : 0;
+    out[0] = (found.least ^ sign) & ~none;
+    out[1] = (found.greatest ^ sign) & ~none;
+    return DG_OK;
 }

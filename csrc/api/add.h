@@ -1,17 +1,32 @@
-/* Exact sums of 64-bit integers. */
+/* Exact sums of draws and integers, and between which numbers integers are. */
 #ifndef DG_API_ADD_H
 #define DG_API_ADD_H
+
+#include "discretegauss.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** Add integers in place: to[i] += addend[i], modulo 2^64. Returns: 1 if some sum left int64, else 0. */
-int dg_add(int64_t *to, const int64_t *addend, size_t n);
+/** Integers to be added to draws, in their place. */
+typedef struct dg_sums {
+    dg_addend addend;
+    size_t stride, repeat,
+        n; /* which of them each draw gets: as in dg_column; but 1, 0, 0 of DG_INT64 only */
+    dg_dtype
+        dtype; /* of the sums: DG_INT64, or any where sums are refused and addend.dtype is DG_INT64 */
+} dg_sums;
 
-/** Add integers in place where there are any: as dg_add where is_null[i] is 0; where it is 1, to[i] = 0.
+/** The dtype of the draws that sums begin as: the signed one of as many bytes. */
+static inline dg_dtype dg_draws_of_sums(const dg_sums *sums)
+{
+    return sums->dtype > DG_INT64 ? (dg_dtype)(sums->dtype - DG_UINT8) : sums->dtype;
+}
+
+/** Let items [first, end) of an array hold sums, where they hold draws. The time tells nothing of the draws, unless
+ *  they are reduced modulo a number that is no power of two.
  *
- *  Returns:   1 if some sum that stays left int64, else 0.
+ *  Returns:   DG_OK | DG_ERR_RANGE: some sum that is no null is refused; the items are not to be used.
  */
-int dg_add_shown(int64_t *to, const int64_t *addend, const uint8_t *is_null, size_t n);
+dg_status dg_add(void *out, size_t first, size_t end, const dg_sums *sums);
 
 #endif

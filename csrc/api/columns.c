@@ -1,5 +1,6 @@
 #include "api/columns.h"
 
+#include "api/run.h"
 #include "base/status.h"
 
 #include <stdlib.h>
@@ -160,48 +161,52 @@ static int64_t split_ratio(uint64_t *rest, const uint64_t *words)
     return whole;
 }
 
-static int64_t split_number(uint64_t *rest, const dg_column *centres, size_t i)
+static int64_t split_number(uint64_t *rest, const uint64_t *words, dg_number_format format)
 {
-    const uint64_t *words = dg_words_at(centres, i);
-    if (centres->format == DG_FLOATS) {
+    if (format == DG_FLOATS) {
         return split_float(rest, *words);
     }
-    if (centres->format == DG_RATIOS) {
+    if (format == DG_RATIOS) {
         return split_ratio(rest, words);
     }
     *rest = 0;
     return (int64_t)*words;
 }
 
-dg_status dg_split_centres(dg_split *split, const dg_column *centres, size_t n)
+dg_status dg_split_centres(dg_split *split, const dg_column *centres, size_t n, const dg_run *run)
 {
     static const uint64_t zero = 0;
-    *split = (dg_split){.rests = {&zero, 0, DG_INTEGERS}};
-    const bool are_integers = centres->format == DG_INTEGERS;
-    if (are_integers && centres->stride == 1) {
-        split->integers = (const int64_t *)centres->words;
-        return DG_OK;
-    }
-    if (are_integers && centres->stride == 0 && *centres->words == 0) { /* most often */
+    *split = (dg_split){.rests = {.words = &zero, .format = DG_INTEGERS, 0, 0}};
+    if (centres->format == DG_INTEGERS) {
+        if (centres->stride != 0 || *centres->words != 0) {
+            split->integers = *centres;
+        }
         return DG_OK;
     }
     const size_t width = centres->format == DG_RATIOS ? 2 : 1;
-    const size_t n_rests = centres->stride == 0 ? 1 : n;
-    uint64_t *rests = split->own_rests = calloc(n_rests, width * sizeof *rests);
-    int64_t *integers = split->own_integers = calloc(n, sizeof *integers);
+    const size_t n_numbers = dg_n_numbers(centres, n);
+    uint64_t *rests = split->own_rests = calloc(n_numbers, width * sizeof *rests);
+    int64_t *integers = split->own_integers = calloc(n_numbers, sizeof *integers);
     if (rests == NULL || integers == NULL) {
         return DG_ERR_NOMEM;
     }
     int64_t any = 0;
     uint64_t differ = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t *rest = rests + (centres->stride == 0 ? 0 : i * width);
-        integers[i] = split_number(rest, centres, i);
+    for (size_t i = 0; i < n_numbers; i++) {
+        uint64_t *rest = rests + i * width;
+        integers[i] = split_number(rest, centres->words + i * centres->stride, centres->format);
         any |= integers[i];
         differ |= (rest[0] ^ rests[0]) | (rest[width - 1] ^ rests[width - 1]);
+        DG_TRY(dg_pause_at(i, run));
     }
-    split->integers = any != 0 ? integers : NULL;
-    split->rests = (dg_column){rests, differ != 0 ? width : 0, centres->format};
+    split->rests = *centres;
+    split->rests.words = rests;
+    split->rests.stride = differ != 0 ? width : 0;
+    if (any != 0) {
+        split->integers = *centres;
+        split->integers.words = (const uint64_t *)integers;
+        split->integers.stride = centres->stride != 0;
+    }
     return DG_OK;
 }
 

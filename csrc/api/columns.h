@@ -31,9 +31,25 @@ static inline bool dg_split_float(int64_t *mantissa, int *exponent, uint64_t bit
     return biased != LARGEST_EXPONENT;
 }
 
-/** The words of element i. */
+/** How many laws in a row a number of a column has. */
+static inline size_t dg_repeat(const dg_column *column)
+{
+    return column->repeat > 1 && column->n > 0 ? column->repeat : 1;
+}
+
+/** How many numbers n laws have. */
+static inline size_t dg_n_numbers(const dg_column *column, size_t n)
+{
+    const size_t n_turns = column->n > 0 && n > 0 ? (n - 1) / dg_repeat(column) + 1 : n;
+    return column->stride == 0 ? 1 : column->n > 0 && column->n < n_turns ? column->n : n_turns;
+}
+
+/** The words of law i. */
 static inline const uint64_t *dg_words_at(const dg_column *column, size_t i)
 {
+    if (column->n > 0) {
+        i = i / dg_repeat(column) % column->n;
+    }
     return column->words + i * column->stride;
 }
 
@@ -49,8 +65,8 @@ dg_status dg_exact_law_new(dg_law **law, const dg_laws *laws, size_t i);
 
 /** The nearest integers to centres (halves up), and the rests, from -1/2 to 1/2. */
 typedef struct dg_split {
-    const int64_t *integers; /* one for each; NULL: all are 0 */
-    dg_column rests;         /* of a stride of 0 where all are the same */
+    dg_column integers; /* in the places of the centres; words == NULL: all are 0 */
+    dg_column rests;    /* likewise; of a stride of 0 where all are the same */
     void *own_integers, *own_rests;
 } dg_split;
 
@@ -58,9 +74,9 @@ typedef struct dg_split {
  *
  *  Requires:  no number but those breaks the rules of dg_column, and no float is beyond 2^62.
  *  Ensures:   either way to be freed by dg_split_free.
- *  Returns:   DG_OK | DG_ERR_NOMEM.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_STOPPED: by run->pause.
  */
-dg_status dg_split_centres(dg_split *split, const dg_column *centres, size_t n);
+dg_status dg_split_centres(dg_split *split, const dg_column *centres, size_t n, const dg_run *run);
 
 void dg_split_free(dg_split *split);
 

@@ -17,10 +17,14 @@ dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_sessio
  *  with a probability below 2^-128. Returns: DG_OK | DG_ERR_RANGE. */
 dg_status dg_store_drawn(uint8_t *out, size_t n, dg_dtype dtype, const int64_t *drawn);
 
-/** Draw n times by a way that dg_way_begin made ready, and add integers where there are any (dg_sampler_add).
- *  Returns: as dg_sampler_add, without the choice. */
-dg_status dg_way_fill(void *out, size_t n, dg_dtype dtype, const int64_t *addend,
-                      const uint8_t *is_null, const dg_way *way, dg_sampler *sampler,
-                      const dg_run *run, const dg_source *source);
+/** Draw n times by a way that dg_way_begin made ready; sums: what the draws become, whose dtype is theirs
+ *  (dg_draws_of_sums), or NULL. Returns: as dg_sampler_add, without the choice. */
+dg_status dg_way_fill(void *out, size_t n, dg_dtype dtype, const dg_sums *sums, const dg_way *way,
+                      dg_sampler *sampler, const dg_run *run, const dg_source *source);
+
+/** dg_laws_fill or, in_lanes, dg_laws_fill_in_lanes; sums: as of dg_way_fill. */
+dg_status dg_crowd_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                        const int64_t *which, const dg_sums *sums, bool in_lanes, bool isochronous,
+                        const dg_run *run, const dg_source *source);
 
 #endif

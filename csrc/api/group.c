@@ -79,7 +79,6 @@ static dg_status make_room(dg_groups *groups, size_t room)
 static dg_status group_all(dg_groups *groups, table *of, const uint64_t *words, size_t stride,
                            size_t n, size_t most, const dg_run *run)
 {
-    enum { PAUSE_AFTER = 1 << 22 };
     size_t room = 0;
     for (size_t i = 0; i < n; i++) {
         if (room == 0 || groups->n == room) {
@@ -107,10 +106,7 @@ static dg_status group_all(dg_groups *groups, table *of, const uint64_t *words, 
         }
         groups->which[i] = at->group - 1;
         groups->counts[at->group - 1]++;
-        if (i % PAUSE_AFTER == PAUSE_AFTER - 1 && run != NULL && run->pause != NULL &&
-            run->pause(run->context) != 0) {
-            return DG_ERR_STOPPED;
-        }
+        DG_TRY(dg_pause_at(i, run));
     }
     return DG_OK;
 }
@@ -119,7 +115,7 @@ dg_status dg_group(dg_groups *groups, const uint64_t *words, size_t stride, size
                    const dg_run *run)
 {
     table of = {.multiplier = UINT64_C(0x9e3779b97f4a7c15)};
-    *groups = (dg_groups){.which = malloc(n * sizeof *groups->which)};
+    *groups = (dg_groups){.which = malloc(n * sizeof *groups->which), .n_keys = n, .repeat = 1};
     const dg_status status =
         groups->which == NULL ? DG_ERR_NOMEM : group_all(groups, &of, words, stride, n, most, run);
     free(of.slots);
@@ -137,28 +133,42 @@ void dg_groups_free(dg_groups *groups)
     *groups = (dg_groups){.n = 0};
 }
 
-void dg_take_in_turn(void *out, const void *items, size_t item_bytes, size_t *following,
-                     const uint32_t *which, size_t n)
+void dg_groups_spread(dg_groups *groups, size_t repeat, size_t n)
 {
+    const size_t turn = groups->n_keys * repeat, whole = n / turn, left = n % turn;
+    groups->repeat = repeat;
+    for (size_t g = 0; g < groups->n; g++) {
+        groups->first[g] *= repeat;
+        groups->counts[g] *= whole * repeat;
+    }
+    for (size_t k = 0; k * repeat < left; k++) {
+        const size_t end = left - k * repeat;
+        groups->counts[groups->which[k]] += end < repeat ? end : repeat;
+    }
+}
+
+#define TAKE(type)                                                                                 \
+    for (size_t i = first; i < end; i++) {                                                         \
+        ((type *)out)[i] = ((const type *)items)[following[groups->which[key]]++];                 \
+        if (--left == 0) {                                                                         \
+            left = groups->repeat;                                                                 \
+            key = key + 1 < groups->n_keys ? key + 1 : 0;                                          \
+        }                                                                                          \
+    }                                                                                              \
+    break
+
+void dg_take_in_turn(void *out, const void *items, size_t item_bytes, size_t *following,
+                     const dg_groups *groups, size_t first, size_t end)
+{
+    size_t key = dg_key_of(groups, first), left = groups->repeat - first % groups->repeat;
     switch (item_bytes) {
     case 1:
-        for (size_t i = 0; i < n; i++) {
-            ((uint8_t *)out)[i] = ((const uint8_t *)items)[following[which[i]]++];
-        }
-        break;
+        TAKE(uint8_t);
     case 2:
-        for (size_t i = 0; i < n; i++) {
-            ((uint16_t *)out)[i] = ((const uint16_t *)items)[following[which[i]]++];
-        }
-        break;
+        TAKE(uint16_t);
     case 4:
-        for (size_t i = 0; i < n; i++) {
-            ((uint32_t *)out)[i] = ((const uint32_t *)items)[following[which[i]]++];
-        }
-        break;
+        TAKE(uint32_t);
     default:
-        for (size_t i = 0; i < n; i++) {
-            ((uint64_t *)out)[i] = ((const uint64_t *)items)[following[which[i]]++];
-        }
+        TAKE(uint64_t);
     }
 }

@@ -2,7 +2,7 @@
 #ifndef DG_API_GROUP_H
 #define DG_API_GROUP_H
 
-#include "discretegauss.h"
+#include "api/run.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,9 +10,10 @@
 /** Groups of equal keys, numbered in order of first appearance. */
 typedef struct dg_groups {
     size_t n;
-    uint32_t *which; /* of each key the group; */
-    size_t *first;   /* of each group the place of its first key, */
-    size_t *counts;  /* and how many keys it has */
+    uint32_t *which;       /* of each key the group; */
+    size_t *first;         /* of each group the place of its first key, */
+    size_t *counts;        /* and how many keys it has */
+    size_t n_keys, repeat; /* keys take turns, each for so many items in a row */
 } dg_groups;
 
 /** Group the keys words[i stride], i = 0 ... n - 1.
@@ -28,11 +29,21 @@ dg_status dg_group(dg_groups *groups, const uint64_t *words, size_t stride, size
 
 void dg_groups_free(dg_groups *groups);
 
-/** Take items in turn from the group of each place: out[i] = items[following[which[i]]++], i = 0 ... n - 1.
+/** The place of item i's key. */
+static inline size_t dg_key_of(const dg_groups *groups, size_t i)
+{
+    return (groups->repeat > 1 ? i / groups->repeat : i) % groups->n_keys;
+}
+
+/** Let `first` and `counts` be those of n items, of which keys take turns, each for `repeat` in a row. */
+void dg_groups_spread(dg_groups *groups, size_t repeat, size_t n);
+
+/** Take items [first, end) in turn from the group of each place: out[i] = items[following[group of i]++].
  *
- *  Requires:  following[g] = where group g's items begin; items of 1, 2, 4 or 8 bytes, aligned.
+ *  Requires:  following[g] = where those of group g's items begin that were not taken; items of 1, 2, 4 or 8 bytes,
+ *             aligned.
  */
 void dg_take_in_turn(void *out, const void *items, size_t item_bytes, size_t *following,
-                     const uint32_t *which, size_t n);
+                     const dg_groups *groups, size_t first, size_t end);
 
 #endif

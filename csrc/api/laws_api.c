@@ -132,7 +132,7 @@ static dg_status exact_law(dg_law **law, size_t which, void *context)
 /** A number as lanes take it. Returns: false if it is none, or a ratio not in lowest terms. */
 static inline bool read_for_lanes(dg_lane_number *out, const dg_column *column, int64_t law)
 {
-    const uint64_t *words = column->words + (size_t)law * column->stride;
+    const uint64_t *words = dg_words_at(column, (size_t)law);
     out->num = (int64_t)words[0];
     out->den = 1;
     out->exponent = 0;
@@ -186,7 +186,7 @@ static dg_status draw_run_isochronously(const dg_fill *fill, int64_t which, size
     dg_law *law;
     dg_lanes *lanes;
     DG_TRY(dg_exact_law_new(&law, fill->laws, (size_t)which));
-    dg_status status = dg_lanes_new(&lanes, law, (dg_isa)fill->laws->isa);
+    dg_status status = dg_lanes_new(&lanes, law, fill->isa);
     if (status == DG_OK) {
         dg_fill of_law = *fill;
         of_law.lanes = lanes;
@@ -205,7 +205,7 @@ static dg_status draw_laws_in_lanes(const dg_fill *fill, size_t first, size_t en
 {
     batch together = {.fill = fill};
     size_t others[DG_LANE_LAWS];
-    dg_lane_laws_open(&together.laws, fill->staircases, (dg_isa)fill->laws->isa);
+    dg_lane_laws_open(&together.laws, fill->staircases, fill->isa);
     for (size_t i = first; i < end;) {
         const size_t stop = end - i < DG_LANE_LAWS ? end : i + DG_LANE_LAWS;
         size_t n_others = 0;
@@ -240,28 +240,29 @@ static dg_status refuse(const dg_fill *fill, size_t first, size_t end, dg_sessio
     return DG_ERR_PARAMETER;
 }
 
-/** Run a fill of many laws: `of` says what is not common to all. */
-static dg_status run_fill(dg_fill of, void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                          const int64_t *which, const dg_run *run, const dg_source *source)
+/** What is common to all fills of many laws. */
+static dg_fill filling(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                       const int64_t *which, const dg_sums *sums, const dg_source *source)
 {
-    if (!dg_is_dtype(dtype)) {
-        return DG_ERR_PARAMETER;
-    }
-    of.out = out;
-    of.n = n;
-    of.item_bytes = dg_dtype_size(dtype);
-    of.source = source;
-    of.dtype = dtype;
-    of.laws = laws;
-    of.which = which;
-    return dg_fill_run(&of, run);
+    enum { PIECE = 512 }; /* some 2 ms where each is another law's, and drawn by GMP */
+    return (dg_fill){
+        .out = out,
+        .n = n,
+        .item_bytes = dg_dtype_size(dtype),
+        .piece = PIECE,
+        .source = source,
+        .draw = draw_laws,
+        .dtype = dtype,
+        .laws = laws,
+        .which = which,
+        .sums = sums,
+    };
 }
 
-dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                                const int64_t *which, int isochronous, const dg_run *run,
-                                const dg_source *source)
+static dg_status fill_in_lanes(dg_fill fill, bool isochronous, dg_isa isa, const dg_run *run)
 {
-    if (!dg_isa_available((dg_isa)laws->isa)) {
+    const dg_laws *laws = fill.laws;
+    if (!dg_isa_available(isa)) {
         return DG_ERR_PARAMETER;
     }
 #if DG_HAVE_WORDS
@@ -269,27 +270,44 @@ dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_la
     enum { PIECE = 16 * DG_LANE_LAWS };
     if (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN) {
         dg_lane_staircases staircases;
-        dg_lane_staircases_build(&staircases, laws->kind, n > 0 && are_off_centre(laws));
-        const dg_fill of = {
-            .draw = draw_laws_in_lanes,
-            .piece = PIECE,
-            .staircases = &staircases,
-            .isochronous = isochronous != 0,
-        };
-        return run_fill(of, out, n, dtype, laws, which, run, source);
+        dg_lane_staircases_build(&staircases, laws->kind, fill.n > 0 && are_off_centre(laws));
+        fill.draw = draw_laws_in_lanes;
+        fill.piece = PIECE;
+        fill.chunk = DG_LANE_LAWS;
+        fill.staircases = &staircases;
+        fill.isochronous = isochronous;
+        fill.isa = isa;
+        return dg_fill_run(&fill, run);
     }
 #endif
-    if (isochronous != 0) {
-        const dg_fill of = {.draw = refuse, .piece = n};
-        return run_fill(of, out, n, dtype, laws, which, run, source);
+    if (isochronous) {
+        fill.draw = refuse;
+        fill.piece = fill.n;
     }
-    return dg_laws_fill(out, n, dtype, laws, which, run, source);
+    return dg_fill_run(&fill, run);
+}
+
+dg_status dg_crowd_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                        const int64_t *which, const dg_sums *sums, bool in_lanes, bool isochronous,
+                        const dg_run *run, const dg_source *source)
+{
+    const dg_fill fill = filling(out, n, dtype, laws, which, sums, source);
+    return in_lanes ? fill_in_lanes(fill, isochronous, DG_ISA_AUTO, run) : dg_fill_run(&fill, run);
+}
+
+dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                                const int64_t *which, int isochronous, dg_isa isa,
+                                const dg_run *run, const dg_source *source)
+{
+    return dg_is_dtype(dtype) ? fill_in_lanes(filling(out, n, dtype, laws, which, NULL, source),
+                                              isochronous != 0, isa, run)
+                              : DG_ERR_PARAMETER;
 }
 
 dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
                        const int64_t *which, const dg_run *run, const dg_source *source)
 {
-    enum { PIECE = 512 }; /* some 2 ms where each is another law's, and drawn by GMP */
-    const dg_fill of = {.draw = draw_laws, .piece = PIECE};
-    return run_fill(of, out, n, dtype, laws, which, run, source);
+    return dg_is_dtype(dtype)
+               ? dg_crowd_fill(out, n, dtype, laws, which, NULL, false, false, run, source)
+               : DG_ERR_PARAMETER;
 }

@@ -1,6 +1,5 @@
 #include "api/run.h"
 
-#include "api/add.h"
 #include "base/status.h"
 #include "base/threads.h"
 
@@ -74,14 +73,7 @@ static dg_status draw_and_add(const dg_fill *fill, size_t first, size_t end, dg_
     for (size_t stop; first < end; first = stop) {
         stop = end - first < block ? end : first + block;
         DG_TRY(fill->draw(fill, first, stop, session));
-        int64_t *sums = (int64_t *)(void *)fill->out + first;
-        const int is_beyond =
-            fill->is_null == NULL
-                ? dg_add(sums, fill->addend + first, stop - first)
-                : dg_add_shown(sums, fill->addend + first, fill->is_null + first, stop - first);
-        if (is_beyond) {
-            return DG_ERR_RANGE;
-        }
+        DG_TRY(dg_add(fill->out, first, stop, fill->sums));
     }
     return DG_OK;
 }
@@ -93,8 +85,8 @@ static dg_status draw_pieces(size_t *piece, bool calling, job *of, dg_session *s
     while (*piece < of->n_pieces && !atomic_load_explicit(&of->stop, memory_order_relaxed)) {
         const size_t first = *piece * of->piece, left = fill->n - first;
         const size_t end = left < of->piece ? fill->n : first + of->piece;
-        DG_TRY(fill->addend == NULL ? fill->draw(fill, first, end, session)
-                                    : draw_and_add(fill, first, end, session));
+        DG_TRY(fill->sums == NULL ? fill->draw(fill, first, end, session)
+                                  : draw_and_add(fill, first, end, session));
         *piece = take(of, calling);
         if (calling && of->run->pause != NULL && *piece < of->n_pieces &&
             dg_milliseconds() - of->last_pause >= DG_PAUSE_MILLISECONDS) {

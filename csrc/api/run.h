@@ -2,6 +2,7 @@
 #ifndef DG_API_RUN_H
 #define DG_API_RUN_H
 
+#include "api/add.h"
 #include "discretegauss_parts.h"
 #include "exact/big.h"
 #include "random/bits.h"
@@ -36,13 +37,11 @@ struct dg_fill {
     const dg_laws *laws;   /* of many laws, and which of them each item is of */
     const int64_t *which;
     const struct dg_lane_staircases *staircases; /* where many laws are drawn in lanes; else NULL */
-    bool isochronous;                            /* there, those that lanes do not hold, too */
+    bool isochronous;                            /* there, those that lanes do not hold, too; */
+    dg_isa isa;                                  /* by which instruction set */
     const dg_selection *selection;               /* of selections */
     const dg_snapping *snapping;                 /* of snapped noise */
-    /* Integers to be added to draws of int64 as they are made, in the cache: NULL: none. And which of them are
-     * nulls, 1, where the sum is 0; NULL: none. */
-    const int64_t *addend;
-    const uint8_t *is_null;
+    const dg_sums *sums; /* what draws become as they are made, in the cache; NULL: they stay */
     size_t chunk; /* so many draws at once, or a multiple of it, are added to; 0: any number */
 };
 
@@ -54,6 +53,17 @@ dg_fill dg_table_filling(void *out, size_t n, dg_dtype dtype, const dg_table *ta
                          const dg_source *source);
 dg_fill dg_lanes_filling(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
                          const dg_source *source);
+
+/** Have a pause every 2^22 steps of a loop: some 20 ms where a step takes some nanoseconds. Returns: DG_OK |
+ *  DG_ERR_STOPPED. */
+static inline dg_status dg_pause_at(size_t step, const dg_run *run)
+{
+    enum { STEPS = 1 << 22 };
+    return step % STEPS == STEPS - 1 && run != NULL && run->pause != NULL &&
+                   run->pause(run->context) != 0
+               ? DG_ERR_STOPPED
+               : DG_OK;
+}
 
 /** Run a fill.
  *

@@ -3,9 +3,13 @@
 #include "api/run.h"
 #include "base/dtype.h"
 #include "base/status.h"
+#include "base/threads.h"
+#include "base/wipe.h"
+#include "cells/draw.h"
 #include "sampler/parts.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind, const dg_parameters *parameters)
@@ -35,9 +39,8 @@ dg_status dg_sampler_choose(dg_method *way, size_t n, dg_method method, dg_sampl
     return DG_OK;
 }
 
-dg_status dg_way_fill(void *out, size_t n, dg_dtype dtype, const int64_t *addend,
-                      const uint8_t *is_null, const dg_way *way, dg_sampler *sampler,
-                      const dg_run *run, const dg_source *source)
+dg_status dg_way_fill(void *out, size_t n, dg_dtype dtype, const dg_sums *sums, const dg_way *way,
+                      dg_sampler *sampler, const dg_run *run, const dg_source *source)
 {
     dg_fill fill;
     if (way->table != NULL) {
@@ -50,20 +53,18 @@ dg_status dg_way_fill(void *out, size_t n, dg_dtype dtype, const int64_t *addend
         dg_count(&sampler->by_reference, n);
         fill = dg_law_filling(out, n, dtype, sampler->law, source);
     }
-    fill.addend = addend;
-    fill.is_null = is_null;
+    fill.sums = sums;
     return dg_fill_run(&fill, run);
 }
 
 /** Choose, fill, and add integers where there are any. */
-static dg_status fill_and_add(void *out, size_t n, dg_dtype dtype, const int64_t *addend,
-                              const uint8_t *is_null, dg_method method, dg_sampler *sampler,
-                              const dg_run *run, const dg_source *source)
+static dg_status fill_and_add(void *out, size_t n, dg_dtype dtype, const dg_sums *sums,
+                              dg_method method, dg_sampler *sampler, const dg_run *run,
+                              const dg_source *source)
 {
     dg_way way;
     DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
-    const dg_status status =
-        dg_way_fill(out, n, dtype, addend, is_null, &way, sampler, run, source);
+    const dg_status status = dg_way_fill(out, n, dtype, sums, &way, sampler, run, source);
     dg_way_end(&way);
     return status;
 }
@@ -71,16 +72,33 @@ static dg_status fill_and_add(void *out, size_t n, dg_dtype dtype, const int64_t
 dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, dg_method method,
                           dg_sampler *sampler, const dg_run *run, const dg_source *source)
 {
-    return dg_is_dtype(dtype)
-               ? fill_and_add(out, n, dtype, NULL, NULL, method, sampler, run, source)
+    return dg_is_dtype(dtype) ? fill_and_add(out, n, dtype, NULL, method, sampler, run, source)
+                              : DG_ERR_PARAMETER;
+}
+
+dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend, dg_method method,
+                         dg_sampler *sampler, const dg_run *run, const dg_source *source)
+{
+    const dg_sums sums = {.addend = *addend, .stride = 1, .dtype = DG_INT64};
+    return dg_is_dtype(addend->dtype) && (unsigned)addend->overflow <= DG_REDUCE
+               ? fill_and_add(out, n, DG_INT64, &sums, method, sampler, run, source)
                : DG_ERR_PARAMETER;
 }
 
-dg_status dg_sampler_add(int64_t *out, const int64_t *values, const uint8_t *is_null, size_t n,
-                         dg_method method, dg_sampler *sampler, const dg_run *run,
-                         const dg_source *source)
+/** As dg_way_fill, integers of any size. Requires: n_bytes as for dg_sampler_fill_wide. */
+static dg_status way_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_way *way,
+                               dg_sampler *sampler, const dg_run *run, const dg_source *source)
 {
-    return fill_and_add(out, n, DG_INT64, values, is_null, method, sampler, run, source);
+    if (way->table != NULL) {
+        dg_count(&sampler->by_cells, n);
+        return dg_table_fill_wide(out, n, n_bytes, way->table, run, source);
+    }
+    if (way->lanes != NULL) {
+        dg_count(&sampler->by_lanes, n);
+        return dg_lanes_fill_wide(out, n, n_bytes, way->lanes, run, source);
+    }
+    dg_count(&sampler->by_reference, n);
+    return dg_law_fill_wide(out, n, n_bytes, sampler->law, run, source);
 }
 
 dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, dg_method method,
@@ -91,18 +109,55 @@ dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, dg_method
     }
     dg_way way;
     DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
-    dg_status status;
-    if (way.table != NULL) {
-        dg_count(&sampler->by_cells, n);
-        status = dg_table_fill_wide(out, n, n_bytes, way.table, run, source);
-    } else if (way.lanes != NULL) {
-        dg_count(&sampler->by_lanes, n);
-        status = dg_lanes_fill_wide(out, n, n_bytes, way.lanes, run, source);
-    } else {
-        dg_count(&sampler->by_reference, n);
-        status = dg_law_fill_wide(out, n, n_bytes, sampler->law, run, source);
-    }
+    const dg_status status = way_fill_wide(out, n, n_bytes, &way, sampler, run, source);
     dg_way_end(&way);
+    return status;
+}
+
+/** Draw pieces of at most `most` draws into a buffer, and have each taken. */
+static dg_status stream(uint8_t *buffer, size_t most, dg_take take, void *context, size_t n,
+                        const dg_way *way, dg_sampler *sampler, const dg_run *run,
+                        const dg_source *source)
+{
+    const size_t n_bytes = sampler->law->wide_bytes;
+    for (size_t first = 0; first < n; first += most) {
+        const size_t m = n - first < most ? n - first : most;
+        if (first > 0 && run != NULL && run->pause != NULL && run->pause(run->context) != 0) {
+            return DG_ERR_STOPPED;
+        }
+        DG_TRY(way_fill_wide(buffer, m, n_bytes, way, sampler, run, source));
+        DG_TRY(take(context, first, m, n_bytes, buffer));
+    }
+    return DG_OK;
+}
+
+dg_status dg_sampler_stream(dg_take take, void *context, size_t n, dg_method method,
+                            dg_sampler *sampler, const dg_run *run, const dg_source *source)
+{
+    enum { BUFFER_BYTES = 1 << 20 };
+    dg_way way;
+    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
+    /* whole chunks, so that all use the bits that one fill would use */
+    const size_t chunk = way.table != NULL ? dg_table_chunk(way.table) : 1;
+    const size_t n_bytes = sampler->law->wide_bytes, chunks = BUFFER_BYTES / n_bytes / chunk;
+    const size_t repaid = chunks > 0 ? chunks * chunk : chunk, most = n < repaid ? n : repaid;
+    uint8_t *buffer = n > 0 ? malloc(most * n_bytes) : NULL;
+    dg_status status = n > 0 && buffer == NULL ? DG_ERR_NOMEM : DG_OK;
+    int64_t process, after = dg_process();
+    do {
+        process = after;
+        if (status == DG_OK) {
+            status = stream(buffer, most, take, context, n, &way, sampler, run, source);
+        }
+        after = dg_process();
+    } while (status == DG_OK && after != process);
+    const int kept_errno = errno;
+    dg_way_end(&way);
+    if (buffer != NULL) {
+        dg_wipe(buffer, most * n_bytes);
+    }
+    free(buffer);
+    errno = kept_errno;
     return status;
 }
 

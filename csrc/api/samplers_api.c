@@ -69,20 +69,33 @@ static bool centre_obeys(const dg_laws *laws, size_t i)
     return laws->kind >= DG_DISCRETE_LAPLACE || *words == 0;
 }
 
-/** The first law that breaks a rule; n: none. */
-static size_t first_bad(const dg_laws *laws, size_t n)
+/** Find the first law of those of a column's numbers that breaks its rule; n: none does. */
+static dg_status find_bad(size_t *bad, bool (*obeys)(const dg_laws *, size_t), const dg_laws *laws,
+                          const dg_column *column, size_t n, const dg_run *run)
 {
-    const size_t n_parameters = laws->parameter.stride == 0 ? 1 : n;
-    const size_t n_centres = laws->centre.stride == 0 ? 1 : n;
-    size_t i = 0, k = 0;
-    while (i < n_parameters && parameter_obeys(laws, i)) {
-        i++;
+    const size_t n_numbers = dg_n_numbers(column, n), repeat = dg_repeat(column);
+    *bad = n;
+    for (size_t k = 0; k < n_numbers; k++) {
+        if (!obeys(laws, k * repeat)) {
+            *bad = k * repeat;
+            return DG_OK;
+        }
+        DG_TRY(dg_pause_at(k, run));
     }
-    while (k < n_centres && centre_obeys(laws, k)) {
-        k++;
+    return DG_OK;
+}
+
+/** Find the first law that breaks a rule; n: none does. */
+static dg_status find_first_bad(size_t *bad, const dg_laws *laws, size_t n, const dg_run *run)
+{
+    size_t by_centre;
+    *bad = 0;
+    if (n > 0) {
+        DG_TRY(find_bad(bad, parameter_obeys, laws, &laws->parameter, n, run));
+        DG_TRY(find_bad(&by_centre, centre_obeys, laws, &laws->centre, n, run));
+        *bad = by_centre < *bad ? by_centre : *bad;
     }
-    i = i < n_parameters ? i : n;
-    return k < n_centres && k < i ? k : i;
+    return DG_OK;
 }
 
 /** Whether all numbers are from least to 2^most_bits, or in any case if they are ratios; least: 2^least_bits, or
@@ -93,7 +106,7 @@ static bool are_within(const dg_column *column, size_t n, int least_bits, int mo
     const uint64_t least = are_floats ? FLOAT_OF_2_TO(least_bits) : 1;
     const uint64_t span =
         (are_floats ? FLOAT_OF_2_TO(most_bits) : UINT64_C(1) << most_bits) - least;
-    const size_t n_words = column->stride == 0 ? 1 : n, stride = column->stride;
+    const size_t n_words = dg_n_numbers(column, n), stride = column->stride;
     uint64_t beyond = 0;
     for (size_t i = 0; i < n_words; i++) {
         beyond |= (uint64_t)(column->words[i * stride] - least > span);
@@ -113,7 +126,7 @@ int dg_laws_fit_int64(size_t n, const dg_laws *laws)
     }
     const bool are_floats = centre->format == DG_FLOATS;
     const uint64_t end = are_floats ? FLOAT_OF_2_TO(CENTRE_BITS) << 1 : UINT64_C(1) << CENTRE_BITS;
-    const size_t n_centres = centre->stride == 0 ? 1 : n;
+    const size_t n_centres = dg_n_numbers(centre, n);
     uint64_t beyond = 0;
     for (size_t i = 0; i < n_centres; i++) {
         const uint64_t word = centre->words[i * centre->stride];
@@ -124,27 +137,34 @@ int dg_laws_fit_int64(size_t n, const dg_laws *laws)
 
 /* --- which laws are equal ------------------------------------------------------------------------ */
 
-/** Group what has been grouped further, by another key. */
-static dg_status group_by(dg_groups *groups, const uint64_t *words, size_t stride, size_t n,
-                          size_t most, const dg_run *run)
+/** Group what has been grouped further, by a column's words. Keys that take the same turns stay so few. */
+static dg_status group_by(dg_groups *groups, const dg_column *column, const uint64_t *words,
+                          size_t n, size_t most, const dg_run *run)
 {
-    if (stride == 0 || groups->n > most) {
+    if (column->stride == 0 || groups->n > most) {
         return DG_OK;
     }
     dg_groups own, both = {.n = 0};
-    DG_TRY(dg_group(&own, words, stride, n, most, run));
+    DG_TRY(dg_group(&own, words, column->stride, dg_n_numbers(column, n), most, run));
+    own.repeat = dg_repeat(column);
     if (groups->which == NULL || own.n > most) {
         dg_groups_free(groups);
         *groups = own;
         return DG_OK;
     }
-    uint64_t *keys = malloc(n * sizeof *keys);
+    const bool same_turns = groups->n_keys == own.n_keys && groups->repeat == own.repeat;
+    const size_t n_keys = same_turns ? own.n_keys : n, repeat = same_turns ? own.repeat : 1;
+    uint64_t *keys = malloc(n_keys * sizeof *keys);
     dg_status status = keys == NULL ? DG_ERR_NOMEM : DG_OK;
+    for (size_t i = 0; i < n_keys && status == DG_OK; i++) {
+        const size_t item = i * repeat;
+        const uint64_t group = groups->which[dg_key_of(groups, item)];
+        keys[i] = group * own.n + own.which[dg_key_of(&own, item)];
+        status = dg_pause_at(i, run);
+    }
     if (status == DG_OK) {
-        for (size_t i = 0; i < n; i++) {
-            keys[i] = (uint64_t)groups->which[i] * own.n + own.which[i];
-        }
-        status = dg_group(&both, keys, 1, n, most, run);
+        status = dg_group(&both, keys, 1, n_keys, most, run);
+        both.repeat = repeat;
     }
     free(keys);
     dg_groups_free(&own);
@@ -162,10 +182,13 @@ static dg_status group_laws(dg_groups *groups, const dg_laws *laws, size_t n, si
     *groups = (dg_groups){.n = 0};
     for (size_t k = 0; k < n_columns; k++) {
         const dg_column *column = columns[k];
-        DG_TRY(group_by(groups, column->words, column->stride, n, most, run));
+        DG_TRY(group_by(groups, column, column->words, n, most, run));
         if (column->format == DG_RATIOS) {
-            DG_TRY(group_by(groups, column->words + 1, column->stride, n, most, run));
+            DG_TRY(group_by(groups, column, column->words + 1, n, most, run));
         }
+    }
+    if (groups->which != NULL && groups->n <= most) {
+        dg_groups_spread(groups, groups->repeat, n);
     }
     return DG_OK;
 }
@@ -175,9 +198,10 @@ static dg_status group_laws(dg_groups *groups, const dg_laws *laws, size_t n, si
 /** A call. */
 typedef struct call {
     size_t n;
-    dg_dtype dtype;
+    dg_dtype dtype; /* of the draws */
     size_t item_bytes;
-    dg_laws laws; /* of the rests */
+    dg_laws laws;        /* of the rests */
+    const dg_sums *sums; /* what the draws become; NULL: they stay */
     dg_crowd crowd;
     const dg_run *run;
     const dg_source *source;
@@ -202,8 +226,8 @@ static dg_status get_sampler(dg_sampler **sampler, dg_sampler **mine, const call
 }
 
 /** Draw from one law, by itself: *is_drawn. Or not, if that does not pay and need not be. */
-static dg_status draw_alone(bool *is_drawn, void *out, size_t n, const int64_t *addend,
-                            bool must_be, const call *of, size_t law)
+static dg_status draw_alone(bool *is_drawn, void *out, size_t n, const dg_sums *sums, bool must_be,
+                            const call *of, size_t law)
 {
     dg_sampler *sampler, *mine;
     dg_way way;
@@ -212,8 +236,7 @@ static dg_status draw_alone(bool *is_drawn, void *out, size_t n, const int64_t *
     if (status == DG_OK) {
         *is_drawn = must_be || way.method != DG_REFERENCE;
         if (*is_drawn) {
-            status =
-                dg_way_fill(out, n, of->dtype, addend, NULL, &way, sampler, of->run, of->source);
+            status = dg_way_fill(out, n, of->dtype, sums, &way, sampler, of->run, of->source);
         }
         dg_way_end(&way);
     }
@@ -224,26 +247,48 @@ static dg_status draw_alone(bool *is_drawn, void *out, size_t n, const int64_t *
 }
 
 /** Draw n times from many laws, together. */
-static dg_status draw_together(void *out, size_t n, const int64_t *which, const call *of)
+static dg_status draw_together(void *out, size_t n, const int64_t *which, const dg_sums *sums,
+                               const call *of)
 {
-    const bool isochronous = of->crowd.method == DG_ISOCHRONOUS;
-    return dg_crowd_in_lanes(n, &of->crowd)
-               ? dg_laws_fill_in_lanes(out, n, of->dtype, &of->laws, which, isochronous, of->run,
-                                       of->source)
-               : dg_laws_fill(out, n, of->dtype, &of->laws, which, of->run, of->source);
+    return dg_crowd_fill(out, n, of->dtype, &of->laws, which, sums,
+                         dg_crowd_in_lanes(n, &of->crowd), of->crowd.method == DG_ISOCHRONOUS,
+                         of->run, of->source);
 }
 
-/** Draw those laws that are drawn by themselves, then the others together.
- *
- *  begin[g]: where group g's draws begin. which: room for n.
- */
-static dg_status draw_groups(uint8_t *drawn, size_t *begin, int64_t *which, const dg_groups *groups,
-                             const call *of)
+/** Draw the n draws of laws that are not drawn by themselves: begin[g] == SIZE_MAX, and becomes where group g's
+ *  begin, from first on. */
+static dg_status draw_others(uint8_t *drawn, size_t *begin, size_t first, size_t n,
+                             const dg_groups *groups, const call *of)
+{
+    int64_t *which = n > 0 ? malloc(n * sizeof *which) : NULL;
+    if (which == NULL) {
+        return n > 0 ? DG_ERR_NOMEM : DG_OK;
+    }
+    size_t at = 0;
+    for (size_t g = 0; g < groups->n; g++) {
+        if (begin[g] == SIZE_MAX) {
+            begin[g] = first + at;
+            for (size_t k = 0; k < groups->counts[g]; k++) {
+                which[at++] = (int64_t)groups->first[g];
+            }
+        }
+    }
+    const dg_status status = draw_together(drawn + first * of->item_bytes, n, which, NULL, of);
+    const int kept_errno = errno;
+    free(which);
+    errno = kept_errno;
+    return status;
+}
+
+/** Draw those laws that are drawn by themselves, then the others together. begin[g]: where group g's draws begin.
+ *  *reached: how far draws came; of a fill that failed none is left. */
+static dg_status draw_groups(uint8_t *drawn, size_t *reached, size_t *begin,
+                             const dg_groups *groups, const call *of)
 {
     const dg_laws *laws = &of->laws;
     const bool all_alone = of->crowd.method == DG_CELLS || laws->kind == DG_GENERALIZED_GAUSSIAN;
     const size_t alone_from = dg_crowd_alone_from(groups->n, &of->crowd);
-    size_t at = 0, n_together = 0;
+    size_t at = 0;
     for (size_t g = 0; g < groups->n; g++) {
         const size_t law = groups->first[g], n = groups->counts[g];
         const bool must_be = all_alone || is_long(&laws->parameter, law) ||
@@ -255,19 +300,26 @@ static dg_status draw_groups(uint8_t *drawn, size_t *begin, int64_t *which, cons
         }
         begin[g] = is_drawn ? at : SIZE_MAX;
         at += is_drawn ? n : 0;
+        *reached = at > *reached ? at : *reached;
     }
-    const size_t first = at;
-    for (size_t g = 0; g < groups->n; g++) {
-        if (begin[g] == SIZE_MAX) {
-            begin[g] = at;
-            at += groups->counts[g];
-            for (size_t k = 0; k < groups->counts[g]; k++) {
-                which[n_together++] = (int64_t)groups->first[g];
-            }
-        }
+    DG_TRY(draw_others(drawn, begin, at, of->n - at, groups, of));
+    *reached = of->n;
+    return DG_OK;
+}
+
+/** Put each draw where its law is, and let it become a sum, if it does. *reached: how far that came. */
+static dg_status deal(uint8_t *out, size_t *reached, const uint8_t *drawn, size_t *begin,
+                      const dg_groups *groups, const call *of)
+{
+    enum { BLOCK = 1 << 15 };
+    for (size_t first = 0, end; first < of->n; first = end) {
+        end = of->n - first < BLOCK ? of->n : first + BLOCK;
+        *reached = end > *reached ? end : *reached;
+        dg_take_in_turn(out, drawn, of->item_bytes, begin, groups, first, end);
+        DG_TRY(of->sums == NULL ? DG_OK : dg_add(out, first, end, of->sums));
+        DG_TRY(dg_pause_at(end - 1, of->run));
     }
-    return n_together == 0 ? DG_OK
-                           : draw_together(drawn + first * of->item_bytes, n_together, which, of);
+    return DG_OK;
 }
 
 /** A run, and whether its pause made a fork: this is the child. */
@@ -296,78 +348,47 @@ static dg_status draw_and_deal(uint8_t *out, const dg_groups *groups, const call
         run = (dg_run){of->run->threads, pause_watched, &watch};
         by.run = &run;
     }
+    size_t reached = 0, reached_drawn = 0;
     uint8_t *drawn = malloc(of->n * of->item_bytes);
-    int64_t *which = malloc(of->n * sizeof *which);
     size_t *begin = malloc(groups->n * sizeof *begin);
-    dg_status status = drawn == NULL || which == NULL || begin == NULL ? DG_ERR_NOMEM : DG_OK;
+    dg_status status = drawn == NULL || begin == NULL ? DG_ERR_NOMEM : DG_OK;
     do {
         watch.is_forked = false;
         if (status == DG_OK) {
-            status = draw_groups(drawn, begin, which, groups, &by);
+            status = draw_groups(drawn, &reached_drawn, begin, groups, &by);
+        }
+        if (status == DG_OK && !watch.is_forked) {
+            status = deal(out, &reached, drawn, begin, groups, &by);
         }
     } while (status == DG_OK && watch.is_forked);
     const int kept_errno = errno;
-    if (status == DG_OK) {
-        dg_take_in_turn(out, drawn, of->item_bytes, begin, groups->which, of->n);
+    if (status != DG_OK) {
+        memset(out, 0, reached * of->item_bytes);
     }
     if (drawn != NULL) {
-        dg_wipe(drawn, of->n * of->item_bytes);
+        dg_wipe(drawn, reached_drawn * of->item_bytes); /* to touch the rest would take time */
     }
     free(drawn);
-    free(which);
     free(begin);
     errno = kept_errno;
     return status;
 }
 
-/** Draw from the laws of the rests. *addend: to be added, and NULL if that is done. */
-static dg_status draw_rests(uint8_t *out, const int64_t **addend, const call *of)
+/** Draw from the laws of the rests. */
+static dg_status draw_rests(uint8_t *out, const call *of)
 {
+    const size_t most = dg_crowd_most_groups(&of->crowd);
     dg_groups groups;
-    dg_status status =
-        group_laws(&groups, &of->laws, of->n, dg_crowd_most_groups(&of->crowd), of->run);
-    const bool is_one = groups.which == NULL || groups.n == 1;
-    if (status == DG_OK && is_one) {
+    dg_status status = group_laws(&groups, &of->laws, of->n, most, of->run);
+    if (status == DG_OK && (groups.which == NULL || groups.n == 1)) {
         bool is_drawn;
-        status =
-            draw_alone(&is_drawn, out, of->n, of->dtype == DG_INT64 ? *addend : NULL, true, of, 0);
-        *addend = of->dtype == DG_INT64 ? NULL : *addend;
+        status = draw_alone(&is_drawn, out, of->n, of->sums, true, of, 0);
     } else if (status == DG_OK) {
-        status = groups.n > dg_crowd_most_groups(&of->crowd) ? draw_together(out, of->n, NULL, of)
-                                                             : draw_and_deal(out, &groups, of);
+        status = groups.n > most ? draw_together(out, of->n, NULL, of->sums, of)
+                                 : draw_and_deal(out, &groups, of);
     }
     const int kept_errno = errno;
     dg_groups_free(&groups);
-    errno = kept_errno;
-    return status;
-}
-
-/** Draw, and add integers: in int64, if there are any, which need not be the dtype of the sums. */
-static dg_status draw_sums(uint8_t *out, dg_dtype dtype, const int64_t *addend, call *of)
-{
-    const bool apart = addend != NULL && dtype != DG_INT64;
-    of->dtype = apart ? DG_INT64 : dtype;
-    of->item_bytes = dg_dtype_size(of->dtype);
-    uint8_t *noise = apart ? malloc(of->n * of->item_bytes) : out;
-    if (noise == NULL) {
-        return DG_ERR_NOMEM;
-    }
-    int64_t *sums = (int64_t *)(void *)noise;
-    dg_status status = draw_rests(noise, &addend, of);
-    if (status == DG_OK && addend != NULL && dg_add(sums, addend, of->n) != 0) {
-        status = DG_ERR_RANGE;
-    }
-    if (status == DG_OK && apart) {
-        status = dg_store_drawn(out, of->n, dtype, sums);
-    }
-    const int kept_errno = errno;
-    if (status == DG_ERR_RANGE) { /* draws may be left */
-        memset(out, 0, of->n * dg_dtype_size(dtype));
-    }
-    if (apart) {
-        dg_wipe(noise, of->n * of->item_bytes);
-        free(noise);
-    }
     errno = kept_errno;
     return status;
 }
@@ -379,8 +400,9 @@ static bool may_be_narrow(const dg_column *parameter, size_t n)
     if (parameter->format != DG_RATIOS) {
         return !are_within(parameter, n, -BITS, 63);
     }
-    for (size_t i = 0; i < (parameter->stride == 0 ? 1 : n); i++) {
-        const uint64_t *words = dg_words_at(parameter, i);
+    const size_t n_numbers = dg_n_numbers(parameter, n);
+    for (size_t i = 0; i < n_numbers; i++) {
+        const uint64_t *words = parameter->words + i * parameter->stride;
         if (words[0] < words[1] >> BITS || words[1] == 0) {
             return true;
         }
@@ -395,8 +417,13 @@ static dg_crowd crowd_of(const dg_laws *laws, size_t n, dg_method method, const 
         LEAST_BITS = -4,
         MOST_BITS = 41
     }; /* held whatever the centre (isochronous/lane_laws.h) */
-    const bool are_ratios = (laws->parameter.format == DG_RATIOS && laws->parameter.stride > 0) ||
-                            (laws->centre.format == DG_RATIOS && laws->centre.stride > 0);
+    const dg_column *columns[2] = {&laws->parameter, &laws->centre};
+    bool are_ratios = false;
+    for (size_t k = 0; k < 2; k++) { /* a long number of all laws has to be a sampler's, too */
+        const dg_column *column = columns[k];
+        are_ratios = are_ratios ||
+                     (column->format == DG_RATIOS && (column->stride > 0 || is_long(column, 0)));
+    }
     return (dg_crowd){
         .n = n,
         .method = method,
@@ -413,7 +440,8 @@ dg_status dg_samplers_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *l
                            dg_method method, size_t *bad, const dg_run *run,
                            const dg_source *source)
 {
-    const size_t broken = n == 0 ? 0 : first_bad(laws, n);
+    size_t broken;
+    DG_TRY(find_first_bad(&broken, laws, n, run));
     if (bad != NULL) {
         *bad = broken;
     }
@@ -423,13 +451,24 @@ dg_status dg_samplers_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *l
     if (n == 0) {
         return DG_OK;
     }
-    call of = {.n = n, .laws = *laws, .run = run, .source = source};
+    call of = {.n = n, .dtype = dtype, .laws = *laws, .run = run, .source = source};
     dg_split split;
-    dg_status status = dg_split_centres(&split, &laws->centre, n);
+    dg_status status = dg_split_centres(&split, &laws->centre, n, run);
     if (status == DG_OK) {
+        const dg_column *integers = &split.integers;
+        const dg_sums sums = {.addend = {.values = integers->words, .dtype = DG_INT64},
+                              .stride = integers->stride,
+                              .repeat = integers->repeat,
+                              .n = integers->n,
+                              .dtype = dtype};
+        if (integers->words != NULL) {
+            of.sums = &sums;
+            of.dtype = dg_draws_of_sums(&sums);
+        }
+        of.item_bytes = dg_dtype_size(dtype);
         of.laws.centre = split.rests;
         of.crowd = crowd_of(&of.laws, n, method, source);
-        status = draw_sums(out, dtype, split.integers, &of);
+        status = draw_rests(out, &of);
     }
     const int kept_errno = errno;
     dg_split_free(&split);

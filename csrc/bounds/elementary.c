@@ -287,8 +287,7 @@ static void set_word(mpfr_t out, dg_u128 value, long bits)
     mpfr_set(out, exact, MPFR_RNDN);
 }
 
-/** 2^bits x, rounded. Requires: 0 <= 2^bits x < 2^128. */
-static dg_u128 get_word(const mpfr_t x, long bits, bool up)
+dg_u128 dg_get_words(const mpfr_t x, long bits, bool up)
 {
     if (mpfr_zero_p(x)) {
         return 0;
@@ -309,7 +308,7 @@ void dg_exp_negative(mpfr_t out, const mpfr_t x, bool up)
         return;
     }
     const bool far = mpfr_cmp_ui(x, 128) >= 0;
-    dg_u128 value = far ? 0 : exp_negative(get_word(x, EXPONENT_BITS, !up));
+    dg_u128 value = far ? 0 : exp_negative(dg_get_words(x, EXPONENT_BITS, !up));
     if (up) {
         value = value < ONE - EXP_ERROR ? value + EXP_ERROR : ONE;
     } else {
@@ -339,7 +338,7 @@ void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_u
 
 uint64_t dg_get_word(const mpfr_t x, long bits, bool up)
 {
-    return (uint64_t)get_word(x, bits, up);
+    return (uint64_t)dg_get_words(x, bits, up);
 }
 
 #else /* by MPFR */

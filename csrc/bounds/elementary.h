@@ -9,6 +9,8 @@
 #ifndef DG_BOUNDS_ELEMENTARY_H
 #define DG_BOUNDS_ELEMENTARY_H
 
+#include "base/int128.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,5 +35,10 @@ void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_u
 
 /** 2^bits x, rounded up or down. Requires: 0 <= 2^bits x < 2^64. */
 uint64_t dg_get_word(const mpfr_t x, long bits, bool up);
+
+#if DG_HAVE_WORDS
+/** The same. Requires: 0 <= 2^bits x < 2^128. */
+dg_u128 dg_get_words(const mpfr_t x, long bits, bool up);
+#endif
 
 #endif

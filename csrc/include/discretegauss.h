@@ -199,18 +199,58 @@ DG_API dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, dg
                                       dg_sampler *sampler, const dg_run *run,
                                       const dg_source *source);
 
-/** Add noise to integers: out[i] = values[i] + a draw; 0 where is_null[i] is 1.
+/** Takes draws [first, first + n) of dg_sampler_stream: integers as dg_sampler_fill_wide writes them, wiped when it
+ *  returns. Returns: DG_OK, or what ends the call. */
+typedef dg_status (*dg_take)(void *context, size_t first, size_t n, size_t n_bytes,
+                             const uint8_t *integers);
+
+/** Draw n independent samples of any size, and have them taken, some at a time, about 1 MiB, in order.
  *
- *  Requires:  out, values and is_null (NULL: there are no nulls; else bytes 0 and 1) have room for n, and do
- *             not overlap; values may be anything where they are null.
+ *  From given bits they are those of dg_sampler_fill_wide. In the child of a fork in a pause all are drawn and taken
+ *  anew: what was taken before is the parent's, too.
+ *  Ensures:   what was not taken is wiped.
+ *  Returns:   as dg_sampler_fill_wide, and what take returns.
+ */
+DG_API dg_status dg_sampler_stream(dg_take take, void *context, size_t n, dg_method method,
+                                   dg_sampler *sampler, const dg_run *run, const dg_source *source);
+
+/** What becomes of a sum that the output does not hold. */
+typedef enum dg_overflow {
+    DG_REFUSE = 0, /**< DG_ERR_RANGE */
+    DG_CLAMP = 1,  /**< the nearest integer that it holds */
+    DG_REDUCE = 2  /**< every sum becomes its rest modulo dg_addend.modulus */
+} dg_overflow;
+
+/** Integers that get noise. */
+typedef struct dg_addend {
+    const void *values; /**< of dtype, aligned */
+    dg_dtype dtype;
+    const uint8_t *is_null; /**< 1: no integer stands there; else 0. NULL: all do */
+    dg_overflow overflow;
+    uint64_t modulus; /**< for DG_REDUCE; 0: 2^64 */
+} dg_addend;
+
+/** Add noise to integers: out[i] = integer i + a draw; 0 where it is null.
+ *
+ *  Requires:  out has room for n int64_t (with DG_REDUCE they are uint64_t, from 0 to modulus - 1) and does
+ *             not overlap what addend refers to, of which there is as much.
  *  Ensures:   DG_OK -> every sum is exact; otherwise as dg_sampler_fill. From given bits the draws are those of
  *             dg_sampler_fill.
- *  Returns:   as dg_sampler_fill; DG_ERR_RANGE also if a sum that is no null leaves int64.
- *  Cost:      that of the draws, and one pass over the values while they are in a core's cache.
+ *  Returns:   as dg_sampler_fill; DG_ERR_RANGE also if a sum that is no null leaves int64, and is refused;
+ *             DG_ERR_PARAMETER also if there is no such dg_dtype or dg_overflow.
+ *  Cost:      that of the draws, and one pass over the integers while they are in a core's cache.
  */
-DG_API dg_status dg_sampler_add(int64_t *out, const int64_t *values, const uint8_t *is_null,
-                                size_t n, dg_method method, dg_sampler *sampler, const dg_run *run,
-                                const dg_source *source);
+DG_API dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend, dg_method method,
+                                dg_sampler *sampler, const dg_run *run, const dg_source *source);
+
+/** Find between which numbers n integers are, for which noise needs room: ends[0] <= each <= ends[1].
+ *
+ *  Nulls do not count. The ends are int64_t; of an unsigned dtype uint64_t. Some of the integers are equal to them
+ *  if `exactly` is not 0; else they are powers of two about so large, at a third of the cost. Of no integer: 0, 0.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER: no such dtype | DG_ERR_STOPPED: by run->pause.
+ */
+DG_API dg_status dg_addend_ends(uint64_t ends[2], size_t n, const dg_addend *addend, int exactly,
+                                const dg_run *run);
 
 /** Draw one sample of any size, as dg_sampler_fill_wide writes it. DG_AUTO: isochronous, where the law has
  *  such a sampler; else by what draws few. No rent is paid. After a failure out is zero bytes.
@@ -270,18 +310,22 @@ typedef enum dg_number_format {
     DG_RATIOS = 2    /**< two int64_t: numerator and denominator, in lowest terms */
 } dg_number_format;
 
-/** A number for each law: that of law i begins at words + i stride. A stride of 0 gives all the same. */
+/** A number for each law: that of law i begins at words + i stride. A stride of 0 gives all the same.
+ *
+ *  Where n is not 0, there are so many numbers, which take turns, each for `repeat` laws (0: one) in a row:
+ *  law i has number floor(i / repeat) mod n.
+ */
 typedef struct dg_column {
     const uint64_t *words;
     size_t stride;
     dg_number_format format;
+    size_t repeat, n;
 } dg_column;
 
 /** Many laws of one kind: the parameter a/b and the centre of each; and what dg_samplers_fill needs beside. */
 typedef struct dg_laws {
     dg_law_kind kind;
     dg_column parameter, centre;
-    int isa; /**< of dg_laws_fill_in_lanes: 0 unless for tests (the draws are the same) */
     /** Returns the sampler of law i, its centre without the nearest integer, to be kept by the caller while
      *  dg_samplers_fill runs; rest: what is left of the centre, in its column's format. NULL ends the call with
      *  DG_ERR_STOPPED. So what laws have paid and built outlives the call. NULL for it: none is kept. */
@@ -292,48 +336,20 @@ typedef struct dg_laws {
     dg_column beta;
 } dg_laws;
 
-/** Draw n independent samples of many laws into an array of machine integers.
- *
- *  Law:       out[i] has law which[i], or law i if which is NULL; conditional on no error.
- *  Requires:  out has room for n elements of dtype; laws->kind is not the generalised Gaussian.
- *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise as dg_sampler_fill.
- *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that there is no such format, that a
- *             float is not finite, or that some law breaks the rules of dg_law_kind.
- *  Cost:      a law is made anew wherever which[i] is not which[i - 1]: some 50 ns if it draws in
- *             machine words, some 3 microseconds by GMP; otherwise as dg_sampler_fill.
- */
-DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                              const int64_t *which, const dg_run *run, const dg_source *source);
-
-/** As dg_laws_fill, by another way: laws that lanes hold are drawn in them, each of its own in every
- *  lane. Those are Laplace laws with a scale from 2^-11 to 2^42 and Gaussian ones with a sigma2 from 2^-16
- *  to 2^62, from 2^-4 on where the centre is not 0, with centres from -1/2 to 1/2, the latter excluded.
- *  Other laws are drawn as by dg_laws_fill or, with `isochronous` not 0, by DG_ISOCHRONOUS.
- *
- *  Ensures:   as dg_laws_fill; from the same bytes other draws: of 256 items at a time first those that
- *             lanes hold, then the others. With isochronous not 0 the time tells nothing of the values.
- *  Returns:   as dg_laws_fill; DG_ERR_PARAMETER also if the machine does not have laws->isa; with
- *             isochronous not 0, it also says that there is no such way for some law.
- *  Cost:      some microseconds, and some 40 ns a draw where lanes hold the law and there is AVX-512; for
- *             a law that they do not hold, with isochronous not 0, some 20 microseconds.
- */
-DG_API dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                                       const int64_t *which, int isochronous, const dg_run *run,
-                                       const dg_source *source);
-
 /** Draw once from each of n laws: out[i] = a draw of law i.
  *
  *  Equal laws are grouped, unless they are many, and drawn in order of first appearance; first those that are drawn
  *  by themselves, by a sampler, because that pays or because they are not drawn together. Laws differ by the rests of
  *  their centres, and the nearest integers (halves up) are added to draws. From given bits the draws are those
- *  of dg_sampler_fill, one law after the other, or of dg_laws_fill; with DG_ISOCHRONOUS, of
- *  dg_laws_fill_in_lanes. Which laws are drawn by themselves depends on the laws and n alone with a caller's bits.
+ *  of dg_sampler_fill, one law after the other; those drawn together with DG_ISOCHRONOUS are of 256 at a time
+ *  first those that lanes hold. Which laws are drawn by themselves depends on the laws and n alone with a caller's bits.
  *
  *  Requires:  out as for dg_sampler_fill, not among the columns' words; no float of the centres is beyond 2^62;
  *             generalised Gaussians and long numbers have laws->sampler_of.
  *  Ensures:   as dg_sampler_fill. *bad (bad may be NULL) = the first law that breaks a rule, before anything is drawn; n:
  *             none does.
- *  Returns:   as dg_sampler_fill, dg_laws_fill and dg_sampler_add.
+ *  Returns:   as dg_sampler_fill and dg_sampler_add, where DG_ERR_PARAMETER also says that some law breaks the
+ *             rules of dg_law_kind, that there is no such format, or that a float is not finite.
  *  Cost:      that of the draws, and some nanoseconds and bytes a law; for laws that are drawn by themselves as for
  *             dg_sampler_fill, if sampler_of keeps them.
  */

@@ -191,8 +191,9 @@ typedef struct dg_lanes_info {
     uint64_t n_core;
     uint64_t n_tail;
     uint64_t block_bits;
-    uint64_t attempt_bytes;
-    uint64_t above; /**< with the next two: how far heights may be off, in units of 2^-52 */
+    uint64_t
+        attempt_bytes; /**< 8 of narrow laws (csrc/isochronous/narrow.h), of which what follows is 0 */
+    uint64_t above;    /**< with the next two: how far heights may be off, in units of 2^-52 */
     uint64_t above_a_step;
     uint64_t below;
     int in_lanes; /**< 0: attempts are those of dg_isochronous, one after the other */
@@ -222,6 +223,35 @@ dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lan
  *  whatever would be drawn, if n_bytes is less than dg_law_wide_bytes. */
 dg_status dg_lanes_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_lanes *lanes,
                              const dg_run *run, const dg_source *source);
+
+/** Draw n independent samples of many laws into an array of machine integers.
+ *
+ *  Law:       out[i] has law which[i], or law i if which is NULL; conditional on no error.
+ *  Requires:  out has room for n elements of dtype; laws->kind is not the generalised Gaussian.
+ *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise as dg_sampler_fill.
+ *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that there is no such format, that a
+ *             float is not finite, or that some law breaks the rules of dg_law_kind.
+ *  Cost:      a law is made anew wherever which[i] is not which[i - 1]: some 50 ns if it draws in
+ *             machine words, some 3 microseconds by GMP; otherwise as dg_sampler_fill.
+ */
+dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                       const int64_t *which, const dg_run *run, const dg_source *source);
+
+/** As dg_laws_fill, by another way: laws that lanes hold are drawn in them, each of its own in every
+ *  lane, by isa: DG_ISA_AUTO unless for tests (the draws are the same). Those are Laplace laws with a scale from 2^-11 to 2^42 and Gaussian ones with a sigma2 from 2^-16
+ *  to 2^62, from 2^-4 on where the centre is not 0, with centres from -1/2 to 1/2, the latter excluded.
+ *  Other laws are drawn as by dg_laws_fill or, with `isochronous` not 0, by DG_ISOCHRONOUS.
+ *
+ *  Ensures:   as dg_laws_fill; from the same bytes other draws: of 256 items at a time first those that
+ *             lanes hold, then the others. With isochronous not 0 the time tells nothing of the values.
+ *  Returns:   as dg_laws_fill; DG_ERR_PARAMETER also if the machine does not have isa; with
+ *             isochronous not 0, it also says that there is no such way for some law.
+ *  Cost:      some microseconds, and some 40 ns a draw where lanes hold the law and there is AVX-512; for
+ *             a law that they do not hold, with isochronous not 0, some 20 microseconds.
+ */
+dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                                const int64_t *which, int isochronous, dg_isa isa,
+                                const dg_run *run, const dg_source *source);
 
 /* cffi: end */
 

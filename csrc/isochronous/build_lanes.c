@@ -1,6 +1,7 @@
 #include "isochronous/lanes.h"
 
 #include "bounds/refine.h"
+#include "isochronous/narrow.h"
 
 #include <stdlib.h>
 
@@ -122,6 +123,14 @@ static dg_status build_all(dg_lanes *lanes)
         !sampler->c_is_narrow) {
         return DG_ERR_PARAMETER;
     }
+    lanes->c = sampler->c;
+    if (sampler->block_bits == 0) {
+        const dg_status status = dg_narrow_build(&lanes->narrow, sampler->law);
+        if (status != DG_ERR_PARAMETER) {
+            lanes->attempt_bytes = 8;
+            return status;
+        }
+    }
     lanes->squared = sampler->law->kind == DG_DISCRETE_GAUSSIAN;
     lanes->block_bits = (unsigned)sampler->block_bits;
     lanes->attempt_bytes = lanes->block_bits > 16 ? 16 : 12;
@@ -130,7 +139,6 @@ static dg_status build_all(dg_lanes *lanes)
     lanes->n_tail = sampler->n_tail;
     lanes->n_cells = sampler->n_cells;
     lanes->excess = (UINT64_C(1) << 16) % sampler->n_cells;
-    lanes->c = sampler->c;
     lanes->rate = sampler->rate.lower >> 11;
     lanes->is_power = sampler->law->kind == DG_GENERALIZED_GAUSSIAN;
     const unsigned places = lanes->is_power ? dg_lane_power_units(lanes) : set_units(lanes);
@@ -176,6 +184,7 @@ void dg_lanes_release(dg_lanes *lanes)
 {
     if (lanes != NULL) {
         dg_isochronous_release(lanes->sampler);
+        free(lanes->narrow);
         free(lanes);
     }
 }

@@ -1,11 +1,15 @@
 #include "isochronous/lanes.h"
 
 #include "base/contract.h"
+#include "isochronous/narrow.h"
 
 #if DG_HAVE_WORDS
 
 dg_status dg_lanes_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lanes, dg_bits *bits)
 {
+    if (lanes->narrow != NULL) {
+        return dg_narrow_settle(out, n_accepted, lanes, bits);
+    }
     uint64_t point, head, more = 0;
     DG_TRY(dg_bits_word(&point, 8, bits));
     DG_TRY(dg_bits_word(&head, 4, bits));
@@ -37,13 +41,14 @@ dg_status dg_lanes_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lane
 }
 
 /** Bytes that n draws read, at least; of the system's, which cost little, about as many as they will
- *  read: 4/3 to 3 attempts a draw. */
+ *  read: 1 attempt a draw (narrow laws), or 4/3 to 3. */
 static size_t bytes_of(size_t n, const dg_lanes *lanes, const dg_bits *bits)
 {
     if (n > DG_BITS_CAPACITY) {
         n = DG_BITS_CAPACITY;
     }
-    return (dg_bits_from_caller(bits) ? n : n + n / 3) * lanes->attempt_bytes;
+    const bool is_sure = lanes->narrow != NULL || dg_bits_from_caller(bits);
+    return (is_sure ? n : n + n / 3) * lanes->attempt_bytes;
 }
 
 dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *lanes,
@@ -71,8 +76,36 @@ dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *
     return DG_OK;
 }
 
+/** dg_lanes_dispatch for narrow laws. */
+static void dispatch_narrow(dg_lanes *lanes, dg_isa isa)
+{
+    lanes->isa = DG_ISA_PORTABLE;
+    lanes->kernel = dg_narrow_kernel_portable;
+#if DG_ISA_X86_64
+    const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
+    if (best >= DG_ISA_AVX512) {
+        lanes->isa = DG_ISA_AVX512;
+        lanes->kernel = dg_narrow_kernel_avx512;
+    } else if (best == DG_ISA_AVX2) {
+        lanes->isa = DG_ISA_AVX2;
+        lanes->kernel = dg_narrow_kernel_avx2;
+    }
+#elif DG_ISA_AARCH64
+    if ((isa == DG_ISA_AUTO ? dg_isa_best() : isa) == DG_ISA_NEON) {
+        lanes->isa = DG_ISA_NEON;
+        lanes->kernel = dg_narrow_kernel_neon;
+    }
+#else
+    (void)isa;
+#endif
+}
+
 void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa)
 {
+    if (lanes->narrow != NULL) {
+        dispatch_narrow(lanes, isa);
+        return;
+    }
     lanes->isa = DG_ISA_PORTABLE;
     lanes->kernel = lanes->is_power ? dg_lane_power_kernel_portable : dg_lane_kernel_portable;
 #if DG_ISA_X86_64

@@ -8,7 +8,7 @@
  *
  * and after it, if its words leave it undecided, what dg_refine asks for. The draws of a fill are the
  * accepted attempts in order. So what a stream of bytes gives depends neither on the kernel nor on
- * how a fill is cut.
+ * how a fill is cut. Narrow laws have another format: narrow.h.
  *
  * Numbers are below 2^52, which is what AVX-512 IFMA multiplies; all kernels compute the same
  * integers. "Heights" are in units of 2^-52, and so are exponents (base 2).
@@ -37,6 +37,7 @@ enum {
 #if DG_HAVE_WORDS
 
 typedef struct dg_lanes dg_lanes;
+typedef struct dg_narrow dg_narrow;
 
 /** Make attempts, in order, until the bytes end or one is undecided.
  *
@@ -55,7 +56,8 @@ struct dg_lanes {
     dg_lane_kernel *kernel;  /* NULL: the law is drawn by the sampler, one by one */
     /* if there is a kernel: */
     dg_isa isa;           /* whose kernel it is */
-    size_t attempt_bytes; /* 12 or 16 */
+    dg_narrow *narrow;    /* the law has few outcomes (narrow.h): of what follows c alone is used */
+    size_t attempt_bytes; /* 12 or 16; 8 if it is narrow */
     bool squared;         /* Gaussian: E = rate d (d + twice_f) */
     bool is_power;        /* generalised Gaussian; neither: Laplace, E = rate d */
     uint64_t n_core, n_tail, n_cells;

@@ -67,7 +67,8 @@ static int dg_python_functions(void *list)
         *items[i] = PyList_GetItem(functions, i);
         Py_INCREF(*items[i]);
     }
-    int result = 0;
+    dg_python_sampling.address = PyUnicode_InternFromString("_address");
+    int result = dg_python_sampling.address == NULL ? -1 : 0;
     for (size_t i = 0; i < sizeof methods / sizeof *methods && result == 0; i++) {
         PyObject *function = PyCFunction_New(&methods[i], NULL);
         result = function == NULL ? -1 : PyList_Append(functions, function);

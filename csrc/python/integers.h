@@ -9,6 +9,8 @@
 
 #include <Python.h>
 
+#include "discretegauss.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -81,13 +83,17 @@ static PyObject *dg_python_integer(const uint8_t *bytes, size_t n)
     return PyLong_FromLongLong(value);
 }
 
-/** Put n integers of n_bytes each, as dg_law_fill_wide writes them, into the elements of an array of
- *  objects, in the place of what they hold.
- *
- *  Requires:  n_bytes > 0.
- *  Returns:   0 | 1: there was no memory, and elements from some one on are as they were.
- */
-static int dg_python_integers(void **out, size_t n, size_t n_bytes, const uint8_t *bytes)
+/** Where draws of any size go: Python integers into an array of objects, or two's complement of row_bytes into
+ *  rows. */
+typedef struct dg_python_wide {
+    void **objects; /* NULL: rows */
+    uint8_t *rows;
+    size_t row_bytes;
+    size_t reached; /* what is beyond was not written to */
+} dg_python_wide;
+
+/** Put integers into elements [first, first + n) of an array of objects, in the place of what they hold. */
+static dg_status dg_python_keep_objects(void **out, size_t n, size_t n_bytes, const uint8_t *bytes)
 {
     PyGILState_STATE state = PyGILState_Ensure();
     size_t done = 0;
@@ -102,16 +108,12 @@ static int dg_python_integers(void **out, size_t n, size_t n_bytes, const uint8_
         Py_XDECREF(held);
     }
     PyGILState_Release(state);
-    return done < n;
+    return done < n ? DG_ERR_NOMEM : DG_OK;
 }
 
-/** Copy n integers of n_bytes each, in two's complement, to places of another length.
- *
- *  Requires:  n_bytes > 0 and to_bytes > 0.
- *  Returns:   0 | 1: one has no room there; out is not to be used.
- */
-static int dg_python_resize(uint8_t *out, size_t to_bytes, size_t n, size_t n_bytes,
-                            const uint8_t *bytes)
+/** Copy integers to places of another length. */
+static dg_status dg_python_keep_rows(uint8_t *out, size_t to_bytes, size_t n, size_t n_bytes,
+                                     const uint8_t *bytes)
 {
     const size_t copied = to_bytes < n_bytes ? to_bytes : n_bytes;
     uint8_t lost = 0;
@@ -124,7 +126,18 @@ static int dg_python_resize(uint8_t *out, size_t to_bytes, size_t n, size_t n_by
             lost |= one[k] ^ sign;
         }
     }
-    return lost != 0;
+    return lost != 0 ? DG_ERR_RANGE : DG_OK;
+}
+
+/** A dg_take. */
+static dg_status dg_python_keep(void *context, size_t first, size_t n, size_t n_bytes,
+                                const uint8_t *integers)
+{
+    dg_python_wide *to = (dg_python_wide *)context;
+    to->reached = first + n > to->reached ? first + n : to->reached;
+    return to->objects != NULL ? dg_python_keep_objects(to->objects + first, n, n_bytes, integers)
+                               : dg_python_keep_rows(to->rows + first * to->row_bytes,
+                                                     to->row_bytes, n, n_bytes, integers);
 }
 
 #endif

@@ -19,12 +19,12 @@ enum { DG_PYTHON_FEW = 1 << 16 };
 
 /** What calls need of Python, and the method, set once. */
 static struct {
-    PyObject *slowly;                              /* the Python method */
-    PyObject *error_for;                           /* makes the exception of a status and errno */
-    PyObject *empty;                               /* numpy.empty */
-    PyObject *int64;                               /* its dtype */
-    PyObject *array;                               /* numpy.ndarray */
-    PyObject *size, *source, *sampler, *one, *few; /* names */
+    PyObject *slowly;    /* the Python method */
+    PyObject *error_for; /* makes the exception of a status and errno */
+    PyObject *empty;     /* numpy.empty */
+    PyObject *int64;     /* its dtype */
+    PyObject *array;     /* numpy.ndarray */
+    PyObject *size, *source, *sampler, *one, *few, *address; /* names */
     PyObject *getrandom, *chacha20; /* values, told by their addresses, as they are interned */
     PyMethodDef method;
 } dg_python_sampling;
@@ -74,36 +74,53 @@ static PyObject *dg_python_one(dg_sampler *sampler, const dg_source *source)
                                  : PyLong_FromLongLong(drawn);
 }
 
+/** A new array of int64 with one axis, open to be written to. NULL, without an exception: there is no memory. */
+static PyObject *dg_python_new_array(Py_buffer *view, PyObject *size)
+{
+    PyObject *out = PyObject_CallFunctionObjArgs(dg_python_sampling.empty, size,
+                                                 dg_python_sampling.int64, NULL);
+    if (out == NULL || PyObject_GetBuffer(out, view, PyBUF_WRITABLE) != 0) {
+        PyErr_Clear();
+        Py_XDECREF(out);
+        return NULL;
+    }
+    return out;
+}
+
+/** Return an array that was filled, no longer open, with errno kept; or raise what went wrong: raised, if that is not
+ *  NULL, else the status. Takes over out and raised. */
+static PyObject *dg_python_filled(PyObject *out, Py_buffer *view, dg_status status,
+                                  PyObject *raised)
+{
+    const int code = errno;
+    PyBuffer_Release(view);
+    if (status == DG_OK) {
+        return out;
+    }
+    Py_DECREF(out);
+    if (raised == NULL) {
+        errno = code;
+        return dg_python_raise(status);
+    }
+    PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
+    Py_DECREF(raised);
+    return NULL;
+}
+
 /** A new array of draws. NULL without an exception: there is no memory for it. */
 static PyObject *dg_python_array(PyObject *size, size_t n, dg_sampler *sampler,
                                  const dg_source *source)
 {
     Py_buffer view;
-    PyObject *out = PyObject_CallFunctionObjArgs(dg_python_sampling.empty, size,
-                                                 dg_python_sampling.int64, NULL);
-    if (out == NULL || PyObject_GetBuffer(out, &view, PyBUF_WRITABLE) != 0) {
-        PyErr_Clear();
-        Py_XDECREF(out);
+    PyObject *out = dg_python_new_array(&view, size), *raised = NULL; /* by a signal's handler */
+    if (out == NULL) {
         return NULL;
     }
-    PyObject *raised = NULL; /* by a signal's handler */
     const dg_run run = {1, dg_python_pause_once, &raised};
     PyThreadState *state = PyEval_SaveThread();
     const dg_status status = dg_sampler_fill(view.buf, n, DG_INT64, DG_AUTO, sampler, &run, source);
-    PyEval_RestoreThread(state);
-    const int code = errno; /* kept up to here */
-    PyBuffer_Release(&view);
-    if (status != DG_OK) {
-        Py_DECREF(out);
-        if (raised == NULL) {
-            errno = code;
-            return dg_python_raise(status);
-        }
-        PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
-        Py_DECREF(raised);
-        return NULL;
-    }
-    return out;
+    PyEval_RestoreThread(state); /* errno is kept */
+    return dg_python_filled(out, &view, status, raised);
 }
 
 static PyObject *dg_python_sample(PyObject *law, PyObject *const *args, Py_ssize_t n_args,

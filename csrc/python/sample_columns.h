@@ -1,7 +1,8 @@
 /* Draws with an array of parameters, where all is plain: the way there in Python takes as long as some thousand
  * draws.
  *
- * Plain are arrays of int64 or float64 with one axis, contiguous, and laws that int64 surely holds. All else is
+ * Plain are arrays of int64 or float64 with one axis, contiguous, of one length or of length 1, and laws that int64
+ * surely holds. All else is
  * left to Python, which finds the same, or says what is wrong.
  */
 #ifndef DG_PYTHON_SAMPLE_COLUMNS_H
@@ -13,6 +14,7 @@
 typedef struct dg_python_call {
     PyObject *kept; /* returns the sampler of a kind, a parameter, mu and beta */
     PyObject *kind, *parameter, *mu, *beta;
+    size_t stride;    /* 0: the parameter is an array of one number */
     PyObject *held;   /* a list of samplers; NULL: none yet */
     PyObject *raised; /* what ended the call */
 } dg_python_call;
@@ -22,7 +24,8 @@ static dg_sampler *dg_python_get_sampler(dg_python_call *call, PyObject *paramet
 {
     PyObject *sampler =
         PyObject_CallFunctionObjArgs(call->kept, call->kind, parameter, mu, call->beta, NULL);
-    PyObject *address = sampler == NULL ? NULL : PyObject_GetAttrString(sampler, "_address");
+    PyObject *address =
+        sampler == NULL ? NULL : PyObject_GetAttr(sampler, dg_python_sampling.address);
     dg_sampler *result = address == NULL ? NULL : PyLong_AsVoidPtr(address);
     if (call->held == NULL) {
         call->held = PyList_New(0);
@@ -53,7 +56,7 @@ static dg_sampler *dg_python_kept_sampler(void *context, size_t i, const uint64_
 {
     dg_python_call *call = (dg_python_call *)context;
     PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *parameter = PySequence_GetItem(call->parameter, (Py_ssize_t)i);
+    PyObject *parameter = PySequence_GetItem(call->parameter, (Py_ssize_t)(i * call->stride));
     PyObject *mu = *rest == 0 ? PyLong_FromLong(0) : dg_python_float(rest);
     dg_sampler *sampler =
         parameter == NULL || mu == NULL ? NULL : dg_python_get_sampler(call, parameter, mu);
@@ -83,53 +86,41 @@ static int dg_python_open_column(dg_column *column, Py_buffer *view, PyObject *a
     const char *format = view->format;
     if (view->ndim == 1 && view->itemsize == 8 && (uintptr_t)view->buf % 8 == 0 &&
         (format[0] == 'd' || format[0] == 'l' || format[0] == 'q') && format[1] == 0) {
-        *column = (dg_column){view->buf, 1, format[0] == 'd' ? DG_FLOATS : DG_INTEGERS};
+        *column = (dg_column){view->buf, 1, format[0] == 'd' ? DG_FLOATS : DG_INTEGERS, 0, 0};
         return 1;
     }
     PyBuffer_Release(view);
     return 0;
 }
 
-/** Draw into a new array. Returns: it; NULL, with an exception or, if something is not plain, without. */
+/** Draw into a new array. Returns: it; NULL, with an exception or, if there is no memory, without. */
 static PyObject *dg_python_draw_columns(dg_python_call *call, dg_laws *laws, dg_sampler *one,
                                         size_t n, PyObject *size, const dg_source *source)
 {
     Py_buffer view;
-    PyObject *out = PyObject_CallFunctionObjArgs(dg_python_sampling.empty, size,
-                                                 dg_python_sampling.int64, NULL);
-    if (out == NULL || PyObject_GetBuffer(out, &view, PyBUF_WRITABLE) != 0) {
-        PyErr_Clear();
-        Py_XDECREF(out);
+    PyObject *out = dg_python_new_array(&view, size);
+    if (out == NULL) {
         return NULL;
     }
     const dg_run run = {1, dg_python_pause_columns, call};
-    const int64_t *centres = (const int64_t *)laws->centre.words;
+    const dg_addend centres = {.values = laws->centre.words, .dtype = DG_INT64};
     laws->sampler_of = dg_python_kept_sampler;
     laws->context = call;
     PyThreadState *state = PyEval_SaveThread();
     const dg_status status =
-        one != NULL ? dg_sampler_add(view.buf, centres, NULL, n, DG_AUTO, one, &run, source)
+        one != NULL ? dg_sampler_add(view.buf, n, &centres, DG_AUTO, one, &run, source)
                     : dg_samplers_fill(view.buf, n, DG_INT64, laws, DG_AUTO, NULL, &run, source);
-    PyEval_RestoreThread(state);
-    const int code = errno; /* kept up to here */
-    PyBuffer_Release(&view);
-    if (status == DG_OK) {
-        return out;
-    }
-    Py_DECREF(out);
-    if (call->raised == NULL) {
-        errno = code;
-        return dg_python_raise(status);
-    }
-    PyErr_SetObject((PyObject *)Py_TYPE(call->raised), call->raised);
-    return NULL;
+    PyEval_RestoreThread(state); /* errno is kept */
+    PyObject *raised = call->raised;
+    call->raised = NULL;
+    return dg_python_filled(out, &view, status, raised);
 }
 
 /** Whether plain columns are of laws that int64 holds; then the one law of a plain number is *one. An exception may
  *  be set. */
 static int dg_python_columns_fit(dg_sampler **one, dg_python_call *call, dg_laws *laws, size_t n)
 {
-    if (laws->parameter.stride != 0) {
+    if (!PyLong_CheckExact(call->parameter) && !PyFloat_CheckExact(call->parameter)) {
         return dg_laws_fit_int64(n, laws);
     }
     PyObject *zero = PyLong_FromLong(0);
@@ -152,22 +143,26 @@ static PyObject *dg_python_columns(PyObject *none, PyObject *const *args, Py_ssi
         PyErr_SetString(PyExc_TypeError, "seven arguments are taken");
         return NULL;
     }
-    dg_python_call call = {args[0], args[1], args[2], args[3], args[4], NULL, NULL};
+    dg_python_call call = {args[0], args[1], args[2], args[3], args[4], 1, NULL, NULL};
     const dg_source source = {args[6] == Py_True ? DG_SOURCE_CHACHA20 : DG_SOURCE_GETRANDOM, NULL,
                               NULL};
     dg_laws laws = {.kind = (dg_law_kind)PyLong_AsLong(call.kind),
-                    .parameter = {&one_word, 0, DG_INTEGERS},
-                    .centre = {&zero, 0, DG_INTEGERS}};
+                    .parameter = {&one_word, 0, DG_INTEGERS, 0, 0},
+                    .centre = {&zero, 0, DG_INTEGERS, 0, 0}};
     Py_buffer parameters = {.len = 0}, centres = {.len = 0};
     const int is_number = PyLong_CheckExact(call.parameter) || PyFloat_CheckExact(call.parameter);
     const int is_zero = PyLong_CheckExact(call.mu) && PyObject_Not(call.mu) == 1;
     const int has_parameters =
         !is_number && dg_python_open_column(&laws.parameter, &parameters, call.parameter);
     const int has_centres = !is_zero && dg_python_open_column(&laws.centre, &centres, call.mu);
-    const size_t n = (size_t)(has_parameters ? parameters.len : centres.len) / 8;
-    int is_plain = n > 0 && (is_number || has_parameters) &&
-                   (is_zero || (has_centres && (size_t)centres.len / 8 == n)) &&
+    const size_t n_parameters = has_parameters ? (size_t)parameters.len / 8 : 1;
+    const size_t n_centres = has_centres ? (size_t)centres.len / 8 : 1;
+    const size_t n = n_parameters > n_centres ? n_parameters : n_centres;
+    int is_plain = n > 0 && (is_number || has_parameters) && (is_zero || has_centres) &&
+                   (n_parameters == n || n_parameters == 1) && (n_centres == n || n_centres == 1) &&
                    (has_parameters || laws.centre.format == DG_INTEGERS);
+    call.stride = laws.parameter.stride = n_parameters > 1;
+    laws.centre.stride = n_centres > 1;
     PyObject *size = PyLong_FromSize_t(n), *result = NULL;
     if (is_plain && args[5] != Py_None) {
         is_plain =

@@ -31,20 +31,20 @@
  */
 #include "sampler/choose.h"
 
-#include "isochronous/lanes.h"
+#include "isochronous/narrow.h"
 
 enum {
     REFERENCE_UNITS = 24,
     ONE_BY_ONE_UNITS = 240, /* a generalised Gaussian that lanes do not hold */
     LEAST_CELLS_FROM = 16,  /* no law's table is repaid by fewer draws */
     LANES_FROM = 128,       /* so many draws by Algorithms 1-3 repay lanes: 10 microseconds */
-    /* laws of one call, again by `python benchmarks/bulk.py`: */
-    CROWD_LANES_FROM =
-        32, /* lanes of many laws: 2 microseconds (they cross Algorithms 1-3 at 16) */
-    CROWD_ALONE_FROM = 128,       /* a caller's bits: as it was published */
-    CROWD_ALONE_FROM_FEW = 32,    /* to look for a law's sampler and begin a fill: 1 microsecond */
-    CROWD_FEW_LAWS = 64,          /* with more their samplers would be made for the call: */
-    CROWD_ALONE_FROM_MANY = 1024, /* 20 microseconds */
+    /* laws of one call, measured by `python benchmarks/crowd.py` (AVX-512; getrandom, chacha20): */
+    CROWD_LANES_FROM = 32,  /* lanes cross Algorithms 1-3 at 18, 19; without AVX-512 later */
+    CROWD_ALONE_FROM = 128, /* a caller's bits: as it was published */
+    CROWD_ALONE_FROM_FEW =
+        32,              /* a table at hand crosses them at 25, 43; lanes of a law's own, 59, 66 */
+    CROWD_FEW_LAWS = 64, /* with more their samplers would be made for the call: */
+    CROWD_ALONE_FROM_MANY = 1024,        /* they cross at 1201, 814 */
     CROWD_ISOCHRONOUS_ALONE_FROM = 1024, /* the same */
     CROWD_FEW_GROUPS = 1024,             /* are looked for in any case: ten microseconds */
     CROWD_MOST_GROUPS =
@@ -53,9 +53,10 @@ enum {
     MOST_CHARGED_BITS = 40 /* 2^40 draws repay every table: no sum of rents leaves 64 bits */
 };
 
-/** What a draw in lanes costs beyond one of a table, by the kernel (any, that of AVX-512) and by the
- *  dg_source_kind. */
-static const uint64_t LANE_UNITS[2][2] = {{12, 6}, {6, 1}};
+/** What a draw in lanes costs beyond one of a table, by the kernel (any, a fast one) and by the dg_source_kind:
+ *  of wide laws, of which that for AVX-512 is fast, and of narrow ones, where vectors are. To prepare these takes
+ *  2 to 5 microseconds more, beside 4, and of a generalised Gaussian 0.8 for each outcome. */
+static const uint64_t LANE_UNITS[2][2][2] = {{{12, 6}, {6, 1}}, {{5, 2}, {3, 1}}};
 
 /** Where a table crosses Algorithms 1-3 in machine words: the least of `most` and of at_0 + slope times the
  *  parameter's whole part (Gaussian: its root). */
@@ -144,16 +145,29 @@ static bool lanes_hold(const dg_law *law)
     return hold;
 }
 
-/** Whether lanes are those of the fastest kernel; AVX2's is not much faster than the portable one. */
-static bool lanes_are_fast(void)
+/** Whether lanes are those of a fast kernel; of wide laws AVX2's is not much faster than the portable one. */
+static bool lanes_are_fast(bool narrow)
 {
 #if DG_HAVE_WORDS
-    dg_lanes lanes = {.is_power = false};
+    dg_narrow any;
+    dg_lanes lanes = {.narrow = narrow ? &any : NULL};
     dg_lanes_dispatch(&lanes, DG_ISA_AUTO);
-    return lanes.isa >= DG_ISA_AVX512;
+    return lanes.isa >= (narrow ? DG_ISA_AVX2 : DG_ISA_AVX512);
 #else
+    (void)narrow;
     return false;
 #endif
+}
+
+/** Whether the law is a narrow one (isochronous/narrow.h), about: generalised Gaussians count as wide. */
+static bool is_narrow(const dg_law *law)
+{
+    enum { SIGMA = 14, SCALE = 3 }; /* the least that are not, around an integer */
+    if (law->kind == DG_GENERALIZED_GAUSSIAN) {
+        return false;
+    }
+    const bool squared = law->kind == DG_DISCRETE_GAUSSIAN;
+    return whole_part(law, squared) < (squared ? SIGMA : SCALE) / (law->centred ? 1u : 2u);
 }
 
 dg_prices dg_prices_of(const dg_law *law)
@@ -175,8 +189,9 @@ dg_prices dg_prices_of(const dg_law *law)
     prices.cells_from = crossing > LEAST_CELLS_FROM ? crossing : LEAST_CELLS_FROM;
     prices.table = prices.cells_from * REFERENCE_UNITS;
     prices.has_lanes = hold && DG_HAVE_WORDS;
+    const bool narrow = is_narrow(law), fast = lanes_are_fast(narrow);
     for (size_t kind = 0; kind < 2; kind++) {
-        prices.draw[kind] = prices.has_lanes ? LANE_UNITS[lanes_are_fast()][kind] : units;
+        prices.draw[kind] = prices.has_lanes ? LANE_UNITS[narrow][fast][kind] : units;
     }
     return prices;
 }

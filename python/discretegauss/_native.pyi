@@ -97,12 +97,15 @@ class _Lib:
     DG_FLOATS: Final[int]
     DG_RATIOS: Final[int]
 
+    DG_REFUSE: Final[int]
+    DG_CLAMP: Final[int]
+    DG_REDUCE: Final[int]
+
     def dg_python_fill(self, context: _CData, out: _CData, n: int, /) -> int: ...
     def dg_python_pause(self, errors: _CData, /) -> int: ...
     def dg_python_sampler_of(self, context: _CData, i: int, rest: _CData, /) -> _CData: ...
-    def dg_python_integers(self, out: _CData, n: int, n_bytes: int, integers: _CData, /) -> int: ...
-    def dg_python_resize(
-        self, out: _CData, to_bytes: int, n: int, n_bytes: int, integers: _CData, /
+    def dg_python_keep(
+        self, context: _CData, first: int, n: int, n_bytes: int, integers: _CData, /
     ) -> int: ...
     def dg_python_functions(self, functions: _CData, /) -> int: ...
     def dg_law_new(self, law: _CData, kind: int, arithmetic: int, parameters: _CData, /) -> int: ...
@@ -134,6 +137,7 @@ class _Lib:
         laws: _CData,
         which: _CData,
         isochronous: int,
+        isa: int,
         run: _CData,
         source: _CData,
         /,
@@ -214,17 +218,30 @@ class _Lib:
         source: _CData,
         /,
     ) -> int: ...
-    def dg_sampler_add(
+    def dg_sampler_stream(
         self,
-        out: _CData,
-        values: _CData,
-        is_null: _CData,
+        take: _CData,
+        context: _CData,
         n: int,
         method: int,
         sampler: _CData,
         run: _CData,
         source: _CData,
         /,
+    ) -> int: ...
+    def dg_sampler_add(
+        self,
+        out: _CData,
+        n: int,
+        addend: _CData,
+        method: int,
+        sampler: _CData,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_addend_ends(
+        self, ends: _CData, n: int, addend: _CData, exactly: int, run: _CData, /
     ) -> int: ...
     def dg_samplers_fill(
         self,

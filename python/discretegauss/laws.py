@@ -183,6 +183,7 @@ class _Law(LawFunctions):
         threads: int = ...,
     ) -> _Array: ...
 
+    @names_instead
     def sample(
         self,
         size: Size = None,

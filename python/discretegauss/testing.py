@@ -65,8 +65,9 @@ class SeededSource:
         native = core("seeded_source")
         first, skip = divmod(self.used, 64)
         n_blocks = -(-(skip + len(buffer)) // 64)
-        blocks = native.keystream(self._key, first, n_blocks)
-        buffer[:] = memoryview(blocks)[skip : skip + len(buffer)]
+        blocks = native.ffi.new("uint8_t[]", 64 * n_blocks)
+        native.lib.dg_keystream(blocks, n_blocks, self._key, first)
+        buffer[:] = native.ffi.buffer(blocks)[skip : skip + len(buffer)]
         self.used += len(buffer)
 
 

@@ -22,12 +22,13 @@ LAYERS = [
     ["reference"],
     ["_law_functions", "_drawing"],
     ["sampling", "testing", "laws"],
-    ["privacy", "selection", "snapping"],
+    ["privacy", "snapping"],
     ["utility", "distributed"],
-    ["plots"],
     ["data"],
+    ["estimate", "selection"],
+    ["plots"],
     ["release", "verify"],
-    ["lattice", "_on_the_driver", "_bench", "compat"],
+    ["lattice", "_on_the_driver", "compat"],
     ["spark", "dask"],
     ["_cli"],
     ["__init__", "__main__"],
@@ -112,10 +113,17 @@ WITH_NUMPY |= {
     "release",
     "_cli.sample_file",
 }
-WITH_NUMPY |= {"data", "lattice", "dask"}
-WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
+WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}
+WITH_NUMPY |= {
+    "privacy._buckets",
+    "privacy._loss_bounds",
+    "privacy._loss_cells",
+    "privacy._noise_cells",
+    "privacy.losses",
+    "_certified.fourier",
+}
 WITH_NUMPY |= {"selection", "snapping", "verify._quick"}
-WITH_NUMPY |= {"distributed", "_bench", "compat"}
+WITH_NUMPY |= {"distributed", "compat", "plots._estimates"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:
@@ -128,11 +136,10 @@ def test_numpy_is_imported_where_arrays_are() -> None:
             assert {name, top(name)} & WITH_NUMPY, name
 
 
-#: The numbers of `_drawing`: blocks that stay in a cache, room for buffers, laws for which there is
-#: no table or isochronous sampler, and what was published. What draws cost, the C core knows.
+#: The numbers of `_drawing`: how many sums are made at a time, threads, laws for which there is no
+#: table or isochronous sampler, and what was published. What draws cost, the C core knows.
 NUMBERS = {
-    ("add", "_PIECE"),
-    ("native", "_WIDE_BYTES"),
+    ("sampler", "_PIECE"),
     ("native", "_MOST_THREADS"),
     ("many_laws", "_SAFE_BETA"),
     ("many_laws", "_ISOCHRONOUS_BETA"),

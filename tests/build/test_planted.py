@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import runpy
+import shutil
 from pathlib import Path
 
 FUZZ = Path(__file__).parents[1] / "fuzz"
+ROOT = FUZZ.parents[1]
 
 
 def test_every_planted_fault_has_its_place_in_the_source() -> None:
@@ -14,8 +16,26 @@ def test_every_planted_fault_has_its_place_in_the_source() -> None:
     faults = runpy.run_path(str(FUZZ / "planted.py"))["FAULTS"]
     assert len(faults) >= 18
     for fault in faults:
-        source = (FUZZ.parents[1] / "csrc" / fault.file).read_text(encoding="utf-8")
+        source = (ROOT / "csrc" / fault.file).read_text(encoding="utf-8")
         assert source.count(fault.old) == 1, fault.name
+
+
+def test_scripts_reject_every_change_of_what_they_quote(tmp_path: Path) -> None:
+    """Wrong constants, terms, orders of operations: the code no longer reads as its lemma says."""
+    planted = runpy.run_path(str(FUZZ / "planted.py"))
+    lines = runpy.run_path(str(ROOT / "tools" / "code_lines.py"))
+    faults = [None, *(f for f in planted["FAULTS"] if f.target == planted["LINES"])]
+    assert len(faults) > 12
+    for i, fault in enumerate(faults):
+        core = tmp_path / str(i)
+        for room in ("bounds", "cells", "isochronous"):
+            shutil.copytree(ROOT / "csrc" / room, core / room)
+        if fault is not None:
+            file = core / fault.file
+            file.write_text(file.read_text(encoding="utf-8").replace(fault.old, fault.new))
+        scripts = sorted(core.glob("*/*.gappa"))
+        found = [w for s in scripts for w in lines["misquoted"](s) + lines["inexact"](s)]
+        assert (found != []) == (fault is not None), (fault, found)
 
 
 def test_every_fuzz_target_has_seeds() -> None:

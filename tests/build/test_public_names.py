@@ -30,8 +30,8 @@ PUBLIC = {
     ),
     "release": "PlanRelease Release release_plan release_table",
     "selection": (
-        "exponential exponential_rho noisy_max_epsilon permute_and_flip permute_and_flip_rho "
-        "report_noisy_max"
+        "KeepRule TruncatedLaplace exponential exponential_rho keep_groups keep_rule "
+        "noisy_max_epsilon permute_and_flip permute_and_flip_rho report_noisy_max"
     ),
     "snapping": "SnappedLaplace snapping_accuracy snapping_bound snapping_laplace",
     "distributed": ("Rotation SecureSum least_modulus round_conditionally rounded_norm total"),
@@ -39,12 +39,13 @@ PUBLIC = {
     "spark": "add_noise",
     "dask": "add_noise",
     "data": "flights",
+    "estimate": "Estimate consistent interval ratio total",
     "utility": (
         "compare_noise compare_queries continuous_gaussian_delta continuous_gaussian_sf "
         "rounded_gaussian_pmf rounded_gaussian_sf rounded_gaussian_variance"
     ),
-    "plots": "before_after epsilon_delta probabilities queries queries_ratio tails variance "
-    "write_figures",
+    "plots": "before_after consistent epsilon_delta interval keep_groups probabilities queries "
+    "queries_ratio tails variance write_figures",
     "verify": "VerificationError verify",
     "testing": "NotPrivateWarning TapeSource seeded_source",
     "errors": (

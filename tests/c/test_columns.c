@@ -20,12 +20,16 @@ static uint8_t bytes[TAPE];
 
 /* every look at the clock takes so long, if it is not 0 */
 static uint64_t milliseconds_a_look;
+static bool is_timeless; /* the clock stands still */
 
 uint64_t __real_dg_milliseconds(void);
 uint64_t __wrap_dg_milliseconds(void);
 uint64_t __wrap_dg_milliseconds(void)
 {
     static uint64_t now = 0;
+    if (is_timeless) {
+        return 0;
+    }
     return milliseconds_a_look > 0 ? (now += milliseconds_a_look) : __real_dg_milliseconds();
 }
 
@@ -175,8 +179,8 @@ static dg_laws make_laws(dg_law_kind kind, dg_number_format format, dg_number_fo
         }
     }
     return (dg_laws){.kind = kind,
-                     .parameter = {words[0], width, format},
-                     .centre = {words[1], centre_width, centre_format}};
+                     .parameter = {words[0], width, format, 0, 0},
+                     .centre = {words[1], centre_width, centre_format, 0, 0}};
 }
 
 static void test_draws(void)
@@ -225,6 +229,176 @@ static void test_draws(void)
         }
     }
     CHECK(used_cells > 5, "cells were not tried");
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+/** Numbers that take turns draw what as many numbers as there are draws do. */
+static void test_turns(void)
+{
+    enum { N = 900 };
+    static int64_t drawn[N], wanted[N];
+    static uint64_t wide[2][2 * N];
+    static const size_t turns[][2] = {{1, 2}, {0, 3}, {300, 3},  {450, 2},
+                                      {7, 5}, {1, N}, {2 * N, 4}};
+    enum { K = sizeof turns / sizeof *turns };
+    uint64_t state = 21;
+    for (size_t k = 0; k < K * K * 3 * 2 * 3; k++) {
+        const size_t *turn[2] = {turns[k % K], turns[k / K % K]};
+        const dg_number_format format = (dg_number_format)(k / K / K % 3);
+        const dg_method method = (dg_method[]){DG_AUTO, DG_REFERENCE, DG_CELLS}[k / K / K / 6];
+        const size_t n = k % 4 == 0 ? N - 13 : N;
+        if (method == DG_CELLS && k % 5 != 0) { /* takes long */
+            continue;
+        }
+        dg_laws few = make_laws(DG_DISCRETE_GAUSSIAN, format, format, N, 3, &state), many = few;
+        dg_column *columns[2][2] = {{&few.parameter, &few.centre}, {&many.parameter, &many.centre}};
+        for (size_t c = 0; c < 2; c++) {
+            const size_t repeat = turn[c][0] > 1 ? turn[c][0] : 1, width = few.parameter.stride;
+            columns[0][c]->repeat = turn[c][0];
+            columns[0][c]->n = turn[c][1];
+            for (size_t i = 0; i < n; i++) {
+                const uint64_t *from = words[c] + i / repeat % turn[c][1] * width;
+                memcpy(&wide[c][i * width], from, width * sizeof *from);
+            }
+            columns[1][c]->words = wide[c];
+        }
+        const dg_dtype dtype = k % 3 == 0 ? DG_INT64 : DG_INT16;
+        tape one = {bytes, TAPE, 0}, other = {bytes, TAPE, 0};
+        const dg_source from_one = tape_source(&one), from_other = tape_source(&other);
+        CHECK(dg_samplers_fill(drawn, n, dtype, &few, method, NULL, NULL, &from_one) == DG_OK &&
+                  dg_samplers_fill(wanted, n, dtype, &many, method, NULL, NULL, &from_other) ==
+                      DG_OK,
+              "case %zu", k);
+        CHECK(memcmp(drawn, wanted, n * (dtype == DG_INT64 ? 8 : 2)) == 0, "case %zu", k);
+        CHECK(one.used == other.used, "case %zu: %zu and %zu bytes", k, one.used, other.used);
+    }
+    /* the first law of a number that breaks a rule */
+    const uint64_t bad[] = {1, 2, 0};
+    const dg_laws laws = {.kind = DG_DISCRETE_LAPLACE,
+                          .parameter = {bad, 1, DG_INTEGERS, 5, 3},
+                          .centre = {bad + 2, 0, DG_INTEGERS, 0, 0}};
+    size_t which = 99;
+    CHECK(dg_samplers_fill(drawn, 12, DG_INT64, &laws, DG_AUTO, &which, NULL, NULL) ==
+                  DG_ERR_PARAMETER &&
+              which == 10,
+          "law %zu", which);
+    CHECK(dg_samplers_fill(drawn, 10, DG_INT64, &laws, DG_AUTO, NULL, NULL, NULL) == DG_OK,
+          "the third has no turn");
+    CHECK(!dg_laws_fit_int64(12, &laws) && dg_laws_fit_int64(10, &laws), "int64");
+}
+
+/** Sums near the ends of every dtype are right: its signed draws, and integers. */
+static void test_dtypes(void)
+{
+    enum { N = 256 };
+    static int64_t centres[N];
+    const uint64_t small = 2;
+    for (int dtype = DG_INT8; dtype <= DG_UINT64; dtype++) {
+        union {
+            int64_t s64[N];
+            int8_t s8[N];
+            int16_t s16[N];
+            int32_t s32[N];
+            uint8_t u8[N];
+            uint16_t u16[N];
+            uint32_t u32[N];
+            uint64_t u64[N];
+        } out;
+        const unsigned n_bits = 8U << (dtype % 4);
+        for (size_t i = 0; i < N; i++) { /* in the middle, or far below the upper end if int64 is */
+            const uint64_t middle = dtype > DG_INT64 ? UINT64_C(1) << (n_bits - 1) : 0;
+            centres[i] = (int64_t)(n_bits == 64 ? middle - 100 : middle) + (int64_t)(i % 50);
+        }
+        const dg_laws laws = {.kind = DG_DISCRETE_GAUSSIAN,
+                              .parameter = {&small, 0, DG_INTEGERS, 0, 0},
+                              .centre = {(const uint64_t *)centres, 1, DG_INTEGERS, 0, 0}};
+        CHECK(dg_samplers_fill(&out, N, (dg_dtype)dtype, &laws, DG_AUTO, NULL, NULL, NULL) == DG_OK,
+              "dtype %d", dtype);
+        size_t n_far = 0;
+        for (size_t i = 0; i < N; i++) {
+            const int64_t sums[] = {out.s8[i], out.s16[i], out.s32[i], out.s64[i],
+                                    out.u8[i], out.u16[i], out.u32[i], (int64_t)out.u64[i]};
+            const int64_t off = sums[dtype] - centres[i];
+            n_far += off < -30 || off > 30;
+        }
+        CHECK(n_far == 0, "dtype %d: %zu are far", dtype, n_far);
+    }
+    /* beyond int64, in uint64 */
+    uint64_t beyond[N];
+    for (size_t i = 0; i < N; i++) {
+        centres[i] = INT64_MAX;
+    }
+    const dg_laws laws = {.kind = DG_DISCRETE_GAUSSIAN,
+                          .parameter = {&small, 0, DG_INTEGERS, 0, 0},
+                          .centre = {(const uint64_t *)centres, 1, DG_INTEGERS, 0, 0}};
+    CHECK(dg_samplers_fill(beyond, N, DG_UINT64, &laws, DG_AUTO, NULL, NULL, NULL) == DG_OK,
+          "no sums");
+    size_t n_beyond = 0;
+    for (size_t i = 0; i < N; i++) {
+        n_beyond += beyond[i] > INT64_MAX;
+        CHECK(beyond[i] - INT64_MAX + 30 < 60, "draw %zu", i);
+    }
+    CHECK(n_beyond > 20, "%zu of 256", n_beyond);
+}
+
+/* --- pauses ------------------------------------------------------------------------------------ */
+
+static size_t n_paused, stop_at;
+static size_t used_last, used_before_last;
+static const tape *paused_tape;
+
+static int count_pauses(void *context)
+{
+    (void)context;
+    used_before_last = used_last;
+    used_last = paused_tape->used;
+    return ++n_paused == stop_at;
+}
+
+/** There are pauses after the last draw, while draws are put in their places; stopped there, none is left. */
+static void test_pauses(void)
+{
+    enum { N = 9 << 20 };
+    const uint64_t numbers[] = {1, 4};
+    static const uint64_t zero = 0;
+    const dg_laws laws = {.kind = DG_DISCRETE_GAUSSIAN,
+                          .parameter = {numbers, 1, DG_INTEGERS, 0, 2},
+                          .centre = {&zero, 0, DG_INTEGERS, 0, 0}};
+    int8_t *out = malloc(N);
+    uint8_t *many = malloc(3 * (size_t)N);
+    if (out == NULL || many == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < 3 * (size_t)N; i++) {
+        many[i] = bytes[i % TAPE];
+    }
+    tape from = {many, 3 * (size_t)N, 0};
+    paused_tape = &from;
+    const dg_source source = tape_source(&from);
+    const dg_run run = {1, count_pauses, NULL};
+    is_timeless = true;
+    CHECK(dg_samplers_fill(out, N, DG_INT8, &laws, DG_CELLS, NULL, &run, &source) == DG_OK, "fill");
+    CHECK(n_paused > 1 && used_last == from.used && used_before_last == from.used,
+          "%zu pauses, the last two at %zu and %zu of %zu bytes", n_paused, used_before_last,
+          used_last, from.used);
+    for (size_t k = 0; k < 2; k++) { /* stop at the last one, and at the one before */
+        stop_at = n_paused - k;
+        n_paused = from.used = 0;
+        memset(out, 0, N);
+        const dg_status status =
+            dg_samplers_fill(out, N, DG_INT8, &laws, DG_CELLS, NULL, &run, &source);
+        CHECK(status == DG_ERR_STOPPED && n_paused == stop_at, "status %d", (int)status);
+        size_t n_left = 0;
+        for (size_t i = 0; i < N; i++) {
+            n_left += out[i] != 0;
+        }
+        CHECK(n_left == 0, "%zu draws are left", n_left);
+        n_paused = stop_at + k;
+    }
+    is_timeless = false;
+    free(out);
+    free(many);
 }
 
 /* --- choices --------------------------------------------------------------------------------- */
@@ -281,8 +455,8 @@ static void test_rent(void)
         centres[i] = (int64_t)i * 1000;
     }
     dg_laws laws = {.kind = DG_DISCRETE_GAUSSIAN,
-                    .parameter = {words[0], 1, DG_INTEGERS},
-                    .centre = {(const uint64_t *)centres, 1, DG_INTEGERS},
+                    .parameter = {words[0], 1, DG_INTEGERS, 0, 0},
+                    .centre = {(const uint64_t *)centres, 1, DG_INTEGERS, 0, 0},
                     .sampler_of = give_kept};
     laws.context = &laws.parameter;
     dg_sampler_info info = {.n_built = 0};
@@ -349,8 +523,8 @@ static void test_errors(void)
             words[1][i] = i < 3 ? 0 : bad[k].centre;
         }
         const dg_laws laws = {.kind = bad[k].kind,
-                              .parameter = {words[0], 1, bad[k].format},
-                              .centre = {words[1], 1, bad[k].format}};
+                              .parameter = {words[0], 1, bad[k].format, 0, 0},
+                              .centre = {words[1], 1, bad[k].format, 0, 0}};
         size_t which = 99;
         CHECK(dg_samplers_fill(out, N, DG_INT64, &laws, DG_AUTO, &which, NULL, &source) ==
                   DG_ERR_PARAMETER,
@@ -362,8 +536,8 @@ static void test_errors(void)
     const int64_t centres[N] = {0, INT64_MAX, 0, 0, INT64_MIN};
     const uint64_t wide = 1000000;
     const dg_laws far = {.kind = DG_DISCRETE_GAUSSIAN,
-                         .parameter = {&wide, 0, DG_INTEGERS},
-                         .centre = {(const uint64_t *)centres, 1, DG_INTEGERS}};
+                         .parameter = {&wide, 0, DG_INTEGERS, 0, 0},
+                         .centre = {(const uint64_t *)centres, 1, DG_INTEGERS, 0, 0}};
     CHECK(!dg_laws_fit_int64(N, &far), "beyond 2^62");
     for (int dtype = DG_INT8; dtype <= DG_INT64; dtype++) {
         int64_t out[N] = {7, 7, 7, 7, 7};
@@ -386,8 +560,8 @@ static void test_fit(void)
     const int64_t centres[] = {INT64_C(1) << 62, -(INT64_C(1) << 62), (INT64_C(1) << 62) + 1};
     for (size_t i = 0; i < 9; i++) {
         const dg_laws laws = {.kind = DG_DISCRETE_LAPLACE,
-                              .parameter = {&parameters[i % 3], 0, DG_INTEGERS},
-                              .centre = {(const uint64_t *)&centres[i / 3], 0, DG_INTEGERS}};
+                              .parameter = {&parameters[i % 3], 0, DG_INTEGERS, 0, 0},
+                              .centre = {(const uint64_t *)&centres[i / 3], 0, DG_INTEGERS, 0, 0}};
         CHECK(dg_laws_fit_int64(3, &laws) == (i % 3 < 2 && i / 3 < 2), "case %zu", i);
     }
 }
@@ -444,8 +618,8 @@ static void test_fork(void)
     }
     const uint64_t zero = 0;
     const dg_laws laws = {.kind = DG_DISCRETE_LAPLACE,
-                          .parameter = {parameters, 1, DG_INTEGERS},
-                          .centre = {&zero, 0, DG_INTEGERS}};
+                          .parameter = {parameters, 1, DG_INTEGERS, 0, 0},
+                          .centre = {&zero, 0, DG_INTEGERS, 0, 0}};
     const dg_run run = {1, fork_once, NULL};
     milliseconds_a_look = 100;
     CHECK(dg_samplers_fill(out, N, DG_INT64, &laws, DG_ISOCHRONOUS, NULL, &run, NULL) == DG_OK,
@@ -481,6 +655,9 @@ int main(int n_arguments, char **arguments)
         bytes[i] = (uint8_t)next_word(&state);
     }
     test_draws();
+    test_turns();
+    test_dtypes();
+    test_pauses();
     test_choices();
     test_rent();
     test_errors();

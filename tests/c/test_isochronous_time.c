@@ -84,8 +84,15 @@ static unsigned reports_of_fills(dg_isa isa, const dg_law *law)
         CHECK(status == DG_OK || status == DG_ERR_RANGE, "a fill failed: %d", (int)status);
     }
     int64_t counts[FILL] = {0};
-    (void)dg_lanes_fill(out, FILL, DG_INT64, lanes, NULL, &SOURCE);
-    (void)dg_add(counts, out, FILL); /* as add_noise does */
+    const dg_addend rules[] = {{counts, DG_INT64, NULL, DG_REFUSE, 0},
+                               {counts, DG_UINT8, NULL, DG_REFUSE, 0},
+                               {counts, DG_INT64, NULL, DG_CLAMP, 0},
+                               {counts, DG_UINT64, NULL, DG_REDUCE, 1 << 20}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) { /* as add_noise does */
+        const dg_sums added = {.addend = rules[i], .stride = 1, .dtype = DG_INT64};
+        (void)dg_lanes_fill(out, FILL, DG_INT64, lanes, NULL, &SOURCE);
+        (void)dg_add(out, 0, FILL, &added);
+    }
     const dg_status status = dg_lanes_fill_wide(wide, 8, MOST_BYTES, lanes, NULL, &SOURCE);
     CHECK(status == DG_OK, "a wide fill failed: %d", (int)status);
     dg_lanes_free(lanes);
@@ -107,17 +114,21 @@ static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
     for (size_t i = 0; i < FILL; i++) {
         parameters[i] = 1 + i * factor;
     }
-    const dg_laws laws = {
-        kind, {parameters, 1, DG_INTEGERS}, {&centre, 0, DG_INTEGERS}, .isa = DG_ISA_AUTO};
-    dg_status status = dg_laws_fill_in_lanes(out, FILL, DG_INT64, &laws, NULL, 0, NULL, &SOURCE);
+    const dg_laws laws = {.kind = kind,
+                          .parameter = {parameters, 1, DG_INTEGERS, 0, 0},
+                          .centre = {&centre, 0, DG_INTEGERS, 0, 0}};
+    dg_status status =
+        dg_laws_fill_in_lanes(out, FILL, DG_INT64, &laws, NULL, 0, DG_ISA_AUTO, NULL, &SOURCE);
     CHECK(status == DG_OK, "a fill of laws failed: %d", (int)status);
     for (size_t i = 0; i < FILL; i++) {
         which[i] = (int64_t)(i / 10 % RATIOS);
     }
     const uint64_t *words = (const uint64_t *)ratios[0];
-    const dg_laws mixed = {
-        kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}, .isa = DG_ISA_AUTO};
-    status = dg_laws_fill_in_lanes(out, FILL, DG_INT64, &mixed, which, 1, NULL, &SOURCE);
+    const dg_laws mixed = {.kind = kind,
+                           .parameter = {words, 4, DG_RATIOS, 0, 0},
+                           .centre = {words + 2, 4, DG_RATIOS, 0, 0}};
+    status =
+        dg_laws_fill_in_lanes(out, FILL, DG_INT64, &mixed, which, 1, DG_ISA_AUTO, NULL, &SOURCE);
     CHECK(status == DG_OK || status == DG_ERR_RANGE, "a fill of laws failed: %d", (int)status);
     return VALGRIND_COUNT_ERRORS - before;
 }
@@ -155,6 +166,11 @@ int main(void)
             check_law(law, (int)kinds[i], k);
             dg_law_free(law);
         }
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) { /* narrow ones, with a sign */
+        dg_law *law = law_of(kinds[i], DG_ARITHMETIC_AUTO, 7, 3, 0, 1);
+        check_law(law, (int)kinds[i], i);
+        dg_law_free(law);
     }
     static const int64_t betas[][2] = {{3, 2}, {3, 1}, {8, 1}, {127, 2}};
     for (size_t i = 0; i < sizeof betas / sizeof *betas; i++) {

@@ -22,7 +22,9 @@ static uint8_t bytes[TAPE];
 static dg_laws laws_of(dg_law_kind kind, const int64_t *numbers)
 {
     const uint64_t *words = (const uint64_t *)numbers;
-    return (dg_laws){kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}, .isa = DG_ISA_AUTO};
+    return (dg_laws){.kind = kind,
+                     .parameter = {words, 4, DG_RATIOS, 0, 0},
+                     .centre = {words + 2, 4, DG_RATIOS, 0, 0}};
 }
 
 /** One call for n draws against one for each: draws and bytes are the same. */
@@ -114,13 +116,13 @@ static void test_formats(void)
             which[i] = (int64_t)(i % N);
         }
         const uint64_t *words = format == 0 ? integers : bits;
-        const dg_column third = {(const uint64_t *)&NUMBERS[1][2], 0, DG_RATIOS};
-        const dg_laws given = {DG_DISCRETE_LAPLACE,
-                               {words, 1, format == 0 ? DG_INTEGERS : DG_FLOATS},
-                               third,
-                               .isa = DG_ISA_AUTO};
-        const dg_laws wanted = {
-            DG_DISCRETE_LAPLACE, {(const uint64_t *)same, 2, DG_RATIOS}, third, .isa = DG_ISA_AUTO};
+        const dg_column third = {(const uint64_t *)&NUMBERS[1][2], 0, DG_RATIOS, 0, 0};
+        const dg_laws given = {.kind = DG_DISCRETE_LAPLACE,
+                               .parameter = {words, 1, format == 0 ? DG_INTEGERS : DG_FLOATS, 0, 0},
+                               .centre = third};
+        const dg_laws wanted = {.kind = DG_DISCRETE_LAPLACE,
+                                .parameter = {(const uint64_t *)same, 2, DG_RATIOS, 0, 0},
+                                .centre = third};
         tape one = {bytes, TAPE, 0}, other = {bytes, TAPE, 0};
         const dg_source from_one = tape_source(&one), from_other = tape_source(&other);
         CHECK(dg_laws_fill(of_words, DRAWS, DG_INT64, &given, which, NULL, &from_one) == DG_OK,
@@ -133,10 +135,9 @@ static void test_formats(void)
     static const uint64_t not_finite[] = {0x7ff0000000000000, 0xfff0000000000000,
                                           0x7ff8000000000000, 0x7ff0000000000001};
     for (size_t i = 0; i < 4; i++) {
-        const dg_laws bad = {DG_DISCRETE_GAUSSIAN,
-                             {not_finite + i, 1, DG_FLOATS},
-                             {(const uint64_t *)&NUMBERS[0][2], 0, DG_RATIOS},
-                             .isa = DG_ISA_AUTO};
+        const dg_laws bad = {.kind = DG_DISCRETE_GAUSSIAN,
+                             .parameter = {not_finite + i, 1, DG_FLOATS, 0, 0},
+                             .centre = {(const uint64_t *)&NUMBERS[0][2], 0, DG_RATIOS, 0, 0}};
         int64_t out = 7;
         CHECK(dg_laws_fill(&out, 1, DG_INT64, &bad, NULL, NULL, NULL) == DG_ERR_PARAMETER,
               "float %zu", i);
@@ -151,14 +152,14 @@ typedef dg_status fill_laws(void *out, size_t n, dg_dtype dtype, const dg_laws *
 static dg_status fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
                                const int64_t *which, const dg_run *run, const dg_source *source)
 {
-    return dg_laws_fill_in_lanes(out, n, dtype, laws, which, 0, run, source);
+    return dg_laws_fill_in_lanes(out, n, dtype, laws, which, 0, DG_ISA_AUTO, run, source);
 }
 
 static dg_status fill_isochronously(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
                                     const int64_t *which, const dg_run *run,
                                     const dg_source *source)
 {
-    return dg_laws_fill_in_lanes(out, n, dtype, laws, which, 1, run, source);
+    return dg_laws_fill_in_lanes(out, n, dtype, laws, which, 1, DG_ISA_AUTO, run, source);
 }
 
 static void test_errors(fill_laws *fill)
@@ -207,14 +208,13 @@ static void test_instruction_sets(void)
     for (size_t i = 0; i < N; i++) {
         which[i] = (int64_t)(i % 3);
     }
-    dg_laws laws = laws_of(DG_DISCRETE_GAUSSIAN, NUMBERS[0]);
+    const dg_laws laws = laws_of(DG_DISCRETE_GAUSSIAN, NUMBERS[0]);
     for (int isa = DG_ISA_AUTO; isa <= DG_ISA_NEON + 1; isa++) {
         tape from = {bytes, TAPE, 0};
         const dg_source source = tape_source(&from);
         int64_t *drawn = out[isa != DG_ISA_AUTO];
-        laws.isa = isa;
         const dg_status status =
-            dg_laws_fill_in_lanes(drawn, N, DG_INT64, &laws, which, 0, NULL, &source);
+            dg_laws_fill_in_lanes(drawn, N, DG_INT64, &laws, which, 0, (dg_isa)isa, NULL, &source);
         if (dg_isa_available((dg_isa)isa)) {
             CHECK(status == DG_OK && memcmp(out[0], drawn, sizeof out[0]) == 0, "isa %d", isa);
         } else {

@@ -6,6 +6,7 @@
 #define _DEFAULT_SOURCE
 #include "base/memory.h"
 #include "cells/decide.h"
+#include "isochronous/narrow.h"
 #include "support.h"
 
 #include <gmp.h>
@@ -214,29 +215,48 @@ static dg_status decide(work *with)
     return status;
 }
 
-/** A caller's source: 16 bytes of ones, with which an isochronous draw begins with an attempt too far out
- *  to be decided at once, then others. *context: how many bytes were given. */
-static int ones_first(void *context, uint8_t *out, size_t n)
+/** Bytes with which an isochronous draw begins with an attempt that is not decided at once, and how many were
+ *  given. */
+typedef struct undecided {
+    uint8_t first[16];
+    size_t given;
+} undecided;
+
+/** A caller's source: those, then others. */
+static int undecided_first(void *context, uint8_t *out, size_t n)
 {
     static uint64_t state = 13;
-    size_t *given = context;
+    undecided *from = context;
     for (size_t i = 0; i < n; i++) {
-        out[i] = ++*given <= 16 ? 0xFF : (uint8_t)next_word(&state);
+        const size_t at = from->given++;
+        out[i] = at < sizeof from->first ? from->first[at] : (uint8_t)next_word(&state);
     }
     return 0;
 }
 
 static dg_status draw_steadily(work *with)
 {
-    size_t given = 0;
-    dg_source source = {DG_SOURCE_CALLER, ones_first, &given};
+    undecided from = {.given = 0};
+    memset(from.first, 0xFF, sizeof from.first); /* too far out */
+    dg_source source = {DG_SOURCE_CALLER, undecided_first, &from};
     return dg_isochronous_draw_wide(with->out, with->width, with->sampler, &source);
 }
 
 static dg_status fill_steadily(work *with)
 {
-    size_t given = 0;
-    dg_source source = {DG_SOURCE_CALLER, ones_first, &given};
+    undecided from = {.given = 0};
+    memset(from.first, 0xFF, sizeof from.first);
+#if DG_HAVE_WORDS
+    const dg_narrow *narrow = with->lanes->narrow;
+    if (narrow != NULL) { /* the first unit of the tail */
+        const uint64_t unit =
+            narrow->threshold[narrow->n - 1] + ((uint64_t)narrow->n << narrow->has_sign);
+        for (size_t i = 0; i < 8; i++) {
+            from.first[i] = (uint8_t)(unit >> (8 * i));
+        }
+    }
+#endif
+    dg_source source = {DG_SOURCE_CALLER, undecided_first, &from};
     return dg_lanes_fill_wide(with->out, with->n, with->width, with->lanes, NULL, &source);
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -424,6 +425,111 @@ static void test_draws(void)
     dg_sampler_free(sampler);
 }
 
+/* --- streams -------------------------------------------------------------------------------- */
+
+enum { STREAM = 9000, STREAM_BYTES = 300 };
+
+/** What is taken, in order, and what a pause does. */
+typedef struct stream {
+    uint8_t *taken;
+    size_t n, n_bytes, most, n_calls, n_pauses;
+    size_t fail_at, stop_at, fork_at; /* calls or pauses, from 1 on; 0: never */
+    pid_t child;
+} stream;
+
+static dg_status take_draws(void *context, size_t first, size_t n, size_t n_bytes,
+                            const uint8_t *integers)
+{
+    stream *of = context;
+    of->n = first == 0 ? 0 : of->n; /* anew */
+    CHECK(first == of->n && n_bytes == of->n_bytes && first + n <= STREAM, "draw %zu", first);
+    memcpy(of->taken + first * n_bytes, integers, n * n_bytes);
+    of->n += n;
+    of->most = n > of->most ? n : of->most;
+    return ++of->n_calls == of->fail_at ? DG_ERR_RANGE : DG_OK;
+}
+
+static int pause_stream(void *context)
+{
+    stream *of = context;
+    of->n_pauses++;
+    if (of->n_pauses == of->fork_at) {
+        of->child = fork();
+    }
+    return of->n_pauses == of->stop_at;
+}
+
+static int read_round(void *context, uint8_t *out, size_t n)
+{
+    size_t *at = context;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = bytes[(*at)++ % (TAPE - 1)];
+    }
+    return 0;
+}
+
+/** A stream has the draws of a fill, some at a time; what its taker or a pause says ends it. */
+static void test_stream(void)
+{
+    const char *const numbers[6] = {"1<<4000", "1", "1", "3", "1", "1"};
+    dg_sampler *sampler = new_sampler(GAUSSIAN, numbers);
+    const size_t width = dg_sampler_wide_bytes(sampler);
+    const size_t size = STREAM * width;
+    uint8_t *wanted = malloc(size);
+    uint8_t *taken = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *theirs = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (wanted == NULL || taken == MAP_FAILED || theirs == MAP_FAILED || width > STREAM_BYTES) {
+        abort();
+    }
+    for (int method = DG_REFERENCE; method <= DG_CELLS; method++) {
+        size_t one = 0, other = 0;
+        const dg_source our = {DG_SOURCE_CALLER, read_round, &one};
+        const dg_source their = {DG_SOURCE_CALLER, read_round, &other};
+        stream of = {.taken = taken, .n_bytes = width};
+        CHECK(dg_sampler_stream(take_draws, &of, STREAM, (dg_method)method, sampler, NULL, &our) ==
+                      DG_OK &&
+                  dg_sampler_fill_wide(wanted, STREAM, width, (dg_method)method, sampler, NULL,
+                                       &their) == DG_OK,
+              "method %d", method);
+        CHECK(of.n == STREAM && of.n_calls > 1 && one == other, "%zu calls", of.n_calls);
+        CHECK(memcmp(taken, wanted, size) == 0, "method %d", method);
+    }
+    stream of = {.taken = taken, .n_bytes = width, .fail_at = 2};
+    const dg_run run = {1, pause_stream, &of};
+    CHECK(dg_sampler_stream(take_draws, &of, STREAM, DG_CELLS, sampler, &run, NULL) ==
+                  DG_ERR_RANGE &&
+              of.n_calls == 2,
+          "%zu calls", of.n_calls);
+    of = (stream){.taken = taken, .n_bytes = width, .stop_at = 1};
+    CHECK(dg_sampler_stream(take_draws, &of, STREAM, DG_CELLS, sampler, &run, NULL) ==
+                  DG_ERR_STOPPED &&
+              of.n_calls < STREAM / of.most,
+          "%zu calls", of.n_calls);
+    CHECK(dg_sampler_stream(take_draws, &of, 0, DG_CELLS, sampler, &run, NULL) == DG_OK, "none");
+    /* the child of a fork after the first piece has it anew */
+    of = (stream){.taken = taken, .n_bytes = width, .fork_at = 1};
+    if (forks) {
+        const dg_status status =
+            dg_sampler_stream(take_draws, &of, STREAM, DG_CELLS, sampler, &run, NULL);
+        if (of.child == 0) {
+            memcpy(theirs, taken, size);
+            _exit(status == DG_OK && of.n == STREAM ? 0 : 1);
+        }
+        int ended = -1;
+        CHECK(status == DG_OK && waitpid(of.child, &ended, 0) == of.child && ended == 0, "child %d",
+              ended);
+        size_t n_shared = 0;
+        for (size_t i = 0; i < STREAM; i++) { /* each has 2000 random bits */
+            n_shared += memcmp(theirs + i * width, taken + i * width, width) == 0;
+        }
+        CHECK(n_shared == 0, "%zu draws are shared", n_shared);
+    }
+    free(wanted);
+    (void)munmap(taken, size);
+    (void)munmap(theirs, size);
+    dg_sampler_free(sampler);
+}
+
 /** Where single draws are said to fit int64 they do, by the isochronous sampler as well; elsewhere nothing is
  *  drawn. */
 static void test_single_int64s(void)
@@ -655,6 +761,7 @@ int main(int n_arguments, char **arguments)
     test_budget();
     test_table_in_use();
     test_draws();
+    test_stream();
     test_single_int64s();
     test_pauses();
     if (forks) {

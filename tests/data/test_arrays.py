@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -13,7 +11,6 @@ import pytest
 from same_bits import same_bits
 
 import discretegauss as dg
-from discretegauss._drawing.add import add_exactly
 from discretegauss.data import addition
 from discretegauss.data.cells import Cells
 
@@ -306,6 +303,7 @@ def sigma2(monkeypatch: pytest.MonkeyPatch, values: Any, **budget: Any) -> Fract
         patched.setattr(dg.DiscreteGaussian, "sample", kept)
         dg.add_noise(values, **budget)
     (law,) = set(laws)
+    assert dg.noise_for(values, **budget) == law
     exact: Fraction = law.sigma2
     return exact
 
@@ -324,14 +322,15 @@ def test_a_budget_is_shared_by_all_that_one_person_changes(
     assert sigma2(monkeypatch, row.reshape(1, 2, 3), rho="1/10") == 30
     assert sigma2(monkeypatch, [1, 2], rho="1/10") == 5
     law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=6)
+    assert dg.noise_for(row, dg.privacy.Budget(rho="1/10")) == dg.DiscreteGaussian(5)
+    assert dg.noise_for(row, law) is law
     given = {"epsilon": 1, "delta": "1e-6", "rows_per_person": 2}
     assert sigma2(monkeypatch, table, **given) == law.sigma2
 
 
 @pytest.mark.usefixtures("native_engine")
-def test_pieces_threads_and_sources_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_threads_and_sources_meet() -> None:
     """Many pieces, the last one short; two threads; bits of ChaCha20: the law's variance."""
-    monkeypatch.setattr(addition, "_PIECE", 1000)
     values = np.arange(200_001, dtype=np.int64)
     noisy = dg.add_noise(values, LAW, threads=2, source="chacha20")
     noise = noisy - values
@@ -340,40 +339,10 @@ def test_pieces_threads_and_sources_meet(monkeypatch: pytest.MonkeyPatch) -> Non
     assert abs(noise.mean()) < 6 * 10 / 200_001**0.5
 
 
-def test_a_draw_out_of_range_raises_and_leaves_no_draws() -> None:
-    """What a law that was checked does with a probability below 2**-128: never a wrapped sum."""
-    for drawn, count in ((50, GREATEST - 49), (-50, LEAST + 49)):
-        draws = np.array([7, drawn])
-        with pytest.raises(dg.errors.RangeError):
-            add_exactly(draws, np.array([1, count]))
-        assert not draws.any()
-        with pytest.raises(dg.errors.RangeError):
-            addition._add_within(np.array([7, drawn], object), np.array([1, 2], object), -49, 49)
-
-
-@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 200])
-def test_nulls_get_zeros(n: int) -> None:
-    """Runs of nulls and runs without. The core's: tests/c/test_add.c."""
-    nulls = np.arange(n) % 70 > 66
-    sums, given = np.arange(n) - 5, np.where(nulls, GREATEST // 2, 7)
-    expected = np.where(nulls, 0, sums + 7)
-    add_exactly(sums, given, nulls)
-    assert sums.tolist() == expected.tolist()
-    if n == 200:
-        given[nulls] = GREATEST
-        given[3] = GREATEST
-        with pytest.raises(dg.errors.RangeError):
-            add_exactly(sums, given, nulls)
-        assert not sums.any()
-
-
 @pytest.mark.parametrize("dtype", ["i1", "u8", "i8", ">i8"])
 @pytest.mark.parametrize("law", [LAW, dg.DiscreteGaussian(10**36)])
-def test_many_nulls_in_many_pieces(
-    dtype: str, law: dg.Law, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_nulls(dtype: str, law: dg.Law) -> None:
     """Whatever lies under them, the results there are 0, and the others are the exact sums."""
-    monkeypatch.setattr(addition, "_PIECE", 100)
     nulls = np.random.default_rng(3).random(1000) < 0.4
     hidden = np.where(nulls, np.iinfo(dtype).max, 10).astype(dtype)
     values = np.ma.MaskedArray(hidden, nulls)
@@ -384,52 +353,6 @@ def test_many_nulls_in_many_pieces(
     # of 600 draws none beyond 30 sigma, with a probability beyond 1 - 10**-190
     assert law is not LAW or (abs(noisy.data[~nulls] - 10) <= 300).all()
     assert np.unique(noisy.data[~nulls]).size > 1
-
-
-@pytest.mark.parametrize(
-    "values", [np.arange(5000, dtype=np.int32), [1] * 5000], ids=["int32", "list"]
-)
-def test_ctrl_c_leaves_no_draws(values: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the draws are there and some were added, Ctrl-C comes: they are zeroed."""
-    kept: list[Any] = []
-
-    def interrupted(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(drawn: Any, *more: Any, **options: Any) -> Any:
-            kept.append(drawn)
-            assert np.any(drawn != 0)
-            function(drawn, *more, **options)
-            signal.raise_signal(signal.SIGINT)
-
-        return call
-
-    for name in ("add_exactly", "_add_objects"):
-        monkeypatch.setattr(addition, name, interrupted(getattr(addition, name)))
-    with pytest.raises(KeyboardInterrupt):
-        dg.add_noise(values, LAW)
-    assert not np.any(kept[0])
-
-
-@pytest.mark.parametrize(("piece", "threads"), [("_PIECE", 1), ("_PIECE_OF_THREADS", 2)])
-def test_memory_that_never_held_a_draw_is_not_touched(
-    piece: str, threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ctrl-C would wait until all of it is there, for a large array longer than for the draw."""
-    monkeypatch.setattr(addition, piece, 1000)
-    results = np.full(5000, 7)
-    sample, calls = dg.DiscreteGaussian.sample, 0
-
-    def second_is_interrupted(law: Any, **options: Any) -> None:
-        nonlocal calls
-        calls += 1
-        sample(law, **options)
-        if calls == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(dg.DiscreteGaussian, "sample", second_is_interrupted)
-    monkeypatch.setattr(np, "empty_like", lambda *_, **__: results)
-    with pytest.raises(KeyboardInterrupt):
-        dg.add_noise(np.zeros(5000, np.int32), LAW, threads=threads)  # int64 is the core's
-    assert results.tolist() == [0] * 2000 + [7] * 3000
 
 
 def test_arguments_are_checked_though_there_is_nothing_to_draw() -> None:

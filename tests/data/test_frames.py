@@ -262,6 +262,14 @@ def test_columns_have_to_be_named_where_some_are_no_integers(frame: Any) -> None
             add(frame, columns=names)
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_an_overflow_names_its_column(kind: Any) -> None:
+    """Of two columns with room for noise and one without."""
+    table = kind({"a": [1, 2], "b": [3, 2**63 - 1], "c": [5, 6]})
+    with pytest.raises(OverflowError, match=r"might not \(column 'b'\); overflow="):
+        dg.add_noise(table, dg.DiscreteGaussian(4))
+
+
 @pytest.mark.parametrize("frame", frames(), ids=lambda x: type(x).__name__)
 def test_the_columns_of_a_frame_share_the_budget(frame: Any) -> None:
     """rho = 1/10 of a person in one row, that is in two cells: sigma2 = 10, or 5 if disjoint."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from doc_examples import run_examples
 from evidence_cases import evidence
 
 from discretegauss._drawing import engines as _engine
@@ -31,11 +31,8 @@ needs_the_core = pytest.mark.skipif(
 def test_the_examples_return_what_is_shown(name: str) -> None:
     if name == "data.md":
         pytest.importorskip("pandas")
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    failed, attempted = doctest.testfile(
-        str(DOCS / name), module_relative=False, optionflags=flags, encoding="utf-8"
-    )
-    assert attempted >= (4 if name == "methods.md" else 10)
+    failed, tried = run_examples(DOCS / name)
+    assert tried >= (4 if name == "methods.md" else 10)
     assert failed == 0
 
 
@@ -103,15 +100,23 @@ def test_pages_of_the_benchmarks_are_short() -> None:
     assert [page.name for page in pages if len(page.read_text("utf-8").split()) > 1500] == []
 
 
-def test_each_number_of_a_claim_is_one_row() -> None:
-    """Rows of tests/README.md have all numbers from 1, a new one the next; claims name no other."""
-    text = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
-    rows = [int(number) for number in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)]
-    assert len(rows) > 70
-    assert sorted(rows) == list(range(1, len(rows) + 1))
-    lists = re.findall(r"^\| [^|]+ \| (\d+(?:, \d+)*) \| [^|]+ \|$", text, re.MULTILINE)
-    assert len(lists) > 15
-    assert {int(number) for one in lists for number in one.split(", ")} <= set(rows)
+def test_claims_fit_the_page_and_name_every_test() -> None:
+    """Of tests/README.md: 60 rows of 160 characters; a file of tests, or its folder, is in one."""
+    tests = ROOT / "tests"
+    text = (tests / "README.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(rows) <= 62  # with the heads
+    assert max(map(len, rows)) <= 160
+    named = set()
+    for before, names, after in re.findall(
+        r"`([\w/]*)(?:\{([\w,]+)\})?([\w.]*)[ `]", "".join(rows)
+    ):
+        named |= {f"{before}{name}{after}" for name in names.split(",")}
+    folders = tuple(name for name in named if name.endswith("/"))
+    files = {path.relative_to(tests).as_posix() for path in tests.glob("*/test_*.py")}
+    assert [file for file in sorted(files - named) if not file.startswith(folders)] == []
+    of_c = {path.stem for path in (tests / "c").glob("test_*.c")}
+    assert of_c - {name.removeprefix("c/") for name in named} == set()
 
 
 def test_no_folder_of_tests_is_passed_over() -> None:

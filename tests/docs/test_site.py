@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import importlib
 import json
 import re
@@ -11,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from doc_examples import run_examples
 
 import discretegauss as dg
 
@@ -65,10 +65,7 @@ CONCEPTS = sorted((DOCS / "concepts").glob("w*.md")) + [
 
 @pytest.mark.parametrize("page", CONCEPTS, ids=lambda path: path.name)
 def test_the_examples_of_the_concepts_return_what_is_shown(page: Path) -> None:
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    failed, tried = doctest.testfile(
-        str(page), module_relative=False, optionflags=flags, encoding="utf-8"
-    )
+    failed, tried = run_examples(page)
     assert (failed, tried > 2) == (0, True)
 
 
@@ -86,17 +83,18 @@ def run_in_docs(program: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_tutorial_runs() -> None:
+@pytest.mark.parametrize("name", ["tutorial", "estimates"])
+def test_the_notebooks_run(name: str) -> None:
     """Without Jupyter: its cells one after the other. It is committed without outputs."""
     for module in ("matplotlib", "pandas"):
         pytest.importorskip(module)
     cells = [
         cell
-        for cell in json.loads((DOCS / "tutorial.ipynb").read_text(encoding="utf-8"))["cells"]
+        for cell in json.loads((DOCS / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
         if cell["cell_type"] == "code"
     ]
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
-    assert len(cells) > 10
+    assert len(cells) > 8
     run_in_docs("\n".join("".join(cell["source"]) for cell in cells))
 
 

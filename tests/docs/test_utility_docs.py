@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 from pathlib import Path
 
 import pytest
+from doc_examples import run_examples
 from drawn_figures import Written
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "utility.md"
 
 
 def test_the_examples_give_what_is_shown() -> None:
-    failed, tried = doctest.testfile(str(DOCUMENT), module_relative=False, encoding="utf-8")
+    failed, tried = run_examples(DOCUMENT)
     assert failed == 0
     assert tried >= 10
 

@@ -1,10 +1,12 @@
 /* Isochronous fills: of any law that is drawn in lanes, and any words, every kernel decides each attempt
  * as MPFR does, and leaves undecided what is within its bounds of the edge alone; so it does with the
- * constants that the law has in a lane of its own. From any tape every instruction set fills alike. No input hits a height next to the edge by itself, so an attempt may
+ * constants that the law has in a lane of its own. Of a narrow law every outcome has its words, and each kernel
+ * draws what a word says, next to any threshold. From any tape every instruction set fills alike. No input hits a height next to the edge by itself, so an attempt may
  * ask for one: a byte's sixteenth parts of a unit of 2^-52 away. */
 #include "input.h"
 
 #include "isochronous/lane_laws.h"
+#include "isochronous/narrow.h"
 
 #include <mpfr.h>
 #include <stdlib.h>
@@ -218,6 +220,83 @@ static void check_kernels(dg_lanes *const lanes[MOST_KERNELS], const numbers *of
     free(bytes);
 }
 
+/** floor(C g(y)), C = 2^32 height. */
+static uint64_t words_of(int64_t y, const mpq_t f, uint64_t height, const numbers *of)
+{
+    mpfr_t g;
+    mpz_t whole;
+    mpfr_init2(g, PRECISION);
+    mpz_init_set_si(whole, y);
+    exponent(g, whole, f, of);
+    mpfr_neg(g, g, MPFR_RNDN);
+    mpfr_exp(g, g, MPFR_RNDN);
+    mpfr_mul_ui(g, g, height, MPFR_RNDN);
+    mpfr_mul_2ui(g, g, 32, MPFR_RNDN);
+    mpfr_get_z(whole, g, MPFR_RNDD);
+    const uint64_t words = mpz_get_ui(whole);
+    mpfr_clear(g);
+    mpz_clear(whole);
+    return words;
+}
+
+/** Make a batch's draws by a kernel of a narrow law, going on behind those that it leaves undecided. */
+static void check_narrow_kernel(const uint64_t *words, size_t n, const dg_lanes *lanes)
+{
+    const dg_narrow *narrow = lanes->narrow;
+    for (size_t done = 0; done < n; done++) {
+        int64_t *out = exactly((n - done + DG_LANE_BEHIND) * sizeof *out);
+        uint8_t *bytes = exactly(8 * (n - done));
+        for (size_t i = 0; i < 8 * (n - done); i++) {
+            bytes[i] = (uint8_t)(words[done + i / 8] >> (8 * (i % 8)));
+        }
+        size_t n_accepted, n_made;
+        lanes->kernel(out, &n_accepted, &n_made, bytes, n - done, lanes);
+        REQUIRE(n_accepted == n_made && n_made <= n - done);
+        for (size_t i = 0; i < n_made; i++) {
+            const uint64_t u = words[done + i];
+            int64_t y = narrow->least;
+            for (size_t j = 0; u >= narrow->threshold[j]; j++) {
+                y++;
+            }
+            REQUIRE(u < narrow->threshold[narrow->n - 1]);
+            REQUIRE(out[i] == lanes->c + (narrow->has_sign && u % 2 == 1 ? -y : y));
+        }
+        done += n_made;
+        REQUIRE(done == n || words[done] >= narrow->threshold[narrow->n - 1]);
+        free(bytes);
+        free(out);
+    }
+}
+
+/** The words of a narrow law's outcomes, and what its kernels make of words about a threshold, or of any. */
+static void check_narrow(dg_lanes *const lanes[MOST_KERNELS], const numbers *of, input *from)
+{
+    const dg_narrow *narrow = lanes[0]->narrow;
+    uint64_t sum = 0, words[MOST_ATTEMPTS];
+    mpz_t c;
+    mpq_t f;
+    mpz_init(c);
+    mpq_init(f);
+    set_centre(c, f, of->mu);
+    REQUIRE(mpz_cmp_si(c, lanes[0]->c) == 0 && narrow->has_sign == (mpq_sgn(f) == 0));
+    for (size_t j = 0; j < narrow->n; j++) {
+        const uint64_t whole = words_of(narrow->least + (int64_t)j, f, narrow->height, of);
+        sum += narrow->has_sign && j > 0 ? 2 * whole : whole;
+        REQUIRE(narrow->threshold[j] == sum);
+    }
+    mpz_clear(c);
+    mpq_clear(f);
+    const size_t n = take_byte(from) % MOST_ATTEMPTS;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t wish = take_byte(from);
+        words[i] = wish % 2 == 0 ? take_word(8, from)
+                                 : narrow->threshold[wish / 2 % narrow->n] + take_byte(from) - 128;
+    }
+    for (size_t k = 0; k < MOST_KERNELS && lanes[k] != NULL; k++) {
+        check_narrow_kernel(words, n, lanes[k]);
+    }
+}
+
 /** What one fill gives. */
 typedef struct outcome {
     dg_status status;
@@ -311,7 +390,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     if (n_lanes > 0 && lanes[0]->kernel != NULL) { /* else it is drawn one by one, or not at all */
-        if (take_byte(&from) % 4 != 0) {
+        const bool fills = take_byte(&from) % 4 == 0;
+        if (!fills && lanes[0]->narrow != NULL) {
+            check_narrow(lanes, &of, &from);
+        } else if (!fills) {
             check_kernels(lanes, &of, &from);
         } else {
             check_fills(lanes, &from);

@@ -180,8 +180,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *out = exactly(n_bytes), *expected = exactly(n_bytes);
 
     const uint64_t *words = (const uint64_t *)numbers;
-    const dg_laws laws = {
-        kind, {words, 4, DG_RATIOS}, {words + 2, 4, DG_RATIOS}, .isa = DG_ISA_AUTO};
+    const dg_laws laws = {.kind = kind,
+                          .parameter = {words, 4, DG_RATIOS, 0, 0},
+                          .centre = {words + 2, 4, DG_RATIOS, 0, 0}};
     const bool has_lanes = kind == DG_DISCRETE_LAPLACE || kind == DG_DISCRETE_GAUSSIAN;
     for (int way = 0; way < (has_lanes ? 3 : 1); way++) { /* in lanes; isochronous, too */
         tape ours = given, theirs = given;
@@ -192,8 +193,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             wanted =
                 one_by_one(expected, n, dtype, sizes[dtype], kind, numbers, which, &their_source);
         } else {
-            status =
-                dg_laws_fill_in_lanes(out, n, dtype, &laws, which, way == 2, NULL, &our_source);
+            status = dg_laws_fill_in_lanes(out, n, dtype, &laws, which, way == 2, DG_ISA_AUTO, NULL,
+                                           &our_source);
             wanted = one_by_one_in_lanes(expected, n, dtype, sizes[dtype], way == 2, kind, numbers,
                                          which, &their_source);
         }

@@ -1,4 +1,5 @@
-"""Positive control: faults planted in a copy of the C core, each found by a fuzz target.
+"""Positive control: faults planted in a copy of the C core, each found by a fuzz target, or by a
+script that quotes the line.
 
     python tests/fuzz/planted.py [--seconds 60] [NAME ...]
 
@@ -17,6 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# No target of the fuzzer: the scripts beside the code (tools/prove.py --lines), which quote it.
+LINES = "lines"
 
 
 class Fault(NamedTuple):
@@ -326,6 +330,20 @@ FAULTS = [
         "_mm512_cmpge_epu64_mask(_mm512_or_si512(product",
     ),
     Fault(
+        "a narrow law's weights are too large by 2^-60",
+        "lanes",
+        "isochronous/build_narrow.c",
+        "of.upper = dg_get_words(e->upper, PLACES, true);",
+        "of.upper = of.lower += (dg_u128)1 << 67;",
+    ),
+    Fault(
+        "the AVX2 kernel of narrow laws takes a threshold's word for the outcome before",
+        "lanes",
+        "isochronous/narrow_avx2.c",
+        "same(thresholds[k]);",
+        "same(thresholds[k] + 1);",
+    ),
+    Fault(
         "heights of the generalised Gaussian are taken for never too high",
         "lanes",
         "isochronous/build_lane_power.c",
@@ -402,29 +420,167 @@ FAULTS = [
         "    *law = NULL;\n",
         "",
     ),
+    Fault(
+        "log 2 of lanes is a unit too large",
+        LINES,
+        "isochronous/lanes.h",
+        "UINT64_C(0xB17217F7D1CF7)",
+        "UINT64_C(0xB17217F7D1CF8)",
+    ),
+    Fault(
+        "log 2 of lanes is a unit too small",
+        LINES,
+        "isochronous/lanes.h",
+        "UINT64_C(0xB17217F7D1CF7)",
+        "UINT64_C(0xB17217F7D1CF6)",
+    ),
+    Fault(
+        "a sixteenth of lanes' powers of 2 is two units too large",
+        LINES,
+        "isochronous/lanes.h",
+        f"{'#define DG_LANE_SIXTEENTHS':99}\\\n    {{UINT64_C(0x0F5257D152486C)",
+        f"{'#define DG_LANE_SIXTEENTHS':99}\\\n    {{UINT64_C(0x0F5257D152486E)",
+    ),
+    Fault(
+        "a logarithm of lanes' table is two units too small",
+        LINES,
+        "isochronous/lanes.h",
+        "UINT64_C(0x0C90C004926E9E)",
+        "UINT64_C(0x0C90C004926E9C)",
+    ),
+    Fault(
+        "heights of lanes have 7 terms of the series, not 8",
+        LINES,
+        "isochronous/lane_attempt.h",
+        "DG_LANE_TERM(8, 40320);\n    }\n    DG_LANE_ADD(7, 5040)\n",
+        "DG_LANE_TERM(7, 5040);\n    }\n",
+    ),
+    Fault(
+        "logarithms of lanes have 11 terms of the series, not 12",
+        LINES,
+        "isochronous/lane_power.h",
+        "DG_LANE_LOG_TERM(12);\n    sum = DG_LANE_LOG_TERM(11) + high(u, sum);\n",
+        "DG_LANE_LOG_TERM(11);\n",
+    ),
+    Fault(
+        "log 2 of 128 bits is a unit too large",
+        LINES,
+        "bounds/elementary.c",
+        "0xC9E3B39803F2F6AF",
+        "0xC9E3B39803F2F6B0",
+    ),
+    Fault(
+        "exp has 11 terms of the series, not 12",
+        LINES,
+        "bounds/elementary.c",
+        "inverse_factorial[4];\n    for (int n = 3;",
+        "inverse_factorial[3];\n    for (int n = 2;",
+    ),
+    Fault(
+        "exp has a wrong term",
+        LINES,
+        "bounds/elementary.c",
+        "ONE / 5040,",
+        "ONE / 5041,",
+    ),
+    Fault(
+        "exp is doubled before it is squared",
+        LINES,
+        "bounds/elementary.c",
+        "mul_high(v, v) << 1;",
+        "mul_high(v << 1, v);",
+    ),
+    Fault(
+        "the bound of a power's error is a quarter of itself",
+        LINES,
+        "bounds/elementary.c",
+        "(k < 0 ? -k : k) + (1 << 11);",
+        "(k < 0 ? -k : k) + (1 << 9);",
+    ),
+    Fault(
+        "a power's logarithm is trusted to a unit too few",
+        LINES,
+        "bounds/elementary.c",
+        "(up ? 3 : -3);",
+        "(up ? 2 : -2);",
+    ),
+    Fault(
+        "of a difference of powers the wrong bound is taken",
+        LINES,
+        "bounds/enclosure.c",
+        "up ? e->centre_lower : e->centre_upper,",
+        "up ? e->centre_upper : e->centre_lower,",
+    ),
+    Fault(
+        "an arc's error is a unit too small",
+        LINES,
+        "cells/build_arcs.c",
+        "(slope >> DG_REACH_BITS) + 6;",
+        "(slope >> DG_REACH_BITS) + 5;",
+    ),
+    Fault(
+        "a parabola need not fall on all of its block",
+        LINES,
+        "cells/build_arcs.c",
+        "first - last < steepest + 8",
+        "first - last < steepest - 8",
+    ),
+    Fault(
+        "a parabola's least curvature is taken of the wrong end",
+        LINES,
+        "cells/build_chord.c",
+        "c->second[!most]",
+        "c->second[most]",
+    ),
+    Fault(
+        "a parabola is taken for twice as close",
+        LINES,
+        "cells/build_chord.c",
+        "c->spread, 16,",
+        "c->spread, 32,",
+    ),
+    Fault(
+        "fine heights have a place too few",
+        LINES,
+        "cells/build_chord.h",
+        "DG_FINE_BITS = 56",
+        "DG_FINE_BITS = 55",
+    ),
+    Fault(
+        "the bulge of an arc is cut before it is multiplied",
+        LINES,
+        "cells/decide.h",
+        "reach * (one - reach) >> DROP;",
+        "reach * ((one - reach) >> DROP);",
+    ),
 ]
 
 
 def found_by(fault: Fault, seconds: int, tree: Path) -> str:
-    """Fuzz the copy with the fault in it; return what was reported, or nothing."""
+    """Look at the copy with the fault in it; return what was reported, or nothing."""
     file = tree / "csrc" / fault.file
     source = file.read_text()
     if source.count(fault.old) != 1:
         sys.exit(f"{fault.file} has no single place for {fault.name!r}: {fault.old!r}")
     file.write_text(source.replace(fault.old, fault.new))
-    run = subprocess.run(
-        [tree / "tests/fuzz/run.sh", str(seconds), fault.target],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [str(tree / "tests/fuzz/run.sh"), str(seconds), fault.target]
+    if fault.target == LINES:
+        command = [sys.executable, str(tree / "tools/prove.py"), "--lines"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     file.write_text(source)
     lines = (run.stdout + run.stderr).splitlines()
-    telling = ("does not hold", "runtime error", ": requires ", "SUMMARY: ")
+    telling = (
+        "does not hold",
+        "runtime error",
+        ": requires ",
+        "SUMMARY: ",
+        "does not go on",
+        " is not ",
+    )
     reports = [line for line in lines if any(mark in line for mark in telling)]
     if run.returncode != 0 and not reports:
         sys.exit(f"{fault.name}: no fuzzing\n{run.stdout}{run.stderr}")
-    return Path(reports[0]).name if reports else ""
+    return reports[0].removeprefix(f"{tree}/") if reports else ""
 
 
 def not_found(fault: Fault) -> str:
@@ -445,9 +601,11 @@ def main() -> int:
     missed = 0
     with tempfile.TemporaryDirectory() as work:
         tree = Path(work)
-        for name in ("csrc", "cmake", "tests/fuzz"):
+        for name in ("csrc", "cmake", "tests/fuzz", "tools"):
             shutil.copytree(ROOT / name, tree / name)
-        shutil.copy(ROOT / "CMakeLists.txt", tree)
+        for name in ("CMakeLists.txt", "python/discretegauss/_version.py"):
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tree / name)
         (tree / "build").mkdir()
         for fault in FAULTS:
             if options.names and fault.name not in options.names:

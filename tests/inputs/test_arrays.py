@@ -459,6 +459,7 @@ def test_shapes_that_do_not_go_together_are_named() -> None:
         (dg.DiscreteLaplace, "loc", "write mu$"),
         (dg.geometric_exp, "shape", "write size$"),
         (dg.add_noise, "seed", "there is no seed"),
+        (dg.DiscreteGaussian(3).sample, "seed", "there is no seed"),
         (dg.discrete_gaussian, "scale", "write sigma, or sigma2"),
         (dg.DiscreteGaussian, "scale", "write sigma, or sigma2"),
     ],

@@ -346,7 +346,9 @@ def test_threads(function: Function, name: str, size: Any) -> None:
 def test_never_so_many_threads_that_the_machine_starves(threads: int) -> None:
     """Whatever number is asked for; no more than the draws repay: tests/c/test_run.c."""
     assert dg.discrete_gaussian(3, 3, threads=threads).shape == (3,)
-    assert _engine.native._Run(threads).pointer.threads == max(64, 4 * (os.cpu_count() or 1))
+    assert _engine.native.Call("getrandom", threads).run.threads == max(
+        64, 4 * (os.cpu_count() or 1)
+    )
 
 
 @each_function

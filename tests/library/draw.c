@@ -1,19 +1,8 @@
 /* Draws what run.py asks for on stdin, a law a line, from the bytes that stand there behind its parameters. */
-#include <discretegauss.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-static int read_tape(void *context, uint8_t *out, size_t n)
-{
-    dg_integer *const tape = context;
-    if (n > tape->n_bytes) {
-        return 1;
-    }
-    memcpy(out, tape->bytes, n);
-    *tape = (dg_integer){tape->bytes + n, tape->n_bytes - n};
-    return 0;
-}
+#include "tape.h"
 
 int main(void)
 {

@@ -2,19 +2,8 @@
  * these. Whole numbers below 2^53 go back as doubles. */
 #include <R.h>
 #include <Rinternals.h>
-#include <discretegauss.h>
-#include <string.h>
 
-static int read_tape(void *context, uint8_t *out, size_t n)
-{
-    dg_integer *const tape = context;
-    if (n > tape->n_bytes) {
-        return 1;
-    }
-    memcpy(out, tape->bytes, n);
-    *tape = (dg_integer){tape->bytes + n, tape->n_bytes - n};
-    return 0;
-}
+#include "tape.h"
 
 SEXP draw_in_r(SEXP kind, SEXP method, SEXP n_draws, SEXP bytes)
 {

@@ -23,7 +23,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent / "vectors"))
+sys.path.insert(0, str(HERE.parent / "oracles"))
 from keystream import Tape, key_tape  # noqa: E402
 
 KINDS = ["bernoulli", "uniform_below", "bernoulli_exp", "geometric_exp"]
@@ -158,7 +158,8 @@ def programs(prefix: Path, work: Path) -> dict[str, list[str | Path]]:
         "PKG_CFLAGS": shlex.join(flags("--cflags")),
         "PKG_LIBS": shlex.join(flags("--libs")),
     }
-    (work / "draw_r.c").write_bytes((HERE / "draw_r.c").read_bytes())
+    for name in ("draw_r.c", "tape.h"):
+        (work / name).write_bytes((HERE / name).read_bytes())
     run("R", "CMD", "SHLIB", "draw_r.c", cwd=work, env=os.environ | makevars)
     where = f"-DCMAKE_PREFIX_PATH={prefix}"
     run("cmake", "-S", HERE, "-B", work / "by_cmake", where, "-DCMAKE_C_FLAGS=-Werror")

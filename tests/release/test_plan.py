@@ -20,8 +20,8 @@ from discretegauss.errors import DiscreteGaussError, OutputError, TableError
 from discretegauss.privacy import calibrate, different_noise, zcdp_rho
 from discretegauss.privacy import loss as loss_of
 from discretegauss.privacy.different_noise import Part, loss_of_parts
-from discretegauss.release import plan_json, read_plan
-from discretegauss.release._plan_file import PlanFile
+from discretegauss.release import done_json, read_plan
+from discretegauss.release._plan import Plan
 
 PLAN = """
 rho = "1/10"
@@ -123,7 +123,7 @@ def _plan_text(budget: str, tables: list[str]) -> str:
     return "\n".join([budget, *parts])
 
 
-def _epsilon_below(plan: PlanFile, delta: Fraction) -> float:
+def _epsilon_below(plan: Plan, delta: Fraction) -> float:
     """Return a number that epsilon of the whole is not below."""
     losses = [loss_of(n.law, n.sensitivity) ** n.queries for n in plan.noise]
     lower, _ = losses[0].compose(*losses[1:]).epsilon(delta, bounds=True)
@@ -228,7 +228,7 @@ def test_a_plan_takes_the_formats_of_a_release(tmp_path: Path) -> None:
     )
     assert all(abs(noisy - true) < 100 for noisy, true in pairs)
     assert (tmp_path / "p.svg").read_bytes().startswith(b"<?xml")
-    report = json.loads(plan_json(done))
+    report = json.loads(done_json(done))
     assert Fraction(report["rho"]) == sum(Fraction(one["rho"]) for one in report["tables"]) == 10
     assert report["epsilon"] == done.epsilon
     assert str(done).count("95 % interval") == 3

@@ -18,7 +18,7 @@ from command import interrupted_while_reading
 
 from discretegauss import DiscreteGaussian
 from discretegauss.errors import OutputError
-from discretegauss.release import execute_plan, read_plan, release_plan
+from discretegauss.release import execute, read_plan, release_plan
 
 NAMES = ("a", "b", "c")
 OUT = "_noisy.csv"
@@ -175,7 +175,7 @@ class _NthLine:
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> Any:
         file = frame.f_code.co_filename
-        if not file.endswith(("_plan_run.py", "atomic_file.py")):
+        if not file.endswith(("_run.py", "atomic_file.py")):
             return None
         if event == "line":
             self.lines += 1
@@ -210,7 +210,7 @@ def test_an_interrupt_at_any_line_leaves_all_or_none(
             gc.disable()
             sys.settrace(trace)
             try:
-                execute_plan(ready, force=force, plot=None, progress=False)
+                execute(ready, force=force)
             except KeyboardInterrupt as error:
                 caught = error
             finally:

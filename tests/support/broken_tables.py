@@ -354,7 +354,7 @@ ARC_CORRUPTIONS: dict[str, tuple[str, Callable[[Arc], Arc]]] = {
         lambda arc: arc._replace(base=arc.base - 2 * arc.error - 1),
     ),
 }
-"""Each on an arc of the core and one of the tails, in tests/exactness/test_verify.py."""
+"""Each on an arc of the core and one of the tails, in tests/verify/test_verify.py."""
 
 SHAPE_CORRUPTIONS: dict[str, tuple[str, Callable[[Arc], Arc]]] = {
     "too steep": (

@@ -51,6 +51,18 @@ class Gaussian:
         """Return that of n draws."""
         return SIGMA2
 
+    def fill(self, out: Any) -> None:
+        """Draw into an array."""
+        dg.discrete_gaussian(self.sigma2(len(out)), out=out, **self.options)
+
+
+class SumsOfObjects(Gaussian):
+    """Adds noise to Python integers, some at a time."""
+
+    def fill(self, out: Any) -> None:
+        """Add noise to zeros."""
+        dg.add_noise(np.array([0] * len(out), object), dg.DiscreteGaussian(SIGMA2), out=out)
+
 
 class TwoGaussians(Gaussian):
     """Draws an array of two laws, each for one half."""
@@ -97,6 +109,7 @@ DRAWS: dict[str, Draw] = {
     "reference": Gaussian(method="reference"),
     "objects": Gaussian(dtype=object),
     "two laws": TwoGaussians(),
+    "sums of objects": SumsOfObjects(dtype=object),
     "by threads": ByThreads(4100, method="reference", threads=3),
     "one by one": lambda: [dg.discrete_gaussian(SIGMA2) for _ in range(VALUES)],
     "laplace by threads": lambda: dg.discrete_laplace(
@@ -317,15 +330,16 @@ def fork_where_python_runs(draw: Draw) -> list[list[int]]:
     fills: list[str] = []
 
     def look(frame: types.FrameType, event: str, _argument: object) -> None:
-        if event == "call" and frame.f_code.co_name == "fill_array":
+        if event == "call" and frame.f_code.co_name == "fill":
             fills.append(event)
-        if (out[0] != untouched and out[-1] == untouched) or len(fills) == 2:
+        half_full = out[0] != untouched and out[-1] == untouched
+        if half_full or (isinstance(draw, TwoGaussians) and len(fills) == 2):
             sys.setprofile(None)
             signal.raise_signal(signal.SIGUSR1)
 
     signal.signal(signal.SIGUSR1, lambda _signal, _frame: forked.append(os.fork()))
     sys.setprofile(look)
-    dg.discrete_gaussian(draw.sigma2(len(out)), out=out, **draw.options)
+    draw.fill(out)
     sys.setprofile(None)
     assert len(forked) == 1, "Python made no call meanwhile"
     assert np.count_nonzero(out == untouched) == 0

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretegauss._drawing.engines import native
+from discretegauss._drawing.sampler import Sampler
+from discretegauss._inputs.parameter_arrays import Numbers
 from discretegauss._inputs.source import Source
 from discretegauss._law import Kind, LawSpec
 
@@ -15,10 +17,33 @@ if native is not None:
     from discretegauss._native import ffi, lib
 
 
+def new_law(spec: LawSpec, *, words: bool = True) -> Any:
+    """A law of the C core, freed with its last reference."""
+    parameters, _kept = native.c_parameters(spec)
+    arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
+    handle = ffi.new("dg_law **")
+    native.raise_for_status(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters))
+    return ffi.gc(handle[0], lib.dg_law_free)
+
+
+def describe(sampler: Sampler) -> Any:
+    """The dg_sampler_info of a law's sampler."""
+    info = ffi.new("dg_sampler_info *")
+    lib.dg_sampler_describe(info, sampler._handle)  # type: ignore[attr-defined]
+    return info
+
+
+def keystream(key: bytes, first_block: int, n_blocks: int) -> bytes:
+    """Blocks of the core's ChaCha20 stream under a key of 32 bytes."""
+    blocks = ffi.new("uint8_t[]", 64 * n_blocks)
+    lib.dg_keystream(blocks, n_blocks, ffi.from_buffer("uint8_t[]", key), first_block)
+    return bytes(ffi.buffer(blocks))
+
+
 def _made(kind: str, *given: Any) -> tuple[Any, Any]:
     """A handle of the C core, freed with its last reference, and its facts."""
     handle, info = ffi.new(f"dg_{kind} **"), ffi.new(f"dg_{kind}_info *")
-    native.raise_for_status(getattr(lib, f"dg_{kind}_new")(handle, *given), None)
+    native.raise_for_status(getattr(lib, f"dg_{kind}_new")(handle, *given))
     held = ffi.gc(handle[0], getattr(lib, f"dg_{kind}_free"))
     getattr(lib, f"dg_{kind}_describe")(info, held)
     return held, info
@@ -46,10 +71,10 @@ class _Part:
 
     def _integers(self, n: int, source: Source) -> list[int]:
         width = int(lib.dg_law_wide_bytes(self._law))
-        out, (caller, pointer) = np.empty((n, width), np.uint8), native._c_source(source)
+        out, call = np.empty((n, width), np.uint8), native.Call(source)
         buffer = ffi.from_buffer("uint8_t[]", out, require_writable=True)
-        status = self._wide(buffer, n, width, self._handle, ffi.NULL, pointer)
-        native.raise_for_status(status, caller)
+        status = self._wide(buffer, n, width, self._handle, ffi.NULL, call.source)
+        native.raise_for_status(status, call.errors)
         return [int.from_bytes(row.tobytes(), "little", signed=True) for row in out]
 
 
@@ -57,7 +82,7 @@ class NativeLaw(_Part):
     """A law drawn by Algorithms 1-3; without `words` by GMP, even where machine words would do."""
 
     def __init__(self, spec: LawSpec, *, words: bool = True) -> None:
-        law = native.new_law(spec, words=words)
+        law = new_law(spec, words=words)
         super().__init__(law, "law", law)
         self.uses_words = bool(lib.dg_law_uses_words(law))
 
@@ -68,7 +93,7 @@ class NativeTable(_Part):
     def __init__(
         self, spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1, isa: int = 0
     ) -> None:
-        law = native.new_law(spec)
+        law = new_law(spec)
         handle, self.info = _made("table", law, index_bits, block_bits, isa)
         super().__init__(law, "table", handle)
         self.chunk, self.memory = int(self.info.chunk), int(self.info.memory)
@@ -78,7 +103,7 @@ class NativeLanes(_Part):
     """A law drawn isochronously, many attempts at once, by an instruction set."""
 
     def __init__(self, spec: LawSpec, *, isa: int = 0) -> None:
-        law = native.new_law(spec)
+        law = new_law(spec)
         handle, self.info = _made("lanes", law, isa)
         super().__init__(law, "lanes", handle)
 
@@ -87,14 +112,14 @@ class NativeIsochronous:
     """A law drawn isochronously, one draw at a time."""
 
     def __init__(self, spec: LawSpec) -> None:
-        self._law = native.new_law(spec)
+        self._law = new_law(spec)
         self.handle, self.info = _made("isochronous", self._law)
 
     def draw(self, source: Source) -> int:
         width = int(lib.dg_law_wide_bytes(self._law))
-        out, (caller, pointer) = ffi.new("uint8_t[]", width), native._c_source(source)
-        status = lib.dg_isochronous_draw_wide(out, width, self.handle, pointer)
-        native.raise_for_status(status, caller)
+        out, call = ffi.new("uint8_t[]", width), native.Call(source)
+        status = lib.dg_isochronous_draw_wide(out, width, self.handle, call.source)
+        native.raise_for_status(status, call.errors)
         return int.from_bytes(ffi.buffer(out), "little", signed=True)
 
 
@@ -108,19 +133,9 @@ def fill_in_lanes(
     isochronous: bool = False,
 ) -> None:
     """Fill `out` in lanes of many laws, law i by item i, whatever the library would choose."""
-    parameter, centre = (
-        {
-            "words": ffi.from_buffer("uint64_t[]", words),
-            "stride": words.ndim if len(words) > 1 else 0,
-            "format": native._number_format(words),
-        }
-        for words in columns
-    )
+    parameter, centre = (native._c_column(Numbers(words)) for words in columns)
     laws = ffi.new("dg_laws *", {"kind": int(kind), "parameter": parameter, "centre": centre})
-    (caller, pointer), run = native._c_source(source), native._Run(threads)
     buffer = ffi.from_buffer("char[]", out, require_writable=True)
-    given = (buffer, out.size, lib.DG_INT64, laws, ffi.NULL, isochronous, run.pointer, pointer)
-    status = lib.dg_laws_fill_in_lanes(*given)
-    if status == lib.DG_ERR_PARAMETER and isochronous:
-        raise native._no_isochronous()
-    native.raise_for_status(status, caller, run)
+    given = buffer, out.size, lib.DG_INT64, laws, ffi.NULL, isochronous, lib.DG_ISA_AUTO
+    refusal = native._no_isochronous if isochronous else None
+    native.Call(source, threads)(lib.dg_laws_fill_in_lanes, *given, refusal=refusal)

@@ -116,7 +116,7 @@ def test_no_value_is_drawn_in_two_processes_forked_in_the_middle_of_a_draw(name:
     assert common_values(run(fork_in_a_signal_handler, name)) == 0
 
 
-@pytest.mark.parametrize("name", ["objects"] if NATIVE else ["objects", "two laws"])
+@pytest.mark.parametrize("name", ["sums of objects"] if NATIVE else ["objects", "two laws"])
 def test_no_value_is_drawn_in_two_processes_forked_where_python_runs(name: str) -> None:
     """Nor where Python itself puts a draw together, from several calls of the core."""
     assert common_values(run(fork_where_python_runs, name)) == 0

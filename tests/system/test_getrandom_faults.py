@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import parts
 import pytest
 import shims
 from shims import EINTR_MANY, FAIL, FAIL_LATE, REAL, SHORT_READS, TOO_MUCH, WHOLE, ZERO
@@ -146,9 +147,7 @@ def test_draws_are_made_of_getrandoms_bytes(whole: dict[str, Any]) -> None:
 @pytest.mark.usefixtures("native_engine")
 def test_chacha20_expands_32_bytes_of_getrandom(whole: dict[str, Any]) -> None:
     """The draws by ChaCha20 are those of the keystream of getrandom's first 32 bytes, on a tape."""
-    from discretegauss._drawing.native import keystream
-
-    expanded = bytes(keystream(shims.stream(32).tobytes(), 0, 5000))
+    expanded = parts.keystream(shims.stream(32).tobytes(), 0, 5000)
     draws = dg.discrete_gaussian(100, 3000, source=TapeSource(expanded))
     assert whole["values"]["chacha20"] == draws.tolist()
     draws = dg.discrete_gaussian(100, 9000, method="cells", source=TapeSource(expanded))

@@ -3,9 +3,9 @@
     python tests/vectors/generate.py [--check]
 
 Draws of the algorithms come from the specification, ``discretegauss.reference``; cells of tables
-and draws from them from cell_twin.py, which has nothing of the C code. The compiled core is asked
-for what it is free to choose: the geometry of each table (`Facts`), and its arcs. Without it these
-are taken from the file as it stands.
+and draws from them from oracles/cell_twin.py, which has nothing of the C code. The compiled core is
+asked for what it is free to choose: the geometry of each table (`Facts`), and its arcs. Without it
+these are taken from the file as it stands.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import beside  # noqa: F401  # where the next ones are
 import parts
 from cases import ALGORITHMS, FILLS, HAND_MADE, ISOCHRONOUS, TABLES, TableCase, shown
 from cell_twin import CellTwin, Facts, Height
 from isochronous_twin import IsochronousFacts, IsochronousTwin
 from keystream import Tape, key_tape
 from lanes_twin import LaneFacts, LanesTwin
+from narrow_twin import NarrowTwin, is_narrow
 
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.python_engine import _reference_draw
@@ -269,12 +271,15 @@ def fill_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
     """Return the vectors of isochronous fills."""
     for spec, choice in zip(FILLS, chosen, strict=True):
         facts = LaneFacts(*(choice[name] for name in LaneFacts._fields))
-        twin, tape_key = LanesTwin(spec, facts), next(key)
+        tape_key = next(key)
+        twin = NarrowTwin(spec) if is_narrow(spec) else LanesTwin(spec, facts)
+        if isinstance(twin, NarrowTwin) != (facts.attempt_bytes == 8):
+            raise ValueError(f"{spec}: {facts}")
         tape = key_tape(tape_key)
         draws = [twin.draw(tape) for _ in range(FILLED)]
         about = {**shown(spec), **facts._asdict()}
         yield {**about, "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
-        data = undecided_attempts(twin)
+        data = twin.settled() if isinstance(twin, NarrowTwin) else undecided_attempts(twin)
         tape, draws = Tape(data), []
         while tape.used < len(data):
             draws.append(twin.draw(tape))

@@ -1,4 +1,6 @@
 /* GMP's functions as the analysis sees them: they may do anything to what they are given. */
+#ifndef DG_ANALYSED_GMP_H
+#define DG_ANALYSED_GMP_H
 #include <stddef.h>
 typedef struct { int alloc, size; unsigned long *limbs; } __mpz_struct;
 typedef __mpz_struct mpz_t[1];
@@ -13,3 +15,4 @@ void mpz_clear(mpz_ptr x);
 void mpz_set_ui(mpz_ptr out, unsigned long x);
 void mpz_mul(mpz_ptr out, mpz_srcptr x, mpz_srcptr y);
 #define mpz_sgn(x) ((x)->size < 0 ? -1 : (x)->size > 0)
+#endif

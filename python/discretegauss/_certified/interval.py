@@ -13,12 +13,12 @@ end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import gmpy2
+from gmpy2 import is_nan
 
 from .._system.memory import require_memory
 
@@ -121,10 +121,9 @@ class Arithmetic:
     def mul(self, a: Interval, b: Interval) -> Interval:
         """Return a b."""
         if a.lower >= 0 and b.lower >= 0:
-            return Interval(
-                _or(self.down.mul(a.lower, b.lower), ZERO),
-                _or(self.up.mul(a.upper, b.upper), _INFINITY),
-            )
+            lower, upper = self.down.mul(a.lower, b.lower), self.up.mul(a.upper, b.upper)
+            # 0 times infinity may be anything
+            return Interval(ZERO if is_nan(lower) else lower, _INFINITY if is_nan(upper) else upper)
         return self._extremes("mul", a, b)
 
     def div(self, a: Interval, b: Interval) -> Interval:
@@ -132,18 +131,16 @@ class Arithmetic:
         if b.lower <= 0 <= b.upper:
             return Interval(-_INFINITY, _INFINITY)
         if a.lower >= 0 and b.lower > 0:
-            return Interval(
-                _or(self.down.div(a.lower, b.upper), ZERO),
-                _or(self.up.div(a.upper, b.lower), _INFINITY),
-            )
+            lower, upper = self.down.div(a.lower, b.upper), self.up.div(a.upper, b.lower)
+            return Interval(ZERO if is_nan(lower) else lower, _INFINITY if is_nan(upper) else upper)
         return self._extremes("div", a, b)
 
     def _extremes(self, name: str, a: Interval, b: Interval) -> Interval:
         """Return the hull of an operation that is monotone in each operand: its values at ends."""
         down, up = getattr(self.down, name), getattr(self.up, name)
-        pairs = [(x, y) for x in a for y in b]
-        lowers, uppers = [down(x, y) for x, y in pairs], [up(x, y) for x, y in pairs]
-        if any(map(gmpy2.is_nan, lowers)):  # 0 times infinity
+        first, second = (a.lower, a.lower, a.upper, a.upper), (*b, *b)
+        lowers, uppers = tuple(map(down, first, second)), tuple(map(up, first, second))
+        if any(map(is_nan, lowers)):  # 0 times infinity
             return Interval(-_INFINITY, _INFINITY)
         return Interval(min(lowers), max(uppers))
 
@@ -151,6 +148,9 @@ class Arithmetic:
 
     def scale(self, a: Interval, factor: Fraction | int) -> Interval:
         """Return a times a rational."""
+        if a.lower >= 0 and factor > 0:
+            exact = gmpy2.mpq(factor)  # rounded the way the product is
+            return Interval(self.down.mul(a.lower, exact), self.up.mul(a.upper, exact))
         return self.mul(a, self.rational(factor))
 
     def shift(self, a: Interval, term: Fraction | int) -> Interval:
@@ -170,7 +170,8 @@ class Arithmetic:
 
     def log(self, a: Interval) -> Interval:
         """Return the natural logarithm of a value that is known to be positive."""
-        return Interval(_at_positive(self.down.log, a.lower), _at_positive(self.up.log, a.upper))
+        lower = self.down.log(a.lower) if a.lower > 0 else -_INFINITY
+        return Interval(lower, self.up.log(a.upper) if a.upper > 0 else -_INFINITY)
 
     def log1p(self, a: Interval) -> Interval:
         """Return log(1 + a) of a value that is known to be above -1."""
@@ -259,15 +260,6 @@ def _arithmetic(bits: int) -> Arithmetic:
 
 #: 1, whatever the exponents that the importing thread's context allows.
 ONE: Real = Arithmetic(2).rational(1).lower
-
-
-def _or(value: Real, otherwise: Real) -> Real:
-    """Return value, or what is safe where it is not a number (0 times infinity and the like)."""
-    return otherwise if gmpy2.is_nan(value) else value
-
-
-def _at_positive(log: Callable[[Real], Real], x: Real) -> Real:
-    return log(x) if x > 0 else -_INFINITY
 
 
 def relative_width_below(a: Interval, bits: int) -> bool:

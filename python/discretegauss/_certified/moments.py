@@ -47,7 +47,7 @@ def variance(spec: LawSpec, bits: int) -> Interval:
     exact = family_of(spec).exact_variance(spec)
     if exact is not None:
         return arithmetic(bits).rational(exact)
-    return _not_negative(_moments(spec, bits).second)
+    return _not_negative(_variance(spec, bits))
 
 
 def standard_deviation(spec: LawSpec, bits: int) -> Interval:
@@ -172,6 +172,16 @@ class _Moments(NamedTuple):
     fourth: Interval
     energy: Interval
     """E(phi(X)) - phi(m0)"""
+
+
+@lru_cache(maxsize=64)
+def _variance(spec: LawSpec, bits: int) -> Interval:
+    """Return the variance of a canonical law, by moments up to the second alone."""
+    about = family_of(spec).moments(spec, bits, 2)
+    first, second = about.raw
+    if is_symmetric(spec):
+        first = about.at.rational(spec.mu - about.origin)
+    return about.at.sub(second, about.at.mul(first, first))
 
 
 @lru_cache(maxsize=64)

@@ -6,9 +6,7 @@ import argparse
 from functools import partial
 from typing import Any
 
-from .output import WRONG_INPUT, fail, printed
-
-__all__ = ["add_completion"]
+from .output import printed
 
 _HELP = """\
 Print a script that completes commands, options and files at the Tab key.
@@ -40,7 +38,7 @@ def _run(whole: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        return fail(WRONG_INPUT, "discretegauss completion needs shtab: pip install shtab")
+        raise ImportError("discretegauss completion needs shtab: pip install shtab") from None
     files = {"DIR": shtab.DIRECTORY} | dict.fromkeys(("FILE", "PLOT", "TABLE"), shtab.FILE)
     for action in _actions(whole):
         if action.metavar in files:

@@ -22,7 +22,6 @@ from typing import NoReturn
 from .._system.signals import StopSignals
 from .._version import __version__
 from ..errors import DiscreteGaussError, EntropyError
-from .bench import add_bench
 from .calibrate import add_calibrate
 from .completion import add_completion
 from .example import add_example
@@ -33,8 +32,6 @@ from .release import add_release
 from .sample import add_sample
 from .shadow import note_of_shadow
 from .verify import add_verify
-
-__all__ = ["main", "program"]
 
 _SIGNAL = 128
 """Added to the number of the signal."""
@@ -70,7 +67,7 @@ def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
         import_module(f"discretegauss.{arguments.needs}")
         stops.loaded()
         return int(arguments.run(arguments))
-    except (KeyboardInterrupt, DiscreteGaussError, MemoryError, OSError) as error:
+    except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:
         code, message = _said(error)
         notes = getattr(error, "__notes__", [])  # what is done nevertheless
         if code == UNREAD and not notes:
@@ -89,7 +86,7 @@ def _said(error: BaseException) -> tuple[int, str]:
             return UNREAD, f"stdout: {error.strerror}"
         case EntropyError():
             return FAILED, str(error.strerror or error)
-        case DiscreteGaussError():
+        case DiscreteGaussError() | ImportError():  # of what is not there it says what to do
             return WRONG_INPUT, str(error)
         case OSError():
             where = "" if error.filename is None else f"{error.filename}: "
@@ -129,8 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
-    for add in (add_release, add_calibrate, add_sample, add_example, add_figures, add_bench):
+    for add in (add_release, add_calibrate, add_sample, add_example, add_figures, add_verify):
         add(commands)
-    add_verify(commands)
     add_completion(commands, parser)
     return parser

@@ -7,8 +7,6 @@ from typing import Any
 
 from .output import printed
 
-__all__ = ["add_example"]
-
 _HELP = """\
 Print a real table of counts: the flights that left New York City in 2013, by carrier, origin, \
 destination and month.

@@ -7,12 +7,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from .._inputs.messages import describe, printable
-from .output import WRONG_INPUT, fail, printed
+from ..errors import ParameterValueError
+from .output import printed
 
 if TYPE_CHECKING:
     from ..plots.writing import Figures
-
-__all__ = ["add_figures"]
 
 _WIDTH = 52
 """Of the names in what is printed."""
@@ -51,11 +50,8 @@ def _run(arguments: argparse.Namespace) -> int:
     from ..plots import write_figures
 
     if os.path.isfile(arguments.out):
-        return fail(WRONG_INPUT, f"--out: must name a folder, got {describe(arguments.out)}")
-    try:
-        figures = write_figures(arguments.out, format=arguments.format)
-    except ImportError as error:  # matplotlib is not there: it says what to do
-        return fail(WRONG_INPUT, str(error))
+        raise ParameterValueError(f"--out: must name a folder, got {describe(arguments.out)}")
+    figures = write_figures(arguments.out, format=arguments.format)
     failure = "the figures are written, but the result could not be printed"
     return printed(_text(figures), failure)
 

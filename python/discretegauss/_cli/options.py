@@ -5,21 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from ..errors import DiscreteGaussError
+from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 
-__all__ = [
-    "add_budget",
-    "any_number_argument",
-    "argument_from_1",
-    "beside_plan",
-    "budget_error",
-    "file_argument",
-    "file_or_dash",
-    "given",
-    "positive_argument",
-    "whole_argument",
-]
+if TYPE_CHECKING:
+    from .._inputs.budget import Budget
 
 
 def add_budget(parser: argparse.ArgumentParser) -> None:
@@ -28,28 +19,32 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
     budget.add_argument("--rho", type=positive_argument, metavar="R", help="zCDP budget")
     budget.add_argument(
         "--epsilon",
-        type=lambda text: _checked(text, lambda value: value >= 0, "must not be negative"),
+        type=not_negative_argument,
         metavar="E",
         help="with --delta",
     )
-    budget.add_argument("--delta", type=_probability, metavar="D", help="with --epsilon")
+    budget.add_argument("--delta", type=probability_argument, metavar="D", help="with --epsilon")
     budget.add_argument(
         "--report-delta",
-        type=_probability,
+        type=probability_argument,
         metavar="D",
         help="with --rho: the delta at which epsilon is reported (default 1e-6)",
     )
 
 
-def budget_error(arguments: argparse.Namespace) -> str | None:
-    """Return what is wrong with the choice of a budget, if anything is."""
+def budget_of(arguments: argparse.Namespace) -> Budget:
+    """Return the budget, or raise an error in the words of the options."""
     by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
     if by_epsilon != ((True, True) if arguments.rho is None else (False, False)):
         got = given(arguments, ("rho", "epsilon", "delta"))
-        return f"give either --rho, or both --epsilon and --delta; got {got}"
+        raise ParameterTypeError(f"give either --rho, or both --epsilon and --delta; got {got}")
     if arguments.rho is None and arguments.report_delta is not None:
-        return "--report-delta goes with --rho and must not be given with --epsilon and --delta"
-    return None
+        raise ParameterValueError(
+            "--report-delta goes with --rho and must not be given with --epsilon and --delta"
+        )
+    from .._inputs.budget import Budget
+
+    return Budget(rho=arguments.rho, epsilon=arguments.epsilon, delta=arguments.delta)
 
 
 def given(arguments: argparse.Namespace, names: Sequence[str]) -> str:
@@ -58,12 +53,12 @@ def given(arguments: argparse.Namespace, names: Sequence[str]) -> str:
     return " and ".join(found) or "none"
 
 
-def beside_plan(arguments: argparse.Namespace, names: Sequence[str]) -> str | None:
-    """Return what is wrong if one of these arguments, or a budget, is given beside a plan."""
+def only_plan(arguments: argparse.Namespace, names: Sequence[str]) -> None:
+    """Raise an error if one of these arguments, or a budget, is given beside a plan."""
     for name in (*names, "rho", "epsilon", "delta", "report_delta"):
         if getattr(arguments, name) not in (None, False):
-            return f"--plan goes without --{name.replace('_', '-')}: the plan says it"
-    return None
+            shown = f"--{name.replace('_', '-')}"
+            raise ParameterValueError(f"--plan goes without {shown}: the plan says it")
 
 
 def file_argument(instead: str) -> Callable[[str], str]:
@@ -93,6 +88,11 @@ def positive_argument(text: str) -> Fraction:
     return _checked(text, lambda value: value > 0, "must be positive")
 
 
+def not_negative_argument(text: str) -> Fraction:
+    """Return an exact number, at least 0."""
+    return _checked(text, lambda value: value >= 0, "must not be negative")
+
+
 def any_number_argument(text: str) -> Fraction:
     """Return an exact number."""
     return _checked(text, lambda value: True, "")
@@ -112,7 +112,8 @@ def whole_argument(text: str) -> int:
     return int(_checked(text, is_count, "must be a whole number, at least 1"))
 
 
-def _probability(text: str) -> Fraction:
+def probability_argument(text: str) -> Fraction:
+    """Return an exact number between 0 and 1."""
     return _checked(text, lambda value: 0 < value < 1, "must lie between 0 and 1, both excluded")
 
 

@@ -12,8 +12,6 @@ from typing import TextIO
 from .._inputs.messages import printable
 from .._system.atomic_file import write_all
 
-__all__ = ["FAILED", "UNREAD", "WRONG_INPUT", "fail", "printed"]
-
 FAILED = 1
 WRONG_INPUT = 2
 UNREAD = 141

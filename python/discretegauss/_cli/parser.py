@@ -10,8 +10,6 @@ from typing import Any, NoReturn
 
 from .output import WRONG_INPUT, fail, printed
 
-__all__ = ["Parser"]
-
 
 class _Once(argparse.Action):
     """An option with a value, given once: else the first of two columns would stay raw."""

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ParameterValueError
 from .options import (
     add_budget,
     argument_from_1,
-    beside_plan,
-    budget_error,
+    budget_of,
     file_argument,
     file_or_dash,
+    only_plan,
     whole_argument,
 )
-from .output import WRONG_INPUT, fail, printed
+from .output import printed
 
 if TYPE_CHECKING:
-    from ..release import Release
-
-__all__ = ["add_release"]
+    from ..release import Plan
 
 _HELP = """\
 Add discrete Gaussian noise to columns of counts and write the table to a new file.
@@ -29,7 +27,9 @@ examples:
   discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv
   discretegauss release counts.parquet --column men --column women --disjoint --epsilon 1 \
 --delta 1e-6 --out noisy.parquet
-  discretegauss release --plan plan.toml
+  discretegauss release --plan plan.toml --consistent added_up
+  discretegauss release groups.csv --unknown-groups --column people --epsilon 1 --delta 1e-6 \
+--out kept.csv
   zcat counts.csv.gz | discretegauss release - --column n --rho 0.1 --out - > noisy.csv
 
 A count is replaced by count + draw, in exact integers; all other cells are kept.
@@ -43,7 +43,7 @@ each by at most --sensitivity. With a count of visits, a person who came 5 times
 With a row for the total, a person changes two counts.
 - Several columns share the budget. --disjoint: nobody is counted in two of them.
 - The rows themselves are published: they must not depend on the people counted. List every \
-combination, those with count 0 too.
+combination, those with count 0 too. Or --unknown-groups.
 - So is their order: a table sorted by its counts publishes their true ranking.
 - So are all other columns: totals, shares or ranks computed from the counts publish them.
 - Noisy counts may be negative. Leave them so: rounding up to 0 adds a bias to every sum.
@@ -59,7 +59,8 @@ def add_release(commands: Any) -> None:
         "release",
         usage="%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) "
         "[options]\n"
-        "       %(prog)s --plan FILE [--force] [--json] [--plot PLOT]",
+        "       %(prog)s --plan FILE [--consistent DIR] [--force] [--json] [--plot PLOT]\n"
+        "       %(prog)s TABLE --unknown-groups --column NAME --out FILE --epsilon E --delta D",
         help="add noise to columns of counts in a table",
         description=_HELP,
         epilog=_NOTES,
@@ -93,6 +94,17 @@ def add_release(commands: Any) -> None:
         metavar="FILE",
         help="a TOML file: several tables that share one budget; all are written or none",
     )
+    parser.add_argument(
+        "--consistent",
+        type=file_argument("it is a folder"),
+        metavar="DIR",
+        help="with --plan: also write the tables made to add up, as CSV with standard errors",
+    )
+    parser.add_argument(
+        "--unknown-groups",
+        action="store_true",
+        help="rows are there because people are in them: write those of enough people, as CSV",
+    )
     parser.add_argument("--force", action="store_true", help="replace FILE and PLOT if they exist")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument(
@@ -124,82 +136,101 @@ def add_release(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from ..release import execute, plan_release, report_text
+    from .. import release
 
-    if arguments.plan is not None:
-        return _run_plan(arguments)
-    given = {
-        "TABLE": arguments.table is not False,
-        "--column": arguments.column is not None,
-        "--out": arguments.out is not False,
-    }
-    if missing := ", ".join(name for name, there in given.items() if not there):
-        hint = "(help: discretegauss release --help)"
-        return fail(WRONG_INPUT, f"the following arguments are required: {missing} {hint}")
-    if error := budget_error(arguments):
-        return fail(WRONG_INPUT, error)
+    if arguments.unknown_groups:
+        return _run_groups(arguments)
+    plan = _plan(arguments)
+    release.plan_text(plan)  # nothing is drawn for a report that cannot be made
     to_stdout = arguments.out is None
-    try:
-        plan = plan_release(
-            arguments.table or "/dev/stdin",
-            arguments.column,
-            arguments.out or "-",
-            to_stdout=to_stdout,
-            rho=arguments.rho,
-            epsilon=arguments.epsilon,
-            delta=arguments.delta,
-            sensitivity=arguments.sensitivity or Fraction(1),
-            rows_per_person=arguments.rows_per_person or 1,
-            disjoint=arguments.disjoint,
-            report_delta=arguments.report_delta,
-            force=arguments.force,
-            plot=arguments.plot,
-        )
-        report_text(plan.release)  # nothing is drawn for a report that cannot be made
-        release = execute(plan, before_placing=arguments.hold_signals, progress=True)
-    except ImportError as error:  # of what the format needs: it says what to do
-        return fail(WRONG_INPUT, str(error))
+    done = release.execute(
+        plan,
+        force=arguments.force,
+        plot=arguments.plot,
+        consistent=arguments.consistent,
+        progress=True,
+        to_stdout=to_stdout,
+        before_placing=arguments.hold_signals,
+    )
+    written = "the tables are" if arguments.plan else f"{done.tables[0].out} is"
     return printed(
-        _report(release, arguments),
-        f"{release.out} is written, the budget is spent, but the report could not be printed",
+        release.done_json(done) if arguments.json else release.done_text(done),
+        f"{written} written, the budget is spent, but the report could not be printed",
         on_stderr=to_stdout,
         is_budget_spent=True,
     )
 
 
-def _report(release: Release, arguments: argparse.Namespace) -> str:
-    from ..release import report_json, report_text, time_text
+def _run_groups(arguments: argparse.Namespace) -> int:
+    from ..release import release_groups
 
-    if arguments.json:
-        return report_json(release)
-    return f"{report_text(release)}\n{time_text(release)}"
+    _only_groups(arguments)
+    _require_table(arguments)
+    done = release_groups(
+        arguments.table,
+        arguments.column,
+        arguments.out,
+        epsilon=arguments.epsilon,
+        delta=arguments.delta,
+        groups_per_person=arguments.rows_per_person or 1,
+        force=arguments.force,
+        before_placing=arguments.hold_signals,
+    )
+    failure = f"{done.out} is written, the budget is spent, but the report could not be printed"
+    return printed(str(done), failure, is_budget_spent=True)
 
 
-def _run_plan(arguments: argparse.Namespace) -> int:
-    from ..release import execute_plan, plan_json, plan_noise_text, plan_text, read_plan
+def _only_groups(arguments: argparse.Namespace) -> None:
+    """Raise an error if something is given that does not go with unknown groups."""
+    names = ("plan", "consistent", "plot", "json", "rho", "report_delta", "sensitivity", "disjoint")
+    for name in names:
+        if getattr(arguments, name) not in (None, False):
+            raise ParameterValueError(
+                f"--unknown-groups goes without --{name.replace('_', '-')}: a group has one count "
+                "of people, the budget is epsilon with delta"
+            )
+    if None in (arguments.table, arguments.out):
+        raise ParameterValueError("--unknown-groups reads and writes files, not '-'")
+    if None in (arguments.epsilon, arguments.delta):
+        raise ParameterValueError("--unknown-groups needs --epsilon and --delta")
 
-    # of a table and an output None is "-"
-    given = [name for name in ("table", "out") if getattr(arguments, name) is not False]
-    if given:
-        shown = "TABLE" if given[0] == "table" else "--out"
-        return fail(WRONG_INPUT, f"--plan goes without {shown}: the plan says it")
-    others = ("column", "sensitivity", "rows_per_person", "disjoint")
-    if error := beside_plan(arguments, others):
-        return fail(WRONG_INPUT, error)
-    try:
-        plan = read_plan(arguments.plan)
-        plan_noise_text(plan)  # nothing is drawn for a report that cannot be made
-        done = execute_plan(
-            plan,
-            force=arguments.force,
-            plot=arguments.plot,
-            progress=True,
-            before_placing=arguments.hold_signals,
-        )
-    except ImportError as error:  # of what a format needs: it says what to do
-        return fail(WRONG_INPUT, str(error))
-    return printed(
-        plan_json(done) if arguments.json else plan_text(done),
-        "the tables are written, the budget is spent, but the report could not be printed",
-        is_budget_spent=True,
+
+def _require_table(arguments: argparse.Namespace) -> None:
+    missing = ", ".join(name for name, there in _given(arguments).items() if not there)
+    if missing:
+        hint = "(help: discretegauss release --help)"
+        raise ParameterValueError(f"the following arguments are required: {missing} {hint}")
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, bool]:
+    # of a table and an output None is "-", and False that there is none
+    return {
+        "TABLE": arguments.table is not False,
+        "--column": arguments.column is not None,
+        "--out": arguments.out is not False,
+    }
+
+
+def _plan(arguments: argparse.Namespace) -> Plan:
+    from ..release import plan_of_one, read_plan
+
+    given = _given(arguments)
+    if arguments.plan is not None:
+        for name in ("TABLE", "--out"):
+            if given[name]:
+                raise ParameterValueError(f"--plan goes without {name}: the plan says it")
+        only_plan(arguments, ("column", "sensitivity", "rows_per_person", "disjoint"))
+        return read_plan(arguments.plan)
+    _require_table(arguments)
+    if arguments.consistent is not None:
+        raise ParameterValueError("--consistent goes with --plan: it takes several tables")
+    return plan_of_one(
+        arguments.table or "/dev/stdin",
+        arguments.column,
+        arguments.out or "-",
+        budget=budget_of(arguments),
+        report_delta=arguments.report_delta,
+        sensitivity=arguments.sensitivity or 1,
+        rows_per_person=arguments.rows_per_person or 1,
+        disjoint=arguments.disjoint,
     )

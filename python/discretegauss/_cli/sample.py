@@ -13,8 +13,6 @@ from .options import (
     whole_argument,
 )
 
-__all__ = ["add_sample"]
-
 _HELP = """\
 Draw from a law and write the draws to a file or to stdout.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from .._system.atomic_file import atomic_write
-from ..errors import OutputError, ParameterOverflowError
+from ..errors import OutputError, ParameterOverflowError, ParameterTypeError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 from ..release import (
     Sink,
@@ -24,9 +24,7 @@ from ..release import (
     unbuffered_stdout,
 )
 from .options import given
-from .output import WRONG_INPUT, fail, printed
-
-__all__ = ["write_sample"]
+from .output import printed
 
 _CHUNK = 2**18
 """Draws at a time: their bytes and their text stay in the cache, or near."""
@@ -40,10 +38,7 @@ Append = Callable[[NDArray[Any]], None]
 
 def write_sample(arguments: argparse.Namespace) -> int:
     """Run the command, and return its exit code."""
-    if (law := _law(arguments)) is None:
-        rule = "give one of --sigma2, --sigma and --scale, and --beta only with --scale"
-        got = given(arguments, _OF_LAW)
-        return fail(WRONG_INPUT, f"{rule}; got {got}")
+    law = _law(arguments)
     try:
         chunks = law.stream(
             arguments.size,
@@ -58,7 +53,7 @@ def write_sample(arguments: argparse.Namespace) -> int:
         got = " ".join(
             f"--{name} {describe(value)}" for name, value in options if value is not None
         )
-        return fail(WRONG_INPUT, f"{rule}, got {got}")
+        raise ParameterOverflowError(f"{rule}, got {got}") from None
     if arguments.out is None:
         with unbuffered_stdout() as sink:
             for draws in chunks:
@@ -67,9 +62,8 @@ def write_sample(arguments: argparse.Namespace) -> int:
     out = Path(arguments.out)
     if out.suffix.lower() not in _ENDINGS:
         known = ", ".join(ending for ending in _ENDINGS if ending)
-        return fail(
-            WRONG_INPUT,
-            f"--out: must end in one of {known}, or have no ending, got {describe(str(out))}",
+        raise OutputError(
+            f"--out: must end in one of {known}, or have no ending, got {describe(str(out))}"
         )
     destination = checked_destination(None, out, force=arguments.force)
     try:
@@ -83,21 +77,19 @@ def write_sample(arguments: argparse.Namespace) -> int:
                 append(draws)
     except FileExistsError:  # since it was looked for
         raise OutputError(f"{out}: exists already; use --force to replace it") from None
-    except ImportError as error:  # of what the format needs: it says what to do
-        return fail(WRONG_INPUT, str(error))
     return printed(
         f"{arguments.size} draws of {law} are written to {out}",
         f"{out} is written, but that could not be printed",
     )
 
 
-def _law(arguments: argparse.Namespace) -> Law | None:
-    given = [arguments.sigma2, arguments.sigma, arguments.scale]
-    if sum(value is not None for value in given) != 1:
-        return None
+def _law(arguments: argparse.Namespace) -> Law:
+    parameters = [arguments.sigma2, arguments.sigma, arguments.scale]
+    beta_alone = arguments.scale is None and arguments.beta is not None
+    if sum(value is not None for value in parameters) != 1 or beta_alone:
+        rule = "give one of --sigma2, --sigma and --scale, and --beta only with --scale"
+        raise ParameterTypeError(f"{rule}; got {given(arguments, _OF_LAW)}")
     if arguments.scale is None:
-        if arguments.beta is not None:
-            return None
         return DiscreteGaussian(arguments.sigma2, arguments.mu, sigma=arguments.sigma)
     if arguments.beta is None:
         return DiscreteLaplace(arguments.scale, arguments.mu)

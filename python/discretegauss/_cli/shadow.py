@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["note_of_shadow"]
-
 
 def note_of_shadow(folder: Path) -> str | None:
     """Return what to say of a file there that hides the package, if there is one."""

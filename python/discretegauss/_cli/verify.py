@@ -7,8 +7,6 @@ from typing import Any
 
 from .options import whole_argument
 
-__all__ = ["add_verify"]
-
 _HELP = """\
 Prove the tables of the compiled core right, by independent ball arithmetic.
 

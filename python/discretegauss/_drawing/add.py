@@ -1,94 +1,73 @@
-"""Sums of integers that are right, or are not there."""
+"""Integers that get noise; their sums, and between which numbers they are, in plain Python."""
 
 from __future__ import annotations
 
-import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RangeError
 
-__all__ = ["add_exactly"]
-
-#: Of two arrays of int64 a core's cache holds so many elements.
-_PIECE = 2**15
-
-_NO_FIT = "a draw did not fit the output type; nothing is returned"
-
-_least, _greatest = np.minimum.reduce, np.maximum.reduce
+NO_FIT = "a draw did not fit the output type; nothing is returned"
 
 
-def add_exactly(
-    to: NDArray[Any], addend: NDArray[Any], nulls: NDArray[np.bool_] | None = None
-) -> None:
-    """Add in place, exactly; if anything goes wrong, `to` holds zeros.
+class Addend(NamedTuple):
+    """Integers to which draws are added.
 
     Parameters
     ----------
-    to : ndarray
-        Integers of any dtype, byte order and layout, or Python's.
-    addend : ndarray
-        The same, perhaps of another dtype; it broadcasts to the shape of `to`, and shares no memory
-        with it.
+    values : ndarray
+        Of any integer type, or Python's; one axis, contiguous.
     nulls : ndarray of bool, optional
-        Of the shape of `to`, contiguous as it is: where `to` is to hold 0 instead.
-
-    Raises
-    ------
-    RangeError
-        A sum does not fit the dtype.
-
-    Notes
-    -----
-    In pieces. Where the sums of the extremes of a piece fit, all of its sums do, and modulo
-    2**bits they are right, whatever was cast. Elsewhere Python's integers decide, one by one.
+        Where the sum is 0, whatever stands there.
+    bounds : tuple of int, optional
+        What sums have to be within; those of int64 for integers of a machine's.
+    is_clamped : bool
+        Whether a sum beyond them becomes the nearest one; else it is an error.
+    modulus : int, optional
+        Every sum becomes its rest modulo this.
 
     Examples
     --------
-    >>> draws = np.array([-3, 100], np.int8)
-    >>> add_exactly(draws, np.array([2**64 - 1, 27], np.uint64))
-    Traceback (most recent call last):
-    discretegauss.errors.RangeError: a draw did not fit the output type; nothing is returned
-    >>> draws.tolist()
-    [0, 0]
+    >>> counts = Addend(np.array([-3, 100]), bounds=(-128, 127))
+    >>> counts.ends()
+    (-3, 100)
+    >>> counts.sums([5, 27])
+    [2, 127]
+    >>> counts._replace(is_clamped=True).sums([5, 50])
+    [2, 127]
+    >>> counts._replace(modulus=10, nulls=np.array([False, True])).sums([-5, 50])
+    [2, 0]
     """
-    zero_all = to.fill
-    # as in `fill_array`: while we write, nobody is to free the memory
-    held = weakref.ref(to.base if isinstance(to.base, np.ndarray) else to)
-    try:
-        if to.size:
-            _add(to, addend)
-            if nulls is not None:
-                np.copyto(to, 0, where=nulls)
-    except BaseException:
-        zero_all(0)
-        raise
-    del held
 
+    values: NDArray[Any]
+    nulls: NDArray[np.bool_] | None = None
+    bounds: tuple[int, int] | None = None
+    is_clamped: bool = False
+    modulus: int | None = None
 
-def _add(to: NDArray[Any], addend: NDArray[Any]) -> None:
-    info = None if to.dtype == object else np.iinfo(to.dtype)
-    values = None if info is None else range(int(info.min), int(info.max) + 1)
-    pieces = np.nditer(
-        [to, addend],
-        ["external_loop", "buffered", "refs_ok"],
-        [["readwrite"], ["readonly"]],
-        op_dtypes=[to.dtype.newbyteorder("="), addend.dtype.newbyteorder("=")],
-        order="K",
-        buffersize=_PIECE,
-    )
-    with pieces:
-        for piece, more in pieces:
-            if values is not None and more.dtype != object:
-                least = int(_least(piece)) + int(_least(more))
-                greatest = int(_greatest(piece)) + int(_greatest(more))
-                if least in values and greatest in values:
-                    np.add(piece, more, out=piece, dtype=piece.dtype, casting="unsafe")
-                    continue
-            sums = piece.astype(object) + more.astype(object)
-            if values is not None and not (_least(sums) in values and _greatest(sums) in values):
-                del sums  # the error has this frame
-                raise RangeError(_NO_FIT)
-            piece[...] = sums
+    def part(self, which: slice) -> Addend:
+        """Return some of them."""
+        nulls = None if self.nulls is None else self.nulls[which]
+        return self._replace(values=self.values[which], nulls=nulls)
+
+    def ends(self) -> tuple[int, int]:
+        """Return the least and the greatest that is no null."""
+        shown = self.values if self.nulls is None else self.values[~self.nulls]
+        return (int(shown.min()), int(shown.max())) if shown.size else (0, 0)
+
+    def sums(self, draws: list[int]) -> list[int]:
+        """Return the sums with draws."""
+        sums = [x + draw for x, draw in zip(self.values.tolist(), draws, strict=True)]
+        if self.nulls is not None:
+            sums = [0 if null else x for x, null in zip(sums, self.nulls.tolist(), strict=True)]
+        if self.modulus is not None:
+            return [x % self.modulus for x in sums]
+        least, greatest = self.bounds or (min(sums, default=0), max(sums, default=0))
+        if self.is_clamped:
+            return [min(max(x, least), greatest) for x in sums]
+        if sums and not least <= min(sums) <= max(sums) <= greatest:
+            del sums, draws  # the error has this frame
+            raise RangeError(NO_FIT)
+        return sums

@@ -25,38 +25,21 @@ from .._inputs.draw_arguments import (
     checked_source,
     checked_threads,
 )
-from .._inputs.foreign_arrays import single
 from .._inputs.law_parameters import (
-    as_array,
+    arrays_of,
     exact_spec,
     laws_of,
     parameter_name,
     parameter_shape,
 )
 from .._inputs.numbers import DENORMALS_WORK
-from .._inputs.parameter_arrays import Laws
 from .._inputs.source import Source
 from .._law import Kind
 from ..errors import ParameterValueError
 from .engines import native, sampler
 from .fill import NO_MEMORY, empty, fill_array
-from .many_laws import fill_laws, require_all_fit
+from .many_laws import fill_laws
 from .sampler import Sampler
-
-__all__ = ["Given", "draw"]
-
-
-def _check_method(kind: Kind, method: Method) -> None:
-    """Refuse a method that the law does not have."""
-    if method in ("cells", "isochronous") and not kind.has_cells:
-        raise ParameterValueError(
-            f"method must be 'auto' or 'reference' for this law, got {method!r}"
-        )
-    if method == "reference" and not kind.has_reference:
-        raise ParameterValueError(
-            "method must be 'auto', 'cells' or 'isochronous' for this law, got 'reference'"
-        )
-
 
 #: A law as a user gives it: its kind, its parameter, mu, beta.
 Given = tuple[Kind, object, object, object]
@@ -78,7 +61,7 @@ def _checked_law(given: Sampler | Given) -> Sampler | list[NDArray[Any]]:
     """Return the law for single parameters; those of many laws as arrays, not yet checked."""
     if isinstance(given, Sampler):
         return given
-    kind, parameter, mu, beta = given
+    _, parameter, mu, beta = given
     if (
         type(parameter) in _PLAIN_NUMBERS
         and type(mu) in _PLAIN_NUMBERS
@@ -87,26 +70,7 @@ def _checked_law(given: Sampler | Given) -> Sampler | list[NDArray[Any]]:
         and (DENORMALS_WORK or (parameter and (mu or type(mu) is int)))
     ):
         return _kept(*given)
-    values, names = given[1:], (parameter_name(kind), "mu", "beta")
-    arrays = [as_array(value, name) for value, name in zip(values, names, strict=True)]
-    if all(array is None for array in arrays):
-        return sampler(exact_spec(*given))
-    return [
-        array if array is not None else np.array(single(value), dtype=object)
-        for array, value in zip(arrays, values, strict=True)
-    ]
-
-
-def _checked_laws(
-    kind: Kind, arrays: list[NDArray[Any]], shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> Laws:
-    """Return the laws of arrays of parameters, which fit `dtype`."""
-    try:
-        laws = laws_of(kind, arrays, shape)
-    except MemoryError:
-        raise MemoryError(NO_MEMORY) from None
-    require_all_fit(laws, dtype, parameter_name(kind))
-    return laws
+    return arrays_of(*given) or sampler(exact_spec(*given))
 
 
 def draw(
@@ -133,6 +97,8 @@ def draw(
             kind, parameter, mu, beta = law
             if (type(parameter) is np.ndarray or type(mu) is np.ndarray) and kind.in_core:
                 is_chacha20 = source is CHACHA20
+                if type(parameter) in (int, float) and mu.dtype.char == "d":  # type: ignore[attr-defined]
+                    parameter = np.array([parameter])  # of one number as of several
                 drawn = native.columns(_kept, kind, parameter, mu, beta, size, is_chacha20)
                 if drawn is not None:
                     return drawn
@@ -141,7 +107,7 @@ def draw(
             return checked.draw(source) if size is None else checked.int64s(size, source)
     kind = law.spec.kind if isinstance(law, Sampler) else law[0]
     if method is not AUTO:
-        _check_method(kind, checked_method(method))
+        checked_method(method, kind)
     bits = source if source is SYSTEM else checked_source(source)
     n_threads = threads if threads is ONE_THREAD else checked_threads(threads, bits)
     shape = None if size is None else checked_size(size)
@@ -153,7 +119,7 @@ def draw(
             raise ParameterValueError(f"dtype must be that of out, {kept_dtype}, got {asked_dtype}")
         shape = result.shape
 
-    checked = checked or _checked_law(law)
+    checked = law if isinstance(law, Sampler) else checked or _checked_law(law)
     if isinstance(checked, Sampler):
         if shape is None:
             if dtype is not INT64:  # a Python int has room, but a dtype was asked for
@@ -165,7 +131,11 @@ def draw(
         fill_array(result, partial(checked.fill, method=method), bits, n_threads)
     else:
         shape = parameter_shape(shape, checked)
-        laws = _checked_laws(kind, checked, shape, kept_dtype)
+        try:
+            laws = laws_of(kind, checked, shape)
+        except MemoryError:
+            raise MemoryError(NO_MEMORY) from None
+        laws.require_fit(kept_dtype, parameter_name(kind))
         if result is None:
             result = empty(shape, kept_dtype)
         fill_laws(result, laws, method, bits, n_threads)

@@ -17,8 +17,6 @@ from ..errors import ParameterValueError
 from .python_engine import PythonSampler, refuse
 from .sampler import Sampler
 
-__all__ = ["build_info", "core", "native", "sampler"]
-
 
 def _plain_python_is_forced() -> bool:
     value = os.environ.get("DISCRETEGAUSS_PURE_PYTHON", "")

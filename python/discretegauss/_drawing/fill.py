@@ -12,8 +12,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from .._inputs.source import Source
 
-__all__ = ["NO_MEMORY", "Fill", "copy_draws", "empty", "fill_array", "in_one_process"]
-
 #: Fills an array (one axis, contiguous, native integers or objects) with bits of a source, by
 #: threads at most. After an error no integer in it is a draw, and nobody writes to it any more.
 Fill = Callable[[NDArray[Any], Source, int], None]

@@ -6,7 +6,6 @@ It is the specification of the C core's draws (`reference`), and serves where th
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,10 +16,9 @@ from .._inputs.draw_arguments import AUTO, SYSTEM, Method
 from .._inputs.source import Source
 from .._law import Kind, LawSpec
 from ..errors import MissingCoreError, RangeError
+from .add import NO_FIT
 from .fill import in_one_process
 from .sampler import Sampler
-
-__all__ = ["PythonSampler", "bits_of", "refuse"]
 
 
 def refuse(what: str) -> NoReturn:
@@ -59,41 +57,41 @@ class PythonSampler(Sampler):
     ) -> None:
         """Fill `out` with draws, by one thread."""
         self.require(method)
-        in_one_process(partial(self._fill, out, bits_of(source)))
-
-    def _fill(self, out: NDArray[Any], bits: reference.Bytes) -> None:
         # asked here, not of numpy: before its version 2 it wraps
         info = None if out.dtype == object else np.iinfo(out.dtype)
         values = None if info is None else range(int(info.min), int(info.max) + 1)
-        i = 0
-        try:
-            for i in range(out.size):
-                out[i] = _fitting(self._draw(bits), values)
-        except BaseException:
-            out[: i + 1].fill(0)  # out may be larger than memory
-            raise
+        self._fill(out, source, lambda draw: _fitting(draw, values))
 
     def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
         """Fill the rows of `out` with draws, by one thread."""
-        in_one_process(partial(self._fill_rows, out, bits_of(source)))
-
-    def _fill_rows(self, out: NDArray[np.uint8], bits: reference.Bytes) -> None:
         n_bytes = out.shape[1]
         values = range(-(1 << (8 * n_bytes - 1)), 1 << (8 * n_bytes - 1))
-        try:
-            for row in out:
-                one = _fitting(self._draw(bits), values).to_bytes(n_bytes, "little", signed=True)
-                row[:] = np.frombuffer(one, np.uint8)
-        except BaseException:
-            out.fill(0)
-            raise
+
+        def row(draw: int) -> list[int]:
+            return list(_fitting(draw, values).to_bytes(n_bytes, "little", signed=True))
+
+        self._fill(out, source, row)
+
+    def _fill(self, out: NDArray[Any], source: Source, item: Callable[[int], object]) -> None:
+        bits = bits_of(source)
+
+        def fill_each() -> None:
+            i = 0
+            try:
+                for i in range(len(out)):
+                    out[i] = item(self._draw(bits))
+            except BaseException:
+                out[: i + 1].fill(0)  # out may be larger than memory
+                raise
+
+        in_one_process(fill_each)
 
 
 def _fitting(drawn: int, values: range | None) -> int:
     """Return a draw, which must be one of the values if there are any."""
     if values is not None and drawn not in values:
         del drawn  # the error has this frame
-        raise RangeError("a draw did not fit the output type; nothing is returned")
+        raise RangeError(NO_FIT)
     return drawn
 
 

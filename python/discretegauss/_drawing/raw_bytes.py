@@ -17,8 +17,6 @@ from ..errors import ParameterOverflowError, ParameterValueError
 from .fill import empty
 from .sampler import Sampler
 
-__all__ = ["draw_bytes"]
-
 
 def draw_bytes(
     law: Sampler, *, size: object, n_bytes: object, source: object, threads: object

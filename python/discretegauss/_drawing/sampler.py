@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from .._inputs.draw_arguments import AUTO, INT64, Method, require_fit
 from .._inputs.law_parameters import parameter_name
 from .._inputs.source import Source
 from .._law import LawSpec
-from .add import add_exactly
-from .fill import NO_MEMORY
+from .add import Addend
+from .fill import NO_MEMORY, empty, in_one_process
 
-__all__ = ["Sampler"]
+#: So many sums are made of Python's integers at a time.
+_PIECE = 2**17
 
 
 class Sampler:
@@ -38,52 +40,14 @@ class Sampler:
         self._few: int | None = None
         self._fitting: set[int] = set()  # the numbers of dtypes, of which there are few
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.spec,)  # what it found out is this process's
+
     def require_fit(self, dtype: np.dtype[Any]) -> None:
         """Refuse a dtype that does not provably hold the law."""
         if dtype.num not in self._fitting:
             require_fit(self.spec, dtype, parameter_name(self.spec.kind))
             self._fitting.add(dtype.num)
-
-    @abstractmethod
-    def require(self, method: Method) -> None:
-        """Refuse a method by which the law cannot be drawn."""
-
-    @abstractmethod
-    def draw(self, source: Source, method: Method = AUTO) -> int:
-        """Return one draw, of any size."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.spec,)  # what it found out is this process's
-
-    @abstractmethod
-    def fill(
-        self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = AUTO
-    ) -> None:
-        """Fill `out` with draws: one axis, contiguous, native integers or objects.
-
-        By `threads` threads at most. After an error no integer in it is a draw, and nobody writes
-        to it any more.
-        """
-
-    def add(
-        self,
-        out: NDArray[np.int64],
-        values: NDArray[np.int64],
-        nulls: NDArray[np.bool_] | None,
-        source: Source,
-        threads: int = 1,
-        method: Method = AUTO,
-    ) -> None:
-        """Let `out` hold `values` plus draws, exactly, and 0 where `nulls` are; else as `fill`.
-
-        All have one axis and are contiguous, and none shares memory with `out`.
-        """
-        self.fill(out, source, threads, method)
-        add_exactly(out, values, nulls)
-
-    @abstractmethod
-    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
-        """Fill the rows of `out`, contiguous: two's complement, least significant byte first."""
 
     def int64s(self, n: int, source: Source) -> NDArray[Any]:
         """Return n draws, few, with bits of the system."""
@@ -96,3 +60,60 @@ class Sampler:
             raise MemoryError(NO_MEMORY) from None
         self.fill(out, source)
         return out
+
+    @abstractmethod
+    def require(self, method: Method) -> None:
+        """Refuse a method by which the law cannot be drawn."""
+
+    @abstractmethod
+    def draw(self, source: Source, method: Method = AUTO) -> int:
+        """Return one draw, of any size."""
+
+    @abstractmethod
+    def fill(
+        self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = AUTO
+    ) -> None:
+        """Fill `out` with draws: one axis, contiguous, native integers or objects.
+
+        By `threads` threads at most. After an error no integer in it is a draw, and nobody writes
+        to it any more.
+        """
+
+    @abstractmethod
+    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
+        """Fill the rows of `out`, contiguous: two's complement, least significant byte first."""
+
+    def ends(self, addend: Addend, *, exactly: bool) -> tuple[int, int]:
+        """Return between which numbers integers are; if not `exactly`, perhaps not the nearest."""
+        del exactly
+        return addend.ends()
+
+    def add(
+        self,
+        out: NDArray[Any],
+        addend: Addend,
+        source: Source,
+        threads: int = 1,
+        method: Method = AUTO,
+    ) -> None:
+        """Let `out` hold integers plus draws, exactly; else as `fill`.
+
+        It has room for the sums, and shares no memory with the integers.
+        """
+        in_one_process(partial(self._add_integers, out, addend, source, threads, method))
+
+    def _add_integers(
+        self, out: NDArray[Any], addend: Addend, source: Source, threads: int, method: Method
+    ) -> None:
+        draws, zero_drawn = empty(min(out.size, _PIECE), object), out[:0].fill
+        try:
+            for start in range(0, out.size, _PIECE):
+                which = slice(start, start + _PIECE)
+                part, zero_drawn = out[which], out[: which.stop].fill
+                self.fill(draws[: part.size], source, threads, method)
+                part[:] = np.array(addend.part(which).sums(draws[: part.size].tolist()), object)
+        except BaseException:
+            zero_drawn(0)
+            raise
+        finally:
+            draws.fill(0)

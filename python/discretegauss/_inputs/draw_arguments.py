@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .._law import LawSpec, fits_range
+from .._law import Kind, LawSpec, fits_range
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .messages import describe, if_loaded
 from .numbers import whole_number
@@ -137,13 +137,19 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
     return out
 
 
-def checked_method(method: object) -> Method:
-    """Return `method`."""
+def checked_method(method: object, kind: Kind) -> Method:
+    """Return `method`, which laws of this kind must have."""
     rule = "method must be 'auto', 'reference', 'cells' or 'isochronous'"
     if not isinstance(method, str):
         raise ParameterTypeError(f"{rule}, got {type(method).__name__}")
     if method not in ("auto", "reference", "cells", "isochronous"):
         raise ParameterValueError(f"{rule}, got {describe(method)}")
+    if not kind.has_cells and method in ("cells", "isochronous"):
+        rule = "method must be 'auto' or 'reference' for this law"
+        raise ParameterValueError(f"{rule}, got {method!r}")
+    if not kind.has_reference and method == "reference":
+        rule = "method must be 'auto', 'cells' or 'isochronous' for this law"
+        raise ParameterValueError(f"{rule}, got 'reference'")
     return cast(Method, method)
 
 

@@ -77,6 +77,18 @@ def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> L
     return LawSpec(kind, exact, exact_rational(mu, "mu"), exact_beta)
 
 
+def arrays_of(kind: Kind, parameter: object, mu: object, beta: object) -> list[NDArray[Any]] | None:
+    """Return parameters as arrays, not yet checked; None if there are single numbers only."""
+    values, names = (parameter, mu, beta), (parameter_name(kind), "mu", "beta")
+    arrays = [as_array(value, name) for value, name in zip(values, names, strict=True)]
+    if all(array is None for array in arrays):
+        return None
+    return [
+        array if array is not None else np.array(single(value), dtype=object)
+        for array, value in zip(arrays, values, strict=True)
+    ]
+
+
 def laws_of(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> Laws:
     """Return the laws of arrays of parameters (the kind's own, mu, beta), each checked."""
     names = (facts_of(kind).parameter, "mu", "beta")
@@ -160,7 +172,7 @@ def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
         )
         of_each = np.empty(len(column), dtype=object)
         of_each[:] = [_square(column.exact(i)) for i in range(len(column))]
-        return column.of_each_draw(of_each, column.shape).reshape(column.shape)
+        return column.of_each(of_each).reshape(column.shape)
 
     return naming_places(squares, array, "sigma", _square)
 

@@ -3,8 +3,7 @@
 Arrays of integers and floats stay what numpy holds, of which the C core makes laws by itself. Other
 elements (fractions, strings, long numbers) are converted one by one, each distinct one once.
 
-A centre is split into the nearest integer and a rest. Draws come from the laws of the rests, and
-the integers are added to them: a column of counts asks for one law, not for one a count.
+Numbers that numpy would repeat take turns instead: see `Numbers`.
 """
 
 from __future__ import annotations
@@ -15,12 +14,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._law import Kind, LawSpec
+from .draw_arguments import fits_dtype, require_fit
 from .messages import if_loaded
 from .numbers import DENORMALS_WORK
 
@@ -87,6 +87,23 @@ def indexed(place: int, shape: tuple[int, ...]) -> str:
     '[1, 2]'
     """
     return f"[{', '.join(str(int(i)) for i in np.unravel_index(place, shape))}]"
+
+
+class Numbers(NamedTuple):
+    """The numbers of the draws' laws, as the C core reads them (``dg_column``).
+
+    Draw i has number 0 if there is one only; else number i; or, where `n` is not 0, number
+    i // repeat % n.
+
+    Parameters
+    ----------
+    words : ndarray
+        float64 or int64 with one axis; or rows of int64, numerator and denominator in lowest terms.
+    """
+
+    words: NDArray[Any]
+    repeat: int = 0
+    n: int = 0
 
 
 @dataclass(eq=False)
@@ -216,13 +233,25 @@ class ParameterColumn:
             return ""
         return name + indexed(self._element_at(place, shape), self.shape)
 
-    def of_each_draw(self, of_values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-        """Return, of something that each value has, that of each draw: flat, contiguous."""
-        own = of_values if self.index is None else of_values[self.index]
-        if self.shape == shape:
-            return own
+    def of_each(self, of_values: NDArray[Any]) -> NDArray[Any]:
+        """Return, of something that each value has, that of each element, flat."""
+        return of_values if self.index is None else of_values[self.index]
+
+    def numbers(self, shape: tuple[int, ...]) -> Numbers:
+        """Return the values of draws, where the array is broadcast to a shape."""
+        if len(self) == 1:
+            return Numbers(self.words)
+        own = self.of_each(self.words)
+        if len(own) == math.prod(shape):
+            return Numbers(own)
+        padded = (1,) * (len(shape) - len(self.shape)) + self.shape
+        mine = [axis for axis, length in enumerate(padded) if length != 1]
+        end = mine[-1] + 1
+        if padded[mine[0] : end] == shape[mine[0] : end]:
+            return Numbers(own, math.prod(shape[end:]), len(own))
         row = own.shape[1:]
-        return np.broadcast_to(own.reshape(self.shape + row), shape + row).reshape(-1, *row)
+        every = np.broadcast_to(own.reshape(self.shape + row), shape + row)
+        return Numbers(np.ascontiguousarray(every).reshape(-1, *row))
 
     @property
     def are_integers(self) -> bool:
@@ -236,39 +265,10 @@ class ParameterColumn:
             return all(word[1] for word in self.words.tolist())
         return self.are_integers or not self.ends or max(-self.ends[0], self.ends[1]) < 2.0**62
 
-    def nearest_and_rests(self) -> tuple[NDArray[Any] | None, ParameterColumn]:
-        """Split the values: c, the nearest integer (halves up), and the rest, in [-1/2, 1/2).
-
-        Returns
-        -------
-        integers : ndarray or None
-            Of the array's shape: int64, or objects beyond. None: all are 0.
-        rests : ParameterColumn
-            What is left, exactly.
-        """
-        if self.are_integers:
-            return self.words.reshape(self.shape), ZERO
-        values, index = self.fractions, self.index
-        if values is None:
-            number, floats = _numbered(self.words.tolist())
-            values, index = [Fraction(x) for x in floats], np.array(number, np.intp)
-        integers = [nearest(x) for x in values]
-        number, rests = _numbered([x - c for x, c in zip(values, integers, strict=True)])
-        of_values, of_rests = np.array(integers, object), np.array(number, np.intp)
-        if _are_words(integers):
-            of_values = of_values.astype(np.int64)
-        if index is not None:
-            of_values, of_rests = of_values[index], of_rests[index]
-        column = ParameterColumn.of_fractions(self.shape, rests, of_rests)
-        return (of_values.reshape(self.shape) if any(integers) else None), column
-
 
 def nearest(x: Fraction) -> int:
     """Return the nearest integer, halves up."""
     return math.floor(x + Fraction(1, 2))
-
-
-ZERO = ParameterColumn.of_fractions((), [Fraction(0)])
 
 
 class Laws:
@@ -290,15 +290,6 @@ class Laws:
         self.kind, self.shape = kind, shape
         self.parameter, self.mu, self.beta = self._columns = tuple(columns)
         self.n_draws = math.prod(shape)
-
-    def around(self, mu: ParameterColumn) -> Laws:
-        """Return the laws with other centres."""
-        return Laws(self.kind, (self.parameter, mu, self.beta), self.shape)
-
-    @property
-    def is_one(self) -> bool:
-        """Whether all draws are of one law."""
-        return all(len(column) == 1 for column in self._columns)
 
     def spec_at(self, place: int) -> LawSpec:
         """Return the law of a draw, flat."""
@@ -322,9 +313,22 @@ class Laws:
         for values in product(*ends):
             yield LawSpec(self.kind, *values)
 
-    def words(self) -> list[NDArray[Any]]:
-        """Return the numbers of each column: one, or one for each draw."""
-        return [
-            c.words if len(c) == 1 else np.ascontiguousarray(c.of_each_draw(c.words, self.shape))
-            for c in self._columns
-        ]
+    def all_fit(self, dtype: np.dtype[Any]) -> bool:
+        """Return whether all provably fit `dtype`, because the widest ones there might be do."""
+        return self.n_draws == 0 or all(fits_dtype(spec, dtype) for spec in self.corners())
+
+    def require_fit(self, dtype: np.dtype[Any], name: str) -> None:
+        """Refuse a dtype that some law does not provably fit; name: what users call its number."""
+        if self.all_fit(dtype):
+            return
+        seen: set[LawSpec] = set()
+        for i in range(self.n_draws):
+            spec = self.spec_at(i)
+            if spec not in seen:
+                mu = self.mu.name_at(i, self.shape, "mu")
+                require_fit(spec, dtype, name, mu, self.parameter.name_at(i, self.shape, name))
+                seen.add(spec)
+
+    def numbers(self) -> list[Numbers]:
+        """Return the numbers of each column."""
+        return [column.numbers(self.shape) for column in self._columns]

@@ -145,10 +145,9 @@ def atomic_write(
             with new.content() as write:
                 yield write
             before_placing()
-            new.place()
+            place_together([new])
         finally:
             new.discard()
-        _sync_folder(path.parent)
     except BaseException as error:
         if new.is_placed():
             error.add_note(f"{path} is written")
@@ -159,16 +158,18 @@ def place_together(files: Sequence[NewFile]) -> None:
     """Give all of these files their names.
 
     If one cannot get it, none has it, and what they have replaced is there again, the same files
-    as before. No temporary name is left. Signals wait until all is done.
+    as before. No temporary name is left. Signals wait until all is done. One file alone gets its
+    name at once, and nothing needs to be put back.
     """
+    several = files if len(files) > 1 else ()
     with signals_deferred():
         try:
-            for file in files:
+            for file in several:
                 file.keep_old()
             for file in files:
                 file.place()
         except BaseException as error:
-            for file in reversed(files):
+            for file in reversed(several):
                 try:
                     file.take_back()
                 except OSError as failed:
@@ -177,7 +178,7 @@ def place_together(files: Sequence[NewFile]) -> None:
         finally:
             for file in files:
                 file.discard()
-        for file in files:
+        for file in several:
             file.forget_old()
         for folder in {file.path.parent for file in files}:
             _sync_folder(folder)

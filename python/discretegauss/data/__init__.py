@@ -10,7 +10,7 @@ series an index of their own, and takes no pyarrow Array, no RecordBatch and no 
 name. Only polars would be left to it, whose file here is as short with polars alone.
 """
 
-from .entry import add_noise
+from .entry import add_noise, noise_for
 from .example import flights
 
-__all__ = ["add_noise", "flights"]
+__all__ = ["add_noise", "flights", "noise_for"]

@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["widest_decimal", "with_types"]
-
 _PANDAS = b"pandas"
 
 

@@ -12,18 +12,6 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError, ParameterValueError
 
-__all__ = [
-    "INT64_RANGE",
-    "INT128_RANGE",
-    "Cells",
-    "Opened",
-    "from_decimals",
-    "from_floats",
-    "from_objects",
-    "is_integer",
-    "refuse_type",
-]
-
 INT64_RANGE: Final = (-(2**63), 2**63 - 1)
 
 INT128_RANGE: Final = (-(2**127), 2**127 - 1)
@@ -40,11 +28,14 @@ class Cells(NamedTuple):
         Where there is none. Any integer may stand there; the results are 0.
     range : tuple of int or None
         The least and greatest number that the results may be; None: any.
+    label : object
+        Of a column of several, what an error calls it.
     """
 
     integers: NDArray[Any]
     nulls: NDArray[np.bool_] | None = None
     range: tuple[int, int] | None = INT64_RANGE
+    label: object = None
 
 
 class Opened(NamedTuple):

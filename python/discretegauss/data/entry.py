@@ -22,15 +22,13 @@ from .addition import Draws, Overflow, noisy
 from .cells import Opened, is_integer
 from .plain_and_numpy import open_array, open_dict, open_integer, open_sequence
 
-__all__ = ["add_noise"]
-
 _Values = TypeVar("_Values")
 
 
 @overload
 def add_noise(
     values: NDArray[Any],
-    law: Law | None = None,
+    law: Law | Budget | None = None,
     *,
     rho: object = ...,
     epsilon: object = ...,
@@ -51,7 +49,7 @@ def add_noise(
 @overload
 def add_noise(
     values: _Values,
-    law: Law | None = None,
+    law: Law | Budget | None = None,
     *,
     rho: object = ...,
     epsilon: object = ...,
@@ -72,7 +70,7 @@ def add_noise(
 @names_instead
 def add_noise(
     values: Any,
-    law: Law | None = None,
+    law: Law | Budget | None = None,
     *,
     rho: object = None,
     epsilon: object = None,
@@ -98,11 +96,11 @@ def add_noise(
         (Series, Index, array, DataFrame), polars (a LazyFrame is collected, once), pyarrow, xarray
         (DataArray), and what streams a table in Arrow's form, as DuckDB's relations. A dict has
         them as its values, a Counter for example; masks of numpy stay.
-    law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, optional
-        The noise. Either this or a budget is given.
+    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or privacy.Budget, optional
+        The noise, or the budget of all values together.
     rho, epsilon, delta : number, optional
-        The budget, rho or (epsilon, delta), of all values together: the noise is
-        `privacy.calibrate` for it.
+        The budget by name, rho or (epsilon, delta): the noise is `privacy.calibrate` for it.
+        `noise_for` tells which that is.
     sensitivity : number, optional
         With a budget: the most that one person changes one value.
     rows_per_person : int, optional
@@ -171,34 +169,112 @@ def add_noise(
         if whole_number(modulus, "modulus", minimum=2) and overflow == "saturate":
             raise ParameterValueError("overflow must be 'raise' with a modulus, got 'saturate'")
         modulus = int(modulus)
+    opened, law = _decided(
+        values,
+        law,
+        {"rho": rho, "epsilon": epsilon, "delta": delta},
+        sensitivity=sensitivity,
+        rows_per_person=rows_per_person,
+        columns=columns,
+        disjoint=disjoint,
+        integral_floats=integral_floats,
+    )
+    result = None if out is None else _checked_out(out, values)
+    draws: Draws = {"method": method, "source": source, "threads": threads}
+    results = noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws, out=result)
+    return opened.close(results) if out is None else out
+
+
+@names_instead
+def noise_for(
+    values: Any,
+    law: Law | Budget | None = None,
+    *,
+    rho: object = None,
+    epsilon: object = None,
+    delta: object = None,
+    sensitivity: object = 1,
+    rows_per_person: int = 1,
+    columns: object = None,
+    disjoint: bool = False,
+    integral_floats: bool = False,
+) -> Law:
+    """Return the law of the noise that `add_noise` adds, given the same arguments: error bars.
+
+    Parameters
+    ----------
+    values, law, rho, epsilon, delta, sensitivity, rows_per_person, columns, disjoint, \
+integral_floats
+        As for `add_noise`, which decides so, too. Nothing is drawn, and no value is told.
+
+    Returns
+    -------
+    DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+        Of each value's noise.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        As `add_noise`.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> rows = [[310, 894], [24, 63]]
+    >>> import numpy as np
+    >>> law = dg.noise_for(np.array(rows), rho="0.1", rows_per_person=2)
+    >>> law, law.interval(0.95)
+    (DiscreteGaussian(sigma2=20), (-9.0, 9.0))
+    """
+    return _decided(
+        values,
+        law,
+        {"rho": rho, "epsilon": epsilon, "delta": delta},
+        sensitivity=sensitivity,
+        rows_per_person=rows_per_person,
+        columns=columns,
+        disjoint=disjoint,
+        integral_floats=integral_floats,
+    )[1]
+
+
+def _decided(
+    values: Any,
+    law: Law | Budget | None,
+    numbers: dict[str, object],
+    *,
+    sensitivity: object,
+    rows_per_person: int,
+    columns: object,
+    disjoint: bool,
+    integral_floats: bool,
+) -> tuple[Opened, Law]:
+    """Return the container and the law of its noise."""
     for flag, name in ((disjoint, "disjoint"), (integral_floats, "integral_floats")):
         if not isinstance(flag, bool):
             raise ParameterTypeError(f"{name} must be True or False, got {describe(flag)}")
-    budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
-    if law is None and all(x is None for x in budget.values()):
+    has_numbers = any(number is not None for number in numbers.values())
+    if law is None and not has_numbers:
         raise ParameterTypeError("give a law, or a budget: rho, or epsilon with delta")
-    if law is not None:
+    if law is None or isinstance(law, Budget):
+        budget = Budget.of(law, **numbers)
+    else:
         _check_law(law)
         others = {
             "sensitivity": not (type(sensitivity) is int and sensitivity == 1),
             "rows_per_person": rows != 1,
         }
-        others |= {"disjoint": disjoint, **{k: x is not None for k, x in budget.items()}}
+        others |= {"disjoint": disjoint, **{k: x is not None for k, x in numbers.items()}}
         for name, is_given in others.items():
             if is_given:
                 raise ParameterTypeError(f"give either a law or a budget: {name} is of a budget")
-    opened = _opened(values, columns, floats=integral_floats)
-    result = None if out is None else _checked_out(out, values)
-    if law is None:
-        from ..privacy import calibrate  # not on workers, which have a law
+        return opened_values(values, columns, floats=integral_floats), law
+    opened = opened_values(values, columns, floats=integral_floats)
+    from ..privacy import calibrate  # not on workers, which have a law
 
-        queries = rows * (1 if disjoint else opened.n_columns)
-        asked = Budget.of(**budget)
-        law = calibrate(DiscreteGaussian, asked, sensitivity=sensitivity, queries=queries)
-    draws: Draws = {"method": method, "source": source, "threads": threads}
-    results = noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws, out=result)
-    return opened.close(results) if out is None else out
+    queries = rows * (1 if disjoint else opened.n_columns)
+    return opened, calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
 
 
 def _check_law(law: object) -> None:
@@ -236,7 +312,7 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
     return result
 
 
-def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
+def opened_values(values: Any, columns: object, *, floats: bool) -> Opened:
     """Open a container of any kind that there is a file for."""
     opened = None
     libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}

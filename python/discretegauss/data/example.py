@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["flights"]
-
 
 def flights() -> Path:
     """Return the path of an example table: flights that left New York City in 2013.

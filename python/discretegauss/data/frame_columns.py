@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 from .._inputs.messages import describe
 from ..errors import ParameterTypeError, ParameterValueError
 
-__all__ = ["open_each", "places"]
-
 _Opened = TypeVar("_Opened")
 
 

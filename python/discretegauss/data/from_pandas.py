@@ -14,8 +14,6 @@ from .cells import Cells, Opened, from_objects, refuse_type
 from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
-__all__ = ["open_pandas"]
-
 _Column = tuple[Cells, Callable[[NDArray[Any]], Any]]
 
 _NULLABLE = (
@@ -57,7 +55,8 @@ def open_pandas(values: Any, columns: object, *, floats: bool) -> Opened | None:
             frame.isetitem(i, pd.Series(close_one(noisy), frame.index, copy=False))
         return frame
 
-    return Opened([cells for cells, _ in opened], len(at), close)
+    named = [cells._replace(label=labels[i]) for i, (cells, _) in zip(at, opened, strict=True)]
+    return Opened(named, len(at), close)
 
 
 def _column(series: pd.Series, *, floats: bool) -> _Column:
@@ -87,7 +86,14 @@ def _column(series: pd.Series, *, floats: bool) -> _Column:
     if isinstance(dtype, np.dtype) and not has_nulls:
         return cells, lambda noisy: noisy
     mask = cast("NDArray[np.bool_]", nulls)
-    return cells, lambda noisy: pd.arrays.IntegerArray(noisy, mask)
+    return cells, lambda noisy: _nullable(noisy, mask)
+
+
+def _nullable(numbers: NDArray[Any], mask: NDArray[np.bool_]) -> Any:
+    """Return an array of pandas with nulls: of integers, or of what is estimated from them."""
+    of_floats = numbers.dtype.kind == "f"
+    kind = pd.arrays.FloatingArray if of_floats else pd.arrays.IntegerArray
+    return kind(numbers, mask.copy())  # an estimate has several columns with these nulls
 
 
 def _numbers(series: pd.Series, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -14,8 +14,6 @@ from .cells import INT128_RANGE, Cells, Opened, from_decimals, from_objects, ref
 from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
-__all__ = ["open_polars"]
-
 _DIGITS = 38
 """Of a Decimal."""
 
@@ -46,7 +44,11 @@ def open_polars(values: Any, columns: object, *, floats: bool) -> Opened | None:
         columns = pl.selectors.expand_selector(values, columns, strict=False)
     labels, series = values.columns, values.get_columns()
     at = places(labels, columns)
-    all_cells = open_each(labels, at, lambda i: _cells(series[i], floats=floats), columns)
+
+    def named(i: int) -> Cells:
+        return _cells(series[i], floats=floats)._replace(label=labels[i])
+
+    all_cells = open_each(labels, at, named, columns)
     given = [series[i] for i in at]
 
     def close(results: list[NDArray[Any]]) -> pl.DataFrame:

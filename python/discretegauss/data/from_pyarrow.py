@@ -16,8 +16,6 @@ from .cells import Cells, Opened, from_decimals, refuse_type
 from .frame_columns import open_each, places
 from .plain_and_numpy import integers_of
 
-__all__ = ["close_column", "integer_array", "open_column", "open_pyarrow"]
-
 
 def open_pyarrow(values: Any, columns: object, *, floats: bool) -> Opened | None:
     """Open an Array, ChunkedArray, RecordBatch or Table; None: it is none of these.
@@ -35,9 +33,11 @@ def open_pyarrow(values: Any, columns: object, *, floats: bool) -> Opened | None
         values = pa.table(values)
     labels = values.schema.names
     at = places(labels, columns)
-    all_cells = open_each(
-        labels, at, lambda i: open_column(values.column(i), floats=floats), columns
-    )
+
+    def named(i: int) -> Cells:
+        return open_column(values.column(i), floats=floats)._replace(label=labels[i])
+
+    all_cells = open_each(labels, at, named, columns)
 
     def close(results: list[NDArray[Any]]) -> Any:
         arrays = list(values.columns)

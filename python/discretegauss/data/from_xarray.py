@@ -11,8 +11,6 @@ from ..errors import ParameterTypeError
 from .cells import Opened
 from .plain_and_numpy import open_array
 
-__all__ = ["open_xarray"]
-
 
 def open_xarray(values: Any, columns: object, *, floats: bool) -> Opened | None:
     """Open a DataArray, whose dimensions, coordinates, name and attrs stay; None: it is none."""

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from .._inputs.messages import if_loaded
 from .cells import Cells, Opened, from_floats, from_objects, refuse_type
 
-__all__ = ["open_array", "open_dict", "open_integer", "open_sequence"]
-
 
 def open_sequence(values: Sequence[Any], *, floats: bool) -> Opened:
     """Open a list or tuple of integers, Decimals and Nones; they have room for any sum."""

@@ -34,6 +34,11 @@ class PrivacyFacts:
         del spec, change
         return 8
 
+    def rough_log_delta(self, spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any] | None:
+        """Return about log(delta), and minus its slope in epsilon; None: there is no quick way."""
+        del spec, epsilon, change
+        return None
+
     def dp_event(self, events: Any, spec: LawSpec, sensitivity: object) -> Any:
         """Return the noise as one of dp-accounting's ``events``."""
         return events.ZCDpEvent(rho=float_above(self.rho(spec, sensitivity)), xi=0.0)

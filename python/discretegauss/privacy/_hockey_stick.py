@@ -18,6 +18,7 @@ D, by a factor of about sigma/D; so the precision is raised until the enclosure 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import gmpy2
@@ -109,6 +110,7 @@ class Line(NamedTuple):
         return at.shift(at.log(quotient), self.b_shift - self.a_shift)
 
 
+@lru_cache(maxsize=16)
 def line_at(spec: LawSpec, m: int, change: int, bits: int, most: Any = FAR) -> Line:
     """Return the line of the half-line from m; m >= -change/2.
 

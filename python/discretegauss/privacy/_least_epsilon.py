@@ -25,6 +25,9 @@ _MOST_AIM = 480
 #: Newton's method passes about one line a step: so many need no search for a guess.
 _FEW_LINES = 8
 
+#: The last step of a guess of log(epsilon): the next is about its square, and lines do the rest.
+_CLOSE = 1e-6
+
 #: So many, and the rest is left to bisection.
 _MOST_LINES = 200
 
@@ -55,9 +58,10 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
 
     delta is convex in exp(epsilon), so the line of any epsilon reaches ``delta`` no later than
     delta does, and the lines there, one after the other, come to it from below: Newton's method. A
-    guess spares it the far tail, where it would creep.
+    guess spares it the far tail, where it would creep. Where a line reaches it on the line's own
+    piece, it is delta that does.
     """
-    if delta_is_at_most(spec, gmpy2.mpq(0), change, delta):
+    if _may_be_0(spec, change, delta) and delta_is_at_most(spec, gmpy2.mpq(0), change, delta):
         return 0.0
 
     @cache
@@ -67,7 +71,9 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
 
     guess, lower = _guess(spec, change, delta), 0.0
     for _ in range(_MOST_LINES):
-        reached = _line_reaches(spec, guess, change, delta)
+        reached, is_it = _line_reaches(spec, guess, change, delta)
+        if is_it:
+            return reached
         close = abs(reached - guess) <= 1e-9 * reached  # the next step would be about its square
         if reached <= lower or (close and holds(ordinal(reached))):
             break
@@ -75,24 +81,42 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
     return float_at(first_true(holds, ordinal(max(reached, lower) or guess), low=0))
 
 
-def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> float:
-    """Return where the line at epsilon reaches delta; a float from 0 on, but finite."""
+def _may_be_0(spec: LawSpec, change: int, delta: Any) -> bool:
+    """Return whether delta at 0 may be so little: False if that is far off."""
+    rough = privacy_facts_of(spec).rough_log_delta(spec, gmpy2.mpq(0), change)
+    return rough is None or rough[0] < 0.01 - minus_log_upper(delta)
+
+
+def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> tuple[float, bool]:
+    """Return where the line at epsilon reaches delta, and whether that is sure to be the answer.
+
+    A float from 0 on, but finite.
+    """
     at = arithmetic(64)
     try:
         first = loss_exceeds_from(spec, gmpy2.mpq(epsilon), change)
     except LossTooFarError:  # no cover: a guess is where delta is about the one asked for
-        return 0.0
+        return 0.0, False
     if first is None:  # past the pure epsilon, where delta is 0
-        return float_at_least(at.rational(family_of(spec).pure_epsilon(spec, change)).upper)
+        pure = family_of(spec).pure_epsilon(spec, change)
+        return float_at_least(at.rational(pure).upper), False
     aim, bits = 60, 70 + privacy_facts_of(spec).cancelling_bits(spec, change)
     while True:
         reached = line_at(spec, first[0], change, bits).solved_for(delta, bits)
         missing = aim - relative_bits(reached)
         if reached.upper <= 0:
-            return 0.0
+            return 0.0, False
         if missing <= 0 or bits > 2000 or reached.lower >= _LARGEST_FLOAT:
-            return min(float_at_least(max(reached.lower, 0)), _LARGEST_FLOAT)
+            break
         bits += missing + 8
+    found = min(float_at_least(max(reached.lower, 0)), _LARGEST_FLOAT)
+    is_it = (
+        reached.lower > 0
+        and first[0] == first[1]
+        and found == float_at_least(reached.upper)
+        and all(loss_exceeds_from(spec, gmpy2.mpq(end), change) == first for end in reached)
+    )
+    return found, is_it
 
 
 def _guess(spec: LawSpec, change: int, delta: Any) -> float:
@@ -110,15 +134,19 @@ def _guess(spec: LawSpec, change: int, delta: Any) -> float:
             return min(float(max(before, 0)), _LARGEST_FLOAT)
         start = gmpy2.log(gmpy2.mpfr(phi_near(spec, x + change) - phi_near(spec, x)))
 
+        rough = privacy_facts_of(spec).rough_log_delta
+
         def balance(u: Any) -> tuple[Any, Any]:
             epsilon = gmpy2.exp(u)
+            exact = gmpy2.mpq(epsilon)
             try:
-                log_delta, hazard = log_delta_about(spec, gmpy2.mpq(epsilon), change)
+                found = rough(spec, exact, change) or log_delta_about(spec, exact, change)
             except LossTooFarError:  # so epsilon is too large
                 return 1, None
+            log_delta, hazard = found
             return gmpy2.log(-log_delta / goal), epsilon * hazard / -log_delta
 
-        epsilon = gmpy2.exp(solve_increasing(balance, start, within=_BEYOND_FLOATS))
+        epsilon = gmpy2.exp(solve_increasing(balance, start, _CLOSE, _BEYOND_FLOATS))
     return min(float(epsilon), _LARGEST_FLOAT)
 
 

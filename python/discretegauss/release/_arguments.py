@@ -14,8 +14,6 @@ from .._inputs.paths import named_path
 from ..errors import ParameterTypeError, ParameterValueError
 from ._csv_rows import BLANKS
 
-__all__ = ["checked_flag", "column_names", "file_path", "sensitivity_of_counts"]
-
 
 def column_names(column: object) -> tuple[str, ...]:
     """Return the names: of one column, or of several."""

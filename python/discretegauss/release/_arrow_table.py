@@ -23,8 +23,6 @@ from ._columns import column_index
 from ._files import SinkFile, pyarrow
 from ._interface import Sink
 
-__all__ = ["ArrowChunk", "ArrowTable", "arrow_file", "opened_arrow_table"]
-
 _EXACT = Context(prec=80)  # more than a decimal256 has
 
 

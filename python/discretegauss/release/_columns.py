@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from .._inputs.messages import number_of
 from ..errors import TableError
 
-__all__ = ["column_index"]
-
 
 def column_index(names: Sequence[str], name: str) -> int:
     """Return the place of the only column of that name."""

@@ -26,18 +26,6 @@ from numpy.typing import NDArray
 from .._inputs.messages import number_of
 from ..errors import TableError
 
-__all__ = [
-    "BLANKS",
-    "MAX_DIGITS",
-    "Layout",
-    "Row",
-    "decoded",
-    "others",
-    "read_header",
-    "read_rows",
-    "rows_text",
-]
-
 MAX_DIGITS = 600
 """Digits of a count, at most: below every setting of Python's own limit (640 and more)."""
 

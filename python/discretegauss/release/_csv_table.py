@@ -20,8 +20,6 @@ from ._csv_rows import Layout, Row, decoded, others, read_header, read_rows, row
 from ._files import Readable
 from ._interface import Sink
 
-__all__ = ["CsvChunk", "CsvTable", "column_text"]
-
 _CHUNK = 2**20
 """Bytes that are read at a time: what is made of them stays in the cache, or near."""
 

@@ -14,8 +14,6 @@ from .._system.atomic_file import errors_name, write_all
 from ..errors import OutputError
 from ._interface import Sink
 
-__all__ = ["checked_destination", "exists_already", "unbuffered_stdout", "written_to_stdout"]
-
 
 def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
     """Return where the output goes, links resolved, if it may go there.
@@ -52,27 +50,47 @@ def unbuffered_stdout() -> Iterator[Sink]:
         yield _naming("stdout", "", stdout)
 
 
-@contextmanager
-def written_to_stdout() -> Iterator[Sink]:
-    """Give a sink whose bytes go to stdout when the block ends well: a pipe takes nothing back.
+class Stdout:
+    """What goes to stdout when it is placed, as a `NewFile` gets its name: a pipe takes none back.
 
-    Until then they are in a temporary file that has no name.
+    Until then the bytes are in a temporary file that has no name.
     """
-    folder = tempfile.gettempdir()
-    rule = (
-        ": the whole table must fit into this folder before stdout gets it (TMPDIR names another)"
-    )
-    with errors_name(folder, rule):
-        opened = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115  # closed below
-    with opened as file:
-        yield _naming(folder, rule, cast("RawIOBase", file))
+
+    def __init__(self) -> None:
+        self._folder, self._placed = tempfile.gettempdir(), False
+        self._file: RawIOBase | None = None
+
+    @contextmanager
+    def content(self) -> Iterator[Sink]:
+        """Give a sink for the bytes."""
+        rule = (
+            ": the whole table must fit into this folder before stdout gets it "
+            "(TMPDIR names another)"
+        )
+        with errors_name(self._folder, rule):
+            opened = tempfile.TemporaryFile(buffering=0, dir=self._folder)  # noqa: SIM115
+        self._file = cast("RawIOBase", opened)  # closed by discard()
+        yield _naming(self._folder, rule, self._file)
+
+    def place(self) -> None:
+        """Write the bytes to stdout."""
         try:
             with unbuffered_stdout() as sink:
-                for part in _read_again(cast("RawIOBase", file), folder):
+                for part in _read_again(cast("RawIOBase", self._file), self._folder):
                     sink(part)
         except BaseException as error:
             error.add_note("part of the table may be written, and the budget is spent")
             raise
+        self._placed = True
+
+    def is_placed(self) -> bool:
+        """Return whether stdout has all of it."""
+        return self._placed
+
+    def discard(self) -> None:
+        """Let the temporary file go."""
+        if self._file is not None:
+            self._file.close()
 
 
 def _naming(name: str, rule: str, file: RawIOBase) -> Sink:

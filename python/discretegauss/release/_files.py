@@ -15,8 +15,6 @@ from .._system.atomic_file import errors_name
 from ..errors import TableError
 from ._interface import Sink
 
-__all__ = ["COMPRESSIONS", "Compression", "Readable", "SinkFile", "compressed", "opened", "pyarrow"]
-
 Compression = Literal["gzip", "zstd", None]
 
 COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}

@@ -15,8 +15,6 @@ from ._files import COMPRESSIONS, Compression, opened
 from ._interface import Table
 from ._npy_table import NpyTable
 
-__all__ = ["Format", "formats_of", "opened_table"]
-
 Kind = Literal["text", "Parquet", "Arrow IPC", ".npy"]
 
 _SUFFIXES: dict[str, tuple[Kind, str]] = {

@@ -12,8 +12,6 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-__all__ = ["Chunk", "Sink", "Table", "Writer"]
-
 Sink = Callable[[bytes | memoryview], None]
 """Writes all of the bytes to the new table."""
 

@@ -21,8 +21,6 @@ from ._columns import column_index
 from ._files import Readable
 from ._interface import Sink
 
-__all__ = ["NpyChunk", "NpyTable", "npy_header"]
-
 _CHUNK = 2**20
 """Bytes that are read at a time, if that is a row."""
 

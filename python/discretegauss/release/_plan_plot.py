@@ -9,11 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.messages import number_of
-from ._plan_report import PlanRelease
 from ._plot import SomeRows, name_in_picture, rendered
-from ._report import budget_text
-
-__all__ = ["PlanPicture"]
+from ._report import PlanRelease, Release, budget_text
 
 _LARGEST = 1e300
 
@@ -31,7 +28,7 @@ class PlanPicture:
         self._ending = ending
         self._tables: list[SomeRows] = []
 
-    def next_table(self) -> SomeRows:
+    def next_table(self, _release: Release, _others: Sequence[str]) -> SomeRows:
         """Return what is to be shown the counts of the next table."""
         self._tables.append(SomeRows())
         return self._tables[-1]

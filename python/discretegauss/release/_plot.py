@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from .._inputs.messages import printable
 from ..errors import OutputError
 from ._interface import Chunk
-from ._report import Release, law_and_budget, rounded_up
-
-__all__ = ["Picture", "SomeRows", "name_in_picture", "rendered"]
+from ._report import PlanRelease, Release, law_and_budget, rounded_up
 
 _MOST_ROWS = 4096
 """That are kept; of a longer table every second, fourth, eighth ... row."""
@@ -40,35 +38,38 @@ _LINEAR_UP_TO = 50
 _ENDINGS = {".png", ".pdf", ".svg"}
 
 
+def require_plot(path: Path) -> None:
+    """Raise an error if the ending says no format, or matplotlib is not there."""
+    if path.suffix.lower() not in _ENDINGS:
+        raise OutputError(f"{path}: a plot is written as .png, .pdf or .svg")
+    try:
+        import matplotlib.figure  # noqa: F401  # it is there
+    except ImportError:
+        raise ImportError("a plot needs matplotlib: pip install matplotlib") from None
+
+
 class Picture:
-    """Collects noisy counts while they are written, and draws them.
+    """Collects the noisy counts of one table while they are written, and draws them.
 
     Parameters
     ----------
-    path : Path
-        Where it will be; its ending says the format.
-    release : Release
-        Whose noise has the error bars.
-    other_columns : sequence of str
-        The names of the columns that name a row.
+    ending : str
+        The format: .png, .pdf or .svg.
     """
 
-    def __init__(self, path: Path, release: Release, other_columns: Sequence[str]) -> None:
-        self._ending, self._release = path.suffix, release
-        self._columns = release.columns[:_MOST_COLUMNS]
-        self._others = other_columns
+    def __init__(self, ending: str) -> None:
+        self._ending = ending
         self._some = SomeRows()
         self._names: list[str] = []
 
-    @staticmethod
-    def require(path: Path) -> None:
-        """Raise an error if the ending says no format, or matplotlib is not there."""
-        if path.suffix.lower() not in _ENDINGS:
-            raise OutputError(f"{path}: a plot is written as .png, .pdf or .svg")
-        try:
-            import matplotlib.figure  # noqa: F401  # it is there
-        except ImportError:
-            raise ImportError("a plot needs matplotlib: pip install matplotlib") from None
+    def next_table(self, release: Release, others: Sequence[str]) -> Picture:
+        """Return what is to be shown the counts of the table.
+
+        The release's noise has the error bars; ``others`` are the columns that name a row.
+        """
+        self._release, self._others = release, others
+        self._columns = release.columns[:_MOST_COLUMNS]
+        return self
 
     def add(self, chunk: Chunk, noisy: NDArray[Any]) -> None:
         """Keep some of the next rows."""
@@ -76,7 +77,7 @@ class Picture:
         if self._some.n_seen <= _WITH_NAMES:
             self._names += [_row_name(cells) for cells in chunk.other_cells()]
 
-    def drawn(self) -> bytes:
+    def drawn(self, _done: PlanRelease) -> bytes:
         """Return the picture's file."""
         n_columns, n_rows = len(self._columns), self._some.n_seen
         if n_rows <= _WITH_NAMES:

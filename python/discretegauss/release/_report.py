@@ -1,4 +1,4 @@
-"""What a release did, and the text and JSON that tell it; and what noise a budget asks for."""
+"""What a release did, of one table or a plan, and what noise a budget asks for: text and JSON."""
 
 from __future__ import annotations
 
@@ -13,26 +13,9 @@ from typing import Any
 
 import gmpy2
 
-from .._inputs.messages import printable
-from ._noise_for_budget import Calibration
-from ._plan_cost import PlanCost
-
-__all__ = [
-    "Release",
-    "achieved_text",
-    "aligned",
-    "budget_text",
-    "calibration_json",
-    "calibration_text",
-    "exact_text",
-    "json_text",
-    "law_and_budget",
-    "noise_fields",
-    "report_json",
-    "report_text",
-    "rounded_up",
-    "time_text",
-]
+from .._inputs.messages import number_of, printable
+from ._calibration import Calibration, Cost
+from ._plan import Plan
 
 _WIDTH = len("standard deviation")
 
@@ -60,15 +43,98 @@ class Release(Calibration):
     seconds: float
 
     def __str__(self) -> str:
-        return f"{report_text(self)}\n{time_text(self)}"
+        return table_text(self)
 
 
-def report_text(release: Release) -> str:
-    """Return the report of a release, in aligned lines, without the time that it took.
+@dataclass(frozen=True, kw_only=True)
+class PlanRelease:
+    """What the release of a plan did, of one table or several; printed, it is the report."""
 
-    Numbers are rounded the safe way.
+    path: Path | None
+    """None: of one table, which was released alone."""
+    shares: tuple[Fraction, ...]
+    """Of the plan's rho, one for each table."""
+    tables: tuple[Release, ...]
+    cost: Cost
+    consistent: tuple[tuple[Path, float], ...] = ()
+    """Of each table, if they were made to add up: the file, and by what its variance fell."""
+
+    @property
+    def rho(self) -> Fraction:
+        """Of all tables together, exactly the budget."""
+        return self.cost.rho
+
+    @property
+    def epsilon(self) -> float:
+        """At ``delta``, of all tables together: an upper bound."""
+        return self.cost.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """At which epsilon is reported."""
+        return self.cost.delta
+
+    def __str__(self) -> str:
+        return done_text(self)
+
+
+def done_text(done: PlanRelease) -> str:
+    """Return the report: that of the one table; or each table's, and the total."""
+    if done.path is None:
+        return table_text(done.tables[0])
+    parts = [
+        f"{_share(share)}\n{table_text(one)}"
+        for share, one in zip(done.shares, done.tables, strict=True)
+    ]
+    for i, (file, gain) in enumerate(done.consistent):
+        line = ("made to add up", f"{printable(str(file))}, variance 1/{gain:.3f} on average")
+        parts[i] += f"\n{_aligned([line])}"
+    return "\n\n".join([*parts, _total(done.path, len(parts), done.cost)])
+
+
+def done_json(done: PlanRelease) -> str:
+    """Return the report as JSON: that of the one table; or the total, and each with its share.
+
+    Exact numbers are strings, ``epsilon`` is rounded up. An infinite epsilon is null.
     """
-    return aligned(
+    if done.path is None:
+        return _json(_table_fields(done.tables[0]))
+    tables = [
+        {"share": _exact(share), **_table_fields(one)}
+        for share, one in zip(done.shares, done.tables, strict=True)
+    ]
+    for fields, (file, gain) in zip(tables, done.consistent, strict=False):
+        fields |= {"consistent": str(file), "variance_divided_by": gain}
+    return _json(_total_fields(done.path, done.cost, tables))
+
+
+def plan_text(plan: Plan) -> str:
+    """Return the noise that a plan asks for; no table is looked at."""
+    parts = [
+        _aligned([("table", printable(str(one.table))), _share_line(one.share)])
+        + f"\n{calibration_text(noise)}"
+        for one, noise in zip(plan.tables, plan.noise, strict=True)
+    ]
+    return "\n\n".join([*parts, _total(plan.path, len(parts), plan.cost)])
+
+
+def plan_json(plan: Plan) -> str:
+    """Return the noise that a plan asks for as JSON, in the same form."""
+    tables = [
+        {
+            "share": _exact(one.share),
+            "table": str(one.table),
+            "columns": one.columns,
+            **_noise_fields(noise, "counts_per_person"),
+        }
+        for one, noise in zip(plan.tables, plan.noise, strict=True)
+    ]
+    return _json(_total_fields(plan.path, plan.cost, tables))
+
+
+def table_text(release: Release) -> str:
+    """Return the report of one table, in aligned lines. Numbers are rounded the safe way."""
+    return _aligned(
         [
             ("table", printable(str(release.table))),
             (_columns(release), printable(", ".join(release.columns))),
@@ -76,66 +142,67 @@ def report_text(release: Release) -> str:
             ("other columns", _other_columns(release.other_columns)),
             ("written to", printable(str(release.out))),
             *_noise_lines(release, "row" if len(release.columns) == 1 else "count", "count"),
+            ("time", f"{release.seconds:.2f} s"),
         ]
     )
 
 
-def time_text(release: Release) -> str:
-    """Return the last line of the report, of a release that is made."""
-    return aligned([("time", f"{release.seconds:.2f} s")])
-
-
 def calibration_text(noise: Calibration) -> str:
     """Return what noise a budget asks for and what it costs, in the same form."""
-    return aligned(_noise_lines(noise, "answer", "answer"))
+    return _aligned(_noise_lines(noise, "answer", "answer"))
 
 
-def report_json(release: Release) -> str:
-    """Return the report as JSON. Exact numbers are strings, ``epsilon`` is rounded up.
+def _table_fields(release: Release) -> dict[str, Any]:
+    return {
+        "table": str(release.table),
+        "columns": release.columns,
+        "rows": release.rows,
+        "other_columns": release.other_columns,
+        "out": str(release.out),
+        **_noise_fields(release, "counts_per_person"),
+        "disjoint": release.disjoint,
+        "seconds": round(release.seconds, 3),
+    }
 
-    An infinite epsilon is null.
-    """
-    return json_text(
-        {
-            "table": str(release.table),
-            "columns": release.columns,
-            "rows": release.rows,
-            "other_columns": release.other_columns,
-            "out": str(release.out),
-            **noise_fields(release, "counts_per_person"),
-            "disjoint": release.disjoint,
-            "seconds": round(release.seconds, 3),
-        }
-    )
+
+def _total_fields(path: Path | None, cost: Cost, tables: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "plan": str(path),
+        "rho": _exact(cost.rho),
+        "epsilon": cost.epsilon if cost.epsilon != math.inf else None,
+        "delta": _exact(cost.delta),
+        "epsilon_by": cost.epsilon_by,
+        "asked_epsilon": None if cost.asked_epsilon is None else _exact(cost.asked_epsilon),
+        "tables": tables,
+    }
 
 
 def calibration_json(noise: Calibration) -> str:
     """Return what noise a budget asks for and what it costs, in the same form."""
-    return json_text(noise_fields(noise, "queries"))
+    return _json(_noise_fields(noise, "queries"))
 
 
-def noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
+def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
     """Return what JSON says of noise; ``queries``: how it calls the answers of one person."""
     return {
         "law": "discrete Gaussian",
-        "sigma2": exact_text(noise.sigma2),
+        "sigma2": _exact(noise.sigma2),
         "std": str(noise.std),
         "interval95": [-noise.bound95, noise.bound95],
-        "sensitivity": exact_text(noise.sensitivity),
+        "sensitivity": _exact(noise.sensitivity),
         queries: noise.queries,
-        "rho": exact_text(noise.rho),
+        "rho": _exact(noise.rho),
         "epsilon": noise.epsilon if noise.epsilon != math.inf else None,
-        "delta": exact_text(noise.delta),
+        "delta": _exact(noise.delta),
         "epsilon_by": "Theorem 7" if noise.is_tight else "Corollary 13",
     }
 
 
-def json_text(fields: dict[str, Any]) -> str:
-    """Return JSON to be printed."""
+def _json(fields: dict[str, Any]) -> str:
     return json.dumps(fields, allow_nan=False, indent=2)
 
 
-def exact_text(value: Fraction) -> str:
+def _exact(value: Fraction) -> str:
     """Return all digits."""
     return str(gmpy2.mpq(value))  # which has no limit of digits
 
@@ -144,9 +211,9 @@ def _columns(release: Release) -> str:
     return "column" if len(release.columns) == 1 else "columns"
 
 
-def aligned(lines: list[tuple[str, str]]) -> str:
+def _aligned(lines: list[tuple[str, str]]) -> str:
     """Return lines of names and texts."""
-    return "\n".join(f"{name:<{_WIDTH}}  {text}" for name, text in lines)
+    return "\n".join([f"{name:<{_WIDTH}}  {text}" for name, text in lines])
 
 
 def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple[str, str]]:
@@ -159,6 +226,26 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple
         ("rho", f"{rounded_up(noise.rho)} (zCDP)"),
         ("(epsilon, delta)", _epsilon_delta(noise)),
     ]
+
+
+def _share(share: Fraction) -> str:
+    return _aligned([_share_line(share)])
+
+
+def _share_line(share: Fraction) -> tuple[str, str]:
+    return "share of rho", _exact(share)
+
+
+def _total(path: Path | None, tables: int, cost: Cost) -> str:
+    by = f", by {cost.epsilon_by}"
+    achieved = _achieved(cost.epsilon, cost.delta, cost.asked_epsilon, by)
+    return _aligned(
+        [
+            ("plan", f"{printable(str(path))}, {number_of(tables, 'table')}"),
+            ("total rho", f"{rounded_up(cost.rho)} (zCDP)"),
+            ("(epsilon, delta)", achieved),
+        ]
+    )
 
 
 def _other_columns(number: int) -> str:
@@ -204,13 +291,11 @@ def _no_more(value: Fraction) -> str:
 
 def _epsilon_delta(noise: Calibration) -> str:
     if not noise.is_tight:
-        by = " from rho, by arXiv 2004.00010, Corollary 13"
-        return achieved_text(noise.epsilon, noise.delta, None, by)
-    by = ", by arXiv 2004.00010, Theorem 7"
-    return achieved_text(noise.epsilon, noise.delta, noise.asked_epsilon, by)
+        return _achieved(noise.epsilon, noise.delta, None, f" from rho, by {noise.epsilon_by}")
+    return _achieved(noise.epsilon, noise.delta, noise.asked_epsilon, f", by {noise.epsilon_by}")
 
 
-def achieved_text(epsilon: float, delta: Fraction, asked: Fraction | None, by: str) -> str:
+def _achieved(epsilon: float, delta: Fraction, asked: Fraction | None, by: str) -> str:
     """Return (epsilon, delta), what proves it, and before it what was asked for, if it was."""
     achieved = f"{_pair(epsilon, delta, asked)}{by}"
     if asked is None:
@@ -218,7 +303,7 @@ def achieved_text(epsilon: float, delta: Fraction, asked: Fraction | None, by: s
     return f"({rounded_up(asked)}, {rounded_up(delta)}) as asked; achieved: {achieved}"
 
 
-def budget_text(cost: Calibration | PlanCost) -> str:
+def budget_text(cost: Cost) -> str:
     """Return what was spent, on one line."""
     pair = _pair(cost.epsilon, cost.delta, cost.asked_epsilon)
     return f"rho = {rounded_up(cost.rho)}, (epsilon, delta) = {pair}"

@@ -1,33 +1,38 @@
-"""Release a table of counts with differential privacy: read, calibrate, add noise, write."""
+"""Release the tables of a plan, one or several: all of them are written, or none."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.numbers import whole_number
+from .._inputs.budget import Budget
 from .._inputs.source import Source
-from .._system.atomic_file import atomic_write, no_op
+from .._system.atomic_file import NewFile, no_op, place_together
 from .._system.progress import Progress
-from ..errors import OutputError, TableError
-from ._arguments import checked_flag, column_names, file_path, sensitivity_of_counts
-from ._destination import checked_destination, exists_already, written_to_stdout
+from .._system.signals import signals_deferred
+from ..data.addition import Draws, noisy
+from ..data.cells import Cells
+from ..errors import OutputError, ParameterOverflowError, TableError
+from ..laws import DiscreteGaussian
+from ._arguments import checked_flag, file_path
+from ._calibration import Calibration
+from ._consistent import ConsistentTables
+from ._destination import Stdout, checked_destination, exists_already
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
 from ._interface import Chunk, Sink, Table
-from ._noise import with_noise
-from ._noise_for_budget import Calibration, calibration
-from ._plot import Picture
-from ._report import Release
-
-__all__ = ["OutputError", "Release", "TableError", "release_table"]
+from ._plan import Plan, PlannedTable, named_in_errors, plan_of_one, read_plan
+from ._plan_plot import PlanPicture
+from ._plot import Picture, require_plot
+from ._report import PlanRelease, Release
 
 
 def release_table(
@@ -107,221 +112,276 @@ def release_table(
     OSError
         If a file cannot be read or written, or (EntropyError) there is no randomness.
     KeyboardInterrupt
-        At Ctrl-C. If it came when ``out`` was in its place, it has notes (``__notes__``) that say
-        so: the release is made, and the budget is spent. Just as the function returns, it may come
-        without; whether ``out`` is there (with force: is another file) tells at any time.
+        At Ctrl-C. If it came when ``out`` was in its place, it has a note (``__notes__``) that
+        says so: the release is made, and the budget is spent. Just as the function returns, it may
+        come without; whether ``out`` is there (with force: is another file) tells at any time.
 
     Notes
     -----
     Guarantee: noisy count = count + draw, in exact integers of any size; the draws are independent
-    and have the law N_Z(0, sigma2); whatever fails, ``out`` is written whole or left as it was.
+    and have the law N_Z(0, sigma2); whatever fails, ``out`` is written whole or left as it was, and
+    ``plot`` with it.
     Memory does not grow with the table; of Parquet one row group is held at a time.
 
     Not promised: anything about what the noise does not touch. The rows of the table, and all other
     columns, are published as they are, so they must not depend on the people counted; nor must
     the order of the rows: a table sorted by its counts publishes their true ranking.
     """
-    progress = checked_flag(progress, "progress")
-    plan = plan_release(
-        table,
-        column,
-        out,
-        rho=rho,
-        epsilon=epsilon,
-        delta=delta,
-        sensitivity=sensitivity,
-        rows_per_person=rows_per_person,
-        disjoint=disjoint,
-        report_delta=report_delta,
+    return execute(
+        plan_of_one(
+            table,
+            column,
+            out,
+            budget=Budget(rho=rho, epsilon=epsilon, delta=delta),
+            report_delta=report_delta,
+            sensitivity=sensitivity,
+            rows_per_person=rows_per_person,
+            disjoint=disjoint,
+        ),
         force=force,
         plot=plot,
+        progress=progress,
+        source=source,
+    ).tables[0]
+
+
+def release_plan(
+    path: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    plot: str | os.PathLike[str] | None = None,
+    consistent: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    source: Source = "getrandom",
+) -> PlanRelease:
+    """Add noise to the counts of several tables under one budget; write all of them or none.
+
+    Parameters
+    ----------
+    path : str or os.PathLike of str
+        A plan, in TOML: docs/plans.md has its keys. Files in it are relative to its folder.
+    force : bool
+        Whether to replace outputs that exist.
+    plot : str or os.PathLike of str, optional
+        Where to draw the noisy counts and the error of each table, as .png, .pdf or .svg. Needs
+        matplotlib.
+    consistent : str or os.PathLike of str, optional
+        A folder for the same tables, as CSV, made to add up by `discretegauss.estimate.consistent`,
+        with a column of standard errors. They are computed from the noisy tables alone.
+    progress : bool
+        Whether a bar on stderr, if that is a terminal, says how far it is.
+    source : "getrandom", "chacha20" or callable
+        Where random bits come from.
+
+    Returns
+    -------
+    PlanRelease
+        What was done; printed, it is the report.
+
+    Raises
+    ------
+    TableError, OutputError, TypeError, ValueError, OverflowError, ImportError, OSError
+        As `release_table`; messages about the plan name the file and the table's number.
+    KeyboardInterrupt
+        At Ctrl-C.
+
+    Notes
+    -----
+    Guarantee: the rho of the tables add up to the plan's, exactly. Every table is read and its
+    output, and the plot, complete in a temporary file before the first gets its name. If one cannot
+    get it, or Ctrl-C comes before, none has it, and with force the old files are there as before.
+    Ctrl-C while they get their names waits: then all have them, and it has a note that says so.
+
+    Not promised: all or none where the process is killed, or the power fails, while the files get
+    their names, which takes some milliseconds.
+    """
+    return execute(
+        read_plan(path),
+        force=force,
+        plot=plot,
+        consistent=consistent,
+        progress=progress,
+        source=source,
     )
-    return execute(plan, source, progress=progress)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """A release whose parameters are right. No table is read yet."""
+@dataclass(frozen=True)
+class _Run:
+    """A table that may be read, and its output, which may be written."""
 
-    release: Release
-    """As it will be, except for the rows and the time that it takes."""
+    one: PlannedTable
+    noise: Calibration
     of_table: Format
     of_out: Format
-    destination: Path | None
-    """``out`` with links resolved; None: stdout."""
-    plot: Path | None
-    """Likewise."""
-    force: bool
-    start: float
-
-
-def plan_release(
-    table: str | os.PathLike[str],
-    column: str | Sequence[str],
-    out: str | os.PathLike[str],
-    *,
-    to_stdout: bool = False,
-    rho: object,
-    epsilon: object,
-    delta: object,
-    sensitivity: object,
-    rows_per_person: int,
-    disjoint: bool,
-    report_delta: object,
-    force: bool,
-    plot: str | os.PathLike[str] | None,
-) -> Plan:
-    """Do what comes before the table is read; the parameters are those of `release_table`.
-
-    ``to_stdout``: what is written goes there, and ``out`` is only its name.
-    """
-    columns = column_names(column)
-    table, out = file_path(table, "table"), file_path(out, "out")
-    force, disjoint = checked_flag(force, "force"), checked_flag(disjoint, "disjoint")
-    rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
-    noise = calibration(
-        rho=rho,
-        epsilon=epsilon,
-        delta=delta,
-        sensitivity=sensitivity_of_counts(sensitivity),
-        queries=rows if disjoint else rows * len(columns),
-        report_delta=report_delta,
-    )
-    return prepared(
-        noise,
-        table,
-        columns,
-        out,
-        to_stdout=to_stdout,
-        disjoint=disjoint,
-        force=force,
-        plot=None if plot is None else file_path(plot, "plot"),
-    )
-
-
-def prepared(
-    noise: Calibration,
-    table: Path,
-    columns: tuple[str, ...],
-    out: Path,
-    *,
-    to_stdout: bool = False,
-    disjoint: bool,
-    force: bool,
-    plot: Path | None = None,
-) -> Plan:
-    """Return a release with this noise, if files may be written so."""
-    start = time.perf_counter()
-    of_table, of_out = formats_of(table, table if to_stdout else out)
-    destination = None if to_stdout else checked_destination(table, out, force=force)
-    picture = None
-    if plot is not None:
-        picture = checked_destination(table, plot, force=force)
-        Picture.require(plot)
-        if picture == destination:
-            raise OutputError(f"{plot}: is the output itself; the plot must be another file")
-    release = Release(
-        **vars(noise),
-        table=table,
-        columns=columns,
-        out=out,
-        rows=0,
-        other_columns=0,
-        disjoint=disjoint,
-        seconds=0.0,
-    )
-    return Plan(
-        release=release,
-        of_table=of_table,
-        of_out=of_out,
-        destination=destination,
-        plot=picture,
-        force=force,
-        start=start,
-    )
+    file: NewFile | Stdout
 
 
 def execute(
     plan: Plan,
-    source: Source = "getrandom",
-    before_placing: Callable[[], None] = no_op,
     *,
+    force: bool,
+    plot: str | os.PathLike[str] | None = None,
+    consistent: str | os.PathLike[str] | None = None,
     progress: bool = False,
-) -> Release:
-    """Read, draw and write. ``before_placing`` is called when all is done but giving the name."""
-    release, rows = plan.release, 0
+    source: Source = "getrandom",
+    to_stdout: bool = False,
+    before_placing: Callable[[], None] = no_op,
+) -> PlanRelease:
+    """Read, draw and write the tables of a plan.
+
+    ``to_stdout``: what is written goes there, and the ``out`` of the one table is only its name.
+    ``before_placing`` is called when all is done but giving the files their names.
+    """
+    force, progress = checked_flag(force, "force"), checked_flag(progress, "progress")
+    runs = [
+        _checked(one, noise, force=force, to_stdout=to_stdout)
+        for one, noise in zip(plan.tables, plan.noise, strict=True)
+    ]
+    streams = [run.file for run in runs if isinstance(run.file, Stdout)]  # at most one
+    files = [run.file for run in runs if isinstance(run.file, NewFile)]
+    watching: list[_Watching] = []
+    added_up = None
+    if consistent is not None:
+        added_up = ConsistentTables(
+            file_path(consistent, "consistent"),
+            [one.out for one in plan.tables],
+            [one.columns for one in plan.tables],
+            force=force,
+        )
+        watching.append(added_up)
+        files += added_up.files
+    picture: Picture | PlanPicture | None = None
+    if plot is not None:
+        path = file_path(plot, "plot")
+        files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
+        picture = (Picture if plan.path is None else PlanPicture)(path.suffix)
+        watching.append(picture)
+    try:
+        try:
+            done = PlanRelease(
+                path=plan.path,
+                shares=tuple([one.share for one in plan.tables]),
+                tables=tuple([_write(run, source, watching, progress=progress) for run in runs]),
+                cost=plan.cost,
+                consistent=() if added_up is None else added_up.write(),
+            )
+            if picture is not None:
+                with files[-1].content() as write:
+                    write(picture.drawn(done))
+            for stream in streams:
+                stream.place()
+            before_placing()
+            place_together(files)
+            return done
+        finally:
+            with signals_deferred():
+                for stream in streams:
+                    stream.discard()
+                for file in files:
+                    file.discard()
+    except FileExistsError as error:  # another release, since it was looked for
+        raise exists_already(Path(error.filename)) from None
+    except BaseException as error:
+        if any(stream.is_placed() for stream in streams) or (
+            files and all(file.is_placed() for file in files)
+        ):
+            written = "the tables of the plan are" if plan.path else f"{plan.tables[0].out} is"
+            error.add_note(f"{written} written; the budget is spent")
+        raise
+
+
+class _Watching(Protocol):
+    """What looks at the noisy tables while they are written."""
+
+    def next_table(self, release: Release, other_columns: Sequence[str], /) -> _Shown:
+        """Return what is shown the counts of the next table."""
+
+
+class _Shown(Protocol):
+    """What is shown the noisy counts of a table."""
+
+    def add(self, chunk: Chunk, noisy: NDArray[Any], /) -> None:
+        """Look at the next rows."""
+
+
+def _checked(one: PlannedTable, noise: Calibration, *, force: bool, to_stdout: bool) -> _Run:
+    with named_in_errors(one.where):
+        formats = formats_of(one.table, one.table if to_stdout else one.out)
+        if to_stdout:
+            return _Run(one, noise, *formats, Stdout())
+        destination = checked_destination(one.table, one.out, force=force)
+        return _Run(one, noise, *formats, NewFile(destination, replace=force))
+
+
+def _checked_plot(plan: Plan, outputs: Sequence[NewFile], plot: Path, force: bool) -> Path:
+    require_plot(plot)
+    found = checked_destination(plan.path or plan.tables[0].table, plot, force=force)
+    tables = {Path(os.path.realpath(one.table)) for one in plan.tables}
+    if found in tables | {output.path for output in outputs}:
+        raise OutputError(f"{plot}: is a table or an output of the release; name another file")
+    return found
+
+
+def _write(run: _Run, source: Source, watching: Sequence[_Watching], *, progress: bool) -> Release:
+    """Write a table whole, where it has no name yet."""
+    start, one = time.perf_counter(), run.one
     try:
         with (
-            opened_table(plan.release.table, release.columns, plan.of_table, plan.of_out) as table,
-            _output(plan, before_placing) as write,
+            opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
+            run.file.content() as write,
         ):
-            release = replace(
-                release, columns=table.columns, other_columns=len(table.other_columns)
+            release = Release(
+                **vars(run.noise),
+                table=one.table,
+                columns=table.columns,
+                out=one.out,
+                rows=0,
+                other_columns=len(table.other_columns),
+                disjoint=one.disjoint,
+                seconds=0.0,
             )
-            picture = Picture(plan.plot, release, table.other_columns) if plan.plot else None
-            rows = write_noisy(plan, table, write, source, picture, progress=progress)
-            drawing = picture.drawn() if picture is not None else b""
-    except FileExistsError:  # another release, since it was looked for
-        raise exists_already(release.out) from None
-    except BaseException as error:
-        if f"{plan.destination} is written" in getattr(error, "__notes__", []):
-            error.add_note("the budget is spent")
-        raise
-    if plan.plot is not None:
-        _write_plot(plan.plot, drawing, plan)
-    return replace(
-        release,
-        rows=rows,
-        seconds=time.perf_counter() - plan.start,
-    )
+            shown = [each.next_table(release, table.other_columns) for each in watching]
+            with compressed(write, run.of_out.compression) as sink:
+                rows = _write_rows(table, sink, run.noise.law, source, shown, progress=progress)
+    except TableError as error:
+        with named_in_errors(one.where):
+            raise TableError(str(error)) from None
+    return replace(release, rows=rows, seconds=time.perf_counter() - start)
 
 
-def write_noisy(
-    plan: Plan,
+def _write_rows(
     table: Table,
     sink: Sink,
+    law: DiscreteGaussian,
     source: Source,
-    watching: Watching | None,
+    shown: Sequence[_Shown],
     *,
     progress: bool,
 ) -> int:
     """Write the table with noise on its counts, and return how many rows it has."""
-    rows, law = 0, plan.release.law
-    with (
-        Progress("rows", show=progress) as bar,
-        compressed(sink, plan.of_out.compression) as inner,
-        table.writer(inner) as writer,
-    ):
+    rows = 0
+    with Progress("rows", show=progress) as bar, table.writer(sink) as writer:
         for chunk in table.chunks():
-            noisy = with_noise(chunk.counts, law, source)
-            writer.write(chunk, noisy)
-            rows += len(noisy)
+            sums = _noisy(chunk.counts, law, source)
+            writer.write(chunk, sums)
+            rows += len(sums)
             bar.update(rows, table.fraction())
-            if watching is not None:
-                watching.add(chunk, noisy)
-            del chunk, noisy  # before the next ones are read
+            for each in shown:
+                each.add(chunk, sums)
+            del chunk, sums  # before the next ones are read
         if not rows:
             raise TableError("the file has a header but no rows: there is nothing to release")
     return rows
 
 
-class Watching(Protocol):
-    """What is shown the noisy counts while they are written."""
-
-    def add(self, chunk: Chunk, noisy: NDArray[Any]) -> None:
-        """Look at the next rows."""
-
-
-def _write_plot(path: Path, drawing: bytes, plan: Plan) -> None:
-    try:
-        with atomic_write(path, replace=plan.force) as write:
-            write(drawing)
-    except BaseException as error:
-        error.add_note(f"{plan.release.out} is written; the budget is spent")
-        raise
+def _noisy(counts: NDArray[Any], law: DiscreteGaussian, source: Source) -> NDArray[Any]:
+    """Return count + draw, one draw for each cell: int64 where all surely fit, else Python's."""
+    if counts.dtype == np.int64:
+        with suppress(ParameterOverflowError):  # a sum might not fit, and nothing is drawn
+            return _sums(Cells(counts), law, source)
+    return _sums(Cells(counts, range=None), law, source)
 
 
-def _output(plan: Plan, before_placing: Callable[[], None]) -> AbstractContextManager[Sink]:
-    if plan.destination is None:
-        return written_to_stdout()
-    return atomic_write(plan.destination, replace=plan.force, before_placing=before_placing)
+def _sums(cells: Cells, law: DiscreteGaussian, source: Source) -> NDArray[Any]:
+    draws: Draws = {"method": "auto", "source": source, "threads": 1}
+    return noisy([cells], law, overflow="raise", modulus=None, draws=draws)[0]

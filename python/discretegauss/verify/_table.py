@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .._law import LawSpec
 
@@ -59,6 +59,19 @@ class Table:
     rows: tuple[Row, ...]
 
 
+def built(spec: LawSpec, index_bits: int, block_bits: int) -> Any:
+    """Return the C core's table, freed with its last reference."""
+    from .._drawing.native import c_parameters, raise_for_status
+    from .._native import ffi, lib
+
+    law, table = ffi.new("dg_law **"), ffi.new("dg_table **")
+    parameters, _kept = c_parameters(spec)
+    raise_for_status(lib.dg_law_new(law, int(spec.kind), lib.DG_ARITHMETIC_AUTO, parameters))
+    held = ffi.gc(law[0], lib.dg_law_free)
+    raise_for_status(lib.dg_table_new(table, held, index_bits, block_bits, lib.DG_ISA_AUTO))
+    return ffi.gc(table[0], lib.dg_table_free)
+
+
 def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Table:
     """Return the table that the C core builds for a law.
 
@@ -74,12 +87,9 @@ def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Ta
     ParameterValueError
         The core has no such table.
     """
-    from .._drawing.native import new_law, raise_for_status
     from .._native import ffi, lib
 
-    law, built, info = new_law(spec), ffi.new("dg_table **"), ffi.new("dg_table_info *")
-    raise_for_status(lib.dg_table_new(built, law, index_bits, block_bits, lib.DG_ISA_AUTO), None)
-    handle = ffi.gc(built[0], lib.dg_table_free)
+    handle, info = built(spec, index_bits, block_bits), ffi.new("dg_table_info *")
     lib.dg_table_describe(info, handle)
     block = ffi.new("int32_t *")
     level = ffi.new("uint32_t *")

@@ -1,0 +1,244 @@
+"""A plan: tables that share one budget, and the noise of each. A release of one table is one."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from .._inputs.budget import Budget
+from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational, positive, whole_number
+from .._inputs.privacy_arguments import whole_sensitivity
+from .._system.atomic_file import errors_name
+from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
+from ._arguments import checked_flag, column_names, file_path, sensitivity_of_counts
+from ._calibration import Calibration, Cost, budget_for_error, calibrations
+
+_OF_BUDGET = ("rho", "epsilon", "delta")
+_OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables"}
+_OF_TABLE = {"table", "column", "out", "share", "sensitivity", "rows_per_person", "disjoint"}
+_OF_TABLE |= {"error", "weight", "cells"}
+
+_MOST_TABLES = 64
+"""Their files are open at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedTable:
+    """One table of a plan, with its part of the budget."""
+
+    where: str
+    """The file and the key, for messages; nothing of a table that is released alone."""
+    table: Path
+    columns: tuple[str, ...]
+    out: Path
+    share: Fraction
+    sensitivity: Fraction
+    rows_per_person: int
+    disjoint: bool
+
+    @property
+    def queries(self) -> int:
+        """How many counts one person changes."""
+        return self.rows_per_person * (1 if self.disjoint else len(self.columns))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A plan that is right. No table has been looked at."""
+
+    path: Path | None
+    """None: of one table, which is released alone."""
+    tables: tuple[PlannedTable, ...]
+    noise: tuple[Calibration, ...]
+    """Of each table."""
+    cost: Cost
+    """Of all of them together."""
+
+
+def plan_of_one(
+    table: object,
+    column: object,
+    out: object,
+    *,
+    budget: Budget,
+    report_delta: object = None,
+    **person: object,
+) -> Plan:
+    """Return a plan of one table; the parameters are those of `release_table`."""
+    given = {"table": table, "column": column, "out": out, **person}
+    one = _planned("", given, Fraction(1), Path())
+    if budget.epsilon is not None:
+        whole_sensitivity(person["sensitivity"])
+    return _calibrated(None, (one,), budget, report_delta)
+
+
+def read_plan(path: str | os.PathLike[str]) -> Plan:
+    """Read a plan; paths in it are relative to its folder."""
+    path = file_path(path, "path")
+    content = _content(path)
+    with named_in_errors(str(path)):
+        _known(content, _OF_PLAN)
+        given = content.get("tables")
+        if not isinstance(given, list) or not given:
+            raise ParameterValueError("tables must be an array of tables, [[tables]], at least one")
+        if len(given) > _MOST_TABLES:
+            raise ParameterValueError(f"tables must be at most {_MOST_TABLES}, got {len(given)}")
+    tables = tuple(_table(path, i, one, len(given)) for i, one in enumerate(given, 1))
+    _check_outputs(path, tables)
+    with named_in_errors(str(path)):
+        for key in ("share", "error"):
+            if len({key in one for one in given}) > 1:
+                raise ParameterValueError(f"{key} must be given for all tables or for none")
+        if "error" in given[0]:
+            tables, rho = _for_errors(tables, given, content)
+            return _calibrated(path, tables, Budget(rho=rho), content.get("report_delta"))
+        if "confidence" in content:
+            raise ParameterValueError("confidence goes with error, which no table has")
+        if "best" in [one.get("share") for one in given]:
+            tables = _best_shares(tables, given)
+        if (total := sum(one.share for one in tables)) != 1:
+            raise ParameterValueError(f"the shares must add up to 1, exactly; they are {total}")
+        budget = Budget(**{key: content[key] for key in _OF_BUDGET if key in content})
+        return _calibrated(path, tables, budget, content.get("report_delta"))
+
+
+def _calibrated(
+    path: Path | None, tables: tuple[PlannedTable, ...], budget: Budget, report_delta: object
+) -> Plan:
+    noise, cost = calibrations(
+        budget, [(one.sensitivity, one.queries, one.share) for one in tables], report_delta
+    )
+    return Plan(path=path, tables=tables, noise=tuple(noise), cost=cost)
+
+
+def _for_errors(
+    tables: Sequence[PlannedTable], given: Sequence[dict[str, Any]], content: dict[str, Any]
+) -> tuple[tuple[PlannedTable, ...], Fraction]:
+    """Return the tables with the shares that the errors ask for, and rho of all of them."""
+    if used := [key for key in _OF_BUDGET if key in content] + ["share"] * ("share" in given[0]):
+        raise ParameterValueError(f"error says how much is spent: {used[0]} must not be given")
+    parts = []
+    for one, keys in zip(tables, given, strict=True):
+        with named_in_errors(one.where):
+            budget = budget_for_error(
+                keys["error"], content.get("confidence"), one.sensitivity, one.queries
+            )
+            parts.append(Fraction(budget.rho or 0))
+    rho = sum(parts, Fraction(0))
+    shares = [part / rho for part in parts]
+    return tuple(replace(one, share=x) for one, x in zip(tables, shares, strict=True)), rho
+
+
+def _best_shares(
+    tables: Sequence[PlannedTable], given: Sequence[dict[str, Any]]
+) -> tuple[PlannedTable, ...]:
+    """Return the tables with the shares for which the weighted sum of all variances is least.
+
+    A table's variance is queries sensitivity**2/(2 rho_t), of so many cells: with their weight w
+    the sum is least for rho_t in proportion to sensitivity sqrt(queries w), by Cauchy's inequality.
+    Shares are rounded to 1/10**4; the largest has the rest.
+    """
+    roots = []
+    for one, keys in zip(tables, given, strict=True):
+        with named_in_errors(one.where):
+            if keys["share"] != "best":
+                raise ParameterValueError("share must be 'best' for all tables or for none")
+            if "cells" not in keys:
+                raise ParameterValueError("cells must be given with share = 'best': how many rows")
+            weight = positive(keys.get("weight", 1), "weight")
+            cells = whole_number(keys["cells"], "cells", minimum=1) * weight
+            roots.append(math.isqrt(math.floor(one.sensitivity**2 * one.queries * cells * 2**128)))
+    shares = [Fraction(max(1, round(10**4 * Fraction(x, sum(roots)))), 10**4) for x in roots]
+    shares[shares.index(max(shares))] += 1 - sum(shares)
+    return tuple(replace(one, share=x) for one, x in zip(tables, shares, strict=True))
+
+
+def _check_outputs(path: Path, tables: Sequence[PlannedTable]) -> None:
+    read = {os.path.realpath(file) for file in (path, *(one.table for one in tables))}
+    written = set()
+    for one in tables:
+        out = os.path.realpath(one.out)
+        if out in read:
+            raise OutputError(f"{one.where}: out is the plan itself, or a table that it reads")
+        if out in written:
+            raise OutputError(
+                f"{one.where}: out must be a file of its own, got {describe(str(one.out))}"
+            )
+        written.add(out)
+
+
+@contextmanager
+def named_in_errors(where: str) -> Iterator[None]:
+    """Let what is wrong say where it stands, if that is said."""
+    try:
+        yield
+    except DiscreteGaussError as error:
+        if not where:
+            raise
+        raise type(error)(f"{where}: {error}") from None
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        with errors_name(path):
+            text = path.read_bytes().decode()
+        return tomllib.loads(text, parse_float=Decimal)
+    except ValueError as error:  # its text may show what stands there: a table, by mistake
+        at = re.search(r"\(at ([\w ,]+)\)$", str(error))
+        place = f" (at {at[1]})" if at else ""
+        raise ParameterValueError(f"{path}: is not a TOML file{place}") from None
+
+
+def _known(given: dict[str, Any], keys: set[str]) -> None:
+    for key in given:
+        if key not in keys:
+            raise ParameterValueError(
+                f"{key!r} is no key of a plan here; there are {', '.join(sorted(keys))}"
+            )
+
+
+def _table(plan: Path, number: int, given: Any, of: int) -> PlannedTable:
+    where = f"{plan}: table {number}"
+    with named_in_errors(where):
+        if not isinstance(given, dict):
+            raise ParameterTypeError(f"tables must be tables, got {type(given).__name__}")
+        _known(given, _OF_TABLE)
+        for key in ("table", "column", "out"):
+            if key not in given:
+                raise ParameterValueError(f"{key} must be given")
+            if given[key] == "-":
+                raise ParameterValueError(f"{key} must not be '-': a plan reads and writes files")
+        if given.get("share") != "best" and {"weight", "cells"} & set(given):
+            raise ParameterValueError("weight and cells go with share = 'best'")
+        to_be_found = given.get("share") == "best" or "error" in given
+        share = Fraction(1, of)
+        if "share" in given and not to_be_found:
+            share = exact_rational(given["share"], "share")
+        if share <= 0:
+            raise ParameterValueError(f"share must be positive, got {share}")
+        return _planned(where, given, share, plan.parent)
+
+
+def _planned(
+    where: str, given: Mapping[str, object], share: Fraction, folder: Path
+) -> PlannedTable:
+    return PlannedTable(
+        where=where,
+        table=folder / file_path(given["table"], "table"),
+        columns=column_names(given["column"]),
+        out=folder / file_path(given["out"], "out"),
+        share=share,
+        sensitivity=sensitivity_of_counts(given.get("sensitivity", 1)),
+        rows_per_person=whole_number(given.get("rows_per_person", 1), "rows_per_person", minimum=1),
+        disjoint=checked_flag(given.get("disjoint", False), "disjoint"),
+    )

@@ -1,0 +1,621 @@
+"""The command line: what it prints, and one line for whatever is wrong with arguments or files."""
+
+from __future__ import annotations
+
+import decimal
+import json
+import os
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from command import FLIGHTS, Command, Outcome, process, release
+from gmpy2 import mpz
+
+import discretegauss as dg
+from discretegauss import DiscreteGaussian, __version__, privacy
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(capsys)
+
+
+def test_python_m_releases_the_real_table_into_the_current_folder(tmp_path: Path) -> None:
+    done = process(*release("noisy.csv", "--rho", "0.1"), cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    for line in (
+        "rows                5268",
+        "other columns       4 (published unchanged)",
+        "sigma2              5",
+        "written to          noisy.csv",
+    ):
+        assert line in done.out.splitlines()
+    assert len((tmp_path / "noisy.csv").read_text().splitlines()) == 5269
+    assert os.listdir(tmp_path) == ["noisy.csv"]
+
+
+def test_epsilon_and_delta(run: Command, tmp_path: Path) -> None:
+    done = run(*release(tmp_path / "o", "--epsilon", 1, "--delta", "1e-6", "--sensitivity", 2))
+    assert done.code == 0
+    assert "(1, 1e-6) as asked" in done.out
+    assert "by at most 2)" in done.out
+
+
+def test_numbers_are_exact(run: Command, tmp_path: Path) -> None:
+    """0.1 is a tenth (the float near it would give a sigma2 that is not 5), and 1/3 a third."""
+    assert "sigma2              5\n" in run(*release(tmp_path / "a", "--rho", "0.1")).out
+    assert "sigma2              3/2 = 1.5\n" in run(*release(tmp_path / "b", "--rho", "1/3")).out
+
+
+def lines_of(done: Outcome) -> dict[str, str]:
+    assert (done.code, done.err) == (0, "")
+    return {line[:20].rstrip(): line[20:] for line in done.out.splitlines()}
+
+
+def test_calibrate_by_epsilon_and_delta(run: Command) -> None:
+    lines = lines_of(run("calibrate", "--epsilon", 1, "--delta", "1e-6", "--queries", 100))
+    assert lines["sigma2"] == "8924/5 = 1784.8"
+    assert lines["standard deviation"] == "42.2469"
+    assert lines["95 % interval"] == "-83 .. 83 (of the noise)"
+    assert lines["sensitivity"] == "1 (one person changes at most 100 answers, each by at most 1)"
+    assert lines["rho"] == "0.0280144 (zCDP)"
+    assert lines["(epsilon, delta)"] == (
+        "(1, 1e-6) as asked; achieved: (0.999998, 1e-6), by arXiv 2004.00010, Theorem 7"
+    )
+
+
+def test_calibrate_by_rho(run: Command) -> None:
+    lines = lines_of(run("calibrate", "--rho", "1/3", "--sensitivity", 3, "--report-delta", "1e-9"))
+    assert lines["sigma2"] == "27/2 = 13.5"
+    assert lines["rho"] == "0.333334 (zCDP)"
+    assert lines["(epsilon, delta)"].endswith(", 1e-9), by arXiv 2004.00010, Theorem 7")
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "queries", "text"),
+    [
+        ("1/3", 1, "0.333333 (the Euclidean norm of all that one person changes is at most that)"),
+        (1000001, 1, "1000001 (one person changes at most one answer, by at most 1000001)"),
+        (1, 10**12 + 1, "1 (one person changes at most 1e+12 answers, each by at most 1)"),
+        (
+            10**13 - 1,
+            1,
+            "9.99999e+12 (one person changes at most one answer, by at most 9.99999e+12)",
+        ),
+        ("2.9999999", 2, "2.99999 (one person changes at most 2 answers, each by at most 2.99999)"),
+    ],
+)
+def test_a_sensitivity_of_many_digits_is_rounded_down(
+    run: Command, sensitivity: object, queries: int, text: str
+) -> None:
+    """What is printed holds: of a larger one the rho beside it would be too low."""
+    of_person = ("--sensitivity", sensitivity, "--queries", queries)
+    lines = lines_of(run("calibrate", "--rho", 1, *of_person))
+    assert (lines["sensitivity"], lines["rho"]) == (text, "1 (zCDP)")
+
+
+def test_calibrate_says_what_calibrate_returns(run: Command) -> None:
+    law = privacy.calibrate(
+        dg.DiscreteGaussian, epsilon="0.5", delta="1e-7", sensitivity=4, queries=9
+    )
+    arguments = ("--epsilon", 0.5, "--delta", "1e-7", "--sensitivity", 4, "--queries", 9)
+    assert lines_of(run("calibrate", *arguments))["sigma2"].startswith(f"{law.sigma2} ")
+
+
+def test_calibrate_with_numbers_that_are_long_or_nothing(run: Command) -> None:
+    """Noise so large that epsilon is 0 at that delta, and a fraction too long to be read."""
+    lines = lines_of(run("calibrate", "--rho", "1e-30", "--report-delta", "1e-6"))
+    assert lines["(epsilon, delta)"].startswith("(0, 1e-6)")
+    lines = lines_of(run("calibrate", "--rho", "1/" + "7" * 70))
+    assert lines["sigma2"] == "a fraction of 233 bits ~ 3.88889e+69"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sigma2", "rho"),
+    [
+        (["--rho", "1e5000"], "a fraction of 16611 bits = 5e-5001", "1e+5000 (zCDP)"),
+        (["--rho", "1e4500", "--queries", "1e4500"], "1/2 = 0.5", "1e+4500 (zCDP)"),
+        (
+            ["--rho", "1e4500", "--queries", "1" + "0" * 4280 + "1"],
+            "a fraction of 14950 bits ~ 5e-220",
+            "1e+4500 (zCDP)",
+        ),
+        (["--rho", "1e-1199"], "a fraction of 3982 bits = 5e+1198", "1e-1199 (zCDP)"),
+    ],
+)
+def test_numbers_of_more_digits_than_python_prints(
+    run: Command, tmp_path: Path, arguments: list[str], sigma2: str, rho: str
+) -> None:
+    """Python refuses to print more than 4300 digits."""
+    lines = lines_of(run("calibrate", *arguments))
+    assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
+    of_rows = [text.replace("--queries", "--rows-per-person") for text in arguments]
+    lines = lines_of(run(*release(tmp_path / "o", *of_rows)))
+    assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [("1e300", "1e-300"), ("1e5000", "1e-5000"), ("0.1", "1e-6"), ("1000000/999999", "1e-9")],
+)
+def test_what_is_achieved_is_never_above_what_was_asked(
+    run: Command, epsilon: str, delta: str
+) -> None:
+    """The float above 1e300 would be rounded up once more, to 1.00001e+300."""
+    line = lines_of(run("calibrate", "--epsilon", epsilon, "--delta", delta))["(epsilon, delta)"]
+    found = re.fullmatch(r"\((\S+), .*\) as asked; achieved: \((\S+), .*\), by .*", line)
+    assert found is not None
+    assert Fraction(found[2]) <= Fraction(found[1])
+
+
+def test_the_decimal_context_of_the_caller_changes_nothing(run: Command) -> None:
+    arguments = ["calibrate", "--rho", "0.07", "--queries", "3"]
+    usual = lines_of(run(*arguments))
+    exact = [decimal.Inexact, decimal.Rounded, decimal.Subnormal, decimal.FloatOperation]
+    with decimal.localcontext(decimal.Context(prec=3, Emax=2, Emin=-2, traps=exact)):
+        assert lines_of(run(*arguments)) == usual
+    assert usual["standard deviation"] == "4.6291"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "either --rho, or both --epsilon and --delta"),
+        (["--epsilon", "1"], "either --rho, or both --epsilon and --delta"),
+        (["--rho", "1", "--delta", "0.1"], "either --rho, or both --epsilon and --delta"),
+        (["--rho", "0"], "--rho: must be positive, got '0'"),
+        (["--rho", "1", "--queries", "0"], "--queries: must be a whole number"),
+        (["--rho", "1", "--queries", "1.5"], "--queries: must be a whole number"),
+        (["--epsilon", "1", "--delta", "0.1", "--sensitivity", "1/2"], "must be a whole number"),
+        (["--rho", "1e-1300"], "at most 600 digits"),
+        (
+            ["--epsilon", "1", "--delta", "0.1", "--report-delta", "1e-9"],
+            "--report-delta goes with --rho and must not be given with --epsilon and --delta",
+        ),
+        (["--rho", "1", "counts.csv"], "unrecognized arguments: counts.csv"),
+    ],
+)
+def test_a_bad_argument_of_calibrate_is_one_line_and_exit_code_2(
+    run: Command, arguments: list[str], message: str
+) -> None:
+    done = run("calibrate", *arguments)
+    assert done.code == 2
+    assert done.is_one_line_with(message), done.err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["release", "--help"]])
+def test_help_shows_an_example(run: Command, arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert done.code == 0
+    assert "discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv" in done.out
+
+
+def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
+    text = " ".join(run("release", "--help").out.split())
+    for warning in (
+        "all other cells are kept",
+        "sorted by its counts",
+        "shares or ranks",
+        "With a row for the total, a person changes two counts",
+        "true counts are not in it",
+    ):
+        assert warning in text
+
+
+def test_the_help_of_calibrate_calls_sigma2_the_least(run: Command) -> None:
+    """As it is: at (10, 1e-4) 0.15 would do, too, and was printed once."""
+    text = " ".join(run("calibrate", "--help").out.split())
+    assert "sigma2 is the least that does, rounded up. A larger sigma2 may break the budget" in text
+    printed = lines_of(run("calibrate", "--epsilon", 10, "--delta", "1e-4"))["sigma2"]
+    assert printed.endswith(" = 0.0499998")
+    assert privacy.delta(DiscreteGaussian("2/25"), epsilon=10) > 1e-4
+
+
+def test_version(run: Command) -> None:
+    done = run("--version")
+    assert done.code == 0
+    assert done.out.startswith(f"discretegauss {__version__} (engine ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "either --rho, or both --epsilon and --delta"),
+        (["--rho", "1", "--epsilon", "1"], "either --rho, or both --epsilon and --delta"),
+        (["--rho", "1", "--delta", "0.1"], "either --rho, or both --epsilon and --delta"),
+        (["--epsilon", "1"], "either --rho, or both --epsilon and --delta"),
+        (["--delta", "0.1"], "either --rho, or both --epsilon and --delta"),
+        (["--rho", "0"], "--rho: must be positive, got '0'"),
+        (["--rho", "-1"], "--rho: must be positive, got '-1'"),
+        (["--rho=-1/3"], "--rho: must be positive"),
+        (["--rho", "nan"], "--rho: must be a finite number"),
+        (["--rho", "inf"], "--rho: must be a finite number"),
+        (["--rho", "1/0"], "--rho: must be a finite number"),
+        (["--rho", "much"], "--rho: must be a finite number"),
+        (["--rho", ""], "--rho: must be a finite number"),
+        (["--rho", "a\nb"], "--rho: must be a finite number"),
+        (["--rho", "1e999999999"], "--rho: must be a finite number"),
+        (["--rho", "1e-1300"], "at most 600 digits"),
+        (["--epsilon", "-1", "--delta", "0.1"], "--epsilon: must not be negative"),
+        (["--epsilon", "1", "--delta", "0"], "--delta: must lie between 0 and 1"),
+        (["--epsilon", "1", "--delta", "1"], "--delta: must lie between 0 and 1"),
+        (["--epsilon", "1", "--delta", "nan"], "--delta: must be a finite number"),
+        (["--rho", "1", "--report-delta", "2"], "--report-delta: must lie between 0 and 1"),
+        (
+            ["--epsilon", "1", "--delta", "0.1", "--report-delta", "1e-6"],
+            "--report-delta goes with --rho and must not be given with --epsilon and --delta",
+        ),
+        (["--rho", "1", "--sensitivity", "0"], "--sensitivity: must be at least 1, got '0'"),
+        (["--rho", "1", "--sensitivity", "0.5"], "--sensitivity: must be at least 1, got '0.5'"),
+        (["--epsilon", "1", "--delta", "0.1", "--sensitivity", "3/2"], "must be a whole number"),
+        (["--rho", "1", "--rows-per-person", "1/2"], "--rows-per-person: must be a whole number"),
+        (["--rho", "1", "--rows-per-person", "0"], "--rows-per-person: must be a whole number"),
+        (["--rho", "1", "--column", "no"], "no column 'no'"),
+        (["--rho", "1", "--column", "carrier"], "column 'carrier': the cell is not a whole number"),
+        (["--rho", "1", "--seed", "1"], "unrecognized arguments: --seed 1"),
+        (["--rh", "1"], "unrecognized arguments: --rh 1"),
+        (["--rho"], "expected one argument"),
+        (
+            ["--rho", "1", "--plot", "-"],
+            "--plot: must name a file, got '-' (stdout has no room for it)",
+        ),
+        (["--rho", "1", "--plot", "p.txt"], "p.txt: a plot is written as .png, .pdf or .svg"),
+        (["--rho", "1", "--plot", "no/p.png"], "no such folder"),
+        (["--rho", "1", "--out", "o.parquet"], "text is not written as Parquet"),
+        (
+            ["--rho", "1", "--column", "flights", "--column", "flights"],
+            "column must name each column once, got 'flights' twice",
+        ),
+        (["--rho", "1", "--out", "."], "not a regular file"),
+        (["--rho", "1", "--out", "no/o.csv"], "no such folder"),
+        (["--rho", "1", "--out", str(FLIGHTS)], "is the table itself"),
+    ],
+)
+def test_a_bad_argument_is_one_line_exit_code_2_and_no_file(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = FLIGHTS.read_bytes()
+    done = run(*release("o.csv", *arguments))
+    assert done.code == 2
+    assert done.is_one_line_with(message), done.err
+    assert not list(tmp_path.iterdir())
+    assert FLIGHTS.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "first", "second"),
+    [
+        ("release", "--out", "o.csv", "p.csv"),
+        ("release", "--rho", "0.1", "0.1"),
+        ("release", "--sensitivity", "2", "1"),
+        ("release", "--rows-per-person", "2", "1"),
+        ("calibrate", "--epsilon", "1", "2"),
+        ("calibrate", "--delta", "0.1", "0.2"),
+        ("calibrate", "--report-delta", "0.1", "0.2"),
+        ("calibrate", "--queries", "2", "1"),
+        ("figures", "--out", "a", "b"),
+    ],
+)
+def test_an_option_that_is_given_twice_is_refused(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    option: str,
+    first: str,
+    second: str,
+) -> None:
+    """Else the second would count alone, and the first of two columns be published as it is."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("flights,n\n31337,1\n")
+    files = {"--column": "n", "--out": "o.csv", "--rho": "1"} if command == "release" else {}
+    files.pop(option, None)
+    table = ["t.csv"] if command == "release" else []
+    others = [f"{name}={value}" for name, value in files.items()]
+    done = run(command, *table, *others, option, first, f"{option}={second}")
+    assert done.code == 2
+    assert done.is_one_line_with(f"argument {option}: must be given only once"), done.err
+    assert os.listdir() == ["t.csv"]
+
+
+def test_calls_in_one_process_may_give_an_option_each(run: Command) -> None:
+    assert run("calibrate", "--rho", "1").code == run("calibrate", "--rho", "2").code == 0
+
+
+@pytest.mark.parametrize("arguments", [[], ["releases"], ["release"], ["release", "t.csv"]])
+def test_a_command_that_is_not_one_is_one_line_and_exit_code_2(
+    run: Command, arguments: list[str]
+) -> None:
+    done = run(*arguments)
+    assert done.code == 2
+    assert done.is_one_line_with("")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "t.csv: No such file or directory"),
+        (b"", "the file is empty"),
+        (b"flights\n", "no rows"),
+        (b"flights\n31337.5\n", "line 2, column 'flights': the cell is not a whole number"),
+        (b"flights\n\xff31337\n", "line 2: the file is not UTF-8"),
+        (b"flights\n31337\0\n", "line 2: the file has a NUL byte"),
+        (b"flights,a\n31337\n", "line 2: 1 field, but the header has 2"),
+    ],
+)
+def test_a_bad_file_is_one_line_exit_code_2_and_no_output(
+    run: Command, tmp_path: Path, data: bytes | None, message: str
+) -> None:
+    table, out = tmp_path / "t.csv", tmp_path / "o.csv"
+    if data is not None:
+        table.write_bytes(data)
+    done = run(*release(out, "--rho", 1, table=table))
+    assert done.code == 2
+    assert done.is_one_line_with(message), done.err
+    assert "31337" not in done.err
+    assert [p.name for p in tmp_path.iterdir()] == ([] if data is None else ["t.csv"])
+
+
+def test_a_dash_is_stdin_and_stdout(tmp_path: Path) -> None:
+    """Then the report is on stderr, and nothing else is on stdout than the table."""
+    arguments = release("-", "--rho", "1e9", table="-")  # noise that is 0 with a probability near 1
+    with FLIGHTS.open("rb") as file:
+        done = process(*arguments, stdin=file, cwd=tmp_path)
+    assert (done.code, done.out) == (0, FLIGHTS.read_text())
+    assert "rows                5268\n" in done.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_pipe_that_breaks_has_spent_the_budget(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = process(*release("-", "--rho", 1), stdout=writing, cwd=tmp_path)
+    os.close(writing)
+    assert done.code == 141
+    assert done.is_one_line_with(
+        "stdout: Broken pipe; part of the table may be written, and the budget is spent"
+    )
+
+
+def test_of_a_bad_table_nothing_is_on_stdout(tmp_path: Path) -> None:
+    """Though the bad row is the last of many, whose noise is drawn."""
+    (tmp_path / "t.csv").write_text("a,flights\n" + f"{'x' * 90},31337\n" * 30_000 + "x,31337.5\n")
+    done = process(*release("-", "--rho", 1, table="t.csv"), cwd=tmp_path)
+    assert done.code == 2
+    assert done.is_one_line_with("line 30002, column 'flights': the cell is not a whole number")
+
+
+def test_what_has_to_be_installed_is_said(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    for arguments in (
+        release(tmp_path / "o.parquet", "--rho", 1, table=tmp_path / "t.parquet"),
+        ["sample", "--sigma2", 1, "--size", 1, "--out", tmp_path / "o.parquet"],
+    ):
+        done = run(*arguments)
+        assert done.code == 2
+        assert done.is_one_line_with("needs pyarrow: pip install pyarrow"), done.err
+    assert os.listdir(tmp_path) == ["t.parquet"]
+
+
+COMMANDS = [
+    "release",
+    "calibrate",
+    "sample",
+    "example",
+    "figures",
+    "verify",
+    "completion",
+]
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
+def test_help_fits_a_narrow_terminal(
+    run: Command, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    """Only a word that is longer by itself sticks out; a command that is wrapped stays one."""
+    helps = {}
+    for columns in (40, 300):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        helps[columns] = run(*command, "--help").out
+    long = [line for line in helps[40].splitlines() if len(line) > 40]
+    assert not [line for line in long if " " in line.strip()]
+    unfolded = " ".join(helps[40].replace("\\\n", " ").split())
+    examples = [line for line in helps[300].splitlines() if line.startswith("  discretegauss ")]
+    assert examples
+    assert all(line.strip() in unfolded for line in examples)
+
+
+def test_the_help_names_every_command(run: Command) -> None:
+    text = run("--help").out
+    assert all(f"\n    {name} " in text or f"\n    {name}\n" in text for name in COMMANDS)
+
+
+def test_a_mistyped_option_names_the_help_of_its_command(run: Command) -> None:
+    done = run("calibrate", "--rho", 1, "--querys", 2)
+    assert done.code == 2
+    assert done.is_one_line_with(
+        "unrecognized arguments: --querys 2 (help: discretegauss calibrate --help)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["release", "", "--rho", 1], "argument TABLE: must name a file, got ''"),
+        (release("", "--rho", 1), "argument --out: must name a file, got ''"),
+        (["release", "--plan", ""], "argument --plan: must name a file, got ''"),
+        (["sample", "--size", 1, "--out", ""], "argument --out: must name a file, got ''"),
+        (release("o.csv", "--rho", 1, "--epsilon", 1), "; got --rho and --epsilon"),
+        (["calibrate"], "; got none"),
+        (["sample", "--size", 1, "--out", "o", "--sigma", 1, "--scale", 2], "got --sigma and --s"),
+        (["calibrate", "--rho", "1e-1300"], "got a standard deviation of some 650"),
+        (["sample", "--sigma2", "1e40", "--size", 1, "--out", "o"], "64-bit integers"),
+        (["sample", "--sigma2", 1, "--size", 1, "--out", "o.xlsx"], ".csv, .txt, or have no end"),
+        (release("o.xlsx", "--rho", 1), "o.xlsx: must end as the table does or in one of .csv"),
+        (release("o.csv.gz", "--rho", 1, table="none.csv.zip"), "none.csv.zip: No such file"),
+        (["figures", "--out", FLIGHTS], "--out: must name a folder, got "),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_parameter_and_the_rule(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[object],
+    message: str,
+) -> None:
+    """An unset variable of a shell is no dash, an .xlsx no text; nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.code == 2
+    assert done.is_one_line_with(message), done.err
+    assert not os.listdir()
+
+
+def test_an_output_may_end_as_its_table_does(run: Command, tmp_path: Path) -> None:
+    """Whatever that is, and in .txt, or in nothing."""
+    (tmp_path / "t.dat").write_text("flights\n1\n")
+    for out in ("o.dat", "o.txt", "o", "o.tsv.gz"):
+        assert run(*release(tmp_path / out, "--rho", 1, table=tmp_path / "t.dat")).code == 0
+
+
+def test_the_example_is_the_table_that_the_package_has(run: Command, tmp_path: Path) -> None:
+    """In a process of its own too, where nothing of the package is loaded before."""
+    assert run("example").out == dg.data.flights().read_text()
+    done = process("example", cwd=tmp_path)
+    assert (done.code, done.err, done.out) == (0, "", FLIGHTS.read_text())
+
+
+def test_calibrate_as_json(run: Command) -> None:
+    done = run("calibrate", "--rho", "1/3", "--queries", 2, "--json")
+    assert (done.code, done.err) == (0, "")
+    noise = json.loads(done.out)
+    assert (noise["sigma2"], noise["rho"], noise["queries"]) == ("3", "1/3", 2)
+    assert noise["epsilon"] == privacy.epsilon(DiscreteGaussian(3), "1e-6", queries=2)
+
+
+def test_verify_is_the_module_of_that_name(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run("verify", "--quick")
+    assert (done.code, done.err) == (0, "")
+    assert "right: draws are the specification's, bit for bit\n" in done.out
+    monkeypatch.setattr("discretegauss.verify.proof.find_spec", lambda _: None)
+    done = run("verify")
+    assert (done.code, done.err.partition("needs")[0]) == (2, "discretegauss verify ")
+
+
+def test_a_script_completes_in_bash(run: Command, tmp_path: Path) -> None:
+    """Commands, options, the values of one, and files."""
+    pytest.importorskip("shtab")
+    (tmp_path / "script").write_text(run("completion", "bash").out)
+    (tmp_path / "table.csv").touch()
+    for words, expected in {
+        "rel": "release",
+        "calibrate --js": "--json",
+        "sample --source ch": "chacha20",
+        "release ta": "table.csv",
+    }.items():
+        at_tab = (
+            f"source ./script; COMP_WORDS=(x {words}); COMP_CWORD={len(words.split())}; "
+            '_shtab_discretegauss; echo "${COMPREPLY[@]}"'
+        )
+        done = subprocess.run(
+            ["bash", "--norc", "-c", at_tab],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.split() == [expected], done.stderr
+    assert run("completion", "zsh").out.startswith("#compdef discretegauss\n")
+    assert "complete -c discretegauss " in run("completion", "fish").out
+
+
+def test_completion_says_what_it_needs(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    done = run("completion", "fish")
+    assert done.code == 2
+    assert done.is_one_line_with("discretegauss completion needs shtab: pip install shtab")
+
+
+def test_the_report_as_json(run: Command, tmp_path: Path) -> None:
+    done = run(*release(tmp_path / "o", "--epsilon", 1, "--delta", "1e-6", "--json"))
+    assert (done.code, done.err) == (0, "")
+    report = json.loads(done.out)
+    assert (report["columns"], report["rows"], report["other_columns"]) == (["flights"], 5268, 4)
+    law = DiscreteGaussian(Fraction(report["sigma2"]))
+    assert privacy.epsilon(law, Fraction(report["delta"])) == report["epsilon"] <= 1
+    assert report["interval95"] == [-law.interval(0.95)[1], law.interval(0.95)[1]]
+    done = run(*release(tmp_path / "p", "--rho", "1e5000", "--json"))
+    report = json.loads(done.out)
+    assert Fraction(*map(int, _digits(report["sigma2"]))) == Fraction(1, 2 * 10**5000)
+
+
+def _digits(ratio: str) -> list[mpz]:
+    """Numerator and denominator, which Python reads up to 4300 digits only."""
+    return [mpz(part) for part in ratio.split("/")]
+
+
+def test_files_whose_name_is_a_dash(tmp_path: Path) -> None:
+    (tmp_path / "-").write_text("flights\n1\n")
+    done = process(*release("./o-", "--rho", 1, table="./-"), cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert sorted(os.listdir(tmp_path)) == ["-", "o-"]
+
+
+def test_a_table_may_come_by_stdin_or_another_pipe(tmp_path: Path) -> None:
+    """As by ``... | discretegauss release /dev/stdin`` and ``discretegauss release <(...)``."""
+    for name in ("/dev/stdin", "/dev/fd/0"):
+        reading, writing = os.pipe()
+        os.write(writing, b"flights\n1\n2\n")
+        os.close(writing)
+        out = tmp_path / "o.csv"
+        with open(reading, "rb") as pipe:
+            done = process(*release(out, "--rho", 1, "--force", table=name), stdin=pipe)
+        assert (done.code, done.err) == (0, "")
+        assert len(out.read_text().splitlines()) == 3
+
+
+def test_the_output_may_not_be_the_table_that_comes_by_stdin(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("flights\n1\n")
+    with table.open() as file:
+        arguments = release(table, "--rho", 1, "--force", table="/dev/stdin")
+        done = process(*arguments, stdin=file)
+    assert done.code == 2
+    assert done.is_one_line_with("t.csv: is the table itself")
+    assert table.read_text() == "flights\n1\n"
+
+
+def test_a_folder_as_the_table(run: Command, tmp_path: Path) -> None:
+    done = run(*release(tmp_path / "o.csv", "--rho", 1, table=tmp_path))
+    assert done.code == 2
+    assert done.is_one_line_with("Is a directory")
+
+
+def test_a_folder_that_cannot_be_written(run: Command) -> None:
+    """Nobody creates files in /proc, root neither."""
+    done = run(*release("/proc/o.csv", "--rho", 1))
+    assert done.code == 2
+    assert done.is_one_line_with(" /proc/o.csv: ")
+
+
+def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
+    table = tmp_path / "zähl.csv"
+    table.write_text("größe\n1\n", encoding="utf-8")
+    done = process(
+        "release", table, "--column", "größe", "--rho", 1, "--out", tmp_path / "ö.csv",
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert (done.code, done.err) == (0, "")
+    assert "gr\\xf6\\xdfe" in done.out

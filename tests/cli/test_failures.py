@@ -1,0 +1,464 @@
+"""How the command line ends: failures of the system, signals, output that goes nowhere."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from command import Command, Outcome, interrupted_while_reading, process, release
+
+from discretegauss import DiscreteGaussian
+from discretegauss._cli import entry as cli
+from discretegauss.errors import EntropyError
+from discretegauss.release import PlanRelease, done_text
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(capsys)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (EntropyError(errno.ENOSYS, "no randomness (getrandom)"), 1, "no randomness (getrandom)"),
+        (EntropyError("no randomness"), 1, "no randomness"),
+        (MemoryError(), 1, "not enough memory"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(errno.EIO, "Input/output error", "t.csv"), 2, "t.csv: Input/output error"),
+        (OSError("odd"), 2, "odd"),
+    ],
+)
+def test_failures_of_the_system_have_their_own_codes(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    code: int,
+    message: str,
+) -> None:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(DiscreteGaussian, "sample", fail)
+    done = run(*release(tmp_path / "o.csv", "--rho", 1))
+    assert done.code == code
+    assert done.is_one_line_with(message), done.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
+    """A real failure in the middle of writing: the process may write files of 10 kB at most."""
+    before = tmp_path / "o.csv"
+    before.write_text("before")
+    done = process(
+        *release(before, "--rho", 1, "--force"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
+    )
+    assert done.code == 2
+    assert done.is_one_line_with("o.csv: File too large"), done.err
+    assert before.read_text() == "before"
+    assert os.listdir(tmp_path) == ["o.csv"]
+
+
+def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
+    """Where a table waits until all of it is right, and stdout may have it."""
+    done = process(
+        *release("-", "--rho", 1),
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
+    )
+    assert done.code == 2
+    assert done.is_one_line_with(f" {tmp_path}: File too large: the whole table must fit into")
+    assert "TMPDIR" in done.err
+
+
+@pytest.mark.parametrize("option", [[], ["--plan"]])
+def test_a_file_that_cannot_be_read_is_named(option: list[str], tmp_path: Path) -> None:
+    """It can be opened, but its first byte is at no address of the process."""
+    others = [] if option else ["--column", "n", "--rho", 1, "--out", tmp_path / "o.csv"]
+    done = process("release", *option, "/proc/self/mem", *others)
+    assert done.code == 2
+    assert done.is_one_line_with(" /proc/self/mem: Input/output error"), done.err
+
+
+@pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", 143), ("HUP", 129)])
+def test_a_signal_ends_a_process_by_its_exit_code_and_no_file(
+    tmp_path: Path, name: str, code: int
+) -> None:
+    """The table is a pipe that never ends, so the interrupt surely comes while it is read."""
+    pipe = tmp_path / "t.csv"
+    os.mkfifo(pipe)
+    command = release("o.csv", "--rho", 1, table=pipe)
+    done = interrupted_while_reading(pipe, "flights\n1\n", name, *command, folder=tmp_path)
+    assert done.code == code
+    by = "" if name == "INT" else f" by SIG{name}"
+    assert done.err == f"discretegauss: error: interrupted{by}\n"
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+@pytest.mark.parametrize("out", ["f", "/dev/stdout"])
+def test_an_output_that_is_what_stdout_goes_to_is_one_line_and_exit_code_2(
+    tmp_path: Path, out: str
+) -> None:
+    """As by ``--out f --force > f``: the report would be lost, with exit code 0."""
+    with (tmp_path / "f").open("w") as file:
+        done = process(*release(out, "--rho", 1, "--force"), cwd=tmp_path, stdout=file)
+    assert done.code == 2
+    assert done.is_one_line_with(f"{out}: is what stdout goes to; the output must be another file")
+    assert (tmp_path / "f").read_bytes() == b""
+    assert os.listdir(tmp_path) == ["f"]
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+def test_an_output_is_replaced_where_a_standard_stream_is_closed(
+    tmp_path: Path, closed: int
+) -> None:
+    (tmp_path / "o.csv").touch()
+    done = process(
+        *release("o.csv", "--rho", 1, "--force"),
+        cwd=tmp_path,
+        preexec_fn=lambda: os.close(closed),
+    )
+    assert done.code == (1 if closed == 1 else 0)  # the report could not be printed
+    assert len((tmp_path / "o.csv").read_text().splitlines()) == 5269
+
+
+# --- signals
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.fixture
+def usual_handlers() -> Iterator[None]:
+    """Whoever starts the tests may ignore a signal, as nohup does."""
+    usual: dict[signal.Signals, Any] = dict.fromkeys(SIGNALS, signal.SIG_DFL)
+    usual[signal.SIGINT] = signal.default_int_handler
+    before = {number: signal.signal(number, usual[number]) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def sending(number: signal.Signals) -> Callable[..., None]:
+    return lambda *_, **__: signal.raise_signal(number)
+
+
+@pytest.mark.usefixtures("usual_handlers")
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("place", ["discretegauss.laws.DiscreteGaussian.sample", "os.fsync"])
+def test_a_signal_before_the_output_has_its_name_leaves_no_file(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+    place: str,
+) -> None:
+    """Also if it comes once more, during the clean-up: a closing terminal sends SIGHUP twice."""
+    unlink = Path.unlink
+
+    def unlink_after_signal(self: Path) -> None:
+        signal.raise_signal(number)
+        unlink(self)
+
+    monkeypatch.setattr(place, sending(number))
+    monkeypatch.setattr(Path, "unlink", unlink_after_signal)
+    done = run(*release(tmp_path / "o.csv", "--rho", 1))
+    assert done.code == {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}[number.name]
+    by = "" if number == signal.SIGINT else f" by {number.name}"
+    assert done.err == f"discretegauss: error: interrupted{by}\n"
+    assert not list(tmp_path.iterdir())
+    assert signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler)
+
+
+@pytest.mark.usefixtures("usual_handlers")
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("place", ["_system.atomic_file._sync_folder", "release.done_text"])
+def test_a_signal_after_the_output_has_its_name_changes_nothing(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+    place: str,
+) -> None:
+    """The report is printed, which says that the budget is spent."""
+
+    def text_after_signals(done: PlanRelease) -> str:
+        assert (tmp_path / "o.csv").exists()
+        sending(number)()
+        return done_text(done)
+
+    by = text_after_signals if place.endswith("done_text") else sending(number)
+    monkeypatch.setattr(f"discretegauss.{place}", by)
+    done = run(*release(tmp_path / "o.csv", "--rho", 1))
+    assert (done.code, done.err) == (0, "")
+    assert "rows                5268\n" in done.out
+    assert signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler)
+    assert os.listdir(tmp_path) == ["o.csv"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted; "),  # by no signal
+        (MemoryError(), 1, "not enough memory for this table; "),
+    ],
+)
+def test_what_fails_when_the_table_is_written_says_so(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    code: int,
+    message: str,
+) -> None:
+    def fail(_: Path) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr("discretegauss._system.atomic_file._sync_folder", fail)
+    done = run(*release(tmp_path / "o.csv", "--rho", 1))
+    assert done.code == code
+    assert done.is_one_line_with(message)
+    assert done.err.endswith("o.csv is written; the budget is spent\n")
+
+
+@pytest.mark.usefixtures("usual_handlers")
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None])
+def test_a_signal_that_somebody_handles_is_left_to_them(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Any
+) -> None:
+    """nohup ignores SIGHUP."""
+    monkeypatch.setattr("os.fsync", sending(signal.SIGHUP))
+    (tmp_path / "o.csv").touch()
+    before = signal.signal(signal.SIGHUP, handler)
+    try:
+        assert run(*release(tmp_path / "o.csv", "--rho", 1, "--force")).code == 0
+        assert signal.getsignal(signal.SIGHUP) == handler
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("usual_handlers")
+@pytest.mark.parametrize("arguments", [["--version"], ["calibrate", "--rho", "1"], ["nothing"]])
+def test_no_signal_changes_the_exit_code_of_a_process_that_ends(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    """Also late, when Python gives back what handlers there are: ignored is ignored."""
+    monkeypatch.setattr(sys, "argv", ["discretegauss", *arguments])
+    try:
+        code: object = cli.program()
+    except SystemExit as ended:
+        code = ended.code
+    assert code == (2 if arguments == ["nothing"] else 0)
+    assert all(signal.getsignal(number) == signal.SIG_IGN for number in SIGNALS)
+
+
+def test_the_command_works_in_another_thread(tmp_path: Path) -> None:
+    """Where handlers of signals cannot be set."""
+    arguments = [str(part) for part in release(tmp_path / "o.csv", "--rho", 1)]
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(cli.main, arguments).result() == 0
+
+
+# --- output that goes nowhere
+
+
+def redirected(redirection: str, *arguments: object, cwd: Path) -> Outcome:
+    """Run the command in a process of its own, under a shell that redirects."""
+    done = subprocess.run(
+        [
+            "sh",
+            "-c",
+            f'"$0" -m discretegauss "$@" {redirection}',
+            sys.executable,
+            *map(str, arguments),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        cwd=cwd,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("redirection", "arguments", "message"),
+    [
+        (">&-", ["--version"], "the version could not be printed: "),
+        (">/dev/full", ["release", "--help"], "the help could not be printed: "),
+        (">&-", ["calibrate", "--rho", "1"], "the result could not be printed: "),
+        *(
+            (how, release("o.csv", "--rho", 1), "o.csv is written, the budget is spent, but the ")
+            for how in (">&-", ">/dev/full")
+        ),
+    ],
+)
+def test_what_cannot_be_printed_is_one_line_and_exit_code_1(
+    tmp_path: Path, redirection: str, arguments: list[object], message: str
+) -> None:
+    done = redirected(redirection, *arguments, cwd=tmp_path)
+    assert done.code == 1
+    assert done.is_one_line_with(message), done.err
+    assert os.listdir(tmp_path) == (["o.csv"] if "o.csv" in arguments else [])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--version"], ["release", "--help"], ["calibrate", "--rho", "1"], ["verify", "--quick"]],
+)
+def test_a_reader_that_has_left_is_no_error(arguments: list[object]) -> None:
+    """As ``| head`` does: no word, and the exit code that a shell gives to SIGPIPE."""
+    done = without_reader(*arguments)
+    assert (done.code, done.err) == (141, "")
+
+
+def test_a_reader_that_has_left_is_told_of_a_budget_that_is_spent(tmp_path: Path) -> None:
+    done = without_reader(*release("o.csv", "--rho", 1), cwd=tmp_path)
+    assert done.code == 1
+    assert done.is_one_line_with("o.csv is written, the budget is spent, but the report ")
+
+
+def without_reader(*arguments: object, **options: object) -> Outcome:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = process(*arguments, stdout=writing, **options)
+    os.close(writing)
+    return done
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_what_a_full_pipe_that_does_not_wait_refuses_is_not_printed(unbuffered: str) -> None:
+    """Also in a Python without buffers, whose print takes no byte written for all."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(writing, bytes(2**12)):
+            pass
+    done = process(
+        *("calibrate", "--rho", 1),
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        stdout=writing,
+    )
+    os.close(reading)
+    os.close(writing)
+    assert done.code == 1
+    assert done.is_one_line_with("the result could not be printed: "), done.err
+
+
+@pytest.mark.parametrize(
+    ("redirection", "arguments", "code"),
+    [
+        ("2>&-", ["calibrate", "--rho", "0"], 2),
+        ("2>/dev/full", ["calibrate", "--rho", "1"], 0),
+        ("2>&-", ["release", "none.csv", "--column", "n", "--rho", "1", "--out", "o.csv"], 2),
+        ("2>/dev/full >&-", release("o.csv", "--rho", 1), 1),
+        ("2>&- >&-", release("o.csv", "--rho", 1), 1),
+    ],
+)
+def test_the_exit_code_is_the_same_where_messages_go_nowhere(
+    tmp_path: Path, redirection: str, arguments: list[object], code: int
+) -> None:
+    done = redirected(redirection, *arguments, cwd=tmp_path)
+    assert (done.code, done.err) == (code, "")
+    assert os.listdir(tmp_path) == (["o.csv"] if code == 1 else [])
+
+
+ODD = "a\nb\r\x1b[2J\x9b\u2028\u202e\x07.csv"
+"""A name that breaks lines, clears a terminal and turns its text round."""
+
+
+def _is_plain(text: str) -> bool:
+    return all(c.isprintable() for line in text.split("\n") for c in line)
+
+
+def test_no_name_of_a_file_or_column_reaches_the_terminal_raw(run: Command, tmp_path: Path) -> None:
+    """Names are escaped in the report and in errors: line breaks, escape sequences, directions."""
+    table = tmp_path / ODD
+    table.write_text("c\u202et,n\na,5\n", encoding="utf-8")
+    out = tmp_path / f"out{ODD}"
+    done = run("release", table, "--column", "n", "--out", out, "--rho", 1)
+    assert done.code == 0, done.err
+    assert len(done.out.splitlines()) == len(done.out.split("\n")) - 1
+    assert _is_plain(done.out)
+    assert r"a\nb\r\x1b[2J\x9b\u2028\u202e\x07.csv" in done.out
+    for arguments in (
+        ("release", table, "--column", "n", "--out", out, "--rho", 1),  # exists already
+        ("release", table, "--column", ODD, "--out", tmp_path / "o", "--rho", 1),
+        ("release", table, "--column", "c\u202et", "--out", tmp_path / "o", "--rho", 1),
+        ("release", tmp_path / f"no{ODD}", "--column", "n", "--out", tmp_path / "o", "--rho", 1),
+        ("release", table, "--column", "n", "--out", tmp_path / ODD / "o", "--rho", 1),
+        ("release", table, "--rho", ODD),
+        ("release", ODD, ODD, "--rho", 1, "--column", "n", "--out", ODD),
+        ("figures", "--out", table),
+        (ODD,),
+    ):
+        done = run(*arguments)
+        assert done.code == 2
+        assert done.err.endswith("\n")
+        assert _is_plain(done.err[:-1]), done.err
+        assert len(done.err.splitlines()) == 1
+
+
+CALIBRATE = ["calibrate", "--rho", "1"]
+
+INTERRUPT_AT = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["INTERRUPT_AT"]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+"""
+
+
+@pytest.mark.parametrize("by_name", [False, True], ids=["-m", "discretegauss"])
+@pytest.mark.parametrize("at", ["numpy", "gmpy2", "discretegauss.laws", "discretegauss._cli.entry"])
+def test_ctrl_c_while_the_program_loads_prints_one_line(
+    tmp_path: Path, at: str, by_name: bool
+) -> None:
+    """Which takes the first 0.2 s; it ends at once, with the code of any other Ctrl-C."""
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPT_AT)
+    script = tmp_path / "discretegauss"
+    script.write_text(
+        "import sys\nfrom discretegauss._cli.entry import program\nsys.exit(program())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, *([str(script)] if by_name else ["-m", "discretegauss"]), *CALIBRATE],
+        env=os.environ | {"PYTHONPATH": str(tmp_path), "INTERRUPT_AT": at},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "discretegauss: error: interrupted\n"
+
+
+def test_ctrl_c_while_the_package_loads_elsewhere_is_pythons(tmp_path: Path) -> None:
+    """A program that imports the package keeps its KeyboardInterrupt, then and later."""
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPT_AT)
+    code = (
+        "import signal\n"
+        "try:\n    import discretegauss\nexcept KeyboardInterrupt:\n    print('ours')\n"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(tmp_path), "INTERRUPT_AT": "numpy"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "ours\nTrue\n"

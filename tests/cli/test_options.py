@@ -1,0 +1,156 @@
+"""Every option of the command line takes the numbers it should, and refuses the rest in one line.
+
+A new option has to be put in OPTIONS, or in NO_NUMBERS with the test that looks at it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from engine import ENGINE
+from inputs_table import is_far
+
+from discretegauss._cli import entry as cli
+
+TEXTS: dict[str, Fraction | None] = {
+    "0": Fraction(0),
+    "-0.0": Fraction(0),
+    "1": Fraction(1),
+    "+1": Fraction(1),
+    "-1": Fraction(-1),
+    "1/3": Fraction(1, 3),
+    " 0.25 ": Fraction(1, 4),
+    "5e-324": Fraction("5e-324"),
+    "1e308": Fraction("1e308"),
+    str(2**4000): Fraction(2**4000),
+    "1e999999999": None,
+    "1" * 5000: None,
+    "nan": None,
+    "-inf": None,
+    "": None,
+    "one": None,
+    "True": None,
+    "None": None,
+    "1j": None,
+    "b'1'": None,
+    "[1, 2]": None,
+    "½": None,
+    "1_0": None,
+    "\u0661": None,
+    "1\0": None,
+}
+
+
+def positive(x: Fraction) -> bool:
+    return x > 0
+
+
+def not_negative(x: Fraction) -> bool:
+    return x >= 0
+
+
+def probability(x: Fraction) -> bool:
+    return 0 < x < 1
+
+
+def at_least_1(x: Fraction) -> bool:
+    return x >= 1
+
+
+def whole(x: Fraction) -> bool:
+    return x.denominator == 1 and x >= 1
+
+
+OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
+    ("calibrate", "--rho"): (positive, []),
+    ("calibrate", "--epsilon"): (not_negative, ["--delta", "0.001"]),
+    ("calibrate", "--delta"): (probability, ["--epsilon", "1"]),
+    ("calibrate", "--report-delta"): (probability, ["--rho", "1"]),
+    ("calibrate", "--sensitivity"): (positive, ["--rho", "1"]),
+    ("calibrate", "--queries"): (whole, ["--rho", "1"]),
+    ("calibrate", "--error"): (not_negative, []),
+    ("calibrate", "--confidence"): (probability, ["--error", "5"]),
+    ("sample", "--sigma2"): (positive, []),
+    ("sample", "--sigma"): (positive, []),
+    ("sample", "--scale"): (positive, []),
+    ("sample", "--beta"): (at_least_1, ["--scale", "1"]),
+    ("sample", "--mu"): (lambda x: True, ["--sigma2", "1"]),
+    ("release", "--rho"): (positive, []),
+    ("release", "--epsilon"): (not_negative, ["--delta", "0.001"]),
+    ("release", "--delta"): (probability, ["--epsilon", "1"]),
+    ("release", "--report-delta"): (probability, ["--rho", "1"]),
+    ("release", "--sensitivity"): (at_least_1, ["--rho", "1"]),
+    ("release", "--rows-per-person"): (whole, ["--rho", "1"]),
+    ("verify", "--random"): (whole, []),
+}
+"""What a number must satisfy, and what goes with the option to make a right call."""
+
+NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
+NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
+NO_NUMBERS |= {"--format", "--quick", "--consistent", "--unknown-groups"}
+"""Others of tests/cli, and tests/plots/test_figures.py, have these."""
+
+
+def options() -> Iterator[tuple[str, str]]:
+    """Generate the command and the name of every option."""
+    for action in cli._parser()._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command, parser in action.choices.items():
+                for option in parser._actions:
+                    for name in option.option_strings:
+                        yield command, name
+
+
+EACH = [(command, name) for command, name in options() if name not in NO_NUMBERS]
+
+
+def test_every_option_is_in_the_table() -> None:
+    """A new option needs a line, a line needs an option."""
+    assert set(EACH) == set(OPTIONS)
+
+
+@pytest.mark.parametrize(("command", "option"), EACH)
+def test_an_option_takes_what_the_table_says(
+    command: str,
+    option: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Exit code 0 (and a file); or exit code 2, one line that names the option, and none.
+
+    A right number far from 1 may ask for noise that is too large: the line says so.
+    """
+    if ENGINE == "python" and (command, option) == ("sample", "--beta"):
+        pytest.skip("a generalised Gaussian needs the compiled core")
+    monkeypatch.setattr("discretegauss.verify.proof.main", lambda *_: 0)  # minutes for each
+    holds, others = OPTIONS[command, option]
+    (tmp_path / "counts.csv").write_text("n\n1\n2\n")
+    out = tmp_path / "noisy.csv"
+    files = {
+        "release": [str(tmp_path / "counts.csv"), "--column", "n", "--out", str(out)],
+        "sample": ["--size", "2", "--out", str(out)],
+    }
+    for text, exact in TEXTS.items():
+        try:
+            code = cli.main([command, *files.get(command, []), *others, f"{option}={text}"])
+        except SystemExit as exit_:
+            code = int(str(exit_.code))
+        said = capsys.readouterr()
+        right = exact is not None and holds(exact)
+        if code == 0:
+            assert right, text
+            assert said.err == "", text
+            assert out.exists() == (command in files)
+            out.unlink(missing_ok=True)
+            continue
+        assert code == 2, text
+        assert said.err.count("\n") == 1, text
+        assert option in said.err or (right and " must " in said.err), said.err
+        assert not right or is_far(exact or Fraction(0)), f"{text}: {said.err}"
+        assert len(said.err) < 400
+        assert not out.exists()

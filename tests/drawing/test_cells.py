@@ -1,0 +1,301 @@
+"""Draws from cell tables: the same law, the same bytes whatever the loop, no state left over."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import parts
+import pytest
+from evidence_cases import evidence
+from law_checks import (
+    ALPHA,
+    check_counts,
+    count_cells,
+    gaussian_table,
+    laplace_table,
+    rejected,
+)
+
+import discretegauss as dg
+from discretegauss._drawing import engines as _engine
+from discretegauss._law import Kind, LawSpec
+from discretegauss.testing import NotPrivateWarning, SeededSource, TapeSource, seeded_source
+
+pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+
+F = Fraction
+
+
+def gaussian(sigma2: object, mu: object = 0) -> LawSpec:
+    return LawSpec(Kind.DISCRETE_GAUSSIAN, F(str(sigma2)), F(str(mu)))
+
+
+def laplace(scale: object, mu: object = 0) -> LawSpec:
+    return LawSpec(Kind.DISCRETE_LAPLACE, F(str(scale)), F(str(mu)))
+
+
+def generalized(scale: object, beta: object, mu: object = 0) -> LawSpec:
+    return LawSpec(Kind.GENERALIZED_GAUSSIAN, F(str(scale)), F(str(mu)), F(str(beta)))
+
+
+SPECS = [
+    *(gaussian(s2) for s2 in ("1/100", 1, 100, 900, 10**4, 10**6, 10**8, 10**12, 10**18, 10**26)),
+    *(gaussian(s2, "1/3") for s2 in ("1/1000", 1, 10**4, 10**9)),
+    gaussian(2**52),  # ticks of more than 16 bits in an int32
+    gaussian(2**116, "1/3"),  # a rest of one byte in an int64
+    gaussian(100, 10**12),
+    gaussian(F(10**33, 7), F(-(10**20), 3)),
+    *(laplace(scale) for scale in ("1/10", 1, 10, 1000, 10**6, 10**12)),
+    laplace(100, "-1/2"),
+    *(generalized(1000, beta) for beta in (1, "3/2", 2, 3, 4, "11/10", 50)),
+    generalized(10**6, "3/2", "1/3"),
+]
+
+
+def ids(spec: LawSpec) -> str:
+    return f"{spec.kind.name.lower()}-{spec.parameter}-{spec.mu}-{spec.beta}"[:60]
+
+
+def tape() -> TapeSource:
+    return TapeSource(random.Random(20261121).randbytes(200_000))
+
+
+def table(spec: LawSpec, isa: str = "AUTO", **sizes: int) -> Any:
+    from discretegauss._native import lib
+
+    assert _engine.native is not None
+    return parts.NativeTable(spec, isa=getattr(lib, f"DG_ISA_{isa}"), **sizes)
+
+
+def vector_tables(spec: LawSpec, **sizes: int) -> Iterator[Any]:
+    """Generate the table with each vector loop that this machine has; that one is used."""
+    from discretegauss._native import lib
+
+    for isa in ("AVX2", "AVX512_VBMI2", "NEON"):
+        try:
+            law = table(spec, isa, **sizes)
+        except ValueError:  # not here: then it is not the machine's best, either
+            assert table(spec).info.isa != getattr(lib, f"DG_ISA_{isa}")
+            continue
+        assert law.info.isa == getattr(lib, f"DG_ISA_{isa}")
+        yield law
+
+
+def drawn(law: Any, n: int, dtype: Any = np.int64) -> tuple[list[int], int]:
+    source, out = tape(), np.empty(n, dtype)
+    law.fill(out, source)
+    return out.tolist(), source.used
+
+
+def in_int64(spec: LawSpec) -> bool:
+    return spec.parameter < 2**118 and abs(spec.mu) < 2**61
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=ids)
+def test_every_loop_draws_the_same(spec: LawSpec) -> None:
+    """Portable and vector loops, every output type: the same draws, the same bytes used."""
+    n = 9000  # more than a chunk
+    expected = drawn(table(spec, "PORTABLE"), n, object)
+    for law in vector_tables(spec):
+        assert drawn(law, n, object) == expected
+        types: list[Any] = [np.int64] if in_int64(spec) else []
+        reach = max(map(abs, expected[0]))
+        types += [t for t in (np.int8, np.int16, np.int32) if reach <= np.iinfo(t).max]
+        for dtype in types:
+            assert drawn(law, n, dtype) == expected, dtype
+
+
+def test_every_loop_draws_long_ticks_into_short_integers() -> None:
+    """Blocks of 2^25 integers, few enough for an int32: no table chooses them by itself."""
+    spec, n = gaussian(2**52), 9000
+    expected = drawn(table(spec, "PORTABLE", block_bits=25), n, object)
+    for law in vector_tables(spec, block_bits=25):
+        assert drawn(law, n, np.int32) == expected
+
+
+@pytest.mark.parametrize("block_bits", [1, 2, 4])
+def test_every_loop_draws_where_most_rows_are_mixed(block_bits: int) -> None:
+    """Blocks too wide for the law: up to all rows are mixed, and most draws of a batch special."""
+    spec, n = LawSpec(Kind.DISCRETE_LAPLACE, F(1), F(0)), 2500
+    expected = drawn(table(spec, "PORTABLE", block_bits=block_bits), n, object)
+    for law in vector_tables(spec, block_bits=block_bits):
+        for dtype in (np.int8, np.int16, np.int32, np.int64):
+            assert drawn(law, n, dtype) == expected
+
+
+@pytest.mark.parametrize("spec", [gaussian(1), gaussian(10**6), gaussian(10**40)], ids=ids)
+def test_a_fill_may_be_cut_at_chunks(spec: LawSpec) -> None:
+    """Pieces that are whole chunks draw what one fill draws."""
+    law = table(spec)
+    whole, used = drawn(law, 5 * law.chunk + 7, object)
+    source, pieces = tape(), []
+    for n in (2 * law.chunk, law.chunk, 2 * law.chunk + 7):
+        out = np.empty(n, object)
+        law.fill(out, source)
+        pieces += out.tolist()
+    assert (pieces, source.used) == (whole, used)
+
+
+N = 400_000
+
+
+@pytest.mark.parametrize("index_bits", [8, 12, 16])
+@pytest.mark.parametrize("block_bits", [-1, 3])
+@pytest.mark.parametrize("mu", [F(1, 3), *evidence(F(0), F(-1, 2))])
+def test_tables_of_any_size_draw_the_same_law(
+    index_bits: int, block_bits: int, mu: Fraction
+) -> None:
+    """Table size and block size change the time, not the law."""
+    sizes: dict[str, Any] = {"index_bits": index_bits, "block_bits": block_bits}
+    out = np.empty(N, np.int64)
+    table(LawSpec(Kind.DISCRETE_GAUSSIAN, F(400), mu), **sizes).fill(out, "chacha20")
+    assert rejected(out, gaussian_table(F(400), mu)) == []
+    table(LawSpec(Kind.DISCRETE_LAPLACE, F(12), mu), **sizes).fill(out, "chacha20")
+    assert rejected(out, laplace_table(F(12), mu)) == []
+
+
+@pytest.mark.parametrize("mu", [F(0), F(1, 3)])
+@pytest.mark.parametrize("scale", [F(1, 2), F(20), *evidence(F(1000))])
+def test_the_generalised_gaussian_contains_the_other_laws(scale: Fraction, mu: Fraction) -> None:
+    """beta = 1 is the discrete Laplace, beta = 2 the discrete Gaussian of sigma2 = scale^2/2."""
+    one = dg.generalized_gaussian(scale, 1, N, mu=mu, source="chacha20")
+    assert rejected(one, laplace_table(scale, mu)) == []
+    two = dg.generalized_gaussian(scale, 2, N, mu=mu, source="chacha20")
+    assert rejected(two, gaussian_table(scale**2 / 2, mu)) == []
+
+
+@pytest.mark.parametrize("sigma2", [F(10**100), F(10**200, 7), *evidence(F(2) ** 4000 + F(1, 3))])
+def test_wide_laws_have_the_right_shape_and_free_low_bits(sigma2: Fraction) -> None:
+    """Beyond 64 bits: x/sigma is normal to the eye of a test, and x mod 256 is uniform."""
+    from math import isqrt
+
+    from scipy import stats
+
+    draws = dg.discrete_gaussian(sigma2, 100_000, dtype=object, method="cells")
+    sigma = isqrt(sigma2.numerator // sigma2.denominator)
+    scaled = np.array([float(Fraction(x, sigma)) for x in draws])
+    assert stats.kstest(scaled, "norm").pvalue > 1e-8
+    low = np.bincount([x % 256 for x in draws], minlength=256)
+    assert stats.chisquare(low).pvalue > 1e-8
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        gaussian(F(1, 10**17)),
+        laplace(F(1, 10**20)),
+        generalized("1/3", 50),
+        generalized("1/1000", 17, "1/3"),
+        generalized(10**6, 1000),
+        generalized(10**15, 50),
+        generalized(1000, "11/10", "1/3"),
+        generalized(5, 10**30),
+    ],
+    ids=ids,
+)
+def test_extreme_parameters_have_tables(spec: LawSpec) -> None:
+    """Parameters that once overflowed a bound, crashed or were refused."""
+    out = np.empty(1000, np.int64)
+    table(spec).fill(out, "getrandom")
+    reach = 30 if spec.beta < 10 else 2
+    assert abs(out - int(spec.mu)).max() <= max(1, reach * spec.parameter)
+
+
+def test_a_centre_of_63_bits_is_drawn_around() -> None:
+    """mu beyond 2^62 fits int64 as long as the law does."""
+    draws = dg.discrete_gaussian(4, 100_000, mu=2**62 + 5)
+    assert abs(draws - (2**62 + 5)).max() < 30
+    draws = dg.discrete_gaussian(4, 100_000, mu=2**63 + 5, dtype=np.uint64)
+    assert abs(draws.astype(object) - (2**63 + 5)).max() < 30
+
+
+def test_which_way_auto_goes_depends_on_the_arguments_alone() -> None:
+    """A cached table does not change what a seeded source draws."""
+    bits = random.Random(1).randbytes(100_000)
+    before = dg.discrete_gaussian(77, 100, source=TapeSource(bits))
+    dg.discrete_gaussian(77, 100, method="cells")
+    assert (dg.discrete_gaussian(77, 100, source=TapeSource(bits)) == before).all()
+
+
+def test_methods_that_a_law_does_not_have_are_refused() -> None:
+    with pytest.raises(ValueError, match="method"):
+        dg.geometric_exp(1, 3, method="cells")
+    with pytest.raises(ValueError, match="method"):
+        dg.generalized_gaussian(1, 2, 3, method="reference")
+    with pytest.raises(ValueError, match="beta"):
+        dg.generalized_gaussian(1, "1/2", 3)
+
+
+@pytest.mark.parametrize("source", ["getrandom", "chacha20"])
+@pytest.mark.parametrize("method", ["reference", "cells"])
+def test_no_two_calls_share_bits(source: Any, method: Any) -> None:
+    """Each call takes bits of its own: no value of 2000 wide draws comes twice."""
+    draws = [
+        x
+        for _ in range(20)
+        for x in dg.discrete_gaussian(2**200, 100, dtype=object, source=source, method=method)
+    ]
+    assert len(set(draws)) == len(draws)
+
+
+@pytest.mark.parametrize("blocks", [(0, 1), (0, 100), (7, 33), (2**32 - 20, 20)])
+def test_the_keystream_is_that_of_a_well_kept_library(blocks: tuple[int, int]) -> None:
+    """ChaCha20 as PyPI's cryptography computes it."""
+    ciphers = pytest.importorskip("cryptography.hazmat.primitives.ciphers")
+    first, n = blocks
+    key = random.Random(first).randbytes(32)
+    nonce = first.to_bytes(4, "little") + bytes(12)
+    encryptor = ciphers.Cipher(ciphers.algorithms.ChaCha20(key, nonce), mode=None).encryptor()
+    assert _engine.native is not None
+    assert parts.keystream(key, first, n) == encryptor.update(bytes(64 * n))
+
+
+def test_a_seeded_source_repeats_and_warns() -> None:
+    """Same seed, same draws, and a warning class that says it is not private."""
+    with pytest.warns(NotPrivateWarning):
+        one = seeded_source(7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        other, different = seeded_source(7), seeded_source(8)
+    draws = [dg.discrete_gaussian(100, 2000, method="cells", source=s) for s in (one, other)]
+    assert (draws[0] == draws[1]).all()
+    assert (draws[0] != dg.discrete_gaussian(100, 2000, method="cells", source=different)).any()
+    assert (draws[0] != dg.discrete_gaussian(100, 2000, method="cells", source=one)).any()
+
+
+def test_a_seeded_source_does_not_mind_how_it_is_read() -> None:
+    """Bytes asked for in pieces are the bytes of the stream."""
+    whole = bytearray(1000)
+    SeededSource(3)(memoryview(whole))
+    pieces, source = bytearray(), SeededSource(3)
+    for n in (1, 63, 64, 65, 7, 300, 500):
+        part = bytearray(n)
+        source(memoryview(part))
+        pieces += part
+    assert pieces == whole
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("sigma2", [F(1), F(355, 113), F(10**4), F(10**12)])
+def test_a_thousand_million_draws(sigma2: Fraction) -> None:
+    """10^9 draws from the cell table follow the law.
+
+    At sigma2 = 10^12 they are rounded to multiples of 2^14 first and held against the discrete
+    Gaussian of that grid: its variance is 2 * 10^-5 larger, a tenth of what 10^9 draws show.
+    """
+    step = 1 if sigma2 < 10**6 else 2**14
+    exact = gaussian_table(sigma2 / step**2)
+    out = np.empty(10**7, np.int64)
+    counts = np.zeros(len(exact.pmf) + 2, np.int64)
+    for _ in range(100):
+        dg.discrete_gaussian(sigma2, out=out, method="cells", source="chacha20")
+        if step > 1:
+            out += step // 2
+            out //= step
+        counts += count_cells(out, exact)
+    assert [finding for finding in check_counts(counts, exact) if finding.p_value < ALPHA] == []

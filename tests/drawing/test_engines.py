@@ -1,0 +1,218 @@
+"""Which engine draws, what the plain-Python one refuses, and the errors of either."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import random
+import signal
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from engine import ENGINE
+
+import discretegauss as dg
+from discretegauss import errors, reference
+from discretegauss._drawing import engines as _engine
+from discretegauss._drawing.python_engine import PythonSampler
+from discretegauss._law import Kind, LawSpec, fits_range
+from discretegauss.testing import SeededSource, TapeSource
+
+needs_the_core = pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
+GAUSSIAN = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Hide a module from import."""
+    return lambda name: monkeypatch.setitem(sys.modules, name, None)
+
+
+def imported_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Import a module once more, beside the one that everything else uses."""
+    package, _, attribute = name.rpartition(".")
+    kept = importlib.import_module(name)
+    monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys.modules[package], attribute, kept)  # put back what the import replaces
+    return importlib.import_module(name)
+
+
+@pytest.mark.parametrize("missing", ["_native", "_inputs.messages"])
+def test_without_the_extension_the_twin_draws(
+    missing: str, without: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no extension was built the engine is the twin; any other module missing is an error."""
+    monkeypatch.delenv("DISCRETEGAUSS_PURE_PYTHON", raising=False)
+    monkeypatch.delitem(sys.modules, "discretegauss._drawing.native", raising=False)
+    monkeypatch.delattr("discretegauss._drawing.native", raising=False)
+    imported = importlib.import_module("discretegauss._drawing.engines")
+    without(f"discretegauss.{missing}")
+    if missing == "_native":
+        assert imported_anew("discretegauss._drawing.engines", monkeypatch).native is None
+    else:
+        with pytest.raises(ModuleNotFoundError, match=missing):
+            imported_anew("discretegauss._drawing.engines", monkeypatch)
+    monkeypatch.undo()
+    assert importlib.import_module("discretegauss._drawing.engines") is imported
+
+
+def test_the_variable_of_the_engine_takes_no_other_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is neither 0 nor 1 is refused before the engine is chosen."""
+    monkeypatch.setenv("DISCRETEGAUSS_PURE_PYTHON", "2")
+    with pytest.raises(errors.ParameterValueError, match=r"DISCRETEGAUSS_PURE_PYTHON .* got '2'"):
+        _engine._plain_python_is_forced()
+
+
+def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ChaCha20, cell tables, generalised Gaussians and seeded sources are the compiled core's."""
+    monkeypatch.setattr(_engine, "native", None)
+    monkeypatch.setattr("discretegauss._drawing.engines.native", None)
+    with pytest.raises(errors.MissingCoreError, match="chacha20"):
+        PythonSampler(GAUSSIAN).draw("chacha20")
+    out = np.full(100, 7)
+    with pytest.raises(errors.MissingCoreError, match="chacha20"):
+        dg.discrete_gaussian("12347/10007", out=out, source="chacha20")
+    assert (out == 7).all()  # it was not drawn into
+    with pytest.raises(errors.MissingCoreError, match="cells"):
+        PythonSampler(GAUSSIAN).require("cells")
+    with pytest.raises(errors.MissingCoreError, match="generalised"):
+        PythonSampler(LawSpec(Kind.GENERALIZED_GAUSSIAN, Fraction(10), Fraction(0), Fraction(3)))
+    for size in (None, 5):  # nobody asked for method='cells' here
+        with pytest.raises(errors.MissingCoreError, match="a generalised Gaussian needs"):
+            dg.generalized_gaussian("12347/10007", 3, size)
+    with pytest.raises(errors.MissingCoreError, match="seeded_source"):
+        SeededSource(1)(memoryview(bytearray(8)))
+
+
+class Wrapping(np.ndarray[Any, Any]):
+    """An array of int8 that wraps Python integers, as all did before numpy 2."""
+
+    def __setitem__(self, place: Any, value: int) -> None:  # type: ignore[override]
+        super().__setitem__(place, (value + 128) % 256 - 128)
+
+
+@pytest.mark.parametrize("kind", [np.ndarray, Wrapping])
+def test_a_draw_of_the_twin_that_does_not_fit_is_not_told(kind: type[Any]) -> None:
+    """The array holds zeros and what it held, whatever numpy makes of draws; the message none."""
+    out = np.ones(50, np.int8).view(kind)
+    wide = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(10**12))  # not by the package, which refuses it
+    with pytest.raises(errors.RangeError) as raised:
+        PythonSampler(wide).fill(out, TapeSource(random.Random(1).randbytes(20_000)))
+    assert 0 in out
+    assert set(out.tolist()) <= {0, 1}
+    assert not any(character.isdigit() for character in str(raised.value))
+
+
+@pytest.mark.parametrize("failure", [OSError(errno.EPERM, "no"), b""])
+def test_getrandom_that_fails_is_an_error_of_the_twin(
+    failure: OSError | bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error, or nothing at all, is an EntropyError."""
+
+    def getrandom(_n: int) -> bytes:
+        if isinstance(failure, OSError):
+            raise failure
+        return failure
+
+    monkeypatch.setattr(os, "getrandom", getrandom)
+    with pytest.raises(errors.EntropyError):
+        reference.SystemBytes().read(8)
+
+
+def test_a_uniform_integer_fits_where_it_fits() -> None:
+    """UNIFORM_BELOW, which has no public function, takes 0, ..., n - 1."""
+    law = LawSpec(Kind.UNIFORM_BELOW, Fraction(256))
+    assert fits_range(law, 0, 255)
+    assert not fits_range(law, 0, 254)
+    assert not fits_range(law, 1, 256)
+
+
+@needs_the_core
+def test_every_status_of_the_core_is_an_error_of_its_own() -> None:
+    """No status passes for a draw."""
+    from discretegauss._drawing.native import raise_for_status
+    from discretegauss._native import lib
+
+    expected = {
+        lib.DG_ERR_ENTROPY: errors.EntropyError,
+        lib.DG_ERR_SOURCE: errors.SourceError,
+        lib.DG_ERR_NOMEM: MemoryError,
+        lib.DG_ERR_STOPPED: MemoryError,  # there was none to keep what stopped it
+        lib.DG_ERR_RANGE: errors.RangeError,
+        lib.DG_ERR_TOO_LONG: errors.ParameterOverflowError,
+        lib.DG_ERR_PARAMETER: errors.ParameterValueError,
+    }
+    for status, error in expected.items():
+        with pytest.raises(error):
+            raise_for_status(status, None)
+
+
+@needs_the_core
+def test_a_single_draw_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One draw by Algorithms 1-3 with getrandom failing: an EntropyError, no draw."""
+    from discretegauss._native import lib
+
+    class Failing:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(lib, name)
+
+        def dg_sampler_draw_wide(self, *_: object) -> int:
+            return int(lib.DG_ERR_ENTROPY)
+
+    law = _engine.native.NativeSampler(GAUSSIAN)
+    monkeypatch.setattr(_engine.native, "lib", Failing())
+    with pytest.raises(errors.EntropyError):
+        law.draw("getrandom")
+
+
+@pytest.mark.parametrize("size", [None, 3])
+def test_ctrl_c_while_a_law_is_made_ready_is_not_lost(
+    size: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The built-in method asks Python for the law's sampler; an error there is raised, once."""
+    made = []
+
+    def interrupted(spec: LawSpec) -> Any:
+        made.append(spec)
+        signal.raise_signal(signal.SIGINT)
+        return _engine.sampler(spec)
+
+    monkeypatch.setattr("discretegauss.laws.sampler", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dg.DiscreteGaussian(5).sample(size)
+    assert len(made) == 1
+
+
+@needs_the_core
+def test_a_law_without_a_table_is_drawn_without_one() -> None:
+    """method="auto" takes another way; method="cells" says why it cannot."""
+    law = dg.GeneralizedGaussian("1/3", 2**130, mu="1/3")
+    with pytest.raises(errors.ParameterValueError, match="beta: so large"):
+        law.sample(10, method="cells")
+
+
+def test_laws_that_fit_one_by_one_are_drawn_together() -> None:
+    """A wide law and a far one: no law that is both, which would not fit int8."""
+    draws = dg.discrete_gaussian([20, "1/4"], (100, 2), mu=[0, 100], dtype=np.int8)
+    assert draws.dtype == np.int8
+    assert (abs(draws[:, 1] - 100) < 20).all()
+
+
+def test_arrays_of_parameters_that_cannot_be_one_array_are_refused() -> None:
+    """Arrays of unlike shapes in one list."""
+    with pytest.raises(errors.ParameterValueError, match="ragged"):
+        dg.discrete_gaussian([np.ones((2, 2)), np.ones((2, 3))])
+
+
+def test_without_scipy_as_scipy_says_what_to_install(
+    without: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """as_scipy() is the one thing that needs scipy, and says so."""
+    without("scipy.stats")
+    with pytest.raises(ImportError, match="pip install scipy"):
+        imported_anew("discretegauss._law_functions.scipy_distribution", monkeypatch)

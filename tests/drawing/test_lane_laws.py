@@ -1,0 +1,292 @@
+"""Arrays of parameters in lanes: each element has its own law, as a model makes it of the bytes.
+
+The model is tests/oracles/lanes_twin.py, every comparison decided in ball arithmetic; which
+staircase a law has stands here, from csrc/isochronous/lane_laws.h. The C tests look at every
+constant (tests/c/test_lane_laws.c); `method="isochronous"` draws arrays of parameters so.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction as F
+from typing import Any
+
+import numpy as np
+import pytest
+from keystream import Tape
+from lanes_twin import LaneFacts, LanesTwin
+from law_checks import gaussian_table, laplace_table, rejected
+from parts import fill_in_lanes
+
+import discretegauss as dg
+from discretegauss._drawing import engines as _engine
+from discretegauss._law import Kind, LawSpec
+from discretegauss.errors import ParameterValueError
+from discretegauss.testing import TapeSource
+
+pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+
+KINDS = [Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE]
+LOG2_E = F(1549082004, 2**30)  # from below
+
+
+def draws_in_lanes(
+    kind: Kind,
+    parameters: Any,
+    source: Any,
+    threads: int = 1,
+    *,
+    centres: Any = (0,),
+    isochronous: bool = False,
+) -> Any:
+    """Return one draw of each law."""
+    out = np.empty(len(parameters), np.int64)
+    columns = [np.asarray(parameters), np.asarray(centres)]
+    fill_in_lanes(out, kind, columns, source, threads, isochronous=isochronous)
+    return out
+
+
+def twin(kind: Kind, parameter: F, centre: F) -> LanesTwin:
+    """Return a law in its lane, with the staircase that lane_laws.h gives it."""
+    spec = LawSpec(kind, parameter, centre)
+    power = 2 if kind is Kind.DISCRETE_GAUSSIAN else 1
+    block_bits = 0
+    while parameter >= 2 ** (7 * power):
+        parameter /= 2**power
+        block_bits += 1
+    step = F(1, 2**5)  # up to the next of 32 steps an octave
+    while step * 64 <= parameter:
+        step *= 2
+    while step * 32 > parameter:
+        step /= 2
+    end = (parameter // step + 1) * step
+    least = power * end / LOG2_E
+    towards = 1 if centre > 0 else 0  # where the centre is, at most, doubled
+
+    def exponent(n: int) -> int:
+        return int(n ** (power - 1) * (n - towards))
+
+    n_core = next(n for n in range(1, 300) if exponent(n) >= least)
+    start = exponent(n_core)
+    n_cells = next(n for n in range(2, 600) if exponent(n) - start >= least)
+    n_bytes = 12 if block_bits <= 16 else 16
+    return LanesTwin(spec, LaneFacts(block_bits, n_core, n_cells - n_core, n_bytes))
+
+
+def model_draws(
+    kind: Kind, parameters: list[F], tape: Tape, centres: list[F] | None = None
+) -> list[int]:
+    """Return the draws of a fill: batches of 256 laws, in rounds."""
+    drawn: list[int] = []
+    laws = list(zip(parameters, centres or [F(0)] * len(parameters), strict=True))
+    for first in range(0, len(laws), 256):
+        models = [twin(kind, p, c) for p, c in laws[first : first + 256]]
+        longest = max(model.attempt_bytes for model in models)
+        for model in models:
+            model.attempt_bytes = longest
+        found: dict[int, int] = {}
+        pending = list(range(len(models)))
+        while pending:
+            for i in pending:
+                if (y := models[i].attempt(tape)) is not None:
+                    found[i] = y
+            pending = [i for i in pending if i not in found]
+        drawn += [found[i] for i in range(len(models))]
+    return drawn
+
+
+def parameters_of(
+    kind: Kind, rng: random.Random, n: int, most: int, least: int | None = None
+) -> list[float]:
+    if least is None:
+        least = -16 if kind is Kind.DISCRETE_GAUSSIAN else -11
+    return [2.0 ** rng.uniform(least, most) for _ in range(n)]
+
+
+def as_words(values: list[F]) -> Any:
+    return np.array([[value.numerator, value.denominator] for value in values])
+
+
+@pytest.mark.parametrize("most", [12, 40])
+@pytest.mark.parametrize("kind", KINDS)
+def test_draws_are_those_of_the_model(kind: Kind, most: int) -> None:
+    """600 laws of all widths from a tape: the model's values, and the model's bytes used."""
+    rng = random.Random(most)
+    parameters = parameters_of(kind, rng, 600, most)
+    data = rng.randbytes(60_000)
+    source, read = TapeSource(data), Tape(data)
+    drawn = draws_in_lanes(kind, parameters, source)
+    assert drawn.tolist() == model_draws(kind, [F(p) for p in parameters], read)
+    assert source.used == read.used
+
+
+@pytest.mark.parametrize("most", [6, 40])
+@pytest.mark.parametrize("kind", KINDS)
+def test_fractions_are_those_of_the_model(kind: Kind, most: int) -> None:
+    """Parameters and centres that are floats or ratios: the model's values and bytes."""
+    rng = random.Random(most)
+    floats = [F(x) for x in parameters_of(kind, rng, 300, most, -4)]
+    parameters = floats[:150] + [x.limit_denominator(2**18) or F(1, 9) for x in floats[150:]]
+    centres = [F(rng.uniform(-0.5, 0.5)) for _ in range(100)]
+    centres += [F(rng.randrange(-1000, 1000), 2001) for _ in range(150)] + [F(0), F(-1, 2)] * 25
+    data = rng.randbytes(60_000)
+    source, read = TapeSource(data), Tape(data)
+    drawn = draws_in_lanes(kind, as_words(parameters), source, centres=as_words(centres))
+    assert drawn.tolist() == model_draws(kind, parameters, read, centres)
+    assert source.used == read.used
+
+
+@pytest.mark.parametrize("ones", [0, 1, 46, 47, 48, 49, 62, 63, 64, 71])
+@pytest.mark.parametrize("kind", KINDS)
+def test_attempts_that_words_do_not_decide(kind: Kind, ones: int) -> None:
+    """Tail levels as far as the bits go, among attempts that are not special."""
+    rng = random.Random(ones)
+    parameters = parameters_of(kind, rng, 40, 12)
+    in_point = min(ones, 63)
+    data = b""
+    for i in range(40):
+        point = (2**in_point - 1) << (64 - in_point) | i % 2
+        data += point.to_bytes(8, "little") + (0xFFFF | i << 16).to_bytes(4, "little")
+        if ones >= 63:  # where the level ends
+            whole, part = divmod(ones - 63, 8)
+            data += b"\xff" * whole + bytes([0xFF & ~(0xFF >> part)]) + bytes(16)
+    data += rng.randbytes(10_000)
+    source, read = TapeSource(data), Tape(data)
+    drawn = draws_in_lanes(kind, parameters, source)
+    assert drawn.tolist() == model_draws(kind, [F(p) for p in parameters], read)
+    assert source.used == read.used
+
+
+@pytest.mark.parametrize("source", ["getrandom", "chacha20"])
+def test_every_law_of_an_array_is_drawn(source: Any) -> None:
+    """6 laws in turn, each 10^5 times, by two threads: the draws of each have its law."""
+    rng = np.random.default_rng(1)
+    sigma2 = 2.0 ** rng.uniform(-4, 13, 6)
+    scale = 2.0 ** rng.uniform(-3, 6, 6)
+    centres = np.array([0, 0.5, -0.5, 0.499, -0.1, 1 / 3])
+    for kind, parameters, table in (
+        (Kind.DISCRETE_GAUSSIAN, sigma2, gaussian_table),
+        (Kind.DISCRETE_LAPLACE, scale, laplace_table),
+    ):
+        drawn = draws_in_lanes(
+            kind, np.tile(parameters, 100_000), source, 2, centres=np.tile(centres, 100_000)
+        ).reshape(-1, 6)
+        for i in range(6):
+            assert rejected(drawn[:, i], table(F(float(parameters[i])), F(float(centres[i])))) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_isochronous_arrays_are_those_of_the_model(kind: Kind) -> None:
+    """The public function: mu is split, its nearest integer is added, exactly."""
+    rng = random.Random(4)
+    parameters = parameters_of(kind, rng, 500, 20, -4)
+    mu = [rng.uniform(-1e6, 1e6) for _ in range(500)]
+    integers = [math.floor(F(x) + F(1, 2)) for x in mu]
+    rests = [F(x) - c for x, c in zip(mu, integers, strict=True)]
+    data = rng.randbytes(40_000)
+    source, read = TapeSource(data), Tape(data)
+    draw = dg.discrete_gaussian if kind is Kind.DISCRETE_GAUSSIAN else dg.discrete_laplace
+    drawn = draw(
+        np.array(parameters),
+        mu=np.array(mu),
+        method="isochronous",
+        source=source,
+    )
+    expected = model_draws(kind, [F(p) for p in parameters], read, rests)
+    assert drawn.tolist() == [c + y for c, y in zip(integers, expected, strict=True)]
+    assert source.used == read.used
+
+
+def test_isochronous_laws_that_lanes_do_not_hold() -> None:
+    """They come from samplers of their own, behind the others of their 256, in order."""
+    rng = random.Random(5)
+    sigma2 = [2.0 ** rng.uniform(-4, 10) for _ in range(600)]
+    wide, steep = [7, 8, 300, 555], [0, 299, 301, 599]
+    for i in wide:
+        sigma2[i] = 2.0 ** rng.uniform(63, 70)
+    for i in steep:
+        sigma2[i] = 2.0 ** rng.uniform(-6, -5)
+    data = rng.randbytes(60_000)
+    source = TapeSource(data)
+    drawn = draws_in_lanes(
+        Kind.DISCRETE_GAUSSIAN,
+        np.array(sigma2),
+        source,
+        centres=np.full(1, 0.25),
+        isochronous=True,
+    )
+    read = Tape(data)
+    for first in range(0, 600, 256):
+        places = range(first, min(first + 256, 600))
+        held = [i for i in places if i not in wide + steep]
+        assert [drawn[i] for i in held] == model_draws(
+            Kind.DISCRETE_GAUSSIAN, [F(sigma2[i]) for i in held], read, [F(1, 4)] * len(held)
+        )
+        for i in sorted({*places} - {*held}):
+            rest = TapeSource(data[read.used :])
+            law = dg.DiscreteGaussian(F(sigma2[i]), mu=F(1, 4))
+            assert law.sample(1, method="isochronous", source=rest).tolist() == [drawn[i]]
+            read.read(rest.used)
+    assert source.used == read.used
+
+
+def test_isochronous_laws_of_any_numbers() -> None:
+    """Ratios, long numbers, equal laws many times: each draw has its own law, as asked."""
+    n = 3000
+    sigma2 = np.tile(np.array([F(25, 3), 10**30, F(10**40 + 1, 10**39), 2**-18], object), n)
+    mu = np.tile(np.array([F(1, 3), 0.5, -7, 10**12], object), n)
+    drawn = dg.discrete_gaussian(sigma2, mu=mu, method="isochronous", source="chacha20")
+    assert rejected(drawn[::4], gaussian_table(F(25, 3), F(1, 3))) == []
+    assert np.median(abs(drawn[1::4] * 1.0)) == pytest.approx(0.6745e15, rel=0.1)
+    assert rejected(drawn[2::4] + 7, gaussian_table(F(10), F(0))) == []
+    assert set(drawn[3::4].tolist()) == {10**12}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_isochronous_refusals_come_before_a_draw(kind: Kind) -> None:
+    """A law too narrow, among distinct ones or equal ones, is refused, and no bit is read."""
+    draw = dg.discrete_gaussian if kind is Kind.DISCRETE_GAUSSIAN else dg.discrete_laplace
+
+    def must_not_draw(buffer: memoryview) -> None:
+        raise AssertionError
+
+    for parameters in (np.append(np.linspace(1, 2, 999), 1e-30), np.array([1, 1e-30] * 9)):
+        with pytest.raises(ParameterValueError, match="method: there is no isochronous sampler"):
+            draw(parameters, method="isochronous", source=must_not_draw)
+    with pytest.raises(ParameterValueError, match="method: there is no isochronous sampler"):
+        draws_in_lanes(kind, [1e-30], "getrandom", isochronous=True)  # as on 32-bit machines
+
+
+def test_laws_that_lanes_do_not_hold_are_among_others() -> None:
+    """Too steep, too wide, with another centre: they are drawn by the other way, in place."""
+    rng = np.random.default_rng(2)
+    sigma2 = rng.uniform(50, 60, 30_000)
+    sigma2[::3] = rng.uniform(1e-7, 1e-6, 10_000)
+    sigma2[1::9] = 2.0**70
+    mu = np.zeros(30_000)
+    mu[2::9] = 0.5
+    mu[::6] = 0.25
+    drawn = dg.discrete_gaussian(sigma2, mu=mu + 1000)
+    assert set(drawn[::3].tolist()) == {1000}
+    assert np.median(abs(drawn[1::9] - 1000.0)) == pytest.approx(0.6745 * 2.0**35, rel=0.1)
+    assert np.mean(drawn[2::9]) == pytest.approx(1000.5, abs=1)
+    assert np.var(drawn[5::9] * 1.0) == pytest.approx(55, rel=0.15)
+
+
+@pytest.mark.parametrize("method", ["auto", "isochronous"])
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, object])
+def test_every_dtype(dtype: Any, method: Any) -> None:
+    parameters = np.random.default_rng(3).uniform(0.4, 0.9, 20_000)
+    drawn = dg.discrete_laplace(parameters, dtype=dtype, threads=2, method=method)
+    assert drawn.dtype == np.dtype(dtype)
+    assert np.mean(drawn == 0) == pytest.approx(np.mean(np.tanh(0.5 / parameters)), abs=0.02)
+
+
+def test_a_bad_law_among_many_is_named() -> None:
+    """Nothing is drawn, whichever way the others would be."""
+    sigma2 = np.linspace(1, 2, 1000)
+    for bad in (0.0, -1.0, np.nan, np.inf):
+        sigma2[777] = bad
+        with pytest.raises(ParameterValueError, match=r"sigma2\[777\]"):
+            dg.discrete_gaussian(sigma2)

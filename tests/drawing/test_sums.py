@@ -1,0 +1,196 @@
+"""Arrays of centres: noise of the rests plus integers, exactly, or an error and no draws."""
+
+from __future__ import annotations
+
+import random
+import signal
+from fractions import Fraction
+from functools import partial
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+from law_checks import gaussian_table, laplace_table, rejected
+
+import discretegauss as dg
+from discretegauss import reference
+from discretegauss._drawing import engines as _engine
+from discretegauss._drawing.add import Addend
+from discretegauss._drawing.sampler import Sampler
+from discretegauss.errors import ParameterOverflowError, ParameterValueError, RangeError
+from discretegauss.testing import TapeSource
+
+native = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+
+DTYPES = ["i1", "i2", ">i4", "i8", "u1", ">u2", "u4", "u8", "O"]
+
+
+# --- sums ---
+
+
+def numbers(dtype: str) -> np.ndarray[Any, Any]:
+    """The ends of a dtype, what is near them and 0, and some between."""
+    if dtype == "O":
+        return np.array([-(2**63), -1, 0, 1, 2**64] * 20, object)
+    info, rng = np.iinfo(dtype), random.Random(dtype)
+    ends = [int(info.min), int(info.min) + 1, 0, 1, int(info.max) - 1, int(info.max)] * 10
+    return np.array([*ends, *(rng.randint(info.min, info.max) for _ in range(40))], dtype)
+
+
+RULES: list[dict[str, Any]] = [
+    {},
+    {"is_clamped": True},
+    *({"modulus": m} for m in (1, 2, 10**6 + 3, 2**40, 2**63, 2**63 + 1, 2**64 - 1, 2**64)),
+]
+
+
+@native
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("has_nulls", [False, True])
+def test_the_core_adds_what_plain_python_adds(dtype: str, rule: Any, has_nulls: bool) -> None:
+    """Integers of any dtype, by each rule, near the ends of int64 and elsewhere: the same sums from
+    the same bits, or RangeError from both, and zeros."""
+    law, tape = _engine.sampler(dg.DiscreteGaussian(100)._spec), random.Random(5).randbytes(9000)
+    values = numbers(dtype)
+    for held in (values, values[2:5], values[:0]):
+        nulls = np.arange(held.size) % 3 == 0 if has_nulls else None
+        addend = Addend(held, nulls, None if dtype == "O" else (-(2**63), 2**63 - 1), **rule)
+        result = "u8" if rule.get("modulus", 0) > 2**63 else "i8"
+        sums = [np.full(held.size, 7, object if dtype == "O" else result) for _ in range(2)]
+        errors = []
+        ways: list[Any] = [law.add, partial(Sampler.add, law)]
+        for add, out in zip(ways, sums, strict=True):
+            try:
+                add(out, addend, TapeSource(tape), 1, "reference")
+            except RangeError as error:
+                errors.append(str(error))
+                assert not out.any()
+        assert sums[0].tolist() == sums[1].tolist()
+        assert len(errors) in (0, 2)
+
+
+def test_after_ctrl_c_sums_are_zeros_and_no_more_memory_is_touched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Memory that never held a draw may be larger than there is."""
+    monkeypatch.setattr("discretegauss._drawing.sampler._PIECE", 1000)
+    law, out = _engine.sampler(dg.DiscreteGaussian(100)._spec), np.full(5000, 7, object)
+    sums, calls = Addend.sums, count()
+
+    def third_is_interrupted(addend: Addend, draws: list[int]) -> list[int]:
+        if next(calls) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return sums(addend, draws)
+
+    monkeypatch.setattr(Addend, "sums", third_is_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        law.add(out, Addend(np.array([7] * 5000, object)), "getrandom")
+    assert out.tolist() == [0] * 3000 + [7] * 2000
+
+
+# --- draws with arrays of centres ---
+
+
+@native
+@pytest.mark.parametrize(
+    ("function", "table"),
+    [(dg.discrete_gaussian, gaussian_table), (dg.discrete_laplace, laplace_table)],
+)
+def test_mixed_centres_follow_their_laws(function: Any, table: Any) -> None:
+    """Integers, halves, thirds in random order, by tables or not: each draw is of its own law."""
+    centres = [Fraction(7), Fraction(-3, 2), Fraction(10**6 + 1, 3)]
+    which = np.random.default_rng(1).choice(3, 40_000, p=[0.9, 0.05, 0.05])
+    drawn = function(Fraction(7, 3), mu=[centres[i] for i in which], source="chacha20")
+    for i, centre in enumerate(centres):
+        assert rejected(drawn[which == i], table(Fraction(7, 3), centre)) == []
+
+
+@native
+def test_a_column_of_counts_has_the_draws_of_one_law_and_the_counts_added() -> None:
+    """From the same bits, in any layout and dtype that holds them; `out` may be the counts."""
+    counts = np.random.default_rng(3).integers(-(2**40), 2**40, (30, 40))
+    tape = random.Random(1).randbytes(200_000)
+    noise = dg.discrete_gaussian(100, counts.shape, source=TapeSource(tape))
+    wanted = counts + noise
+    for mu in (counts, counts.astype(np.float64), counts.astype(">i8"), counts.astype(object)):
+        drawn = dg.discrete_gaussian(100, mu=mu, source=TapeSource(tape))
+        assert (drawn == wanted).all()
+    for out in (
+        np.empty((30, 40), ">i8"),
+        np.empty((30, 40), object),
+        np.empty((60, 80), np.int64)[::2, ::-2],
+        counts.copy(),
+    ):
+        mu = out if out.dtype == np.int64 and out.flags.c_contiguous else counts
+        assert dg.discrete_gaussian(100, mu=mu, out=out, source=TapeSource(tape)) is out
+        assert (out == wanted).all()
+
+
+def test_draws_around_real_centres_are_those_of_the_reference() -> None:
+    """Different centres: from the same bits what reference.py draws, one after the other."""
+    mu = [0.5, 1e-9, 1.25, 2.0**60, -1e-9, 12345.678, -7.5, 3.0]
+    tape = random.Random(5).randbytes(10**4)
+    source, other = TapeSource(tape), TapeSource(tape)
+    drawn = dg.discrete_gaussian(7, mu=np.array(mu), method="reference", source=source)
+    stream = reference.CallableBytes(other)
+    wanted = [reference.discrete_gaussian(Fraction(7), Fraction(m), stream) for m in mu]
+    assert drawn.tolist() == wanted
+    assert source.used == other.used
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i8", "u8", "O"])
+def test_centres_near_the_ends_of_a_dtype(dtype: str) -> None:
+    """As far as the law provably fits, near them and no further; noise below 0 beside unsigned."""
+    info = None if dtype == "O" else np.iinfo(dtype)
+    low, high = (-(2**80), 2**80) if info is None else (int(info.min), int(info.max))
+    mu = np.array([low + 30, (low + high) // 2, high - 30], object)
+    drawn = dg.discrete_gaussian(4, mu=mu, dtype=dtype)
+    assert drawn.dtype == dtype
+    assert all(abs(int(x) - m) < 30 for x, m in zip(drawn, mu.tolist(), strict=True))
+    narrow = np.array([low, high], object)  # of which the draws are the centres, almost surely
+    assert dg.discrete_gaussian("1e-6", mu=narrow, dtype=dtype).tolist() == [low, high]
+    if info is not None:
+        for far in (low + 5, high - 5):
+            bad = np.array([(low + high) // 2, far], object)
+            with pytest.raises(ParameterOverflowError, match=r"mu\[1\]"):
+                dg.discrete_gaussian(4, mu=bad, dtype=dtype, source=must_not_draw)
+
+
+def must_not_draw(_buffer: memoryview) -> None:
+    raise AssertionError("bits were asked for")
+
+
+def test_each_row_of_a_broadcast_array_has_its_own_law() -> None:
+    """(k, 1) against (k, n), (1, n) and both at once: sizes and centres where they belong."""
+    sigma2 = np.array([[1e-6], [1.0], [1e12]])
+    mu = np.array([0.0, 10.0**9, 0.25, -(10.0**9)])
+    wide = dg.discrete_gaussian(sigma2, (3, 200))
+    assert not wide[0].any()
+    assert 0 < np.abs(wide[1]).max() < 30
+    assert np.abs(wide[2]).max() > 10**5
+    both = dg.discrete_gaussian(sigma2, mu=mu)
+    assert both[0].tolist() == [0, 10**9, 0, -(10**9)]
+    assert (np.abs(both[1] - mu) < 30).all()
+    several = dg.discrete_gaussian(sigma2, (2, 3, 4), mu=mu, dtype=object)
+    assert several[:, 0].tolist() == [[0, 10**9, 0, -(10**9)]] * 2
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f8", ">f8", "i4"])
+def test_columns_of_any_layout_are_read(dtype: str) -> None:
+    """Strided, reversed, of a record that is not aligned: the numbers that are there."""
+    records = np.zeros(40, [("pad", "u1"), ("n", dtype)])
+    records["n"] = np.arange(1, 41) * 10**6
+    for numbers in (records["n"], records["n"][::-3], np.asfortranarray(np.ones((4, 10), dtype))):
+        around = dg.discrete_gaussian(numbers * 0 + 1, mu=numbers)
+        assert (np.abs(around - numbers) < 30).all()
+        assert (np.abs(dg.discrete_gaussian(numbers)) < 30 * np.sqrt(numbers)).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_centre_that_is_no_number_is_named(bad: float) -> None:
+    mu = np.zeros((2, 3))
+    mu[1, 2] = bad
+    with pytest.raises(ParameterValueError, match=r"mu\[1, 2\]"):
+        dg.discrete_gaussian(1, mu=mu, source=must_not_draw)

@@ -1,0 +1,265 @@
+"""The output of a release: whole or not at all, nobody else's, no wider mode than before."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from discretegauss import DiscreteGaussian
+from discretegauss._system import atomic_file as _wholefile
+from discretegauss.errors import EntropyError, OutputError
+from discretegauss.release import release_table
+from discretegauss.testing import TapeSource
+
+FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
+
+
+def column(path: Path, name: str) -> list[int]:
+    with path.open(newline="") as file:
+        return [int(row[name]) for row in csv.DictReader(file)]
+
+
+def raising(error: BaseException) -> Callable[..., NoReturn]:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise error
+
+    return fail
+
+
+def test_the_output_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.touch()
+    release_table(FLIGHTS, "flights", tmp_path / "o.csv", rho=1)
+    assert (tmp_path / "o.csv").stat().st_mode == other.stat().st_mode
+
+
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every file have a name from the start, as on NFS and outside Linux."""
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+
+
+@pytest.mark.parametrize("unnamed", [True, False])
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o400, 0o755, 0o000])
+def test_an_output_is_at_no_time_more_open_than_the_one_that_it_replaces(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    mode: int,
+    unnamed: bool,
+) -> None:
+    """Nor than any new file. Looked at when it is made, while noise is drawn, and at the end."""
+    if not unnamed:
+        request.getfixturevalue("named")
+    other = tmp_path / "other"
+    other.touch()
+    out = tmp_path / "o.csv"
+    out.touch()
+    out.chmod(mode)
+    seen: list[int] = []
+    made: list[int] = []
+
+    sample = DiscreteGaussian.sample
+
+    def look(law: DiscreteGaussian, **options: Any) -> Any:
+        seen.append(os.fstat(made[-1]).st_mode & 0o777)
+        return sample(law, **options)
+
+    monkeypatch.setattr(DiscreteGaussian, "sample", look)
+    real_open = os.open
+
+    def open_seen(path: str, flags: int, mode: int = 0o777) -> int:
+        descriptor = real_open(path, flags, mode)
+        if flags & os.O_ACCMODE:  # to write
+            seen.append(mode)
+            made.append(descriptor)
+        return descriptor
+
+    monkeypatch.setattr(os, "open", open_seen)
+    release_table(FLIGHTS, "flights", out, rho=1, force=True)
+    assert len(seen) >= 2
+    assert not any(at_a_time & ~mode for at_a_time in seen)
+    assert out.stat().st_mode & 0o777 == mode & other.stat().st_mode
+
+
+# --- two at the same time
+
+
+def test_an_output_that_comes_to_be_while_the_noise_is_drawn_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if another release had been faster; with force, it is replaced."""
+    out = tmp_path / "o.csv"
+
+    sample = DiscreteGaussian.sample
+
+    def slow(law: DiscreteGaussian, **options: Any) -> Any:
+        out.write_text("of another release")
+        return sample(law, **options)
+
+    monkeypatch.setattr(DiscreteGaussian, "sample", slow)
+    with pytest.raises(OutputError, match="exists already"):
+        release_table(FLIGHTS, "flights", out, rho=1)
+    assert out.read_text() == "of another release"
+    assert os.listdir(tmp_path) == ["o.csv"]
+    release_table(FLIGHTS, "flights", out, rho=1, force=True)
+    assert len(column(out, "flights")) == 5268
+
+
+@pytest.mark.usefixtures("named")  # whatever has files without a name has hard links
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS])
+def test_a_file_system_without_hard_links_gets_the_output_by_renaming(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(os, "link", raising(OSError(number, os.strerror(number))))
+    release_table(FLIGHTS, "flights", tmp_path / "o.csv", rho=1)
+    assert len(column(tmp_path / "o.csv", "flights")) == 5268
+    assert os.listdir(tmp_path) == ["o.csv"]
+
+
+# --- whole or not at all
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize(
+    ("place", "name", "error"),
+    [
+        (os, "fsync", OSError(errno.ENOSPC, "No space left on device")),
+        (os, "place", OSError(errno.EIO, "Input/output error")),
+        (os, "place", KeyboardInterrupt()),
+        (DiscreteGaussian, "sample", KeyboardInterrupt()),
+        (DiscreteGaussian, "sample", MemoryError()),
+        (DiscreteGaussian, "sample", EntropyError(errno.ENOSYS, "no randomness")),
+    ],
+)
+def test_a_failure_leaves_what_was_there_and_no_other_file(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: Any,
+    name: str,
+    error: BaseException,
+    force: bool,
+) -> None:
+    """os.place stands for what puts the output in its place: by renaming, or else by a link."""
+    out = tmp_path / "o.csv"
+    if force:
+        out.write_text("what was there")
+    if name == "place":
+        name = "replace" if force else "link"
+        real = getattr(os, name)
+
+        def fail(old: object, new: object, **options: Any) -> None:
+            if new == out:
+                raise error
+            real(old, new, **options)
+
+        monkeypatch.setattr(os, name, fail)
+    else:
+        monkeypatch.setattr(place, name, raising(error))
+    with pytest.raises(type(error)) as caught:
+        release_table(FLIGHTS, "flights", out, rho=1, force=force)
+    monkeypatch.undo()
+    assert not hasattr(caught.value, "__notes__")
+    assert (out.read_text() if out.exists() else None) == ("what was there" if force else None)
+    assert [p.name for p in tmp_path.iterdir()] == (["o.csv"] if force else [])
+    if place is os and isinstance(caught.value, OSError):
+        assert caught.value.filename == str(out)  # the name the user gave, not a temporary one
+
+
+def test_a_file_that_cannot_be_closed_is_an_error_that_names_the_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a network, where only then the disk may turn out to be full."""
+
+    class Unclosable(io.FileIO):
+        def close(self) -> None:
+            if not self.closed:
+                super().close()
+                raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    out = tmp_path / "o.csv"
+    monkeypatch.setattr(_wholefile, "_create", lambda path, _: Unclosable(path, "xb"))
+    with pytest.raises(OSError, match="Disk quota exceeded") as caught:
+        release_table(FLIGHTS, "flights", out, rho=1)
+    assert caught.value.filename == str(out)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("when", ["during the system call", "after it"])
+def test_an_interrupt_that_comes_when_the_output_is_in_its_place_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, force: bool, when: str
+) -> None:
+    """Python raises it as soon as the call that was under way is over."""
+    out = tmp_path / "o.csv"
+    if force:
+        out.write_text("before")
+    name = "replace" if force else "link"
+    place = getattr(os, name)
+
+    def interrupted(old: object, new: object, **options: Any) -> None:
+        place(old, new, **options)
+        if new == out:
+            raise KeyboardInterrupt
+
+    if when == "after it":
+        monkeypatch.setattr(_wholefile, "_sync_folder", raising(KeyboardInterrupt()))
+    else:
+        monkeypatch.setattr(os, name, interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        release_table(FLIGHTS, "flights", out, rho=1, force=force)
+    assert caught.value.__notes__ == [f"{out} is written; the budget is spent"]
+    assert len(column(out, "flights")) == 5268
+    assert os.listdir(tmp_path) == ["o.csv"]
+
+
+def test_a_process_that_is_killed_leaves_no_file(tmp_path: Path) -> None:
+    """Neither a new output nor one that would replace another; the file system of the tests."""
+    if not _has_files_without_a_name(tmp_path):
+        pytest.skip("this file system has no files without a name")
+    (tmp_path / "old").write_text("old")
+    program = """
+import os, sys
+from pathlib import Path
+from discretegauss._system.atomic_file import atomic_write
+with atomic_write(Path(sys.argv[1]), replace=True) as write:
+    write(b"noise")
+    os.kill(os.getpid(), 9)
+"""
+    for name in ("new", "old"):
+        done = subprocess.run([sys.executable, "-c", program, tmp_path / name], check=False)
+        assert done.returncode == -signal.SIGKILL
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old", "old")]
+
+
+def _has_files_without_a_name(folder: Path) -> bool:
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY))
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
+def test_without_proc_the_output_has_a_name_from_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_wholefile, "_descriptor_path", lambda _: str(tmp_path / "none"))
+    release_table(FLIGHTS, "flights", tmp_path / "o.csv", rho=1)
+    assert len(column(tmp_path / "o.csv", "flights")) == 5268
+    assert os.listdir(tmp_path) == ["o.csv"]
+
+
+def test_a_source_that_ends_early_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(EOFError):
+        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, source=TapeSource(bytes(1000)))
+    assert not list(tmp_path.iterdir())

@@ -17,7 +17,7 @@ from discretegauss.testing import NotPrivateWarning
 
 
 def test_the_names_are_there_and_dir_stays_ours() -> None:
-    from discretegauss import (  # as those projects write it
+    from discretegauss.compat import (
         floorsqrt,
         normalizing_constant,
         sample_bernoulli,

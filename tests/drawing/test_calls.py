@@ -45,7 +45,7 @@ def calls(call: Callable[[], object]) -> list[str]:
         (partial(dg.DiscreteGaussian(100).sample, 4), 0),
         (partial(dg.DiscreteGaussian(100).sample, 4, source="chacha20"), 0),
         (partial(dg.DiscreteGaussian(100).sample, out=np.empty(4, np.int64)), 10),
-        (partial(dg.DiscreteLaplace("1/3", mu="1/7").sample, 4, dtype=np.int32), 11),
+        (partial(dg.DiscreteLaplace("1/3", mu="1/7").sample, 4, dtype=np.int32), 12),
         (dg.DiscreteGaussian(100).sample, 0),
     ],
     ids=["threads", "array", "few", "one", "law", "chacha20", "out", "law of a dtype", "law's one"],

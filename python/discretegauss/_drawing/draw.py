@@ -95,7 +95,7 @@ def draw(
     ):
         if type(law) is tuple and native is not None and DENORMALS_WORK:
             kind, parameter, mu, beta = law
-            if kind.in_core and (type(parameter) is np.ndarray or type(mu) is np.ndarray):
+            if (type(parameter) is np.ndarray or type(mu) is np.ndarray) and kind.in_core:
                 is_chacha20 = source is CHACHA20
                 if type(parameter) in (int, float) and mu.dtype.char == "d":  # type: ignore[attr-defined]
                     parameter = np.array([parameter])  # of one number as of several

@@ -20,6 +20,7 @@ import argparse
 import math
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -43,7 +44,8 @@ def told_for_certain() -> float:
 
 def buckets(releases: int) -> Curve:
     """Return proven bounds."""
-    loss = PrivacyLoss.of_laplace(SCALE, CHANGE, cut=CUT) ** releases
+    width = Fraction(CHANGE, SCALE) / 32  # finer than needed for the least epsilon
+    loss = PrivacyLoss.of_laplace(SCALE, CHANGE, cut=CUT, width=width) ** releases
     return lambda epsilon: loss.delta(epsilon, bounds=True)
 
 

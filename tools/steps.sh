@@ -95,8 +95,8 @@ tools() {
     has gcc && has valgrind && compiles gcc '#include <valgrind/memcheck.h>
         int main(void) { return 0; }' || missing+=(valgrind)
     has gappa || missing+=(gappa)
-    has coqc && [[ -e $(coqc -where)/user-contrib/Interval && -e $(coqc -where)/user-contrib/Coquelicot ]] ||
-        missing+=(coq libcoq-interval libcoq-coquelicot)
+    has coqc && [[ -e $(coqc -where)/user-contrib/Interval && -e $(coqc -where)/user-contrib/Coquelicot &&
+        -e $(coqc -where)/user-contrib/Gappa ]] || missing+=(coq libcoq-interval libcoq-coquelicot libcoq-gappa)
     has python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3 python3-venv)
     has python3 && python3 -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || missing+=(python3-dev)
@@ -112,6 +112,7 @@ more_tools() {
     local missing=()
     command -v frama-c >/dev/null || missing+=(frama-c-base)
     command -v ocamlfind >/dev/null || missing+=(ocaml-findlib)
+    { command -v why3 && command -v z3 && command -v cvc4; } >/dev/null || missing+=(why3 z3 cvc4)
     command -v java >/dev/null || missing+=(openjdk-17-jre-headless)
     { command -v rustc && command -v R && command -v abidiff && command -v pkg-config; } >/dev/null ||
         missing+=(rustc r-base-core abigail-tools pkgconf)
@@ -254,19 +255,22 @@ no_float() {
     done
 }
 
-# The numeric lemmas, by Gappa; and each of them made too small, which has to be rejected. The theorem from fair bits
-# to the draws, by Coq, and ten tables; and faults planted in one, which have to be rejected.
+# The numeric lemmas, by Gappa, and each of them made too small, which has to be rejected; those of Gappa's proofs that
+# take seconds, by Coq's kernel. The theorem from fair bits to the draws, by Coq, and ten tables; and faults planted in
+# one, which have to be rejected.
 proofs() {
     "$clone/tools/prove.py"
+    "$clone/tools/prove.py" --coq quick
     "$venv/bin/python" "$clone/tools/coq.py" --folder "$work/coq"
 }
 
-# All tables that the verifier looks at, by Coq; and three of them without machine integers.
+# All of Gappa's proofs, and all tables that the verifier looks at, by Coq; and three of them without machine integers.
 proofs_whole() {
+    "$clone/tools/prove.py" --coq all
     "$venv/bin/python" "$clone/tools/coq.py" --folder "$work/coq" --whole
 }
 
-# No overflow in the scalar arithmetic, by Frama-C.
+# No overflow in the scalar arithmetic, and contracts of small functions, by Frama-C.
 c_overflow() {
     "$clone/tools/frama_c/run"
 }

@@ -22,10 +22,11 @@ LAYERS = [
     ["reference"],
     ["_law_functions", "_drawing"],
     ["sampling", "testing", "laws"],
-    ["privacy", "selection", "snapping"],
+    ["privacy", "snapping"],
     ["utility", "distributed"],
-    ["plots"],
     ["data"],
+    ["estimate", "selection"],
+    ["plots"],
     ["release", "verify"],
     ["lattice", "_on_the_driver", "compat"],
     ["spark", "dask"],
@@ -112,10 +113,17 @@ WITH_NUMPY |= {
     "release",
     "_cli.sample_file",
 }
-WITH_NUMPY |= {"data", "lattice", "dask"}
-WITH_NUMPY |= {"privacy._buckets", "privacy._masses"}
+WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}
+WITH_NUMPY |= {
+    "privacy._buckets",
+    "privacy._loss_bounds",
+    "privacy._loss_cells",
+    "privacy._noise_cells",
+    "privacy.losses",
+    "_certified.fourier",
+}
 WITH_NUMPY |= {"selection", "snapping", "verify._quick"}
-WITH_NUMPY |= {"distributed", "compat"}
+WITH_NUMPY |= {"distributed", "compat", "plots._estimates"}
 
 
 def test_numpy_is_imported_where_arrays_are() -> None:

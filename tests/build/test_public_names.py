@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -27,8 +30,8 @@ PUBLIC = {
     ),
     "release": "PlanRelease Release release_plan release_table",
     "selection": (
-        "exponential exponential_rho noisy_max_epsilon permute_and_flip permute_and_flip_rho "
-        "report_noisy_max"
+        "KeepRule TruncatedLaplace exponential exponential_rho keep_groups keep_rule "
+        "noisy_max_epsilon permute_and_flip permute_and_flip_rho report_noisy_max"
     ),
     "snapping": "SnappedLaplace snapping_accuracy snapping_bound snapping_laplace",
     "distributed": ("Rotation SecureSum least_modulus round_conditionally rounded_norm total"),
@@ -36,12 +39,13 @@ PUBLIC = {
     "spark": "add_noise",
     "dask": "add_noise",
     "data": "flights",
+    "estimate": "Estimate consistent interval ratio total",
     "utility": (
         "compare_noise compare_queries continuous_gaussian_delta continuous_gaussian_sf "
         "rounded_gaussian_pmf rounded_gaussian_sf rounded_gaussian_variance"
     ),
-    "plots": "before_after epsilon_delta probabilities queries queries_ratio tails variance "
-    "write_figures",
+    "plots": "before_after consistent epsilon_delta interval keep_groups probabilities queries "
+    "queries_ratio tails variance write_figures",
     "verify": "VerificationError verify",
     "testing": "NotPrivateWarning TapeSource seeded_source",
     "errors": (
@@ -114,3 +118,16 @@ def test_every_function_says_what_to_write_for_a_seed(
 def test_words_of_other_libraries_are_explained(call: Callable[[], Any], says: str) -> None:
     with pytest.raises(dg.errors.ParameterTypeError, match=says):
         call()
+
+
+def test_a_script_of_that_name_keeps_its_ctrl_c(tmp_path: Path) -> None:
+    """The command line alone answers it otherwise, while it is loaded."""
+    script = tmp_path / "discretegauss"
+    script.write_text(
+        "import sys; sys.path[:] = sys.path[1:]\n"
+        "import discretegauss, signal\n"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
+        "print(discretegauss.discrete_gaussian(3, 2).shape)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["True", "(2,)"]

@@ -72,6 +72,8 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("calibrate", "--report-delta"): (probability, ["--rho", "1"]),
     ("calibrate", "--sensitivity"): (positive, ["--rho", "1"]),
     ("calibrate", "--queries"): (whole, ["--rho", "1"]),
+    ("calibrate", "--error"): (not_negative, []),
+    ("calibrate", "--confidence"): (probability, ["--error", "5"]),
     ("sample", "--sigma2"): (positive, []),
     ("sample", "--sigma"): (positive, []),
     ("sample", "--scale"): (positive, []),
@@ -89,8 +91,8 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
-NO_NUMBERS |= {"--format", "--quick"}
-"""tests/cli/test_cli.py, test_sample.py and tests/plots/test_figures.py have these."""
+NO_NUMBERS |= {"--format", "--quick", "--consistent", "--unknown-groups"}
+"""Others of tests/cli, and tests/plots/test_figures.py, have these."""
 
 
 def options() -> Iterator[tuple[str, str]]:

@@ -61,7 +61,7 @@ def test_buckets_lie_between_other_accountants(
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     rows = {line[:22].strip(): line[22:].split() for line in capsys.readouterr().out.splitlines()}
     lower, upper = (float(rows["PrivacyLoss"][i]) for i in (1, 3))
-    assert 0.0450773 <= lower <= upper <= 0.0450774
+    assert 0.0450767 <= lower <= upper <= 0.0450775
     assert upper <= float(rows["Kairouz-Oh-Viswanath"][1]) <= float(rows["Renyi"][1])
     if rows["dp-accounting"] != ["not", "installed"]:
         below, above = (float(rows["dp-accounting"][i]) for i in (1, 3))

@@ -17,6 +17,7 @@ from engine import ENGINE
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "how_to"
 PYTHON = Path(os.environ.get("DG_HOW_TO_PYTHON", sys.executable))
 NEEDS = {"pandas_polars": ("pandas", "polars"), "census": ("pandas",), "teaching": ("matplotlib",)}
+NEEDS |= {"estimates": ("pandas",)}
 """Of the extra ``test``, or of none."""
 
 NEED_THE_CORE = ["teaching"]  # draws from a seed
@@ -64,7 +65,7 @@ def run(page: Path, folder: Path) -> str:
     return done.stdout
 
 
-RUN_HERE = ["auditing", "census", "federated", "pandas_polars", "teaching"]
+RUN_HERE = ["auditing", "census", "estimates", "federated", "pandas_polars", "teaching"]
 
 
 @pytest.mark.parametrize("name", RUN_HERE)

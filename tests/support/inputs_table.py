@@ -37,13 +37,13 @@ MODULES: list[ModuleType] = [
 """Where what is public is listed, in __all__."""
 
 NO_PARAMETERS = {
-    *("build_info", "__version__", "PlanRelease", "Release", "PrivacyLoss"),
+    *("build_info", "__version__", "PlanRelease", "Release", "PrivacyLoss", "KeepRule"),
     *("data", "errors", "lattice", "privacy", "release", "selection", "snapping", "testing"),
-    *("distributed", "utility", "dask", "spark", "compat", "plots", "verify"),
+    *("distributed", "utility", "dask", "spark", "compat", "plots", "verify", "estimate"),
 }
-"""Names of __all__ that take none; a Release is made by release_table, a PrivacyLoss by
-constructors of its own (tests/privacy/test_privacy_loss.py). Classes of errors and of warnings are
-not called either."""
+"""Names of __all__ that take none; a Release is made by release_table, a KeepRule by keep_rule, a
+PrivacyLoss by constructors of its own (tests/privacy/test_privacy_loss.py). Classes of errors and
+of warnings are not called either."""
 
 
 # --- values ---
@@ -242,6 +242,7 @@ _scales = Other(
 
 SNAPPED = ("snapping_laplace", "SnappedLaplace", "snapping_accuracy")
 SELECTIONS = ("permute_and_flip", "exponential")
+KEEPS = ("keep_groups", "keep_rule")
 
 RULES: dict[str, Rule | Other] = {
     "sigma2": positive,
@@ -292,6 +293,7 @@ RULES: dict[str, Rule | Other] = {
         lambda given: given.value is None or (given.exact is not None and 0 <= given.exact < 1)
     ),
     "modulus": _whole(2, inf),
+    "groups_per_person": _whole(1, 10**4),
     "clients": _whole(1, 2**64 - 1),
     "sampling": Rule(lambda x: 0 < x <= 1),
     "kind": _none,
@@ -314,6 +316,10 @@ BUT: dict[tuple[str, str], Rule | Other] = {
         )
     ),
     **{(name, "epsilon"): positive for name in SELECTIONS},
+    **{(name, "epsilon"): positive._replace(near=True) for name in KEEPS},
+    **{(name, "delta"): Rule(lambda x: 0 < x < Fraction(1, 4)) for name in KEEPS},
+    ("keep_groups", "columns"): _no_value,  # of a dict
+    ("TruncatedLaplace", "largest"): _whole(1, 2**54),
     ("exponential_rho", "epsilon"): positive,
     ("permute_and_flip_rho", "epsilon"): positive,
     ("noisy_max_epsilon", "sensitivity"): Rule(lambda x: x > 0 and x.denominator == 1),
@@ -324,6 +330,8 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("calibrate", "rho"): positive,
     ("calibrate", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("calibrate", "delta"): _no_value,
+    ("calibrate", "error"): _no_value,
+    ("calibrate", "confidence"): _no_value,
     ("calibrate", "beta"): _no_value,  # of a Gaussian
     ("calibrate", "sampling"): Other(lambda given: given.exact == 1),  # with rho
     ("Budget", "rho"): positive,
@@ -411,6 +419,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("pld", "log_mass_truncation_bound"): _ACCOUNTING,
     ("dp_event", "law"): _ACCOUNTING,
     ("dp_event", "sensitivity"): _ACCOUNTING,
+    ("keep_groups", "counts"): "integers of any kind: tests/selection/test_keep_groups.py",
     ("add_noise", "values"): "integers of any kind: tests/data",
     **{
         ("noise_for", name): "as add_noise, which decides so, too: tests/data/test_arrays.py"
@@ -440,7 +449,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
     **{
         ("release_plan", name): "as release_table: tests/release/test_plan.py"
-        for name in ("path", "force", "plot", "progress", "source")
+        for name in ("path", "force", "plot", "consistent", "progress", "source")
     },
 }
 
@@ -480,6 +489,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "uniform_below": {"n": 3},
     **{name: {"scores": [1, 2, 4], "epsilon": 1} for name in SELECTIONS},
     "report_noisy_max": {"votes": [1, 2, 4], "law": dg.DiscreteLaplace(3)},
+    "keep_groups": {"counts": {"a": 3}, "epsilon": 1, "delta": "1e-6"},
+    "keep_rule": {"epsilon": 1, "delta": "1e-6"},
+    "TruncatedLaplace": {"scale": 3, "largest": 5},
     "noisy_max_epsilon": {"law": dg.DiscreteLaplace(3)},
     **{name: {"epsilon": 1, "bound": 8} for name in SNAPPED},
     "snapping_laplace": {"values": 1, "epsilon": 1, "bound": 8},

@@ -381,6 +381,15 @@ Section Laplace.
         destruct (Z.eqb_spec y (x / Zpos s)); [lia | reflexivity].
   Qed.
 
+  Corollary geometric_is : exists c, 0 < c /\ forall y, E geometric (at_z y) =
+    if (0 <=? y)%Z then c * exp (- (IZR y / (IZR (Zpos t) / IZR (Zpos s)))) else 0.
+  Proof.
+    exists c2. split; [exact c2_pos|]. intros y. rewrite geometric_law. destruct (0 <=? y)%Z; [|reflexivity].
+    replace (IZR y / (IZR (Zpos t) / IZR (Zpos s))) with (IZR y * IZR (Zpos s) / T); [reflexivity|].
+    assert (Hd : forall x a b, a <> 0 -> b <> 0 -> x * b / a = x / (a / b)) by (intros; field; auto).
+    apply Hd; apply not_0_IZR; lia.
+  Qed.
+
   Lemma laplace_attempt_law z : E laplace_attempt (is_y z) = c2 / 2 * exp (- (IZR (Z.abs z) * IZR (Zpos s) / T)).
   Proof.
     unfold laplace_attempt. rewrite E_bind by apply unit_is_y.
@@ -412,6 +421,105 @@ Section Laplace.
     - apply laplace_attempt_law.
   Qed.
 End Laplace.
+
+(* ---- the discrete Laplace around f = n/d, no integer, -1/2 <= f <= 1/2 (shifted_laplace, big.c): first on which side
+   of the centre, then how far ---- *)
+Section Shifted.
+  Variables (t s d : positive) (n : Z).
+  Hypothesis n_not_zero : n <> 0%Z.
+  Hypothesis n_small : (2 * Z.abs n <= Zpos d)%Z.
+  (* exp(-(1 - 2 abs(f)) s/t) weighs the side across the centre *)
+  Definition side_attempt : tree (option bool) :=
+    Flip (fun far : bool => if far
+      then bind (bernoulli_exp ((Zpos d - 2 * Z.abs n) * Zpos s) (d * t)) (fun keep : bool => Ret (if keep then Some true else None))
+      else Ret (Some false)).
+  Definition shifted_laplace : tree Z :=
+    bind (again side_attempt) (fun far : bool => bind (geometric t s) (fun y =>
+      Ret (let v := if far then (y + 1)%Z else y in if Bool.eqb far (n <? 0)%Z then (- v)%Z else v))).
+
+  Let scale := IZR (Zpos t) / IZR (Zpos s).
+  Let f := IZR n / IZR (Zpos d).
+  Let e := exp (- ((1 - 2 * Rabs f) / scale)).
+  Lemma t_s_d : 0 < IZR (Zpos t) /\ 0 < IZR (Zpos s) /\ 0 < IZR (Zpos d).
+  Proof. repeat split; apply IZR_lt; lia. Qed.
+  Lemma abs_f : Rabs f = IZR (Z.abs n) / IZR (Zpos d).
+  Proof.
+    destruct t_s_d as (_ & _ & Hd). unfold f, Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ _)) by (apply Rlt_le, Rinv_0_lt_compat; lra).
+    now rewrite abs_IZR.
+  Qed.
+  Lemma keep_law : coin (bernoulli_exp ((Zpos d - 2 * Z.abs n) * Zpos s) (d * t)) e.
+  Proof.
+    destruct t_s_d as (Ht & Hs & Hd). unfold e.
+    replace ((1 - 2 * Rabs f) / scale) with (IZR ((Zpos d - 2 * Z.abs n) * Zpos s) / IZR (Zpos (d * t))).
+    - apply bernoulli_exp_law. nia.
+    - rewrite abs_f. unfold scale. rewrite Pos2Z.inj_mul, !mult_IZR, minus_IZR, mult_IZR. field. lra.
+  Qed.
+  Lemma side_E g : unit_f g -> E side_attempt g = (e * g (Some true) + (1 - e) * g None + g (Some false)) / 2.
+  Proof.
+    intros Hg. unfold side_attempt. rewrite E_Flip by exact Hg. rewrite E_bind by exact Hg.
+    rewrite (coin_E _ _ _ keep_law) by (intros b; now apply E_unit). now rewrite !E_Ret.
+  Qed.
+  Lemma e_pos : 0 < e. Proof. apply exp_pos. Qed.
+  Lemma far_law g : unit_f g -> E (again side_attempt) g = (e * g true + g false) / (1 + e).
+  Proof.
+    intros Hg. pose proof e_pos. rewrite again_law.
+    - pose proof (side_E (some g) (unit_some _ Hg)) as A. pose proof (side_E (some (fun _ => 1)) (unit_some _ unit_one)) as B.
+      cbn [some] in A, B. rewrite A, B.
+      replace ((e * g true + (1 - e) * 0 + g false) / 2) with ((e * g true + g false) / 2) by (f_equal; ring).
+      replace ((e * 1 + (1 - e) * 0 + 1) / 2) with ((1 + e) / 2) by (f_equal; ring).
+      set (x := e * g true + g false). field. lra.
+    - exact Hg.
+    - rewrite side_E by apply unit_one. field.
+    - rewrite side_E by apply unit_some, unit_one. cbn [some]. lra.
+  Qed.
+
+  Theorem shifted_laplace_law : has_law (fun z => exp (- (Rabs (IZR z - f) / scale))) shifted_laplace.
+  Proof.
+    destruct t_s_d as (Ht & Hs & Hd). pose proof e_pos as He. destruct (geometric_is t s) as (c & Hc & Hgeo).
+    fold scale in Hgeo. assert (Hscale : 0 < scale) by (apply Rdiv_lt_0_compat; lra).
+    assert (Hf : 0 < Rabs f <= / 2).
+    { rewrite abs_f. assert (0 < IZR (Z.abs n)) by (apply IZR_lt; lia). split; [apply Rdiv_lt_0_compat; lra|].
+      apply Rle_div_l; [lra|]. pose proof n_small as Hn. apply IZR_le in Hn. rewrite mult_IZR in Hn. lra. }
+    assert (Hsign : if (n <? 0)%Z then f = - Rabs f else f = Rabs f).
+    { destruct (Z.ltb_spec n 0) as [Hn|Hn].
+      - rewrite Rabs_left; [ring|]. apply IZR_lt in Hn. unfold f, Rdiv. assert (0 < / IZR (Zpos d)) by (apply Rinv_0_lt_compat; lra). nra.
+      - rewrite Rabs_pos_eq; [reflexivity|]. apply IZR_le in Hn. unfold f. apply Rdiv_le_0_compat; lra. }
+    set (a := Rabs f) in *.
+    (* z on the centre's own side, or 0; and on the other *)
+    assert (Near : forall z y, IZR y = Rabs (IZR z - f) - a -> (0 <= y)%Z ->
+      c * exp (- (IZR y / scale)) / (1 + e) = c / (1 + e) * exp (a / scale) * exp (- (Rabs (IZR z - f) / scale))).
+    { intros z y Hy _. rewrite Hy.
+      replace (exp (- ((Rabs (IZR z - f) - a) / scale))) with (exp (a / scale) * exp (- (Rabs (IZR z - f) / scale))); [field; lra|].
+      rewrite <- exp_plus. f_equal. field. lra. }
+    assert (Far : forall z y, IZR y = Rabs (IZR z - f) + a - 1 -> (0 <= y)%Z ->
+      e * (c * exp (- (IZR y / scale))) / (1 + e) = c / (1 + e) * exp (a / scale) * exp (- (Rabs (IZR z - f) / scale))).
+    { intros z y Hy _. rewrite Hy.
+      replace (e * (c * exp (- ((Rabs (IZR z - f) + a - 1) / scale)))) with (c * (exp (a / scale) * exp (- (Rabs (IZR z - f) / scale)))); [field; lra|].
+      replace (e * (c * exp (- ((Rabs (IZR z - f) + a - 1) / scale)))) with (c * (e * exp (- ((Rabs (IZR z - f) + a - 1) / scale)))) by ring.
+      f_equal. unfold e. fold a. rewrite <- !exp_plus. f_equal. field. lra. }
+    apply (directly_has_law _ _ (c / (1 + e) * exp (a / scale))).
+    - apply Rmult_lt_0_compat; [apply Rdiv_lt_0_compat; lra | apply exp_pos].
+    - intros z. apply exp_pos.
+    - apply bind_ends; [rewrite far_law by apply unit_one; field; lra|]. intros far. apply bind_ends; [|intros y; now rewrite E_Ret].
+      apply bind_ends; [apply stage_ends | intros x; now rewrite E_Ret].
+    - intros z. unfold shifted_laplace. rewrite E_bind by apply unit_at_z. rewrite far_law by (intros b; apply E_unit, unit_at_z).
+      rewrite !E_bind by apply unit_at_z.
+      destruct (Z.ltb_spec n 0) as [Hn|Hn]; cbn [Bool.eqb].
+      + rewrite (E_ext _ (fun y => E (Ret (- (y + 1))%Z) (at_z z)) (at_z (- z - 1))).
+        2: { intros y. rewrite E_Ret. unfold at_z. destruct (Z.eqb_spec z (- (y + 1))), (Z.eqb_spec (- z - 1) y); (reflexivity || lia). }
+        rewrite (E_ext _ (fun y => E (Ret y) (at_z z)) (at_z z)) by (intros y; now rewrite E_Ret). rewrite !Hgeo.
+        destruct (Z.leb_spec 0 (- z - 1)) as [Hz|Hz], (Z.leb_spec 0 z) as [Hz'|Hz']; try lia.
+        * rewrite Rplus_0_r. apply Far; [|exact Hz]. apply IZR_le in Hz. rewrite minus_IZR, opp_IZR in *. rewrite (Rabs_left1 (IZR z - f)) by lra. lra.
+        * rewrite Rmult_0_r, Rplus_0_l. apply Near; [|exact Hz']. apply IZR_le in Hz'. rewrite (Rabs_pos_eq (IZR z - f)) by lra. lra.
+      + rewrite (E_ext _ (fun y => E (Ret (y + 1)%Z) (at_z z)) (at_z (z - 1))).
+        2: { intros y. rewrite E_Ret. unfold at_z. destruct (Z.eqb_spec z (y + 1)), (Z.eqb_spec (z - 1) y); (reflexivity || lia). }
+        rewrite (E_ext _ (fun y => E (Ret (- y)%Z) (at_z z)) (at_z (- z))).
+        2: { intros y. rewrite E_Ret. unfold at_z. destruct (Z.eqb_spec z (- y)), (Z.eqb_spec (- z) y); (reflexivity || lia). }
+        rewrite !Hgeo. destruct (Z.leb_spec 0 (z - 1)) as [Hz|Hz], (Z.leb_spec 0 (- z)) as [Hz'|Hz']; try lia.
+        * rewrite Rplus_0_r. apply Far; [|exact Hz]. apply IZR_le in Hz. rewrite minus_IZR in *. rewrite (Rabs_pos_eq (IZR z - f)) by lra. lra.
+        * rewrite Rmult_0_r, Rplus_0_l. apply Near; [|exact Hz']. apply IZR_le in Hz'. rewrite opp_IZR in *. rewrite (Rabs_left1 (IZR z - f)) by lra. lra.
+  Qed.
+End Shifted.
 
 (* ---- Algorithm 3: y of the discrete Laplace of scale t, accepted with exp(-num y/den) ---- *)
 Section Gaussian.

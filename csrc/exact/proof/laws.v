@@ -91,3 +91,18 @@ Section Proportional.
     - apply again_ends; [exact ends | exact Hs].
   Qed.
 End Proportional.
+
+(* the same of a program that always returns something *)
+Theorem directly_has_law (p : tree Z) weight c : 0 < c -> (forall y, 0 < weight y) -> E p (fun _ => 1) = 1 ->
+  (forall y, E p (at_z y) = c * weight y) -> has_law weight p.
+Proof.
+  intros Hc Hw H1 Hp. set (attempt := bind p (fun y => Ret (Some y))).
+  assert (H : forall f, unit_f f -> E attempt (some f) = E p f).
+  { intros f Hf. unfold attempt. rewrite E_bind by now apply unit_some. apply E_ext. intros y. now rewrite E_Ret. }
+  assert (Ha : E attempt (fun _ => 1) = 1) by (apply bind_ends; [exact H1|]; intros y; now rewrite E_Ret).
+  destruct (again_has_law attempt weight c Hc Hw Ha) as (total & L1 & L2 & L3 & L4).
+  { intros y. unfold is_y. rewrite H by apply unit_at_z. apply Hp. }
+  exists total. repeat split; try assumption. intros y. rewrite <- L3, again_law; try assumption; try apply unit_at_z.
+  - rewrite !H by (apply unit_at_z || apply unit_one). rewrite H1. field.
+  - rewrite H by apply unit_one. lra.
+Qed.

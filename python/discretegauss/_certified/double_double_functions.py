@@ -10,6 +10,12 @@ left out. With two products of pairs:
 
     relative error at most 2**-100 + 2**-104 abs(a).
 
+*exp(a) in floats.* The same with k up to 2**21 and r in floats: a - k first is exact, what is left
+of a at most 2**-11.4, so r is good to 2**-63, and r + r**2/2 + ... + r**4/24 to 2**-62. With the
+roundings of the table's entry, of its product with that and of the sum:
+
+    relative error at most 2**-51, besides that of an a that is rounded.
+
 *log(a).* If l is a float near log(a), then log(a) = l + log(1 + w), w = a exp(-l) - 1. w is known
 to 2**-99.5 + 2**-104 abs(l), and where abs(w) < 2**-35 log(1 + w) is w - w**2/2 to 2**-106. Nothing
 is asked of np.log: where w is larger, the result is not a number.
@@ -26,7 +32,7 @@ from typing import NamedTuple
 import gmpy2
 import numpy as np
 
-from .double_double import Pair, Pairs, exact_sum, normalised, pair, product
+from .double_double import Floats, Pair, Pairs, exact_sum, normalised, pair, product
 from .interval import arithmetic
 
 _STEPS = 1024
@@ -75,6 +81,21 @@ def exponential(a: Pairs, doublings: int = 0) -> Pairs:
     )
     exponents = (whole >> 10) + doublings
     return Pairs(np.ldexp(result.high, exponents), np.ldexp(result.low, exponents))
+
+
+def exponential_in_floats(a: Floats, low: Floats | float = 0.0) -> Floats:
+    """Return exp(a + low), a between -1024 and 1024, low below 2**-20: relative error 2**-51.
+
+    Below exp(-700) and above exp(700) it is an error of 2**-1000 below 1, or infinity.
+    """
+    powers, (first, second, third), _ = _constants()
+    k = np.rint(a * (1 / first))
+    r = ((a - k * first) - k * second) - k * third + low
+    whole = k.astype(np.int64)
+    entry = powers.high[whole & (_STEPS - 1)]
+    small = r + r * r * (0.5 + r * (1 / 6 + r * (1 / 24)))
+    found: Floats = np.ldexp(entry + entry * small, (whole >> 10).astype(np.int32))
+    return found
 
 
 def exponential_minus_1(a: Pairs) -> Pairs:

@@ -41,10 +41,11 @@ def gaussian_tail(sigma2: Fraction, d: Fraction, bits: int) -> Interval:
     log_direct = _log_of_direct_terms(sigma2, d, bits)
     if log_direct > math.log(_SERIES_COST) and _is_far(sigma2, d, bits):
         return _by_series(sigma2, d, bits)
-    integral = _INTEGRAL_COST + _DEPTH_COST * min(_depth(sigma2, d), 10)
-    plan = None
-    if log_direct > math.log(integral):
-        plan = _plan(sigma2, d, bits)
+    plan, integral = None, 0.0
+    if log_direct > math.log(_INTEGRAL_COST):
+        integral = _INTEGRAL_COST + _DEPTH_COST * min(_depth(sigma2, d), 10)
+        if log_direct > math.log(integral):
+            plan = _plan(sigma2, d, bits)
     if plan is None or log_direct < math.log(integral + _TERM_COST * plan.terms):
         growth = 1 / gmpy2.mpq(sigma2)
         return direct_sum(

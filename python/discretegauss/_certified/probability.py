@@ -118,6 +118,19 @@ def tail_bound(spec: LawSpec, m: int, bits: int) -> Interval:
     return _at_most(1, at.mul(tail, excess) if excess.upper > 1 else tail)
 
 
+def miss_of_each(sure: Fraction, count: int) -> Fraction:
+    """Return how likely each of so many independent events may fail: 1 - sure**(1/count).
+
+    So that all of them happen with probability `sure`, in (0, 1). Exact for one; else rounded down,
+    by some 2**-100 of itself.
+    """
+    if count == 1:
+        return 1 - sure
+    at = arithmetic(128 + sure.denominator.bit_length() + count.bit_length())
+    log = at.scale(at.log(at.rational(sure)), Fraction(1, count))
+    return Fraction(*map(int, at.neg(at.expm1(log)).lower.as_integer_ratio()))
+
+
 def _negative(a: Interval) -> Interval:
     # exact: no rounding to a shorter precision
     return arithmetic(max(a.lower.precision, a.upper.precision)).neg(a)

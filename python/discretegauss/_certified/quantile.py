@@ -12,7 +12,7 @@ from itertools import count
 
 import gmpy2
 
-from .._law import LawSpec
+from .._law import Kind, LawSpec
 from .families import family_of
 from .family import mirrored
 from .interval import arithmetic
@@ -79,7 +79,7 @@ def _first_tail_below(spec: LawSpec, p: Fraction) -> int:
     if spec.beta * p > _FLAT:  # beta is 1 for the others
         guess = _guess_on_the_flat(spec, p, low + 1, _FEW_BITS + size_bits)
     else:
-        guess = tail_guess(spec, p)
+        guess = tail_guess(spec, p, beyond=False)
     m = max(low + 1, guess)
     bits = _FEW_BITS
     for tries in count():
@@ -101,12 +101,17 @@ def _first_tail_below(spec: LawSpec, p: Fraction) -> int:
     raise AssertionError  # count never ends
 
 
-def tail_guess(spec: LawSpec, p: Fraction) -> int:
-    """Return about where exp(-phi) = p, right of mu."""
+def tail_guess(spec: LawSpec, p: Fraction, *, beyond: bool = True) -> int:
+    """Return about where exp(-phi) = p, right of mu and beyond the tail p; or nearer to that."""
     at = arithmetic(_FEW_BITS + spec.parameter.numerator.bit_length())
     level = at.neg(at.log(at.rational(p)))
-    distance = family_of(spec).distance_of(spec, level, at)
-    return math.floor(spec.mu) + int(gmpy2.mpz(at.down.floor(distance.lower)))
+    distance = family_of(spec).distance_of(spec, level, at).lower
+    if spec.kind is Kind.DISCRETE_GAUSSIAN and not beyond:  # Abramowitz and Stegun 26.2.23
+        t = math.sqrt(2 * float(level.lower))
+        above = 2.515517 + t * (0.802853 + 0.010328 * t)
+        below = 1 + t * (1.432788 + t * (0.189269 + 0.001308 * t))
+        distance = at.down.add(at.down.mul(distance, 1 - above / below / t), 0.5)
+    return math.floor(spec.mu) + int(gmpy2.mpz(at.down.floor(distance)))
 
 
 def _guess_on_the_flat(spec: LawSpec, p: Fraction, m: int, bits: int) -> int:

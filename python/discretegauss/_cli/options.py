@@ -19,14 +19,14 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
     budget.add_argument("--rho", type=positive_argument, metavar="R", help="zCDP budget")
     budget.add_argument(
         "--epsilon",
-        type=lambda text: _checked(text, lambda value: value >= 0, "must not be negative"),
+        type=not_negative_argument,
         metavar="E",
         help="with --delta",
     )
-    budget.add_argument("--delta", type=_probability, metavar="D", help="with --epsilon")
+    budget.add_argument("--delta", type=probability_argument, metavar="D", help="with --epsilon")
     budget.add_argument(
         "--report-delta",
-        type=_probability,
+        type=probability_argument,
         metavar="D",
         help="with --rho: the delta at which epsilon is reported (default 1e-6)",
     )
@@ -88,6 +88,11 @@ def positive_argument(text: str) -> Fraction:
     return _checked(text, lambda value: value > 0, "must be positive")
 
 
+def not_negative_argument(text: str) -> Fraction:
+    """Return an exact number, at least 0."""
+    return _checked(text, lambda value: value >= 0, "must not be negative")
+
+
 def any_number_argument(text: str) -> Fraction:
     """Return an exact number."""
     return _checked(text, lambda value: True, "")
@@ -107,7 +112,8 @@ def whole_argument(text: str) -> int:
     return int(_checked(text, is_count, "must be a whole number, at least 1"))
 
 
-def _probability(text: str) -> Fraction:
+def probability_argument(text: str) -> Fraction:
+    """Return an exact number between 0 and 1."""
     return _checked(text, lambda value: 0 < value < 1, "must lie between 0 and 1, both excluded")
 
 

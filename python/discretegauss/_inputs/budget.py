@@ -84,7 +84,7 @@ class Budget:
                 f"budget must be a privacy.Budget, got {describe(budget)}; numbers are given by "
                 "name, rho=... or epsilon=..., delta=..."
             )
-        if any(number is not None for number in (rho, epsilon, delta)):
+        if any([number is not None for number in (rho, epsilon, delta)]):
             raise ParameterTypeError("give either a budget, or its numbers by name, not both")
         return budget
 

@@ -134,7 +134,8 @@ def exact_rational(value: object, name: str) -> Fraction:
     """
     if type(value) is float and math.isfinite(value):  # most often; never too long
         return Fraction(value) if value else _from_float(value)
-    value = single(value)
+    if type(value) not in (int, str, Fraction):
+        value = single(value)
     if isinstance(value, bool | np.bool_):
         raise ParameterTypeError(f"{name} must be a number, not a bool, got {describe(value)}")
     if isinstance(value, np.timedelta64):  # numpy counts it among its integers

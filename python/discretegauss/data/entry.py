@@ -269,8 +269,8 @@ def _decided(
         for name, is_given in others.items():
             if is_given:
                 raise ParameterTypeError(f"give either a law or a budget: {name} is of a budget")
-        return _opened(values, columns, floats=integral_floats), law
-    opened = _opened(values, columns, floats=integral_floats)
+        return opened_values(values, columns, floats=integral_floats), law
+    opened = opened_values(values, columns, floats=integral_floats)
     from ..privacy import calibrate  # not on workers, which have a law
 
     queries = rows * (1 if disjoint else opened.n_columns)
@@ -312,7 +312,7 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
     return result
 
 
-def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
+def opened_values(values: Any, columns: object, *, floats: bool) -> Opened:
     """Open a container of any kind that there is a file for."""
     opened = None
     libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}

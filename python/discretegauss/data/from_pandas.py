@@ -86,7 +86,14 @@ def _column(series: pd.Series, *, floats: bool) -> _Column:
     if isinstance(dtype, np.dtype) and not has_nulls:
         return cells, lambda noisy: noisy
     mask = cast("NDArray[np.bool_]", nulls)
-    return cells, lambda noisy: pd.arrays.IntegerArray(noisy, mask)
+    return cells, lambda noisy: _nullable(noisy, mask)
+
+
+def _nullable(numbers: NDArray[Any], mask: NDArray[np.bool_]) -> Any:
+    """Return an array of pandas with nulls: of integers, or of what is estimated from them."""
+    of_floats = numbers.dtype.kind == "f"
+    kind = pd.arrays.FloatingArray if of_floats else pd.arrays.IntegerArray
+    return kind(numbers, mask.copy())  # an estimate has several columns with these nulls
 
 
 def _numbers(series: pd.Series, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -6,6 +6,7 @@ matplotlib is optional: ``pip install matplotlib``. Only `write_figures` imports
 from .._inputs.keywords import explain_keywords
 from ._before_after import before_after
 from ._epsilon_delta import epsilon_delta
+from ._estimates import consistent, interval, keep_groups
 from ._queries import queries, queries_ratio
 from ._tails import probabilities, tails
 from ._variance import variance
@@ -13,7 +14,10 @@ from .writing import write_figures
 
 __all__ = [
     "before_after",
+    "consistent",
     "epsilon_delta",
+    "interval",
+    "keep_groups",
     "probabilities",
     "queries",
     "queries_ratio",

@@ -72,14 +72,20 @@ def before_after(
     )
     hollow = {"marker": "D", "markerfacecolor": "none", "color": "0.25", "linestyle": "none"}
     ax.plot(counts, places, label="before (true counts)", **hollow)
-    # points that a line has, without the legend's own place above
-    height = 72 * ax.bbox.height / ax.figure.dpi
-    line = max(1.0, height - _LEGEND) / max(1, len(counts))
-    ax.set_ylim(len(counts) + 0.5, 0.5 - _LEGEND / line)
-    named = math.ceil(_LEAST_LINE / line)
-    ax.set_yticks(places[::named], names[::named], fontsize=min(11, 0.8 * line * named))
+    name_lines(ax, names)
     finish(ax, "before and after", "count", "", legend_at="upper right")
     return ax
+
+
+def name_lines(ax: Any, names: Sequence[str]) -> None:
+    """Give each line its name, or only some if there is no room for all; the legend is above."""
+    # points that a line has, without the legend's own place above
+    height = 72 * ax.bbox.height / ax.figure.dpi
+    line = max(1.0, height - _LEGEND) / max(1, len(names))
+    ax.set_ylim(len(names) + 0.5, 0.5 - _LEGEND / line)
+    named = math.ceil(_LEAST_LINE / line)
+    places = range(1, len(names) + 1)
+    ax.set_yticks(places[::named], names[::named], fontsize=min(11, 0.8 * line * named))
 
 
 def _floats(values: Sequence[object], name: str) -> list[float]:

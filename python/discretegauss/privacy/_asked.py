@@ -25,8 +25,8 @@ def clients_of(noise: object) -> tuple[Law, int]:
         return law, noise.clients
     if not isinstance(noise, Law):
         raise ParameterTypeError(
-            "law must be a DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, "
-            f"the sum of such shares, or a PrivacyLoss, got {type(noise).__name__}"
+            "law must be a DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, or "
+            f"the sum of such shares, got {type(noise).__name__}"
         )
     return noise, 1
 

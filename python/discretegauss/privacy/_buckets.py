@@ -1,440 +1,395 @@
-"""Privacy loss in buckets: bounds on delta that stay bounds under composition.
+"""Sums of privacy losses in buckets: bounds on delta for many releases, at once.
 
-Source: Meiser and Mohammadi, *Tight on Budget?* (CCS 2018), for the idea of buckets, and for
-tracking both masses; Doroshenko et al., arXiv 2207.04380, for connecting the dots. A pair (P, Q) of
-laws of an outcome, with and without a person, gives for each epsilon
+Losses are put on multiples of a width h, chosen for the question that is asked: as many releases as
+there are share what it may cost. The sum of all is one inverse Fourier transform of the product of
+the transforms' powers, of masses that are *tilted*: p_i exp(t i)/M, where t is chosen so that the
+middle of the sum is near epsilon. So absolute errors, of roundings and of sums that wrap around,
+are small against delta, however small that is. Sources: Koskela, Jalko and Honkela (AISTATS 2020)
+for the transform; Meiser and Mohammadi (CCS 2018) for buckets with both masses; Doroshenko et al.
+(arXiv 2207.04380) for connecting the dots.
 
-    delta(epsilon) = sup over sets A of P(A) - exp(epsilon) Q(A),
+*Upper bound* (`above`). A cell with losses from l to l + top, masses P and Q, has
 
-the sum over all outcomes of max(0, P - exp(epsilon) Q). Bucket i stands for the loss log(P/Q) = i h
-with h the width; what has Q = 0 has an infinite loss. Masses are integers over 2**128 (_masses.py).
+    D(y) = sum over its outcomes of max(0, P - y Q),    y = exp(epsilon),
 
-*Upper bound* (`Above`): masses p_i and m, rounded up, with
+which is convex, at most P, and 0 beyond exp(l + top). Masses m_i at losses i h give a polyline with
+corners at the exp(i h). It is above D if it is so at 0 and at its corners. With a = floor(l/h) and
+b = ceil((l + top)/h) take (P - exp(a h) Q)/(1 - exp((a - b) h)) at b and the rest at a. Where b is
+a + 2 only because the cell reaches over (a + 1) h by little, say by o, D is at most P o there: take
+P o/(1 - exp(-h)) at a + 2 instead, and at a + 1 what then is needed still at exp(a h). If l is
+below a h by little, by o, then D(exp(a h)) is more than P - exp(a h) Q by P (exp(o) - 1) at most.
+More mass, or mass further up, is safe; what exceeds 1 in all may be taken away at the bottom, where
+D is at least linear. A pair of laws whose D is nowhere below another's dominates it, also composed,
+also where releases are chosen in view of earlier ones (Zhu, Dong and Wang, AISTATS 2022).
 
-    delta(epsilon) <= m + sum over i of p_i max(0, 1 - exp(epsilon - i h)).
+*Lower bound* (`below`). Each cell gets an index, any, the better the nearer to its loss; P is
+rounded down, Q up, as R = Q exp(i h). With A the sums of at least k, P(A) - exp(epsilon) Q(A) is a
+bound for independent releases; to A belongs what has an infinite loss in any release, or next to
+it.
 
-1. Outcomes with losses between a h and b h, masses P and Q in all, are replaced by two: one with
-   loss b h and P-mass u = (P - exp(a h) Q)/(1 - exp((a - b) h)), one with loss a h and the rest. As
-   each outcome is a mixture of such two, with the same P and Q in sum, the old pair is a
-   post-processing of the new one. Hence the new pair has no smaller delta at any epsilon, nor have
-   its products (the same post-processing in each component), nor adaptive compositions (Zhu, Dong
-   and Wang, AISTATS 2022).
-2. The right-hand side does not fall if some p_i or m grows, if mass moves to a larger i, or to m.
-   So rounding up, cropping the top to m and the bottom to the lowest bucket are safe. As all
-   masses are 1 in truth, what is more, by wide enclosures, may be taken away at the bottom.
-3. Composition: p = p1 * p2 (convolution) and m = 1 - (1 - m1)(1 - m2), each non-decreasing in all.
-4. Coarsening h to 2h is 1. for odd i, with a = i - 1, b = i + 1: of the mass p, p/(1 + exp(-h))
-   goes up and p/(1 + exp(h)) down. Refining h to h/k moves nothing.
+*Wrapping.* a_j, for j in a window of N indices, is the sum of all tilted masses of indices equal to
+j modulo N. For an upper bound that is only more, where epsilon is in the window. What lies above it
+goes to the infinite mass, and is subtracted from a lower bound, as is what lies below: both are
+bounded by Chernoff, exp(K(t + r) - K(t) - r top).
 
-*Lower bound* (`Below`): disjoint sets of outcomes, P-masses rounded down and Q-masses up, m down:
-
-    delta(epsilon) >= m + sum over any i of P_i - exp(epsilon) Q_i.
-
-What is merged, left out or rounded so can only lose delta: a set of sets is a set. The index of a
-set only says about where its loss is. Kept is R_i = exp(i h) Q_i, about as large as P_i, where Q_i
-itself may be far below 2**-128. As exp(i h) exp(j h) = exp((i + j) h), composition takes two
-convolutions. An index is chosen so that R_i <= P_i, and falls if it changes. This is a bound for
-the product of the very pair given: it says of independent releases that no smaller delta is true.
-
-Both are of second order in h: the P and Q of every bucket are right on average.
+*Rounding.* fourier.py bounds the error E of each transform of masses that sum to 1 (nearly). A
+power by squaring has a relative error of at most 5 n u, so the n-th power is off by at most A**n (n
+E/A + 5 n u), A = abs(f) + 2 E, products by the sum of that; and the inverse transform by what
+fourier.py says. Tilted masses have a relative error below 2**-49 each.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.interval import Interval, arithmetic
-from ._masses import (
-    BITS,
-    ONE,
-    Masses,
-    approximately,
-    convolved,
-    integers,
-    masses,
-    rounded,
-    scaled_sum,
-    total,
-)
+from .._certified.double_double import Floats, exact_product
+from .._certified.double_double_functions import exponential_in_floats
+from .._certified.fourier import inverse, inverse_error, transform, transform_error
+from .._certified.interval import arithmetic
+from ._loss_cells import TINY, Cells
 
-#: Enough for masses over 2**128, exponentials included.
-_AT = arithmetic(192)
+_AT = arithmetic(128)
+_UP, _DOWN = _AT.up, _AT.down
+_U = 2.0**-53
 
-#: Larger losses are not told apart where floats choose.
-_FAR = Fraction(2**500)
+#: Relative error of one tilted mass, with what becomes of it.
+_TILTED = 2.0**-48
 
-#: So many buckets from the one end of a cell its index is, at most.
-_REACH = 2**16
+#: A unit has so many widths, at most.
+_MOST_PARTS = 2**30
 
-#: Masses may sum to more than 1 by so much.
-_EXCESS = ONE >> 30
+#: Smaller powers of transforms are left out.
+_LEAST_POWER = 1e-30
 
-#: What is cropped at either end, at most, in floats.
-_CROPPED = 2.0**-104
+#: A cell reaches over a multiple by little, if by less than this part of the width.
+_LITTLE = 0.25
+
+#: From here on losses without an upper bound are as good as infinite, from below.
+_NEARLY_INFINITE = 100.0
+
+#: Losses are below a multiple by less than this part of the width are not below.
+_SAME = 2.0**-20
 
 
-class Cell(NamedTuple):
-    """A set of outcomes: its masses, and multiples of the width between which its losses lie."""
+class Width(NamedTuple):
+    """A distance of buckets."""
 
-    p: Interval
-    q: Interval
-    first: int | None
-    """None: losses may be as low as one likes."""
-    last: int | None
-    """None: losses may be as high as one likes, or infinite."""
+    exact: Fraction
+    about: float
+
+    @classmethod
+    def of(cls, exact: Fraction) -> Width:
+        """Return the width."""
+        return cls(exact, float(exact))
+
+    def fall(self) -> float:
+        """Return at most 1 - exp(-h)."""
+        return float(_DOWN.minus(_UP.expm1(_UP.add(-gmpy2.mpq(self.exact), gmpy2.mpfr(0))))) * (
+            1 - 2.0**-50
+        )
+
+
+class Grid(NamedTuple):
+    """Masses at multiples of the width, in any order, and what is at infinity."""
+
+    at: NDArray[np.int64]
+    mass: Floats
+    infinite: float
+
+
+# --- one release
+
+
+def _parts(cells: Cells, unit: Fraction | None, width: Width) -> int | None:
+    """Return how many widths make the unit of which losses are multiples, if it is so."""
+    if cells.multiple is None or unit is None:
+        return None
+    parts = unit / width.exact
+    return parts.numerator if parts.denominator == 1 and parts <= _MOST_PARTS else None
+
+
+def above(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
+    """Return masses whose polyline is nowhere below that of a release."""
+    h, fall = width.about, width.fall()
+    parts = _parts(cells, unit, width)
+    if parts is not None and cells.multiple is not None:
+        found = _collected(cells.multiple * parts, cells.p_up, cells.over)
+    else:
+        p = cells.p_up
+        slip = 2.0**-50 * (np.abs(cells.loss) + h)
+        a = np.floor(cells.loss / h + _SAME)
+        last = cells.loss + np.minimum(cells.top, 2.0**30) + slip
+        # what is needed at exp(a h), of P - exp(a h) Q
+        before = np.maximum(a * h - cells.loss, 0.0) + slip
+        shift = np.minimum(a * h - cells.loss, 1.0)
+        need = p * (1 + 2 * before) - cells.r_low * exponential_in_floats(
+            np.maximum(shift, -700.0)
+        ) * (1 - 2 * slip - 2.0**-49)
+        need = np.clip(need, 0.0, None) * (1 + 2.0**-50)
+        over = np.maximum(last - (a + 1) * h, 0.0)
+        little = over <= _LITTLE * h
+        steps = np.where(little, 1.0, np.maximum(np.ceil((last - a * h) / h), 1.0))
+        whole = 1 - exponential_in_floats(np.maximum(-steps * h, -700.0)) * (1 - 2.0**-48)
+        whole = np.where(steps == 1, fall, np.maximum(whole * (1 - 2.0**-48), fall))
+        second = np.where(little, np.minimum(p * over * (1 + 2.0**-48) / fall, p), 0.0)
+        # the mass at a + 2 is worth (1 + exp(-h)) as much at exp(a h) as one at a + 1
+        first = need / whole * (1 + 2.0**-49) - second * (2 - min(h, 2.0)) * (1 - 2.0**-49)
+        first = np.clip(first, 0.0, p - second)
+        rest = np.maximum(p - first - second, 0.0) * (1 + 2.0**-50)
+        a = a.astype(np.int64)
+        far = ~np.isfinite(cells.top)
+        near = ~far
+        infinite = cells.over + float(p[far].sum()) * (1 + 2.0**-20)
+        a, steps = a[near], steps[near].astype(np.int64)
+        index = np.concatenate([a, a + steps, a[second[near] > 0] + 2])
+        masses = [rest[near], first[near], second[near][second[near] > 0]]
+        found = _collected(index, np.concatenate(masses), infinite)
+    if cells.under or not found.at.size:
+        lowest = int(found.at.min()) if found.at.size else 0
+        found = _collected(
+            np.append(found.at, lowest), np.append(found.mass, cells.under), found.infinite
+        )
+    return _without_excess(found)
+
+
+def _collected(index: NDArray[np.int64], mass: Floats, infinite: float) -> Grid:
+    """Return one mass an index, rounded up, in order."""
+    unique, (sums,), error = _by_index(index, mass)
+    return Grid(unique, sums * (1 + error), min(infinite, 1.0))
+
+
+def _by_index(
+    index: NDArray[np.int64], *masses: Floats
+) -> tuple[NDArray[np.int64], list[Floats], float]:
+    """Return the indices, in order, the sums of masses at each, and their relative error."""
+    first = int(index.min(initial=0))
+    span = int(index.max(initial=0)) - first + 1
+    if span < 4 * index.size + 1024:
+        unique = np.arange(first, first + span, dtype=np.int64)
+        places = index - first
+    else:
+        unique, places = np.unique(index, return_inverse=True)
+    counts = np.bincount(places, minlength=unique.size)
+    sums = [np.bincount(places, mass, unique.size).astype(np.float64) for mass in masses]
+    return unique, sums, float(counts.max(initial=1)) * 2.0**-52
+
+
+def _without_excess(grid: Grid) -> Grid:
+    """Return masses without what wide enclosures have too much, at the bottom."""
+    excess = (float(grid.mass.sum()) + grid.infinite) * (1 - 2.0**-30) - 1
+    if excess < 2.0**-20:
+        return grid
+    order = np.argsort(grid.at)
+    mass = grid.mass[order]
+    before = np.concatenate([[0.0], np.cumsum(mass)[:-1]])
+    taken = np.clip((excess - before) * (1 - 2.0**-30), 0.0, mass)
+    return Grid(grid.at[order], mass - taken, grid.infinite)
+
+
+class Below(NamedTuple):
+    """Sets of outcomes: P rounded down, and R = Q exp(i h) rounded up."""
+
+    at: NDArray[np.int64]
+    p: Floats
+    r: Floats
+    told: float
+    """P of outcomes whose losses are infinite, or next to it; of these"""
+    untold: float
+    """is Q, rounded up."""
+
+
+def below(cells: Cells, unit: Fraction | None, width: Width) -> Below:
+    """Return sets of outcomes of a release with an index each."""
+    h = width.about
+    parts = _parts(cells, unit, width)
+    if parts is not None and cells.multiple is not None:
+        return Below(cells.multiple * parts, cells.p_low, cells.r_up, cells.told, 0.0)
+    far = ~np.isfinite(cells.top) & (cells.loss > _NEARLY_INFINITE)
+    told = cells.told + float(cells.p_low[far].sum()) * (1 - 2.0**-30)
+    rare = exponential_in_floats(-np.minimum(cells.loss[far], 700.0))
+    untold = float((cells.r_up[far] * rare).sum()) * (1 + 2.0**-30)
+    kept = (cells.p_low > TINY) & ~far
+    loss, p, r = cells.loss[kept], cells.p_low[kept], cells.r_up[kept]
+    with np.errstate(divide="ignore"):
+        about = np.where(r > 0, loss + np.log(p / r), loss)
+    index = np.clip(np.rint(about / h), np.floor(loss / h), np.floor(loss / h) + 2.0**20)
+    slip = 2.0**-50 * (np.abs(loss) + np.abs(index * h))
+    moved = exponential_in_floats(np.clip(index * h - loss, -700.0, 700.0))
+    r = (r * moved) * (1 + 2 * slip + 2.0**-49) + TINY
+    fits = index * h - loss <= 700.0
+    unique, sums, error = _by_index(index[fits].astype(np.int64), p[fits], r[fits])
+    return Below(unique, sums[0] * (1 - error), sums[1] * (1 + error), told, untold)
+
+
+# --- all releases
+
+
+class Part(NamedTuple):
+    """The masses of one release, and how often it is made."""
+
+    at: NDArray[np.int64]
+    mass: Floats
+    times: int
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Masses of the sum of all releases at some indices, which rise.
+
+    Mass j is exp(log_scale - tilt j) times ``mass``, which is wrong by ``error`` at most, and all
+    of them by the relative error ``slack``.
+    """
+
+    index: NDArray[np.int64]
+    mass: Floats
+    error: float
+    slack: float
+    tilt: float
+    log_scale: Any
+    """An interval."""
+    outside: tuple[float, float]
+    """Tilted mass below and above the indices, at most."""
 
     @property
-    def swapped(self) -> Cell:
-        """Return the cell with the two laws exchanged."""
-        first, last = self.first, self.last
-        return Cell(
-            self.q, self.p, None if last is None else -last, None if first is None else -first
-        )
-
-
-def _exp(exponent: Fraction) -> Interval:
-    return _AT.exp(_AT.rational(exponent))
-
-
-def _float(exact: Fraction) -> float:
-    """Return about the number, or one that is far from others."""
-    return float(min(max(exact, -_FAR), _FAR))
-
-
-def _compose_infinite(a: int, b: int, *, up: bool) -> int:
-    """Return 1 - (1 - a)(1 - b) over 2**128, at most 1; a product rounded up is too much here."""
-    product = a * b
-    joint = product >> BITS if up else -(-product >> BITS)
-    return min(a + b - joint, ONE)
-
-
-def _index_below(
-    p: Interval, q: Interval, first: int | None, last: int | None, width: Fraction
-) -> int:
-    """Return about log(P/Q)/h, rounded down: between the ends, or near to the one that there is."""
-    if first is not None and last in (None, first):
-        return first
-    lowest = first if first is not None else (last or 0) - _REACH
-    highest = last if last is not None else _REACH
-    loss = _AT.scale(_AT.log(_AT.div(p, q)), 1 / width).lower
-    if not loss > lowest:
-        return lowest
-    return highest if loss >= highest else int(gmpy2.mpz(_AT.down.floor(loss)))
-
-
-def _window(weights: NDArray[np.float64]) -> slice:
-    """Return which places hold all but a little of the weight, at least one of them."""
-    below = np.cumsum(weights) <= _CROPPED
-    above = np.cumsum(weights[::-1]) <= _CROPPED
-    start = min(int(below.sum()), len(weights) - 1)
-    return slice(start, max(len(weights) - int(above.sum()), start + 1))
-
-
-def _without_lowest(values: Masses, excess: int) -> Masses:
-    """Return masses from the lowest of which so much is taken away."""
-    found = [int(mass) for mass in integers(values)]
-    for k, mass in enumerate(found):
-        found[k] = mass - min(mass, excess)
-        excess -= mass - found[k]
-        if not excess:
-            break
-    return masses(found)
-
-
-def _spread(values: Masses, parts: int) -> Masses:
-    """Return masses with places of 0 between them."""
-    found = np.zeros(((len(values) - 1) * parts + 1, values.shape[1]), np.uint64)
-    found[::parts] = values
-    return found
-
-
-@dataclass(frozen=True)
-class Above:
-    """An upper bound: bucket first + k has the mass p[k]."""
-
-    width: Fraction
-    first: int
-    p: Masses
-    infinite: int
-    """The mass m, over 2**128."""
-
-    @classmethod
-    def of_cells(cls, cells: list[Cell], width: Fraction) -> Above:
-        """Return the bound of a pair, given as cells that hold all outcomes."""
-        found: dict[int, int] = {}
-        infinite = 0
-        to_above = {1: _AT.neg(_AT.expm1(_AT.rational(-width)))}
-        for p, q, first, last in cells:
-            mass = rounded(p.upper, up=True)
-            if last is None:
-                infinite += mass
-            elif first is None or first == last:
-                found[last] = found.get(last, 0) + mass
-            else:
-                span = to_above.setdefault(
-                    last - first, _AT.neg(_AT.expm1(_AT.rational((first - last) * width)))
-                )
-                moved = _AT.div(_AT.sub(p, _AT.mul(_exp(first * width), q)), span)
-                # where losses differ by next to nothing the quotient may tell nothing
-                high = rounded(moved.upper if moved.upper < p.upper else p.upper, up=True)
-                rest = mass - rounded(moved.lower if 0 < moved.lower < p.upper else 0, up=False)
-                found[last] = found.get(last, 0) + high
-                found[first] = found.get(first, 0) + max(rest, 0)
-        lowest = min(found, default=0)
-        values = [0] * (max(found, default=0) - lowest + 1)
-        for i, mass in found.items():
-            values[i - lowest] = mass
-        return cls(width, lowest, masses(values), min(infinite, ONE))
-
-    def cropped(self) -> Above:
-        """Return the bound without its ends: the top counts as infinite, the bottom as higher."""
-        values = self.p
-        excess = total(values) + self.infinite - ONE
-        if excess > _EXCESS:
-            values = _without_lowest(values, excess)
-        kept = _window(approximately(values))
-        p = values[kept].copy()
-        p[:1] = masses([int(integers(p[:1])[0]) + total(values[: kept.start])])
-        infinite = min(self.infinite + total(values[kept.stop :]), ONE)
-        return Above(self.width, self.first + kept.start, p, infinite)
-
-    def composed(self, other: Above) -> Above:
-        """Return the bound of both releases; they have the same width."""
-        return Above(
-            self.width,
-            self.first + other.first,
-            convolved(self.p, other.p, up=True),
-            _compose_infinite(self.infinite, other.infinite, up=True),
-        ).cropped()
-
-    def coarsened(self) -> Above:
-        """Return the bound with twice the width."""
-        odd = self.first % 2  # the place of the first bucket with an even index
-        evens, odds = self.p[odd::2], self.p[1 - odd :: 2]
-        up = rounded(_AT.div(_AT.rational(1), _AT.shift(_exp(-self.width), 1)).upper, up=True)
-        down = rounded(_AT.div(_AT.rational(1), _AT.shift(_exp(self.width), 1)).upper, up=True)
-        lowest, highest = self.first // 2, (self.first + len(self.p)) // 2
-        n = highest - lowest + 1
-        terms = [(evens, ONE, odd), (odds, up, 1), (odds, down, 0)]
-        return Above(2 * self.width, lowest, scaled_sum(terms, n, up=True), self.infinite)
-
-    def refined(self, parts: int) -> Above:
-        """Return the bound with each width in so many parts."""
-        p = _spread(self.p, parts)
-        return Above(self.width / parts, self.first * parts, p, self.infinite)
-
-    def regridded(self, width: Fraction) -> Above:
-        """Return the bound at any other width."""
-        cells = []
-        for k, mass in enumerate(integers(self.p)):
-            loss = (self.first + k) * self.width
-            first, rest = divmod(loss, width)
-            p = _AT.rational(gmpy2.mpq(mass, ONE))
-            cells.append(Cell(p, _AT.mul(p, _exp(-loss)), int(first), int(first) + (rest != 0)))
-        found = Above.of_cells(cells, width)
-        return Above(width, found.first, found.p, self.infinite)
+    def counts(self) -> bool:
+        """Whether errors are small enough for it to tell something: of some 10**14 releases not."""
+        return math.isfinite(self.error) and self.slack < 0.5
 
     @cached_property
-    def _tails(self) -> tuple[list[Any], list[Any]]:
-        """For each k two sums over the buckets from first + k on.
-
-        Of p, exactly; and of p exp((first + k - 1) h - loss), rounded down.
-        """
-        ratio = rounded(_exp(-self.width).lower, up=False)
-        p = integers(self.p)[::-1]
-        plain = list(accumulate(p, initial=gmpy2.mpz(0)))
-        fallen = list(
-            accumulate(p, lambda t, mass: (t + mass) * ratio >> BITS, initial=gmpy2.mpz(0))
-        )
-        return plain[::-1], fallen[::-1]
-
-    def delta(self, epsilon: Fraction) -> Any:
-        """Return an upper bound on delta(epsilon), epsilon >= 0, as an mpfr."""
-        plain, fallen = self._tails
-        i = epsilon // self.width
-        k = min(max(i - self.first + 1, 0), len(self.p))  # buckets above i
-        # exp(epsilon - i h) p exp(-(loss - i h)), where i is the bucket below the first of them
-        taken = gmpy2.mpfr(0)
-        if fallen[k]:
-            excess = _exp(epsilon - (self.first + k - 1) * self.width)
-            taken = _AT.down.mul(excess.lower, fallen[k])
-        sure = _AT.up.add(_AT.up.sub(plain[k], taken), self.infinite)
-        return min(_AT.up.div(max(sure, gmpy2.mpfr(0)), ONE), gmpy2.mpfr(1))
-
-    def epsilon(self, delta: Fraction) -> Any:
-        """Return the least epsilon >= 0 whose upper bound is at most delta, rounded up; or None."""
-        target = gmpy2.mpz(rounded(delta, up=False))
-        if self.infinite > target:
-            return None
-        plain, fallen = self._tails
-        # at epsilon = (first + k - 1) h the bound is m + plain[k] - fallen[k], and it falls with k
-        k = bisect_left(
-            range(len(self.p) + 1),
-            True,
-            key=lambda k: bool(self.infinite + plain[k] - fallen[k] <= target),
-        )
-        if k == 0:
-            if self.first <= 1:
-                return gmpy2.mpfr(0)
-            k = 1
-        k -= 1
-        if not fallen[k]:
-            return max(_AT.up.add(gmpy2.mpq((self.first + k) * self.width), gmpy2.mpfr(0)), 0)
-        up = _AT.up
-        quotient = up.div(gmpy2.mpz(self.infinite + plain[k] - target), fallen[k])
-        at_k = gmpy2.mpq((self.first + k - 1) * self.width)
-        return up.maxnum(up.add(up.log(quotient), at_k), gmpy2.mpfr(0))
+    def bottom(self) -> int:
+        """The lowest index; below it nothing is known, if there is mass."""
+        return int(self.index[0]) if self.outside[0] else -(2**62)
 
 
-@dataclass(frozen=True)
-class Below:
-    """A lower bound: the set with index i = first + k has the masses p[k], and r[k]/exp(i h)."""
+def single(index: NDArray[np.int64], mass: Floats) -> Sum:
+    """Return one release as a sum."""
+    order = np.argsort(index, kind="stable")
+    zero = _AT.rational(0)
+    return Sum(index[order], mass[order], 0.0, 0.0, 0.0, zero, (0.0, 0.0))
 
-    width: Fraction
-    first: int
-    p: Masses
-    r: Masses
-    infinite: int
 
-    @classmethod
-    def of_cells(cls, cells: list[Cell], width: Fraction) -> Below:
-        """Return the bound of a pair, given as cells."""
-        found: dict[int, tuple[int, int]] = {}
-        infinite = 0
-        for p, q, first, last in cells:
-            low = rounded(p.lower, up=False)
-            if not low:
-                continue
-            if q.upper <= 0:
-                infinite += low
-                continue
-            i = _index_below(p, q, first, last, width)
-            moved = _AT.mul(_exp(i * width), q).upper
-            if first is not None and i <= first and not moved <= p.upper:
-                moved = p.upper  # as no loss is below
-            if not moved <= 2:
-                continue
-            high = rounded(moved, up=True)
-            before = found.get(i, (0, 0))
-            found[i] = before[0] + low, before[1] + high
-        return cls._of_sets(found, width, infinite)
+def few_bits(value: float) -> float:
+    """Return a number of 28 bits near to it: its products with integers below 2**24 are floats."""
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(round(mantissa * 2**28), exponent - 28)
 
-    @classmethod
-    def _of_sets(cls, found: dict[int, tuple[int, int]], width: Fraction, infinite: int) -> Below:
-        lowest = min(found, default=0)
-        pairs = [(0, 0)] * (max(found, default=0) - lowest + 1)
-        for i, pair in found.items():
-            pairs[i - lowest] = pair
-        p, r = ([int(pair[k]) for pair in pairs] for k in (0, 1))
-        return cls(width, lowest, masses(p), masses(r), infinite)
 
-    def cropped(self) -> Below:
-        """Return the bound without its ends."""
-        kept = _window(approximately(self.p))
-        return Below(self.width, self.first + kept.start, self.p[kept], self.r[kept], self.infinite)
+class _Tilted(NamedTuple):
+    """mass exp(tilt (index - origin))/total, and the logarithm of total exp(tilt origin)."""
 
-    def composed(self, other: Below) -> Below:
-        """Return the bound of both releases; they have the same width."""
-        return Below(
-            self.width,
-            self.first + other.first,
-            convolved(self.p, other.p, up=False),
-            convolved(self.r, other.r, up=True),
-            _compose_infinite(self.infinite, other.infinite, up=False),
-        ).cropped()
+    mass: Floats
+    log_total: Any
 
-    def coarsened(self) -> Below:
-        """Return the bound with twice the width: odd indices go down by one."""
-        n = (self.first + len(self.p) - 1) // 2 - self.first // 2 + 1
-        odd = self.first % 2
-        fallen = rounded(_exp(-self.width).upper, up=True)
 
-        def pairs(values: Masses, factor: int, *, up: bool) -> Masses:
-            terms = [(values[odd::2], ONE, odd), (values[1 - odd :: 2], factor, 0)]
-            return scaled_sum(terms, n, up=up)
+def _tilt(part: Part, tilt: float) -> _Tilted:
+    """Return the tilted masses of a release."""
+    steps = part.at.astype(np.float64)
+    with np.errstate(divide="ignore"):
+        logs = np.log(part.mass)
+    origin = float(steps[int(np.argmax(logs + tilt * steps))])
+    high, low = exact_product(steps - origin, tilt)
+    far = np.abs(high) > 1000.0  # the mass is then 0, or next to it
+    factors = exponential_in_floats(np.clip(high, -1000.0, 1000.0), np.where(far, 0.0, low))
+    tilted = part.mass * factors
+    tilted = np.where(part.mass > 0, tilted + TINY, 0.0)
+    total = float(tilted.sum())
+    log = _AT.log(_AT.rational(Fraction(total)))
+    return _Tilted(tilted / total, _AT.shift(log, Fraction(tilt) * int(origin)))
 
-        return Below(
-            2 * self.width,
-            self.first // 2,
-            pairs(self.p, ONE, up=False),
-            pairs(self.r, fallen, up=True),
-            self.infinite,
-        )
 
-    def refined(self, parts: int) -> Below:
-        """Return the bound with each width in so many parts."""
-        p, r = _spread(self.p, parts), _spread(self.r, parts)
-        return Below(self.width / parts, self.first * parts, p, r, self.infinite)
+def summed(
+    parts: Sequence[Part], tilt: float, start: int, size: int, rates: tuple[float, float]
+) -> Sum:
+    """Return the masses of the sum at ``size`` indices, a power of 2, from ``start`` on.
 
-    def regridded(self, width: Fraction) -> Below:
-        """Return the bound at any other width."""
-        found: dict[int, tuple[int, int]] = {}
-        for k, (p, r) in enumerate(zip(integers(self.p), integers(self.r), strict=True)):
-            loss = (self.first + k) * self.width
-            i = int(loss // width)
-            moved = _AT.up.mul(_exp(i * width - loss).upper, r)
-            before = found.get(i, (0, 0))
-            found[i] = before[0] + p, before[1] + gmpy2.mpz(_AT.up.ceil(moved))
-        return self._of_sets(found, width, self.infinite)
+    Parameters
+    ----------
+    parts : sequence of Part
+        All releases.
+    tilt : float
+        Above 0, of 28 bits, for each index.
+    start, size : int
+        The window.
+    rates : (float, float)
+        For the bounds of what is below and above the window, both above 0: any will do.
+    """
+    error = transform_error(size)
+    product, bound = None, None
+    wrong: Floats = np.zeros(1)
+    log_scale, lost = _AT.rational(0), 0.0
+    for part in parts:
+        tilted = _tilt(part, tilt)
+        folded = np.bincount(part.at % size, tilted.mass, size).astype(np.float64)
+        spectrum = transform(folded)
+        # its own error, and that of masses that do not quite sum to 1
+        one = error * (1 + 2.0**-20)
+        absolute = np.sqrt(spectrum.real**2 + spectrum.imag**2) * (1 + 8 * _U) + 2 * one
+        powers = _power(spectrum, part.times)
+        absolutes = _power(absolute, part.times) * (1 + 4 * part.times * _U)
+        relative = np.minimum(part.times * one / absolute, 2.0) + 5 * part.times * _U
+        if product is None or bound is None:
+            product, bound, wrong = powers, absolutes, relative
+        else:
+            product, bound = product * powers, bound * absolutes * (1 + 4 * _U)
+            wrong = wrong + relative + 4 * _U
+        log_scale = _AT.add(log_scale, _AT.scale(tilted.log_total, part.times))
+        lost += part.times * (_TILTED + float(np.bincount(part.at % size).max()) * _U)
+    if product is None or bound is None:
+        raise ValueError("there must be a release")
+    kept = bound > _LEAST_POWER
+    product = np.where(kept, product, 0.0)
+    off = np.where(kept, np.minimum(wrong, 2.0) * bound, bound)
+    total_wrong = float((off + inverse_error(size) * bound).sum()) * 4 / size * (1 + 2.0**-20)
+    mass = np.roll(inverse(product), -(start % size))
+    outside = tuple(
+        _chernoff(parts, tilt, rate * sign, end, log_scale)
+        for sign, rate, end in ((-1, rates[0], start - 1), (1, rates[1], start + size))
+    )
+    return Sum(
+        start + np.arange(size),
+        mass,
+        total_wrong + 1e-250,
+        lost,
+        tilt,
+        log_scale,
+        (outside[0], outside[1]),
+    )
 
-    @cached_property
-    def _tails(self) -> tuple[list[Any], list[Any]]:
-        """For each k two sums over the sets from first + k on.
 
-        Of p, exactly; and of r exp((first + k) h - loss), rounded up.
-        """
-        fall = rounded(_exp(-self.width).upper, up=True)
-        p, r = integers(self.p)[::-1], integers(self.r)[::-1]
-        plain = list(accumulate(p, initial=gmpy2.mpz(0)))
-        fallen = list(
-            accumulate(r, lambda t, mass: -(-t * fall >> BITS) + mass, initial=gmpy2.mpz(0))
-        )
-        return plain[::-1], fallen[::-1]
+def _power(base: NDArray[Any], count: int) -> NDArray[Any]:
+    """Return base**count, by squaring."""
+    found = None
+    with np.errstate(under="ignore"):
+        while True:
+            if count & 1:
+                found = base if found is None else found * base
+            count >>= 1
+            if not count:
+                return base if found is None else found
+            base = base * base
 
-    @cached_property
-    def _tails_about(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The same as floats over 1."""
-        plain, fallen = (np.array([float(x) for x in tail]) / float(ONE) for tail in self._tails)
-        return plain, fallen
 
-    def delta(self, epsilon: Fraction) -> Any:
-        """Return a lower bound on delta(epsilon), epsilon >= 0, as an mpfr."""
-        plain, fallen = self._tails
-        # the best half-line, about: any is a bound
-        plain_about, fallen_about = self._tails_about
-        steps = np.arange(len(plain_about)) * _float(self.width)
-        grown = np.exp(np.minimum(_float(epsilon - self.first * self.width) - steps, 600))
-        k = int(np.argmax(plain_about - grown * fallen_about))
-        excess = _exp(epsilon - (self.first + k) * self.width).upper
-        taken = _AT.up.mul(excess, fallen[k])
-        sure = _AT.down.sub(_AT.down.add(plain[k], self.infinite), taken)
-        sure = _AT.down.maxnum(sure, self.infinite)
-        return min(_AT.down.div(sure, ONE), gmpy2.mpfr(1))
-
-    def epsilon(self, delta: Fraction) -> Any:
-        """Return an epsilon >= 0 below which delta is exceeded, rounded down; None: all are."""
-        target = gmpy2.mpz(rounded(delta, up=True))
-        if self.infinite > target:
-            return None
-        plain, fallen = self._tails
-        plain_about, fallen_about = self._tails_about
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gained = np.log((plain_about + float(self.infinite - target) / ONE) / fallen_about)
-        gained += np.arange(len(gained)) * _float(self.width)
-        gained[~np.isfinite(gained)] = -np.inf
-        k = int(np.argmax(gained))
-        excess = self.infinite + plain[k] - target
-        if excess <= 0 or not fallen[k]:
-            return gmpy2.mpfr(0)
-        down = _AT.down
-        at_k = gmpy2.mpq((self.first + k) * self.width)
-        return down.maxnum(down.add(down.log(down.div(excess, fallen[k])), at_k), gmpy2.mpfr(0))
+def _chernoff(parts: Sequence[Part], tilt: float, rate: float, end: int, log_scale: Any) -> float:
+    """Return a bound on the tilted mass of sums from ``end`` on, or down to it if rate < 0."""
+    extreme = [int(part.at.max() if rate > 0 else part.at.min()) * part.times for part in parts]
+    if (sum(extreme) < end) if rate > 0 else (sum(extreme) > end):
+        return 0.0
+    other = few_bits(tilt + rate)
+    if (other - tilt) * rate <= 0:
+        return 1.0
+    log = _AT.neg(log_scale)
+    for part in parts:
+        tilted = _tilt(part, other).log_total
+        log = _AT.add(log, _AT.scale(_AT.shift(tilted, Fraction(1, 2**30)), part.times))
+    log = _AT.shift(log, -(Fraction(other) - Fraction(tilt)) * end)
+    found = float(_UP.exp(log.upper))
+    return min(found * (1 + 2.0**-20) + 1e-280, 1.0) if found == found else 1.0

@@ -18,11 +18,7 @@ from ..laws import Law
 from .costs import delta as delta_of
 from .losses import loss
 
-#: Buckets while the scale is looked for, roughly, and its relative error then.
-_FEW_BUCKETS = 2**12
-#: Buckets of the result.
-_BUCKETS = 2**14
-
+#: The relative error of the scale while it is looked for, roughly.
 _COARSE = 1e-3
 
 #: What lies beyond all buckets is less, of one release.
@@ -65,23 +61,23 @@ def first_crossing(
     -----
     Delta need not fall as the parameter grows: where few integers count, the probability of the
     next one grows before it counts for nothing. So this is *a* crossing, at which the budget begins
-    to be met, and not always the least. Of one query by the least delta there is, of others with 16
-    384 buckets for the losses, it is met: their delta is never below the truth.
+    to be met, and not always the least. It is met: of one query by the least delta there is, of
+    others by the losses' delta, which is never below the truth.
     """
     epsilon, delta = budget
     log_delta = log_of(delta)
 
-    def excess(parameter: Fraction, buckets: int = _BUCKETS) -> float:
+    def excess(parameter: Fraction) -> float:
         """Return log(found/delta), at most 0 where the budget is met, and only there."""
         if queries == 1 and rate == 1:
             found = delta_of(law_of(parameter), epsilon, change)
         else:
-            one = loss(law_of(parameter), change, sampling=rate, most=buckets)
+            one = loss(law_of(parameter), change, sampling=rate)
             found = (one**queries).delta(epsilon)
         log = math.log(found) - log_delta if found else _NOTHING
         return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
 
-    low, high = _bracket(lambda x: excess(_exp(x), _FEW_BUCKETS), guess)
+    low, high = _bracket(lambda x: excess(_exp(x)), guess)
     # now by ordinals of decimals of six digits, where one is a relative step of 1e-6 to 1e-5
     n = decimal_ordinal(_exp((low + high) / 2))
     return law_of(decimal_at(_least_decimal(excess, n)))

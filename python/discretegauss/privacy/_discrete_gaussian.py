@@ -63,7 +63,7 @@ def rough_log_delta(sigma2: Any, epsilon: Any, change: int) -> tuple[Any, Any] |
             )
         exponent = epsilon + phi - gmpy2.mpq((m + change) ** 2) / (2 * sigma2)
         taken = gmpy2.exp(exponent) * _rough_tail(v, m + change)
-        if kept <= taken:
+        if kept <= taken:  # no cover: more cancels than is foreseen
             return None
         return gmpy2.log((kept - taken) / total) - phi, taken / (kept - taken)
 

@@ -25,6 +25,9 @@ _MOST_AIM = 480
 #: Newton's method passes about one line a step: so many need no search for a guess.
 _FEW_LINES = 8
 
+#: The last step of a guess of log(epsilon): the next is about its square, and lines do the rest.
+_CLOSE = 1e-6
+
 #: So many, and the rest is left to bisection.
 _MOST_LINES = 200
 
@@ -143,7 +146,7 @@ def _guess(spec: LawSpec, change: int, delta: Any) -> float:
             log_delta, hazard = found
             return gmpy2.log(-log_delta / goal), epsilon * hazard / -log_delta
 
-        epsilon = gmpy2.exp(solve_increasing(balance, start, within=_BEYOND_FLOATS))
+        epsilon = gmpy2.exp(solve_increasing(balance, start, _CLOSE, _BEYOND_FLOATS))
     return min(float(epsilon), _LARGEST_FLOAT)
 
 

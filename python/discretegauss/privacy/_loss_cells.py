@@ -1,459 +1,285 @@
-"""The privacy loss of a mechanism in cells, for _buckets.py: masses with and without a person.
+"""The privacy loss of one release in cells, for `_buckets.py`: masses with a person, and without.
 
-A law of noise that the person moves by D: at a distance x from the answer with the person the
-masses are w(x), and w(x + D) without, and the loss log(w(x)/w(x + D)) never falls in x. With
-Poisson sampling at rate s the person is in the sample with probability s, so that
+A cell is a set of outcomes, with P its mass with the person and Q that without. Its losses log(P/Q)
+lie between ``loss`` and ``loss + top``, both floats; of its masses bounds are kept, of Q as
 
-    P = s w(x) + (1 - s) w(x + D),    Q = w(x + D),    loss = log(1 - s + s exp(unsampled loss)),
+    R = Q exp(loss),
 
-which never falls in x, too. For log-concave noise D is the worst change of at most D: for any
-epsilon, one direction is s times the unsampled delta at 1 + (exp(epsilon) - 1)/s, the other
-(1 - exp(epsilon) (1 - s)) times the one at s exp(epsilon)/(1 - exp(epsilon) (1 - s)), both of the
-multiplier, and each grows with D (docs/least_delta.md).
+which lies between P exp(-top) and P, where Q itself may be below every float. ``top`` may be
+infinite. What is in no cell has less P than ``under``, if its loss is low, and ``over``, if it is
+high; an infinite loss has at least the mass ``told``, which is in no cell.
 
-So a cell is an interval of x, and its losses lie between those at its ends. Where an interval ends
-need not be exact: its losses are enclosed afterwards, whatever its ends.
+With Poisson sampling at rate s the person is in the sample with probability s: P becomes s P + (1 -
+s) Q. If a pair (P, Q) dominates all pairs that a release may make of neighbours, whichever of them
+comes first, so does the sampled one (Zhu, Dong and Wang, AISTATS 2022, Theorem 11).
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from itertools import pairwise
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 import gmpy2
+import numpy as np
+from numpy.typing import NDArray
 
-from .._certified.families import family_of
-from .._certified.family import RationalFamily
-from .._certified.interval import Interval, Rational, arithmetic
-from .._certified.lattice_sums import canonical, normaliser, phi_at, tail_ratio
-from .._law import Kind, LawSpec
-from ._buckets import Cell
+from .._certified.double_double import Floats
+from .._certified.double_double_functions import exponential_in_floats
+from .._certified.floats import float_at_least, float_at_most
+from .._certified.interval import Interval, arithmetic
 
-#: Relative bits of masses: differences of tails keep enough of them for multiples of 2**-128.
-_AT = arithmetic(232)
+_AT = arithmetic(192)
 _ZERO = _AT.rational(0)
-_ONE = _AT.rational(1)
-_INFINITY: Any = gmpy2.inf()
+_INFINITY = gmpy2.inf()
 
-#: Noise with phi beyond this has a mass below 2**-110.
-_REACH = 78
+#: Losses beyond this count as infinite, above, and as low as one likes, below.
+FARTHEST = 2.0**12
 
-#: The weights of so many integers are summed one by one, at most; else tails are asked for.
-_FEW = 2**16
+#: Exponentials of more, either way, are not taken.
+_LARGEST_EXPONENT = 600.0
 
-#: So many integers are pieces of their own, at most.
-_SINGLE = 2**13
+#: More than what underflows.
+TINY = 1e-300
 
-#: Cells in a first look at the loss.
-_LOOK = 512
-
-#: Buckets in a standard deviation of the loss.
-_FINENESS = 512
-
-#: Losses beyond this count as infinite, above, and as low as one likes, below: no such epsilon is
-#: of use, and exponentials of many times as much are numbers.
-FARTHEST = gmpy2.mpq(2) ** 40
-
-#: Of a generalised Gaussian those beyond this do: of a steep one they would make buckets so wide
-#: that all losses share one.
-_STEEP = gmpy2.mpq(2) ** 12
-
-#: Masses below this do not count where a width is chosen for such a law.
-_NO_MASS = gmpy2.mpfr(2) ** -110
-
-#: How far the cap is above the largest loss, which is enclosed; and what it is at least.
-_CAP = gmpy2.mpq(1001, 1000)
-_LEAST = gmpy2.mpq(1, 2**1000)
-
-#: A tail is made of one that begins nearer than this, and of the masses between.
-_NEAR = 9
+#: Below this rate what holds for it is said instead: from below nothing.
+_LEAST_RATE = Fraction(1, 2**200)
 
 
-class Piece(NamedTuple):
-    """An interval of outcomes: its mass, that moved, and bounds on the losses unsampled.
+class Cells(NamedTuple):
+    """All outcomes of a release, in one direction."""
 
-    The bounds are rational, mpfr or infinite.
-    """
+    loss: Floats
+    top: Floats
+    p_low: Floats
+    p_up: Floats
+    r_low: Floats
+    r_up: Floats
+    under: float
+    over: float
+    told: float
+    multiple: NDArray[np.int64] | None = None
+    """Losses are exactly so many times the release's unit."""
 
-    here: Interval
-    moved: Interval
-    least: Any
-    most: Any
+    @classmethod
+    def joined(cls, parts: list[Cells]) -> Cells:
+        """Return all of them; none has multiples."""
+        arrays = zip(*(part[:6] for part in parts), strict=True)
+        loss, top, p_low, p_up, r_low, r_up = map(np.concatenate, arrays)
+        outside = zip(*(part[6:9] for part in parts), strict=True)
+        under, over, told = map(sum, outside)
+        return cls(loss, top, p_low, p_up, r_low, r_up, under, over, told)
+
+    def where(self, kept: NDArray[np.bool_]) -> Cells:
+        """Return some of the cells."""
+        loss, top, p_low, p_up, r_low, r_up = (part[kept] for part in self[:6])
+        multiple = None if self.multiple is None else self.multiple[kept]
+        return self._replace(
+            loss=loss,
+            top=top,
+            p_low=p_low,
+            p_up=p_up,
+            r_low=r_low,
+            r_up=r_up,
+            multiple=multiple,
+        )
+
+    def swapped(self, rate: Fraction) -> Cells:
+        """Return the cells of the other direction of sampled releases: with P and Q exchanged.
+
+        Where losses are low, Q is at most P/(1 - s); where they are high, it is below P.
+        """
+        near = np.isfinite(self.top)
+        loss, top, p_low, p_up, r_low, r_up = (part[near] for part in self[:6])
+        end = -(loss + top) * (1 + np.sign(loss + top) * 2.0**-50)  # rounded down
+        away = exponential_in_floats(np.clip(-loss, -700, 700))
+        back = exponential_in_floats(np.clip(end, -700, 700))
+        far = exponential_in_floats(np.clip(-self.loss[~near], -700, 700)) * self.r_up[~near]
+        wrong = 2.0**-49
+        return Cells(
+            end,
+            (top + 2.0**-49 * (np.abs(loss) + top)),
+            r_low * away * (1 - wrong),
+            r_up * away * (1 + wrong) + TINY,
+            p_low * back * (1 - wrong),
+            p_up * back * (1 + wrong) + TINY,
+            self.over + float(far.sum()) * (1 + 2.0**-20),
+            self.under / float(1 - rate) * (1 + 2.0**-20),
+            0.0,
+        )
 
 
-class Noise(ABC):
-    """Noise symmetric about an answer; x is the distance from it."""
+class Release(ABC):
+    """One release, by its losses."""
 
-    #: Between these the loss varies, and nearly all noise lies, itself or moved.
-    ends: tuple[Rational, Rational]
+    #: Whether both directions are alike.
+    symmetric: bool
 
-    #: Whether boundaries are not asked for, as each integer is a piece of its own.
-    is_single = False
-
-    #: All losses are multiples of this, unsampled, if they are multiples of something.
-    unit: Rational | None = None
-
-    #: Losses beyond this are taken to be infinite, or as low as one likes.
-    farthest: Rational = FARTHEST
+    #: What losses are multiples of, if they are.
+    unit: Fraction | None = None
 
     @abstractmethod
-    def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:
-        """Yield all outcomes, cut at the boundaries, which rise, and at `ends`."""
+    def cells(self, *, swapped: bool, widest: float, tilt: float = 0.0) -> Cells:
+        """Return all outcomes; losses of a cell differ by at most ``widest``, or nearly so.
 
+        They may differ by more where there is little mass, tilted by exp(tilt loss).
+        """
+
+    @property
     @abstractmethod
-    def near(self, loss: Rational) -> list[Rational]:
-        """Return boundaries just about where the loss is so much."""
-
-    def evenly(self, n: int) -> list[Rational]:
-        """Return n boundaries at equal distances."""
-        low, high = self.ends
-        return [low + (high - low) * i / n for i in range(1, n)]
+    def span(self) -> float:
+        """How far losses lie apart, roughly."""
 
 
-class IntegerNoise(Noise):
-    """Noise of a law of integers, moved by ``change``."""
+class Outcome(NamedTuple):
+    """Probabilities of an outcome with and without a person; None: losses are equal to others'."""
 
-    def __init__(self, spec: LawSpec, change: int) -> None:
-        self.spec, self.change = canonical(spec), change
-        self._family = family_of(self.spec)
-        self._weight = normaliser(self.spec, _AT.bits)[1]
-        self._tails: dict[int, Interval] = {}
-        self._ones: dict[int, Interval] = {}
-        self._phis: dict[int, Interval] = {}
-        #: No more than a loss within these is lost, with the Laplace.
-        self._bounded = self._family.constant_tail_ratio
-        reach = self._family.distance_of(self.spec, _AT.rational(_REACH), _AT).upper
-        outer = 0 if self._bounded else int(_AT.up.ceil(reach)) + 1
-        self.ends = gmpy2.mpq(-outer - change + (1 if self._bounded else 0)), gmpy2.mpq(outer)
-        self.is_single = self.ends[1] - self.ends[0] <= _SINGLE
-        if self.ends[1] - self.ends[0] <= _FEW:
-            self._sum_tails(outer + change)
-        if not isinstance(self._family, RationalFamily):
-            self.farthest = _STEEP
-        else:  # of a Gaussian and a Laplace
-            loss, before = self._loss(0)[0], self._loss(-1)[0]
-            self.unit = gmpy2.mpq(
-                gmpy2.gcd(
-                    loss.numerator * before.denominator,
-                    (loss - before).numerator
-                    * (loss.denominator * before.denominator)
-                    // (loss - before).denominator,
-                ),
-                loss.denominator * before.denominator,
-            )
+    p: Interval
+    q: Interval
+    loss: Interval | None = None
 
-    def _sum_tails(self, outer: int) -> None:
-        """Find all tails up to a distance, from there inwards: sums of positive terms."""
-        tail = self._tails[outer] = self._tail(outer)
-        for x in range(outer - 1, 0, -1):
-            tail = self._tails[x] = _AT.add(tail, self._one(x))
 
-    def _tail(self, m: int) -> Interval:
-        """Return P(X >= m)."""
-        if m <= 0:
-            return _AT.sub(_ONE, self._tail(1 - m))
-        if m not in self._tails:  # a mass takes far less time than a tail
-            near = next((k for k in range(1, _NEAR) if m + k in self._tails), None)
-            if near is not None:
-                tail = self._tails[m + near]
-                for x in range(m, m + near):
-                    tail = _AT.add(tail, self._one(x))
-                self._tails[m] = tail
-        if m not in self._tails:
-            scale = _AT.exp(_AT.neg(phi_at(self.spec, m, _AT)))
-            weight = _AT.mul(scale, tail_ratio(self.spec, m, _AT.bits))
-            self._tails[m] = _AT.div(weight, self._weight)
-        return self._tails[m]
+class Outcomes(Release):
+    """A release with few outcomes, or few that differ in their loss."""
 
-    def _phi(self, x: int) -> Interval:
-        """Return phi(x), x >= 0: each is asked for several times, and a power takes a while."""
-        if x not in self._phis:
-            self._phis[x] = phi_at(self.spec, x, _AT)
-        return self._phis[x]
+    def __init__(
+        self,
+        outcomes: list[Outcome],
+        rate: Fraction,
+        *,
+        unit: Fraction | None = None,
+        symmetric: bool = False,
+    ) -> None:
+        self._outcomes, self._rate, self.unit = outcomes, rate, unit if rate == 1 else None
+        self.symmetric = symmetric and rate == 1
+        self._cells = lru_cache(maxsize=2)(self._made)
 
-    def _one(self, x: int) -> Interval:
-        x = abs(x)
-        if x not in self._ones:
-            weight = _AT.exp(_AT.neg(self._phi(x)))
-            self._ones[x] = _AT.div(weight, self._weight)
-        return self._ones[x]
+    @property
+    def span(self) -> float:
+        """How far losses lie apart."""
+        ends = [0.0]
+        for swapped in (False, True):
+            cells = self._cells(swapped)
+            ends += (np.abs(cells.loss) + np.where(cells.top < FARTHEST, cells.top, 0)).tolist()
+        return 2 * max(ends)
 
-    def _between(self, x: int, y: int) -> Interval:
-        if y - x == 1:
-            return self._one(x)
-        if y <= 0:  # the shorter tail is the more accurate
-            x, y = 1 - y, 1 - x
-        return _AT.sub(self._tail(x), self._tail(y))
+    def cells(self, *, swapped: bool, widest: float, tilt: float = 0.0) -> Cells:
+        """Return all outcomes."""
+        del widest, tilt
+        return self._cells(swapped)
 
-    def _loss(self, x: int) -> tuple[Any, Any]:
-        if isinstance(self._family, RationalFamily):
-            exact = self._family.exact_phi
-            loss = exact(self.spec, x + self.change) - exact(self.spec, x)
-            return loss, loss
-        if x + self.change == -x:  # in the middle it is 0, which an enclosure would not tell
-            return gmpy2.mpq(0), gmpy2.mpq(0)
-        moved, here = self._phi(abs(x + self.change)), self._phi(abs(x))
-        return _AT.sub(moved, here)
-
-    def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:
-        """Yield all outcomes, cut at the boundaries, which rise, and at `ends`."""
-        low, high = int(self.ends[0]), int(self.ends[1])
-        if self.is_single:
-            inner: Iterable[int] = range(low + 1, high)
-        else:
-            inner = sorted({b for b in map(_ceil, boundaries) if low < b < high})
-        most = self._loss(0)[1] if self._bounded else _INFINITY
-        d = self.change
-        yield Piece(self._tail(1 - low), self._tail(1 - low - d), -most, self._loss(low - 1)[1])
-        x = low
-        for y in (*inner, high):
-            if y > x:
-                losses = self._loss(x)[0], self._loss(y - 1)[1]
-                yield Piece(self._between(x, y), self._between(x + d, y + d), *losses)
-            x = y
-        yield Piece(self._tail(high), self._tail(high + d), self._loss(high)[0], most)
-
-    def near(self, loss: Rational) -> list[Rational]:
-        """Return the integer from which on the loss is about more."""
-        if isinstance(self._family, RationalFamily):
-            first = self._family.loss_exceeds_from(self.spec, abs(loss), self.change)
-            if first is None:
-                return []
-            return [gmpy2.mpq(first if loss >= 0 else 1 - self.change - first)]
-        low, high = int(self.ends[0]), int(self.ends[1])
-        about = float(loss)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._loss_about(middle) <= about:
-                low = middle
+    def _made(self, swapped: bool) -> Cells:
+        rows, multiples = [], []
+        under = over = told = _ZERO
+        for given in self._outcomes:
+            p, q, loss = sampled(given, self._rate)
+            if swapped:
+                p, q, loss = q, p, None if loss is None else _AT.neg(loss)
+            if p.upper <= 0:
+                continue
+            if q.upper <= 0:
+                over, told = _AT.add(over, p), _AT.add(told, p)
+                continue
+            low, high = _loss_of(p, q) if loss is None else loss
+            if self.unit is None:
+                low = low if p.lower > 0 else high  # then nothing is known from below
+                low = min(low, gmpy2.mpfr(FARTHEST))
+            elif abs(low) > 2**40:
+                low = high = low * _INFINITY
+            if (high < -FARTHEST and self.unit is None) or high == -_INFINITY:
+                under = _AT.add(under, p)
+            elif low == _INFINITY:
+                over = _AT.add(over, p)
             else:
-                high = middle
-        return [gmpy2.mpq(high)]
-
-    def _loss_about(self, x: int) -> float:
-        """Return the loss, of a generalised Gaussian in floats where these reach."""
-        if self.spec.kind is not Kind.GENERALIZED_GAUSSIAN:
-            return float(self._loss(x)[1])
-        try:
-            scale, beta = float(self.spec.parameter), float(self.spec.beta)
-            return math.pow(abs(x + self.change) / scale, beta) - math.pow(abs(x) / scale, beta)
-        except (OverflowError, ZeroDivisionError):
-            return float(self._loss(x)[1])
-
-
-def _ceil(x: Rational) -> int:
-    """Return an int, where math.ceil returns an mpz."""
-    return int(-(-x // 1))
-
-
-class _ContinuousNoise(Noise):
-    """Continuous noise, moved by ``change``: a tail, and a loss that is a rational of x."""
-
-    change: Rational
-
-    def __init__(self) -> None:
-        self._tails: dict[Rational, Interval] = {}
-
-    @abstractmethod
-    def _new_tail(self, x: Rational) -> Interval:
-        """Return P(X > x), x >= 0."""
-
-    def _tail(self, x: Rational) -> Interval:
-        """Return P(X > x)."""
-        if x < 0:
-            return _AT.sub(_ONE, self._tail(-x))
-        if x not in self._tails:
-            self._tails[x] = self._new_tail(x)
-        return self._tails[x]
-
-    @abstractmethod
-    def _loss(self, x: Rational) -> Rational:
-        """Return the loss at x."""
-
-    def _between(self, x: Rational, y: Rational) -> Interval:
-        if y <= 0:
-            x, y = -y, -x
-        return _AT.sub(self._tail(x), self._tail(y))
-
-    def _pieces_between(self, cuts: list[Rational]) -> Iterator[Piece]:
-        here, moved = self._between, self.change
-        for x, y in pairwise(cuts):
-            yield Piece(here(x, y), here(x + moved, y + moved), self._loss(x), self._loss(y))
+                rows.append(_row(p, q, low, high, exact=self.unit is not None))
+                if self.unit is not None:
+                    multiples.append(int(gmpy2.rint(low / gmpy2.mpq(self.unit))))
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
+        arrays = [np.array(column, np.float64) for column in columns]
+        return Cells(
+            arrays[0],
+            arrays[1],
+            arrays[2],
+            arrays[3],
+            arrays[4],
+            arrays[5],
+            float_at_least(under.upper),
+            float_at_least(over.upper),
+            float_at_most(told.lower),
+            np.array(multiples, np.int64) if self.unit is not None else None,
+        )
 
 
-class ContinuousGaussian(_ContinuousNoise):
-    """The normal law with a variance, moved by ``change``."""
-
-    def __init__(self, sigma2: Fraction, change: Fraction) -> None:
-        super().__init__()
-        self.sigma2, self.change = gmpy2.mpq(sigma2), gmpy2.mpq(change)
-        self._scale = _AT.sqrt(_AT.rational(2 * self.sigma2))
-        outer = gmpy2.mpq(math.ceil(_AT.mul(self._scale, _AT.rational(9)).upper))
-        self.ends = -outer - self.change, outer
-
-    def _new_tail(self, x: Rational) -> Interval:
-        twice = _AT.erfc(_AT.div(_AT.rational(x), self._scale))
-        return _AT.scale(twice, Fraction(1, 2))
-
-    def _loss(self, x: Rational) -> Rational:
-        return (2 * x + self.change) * self.change / (2 * self.sigma2)
-
-    def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:
-        """Yield all outcomes, cut at the boundaries, which rise, and at `ends`."""
-        low, high = self.ends
-        cuts = [low, *(b for b in boundaries if low < b < high), high]
-        d = self.change
-        yield Piece(self._tail(-low), self._tail(-low - d), -_INFINITY, self._loss(low))
-        yield from self._pieces_between(cuts)
-        yield Piece(self._tail(high), self._tail(high + d), self._loss(high), _INFINITY)
-
-    def near(self, loss: Rational) -> list[Rational]:
-        """Return where the loss is so much."""
-        return [loss * self.sigma2 / self.change - self.change / 2]
+def _row(p: Interval, q: Interval, low: object, high: object, *, exact: bool) -> list[float]:
+    """Return what a cell holds."""
+    loss = float_at_most(low)
+    p_low, p_up = float_at_most(p.lower), float_at_least(p.upper)
+    if exact:
+        return [loss, 0.0, p_low, p_up, p_low, p_up]
+    r = _AT.mul(q, _AT.exp(_AT.rational(Fraction(loss))))
+    top = float_at_least(_AT.up.sub(high, gmpy2.mpfr(loss)))
+    r_up = min(float_at_least(r.upper), p_up) if p.lower > 0 else float_at_least(r.upper)
+    return [loss, top if top < FARTHEST else np.inf, p_low, p_up, float_at_most(r.lower), r_up]
 
 
-class ContinuousLaplace(_ContinuousNoise):
-    """The continuous Laplace law, cut off at a distance from the answer if one is given."""
-
-    def __init__(self, scale: Fraction, change: Fraction, cut: Fraction | None) -> None:
-        super().__init__()
-        self.scale, self.change = gmpy2.mpq(scale), gmpy2.mpq(change)
-        self.cut = None if cut is None else gmpy2.mpq(cut)
-        self.ends = -self.change, gmpy2.mpq(0)
-
-    def _new_tail(self, x: Rational) -> Interval:
-        s, c = self.scale, self.cut
-        if c is None:
-            return _AT.scale(_AT.exp(_AT.rational(-x / s)), Fraction(1, 2))
-        if x >= c:
-            return _ZERO
-        # (exp(-x/s) - exp(-c/s))/(2 (1 - exp(-c/s))), where c may be far below s
-        within = _AT.neg(_AT.expm1(_AT.rational((x - c) / s)))
-        kept = _AT.scale(_AT.neg(_AT.expm1(_AT.rational(-c / s))), 2)
-        return _AT.div(_AT.mul(_AT.exp(_AT.rational(-x / s)), within), kept)
-
-    def _loss(self, x: Rational) -> Rational:
-        return (abs(x + self.change) - abs(x)) / self.scale
-
-    def pieces(self, boundaries: Iterable[Rational]) -> Iterator[Piece]:
-        """Yield all outcomes, cut at the boundaries, which rise, and at `ends`."""
-        d, (low, high) = self.change, self.ends
-        most = d / self.scale
-        cuts = [low, *(b for b in boundaries if low < b < high), high]
-        if self.cut is None:
-            yield Piece(self._tail(d), self._tail(gmpy2.mpq(0)), -most, -most)
-            yield from self._pieces_between(cuts)
-            yield Piece(self._tail(gmpy2.mpq(0)), self._tail(d), most, most)
-            return
-        c = self.cut
-        only_moved = self._between(-c, d - c)
-        yield Piece(_ZERO, only_moved, -_INFINITY, -_INFINITY)
-        yield from self._pieces_between([-c, *cuts, c - d])
-        yield Piece(only_moved, _ZERO, _INFINITY, _INFINITY)
-
-    def near(self, loss: Rational) -> list[Rational]:
-        """Return where the loss is so much."""
-        return [(loss * self.scale - self.change) / 2]
+def _loss_of(p: Interval, q: Interval) -> Interval:
+    """Return the loss of an outcome that either law may have."""
+    low = _AT.down.log(_AT.down.div(p.lower, q.upper)) if p.lower > 0 else -_INFINITY
+    high = _AT.up.log(_AT.up.div(p.upper, q.lower)) if q.lower > 0 else _INFINITY
+    return Interval(low, high)
 
 
-def _sampled(least: Any, most: Any, rate: Fraction) -> Interval:
-    """Return what losses between two become by Poisson sampling."""
+def sampled(outcome: Outcome, rate: Fraction) -> Outcome:
+    """Return what Poisson sampling makes of an outcome."""
+    p, q, loss = outcome
     if rate == 1:
-        return Interval(least, most)
-    unsampled_loss = Interval(_AT.down.add(least, gmpy2.mpfr(0)), _AT.up.add(most, gmpy2.mpfr(0)))
-    return _AT.log1p(_AT.scale(_AT.expm1(unsampled_loss), rate))
+        return outcome
+    mixed = _AT.add(_AT.scale(p, rate), _AT.scale(q, 1 - rate))
+    if loss is not None:
+        loss = _AT.log1p(_AT.scale(_AT.expm1(loss), rate))
+    return Outcome(mixed, q, loss)
 
 
-def _unsampled(loss: Fraction, rate: Fraction) -> Rational | None:
-    """Return about the loss that Poisson sampling makes this one; None if none does."""
-    if rate == 1:
-        return gmpy2.mpq(loss)
-    found = _AT.log1p(_AT.scale(_AT.expm1(_AT.rational(loss)), 1 / rate)).upper
-    return gmpy2.mpq(found) if gmpy2.is_finite(found) else None
+def far_apart(most: object, rate: Fraction) -> Outcomes:
+    """Return a release of which one outcome has a probability of at most so much, each way."""
+    little = Interval(_ZERO.lower, most)
+    rest = _AT.sub(_AT.rational(1), little)
+    return Outcomes([Outcome(rest, little), Outcome(little, rest)], rate)
 
 
-class Look(NamedTuple):
-    """What a first look at noise tells about its losses, for the width of buckets."""
-
-    losses: list[float]
-    weights: list[float]
-    cap: Rational
-    """A little above the largest loss that counts, up or down: beyond it losses are infinite."""
+def nearly_alike(loss: Interval, told: Interval, rate: Fraction) -> Outcomes:
+    """Return a release with such losses, unless, with this probability each, they are infinite."""
+    none = _AT.rational(0)
+    rest = _AT.sub(_AT.rational(1), told)
+    return Outcomes([Outcome(rest, rest, loss), Outcome(told, none), Outcome(none, told)], rate)
 
 
-def look(noise: Noise, rate: Fraction) -> Look:
-    """Return the losses of some cells of noise, with the weight of each."""
-    losses, weights, largest = [], [], _LEAST
-    for piece in noise.pieces(noise.evenly(_LOOK)):
-        if noise.farthest < FARTHEST and max(piece.here.upper, piece.moved.upper) < _NO_MASS:
-            continue
-        ends = _sampled(piece.least, piece.most, rate)
-        known = [end for end in ends if abs(end) <= noise.farthest]
-        if known:
-            losses.append(sum(map(float, known)) / len(known))
-            weights.append(float(piece.here.upper))
-            largest = max(largest, *map(abs, known))
-    return Look(losses, weights, gmpy2.mpq(largest) * _CAP)
+def sampled_losses(loss: Floats, rate: Fraction) -> tuple[Floats, Floats]:
+    """Return about log(1 - s + s exp(loss)), and how far that is off; for s of 2**-200 at least.
 
-
-def cells_of_noise(noise: Noise, rate: Fraction, width: Fraction, cap: Rational) -> list[Cell]:
-    """Return the cells of noise whose buckets have a width; losses beyond a cap are infinite."""
-    boundaries: list[Rational] = []
-    if not noise.is_single:
-        end = math.ceil(cap / gmpy2.mpq(width))
-        for i in range(-end, end + 1):
-            loss = _unsampled(i * width, rate)
-            if loss is not None:
-                boundaries += noise.near(loss)
-    return _cells_of(noise.pieces(boundaries), rate, width, cap)
-
-
-def _cells_of(
-    pieces: Iterable[Piece], rate: Fraction, width: Fraction, cap: Rational
-) -> list[Cell]:
-    """Return pieces as cells, of the pair with the person (sampled) and without."""
-    step = gmpy2.mpq(width)
-    found = []
-    for here, moved, least, most in pieces:
-        low, high = _sampled(least, most, rate)
-        p = here
-        if rate != 1:
-            p = _AT.add(_AT.scale(here, rate), _AT.scale(moved, 1 - rate))
-        # beyond the cap a loss is as high as one likes, or as low
-        first = _floor(min(low, cap), step) if low >= -cap else None
-        last = -_floor(-max(high, -cap), step) if high <= cap else None
-        found.append(Cell(p, moved, first, last))
-    return found
-
-
-def _floor(loss: Any, step: Rational) -> int:
-    """Return the number of steps in a loss, rounded down."""
-    if abs(loss) < step:  # it may be too small for a rational
-        return -1 if loss < 0 else 0
-    return int(gmpy2.mpq(loss) // step)
-
-
-def chosen_width(noise: Noise, seen: Look, rate: Fraction, most: int) -> Fraction:
-    """Return a width of buckets that suits the losses: the finer, the tighter.
-
-    Where all losses are multiples of some number, and these are few, it is that number, and nothing
-    is lost. Else it is a fraction of the deviation of the loss, by a power of two times the number,
-    or one: so that different releases have widths that differ by a power of two.
+    numpy's logarithm is not trusted: its exponential is compared. Beyond 600, where that is not
+    taken, 1 - s is next to nothing beside the rest.
     """
-    losses, weights, cap = seen
-    mean = math.fsum(map(float.__mul__, losses, weights))
-    spread = [loss - mean for loss in losses]
-    variance = math.fsum(w * x * x for w, x in zip(weights, spread, strict=True))
-    target = max(math.sqrt(variance) / _FINENESS, 2 * float(cap) / most, 2**-1000)
-    unit = Fraction(1)
-    if noise.unit is not None and rate == 1:
-        unit = Fraction(int(noise.unit.numerator), int(noise.unit.denominator))
-        if unit >= target:
-            return unit
-    parts = Fraction(target) / unit
-    exponent = parts.numerator.bit_length() - parts.denominator.bit_length()
-    return unit * Fraction(2) ** (exponent - (parts < Fraction(2) ** exponent))
+    if rate == 1:
+        return loss, np.zeros_like(loss)
+    share, rest = float(rate), float(1 - rate)
+    log_share = float(_AT.log(_AT.rational(rate)).lower)
+    clipped = np.clip(loss, -700.0, _LARGEST_EXPONENT)
+    grown = rest + share * exponential_in_floats(clipped)
+    found = np.log(grown)
+    off = np.abs(exponential_in_floats(found) / grown - 1) * 1.01 + 2.0**-48
+    large = loss > _LARGEST_EXPONENT
+    found = np.where(large, loss + log_share, found)
+    off = np.where(large, 2.0**-50 * (np.abs(loss) - log_share), off)
+    return found, off
+
+
+def checked_rate(rate: Fraction) -> tuple[Fraction, bool]:
+    """Return a rate that is at least as large, and not too small; and whether it is the same."""
+    return max(rate, _LEAST_RATE), rate >= _LEAST_RATE
+
+
+def bounds_only(cells: Cells) -> Cells:
+    """Return cells of which nothing is known from below."""
+    return cells._replace(p_low=np.zeros_like(cells.p_low), told=0.0)

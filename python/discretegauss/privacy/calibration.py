@@ -28,6 +28,7 @@ from ._asked import is_vector, refuse_vector
 from ._calibrate_by_losses import first_crossing, log_guess, require_reach
 from ._calibrate_gaussian import GaussianTarget
 from ._change import Change, least_variance
+from ._from_error import widest
 from ._optimal_composition import laplace_scale_upper, require_few
 from ._sum_of_gaussians import SumOfGaussians
 from ._sum_of_skellams import epsilon_of_skellams, least_epsilon_of_skellams
@@ -54,8 +55,10 @@ def calibrate(
     clients: int | None = None,
     dimension: int = 1,
     sum_norm: object = None,
+    error: object = None,
+    confidence: object = None,
 ) -> _AnyLaw:
-    """Return the noise that a budget asks for: rho, or epsilon with delta.
+    """Return the noise that a budget asks for: rho, or epsilon with delta; or an error.
 
     Parameters
     ----------
@@ -85,6 +88,9 @@ def calibrate(
         keep it to themselves; for Gaussian and Skellam noise.
     dimension, sum_norm : optional
         Of vectors, as for `delta`.
+    error, confidence : number, optional
+        In the place of a budget: how far off an answer may be, and how surely all queries are as
+        near as that at once, 0.95 by default. `rho` and the like tell what that costs.
 
     Returns
     -------
@@ -116,8 +122,10 @@ def calibrate(
       the optimal composition of any noise with that pure epsilon is a bound.
     - Generalised Gaussian, and any kind with sampling: a crossing, at which the budget begins to be
       met as the parameter grows. Delta need not fall as it grows: a smaller one may meet the
-      budget, too, and a larger one break it. With 16 384 buckets for the losses, one less in the
+      budget, too, and a larger one break it. By the default `loss`, one less in the
       last digit is too little.
+    - For an error: P(abs(X) <= error)**queries >= confidence is proven, and not for the next
+      decimal of six digits: so the least budget that has it, of this kind.
     - Skellam, by Renyi divergences: the least variance of six digits that these prove.
     - Gaussian shares: the least sigma2 of six digits by the bounds of `rho`.
 
@@ -141,17 +149,27 @@ def calibrate(
     DiscreteLaplace(scale='16659/400')
     >>> dg.privacy.calibrate(dg.GeneralizedGaussian, epsilon=1, delta="1e-5", beta="3/2")
     GeneralizedGaussian(scale='57667/20000', beta=1.5)
+    >>> dg.privacy.calibrate(dg.DiscreteGaussian, error=5, confidence="0.95")
+    DiscreteGaussian(sigma2='795787/100000')
     >>> how = dict(sensitivity=10, dimension=1000, clients=100)
     >>> law = dg.privacy.calibrate(dg.Skellam, epsilon=3, delta="1e-6", queries=20, **how)
     >>> dg.privacy.epsilon(law.sum(100), "1e-6", sensitivity=10, dimension=1000, queries=20) <= 3
     True
     """
-    # noise for an error (error=, confidence=) joins here: it asks for no budget
     if not isinstance(kind, type) or kind not in _BY_KIND:
         raise ParameterTypeError(
             "kind must be DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, the "
             f"class itself, got {describe(kind)}"
         )
+    if (beta is not None) is not (kind is GeneralizedGaussian):
+        raise ParameterTypeError("beta goes with a GeneralizedGaussian, and must be given for one")
+    if error is not None:
+        given = {"budget": budget, "rho": rho, "epsilon": epsilon, "delta": delta}
+        given |= {"clients": clients, "sum_norm": sum_norm}
+        given |= {"sampling": None if type(sampling) is int and sampling == 1 else sampling}
+        return _for_error(kind, error, confidence, queries, beta, given)  # type: ignore[no-any-return]
+    if confidence is not None:
+        raise ParameterTypeError("confidence goes with error, which must be given")
     if kind is DiscreteLaplace and budget is None and rho is None and delta is None:
         delta = None if epsilon is None else 0
     asked = _Asked(
@@ -163,10 +181,27 @@ def calibrate(
         dimension,
         sum_norm,
     )
-    if (beta is not None) is not (kind is GeneralizedGaussian):
-        raise ParameterTypeError("beta goes with a GeneralizedGaussian, and must be given for one")
     found: Any = _generalized(asked, beta) if beta is not None else _BY_KIND[kind](asked)
     return found  # type: ignore[no-any-return]
+
+
+def _for_error(
+    kind: Any,
+    error: object,
+    confidence: object,
+    queries: int,
+    beta: object,
+    others: dict[str, object],
+) -> Any:
+    """Return the widest law whose draws are that small with the confidence."""
+    for name, value in others.items():
+        if value is not None:
+            raise ParameterTypeError(f"{name} must not be given with error, which asks for noise")
+    exponent = () if beta is None else (_exponent(beta),)
+    sure = "0.95" if confidence is None else confidence
+    return kind(
+        widest(lambda x: kind(x, *exponent), error, confidence=sure, queries=queries), *exponent
+    )
 
 
 class _Asked:
@@ -274,10 +309,15 @@ def _scale_for_rho(rho: Fraction, change: int) -> Fraction:
     )
 
 
-def _generalized(asked: _Asked, beta: object) -> Law:
+def _exponent(beta: object) -> Fraction:
     exponent = exact_rational(beta, "beta")
     if exponent < 1:
         raise ParameterValueError(f"beta must be at least 1, got {describe(single(beta))}")
+    return exponent
+
+
+def _generalized(asked: _Asked, beta: object) -> Law:
+    exponent = _exponent(beta)
     return asked.crossing(lambda scale: GeneralizedGaussian(scale, exponent), beta=exponent)
 
 

@@ -6,6 +6,7 @@ What ``__all__`` does not name is there for the command line.
 from .._inputs.keywords import explain_keywords
 from ..errors import OutputError, TableError
 from ._arrow_table import arrow_file as arrow_file
+from ._calibration import budget_for_error as budget_for_error
 from ._calibration import calibration as calibration
 from ._csv_table import column_text as column_text
 from ._destination import checked_destination as checked_destination
@@ -24,6 +25,7 @@ from ._report import plan_json as plan_json
 from ._report import plan_text as plan_text
 from ._run import execute as execute
 from ._run import release_plan, release_table
+from ._unknown_groups import release_groups as release_groups
 
 __all__ = ["OutputError", "PlanRelease", "Release", "TableError", "release_plan", "release_table"]
 

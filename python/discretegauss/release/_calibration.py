@@ -37,7 +37,7 @@ _SIGMA2_BELOW = 10**1200
 """Noise of more than 600 digits has no place in a table of decimal numbers."""
 
 _CONTEXT = decimal.Context(
-    prec=28,
+    prec=18,
     rounding=decimal.ROUND_HALF_EVEN,
     Emin=decimal.MIN_EMIN,
     Emax=decimal.MAX_EMAX,
@@ -103,6 +103,17 @@ def calibration(
     delta = _delta_of_report(budget, report_delta)
     law = _law_for(budget, sensitivity, queries)
     return _noise(law, sensitivity, queries, delta, budget.epsilon)
+
+
+def budget_for_error(
+    error: object, confidence: object, sensitivity: Fraction, queries: int, answers: int = 1
+) -> Budget:
+    """Return the least rho for which answers are that near with the confidence (None: 0.95).
+
+    The confidence is that of so many answers at once.
+    """
+    law = calibrate(DiscreteGaussian, error=error, confidence=confidence, queries=answers)
+    return Budget(rho=queries * sensitivity**2 / (2 * law.sigma2))
 
 
 def calibrations(
@@ -223,8 +234,8 @@ def _noise(
 
 
 def _standard_deviation(law: DiscreteGaussian) -> Decimal:
-    """Return it to some 25 digits, as it may be too large for a float; 0 if it is below 1e-160."""
-    enclosed = standard_deviation(law._spec, 100)
+    """Return it to 18 digits, as it may be too large for a float; 0 if it is below 1e-160."""
+    enclosed = standard_deviation(law._spec, 64)
     if enclosed.upper < 1e-160:
         return Decimal(0)
     numerator, denominator = enclosed.lower.as_integer_ratio()

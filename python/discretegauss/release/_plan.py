@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -15,16 +16,17 @@ from typing import Any
 
 from .._inputs.budget import Budget
 from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational, whole_number
+from .._inputs.numbers import exact_rational, positive, whole_number
 from .._inputs.privacy_arguments import whole_sensitivity
 from .._system.atomic_file import errors_name
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
 from ._arguments import checked_flag, column_names, file_path, sensitivity_of_counts
-from ._calibration import Calibration, Cost, calibrations
+from ._calibration import Calibration, Cost, budget_for_error, calibrations
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
-_OF_PLAN = {*_OF_BUDGET, "report_delta", "tables"}
+_OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables"}
 _OF_TABLE = {"table", "column", "out", "share", "sensitivity", "rows_per_person", "disjoint"}
+_OF_TABLE |= {"error", "weight", "cells"}
 
 _MOST_TABLES = 64
 """Their files are open at once."""
@@ -94,8 +96,16 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
     tables = tuple(_table(path, i, one, len(given)) for i, one in enumerate(given, 1))
     _check_outputs(path, tables)
     with named_in_errors(str(path)):
-        if len({"share" in one for one in given}) > 1:
-            raise ParameterValueError("share must be given for all tables or for none")
+        for key in ("share", "error"):
+            if len({key in one for one in given}) > 1:
+                raise ParameterValueError(f"{key} must be given for all tables or for none")
+        if "error" in given[0]:
+            tables, rho = _for_errors(tables, given, content)
+            return _calibrated(path, tables, Budget(rho=rho), content.get("report_delta"))
+        if "confidence" in content:
+            raise ParameterValueError("confidence goes with error, which no table has")
+        if "best" in [one.get("share") for one in given]:
+            tables = _best_shares(tables, given)
         if (total := sum(one.share for one in tables)) != 1:
             raise ParameterValueError(f"the shares must add up to 1, exactly; they are {total}")
         budget = Budget(**{key: content[key] for key in _OF_BUDGET if key in content})
@@ -109,6 +119,48 @@ def _calibrated(
         budget, [(one.sensitivity, one.queries, one.share) for one in tables], report_delta
     )
     return Plan(path=path, tables=tables, noise=tuple(noise), cost=cost)
+
+
+def _for_errors(
+    tables: Sequence[PlannedTable], given: Sequence[dict[str, Any]], content: dict[str, Any]
+) -> tuple[tuple[PlannedTable, ...], Fraction]:
+    """Return the tables with the shares that the errors ask for, and rho of all of them."""
+    if used := [key for key in _OF_BUDGET if key in content] + ["share"] * ("share" in given[0]):
+        raise ParameterValueError(f"error says how much is spent: {used[0]} must not be given")
+    parts = []
+    for one, keys in zip(tables, given, strict=True):
+        with named_in_errors(one.where):
+            budget = budget_for_error(
+                keys["error"], content.get("confidence"), one.sensitivity, one.queries
+            )
+            parts.append(Fraction(budget.rho or 0))
+    rho = sum(parts, Fraction(0))
+    shares = [part / rho for part in parts]
+    return tuple(replace(one, share=x) for one, x in zip(tables, shares, strict=True)), rho
+
+
+def _best_shares(
+    tables: Sequence[PlannedTable], given: Sequence[dict[str, Any]]
+) -> tuple[PlannedTable, ...]:
+    """Return the tables with the shares for which the weighted sum of all variances is least.
+
+    A table's variance is queries sensitivity**2/(2 rho_t), of so many cells: with their weight w
+    the sum is least for rho_t in proportion to sensitivity sqrt(queries w), by Cauchy's inequality.
+    Shares are rounded to 1/10**4; the largest has the rest.
+    """
+    roots = []
+    for one, keys in zip(tables, given, strict=True):
+        with named_in_errors(one.where):
+            if keys["share"] != "best":
+                raise ParameterValueError("share must be 'best' for all tables or for none")
+            if "cells" not in keys:
+                raise ParameterValueError("cells must be given with share = 'best': how many rows")
+            weight = positive(keys.get("weight", 1), "weight")
+            cells = whole_number(keys["cells"], "cells", minimum=1) * weight
+            roots.append(math.isqrt(math.floor(one.sensitivity**2 * one.queries * cells * 2**128)))
+    shares = [Fraction(max(1, round(10**4 * Fraction(x, sum(roots)))), 10**4) for x in roots]
+    shares[shares.index(max(shares))] += 1 - sum(shares)
+    return tuple(replace(one, share=x) for one, x in zip(tables, shares, strict=True))
 
 
 def _check_outputs(path: Path, tables: Sequence[PlannedTable]) -> None:
@@ -166,7 +218,12 @@ def _table(plan: Path, number: int, given: Any, of: int) -> PlannedTable:
                 raise ParameterValueError(f"{key} must be given")
             if given[key] == "-":
                 raise ParameterValueError(f"{key} must not be '-': a plan reads and writes files")
-        share = exact_rational(given.get("share", Fraction(1, of)), "share")
+        if given.get("share") != "best" and {"weight", "cells"} & set(given):
+            raise ParameterValueError("weight and cells go with share = 'best'")
+        to_be_found = given.get("share") == "best" or "error" in given
+        share = Fraction(1, of)
+        if "share" in given and not to_be_found:
+            share = exact_rational(given["share"], "share")
         if share <= 0:
             raise ParameterValueError(f"share must be positive, got {share}")
         return _planned(where, given, share, plan.parent)

@@ -56,6 +56,8 @@ class PlanRelease:
     """Of the plan's rho, one for each table."""
     tables: tuple[Release, ...]
     cost: Cost
+    consistent: tuple[tuple[Path, float], ...] = ()
+    """Of each table, if they were made to add up: the file, and by what its variance fell."""
 
     @property
     def rho(self) -> Fraction:
@@ -84,6 +86,9 @@ def done_text(done: PlanRelease) -> str:
         f"{_share(share)}\n{table_text(one)}"
         for share, one in zip(done.shares, done.tables, strict=True)
     ]
+    for i, (file, gain) in enumerate(done.consistent):
+        line = ("made to add up", f"{printable(str(file))}, variance 1/{gain:.3f} on average")
+        parts[i] += f"\n{_aligned([line])}"
     return "\n\n".join([*parts, _total(done.path, len(parts), done.cost)])
 
 
@@ -98,6 +103,8 @@ def done_json(done: PlanRelease) -> str:
         {"share": _exact(share), **_table_fields(one)}
         for share, one in zip(done.shares, done.tables, strict=True)
     ]
+    for fields, (file, gain) in zip(tables, done.consistent, strict=False):
+        fields |= {"consistent": str(file), "variance_divided_by": gain}
     return _json(_total_fields(done.path, done.cost, tables))
 
 
@@ -206,7 +213,7 @@ def _columns(release: Release) -> str:
 
 def _aligned(lines: list[tuple[str, str]]) -> str:
     """Return lines of names and texts."""
-    return "\n".join(f"{name:<{_WIDTH}}  {text}" for name, text in lines)
+    return "\n".join([f"{name:<{_WIDTH}}  {text}" for name, text in lines])
 
 
 def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple[str, str]]:

@@ -24,6 +24,7 @@ from ..errors import OutputError, ParameterOverflowError, TableError
 from ..laws import DiscreteGaussian
 from ._arguments import checked_flag, file_path
 from ._calibration import Calibration
+from ._consistent import ConsistentTables
 from ._destination import Stdout, checked_destination, exists_already
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
@@ -149,6 +150,7 @@ def release_plan(
     *,
     force: bool = False,
     plot: str | os.PathLike[str] | None = None,
+    consistent: str | os.PathLike[str] | None = None,
     progress: bool = False,
     source: Source = "getrandom",
 ) -> PlanRelease:
@@ -163,6 +165,9 @@ def release_plan(
     plot : str or os.PathLike of str, optional
         Where to draw the noisy counts and the error of each table, as .png, .pdf or .svg. Needs
         matplotlib.
+    consistent : str or os.PathLike of str, optional
+        A folder for the same tables, as CSV, made to add up by `discretegauss.estimate.consistent`,
+        with a column of standard errors. They are computed from the noisy tables alone.
     progress : bool
         Whether a bar on stderr, if that is a terminal, says how far it is.
     source : "getrandom", "chacha20" or callable
@@ -190,7 +195,14 @@ def release_plan(
     Not promised: all or none where the process is killed, or the power fails, while the files get
     their names, which takes some milliseconds.
     """
-    return execute(read_plan(path), force=force, plot=plot, progress=progress, source=source)
+    return execute(
+        read_plan(path),
+        force=force,
+        plot=plot,
+        consistent=consistent,
+        progress=progress,
+        source=source,
+    )
 
 
 @dataclass(frozen=True)
@@ -209,6 +221,7 @@ def execute(
     *,
     force: bool,
     plot: str | os.PathLike[str] | None = None,
+    consistent: str | os.PathLike[str] | None = None,
     progress: bool = False,
     source: Source = "getrandom",
     to_stdout: bool = False,
@@ -226,18 +239,31 @@ def execute(
     ]
     streams = [run.file for run in runs if isinstance(run.file, Stdout)]  # at most one
     files = [run.file for run in runs if isinstance(run.file, NewFile)]
+    watching: list[_Watching] = []
+    added_up = None
+    if consistent is not None:
+        added_up = ConsistentTables(
+            file_path(consistent, "consistent"),
+            [one.out for one in plan.tables],
+            [one.columns for one in plan.tables],
+            force=force,
+        )
+        watching.append(added_up)
+        files += added_up.files
     picture: Picture | PlanPicture | None = None
     if plot is not None:
         path = file_path(plot, "plot")
         files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
         picture = (Picture if plan.path is None else PlanPicture)(path.suffix)
+        watching.append(picture)
     try:
         try:
             done = PlanRelease(
                 path=plan.path,
-                shares=tuple(one.share for one in plan.tables),
-                tables=tuple(_write(run, source, picture, progress=progress) for run in runs),
+                shares=tuple([one.share for one in plan.tables]),
+                tables=tuple([_write(run, source, watching, progress=progress) for run in runs]),
                 cost=plan.cost,
+                consistent=() if added_up is None else added_up.write(),
             )
             if picture is not None:
                 with files[-1].content() as write:
@@ -264,8 +290,15 @@ def execute(
         raise
 
 
+class _Watching(Protocol):
+    """What looks at the noisy tables while they are written."""
+
+    def next_table(self, release: Release, other_columns: Sequence[str], /) -> _Shown:
+        """Return what is shown the counts of the next table."""
+
+
 class _Shown(Protocol):
-    """What is shown the noisy counts while they are written."""
+    """What is shown the noisy counts of a table."""
 
     def add(self, chunk: Chunk, noisy: NDArray[Any], /) -> None:
         """Look at the next rows."""
@@ -289,9 +322,7 @@ def _checked_plot(plan: Plan, outputs: Sequence[NewFile], plot: Path, force: boo
     return found
 
 
-def _write(
-    run: _Run, source: Source, picture: Picture | PlanPicture | None, *, progress: bool
-) -> Release:
+def _write(run: _Run, source: Source, watching: Sequence[_Watching], *, progress: bool) -> Release:
     """Write a table whole, where it has no name yet."""
     start, one = time.perf_counter(), run.one
     try:
@@ -309,9 +340,7 @@ def _write(
                 disjoint=one.disjoint,
                 seconds=0.0,
             )
-            shown: _Shown | None = None
-            if picture is not None:
-                shown = picture.next_table(release, table.other_columns)
+            shown = [each.next_table(release, table.other_columns) for each in watching]
             with compressed(write, run.of_out.compression) as sink:
                 rows = _write_rows(table, sink, run.noise.law, source, shown, progress=progress)
     except TableError as error:
@@ -325,7 +354,7 @@ def _write_rows(
     sink: Sink,
     law: DiscreteGaussian,
     source: Source,
-    shown: _Shown | None,
+    shown: Sequence[_Shown],
     *,
     progress: bool,
 ) -> int:
@@ -337,8 +366,8 @@ def _write_rows(
             writer.write(chunk, sums)
             rows += len(sums)
             bar.update(rows, table.fraction())
-            if shown is not None:
-                shown.add(chunk, sums)
+            for each in shown:
+                each.add(chunk, sums)
             del chunk, sums  # before the next ones are read
         if not rows:
             raise TableError("the file has a header but no rows: there is nothing to release")

@@ -4,22 +4,30 @@
 adds integer noise of any law to votes and returns where the largest sum is. All three are exact:
 no float takes part, and ties are broken by exact random bits.
 
+`keep_groups` names the groups of a table that nobody knew beforehand, with their noisy counts.
+
 What a selection costs: `permute_and_flip` and `exponential` are epsilon-differentially private by
 construction; `noisy_max_epsilon` tells the epsilon of `report_noisy_max`, and `exponential_rho` and
 `permute_and_flip_rho` what a selection adds to a budget in rho.
 
-Lives here: selection among candidates, its exact input, its costs. The draws themselves are in
-csrc/mechanisms/select.c, and readably in ``_reference.py``.
+Lives here: selection among candidates and among groups, its exact input, its costs. The draws among
+candidates are in csrc/mechanisms/select.c, and readably in ``_reference.py``.
 """
 
 from .._inputs.keywords import explain_keywords
 from ._costs import exponential_rho, noisy_max_epsilon, permute_and_flip_rho
+from ._keep_groups import KeepRule, keep_groups, keep_rule
 from ._noisy_max import report_noisy_max
 from ._select import exponential, permute_and_flip
+from ._truncated_laplace import TruncatedLaplace
 
 __all__ = [
+    "KeepRule",
+    "TruncatedLaplace",
     "exponential",
     "exponential_rho",
+    "keep_groups",
+    "keep_rule",
     "noisy_max_epsilon",
     "permute_and_flip",
     "permute_and_flip_rho",

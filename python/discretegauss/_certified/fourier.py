@@ -1,0 +1,138 @@
+"""Fourier transforms of real arrays, with an error that is proven beforehand.
+
+numpy's transform is as good, and says so nowhere; this one is made of additions and multiplications
+of floats alone (IEEE 754, u = 2**-53), so that its error can be counted. It is Stockham's: in each
+of ``stages`` steps, of radix 4 (the last may be 2), every value passes two complex sums (u each), a
+product (sqrt(5) u; Brent, Percival and Zimmermann, Mathematics of Computation 76, 2007) by a root
+of unity that is wrong by 1.01 u. So each output is the sum of x_j w**(j k) (1 + e_j) with
+
+    abs(e_j) <= E = 6 u stages,
+
+a bound for each output by the sum of the absolute values of the inputs.
+
+Two real values make one complex. What untwines them, X = (Z + Z')/2 + w (Z - Z')/2i, has twice that
+error, and 7 u of its own.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .double_double import Floats, Pair, Pairs, exact_sum, normalised, pair, product
+from .interval import arithmetic
+
+Complexes = NDArray[np.complex128]
+
+_U = 2.0**-53
+
+#: Roots of unity are products of numbers from tables of so many.
+_TABLE_BITS = 4
+
+
+def _stages(n: int) -> int:
+    """Return how many steps a complex transform of n takes."""
+    return n.bit_length() // 2
+
+
+def transform_error(n: int) -> float:
+    """Return how far `transform` of n numbers is off, if their absolute values sum to 1."""
+    return (2 * 6 * _stages(n // 2) + 8) * _U
+
+
+def inverse_error(n: int) -> float:
+    """Return how far `inverse` is off, if the absolute values it is given sum to n/4."""
+    return (6 * _stages(n // 2) + 9) * _U
+
+
+def transform(x: Floats) -> Complexes:
+    """Return the sums of x_j exp(-2 pi i j k/n), k = 0, ..., n/2; n is a power of 2, at least 8."""
+    roots = _roots(x.size)
+    z = _stockham(x.view(np.complex128), roots)
+    z = np.concatenate([z, z[:1]])
+    mirrored = np.conj(z[::-1])
+    even, odd = (z + mirrored) * 0.5, (z - mirrored) * -0.5j
+    found: Complexes = even + odd * roots[: z.size]
+    return found
+
+
+def inverse(spectrum: Complexes) -> Floats:
+    """Return the real numbers of which this is the `transform`.
+
+    Each is off by at most `inverse_error` times 4/n times the sum of the absolute values; and an
+    error in the spectrum moves each by at most 4/n times the sum of its absolute values.
+    """
+    half = spectrum.size - 1
+    roots = _roots(2 * half)
+    here, mirrored = spectrum[:-1], np.conj(spectrum[:0:-1])
+    even, odd = (here + mirrored) * 0.5, (here - mirrored) * 0.5j * np.conj(roots[:half])
+    found = np.conj(_stockham(np.conj(even + odd), roots)) / half
+    return found.view(np.float64)
+
+
+def _stockham(z: Complexes, roots: Complexes) -> Complexes:
+    """Return the transform of complex numbers, in order; roots are those of at least z.size."""
+    n, done = z.size, 1
+    while n > 2:
+        quarter, step = n // 4, roots.size // n
+        a, b, c, d = z.reshape(4, quarter, done)
+        sum_ac, difference_ac, sum_bd = a + c, a - c, b + d
+        difference_bd = (b - d) * 1j
+        found = np.empty((quarter, 4, done), np.complex128)
+        k = np.arange(0, quarter * step, step)
+        np.add(sum_ac, sum_bd, out=found[:, 0])
+        np.multiply(difference_ac - difference_bd, roots[k][:, None], out=found[:, 1])
+        np.multiply(sum_ac - sum_bd, roots[2 * k][:, None], out=found[:, 2])
+        np.multiply(difference_ac + difference_bd, roots[3 * k][:, None], out=found[:, 3])
+        z, n, done = found.reshape(-1), quarter, 4 * done
+    if n == 2:
+        a, b = z.reshape(2, done)
+        z = np.concatenate([a + b, a - b])
+    return z
+
+
+@lru_cache(maxsize=8)
+def _roots(n: int) -> Complexes:
+    """Return exp(-2 pi i k/n), k = 0, ..., n - 1, each to 1.01 u: products in pairs of floats."""
+    bits = n.bit_length() - 1
+    found: tuple[Pairs, Pairs] | None = None
+    for shift in range(0, bits, _TABLE_BITS):
+        count = 1 << min(_TABLE_BITS, bits - shift)
+        table = _table(Fraction(1 << shift, n), count)
+        found = table if found is None else _products(table, found)
+    cosines, sines = found or _table(Fraction(1), 1)
+    result = cosines.high - 1j * sines.high
+    result.flags.writeable = False  # it is kept
+    return result
+
+
+def _table(step: Fraction, count: int) -> tuple[Pairs, Pairs]:
+    """Return cosines and sines of 0, 1, ... steps of so many turns."""
+    at = arithmetic(160)
+    cosines = [pair(at.cos_of_turns(i * step)) for i in range(count)]
+    sines = [pair(at.sin_of_turns(i * step)) for i in range(count)]
+    return _arrays(cosines), _arrays(sines)
+
+
+def _arrays(values: list[Pair]) -> Pairs:
+    return Pairs(np.array([v.high for v in values]), np.array([v.low for v in values]))
+
+
+def _products(a: tuple[Pairs, Pairs], b: tuple[Pairs, Pairs]) -> tuple[Pairs, Pairs]:
+    """Return cosines and sines of all sums of two angles, those of b beside each other."""
+
+    def outer(x: Pairs, y: Pairs) -> Pairs:
+        shape = x.high.size, y.high.size
+        left = Pairs(*(np.repeat(part, shape[1]) for part in x))
+        return product(left, Pairs(*(np.tile(part, shape[0]) for part in y)))
+
+    def added(x: Pairs, y: Pairs, sign: float) -> Pairs:
+        high, low = exact_sum(x.high, sign * y.high)
+        return normalised(high, low + (x.low + sign * y.low))
+
+    cosines = added(outer(a[0], b[0]), outer(a[1], b[1]), -1.0)
+    sines = added(outer(a[1], b[0]), outer(a[0], b[1]), 1.0)
+    return cosines, sines

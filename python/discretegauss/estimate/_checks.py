@@ -1,0 +1,48 @@
+"""What all estimates are given: laws without a shift, and how sure to be."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._certified.probability import miss_of_each
+from .._inputs.messages import describe
+from .._inputs.privacy_arguments import checked_probability, query_count
+from ..data.cells import Cells
+from ..errors import ParameterTypeError, ParameterValueError
+from ..laws import DiscreteGaussian, Law
+
+
+def unshifted(law: object, name: str = "law") -> Any:
+    """Return the law, which must be one with mu = 0: symmetric about 0, as added noise is."""
+    if not isinstance(law, Law):
+        raise ParameterTypeError(
+            f"{name} must be the law of the noise, as DiscreteGaussian(5) is, got {describe(law)}"
+        )
+    if getattr(law, "mu", 0) != 0:
+        raise ParameterValueError(f"{name} must have mu = 0, got {describe(law.mu)}")
+    return law
+
+
+def gaussian_sigma2(law: object) -> Fraction:
+    """Return sigma2 of a law, which must be a discrete Gaussian: sums of others have no bound."""
+    if not isinstance(unshifted(law), DiscreteGaussian):
+        raise ParameterTypeError(
+            f"law must be a DiscreteGaussian for a total, got {type(law).__name__}"
+        )
+    return Fraction(law.sigma2)  # type: ignore[attr-defined]  # it is one
+
+
+def miss(confidence: object, queries: object = 1) -> Fraction:
+    """Return how likely one interval may miss so that all of them hold with the confidence."""
+    return miss_of_each(checked_probability(confidence, "confidence"), query_count(queries))
+
+
+def integers_without_nulls(cells: Cells, name: str) -> NDArray[Any]:
+    """Return what the cells hold, none of which may be null."""
+    if cells.nulls is not None and np.any(cells.nulls):
+        raise ParameterValueError(f"{name} must have no nulls")
+    return cells.integers

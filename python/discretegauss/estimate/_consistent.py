@@ -1,0 +1,298 @@
+"""Tables that add up: several noisy tables made one, by weighted least squares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._inputs.messages import describe
+from ..data.cells import Cells
+from ..data.entry import opened_values
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..laws import Law
+from ._checks import integers_without_nulls, unshifted
+from ._crossed import fit_any, fit_product
+from ._nested import Floats, Index, fit, whole
+from ._tables import Table, as_table
+
+_EXACT_FLOATS = 2**53
+
+Found = list[tuple[NDArray[Any], Floats]]
+"""Counts and their standard errors, of each table."""
+
+
+def consistent(
+    tables: Sequence[Any],
+    laws: Any,
+    count: Any = None,
+    *,
+    parents: Sequence[Any] | None = None,
+    integers: bool = False,
+) -> list[Any]:
+    """Return the tables with counts that add up, nearer to the truth, and their standard errors.
+
+    Parameters
+    ----------
+    tables : list of frames of pandas or polars, tables of pyarrow, or dicts of columns
+        Noisy tables of the same people, in any order. One, the finest, has all columns of the
+        others, and each row of another table is the sum of the rows of the finest that agree with
+        it. All columns except the count say what is counted. Or arrays, with ``parents``.
+    laws : law, or a list of laws
+        The noise of all tables, or of each; with mu = 0.
+    count : label
+        Of the column of noisy counts. A null is a count that was not released.
+    parents : list of arrays of integers, optional
+        Of arrays, from the coarsest to the finest: for each but the first, the place in the array
+        before of what each count is a part of.
+    integers : bool, optional
+        Return whole numbers >= 0, of tables that are nested. Totals stay unbiased, their smallest
+        parts do not: counts of 0 rise (by 1.6 on average in the example table), large ones fall.
+
+    Returns
+    -------
+    list
+        The tables, in order: ``count`` estimated, floats unless ``integers``, and a new column
+        "error", the standard error. Of arrays: a pair of arrays, counts and errors.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, ImportError
+        If counts are no integers; if rows overlap, lack their whole or have no parts; if laws are
+        not as many as tables; if scipy is needed (below).
+
+    Notes
+    -----
+    Weighted least squares, each table weighed by the variance of its law: the estimate of the least
+    variance that is linear and unbiased. Nested tables (each has all columns of the one before)
+    take two passes. Tables that cross are solved by the analysis of variance where every
+    combination is a row, else by their equations, beyond 2000 rows by scipy. Errors are exact,
+    except there: then they are those of the noisy counts, an upper bound. Errors are those of the
+    estimate before it is made whole.
+
+    The noise of an estimate is a mixture of several draws. value -+ 1.96 errors holds nearly 95 %
+    (.947 at sigma2 = 1), and value -+ 2.72 errors is guaranteed to, of discrete Gaussians.
+
+    References
+    ----------
+    Hay, Rastogi, Miklau, Suciu, arXiv:0904.0942. ``_nested.py`` and ``_crossed.py`` have the rest.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> towns = {"state": ["N", "N", "S"], "town": ["Aix", "Bex", "Dax"], "n": [1204, 87, 5530]}
+    >>> states = {"state": ["N", "S"], "n": [1298, 5533]}
+    >>> states, towns = dg.estimate.consistent([states, towns], dg.DiscreteGaussian(5), "n")
+    >>> [round(x, 2) for x in states["n"]], [round(x, 2) for x in towns["n"]]
+    ([1295.67, 5531.5], [1206.33, 89.33, 5531.5])
+    >>> [round(x, 2) for x in states["error"]]
+    [1.83, 1.58]
+    """
+    if not isinstance(integers, bool):
+        raise ParameterTypeError(f"integers must be True or False, got {describe(integers)}")
+    if not isinstance(tables, list | tuple) or not tables:
+        raise ParameterTypeError("tables must be a list of at least one table")
+    var = _variances(laws, len(tables))
+    if parents is not None:
+        return _of_arrays(tables, var, parents, integers=integers)
+    opened = [as_table(table, f"table {i}") for i, table in enumerate(tables, 1)]
+    keys = [_keys(table, count, f"table {i}") for i, table in enumerate(opened, 1)]
+    order = sorted(range(len(tables)), key=lambda i: len(keys[i]))
+    finest = keys[order[-1]]
+    for i, named in enumerate(keys, 1):
+        if missing := [label for label in named if label not in finest]:
+            raise ParameterValueError(
+                "one table, the finest, must have the columns of all others, but none has "
+                f"{describe(missing[0])} of table {i} and all others"
+            )
+    cells = [opened[i].cells(count) for i in order]
+    # all in the order of the finest table's columns
+    named = [[label for label in finest if label in keys[i]] for i in order]
+    noisy, variances = zip(*map(_level, cells, [var[i] for i in order]), strict=True)
+    if not np.isfinite(variances[-1]).all():
+        raise ParameterValueError(f"table {order[-1] + 1}, the finest, must have no nulls")
+    lengths = [y.size for y in noisy]
+    rows = _Rows([opened[i] for i in order], named, lengths, [i + 1 for i in order])
+    if all(set(up) < set(down) for up, down in pairwise(named)):
+        parents = [rows.places(level, level + 1) for level in range(len(named) - 1)]
+        found = _nested(noisy, variances, parents, integers=integers)
+    elif integers:
+        raise ParameterValueError("integers=True needs nested tables; these cross")
+    else:
+        found = _crossed(rows, named, noisy, variances)
+    results = [None] * len(tables)
+    for i, (value, error) in zip(order, found, strict=True):
+        results[i] = opened[i].with_columns({count: value, "error": error})
+    return results
+
+
+def _variances(laws: Any, n: int) -> list[float]:
+    """Return the variance of each table's noise."""
+    each = [laws] * n if isinstance(laws, Law) or not isinstance(laws, list | tuple) else laws
+    if len(each) != n:
+        raise ParameterValueError(f"laws must be one law, or {n} as there are tables: {len(each)}")
+    found = [float(unshifted(law, "laws").var()) for law in each]
+    if not all(1e-300 < var < 1e300 for var in found):
+        raise ParameterOverflowError("laws must have variances from 1e-300 to 1e300")
+    return found
+
+
+def _keys(table: Table, count: Any, name: str) -> list[Any]:
+    """Return the labels of the columns that say what is counted."""
+    labels = table.labels()
+    if labels.count(count) != 1:
+        raise ParameterValueError(f"{name} must have one column {describe(count)}, of counts")
+    if "error" in labels:
+        raise ParameterValueError(f"{name} must have no column 'error': the result has one")
+    return [label for label in labels if label != count]
+
+
+def _level(cells: Cells, var: float) -> tuple[Floats, Floats]:
+    """Return counts as floats and their variances, infinite where there is no count."""
+    integers, nulls = cells.integers, cells.nulls
+    if integers.ndim != 1:
+        raise ParameterTypeError(f"counts must have one axis, got {integers.ndim}")
+    most = max(abs(int(integers.min())), abs(int(integers.max()))) if integers.size else 0
+    if most > _EXACT_FLOATS:
+        raise ParameterOverflowError("counts must be within 2**53, where floats are exact")
+    variances = np.full(integers.size, var)
+    if nulls is not None:
+        variances[nulls] = np.inf
+    return integers.astype(np.float64), variances
+
+
+class _Rows:
+    """The rows of tables from coarse to fine, as numbers: rows that agree have the same."""
+
+    def __init__(
+        self,
+        tables: Sequence[Table],
+        named: Sequence[list[Any]],
+        lengths: Sequence[int],
+        numbers: Sequence[int],
+    ) -> None:
+        self._lengths, self._named, self._numbers = lengths, named, numbers
+        finest = {label: tables[-1].codes(label) for label in named[-1]}
+        self.levels = {label: len(values) for label, (_, values) in finest.items()}
+        self.codes: list[dict[Any, Index]] = []
+        for table, labels in zip(tables[:-1], named, strict=False):
+            lookups = {x: {v: i for i, v in enumerate(finest[x][1])} for x in labels}
+            self.codes.append(
+                {
+                    label: np.array([at.get(v, len(at)) for v in table.column(label)], np.intp)
+                    for label, at in lookups.items()
+                }
+            )
+        self.codes.append({label: codes for label, (codes, _) in finest.items()})
+        self._sorted_keys(len(named) - 1)
+
+    def places(self, up: int, down: int) -> Index:
+        """Return for each row of a table the place of its whole in a coarser one."""
+        order, keys = self._sorted_keys(up)
+        wanted = self._keys(down, self._named[up])
+        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        fine, coarse = f"table {self._numbers[down]}", f"table {self._numbers[up]}"
+        if lost := int(np.count_nonzero(keys[at] != wanted)):
+            raise ParameterValueError(
+                f"each row of {fine} must be a part of a row of {coarse}, but {lost} are not"
+            )
+        found: Index = order[at]
+        if lost := int(np.count_nonzero(np.bincount(found, minlength=keys.size) == 0)):
+            raise ParameterValueError(
+                f"each row of {coarse} must have parts in {fine}, but {lost} have none"
+            )
+        return found
+
+    def _sorted_keys(self, level: int) -> tuple[Index, Index]:
+        """Return the order of the rows by their keys, and the keys in this order."""
+        keys = self._keys(level, self._named[level])
+        if (np.diff(keys) > 0).all():
+            return np.arange(keys.size), keys
+        order = np.argsort(keys)
+        keys = keys[order]
+        if (np.diff(keys) == 0).any():
+            raise ParameterValueError(
+                f"rows of table {self._numbers[level]} must not overlap, but some agree in all "
+                "columns except the count"
+            )
+        return order, keys
+
+    def _keys(self, level: int, labels: list[Any]) -> Index:
+        """Return a number for each row that tells what these columns hold."""
+        keys, size = np.zeros(self._lengths[level], np.intp), 1
+        for label in labels:
+            base = self.levels[label] + 1
+            size *= base
+            if size >= 2**62:
+                raise ParameterOverflowError("columns must have fewer than 2**62 combinations")
+            keys = keys * base + self.codes[level][label]
+        return keys
+
+
+def _nested(
+    noisy: Sequence[Floats],
+    var: Sequence[Floats],
+    parents: Sequence[Index],
+    *,
+    integers: bool,
+) -> Found:
+    values: Sequence[NDArray[Any]]
+    values, variances = fit(noisy, var, parents)
+    if integers:
+        values = whole(noisy, var, parents)
+    return [(x, np.sqrt(v)) for x, v in zip(values, variances, strict=True)]
+
+
+def _crossed(
+    rows: _Rows, named: Sequence[list[Any]], noisy: Sequence[Floats], var: Sequence[Floats]
+) -> Found:
+    """Return the estimates of tables that cross."""
+    last, n = len(named) - 1, noisy[-1].size
+    members = [rows.places(level, last) for level in range(last)] + [np.arange(n)]
+    codes, shape = list(rows.codes[-1].values()), list(rows.levels.values())
+    if math.prod(shape) != n or not all(np.isfinite(v).all() for v in var):
+        values, variances = fit_any(members, noisy, var)
+        return [(x, np.sqrt(v)) for x, v in zip(values, variances, strict=True)]
+    margins = [tuple(named[-1].index(label) for label in labels) for labels in named]
+    tables, places = [], []
+    for margin, member, y in zip(margins, members, noisy, strict=True):
+        place = np.zeros(y.size, np.intp)
+        if margin:
+            of_cells = np.ravel_multi_index([codes[i] for i in margin], [shape[i] for i in margin])
+            place[member] = of_cells
+        table = np.empty_like(y)
+        table[place] = y
+        tables.append(table)
+        places.append(place)
+    x, errors = fit_product(shape, margins, tables, [float(v[0]) for v in var])
+    found = []
+    for margin, place, v in zip(margins, places, errors, strict=True):
+        others = tuple(i for i in range(len(shape)) if i not in margin)
+        found.append((x.sum(axis=others).reshape(-1)[place], np.full(place.size, math.sqrt(v))))
+    return found
+
+
+def _of_arrays(
+    arrays: Sequence[Any], var: Sequence[float], parents: Sequence[Any], *, integers: bool
+) -> Found:
+    """Return the estimates of nested levels that are arrays."""
+    cells = [opened_values(array, None, floats=True).cells[0] for array in arrays]
+    noisy, variances = zip(*map(_level, cells, var), strict=True)
+    integers_without_nulls(cells[-1], f"array {len(cells)}, the finest,")
+    if not isinstance(parents, list | tuple) or len(parents) != len(arrays) - 1:
+        raise ParameterValueError(f"parents must be a list of {len(arrays) - 1} arrays")
+    checked = []
+    for i, given in enumerate(parents, 1):
+        parent, wholes = np.asarray(given), noisy[i - 1].size
+        right = parent.dtype.kind in "iu" and parent.shape == noisy[i].shape
+        if not right or set(np.unique(parent).tolist()) != set(range(wholes)):
+            raise ParameterValueError(
+                f"parents[{i - 1}] must have an integer for each count of array {i + 1}: which of "
+                f"the {wholes} counts of array {i} it is a part of; and each of them must have one"
+            )
+        checked.append(parent.astype(np.intp))
+    return _nested(noisy, variances, checked, integers=integers)

@@ -1,0 +1,94 @@
+"""Between which numbers a count lies, given its noisy count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._inputs.numbers import whole_number
+from ..data.cells import INT64_RANGE, Cells
+from ..data.entry import opened_values
+from ..errors import ParameterOverflowError
+from ._checks import miss, unshifted
+
+
+def interval(
+    noisy: Any,
+    law: Any,
+    confidence: object = 0.95,
+    *,
+    queries: int = 1,
+    at_least: int | None = None,
+    columns: object = None,
+) -> tuple[Any, Any]:
+    """Return between which numbers each count lies: noisy -+ the least radius that is enough.
+
+    Parameters
+    ----------
+    noisy : list, tuple, dict, ndarray, or a column or table of another library
+        Noisy counts, in a container that `discretegauss.add_noise` takes.
+    law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+        The noise that was added to each of them; its mu must be 0.
+    confidence : number, optional
+        How likely an interval holds its count, between 0 and 1; a float means its binary value.
+    queries : int, optional
+        The confidence is that so many intervals hold at once. 1: each by itself, and of many some
+        miss; the number of rows: all of them.
+    at_least : int, optional
+        No count is below this number, by what everybody knows: 0, say. Intervals are cut there.
+    columns : label, several labels, or selector of polars, optional
+        Of a frame or table: which columns hold noisy counts.
+
+    Returns
+    -------
+    low, high : as `noisy`
+        The count lies between them, ends included.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If noisy are no integers, or a parameter breaks its rule; the message names it.
+
+    Notes
+    -----
+    Guaranteed: P(|X| <= radius) >= confidence, whatever the count is, and no smaller radius has
+    that. With little noise it is more: .9576 for 95 % at sigma2 = 5. It costs no privacy. Cutting
+    costs no confidence. An interval that lies wholly below `at_least` becomes that number alone.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.estimate.interval([325, 3], dg.DiscreteGaussian(59.5), at_least=0)
+    ([310, 0], [340, 18])
+    """
+    radius = int(unshifted(law).isf(miss(confidence, queries) / 2))
+    least = None if at_least is None else whole_number(at_least, "at_least", minimum=-(2**63))
+    opened = opened_values(noisy, columns, floats=True)
+    low, high = ([_moved(cells, by, least) for cells in opened.cells] for by in (-radius, radius))
+    return opened.close(low), opened.close(high)
+
+
+def _moved(cells: Cells, by: int, least: int | None) -> NDArray[Any]:
+    """Return the integers plus a number, cut at the least; 0 at nulls."""
+    integers, nulls, bounds = cells.integers, cells.nulls, cells.range
+    kept = integers if nulls is None else np.where(nulls, integers.dtype.type(0), integers)
+    if integers.dtype != object:
+        bounds = INT64_RANGE
+    if bounds is not None and kept.size:
+        ends = int(kept.min()) + by, int(kept.max()) + by
+        if not bounds[0] <= min(ends) <= max(ends) <= bounds[1]:
+            raise ParameterOverflowError(
+                "noisy with the radius of the interval must fit the type of its container; a list "
+                "has room for any"
+            )
+    if integers.dtype == object:
+        moved = kept + by
+    else:  # modulo 2**64, and the sum is within int64
+        moved = (kept.astype(np.uint64) + np.uint64(by % 2**64)).view(np.int64)
+    if least is not None:
+        np.maximum(moved, least, out=moved)
+    if nulls is not None:
+        moved[nulls] = 0
+    return moved

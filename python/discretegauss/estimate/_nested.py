@@ -1,0 +1,101 @@
+"""Levels that are nested: each row is a part of one row of the level above.
+
+Two passes, each one sum a level (the weighted form of Hay et al., VLDB 2010, arXiv:0904.0942):
+
+*Up.* Z, V: what a row and all below it say of it. Its own count (y, variance s) and the sum of its
+parts (sum of Z, variance W = sum of V) are independent: precisions add.
+
+*Down.* Given the row's final value x, of variance P, a part is Z + (V/W) (x - sum of Z), with the
+variance V - V**2/W + (V/W)**2 P: the parts given their sum. This is weighted least squares.
+
+*Integers* go from the top down: the parts of a whole number T are the whole numbers >= 0 with the
+sum T that are nearest to these targets in the sum of (n - target)**2/V, up to rounding: targets are
+projected on what is >= 0 (Michelot), then rounded down, and the largest remainders up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+
+def sums(places: Index, values: Floats, size: int) -> Floats:
+    """Return the sums of the values at each of so many places."""
+    return np.asarray(np.bincount(places, values, size), np.float64)
+
+
+def fit(
+    noisy: Sequence[Floats], var: Sequence[Floats], parents: Sequence[Index]
+) -> tuple[list[Floats], list[Floats]]:
+    """Return what is estimated at each level, and the variances.
+
+    var is infinite where there is no count; parents has the places in the level above, of each
+    level but the first.
+    """
+    z, v, below, w = _up(noisy, var, parents)
+    values, variances = [z[0]], [v[0]]
+    for level, parent in enumerate(parents, 1):
+        part = v[level] / w[level - 1][parent]
+        values.append(z[level] + part * (values[-1] - below[level - 1])[parent])
+        variances.append(v[level] * (1 - part) + part**2 * variances[-1][parent])
+    return values, variances
+
+
+def whole(
+    noisy: Sequence[Floats], var: Sequence[Floats], parents: Sequence[Index]
+) -> list[NDArray[np.int64]]:
+    """Return whole numbers that add up, none below 0."""
+    z, v, below, w = _up(noisy, var, parents)
+    values = [np.maximum(np.rint(z[0]), 0).astype(np.int64)]
+    for level, parent in enumerate(parents, 1):
+        total = values[-1]
+        part = v[level] / w[level - 1][parent]
+        targets = z[level] + part * (total - below[level - 1])[parent]
+        values.append(_apportion(targets, v[level], total, parent))
+    return values
+
+
+def _up(
+    noisy: Sequence[Floats], var: Sequence[Floats], parents: Sequence[Index]
+) -> tuple[list[Floats], list[Floats], list[Floats], list[Floats]]:
+    """Return Z and V, and the sums of both over the parts."""
+    z, v = list(noisy), list(var)
+    below: list[Floats] = [np.zeros(0)] * len(parents)
+    w = list(below)
+    for level in reversed(range(len(parents))):
+        parent, rows = parents[level], noisy[level].size
+        below[level] = sums(parent, z[level + 1], rows)
+        w[level] = sums(parent, v[level + 1], rows)
+        own, of_parts = 1 / var[level], 1 / w[level]
+        v[level] = 1 / (own + of_parts)
+        z[level] = v[level] * (np.where(own > 0, noisy[level], 0) * own + below[level] * of_parts)
+    return z, v, below, w
+
+
+def _apportion(
+    targets: Floats, v: Floats, total: NDArray[np.int64], parent: Index
+) -> NDArray[np.int64]:
+    """Return whole numbers near the targets, whose sums over the parts of each whole are given."""
+    free = np.ones(targets.size, np.bool_)
+    while True:
+        have = np.bincount(parent, np.where(free, targets, 0), total.size)
+        weight = np.bincount(parent, v * free, total.size)
+        lift = (total - have) / np.where(weight > 0, weight, 1)
+        x = np.where(free, targets + v * lift[parent], 0)
+        negative = x < 0
+        if not negative.any():
+            break
+        free &= ~negative
+    rounded = np.floor(x).astype(np.int64)
+    missing = total - np.bincount(parent, rounded, total.size).astype(np.int64)
+    order = np.lexsort((rounded - x, parent))  # the largest remainders first
+    starts = np.cumsum(np.bincount(parent, minlength=total.size))
+    starts = np.concatenate([[0], starts[:-1]])
+    rank = np.empty(targets.size, np.int64)
+    rank[order] = np.arange(targets.size) - starts[parent[order]]
+    return rounded + (rank < missing[parent])

@@ -1,0 +1,223 @@
+"""Between which numbers the ratio of two counts lies.
+
+a = A + X and b = B + Y. At the true r = A/B the number a - r b is X - r Y, so the set
+
+    {r : abs(a - r b) <= t sqrt(s + r**2 u)},      s, u the variances of X and Y
+
+(Fieller 1954) holds it with the probability P(abs(X - r Y) <= t sqrt(s + r**2 u)). Wanted: the
+least t for which that is at least the confidence at every r. X and Y are symmetric: r >= 0 is
+enough, and abs(X - r Y) > c twice as likely as X - r Y > c. Over a cell r0 <= r <= r1 and a block
+y0 <= Y < y0 + h, c is at least c0 = t sqrt(s + r0**2 u), and r Y at least r0 y0, or r1 y0 if y0 is
+negative: so
+
+    P(X - r Y > c) <= sum over the blocks of P(block) P(X > c0 + min(r0 y0, r1 y0)).
+
+Cells cover 0 <= r <= sqrt(s/u); beyond, abs(X - r Y) = r abs(Y - X/r): the same, X and Y exchanged.
+For a wide law the blocks are of some hundredth of its standard deviation, and the tail of X is read
+off at the multiple of such a step below: so the work does not grow with the noise.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.entry import opened_values
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ._checks import miss, unshifted
+from ._result import Estimate
+
+_CELLS = 400
+_BLOCKS_PER_DEVIATION = 200
+
+_BEYOND = Fraction(1, 10**13)
+"""What tails beyond the table have, each."""
+
+_SLACK = 1e-9
+"""Of sums of floats that are good to 1e-14 each; t is raised by as much."""
+
+_LARGEST = 2**200
+"""Fourth powers of counts are floats up to here."""
+
+_STEPS = 1e-4
+"""To this t is found."""
+
+_PIECE = 2**14
+"""Ratios at a time: they stay in a core's cache."""
+
+_Floats = NDArray[np.float64]
+
+
+def ratio(
+    a: Any,
+    b: Any,
+    law: Any,
+    law_b: Any = None,
+    *,
+    confidence: object = 0.95,
+    at_least: int | None = None,
+) -> Estimate:
+    """Return the ratio a/b of two counts, its standard error, and between which numbers it lies.
+
+    Parameters
+    ----------
+    a, b : list, tuple, ndarray, or a column of another library; or one integer each
+        Noisy counts with independent noise: a share of a whole that contains `a` itself is right
+        only if the whole was released with a draw of its own.
+    law, law_b : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+        The noise of a and of b, with mu = 0. No law_b: the same.
+    confidence : number, optional
+        Between 0 and 1, for each ratio by itself.
+    at_least : int, optional
+        0: neither count is negative, as everybody knows. Then no ratio is.
+
+    Returns
+    -------
+    Estimate
+        Of containers as `a`, of floats. Where b may be 0, low and high are -inf and inf, or with
+        at_least=0 mostly a low and inf.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a and b are no integers, or not as many; or a parameter breaks its rule.
+
+    Notes
+    -----
+    Guaranteed: the true ratio lies within with at least the confidence, whatever the counts, if the
+    count below is not 0. The normal law's critical value does not have that (.943 for 95 % at
+    sigma2 = 5). The value is a b/(b**2 + variance), which is finite, and nearly without bias where
+    b is a few standard deviations; the error is that of the first order.
+
+    References
+    ----------
+    E. C. Fieller, Some problems in interval estimation, 1954. ``_ratio.py`` has the critical value.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> found = dg.estimate.ratio([200, 50], [400, 3], dg.DiscreteGaussian(5), at_least=0)
+    >>> [round(x, 3) for x in found.low], [round(x, 3) for x in found.high]
+    ([0.488, 6.643], [0.513, inf])
+    """
+    of_b = unshifted(law if law_b is None else law_b, "law_b")
+    if at_least is not None and (isinstance(at_least, bool) or at_least != 0):
+        raise ParameterValueError("at_least must be 0 or None")
+    t = critical_value(unshifted(law), of_b, miss(confidence)) * (1 + _SLACK)
+    opened, below = (opened_values(x, None, floats=True) for x in (a, b))
+    if len(opened.cells) != 1 or len(below.cells) != 1:
+        raise ParameterTypeError("a and b must be arrays or columns, not frames")
+    x, y = _floats(opened.cells[0]), _floats(below.cells[0])
+    if x.shape != y.shape:
+        raise ParameterValueError(f"a and b must be as many, got shapes {x.shape} and {y.shape}")
+    s, u = _variance(law), _variance(of_b)
+    found = np.empty((4, *x.shape))
+    flat, over, under = found.reshape(4, -1), x.reshape(-1), y.reshape(-1)
+    with np.errstate(all="ignore"):
+        for start in range(0, x.size, _PIECE):
+            piece = slice(start, start + _PIECE)
+            p, q = over[piece], under[piece]
+            flat[0, piece] = value = p * q / (q * q + u)
+            flat[1, piece] = np.sqrt(s + value**2 * u) / np.maximum(np.abs(q), math.sqrt(u))
+            flat[2:, piece] = _fieller(p, q, s, u, t, not_negative=at_least is not None)
+    return Estimate(*(opened.close([part]) for part in found))
+
+
+def _floats(cells: Any) -> _Floats:
+    """Return the integers as floats; NaN at nulls."""
+    integers = cells.integers
+    if integers.size and max(abs(int(integers.min())), abs(int(integers.max()))) > _LARGEST:
+        raise ParameterOverflowError("counts of a ratio must be within 2**200")
+    floats: _Floats = integers.astype(np.float64)
+    return floats if cells.nulls is None else np.where(cells.nulls, np.nan, floats)
+
+
+def _fieller(
+    x: _Floats, y: _Floats, s: float, u: float, t: float, *, not_negative: bool
+) -> tuple[_Floats, _Floats]:
+    """Return the ends of the set, moved outwards by more than floats err."""
+    q = y * y - t * t * u
+    inner = x * x - t * t * s  # r = 0 is in the set where that is not positive
+    root = np.sqrt(np.maximum((x * y) ** 2 - q * inner, 0.0))
+    low, high = (x * y - root) / q, (x * y + root) / q
+    low, high = low - 1e-15 * np.abs(low), high + 1e-15 * np.abs(high)
+    bounded = q > 0
+    high = np.where(bounded, high, np.inf)
+    if not not_negative:
+        low = np.where(bounded, low, -np.inf)
+    else:
+        # of q < 0 the set lies outside the two roots: above the positive one, if 0 is not in it
+        ends = (q < 0) & (inner > 0) & (x > 0)
+        positive = (-root + x * y) / q
+        low = np.where(bounded, low, np.where(ends, positive * (1 - 1e-15), 0.0))
+        low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
+    is_null = np.isnan(x) | np.isnan(y)
+    return np.where(is_null, np.nan, low), np.where(is_null, np.nan, high)
+
+
+@lru_cache(maxsize=64)
+def critical_value(law: Any, law_b: Any, missed: Fraction) -> float:
+    """Return a t that is proven to be enough at every r, found to 1e-4 from above."""
+    sweeps = [_Sweep(law, law_b)] + ([_Sweep(law_b, law)] if law != law_b else [])
+    most = float(missed)
+
+    def enough(t: float) -> bool:
+        return all(sweep.miss_at_most(t) <= most for sweep in sweeps)
+
+    low, high = 0.0, 2.0
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > 2**10:
+            raise ParameterValueError("confidence must be below 1 by 1e-11 or more for a ratio")
+    while high - low > _STEPS:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+class _Sweep:
+    """P(abs(X - r Y) > t sqrt(s + r**2 u)) for all 0 <= r <= sqrt(s/u), from above."""
+
+    def __init__(self, law: Any, law_b: Any) -> None:
+        s, u = _variance(law), _variance(law_b)
+        ends = np.linspace(0.0, math.sqrt(s / u) * (1 + _SLACK), _CELLS + 1)
+        block = _block(law_b)
+        last = int(law_b.isf(_BEYOND)) // block + 1
+        starts = np.arange(-last, last) * block
+        tails = np.asarray(law_b.sf(np.append(starts, last * block) - 1), dtype=np.float64)
+        self._masses = np.maximum(tails[:-1] - tails[1:], 0.0) + 1e-15
+        self._step = _block(law)
+        # of X - r Y the farthest that is asked for; beyond the table the tail at its end
+        self._last = int(law.isf(_BEYOND)) // self._step + 1
+        table = np.arange(-self._last, self._last + 1) * self._step
+        self._tails = np.asarray(law.sf(table), dtype=np.float64)
+        self._tails[0] = 1.0
+        y = starts.astype(np.float64)
+        shift = np.minimum(np.outer(ends[:-1], y), np.outer(ends[1:], y)) / self._step
+        self._shift = shift - _SLACK * np.abs(shift)
+        self._c = np.sqrt(s + ends[:-1] ** 2 * u)[:, None] / self._step
+
+    def miss_at_most(self, t: float) -> float:
+        """Return a bound on the probability, at the worst r."""
+        at = np.floor(t * self._c * (1 - _SLACK) + self._shift)
+        at = np.clip(at, -self._last, self._last).astype(np.int64) + self._last
+        worst = float((self._tails[at] @ self._masses).max())
+        return 2 * (worst * (1 + _SLACK) + 3 * float(_BEYOND))
+
+
+def _variance(law: Any) -> float:
+    """Return the variance, whose square a float must hold."""
+    found = float(law.var())
+    if not 1 / _LARGEST**2 <= found <= _LARGEST**2:
+        raise ParameterOverflowError("law must have a variance from 2**-400 to 2**400 for a ratio")
+    return found
+
+
+def _block(law: Any) -> int:
+    """Return how many integers are taken as one: 1, unless the law is wide."""
+    return max(1, int(float(law.std()) // _BLOCKS_PER_DEVIATION))

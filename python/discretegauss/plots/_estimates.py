@@ -1,0 +1,198 @@
+"""Figures: what noisy counts say, what making them add up gains, and which groups are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import estimate
+from .._inputs.messages import describe
+from ..data.entry import opened_values
+from ..errors import ParameterValueError
+from ..selection import keep_rule
+from ._before_after import name_lines
+from .look import LINES, finish
+
+_STYLES = ("-", "--", "-.", ":")
+
+
+def interval(
+    ax: Any,
+    noisy: Any,
+    law: Any,
+    confidence: object = 0.95,
+    *,
+    queries: int = 1,
+    at_least: int | None = None,
+    column: object = None,
+    labels: Sequence[object] | None = None,
+) -> Any:
+    """Draw noisy counts with the intervals of `discretegauss.estimate.interval` as error bars.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+        Where to.
+    noisy, law, confidence, queries, at_least
+        As for `discretegauss.estimate.interval`.
+    column : label, optional
+        Of a frame: the noisy counts. Its other columns name the rows.
+    labels : sequence, optional
+        A name for each count. By default the keys of a dict, the index of a series of pandas, the
+        other columns of a frame, or numbers from 1 on.
+
+    Returns
+    -------
+    matplotlib axes
+        The same.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        As `discretegauss.estimate.interval`; or if labels are not as many as counts.
+    """
+    ends = estimate.interval(
+        noisy, law, confidence, queries=queries, at_least=at_least, columns=column
+    )
+    counts, low, high = (
+        np.asarray(opened_values(x, column, floats=True).cells[0].integers, dtype=np.float64)
+        for x in (noisy, *ends)
+    )
+    names = _names(noisy, column, counts.size) if labels is None else [str(x) for x in labels]
+    if len(names) != counts.size:
+        raise ParameterValueError(
+            f"labels must be as many as counts, {counts.size}, got {describe(len(names))}"
+        )
+    _bars(
+        ax,
+        counts,
+        [np.maximum(counts - low, 0), np.maximum(high - counts, 0)],
+        0.0,
+        "discrete Gaussian",
+        "noisy count",
+    )
+    name_lines(ax, names)
+    each = "each count by itself" if queries == 1 else f"{queries} counts at once"
+    title = f"{100 * float(confidence):g} % intervals, {each}"  # type: ignore[arg-type]
+    finish(ax, title, "count", "", legend_at="upper right")
+    return ax
+
+
+def consistent(
+    ax: Any, before: Any, after: Any, law: Any, count: object, *, deviations: float = 2
+) -> Any:
+    """Draw a table before and after `discretegauss.estimate.consistent`, with error bars of each.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+        Where to.
+    before, after : frame of pandas or polars, table of pyarrow, or dict of columns
+        The noisy table, and what `consistent` made of it: the same rows, and a column "error".
+    law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+        The noise of the table.
+    count : label
+        Of the column of counts.
+    deviations : float, optional
+        How many standard errors a bar has on either side.
+
+    Returns
+    -------
+    matplotlib axes
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If the tables are not of one length.
+    """
+    noisy, value, error = (
+        np.asarray(table[label], dtype=np.float64)
+        for table, label in ((before, count), (after, count), (after, "error"))
+    )
+    if noisy.shape != value.shape:
+        raise ParameterValueError(
+            f"after must have as many rows as before, {noisy.size}, got {value.size}"
+        )
+    raw = np.full(noisy.shape, float(law.std()))
+    _bars(ax, noisy - value, deviations * raw, -0.15, "discrete Laplace", "noisy")
+    _bars(ax, value - value, deviations * error, 0.15, "discrete Gaussian", "made to add up")
+    name_lines(ax, _names(before, count, noisy.size))
+    gain = float(np.mean(raw**2) / np.mean(error**2))
+    finish(
+        ax,
+        f"a table made to add up: variance 1/{gain:.3g}",
+        f"distance from the new count, with {deviations:g} standard errors",
+        "",
+        legend_at="upper right",
+    )
+    return ax
+
+
+def keep_groups(ax: Any, epsilon: Any, delta: Any, groups_per_person: Sequence[int] = (1,)) -> Any:
+    """Draw how likely `discretegauss.selection.keep_groups` keeps a group, against its size.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+        Where to.
+    epsilon, delta : number
+        The budget.
+    groups_per_person : sequence of int, optional
+        In how many groups one person is: a line for each.
+
+    Returns
+    -------
+    matplotlib axes
+        The same.
+    """
+    rules = [keep_rule(epsilon, delta, groups) for groups in groups_per_person]
+    last = max(2 * rule.threshold for rule in rules) + 2
+    for i, (groups, rule) in enumerate(zip(groups_per_person, rules, strict=True)):
+        n = np.unique(np.linspace(0, last, min(last, 400) + 1).astype(np.int64))
+        look = LINES["discrete Laplace" if hasattr(rule.law, "largest") else "discrete Gaussian"]
+        ax.plot(
+            n,
+            rule.keep_probability(n),
+            color=look["color"],
+            linestyle=_STYLES[i % 4],
+            label=f"{groups} group{'s' * (groups > 1)} a person, {type(rule.law).__name__}",
+        )
+    ax.axhline(0.5, color="0.35", linewidth=1)
+    finish(
+        ax,
+        f"groups kept at (epsilon, delta) = ({epsilon}, {delta})",
+        "people in the group",
+        "probability that it is kept",
+        legend_at="lower right",
+    )
+    return ax
+
+
+def _bars(ax: Any, x: Any, error: Any, shift: float, look: str, label: str) -> None:
+    ax.errorbar(
+        x,
+        np.arange(1, x.size + 1) + shift,
+        xerr=error,
+        fmt=LINES[look]["marker"],
+        capsize=3,
+        color=LINES[look]["color"],
+        label=label,
+    )
+
+
+def _names(table: Any, column: object, n: int) -> list[str]:
+    """Return a name for each row: by what stands beside the counts, if anything does."""
+    if isinstance(table, dict) and column is None:
+        return [str(key) for key in table]
+    labels = getattr(table, "column_names", None) or getattr(table, "columns", None)
+    labels = list(table) if isinstance(table, dict) else labels
+    others = [label for label in (() if labels is None else labels) if label != column]
+    if others:
+        return [" ".join(map(str, row)) for row in zip(*(table[x] for x in others), strict=True)]
+    index = getattr(table, "index", None)
+    if index is not None and not callable(index):
+        return [str(key) for key in index]
+    return [str(i + 1) for i in range(n)]

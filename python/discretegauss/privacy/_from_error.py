@@ -1,0 +1,67 @@
+"""How much noise an error allows: the widest law whose draws are mostly that small.
+
+P(abs(X) <= e) falls as the scale of a law exp(-(abs(x)/scale)**beta) grows: what two scales make of
+the ratio of any two weights is monotone in abs(x). Of a Skellam law, too: more variance is one more
+draw, symmetric and unimodal, added to one that is so. So there is one parameter up to which it is
+enough, found among decimals of six digits, by certified tails.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from .._certified.probability import miss_of_each
+from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._inputs.privacy_arguments import at_least_zero, checked_probability, query_count
+from ..errors import ParameterOverflowError
+
+_MOST_ERROR = 10**300
+
+
+def widest(
+    law_of: Callable[[Fraction], Any], error: object, *, confidence: object, queries: int = 1
+) -> Fraction:
+    """Return the largest parameter for which errors of that size are as rare as is asked for.
+
+    Parameters
+    ----------
+    law_of : callable
+        A law of mu = 0 for its parameter: `DiscreteGaussian`, say. The larger the parameter, the
+        larger its draws.
+    error : number
+        At least 0: how far off an answer may be.
+    confidence : number
+        How likely all answers are as near as that, between 0 and 1.
+    queries : int, optional
+        How many answers there are, each with a draw of its own.
+
+    Returns
+    -------
+    Fraction
+        A decimal of six digits: P(abs(X) <= error)**queries >= confidence is proven for it, and not
+        for the next.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter breaks its rule, or the error is above 10**300.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> widest(dg.DiscreteGaussian, 5, confidence="0.95")
+    Fraction(795787, 100000)
+    """
+    reach = math.floor(at_least_zero(error, "error"))
+    if reach > _MOST_ERROR:
+        raise ParameterOverflowError("error must be at most 10**300")
+    sure, count = checked_probability(confidence, "confidence"), query_count(queries)
+    tail = miss_of_each(sure, count) / 2
+
+    def too_wide(n: int) -> bool:
+        return Fraction(law_of(decimal_at(n)).sf(reach, bounds=True)[1]) > tail
+
+    return decimal_at(first_true(too_wide, decimal_ordinal(Fraction(1))) - 1)

@@ -1,0 +1,589 @@
+"""Bounds on delta and epsilon of many releases in one direction, by sums that suit the question.
+
+What is chosen here, in floats that nobody trusts, is where to look: width, tilt and window. Any
+choice gives bounds (_buckets.py says why); good ones are close. The saddle point of n K(s) - s
+epsilon - log(s (s + 1)), with K the logarithm of the moments of one loss, is where the sum that
+makes up delta(epsilon) has its middle, tilted by exp(s loss). A width h adds h**2/6 to the variance
+of each loss, and so s (s + 1)/2 n h**2/6 to the logarithm of delta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import gmpy2
+import numpy as np
+
+from .._certified.double_double import Floats
+from .._certified.double_double_functions import exponential_in_floats
+from .._certified.floats import float_at_least, float_at_most
+from .._certified.interval import arithmetic
+from ._buckets import Part, Sum, Width, above, below, few_bits, single, summed
+from ._loss_cells import Cells, Release
+
+_AT = arithmetic(128)
+_UP, _DOWN = _AT.up, _AT.down
+_ZERO: Any = gmpy2.mpfr(0)
+
+#: How much larger delta may be by the width, relatively; of one release.
+_AIM, _AIM_OF_ONE = 5e-4, 1e-6
+
+#: A window has so many buckets at least, with few releases the second, unless less is added.
+_FEWEST, _FEWEST_OF_FEW, _NONE = 2**12, 2**15, 1e-12
+
+#: Longer windows may be made shorter by less tilt, so much.
+_LONG, _SHARES = 2.0**14, (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
+
+#: So many releases are few: their sum has corners.
+_FEW = 32
+
+#: Losses in groups, for choices; cells of a first look; how much of a tilted sum is in the window.
+_GROUPS, _LOOK, _WITHIN = 200, 400, 15.0
+
+#: log(s) is looked for between.
+_RANGE = 14.0
+
+#: Exponentials are taken up to here; those of tilts are negligible far sooner.
+_FAR, _NEAR = 600.0, 60.0
+_LEAST_FALL = 2.0**-865  # more than exp(-600)
+
+#: Tilts are rounded to so many in an octave.
+_TILTS = 8
+
+#: Indices are looked for up to here.
+_FARTHEST_INDEX = 2.0**52
+
+#: A width has so many cells.
+_PARTS = 4
+
+#: For these masses are handed over.
+_DELTAS = (0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15)
+
+
+class _Few(NamedTuple):
+    """The loss of one release in a few groups, and how often it is made."""
+
+    loss: Floats
+    log_weight: Floats
+    times: int
+    least: float
+    most: float
+    fine: Floats
+    log_fine: Floats
+    top: Floats
+
+
+class _Plan(NamedTuple):
+    """The width, the tilt for each loss and each index, the window, and rates of its ends."""
+
+    width: Width
+    s: float
+    tilt: float
+    start: int
+    size: int
+    rates: tuple[float, float]
+
+
+class _Above(NamedTuple):
+    """An upper bound: the sum, the mass at infinity, and the largest loss that is not infinite."""
+
+    total: Sum
+    infinite: Any
+    end: Fraction
+    width: Width
+
+
+class _Below(NamedTuple):
+    """A lower bound: both sums; P of an infinite loss, and Q of what is taken for that."""
+
+    p: Sum
+    r: Sum
+    told: Any
+    untold: float
+    width: Width
+
+
+class Direction:
+    """All releases, in one direction."""
+
+    def __init__(
+        self,
+        releases: Sequence[tuple[Release, int]],
+        *,
+        swapped: bool,
+        width: Fraction | None,
+        most: int,
+    ) -> None:
+        self._releases, self._swapped = releases, swapped
+        self._width, self._most = width, most
+        self._count = sum(count for _, count in releases)
+        self._saddle = lru_cache(maxsize=64)(self._new_saddle)
+        self._above = lru_cache(maxsize=2)(self._new_above)
+        self._below = lru_cache(maxsize=2)(self._new_below)
+
+    # --- choices
+
+    @cached_property
+    def _few(self) -> list[_Few]:
+        found = []
+        for release, count in self._releases:
+            cells = release.cells(swapped=self._swapped, widest=max(release.span / _LOOK, 1e-300))
+            near = np.isfinite(cells.top) & (cells.p_up > 0)
+            loss, p = (cells.loss + cells.top / 2)[near], cells.p_up[near]
+            if not loss.size:
+                loss, p = np.zeros(1), np.ones(1)
+            ends = float(loss.min()), float((cells.loss + cells.top)[near].max(initial=loss.max()))
+            order = np.argsort(loss)
+            loss, p = loss[order], p[order]
+            fine = loss, np.log(p), np.append(cells.top[near], 0.0)[: loss.size][order]
+            # groups that hold about equal shares of the mass, of the variance, and of the losses
+            total = p.sum()
+            spread = p * (loss - loss @ p / total) ** 2
+            share = np.cumsum(p) / total + np.arange(p.size) / p.size
+            share += np.cumsum(spread) / max(float(spread.sum()), 1e-300)
+            group = np.floor(_GROUPS * share).astype(np.int64)
+            weight = np.bincount(group, p)
+            mean = np.bincount(group, p * loss)[weight > 0] / weight[weight > 0]
+            found.append(_Few(mean, np.log(weight[weight > 0] / total), count, *ends, *fine))
+        return found
+
+    def _moments(self, s: float) -> tuple[float, float, float]:
+        """Return the logarithm of the moments of the sum, its mean and its variance, tilted."""
+        log = mean = variance = 0.0
+        for loss, log_weight, count, *_ in self._few:
+            exponent = s * loss + log_weight
+            most = float(exponent.max())
+            weight = np.exp(exponent - most)
+            total = float(weight.sum())
+            middle = float(weight @ loss) / total
+            log += count * (most + math.log(total))
+            mean += count * middle
+            variance += count * float(weight @ (loss - middle) ** 2) / total
+        return log, mean, variance
+
+    def _new_saddle(self, epsilon: float) -> float:
+        """Return about the s with the least n K(s) - s epsilon - log(s (s + 1))."""
+        low, high, x = -_RANGE, _RANGE, 0.0
+        for _ in range(60):
+            s = math.exp(x)
+            _, mean, variance = self._moments(s)
+            slope = mean - epsilon - 1 / s - 1 / (s + 1)
+            low, high = (x, high) if slope < 0 else (low, x)
+            step = slope / (s * (variance + 1 / s**2 + 1 / (s + 1) ** 2))
+            if abs(step) < 1e-3 or high - low < 1e-3:
+                break
+            x = x - step if low < x - step < high else (low + high) / 2
+        return math.exp(x)
+
+    def guess(self, delta: float) -> float:
+        """Return about the epsilon: a saddle point for each s, where no equation need be solved."""
+        low, high, epsilon = -_RANGE, _RANGE, 0.0
+        target = math.log(max(delta, 1e-300))
+        for _ in range(20):
+            x = (low + high) / 2
+            s = math.exp(x)
+            log, mean, variance = self._moments(s)
+            epsilon = mean - 1 / s - 1 / (s + 1)
+            found = log - s * epsilon - math.log(s * (s + 1))
+            found -= 0.5 * math.log(2 * math.pi * (variance + 1 / s**2 + 1 / (s + 1) ** 2))
+            low, high = (x, high) if epsilon < 0 or found > target else (low, x)
+        return min(max(epsilon, 0.0), self._largest)
+
+    @cached_property
+    def _largest(self) -> float:
+        return sum(few.most * few.times for few in self._few)
+
+    @cached_property
+    def _smallest(self) -> float:
+        return sum(few.least * few.times for few in self._few)
+
+    def _window(
+        self, s: float, within: float = _WITHIN
+    ) -> tuple[float, float, tuple[float, float]]:
+        """Return the ends outside which little of the tilted sum lies, and rates for these."""
+        log, _, variance = self._moments(s)
+        deviation = math.sqrt(variance) + 1e-12
+        rates = np.exp(np.linspace(-3, 6, 28)) / deviation
+        ends, best = [], []
+        for sign in (-1.0, 1.0):
+            tilts = s + sign * rates
+            found = np.full(rates.size, within - log)
+            for loss, log_weight, count, *_ in self._few:
+                exponents = np.outer(tilts, loss) + log_weight
+                most = exponents.max(axis=1)
+                found += count * (most + np.log(np.exp(exponents - most[:, None]).sum(axis=1)))
+            found /= rates
+            place = int(np.argmin(found))
+            ends.append(sign * float(found[place]))
+            best.append(float(rates[place]))
+        return max(ends[0], self._smallest), min(ends[1], self._largest), (best[0], best[1])
+
+    def _chosen_width(self, s: float, length: float) -> Width:
+        """Return a width for a tilt and a window of such a length."""
+        least = 2 * length / self._most
+        if self._width is not None:
+            exact = self._width
+            while self._count > 1 and exact < least:
+                exact *= 2
+            return Width.of(exact)
+        units = [(count, release.unit) for release, count in self._releases if release.unit]
+        unit = max(units)[1] if units else Fraction(1)
+        about = min(max(float(min(unit, Fraction(2**1000))), 1e-300), 1e300)
+        aim = _AIM_OF_ONE if self._count == 1 else _AIM
+        target = math.sqrt(12 * aim / (self._count * s * (s + 1)))
+        target = max(min(target, length), least, 1e-300)
+        power = math.floor(math.log2(target) - math.log2(about))
+        # where losses are multiples of something, or nearly, it may be wider
+        while about * 2.0**power < length and self._added(about * 2.0 ** (power + 1), s) <= aim:
+            power += 1
+        fewest = _FEWEST_OF_FEW if 1 < self._count <= _FEW else _FEWEST
+        while length < fewest * about * 2.0**power and self._added(about * 2.0**power, s) > _NONE:
+            power -= 1
+        return Width.of(unit * Fraction(2) ** power)
+
+    def _added(self, h: float, s: float) -> float:
+        """Return by how much a width makes delta larger, about, as a ratio."""
+        found = 0.0
+        for few in self._few:
+            exponent = s * few.fine + few.log_fine
+            weight = np.exp(exponent - exponent.max())
+            part = np.abs(few.fine / h - np.rint(few.fine / h))
+            part = np.where(part < 2.0**-20, 0.0, part)
+            across = np.minimum(few.top / h, 1.0)
+            variance = np.maximum(part * (1 - part), across / 6)
+            found += few.times * float(weight @ variance) / float(weight.sum())
+        return found * h * h * s * (s + 1) / 2
+
+    # --- sums
+
+    def _widths(self, s: float, bottom: float, top: float) -> tuple[Width, float]:
+        """Return the width, and the length of the window."""
+        length = max(top - bottom, 2.0**-20 * max(abs(top), abs(bottom)), 2.0**-400)
+        return self._chosen_width(s, length), length
+
+    def _tilt(self, epsilon: float) -> int:
+        """Return the tilt for an epsilon, as a number of quarters of an octave.
+
+        So answers that are near to each other come from one sum, and agree.
+        """
+        return math.floor(_TILTS * math.log2(self._saddle(epsilon)))
+
+    def _plan(self, tilt: int) -> _Plan:
+        s, largest = 2.0 ** (tilt / _TILTS), 2.0 ** ((tilt + 1) / _TILTS)
+        # the epsilon for which the tilt is too small by most: it is to be in the window, too
+        epsilon = self._moments(largest)[1] - 1 / largest - 1 / (largest + 1)
+        epsilon = min(max(epsilon, 0.0), self._largest)
+        least = self._exponent(self._saddle(epsilon), epsilon)
+        bottom, top, rates = self._window(s, self._within(s, epsilon, least))
+        if self._count == 1:
+            bottom, top = self._smallest, self._largest
+        width, length = self._widths(s, bottom, top)
+        if self._count > 1 and length > _LONG * width.about:
+            # where single losses may be large, a little less tilt makes a far shorter window
+            for share in _SHARES:
+                less = 2.0 ** (tilt / _TILTS) * share
+                within = self._within(less, epsilon, least)
+                if within > 2 * _WITHIN:
+                    break
+                other = self._window(less, within)
+                if other[1] - other[0] < (top - bottom) / 1.5:
+                    s, (bottom, top, rates) = less, other
+            width, length = self._widths(s, bottom, top)
+        h = width.about
+        size = max(top - bottom, 0.0) / h + 8 * len(self._releases) + 32
+        size = 1 << max(math.ceil(math.log2(size)), 5)
+        start = math.floor((top + bottom) / 2 / h) - size // 2
+        return _Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
+
+    def _within(self, s: float, epsilon: float, least: float) -> float:
+        """Return how little may be outside: where the tilt is not the best, less."""
+        return _WITHIN + max(self._exponent(s, epsilon) - least, 0.0)
+
+    def _exponent(self, s: float, epsilon: float) -> float:
+        return self._moments(s)[0] - s * epsilon - math.log(s * (s + 1))
+
+    def _cells(self, release: Release, plan: _Plan) -> Cells:
+        widest = plan.width.about / _PARTS
+        return release.cells(swapped=self._swapped, widest=widest, tilt=plan.s)
+
+    def _new_above(self, tilt: int) -> _Above:
+        plan = self._plan(tilt)
+        width = plan.width
+        parts, infinite, most = [], _ZERO, 0
+        for release, count in self._releases:
+            grid = above(self._cells(release, plan), release.unit, width)
+            parts.append(Part(grid.at, grid.mass, count))
+            infinite = _joint(infinite, grid.infinite, count, up=True)
+            most += count * int(grid.at.max())
+        if self._count == 1:
+            total = single(parts[0].at, parts[0].mass)
+        else:
+            total = summed(parts, plan.tilt, plan.start, plan.size, plan.rates)
+        return _Above(total, infinite, most * width.exact, width)
+
+    def _new_below(self, tilt: int) -> _Below:
+        plan = self._plan(tilt)
+        sets, told, untold = [], _ZERO, 0.0
+        for release, count in self._releases:
+            one = below(self._cells(release, plan), release.unit, plan.width)
+            sets.append((one, count))
+            told = _joint(told, one.told, count, up=False)
+            untold += count * one.untold * (1 + 2.0**-40)
+        if self._count == 1:
+            one = sets[0][0]
+            p, r = single(one.at, one.p), single(one.at, one.r)
+        else:
+            where = plan.tilt, plan.start, plan.size, plan.rates
+            p = summed([Part(one.at, one.p, count) for one, count in sets], *where)
+            r = summed([Part(one.at, one.r, count) for one, count in sets], *where)
+        return _Below(p, r, told, untold, plan.width)
+
+    def infinite(self) -> tuple[Any, Any]:
+        """Return bounds on the probability of an infinite loss."""
+        low, up = _ZERO, _ZERO
+        for release, count in self._releases:
+            cells = release.cells(swapped=self._swapped, widest=math.inf)
+            low = _joint(low, cells.told, count, up=False)
+            up = _joint(up, cells.over, count, up=True)
+        return low, up
+
+    def masses(self) -> tuple[dict[int, float], float, float]:
+        """Return upper bounds of the mass at each multiple of a width, the width, and the rest.
+
+        Each tilt gives upper bounds of all: the least is taken.
+        """
+        tilts = [self._saddle(self.guess(delta)) for delta in _DELTAS]
+        windows = [self._window(s) for s in tilts]
+        bottom, top = min(w[0] for w in windows), max(w[1] for w in windows)
+        width = self._chosen_width(tilts[2], max(top - bottom, 1e-300))
+        width = Width.of(Fraction(width.about))  # by which dp-accounting multiplies
+        h = width.about
+        size = 1 << max(math.ceil(math.log2((top - bottom) / h + 64)), 5)
+        start = math.floor((top + bottom) / 2 / h) - size // 2
+        found, infinite, over = np.ones(size), _ZERO, 1.0
+        for s, (_, _, rates) in zip(tilts, windows, strict=True):
+            plan = _Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
+            parts, infinite = [], _ZERO
+            for release, count in self._releases:
+                grid = above(self._cells(release, plan), release.unit, width)
+                parts.append(Part(grid.at, grid.mass, count))
+                infinite = _joint(infinite, grid.infinite, count, up=True)
+            if self._count == 1:
+                kept = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
+                return dict(kept), h, float_at_least(infinite)
+            total = summed(parts, plan.tilt, start, size, plan.rates)
+            log = float(total.log_scale.upper) + total.slack - total.tilt * total.index + 1e-9
+            with np.errstate(over="ignore"):
+                grown = exponential_in_floats(np.clip(log, -700.0, 700.0))
+            found = np.minimum(found, (np.maximum(total.mass, 0.0) + total.error) * grown)
+            over = min(over, float(total.outside[1] * grown[-1]) * 1.001)
+        found[0] = 1.0  # and all that is below
+        infinite = _joint(infinite, over, 1, up=True)
+        masses = zip((start + np.arange(size)).tolist(), found.tolist(), strict=True)
+        return dict(masses), h, float_at_least(infinite)
+
+    # --- bounds
+
+    def delta_above(self, epsilon: Fraction) -> Any:
+        """Return an upper bound on delta(epsilon), epsilon >= 0."""
+        most = 2 * max(self._largest, 0.0) + 1
+        found = self._above(self._tilt(min(_float(epsilon), most)))
+        if epsilon >= found.end:
+            return found.infinite
+        sticks = _sticks(found.total, float_at_most(gmpy2.mpq(epsilon)), found.width)
+        return min(_UP.add(sticks, found.infinite), 1)
+
+    def delta_below(self, epsilon: Fraction) -> Any:
+        """Return a lower bound on delta(epsilon), epsilon >= 0."""
+        most = 2 * max(self._largest, 0.0) + 1
+        found = self._below(self._tilt(min(_float(epsilon), most)))
+        told = found.told
+        if found.untold:
+            factor = _UP.exp(_UP.add(gmpy2.mpq(epsilon), _ZERO))
+            told = max(_DOWN.sub(told, _UP.mul(factor, found.untold)), self.infinite()[0])
+        if epsilon > most:
+            return told
+        lines = _half_lines(found, float_at_least(gmpy2.mpq(epsilon)))
+        if lines is None:
+            return told
+        best = float(np.max(lines.p - lines.q, initial=0.0)) * (1 - 2.0**-50)
+        return min(_DOWN.add(_DOWN.mul(lines.scale, max(best, 0.0)), told), 1)
+
+    def epsilon_above(self, delta: Fraction) -> float:
+        """Return an epsilon of at least 0 whose upper bound is at most delta."""
+        target = _DOWN.add(gmpy2.mpq(delta), _ZERO)
+        target = _DOWN.mul(target, 1 - 2.0**-32)  # so that `delta_above` finds it met
+        about = self.guess(_float(delta))
+        tilt, best = self._tilt(about), math.inf
+        for _ in range(4):
+            one = self._above(tilt)
+            if one.infinite > target:
+                return math.inf if one.infinite > gmpy2.mpq(delta) else self._end_of(one)
+            rest = _DOWN.sub(target, one.infinite)
+            best = min(_least(one.total, rest, one.width, about), self._end_of(one))
+            tilt, before = self._tilt(best), tilt
+            if tilt == before:
+                break
+            about = best
+        return best
+
+    @staticmethod
+    def _end_of(one: _Above) -> float:
+        return max(float_at_least(gmpy2.mpq(one.end)), 0.0)
+
+    def epsilon_below(self, delta: Fraction) -> float:
+        """Return an epsilon below which delta is exceeded, or 0; infinite, if it always is."""
+        target = _UP.add(gmpy2.mpq(delta), _ZERO)
+        if self.infinite()[0] > target:
+            return math.inf
+        about = self.guess(_float(delta))
+        found = self._below(self._tilt(about))
+        lines = _half_lines(found, about)
+        if lines is None:
+            return 0.0
+        wanted = float_at_least(_UP.div(_UP.sub(target, found.told), lines.scale))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            rare = float_at_least(
+                _UP.div(_UP.mul(_UP.exp(gmpy2.mpfr(about)), found.untold), lines.scale)
+            )
+            gained = (lines.p - wanted - np.abs(wanted) * 2.0**-50) / (lines.q + rare)
+        gained = gained[np.isfinite(gained)]
+        if not gained.size or not gained.max() > 0:
+            return 0.0
+        log = _DOWN.log(gmpy2.mpfr(float(gained.max()) * (1 - 2.0**-40)))
+        return max(float_at_most(_DOWN.add(log, gmpy2.mpfr(about))), 0.0)
+
+
+def _float(exact: Fraction) -> float:
+    return float(min(exact, Fraction(2**1000)))
+
+
+def _joint(before: Any, one: float, count: int, *, up: bool) -> Any:
+    """Return 1 - (1 - before)(1 - one)**count, rounded."""
+    if one >= 1:
+        return gmpy2.mpfr(1)
+    near, far = (_UP, _DOWN) if up else (_DOWN, _UP)
+    rest = far.mul(far.log1p(gmpy2.mpfr(-one)), count)
+    both = far.add(rest, far.log1p(-before)) if before < 1 else -gmpy2.inf()
+    return near.minus(far.expm1(both))
+
+
+def _summed(size: int) -> float:
+    """Return more than the relative error of a running sum of products of a few exponentials.
+
+    Of those the arguments may be wrong by 2**-53 of 600.
+    """
+    return 2.0**-52 * (size + 2000)
+
+
+def _scale(total: Sum, place: int, *, up: bool) -> Any:
+    """Return exp(log_scale - tilt place), with the slack."""
+    log = _AT.shift(total.log_scale, -Fraction(total.tilt) * place)
+    slack = gmpy2.mpfr(total.slack)
+    return _UP.exp(_UP.add(log.upper, slack)) if up else _DOWN.exp(_DOWN.sub(log.lower, slack))
+
+
+def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
+    """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss)."""
+    h = width.about
+    if epsilon > _FARTHEST_INDEX * h:  # beyond all that is not infinite, which is known
+        return gmpy2.mpfr(1)
+    place = math.floor(epsilon / h) - 1
+    if place < total.bottom or not total.counts:
+        return gmpy2.mpfr(1)
+    first = int(np.searchsorted(total.index, place))
+    index = total.index[first:]
+    masses = np.maximum(total.mass[first:], 0.0) + total.error
+    steps = (index - place).astype(np.float64)
+    w = exponential_in_floats(np.maximum(-total.tilt * steps, -_FAR))
+    loss = index * h
+    gap = loss - epsilon + 2.0**-50 * (np.abs(loss) + epsilon)
+    lost = exponential_in_floats(np.maximum(-np.maximum(gap, 0.0), -_FAR)) * (1 - 2.0**-50)
+    share = np.where(gap > 0, (1 - lost) + 2.0**-52, 0.0)
+    found = float((masses * w * share).sum()) * (1 + _summed(index.size))
+    sure = _UP.mul(gmpy2.mpfr(found), _scale(total, place, up=True))
+    if total.outside[1]:
+        end = int(total.index[-1]) + 1
+        sure = _UP.add(sure, _UP.mul(gmpy2.mpfr(total.outside[1]), _scale(total, end, up=True)))
+    return sure if not gmpy2.is_nan(sure) else gmpy2.mpfr(1)
+
+
+def _least(total: Sum, target: Any, width: Width, about: float) -> float:
+    """Return an epsilon of at least 0 at which that sum is at most a target; perhaps infinite.
+
+    From the index k on the masses are T in all, and F with the factors exp(k h - loss); so between
+    the losses of k - 1 and k the sum is T - exp(epsilon - k h) F.
+    """
+    h = width.about
+    if about > _FARTHEST_INDEX * h:
+        return math.inf
+    place = math.floor(about / h)
+    scale = _scale(total, place, up=True)
+    wanted = float(_DOWN.div(target, scale)) * (1 - 2.0**-50) if scale > 0 else math.inf
+    steps = (total.index - place).astype(np.float64)
+    kept = (total.tilt * np.abs(steps) < _NEAR) & (steps * h > -_FAR)
+    if not target > 0 or not kept.any() or not total.counts:
+        return math.inf
+    all_masses = np.maximum(total.mass, 0.0) + total.error
+    beyond = float(all_masses[total.index > total.index[kept][-1]].sum()) + total.outside[1]
+    index, steps = total.index[kept], steps[kept]
+    rare = exponential_in_floats(-total.tilt * steps[-1:])
+    wanted -= beyond * float(rare[0]) * (1 + _summed(total.index.size))
+    masses = all_masses[kept] * exponential_in_floats(-total.tilt * steps)
+    fall = exponential_in_floats(np.maximum(-h * steps, -_FAR))
+    wrong = _summed(index.size)
+    plain = np.cumsum(masses[::-1])[::-1] * (1 + wrong)
+    fallen = np.cumsum((masses * fall)[::-1])[::-1] / fall * (1 - wrong)
+    # less what the factors that are cut off are too large by
+    less = float(masses.sum()) * _LEAST_FALL / fall
+    fallen = np.where(h * steps < _FAR - 1, fallen - less, 0.0)
+    fallen = np.maximum(fallen, 0.0)
+    met = plain - fallen <= wanted  # at the loss of each
+    if not met.any():
+        return math.inf
+    k = int(np.argmax(met))
+    here = gmpy2.mpq(width.exact) * int(index[k])
+    if not k:
+        return max(float_at_least(here), 0.0)
+    before = gmpy2.mpq(width.exact) * int(index[k - 1])
+    epsilon = _UP.add(before, _ZERO)
+    if plain[k] > wanted and fallen[k] > 0:
+        log = _UP.log(_UP.div(float((plain[k] - wanted) * (1 + 2.0**-50)), float(fallen[k])))
+        epsilon = max(epsilon, _UP.add(min(log, _ZERO), here))
+    elif plain[k] > wanted:
+        epsilon = _UP.add(here, _ZERO)
+    return max(float_at_least(epsilon), 0.0)
+
+
+class _HalfLines(NamedTuple):
+    """Bounds of P(A), and of exp(epsilon) Q(A), over ``scale``: A the sums from an index on."""
+
+    p: Floats
+    q: Floats
+    scale: Any
+
+
+def _half_lines(found: _Below, epsilon: float) -> _HalfLines | None:
+    p, r, h = found.p, found.r, found.width.about
+    if epsilon > _FARTHEST_INDEX * h:
+        return None
+    place = math.floor(epsilon / h)
+    steps = (p.index - place).astype(np.float64)
+    kept = (p.tilt * np.abs(steps) < _FAR) & (steps * h > -_FAR)
+    if not kept.any() or not (p.counts and r.counts):
+        return None
+    steps, loss = steps[kept], p.index[kept].astype(np.float64) * h
+    w = exponential_in_floats(-p.tilt * steps)
+    slip = 2.0**-49 + 2.0**-50 * (np.abs(loss) + epsilon)
+    fall = exponential_in_floats(np.maximum(epsilon - loss, -_FAR)) * (1 + slip)
+    wrong = _summed(steps.size)
+    gained = w * np.maximum(p.mass[kept], 0.0)
+    p_in = np.cumsum(gained[::-1])[::-1] * (1 - wrong)
+    p_in -= np.cumsum((w * p.error)[::-1])[::-1] * (1 + wrong) + sum(p.outside) * w * 1.001
+    lost = np.cumsum(((np.maximum(r.mass[kept], 0.0) + r.error) * w * fall)[::-1])[::-1]
+    ratio = float_at_least(_UP.div(_scale(r, place, up=True), _scale(p, place, up=False)))
+    return _HalfLines(p_in, lost * ratio * (1 + wrong), _scale(p, place, up=False))

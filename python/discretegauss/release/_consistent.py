@@ -1,0 +1,127 @@
+"""Tables of a plan that add up, beside the noisy ones: made of these alone, at no cost."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._inputs.messages import describe
+from .._system.atomic_file import NewFile, errors_name
+from ..errors import OutputError, ParameterValueError
+from ..estimate import consistent
+from ..laws import DiscreteGaussian
+from ._calibration import Calibration
+from ._destination import checked_destination
+from ._interface import Chunk
+
+_ENDINGS = {".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"}
+_ENDINGS |= {".arrow", ".feather", ".ipc", ".npy"}
+
+
+class ConsistentTables:
+    """Collects noisy tables while they are written; then writes them as CSV, made to add up.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; made if it is not there.
+    outs : sequence of Path
+        The noisy tables: the new ones have their names, with the ending .csv.
+    columns : sequence of tuple of str
+        Of each table the columns of counts: one.
+    force : bool
+        Whether files that exist are replaced.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        outs: Sequence[Path],
+        columns: Sequence[tuple[str, ...]],
+        *,
+        force: bool,
+    ) -> None:
+        for counts in columns:
+            if len(counts) != 1:
+                raise ParameterValueError(
+                    f"tables that are to add up must have one column of counts, got {len(counts)}"
+                )
+        names = [f"{_stem(out)}.csv" for out in outs]
+        if len(set(names)) < len(names):
+            raise OutputError(f"{folder}: two tables would be {describe(_twice(names))} there")
+        with errors_name(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.files = [
+            NewFile(checked_destination(None, folder / name, force=force), replace=force)
+            for name in names
+        ]
+        self._counts = [counts[0] for counts in columns]
+        self._tables: list[_Rows] = []
+
+    def next_table(self, release: Calibration, other_columns: Sequence[str], /) -> _Rows:
+        """Return what is to be shown the noisy counts of the next table."""
+        self._tables.append(_Rows(release.law, other_columns))
+        return self._tables[-1]
+
+    def write(self) -> tuple[tuple[Path, float], ...]:
+        """Write the files, which get no names yet; return which, and by what variances fell."""
+        label = "\0count"  # of all tables alike, whatever their columns are called
+        found = consistent(
+            [table.as_columns(label) for table in self._tables],
+            [table.law for table in self._tables],
+            label,
+        )
+        gains = []
+        for table, columns, count, file in zip(
+            self._tables, found, self._counts, self.files, strict=True
+        ):
+            with file.content() as write:
+                write(_csv(table.other_columns, columns, count, label))
+            mean = float(np.mean(np.square(columns["error"])))
+            gains.append((file.path, float(table.law.var()) / mean))
+        return tuple(gains)
+
+
+class _Rows:
+    """The rows of a table: what they count, and noisy counts."""
+
+    def __init__(self, law: DiscreteGaussian, other_columns: Sequence[str]) -> None:
+        self.law, self.other_columns = law, tuple(other_columns)
+        self._cells: list[tuple[str, ...]] = []
+        self._noisy: list[int] = []
+
+    def add(self, chunk: Chunk, noisy: NDArray[Any]) -> None:
+        """Take the next rows."""
+        self._cells += chunk.other_cells()
+        self._noisy += noisy[:, 0].tolist()
+
+    def as_columns(self, label: str) -> dict[str, list[Any]]:
+        """Return the table as `consistent` takes it."""
+        columns = zip(*self._cells, strict=True) if self.other_columns else ()
+        cells = dict(zip(self.other_columns, map(list, columns), strict=True))
+        return {**cells, label: self._noisy}
+
+
+def _csv(keys: Sequence[str], columns: dict[str, list[Any]], count: str, label: str) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*keys, count, "error"])
+    writer.writerows(zip(*(columns[key] for key in (*keys, label, "error")), strict=True))
+    return text.getvalue().encode()
+
+
+def _stem(out: Path) -> str:
+    name = Path(out.name)
+    while name.suffix.lower() in _ENDINGS:
+        name = name.with_suffix("")
+    return str(name)
+
+
+def _twice(names: Sequence[str]) -> str:
+    return next(name for i, name in enumerate(names) if name in names[:i])

@@ -1,0 +1,146 @@
+"""Release a table whose rows were not known beforehand: only rows of enough people are written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .._inputs.messages import number_of, printable
+from .._inputs.source import Source
+from .._system.atomic_file import atomic_write, no_op
+from ..errors import OutputError, ParameterValueError, TableError
+from ..selection import KeepRule, keep_groups, keep_rule
+from ._arguments import checked_flag, column_names, file_path
+from ._destination import checked_destination
+from ._formats import formats_of, opened_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupsRelease:
+    """What the release of groups did; printed, it is the report."""
+
+    table: Path
+    column: str
+    out: Path
+    rows: int
+    """How many groups were kept. How many there were is not told."""
+    groups_per_person: int
+    epsilon: object
+    """As asked for."""
+    rule: KeepRule
+    """The noise, the threshold, and the delta that is spent."""
+    seconds: float
+
+    def __str__(self) -> str:
+        noise = f"{self.rule.law!r}, one independent draw for each group"
+        lines = [
+            ("table", printable(str(self.table))),
+            ("column", printable(self.column)),
+            ("written to", f"{printable(str(self.out))}, {number_of(self.rows, 'group')}"),
+            ("kept", f"groups whose noisy count is above {self.rule.threshold}"),
+            ("law", noise),
+            ("groups a person", self.groups_per_person),
+            ("(epsilon, delta)", f"({self.epsilon}, {self.rule.delta:.6g})"),
+            ("time", f"{self.seconds:.2f} s"),
+        ]
+        return "\n".join(f"{name:<18}  {value}" for name, value in lines)
+
+
+def release_groups(
+    table: str | os.PathLike[str],
+    column: str,
+    out: str | os.PathLike[str],
+    *,
+    epsilon: object,
+    delta: object,
+    groups_per_person: int = 1,
+    force: bool = False,
+    source: Source = "getrandom",
+    before_placing: Callable[[], None] = no_op,
+) -> GroupsRelease:
+    """Write those rows of a table that may be named, with noisy counts; see `keep_groups`.
+
+    For tables whose rows are there because people are in them: a group of one would give that
+    person away. Rows are sorted by what they are called, as their order would be published.
+
+    Parameters
+    ----------
+    table : str or os.PathLike of str
+        As for `release_table`: each group one row, with the number of people in it.
+    column : str
+        The column of counts. All others say which group it is.
+    out : str or os.PathLike of str
+        Where to write: text with commas.
+    epsilon, delta : number
+        The budget; delta below 1/4.
+    groups_per_person : int
+        In how many rows one person is counted, at most.
+    force : bool
+        Whether to replace ``out`` if it exists.
+    source : "getrandom", "chacha20" or callable
+        Where random bits come from.
+    before_placing : callable
+        Called when all is done but giving the file its name.
+
+    Returns
+    -------
+    GroupsRelease
+        What was done; printed, it is the report.
+
+    Raises
+    ------
+    TableError, OutputError, TypeError, ValueError, OverflowError, ImportError, OSError
+        As `release_table`; a TableError also if two rows are of one group, or a count is negative.
+
+    Notes
+    -----
+    Guarantee: as `discretegauss.selection.keep_groups`. ``out`` is written whole or left as it was.
+    The table is held in memory.
+    """
+    start = time.perf_counter()
+    rule = keep_rule(epsilon, delta, groups_per_person)
+    force = checked_flag(force, "force")
+    read, written = file_path(table, "table"), file_path(out, "out")
+    names = column_names(column)
+    if len(names) != 1:
+        raise ParameterValueError(f"column must name one column of counts, got {len(names)}")
+    of_table, _ = formats_of(read, read)
+    destination = checked_destination(read, written, force=force)
+    if written.suffix.lower() != ".csv":
+        raise OutputError(f"{written}: must end in .csv, as groups are written so")
+    with opened_table(read, names, of_table, of_table) as opened:
+        groups: dict[tuple[str, ...], int] = {}
+        n = 0
+        for chunk in opened.chunks():
+            counts: list[Any] = chunk.counts[:, 0].tolist()
+            groups.update(zip(chunk.other_cells(), counts, strict=True))
+            n += len(counts)
+        header = (*opened.other_columns, names[0])
+    if len(groups) < n:
+        raise TableError(f"{read}: each group must have one row, but some have several")
+    if min(groups.values(), default=0) < 0:
+        raise TableError(f"{read}: column {names[0]!r} must have no negative count")
+    ordered = dict(sorted(groups.items()))
+    kept = keep_groups(ordered, epsilon, delta, groups_per_person, source=source)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([*group, count] for group, count in kept.items())
+    with atomic_write(destination, replace=force, before_placing=before_placing) as write:
+        write(text.getvalue().encode())
+    return GroupsRelease(
+        table=read,
+        column=names[0],
+        out=written,
+        rows=len(kept),
+        groups_per_person=groups_per_person,
+        epsilon=epsilon,
+        rule=rule,
+        seconds=time.perf_counter() - start,
+    )

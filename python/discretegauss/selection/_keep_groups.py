@@ -1,0 +1,271 @@
+"""Groups that nobody knew beforehand: which of them may be named, and their noisy counts.
+
+A group is a row that is there because somebody is in it. Its count n >= 1 gets noise X, and it is
+kept if n + X > threshold; a group of nobody never is.
+
+*One group a person.* X is the discrete Laplace of scale 1/epsilon on -k..k, the threshold k. Counts
+n >= 1 and n + 1 have noisy counts whose probabilities are at most exp(epsilon) times each other's,
+except where one is 0: a mass of delta_k = P(X = k). A group of 1, against none, is kept with that
+probability. So it is (epsilon, delta_k), the noisy count included; and no way to keep groups that
+is keeps a group with a larger probability (Desfontaines, Voss, Gipson, Mandayam, arXiv:2006.03684).
+k is the least with delta_k <= delta: for a delta between two of them the best way is at most one
+count earlier, up to n = k.
+
+*m groups a person, Laplace.* epsilon/m and delta/m for each: basic composition.
+
+*m groups a person, Gaussian.* X is discrete Gaussian with a threshold t >= 1. One person more is
+new in u groups, each kept with 1 - p, p = P(1 + X <= t), and one more of others in m - u, whose
+noisy counts have h(m - u, e) = delta of so many discrete Gaussian queries at e. With the person
+against without: a new group shows with 1 - p**u, which cannot be without; if none does, the loss of
+the others is shifted by u log(p). So it is (epsilon, delta) if for u = 0, ..., m
+
+    1 - p**u + p**u h(m - u, epsilon - u log(p)) <= delta,
+    h(m - u, epsilon + u log(p)) <= delta.
+
+It suffices that m (1 - p) + h(m, epsilon - m (1 - p)/p) <= delta. Bounds are p**u >= 1 - u (1 - p)
+and 1 - p <= -log(p) <= (1 - p)/p.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .._certified.search import first_true
+from .._inputs.draw_arguments import checked_source, checked_threads
+from .._inputs.numbers import whole_number
+from .._inputs.privacy_arguments import checked_probability, positive_number
+from .._inputs.source import Source
+from ..data.entry import opened_values
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..laws import DiscreteGaussian
+from ..privacy import calibrate
+from ..privacy import delta as delta_of
+from ._truncated_laplace import LARGEST, TruncatedLaplace, last_mass, upper_mass
+
+_MOST = 10**4
+
+_MOST_EACH = 64
+"""Groups a person up to which every u is looked at."""
+
+_LARGEST = 2**62
+
+_STEP, _STEPS = Fraction(101, 100), 16
+"""Of the sigma2 that are tried, from the least that is enough for known groups."""
+
+
+@dataclass(frozen=True)
+class KeepRule:
+    """A group of n people is kept if n + X > threshold, X of this law; n = 0 never is."""
+
+    law: TruncatedLaplace | DiscreteGaussian
+    threshold: int
+    delta: float
+    """What is spent: proven, and at most what was asked for."""
+
+    def keep_probability(self, n: Any) -> Any:
+        """Return how likely a group of n people is kept, of a number or an array of integers."""
+        people = np.asarray(n)
+        if people.dtype.kind not in "iu":
+            raise ParameterTypeError(f"n must be integers, got {people.dtype}")
+        kept = np.where(people > 0, self.law.sf(self.threshold - people.astype(np.int64)), 0.0)
+        return kept if kept.shape else float(kept)
+
+
+def keep_rule(epsilon: object, delta: object, groups_per_person: int = 1) -> KeepRule:
+    """Return which noise and threshold decide which groups are kept: see `keep_groups`.
+
+    Parameters
+    ----------
+    epsilon, delta : number
+        The budget; delta below 1/4.
+    groups_per_person : int, optional
+        In how many groups one person is, at most.
+
+    Returns
+    -------
+    KeepRule
+        Truncated Laplace or discrete Gaussian noise: that for which the least count that is kept
+        with probability 1/2 is smaller.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter breaks its rule.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> dg.selection.keep_rule(1, "1e-6").threshold
+    14
+    >>> dg.selection.keep_rule(1, "1e-6", groups_per_person=16).law
+    DiscreteGaussian(sigma2=...)
+    """
+    most = whole_number(groups_per_person, "groups_per_person", minimum=1)
+    if most > _MOST:
+        raise ParameterOverflowError(f"groups_per_person must be at most {_MOST}")
+    miss = checked_probability(delta, "delta")
+    if miss >= Fraction(1, 4):
+        raise ParameterValueError("delta must be below 1/4: a group of one would be named so often")
+    return _rule(positive_number(epsilon, "epsilon"), miss, most)
+
+
+@lru_cache(maxsize=32)
+def _rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
+    laplace = _laplace_rule(epsilon / most, delta / most, most)
+    gaussian = None if most == 1 else _gaussian_rule(epsilon, delta, most, laplace.threshold)
+    return gaussian or laplace
+
+
+def _laplace_rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
+    """Return the rule of least k with delta_k <= delta, proven; delta_k falls as k grows."""
+    scale = 1 / epsilon
+    level = Fraction(delta)
+
+    def enough(k: int) -> bool:
+        return bool(last_mass(scale, k).upper <= level)
+
+    k = first_true(enough, 2, low=1)
+    if k > LARGEST:
+        raise ParameterOverflowError("epsilon and delta must leave a threshold of at most 2**54")
+    law = TruncatedLaplace(scale, k)
+    return KeepRule(law, k, min(float(most * Fraction(upper_mass(scale, k))), 1.0))
+
+
+def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) -> KeepRule | None:
+    """Return the rule of the least threshold that is found below one; None if there is none."""
+    least = calibrate(DiscreteGaussian, epsilon=epsilon, delta=delta, queries=most).sigma2
+    found = None
+    for step in range(1, _STEPS + 1):
+        law = DiscreteGaussian(_rounded_up(least * _STEP**step))
+        left = delta  # for groups of one that show
+        if most > _MOST_EACH:  # all of it is added up
+            left -= Fraction(delta_of(law, max(epsilon - 2 * delta, 0), queries=most))
+        threshold = int(law.isf(left / most)) + 1 if left > 0 else below
+        if threshold < below and (spent := _gaussian_delta(law, threshold, epsilon, most)) <= delta:
+            found, below = KeepRule(law, threshold, float(spent)), threshold
+    return found
+
+
+def _rounded_up(sigma2: Fraction) -> Fraction:
+    """Return a decimal of 6 digits or so: words hold its draws."""
+    return Fraction(-(-sigma2 * 10**6 // 1), 10**6) if sigma2 < 10**3 else Fraction(-(-sigma2 // 1))
+
+
+def _gaussian_delta(
+    law: DiscreteGaussian, threshold: int, epsilon: Fraction, most: int
+) -> Fraction:
+    """Return a delta that is proven, as the module says."""
+    shown = Fraction(law.sf(threshold - 1, bounds=True)[1])  # 1 - p
+    shift = shown / (1 - shown)  # at least -log(p)
+
+    def stick(queries: int, at: Fraction) -> Fraction:
+        if at < 0:
+            return Fraction(1)
+        return Fraction(delta_of(law, at, queries=queries)) if queries else Fraction(0)
+
+    if most > _MOST_EACH:
+        return most * shown + stick(most, epsilon - most * shift)
+    worst = Fraction(0)
+    for new in range(most + 1):
+        hidden = stick(most - new, epsilon + new * shown)  # -log(p) >= 1 - p
+        worst = max(worst, new * shown + hidden, stick(most - new, epsilon - new * shift))
+    return worst
+
+
+def keep_groups(
+    counts: Any,
+    epsilon: object,
+    delta: object,
+    groups_per_person: int = 1,
+    *,
+    columns: object = None,
+    source: Source = "getrandom",
+    threads: int = 1,
+) -> Any:
+    """Return the groups that may be named, with their noisy counts: (epsilon, delta) in all.
+
+    Where a group is in a table only because people are in it, its name gives one of them away. A
+    group is named if its count plus noise is above a threshold, which a group of one rarely is.
+
+    Parameters
+    ----------
+    counts : dict, column or frame of pandas, polars or pyarrow, or list or array
+        How many people are in each group: integers >= 0 without nulls, each group once, each
+        person counted once in a group.
+    epsilon, delta : number
+        What all of it costs; delta below 1/4.
+    groups_per_person : int, optional
+        In how many groups one person is, at most. Drop people's other groups before you count.
+    columns : label, optional
+        Of a frame: the column of counts; the others say which group it is.
+    source : "getrandom", "chacha20" or callable, optional
+        Where bits come from, as for `discretegauss.discrete_gaussian`.
+    threads : int, optional
+        How many threads draw at most; 1 with a source of your own.
+
+    Returns
+    -------
+    As `counts`
+        The groups that are kept, with noisy counts, in their order. Of a list or array a pair:
+        places, and noisy counts.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError, OSError
+        If counts are no such integers, or a parameter breaks its rule; nothing is returned.
+
+    Notes
+    -----
+    Guaranteed: (epsilon, delta)-differential privacy for one person more or less, noisy counts
+    included, proven: `keep_rule` has the noise, the threshold and what of delta is spent. With
+    truncated Laplace noise n + X is within threshold of n. The order of the groups is published:
+    sort them by name before, or it may tell who came first.
+
+    References
+    ----------
+    Desfontaines, Voss, Gipson, Mandayam, *Differentially private partition selection*,
+    arXiv:2006.03684. ``_keep_groups.py`` has the rest.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> visits = {"Aix": 812, "Bex": 1, "Cut": 96}
+    >>> list(dg.selection.keep_groups(visits, 1, "1e-6"))
+    ['Aix', 'Cut']
+    """
+    bits = checked_source(source)
+    n_threads = checked_threads(threads, bits)
+    rule = keep_rule(epsilon, delta, groups_per_person)
+    opened = opened_values(counts, columns, floats=True)
+    if len(opened.cells) != 1:
+        raise ParameterTypeError("columns must name the one column of counts")
+    cells = opened.cells[0]
+    integers = cells.integers
+    if integers.ndim != 1:
+        raise ParameterTypeError("counts must have one axis: a count for each group")
+    if cells.nulls is not None and cells.nulls.any():
+        raise ParameterValueError("counts must have no nulls")
+    if integers.size and not 0 <= int(integers.min()) <= int(integers.max()) < _LARGEST:
+        raise ParameterValueError("counts must be from 0 to 2**62")
+    exact = integers.astype(np.int64, copy=False)
+    noisy = rule.law.sample(exact.size, source=bits, threads=n_threads)
+    np.add(noisy, exact, out=noisy)
+    kept = noisy > rule.threshold
+    kept &= exact > 0
+    np.multiply(noisy, kept, out=noisy)
+    if isinstance(counts, list | tuple | np.ndarray):
+        return np.flatnonzero(kept), noisy[kept]
+    if isinstance(counts, dict):
+        numbers = zip(counts, noisy.tolist(), kept.tolist(), strict=True)
+        return {group: n for group, n, is_kept in numbers if is_kept}
+    closed = opened.close([noisy.astype(object) if integers.dtype == object else noisy])
+    return closed[kept] if _is_pandas(closed) else closed.filter(kept)
+
+
+def _is_pandas(table: Any) -> bool:
+    return type(table).__module__.partition(".")[0] == "pandas"

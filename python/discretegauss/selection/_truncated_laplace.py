@@ -1,0 +1,194 @@
+"""The discrete Laplace on -k..k: the noise that decides best which groups to keep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._certified.floats import float_bounds, float_value
+from .._certified.interval import Interval, arithmetic
+from .._inputs.draw_arguments import Size, checked_size, checked_source, checked_threads
+from .._inputs.law_parameters import as_array
+from .._inputs.messages import describe, written
+from .._inputs.numbers import exact_rational, not_finite, positive, whole_number
+from .._inputs.source import Source
+from ..errors import ParameterOverflowError
+from ..laws import DiscreteLaplace
+from ..sampling import bernoulli_exp, uniform_below
+
+LARGEST = 2**54
+"""Up to here DiscreteLaplace(L) fits int64, and so does uniform_below(2 L + 1)."""
+
+_PIECE = 2**17
+"""Draws at a time: they stay in a core's cache."""
+
+
+@dataclass(frozen=True, repr=False)
+class TruncatedLaplace:
+    """The discrete Laplace within -L..L, L = `largest`: P(x) ~ exp(-abs(x) / scale) there, else 0.
+
+    Parameters
+    ----------
+    scale : number
+        The scale, > 0; any number type, kept as the exact Fraction that it means.
+    largest : int
+        The largest value, at least 1 and at most 2**54.
+
+    Notes
+    -----
+    Guaranteed: draws have the law exactly. If L >= scale they are discrete Laplace draws within
+    -L..L, others being drawn again; else uniform ones, kept with probability exp(-abs(x) / scale).
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> law = dg.selection.TruncatedLaplace(scale=1, largest=14)
+    >>> abs(law.sample(1000)).max() <= 14, law.pmf(15)
+    (np.True_, 0.0)
+    """
+
+    scale: Any
+    largest: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", positive(self.scale, "scale"))
+        object.__setattr__(self, "largest", whole_number(self.largest, "largest", minimum=1))
+        if self.largest > LARGEST:
+            raise ParameterOverflowError(
+                f"largest must be at most 2**54, got {describe(self.largest)}"
+            )
+
+    def __repr__(self) -> str:
+        return f"TruncatedLaplace(scale={written(self.scale)}, largest={self.largest})"
+
+    def sample(self, size: Size = None, *, source: Source = "getrandom", threads: int = 1) -> Any:
+        """Draw from the law, exactly.
+
+        Parameters
+        ----------
+        size : int or sequence of int, optional
+            Shape of the result; None: one Python int.
+        source, threads
+            As for `discretegauss.discrete_laplace`.
+
+        Returns
+        -------
+        int or ndarray of int64
+            Independent draws.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError, OSError
+            As `discretegauss.discrete_laplace`; then nothing is returned.
+        """
+        shape, bits = checked_size(size), checked_source(source)
+        n_threads = checked_threads(threads, bits)
+        result = np.empty(1 if shape is None else shape, np.int64)
+        flat = result.reshape(-1)
+        at_once = _PIECE * n_threads
+        scratch = np.empty(min(at_once, flat.size), np.int64)
+        try:
+            for start in range(0, flat.size, at_once):
+                piece = flat[start : start + at_once]
+                self._draw(piece, None, bits, n_threads)
+                np.add(piece, self.largest, out=scratch[: piece.size])
+                beyond = np.flatnonzero(scratch[: piece.size].view(np.uint64) > 2 * self.largest)
+                while beyond.size:
+                    self._draw(piece, beyond, bits, n_threads)
+                    beyond = beyond[np.abs(piece[beyond]) > self.largest]
+        except BaseException:
+            flat.fill(0)
+            raise
+        finally:
+            scratch.fill(0)
+        return int(flat[0]) if shape is None else result
+
+    def _draw(
+        self, piece: NDArray[np.int64], places: NDArray[np.intp] | None, source: Any, threads: int
+    ) -> None:
+        """Draw candidates, all of them or at some places; what is beyond L is to be drawn again."""
+        n = piece.size if places is None else places.size
+        if self.largest >= self.scale:
+            law = DiscreteLaplace(self.scale)
+            if places is None:
+                law.sample(out=piece, source=source, threads=threads)
+            else:
+                piece[places] = law.sample(n, source=source, threads=threads)
+            return
+        drawn = (
+            uniform_below(2 * self.largest + 1, n, source=source, threads=threads) - self.largest
+        )
+        rates = np.array([abs(x) / self.scale for x in drawn.tolist()], object)
+        drawn[~bernoulli_exp(rates, source=source)] = self.largest + 1
+        piece[slice(None) if places is None else places] = drawn
+
+    def pmf(self, k: Any) -> Any:
+        """Return P(X = k), of a number or an array: the exact value, rounded."""
+        return self._at_each(k, lambda x, bits: _mass(self.scale, self.largest, x, bits), pmf=True)
+
+    def sf(self, k: Any) -> Any:
+        """Return P(X > k), of a number or an array: the exact value, rounded."""
+        return self._at_each(k, lambda x, bits: _tail(self.scale, self.largest, x, bits))
+
+    def _at_each(
+        self, k: Any, enclosure: Callable[[int, int], Interval], *, pmf: bool = False
+    ) -> Any:
+        array = as_array(k, "k")
+        if array is not None:
+            values = [self._at_each(x, enclosure, pmf=pmf) for x in array.reshape(-1).tolist()]
+            return np.array(values, np.float64).reshape(array.shape)
+        special = not_finite(k)
+        if special is not None:
+            return special if special != special else float(special < 0 and not pmf)
+        exact = exact_rational(k, "k")
+        if pmf and exact.denominator != 1:
+            return 0.0
+        return float_value(lambda bits: enclosure(math.floor(exact), bits))
+
+
+def _mass(scale: Fraction, k: int, x: int, bits: int) -> Interval:
+    """Return P(X = x): q**abs(x) (1 - q)/(1 + q - 2 q**(k + 1)), q = exp(-1/scale)."""
+    at = arithmetic(bits + 20)
+    if abs(x) > k:
+        return at.rational(0)
+    above = at.neg(at.expm1(at.rational(-1 / scale)))
+    return at.div(at.mul(_power(scale, abs(x), bits), above), _whole(scale, k, bits))
+
+
+def _tail(scale: Fraction, k: int, x: int, bits: int) -> Interval:
+    """Return P(X > x): (q**(x + 1) - q**(k + 1))/(1 + q - 2 q**(k + 1)) for x >= 0."""
+    at = arithmetic(bits + 20)
+    if x >= k:
+        return at.rational(0)
+    if x < 0:
+        return at.shift(at.neg(_tail(scale, k, -x - 1, bits)), 1)
+    above = at.neg(at.expm1(at.rational((x - k) / scale)))
+    return at.div(at.mul(_power(scale, x + 1, bits), above), _whole(scale, k, bits))
+
+
+def _power(scale: Fraction, n: int, bits: int) -> Interval:
+    return arithmetic(bits + 20).exp(arithmetic(bits + 80).rational(-n / scale))
+
+
+def _whole(scale: Fraction, k: int, bits: int) -> Interval:
+    """Return 1 + q - 2 q**(k + 1) = -(q - 1) - 2 (q**(k + 1) - q), each difference by expm1."""
+    at = arithmetic(bits + 20)
+    first = at.neg(at.expm1(at.rational(-1 / scale)))
+    rest = at.neg(at.expm1(at.rational(-k / scale)))
+    return at.add(first, at.scale(at.mul(_power(scale, 1, bits), rest), 2))
+
+
+def last_mass(scale: Fraction, k: int, bits: int = 128) -> Interval:
+    """Return P(X = k), which is the delta of the noisy count of a group that is kept or not."""
+    return _mass(scale, k, k, bits)
+
+
+def upper_mass(scale: Fraction, k: int) -> float:
+    """Return `last_mass`, rounded up."""
+    return float_bounds(lambda bits: last_mass(scale, k, bits))[1]

@@ -1,0 +1,232 @@
+"""Tables that add up are weighted least squares, exactly, with its standard errors."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss.errors import DiscreteGaussError
+from discretegauss.estimate import _crossed, consistent
+
+Table = dict[str, list[Any]]
+
+
+def dense(
+    tables: list[Table], laws: list[dg.DiscreteGaussian], keys: list[str]
+) -> list[tuple[Any, Any]]:
+    """Estimates and standard errors by the definition: a matrix of which cell is in which row."""
+    cells = list(zip(*(tables[-1][k] for k in keys), strict=True))
+    blocks, weights, noisy = [], [], []
+    for table, law in zip(tables, laws, strict=True):
+        own = [k for k in keys if k in table]
+        rows = list(zip(*(table[k] for k in own), strict=True)) if own else [()]
+        of_cell = [tuple(cell[keys.index(k)] for k in own) for cell in cells]
+        blocks.append(np.array([[float(row == part) for part in of_cell] for row in rows]))
+        weights += [0.0 if n is None else 1 / law.var() for n in table["n"]]
+        noisy += [n or 0 for n in table["n"]]
+    a, w = np.vstack(blocks), np.array(weights)
+    covariance = np.linalg.inv(a.T @ (w[:, None] * a))
+    x = covariance @ (a.T @ (w * np.array(noisy)))
+    return [(b @ x, np.sqrt(np.einsum("ij,jk,ik->i", b, covariance, b))) for b in blocks]
+
+
+def check(tables: list[Table], laws: list[dg.DiscreteGaussian], keys: list[str]) -> None:
+    """In any order of the tables, and of their rows."""
+    rng = np.random.default_rng(len(tables[-1]["n"]))
+    expected = dense(tables, laws, keys)
+    mixed = rng.permutation(len(tables))
+    orders = [rng.permutation(len(table["n"])) for table in tables]
+    shuffled = [
+        {label: [column[i] for i in orders[j]] for label, column in tables[j].items()}
+        for j in mixed
+    ]
+    found = consistent(shuffled, [laws[j] for j in mixed], "n")
+    for j, table in zip(mixed, found, strict=True):
+        values, errors = expected[j]
+        largest = np.abs(values).max() + 1
+        assert np.abs(np.array(table["n"]) - values[orders[j]]).max() < 1e-9 * largest
+        assert np.array(table["error"]) == pytest.approx(errors[orders[j]], rel=1e-9)
+        assert (
+            np.array(table["error"]) <= math.sqrt(laws[j].var()) * (1 + 1e-9)
+        ).all() or None in (tables[j]["n"])
+
+
+def random_laws(rng: np.random.Generator, n: int) -> list[dg.DiscreteGaussian]:
+    return [
+        dg.DiscreteGaussian(Fraction(round(math.exp(v) * 1000), 1000))
+        for v in rng.uniform(-0.5, 6, n)
+    ]
+
+
+def test_nested_tables_are_weighted_least_squares() -> None:
+    """200 random hierarchies of two to four levels, some rows without a released count."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        keys = ["a", "b", "c", "d"][: rng.integers(1, 4)]
+        leaves: list[tuple[int, ...]] = [()]
+        for _ in keys:
+            leaves = [(*leaf, i) for leaf in leaves for i in range(rng.integers(1, 4))]
+        levels = [k for k in range(len(keys)) if rng.random() < 0.8] + [len(keys)]
+        tables = []
+        for depth in levels:
+            rows = list(dict.fromkeys(leaf[:depth] for leaf in leaves))
+            counts: list[Any] = [int(x) for x in rng.integers(-100, 1000, len(rows))]
+            if depth < len(keys):
+                counts = [None if rng.random() < 0.2 else x for x in counts]
+            columns = {keys[i]: [row[i] for row in rows] for i in range(depth)}
+            tables.append({**columns, "n": counts})
+        check(tables, random_laws(rng, len(tables)), keys)
+
+
+@pytest.mark.parametrize("is_product", [True, False])
+def test_crossing_margins_are_weighted_least_squares(is_product: bool) -> None:
+    """By the analysis of variance, and by the equations: 50 random sets of margins each."""
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        keys = ["a", "b", "c"][: rng.integers(2, 4)]
+        cells = list(itertools.product(*(range(rng.integers(2, 5)) for _ in keys)))
+        if not is_product:
+            cells = [cell for cell in cells if rng.random() < 0.8] or cells[:1]
+        axes = range(len(keys))
+        margins = [m for k in axes for m in itertools.combinations(axes, k)]
+        tables = []
+        for margin in [*(m for m in margins if rng.random() < 0.7), tuple(axes)]:
+            rows = list(dict.fromkeys(tuple(cell[i] for i in margin) for cell in cells))
+            columns = {keys[i]: [row[j] for row in rows] for j, i in enumerate(margin)}
+            tables.append({**columns, "n": [int(x) for x in rng.integers(-100, 1000, len(rows))]})
+        check(tables, random_laws(rng, len(tables)), keys)
+
+
+def test_large_tables_that_cross_are_solved_by_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same estimates; for the errors those of the noisy counts stand as a bound."""
+    pytest.importorskip("scipy")
+    rng = np.random.default_rng(1)
+    cells = [cell for cell in itertools.product(range(5), range(6)) if rng.random() < 0.8]
+    finest = {"a": [a for a, _ in cells], "b": [b for _, b in cells]}
+    of_a, of_b = {"a": list(range(5))}, {"b": list(range(6))}
+    tables: list[Table] = [
+        {**t, "n": rng.integers(0, 99, len(next(iter(t.values())))).tolist()}
+        for t in (of_a, of_b, finest)
+    ]
+    laws = random_laws(rng, 3)
+    expected = dense(tables, laws, ["a", "b"])
+    monkeypatch.setattr(_crossed, "_MOST_DENSE", 10)
+    for table, (values, errors) in zip(consistent(tables, laws, "n"), expected, strict=True):
+        assert table["n"] == pytest.approx(values, rel=1e-9, abs=1e-9)
+        assert (np.array(table["error"]) >= errors).all()
+
+
+def test_what_is_whole_adds_up_and_is_not_negative() -> None:
+    """And is the nearest to the targets in each family, by trying all; totals are not biased."""
+    rng = np.random.default_rng(5)
+    truth = rng.poisson(1.5, (400, 4))
+    wholes, parts = truth.sum(axis=1), truth.ravel()
+    parents = [np.zeros(400, int), np.repeat(np.arange(400), 4)]
+    laws = [dg.DiscreteGaussian(s) for s in (1, 9, 4)]
+    off = []
+    for _ in range(20):
+        noisy = [
+            np.array([n]).ravel() + rng.integers(-3, 4, np.size(n))
+            for n in (wholes.sum(), wholes, parts)
+        ]
+        (top, _), (middle, _), (bottom, _) = consistent(noisy, laws, parents=parents, integers=True)
+        assert top[0] == middle.sum() == bottom.sum()
+        assert (bottom.reshape(400, 4).sum(axis=1) == middle).all()
+        assert min(middle.min(), bottom.min()) >= 0
+        (exact, _), *_ = consistent(noisy, laws, parents=parents)
+        off.append(abs(top[0] - exact[0]))
+    assert max(off) <= 0.5
+    for _ in range(100):
+        y, total = rng.integers(-4, 8, 3), int(rng.integers(0, 8))
+        law = dg.DiscreteGaussian(9)
+        sure = dg.DiscreteGaussian("1/100")  # the whole is known
+        (_, _), (found, _) = consistent(
+            [[total], y], [sure, law], parents=[[0, 0, 0]], integers=True
+        )
+        targets = y + (total - y.sum()) / 3
+        best = min(
+            np.sum((np.array(n) - targets) ** 2)
+            for n in itertools.product(range(total + 1), repeat=3)
+            if sum(n) == total
+        )
+        assert np.sum((found - targets) ** 2) <= best + 1e-9
+
+
+def test_frames_of_each_library_come_back() -> None:
+    """With their other columns, order and kind."""
+    pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    states: Table = {"state": ["N", "S"], "n": [1298, 5533]}
+    towns: Table = {"town": ["a", "b", "d"], "n": [1204, 87, 5530], "state": ["N", "N", "S"]}
+    law = dg.DiscreteGaussian(5)
+    expected = consistent([states, towns], law, "n")
+    kinds: list[tuple[Any, Any]] = [
+        (pd.DataFrame, lambda table: table.to_dict("list")),
+        (pl.DataFrame, lambda table: table.to_dict(as_series=False)),
+        (pl.LazyFrame, lambda table: table.to_dict(as_series=False)),
+        (pa.table, lambda table: table.to_pydict()),
+    ]
+    for kind, as_dict in kinds:
+        found = consistent([kind(states), kind(towns)], law, "n")
+        assert [as_dict(table) for table in found] == expected
+        assert [list(as_dict(table)) for table in found] == [list(table) for table in expected]
+    whole = consistent([pd.DataFrame(states), pd.DataFrame(towns)], law, "n", integers=True)
+    assert whole[1]["n"].dtype == np.int64
+
+
+LAW = dg.DiscreteGaussian(5)
+WIDE: Table = {f"column {i}": list(range(99)) for i in range(10)} | {"n": [1] * 99}
+STATES: Table = {"state": ["N", "S"], "n": [7, 8]}
+TOWNS: Table = {"state": ["N", "N", "S"], "town": [1, 2, 3], "n": [3, 4, 8]}
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: consistent([STATES, TOWNS], [LAW], "n"), "laws"),
+        (
+            lambda: consistent([STATES, TOWNS], dg.DiscreteGaussian(5, mu=1), "n"),
+            "laws must have mu",
+        ),
+        (lambda: consistent([STATES, TOWNS], LAW, "people"), "people"),
+        (lambda: consistent([STATES, {"town": [1], "n": [1]}], LAW, "n"), "finest"),
+        (lambda: consistent([STATES, TOWNS | {"state": ["N", "N", "N"]}], LAW, "n"), "1 have none"),
+        (lambda: consistent([STATES, TOWNS | {"state": ["N", "X", "S"]}], LAW, "n"), "1 are not"),
+        (lambda: consistent([STATES | {"state": ["N", "N"]}, TOWNS], LAW, "n"), "overlap"),
+        (lambda: consistent([STATES, TOWNS | {"town": [1, 1, 3]}], LAW, "n"), "overlap"),
+        (lambda: consistent([STATES, TOWNS | {"n": [None, 1, 2]}], LAW, "n"), "finest"),
+        (lambda: consistent([STATES, TOWNS | {"error": [1, 1, 1]}], LAW, "n"), "error"),
+        (
+            lambda: consistent(
+                [
+                    STATES,
+                    {"town": [1, 2], "state": ["N", "S"], "n": [1, 2]},
+                    {"town": [1, 2], "n": [1, 2]},
+                ],
+                LAW,
+                "n",
+                integers=True,
+            ),
+            "nested",
+        ),
+        (lambda: consistent([[5], [2, 3]], LAW, parents=[[0, 1]]), r"parents\[0\]"),
+        (lambda: consistent([[5, 6], [2, 3]], LAW, parents=[[0, 0]]), r"parents\[0\]"),
+        (lambda: consistent([STATES, TOWNS], LAW, "n", integers=1), "integers"),  # type: ignore[arg-type]
+        (lambda: consistent([], LAW, "n"), "tables"),
+        (lambda: consistent([5], LAW, "n"), "table 1"),
+        (lambda: consistent([STATES], dg.DiscreteGaussian(10**400), "n"), "variances"),
+        (lambda: consistent([STATES | {"n": [2**60, 1]}], LAW, "n"), "2\\*\\*53"),
+        (lambda: consistent([np.ones((2, 2), int)], LAW, parents=[]), "one axis"),
+        (lambda: consistent([WIDE], LAW, "n"), "combinations"),
+        (lambda: consistent([[5], [2, 3]], LAW, parents=[]), "parents must be a list of 1"),
+    ],
+)
+def test_what_is_wrong_is_named(call: Any, named: str) -> None:
+    """Rows that overlap, lack a whole or have no parts, by the number of the table."""
+    with pytest.raises(DiscreteGaussError, match=named):
+        call()

@@ -1,0 +1,337 @@
+"""Intervals of counts, totals and ratios hold the truth as often as they say, and are the least."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+from evidence_cases import evidence
+
+import discretegauss as dg
+from discretegauss.errors import (
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+)
+from discretegauss.estimate import _sum_of_gaussians as sums
+from discretegauss.estimate import interval, ratio, total
+from discretegauss.estimate._ratio import critical_value
+from discretegauss.testing import seeded_source
+
+pytestmark = pytest.mark.filterwarnings("ignore:draws from a seeded source")
+
+LAWS = [dg.DiscreteGaussian(s) for s in ("1/4", 5, 1000, 10**4)]
+LEVELS = [Fraction(9, 10), Fraction(19, 20), Fraction(99, 100)]
+RELEASES = 10**5
+
+
+def hits(inside: Any, least: Fraction) -> None:
+    """Few enough of 10**5 releases miss: a right interval fails with a probability below 1e-9."""
+    spread = math.sqrt(RELEASES * float(least * (1 - least)))
+    assert np.count_nonzero(inside) >= RELEASES * least - 6 * spread
+
+
+# --- counts
+
+
+@pytest.mark.parametrize("law", [*LAWS, dg.DiscreteLaplace(3), dg.GeneralizedGaussian(9, 3)])
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_radius_of_a_count_is_the_least(law: Any, level: Fraction) -> None:
+    """P(abs(X) <= r) >= level, and not for r - 1, by certified tails; of several counts, too."""
+    for queries in (1, 7, 5268):
+        low, high = interval(0, law, level, queries=queries)
+        assert low == -high
+
+        def all_inside(r: int, end: int, queries: int = queries) -> float:
+            tail = law.sf(r, bounds=True)[end]
+            return (1 - 2 * Fraction(tail)) ** queries  # type: ignore[return-value]
+
+        assert all_inside(high, 1) >= level
+        assert high == 0 or all_inside(high - 1, 0) < level
+
+
+@pytest.mark.parametrize("law", [LAWS[1], *evidence(LAWS[0], *LAWS[2:])], ids=repr)
+def test_intervals_hold_counts(law: dg.DiscreteGaussian) -> None:
+    """Whatever the count is, cut at 0 or not, one by itself or several at once."""
+    source = seeded_source(1)
+    for truth in (0, 3, 10**6):
+        noisy = truth + law.sample(RELEASES, source=source)
+        for level in LEVELS:
+            low, high = interval(noisy, law, level)
+            hits((low <= truth) & (truth <= high), level)
+            cut, high = interval(noisy, law, level, at_least=0)
+            hits((cut <= truth) & (truth <= high), level)
+            assert (cut >= 0).all()
+            assert (cut == np.maximum(low, 0)).all()
+    many = law.sample((RELEASES, 16), source=source)
+    low, high = interval(many, law, LEVELS[1], queries=16)
+    hits(((low <= 0) & (high >= 0)).all(axis=1), LEVELS[1])
+
+
+def test_containers_come_back() -> None:
+    """Labels, nulls and integers of any size stay; what int64 cannot hold is refused."""
+    pd = pytest.importorskip("pandas")
+    law = dg.DiscreteGaussian(5)
+    frame = pd.DataFrame({"town": ["a", "b"], "n": pd.array([7, None], dtype="Int64")})
+    low, high = interval(frame, law, columns="n")
+    assert low["town"].tolist() == ["a", "b"]
+    assert (low["n"][0], high["n"][0]) == (3, 11)
+    assert low["n"].isna().tolist() == high["n"].isna().tolist() == [False, True]
+    high.loc[1, "n"] = 5  # nulls of one are not those of the other
+    assert low["n"].isna().tolist() == [False, True]
+    assert interval({"a": 2**80, "b": None}, law)[0] == {"a": 2**80 - 4, "b": None}
+    assert interval(np.array([250], np.uint8), law)[1].tolist() == [254]
+    assert interval(np.array([2**63 - 5], np.uint64), law)[1].tolist() == [2**63 - 1]
+    for wide in ([2**63 - 4], [2**63 + 9]):
+        with pytest.raises(ParameterOverflowError, match="radius"):
+            interval(np.array(wide, np.uint64), law)
+    found = ratio(frame["n"], pd.Series([10, 20]), law)
+    assert found.value.isna().tolist() == [False, True]
+    assert ratio([7, None], [10, 20], law).low[1] is None
+
+
+# --- totals
+
+
+def exact_inside(pairs: dict[tuple[int, Fraction], int], m: int) -> Any:
+    """P(abs(S) <= m) by the definition: cells convolved one by one, in 60 digits."""
+    masses = {0: mp.mpf(1)}
+    for (w, sigma2), n in pairs.items():
+        reach = int(math.sqrt(2 * sigma2 * 150)) + 2
+        weights = {
+            x: mp.exp(-mp.mpf(x * x) / (2 * mp.mpf(sigma2.numerator) / sigma2.denominator))
+            for x in range(-reach, reach + 1)
+        }
+        z = mp.fsum(weights.values())
+        for _ in range(n):
+            new: dict[int, Any] = {}
+            for at, p in masses.items():
+                for x, q in weights.items():
+                    new[at + w * x] = new.get(at + w * x, 0) + p * q / z
+            masses = new
+    return mp.fsum(p for at, p in masses.items() if abs(at) <= m)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        {(1, Fraction(1, 4)): 4},
+        {(1, Fraction(1, 50)): 3, (2, Fraction(1, 4)): 1},
+        {(1, Fraction(5)): 2},
+        {(1, Fraction(5)): 1, (2, Fraction(5)): 1, (7, Fraction(1, 4)): 2},
+        {(3, Fraction(1)): 2, (5, Fraction(7, 3)): 1},
+        {(1, Fraction(1, 2)): 1, (1, Fraction(60)): 1},
+    ],
+    ids=str,
+)
+def test_the_law_of_a_total_is_that_of_sums(pairs: dict[tuple[int, Fraction], int]) -> None:
+    """Bounds hold what convolution in 60 digits gives, and are 1e-18 apart at most."""
+    with mp.workdps(60):
+        for miss in (Fraction(1, 10), Fraction(1, 100)):
+            law = sums._law_of(pairs, miss)
+            assert law is not None
+            r = sums.radius(pairs, miss)
+            for m in {0, max(r - 1, 0), r, r + 1}:
+                bounds, exact = law.inside(m), exact_inside(pairs, m)
+                assert mp.mpf(bounds.lower) <= exact <= mp.mpf(bounds.upper)
+                assert bounds.upper - bounds.lower < 1e-18
+            assert exact_inside(pairs, r) >= 1 - mp.mpf(miss.numerator) / miss.denominator
+            assert (
+                r == 0 or exact_inside(pairs, r - 1) < 1 - mp.mpf(miss.numerator) / miss.denominator
+            )
+
+
+@pytest.mark.parametrize(("sigma2", "n"), [("1/4", 10**6), (5, 10**6), (1000, 12), (10**4, 3)])
+def test_the_law_of_many_cells_is_that_of_the_series(sigma2: Any, n: int) -> None:
+    """The trigonometric sum over all k, none left out, in 60 digits, with N twice as large."""
+    s = Fraction(sigma2)
+    law = sums._law_of({(1, s): n}, Fraction(1, 20))
+    assert law is not None
+    r = sums.radius({(1, s): n}, Fraction(1, 20))
+    with mp.workdps(60):
+        width = mp.mpf(s.numerator) / s.denominator
+        turns = 4 * (int(math.sqrt(60 * n * s)) + 2)
+
+        def theta(t: Any) -> Any:
+            return mp.fsum(mp.exp(-width * (t - 2 * mp.pi * j) ** 2 / 2) for j in range(-7, 8))
+
+        def inside(m: int) -> Any:
+            total = mp.mpf(2 * m + 1)
+            for k in range(1, turns // 2 + 1):
+                t = 2 * mp.pi * k / turns
+                f = (theta(t) / theta(mp.mpf(0))) ** n
+                if f < mp.mpf(10) ** -40:
+                    break
+                total += 2 * f * mp.sin((m + mp.mpf(1) / 2) * t) / mp.sin(t / 2)
+            return total / turns
+
+        for m in (0, r - 1, r, 2 * r):
+            bounds, exact = law.inside(m), inside(m)
+            assert mp.mpf(bounds.lower) <= exact <= mp.mpf(bounds.upper)
+            assert bounds.upper - bounds.lower < 1e-17
+        assert inside(r - 1) < mp.mpf("0.95") <= inside(r)
+
+
+@pytest.mark.parametrize("weights", [(3, 7), (1, 100), (1, 10**9)])
+@pytest.mark.parametrize("sigma2", [10**8, 10**300])
+def test_totals_of_wide_noise_are_nearly_normal(weights: tuple[int, int], sigma2: int) -> None:
+    """The radius is the normal law's, or that of a sub-Gaussian law where N is too large."""
+    pairs = {(w, Fraction(sigma2)): 5 for w in weights}
+    r = sums.radius(pairs, Fraction(1, 20))
+    spread = math.sqrt(5 * sum(w * w for w in weights)) * math.sqrt(sigma2)
+    assert 1.9599 * spread < r < (1.961 if sigma2 < 10**9 else 2.7163) * spread + 3
+
+
+MIXTURES: dict[str, dict[tuple[int, Fraction], int]] = {
+    "12 of 5": {(1, Fraction(5)): 12},
+    "weights": {(1, Fraction(5)): 1, (2, Fraction(5)): 1, (7, Fraction(1, 4)): 3},
+    "rounded": {(10**9 + w, Fraction(5)): 1 for w in range(40)},
+    "12 of 1/4": {(1, Fraction(1, 4)): 12},
+    "30 of 1000": {(1, Fraction(1000)): 30},
+    "mixed": {(1, Fraction(5)): 3, (1, Fraction(10**4)): 1},
+    "few atoms": {(w, Fraction(1, 4)): 1 for w in (997, 612, 455, 301, 300, 77, 76, 5, 4, 3, 2, 1)},
+}
+
+
+@pytest.mark.parametrize("name", [*list(MIXTURES)[:3], *evidence(*list(MIXTURES)[3:])])
+def test_intervals_hold_totals(name: str) -> None:
+    """Equal weights and others, many sizes of noise; some weights are rounded."""
+    pairs, source = MIXTURES[name], seeded_source(2)
+    off = sum(
+        w * dg.DiscreteGaussian(s).sample((RELEASES, n), source=source).sum(axis=1)
+        for (w, s), n in pairs.items()
+    )
+    for level in LEVELS:
+        r = sums.radius(pairs, 1 - level)
+        hits(np.abs(off) <= r, level)
+        spread = math.sqrt(sums.variance(pairs))
+        assert r < 1.1 * spread * {9: 1.645, 19: 1.96, 99: 2.576}[level.numerator] + 3
+
+
+def test_totals_are_exact_sums() -> None:
+    """Of integers of any size, along an axis, with a law for each cell."""
+    law = dg.DiscreteGaussian(5)
+    found = total(np.array([2**62, 2**62, 2**62]), law)
+    assert found.value == 3 * 2**62
+    assert (found.low, found.high) == (3 * 2**62 - 8, 3 * 2**62 + 8)
+    assert total([2**80, -1], law, weights=[2, 2**70]).value == 2**81 - 2**70
+    square = total(np.arange(6).reshape(2, 3), law, axis=1)
+    assert square.value.tolist() == [3, 12]
+    assert square.low.tolist() == [-5, 4]
+    assert total(np.arange(6).reshape(2, 3), law, [1, 1, -2], 1).value.tolist() == [-3, -3]
+    mixed = total([5, 6], [law, dg.DiscreteGaussian(1000)])
+    assert mixed.error == pytest.approx(math.sqrt(1005))
+    assert mixed.high - mixed.value == sums.radius(
+        Counter({(1, Fraction(5)): 1, (1, Fraction(1000)): 1}), 1 - Fraction(0.95)
+    )
+    assert total(np.full((1, 2), 2**62), law, axis=1).value.tolist() == [2**63]
+    assert total(np.full((1, 2), 2**62 - 1), law, axis=1).high.tolist() == [2**63 + 4]
+    assert total([1, 2], law, weights=[0, 0]) == (0, 0.0, 0, 0)
+    assert total([], law) == (0, 0.0, 0, 0)
+
+
+# --- ratios
+
+
+class Difference:
+    """P(abs(X - r Y) > c) by the definition."""
+
+    def __init__(self, law: dg.DiscreteGaussian, of_y: dg.DiscreteGaussian) -> None:
+        self.y = np.arange(-(k := int(of_y.isf(1e-13))), k + 1)
+        self.masses = of_y.pmf(self.y)
+        self.end = int(law.isf(1e-13))
+        self.cdf = law.cdf(np.arange(-self.end - 1, self.end + 1))
+
+    def miss(self, r: float, c: float) -> float:
+        ends = np.floor(c + r * self.y + 1e-12), np.ceil(-c + r * self.y - 1e-12) - 1
+        high, low = (
+            self.cdf[np.clip(x, -self.end - 1, self.end).astype(int) + self.end + 1] for x in ends
+        )
+        return 1 - float(np.sum(self.masses * (high - low)))
+
+
+@pytest.mark.parametrize(
+    ("s", "u"),
+    [("1/4", "1/4"), (5, 5), *evidence((1, 1), (5, 50), (50, 5), ("1/4", 20), (10**5, 10**5))],
+)
+def test_the_critical_value_is_enough_at_every_ratio(s: Any, u: Any) -> None:
+    """600 rational and random ratios, three levels; never below nominal, and not far above."""
+    law, of_y = dg.DiscreteGaussian(s), dg.DiscreteGaussian(u)
+    difference = Difference(law, of_y)
+    rng = np.random.default_rng(3)
+    ratios = {p / q for p in range(25) for q in range(1, 25)} | set(rng.random(200))
+    for level in LEVELS:
+        t = critical_value(law, of_y, 1 - level)
+        worst = max(
+            difference.miss(r, t * math.sqrt(law.var() + r * r * of_y.var()))
+            for r in sorted(ratios)[:: 1 if law.sigma2 < 1000 else 40]
+        )
+        assert worst <= 1 - level + Fraction(1, 10**11)
+    if law.sigma2 == of_y.sigma2 >= 5:
+        assert critical_value(law, of_y, Fraction(1, 20)) < 1.03 * 1.959964
+
+
+@pytest.mark.parametrize("sigma2", [5, *evidence("1/4", 1000, 10**4)])
+def test_intervals_hold_ratios(sigma2: Any) -> None:
+    """Large and small counts, and a count below that may be 0; also if no count is negative."""
+    law, source = dg.DiscreteGaussian(sigma2), seeded_source(4)
+    deviation = max(1, round(math.sqrt(Fraction(sigma2))))
+    for above, below in ((50, 100), (3, 12), (12, 6), (0, 4), (200, 1)):
+        a = above * deviation + law.sample(RELEASES, source=source)
+        b = below * deviation + law.sample(RELEASES, source=source)
+        for level in LEVELS:
+            for at_least in (None, 0):
+                found = ratio(a, b, law, confidence=level, at_least=at_least)
+                hits((found.low <= above / below) & (above / below <= found.high), level)
+    assert found.low.min() >= 0  # a ratio of counts that are not negative is not
+
+
+# --- what is refused
+
+FRAME = pytest.importorskip("pandas").DataFrame({"a": [1, 2], "b": [3, 4]})
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "named"),
+    [
+        (lambda: interval([1], dg.DiscreteGaussian(5, mu=1)), ParameterValueError, "law"),
+        (lambda: interval([1], 5), ParameterTypeError, "law"),
+        (lambda: interval([1], dg.DiscreteGaussian(5), 1), ParameterValueError, "confidence"),
+        (lambda: interval([1], dg.DiscreteGaussian(5), 0), ParameterValueError, "confidence"),
+        (lambda: interval([1.5], dg.DiscreteGaussian(5)), ParameterValueError, "whole"),
+        (lambda: interval([1], dg.DiscreteGaussian(5), queries=0), ParameterValueError, "queries"),
+        (lambda: interval([1], LAWS[1], at_least=0.5), ParameterTypeError, "least"),  # type: ignore[arg-type]
+        (lambda: total([1, None], dg.DiscreteGaussian(5)), ParameterValueError, "nulls"),
+        (lambda: total([1], LAWS[1], [None]), ParameterValueError, "weights"),
+        (lambda: total(FRAME, LAWS[1]), ParameterTypeError, "one column"),
+        (lambda: ratio(FRAME, [1, 2], LAWS[1]), ParameterTypeError, "frames"),
+        (lambda: ratio([2**201], [1], LAWS[1]), ParameterOverflowError, "counts"),
+        (lambda: ratio([1], [1], dg.DiscreteGaussian("1/1000")), ParameterOverflowError, "law"),
+        (
+            lambda: ratio([1], [1], LAWS[1], confidence=1 - Fraction(1, 10**15)),
+            ParameterValueError,
+            "confidence",
+        ),
+        (lambda: total([1], dg.DiscreteLaplace(5)), ParameterTypeError, "DiscreteGaussian"),
+        (lambda: total([1, 2], [dg.DiscreteGaussian(5)]), ParameterValueError, "list of 2"),
+        (lambda: total([1, 2], dg.DiscreteGaussian(5), [1]), ParameterValueError, "weights"),
+        (lambda: total([1], dg.DiscreteGaussian(5), ["1"]), ParameterTypeError, "integers"),
+        (
+            lambda: total(np.ones((1, 1), int), dg.DiscreteGaussian(5), axis=2),
+            ParameterValueError,
+            "axis",
+        ),
+        (lambda: ratio([1], [1, 2], dg.DiscreteGaussian(5)), ParameterValueError, "as many"),
+        (lambda: ratio([1], [1], dg.DiscreteGaussian(5), at_least=1), ParameterValueError, "least"),
+        (lambda: ratio([1], [1], dg.DiscreteGaussian(5), 7), ParameterTypeError, "law_b"),
+    ],
+)
+def test_what_is_wrong_is_named(call: Any, error: type[Exception], named: str) -> None:
+    """And no value of the data is shown."""
+    with pytest.raises(error, match=named):
+        call()

@@ -1,0 +1,59 @@
+"""A sum of draws knows its law: by convolution in floats, and where it is nearly one Gaussian."""
+
+from __future__ import annotations
+
+import pickle
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discretegauss as dg
+
+SUMS: list[Any] = [
+    dg.DiscreteGaussian(4).sum(50),  # nearly N_Z(0, 200)
+    dg.DiscreteGaussian("1/4").sum(9),
+    dg.DiscreteGaussian(1, mu=-2).sum(3),
+    dg.DiscreteLaplace(2, mu=3).sum(5),
+]
+
+
+@pytest.mark.parametrize("total", SUMS, ids=repr)
+def test_probabilities_are_those_of_the_convolution(total: Any) -> None:
+    reach, law, n = 60, total.law, total.clients
+    p = reduce(np.convolve, [law.pmf(np.arange(-reach, reach + 1))] * n)
+    middle = n * reach
+    centre = round(total.mean())
+    ks = centre + np.array([-7, -1, 0, 1, 5, 12])
+    assert total.pmf(ks) == pytest.approx(p[middle + ks], rel=1e-9, abs=1e-17)
+    assert total.sf(ks) == pytest.approx([p[middle + k + 1 :].sum() for k in ks], rel=1e-9)
+    assert total.cdf(ks) + total.sf(ks) == pytest.approx(1)
+    lower, upper = total.pmf(centre, bounds=True)
+    assert lower <= total.pmf(centre) <= upper <= lower * (1 + 2**-50)
+    low, high = total.interval("0.95")
+    assert total.sf(high) <= 0.025 < total.sf(high - 1)
+    assert (low + high, total.var()) == (2 * centre, pytest.approx(n * law.var()))
+
+
+def test_it_is_a_value_and_draws() -> None:
+    total = SUMS[0]
+    assert total == pickle.loads(pickle.dumps(total)) == dg.DiscreteGaussian(4).sum(50)
+    assert repr(total) == "DiscreteGaussian(sigma2=4).sum(50)"
+    draws = total.sample(4000, source="chacha20")
+    assert abs(draws.mean()) < 8 * (200 / 4000) ** 0.5  # false alarm below 1e-8
+    assert isinstance(total.sample(), int)
+    assert total.sample((2, 3), dtype=object).shape == (2, 3)
+    assert dg.Skellam("1/3").sum(6) == dg.Skellam(2)
+    assert dg.DiscreteLaplace(3).sum(1) == dg.DiscreteLaplace(3)
+
+
+def test_what_is_not_known_is_refused() -> None:
+    with pytest.raises(OverflowError, match="clients must be fewer, or the law narrower"):
+        dg.DiscreteLaplace(10**6).sum(10**6).pmf(0)
+    with pytest.raises(ValueError, match="mu must be an integer here"):
+        dg.DiscreteGaussian(4, mu="1/3").sum(2).pmf(0)
+    with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+        SUMS[0].interval(1)
+    with pytest.raises(OverflowError, match="dtype must be object"):
+        dg.DiscreteGaussian(2**120).sum(2).sample(3)

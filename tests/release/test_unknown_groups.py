@@ -1,0 +1,87 @@
+"""Rows that nobody knew beforehand are written if enough people are in them, or the file is not."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discretegauss import release
+from discretegauss.errors import (
+    DiscreteGaussError,
+    OutputError,
+    ParameterValueError,
+    TableError,
+)
+from discretegauss.release import release_groups
+
+BUDGET: dict[str, Any] = {"epsilon": 1, "delta": "1e-6"}
+
+
+def rows(path: Path) -> list[list[str]]:
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+@pytest.fixture
+def visits(tmp_path: Path) -> Path:
+    table = tmp_path / "visits.csv"
+    table.write_text('town,n,year\n"Dax, old",61234,1\nBex,1,1\nAix,1000,2\nAix,0,1\nCut,1,7\n')
+    return table
+
+
+@pytest.mark.parametrize("groups", [1, 16])
+def test_only_groups_of_many_are_written(visits: Path, tmp_path: Path, groups: int) -> None:
+    """Sorted by name, the count last, quoted where it has to be."""
+    out = tmp_path / "kept.csv"
+    done = release_groups(visits, "n", out, groups_per_person=groups, **BUDGET)
+    header, *kept = rows(out)
+    assert header == ["town", "year", "n"]
+    assert [row[:2] for row in kept] == [["Aix", "2"], ["Dax, old", "1"]]
+    assert abs(int(kept[0][2]) - 1000) < 300
+    assert done.rows == 2
+    assert done.rule.delta <= 1e-6
+    report = str(done)
+    assert "2 groups" in report
+    assert str(done.rule.threshold) in report
+    assert "61234" not in report
+
+
+def test_parquet_is_read_too(tmp_path: Path) -> None:
+    """As any table of a release is."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    table = tmp_path / "visits.parquet"
+    pq.write_table(pa.table({"town": ["Dax", "Aix"], "n": [1, 900]}), table)
+    release_groups(table, "n", tmp_path / "kept.csv", **BUDGET)
+    assert [row[0] for row in rows(tmp_path / "kept.csv")] == ["town", "Aix"]
+
+
+def test_what_is_wrong_is_refused(visits: Path, tmp_path: Path) -> None:
+    """And nothing is written."""
+    out = tmp_path / "kept.csv"
+    twice = tmp_path / "twice.csv"
+    twice.write_text("town,n\nAix,3\nAix,4\n")
+    negative = tmp_path / "negative.csv"
+    negative.write_text("town,n\nAix,-3\n")
+    cases: list[tuple[Path, Any, Path, dict[str, Any], type[DiscreteGaussError], str]] = [
+        (twice, "n", out, {}, TableError, "one row"),
+        (negative, "n", out, {}, TableError, "negative"),
+        (visits, ["n", "year"], out, {}, ParameterValueError, "one column"),
+        (visits, "m", out, {}, TableError, "m"),
+        (visits, "n", tmp_path / "kept.tsv", {}, OutputError, "csv"),
+        (visits, "n", visits, {"force": True}, OutputError, "itself"),
+        (visits, "n", out, {"delta": "1/2"}, ParameterValueError, "delta"),
+        (visits, "n", out, {"groups_per_person": 0}, ParameterValueError, "groups_per_person"),
+    ]
+    for table, column, to, changed, error, named in cases:
+        with pytest.raises(error, match=named):
+            release_groups(table, column, to, **BUDGET | changed)
+        assert not out.exists()
+    release_groups(visits, "n", out, **BUDGET)
+    with pytest.raises(OutputError, match="exists"):
+        release_groups(visits, "n", out, **BUDGET)
+    assert release.release_groups(visits, "n", out, force=True, **BUDGET).rows == 2

@@ -8,6 +8,7 @@
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX512
 
 enum { LANES = 8, MOST_GROUPS = 4 };
+static const size_t TOGETHER = (size_t)LANES * MOST_GROUPS, WORD_BYTES = 8;
 
 #define EACH_GROUP(g) _Pragma("GCC unroll 4") for (size_t g = 0; g < n_groups; g++)
 
@@ -60,7 +61,7 @@ INLINE unsigned draw(int64_t *out, const uint8_t *bytes, size_t n_groups, __mmas
     EACH_GROUP(g)
     {
         const __mmask8 there = g + 1 < n_groups ? 0xFF : last;
-        u[g] = _mm512_maskz_loadu_epi64(there, bytes + 8 * LANES * g);
+        u[g] = _mm512_maskz_loadu_epi64(there, bytes + WORD_BYTES * LANES * g);
         j[g] = _mm512_setzero_si512();
         undecided |=
             (unsigned)_mm512_mask_cmpge_epu64_mask(there, u[g], same(narrow->undecided_from))
@@ -91,7 +92,7 @@ INLINE size_t draw_all(int64_t *out, const uint8_t *bytes, size_t n, unsigned le
     size_t made = 0;
     while (made < n) {
         const size_t some = n - made < LANES ? n - made : LANES;
-        const bool many = n - made >= (size_t)LANES * MOST_GROUPS;
+        const bool many = n - made >= TOGETHER;
         const unsigned undecided =
             many ? draw(out + made, bytes + 8 * made, MOST_GROUPS, 0xFF, levels, lanes)
                  : draw(out + made, bytes + 8 * made, 1, (__mmask8)((1u << some) - 1), levels,
@@ -99,7 +100,7 @@ INLINE size_t draw_all(int64_t *out, const uint8_t *bytes, size_t n, unsigned le
         if (__builtin_expect(undecided != 0, 0)) {
             return made + (size_t)__builtin_ctz(undecided);
         }
-        made += many ? (size_t)LANES * MOST_GROUPS : some;
+        made += many ? TOGETHER : some;
     }
     return made;
 }

@@ -239,6 +239,22 @@ static uint64_t words_of(int64_t y, const mpq_t f, uint64_t height, const number
     return words;
 }
 
+/** Whether a law has surely few outcomes: g < 2^-63 at 128, or at 64 on both sides. */
+static bool is_surely_narrow(const numbers *of)
+{
+    const uint64_t places = UINT64_C(1) << 31; /* 2^63 = 2^32 of these */
+    mpz_t c;
+    mpq_t f;
+    mpz_init(c);
+    mpq_init(f);
+    set_centre(c, f, of->mu);
+    const int64_t y = mpq_sgn(f) == 0 ? 128 : 64;
+    const bool is = words_of(y, f, places, of) == 0 && words_of(-y, f, places, of) == 0;
+    mpz_clear(c);
+    mpq_clear(f);
+    return is;
+}
+
 /** Make a batch's draws by a kernel of a narrow law, going on behind those that it leaves undecided. */
 static void check_narrow_kernel(const uint64_t *words, size_t n, const dg_lanes *lanes)
 {
@@ -391,6 +407,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (n_lanes > 0 && lanes[0]->kernel != NULL) { /* else it is drawn one by one, or not at all */
         const bool fills = take_byte(&from) % 4 == 0;
+        REQUIRE(lanes[0]->narrow != NULL || !is_surely_narrow(&of));
         if (!fills && lanes[0]->narrow != NULL) {
             check_narrow(lanes, &of, &from);
         } else if (!fills) {

@@ -330,11 +330,11 @@ FAULTS = [
         "_mm512_cmpge_epu64_mask(_mm512_or_si512(product",
     ),
     Fault(
-        "a narrow law's weights are too large by 2^-60",
+        "a narrow law's weights are too large by 2^-64",
         "lanes",
         "isochronous/build_narrow.c",
         "of.upper = dg_get_words(e->upper, PLACES, true);",
-        "of.upper = of.lower += (dg_u128)1 << 67;",
+        "of.upper = of.lower += (dg_u128)1 << 63;",
     ),
     Fault(
         "the AVX2 kernel of narrow laws takes a threshold's word for the outcome before",

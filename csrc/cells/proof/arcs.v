@@ -1,7 +1,7 @@
 (* Fact 3: a checker for arcs, proven. `stretch_ok` = true implies lemma 9's contract at every integer of a range,
    of which there may be 2^2000.
 
-   A range is cut in pieces, until on each of them, for each arc: t - L is within the margins at both ends, and stays so between them by
+   A range is cut in halves, until on each piece, for each arc: t - L is within the margins at both ends, and stays so between them by
    the least and the greatest that (t - L)'' can be (curve.v); or L alone says what the clamp says, or t is beyond it. *)
 From Coq Require Import Reals Lra Lia ZArith List Bool.
 From Coquelicot Require Import Coquelicot.
@@ -230,19 +230,20 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
     let n := len st in let h := (o2 - o1)%Z in
     let t1 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g p1)) (N.I.fromZ prec (65536 * m)) in
     let t2 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g p2)) (N.I.fromZ prec (65536 * m)) in
-    let upper := if one_z a h o1 &&& one_z a h o2 then true else N.at_most prec t1 (N.I.fromZ prec 0) in
-    let lower := if zero_z a h o1 &&& zero_z a h o2 then true else N.at_most prec (N.I.fromZ prec 65536) t2 in
+    let e1 := N.I.sub prec t1 (N.ratio prec (L_z a n o1) (n * n)) in
+    let e2 := N.I.sub prec t2 (N.ratio prec (L_z a n o2) (n * n)) in
+    let k := N.I.mul prec (N.I.add prec curve (N.ratio prec (8 * bulge a) (n * n))) (N.ratio prec (h * h) 8) in
+    let above := N.ratio prec (above24 a n) 16777216 in
+    let below := N.I.neg (N.ratio prec (below24 a n) 16777216) in
     (0 <=? slope a)%Z &&&
-    (if upper &&& lower then true else
-     let e1 := N.I.sub prec t1 (N.ratio prec (L_z a n o1) (n * n)) in
-     let e2 := N.I.sub prec t2 (N.ratio prec (L_z a n o2) (n * n)) in
-     let k := N.I.mul prec (N.I.add prec curve (N.ratio prec (8 * bulge a) (n * n))) (N.ratio prec (h * h) 8) in
-     let above := N.ratio prec (above24 a n) 16777216 in
-     let below := N.I.neg (N.ratio prec (below24 a n) 16777216) in
-     (if upper then true else N.at_most prec e1 above &&& N.at_most prec e2 above &&&
-      (if (o1 =? o2)%Z then true else N.at_most prec (N.I.sub prec e1 k) above &&& N.at_most prec (N.I.sub prec e2 k) above)) &&&
-     (if lower then true else N.at_most prec below e1 &&& N.at_most prec below e2 &&&
-      (if (o1 =? o2)%Z then true else N.at_most prec below (N.I.sub prec e1 k) &&& N.at_most prec below (N.I.sub prec e2 k)))).
+    (if one_z a h o1 &&& one_z a h o2 then true else
+     if N.at_most prec t1 (N.I.fromZ prec 0) then true else
+     N.at_most prec e1 above &&& N.at_most prec e2 above &&&
+     (if (o1 =? o2)%Z then true else N.at_most prec (N.I.sub prec e1 k) above &&& N.at_most prec (N.I.sub prec e2 k) above)) &&&
+    (if zero_z a h o1 &&& zero_z a h o2 then true else
+     if N.at_most prec (N.I.fromZ prec 65536) t2 then true else
+     N.at_most prec below e1 &&& N.at_most prec below e2 &&&
+     (if (o1 =? o2)%Z then true else N.at_most prec below (N.I.sub prec e1 k) &&& N.at_most prec below (N.I.sub prec e2 k))).
 
   Lemma one_right a h o1 o2 o : one_z a h o1 = true -> one_z a h o2 = true -> h = (o2 - o1)%Z -> (o1 <= o <= o2)%Z ->
     65536 <= L a (len st) (IZR o) + IZR (above24 a (len st)) / 16777216.
@@ -288,7 +289,7 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
     arc_ok curve o1 o2 p1 p2 (a, m) = true -> forall o, (o1 <= o <= o2)%Z -> good l st A a m o.
   Proof.
     intros H12 Hlen Hside Hp1 Hp2 Hcurve H o Ho. unfold arc_ok in H.
-    apply both_true in H as [Hs H]. apply Z.leb_le in Hs.
+    apply both_true in H as [H HL]. apply both_true in H as [Hs HU]. apply Z.leb_le in Hs.
     set (n := len st) in *.
     set (t1 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g p1)) (N.I.fromZ prec (65536 * m))) in *.
     set (t2 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g p2)) (N.I.fromZ prec (65536 * m))) in *.
@@ -311,15 +312,6 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
         + exact (r_off l st ok o1 Hside).
         + rewrite (r_at l st ok o1 o2 Hside) by lia. lra.
       - rewrite <- minus_IZR, <- mult_IZR. apply N.ratio_right. lia. }
-    set (upper := if one_z a (o2 - o1) o1 &&& one_z a (o2 - o1) o2 then true else N.at_most prec t1 (N.I.fromZ prec 0)) in H.
-    set (lower := if zero_z a (o2 - o1) o1 &&& zero_z a (o2 - o1) o2 then true else N.at_most prec (N.I.fromZ prec 65536) t2) in H.
-    assert (HU : upper = true \/ N.at_most prec e1 above &&& N.at_most prec e2 above &&&
-      (if (o1 =? o2)%Z then true else N.at_most prec (N.I.sub prec e1 k) above &&& N.at_most prec (N.I.sub prec e2 k) above) = true).
-    { destruct upper; [now left|]. right. simpl in H. apply both_true in H. apply H. }
-    assert (HL : lower = true \/ N.at_most prec below e1 &&& N.at_most prec below e2 &&&
-      (if (o1 =? o2)%Z then true else N.at_most prec below (N.I.sub prec e1 k) &&& N.at_most prec below (N.I.sub prec e2 k)) = true).
-    { destruct lower; [now left|]. right. destruct upper; simpl in H; [exact H | apply both_true in H; apply H]. }
-    unfold upper in HU. unfold lower in HL. clear H upper lower.
     apply good_from; try assumption; [lia| |].
     - destruct (one_z a (o2 - o1) o1 &&& one_z a (o2 - o1) o2) eqn:H1.
       { apply both_true in H1 as [Ha Hb]. right; left. exact (one_right a _ o1 o2 o Ha Hb eq_refl Ho). }
@@ -327,7 +319,7 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
       { right; right. pose proof (N.at_most_right prec _ _ _ _ T1 (N.z_right prec 0) H0) as Ht.
         destruct (Z.eq_dec o1 o) as [<-|Hne]; [exact Ht|]. destruct Hside as [Heq|Hside]; [lia|].
         pose proof (T_falls l st A m ok A_pos o1 o Hside ltac:(lia)). lra. }
-      destruct HU as [HU|HU]; [discriminate|]. apply both_true in HU as [HU Hk]. apply both_true in HU as [Ha Hb]. left.
+      apply both_true in HU as [HU Hk]. apply both_true in HU as [Ha Hb]. left.
       pose proof (N.at_most_right prec _ _ _ _ E1 HA Ha) as Q1. pose proof (N.at_most_right prec _ _ _ _ E2 HA Hb) as Q2.
       destruct (Z.eqb_spec o1 o2) as [He|Hne]; [replace o with o1 by lia; exact Q1|].
       apply both_true in Hk as [Hk1 Hk2]. destruct Hside as [|Hside]; [contradiction|].
@@ -344,7 +336,7 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
         assert (off_centre st o = true).
         { revert Hside. unfold off_centre. destruct (up st); rewrite !Z.leb_le; lia. }
         pose proof (T_falls l st A m ok A_pos o o2 H ltac:(lia)). lra. }
-      destruct HL as [HL|HL]; [discriminate|]. apply both_true in HL as [HL Hk]. apply both_true in HL as [Ha Hb]. left.
+      apply both_true in HL as [HL Hk]. apply both_true in HL as [Ha Hb]. left.
       pose proof (N.at_most_right prec _ _ _ _ HB E1 Ha) as Q1. pose proof (N.at_most_right prec _ _ _ _ HB E2 Hb) as Q2.
       destruct (Z.eqb_spec o1 o2) as [He|Hne]; [replace o with o1 by lia; exact Q1|].
       apply both_true in Hk as [Hk1 Hk2]. destruct Hside as [|Hside]; [contradiction|].
@@ -355,37 +347,18 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
       + rewrite (q_is l st A a m ok o1 Hside) by lia. exact (N.at_most_right prec _ _ _ _ HB (N.sub_right prec _ _ _ _ E2 K) Hk2).
   Qed.
 
-  (* where to cut a piece: where L plus the margin leaves 2^16, else where L less the margin reaches 0, else in the middle.
-     A guess: any place inside is right. *)
-  Fixpoint last_true (fuel : nat) (holds : Z -> bool) (lo hi : Z) : Z :=
-    match fuel with
-    | O => lo
-    | S fuel => if (hi <=? lo + 1)%Z then lo
-                else let o := ((lo + hi) / 2)%Z in if holds o then last_true fuel holds o hi else last_true fuel holds lo o
-    end.
-  Definition cut_at (a : arc) (o1 o2 : Z) : Z :=
-    let high := one_z a 0 in let positive o := negb (zero_z a 0 o) in
-    let c := if high o1 then if high o2 then o1 else last_true (Z.to_nat 4096) high o1 o2 else o1 in
-    let z := if (o1 <? c)%Z then c else if positive o1 then if positive o2 then o1 else (last_true (Z.to_nat 4096) positive o1 o2 + 1)%Z else o1 in
-    if (o1 <? z)%Z && (z <? o2)%Z then z else ((o1 + o2) / 2)%Z.
-  Lemma cut_inside a o1 o2 : (o1 + 1 < o2)%Z -> (o1 < cut_at a o1 o2 < o2)%Z.
-  Proof.
-    intros H. unfold cut_at. set (z := if (o1 <? _)%Z then _ else _). destruct (Z.ltb_spec o1 z), (Z.ltb_spec z o2); cbn [andb]; try lia.
-    all: pose proof (Z.div_mod (o1 + o2) 2 ltac:(lia)); pose proof (Z.mod_pos_bound (o1 + o2) 2 ltac:(lia)); lia.
-  Qed.
-
-  (* all arcs of a range, by pieces *)
+  (* all arcs of a range, by halves *)
   Fixpoint pieces_ok (fuel : nat) (arcs : list (arc * Z)) (o1 o2 : Z) (p1 p2 : point) : bool :=
     let curve := if (o1 =? o2)%Z then N.I.fromZ prec 0 else bent p1 p2 in
     match filter (fun a => negb (arc_ok curve o1 o2 p1 p2 a)) arcs with
     | [] => true
-    | ((first, _) :: _) as rest =>
+    | rest =>
       match fuel with
       | O => false
       | S fuel =>
         if (o1 =? o2)%Z then false
         else if (o2 =? o1 + 1)%Z then pieces_ok fuel rest o1 o1 p1 p1 &&& pieces_ok fuel rest o2 o2 p2 p2
-        else let o := cut_at first o1 o2 in let p := point_at (y_at st o) in
+        else let o := ((o1 + o2) / 2)%Z in let p := point_at (y_at st o) in
              pieces_ok fuel rest o1 o p1 p &&& pieces_ok fuel rest o o2 p p2
       end
     end.
@@ -401,14 +374,15 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
       assert (Hcurve : o1 = o2 \/ curve = bent p1 p2) by (unfold curve; destruct (Z.eqb_spec o1 o2); [now left | now right]);
       destruct (Hin (a, m) arcs (arc_ok curve o1 o2 p1 p2) Ha) as [Hok|Hrest];
       try exact (arc_ok_right o1 o2 p1 p2 a m curve H12 Hlen Hside Hp1 Hp2 Hcurve Hok o Ho).
-    - destruct (filter _ arcs) as [|[first m'] rest]; [easy | discriminate].
-    - destruct (filter _ arcs) as [|[first m'] rest]; [easy|].
+    - destruct (filter _ arcs); [easy | discriminate].
+    - destruct (filter _ arcs) as [|am rest]; [easy|].
       destruct (Z.eqb_spec o1 o2) as [|Hne]; [discriminate|]. destruct Hside as [|Hside]; [contradiction|].
       destruct (Z.eqb_spec o2 (o1 + 1)) as [He|Hfar]; apply both_true in H as [H1 H2].
       + destruct (Z.eq_dec o o1) as [->|Hn].
         * apply (IH _ o1 o1 p1 p1 ltac:(lia) ltac:(lia) (or_introl eq_refl) Hp1 Hp1 H1 a m Hrest). lia.
         * apply (IH _ o2 o2 p2 p2 ltac:(lia) ltac:(lia) (or_introl eq_refl) Hp2 Hp2 H2 a m Hrest). lia.
-      + pose proof (cut_inside first o1 o2 ltac:(lia)) as Ho3. set (o3 := cut_at first o1 o2) in *.
+      + set (o3 := ((o1 + o2) / 2)%Z) in *. assert (Ho3 : (o1 < o3 < o2)%Z).
+        { unfold o3. pose proof (Z.div_mod (o1 + o2) 2 ltac:(lia)). pose proof (Z.mod_pos_bound (o1 + o2) 2 ltac:(lia)). lia. }
         pose proof (point_at_right (y_at st o3)) as Hp3.
         destruct (Z.le_ge_cases o o3) as [Hle|Hge].
         * apply (IH _ o1 o3 p1 _ ltac:(lia) ltac:(lia) (or_intror Hside) Hp1 Hp3 H1 a m Hrest). lia.
@@ -417,7 +391,7 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
   Qed.
 
   (* the integer y = 0 alone, as it may lie across the centre *)
-  Definition fuel := 100%nat.
+  Definition fuel := 60%nat.
   Definition stretch_ok (arcs : list (arc * Z)) : bool :=
     let n := len st in
     let first := if (start st =? 0)%Z then 1%Z else 0%Z in

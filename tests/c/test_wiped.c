@@ -261,7 +261,8 @@ static void test_call(size_t n, dg_status expected)
 {
     const bool has_key = source.kind == DG_SOURCE_CHACHA20;
 #if defined(__x86_64__)
-    const size_t few = has_key || now->way == BY_TABLE ? 256 : 16;
+    /* AVX2's registers hold 64 words; gcc was seen to spill 16 of them in lanes */
+    const size_t few = has_key || now->way == BY_TABLE ? 256 : now->way == IN_LANES ? 32 : 16;
 #else /* others spill more: up to 110 words were seen, where a buffer left as it was has 2048 */
     const size_t few = 256;
 #endif

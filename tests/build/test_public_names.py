@@ -46,7 +46,7 @@ PUBLIC = {
     ),
     "plots": "before_after consistent epsilon_delta interval keep_groups probabilities queries "
     "queries_ratio tails variance write_figures",
-    "verify": "VerificationError verify",
+    "verify": "verify",
     "testing": "NotPrivateWarning TapeSource seeded_source",
     "errors": (
         "DiscreteGaussError EntropyError MissingCoreError OutputError ParameterOverflowError "

@@ -32,8 +32,9 @@ from broken_tables import (
 )
 from law_checks import count_cells, rejected
 
-from discretegauss.verify import VerificationError, verify
+from discretegauss.verify import verify
 from discretegauss.verify._table import Arc, Table, copy_out
+from discretegauss.verify.proof import VerificationError
 
 DRAWS = 1_000_000
 MANY_DRAWS = 30_000_000

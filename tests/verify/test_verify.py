@@ -38,12 +38,13 @@ from broken_tables import (
 
 from discretegauss._law import Kind, LawSpec
 from discretegauss.errors import ParameterValueError
-from discretegauss.verify import VerificationError, verify
 from discretegauss.verify import proof as verifier
+from discretegauss.verify import verify
 from discretegauss.verify._arcs import Use, arc_holds
 from discretegauss.verify._cases import described, fixed_cases, random_cases
 from discretegauss.verify._table import Arc, Table, copy_out
 from discretegauss.verify._weight import Weight, precision
+from discretegauss.verify.proof import VerificationError
 
 ctx = pytest.importorskip("flint", reason="the verifier needs python-flint").ctx
 pytestmark = pytest.mark.usefixtures("native_engine")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,8 +47,8 @@ def test_bounds_are_on_their_sides(block: int) -> None:
 _NEXT, _TINY = mp.mpf("1e-28"), mp.mpf("1e-50")
 
 
-def _exactly(value: object) -> object:
-    numerator, denominator = value.as_integer_ratio()  # type: ignore[attr-defined]
+def _exactly(value: Any) -> Any:
+    numerator, denominator = value.as_integer_ratio()
     return mp.mpf(int(numerator)) / int(denominator)
 
 

@@ -162,8 +162,8 @@ def test_sampled_noise_against_sums(releases: int) -> None:
 
 def test_continuous_gaussian_composed_is_one() -> None:
     """N releases with variance s lose what one with variance s/N does."""
-    many = PrivacyLoss.of_gaussian(100, width=2**-9) ** 1000
-    one = PrivacyLoss.of_gaussian("1/10", width=2**-3)
+    many = PrivacyLoss.of_gaussian(100) ** 1000
+    one = PrivacyLoss.of_gaussian("1/10")
     for epsilon in (0, 4, 10):
         a, b = many.delta(epsilon, bounds=True), one.delta(epsilon, bounds=True)
         assert max(a[0], b[0]) <= min(a[1], b[1])

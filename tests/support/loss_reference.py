@@ -144,7 +144,10 @@ def _law(chance: random.Random, releases: int) -> tuple[dg.Law, Callable[[int], 
         scale = _fraction(chance, -2, -1 + 2 * wide)
         reach = int(130 * scale) + 2
         return dg.DiscreteLaplace(scale), lambda x: mp.mpf(abs(x)) / number(scale), reach
-    scale, beta = _fraction(chance, -1, 0.3 + wide), Fraction(chance.choice(["5/4", 3, 8, 20]))
+    scale, beta = (
+        _fraction(chance, -1, 0.3 + wide),
+        Fraction(chance.choice(["5/4", "3", "8", "20"])),
+    )
     reach = int(float(scale) * 130 ** (1 / float(beta))) + 2
     return (
         dg.GeneralizedGaussian(scale, beta),
@@ -200,7 +203,8 @@ def _few_outcomes(chance: random.Random, rate: Fraction) -> Case:
             weights[chance.randrange(size)] += 1
             laws.append([Fraction(w, sum(weights)) for w in weights])
         loss = PrivacyLoss.of_pair(*laws, sampling=rate) ** releases
-        pairs = _sampled(*([number(x) for x in law] for law in laws), rate)
+        p, q = ([number(x) for x in law] for law in laws)
+        pairs = _sampled(p, q, rate)
         what = f"pair {laws}"
     return Case(f"{what}, {rate}, {releases}", loss, of_outcomes(powers(pairs, releases)), mp.zero)
 

@@ -37,17 +37,17 @@ static PyObject *dg_python_error(PyObject *error_for, dg_status status)
 }
 
 /** The address that an attribute of a law's sampler says; NULL: it has none. An exception is set only if it is
- *  none of Exception's: a law makes its sampler by Python code, where Ctrl-C may be heard. */
-static dg_sampler *dg_python_known(PyObject *law, PyObject *name)
+ *  none of Exception's: a law makes its sampler by Python code, where Ctrl-C may be heard. The sampler lives while
+ *  *holder, a reference of the caller's or NULL, does: of two threads that make one at once, the law keeps the last. */
+static dg_sampler *dg_python_known(PyObject **holder, PyObject *law, PyObject *name)
 {
     dg_sampler *sampler = NULL;
-    PyObject *holder = PyObject_GetAttr(law, dg_python_sampling.sampler);
-    PyObject *address = holder == NULL ? NULL : PyObject_GetAttr(holder, name);
+    *holder = PyObject_GetAttr(law, dg_python_sampling.sampler);
+    PyObject *address = *holder == NULL ? NULL : PyObject_GetAttr(*holder, name);
     if (address != NULL && PyLong_Check(address)) {
         sampler = PyLong_AsVoidPtr(address);
     }
     Py_XDECREF(address);
-    Py_XDECREF(holder); /* the law keeps it */
     if (PyErr_Occurred() != NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
         PyErr_Clear(); /* the Python method raises it, too */
     }
@@ -140,24 +140,27 @@ static PyObject *dg_python_sample(PyObject *law, PyObject *const *args, Py_ssize
             is_plain = name == dg_python_sampling.source && value == dg_python_sampling.getrandom;
         }
     }
-    PyObject *result = NULL;
+    PyObject *result = NULL, *holder = NULL;
     if (is_plain && (size == NULL || size == Py_None)) {
-        dg_sampler *sampler = dg_python_known(law, dg_python_sampling.one);
-        if (sampler != NULL || PyErr_Occurred() != NULL) {
-            return sampler == NULL ? NULL : dg_python_one(sampler, source);
+        dg_sampler *sampler = dg_python_known(&holder, law, dg_python_sampling.one);
+        if (sampler != NULL) {
+            result = dg_python_one(sampler, source);
         }
     } else if (is_plain && PyLong_CheckExact(size)) {
         const Py_ssize_t n = PyLong_AsSsize_t(size); /* -1 with an exception: far too many */
         PyErr_Clear();
-        dg_sampler *sampler =
-            n >= 0 && n <= DG_PYTHON_FEW ? dg_python_known(law, dg_python_sampling.few) : NULL;
+        dg_sampler *sampler = n >= 0 && n <= DG_PYTHON_FEW
+                                  ? dg_python_known(&holder, law, dg_python_sampling.few)
+                                  : NULL;
         if (sampler != NULL) {
             result = dg_python_array(size, (size_t)n, sampler, source);
         }
-        if (result != NULL || PyErr_Occurred() != NULL) {
-            return result;
-        }
     }
+    if (result != NULL || PyErr_Occurred() != NULL) {
+        Py_XDECREF(holder);
+        return result;
+    }
+    Py_XDECREF(holder);
     /* as it was called */
     PyObject *given = PyTuple_New(n_args + 1), *named = PyDict_New();
     int failed = given == NULL || named == NULL;

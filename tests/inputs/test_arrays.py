@@ -451,8 +451,8 @@ def test_shapes_that_do_not_go_together_are_named() -> None:
 @pytest.mark.parametrize(
     ("function", "wrong", "says"),
     [
-        (dg.discrete_gaussian, "epsilon", r"privacy\.calibrate\(epsilon="),
-        (dg.DiscreteGaussian, "rho", r"privacy\.calibrate\(epsilon="),
+        (dg.discrete_gaussian, "epsilon", r"privacy\.calibrate\(DiscreteGaussian, epsilon="),
+        (dg.DiscreteGaussian, "rho", r"privacy\.calibrate\(DiscreteGaussian, epsilon="),
         (dg.bernoulli_exp, "seed", r"there is no seed.* source=testing\.seeded_source"),
         (dg.GeneralizedGaussian, "rng", r"there is no seed"),
         (dg.discrete_laplace, "random_state", r"there is no seed"),

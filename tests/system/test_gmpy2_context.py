@@ -92,7 +92,9 @@ def of_privacy() -> Iterator[Call]:
         (1, "1e-6", 10),
         (1, "1e-400", 1),
     ):
-        yield partial(privacy.calibrate, epsilon=epsilon, delta=delta, queries=queries)
+        yield partial(
+            privacy.calibrate, dg.DiscreteGaussian, epsilon=epsilon, delta=delta, queries=queries
+        )
     if importlib.util.find_spec("dp_accounting") is not None:
         yield _delta_by_pld
 

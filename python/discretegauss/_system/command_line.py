@@ -18,7 +18,7 @@ _NAME = "discretegauss"
 def runs_the_command_line() -> bool:
     """Return whether the process does so, by its name: it shows its help without numpy."""
     program = os.path.basename((sys.argv or [""])[0]).removesuffix(".exe")
-    if program == "-m":  # so it is while python -m imports the package
+    if program in ("-m", "__main__.py"):  # while python -m imports the package, and then
         given = sys.orig_argv
         return f"-m{_NAME}" in given or ("-m", _NAME) in pairwise(given)
     return program == _NAME

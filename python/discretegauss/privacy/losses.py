@@ -29,6 +29,7 @@ from ._loss_cells import Outcome, Outcomes, Release
 
 #: Buckets of a sum, at most, unless asked for.
 _MOST = 2**20
+_MOST_OF_ALL = 2**32
 
 _AT = arithmetic(192)
 
@@ -97,6 +98,8 @@ class PrivacyLoss:
     @classmethod
     def _of_one(cls, release: Release, width: object, most: object) -> PrivacyLoss:
         checked_most = whole_number(most, "most", minimum=16)
+        if checked_most > _MOST_OF_ALL:
+            raise ParameterValueError(f"most must be at most 2**32, got {describe(most)}")
         with np.errstate(all="ignore"):
             exact = None if width is None else _width(width, release.span, checked_most)
         return cls._of({release: 1}, exact, checked_most)

@@ -5,6 +5,7 @@ That is Theorem 4 of CKS 2020, and for several queries the sum of it over them T
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -43,7 +44,7 @@ def rough_log_delta(sigma2: Any, epsilon: Any, change: int) -> tuple[Any, Any] |
 
     By (1) of _hockey_stick.py, without bounds: a guess, to some ten digits, that intervals check.
     """
-    m = int(gmpy2.floor(epsilon * sigma2 / change - gmpy2.mpq(change, 2))) + 1
+    m = math.floor(epsilon * sigma2 / change - gmpy2.mpq(change, 2)) + 1
     phi = gmpy2.mpq(max(m, 0) ** 2) / (2 * sigma2)
     if phi > _FAR:
         return None

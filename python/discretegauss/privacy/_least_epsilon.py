@@ -84,7 +84,8 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
 def _may_be_0(spec: LawSpec, change: int, delta: Any) -> bool:
     """Return whether delta at 0 may be so little: False if that is far off."""
     rough = privacy_facts_of(spec).rough_log_delta(spec, gmpy2.mpq(0), change)
-    return rough is None or rough[0] < 0.01 - minus_log_upper(delta)
+    with search_precision():
+        return rough is None or bool(rough[0] < 0.01 - minus_log_upper(delta))
 
 
 def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> tuple[float, bool]:

@@ -1,7 +1,7 @@
 """The names of others: of the code that was published with the paper, and of numpy's generators.
 
-``from discretegauss.compat import *`` has the paper's functions, `cdp2adp` its other module;
-`NumpyNoise` is for code that takes a ``RandomState``.
+``from discretegauss.compat import *`` has the paper's functions, `discretegauss.compat.cdp2adp`
+is its other module; `NumpyNoise` is for code that takes a ``RandomState``.
 """
 
 from .._inputs.keywords import explain_keywords

@@ -53,7 +53,7 @@ def interval(
 
     Notes
     -----
-    Guaranteed: P(|X| <= radius) >= confidence, whatever the count is, and no smaller radius has
+    Guaranteed: P(abs(X) <= radius) >= confidence, whatever the count is, and no smaller radius has
     that. With little noise it is more: .9576 for 95 % at sigma2 = 5. It costs no privacy. Cutting
     costs no confidence. An interval that lies wholly below `at_least` becomes that number alone.
 

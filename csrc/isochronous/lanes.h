@@ -41,8 +41,8 @@ typedef struct dg_narrow dg_narrow;
 
 /** Make attempts, in order, until the bytes end or one is undecided.
  *
- *  Requires:  bytes holds n_attempts of lanes->attempt_bytes each; out has room for n_attempts +
- *             DG_LANE_BEHIND integers.
+ *  Requires:  n_attempts <= DG_LANE_MOST_BATCH; bytes holds n_attempts of lanes->attempt_bytes each; out has
+ *             room for n_attempts + DG_LANE_BEHIND integers, any of which may be written.
  *  Ensures:   *n_accepted draws are in out; *n_made attempts were accepted or rejected, and the next one,
  *             if *n_made < n_attempts, is undecided.
  *  Cost:      depends on n_attempts, which attempts were accepted, and *n_made alone.

@@ -94,8 +94,7 @@ void dg_lanes_release(dg_lanes *lanes);
 
 /** Draw n samples.
  *
- *  Requires:  n <= DG_LANE_MOST_BATCH; out has room for n + DG_LANE_BEHIND; n_later more draws of the
- *             same lanes are to follow.
+ *  Requires:  out has room for n + DG_LANE_BEHIND; n_later more draws of the same lanes are to follow.
  *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (probability below
  *             2^-128); *out is written even where a failure is returned.
  */

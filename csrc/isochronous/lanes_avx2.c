@@ -1,12 +1,11 @@
-/* Attempts by AVX2, in two stages. The first has products of 32 bits: it knows heights to some 2^-22, and leaves
- * as many attempts open. These wait in columns, of which each lane has one, until the batch ends. Then
- * lane_attempt.h makes one attempt a column, whether one waits there or not: so the time does not tell which
- * were open. Should two meet in a column, or one be undecided, lanes_portable.c makes the batch anew.
+/* Attempts by AVX2, in two stages. The first has products of 32 bits: it knows heights to some 2^-23, and leaves
+ * as many attempts open. These wait until the batch ends, in two places of each lane. Then lane_attempt.h makes
+ * one attempt for every place, whether one waits there or not: so the time does not tell which were open.
+ * Should a third one come to a lane, or one be undecided, lanes_portable.c makes the batch anew.
  * PROOF.md, lemma 26. */
 #include "isochronous/lane_attempt.h"
 
 #include "base/contract.h"
-#include "base/wipe.h"
 
 #if DG_HAVE_WORDS && DG_ISA_X86_64
 #include <immintrin.h>
@@ -19,6 +18,7 @@ enum {
     TOGETHER = LANES * GROUPS,
     LEAST = 16, /* fewer attempts are made by the other kernel */
     DEEP = 24,  /* levels from it on wait */
+    ROOM = 2,   /* attempts of a lane that may wait */
     ROUGH_BITS = 32,
     SPARE = DG_LANE_BITS - ROUGH_BITS,
     HEIGHT_BELOW = 8 /* rough heights are less than so many units too low, and never too high */
@@ -256,48 +256,62 @@ INLINE tried try_four(words of, const rough *law)
     };
 }
 
-/** A column each for the attempts of a lane that wait. */
-typedef struct columns {
+/** Attempts that wait, one in each lane. */
+typedef struct waiting {
     words words;
-    __m256i at;        /* which vector of the batch it is */
-    __m256i has, lost; /* one waits; a second one did not find room */
-} columns;
+    __m256i at; /* which vector of the batch it is of; -1: none waits */
+} waiting;
 
-/** Take what is open of the vector `at` into columns. Returns: a bit for each that is accepted. */
-INLINE uint8_t decide(columns *wait, const tried *of, __m256i height, __m256i at, const rough *law)
+INLINE void choose_waiting(waiting *to, __m256i mask, const waiting *from)
+{
+    to->words.point = choose(mask, from->words.point, to->words.point);
+    to->words.head = choose(mask, from->words.head, to->words.head);
+    to->at = choose(mask, from->at, to->at);
+}
+
+/** Decide vector `at` of a batch, and let wait what is open. Ensures: *lost is not 0 if there was no room.
+ *  Returns: a bit for each attempt that is accepted. */
+INLINE uint8_t decide(waiting wait[ROOM], __m256i *lost, const tried *of, __m256i height,
+                      __m256i at, const rough *law)
 {
     const __m256i over = subtract(height, of->f);
     const __m256i is_below = greater(over, law->above), is_near = greater(over, law->below);
     const __m256i accepted = without(is_below, either(of->fails, of->is_deep));
     const __m256i open = without(either(of->is_deep, without(is_near, is_below)), of->fails);
-    wait->words.point = choose(open, of->words.point, wait->words.point);
-    wait->words.head = choose(open, of->words.head, wait->words.head);
-    wait->at = choose(open, at, wait->at);
-    wait->lost = either(wait->lost, both(wait->has, open));
-    wait->has = either(wait->has, open);
+    const waiting here = {of->words, at};
+    *lost = either(*lost, without(open, wait[1].at)); /* -1 leaves nothing */
+    choose_waiting(&wait[1], open, &wait[0]);
+    choose_waiting(&wait[0], open, &here);
     return (uint8_t)_mm256_movemask_pd(_mm256_castsi256_pd(accepted));
 }
 
-/** Make the attempts that wait. Returns: 0 | the batch is to be made anew. */
-INLINE uint64_t make_waiting(__m256i *accepted, const columns *wait, const dg_lanes *lanes)
+/** Four attempts that waited: which are accepted, and their draws. */
+typedef struct late {
+    __m256i accepted, draws, at;
+} late;
+
+/** Make those attempts. Ensures: *anew is all ones if one is undecided. */
+INLINE late make_waiting(uint64_t *anew, const waiting *wait, const dg_lanes *lanes)
 {
-    uint64_t words[2][LANES], has[LANES], lost[LANES], found[LANES], anew = 0;
-    _mm256_storeu_si256((void *)words[0], wait->words.point);
-    _mm256_storeu_si256((void *)words[1], wait->words.head);
-    _mm256_storeu_si256((void *)has, wait->has);
-    _mm256_storeu_si256((void *)lost, wait->lost);
-    for (size_t i = 0; i < LANES; i++) {
-        const uint64_t attempt[2] = {words[0][i], words[1][i]};
-        const dg_lane_found of =
-            attempt_at((const uint8_t *)attempt, lanes->attempt_bytes > 12, lanes->squared, lanes);
-        const uint64_t no_draw = less(UINT64_MAX << 32, words[0][i] | 1); /* level 32 or more */
-        found[i] = has[i] & of.accepted;
-        anew |= lost[i] | (has[i] & (of.undecided | no_draw));
-        dg_wipe((void *)attempt, sizeof attempt);
+    uint64_t points[LANES], heads[LANES], heights[LANES], accepted[LANES], draws[LANES];
+    dg_lane_tried of[LANES];
+    _mm256_storeu_si256((void *)points, wait->words.point);
+    _mm256_storeu_si256((void *)heads, wait->words.head);
+    for (size_t i = 0; i < LANES; i++) { /* where none waits, of zeros */
+        const uint64_t pair[2] = {points[i], heads[i]};
+        of[i] = try_at((const uint8_t *)pair, lanes->attempt_bytes > 12,
+                       lanes->squared ? gaussian_exponent_at : laplace_exponent_at, lanes);
+        heights[i] = of[i].exponent;
     }
-    dg_wipe(words, sizeof words);
-    *accepted = _mm256_loadu_si256((const void *)found);
-    return anew;
+    heights_of(heights, LANES);
+    for (size_t i = 0; i < LANES; i++) {
+        const dg_lane_found found = found_by(&of[i], heights[i], lanes);
+        accepted[i] = found.accepted;
+        draws[i] = found.draw;
+        *anew |= found.undecided;
+    }
+    return (late){_mm256_loadu_si256((const void *)accepted),
+                  _mm256_loadu_si256((const void *)draws), wait->at};
 }
 
 /** The pairs of 32 bits that come first, by which lanes are wanted. */
@@ -317,14 +331,15 @@ void dg_lane_kernel_avx2(int64_t *out, size_t *n_accepted, size_t *n_made, const
     DG_REQUIRES(n_attempts <= DG_LANE_MOST_BATCH);
     const size_t attempt_bytes = lanes->attempt_bytes;
     const size_t n_first = n_attempts - n_attempts % TOGETHER;
+    const __m256i zero = _mm256_setzero_si256(), none = same(UINT64_MAX);
     uint8_t accepted[DG_LANE_MOST_BATCH / LANES];
-    columns wait = {0};
+    waiting wait[ROOM] = {{{zero, zero}, none}, {{zero, zero}, none}};
+    __m256i at = zero, lost = zero;
     rough law;
     if (n_attempts < LEAST || !get_rough(&law, lanes)) {
         dg_lane_kernel_portable(out, n_accepted, n_made, bytes, n_attempts, lanes);
         return;
     }
-    __m256i at = _mm256_setzero_si256();
     for (size_t i = 0; i < n_first; i += TOGETHER) {
         tried of[GROUPS];
         __m256i heights[GROUPS];
@@ -339,26 +354,31 @@ void dg_lane_kernel_avx2(int64_t *out, size_t *n_accepted, size_t *n_made, const
         {
             /* all draws; those accepted are moved to the front later */
             _mm256_storeu_si256((void *)(out + i + g * LANES), of[g].draws);
-            accepted[i / LANES + g] = decide(&wait, &of[g], heights[g], at, &law);
+            accepted[i / LANES + g] = decide(wait, &lost, &of[g], heights[g], at, &law);
             at = add(at, same(1));
         }
     }
-    __m256i late;
-    uint64_t anew = make_waiting(&late, &wait, lanes);
+    uint64_t anew = (uint64_t)!_mm256_testz_si256(lost, lost);
+    const late first = make_waiting(&anew, &wait[0], lanes);
+    const late second = make_waiting(&anew, &wait[1], lanes);
     DG_PUBLIC(anew);
     if (__builtin_expect(anew != 0, 0)) {
         dg_lane_kernel_portable(out, n_accepted, n_made, bytes, n_attempts, lanes);
         return;
     }
     size_t n = 0;
-    at = _mm256_setzero_si256();
+    at = zero;
     for (size_t i = 0; i < n_first; i += LANES) {
-        const __m256i is_late = both(late, _mm256_cmpeq_epi64(wait.at, at));
+        const __m256i is_first = _mm256_cmpeq_epi64(first.at, at);
+        const __m256i is_second = _mm256_cmpeq_epi64(second.at, at);
+        const __m256i are_late =
+            either(both(first.accepted, is_first), both(second.accepted, is_second));
         unsigned accept =
-            accepted[i / LANES] | (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(is_late));
+            accepted[i / LANES] | (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(are_late));
         DG_PUBLIC(accept);
+        __m256i draws = _mm256_loadu_si256((const void *)(out + i));
+        draws = choose(is_second, second.draws, choose(is_first, first.draws, draws));
         const __m256i order = _mm256_loadu_si256((const void *)ORDER[accept]);
-        const __m256i draws = _mm256_loadu_si256((const void *)(out + i));
         _mm256_storeu_si256((void *)(out + n), _mm256_permutevar8x32_epi32(draws, order));
         n += (size_t)__builtin_popcount(accept);
         at = add(at, same(1));

@@ -309,11 +309,11 @@ FAULTS = [
         ".above = same(0 * of_exponent * more),",
     ),
     Fault(
-        "the AVX2 kernel loses the first of two attempts that wait in a column",
+        "the AVX2 kernel loses the first of three attempts that wait in a lane",
         "lanes",
         "isochronous/lanes_avx2.c",
-        "both(wait->has, open)",
-        "without(wait->has, wait->has)",
+        "either(*lost, without(open, wait[1].at));",
+        "*lost;",
     ),
     Fault(
         "the AVX-512 kernel lets choices count that should not",

@@ -49,7 +49,8 @@ dg_status dg_store_drawn(uint8_t *out, size_t n, dg_dtype dtype, const int64_t *
 
 enum {
     MOST_NARROW = 64, /* bytes of an item of a law that some dtype holds, at most */
-    MOST_DRAWN = 2048 /* draws before they are stored: batches get short at the end of each such lot */
+    MOST_DRAWN =
+        2048 /* draws before they are stored: batches get short at the end of each such lot */
 };
 
 static size_t lot_of(size_t n)

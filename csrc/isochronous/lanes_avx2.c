@@ -1,4 +1,4 @@
-/* Attempts by AVX2, in two stages. The first has products of 32 bits: it knows heights to some 2^-23, and leaves
+/* Attempts by AVX2, in two stages. The first has products of 32 bits: it knows heights to some 2^-22, and leaves
  * as many attempts open. These wait until the batch ends, in two places of each lane. Then lane_attempt.h makes
  * one attempt for every place, whether one waits there or not: so the time does not tell which were open.
  * Should a third one come to a lane, or one be undecided, lanes_portable.c makes the batch anew.

@@ -16,7 +16,7 @@ from engine import ENGINE
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "how_to"
 PYTHON = Path(os.environ.get("DG_HOW_TO_PYTHON", sys.executable))
-NEEDS = {"census": ("pandas",), "estimates": ("pandas",), "teaching": ("matplotlib",)}
+NEEDS = {"census": ("pandas",), "teaching": ("matplotlib",)}
 """Of the extra ``test``, or of none."""
 
 NEED_THE_CORE = ["teaching"]  # draws from a seed
@@ -64,7 +64,7 @@ def run(page: Path, folder: Path) -> str:
     return done.stdout
 
 
-RUN_HERE = ["auditing", "census", "estimates", "teaching"]
+RUN_HERE = ["auditing", "census", "teaching"]
 
 
 @pytest.mark.parametrize("name", RUN_HERE)

@@ -60,6 +60,11 @@ def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float
     TypeError, ValueError, OverflowError
         If a parameter is wrong.
 
+    Notes
+    -----
+    With c the norm and d the dimension, B is the less of c + sqrt(d) and
+    sqrt(c**2 + d/4 + sqrt(2 log(1/retry)) (c + sqrt(d)/2)).
+
     References
     ----------
     Kairouz, Liu, Steinke, arXiv:2102.06387, Theorem 1 and Proposition 22.

@@ -1,4 +1,4 @@
-"""Conditional rounding: unbiased but for its condition, and never longer than a bound.
+"""Conditional rounding: unbiased except for its condition, and never longer than a bound.
 
 A vector x of norm at most c is rounded at random, each number up or down so that its mean is kept,
 again and again until the norm is at most
@@ -114,8 +114,8 @@ def _require_short(rows: NDArray[np.float64], norm: Fraction) -> None:
     with np.errstate(over="ignore", under="ignore"):
         squares = np.square(rows).sum(axis=1)
     limit = float(norm) ** 2
-    # a sum of d squares in floats is right to (d + 1) 2**-53, whatever their order, but for
-    # squares that underflow
+    # a sum of d squares in floats is right to (d + 1) 2**-53, whatever their order, except
+    # for squares that underflow
     threshold = limit * (1 - (rows.shape[1] + 8) * 2.0**-52) if limit > _UNDERFLOWS else -1.0
     doubtful = squares > threshold
     for row in rows[doubtful]:

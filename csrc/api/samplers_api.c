@@ -69,6 +69,43 @@ static bool centre_obeys(const dg_laws *laws, size_t i)
     return laws->kind >= DG_DISCRETE_LAPLACE || *words == 0;
 }
 
+/** Whether all words, none of a ratio, are from least to most. Requires: 0 < least, most < 2^63. */
+static bool words_within(const dg_column *column, size_t n, uint64_t least, uint64_t most)
+{
+    const size_t n_words = dg_n_numbers(column, n), stride = column->stride;
+    const uint64_t *words = column->words;
+    uint64_t beyond = 0; /* in its highest bit: SSE2 adds words, and does not compare them */
+    if (stride == 1) {
+        for (size_t i = 0; i < n_words; i++) {
+            beyond |= words[i] | (words[i] - least) | (most - words[i]);
+        }
+    } else {
+        for (size_t i = 0; i < n_words; i++) {
+            const uint64_t word = words[i * stride];
+            beyond |= word | (word - least) | (most - word);
+        }
+    }
+    return beyond <= INT64_MAX;
+}
+
+/** Whether all numbers are from least to 2^most_bits, or in any case if they are ratios; least: 2^least_bits, or
+ *  of integers 1. Others, NaN too, are not. */
+static bool are_within(const dg_column *column, size_t n, int least_bits, int most_bits)
+{
+    return column->format == DG_FLOATS
+               ? words_within(column, n, FLOAT_OF_2_TO(least_bits), FLOAT_OF_2_TO(most_bits))
+               : words_within(column, n, 1, UINT64_C(1) << most_bits);
+}
+
+/** Whether all parameters obey the rule that they are positive, at a glance. */
+static bool are_positive(const dg_laws *laws, size_t n)
+{
+    const dg_column *column = &laws->parameter;
+    return laws->kind >= DG_GEOMETRIC_EXP && column->format != DG_RATIOS &&
+           words_within(column, n, 1,
+                        column->format == DG_FLOATS ? FLOAT_OF_2_TO(1024) - 1 : INT64_MAX);
+}
+
 /** Find the first law of those of a column's numbers that breaks its rule; n: none does. */
 static dg_status find_bad(size_t *bad, bool (*obeys)(const dg_laws *, size_t), const dg_laws *laws,
                           const dg_column *column, size_t n, const dg_run *run)
@@ -91,27 +128,16 @@ static dg_status find_first_bad(size_t *bad, const dg_laws *laws, size_t n, cons
     size_t by_centre;
     *bad = 0;
     if (n > 0) {
-        DG_TRY(find_bad(bad, parameter_obeys, laws, &laws->parameter, n, run));
-        DG_TRY(find_bad(&by_centre, centre_obeys, laws, &laws->centre, n, run));
+        *bad = by_centre = n;
+        if (!are_positive(laws, n)) {
+            DG_TRY(find_bad(bad, parameter_obeys, laws, &laws->parameter, n, run));
+        }
+        if (laws->kind < DG_DISCRETE_LAPLACE || laws->centre.format != DG_INTEGERS) {
+            DG_TRY(find_bad(&by_centre, centre_obeys, laws, &laws->centre, n, run));
+        }
         *bad = by_centre < *bad ? by_centre : *bad;
     }
     return DG_OK;
-}
-
-/** Whether all numbers are from least to 2^most_bits, or in any case if they are ratios; least: 2^least_bits, or
- *  of integers 1. Others, NaN too, are not. */
-static bool are_within(const dg_column *column, size_t n, int least_bits, int most_bits)
-{
-    const bool are_floats = column->format == DG_FLOATS;
-    const uint64_t least = are_floats ? FLOAT_OF_2_TO(least_bits) : 1;
-    const uint64_t span =
-        (are_floats ? FLOAT_OF_2_TO(most_bits) : UINT64_C(1) << most_bits) - least;
-    const size_t n_words = dg_n_numbers(column, n), stride = column->stride;
-    uint64_t beyond = 0;
-    for (size_t i = 0; i < n_words; i++) {
-        beyond |= (uint64_t)(column->words[i * stride] - least > span);
-    }
-    return beyond == 0;
 }
 
 int dg_laws_fit_int64(size_t n, const dg_laws *laws)

@@ -89,7 +89,7 @@ static size_t group_known(dg_groups *groups, table *of, const uint64_t *words, s
     const unsigned down = 64 - of->n_bits;
     const size_t mask = ((size_t)1 << of->n_bits) - 1;
     uint32_t *which = groups->which;
-    size_t *counts = groups->counts, i = first;
+    size_t i = first;
     for (; i < end; i++) {
         const uint64_t key = words[i * stride];
         size_t at = (size_t)(((key ^ key >> 32) * multiplier) >> down);
@@ -102,7 +102,6 @@ static size_t group_known(dg_groups *groups, table *of, const uint64_t *words, s
             break;
         }
         which[i] = group - 1;
-        counts[group - 1]++;
     }
     return i;
 }
@@ -127,7 +126,6 @@ static dg_status add_group(dg_groups *groups, table *of, size_t *room, const uin
     }
     if (at->group == 0 && groups->n++ < most) {
         groups->first[groups->n - 1] = i;
-        groups->counts[groups->n - 1] = 0;
         *at = (struct slot){key, (uint32_t)groups->n};
     }
     return DG_OK;
@@ -143,6 +141,9 @@ static dg_status group_all(dg_groups *groups, table *of, const uint64_t *words, 
         i = room == 0 ? i : group_known(groups, of, words, stride, i, end);
         DG_TRY(i < end ? add_group(groups, of, &room, words, stride, i, n, most)
                        : dg_pause_at(end - 1, run));
+    }
+    if (groups->n <= most) {
+        dg_groups_count(groups->counts, groups, 0, n);
     }
     return DG_OK;
 }
@@ -180,6 +181,47 @@ void dg_groups_spread(dg_groups *groups, size_t repeat, size_t n)
     for (size_t k = 0; k * repeat < left; k++) {
         const size_t end = left - k * repeat;
         groups->counts[groups->which[k]] += end < repeat ? end : repeat;
+    }
+}
+
+/** Count keys of each group. Of few groups four at a time, as one count waits for the last of the same group. */
+static void count_keys(size_t *counts, size_t n_groups, const uint32_t *which, size_t n)
+{
+    enum { FEW = 256, LANES = 4, MOST = 1 << 30 };
+    uint32_t of_lanes[LANES][FEW];
+    size_t k = 0;
+    if (n_groups <= FEW && n >= FEW && n <= (size_t)MOST) {
+        for (size_t lane = 0; lane < LANES; lane++) {
+            memset(of_lanes[lane], 0, n_groups * sizeof of_lanes[lane][0]);
+        }
+        for (; k + LANES <= n; k += LANES) {
+            of_lanes[0][which[k]]++;
+            of_lanes[1][which[k + 1]]++;
+            of_lanes[2][which[k + 2]]++;
+            of_lanes[3][which[k + 3]]++;
+        }
+        for (size_t g = 0; g < n_groups; g++) {
+            counts[g] += (size_t)of_lanes[0][g] + of_lanes[1][g] + of_lanes[2][g] + of_lanes[3][g];
+        }
+    }
+    for (; k < n; k++) {
+        counts[which[k]]++;
+    }
+}
+
+void dg_groups_count(size_t *counts, const dg_groups *groups, size_t first, size_t end)
+{
+    const size_t repeat = groups->repeat;
+    memset(counts, 0, groups->n * sizeof *counts);
+    for (size_t i = first, n; i < end; i += n) {
+        const size_t turn = i / repeat, key = turn % groups->n_keys;
+        if (repeat == 1) {
+            n = end - i < groups->n_keys - key ? end - i : groups->n_keys - key;
+            count_keys(counts, groups->n, groups->which + key, n);
+        } else {
+            n = end / repeat > turn ? (turn + 1) * repeat - i : end - i;
+            counts[groups->which[key]] += n;
+        }
     }
 }
 

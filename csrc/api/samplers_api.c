@@ -1,5 +1,6 @@
 /* A law an element: columns of numbers, of which equal laws are grouped, and drawn by themselves or together. */
 #include "api/add.h"
+#include "api/blocks.h"
 #include "api/columns.h"
 #include "api/draw_items.h"
 #include "api/group.h"
@@ -272,6 +273,49 @@ static dg_status draw_alone(bool *is_drawn, void *out, size_t n, const dg_sums *
     return status;
 }
 
+/** Choose the ways of all groups. *n_begun of them are to be let go. *quick: whether each has a table or lanes. */
+static dg_status begin_all(dg_way *ways, dg_sampler **mine, size_t *n_begun, bool *quick,
+                           const dg_groups *groups, const call *of)
+{
+    *quick = true;
+    for (*n_begun = 0; *n_begun < groups->n && *quick; (*n_begun)++) {
+        const size_t g = *n_begun, n = groups->counts[g];
+        dg_sampler *sampler;
+        DG_TRY(get_sampler(&sampler, &mine[g], of, groups->first[g]));
+        const dg_status status =
+            dg_way_begin(&ways[g], n, DG_AUTO, sampler, of->run, of->source);
+        if (status != DG_OK) {
+            dg_sampler_free(mine[g]);
+            return status;
+        }
+        *quick = ways[g].method != DG_REFERENCE;
+        if (*quick) {
+            dg_way_count(n, &ways[g], sampler);
+        }
+    }
+    return DG_OK;
+}
+
+/** Draw in blocks: *is_drawn. Or not, as some law has no quick way. */
+static dg_status draw_in_blocks(bool *is_drawn, void *out, const dg_groups *groups, const call *of)
+{
+    dg_way ways[DG_BLOCKS_LAWS];
+    dg_sampler *mine[DG_BLOCKS_LAWS];
+    size_t n_begun;
+    dg_status status = begin_all(ways, mine, &n_begun, is_drawn, groups, of);
+    if (status == DG_OK && *is_drawn) {
+        const dg_blocks blocks = {groups, ways, of->sums};
+        status = dg_blocks_fill(out, of->n, of->dtype, &blocks, of->run, of->source);
+    }
+    const int kept_errno = errno;
+    for (size_t g = 0; g < n_begun; g++) {
+        dg_way_end(&ways[g]);
+        dg_sampler_free(mine[g]); /* NULL: it is the caller's */
+    }
+    errno = kept_errno;
+    return status;
+}
+
 /** Draw n times from many laws, together. */
 static dg_status draw_together(void *out, size_t n, const int64_t *which, const dg_sums *sums,
                                const call *of)
@@ -400,6 +444,15 @@ static dg_status draw_and_deal(uint8_t *out, const dg_groups *groups, const call
     return status;
 }
 
+static size_t least_count(const dg_groups *groups)
+{
+    size_t least = SIZE_MAX;
+    for (size_t g = 0; g < groups->n; g++) {
+        least = groups->counts[g] < least ? groups->counts[g] : least;
+    }
+    return least;
+}
+
 /** Draw from the laws of the rests. */
 static dg_status draw_rests(uint8_t *out, const call *of)
 {
@@ -409,9 +462,16 @@ static dg_status draw_rests(uint8_t *out, const call *of)
     if (status == DG_OK && (groups.which == NULL || groups.n == 1)) {
         bool is_drawn;
         status = draw_alone(&is_drawn, out, of->n, of->sums, true, of, 0);
+    } else if (status == DG_OK && groups.n > most) {
+        status = draw_together(out, of->n, NULL, of->sums, of);
     } else if (status == DG_OK) {
-        status = groups.n > most ? draw_together(out, of->n, NULL, of->sums, of)
-                                 : draw_and_deal(out, &groups, of);
+        bool is_drawn = false;
+        if (dg_crowd_in_blocks(groups.n, least_count(&groups), &of->crowd)) {
+            status = draw_in_blocks(&is_drawn, out, &groups, of);
+        }
+        if (status == DG_OK && !is_drawn) {
+            status = draw_and_deal(out, &groups, of);
+        }
     }
     const int kept_errno = errno;
     dg_groups_free(&groups);

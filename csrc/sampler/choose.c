@@ -271,3 +271,9 @@ size_t dg_crowd_alone_from(size_t n_laws, const dg_crowd *crowd)
     }
     return n_laws <= CROWD_FEW_LAWS ? CROWD_ALONE_FROM_FEW : CROWD_ALONE_FROM_MANY;
 }
+
+bool dg_crowd_in_blocks(size_t n_laws, size_t least, const dg_crowd *crowd)
+{
+    return crowd->method == DG_AUTO && crowd->source != DG_SOURCE_CALLER && crowd->lanes_hold &&
+           n_laws <= CROWD_FEW_LAWS && least >= LANES_FROM;
+}

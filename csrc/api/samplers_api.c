@@ -282,8 +282,7 @@ static dg_status begin_all(dg_way *ways, dg_sampler **mine, size_t *n_begun, boo
         const size_t g = *n_begun, n = groups->counts[g];
         dg_sampler *sampler;
         DG_TRY(get_sampler(&sampler, &mine[g], of, groups->first[g]));
-        const dg_status status =
-            dg_way_begin(&ways[g], n, DG_AUTO, sampler, of->run, of->source);
+        const dg_status status = dg_way_begin(&ways[g], n, DG_AUTO, sampler, of->run, of->source);
         if (status != DG_OK) {
             dg_sampler_free(mine[g]);
             return status;

@@ -204,8 +204,8 @@ static void test_errors(fill_laws *fill)
  *  a row of its own. */
 static void test_repeats(void)
 {
-    enum { N = 300, PATTERN = 9 };
-    static const int64_t pattern[PATTERN] = {0, 0, 4, 4, 1, 1, 4, 0, 5};
+    enum { N = 120, PATTERN = 9 };
+    static const int64_t pattern[PATTERN] = {0, 0, 4, 1, 1, 4, 0, 0, 5};
     static int64_t rows[N][4], which[N], drawn[N], wanted[N];
     for (size_t i = 0; i < N; i++) {
         which[i] = pattern[i % PATTERN];

@@ -52,7 +52,7 @@ PUBLIC = {
         "DiscreteGaussError EntropyError MissingCoreError OutputError ParameterOverflowError "
         "ParameterTypeError ParameterValueError RangeError SourceError TableError"
     ),
-    "compat": "NumpyNoise",
+    "compat": "NumpyNoise SystemBits",
 }
 MODULES = {name: getattr(dg, name) if name else dg for name in PUBLIC}
 

@@ -208,3 +208,10 @@ def whole_number(value: object, name: str, *, minimum: int) -> int:
     if number < minimum:
         raise ParameterValueError(f"{name} must be at least {minimum}, got {describe(number)}")
     return number
+
+
+def checked_flag(value: object, name: str) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool):
+        raise ParameterTypeError(f"{name} must be True or False, got {describe(value)}")
+    return value

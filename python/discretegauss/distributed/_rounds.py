@@ -14,7 +14,7 @@ from .._certified.interval import arithmetic
 from .._inputs.draw_arguments import checked_source
 from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe
-from .._inputs.numbers import whole_number
+from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.privacy_arguments import (
     checked_probability,
     length_of_floats,
@@ -180,8 +180,7 @@ class SecureSum:
             raise ParameterValueError(
                 f"steps must be from 2**-24 to 2**24, got {describe(single(steps))}"
             )
-        if not isinstance(wrap, bool):
-            raise ParameterTypeError(f"wrap must be True or False, got {describe(wrap)}")
+        checked_flag(wrap, "wrap")
         self.law, self.retry = law, retry
         padded = 1 << (d - 1).bit_length()
         self.sensitivity = rounded_norm(self.steps, dimension=padded, retry=retry)

@@ -40,13 +40,6 @@ def _twice(names: Sequence[str]) -> str:
     return next(name for i, name in enumerate(names) if name in names[:i])
 
 
-def checked_flag(value: object, name: str) -> bool:
-    """Return True or False."""
-    if not isinstance(value, bool):
-        raise ParameterTypeError(f"{name} must be True or False, got {describe(value)}")
-    return value
-
-
 def file_path(value: object, name: str) -> Path:
     """Return the path of a file."""
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else None

@@ -16,11 +16,11 @@ from typing import Any
 
 from .._inputs.budget import Budget
 from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational, positive, whole_number
+from .._inputs.numbers import checked_flag, exact_rational, positive, whole_number
 from .._inputs.privacy_arguments import whole_sensitivity
 from .._system.atomic_file import errors_name
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
-from ._arguments import checked_flag, column_names, file_path, sensitivity_of_counts
+from ._arguments import column_names, file_path, sensitivity_of_counts
 from ._calibration import Calibration, Cost, budget_for_error, calibrations
 
 _OF_BUDGET = ("rho", "epsilon", "delta")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
+from .._inputs.numbers import checked_flag
 from .._inputs.source import Source
 from .._system.atomic_file import NewFile, no_op, place_together
 from .._system.progress import Progress
@@ -22,7 +23,7 @@ from ..data.addition import Draws, noisy
 from ..data.cells import Cells
 from ..errors import OutputError, ParameterOverflowError, TableError
 from ..laws import DiscreteGaussian
-from ._arguments import checked_flag, file_path
+from ._arguments import file_path
 from ._calibration import Calibration
 from ._consistent import ConsistentTables
 from ._destination import Stdout, checked_destination, exists_already

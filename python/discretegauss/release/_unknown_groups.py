@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from .._inputs.messages import number_of, printable
+from .._inputs.numbers import checked_flag
 from .._inputs.source import Source
 from .._system.atomic_file import atomic_write, no_op
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
-from ._arguments import checked_flag, column_names, file_path
+from ._arguments import column_names, file_path
 from ._destination import checked_destination
 from ._formats import formats_of, opened_table
 

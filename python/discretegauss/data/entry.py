@@ -29,8 +29,8 @@ _LIBRARIES = ("pandas", "polars", "xarray", "pyarrow")
 """The first of them of which values are: for each a module that opens them."""
 
 
-class _Asked(TypedDict, total=False):
-    """What `add_noise` is told of any values."""
+class AskedAnywhere(TypedDict, total=False):
+    """What `add_noise` is told of any values, wherever they are."""
 
     rho: object
     epsilon: object
@@ -43,6 +43,9 @@ class _Asked(TypedDict, total=False):
     integral_floats: bool
     method: Method
     source: Source
+
+
+class _Asked(AskedAnywhere, total=False):
     threads: int
 
 

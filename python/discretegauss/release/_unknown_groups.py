@@ -20,6 +20,7 @@ from ..selection import KeepRule, keep_groups, keep_rule
 from ._arguments import column_names, file_path
 from ._destination import checked_destination
 from ._formats import formats_of, opened_table
+from ._report import aligned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,18 +40,17 @@ class GroupsRelease:
     seconds: float
 
     def __str__(self) -> str:
-        noise = f"{self.rule.law!r}, one independent draw for each group"
         lines = [
             ("table", printable(str(self.table))),
             ("column", printable(self.column)),
             ("written to", f"{printable(str(self.out))}, {number_of(self.rows, 'group')}"),
             ("kept", f"groups whose noisy count is above {self.rule.threshold}"),
-            ("law", noise),
-            ("groups a person", self.groups_per_person),
+            ("law", f"{self.rule.law!r}, one independent draw for each group"),
+            ("groups a person", str(self.groups_per_person)),
             ("(epsilon, delta)", f"({self.epsilon}, {self.rule.delta:.6g})"),
             ("time", f"{self.seconds:.2f} s"),
         ]
-        return "\n".join(f"{name:<18}  {value}" for name, value in lines)
+        return aligned(lines)
 
 
 def release_groups(

@@ -202,24 +202,12 @@ class CsvTable:
         yield from self._blocks
 
     @contextmanager
-    def writer(self, sink: Sink) -> Iterator[CsvWriter]:
+    def writer(self, sink: Sink) -> Iterator[Callable[[CsvChunk, NDArray[Any]], None]]:
         """Give what writes to the sink."""
-        header = rows_text(
-            [self._header], (), [()], delimiter=self._out_delimiter, line_end=self._line_end
-        )
+        delimiter, end = self._out_delimiter, self._line_end
+        header = rows_text([self._header], (), [()], delimiter=delimiter, line_end=end)
         sink(self._mark + header.encode())
-        yield CsvWriter(sink, self._out_delimiter, self._line_end)
-
-
-class CsvWriter:
-    """Writes chunks of delimited text."""
-
-    def __init__(self, sink: Sink, delimiter: str, line_end: str) -> None:
-        self._sink, self._delimiter, self._line_end = sink, delimiter, line_end
-
-    def write(self, chunk: CsvChunk, noisy: NDArray[Any]) -> None:
-        """Write the rows of the chunk with these counts."""
-        self._sink(chunk.with_counts(noisy, self._delimiter, self._line_end))
+        yield lambda chunk, noisy: sink(chunk.with_counts(noisy, delimiter, end))
 
 
 def column_text(integers: NDArray[Any]) -> bytes | memoryview:

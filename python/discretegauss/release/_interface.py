@@ -27,11 +27,8 @@ class Chunk(Protocol):
         """Return what stands in the other columns, row by row: never a count."""
 
 
-class Writer(Protocol):
-    """Writes the chunks of one table, in their order."""
-
-    def write(self, chunk: Any, noisy: NDArray[Any]) -> None:
-        """Write the chunk with these counts in the place of its own; rows by columns."""
+Write = Callable[[Any, NDArray[Any]], None]
+"""Writes a chunk with these counts, rows by columns, in the place of its own; in their order."""
 
 
 class Table(Protocol):
@@ -46,7 +43,7 @@ class Table(Protocol):
     def chunks(self) -> Iterator[Chunk]:
         """Read the table, once; a TableError tells what is wrong with it and where."""
 
-    def writer(self, sink: Sink) -> AbstractContextManager[Writer]:
+    def writer(self, sink: Sink) -> AbstractContextManager[Write]:
         """Give what writes to the sink: the header first, and the end if the block ends well."""
 
     def fraction(self) -> float | None:

@@ -361,10 +361,10 @@ def _write_rows(
 ) -> int:
     """Write the table with noise on its counts, and return how many rows it has."""
     rows = 0
-    with Progress("rows", show=progress) as bar, table.writer(sink) as writer:
+    with Progress("rows", show=progress) as bar, table.writer(sink) as write:
         for chunk in table.chunks():
             sums = _noisy(chunk.counts, law, source)
-            writer.write(chunk, sums)
+            write(chunk, sums)
             rows += len(sums)
             bar.update(rows, table.fraction())
             for each in shown:

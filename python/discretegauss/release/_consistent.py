@@ -19,6 +19,7 @@ from ..laws import DiscreteGaussian
 from ._calibration import Calibration
 from ._destination import checked_destination
 from ._interface import Chunk
+from ._plan import twice
 
 _ENDINGS = {".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"}
 _ENDINGS |= {".arrow", ".feather", ".ipc", ".npy"}
@@ -54,7 +55,7 @@ class ConsistentTables:
                 )
         names = [f"{_stem(out)}.csv" for out in outs]
         if len(set(names)) < len(names):
-            raise OutputError(f"{folder}: two tables would be {describe(_twice(names))} there")
+            raise OutputError(f"{folder}: two tables would be {describe(twice(names))} there")
         with errors_name(folder):
             folder.mkdir(parents=True, exist_ok=True)
         self.files = [
@@ -121,7 +122,3 @@ def _stem(out: Path) -> str:
     while name.suffix.lower() in _ENDINGS:
         name = name.with_suffix("")
     return str(name)
-
-
-def _twice(names: Sequence[str]) -> str:
-    return next(name for i, name in enumerate(names) if name in names[:i])

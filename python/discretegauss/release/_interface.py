@@ -32,13 +32,19 @@ Write = Callable[[Any, NDArray[Any]], None]
 
 
 class Table(Protocol):
-    """A table whose header is read and found to have the columns."""
+    """A table whose header is read and found to have the columns.
+
+    Attributes
+    ----------
+    columns : tuple[str, ...]
+        The names of the columns of counts, as they were asked for, in the order of the table.
+    other_columns : tuple[str, ...]
+        The names of the columns that are not counts, and are published as they stand.
+    """
 
     columns: tuple[str, ...]
-    """The names of the columns of counts, as they were asked for, in the order of the table."""
 
     other_columns: tuple[str, ...]
-    """The names of the columns that are not counts, and are published as they stand."""
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the table, once; a TableError tells what is wrong with it and where."""

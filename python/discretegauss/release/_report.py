@@ -31,17 +31,23 @@ class Release(Calibration):
 
     Every field except ``seconds`` is independent of the counts' values. One answer is one count:
     ``queries`` is how many counts one person changes, in all columns together.
+
+    Attributes
+    ----------
+    columns : tuple[str, ...]
+        Of counts, in the order of the table.
+    other_columns : int
+        How many columns are published as they stand.
+    disjoint : bool
+        Whether nobody changes counts in two of the columns.
     """
 
     table: Path
     columns: tuple[str, ...]
-    """Of counts, in the order of the table."""
     out: Path
     rows: int
     other_columns: int
-    """How many columns are published as they stand."""
     disjoint: bool
-    """Whether nobody changes counts in two of the columns."""
     seconds: float
 
     def __str__(self) -> str:
@@ -50,16 +56,23 @@ class Release(Calibration):
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRelease:
-    """What the release of a plan did, of one table or several; printed, it is the report."""
+    """What the release of a plan did, of one table or several; printed, it is the report.
+
+    Attributes
+    ----------
+    path : Path or None
+        None: of one table, which was released alone.
+    shares : tuple[Fraction, ...]
+        Of the plan's rho, one for each table.
+    consistent : tuple[tuple[Path, float], ...]
+        Of each table, if they were made to add up: the file, and by what its variance fell.
+    """
 
     path: Path | None
-    """None: of one table, which was released alone."""
     shares: tuple[Fraction, ...]
-    """Of the plan's rho, one for each table."""
     tables: tuple[Release, ...]
     cost: Cost
     consistent: tuple[tuple[Path, float], ...] = ()
-    """Of each table, if they were made to add up: the file, and by what its variance fell."""
 
     @property
     def rho(self) -> Fraction:

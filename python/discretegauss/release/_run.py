@@ -23,16 +23,14 @@ from ..data.addition import Draws, noisy
 from ..data.cells import Cells
 from ..errors import OutputError, ParameterOverflowError, TableError
 from ..laws import DiscreteGaussian
-from ._arguments import file_path
 from ._calibration import Calibration
 from ._consistent import ConsistentTables
 from ._destination import Stdout, checked_destination, exists_already
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
 from ._interface import Chunk, Sink, Table
-from ._plan import Plan, PlannedTable, named_in_errors, plan_of_one, read_plan
-from ._plan_plot import PlanPicture
-from ._plot import Picture, require_plot
+from ._plan import Plan, PlannedTable, file_path, named_in_errors, plan_of_one, read_plan
+from ._plot import Picture, PlanPicture, require_plot
 from ._report import PlanRelease, Release
 
 

@@ -17,26 +17,33 @@ from .._inputs.source import Source
 from .._system.atomic_file import atomic_write, no_op
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
-from ._arguments import column_names, file_path
 from ._destination import checked_destination
 from ._formats import formats_of, opened_table
+from ._plan import column_names, file_path
 from ._report import aligned
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupsRelease:
-    """What the release of groups did; printed, it is the report."""
+    """What the release of groups did; printed, it is the report.
+
+    Attributes
+    ----------
+    rows : int
+        How many groups were kept. How many there were is not told.
+    epsilon : object
+        As asked for.
+    rule : KeepRule
+        The noise, the threshold, and the delta that is spent.
+    """
 
     table: Path
     column: str
     out: Path
     rows: int
-    """How many groups were kept. How many there were is not told."""
     groups_per_person: int
     epsilon: object
-    """As asked for."""
     rule: KeepRule
-    """The noise, the threshold, and the delta that is spent."""
     seconds: float
 
     def __str__(self) -> str:

@@ -6,10 +6,10 @@ import os
 from typing import Any
 
 from ._inputs.draw_arguments import SYSTEM
-from ._inputs.messages import describe
+from ._inputs.messages import describe, refused
 from .data import add_noise, noise_for
 from .data.entry import AskedAnywhere
-from .errors import ParameterTypeError, ParameterValueError
+from .errors import ParameterTypeError
 from .laws import Law
 
 _OF_TASKS = {"overflow", "modulus", "integral_floats", "method", "source"}
@@ -23,10 +23,10 @@ def checked_path(path: object, engine: str) -> str:
             "that it computes a lazy result, so none is returned"
         )
     if not isinstance(path, str | os.PathLike):
-        raise ParameterTypeError(f"path must be a string or a path, got {describe(path)}")
+        raise refused("path", "be a string or a path", path, ParameterTypeError)
     name = os.fspath(path)
     if not isinstance(name, str) or not name or "\0" in name:
-        raise ParameterValueError(f"path must name a folder, got {describe(name)}")
+        raise refused("path", "name a folder", name)
     return name
 
 

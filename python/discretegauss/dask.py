@@ -21,7 +21,7 @@ from uuid import uuid4
 import numpy as np
 
 from ._inputs.keywords import explain_keywords
-from ._inputs.messages import describe, if_loaded
+from ._inputs.messages import describe, if_loaded, refused
 from ._on_the_driver import checked_path, noise_and_result
 from ._system.atomic_file import atomic_write
 from .data import add_noise as add_noise_here
@@ -112,9 +112,7 @@ def add_noise(
     """
     folder = checked_path(path, "Dask")
     if "://" in folder:
-        raise ParameterValueError(
-            f"path must be a folder of a file system that all workers see, got {describe(folder)}"
-        )
+        raise refused("path", "be a folder of a file system that all workers see", folder)
     if isinstance(values, if_loaded("dask.dataframe", "DataFrame")):
         return _frame(values, columns, law, asked, Path(folder))
     if not isinstance(values, if_loaded("dask.array", "Array")):

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._certified.interval import arithmetic
-from ._inputs.foreign_arrays import finite_array, single
+from ._inputs.foreign_arrays import finite_array
 from ._inputs.keywords import explain_keywords
-from ._inputs.messages import describe
+from ._inputs.messages import refused
 from ._inputs.numbers import exact_rational, whole_number
 from ._inputs.privacy_arguments import length_of_floats, positive_number
 from .data import add_noise
@@ -74,9 +74,7 @@ def to_lattice(
     array = finite_array(values, "values")
     exact = positive_number(step, "step")
     if rounding not in ("toward_zero", "nearest"):
-        raise ParameterValueError(
-            f"rounding must be 'toward_zero' or 'nearest', got {describe(rounding)}"
-        )
+        raise refused("rounding", "be 'toward_zero' or 'nearest'", rounding)
     exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
     if array.dtype.kind == "f" and exact == Fraction(2) ** exponent:
         with np.errstate(over="ignore", under="ignore"):
@@ -150,10 +148,10 @@ def clip(vectors: ArrayLike, *, norm: object, steps: object, beta: object = 2) -
     length = length_of_floats(norm, "norm")
     count = whole_number(steps, "steps", minimum=1)
     if count > _MOST_STEPS:
-        raise ParameterValueError(f"steps must be at most {_MOST_STEPS}, got {describe(count)}")
+        raise refused("steps", f"be at most {_MOST_STEPS}", count)
     exponent = exact_rational(beta, "beta")
     if exponent < 1:
-        raise ParameterValueError(f"beta must be at least 1, got {describe(single(beta))}")
+        raise refused("beta", "be at least 1", beta)
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
     table, most = _lengths(exponent, count, array.shape[-1])

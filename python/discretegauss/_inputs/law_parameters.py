@@ -16,7 +16,7 @@ from .._law import Kind, LawSpec, facts_of
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .draw_arguments import MOST_AXES
 from .foreign_arrays import are_rounded, single, to_numpy_exactly
-from .messages import describe, if_loaded
+from .messages import describe, if_loaded, refused
 from .numbers import MAX_BITS, exact_rational, not_negative, positive
 from .parameter_arrays import Laws, ParameterColumn, indexed
 
@@ -45,28 +45,28 @@ def _checked_parameter(kind: Kind, value: object) -> Fraction:
 def _checked_share(value: object, name: str) -> Fraction:
     exact = exact_rational(value, name)
     if not 0 <= exact <= 1:
-        raise ParameterValueError(f"{name} must be between 0 and 1, got {describe(single(value))}")
+        raise refused(name, "be between 0 and 1", value)
     return exact
 
 
 def _checked_count(value: object, name: str) -> Fraction:
     exact = positive(value, name)
     if exact.denominator != 1:
-        raise ParameterValueError(f"{name} must be a whole number, got {describe(single(value))}")
+        raise refused(name, "be a whole number", value)
     return exact
 
 
 def _checked_variance(value: object, name: str) -> Fraction:
     exact = positive(value, name)
     if exact >= _VARIANCES_BELOW:
-        raise ParameterOverflowError(f"{name} must be below 2**1024, got {describe(exact)}")
+        raise refused(name, "be below 2**1024", exact, ParameterOverflowError)
     return exact
 
 
 def _checked_beta(value: object) -> Fraction:
     exact = exact_rational(value, "beta")
     if exact < 1:
-        raise ParameterValueError(f"beta must be at least 1, got {describe(single(value))}")
+        raise refused("beta", "be at least 1", value)
     return exact
 
 

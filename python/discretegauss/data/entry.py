@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._inputs.budget import Budget
 from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, Method, checked_out
 from .._inputs.keywords import names_instead
-from .._inputs.messages import describe, if_loaded
+from .._inputs.messages import if_loaded, refused
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
@@ -164,9 +164,7 @@ def add_noise(
     3
     """
     if not isinstance(overflow, str) or overflow not in ("raise", "saturate"):
-        raise ParameterValueError(
-            f"overflow must be 'raise' or 'saturate', got {describe(overflow)}"
-        )
+        raise refused("overflow", "be 'raise' or 'saturate'", overflow)
     if modulus is not None:
         if whole_number(modulus, "modulus", minimum=2) and overflow == "saturate":
             raise ParameterValueError("overflow must be 'raise' with a modulus, got 'saturate'")

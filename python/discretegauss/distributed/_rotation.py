@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._inputs.draw_arguments import checked_source
 from .._inputs.foreign_arrays import finite_array
-from .._inputs.messages import describe
+from .._inputs.messages import refused
 from .._inputs.privacy_arguments import word_count
 from .._inputs.source import Source
 from ..errors import ParameterOverflowError, ParameterValueError
@@ -79,9 +79,7 @@ class Rotation:
         bits = checked_source(source)
         self.dimension = word_count(dimension, "dimension")
         if self.dimension > _MOST:
-            raise ParameterOverflowError(
-                f"dimension must be at most 2**31, got {describe(dimension)}"
-            )
+            raise refused("dimension", "be at most 2**31", dimension, ParameterOverflowError)
         self.padded = 1 << (self.dimension - 1).bit_length()
         fair = uniform_below(2, self.padded, source=bits)
         self.signs: NDArray[np.int64] = 2 * np.asarray(fair, np.int64) - 1

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._inputs.draw_arguments import checked_source
-from .._inputs.foreign_arrays import finite_array, single
-from .._inputs.messages import describe
+from .._inputs.foreign_arrays import finite_array
+from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import positive_number, word_count
 from .._inputs.source import Source
@@ -79,9 +79,7 @@ def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float
     else:
         share = exact_rational(retry, "retry")
         if not 0 <= share < 1:
-            raise ParameterValueError(
-                f"retry must be at least 0 and below 1, got {describe(single(retry))}"
-            )
+            raise refused("retry", "be at least 0 and below 1", retry)
         if share == 0:
             return float_at_least(longest.upper)
         twice_log = _AT.scale(_AT.log(_AT.rational(share)), -2)
@@ -173,7 +171,7 @@ def round_conditionally(
     bits = checked_source(source)
     length = positive_number(norm, "norm")
     if length > _MOST:
-        raise ParameterValueError(f"norm must be at most 2**24, got {describe(single(norm))}")
+        raise refused("norm", "be at most 2**24", norm)
     array = finite_array(values, "values").astype(np.float64)
     if array.ndim == 0:
         raise ParameterValueError("values must have at least one axis, got a single number")

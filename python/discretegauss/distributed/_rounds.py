@@ -12,8 +12,7 @@ from .._certified import moments
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._inputs.draw_arguments import checked_source
-from .._inputs.foreign_arrays import single
-from .._inputs.messages import describe
+from .._inputs.messages import describe, refused
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.privacy_arguments import (
     checked_probability,
@@ -99,7 +98,7 @@ def _spread(law: object) -> Fraction:
     if isinstance(law, Skellam):
         return law.variance
     if not isinstance(law, DiscreteGaussian):
-        raise ParameterTypeError(f"law must be a Skellam or DiscreteGaussian, got {describe(law)}")
+        raise refused("law", "be a Skellam or DiscreteGaussian", law, ParameterTypeError)
     if law.mu:
         raise ParameterValueError(f"law must have mu = 0, got mu={describe(law.mu)}")
     return law.sigma2
@@ -161,7 +160,7 @@ def share(vector: Any, law: Law, modulus: int, *, source: Source = "getrandom") 
     """
     bits = checked_source(source)
     if not isinstance(law, Law):
-        raise ParameterTypeError(f"law must be a law, as Skellam(5) is, got {describe(law)}")
+        raise refused("law", "be a law, as Skellam(5) is", law, ParameterTypeError)
     base = whole_number(modulus, "modulus", minimum=2)
     message = _residues(_integers(vector, "vector"), base)
     words = fits_range(law._spec, -_WORD, _WORD - 1)
@@ -291,9 +290,7 @@ class SecureSum:
         self.clip = length_of_floats(clip, "clip")
         self.steps = positive_number(steps, "steps")
         if not Fraction(1, 2**24) <= self.steps <= 2**24:
-            raise ParameterValueError(
-                f"steps must be from 2**-24 to 2**24, got {describe(single(steps))}"
-            )
+            raise refused("steps", "be from 2**-24 to 2**24", steps)
         checked_flag(wrap, "wrap")
         self.law, self.retry = law, retry
         padded = 1 << (d - 1).bit_length()

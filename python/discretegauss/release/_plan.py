@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .._inputs.budget import Budget
-from .._inputs.foreign_arrays import single
-from .._inputs.messages import describe
+from .._inputs.messages import describe, refused
 from .._inputs.numbers import checked_flag, exact_rational, positive, whole_number
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import whole_sensitivity
@@ -264,7 +263,7 @@ def column_names(column: object) -> tuple[str, ...]:
                 f"column must be a string, or several strings, got {type(name).__name__}"
             )
         if not name.strip(BLANKS):  # an unset variable of a shell, and an index without a name
-            raise ParameterValueError(f"column must not be empty, got {describe(name)}")
+            raise refused("column", "not be empty", name)
     if not names:
         raise ParameterValueError("column must name at least one column, got none")
     if len(set(names)) < len(names):
@@ -293,8 +292,7 @@ def _sensitivity(sensitivity: object) -> Fraction:
     """Return it, at least 1."""
     exact = exact_rational(sensitivity, "sensitivity")
     if exact < 1:
-        raise ParameterValueError(
-            "sensitivity must be at least 1, as counts change by whole numbers, "
-            f"got {describe(single(sensitivity))}"
+        raise refused(
+            "sensitivity", "be at least 1, as counts change by whole numbers", sensitivity
         )
     return exact

@@ -26,8 +26,9 @@ from numpy.typing import ArrayLike, NDArray
 from ._certified.interval import arithmetic
 from ._inputs.foreign_arrays import finite_array
 from ._inputs.keywords import explain_keywords
+from ._inputs.law_parameters import checked_beta
 from ._inputs.messages import refused
-from ._inputs.numbers import exact_rational, whole_number
+from ._inputs.numbers import whole_number
 from ._inputs.privacy_arguments import length_of_floats, positive_number
 from .data import add_noise
 from .errors import ParameterOverflowError, ParameterValueError
@@ -149,9 +150,7 @@ def clip(vectors: ArrayLike, *, norm: object, steps: object, beta: object = 2) -
     count = whole_number(steps, "steps", minimum=1)
     if count > _MOST_STEPS:
         raise refused("steps", f"be at most {_MOST_STEPS}", count)
-    exponent = exact_rational(beta, "beta")
-    if exponent < 1:
-        raise refused("beta", "be at least 1", beta)
+    exponent = checked_beta(beta)
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
     table, most = _lengths(exponent, count, array.shape[-1])

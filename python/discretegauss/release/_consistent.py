@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from ..errors import OutputError, ParameterValueError
 from ..estimate import consistent
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
+from ._csv_rows import csv_bytes
 from ._destination import checked_destination
 from ._interface import Chunk
 from ._plan import twice
@@ -110,11 +109,8 @@ class _Rows:
 
 
 def _csv(keys: Sequence[str], columns: dict[str, list[Any]], count: str, label: str) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*keys, count, "error"])
-    writer.writerows(zip(*(columns[key] for key in (*keys, label, "error")), strict=True))
-    return text.getvalue().encode()
+    rows = zip(*(columns[key] for key in (*keys, label, "error")), strict=True)
+    return csv_bytes([(*keys, count, "error"), *rows])
 
 
 def _stem(out: Path) -> str:

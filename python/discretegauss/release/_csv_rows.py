@@ -110,22 +110,23 @@ def others(row: Row, layout: Layout) -> tuple[str, ...]:
     return tuple(cell for i, cell in enumerate(row) if i not in layout.indices)
 
 
-def rows_text(
-    rows: Iterable[Row],
-    indices: Sequence[int],
-    counts: Iterable[Sequence[int]],
-    *,
-    delimiter: str,
-    line_end: str,
-) -> str:
-    """Return rows as the csv module writes them, with the counts in the place of their own."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=delimiter, lineterminator=line_end)
+def with_counts(
+    rows: Iterable[Row], indices: Sequence[int], counts: Iterable[Sequence[int]]
+) -> Iterator[Row]:
+    """Put the counts in the place of the rows' own."""
     for row, row_counts in zip(rows, counts, strict=True):
         for index, count in zip(indices, row_counts, strict=True):
             row[index] = str(count)
-        writer.writerow(row)
-    return text.getvalue()
+        yield row
+
+
+def csv_bytes(
+    rows: Iterable[Iterable[object]], delimiter: str = ",", line_end: str = "\n"
+) -> bytes:
+    """Return rows as the csv module writes them."""
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator=line_end).writerows(rows)
+    return text.getvalue().encode()
 
 
 def _line_ends(data: bytes, position: int) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import time
 from collections.abc import Callable
@@ -17,6 +15,7 @@ from .._inputs.source import Source
 from .._system.atomic_file import atomic_write, no_op
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
+from ._csv_rows import csv_bytes
 from ._destination import checked_destination
 from ._formats import formats_of, opened_table
 from ._plan import column_names, file_path
@@ -136,12 +135,9 @@ def release_groups(
         raise TableError(f"{read}: column {names[0]!r} must have no negative count")
     ordered = dict(sorted(groups.items()))
     kept = keep_groups(ordered, epsilon, delta, groups_per_person, source=source)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([*group, count] for group, count in kept.items())
+    rows = [header, *((*group, count) for group, count in kept.items())]
     with atomic_write(destination, replace=force, before_placing=before_placing) as write:
-        write(text.getvalue().encode())
+        write(csv_bytes(rows))
     return GroupsRelease(
         table=read,
         column=names[0],

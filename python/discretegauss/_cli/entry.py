@@ -22,16 +22,16 @@ from typing import NoReturn
 from .._system.signals import StopSignals
 from .._version import __version__
 from ..errors import DiscreteGaussError, EntropyError
-from .calibrate import add_calibrate
-from .completion import add_completion
-from .example import add_example
-from .figures import add_figures
+from .calibrate import CALIBRATE
+from .completion import COMPLETION
+from .example import EXAMPLE
+from .figures import FIGURES
 from .output import FAILED, UNREAD, WRONG_INPUT, fail, printed
 from .parser import Parser
-from .release import add_release
-from .sample import add_sample
+from .release import RELEASE
+from .sample import SAMPLE
 from .shadow import note_of_shadow
-from .verify import add_verify
+from .verify import VERIFY
 
 _SIGNAL = 128
 """Added to the number of the signal."""
@@ -126,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
-    for add in (add_release, add_calibrate, add_sample, add_example, add_figures, add_verify):
-        add(commands)
-    add_completion(commands, parser)
+    for command in (RELEASE, CALIBRATE, SAMPLE, EXAMPLE, FIGURES, VERIFY):
+        command.add_to(commands)
+    COMPLETION.add_to(commands).set_defaults(whole=parser)
     return parser

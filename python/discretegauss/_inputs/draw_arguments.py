@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from .._law import Kind, LawSpec, fits_range
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from .messages import describe, if_loaded
+from .messages import describe, if_loaded, refused
 from .numbers import whole_number
 from .source import Source
 
@@ -75,9 +75,7 @@ def checked_size(size: object) -> tuple[int, ...] | None:
         isinstance(size, np.ndarray) and size.ndim == 1 and size.dtype.kind in "iuO"
     )
     if not several and not isinstance(size, Integral):
-        raise ParameterTypeError(
-            f"size must be an integer or a tuple of them, got {describe(size)}"
-        )
+        raise refused("size", "be an integer or a tuple of them", size, ParameterTypeError)
     lengths: Iterable[object] = cast(Iterable[object], size) if several else (size,)
     shape = tuple(_length(n, i if several else None) for i, n in enumerate(lengths))
     if len(shape) > MOST_AXES:

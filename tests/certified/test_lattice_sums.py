@@ -34,7 +34,6 @@ from discretegauss._certified.incomplete_gamma import (
 )
 from discretegauss._certified.interval import Interval, arithmetic, relative_width_below
 from discretegauss._certified.lattice_sums import canonical, normaliser, tail_ratio, weight_ratio
-from discretegauss._certified.tail_recurrence import tail_ratios
 from discretegauss._law import Kind, LawSpec
 
 F = Fraction
@@ -365,21 +364,6 @@ def test_random_tails_obey_the_identity(scale: F, beta: F, mu: F, m: int, bits: 
         assert relative_width_below(here, bits)
         weight = weight_ratio(spec, m + 1, m, bits)
         assert overlap(here, at.shift(at.mul(weight, after), 1))
-
-
-def test_runs_are_the_tails_one_by_one() -> None:
-    """For every law, with gaps and several runs; the largest first."""
-    for spec in (
-        LawSpec(Kind.DISCRETE_GAUSSIAN, F(500), F(1, 3)),
-        LawSpec(Kind.DISCRETE_LAPLACE, F(5), F(1, 3)),
-        LawSpec(Kind.GENERALIZED_GAUSSIAN, F(30), F(1, 3), F(5, 2)),
-    ):
-        ms = [1, 2, 5, 50, 90, 91, 1000, 1001, 3000]
-        found = list(tail_ratios(spec, ms, 90))
-        assert [m for m, _ in found] == sorted(ms, reverse=True)
-        for m, ratio in found:
-            assert relative_width_below(ratio, 88)
-            assert overlap(ratio, tail_ratio(spec, m, 120))
 
 
 # --- parts

@@ -15,7 +15,7 @@ from .._certified.family import RationalFamily
 from .._certified.floats import float_at_least, float_at_most, float_nearest
 from .._certified.interval import Interval, Rational, Real, arithmetic
 from .._certified.lattice_sums import canonical, phi_at
-from .._certified.pair_arrays import rounded_values
+from .._certified.pair_arrays import array_values
 from .._certified.probability import Tail, kept_normaliser, probability
 from .._law import LawSpec
 from ._loss_cells import (
@@ -282,7 +282,7 @@ class IntegerNoise(Noise):
         """Return P(X >= m), m >= 1, rounded."""
         if not self._floats:
             return np.array([float_nearest(self._tail(m)) for m in ms])
-        values, known = rounded_values("sf", self.spec, np.array(ms) - 1)
+        values, known = array_values("sf", self.spec, np.array(ms) - 1)
         for i in np.flatnonzero(~known):
             values[i] = float_nearest(self._tail(ms[i]))
         return values

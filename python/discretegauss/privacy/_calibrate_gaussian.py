@@ -63,7 +63,6 @@ from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError
 from ._composition import as_one_query
-from ._discrete_gaussian import rough_log_delta
 from ._least_epsilon import delta_is_at_most, log_delta_about
 from ._root_finding import search_precision, solve_increasing
 from ._sum_law import delta_of_sum_is_at_most
@@ -186,12 +185,9 @@ class GaussianTarget(NamedTuple):
         tried: list[tuple[Any, Any]] = []
 
         def balance(u: Any) -> tuple[Any, Any]:
-            sigma2 = gmpy2.mpq(gmpy2.exp(u))
-            found = rough_log_delta(sigma2, epsilon, change)
-            if found is None:
-                spec = LawSpec(Kind.DISCRETE_GAUSSIAN, _fraction(sigma2))
-                found = log_delta_about(spec, epsilon, change)
-            value, slope = gmpy2.log(-found[0] / goal), gmpy2.mpfr(1)
+            spec = LawSpec(Kind.DISCRETE_GAUSSIAN, _fraction(gmpy2.mpq(gmpy2.exp(u))))
+            log_delta, _ = log_delta_about(spec, epsilon, change)
+            value, slope = gmpy2.log(-log_delta / goal), gmpy2.mpfr(1)
             if tried and tried[-1][0] != u:
                 slope = (value - tried[-1][1]) / (u - tried[-1][0])
             tried.append((u, value))

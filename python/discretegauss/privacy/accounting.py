@@ -11,7 +11,7 @@ from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import positive_number
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import Law, centred
-from ._facts_by_law import privacy_facts_of
+from ._facts import event_of_law
 from .losses import loss
 
 _EXTRA = "this needs dp-accounting: pip install dp-accounting"
@@ -78,7 +78,7 @@ def pld(
             f"log_mass_truncation_bound must be at most -1, got {describe(bound)}"
         )
     found = loss(law, sensitivity, width=Fraction(interval), most=_MOST_MULTIPLES)
-    return found._for_dp_accounting(math.exp(max(bound, -700)))
+    return found._for_dp_accounting(math.exp(float(max(bound, -700))))
 
 
 def dp_event(law: Law, sensitivity: object = 1) -> Any:
@@ -117,8 +117,7 @@ def dp_event(law: Law, sensitivity: object = 1) -> Any:
         from dp_accounting import dp_event as events
     except ImportError as error:
         raise ImportError(_EXTRA) from error
-    spec = centred(law)
-    return privacy_facts_of(spec).dp_event(events, spec, sensitivity)
+    return event_of_law(events, centred(law), sensitivity)
 
 
 def _as_float(value: object, name: str) -> float:

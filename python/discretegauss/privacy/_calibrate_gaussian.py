@@ -95,8 +95,6 @@ class GaussianTarget(NamedTuple):
             return decimal_at(
                 first_true(lambda n: self.met_by(decimal_at(n)), decimal_ordinal(guess))
             )
-        if (found := self.least_near(guess)) is not None:
-            return found
         step, n = self.first_ends(max(0, self.piece_of(guess)))
         before, end = self.end((n - 1) * step) if n else Fraction(0), self.end(n * step)
         for digits in range(6, _MOST_DIGITS + 1):
@@ -110,25 +108,6 @@ class GaussianTarget(NamedTuple):
             if (step == 1 or not among) and self.met_by(following):
                 return following
         return end
-
-    def least_near(self, guess: Fraction) -> Fraction | None:
-        """Return the decimal at the guess if it is sure to be the least: mostly it is.
-
-        It is enough; the one before it is not, on the same piece, nor the end of the piece before:
-        so no earlier one is, and what is enough on this piece begins between the two.
-        """
-        n = decimal_ordinal(guess)
-        below, value = decimal_at(n - 1), decimal_at(n)
-        m = max(0, self.piece_of(below))
-        before = self.end(m - 1) if m else Fraction(0)
-        sure = (
-            before < below
-            and value <= self.end(m)
-            and self.met_by(value)
-            and not self.met_by(below)
-            and not (before and self.met_by(before))
-        )
-        return value if sure else None
 
     def first_ends(self, guess: int) -> tuple[int, int]:
         """Return step and n, n large unless step is 1: v(n step) is enough, v((n - 1) step) not."""

@@ -9,9 +9,7 @@ import itertools
 import json
 import os
 import pickle
-import platform
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -26,7 +24,7 @@ import parts
 import pytest
 import shims
 from engine import ENGINE
-from fork_scenarios import in_child
+from fork_scenarios import in_child, raw_fork
 from scipy import stats
 
 from discretegauss._drawing.engines import native
@@ -70,12 +68,6 @@ def n_wiped_on_fork() -> int:
         for area, flags in itertools.pairwise(areas)
         if "wf" in flags.partition("\n")[0].split()
     )
-
-
-def raw_fork() -> int:
-    """A fork of which neither Python nor libc hears."""
-    clone = {"x86_64": 56, "aarch64": 220}[platform.machine()]
-    return int(ctypes.PyDLL(None).syscall(clone, int(signal.SIGCHLD), 0, 0, 0, 0))
 
 
 # --- what it is ------------------------------------------------------------------------------

@@ -393,6 +393,11 @@ tests_newest_python_whole() {
         tests/system/test_{signal_storm,threads,wiped}.py tests/drawing/test_engines.py
 }
 
+# The wheel of plain Python in a browser's Python.
+browser() {
+    PYTHON="$venv/bin/python" "$clone/tools/browser"
+}
+
 # The long runs behind the claims of the documentation.
 evidence() {
     run_tests "$venv/bin/python" -m evidence

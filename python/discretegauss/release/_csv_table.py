@@ -181,7 +181,7 @@ class CsvTable:
             if data:
                 if blank:
                     decoded(data, line)
-                    _refuse_blank(blank, self.layout)
+                    read_rows("\n", blank, self.layout)  # which has the words for it
                 chunk = CsvChunk(data, line, self.layout)
                 line += len(chunk.counts)
                 yield chunk
@@ -209,10 +209,6 @@ def column_text(integers: NDArray[Any]) -> bytes | memoryview:
         return "".join([f"{integer}\n" for integer in integers.tolist()]).encode()
     one_column = Layout(",", 1, (0,), ("",))
     return _rewrite_plain(b"0\n" * len(integers), integers, one_column, ",", "\n")
-
-
-def _refuse_blank(line: int, layout: Layout) -> None:
-    read_rows("\n", line, layout)  # which has the words for it
 
 
 def _whole_lines(file: Readable, size: int) -> Iterator[bytes]:

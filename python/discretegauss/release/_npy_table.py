@@ -17,9 +17,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ..errors import TableError
-from ._columns import as_int64, column_index
 from ._files import Readable
-from ._interface import Sink
+from ._interface import Sink, as_int64, column_index
 
 _CHUNK = 2**20
 """Bytes that are read at a time, if that is a row."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .._drawing.engines import native
 from ..errors import TableError
 from ._csv_rows import Layout, Row, csv_bytes, decoded, others, read_header, read_rows, with_counts
-from ._files import Readable
+from ._files import Readable, read_all
 from ._interface import Sink
 
 _CHUNK = 2**20
@@ -215,7 +215,7 @@ def _whole_lines(file: Readable, size: int) -> Iterator[bytes]:
     """Read blocks of at least so many bytes, but the last, which end where a line does."""
     rest = b""
     while True:
-        block = _read_all(file, size)
+        block = read_all(file, size)
         if not block:
             break
         # a carriage return that is the last byte may be half of a line end
@@ -227,15 +227,6 @@ def _whole_lines(file: Readable, size: int) -> Iterator[bytes]:
             rest += block
     if rest:
         yield rest
-
-
-def _read_all(file: Readable, size: int) -> bytes:
-    """Read so many bytes, or to the end: a pipe gives what there is."""
-    parts = []
-    while size > 0 and (part := file.read(size)):
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
 
 
 def _cut_line(data: bytes) -> tuple[bytes, bytes, bytes]:

@@ -194,7 +194,7 @@ def _run(
 
     output = output.absolute()
     if os.path.lexists(output):
-        raise OutputError(f"path must name what is not there yet, got {describe(str(output))}")
+        raise OutputError(f"path must not exist yet, got {describe(str(output))}")
     work = output.parent / f".{output.name}.{uuid4().hex}"
     drawn, result = work / "drawn", work / "result"
     files = [drawn / str(i) / "noisy" for i in range(len(blocks))]

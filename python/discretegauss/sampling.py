@@ -112,7 +112,7 @@ def discrete_gaussian(
         in the C core. "auto": one draw by the sampler whose time does not depend
         on the value, where the law has one; an array by Algorithms 1-3 or by cell table, whichever
         is faster for so many draws. With a source of your own it decides by the law and the number
-        of draws alone; else the draws of earlier calls count, too, and a table of theirs is used.
+        of draws alone; else earlier calls count, too, and a table that they built is used.
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
@@ -132,7 +132,7 @@ def discrete_gaussian(
     Raises
     ------
     TypeError, ValueError
-        A parameter is no number or breaks its rule; the message names it.
+        A parameter is not a number or breaks its rule; the message names it.
     OverflowError
         The law does not provably fit dtype, P(outside) < 2**-128; nothing was drawn.
     OSError

@@ -22,7 +22,6 @@ from .double_double import (
     rational_pair,
 )
 from .family import About, RationalFamily, nearest_integer
-from .floats import float_value
 from .interval import Arithmetic, Interval, Rational, arithmetic
 
 
@@ -72,11 +71,6 @@ class DiscreteLaplaceFamily(RationalFamily):
         beyond = np.where(np.sign(steps) == side, -1.0, 0.0)
         high, low = exact_sum(first, beyond * offset.high)
         return Pairs(high, low + (first_low + beyond * offset.low))
-
-    def tail_ratios_in_floats(self, spec: LawSpec, steps: Floats) -> Floats | float | None:
-        """Return what is the same for all."""
-        del steps
-        return float_value(lambda bits: self.tail_ratio(spec, 0, bits))
 
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
         """Return the distance from mu at which phi is ``level``."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import count
 from typing import Any, ClassVar, NamedTuple
@@ -48,10 +47,7 @@ class Family(ABC):
     """A law of integers, whatever its parameters; every spec is `canonical`, but in `simplest`."""
 
     constant_tail_ratio: ClassVar[bool] = False
-    """Whether `tail_ratio` is the same at every integer."""
-
-    rounds_arrays: ClassVar[bool] = False
-    """Whether arrays are rounded as single values are: else to 1e-14, in a fraction of the time."""
+    """Whether `tail_ratio` is the same at every integer, and the loss of privacy bounded."""
 
     def simplest(self, spec: LawSpec) -> LawSpec:
         """Return the same law by its simplest name."""
@@ -72,12 +68,6 @@ class Family(ABC):
     @abstractmethod
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Return the weight of all x >= m in units of that of m, for m at least mu."""
-
-    def neighbour_ratios(self, spec: LawSpec, m: int, bits: int) -> Iterator[Interval]:
-        """Yield P(X = m + 1)/P(X = m), then the same for m - 1, m - 2, ..."""
-        while True:
-            yield self.weight_ratio(spec, m + 1, m, bits + 4)
-            m -= 1
 
     def normaliser(self, spec: LawSpec, m0: int, bits: int) -> Interval:
         """Return the weight of all integers in units of that of m0, the integer nearest mu."""
@@ -113,11 +103,6 @@ class Family(ABC):
 
         The error is that of each law; 1000 and more may stand for anything above 760.
         """
-
-    def tail_ratios_in_floats(self, spec: LawSpec, steps: Floats) -> Floats | float | None:
-        """Return `tail_ratio` at m0 + j, at least mu, to 2**-48; None if there is no fast way."""
-        del spec, steps
-        return None
 
     @abstractmethod
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:

@@ -2,8 +2,8 @@
 
 Exit codes: 0 done; 2 the arguments or the files are wrong, nothing was written; 1 the system failed
 (no randomness, no memory, a report that could not be printed); 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP,
-nothing was written; 141 whoever read stdout has left, as head does: without a word, but that a
-budget is spent. Every other failure is one line on stderr, and no line shows what stands in a cell.
+nothing was written; 141 the reader of stdout has left, as head does: no message, unless a budget
+is spent. Every other failure is one line on stderr, and no line shows what stands in a cell.
 
 From the moment at which the output of a release gets its name, these signals do nothing: that the
 budget is spent will be said.

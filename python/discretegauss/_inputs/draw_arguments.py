@@ -32,7 +32,7 @@ Method = Literal["auto", "reference", "cells", "isochronous"]
 
 
 #: The default dtype: an object of its own, equal to the int64 that a user may ask for. One draw is
-#: a Python integer, which has room for any law; only who asks has it checked against int64.
+#: a Python integer, which has room for any law; it is checked against int64 only on request.
 INT64: Final[np.dtype[Any]] = np.dtype(np.int64, copy=True)
 
 # Defaults, INT64 too, are single objects: who gives none is recognised by them, with no check.

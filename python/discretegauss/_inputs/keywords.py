@@ -56,7 +56,7 @@ def names_instead(function: _F) -> _F:
                 for needed, text in _INSTEAD.get(name, {}).items():
                     if name not in own and (not needed or needed in own):
                         raise ParameterTypeError(
-                            f"{name} is no parameter of {called}: {text}"
+                            f"{name} is not a parameter of {called}: {text}"
                         ) from None
             raise
 

@@ -118,9 +118,9 @@ def exact_rational(value: object, name: str) -> Fraction:
     Raises
     ------
     ParameterTypeError
-        If `value` is no number: None, bool, bytes, complex, a container.
+        If `value` is not a number: None, bool, bytes, complex, a container.
     ParameterValueError
-        If it is not finite, or a string that is no number.
+        If it is not finite, or a string that is not a number.
     ParameterOverflowError
         If its numerator or denominator is longer than `MAX_BITS`, or a decimal exponent beyond
         20 000, whatever it multiplies.

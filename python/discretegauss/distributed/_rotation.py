@@ -95,7 +95,7 @@ class Rotation:
         Returns
         -------
         ndarray of float64, shape (..., N)
-            Of the same norm, but for rounding.
+            Of the same norm, except for rounding.
         """
         array = _real(vectors, "vectors").astype(np.float64)
         rows = self._rows(array, self.dimension, "vectors")

@@ -1,4 +1,4 @@
-"""Conditional rounding: unbiased but for its condition, and never longer than a bound.
+"""Conditional rounding: unbiased except for its condition, and never longer than a bound.
 
 A vector x of norm at most c is rounded at random, each number up or down so that its mean is kept,
 again and again until the norm is at most
@@ -60,6 +60,11 @@ def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float
     TypeError, ValueError, OverflowError
         If a parameter is wrong.
 
+    Notes
+    -----
+    With c the norm and d the dimension, B is the less of c + sqrt(d) and
+    sqrt(c**2 + d/4 + sqrt(2 log(1/retry)) (c + sqrt(d)/2)).
+
     References
     ----------
     Kairouz, Liu, Steinke, arXiv:2102.06387, Theorem 1 and Proposition 22.
@@ -93,8 +98,8 @@ def _require_short(rows: NDArray[np.float64], norm: Fraction) -> None:
     with np.errstate(over="ignore", under="ignore"):
         squares = np.square(rows).sum(axis=1)
     limit = float(norm) ** 2
-    # a sum of d squares in floats is right to (d + 1) 2**-53, whatever their order, but for
-    # squares that underflow
+    # a sum of d squares in floats is right to (d + 1) 2**-53, whatever their order, except
+    # for squares that underflow
     threshold = limit * (1 - (rows.shape[1] + 8) * 2.0**-52) if limit > _UNDERFLOWS else -1.0
     doubtful = squares > threshold
     for row in rows[doubtful]:

@@ -44,7 +44,7 @@ def least_modulus(
     dimension: int = 1,
     failure: object = 2**-40,
 ) -> int:
-    """Return the least power of two modulo which a sum comes back whole, but for a failure.
+    """Return the least power of two modulo which a sum comes back whole, except in a failure.
 
     Parameters
     ----------

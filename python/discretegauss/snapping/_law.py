@@ -22,6 +22,7 @@ import numpy as np
 
 from .._certified.floats import float_at_least, float_bounds, float_value
 from .._certified.interval import Arithmetic, Interval, arithmetic
+from .._certified.search import first_true
 from .._inputs.draw_arguments import Size, checked_size
 from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.numbers import Number, exact_rational, not_finite
@@ -96,19 +97,16 @@ class SnappedLaplace:
 
     # --- tails
 
-    def _at_least(self, k: int, at: Arithmetic) -> Interval:
-        """P(output >= k grid), for the output before it is clamped."""
+    def _at_least(self, k: int, at: Arithmetic, *, below: bool = False) -> Interval:
+        """P(output >= k grid), or < k grid, for the output before it is clamped."""
         j = k - self._cell
         away = j - _HALF - self._phi if j >= 1 else _HALF + self._phi - j
         half = at.scale(at.exp(at.rational(-away * self._t)), _HALF)
-        return half if j >= 1 else at.sub(at.rational(1), half)
+        return at.sub(at.rational(1), half) if below == (j >= 1) else half
 
     def _below(self, k: int, at: Arithmetic) -> Interval:
         """P(output < k grid), without cancellation."""
-        j = k - self._cell
-        away = j - _HALF - self._phi if j >= 1 else _HALF + self._phi - j
-        half = at.scale(at.exp(at.rational(-away * self._t)), _HALF)
-        return at.sub(at.rational(1), half) if j >= 1 else half
+        return self._at_least(k, at, below=True)
 
     # --- probabilities
 
@@ -130,7 +128,7 @@ class SnappedLaplace:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            k holds something that is no number.
+            k holds something that is not a number.
         """
         return self._at_each(self._pmf, k, bounds)
 
@@ -280,7 +278,7 @@ class SnappedLaplace:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            alpha is no number, or not between 0 and 1.
+            alpha is not a number, or not between 0 and 1.
         """
         share = checked_probability(alpha, "alpha")
 
@@ -302,8 +300,8 @@ class SnappedLaplace:
             n = self._last - self._cell if side > 0 else self._cell - self._first
             steps = partial(self._distance, side)
             nearest = 0 if self._first <= self._cell <= self._last else 1
-            k = _first_true(lambda i, to=steps: is_enough(to(i)), nearest, n)  # type: ignore[misc]
-            if k is not None:
+            if nearest <= n and is_enough(steps(n)):
+                k = first_true(lambda i, to=steps: is_enough(to(i)), nearest, low=nearest)  # type: ignore[misc]
                 candidates.append(steps(k))
         least = min(candidates)
         return float_at_least(arithmetic(2200).rational(least).upper)
@@ -320,19 +318,6 @@ class SnappedLaplace:
             return snapping_laplace(self.value, **self._arguments, source=source, threads=threads)
         values = np.full(checked_size(size) or (), self.value)
         return snapping_laplace(values, **self._arguments, source=source, threads=threads)
-
-
-def _first_true(test: Callable[[int], bool], low: int, high: int) -> int | None:
-    """Return the least i from low to high with test(i), which is false up to there; or None."""
-    if low > high or not test(high):
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        if test(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def _point(k: object) -> Fraction | float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,6 @@ from ._parameters import (
     exact_parameters,
     mironov_parameters,
 )
-
-_Out = TypeVar("_Out", bound=NDArray[np.float64])
 
 
 @overload
@@ -55,25 +53,8 @@ def snapping_laplace(
     upper: Number | None = ...,
     source: Source = ...,
     threads: int = ...,
-    out: None = None,
+    out: NDArray[np.float64] | None = ...,
 ) -> NDArray[np.float64]: ...
-
-
-@overload
-def snapping_laplace(
-    values: Any,
-    epsilon: Number,
-    bound: Number | None = ...,
-    *,
-    sensitivity: Number = ...,
-    method: Method = ...,
-    grid: Number | None = ...,
-    lower: Number | None = ...,
-    upper: Number | None = ...,
-    source: Source = ...,
-    threads: int = ...,
-    out: _Out,
-) -> _Out: ...
 
 
 def snapping_laplace(
@@ -127,7 +108,7 @@ def snapping_laplace(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        A parameter is no number or breaks its rule; the message names it, and of a value its place.
+        A parameter is not a number or breaks its rule; the message names it, or a value's place.
     OSError
         The operating system gave no randomness; nothing is returned.
 

@@ -105,7 +105,7 @@ html_theme_options = {
 }
 # Nothing stands beside pages that have none below them.
 alone = {"SECURITY", "genindex", "search"}
-alone |= {f"docs/{name}" for name in ("faq", "for_you", "gallery", "glossary", "index")}
+alone |= {f"docs/{name}" for name in ("for_you", "gallery", "glossary", "index")}
 alone |= {f"docs/{name}" for name in ("estimates", "stability", "tutorial", "why_believe_it")}
 html_sidebars = {"**": ["sidebar-nav-bs"], **{page: [] for page in sorted(alone)}}
 html_show_sourcelink = False

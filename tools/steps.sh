@@ -433,7 +433,7 @@ site() {
 # The how-tos in an environment that has nothing but what they ask for.
 how_tos() {
     python3 -m venv "$work/how_tos"
-    "$work/how_tos/bin/pip" install -qq "$(wheel WHEEL)[plots]" pandas polars
+    "$work/how_tos/bin/pip" install -qq "$(wheel WHEEL)[plots]" pandas
     DG_HOW_TO_PYTHON="$work/how_tos/bin/python" run_tests "$venv/bin/python" tests/docs/test_how_to.py
 }
 

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 import discretegauss as dg
+from discretegauss.compat import SystemBits
 
 VALUES = 1000
 SIGMA2 = 2**116
@@ -119,7 +120,10 @@ DRAWS: dict[str, Draw] = {
     "law, one by one": lambda: [LAWS["laplace"].sample() for _ in range(VALUES)],
 }
 if NATIVE:
+    _bits = [SystemBits("getrandom"), SystemBits("chacha20")]
     DRAWS |= {
+        "bits for numpy": lambda: _bits[0].random_raw(VALUES).tolist(),
+        "bits for numpy by chacha20": lambda: _bits[1].random_raw(VALUES).tolist(),
         "cells": Gaussian(method="cells"),
         "chacha20": Gaussian(method="reference", source="chacha20"),
         "isochronous": Gaussian(method="isochronous"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from types import FunctionType
 from typing import Any, TypeVar
@@ -59,7 +59,7 @@ def names_instead(function: _F) -> _F:
                 for needed, text in _INSTEAD.get(name, {}).items():
                     if name not in own and (not needed or needed in own):
                         raise ParameterTypeError(
-                            f"{name} is no parameter of {called}: {text}"
+                            f"{name} is not a parameter of {called}: {text}"
                         ) from None
             raise
 
@@ -80,17 +80,11 @@ def explain_keywords(namespace: dict[str, Any]) -> None:
 
 
 def explain_methods(kind: type) -> None:
-    """Have the public methods of a class do so, and its __init__."""
-    for name, method in _methods(kind):
-        setattr(kind, name, method)
-
-
-def _methods(kind: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public methods that a class has itself, and its __init__, explained."""
+    """Have the public methods that a class has itself do so, and its __init__."""
     for name, method in list(vars(kind).items()):
         if name.startswith("_") and name != "__init__":
             continue
         if isinstance(method, FunctionType) and not hasattr(method, "__wrapped__"):
-            yield name, names_instead(method)
+            setattr(kind, name, names_instead(method))
         elif isinstance(method, classmethod) and not hasattr(method.__func__, "__wrapped__"):
-            yield name, classmethod(names_instead(method.__func__))
+            setattr(kind, name, classmethod(names_instead(method.__func__)))

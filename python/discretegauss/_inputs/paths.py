@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import ParameterValueError
-from .messages import describe
+from .messages import refused
 
 
 def named_path(text: str, name: str, what: str) -> Path:
     """Return the path of `what` ("a file"), which must have a name."""
     if not text or "\0" in text:
-        raise ParameterValueError(f"{name} must name {what}, got {describe(text)}")
+        raise refused(name, f"name {what}", text)
     return Path(text)

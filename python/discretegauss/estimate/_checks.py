@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._certified.probability import miss_of_each
-from .._inputs.messages import describe
+from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import checked_probability, query_count
 from ..data.cells import Cells
 from ..errors import ParameterTypeError, ParameterValueError
@@ -23,7 +23,7 @@ def unshifted(law: object, name: str = "law") -> Any:
             f"{name} must be the law of the noise, as DiscreteGaussian(5) is, got {describe(law)}"
         )
     if getattr(law, "mu", 0) != 0:
-        raise ParameterValueError(f"{name} must have mu = 0, got {describe(law.mu)}")
+        raise refused(name, "have mu = 0", law.mu)
     return law
 
 

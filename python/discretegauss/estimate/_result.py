@@ -6,11 +6,17 @@ from typing import Any, NamedTuple
 
 
 class Estimate(NamedTuple):
-    """A number, or a container of them, and how far off it may be."""
+    """A number, or a container of them, and how far off it may be.
+
+    Attributes
+    ----------
+    error : Any
+        The standard error.
+    high : Any
+        The truth lies between these two with the confidence asked for.
+    """
 
     value: Any
     error: Any
-    """The standard error."""
     low: Any
     high: Any
-    """The truth lies between these two with the confidence asked for."""

@@ -117,7 +117,7 @@ def _weights(weights: Any, n: int) -> list[int]:
 
 
 def _pairs(law: Any, weights: list[int] | None, n: int) -> Counter[tuple[int, Fraction]]:
-    """Return how many cells have which weight, but for its sign, and which sigma2."""
+    """Return how many cells have each absolute weight and sigma2."""
     if isinstance(law, Law):
         sigma2 = gaussian_sigma2(law)
         found = Counter({1: n} if weights is None else map(abs, weights))

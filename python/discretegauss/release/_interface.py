@@ -27,26 +27,29 @@ class Chunk(Protocol):
         """Return what stands in the other columns, row by row: never a count."""
 
 
-class Writer(Protocol):
-    """Writes the chunks of one table, in their order."""
-
-    def write(self, chunk: Any, noisy: NDArray[Any]) -> None:
-        """Write the chunk with these counts in the place of its own; rows by columns."""
+Write = Callable[[Any, NDArray[Any]], None]
+"""Writes a chunk with these counts, rows by columns, in the place of its own; in their order."""
 
 
 class Table(Protocol):
-    """A table whose header is read and found to have the columns."""
+    """A table whose header is read and found to have the columns.
+
+    Attributes
+    ----------
+    columns : tuple[str, ...]
+        The names of the columns of counts, as they were asked for, in the order of the table.
+    other_columns : tuple[str, ...]
+        The names of the columns that are not counts, and are published as they stand.
+    """
 
     columns: tuple[str, ...]
-    """The names of the columns of counts, as they were asked for, in the order of the table."""
 
     other_columns: tuple[str, ...]
-    """The names of the columns that are not counts, and are published as they stand."""
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the table, once; a TableError tells what is wrong with it and where."""
 
-    def writer(self, sink: Sink) -> AbstractContextManager[Writer]:
+    def writer(self, sink: Sink) -> AbstractContextManager[Write]:
         """Give what writes to the sink: the header first, and the end if the block ends well."""
 
     def fraction(self) -> float | None:

@@ -148,7 +148,7 @@ def permute_and_flip(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        A parameter is no number or breaks its rule; the message names it, and of a score its place.
+        A parameter is not a number or breaks its rule; the message names it, or a score's place.
     OSError
         The operating system gave no randomness; nothing is returned.
 

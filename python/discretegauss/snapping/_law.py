@@ -128,7 +128,7 @@ class SnappedLaplace:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            k holds something that is no number.
+            k holds something that is not a number.
         """
         return self._at_each(self._pmf, k, bounds)
 
@@ -278,7 +278,7 @@ class SnappedLaplace:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            alpha is no number, or not between 0 and 1.
+            alpha is not a number, or not between 0 and 1.
         """
         share = checked_probability(alpha, "alpha")
 

@@ -206,7 +206,7 @@ def parameters(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        A parameter is no number or breaks its rule.
+        A parameter is not a number or breaks its rule.
 
     Examples
     --------

@@ -108,7 +108,7 @@ def snapping_laplace(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        A parameter is no number or breaks its rule; the message names it, and of a value its place.
+        A parameter is not a number or breaks its rule; the message names it, or a value's place.
     OSError
         The operating system gave no randomness; nothing is returned.
 

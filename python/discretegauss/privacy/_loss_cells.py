@@ -66,24 +66,13 @@ class Cells(NamedTuple):
     def joined(cls, parts: list[Cells]) -> Cells:
         """Return all of them; none has multiples."""
         arrays = zip(*(part[:6] for part in parts), strict=True)
-        loss, top, p_low, p_up, r_low, r_up = map(np.concatenate, arrays)
         outside = zip(*(part[6:9] for part in parts), strict=True)
-        under, over, told = map(sum, outside)
-        return cls(loss, top, p_low, p_up, r_low, r_up, under, over, told)
+        return cls(*map(np.concatenate, arrays), *map(sum, outside))
 
     def where(self, kept: NDArray[np.bool_]) -> Cells:
         """Return some of the cells."""
-        loss, top, p_low, p_up, r_low, r_up = (part[kept] for part in self[:6])
         multiple = None if self.multiple is None else self.multiple[kept]
-        return self._replace(
-            loss=loss,
-            top=top,
-            p_low=p_low,
-            p_up=p_up,
-            r_low=r_low,
-            r_up=r_up,
-            multiple=multiple,
-        )
+        return Cells(*(part[kept] for part in self[:6]), *self[6:9], multiple)
 
     def swapped(self, rate: Fraction) -> Cells:
         """Return the cells of the other direction of sampled releases: with P and Q exchanged.
@@ -198,12 +187,7 @@ class Outcomes(Release):
         columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
         arrays = [np.array(column, np.float64) for column in columns]
         return Cells(
-            arrays[0],
-            arrays[1],
-            arrays[2],
-            arrays[3],
-            arrays[4],
-            arrays[5],
+            *arrays,
             float_at_least(under.upper),
             float_at_least(over.upper),
             float_at_most(told.lower),

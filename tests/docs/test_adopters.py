@@ -204,7 +204,7 @@ def test_with_dp_accounting(recipe: Any) -> None:
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.privacy_accountant_test import PrivacyAccountantTest
 
-    class Case(PrivacyAccountantTest):
+    class Case(PrivacyAccountantTest):  # type: ignore[misc]
         def _make_test_accountants(self) -> list[Any]:
             return [recipe.CertifiedAccountant()]
 

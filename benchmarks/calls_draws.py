@@ -29,6 +29,7 @@ def questions() -> Iterator[Question]:
     yield from _objects()
     yield from _threads()
     yield from _single_draws()
+    yield from _bits_for_numpy()
 
 
 def _numpy(mu: Any, sigma: Any, n: int) -> Callable[[], object]:
@@ -191,3 +192,27 @@ def _single_draws() -> Iterator[Question]:
 def _power(n: int) -> str:
     exponent = len(str(n)) - 1
     return f"10^{exponent}" if n == 10**exponent else str(n)
+
+
+def _bits_for_numpy() -> Iterator[Question]:
+    """numpy's own methods: what SystemBits costs in the place of PCG64."""
+
+    def sides(method: str, arguments: tuple[int, ...], source: Any) -> Sides:
+        from discretegauss.compat import SystemBits
+
+        ours, theirs = np.random.Generator(SystemBits(source)), np.random.default_rng()
+        return Sides(
+            partial(getattr(ours, method), *arguments), partial(getattr(theirs, method), *arguments)
+        )
+
+    for source, bound in (("chacha20", 0.8), ("getrandom", None)):
+        for case in (
+            "random()",
+            f"random({N})",
+            f"integers(0, 100, {N})",
+            f"integers(0, {10**12}, {N})",
+        ):
+            method, _, rest = case.strip(")").partition("(")
+            arguments = tuple(int(x) for x in rest.split(",") if x)
+            make = partial(sides, method, arguments, source)
+            yield Question(f"SystemBits, {case}, {source}", "the same by PCG64", make, bound)

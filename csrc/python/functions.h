@@ -4,6 +4,7 @@
 #ifndef DG_PYTHON_FUNCTIONS_H
 #define DG_PYTHON_FUNCTIONS_H
 
+#include "bit_generator.h"
 #include "sample_columns.h"
 
 /** Fill an array with bits of the system. args: a dg_sampler's address, which the caller keeps alive; the
@@ -48,7 +49,7 @@ static PyObject *dg_python_fill_now(PyObject *none, PyObject *const *args, Py_ss
 }
 
 /** Append to a list the function that fills, the one that makes the method `sample`, and the one that draws with
- *  columns. Its items are error_for, numpy.empty, the dtype int64 and numpy.ndarray, and stay for good.
+ *  columns; and the type of bit_generator.h. Its items are error_for, numpy.empty, the dtype int64 and numpy.ndarray, and stay for good.
  *
  *  Returns: 0 | -1: there is no memory.
  */
@@ -74,9 +75,12 @@ static int dg_python_functions(void *list)
         result = function == NULL ? -1 : PyList_Append(functions, function);
         Py_XDECREF(function);
     }
-    if (result != 0) {
+    PyObject *type = result == 0 ? dg_bit_generator_type() : NULL;
+    if (type == NULL || PyList_Append(functions, type) != 0) {
+        result = -1;
         PyErr_Clear();
     }
+    Py_XDECREF(type);
     PyGILState_Release(state);
     return result;
 }

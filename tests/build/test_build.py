@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
@@ -162,10 +163,12 @@ def test_the_float_scanner_passes(source: str) -> None:
 
 
 def test_no_float_in_the_c_sources() -> None:
-    """No C file has a floating-point type, literal, header or conversion."""
+    """No C file has a floating-point type, literal, header or conversion; numpy's interface has."""
     files = [path for path in CSRC.rglob("*") if path.suffix in {".c", ".h"}]
     assert CSRC / "include" / "discretegauss.h" in files
     found = {path.name: floats_in(path.read_text(encoding="utf-8")) for path in files}
+    # the function of numpy's interface that makes a double of a word: its type, itself, its cast
+    assert found.pop("bit_generator.h") == ["double", "double", "double", "0x1p-53"]
     assert {name: hits for name, hits in found.items() if hits} == {}
 
 
@@ -394,6 +397,15 @@ def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> 
         (tree / lies_about).parent.mkdir(exist_ok=True, parents=True)
         (tree / lies_about).write_text("secret")
     assert packed(tree, tmp_path / "dirty") == names
+
+
+def test_the_recipe_for_conda_asks_for_what_the_package_asks_for() -> None:
+    """The same version and dependencies as pyproject.toml's."""
+    recipe = (CSRC.parent / "tools/conda/recipe.yaml").read_text()
+    project = tomllib.loads((CSRC.parent / "pyproject.toml").read_text())["project"]
+    asked = re.findall("^    - (.+)$", re.split("  run:|tests:", recipe)[1], re.MULTILINE)
+    assert [line.replace(" ", "") for line in asked] == ["python", *project["dependencies"]]
+    assert f'version: "{discretegauss.__version__}"' in recipe
 
 
 PURE_OPTIONS = re.findall(

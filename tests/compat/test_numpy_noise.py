@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import pickle
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from engine import ENGINE
 from numpy.typing import NDArray
 from scipy import stats
 
 import discretegauss as dg
-from discretegauss.compat import NumpyNoise
+from discretegauss.compat import NumpyNoise, SystemBits
+from discretegauss.errors import MissingCoreError
 
 
 @pytest.mark.parametrize("granularity", ["1", "1/4", "8"])
@@ -75,19 +80,56 @@ def test_choice_without_replacement_gives_every_order_alike() -> None:
         (lambda: NumpyNoise().normal(0, -1.5), ValueError, "scale must not be negative, got -1.5"),
         (lambda: NumpyNoise().laplace(0, 2**46), OverflowError, "scale must be at most"),
         (lambda: NumpyNoise().choice(0), ValueError, "a must be a positive integer"),
-        (lambda: NumpyNoise().choice([[1]]), ValueError, "a must be a positive integer"),
+        (
+            lambda: NumpyNoise().choice([[1]], axis=2),
+            ValueError,
+            "axis must be one of a's 2, got 2",
+        ),
         (lambda: NumpyNoise().choice(2, 3, replace=False), ValueError, "size must be at most 2"),
         (lambda: NumpyNoise().choice(2, p=[1.0]), ValueError, "p must have shape"),
         (lambda: NumpyNoise().choice(2, p=[2.0, -1.0]), ValueError, "p must be finite"),
         (lambda: NumpyNoise().choice(2, p=[0.5, 0.4]), ValueError, "p must have a sum of 1"),
         (lambda: NumpyNoise().choice(2, 1, False, [0.5, 0.5]), ValueError, "replace must be True"),
-        (lambda: NumpyNoise().poisson(3), AttributeError, "no poisson: only these are exact"),
+        (lambda: NumpyNoise().rand(3), AttributeError, "a numpy.random.Generator, has no rand$"),
         (lambda: NumpyNoise().seed(3), AttributeError, "no seed: there is no seed"),
     ],
 )
 def test_what_is_refused(call: Callable[[], object], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
+@pytest.mark.parametrize("source", ["getrandom", "chacha20"])
+def test_it_is_a_generator_of_numpys_over_secure_bits(source: Any) -> None:
+    """Those of `SystemBits`; copies and pickles draw by bits of their own."""
+    prng = NumpyNoise("1/2", source=source)
+    assert np.random.default_rng(prng) is prng
+    assert isinstance(prng.bit_generator, SystemBits)
+    assert sorted(prng.permutation(9).tolist()) == [*range(9)]
+    assert prng.choice(np.eye(3), 2, axis=1).shape == (3, 2)
+    copies = [prng, copy.copy(prng), copy.deepcopy(prng), pickle.loads(pickle.dumps(prng))]
+    assert {str(one) for one in copies} == {"NumpyNoise(granularity='1/2')"}
+    words = np.array([one.integers(0, 2**64, 1000, dtype=np.uint64) for one in copies])
+    assert len(np.unique(words)) == 4000
+
+
+def test_what_is_numpys_needs_the_core_and_bits_of_the_system() -> None:
+    """All that `Generator` has, or will have, and NumpyNoise has not itself, is refused without."""
+
+    def own(buffer: memoryview) -> None:
+        buffer[:] = os.urandom(len(buffer))
+
+    prng = NumpyNoise(source=own)
+    assert prng.normal(0, 9, 3).shape == prng.laplace(0, 9, 3).shape == prng.choice(5, 3).shape
+    others = {x for x in dir(np.random.Generator) if x[0] != "_"} - {"normal", "laplace", "choice"}
+    assert {"integers", "random", "shuffle", "spawn"} < others
+    for name in others - {"bit_generator"}:
+        with pytest.raises(MissingCoreError, match=rf"NumpyNoise\.{name} needs the compiled core"):
+            getattr(prng, name)(3)
+    assert str(prng.bit_generator) == "None"
+    with pytest.raises((TypeError, AttributeError)):
+        np.random.Generator.random(prng)
 
 
 class Mechanism:

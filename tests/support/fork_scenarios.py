@@ -9,11 +9,13 @@ what only the tests need.
 from __future__ import annotations
 
 import copy
+import ctypes
 import itertools
 import json
 import multiprocessing
 import os
 import pickle
+import platform
 import signal
 import sys
 import threading
@@ -26,6 +28,7 @@ from typing import Any
 import numpy as np
 
 import discretegauss as dg
+from discretegauss.compat import SystemBits
 
 VALUES = 1000
 SIGMA2 = 2**116
@@ -119,7 +122,10 @@ DRAWS: dict[str, Draw] = {
     "law, one by one": lambda: [LAWS["laplace"].sample() for _ in range(VALUES)],
 }
 if NATIVE:
+    _bits = [SystemBits("getrandom"), SystemBits("chacha20")]
     DRAWS |= {
+        "bits for numpy": lambda: _bits[0].random_raw(VALUES).tolist(),
+        "bits for numpy by chacha20": lambda: _bits[1].random_raw(VALUES).tolist(),
         "cells": Gaussian(method="cells"),
         "chacha20": Gaussian(method="reference", source="chacha20"),
         "isochronous": Gaussian(method="isochronous"),
@@ -184,6 +190,12 @@ def in_child(draw: Draw) -> Callable[[], list[int]]:
         return values
 
     return collect
+
+
+def raw_fork() -> int:
+    """Fork so that neither Python nor libc hears of it."""
+    clone = {"x86_64": 56, "aarch64": 220}[platform.machine()]
+    return int(ctypes.PyDLL(None).syscall(clone, int(signal.SIGCHLD), 0, 0, 0, 0))
 
 
 def children(draw: Draw, n: int = 8) -> list[list[int]]:

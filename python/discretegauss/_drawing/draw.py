@@ -75,7 +75,6 @@ def _checked_law(given: Sampler | Given) -> Sampler | list[NDArray[Any]]:
 
 def draw(
     law: Sampler | Given,
-    *,
     size: Size,
     dtype: DTypeLike,
     out: NDArray[Any] | None,

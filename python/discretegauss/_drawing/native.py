@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from inspect import cleandoc
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ _SAMPLER_OF = ffi.addressof(lib, "dg_python_sampler_of")
 
 
 def _address(value: object) -> Any:
-    """Return an object as C sees it: who asks keeps it alive."""
+    """Return the address of an object for C; the caller keeps the object alive."""
     return ffi.cast("void *", id(value))
 
 
@@ -162,14 +163,14 @@ def _error_for_status(status: int, errno: int) -> Exception:
 
 
 def _built_in_functions() -> list[Any]:
-    """Return functions.h's: fill_now, new_sample, columns."""
+    """Return functions.h's: fill_now, new_sample, columns, and the type of bit_generator.h."""
     functions: list[Any] = [_error_for_status, np.empty, INT64, np.ndarray]
     if lib.dg_python_functions(_address(functions)) != 0:
         raise MemoryError
     return functions[4:]
 
 
-_fill_now, _new_sample, columns = _built_in_functions()
+_fill_now, _new_sample, columns, _Bits = _built_in_functions()
 
 _SIGNATURE = (
     "sample($self, size=None, *, dtype='int64', out=None, method='auto', source='getrandom', "
@@ -181,6 +182,14 @@ def built_in_sample(cls: type, slowly: Callable[..., Any]) -> Any:
     """Return a method of a class of laws: `slowly` as a built-in one (csrc/python/sample.h)."""
     shown = (_SIGNATURE + cleandoc(slowly.__doc__ or "")).encode()
     return _new_sample((cls, slowly, shown))
+
+
+def bits_behind(capsule: object, source: str, *, looks: bool = False) -> Any:
+    """Set what numpy calls for bits by a capsule; return the lock for that, which holds them.
+
+    `looks` is for tests: at each call at the process, though the system wipes in forked children.
+    """
+    return _Bits(capsule, RLock, _KINDS[source], looks)
 
 
 class NativeFiller:

@@ -1,7 +1,8 @@
 """The names of others: of the code that was published with the paper, and of numpy's generators.
 
 ``from discretegauss.compat import *`` has the paper's functions, `discretegauss.compat.cdp2adp`
-is its other module; `NumpyNoise` is for code that takes a ``RandomState``.
+is its other module; `NumpyNoise` is for code that takes a generator of numpy's, with exact noise,
+and `SystemBits` makes such generators secure.
 """
 
 from .._inputs.keywords import explain_keywords
@@ -20,9 +21,11 @@ from ._paper import (
     sample_uniform,
     variance,
 )
+from ._system_bits import SystemBits
 
 __all__ = [
     "NumpyNoise",
+    "SystemBits",
     "cdp2adp",
     "floorsqrt",
     "normalizing_constant",

@@ -1,8 +1,9 @@
 """A random generator with numpy's methods whose noise is exact, for code that takes ``prng=``.
 
-Code such as the mechanisms of private-pgm takes a ``numpy.random.RandomState`` and asks it for
-``normal``, ``laplace`` and ``choice``. `NumpyNoise` answers with the discrete Gaussian, the
-discrete Laplace and an exact choice. There is no seed: every bit comes from the operating system.
+Code such as the mechanisms of private-pgm takes a generator of numpy's and asks it for ``normal``,
+``laplace`` and ``choice``. `NumpyNoise` answers with the discrete Gaussian, the discrete Laplace
+and an exact choice; the rest is numpy's, over `SystemBits`. There is no seed: every bit comes from
+the operating system.
 
 >>> from discretegauss.compat import NumpyNoise
 >>> prng = NumpyNoise()
@@ -16,24 +17,28 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._inputs.draw_arguments import Size, checked_size
+from .._drawing.engines import native
+from .._inputs.draw_arguments import Size, checked_size, checked_source
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import positive_number
 from .._inputs.source import Source
 from ..errors import (
     DiscreteGaussError,
+    MissingCoreError,
     ParameterOverflowError,
     ParameterTypeError,
     ParameterValueError,
 )
 from ..sampling import discrete_gaussian, discrete_laplace, uniform_below
+from ._system_bits import SystemBits
 
 _LARGEST_SCALE = 2**45
 """In steps of the granularity: beyond 2^52 steps is then exp(-2^7) of the Laplace, below 2^-184."""
@@ -45,8 +50,8 @@ _SUM_TOLERANCE = 2.0**-26
 """How far from 1 the sum of probabilities may be, as numpy has it: sqrt of a float's spacing."""
 
 
-class NumpyNoise:
-    """What numpy's ``RandomState`` has of noise, exact.
+class NumpyNoise(np.random.Generator):
+    """numpy's ``Generator`` over secure bits, with exact noise.
 
     Parameters
     ----------
@@ -63,12 +68,19 @@ class NumpyNoise:
 
     Notes
     -----
-    Guarantee: each call's noise is exactly ``granularity * k``, with k from the law that the method
-    names, as float64 without rounding. Your sum ``data + noise`` is private as k is if the data are
-    whole multiples of the granularity, too: for counts any granularity up to 1 is right.
+    Guarantee: the noise of `normal` and `laplace` is exactly ``granularity * k``, with k from the
+    law that the method names, as float64 without rounding. Your sum ``data + noise`` is private as
+    k is if the data are whole multiples of the granularity, too: for counts any granularity up to 1
+    is right. `choice` is exact, and so are numpy's ``integers``, ``bytes``, ``permutation``,
+    ``permuted``, ``shuffle``, and ``random``, a multiple of 2^-53.
 
     Not promised: what happens to floats that are no such multiples; their last bits would show
     beside the noise (Mironov, CCS 2012). Bring them to a grid first, with `lattice.to_lattice`.
+    **All other methods**, ``standard_normal`` to ``zipf``, are numpy's: floats and rounded laws by
+    secure bits, which are no noise for private data.
+
+    numpy's own methods need the compiled core and bits of the system; `normal`, `laplace` and
+    `choice` do not. A copy, pickled or not, is another generator with bits of its own.
 
     Examples
     --------
@@ -86,12 +98,30 @@ class NumpyNoise:
                 "granularity must be a power of two from 2**-500 to 2**500, "
                 f"got {describe(granularity)}"
             )
-        self._granularity, self._exponent, self._source = exact, exponent, source
+        self._granularity, self._exponent = exact, exponent
+        self._source = checked_source(source)
+        if native is not None and not callable(source):
+            super().__init__(SystemBits(source))
+        else:  # numpy's methods have no bits, and would draw nothing even if they were reached
+            vars(self).update((name, partial(self._refuse, name)) for name in _INHERITED)
+
+    def _refuse(self, name: str, *_given: object, **_named: object) -> NoReturn:
+        raise MissingCoreError(
+            f"NumpyNoise.{name} needs the compiled core and bits of the system; "
+            "normal, laplace and choice do not"
+        )
+
+    def __reduce__(self) -> Any:
+        return partial(type(self), source=self._source), (self._granularity,)
 
     def __repr__(self) -> str:
         return f"NumpyNoise(granularity={str(self._granularity)!r})"
 
-    def normal(self, loc: object = 0, scale: object = 1, size: Size = None) -> Any:
+    __str__ = __repr__
+
+    def normal(  # type: ignore[override]
+        self, loc: object = 0, scale: object = 1, size: Size = None
+    ) -> Any:
         """Return loc + granularity * k, k discrete Gaussian with sigma = scale/granularity.
 
         Parameters
@@ -110,7 +140,7 @@ class NumpyNoise:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If one of these is no number, no multiple, or too large. No message shows loc.
+            If one of these is not a number, not a multiple, or too large. No message shows loc.
 
         Notes
         -----
@@ -121,7 +151,9 @@ class NumpyNoise:
         law = None if sigma == 0 else (discrete_gaussian, sigma**2)
         return self._around(loc, law, size)
 
-    def laplace(self, loc: object = 0, scale: object = 1, size: Size = None) -> Any:
+    def laplace(  # type: ignore[override]
+        self, loc: object = 0, scale: object = 1, size: Size = None
+    ) -> Any:
         """Return loc + granularity * k, k from the discrete Laplace with scale/granularity.
 
         Parameters, results and errors are those of `normal`. A whole query of sensitivity s
@@ -130,18 +162,20 @@ class NumpyNoise:
         steps = self._steps_of(scale)
         return self._around(loc, None if steps == 0 else (discrete_laplace, steps), size)
 
-    def choice(
+    def choice(  # type: ignore[override]
         self,
         a: int | ArrayLike,
         size: Size = None,
         replace: bool = True,
         p: ArrayLike | None = None,
+        axis: int = 0,
+        shuffle: bool = True,
     ) -> Any:
         """Return elements of a, each by exactly the probabilities that p says.
 
         Parameters
         ----------
-        a : int or array_like with one axis
+        a : int or array_like
             What to choose from; an integer stands for the numbers below it.
         size : int or sequence of int, optional
             Shape of the result; None: one element.
@@ -150,6 +184,10 @@ class NumpyNoise:
         p : array_like, optional
             As many numbers, none negative, with a sum of 1 up to 2^-26. They mean their binary
             values over their exact sum. All alike by default.
+        axis : int, optional
+            Along which axis of a its elements lie.
+        shuffle : bool, optional
+            Accepted for numpy's sake: the order is always random.
 
         Returns
         -------
@@ -161,28 +199,28 @@ class NumpyNoise:
         rounded before the call, as a softmax is, stays as it is: for the exponential mechanism
         itself see `selection.exponential`.
         """
-        pool = self._pool(a)
+        del shuffle
+        pool, n = _pool(a, axis)
         shape, count = _shape_of(size)
         if p is not None and not replace:
             raise ParameterValueError("replace must be True where p is given, got False")
         if p is not None:
-            found = self._by_weight(_weights(p, len(pool)), count)
+            found = self._by_weight(_weights(p, n), count)
         elif replace:
-            found = self._below(len(pool), count)
+            found = self._below(n, count)
         else:
-            if count > len(pool):
+            if count > n:
                 raise ParameterValueError(
-                    f"size must be at most {len(pool)} with replace=False, got {describe(size)}"
+                    f"size must be at most {n} with replace=False, got {describe(size)}"
                 )
-            found = self._distinct(len(pool), count)
-        return pool[found[0]] if shape is None else pool[np.array(found, np.intp).reshape(shape)]
+            found = self._distinct(n, count)
+        places = found[0] if shape is None else np.array(found, np.intp).reshape(shape)
+        return pool.take(places, axis)
 
     def __getattr__(self, name: str) -> NoReturn:
-        reason = "there is no seed" if "seed" in name or "state" in name else "only these are exact"
+        reason = ": there is no seed" if "seed" in name or "state" in name else ""
         raise AttributeError(
-            f"NumpyNoise has normal, laplace and choice, and no {name}: {reason}",
-            name=name,
-            obj=self,
+            f"NumpyNoise, a numpy.random.Generator, has no {name}{reason}", name=name, obj=self
         )
 
     def _steps_of(self, scale: object) -> Fraction:
@@ -238,15 +276,23 @@ class NumpyNoise:
             order[i], order[j] = order[j], order[i]
         return order[:count]
 
-    def _pool(self, a: int | ArrayLike) -> NDArray[Any]:
-        pool = np.asarray(a)
-        if pool.ndim == 0 and pool.dtype.kind in "iu":
-            pool = np.arange(max(0, int(pool)))
-        if pool.ndim != 1 or not pool.size:
-            raise ParameterValueError(
-                "a must be a positive integer, or have one axis and at least one element"
-            )
-        return pool
+
+#: What is numpy's: all that is public and not a class's own.
+_INHERITED = {x for x in dir(np.random.Generator) if x[0] != "_"} - {*vars(NumpyNoise)}
+
+
+def _pool(a: int | ArrayLike, axis: int) -> tuple[NDArray[Any], int]:
+    """Return what to choose from, and how many there are along the axis."""
+    pool = np.asarray(a)
+    if pool.ndim == 0 and pool.dtype.kind in "iu":
+        pool = np.arange(max(0, int(pool)))
+    if not pool.ndim or not pool.size:
+        raise ParameterValueError(
+            "a must be a positive integer, or have an axis and at least one element"
+        )
+    if not -pool.ndim <= axis < pool.ndim:
+        raise ParameterValueError(f"axis must be one of a's {pool.ndim}, got {describe(axis)}")
+    return pool, pool.shape[axis]
 
 
 def _shape_of(size: Size) -> tuple[tuple[int, ...] | None, int]:

@@ -37,7 +37,7 @@ async function start() {
     let text = "";
     py.setStdout({ batched: (line) => (text += `${line}\n`) });
     try {
-      await py.loadPackagesFromImports(code);
+      await py.loadPackagesFromImports(code, { messageCallback: () => {} });
       output.innerHTML = shown(py.runPython(code));
       if (text) output.prepend(pre(text));
       return true;

@@ -223,8 +223,8 @@ def _link(path: Path, other: Path) -> None:
     """Give a file another name, that is free; where it cannot have two, instead of its own."""
     try:
         os.link(path, other)
-    except OSError as error:
-        if error.errno not in _NO_HARD_LINKS:
+    except (OSError, AttributeError) as error:  # a browser's Python has no os.link
+        if isinstance(error, OSError) and error.errno not in _NO_HARD_LINKS:
             raise
         os.replace(path, other)
 

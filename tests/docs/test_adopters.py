@@ -116,7 +116,7 @@ def test_with_opacus(recipe: Any) -> None:
     whole = accountant.get_epsilon(1e-5, alphas=list(range(2, 512)))
     assert accountant.get_epsilon(1e-5) <= whole < 1.001 * accountant.get_epsilon(1e-5)
 
-    # not what a fixed seed decides, noise_level's few draws among it; nor validators, of torchvision
+    # not what a seed decides, noise_level's few draws among it; nor validators, of torchvision
     run_tests_of_the_library(
         recipe,
         "--pyargs",

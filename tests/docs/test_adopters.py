@@ -117,6 +117,7 @@ def test_with_opacus(recipe: Any) -> None:
     assert accountant.get_epsilon(1e-5) <= whole < 1.001 * accountant.get_epsilon(1e-5)
 
     # not what a seed decides, noise_level's few draws among it; nor validators, of torchvision
+    # compare_to_vanilla adds noise of 10^4 and trains to nan, which is refused here
     run_tests_of_the_library(
         recipe,
         "--pyargs",
@@ -124,7 +125,7 @@ def test_with_opacus(recipe: Any) -> None:
         "opacus.tests.privacy_engine_test",
         "-k",
         "(OptimizerRandomnessTest or PrivacyEngineCustomLayerTest) "
-        "and not (seed or deterministic or noise_level or validat)",
+        "and not (seed or deterministic or noise_level or validat or vanilla)",
         first="import hypothesis, sys, unittest.mock as m; "
         "hypothesis.settings.register_profile('few', max_examples=5); "
         "hypothesis.settings.load_profile('few'); "

@@ -17,7 +17,6 @@ from .double_double import (
     Pairs,
     exact_product,
     exact_sum,
-    parameters_in_range,
     rational_pair,
 )
 from .family import About, RationalFamily, nearest_integer, term_by_term
@@ -53,10 +52,6 @@ class DiscreteGaussianFamily(RationalFamily):
     def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
         """Return sqrt(2 sigma2) and 2."""
         return at.sqrt(at.rational(2 * spec.parameter)), Fraction(2)
-
-    def has_exponents(self, spec: LawSpec) -> bool:
-        """Return whether nothing under- or overflows."""
-        return parameters_in_range(spec.parameter, spec.mu)
 
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
         """Return j**2/(2 sigma2) + j (m0 - mu)/sigma2.

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import gmpy2
 import numpy as np
@@ -18,7 +18,6 @@ from .double_double import (
     Pairs,
     exact_product,
     exact_sum,
-    parameters_in_range,
     rational_pair,
 )
 from .family import About, RationalFamily, nearest_integer
@@ -27,8 +26,6 @@ from .interval import Arithmetic, Interval, Rational, arithmetic
 
 class DiscreteLaplaceFamily(RationalFamily):
     """The discrete Laplace."""
-
-    constant_tail_ratio: ClassVar[bool] = True
 
     def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
         """Return phi(m)."""
@@ -52,10 +49,6 @@ class DiscreteLaplaceFamily(RationalFamily):
     def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
         """Return the scale and 1."""
         return at.rational(spec.parameter), Fraction(1)
-
-    def has_exponents(self, spec: LawSpec) -> bool:
-        """Return whether nothing under- or overflows."""
-        return parameters_in_range(spec.parameter, spec.mu)
 
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
         """Return abs(j)/scale, less by 2 abs(m0 - mu)/scale on mu's side of m0.

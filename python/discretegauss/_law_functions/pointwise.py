@@ -64,8 +64,9 @@ def evaluate(function: PointFunction, spec: LawSpec, k: object, *, bounds: bool)
     if array is None:
         return _at_number(function, spec, k, bounds=bounds)
     with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
+        flat = array.ravel()
         lower, upper = naming_places(
-            lambda: _at_array(function, spec, array.ravel(), bounds=bounds), array, "k", _checked
+            lambda: _at_array(function, spec, flat, bounds=bounds), array, "k", checked_point
         )
     if bounds:
         return lower.reshape(array.shape), upper.reshape(array.shape)
@@ -74,17 +75,35 @@ def evaluate(function: PointFunction, spec: LawSpec, k: object, *, bounds: bool)
 
 def bound_tails(spec: LawSpec, k: object) -> Any:
     """Return `tail_bound` at k, a number or an array of numbers, rounded up."""
+    return at_each(k, lambda one: _tail_bound(spec, one), checked_point)
+
+
+def at_each(
+    k: object,
+    answer: Callable[[Any], Any],
+    check: Callable[[object], object],
+    *,
+    pairs: bool = False,
+) -> Any:
+    """Return an answer at k, a number or an array of numbers: floats, or pairs of floats.
+
+    Of an array of numbers that numpy knows, of which many may be equal, each is asked about once.
+    """
     array = as_array(k, "k")
     if array is None:
-        return _tail_bound(spec, k)
-    elements = array.ravel().tolist()
-    bounds = naming_places(
-        lambda: [_tail_bound(spec, element) for element in elements], array, "k", _checked
-    )
-    return np.array(bounds, dtype=np.float64).reshape(array.shape)
+        return answer(k)
+    flat, places = array.ravel(), np.arange(array.size)
+    if flat.dtype.kind in "iuf":
+        flat, places = np.unique(flat, return_inverse=True)
+    found = naming_places(lambda: [answer(one) for one in flat.tolist()], array, "k", check)
+    values = np.array(found, np.float64).reshape(flat.size, -1)[places.ravel()]
+    if pairs:
+        return values[:, 0].reshape(array.shape), values[:, 1].reshape(array.shape)
+    return values.reshape(array.shape)
 
 
-def _checked(k: object) -> Fraction | float:
+def checked_point(k: object) -> Fraction | float:
+    """Return a number, exact, or what is no finite one."""
     special = not_finite(k)
     return exact_rational(k, "k") if special is None else special
 

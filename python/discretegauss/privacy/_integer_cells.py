@@ -60,7 +60,7 @@ class IntegerNoise(Noise):
         if self._reach + change > _FLOAT_INTEGERS:
             self._floats = False
         #: With the Laplace the loss varies on this side of 0 alone.
-        self._bounded = self._family.constant_tail_ratio
+        self._bounded = self._family.pure_epsilon(self.spec, change) is not None
         if isinstance(self._family, RationalFamily):
             self._unit, self._first, self._step = _unit_of(self._family, self.spec, change)
             self.unit = self._unit if rate == 1 else None

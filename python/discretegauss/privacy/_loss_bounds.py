@@ -69,18 +69,22 @@ class Direction(Choices):
 
     def _new_above(self, tilt: int) -> _Above:
         plan = self._plan(tilt)
-        width = plan.width
-        parts, infinite, most = [], _ZERO, 0
-        for release, count in self._releases:
-            grid = above(self._cells(release, plan), release.unit, width)
-            parts.append(Part(grid.at, grid.mass, count))
-            infinite = _joint(infinite, grid.infinite, count, up=True)
-            most += count * int(grid.at.max())
+        parts, infinite = self._parts_above(plan)
+        most = sum(part.times * int(part.at.max()) for part in parts)
         if self._count == 1:
             total = single(parts[0].at, parts[0].mass)
         else:
             total = summed(parts, plan.tilt, plan.start, plan.size, plan.rates)
-        return _Above(total, infinite, most * width.exact, width)
+        return _Above(total, infinite, most * plan.width.exact, plan.width)
+
+    def _parts_above(self, plan: Plan) -> tuple[list[Part], Any]:
+        """Return the releases in buckets, for an upper bound, and the mass at infinity of all."""
+        parts, infinite = [], _ZERO
+        for release, count in self._releases:
+            grid = above(self._cells(release, plan), release.unit, plan.width)
+            parts.append(Part(grid.at, grid.mass, count))
+            infinite = _joint(infinite, grid.infinite, count, up=True)
+        return parts, infinite
 
     def _new_below(self, tilt: int) -> _Below:
         plan = self._plan(tilt)
@@ -124,11 +128,7 @@ class Direction(Choices):
         found, infinite, over = np.ones(size), _ZERO, 1.0
         for s, (_, _, rates) in zip(tilts, windows, strict=True):
             plan = Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
-            parts, infinite = [], _ZERO
-            for release, count in self._releases:
-                grid = above(self._cells(release, plan), release.unit, width)
-                parts.append(Part(grid.at, grid.mass, count))
-                infinite = _joint(infinite, grid.infinite, count, up=True)
+            parts, infinite = self._parts_above(plan)
             if self._count == 1:
                 kept = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
                 return dict(kept), h, float_at_least(infinite)

@@ -66,24 +66,13 @@ class Cells(NamedTuple):
     def joined(cls, parts: list[Cells]) -> Cells:
         """Return all of them; none has multiples."""
         arrays = zip(*(part[:6] for part in parts), strict=True)
-        loss, top, p_low, p_up, r_low, r_up = map(np.concatenate, arrays)
         outside = zip(*(part[6:9] for part in parts), strict=True)
-        under, over, told = map(sum, outside)
-        return cls(loss, top, p_low, p_up, r_low, r_up, under, over, told)
+        return cls._make([*map(np.concatenate, arrays), *map(sum, outside), None])
 
     def where(self, kept: NDArray[np.bool_]) -> Cells:
         """Return some of the cells."""
-        loss, top, p_low, p_up, r_low, r_up = (part[kept] for part in self[:6])
         multiple = None if self.multiple is None else self.multiple[kept]
-        return self._replace(
-            loss=loss,
-            top=top,
-            p_low=p_low,
-            p_up=p_up,
-            r_low=r_low,
-            r_up=r_up,
-            multiple=multiple,
-        )
+        return Cells._make([*(part[kept] for part in self[:6]), *self[6:9], multiple])
 
     def swapped(self, rate: Fraction) -> Cells:
         """Return the cells of the other direction of sampled releases: with P and Q exchanged.
@@ -197,18 +186,9 @@ class Outcomes(Release):
                     multiples.append(int(gmpy2.rint(low / gmpy2.mpq(self.unit))))
         columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
         arrays = [np.array(column, np.float64) for column in columns]
-        return Cells(
-            arrays[0],
-            arrays[1],
-            arrays[2],
-            arrays[3],
-            arrays[4],
-            arrays[5],
-            float_at_least(under.upper),
-            float_at_least(over.upper),
-            float_at_most(told.lower),
-            np.array(multiples, np.int64) if self.unit is not None else None,
-        )
+        outside = float_at_least(under.upper), float_at_least(over.upper), float_at_most(told.lower)
+        multiple = np.array(multiples, np.int64) if self.unit is not None else None
+        return Cells._make([*arrays, *outside, multiple])
 
 
 def _row(p: Interval, q: Interval, low: object, high: object, *, exact: bool) -> list[float]:

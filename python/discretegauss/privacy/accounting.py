@@ -78,7 +78,7 @@ def pld(
             f"log_mass_truncation_bound must be at most -1, got {describe(bound)}"
         )
     found = loss(law, sensitivity, width=Fraction(interval), most=_MOST_MULTIPLES)
-    return found._for_dp_accounting(math.exp(float(max(bound, -700))))
+    return found._for_dp_accounting(math.exp(max(bound, Fraction(-700))))
 
 
 def dp_event(law: Law, sensitivity: object = 1) -> Any:

@@ -24,10 +24,10 @@ from .._certified.floats import float_at_least, float_bounds, float_value
 from .._certified.interval import Arithmetic, Interval, arithmetic
 from .._certified.search import first_true
 from .._inputs.draw_arguments import Size, checked_size
-from .._inputs.law_parameters import as_array, naming_places
-from .._inputs.numbers import Number, exact_rational, not_finite
+from .._inputs.numbers import Number
 from .._inputs.privacy_arguments import checked_probability
 from .._inputs.source import Source
+from .._law_functions.pointwise import at_each, checked_point
 from ._doubles import as_double
 from ._parameters import checked_range, exact_parameters
 from ._snap import snapping_laplace
@@ -137,22 +137,9 @@ class SnappedLaplace:
         return self._at_each(self._cdf, k, bounds)
 
     def _at_each(self, function: Callable[..., Any], k: Any, bounds: bool) -> Any:
-        array = as_array(k, "k")
-        if array is None:
-            return _answer_at(function, k, bounds)
-        shape, index = array.shape, np.arange(array.size)
-        if array.dtype.kind in "iuf":  # draws, of which many are equal
-            array, index = np.unique(array, return_inverse=True)
-        each = naming_places(
-            lambda: [_answer_at(function, one, bounds) for one in array.ravel().tolist()],
-            array,
-            "k",
-            _point,
+        return at_each(
+            k, lambda one: _answer_at(function, one, bounds), checked_point, pairs=bounds
         )
-        if bounds:
-            pairs = np.array(each, np.float64).reshape(-1, 2)
-            return pairs[index.ravel(), 0].reshape(shape), pairs[index.ravel(), 1].reshape(shape)
-        return np.array(each, np.float64)[index.ravel()].reshape(shape)
 
     def _pmf(self, y: Fraction | float) -> Callable[[Arithmetic], Interval] | Fraction:
         if not isinstance(y, Fraction):
@@ -320,13 +307,8 @@ class SnappedLaplace:
         return snapping_laplace(values, **self._arguments, source=source, threads=threads)
 
 
-def _point(k: object) -> Fraction | float:
-    infinite = not_finite(k)
-    return exact_rational(k, "k") if infinite is None else infinite
-
-
 def _answer_at(function: Callable[..., Any], k: object, bounds: bool) -> Any:
-    point = _point(k)
+    point = checked_point(k)
     if point != point:
         return (math.nan, math.nan) if bounds else math.nan
     return _answer(function(point), bounds)

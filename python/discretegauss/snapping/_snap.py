@@ -18,8 +18,7 @@ from ._parameters import (
     Method,
     checked_method,
     checked_range,
-    exact_parameters,
-    mironov_parameters,
+    parameters,
 )
 
 
@@ -138,20 +137,16 @@ def snapping_laplace(
     n_threads = checked_threads(threads, bits)
     way = checked_method(method)
     ends = checked_range(bound, lower, upper)
-    if way == "mironov" and (bound is None or grid is not None):
-        raise ParameterTypeError("grid, lower and upper must not be given with method='mironov'")
-    if way == "exact":
-        given = exact_parameters(epsilon, ends, sensitivity, grid)
-    else:
-        given = mironov_parameters(epsilon, ends.upper, sensitivity)
+    how: Any = {"method": way, "grid": grid, "lower": lower, "upper": upper}
+    given = parameters(epsilon, bound, sensitivity, **how)
     doubles = as_doubles(values)
     result = None if out is None else _checked_out(out, doubles.shape)
     flat = doubles.reshape(-1)
     if way == "exact":
-        noisy = mechanism(given, ends).snap(flat, bits, n_threads).reshape(doubles.shape)
+        noisy = mechanism(given, ends).snap(flat, bits, n_threads)
     else:
         noisy = snap_in_doubles(flat, given, float(ends.upper), bits, n_threads)
-        noisy = noisy.reshape(doubles.shape)
+    noisy = noisy.reshape(doubles.shape)
     if result is not None:
         result[...] = noisy
         return out

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._drawing.draw import Given, draw
-from ._inputs.draw_arguments import INT64, Method, Size, checked_out
+from ._inputs.draw_arguments import INT64, How, HowOnly, Method, Size, checked_out
 from ._inputs.keywords import explain_keywords
 from ._inputs.law_parameters import sigma2_of
 from ._inputs.numbers import Number
@@ -32,20 +32,9 @@ _UINT8 = np.dtype(np.uint8)
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    _Array = TypeVar("_Array", bound=NDArray[Any], default=NDArray[Any])
+    from ._inputs.draw_arguments import Filled
+
     _Flags = TypeVar("_Flags", bound=NDArray[np.bool_], default=NDArray[np.bool_])
-
-
-class _HowOnly(TypedDict, total=False):
-    method: Method
-    source: Source
-    threads: int
-
-
-class _How(_HowOnly, total=False):
-    """How to draw, whatever the law."""
-
-    dtype: DTypeLike
 
 
 # Each function for type checkers: one draw of numbers; else what is to be filled, or a new array.
@@ -59,7 +48,7 @@ def discrete_gaussian(
     mu: Number = ...,
     sigma: Number | None = None,
     out: None = None,
-    **how: Unpack[_How],
+    **how: Unpack[How],
 ) -> int: ...
 
 
@@ -70,9 +59,9 @@ def discrete_gaussian(
     *,
     mu: Any = ...,
     sigma: Any = None,
-    out: _Array | None = None,
-    **how: Unpack[_How],
-) -> _Array: ...
+    out: Filled | None = None,
+    **how: Unpack[How],
+) -> Filled: ...
 
 
 def discrete_gaussian(
@@ -172,14 +161,14 @@ def discrete_gaussian(
 
 @overload
 def discrete_laplace(
-    scale: Number, size: None = None, *, mu: Number = ..., out: None = None, **how: Unpack[_How]
+    scale: Number, size: None = None, *, mu: Number = ..., out: None = None, **how: Unpack[How]
 ) -> int: ...
 
 
 @overload
 def discrete_laplace(
-    scale: Any, size: Size = None, *, mu: Any = ..., out: _Array | None = None, **how: Unpack[_How]
-) -> _Array: ...
+    scale: Any, size: Size = None, *, mu: Any = ..., out: Filled | None = None, **how: Unpack[How]
+) -> Filled: ...
 
 
 def discrete_laplace(
@@ -227,14 +216,14 @@ def discrete_laplace(
 
 @overload
 def skellam(
-    variance: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
+    variance: Number, size: None = None, *, out: None = None, **how: Unpack[How]
 ) -> int: ...
 
 
 @overload
 def skellam(
-    variance: Any, size: Size = None, *, out: _Array | None = None, **how: Unpack[_How]
-) -> _Array: ...
+    variance: Any, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
+) -> Filled: ...
 
 
 def skellam(
@@ -291,7 +280,7 @@ def generalized_gaussian(
     *,
     mu: Number = ...,
     out: None = None,
-    **how: Unpack[_How],
+    **how: Unpack[How],
 ) -> int: ...
 
 
@@ -302,9 +291,9 @@ def generalized_gaussian(
     size: Size = None,
     *,
     mu: Any = ...,
-    out: _Array | None = None,
-    **how: Unpack[_How],
-) -> _Array: ...
+    out: Filled | None = None,
+    **how: Unpack[How],
+) -> Filled: ...
 
 
 def generalized_gaussian(
@@ -361,14 +350,14 @@ def generalized_gaussian(
 
 @overload
 def geometric_exp(
-    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
+    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[How]
 ) -> int: ...
 
 
 @overload
 def geometric_exp(
-    gamma: Any, size: Size = None, *, out: _Array | None = None, **how: Unpack[_How]
-) -> _Array: ...
+    gamma: Any, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
+) -> Filled: ...
 
 
 def geometric_exp(
@@ -415,13 +404,13 @@ def geometric_exp(
 
 @overload
 def bernoulli(
-    p: Number, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+    p: Number, size: None = None, *, out: None = None, **how: Unpack[HowOnly]
 ) -> bool: ...
 
 
 @overload
 def bernoulli(
-    p: Any, size: Size = None, *, out: _Flags | None = None, **how: Unpack[_HowOnly]
+    p: Any, size: Size = None, *, out: _Flags | None = None, **how: Unpack[HowOnly]
 ) -> _Flags: ...
 
 
@@ -468,15 +457,13 @@ def bernoulli(
 
 
 @overload
-def uniform_below(
-    n: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
-) -> int: ...
+def uniform_below(n: Number, size: None = None, *, out: None = None, **how: Unpack[How]) -> int: ...
 
 
 @overload
 def uniform_below(
-    n: Any, size: Size = None, *, out: _Array | None = None, **how: Unpack[_How]
-) -> _Array: ...
+    n: Any, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
+) -> Filled: ...
 
 
 def uniform_below(
@@ -521,13 +508,13 @@ def uniform_below(
 
 @overload
 def bernoulli_exp(
-    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[HowOnly]
 ) -> bool: ...
 
 
 @overload
 def bernoulli_exp(
-    gamma: Any, size: Size = None, *, out: _Flags | None = None, **how: Unpack[_HowOnly]
+    gamma: Any, size: Size = None, *, out: _Flags | None = None, **how: Unpack[HowOnly]
 ) -> _Flags: ...
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import prod
 from numbers import Integral
 from types import ModuleType
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -29,6 +29,26 @@ Shape = (
 )
 Size = Shape | None
 Method = Literal["auto", "reference", "cells", "isochronous"]
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    #: What is filled, or a new array.
+    Filled = TypeVar("Filled", bound=NDArray[Any], default=NDArray[Any])
+
+
+class HowOnly(TypedDict, total=False):
+    """How to draw, whatever the law and the array."""
+
+    method: Method
+    source: Source
+    threads: int
+
+
+class How(HowOnly, total=False):
+    """And into what."""
+
+    dtype: DTypeLike
 
 
 #: The default dtype: an object of its own, equal to the int64 that a user may ask for. One draw is

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
-from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, Method, checked_out
+from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, HowOnly, Method, checked_out
 from .._inputs.keywords import names_instead
 from .._inputs.messages import if_loaded, refused
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
-from .addition import Draws, Overflow, noisy
+from .addition import Overflow, noisy
 from .cells import Opened, is_integer
 from .plain_and_numpy import open_array, open_objects
 
@@ -182,7 +182,7 @@ def add_noise(
         disjoint=disjoint,
     )
     result = None if out is None else _checked_out(out, values)
-    draws: Draws = {"method": method, "source": source, "threads": threads}
+    draws: HowOnly = {"method": method, "source": source, "threads": threads}
     results = noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws, out=result)
     return opened.close(results) if out is None else out
 

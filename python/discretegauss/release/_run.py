@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
+from .._inputs.draw_arguments import HowOnly
 from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
 from .._inputs.source import Source
 from .._system.atomic_file import NewFile, no_op, place_together
 from .._system.progress import Progress
 from .._system.signals import signals_deferred
-from ..data.addition import Draws, noisy
+from ..data.addition import noisy
 from ..data.cells import Cells
 from ..errors import OutputError, ParameterOverflowError, TableError
 from ..laws import DiscreteGaussian
@@ -362,5 +363,5 @@ def _noisy(counts: NDArray[Any], law: DiscreteGaussian, source: Source) -> NDArr
 
 
 def _sums(cells: Cells, law: DiscreteGaussian, source: Source) -> NDArray[Any]:
-    draws: Draws = {"method": "auto", "source": source, "threads": 1}
+    draws: HowOnly = {"method": "auto", "source": source, "threads": 1}
     return noisy([cells], law, overflow="raise", modulus=None, draws=draws)[0]

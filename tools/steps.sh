@@ -309,6 +309,11 @@ other_machines() {
     "$clone/tools/cross" --quick s390x armhf arm64
 }
 
+# The system's bits where getrandom is in the vDSO.
+system_bits() {
+    "$root/tools/newest" --bits
+}
+
 # run_tests PYTHON ARGUMENT...: pytest, as README.md calls it, on the package that this Python has.
 run_tests() {
     cd "$clone"

@@ -82,8 +82,11 @@ class SystemBits(np.random.BitGenerator):
 
     def random_raw(self, size: Any = None, output: bool = True) -> Any:
         """Return words of 64 bits, as numpy's BitGenerators do."""
-        with self.lock:
-            return super().random_raw(size, output)  # type: ignore[call-overload]
+        # not by numpy's own: that holds another lock, which is never free in the child of a fork
+        words = np.random.Generator(self).integers(0, 2**64, size, np.uint64)
+        if not output:
+            return None
+        return int(words) if size is None else words
 
     def _refuse(self, *_given: object, **_named: object) -> NoReturn:
         """Refuse what would copy or repeat a stream: there is none to."""

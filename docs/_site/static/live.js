@@ -71,7 +71,7 @@ const button = Object.assign(document.createElement("button"), {
   onclick: () => run(cells),
 });
 if (cells.length) {
-  document.querySelector("h1").after(button, " Change a cell, then Ctrl-Enter runs it: in plain Python, slower than installed.");
+  document.querySelector("h1").after(button, " Change a cell, then Ctrl-Enter runs it: in plain Python, whose draws take a thousand times as long as installed.");
   for (const cell of cells) {
     const code = cell.querySelector(".cell_input pre");
     code.contentEditable = "plaintext-only";

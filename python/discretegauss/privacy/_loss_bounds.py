@@ -165,8 +165,10 @@ class Direction(Choices):
         lines = _half_lines(found, float_at_least(gmpy2.mpq(epsilon)))
         if lines is None:
             return told
-        best = float(np.max(lines.p - lines.q, initial=0.0)) * (1 - 2.0**-50)
-        return min(_DOWN.add(_DOWN.mul(lines.scale, max(best, 0.0)), told), 1)
+        with np.errstate(invalid="ignore", over="ignore"):
+            gained = lines.p - lines.q  # far out the weights overflow: those places tell nothing
+        best = float(np.max(gained[np.isfinite(gained)], initial=0.0)) * (1 - 2.0**-50)
+        return min(_DOWN.add(_DOWN.mul(lines.scale, best), told), 1)
 
     def epsilon_above(self, delta: Fraction) -> float:
         """Return an epsilon of at least 0 whose upper bound is at most delta."""

@@ -123,14 +123,25 @@ static dg_status find_bad(size_t *bad, bool (*obeys)(const dg_laws *, size_t), c
     return DG_OK;
 }
 
+/** Whether lanes of many laws hold all parameters, whatever the centre (isochronous/lane_laws.h), at a glance. They
+ *  are positive, then. */
+static bool do_lanes_hold(const dg_laws *laws, size_t n)
+{
+    enum { LEAST_BITS = -4, MOST_BITS = 41 };
+    return n > 0 && (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN) &&
+           laws->parameter.format != DG_RATIOS &&
+           are_within(&laws->parameter, n, LEAST_BITS, MOST_BITS);
+}
+
 /** Find the first law that breaks a rule; n: none does. */
-static dg_status find_first_bad(size_t *bad, const dg_laws *laws, size_t n, const dg_run *run)
+static dg_status find_first_bad(size_t *bad, bool lanes_hold, const dg_laws *laws, size_t n,
+                                const dg_run *run)
 {
     size_t by_centre;
     *bad = 0;
     if (n > 0) {
         *bad = by_centre = n;
-        if (!are_positive(laws, n)) {
+        if (!lanes_hold && !are_positive(laws, n)) {
             DG_TRY(find_bad(bad, parameter_obeys, laws, &laws->parameter, n, run));
         }
         if (laws->kind < DG_DISCRETE_LAPLACE || laws->centre.format != DG_INTEGERS) {
@@ -496,12 +507,9 @@ static bool may_be_narrow(const dg_column *parameter, size_t n)
 }
 
 /** What the choice asks of a call. */
-static dg_crowd crowd_of(const dg_laws *laws, size_t n, dg_method method, const dg_source *source)
+static dg_crowd crowd_of(const dg_laws *laws, size_t n, dg_method method, bool lanes_hold,
+                         const dg_source *source)
 {
-    enum {
-        LEAST_BITS = -4,
-        MOST_BITS = 41
-    }; /* held whatever the centre (isochronous/lane_laws.h) */
     const dg_column *columns[2] = {&laws->parameter, &laws->centre};
     bool are_ratios = false;
     for (size_t k = 0; k < 2; k++) { /* a long number of all laws has to be a sampler's, too */
@@ -515,9 +523,7 @@ static dg_crowd crowd_of(const dg_laws *laws, size_t n, dg_method method, const 
         .source = source == NULL ? DG_SOURCE_GETRANDOM : source->kind,
         .must_group = method == DG_CELLS || laws->kind == DG_GENERALIZED_GAUSSIAN || are_ratios ||
                       (method == DG_ISOCHRONOUS && may_be_narrow(&laws->parameter, n)),
-        .lanes_hold = (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN) &&
-                      laws->parameter.format != DG_RATIOS &&
-                      are_within(&laws->parameter, n, LEAST_BITS, MOST_BITS),
+        .lanes_hold = lanes_hold,
     };
 }
 
@@ -526,7 +532,8 @@ dg_status dg_samplers_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *l
                            const dg_source *source)
 {
     size_t broken;
-    DG_TRY(find_first_bad(&broken, laws, n, run));
+    const bool lanes_hold = do_lanes_hold(laws, n);
+    DG_TRY(find_first_bad(&broken, lanes_hold, laws, n, run));
     if (bad != NULL) {
         *bad = broken;
     }
@@ -552,7 +559,7 @@ dg_status dg_samplers_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *l
         }
         of.item_bytes = dg_dtype_size(dtype);
         of.laws.centre = split.rests;
-        of.crowd = crowd_of(&of.laws, n, method, source);
+        of.crowd = crowd_of(&of.laws, n, method, lanes_hold, source);
         status = draw_rests(out, &of);
     }
     const int kept_errno = errno;

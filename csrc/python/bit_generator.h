@@ -240,15 +240,16 @@ static void dg_bit_generator_free(PyObject *self)
     Py_DECREF(type);
 }
 
-/** In the child of a fork take a new lock, if a thread held this one that is not there any more.
+/** In the child of a fork take a new lock, unless this thread holds it: another one, which is not there any more, may
+ *  have got it and not have told so yet.
  *
  *  Returns: false, with an exception set: there is none.
  */
 static bool dg_bit_generator_renew(dg_bit_generator *bits)
 {
     dg_pool_keep_apart(bits);
-    if (bits->pool->is_ours == 0 && bits->entered > 0 &&
-        !pthread_equal(bits->owner, pthread_self())) {
+    const bool is_held = bits->entered > 0 && pthread_equal(bits->owner, pthread_self());
+    if (bits->pool->is_ours == 0 && !is_held) {
         PyObject *lock = PyObject_CallNoArgs(bits->new_lock);
         if (lock == NULL) {
             return false;

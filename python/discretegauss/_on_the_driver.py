@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from ._inputs.draw_arguments import SYSTEM
-from ._inputs.messages import describe, refused
+from ._inputs.messages import describe
+from ._inputs.paths import path_text
 from .data import add_noise, noise_for
 from .data.entry import AskedAnywhere
 from .errors import ParameterTypeError
@@ -22,12 +22,7 @@ def checked_path(path: object, engine: str) -> str:
             f"path must name where the result is written: {engine} draws other noise each time "
             "that it computes a lazy result, so none is returned"
         )
-    if not isinstance(path, str | os.PathLike):
-        raise refused("path", "be a string or a path", path, ParameterTypeError)
-    name = os.fspath(path)
-    if not isinstance(name, str) or not name or "\0" in name:
-        raise refused("path", "name a folder", name)
-    return name
+    return path_text(path, "path", "a folder")
 
 
 def noise_and_result(

@@ -279,28 +279,21 @@ def _noisy_partition(
     noisy = add_noise_here(partition, law, columns=columns, **options)
     # of floats a partition without NaN would be int64, and floats again beside one with NaN
     noisy = noisy.astype(dict.fromkeys(floats, "Int64"))
-    table = _arrow_table(noisy)
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        table = pa.Table.from_pandas(noisy, preserve_index=True)
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
+        table = None  # Arrow's errors show cells
     if table is None:
         raise ParameterTypeError(
             "values must have columns that Arrow can hold, each of one type, "
             "but one with objects is mixed"
         )
-    import pyarrow as pa
-    import pyarrow.parquet
-
     stream = pa.BufferOutputStream()
     pyarrow.parquet.write_table(table, stream)
     return memoryview(stream.getvalue())
-
-
-def _arrow_table(frame: Any) -> Any:
-    """Return the table with the index, or None, not Arrow's errors: they show cells."""
-    import pyarrow as pa
-
-    try:
-        return pa.Table.from_pandas(frame, preserve_index=True)
-    except (TypeError, ValueError, OverflowError, NotImplementedError):
-        return None
 
 
 def _noisy_block(

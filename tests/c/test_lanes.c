@@ -189,17 +189,20 @@ static void check_alike(const uint8_t *bytes, size_t length, dg_lanes *const *la
     }
 }
 
-/** Batches where one attempt, or two, are next to the edge, and the others are not. */
-static void check_among_others(const spot *at, uint64_t f, size_t n_bits, dg_lanes *const *lanes,
-                               size_t n)
+/** Batches where one attempt, or two, are next to the edge, and the others are not, at the core's end. */
+static void check_among_others(const spot *at, uint64_t f, dg_lanes *const *lanes, size_t n)
 {
     uint8_t bytes[16 * COPIES];
+    const spot elsewhere = {.cell = lanes[0]->n_core - 1};
     const size_t first = f % COPIES, second = f / COPIES % COPIES;
     for (size_t two = 0; two < 2; two++) {
         for (size_t k = 0; k < COPIES; k++) {
-            const bool is_near = k == first || (two == 1 && k == second);
-            const uint64_t far = k % 2 == 0 ? 0 : (UINT64_C(1) << n_bits) - 1;
-            write_attempt(bytes + k * lanes[0]->attempt_bytes, at, is_near ? f : far, lanes[0]);
+            uint8_t *to = bytes + k * lanes[0]->attempt_bytes;
+            if (k == first || (two == 1 && k == second)) {
+                write_attempt(to, at, f, lanes[0]);
+            } else { /* accepted, and rejected */
+                write_attempt(to, &elsewhere, k % 2 == 0 ? 0 : UINT64_MAX >> 1, lanes[0]);
+            }
         }
         check_alike(bytes, COPIES, lanes, n);
     }
@@ -242,7 +245,7 @@ static void check_spot(const spot *at, const test_case *of, dg_lanes *const *lan
         if (f >= end) {
             continue; /* also below 0 */
         }
-        check_among_others(at, f, n_bits, lanes, n);
+        check_among_others(at, f, lanes, n);
         uint8_t bytes[16 * COPIES];
         int64_t out[COPIES + DG_LANE_BEHIND];
         for (size_t k = 0; k < COPIES; k++) { /* the next one's place begins where this one ends */

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import ctypes
 import json
 import os
 import pickle
@@ -37,10 +38,12 @@ from fork_scenarios import (
     fork_where_python_runs,
     fork_while_a_thread_draws,
     grandchild,
+    in_child,
     many_children,
     multiprocessing_fork,
     multiprocessing_forkserver,
     multiprocessing_spawn,
+    raw_fork,
 )
 
 import discretegauss as dg
@@ -96,7 +99,35 @@ def test_no_value_is_drawn_in_two_processes(scenario: Callable[[Draw], list[list
     assert common_values(processes) == 0
 
 
+@pytest.mark.parametrize("fork", [os.fork, raw_fork])
+def test_libc_gives_a_child_other_bits(
+    fork: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """getrandom, as the core calls it: from 2.41 on glibc keeps a state of the kernel's (vDSO).
+
+    Parent, two children and a grandchild; a false alarm is one run in 10^13.
+    """
+    monkeypatch.setattr(os, "fork", fork)
+    libc = ctypes.CDLL(None)
+
+    def draw() -> list[int]:
+        words = (ctypes.c_uint64 * 1000)()
+        for i in range(1000):
+            assert libc.getrandom(ctypes.byref(words, 8 * i), 8, 0) == 8
+        return list(words)
+
+    def with_child() -> list[int]:
+        collect = in_child(draw)
+        return draw() + collect()
+
+    warm_up = draw()
+    collectors = [in_child(draw), in_child(with_child)]
+    words = warm_up + draw() + [word for collect in collectors for word in collect()]
+    assert len(words) == len(set(words)) == 5000
+
+
 BESIDE = ["reference", "one by one", "new laws", "new tables", "cells by chacha20 and threads"]
+BESIDE += ["bits for numpy by chacha20"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .._system.signals import StopSignals
 from .._version import __version__
@@ -101,13 +101,7 @@ def _said(error: BaseException) -> tuple[int, str]:
 class _Version(argparse.Action):
     """--version, with the versions of the libraries below, asked for only then."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> NoReturn:
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> NoReturn:
         from .._drawing.engines import build_info
 
         details = ", ".join(f"{name} {value}" for name, value in build_info().items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -96,23 +96,15 @@ def _law(arguments: argparse.Namespace, mu: object) -> Law:
     return GeneralizedGaussian(arguments.scale, arguments.beta, mu)
 
 
-def _appending(out: Path, size: int, sink: Sink) -> AbstractContextManager[Append]:
+@contextmanager
+def _appending(out: Path, size: int, sink: Sink) -> Iterator[Append]:
     ending = out.suffix.lower()
-    if ending == ".npy":
-        return _npy(sink, size)
     if ending in {".parquet", ".arrow"}:
-        return arrow_file(sink, "noise", is_parquet=ending == ".parquet")
-    return _text(sink, "noise\n" if ending == ".csv" else "")
-
-
-@contextmanager
-def _npy(sink: Sink, size: int) -> Iterator[Append]:
-    """Write numpy's format, which has the number of values in its first bytes."""
-    sink(npy_header(np.dtype("<i8"), (size,)))
-    yield lambda draws: sink(np.asarray(draws, "<i8").data.cast("B"))
-
-
-@contextmanager
-def _text(sink: Sink, header: str) -> Iterator[Append]:
-    sink(header.encode())
-    yield lambda draws: sink(column_text(draws))
+        with arrow_file(sink, "noise", is_parquet=ending == ".parquet") as append:
+            yield append
+    elif ending == ".npy":  # which has the number of values in its first bytes
+        sink(npy_header(np.dtype("<i8"), (size,)))
+        yield lambda draws: sink(np.asarray(draws, "<i8").data.cast("B"))
+    else:
+        sink(b"noise\n" if ending == ".csv" else b"")
+        yield lambda draws: sink(column_text(draws))

@@ -207,10 +207,6 @@ def fits_dtype(spec: LawSpec, dtype: np.dtype[Any]) -> bool:
     return fits_range(spec, int(info.min), int(info.max))
 
 
-def _loses_signs(spec: LawSpec, dtype: np.dtype[Any]) -> bool:
-    return dtype.kind == "u" and spec.kind.has_cells
-
-
 def require_fit(
     spec: LawSpec, dtype: np.dtype[Any], name: str, mu: str = "", parameter: str = ""
 ) -> None:
@@ -220,11 +216,12 @@ def require_fit(
     shows them.
     """
     if not fits_dtype(spec, dtype):
+        loses_signs = dtype.kind == "u" and spec.kind.has_cells
         mu = mu or (f"mu = {describe(spec.mu)}" if spec.mu else "")
         raise ParameterOverflowError(
             f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
             + (parameter or f"{name} = {describe(spec.parameter)}")
             + (f", {mu}" if mu else "")
-            + ("; unsigned types cannot hold negative noise" if _loses_signs(spec, dtype) else "")
+            + ("; unsigned types cannot hold negative noise" if loses_signs else "")
             + "; dtype=object gives Python integers of any size"
         )

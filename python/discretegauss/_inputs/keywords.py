@@ -40,15 +40,12 @@ _INSTEAD = {
 }
 
 
-def _of_any_law(found: re.Match[str]) -> str:
-    return "law." if found[1] else ""
-
-
 def names_instead(function: _F) -> _F:
     """Have a function say what to write for keywords that it does not have, but others do."""
     code = function.__code__
     own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    called = re.sub(r"^(_Law|LawFunctions)\.|\.__init__$", _of_any_law, function.__qualname__)
+    called = re.sub(r"^(_Law|LawFunctions)\.", "law.", function.__qualname__)
+    called = called.removesuffix(".__init__")
 
     @wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:

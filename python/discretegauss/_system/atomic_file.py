@@ -80,7 +80,7 @@ class NewFile:
     def place(self) -> None:
         """Give the file its name."""
         with errors_name(self.path):
-            _place(self._temporary, self.path, replace=self._replace)
+            (os.replace if self._replace else _link)(self._temporary, self.path)
 
     def is_placed(self) -> bool:
         """Return whether the file has its name.
@@ -217,13 +217,6 @@ def _descriptor_path(descriptor: int) -> str:
 def _write(file: FileIO, path: Path, data: bytes | memoryview) -> None:
     with errors_name(path):
         write_all(file, data)
-
-
-def _place(temporary: Path, path: Path, *, replace: bool) -> None:
-    if replace:
-        os.replace(temporary, path)
-    else:
-        _link(temporary, path)
 
 
 def _link(path: Path, other: Path) -> None:

@@ -1,9 +1,9 @@
-"""What all estimates are given: laws without a shift, and how sure to be."""
+"""What all estimates are given, laws without a shift and how sure to be; and what they return."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,3 +46,20 @@ def integers_without_nulls(cells: Cells, name: str) -> NDArray[Any]:
     if cells.nulls is not None and np.any(cells.nulls):
         raise ParameterValueError(f"{name} must have no nulls")
     return cells.integers
+
+
+class Estimate(NamedTuple):
+    """A number, or a container of them, and how far off it may be.
+
+    Attributes
+    ----------
+    error : Any
+        The standard error.
+    high : Any
+        The truth lies between these two with the confidence asked for.
+    """
+
+    value: Any
+    error: Any
+    low: Any
+    high: Any

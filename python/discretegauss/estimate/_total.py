@@ -15,8 +15,7 @@ from ..data.cells import from_objects
 from ..data.entry import opened_values
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law
-from ._checks import gaussian_sigma2, integers_without_nulls, miss
-from ._result import Estimate
+from ._checks import Estimate, gaussian_sigma2, integers_without_nulls, miss
 from ._sum_of_gaussians import radius, variance
 
 _WORDS = 2**63

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from ..data.arrow_schema import widest_decimal, with_types
 from ..errors import OutputError, ParameterValueError, TableError
-from ._columns import as_int64, column_index
 from ._files import SinkFile, pyarrow
-from ._interface import Sink
+from ._interface import Sink, as_int64, column_index
 
 
 class ArrowChunk(NamedTuple):

@@ -82,7 +82,9 @@ class ConsistentTables:
             self._tables, found, self._counts, self.files, strict=True
         ):
             with file.content() as write:
-                write(_csv(table.other_columns, columns, count, label))
+                keys = table.other_columns
+                rows = zip(*(columns[key] for key in (*keys, label, "error")), strict=True)
+                write(csv_bytes([(*keys, count, "error"), *rows]))
             mean = float(np.mean(np.square(columns["error"])))
             gains.append((file.path, float(table.law.var()) / mean))
         return tuple(gains)
@@ -106,11 +108,6 @@ class _Rows:
         columns = zip(*self._cells, strict=True) if self.other_columns else ()
         cells = dict(zip(self.other_columns, map(list, columns), strict=True))
         return {**cells, label: self._noisy}
-
-
-def _csv(keys: Sequence[str], columns: dict[str, list[Any]], count: str, label: str) -> bytes:
-    rows = zip(*(columns[key] for key in (*keys, label, "error")), strict=True)
-    return csv_bytes([(*keys, count, "error"), *rows])
 
 
 def _stem(out: Path) -> str:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import number_of
 from ..errors import TableError
-from ._columns import column_index
+from ._interface import column_index
 
 MAX_DIGITS = 600
 """Digits of a count, at most: below every setting of Python's own limit (640 and more)."""

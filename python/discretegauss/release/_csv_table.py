@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .._drawing.engines import native
 from ..errors import TableError
 from ._csv_rows import Layout, Row, csv_bytes, decoded, others, read_header, read_rows, with_counts
-from ._files import Readable
+from ._files import Readable, read_all
 from ._interface import Sink
 
 _CHUNK = 2**20
@@ -181,7 +181,7 @@ class CsvTable:
             if data:
                 if blank:
                     decoded(data, line)
-                    _refuse_blank(blank, self.layout)
+                    read_rows("\n", blank, self.layout)  # which has the words for it
                 chunk = CsvChunk(data, line, self.layout)
                 line += len(chunk.counts)
                 yield chunk
@@ -211,15 +211,11 @@ def column_text(integers: NDArray[Any]) -> bytes | memoryview:
     return _rewrite_plain(b"0\n" * len(integers), integers, one_column, ",", "\n")
 
 
-def _refuse_blank(line: int, layout: Layout) -> None:
-    read_rows("\n", line, layout)  # which has the words for it
-
-
 def _whole_lines(file: Readable, size: int) -> Iterator[bytes]:
     """Read blocks of at least so many bytes, but the last, which end where a line does."""
     rest = b""
     while True:
-        block = _read_all(file, size)
+        block = read_all(file, size)
         if not block:
             break
         # a carriage return that is the last byte may be half of a line end
@@ -231,15 +227,6 @@ def _whole_lines(file: Readable, size: int) -> Iterator[bytes]:
             rest += block
     if rest:
         yield rest
-
-
-def _read_all(file: Readable, size: int) -> bytes:
-    """Read so many bytes, or to the end: a pipe gives what there is."""
-    parts = []
-    while size > 0 and (part := file.read(size)):
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
 
 
 def _cut_line(data: bytes) -> tuple[bytes, bytes, bytes]:

@@ -17,9 +17,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ..errors import TableError
-from ._columns import as_int64, column_index
-from ._files import Readable
-from ._interface import Sink
+from ._files import Readable, read_all
+from ._interface import Sink, as_int64, column_index
 
 _CHUNK = 2**20
 """Bytes that are read at a time, if that is a row."""
@@ -78,7 +77,9 @@ class NpyTable:
         width = self._dtype.itemsize * (1 if self._are_records else len(self._names))
         at_once = max(1, _CHUNK // max(1, width))
         while n_rows := min(at_once, self._shape[0] - self._rows_read):
-            data = b"".join(_pieces(self._file, n_rows * width))
+            data = read_all(self._file, n_rows * width)
+            if len(data) < n_rows * width:
+                raise TableError("the file is cut off: it has fewer rows than it says")
             rows = np.frombuffer(data, self._dtype)
             if not self._are_records:
                 rows = rows.reshape(n_rows, len(self._names))
@@ -146,13 +147,3 @@ def _read_header(file: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
             "the array lies column by column; save numpy.ascontiguousarray of it, row by row"
         )
     return dtype, shape
-
-
-def _pieces(file: Readable, n_bytes: int) -> Iterator[bytes]:
-    """Read so many bytes."""
-    while n_bytes:
-        piece = file.read(n_bytes)
-        if not piece:
-            raise TableError("the file is cut off: it has fewer rows than it says")
-        yield piece
-        n_bytes -= len(piece)

@@ -92,7 +92,7 @@ def plan_of_one(
 
 def read_plan(path: str | os.PathLike[str]) -> Plan:
     """Read a plan; paths in it are relative to its folder."""
-    path = file_path(path, "path")
+    path = named_path(path, "path")
     content = _content(path)
     with named_in_errors(str(path)):
         _known(content, _OF_PLAN)
@@ -242,9 +242,9 @@ def _planned(
 ) -> PlannedTable:
     return PlannedTable(
         where=where,
-        table=folder / file_path(given["table"], "table"),
+        table=folder / named_path(given["table"], "table"),
         columns=column_names(given["column"]),
-        out=folder / file_path(given["out"], "out"),
+        out=folder / named_path(given["out"], "out"),
         share=share,
         sensitivity=_sensitivity(given.get("sensitivity", 1)),
         rows_per_person=whole_number(given.get("rows_per_person", 1), "rows_per_person", minimum=1),
@@ -276,16 +276,6 @@ def column_names(column: object) -> tuple[str, ...]:
 def twice(names: Sequence[str]) -> str:
     """Return a name that is there more than once."""
     return next(name for i, name in enumerate(names) if name in names[:i])
-
-
-def file_path(value: object, name: str) -> Path:
-    """Return the path of a file."""
-    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
-    if not isinstance(text, str):  # bytes, of a path or alone
-        raise ParameterTypeError(
-            f"{name} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
-        )
-    return named_path(text, name, "a file")
 
 
 def _sensitivity(sensitivity: object) -> Fraction:

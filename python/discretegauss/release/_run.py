@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
 from .._inputs.numbers import checked_flag
+from .._inputs.paths import named_path
 from .._inputs.source import Source
 from .._system.atomic_file import NewFile, no_op, place_together
 from .._system.progress import Progress
@@ -28,7 +29,7 @@ from ._consistent import ConsistentTables
 from ._destination import Stdout, checked_destination, exists_already
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
-from ._plan import Plan, PlannedTable, file_path, named_in_errors, plan_of_one, read_plan
+from ._plan import Plan, PlannedTable, named_in_errors, plan_of_one, read_plan
 from ._plot import Picture, PlanPicture, require_plot
 from ._report import PlanRelease, Release
 
@@ -245,7 +246,7 @@ def execute(
     added_up = None
     if consistent is not None:
         added_up = ConsistentTables(
-            file_path(consistent, "consistent"),
+            named_path(consistent, "consistent"),
             [one.out for one in plan.tables],
             [one.columns for one in plan.tables],
             force=force,
@@ -254,7 +255,7 @@ def execute(
         files += added_up.files
     picture: Picture | PlanPicture | None = None
     if plot is not None:
-        path = file_path(plot, "plot")
+        path = named_path(plot, "plot")
         files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
         picture = (Picture if plan.path is None else PlanPicture)(path.suffix)
         watching.append(picture)

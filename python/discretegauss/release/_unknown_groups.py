@@ -11,6 +11,7 @@ from typing import Any
 
 from .._inputs.messages import number_of, printable
 from .._inputs.numbers import checked_flag
+from .._inputs.paths import named_path
 from .._inputs.source import Source
 from .._system.atomic_file import atomic_write, no_op
 from ..errors import OutputError, ParameterValueError, TableError
@@ -18,7 +19,7 @@ from ..selection import KeepRule, keep_groups, keep_rule
 from ._csv_rows import csv_bytes
 from ._destination import checked_destination
 from ._formats import formats_of, opened_table
-from ._plan import column_names, file_path
+from ._plan import column_names
 from ._report import aligned
 
 
@@ -113,7 +114,7 @@ def release_groups(
     start = time.perf_counter()
     rule = keep_rule(epsilon, delta, groups_per_person)
     force = checked_flag(force, "force")
-    read, written = file_path(table, "table"), file_path(out, "out")
+    read, written = named_path(table, "table"), named_path(out, "out")
     names = column_names(column)
     if len(names) != 1:
         raise ParameterValueError(f"column must name one column of counts, got {len(names)}")

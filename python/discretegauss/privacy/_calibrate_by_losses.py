@@ -120,7 +120,7 @@ def require_reach(delta: Fraction, queries: int) -> None:
 
 def _exp(x: float) -> Fraction:
     """Return about exp(x), also where it is no float."""
-    exact = gmpy2.mpq(arithmetic(53).up.exp(gmpy2.mpfr(x)))
+    exact = gmpy2.mpq(arithmetic(53).up.exp(x))
     return Fraction(int(exact.numerator), int(exact.denominator))
 
 

@@ -371,7 +371,7 @@ class _Composed(_Cost):
     def _delta(self, epsilon: Fraction) -> Any:
         if self.least is not None and epsilon >= self.least:
             return ZERO
-        return gmpy2.mpfr(self.loss.delta(epsilon))
+        return _UP.add(ZERO, self.loss.delta(epsilon))
 
     def epsilon(self, delta: Fraction) -> float:
         found: float = self.loss.epsilon(delta)
@@ -475,7 +475,7 @@ def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, A
         if found is not None:
             of_sum = found.upper
         elif (loss := loss_in_buckets(query)) is not None:
-            of_sum = gmpy2.mpfr(loss.delta(epsilon), 64)
+            of_sum = _UP.add(ZERO, loss.delta(epsilon))
     return enclosed, log_zcdp, of_sum
 
 

@@ -44,6 +44,15 @@ def test_bounds_are_on_their_sides(block: int) -> None:
                 assert least >= delta * (1 - mp.mpf("1e-13")), (seed, case.what)
 
 
+@pytest.mark.parametrize(("seed", "epsilon"), [(20418, 95.7), (20509, 0.1), (20509, 0.01)])
+def test_bounds_lie_close_where_weights_overflow(seed: int, epsilon: float) -> None:
+    """Far out, and near the largest finite loss, where the saddle point is."""
+    with mp.workdps(60):
+        case = random_case(seed)
+        low, high = case.loss.delta(epsilon, bounds=True)
+        assert low <= max(case.deltas(epsilon)) <= high < low * 1.05
+
+
 _NEXT, _TINY = mp.mpf("1e-28"), mp.mpf("1e-50")
 
 

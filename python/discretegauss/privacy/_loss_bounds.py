@@ -16,7 +16,7 @@ from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import ONE, ZERO, arithmetic
 from ._buckets import Part, Sum, Width, above, below, few_bits, single, summed
 from ._loss_cells import Cells, Release
-from ._loss_choices import Choices, Plan
+from ._loss_choices import TILTS, Choices, Plan
 
 _AT = arithmetic(128)
 _UP, _DOWN = _AT.up, _AT.down
@@ -150,11 +150,16 @@ class Direction(Choices):
     def delta_above(self, epsilon: Fraction) -> Any:
         """Return an upper bound on delta(epsilon), epsilon >= 0."""
         most = 2 * max(self._largest, 0.0) + 1
-        found = self._above(self._tilt(min(_float(epsilon), most)))
-        if epsilon >= found.end:
-            return found.infinite
-        sticks = _sticks(found.total, float_at_most(gmpy2.mpq(epsilon)), found.width)
-        return min(_UP.add(sticks, found.infinite), 1)
+        tilt = self._tilt(min(_float(epsilon), most))
+        while True:
+            found = self._above(tilt)
+            if epsilon >= found.end:
+                return found.infinite
+            sticks = _sticks(found.total, float_at_most(gmpy2.mpq(epsilon)), found.width)
+            delta = _UP.add(sticks, found.infinite)
+            if delta < 1 or tilt < 8 * TILTS:
+                return min(delta, 1)
+            tilt //= 2  # about the largest loss the saddle point is far out, where weights overflow
 
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""

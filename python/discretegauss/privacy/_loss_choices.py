@@ -40,7 +40,7 @@ _GROUPS, _LOOK, _WITHIN = 200, 400, 15.0
 _RANGE = 14.0
 
 #: Tilts are rounded to so many in an octave.
-_TILTS = 8
+TILTS = 8
 
 
 class _Few(NamedTuple):
@@ -224,10 +224,10 @@ class Choices:
 
         So answers that are near to each other come from one sum, and agree.
         """
-        return math.floor(_TILTS * math.log2(self._saddle(epsilon)))
+        return math.floor(TILTS * math.log2(self._saddle(epsilon)))
 
     def _plan(self, tilt: int) -> Plan:
-        s, largest = 2.0 ** (tilt / _TILTS), 2.0 ** ((tilt + 1) / _TILTS)
+        s, largest = 2.0 ** (tilt / TILTS), 2.0 ** ((tilt + 1) / TILTS)
         # the epsilon for which the tilt is too small by most: it is to be in the window, too
         epsilon = self._moments(largest)[1] - 1 / largest - 1 / (largest + 1)
         epsilon = min(max(epsilon, 0.0), self._largest)
@@ -239,7 +239,7 @@ class Choices:
         if self._count > 1 and length > _LONG * width.about:
             # where single losses may be large, a little less tilt makes a far shorter window
             for share in _SHARES:
-                less = 2.0 ** (tilt / _TILTS) * share
+                less = 2.0 ** (tilt / TILTS) * share
                 within = self._within(less, epsilon, least)
                 if within > 2 * _WITHIN:
                     break

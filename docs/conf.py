@@ -54,6 +54,10 @@ html_extra_path = ["_site/root"]  # index.html, which leads to the first page
 templates_path = [str(ROOT / "docs" / "_site" / "templates")]
 html_static_path = ["_site/static"]
 html_css_files = ["site.css"]
+# Notebooks run in the reader's browser, by the Pyodide at this address (docs/developers.md).
+if pyodide := os.environ.get("PYODIDE"):
+    wheel = f"discretegauss-{release}-py3-none-any.whl"
+    html_js_files = [("live.js", {"type": "module", "data-pyodide": pyodide, "data-wheel": wheel})]
 
 nitpicky = True
 suppress_warnings = ["mystnb.unknown_mime_type"]
@@ -105,7 +109,7 @@ html_theme_options = {
 }
 # Nothing stands beside pages that have none below them.
 alone = {"SECURITY", "genindex", "search"}
-alone |= {f"docs/{name}" for name in ("faq", "for_you", "gallery", "glossary", "index")}
+alone |= {f"docs/{name}" for name in ("for_you", "gallery", "glossary", "index")}
 alone |= {f"docs/{name}" for name in ("estimates", "stability", "tutorial", "why_believe_it")}
 html_sidebars = {"**": ["sidebar-nav-bs"], **{page: [] for page in sorted(alone)}}
 html_show_sourcelink = False

@@ -55,6 +55,7 @@ WHOLE = {
     "isochronous/lane_attempt.h": "high DG_LANE_ADD heights_of exponent_at found_by",
     "isochronous/lane_laws.c": "above_of",
     "isochronous/lane_power.h": "log2_of power_of",
+    "isochronous/lanes_avx2.c": "rough_heights rough_exponent",
     "isochronous/lanes.h": "DG_LANE_TERM DG_LANE_LOG_TERM",
     "isochronous/sampler.c": """
         gaussian_exponent laplace_exponent log_of_power exp2_of dg_isochronous_power
@@ -185,6 +186,8 @@ def parsed(text: str) -> ast.expr:
 
 def of_numbers(op: ast.operator, a: Number, b: Number) -> Number:
     match op:
+        case ast.Pow() if isinstance(a, Real):  # positive
+            return Real(a.lower ** whole(b), a.upper ** whole(b))
         case ast.Pow():
             return Fraction(whole(a)) ** whole(b)
         case ast.LShift():

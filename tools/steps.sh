@@ -398,6 +398,11 @@ tests_newest_python_whole() {
         tests/system/test_{signal_storm,threads,wiped}.py tests/drawing/test_engines.py
 }
 
+# The wheel of plain Python in a browser's Python.
+browser() {
+    PYTHON="$venv/bin/python" "$clone/tools/browser"
+}
+
 # The long runs behind the claims of the documentation.
 evidence() {
     run_tests "$venv/bin/python" -m evidence
@@ -438,7 +443,7 @@ site() {
 # The how-tos in an environment that has nothing but what they ask for.
 how_tos() {
     python3 -m venv "$work/how_tos"
-    "$work/how_tos/bin/pip" install -qq "$(wheel WHEEL)[plots]" pandas polars
+    "$work/how_tos/bin/pip" install -qq "$(wheel WHEEL)[plots]" pandas
     DG_HOW_TO_PYTHON="$work/how_tos/bin/python" run_tests "$venv/bin/python" tests/docs/test_how_to.py
 }
 
@@ -447,6 +452,24 @@ examples() {
     python3 -m venv "$work/examples"
     "$work/examples/bin/pip" install -qq "$(wheel WHEEL)[test,examples]"
     run_tests "$work/examples/bin/python" tests/docs/test_examples.py -m "not cluster"
+}
+
+# The recipes of docs/migration.md, each with the newest release of the library that it is for.
+adopters() {
+    local tests=(pytest pytest-xdist hypothesis scipy) libraries=(mbi flwr diffprivlib opendp dp_accounting) library torch
+    torch=$("$venv/bin/pip" index versions torch 2>/dev/null | grep -oE '[0-9.]+\+cpu' | sort -V | tail -n 1) || true
+    [[ -z $torch ]] || libraries+=(opacus)
+    python3 -m venv "$work/adopters" # scikit-learn: diffprivlib 0.6.6 cannot be imported beside a later one
+    "$work/adopters/bin/pip" install -qq "$(wheel WHEEL)" "${tests[@]}" "${libraries[@]}" ${torch:+"torch==$torch"} 'scikit-learn<1.7'
+    python3 -m venv "$work/tumult" # numpy below 2
+    "$work/tumult/bin/pip" install -qq "$(wheel WHEEL)" "${tests[@]}" tmlt.core
+    "$work/adopters/bin/pip" list --outdated >"$work/outdated"
+    for library in "${libraries[@]}"; do
+        ! grep -iE "^${library/_/[-_]} " "$work/outdated" || { echo "beside the others there is no newest $library"; return 1; }
+        DG_ADOPTER=$library run_tests "$work/adopters/bin/python" tests/docs/test_adopters.py -k "with_$library"
+    done
+    DG_ADOPTER=tmlt run_tests "$work/tumult/bin/python" tests/docs/test_adopters.py -k with_tmlt
+    [[ -n $torch ]] || { echo "skipped: Opacus, as there is no torch without CUDA"; return 77; }
 }
 
 # Works in the clone's build/coverage.

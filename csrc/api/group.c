@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /** A hash table that is at most half full. */
 typedef struct table {
@@ -76,37 +77,73 @@ static dg_status make_room(dg_groups *groups, size_t room)
     return DG_OK;
 }
 
+/** Tell the groups of keys from first on, up to end or one that is new.
+ *
+ *  Returns:   where it stopped: also where too many collided.
+ */
+static size_t group_known(dg_groups *groups, table *of, const uint64_t *words, size_t stride,
+                          size_t first, size_t end)
+{
+    const struct slot *slots = of->slots;
+    const uint64_t multiplier = of->multiplier;
+    const unsigned down = 64 - of->n_bits;
+    const size_t mask = ((size_t)1 << of->n_bits) - 1;
+    uint32_t *which = groups->which;
+    size_t i = first;
+    for (; i < end; i++) {
+        const uint64_t key = words[i * stride];
+        size_t at = (size_t)(((key ^ key >> 32) * multiplier) >> down);
+        while (slots[at].key != key && slots[at].group != 0 && of->steps_left > 0) {
+            of->steps_left--;
+            at = (at + 1) & mask;
+        }
+        const uint32_t group = slots[at].group;
+        if (slots[at].key != key || group == 0) {
+            break;
+        }
+        which[i] = group - 1;
+    }
+    return i;
+}
+
+/** Add key i's group, if it has none and there is room for one more: else groups->n > most. */
+static dg_status add_group(dg_groups *groups, table *of, size_t *room, const uint64_t *words,
+                           size_t stride, size_t i, size_t n, size_t most)
+{
+    if (groups->n == *room) {
+        const unsigned n_bits = *room == 0 ? LEAST_BITS : of->n_bits + 2;
+        *room = (size_t)1 << (n_bits - 1);
+        of->steps_left = STEPS * ((uint64_t)n + *room);
+        DG_TRY(make_room(groups, *room));
+        DG_TRY(grow(of, n_bits, groups->n, groups, words, stride));
+    }
+    const uint64_t key = words[i * stride];
+    struct slot *at = find(of, key);
+    while (at == NULL) {
+        of->steps_left = 0;
+        DG_TRY(grow(of, of->n_bits, groups->n, groups, words, stride));
+        at = find(of, key);
+    }
+    if (at->group == 0 && groups->n++ < most) {
+        groups->first[groups->n - 1] = i;
+        *at = (struct slot){key, (uint32_t)groups->n};
+    }
+    return DG_OK;
+}
+
 static dg_status group_all(dg_groups *groups, table *of, const uint64_t *words, size_t stride,
                            size_t n, size_t most, const dg_run *run)
 {
+    enum { BLOCK = 1 << 16 };
     size_t room = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (room == 0 || groups->n == room) {
-            const unsigned n_bits = room == 0 ? LEAST_BITS : of->n_bits + 2;
-            room = (size_t)1 << (n_bits - 1);
-            of->steps_left = STEPS * ((uint64_t)n + room);
-            DG_TRY(make_room(groups, room));
-            DG_TRY(grow(of, n_bits, groups->n, groups, words, stride));
-        }
-        const uint64_t key = words[i * stride];
-        struct slot *at = find(of, key);
-        while (at == NULL) {
-            of->steps_left = 0;
-            DG_TRY(grow(of, of->n_bits, groups->n, groups, words, stride));
-            at = find(of, key);
-        }
-        if (at->group == 0) {
-            if (groups->n == most) {
-                groups->n++;
-                return DG_OK;
-            }
-            groups->first[groups->n] = i;
-            groups->counts[groups->n++] = 0;
-            *at = (struct slot){key, (uint32_t)groups->n};
-        }
-        groups->which[i] = at->group - 1;
-        groups->counts[at->group - 1]++;
-        DG_TRY(dg_pause_at(i, run));
+    for (size_t i = 0; i < n && groups->n <= most;) {
+        const size_t next = (i | (BLOCK - 1)) + 1, end = next < n ? next : n;
+        i = room == 0 ? i : group_known(groups, of, words, stride, i, end);
+        DG_TRY(i < end ? add_group(groups, of, &room, words, stride, i, n, most)
+                       : dg_pause_at(end - 1, run));
+    }
+    if (groups->n <= most) {
+        dg_groups_count(groups->counts, groups, 0, n);
     }
     return DG_OK;
 }
@@ -147,12 +184,61 @@ void dg_groups_spread(dg_groups *groups, size_t repeat, size_t n)
     }
 }
 
+/** Count keys of each group. Of few groups four at a time, as one count waits for the last of the same group. */
+static void count_keys(size_t *counts, size_t n_groups, const uint32_t *which, size_t n)
+{
+    enum { FEW = 256, LANES = 4, MOST = 1 << 30 };
+    uint32_t of_lanes[LANES][FEW];
+    size_t k = 0;
+    if (n_groups <= FEW && n >= FEW && n <= (size_t)MOST) {
+        for (size_t lane = 0; lane < LANES; lane++) {
+            memset(of_lanes[lane], 0, n_groups * sizeof of_lanes[lane][0]);
+        }
+        for (; k + LANES <= n; k += LANES) {
+            of_lanes[0][which[k]]++;
+            of_lanes[1][which[k + 1]]++;
+            of_lanes[2][which[k + 2]]++;
+            of_lanes[3][which[k + 3]]++;
+        }
+        for (size_t g = 0; g < n_groups; g++) {
+            counts[g] += (size_t)of_lanes[0][g] + of_lanes[1][g] + of_lanes[2][g] + of_lanes[3][g];
+        }
+    }
+    for (; k < n; k++) {
+        counts[which[k]]++;
+    }
+}
+
+void dg_groups_count(size_t *counts, const dg_groups *groups, size_t first, size_t end)
+{
+    const size_t repeat = groups->repeat;
+    memset(counts, 0, groups->n * sizeof *counts);
+    for (size_t i = first, n; i < end; i += n) {
+        const size_t turn = i / repeat, key = turn % groups->n_keys;
+        if (repeat == 1) {
+            n = end - i < groups->n_keys - key ? end - i : groups->n_keys - key;
+            count_keys(counts, groups->n, groups->which + key, n);
+        } else {
+            n = end / repeat > turn ? (turn + 1) * repeat - i : end - i;
+            counts[groups->which[key]] += n;
+        }
+    }
+}
+
 #define TAKE(type)                                                                                 \
-    for (size_t i = first; i < end; i++) {                                                         \
-        ((type *)out)[i] = ((const type *)items)[following[groups->which[key]]++];                 \
-        if (--left == 0) {                                                                         \
-            left = groups->repeat;                                                                 \
-            key = key + 1 < groups->n_keys ? key + 1 : 0;                                          \
+    for (size_t i = first, stop; i < end; i = stop) {                                              \
+        const size_t turn = i / repeat, key = turn % groups->n_keys;                               \
+        const uint32_t *which = groups->which + key;                                               \
+        if (repeat == 1) {                                                                         \
+            stop = end - i < groups->n_keys - key ? end : i + groups->n_keys - key;                \
+            for (size_t k = 0; k < stop - i; k++) {                                                \
+                ((type *)out)[i + k] = ((const type *)items)[following[which[k]]++];               \
+            }                                                                                      \
+        } else {                                                                                   \
+            const size_t n = end / repeat > turn ? (turn + 1) * repeat - i : end - i;              \
+            stop = i + n;                                                                          \
+            memcpy((type *)out + i, (const type *)items + following[*which], n * sizeof(type));    \
+            following[*which] += n;                                                                \
         }                                                                                          \
     }                                                                                              \
     break
@@ -160,7 +246,7 @@ void dg_groups_spread(dg_groups *groups, size_t repeat, size_t n)
 void dg_take_in_turn(void *out, const void *items, size_t item_bytes, size_t *following,
                      const dg_groups *groups, size_t first, size_t end)
 {
-    size_t key = dg_key_of(groups, first), left = groups->repeat - first % groups->repeat;
+    const size_t repeat = groups->repeat;
     switch (item_bytes) {
     case 1:
         TAKE(uint8_t);

@@ -38,6 +38,9 @@ static inline size_t dg_key_of(const dg_groups *groups, size_t i)
 /** Let `first` and `counts` be those of n items, of which keys take turns, each for `repeat` in a row. */
 void dg_groups_spread(dg_groups *groups, size_t repeat, size_t n);
 
+/** Count the items [first, end) of each group. */
+void dg_groups_count(size_t *counts, const dg_groups *groups, size_t first, size_t end);
+
 /** Take items [first, end) in turn from the group of each place: out[i] = items[following[group of i]++].
  *
  *  Requires:  following[g] = where those of group g's items begin that were not taken; items of 1, 2, 4 or 8 bytes,

@@ -47,7 +47,16 @@ dg_status dg_store_drawn(uint8_t *out, size_t n, dg_dtype dtype, const int64_t *
 
 #if DG_HAVE_WORDS
 
-enum { MOST_NARROW = 64 }; /* bytes of an item of a law that some dtype holds, at most */
+enum {
+    MOST_NARROW = 64, /* bytes of an item of a law that some dtype holds, at most */
+    MOST_DRAWN =
+        2048 /* draws before they are stored: batches get short at the end of each such lot */
+};
+
+static size_t lot_of(size_t n)
+{
+    return n < MOST_DRAWN ? n : MOST_DRAWN;
+}
 
 dg_status dg_lanes_new(dg_lanes **lanes, const dg_law *law, dg_isa isa)
 {
@@ -143,17 +152,18 @@ static dg_status draw_narrow(const dg_fill *fill, size_t first, size_t end, dg_s
 /** Draws that are int64, before they are stored. */
 static dg_status draw_int64s(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
-    int64_t drawn[DG_LANE_MOST_BATCH + DG_LANE_BEHIND];
+    int64_t drawn[MOST_DRAWN + DG_LANE_BEHIND];
+    const size_t used = (lot_of(end - first) + DG_LANE_BEHIND) * sizeof *drawn;
     dg_status status = DG_OK;
     while (first < end && status == DG_OK) {
-        const size_t n = end - first < DG_LANE_MOST_BATCH ? end - first : DG_LANE_MOST_BATCH;
+        const size_t n = lot_of(end - first);
         status = draw_batch(drawn, n, end - first - n, fill->lanes, &session->bits);
         if (status == DG_OK) {
             status = dg_store_drawn(fill->out + first * fill->item_bytes, n, fill->dtype, drawn);
         }
         first += n;
     }
-    dg_wipe(drawn, sizeof drawn);
+    dg_wipe(drawn, used);
     return status;
 }
 
@@ -215,12 +225,13 @@ static void store_bytes(uint8_t *out, size_t n_bytes, int64_t value)
 static dg_status draw_lanes_wide(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
     const dg_lanes *lanes = fill->lanes;
-    int64_t drawn[DG_LANE_MOST_BATCH + DG_LANE_BEHIND];
+    int64_t drawn[MOST_DRAWN + DG_LANE_BEHIND];
+    const size_t used = (lot_of(end - first) + DG_LANE_BEHIND) * sizeof *drawn;
     dg_status status = DG_OK;
     while (first < end && status == DG_OK) {
         size_t n = 1;
         if (lanes->kernel != NULL) {
-            n = end - first < DG_LANE_MOST_BATCH ? end - first : DG_LANE_MOST_BATCH;
+            n = lot_of(end - first);
             status = dg_lanes_draw(drawn, n, end - first - n, lanes, &session->bits);
             for (size_t i = 0; i < n && status == DG_OK; i++) {
                 store_bytes(fill->out + (first + i) * fill->item_bytes, fill->item_bytes, drawn[i]);
@@ -231,7 +242,7 @@ static dg_status draw_lanes_wide(const dg_fill *fill, size_t first, size_t end, 
         }
         first += n;
     }
-    dg_wipe(drawn, sizeof drawn);
+    dg_wipe(drawn, used);
     return status;
 }
 

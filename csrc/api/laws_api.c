@@ -119,6 +119,7 @@ static dg_status draw_laws(const dg_fill *fill, size_t first, size_t end, dg_ses
 typedef struct batch {
     dg_lane_laws laws;
     size_t items[DG_LANE_LAWS];
+    int64_t last; /* the law that was added last */
     const dg_fill *fill;
 } batch;
 
@@ -152,9 +153,15 @@ static inline bool add_to(batch *to, int64_t which)
 {
     const dg_laws *laws = to->fill->laws;
     dg_lane_number parameter, centre;
-    return read_for_lanes(&parameter, &laws->parameter, which) &&
-           read_for_lanes(&centre, &laws->centre, which) &&
-           dg_lane_laws_add(&to->laws, to->fill->staircases, &parameter, &centre);
+    if (to->laws.n > 0 && which == to->last) {
+        dg_lane_laws_again(&to->laws);
+        return true;
+    }
+    const bool is_held = read_for_lanes(&parameter, &laws->parameter, which) &&
+                         read_for_lanes(&centre, &laws->centre, which) &&
+                         dg_lane_laws_add(&to->laws, to->fill->staircases, &parameter, &centre);
+    to->last = is_held ? which : to->last;
+    return is_held;
 }
 
 /** Draw a batch, which is empty afterwards; n_later items are to follow. */
@@ -203,7 +210,7 @@ static dg_status draw_run_isochronously(const dg_fill *fill, int64_t which, size
 static dg_status draw_laws_in_lanes(const dg_fill *fill, size_t first, size_t end,
                                     dg_session *session)
 {
-    batch together = {.fill = fill};
+    batch together = {.last = -1, .fill = fill};
     size_t others[DG_LANE_LAWS];
     dg_lane_laws_open(&together.laws, fill->staircases, fill->isa);
     for (size_t i = first; i < end;) {

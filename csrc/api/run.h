@@ -41,6 +41,7 @@ struct dg_fill {
     dg_isa isa;                                  /* by which instruction set */
     const dg_selection *selection;               /* of selections */
     const dg_snapping *snapping;                 /* of snapped noise */
+    const struct dg_blocks *blocks;              /* of few laws, block by block */
     const dg_sums *sums; /* what draws become as they are made, in the cache; NULL: they stay */
     size_t chunk; /* so many draws at once, or a multiple of it, are added to; 0: any number */
 };

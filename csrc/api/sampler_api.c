@@ -43,14 +43,12 @@ dg_status dg_way_fill(void *out, size_t n, dg_dtype dtype, const dg_sums *sums, 
                       dg_sampler *sampler, const dg_run *run, const dg_source *source)
 {
     dg_fill fill;
+    dg_way_count(n, way, sampler);
     if (way->table != NULL) {
-        dg_count(&sampler->by_cells, n);
         fill = dg_table_filling(out, n, dtype, way->table, source);
     } else if (way->lanes != NULL) {
-        dg_count(&sampler->by_lanes, n);
         fill = dg_lanes_filling(out, n, dtype, way->lanes, source);
     } else {
-        dg_count(&sampler->by_reference, n);
         fill = dg_law_filling(out, n, dtype, sampler->law, source);
     }
     fill.sums = sums;
@@ -89,15 +87,13 @@ dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend, dg_method
 static dg_status way_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_way *way,
                                dg_sampler *sampler, const dg_run *run, const dg_source *source)
 {
+    dg_way_count(n, way, sampler);
     if (way->table != NULL) {
-        dg_count(&sampler->by_cells, n);
         return dg_table_fill_wide(out, n, n_bytes, way->table, run, source);
     }
     if (way->lanes != NULL) {
-        dg_count(&sampler->by_lanes, n);
         return dg_lanes_fill_wide(out, n, n_bytes, way->lanes, run, source);
     }
-    dg_count(&sampler->by_reference, n);
     return dg_law_fill_wide(out, n, n_bytes, sampler->law, run, source);
 }
 

@@ -1,5 +1,6 @@
 /* A law an element: columns of numbers, of which equal laws are grouped, and drawn by themselves or together. */
 #include "api/add.h"
+#include "api/blocks.h"
 #include "api/columns.h"
 #include "api/draw_items.h"
 #include "api/group.h"
@@ -69,6 +70,43 @@ static bool centre_obeys(const dg_laws *laws, size_t i)
     return laws->kind >= DG_DISCRETE_LAPLACE || *words == 0;
 }
 
+/** Whether all words, none of a ratio, are from least to most. Requires: 0 < least, most < 2^63. */
+static bool words_within(const dg_column *column, size_t n, uint64_t least, uint64_t most)
+{
+    const size_t n_words = dg_n_numbers(column, n), stride = column->stride;
+    const uint64_t *words = column->words;
+    uint64_t beyond = 0; /* in its highest bit: SSE2 adds words, and does not compare them */
+    if (stride == 1) {
+        for (size_t i = 0; i < n_words; i++) {
+            beyond |= words[i] | (words[i] - least) | (most - words[i]);
+        }
+    } else {
+        for (size_t i = 0; i < n_words; i++) {
+            const uint64_t word = words[i * stride];
+            beyond |= word | (word - least) | (most - word);
+        }
+    }
+    return beyond <= INT64_MAX;
+}
+
+/** Whether all numbers are from least to 2^most_bits, or in any case if they are ratios; least: 2^least_bits, or
+ *  of integers 1. Others, NaN too, are not. */
+static bool are_within(const dg_column *column, size_t n, int least_bits, int most_bits)
+{
+    return column->format == DG_FLOATS
+               ? words_within(column, n, FLOAT_OF_2_TO(least_bits), FLOAT_OF_2_TO(most_bits))
+               : words_within(column, n, 1, UINT64_C(1) << most_bits);
+}
+
+/** Whether all parameters obey the rule that they are positive, at a glance. */
+static bool are_positive(const dg_laws *laws, size_t n)
+{
+    const dg_column *column = &laws->parameter;
+    return laws->kind >= DG_GEOMETRIC_EXP && column->format != DG_RATIOS &&
+           words_within(column, n, 1,
+                        column->format == DG_FLOATS ? FLOAT_OF_2_TO(1024) - 1 : INT64_MAX);
+}
+
 /** Find the first law of those of a column's numbers that breaks its rule; n: none does. */
 static dg_status find_bad(size_t *bad, bool (*obeys)(const dg_laws *, size_t), const dg_laws *laws,
                           const dg_column *column, size_t n, const dg_run *run)
@@ -85,33 +123,33 @@ static dg_status find_bad(size_t *bad, bool (*obeys)(const dg_laws *, size_t), c
     return DG_OK;
 }
 
+/** Whether lanes of many laws hold all parameters, whatever the centre (isochronous/lane_laws.h), at a glance. They
+ *  are positive, then. */
+static bool do_lanes_hold(const dg_laws *laws, size_t n)
+{
+    enum { LEAST_BITS = -4, MOST_BITS = 41 };
+    return n > 0 && (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN) &&
+           laws->parameter.format != DG_RATIOS &&
+           are_within(&laws->parameter, n, LEAST_BITS, MOST_BITS);
+}
+
 /** Find the first law that breaks a rule; n: none does. */
-static dg_status find_first_bad(size_t *bad, const dg_laws *laws, size_t n, const dg_run *run)
+static dg_status find_first_bad(size_t *bad, bool lanes_hold, const dg_laws *laws, size_t n,
+                                const dg_run *run)
 {
     size_t by_centre;
     *bad = 0;
     if (n > 0) {
-        DG_TRY(find_bad(bad, parameter_obeys, laws, &laws->parameter, n, run));
-        DG_TRY(find_bad(&by_centre, centre_obeys, laws, &laws->centre, n, run));
+        *bad = by_centre = n;
+        if (!lanes_hold && !are_positive(laws, n)) {
+            DG_TRY(find_bad(bad, parameter_obeys, laws, &laws->parameter, n, run));
+        }
+        if (laws->kind < DG_DISCRETE_LAPLACE || laws->centre.format != DG_INTEGERS) {
+            DG_TRY(find_bad(&by_centre, centre_obeys, laws, &laws->centre, n, run));
+        }
         *bad = by_centre < *bad ? by_centre : *bad;
     }
     return DG_OK;
-}
-
-/** Whether all numbers are from least to 2^most_bits, or in any case if they are ratios; least: 2^least_bits, or
- *  of integers 1. Others, NaN too, are not. */
-static bool are_within(const dg_column *column, size_t n, int least_bits, int most_bits)
-{
-    const bool are_floats = column->format == DG_FLOATS;
-    const uint64_t least = are_floats ? FLOAT_OF_2_TO(least_bits) : 1;
-    const uint64_t span =
-        (are_floats ? FLOAT_OF_2_TO(most_bits) : UINT64_C(1) << most_bits) - least;
-    const size_t n_words = dg_n_numbers(column, n), stride = column->stride;
-    uint64_t beyond = 0;
-    for (size_t i = 0; i < n_words; i++) {
-        beyond |= (uint64_t)(column->words[i * stride] - least > span);
-    }
-    return beyond == 0;
 }
 
 int dg_laws_fit_int64(size_t n, const dg_laws *laws)
@@ -246,6 +284,48 @@ static dg_status draw_alone(bool *is_drawn, void *out, size_t n, const dg_sums *
     return status;
 }
 
+/** Choose the ways of all groups. *n_begun of them are to be let go. *quick: whether each has a table or lanes. */
+static dg_status begin_all(dg_way *ways, dg_sampler **mine, size_t *n_begun, bool *quick,
+                           const dg_groups *groups, const call *of)
+{
+    *quick = true;
+    for (*n_begun = 0; *n_begun < groups->n && *quick; (*n_begun)++) {
+        const size_t g = *n_begun, n = groups->counts[g];
+        dg_sampler *sampler;
+        DG_TRY(get_sampler(&sampler, &mine[g], of, groups->first[g]));
+        const dg_status status = dg_way_begin(&ways[g], n, DG_AUTO, sampler, of->run, of->source);
+        if (status != DG_OK) {
+            dg_sampler_free(mine[g]);
+            return status;
+        }
+        *quick = ways[g].method != DG_REFERENCE;
+        if (*quick) {
+            dg_way_count(n, &ways[g], sampler);
+        }
+    }
+    return DG_OK;
+}
+
+/** Draw in blocks: *is_drawn. Or not, as some law has no quick way. */
+static dg_status draw_in_blocks(bool *is_drawn, void *out, const dg_groups *groups, const call *of)
+{
+    dg_way ways[DG_BLOCKS_LAWS];
+    dg_sampler *mine[DG_BLOCKS_LAWS];
+    size_t n_begun;
+    dg_status status = begin_all(ways, mine, &n_begun, is_drawn, groups, of);
+    if (status == DG_OK && *is_drawn) {
+        const dg_blocks blocks = {groups, ways, of->sums};
+        status = dg_blocks_fill(out, of->n, of->dtype, &blocks, of->run, of->source);
+    }
+    const int kept_errno = errno;
+    for (size_t g = 0; g < n_begun; g++) {
+        dg_way_end(&ways[g]);
+        dg_sampler_free(mine[g]); /* NULL: it is the caller's */
+    }
+    errno = kept_errno;
+    return status;
+}
+
 /** Draw n times from many laws, together. */
 static dg_status draw_together(void *out, size_t n, const int64_t *which, const dg_sums *sums,
                                const call *of)
@@ -374,6 +454,15 @@ static dg_status draw_and_deal(uint8_t *out, const dg_groups *groups, const call
     return status;
 }
 
+static size_t least_count(const dg_groups *groups)
+{
+    size_t least = SIZE_MAX;
+    for (size_t g = 0; g < groups->n; g++) {
+        least = groups->counts[g] < least ? groups->counts[g] : least;
+    }
+    return least;
+}
+
 /** Draw from the laws of the rests. */
 static dg_status draw_rests(uint8_t *out, const call *of)
 {
@@ -383,9 +472,16 @@ static dg_status draw_rests(uint8_t *out, const call *of)
     if (status == DG_OK && (groups.which == NULL || groups.n == 1)) {
         bool is_drawn;
         status = draw_alone(&is_drawn, out, of->n, of->sums, true, of, 0);
+    } else if (status == DG_OK && groups.n > most) {
+        status = draw_together(out, of->n, NULL, of->sums, of);
     } else if (status == DG_OK) {
-        status = groups.n > most ? draw_together(out, of->n, NULL, of->sums, of)
-                                 : draw_and_deal(out, &groups, of);
+        bool is_drawn = false;
+        if (dg_crowd_in_blocks(groups.n, least_count(&groups), &of->crowd)) {
+            status = draw_in_blocks(&is_drawn, out, &groups, of);
+        }
+        if (status == DG_OK && !is_drawn) {
+            status = draw_and_deal(out, &groups, of);
+        }
     }
     const int kept_errno = errno;
     dg_groups_free(&groups);
@@ -411,12 +507,9 @@ static bool may_be_narrow(const dg_column *parameter, size_t n)
 }
 
 /** What the choice asks of a call. */
-static dg_crowd crowd_of(const dg_laws *laws, size_t n, dg_method method, const dg_source *source)
+static dg_crowd crowd_of(const dg_laws *laws, size_t n, dg_method method, bool lanes_hold,
+                         const dg_source *source)
 {
-    enum {
-        LEAST_BITS = -4,
-        MOST_BITS = 41
-    }; /* held whatever the centre (isochronous/lane_laws.h) */
     const dg_column *columns[2] = {&laws->parameter, &laws->centre};
     bool are_ratios = false;
     for (size_t k = 0; k < 2; k++) { /* a long number of all laws has to be a sampler's, too */
@@ -430,9 +523,7 @@ static dg_crowd crowd_of(const dg_laws *laws, size_t n, dg_method method, const 
         .source = source == NULL ? DG_SOURCE_GETRANDOM : source->kind,
         .must_group = method == DG_CELLS || laws->kind == DG_GENERALIZED_GAUSSIAN || are_ratios ||
                       (method == DG_ISOCHRONOUS && may_be_narrow(&laws->parameter, n)),
-        .lanes_hold = (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN) &&
-                      laws->parameter.format != DG_RATIOS &&
-                      are_within(&laws->parameter, n, LEAST_BITS, MOST_BITS),
+        .lanes_hold = lanes_hold,
     };
 }
 
@@ -441,7 +532,8 @@ dg_status dg_samplers_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *l
                            const dg_source *source)
 {
     size_t broken;
-    DG_TRY(find_first_bad(&broken, laws, n, run));
+    const bool lanes_hold = do_lanes_hold(laws, n);
+    DG_TRY(find_first_bad(&broken, lanes_hold, laws, n, run));
     if (bad != NULL) {
         *bad = broken;
     }
@@ -467,7 +559,7 @@ dg_status dg_samplers_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *l
         }
         of.item_bytes = dg_dtype_size(dtype);
         of.laws.centre = split.rests;
-        of.crowd = crowd_of(&of.laws, n, method, source);
+        of.crowd = crowd_of(&of.laws, n, method, lanes_hold, source);
         status = draw_rests(out, &of);
     }
     const int kept_errno = errno;

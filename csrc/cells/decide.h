@@ -104,9 +104,6 @@ _Static_assert(sizeof(dg_partial) == 16 && offsetof(dg_partial, block) == 0 &&
                    offsetof(dg_partial, arc.error) == 12 && offsetof(dg_partial, arc.bulge) == 14,
                "a partial cell is two words, which vectors take apart by these places");
 
-/* The same. Requires: dg_isa_available(DG_ISA_AVX2). */
-dg_decide_each dg_decide_each_avx2;
-
 /* The same. Requires: dg_isa_available(DG_ISA_AVX512). */
 dg_decide_each dg_decide_each_avx512;
 

@@ -339,7 +339,8 @@ typedef struct dg_laws {
 /** Draw once from each of n laws: out[i] = a draw of law i.
  *
  *  Equal laws are grouped, unless they are many, and drawn in order of first appearance; first those that are drawn
- *  by themselves, by a sampler, because that pays or because they are not drawn together. Laws differ by the rests of
+ *  by themselves, by a sampler, because that pays or because they are not drawn together; few laws with bits of the
+ *  system and DG_AUTO in this order within each block of elements. Laws differ by the rests of
  *  their centres, and the nearest integers (halves up) are added to draws. From given bits the draws are those
  *  of dg_sampler_fill, one law after the other; those drawn together with DG_ISOCHRONOUS are of 256 at a time
  *  first those that lanes hold. Which laws are drawn by themselves depends on the laws and n alone with a caller's bits.

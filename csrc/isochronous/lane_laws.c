@@ -189,6 +189,15 @@ bool dg_lane_laws_add(dg_lane_laws *laws, const dg_lane_staircases *staircases,
     return true;
 }
 
+void dg_lane_laws_again(dg_lane_laws *laws)
+{
+    DG_REQUIRES(laws->n > 0 && laws->n < DG_LANE_LAWS);
+    const size_t i = laws->n++;
+    laws->rate[i] = laws->rate[i - 1];
+    laws->shape[i] = laws->shape[i - 1];
+    laws->centre[i] = laws->centre[i - 1];
+}
+
 DG_LANE_INLINE dg_lanes one_of(size_t which, bool squared, bool is_long, const dg_lane_laws *laws)
 {
     const uint64_t shape = laws->shape[which], centre = laws->centre[which];

@@ -75,6 +75,9 @@ void dg_lane_laws_open(dg_lane_laws *laws, const dg_lane_staircases *staircases,
 bool dg_lane_laws_add(dg_lane_laws *laws, const dg_lane_staircases *staircases,
                       const dg_lane_number *parameter, const dg_lane_number *centre);
 
+/** Add the last law once more. Requires: 0 < laws->n < DG_LANE_LAWS. */
+void dg_lane_laws_again(dg_lane_laws *laws);
+
 /** The law in law `which` of a batch, as lanes have it, but for `sampler` and `kernel`. */
 void dg_lane_laws_one(dg_lanes *out, size_t which, const dg_lane_laws *laws);
 

@@ -54,12 +54,12 @@ static size_t bytes_of(size_t n, const dg_lanes *lanes, const dg_bits *bits)
 dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *lanes,
                         dg_bits *bits)
 {
-    DG_REQUIRES(n <= DG_LANE_MOST_BATCH);
     size_t drawn = 0;
     while (drawn < n) {
-        const size_t wanted = n - drawn; /* attempts: so many are sure to be used */
+        const size_t left = n - drawn; /* attempts: so many are sure to be used */
+        const size_t wanted = left < DG_LANE_MOST_BATCH ? left : DG_LANE_MOST_BATCH;
         size_t n_accepted, n_made;
-        bits->bytes_ahead = bytes_of(n_later, lanes, bits);
+        bits->bytes_ahead = bytes_of(left - wanted + n_later, lanes, bits);
         if (!dg_bits_from_caller(bits)) {
             bits->bytes_ahead += bytes_of(wanted, lanes, bits) - wanted * lanes->attempt_bytes;
         }

@@ -41,8 +41,8 @@ typedef struct dg_narrow dg_narrow;
 
 /** Make attempts, in order, until the bytes end or one is undecided.
  *
- *  Requires:  bytes holds n_attempts of lanes->attempt_bytes each; out has room for n_attempts +
- *             DG_LANE_BEHIND integers.
+ *  Requires:  n_attempts <= DG_LANE_MOST_BATCH; bytes holds n_attempts of lanes->attempt_bytes each; out has
+ *             room for n_attempts + DG_LANE_BEHIND integers, any of which may be written.
  *  Ensures:   *n_accepted draws are in out; *n_made attempts were accepted or rejected, and the next one,
  *             if *n_made < n_attempts, is undecided.
  *  Cost:      depends on n_attempts, which attempts were accepted, and *n_made alone.
@@ -94,8 +94,7 @@ void dg_lanes_release(dg_lanes *lanes);
 
 /** Draw n samples.
  *
- *  Requires:  n <= DG_LANE_MOST_BATCH; out has room for n + DG_LANE_BEHIND; n_later more draws of the
- *             same lanes are to follow.
+ *  Requires:  out has room for n + DG_LANE_BEHIND; n_later more draws of the same lanes are to follow.
  *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (probability below
  *             2^-128); *out is written even where a failure is returned.
  */

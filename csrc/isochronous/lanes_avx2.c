@@ -1,18 +1,30 @@
-/* Four attempts at once, by AVX2: products of 52 bits in halves of 26. The steps are those of
- * lanes_portable.c, which says what they are. */
-#include "isochronous/lanes.h"
+/* Attempts by AVX2, in two stages. The first has products of 32 bits: it knows heights to some 2^-22, and leaves
+ * as many attempts open. These wait until the batch ends, in two places of each lane. Then lane_attempt.h makes
+ * one attempt for every place, whether one waits there or not: so the time does not tell which were open.
+ * Should a third one come to a lane, or one be undecided, lanes_portable.c makes the batch anew.
+ * PROOF.md, lemma 26. */
+#include "isochronous/lane_attempt.h"
 
 #include "base/contract.h"
 
 #if DG_HAVE_WORDS && DG_ISA_X86_64
 #include <immintrin.h>
-#include <string.h>
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
-enum { LANES = 4, GROUPS = 4, HALF_BITS = DG_LANE_BITS / 2 };
+enum {
+    LANES = 4,
+    GROUPS = 2,
+    TOGETHER = LANES * GROUPS,
+    LEAST = 16, /* fewer attempts are made by the other kernel */
+    DEEP = 24,  /* levels from it on wait */
+    ROOM = 2,   /* attempts of a lane that may wait */
+    ROUGH_BITS = 32,
+    SPARE = DG_LANE_BITS - ROUGH_BITS,
+    HEIGHT_BELOW = 8 /* rough heights are less than so many units too low, and never too high */
+};
 
-#define EACH_GROUP(g) _Pragma("GCC unroll 4") for (size_t g = 0; g < GROUPS; g++)
+#define EACH_GROUP(g) _Pragma("GCC unroll 2") for (size_t g = 0; g < GROUPS; g++)
 
 INLINE __m256i same(uint64_t value)
 {
@@ -24,16 +36,30 @@ INLINE __m256i add(__m256i a, __m256i b)
     return _mm256_add_epi64(a, b);
 }
 
-/** All ones where a > b; both below 2^63. */
+INLINE __m256i subtract(__m256i a, __m256i b)
+{
+    return _mm256_sub_epi64(a, b);
+}
+
+INLINE __m256i both(__m256i a, __m256i b)
+{
+    return _mm256_and_si256(a, b);
+}
+
+INLINE __m256i either(__m256i a, __m256i b)
+{
+    return _mm256_or_si256(a, b);
+}
+
+INLINE __m256i without(__m256i a, __m256i b)
+{
+    return _mm256_andnot_si256(b, a);
+}
+
+/** All ones where a > b; both below 2^63 in size. */
 INLINE __m256i greater(__m256i a, __m256i b)
 {
     return _mm256_cmpgt_epi64(a, b);
-}
-
-/** a, or 0 where that is negative. */
-INLINE __m256i positive(__m256i a)
-{
-    return _mm256_andnot_si256(greater(_mm256_setzero_si256(), a), a);
 }
 
 /** Where the mask is all ones a, where it is 0 b. */
@@ -42,255 +68,250 @@ INLINE __m256i choose(__m256i mask, __m256i a, __m256i b)
     return _mm256_blendv_epi8(b, a, mask);
 }
 
-INLINE __m256i lesser(__m256i a, __m256i b)
+INLINE __m256i halved(__m256i a, int times)
 {
-    return choose(greater(a, b), b, a);
+    return _mm256_srli_epi64(a, times);
 }
 
-/** high 2^26 + low. */
-typedef struct halves {
-    __m256i high, low;
-} halves;
-
-INLINE halves halve(__m256i a)
+/** The product of the lower halves. */
+INLINE __m256i product(__m256i a, __m256i b)
 {
-    return (halves){_mm256_srli_epi64(a, HALF_BITS),
-                    _mm256_and_si256(a, same((UINT64_C(1) << HALF_BITS) - 1))};
+    return _mm256_mul_epu32(a, b);
 }
 
-/** A product over 2^26 without its upper part: below 2^54 + 2^27. */
-INLINE __m256i middle(halves a, halves b, __m256i lowest)
+/** What the first stage needs of a law. */
+typedef struct rough {
+    __m256i n_cells, excess, last_core, n_tail, low_mask, c;
+    __m256i offset[2], twice_f, d_mask, farthest, rate;
+    __m256i above, below; /* heights are more above f' than this, or more below: it is decided */
+    __m128i block_bits, units_up, units_down, shift, rate_shift;
+    __m128i last_of_four; /* the bytes of the last of four attempts, of their last 16 */
+} rough;
+
+INLINE __m128i count(unsigned bits)
 {
-    return add(add(_mm256_mul_epu32(a.high, b.low), _mm256_mul_epu32(a.low, b.high)),
-               _mm256_srli_epi64(lowest, HALF_BITS));
+    return _mm_cvtsi32_si128((int)bits);
 }
 
-/** floor(a b / 2^52), both at most 2^52. */
-INLINE __m256i high_of(halves a, halves b)
+/** Returns: whether the law's numbers fit. */
+INLINE bool get_rough(rough *of, const dg_lanes *lanes)
 {
-    const __m256i sum = middle(a, b, _mm256_mul_epu32(a.low, b.low));
-    return add(_mm256_mul_epu32(a.high, b.high), _mm256_srli_epi64(sum, HALF_BITS));
+    const uint64_t z = (lanes->n_core + DEEP * lanes->n_tail) << lanes->block_bits;
+    const int64_t offset = lanes->offset[lanes->offset[1] > lanes->offset[0]];
+    const uint64_t most = (z << lanes->units_up >> lanes->units_down) + (uint64_t)offset;
+    const unsigned bits = 64 - (unsigned)__builtin_clzll((most + lanes->twice_f) | 1);
+    const unsigned shift = bits > 31 ? bits - 31 : 0;
+    const unsigned cut = lanes->squared ? 2 * shift : shift + 22;
+    if (lanes->rate_shift + 22 < cut) {
+        return false;
+    }
+    const unsigned rate_shift = lanes->rate_shift + 22 - cut;
+    const uint64_t rate = lanes->rate >> SPARE;
+    const uint64_t farthest = least(lanes->farthest >> shift, INT32_MAX);
+    const uint64_t twice_f = lanes->squared ? lanes->twice_f >> shift : UINT64_C(1) << 30;
+    const uint64_t d = least(most >> shift, farthest), d_2f = (lanes->squared ? d : 0) + twice_f;
+    const uint64_t area = d * d_2f >> 30, of_area = ((3 * d_2f + 2) >> 30) + 2;
+    const uint64_t of_exponent = (of_area * (rate + 1) >> rate_shift) + (area >> rate_shift) + 3;
+    const uint64_t more = lanes->above + (DEEP + 1) * lanes->above_a_step + DG_LANE_BELOW;
+    *of = (rough){
+        .n_cells = same(lanes->n_cells),
+        .excess = same(lanes->excess),
+        .last_core = same(lanes->n_core - 1),
+        .n_tail = same(lanes->n_tail),
+        .low_mask = same(lanes->low_mask),
+        .c = same((uint64_t)lanes->c),
+        .offset = {same((uint64_t)lanes->offset[0]), same((uint64_t)lanes->offset[1])},
+        .twice_f = same(twice_f),
+        .d_mask = same(lanes->squared ? UINT64_MAX : 0),
+        .farthest = same(farthest),
+        .rate = same(rate),
+        .above = same(7 * of_exponent / 10 + 2 + (more >> SPARE)),
+        .below = same(0 - (HEIGHT_BELOW + 1 + (lanes->below >> SPARE))),
+        .block_bits = count(lanes->block_bits),
+        .units_up = count(lanes->units_up),
+        .units_down = count(lanes->units_down),
+        .shift = count(shift),
+        .rate_shift = count(rate_shift),
+        .last_of_four =
+            _mm_add_epi8(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                         _mm_set1_epi8((char)(16 - lanes->attempt_bytes))),
+    };
+    return true;
 }
 
-/** A product: high 2^52 + low. */
-typedef struct whole_product {
-    __m256i high;
-    halves low;
-} whole_product;
-
-/** a b, both below 2^52. */
-INLINE whole_product product_of(halves a, halves b)
+/** The number of leading ones, or DEEP + 8 and more. */
+INLINE __m256i leading_ones(__m256i words)
 {
-    const __m256i half = same((UINT64_C(1) << HALF_BITS) - 1);
-    const __m256i lowest = _mm256_mul_epu32(a.low, b.low), sum = middle(a, b, lowest);
-    return (whole_product){add(_mm256_mul_epu32(a.high, b.high), _mm256_srli_epi64(sum, HALF_BITS)),
-                           {_mm256_and_si256(sum, half), _mm256_and_si256(lowest, half)}};
+    const __m256i nibble = _mm256_set1_epi8(15), far = same(UINT64_C(0x0008101800000000));
+    const __m256i of_upper = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 127));
+    const __m256i of_lower = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 7, 127));
+    /* of each byte, as if the bytes above it were ones; the least is meant */
+    const __m256i of_each =
+        _mm256_min_epu8(_mm256_shuffle_epi8(of_upper, both(halved(words, 4), nibble)),
+                        _mm256_shuffle_epi8(of_lower, both(words, nibble)));
+    const __m256i of_four = halved(_mm256_add_epi8(of_each, far), 32);
+    const __m256i of_two = _mm256_min_epu8(of_four, halved(of_four, 16));
+    return both(_mm256_min_epu8(of_two, halved(of_two, 8)), same(0xFF));
 }
 
-/** floor(a b / 2^64): a at most 2^61, given with its upper half, b at most 2^52. The middle is below 2^62. */
-INLINE __m256i high_shifted(__m256i a, __m256i a_high, __m256i b)
-{
-    const __m256i b_high = _mm256_srli_epi64(b, 32);
-    const __m256i lowest = _mm256_srli_epi64(_mm256_mul_epu32(a, b), 32);
-    const __m256i sum = add(add(_mm256_mul_epu32(a_high, b), _mm256_mul_epu32(a, b_high)), lowest);
-    return add(_mm256_mul_epu32(a_high, b_high), _mm256_srli_epi64(sum, 32));
-}
+/** floor(2^32 2^-((i + 1)/16)), i = 0 ... 15. */
+static const uint32_t POWERS[16] = {
+    0xF5257D15, 0xEAC0C6E7, 0xE0CCDEEC, 0xD744FCCA, 0xCE248C15, 0xC5672A11, 0xBD08A39F, 0xB504F333,
+    0xAD583EEA, 0xA5FED6A9, 0x9EF53260, 0x9837F051, 0x91C3D373, 0x8B95C1E3, 0x85AAC367, 0x80000000,
+};
 
-/** Four of four items at `table`, by the places of their halves: the low 3 bits of 32. */
-INLINE __m256i pick(const uint64_t *table, __m256i places)
+/** x[g] = 2^-x[g], rounded down; in units of 2^-32. */
+INLINE void rough_heights(__m256i x[GROUPS])
 {
-    return _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *)(const void *)table),
-                                       places);
-}
-
-/** Item i mod 16 of DG_LANE_POWERS, all of which is read. */
-INLINE __m256i power_at(__m256i i)
-{
-    static const uint64_t powers[16] = DG_LANE_POWERS;
-    const __m256i twice = add(i, i); /* its low 3 bits are used */
-    const __m256i places =
-        add(_mm256_or_si256(twice, _mm256_slli_epi64(twice, 32)), same(UINT64_C(1) << 32));
-    const __m256i upper = _mm256_sub_epi64(_mm256_setzero_si256(),
-                                           _mm256_and_si256(_mm256_srli_epi64(i, 3), same(1)));
-    const __m256i odd = _mm256_sub_epi64(_mm256_setzero_si256(),
-                                         _mm256_and_si256(_mm256_srli_epi64(i, 2), same(1)));
-    return choose(upper, choose(odd, pick(powers + 12, places), pick(powers + 8, places)),
-                  choose(odd, pick(powers + 4, places), pick(powers, places)));
-}
-
-/** x[g] = 2^-x[g], rounded down; x[g] < 128 in units of exponents. The groups take each step together, as a
- *  step waits for the one before. */
-INLINE void heights_of(__m256i x[GROUPS])
-{
-    static const uint64_t terms[] = {
-        DG_LANE_TERM(7, 5040), DG_LANE_TERM(6, 720), DG_LANE_TERM(5, 120), DG_LANE_TERM(4, 24),
-        DG_LANE_TERM(3, 6),    DG_LANE_TERM(2, 2),   DG_LANE_TERM(1, 1)};
-    __m256i sum[GROUPS], s[GROUPS], s_high[GROUPS];
+    /* floor(2^(35 - 3 k) (ln 2)^k/k!): 2^t - 1 of t < 1/16, in units of 2^-35 */
+    static const uint64_t terms[] = {0x13B2A, 0x38D611, 0x7AFEF7F, 0xB17217F7};
+    __m256i sum[GROUPS], t[GROUPS];
     EACH_GROUP(g)
     {
-        const __m256i left =
-            _mm256_sub_epi64(same(UINT64_C(1) << (DG_LANE_BITS - 4)),
-                             _mm256_and_si256(x[g], same((UINT64_C(1) << (DG_LANE_BITS - 4)) - 1)));
-        const __m256i left_shifted = _mm256_slli_epi64(left, 65 - DG_LANE_BITS); /* at most 2^61 */
-        s[g] = _mm256_slli_epi64(
-            high_shifted(left_shifted, _mm256_srli_epi64(left_shifted, 32), same(DG_LANE_LN2)),
-            64 - DG_LANE_BITS);
-        s_high[g] = _mm256_srli_epi64(s[g], 32);
-        sum[g] = same(DG_LANE_TERM(8, 40320));
+        const __m256i left = subtract(same(1u << 28), both(x[g], same((1u << 28) - 1)));
+        t[g] = _mm256_slli_epi64(left, 3);
+        sum[g] = same(terms[0]);
     }
-    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+    for (size_t k = 1; k < 4; k++) {
         EACH_GROUP(g)
         {
-            sum[g] = add(same(terms[i]), high_shifted(s[g], s_high[g], sum[g]));
+            sum[g] = add(same(terms[k]), halved(product(t[g], sum[g]), 32));
         }
     }
     EACH_GROUP(g)
     {
-        const __m256i power = power_at(_mm256_srli_epi64(x[g], DG_LANE_BITS - 4));
-        const __m256i more = high_shifted(s[g], s_high[g], sum[g]);
-        x[g] = _mm256_srlv_epi64(add(power, high_of(halve(power), halve(more))),
-                                 _mm256_srli_epi64(x[g], DG_LANE_BITS));
+        const __m256i place = halved(x[g], 28); /* its low 3 bits are used, and then the fourth */
+        const __m256i first =
+            _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const void *)POWERS), place);
+        const __m256i second =
+            _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const void *)(POWERS + 8)), place);
+        const __m256i power =
+            both(choose(_mm256_srai_epi32(x[g], 31), second, first), same(UINT32_MAX));
+        const __m256i m = halved(product(t[g], sum[g]), 32);
+        x[g] = _mm256_srlv_epi64(add(power, halved(product(power, m), 35)), halved(x[g], 32));
     }
 }
 
-/** The exponent at z, rounded down. */
-INLINE __m256i exponent_at(__m256i z, __m256i left, bool squared, const dg_lanes *lanes)
-{
-    const __m256i offset =
-        choose(left, same((uint64_t)lanes->offset[1]), same((uint64_t)lanes->offset[0]));
-    const __m256i units =
-        _mm256_srl_epi64(_mm256_sll_epi64(z, _mm_cvtsi32_si128((int)lanes->units_up)),
-                         _mm_cvtsi32_si128((int)lanes->units_down));
-    const __m256i d = lesser(positive(add(units, offset)), same(lanes->farthest));
-    const halves rate = halve(same(lanes->rate));
-    __m256i upper = d, carried = _mm256_setzero_si256();
-    if (squared) {
-        const whole_product squares = product_of(halve(d), halve(add(d, same(lanes->twice_f))));
-        upper = squares.high;
-        carried = high_of(squares.low, rate);
-    }
-    const whole_product scaled = product_of(halve(upper), rate);
-    const __m256i low =
-        _mm256_or_si256(_mm256_slli_epi64(scaled.low.high, HALF_BITS), scaled.low.low);
-    return add(
-        _mm256_sll_epi64(scaled.high, _mm_cvtsi32_si128(DG_LANE_BITS - (int)lanes->rate_shift)),
-        _mm256_srl_epi64(add(low, carried), _mm_cvtsi32_si128((int)lanes->rate_shift)));
-}
-
-/** The number of leading zeros of words from 2 on. */
-INLINE __m256i leading_zeros(__m256i words)
-{
-    __m256i zeros = _mm256_setzero_si256();
-    words = _mm256_srli_epi64(words, 1); /* below 2^63, what greater asks for */
-    for (int shift = 32; shift > 0; shift /= 2) {
-        const __m256i is_small = greater(same(UINT64_C(1) << (63 - shift)), words);
-        const __m256i more = _mm256_and_si256(is_small, same((uint64_t)shift));
-        zeros = add(zeros, more);
-        words = _mm256_sllv_epi64(words, more);
-    }
-    return zeros;
-}
-
-/** Words of four attempts. */
+/** The words of four attempts: point; and head with what follows it. */
 typedef struct words {
-    __m256i point, head, more;
+    __m256i point, head;
 } words;
 
-/** Load four attempts. */
-INLINE words load_all(const uint8_t *bytes, bool is_long)
+INLINE __m256i pair(__m128i low, __m128i high)
 {
-    const size_t second_at = is_long ? 32 : 16; /* of 12 bytes: words 0 to 7 and 4 to 11 */
-    const __m256i first = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
-    const __m256i second = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + second_at));
-    if (is_long) {
-        const __m256i heads = _mm256_permute4x64_epi64(_mm256_unpackhi_epi64(first, second), 0xD8);
-        return (words){_mm256_permute4x64_epi64(_mm256_unpacklo_epi64(first, second), 0xD8),
-                       _mm256_and_si256(heads, same(UINT32_MAX)), _mm256_srli_epi64(heads, 32)};
-    }
-    const __m256i points = _mm256_setr_epi32(0, 1, 3, 4, 6, 7, 5, 6);
-    const __m256i heads = _mm256_setr_epi32(2, 2, 5, 5, 4, 4, 7, 7);
-    const __m256i point = _mm256_blend_epi32(_mm256_permutevar8x32_epi32(first, points),
-                                             _mm256_permutevar8x32_epi32(second, points), 0xC0);
-    const __m256i head = _mm256_blend_epi32(_mm256_permutevar8x32_epi32(first, heads),
-                                            _mm256_permutevar8x32_epi32(second, heads), 0xF0);
-    return (words){point, _mm256_and_si256(head, same(UINT32_MAX)), _mm256_setzero_si256()};
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-/** Load n <= 4 attempts; the others' words are zero. */
-INLINE words load(const uint8_t *bytes, size_t n, bool is_long)
+INLINE words load_four(const uint8_t *bytes, size_t attempt_bytes, const rough *law)
 {
-    if (__builtin_expect(n == LANES, 1)) {
-        return load_all(bytes, is_long);
-    }
-    uint8_t all[16 * LANES] = {0};
-    memcpy(all, bytes, n * (is_long ? 16 : 12));
-    return load_all(all, is_long);
+    const uint8_t *second = bytes + attempt_bytes, *third = second + attempt_bytes;
+    const uint8_t *last = bytes + 4 * attempt_bytes - 16; /* nothing is read behind it */
+    const __m128i fourth = _mm_shuffle_epi8(_mm_loadu_si128((const void *)last), law->last_of_four);
+    const __m256i even =
+        pair(_mm_loadu_si128((const void *)bytes), _mm_loadu_si128((const void *)third));
+    const __m256i odd = pair(_mm_loadu_si128((const void *)second), fourth);
+    return (words){_mm256_unpacklo_epi64(even, odd), _mm256_unpackhi_epi64(even, odd)};
 }
 
-/** A bit for each lane of a mask. */
-INLINE unsigned lanes_of(__m256i mask)
+/** The exponent at z, rounded down, in units of 2^-32. */
+INLINE __m256i rough_exponent(__m256i z, __m256i left, const rough *law)
 {
-    const uint32_t bits =
-        (uint32_t)_mm256_movemask_epi8(mask) & 0x01010101; /* 1, 2^8, 2^16, 2^24 */
-    return bits * 0x01020408 >> 24;                        /* by 2^24, 2^17, 2^10, 2^3 */
+    const __m256i units = _mm256_srl_epi64(_mm256_sll_epi64(z, law->units_up), law->units_down);
+    const __m256i delta = add(units, choose(left, law->offset[1], law->offset[0]));
+    const __m256i cut =
+        _mm256_max_epi32(_mm256_srl_epi64(delta, law->shift), _mm256_setzero_si256());
+    const __m256i d = _mm256_min_epu32(cut, law->farthest);
+    const __m256i area = halved(product(d, add(both(d, law->d_mask), law->twice_f)), 30);
+    return _mm256_srl_epi64(product(area, law->rate), law->rate_shift);
 }
 
-/** What is found out about four attempts before their heights are known. */
+/** What is known of four attempts before their heights are. */
 typedef struct tried {
-    __m256i draws, exponent, fails, is_beyond, first, last_above;
+    words words;
+    __m256i draws, exponent, f, fails, is_deep;
 } tried;
 
-INLINE tried try(words of, bool squared, const dg_lanes *lanes)
+INLINE tried try_four(words of, const rough *law)
 {
-    const __m256i one = same(1), ones = same(UINT64_MAX), zero = _mm256_setzero_si256();
-    const __m256i product =
-        _mm256_mul_epu32(_mm256_and_si256(of.head, same(0xFFFF)), same(lanes->n_cells));
-    const __m256i cell = _mm256_srli_epi64(product, 16);
-    const __m256i is_core = greater(same(lanes->n_core), cell);
-    const __m256i left = _mm256_sub_epi64(zero, _mm256_and_si256(of.point, one));
-    const __m256i other = _mm256_xor_si256(_mm256_or_si256(of.point, one), ones);
-    /* levels that are beyond give anything */
-    const __m256i level =
-        _mm256_andnot_si256(is_core, leading_zeros(_mm256_or_si256(other, same(2))));
-    const __m256i step = add(level, _mm256_andnot_si256(is_core, one));
-    const __m256i block = add(cell, _mm256_mul_epu32(level, same(lanes->n_tail)));
-    const __m256i low = _mm256_and_si256(
-        _mm256_or_si256(_mm256_srli_epi64(of.head, 16), _mm256_slli_epi64(of.more, 16)),
-        same(lanes->low_mask));
-    const __m256i z =
-        _mm256_or_si256(_mm256_sll_epi64(block, _mm_cvtsi32_si128((int)lanes->block_bits)), low);
-    const __m256i lifted = _mm256_sub_epi64(exponent_at(z, left, squared, lanes),
-                                            _mm256_slli_epi64(step, DG_LANE_BITS));
-    const __m256i first = _mm256_srli_epi64(
-        _mm256_sllv_epi64(_mm256_andnot_si256(one, of.point), step), 64 - DG_LANE_BITS);
-    const __m256i last = _mm256_srli_epi64(_mm256_xor_si256(_mm256_sllv_epi64(other, step), ones),
-                                           64 - DG_LANE_BITS);
-    const __m256i above =
-        add(same(lanes->above), _mm256_mul_epu32(step, same(lanes->above_a_step)));
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i choice = product(both(of.head, same(0xFFFF)), law->n_cells);
+    const __m256i cell = halved(choice, 16), is_tail = greater(cell, law->last_core);
+    const __m256i left = subtract(zero, both(of.point, same(1)));
+    const __m256i level = both(leading_ones(of.point), is_tail);
+    const __m256i step = subtract(level, is_tail);
+    const __m256i block = add(cell, product(level, law->n_tail));
+    const __m256i low = both(halved(of.head, 16), law->low_mask);
+    const __m256i z = either(_mm256_sll_epi64(block, law->block_bits), low);
+    const __m256i lifted =
+        subtract(rough_exponent(z, left, law), _mm256_slli_epi64(step, ROUGH_BITS));
     return (tried){
-        .draws = add(_mm256_xor_si256(z, left), same((uint64_t)lanes->c)),
-        .exponent = positive(lifted),
-        .fails = greater(same(lanes->excess), _mm256_and_si256(product, same(0xFFFF))),
-        .is_beyond = greater(level, same(DG_LANE_MOST_STEP - 1)),
-        .first = first,
-        .last_above = add(last, above),
+        .words = of,
+        .draws = add(_mm256_xor_si256(z, left), law->c),
+        .exponent = without(lifted, greater(zero, lifted)),
+        .f = halved(_mm256_sllv_epi64(of.point, step), 64 - ROUGH_BITS),
+        .fails = greater(law->excess, both(choice, same(0xFFFF))),
+        .is_deep = greater(level, same(DEEP - 1)),
     };
 }
 
-/** A bit for each of the four attempts: accepted; undecided. */
-typedef struct outcome {
-    unsigned accepted, undecided;
-} outcome;
+/** Attempts that wait, one in each lane. */
+typedef struct waiting {
+    words words;
+    __m256i at; /* which vector of the batch it is of; -1: none waits */
+} waiting;
 
-INLINE outcome outcome_of(const tried *of, __m256i height, const dg_lanes *lanes)
+INLINE void choose_waiting(waiting *to, __m256i mask, const waiting *from)
 {
-    const __m256i is_below = greater(height, of->last_above);
-    const __m256i is_open = greater(add(height, same(lanes->below)), of->first); /* not above */
-    const __m256i accepted =
-        _mm256_andnot_si256(_mm256_or_si256(of->fails, of->is_beyond), is_below);
-    const __m256i undecided = _mm256_andnot_si256(
-        of->fails, _mm256_or_si256(of->is_beyond, _mm256_andnot_si256(is_below, is_open)));
-    return (outcome){lanes_of(accepted), lanes_of(undecided)};
+    to->words.point = choose(mask, from->words.point, to->words.point);
+    to->words.head = choose(mask, from->words.head, to->words.head);
+    to->at = choose(mask, from->at, to->at);
+}
+
+/** Decide vector `at` of a batch, and let wait what is open. Ensures: *lost is not 0 if there was no room.
+ *  Returns: a bit for each attempt that is accepted. */
+INLINE uint8_t decide(waiting wait[ROOM], __m256i *lost, const tried *of, __m256i height,
+                      __m256i at, const rough *law)
+{
+    const __m256i over = subtract(height, of->f);
+    const __m256i is_below = greater(over, law->above), is_near = greater(over, law->below);
+    const __m256i accepted = without(is_below, either(of->fails, of->is_deep));
+    const __m256i open = without(either(of->is_deep, without(is_near, is_below)), of->fails);
+    const waiting here = {of->words, at};
+    *lost = either(*lost, without(open, wait[1].at)); /* -1 leaves nothing */
+    choose_waiting(&wait[1], open, &wait[0]);
+    choose_waiting(&wait[0], open, &here);
+    return (uint8_t)_mm256_movemask_pd(_mm256_castsi256_pd(accepted));
+}
+
+/** Four attempts that waited: which are accepted, and their draws. */
+typedef struct late {
+    __m256i accepted, draws, at;
+} late;
+
+/** Make those attempts. Ensures: *anew is all ones if one is undecided. */
+INLINE late make_waiting(uint64_t *anew, const waiting *wait, const dg_lanes *lanes)
+{
+    uint64_t points[LANES], heads[LANES], heights[LANES], accepted[LANES], draws[LANES];
+    dg_lane_tried of[LANES];
+    _mm256_storeu_si256((void *)points, wait->words.point);
+    _mm256_storeu_si256((void *)heads, wait->words.head);
+    for (size_t i = 0; i < LANES; i++) { /* where none waits, of zeros */
+        const uint64_t pair[2] = {points[i], heads[i]};
+        of[i] = try_at((const uint8_t *)pair, lanes->attempt_bytes > 12,
+                       lanes->squared ? gaussian_exponent_at : laplace_exponent_at, lanes);
+        heights[i] = of[i].exponent;
+    }
+    heights_of(heights, LANES);
+    for (size_t i = 0; i < LANES; i++) {
+        const dg_lane_found found = found_by(&of[i], heights[i], lanes);
+        accepted[i] = found.accepted;
+        draws[i] = found.draw;
+        *anew |= found.undecided;
+    }
+    return (late){_mm256_loadu_si256((const void *)accepted),
+                  _mm256_loadu_si256((const void *)draws), wait->at};
 }
 
 /** The pairs of 32 bits that come first, by which lanes are wanted. */
@@ -303,66 +324,69 @@ static const uint32_t ORDER[16][8] = {
     {0, 1, 2, 3, 4, 5, 6, 7},
 };
 
-INLINE void make_attempts(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,
-                          size_t n_attempts, bool is_long, bool squared, const dg_lanes *lanes)
-{
-    const size_t attempt_bytes = is_long ? 16 : 12;
-    size_t accepted = 0, made = 0;
-    bool goes_on = true;
-    while (made < n_attempts && goes_on) {
-        tried of[GROUPS];
-        __m256i heights[GROUPS];
-        EACH_GROUP(g)
-        {
-            const size_t skipped = g * LANES < n_attempts - made ? g * LANES : n_attempts - made;
-            const size_t first = made + skipped, left = n_attempts - first;
-            const size_t n = left < LANES ? left : LANES;
-            of[g] = try(load(bytes + first * attempt_bytes, n, is_long), squared, lanes);
-            heights[g] = of[g].exponent;
-        }
-        heights_of(heights);
-        EACH_GROUP(g)
-        {
-            if (made == n_attempts || !goes_on) {
-                break;
-            }
-            outcome found = outcome_of(&of[g], heights[g], lanes);
-            DG_PUBLIC(found.undecided);
-            DG_PUBLIC(found.accepted);
-            size_t n = n_attempts - made < LANES ? n_attempts - made : LANES;
-            const unsigned undecided = found.undecided & ((1u << n) - 1);
-            if (__builtin_expect(undecided != 0, 0)) {
-                n = (size_t)__builtin_ctz(undecided);
-                goes_on = false;
-            }
-            const unsigned accept = found.accepted & ((1u << n) - 1);
-            const __m256i order = _mm256_loadu_si256((const __m256i *)(const void *)ORDER[accept]);
-            _mm256_storeu_si256((__m256i *)(void *)(out + accepted),
-                                _mm256_permutevar8x32_epi32(of[g].draws, order));
-            accepted += (size_t)__builtin_popcount(accept);
-            made += n;
-        }
-    }
-    *n_accepted = accepted;
-    *n_made = made;
-}
-
 DG_TARGET_AVX2
 void dg_lane_kernel_avx2(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,
                          size_t n_attempts, const dg_lanes *lanes)
 {
-    /* one loop each: what is public does not vary in it */
-    if (lanes->attempt_bytes > 12) {
-        if (lanes->squared) {
-            make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, true, lanes);
-        } else {
-            make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, false, lanes);
-        }
-    } else if (lanes->squared) {
-        make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, true, lanes);
-    } else {
-        make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, false, lanes);
+    DG_REQUIRES(n_attempts <= DG_LANE_MOST_BATCH);
+    const size_t attempt_bytes = lanes->attempt_bytes;
+    const size_t n_first = n_attempts - n_attempts % TOGETHER;
+    const __m256i zero = _mm256_setzero_si256(), none = same(UINT64_MAX);
+    uint8_t accepted[DG_LANE_MOST_BATCH / LANES];
+    waiting wait[ROOM] = {{{zero, zero}, none}, {{zero, zero}, none}};
+    __m256i at = zero, lost = zero;
+    rough law;
+    if (n_attempts < LEAST || !get_rough(&law, lanes)) {
+        dg_lane_kernel_portable(out, n_accepted, n_made, bytes, n_attempts, lanes);
+        return;
     }
+    for (size_t i = 0; i < n_first; i += TOGETHER) {
+        tried of[GROUPS];
+        __m256i heights[GROUPS];
+        EACH_GROUP(g)
+        {
+            const uint8_t *from = bytes + (i + g * LANES) * attempt_bytes;
+            of[g] = try_four(load_four(from, attempt_bytes, &law), &law);
+            heights[g] = of[g].exponent;
+        }
+        rough_heights(heights);
+        EACH_GROUP(g)
+        {
+            /* all draws; those accepted are moved to the front later */
+            _mm256_storeu_si256((void *)(out + i + g * LANES), of[g].draws);
+            accepted[i / LANES + g] = decide(wait, &lost, &of[g], heights[g], at, &law);
+            at = add(at, same(1));
+        }
+    }
+    uint64_t anew = (uint64_t)!_mm256_testz_si256(lost, lost);
+    const late first = make_waiting(&anew, &wait[0], lanes);
+    const late second = make_waiting(&anew, &wait[1], lanes);
+    DG_PUBLIC(anew);
+    if (__builtin_expect(anew != 0, 0)) {
+        dg_lane_kernel_portable(out, n_accepted, n_made, bytes, n_attempts, lanes);
+        return;
+    }
+    size_t n = 0;
+    at = zero;
+    for (size_t i = 0; i < n_first; i += LANES) {
+        const __m256i is_first = _mm256_cmpeq_epi64(first.at, at);
+        const __m256i is_second = _mm256_cmpeq_epi64(second.at, at);
+        const __m256i are_late =
+            either(both(first.accepted, is_first), both(second.accepted, is_second));
+        unsigned accept =
+            accepted[i / LANES] | (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(are_late));
+        DG_PUBLIC(accept);
+        __m256i draws = _mm256_loadu_si256((const void *)(out + i));
+        draws = choose(is_second, second.draws, choose(is_first, first.draws, draws));
+        const __m256i order = _mm256_loadu_si256((const void *)ORDER[accept]);
+        _mm256_storeu_si256((void *)(out + n), _mm256_permutevar8x32_epi32(draws, order));
+        n += (size_t)__builtin_popcount(accept);
+        at = add(at, same(1));
+    }
+    dg_lane_kernel_portable(out + n, n_accepted, n_made, bytes + n_first * attempt_bytes,
+                            n_attempts - n_first, lanes);
+    *n_accepted += n;
+    *n_made += n_first;
 }
 
 #endif

@@ -42,9 +42,12 @@ enum {
     CROWD_LANES_FROM = 32,  /* lanes cross Algorithms 1-3 at 18, 19; without AVX-512 later */
     CROWD_ALONE_FROM = 128, /* a caller's bits: as it was published */
     CROWD_ALONE_FROM_FEW =
-        32,              /* a table at hand crosses them at 25, 43; lanes of a law's own, 59, 66 */
-    CROWD_FEW_LAWS = 64, /* with more their samplers would be made for the call: */
-    CROWD_ALONE_FROM_MANY = 1024,        /* they cross at 1201, 814 */
+        32, /* a table at hand crosses them at 25, 43; lanes of a law's own, 59, 66 */
+    CROWD_FEW_LAWS = 64,
+    CROWD_KEPT_LAWS =
+        200, /* Python keeps the samplers of so many; to make one takes it as long as */
+    CROWD_ALONE_FROM_KEPT = 256,  /* so many draws in lanes of many laws */
+    CROWD_ALONE_FROM_MANY = 1024, /* with more laws samplers are made for the call: 1201, 814 */
     CROWD_ISOCHRONOUS_ALONE_FROM = 1024, /* the same */
     CROWD_FEW_GROUPS = 1024,             /* are looked for in any case: ten microseconds */
     CROWD_MOST_GROUPS =
@@ -269,5 +272,14 @@ size_t dg_crowd_alone_from(size_t n_laws, const dg_crowd *crowd)
     if (crowd->source == DG_SOURCE_CALLER) {
         return CROWD_ALONE_FROM;
     }
-    return n_laws <= CROWD_FEW_LAWS ? CROWD_ALONE_FROM_FEW : CROWD_ALONE_FROM_MANY;
+    return n_laws <= CROWD_FEW_LAWS    ? CROWD_ALONE_FROM_FEW
+           : n_laws <= CROWD_KEPT_LAWS ? CROWD_ALONE_FROM_KEPT
+                                       : CROWD_ALONE_FROM_MANY;
+}
+
+bool dg_crowd_in_blocks(size_t n_laws, size_t least, const dg_crowd *crowd)
+{
+    return crowd->method == DG_AUTO && crowd->source != DG_SOURCE_CALLER && crowd->lanes_hold &&
+           n_laws <= CROWD_KEPT_LAWS && least >= LANES_FROM &&
+           least >= dg_crowd_alone_from(n_laws, crowd);
 }

@@ -54,6 +54,10 @@ bool dg_crowd_in_lanes(size_t n, const dg_crowd *crowd);
 /** Up to so many distinct laws equal ones are grouped; if there are more, all are drawn as they come. */
 size_t dg_crowd_most_groups(const dg_crowd *crowd);
 
+/** Whether grouped laws, the rarest of so many draws, are drawn in blocks, each by its own sampler: where none is
+ *  drawn by Algorithms 1-3, or together with others. Never with a caller's bits: their order stays as published. */
+bool dg_crowd_in_blocks(size_t n_laws, size_t least, const dg_crowd *crowd);
+
 /** A law of so many draws is drawn by itself, or may be: if dg_choose has it drawn otherwise than together.
  *  SIZE_MAX: none is. With a caller's bits it depends on the method alone. */
 size_t dg_crowd_alone_from(size_t n_laws, const dg_crowd *crowd);

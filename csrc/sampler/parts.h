@@ -64,4 +64,13 @@ static inline void dg_count(_Atomic uint64_t *counter, uint64_t n)
     atomic_store_explicit(counter, before + n, memory_order_relaxed);
 }
 
+/** Count n draws by a way. */
+static inline void dg_way_count(size_t n, const dg_way *way, dg_sampler *sampler)
+{
+    dg_count(way->table != NULL   ? &sampler->by_cells
+             : way->lanes != NULL ? &sampler->by_lanes
+                                  : &sampler->by_reference,
+             n);
+}
+
 #endif

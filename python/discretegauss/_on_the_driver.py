@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
+from ._inputs.draw_arguments import SYSTEM
 from ._inputs.messages import describe
-from .data import add_noise
-from .errors import ParameterTypeError, ParameterValueError
-from .laws import DiscreteGaussian, Law
+from ._inputs.paths import path_text
+from .data import add_noise, noise_for
+from .data.entry import AskedAnywhere
+from .errors import ParameterTypeError
+from .laws import Law
+
+_OF_TASKS = {"overflow", "modulus", "integral_floats", "method", "source"}
 
 
 def checked_path(path: object, engine: str) -> str:
@@ -18,25 +22,13 @@ def checked_path(path: object, engine: str) -> str:
             f"path must name where the result is written: {engine} draws other noise each time "
             "that it computes a lazy result, so none is returned"
         )
-    if not isinstance(path, str | os.PathLike):
-        raise ParameterTypeError(f"path must be a string or a path, got {describe(path)}")
-    name = os.fspath(path)
-    if not isinstance(name, str) or not name or "\0" in name:
-        raise ParameterValueError(f"path must name a folder, got {describe(name)}")
-    return name
+    return path_text(path, "path", "a folder")
 
 
 def noise_and_result(
-    template: Any,
-    law: Law | None,
-    n_columns: int,
-    *,
-    budget: dict[str, Any],
-    rows_per_person: int,
-    disjoint: bool,
-    options: dict[str, Any],
-) -> tuple[Law, Any]:
-    """Return the law of the noise, and what the cells become, of a table or array without rows.
+    template: Any, law: Law | None, asked: AskedAnywhere
+) -> tuple[Law, dict[str, Any], Any]:
+    """Return the law of the noise, the other arguments of tasks, and what the cells become.
 
     Parameters
     ----------
@@ -45,27 +37,16 @@ def noise_and_result(
         depend on the counts.
     law : Law or None
         As for `data.add_noise`.
-    n_columns : int
-        How many cells one person may change in a row.
-    budget : dict
-        rho, epsilon, delta and sensitivity.
-    rows_per_person, disjoint
-        As for `data.add_noise`.
-    options : dict
-        The other arguments of `data.add_noise`, which the tasks get, too.
+    asked : dict
+        What that was asked for by name.
     """
-    source = options["source"]
+    source = asked.get("source", SYSTEM)
     if not isinstance(source, str):
         raise ParameterTypeError(
             "source must be 'getrandom' or 'chacha20' here: each task would read a copy of any "
             f"other, and so the same bits, got {describe(source)}"
         )
-    result = add_noise(
-        template, law, **budget, rows_per_person=rows_per_person, disjoint=disjoint, **options
-    )
-    if law is None:
-        from .privacy import calibrate  # workers load this module too
-
-        queries = int(rows_per_person) * (1 if disjoint else n_columns)
-        law = calibrate(DiscreteGaussian, **budget, queries=queries)
-    return law, result
+    result = add_noise(template, law, **asked)
+    options = {name: value for name, value in asked.items() if name in _OF_TASKS}
+    of_law: Any = {name: value for name, value in asked.items() if name not in _OF_TASKS}
+    return noise_for(template, law, **of_law), options, result

@@ -11,24 +11,22 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from math import isnan, prod
+from math import isnan
 from os import PathLike
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, Unpack
 from uuid import uuid4
 
 import numpy as np
 
-from ._inputs.draw_arguments import AUTO, SYSTEM, Method
 from ._inputs.keywords import explain_keywords
-from ._inputs.messages import describe, if_loaded
-from ._inputs.source import Source
+from ._inputs.messages import describe, if_loaded, refused
 from ._on_the_driver import checked_path, noise_and_result
 from ._system.atomic_file import atomic_write
 from .data import add_noise as add_noise_here
-from .data.addition import Overflow
 from .data.cells import refuse_type
+from .data.entry import AskedAnywhere
 from .data.frame_columns import places
 from .errors import OutputError, ParameterTypeError, ParameterValueError
 from .laws import Law
@@ -45,17 +43,7 @@ def add_noise(
     *,
     columns: str | list[Any] | None = None,
     path: str | PathLike[str] | None = None,
-    rho: object = None,
-    epsilon: object = None,
-    delta: object = None,
-    sensitivity: object = 1,
-    rows_per_person: int = 1,
-    disjoint: bool = False,
-    overflow: Overflow = "raise",
-    modulus: int | None = None,
-    integral_floats: bool = False,
-    method: Method = AUTO,
-    source: Source = SYSTEM,
+    **asked: Unpack[AskedAnywhere],
 ) -> Any:
     """Write a frame or array of Dask with noise, exactly; return the one that reads the files.
 
@@ -124,49 +112,26 @@ def add_noise(
     """
     folder = checked_path(path, "Dask")
     if "://" in folder:
-        raise ParameterValueError(
-            f"path must be a folder of a file system that all workers see, got {describe(folder)}"
-        )
-    options: dict[str, Any] = {
-        "overflow": overflow,
-        "modulus": modulus,
-        "integral_floats": integral_floats,
-        "method": method,
-        "source": source,
-    }
-    calibrated = partial(
-        noise_and_result,
-        law=law,
-        budget={"rho": rho, "epsilon": epsilon, "delta": delta, "sensitivity": sensitivity},
-        rows_per_person=rows_per_person,
-        disjoint=disjoint,
-        options=options,
-    )
+        raise refused("path", "be a folder of a file system that all workers see", folder)
     if isinstance(values, if_loaded("dask.dataframe", "DataFrame")):
-        return _frame(values, columns, calibrated, options, Path(folder))
+        return _frame(values, columns, law, asked, Path(folder))
     if not isinstance(values, if_loaded("dask.array", "Array")):
         raise ParameterTypeError(
             f"values must be a DataFrame or Array of Dask, got {type(values).__name__}"
         )
     if columns is not None:
         raise ParameterTypeError("columns goes with a frame, not with an array")
-    return _array(values, calibrated, options, Path(folder))
+    return _array(values, law, asked, Path(folder))
 
 
-def _frame(
-    frame: Any,
-    columns: object,
-    calibrated: Callable[..., tuple[Law, Any]],
-    options: dict[str, Any],
-    output: Path,
-) -> Any:
+def _frame(frame: Any, columns: object, law: Law | None, asked: AskedAnywhere, output: Path) -> Any:
     import dask.dataframe
     import pyarrow.parquet  # noqa: F401  # what is missing is missed before a draw
 
     meta = frame._meta
     at = places(list(meta.columns), columns)
     given = meta.iloc[:, at]
-    law, result = calibrated(given, n_columns=len(at))
+    law, options, result = noise_and_result(given, law, asked)
     for kind in result.dtypes:
         if kind.kind == "O" and isinstance(kind, np.dtype):
             raise refuse_type(kind)
@@ -183,12 +148,7 @@ def _frame(
     return dask.dataframe.read_parquet(str(output))
 
 
-def _array(
-    array: Any,
-    calibrated: Callable[..., tuple[Law, Any]],
-    options: dict[str, Any],
-    output: Path,
-) -> Any:
+def _array(array: Any, law: Law | None, asked: AskedAnywhere, output: Path) -> Any:
     import dask.array
     import zarr
 
@@ -198,7 +158,7 @@ def _array(
             "values must have blocks of known sizes: call compute_chunk_sizes() first"
         )
     row = array.shape[1:]
-    law, result = calibrated(np.empty((0, *row), array.dtype), n_columns=max(1, prod(row)))
+    law, options, result = noise_and_result(np.empty((0, *row), array.dtype), law, asked)
     if result.dtype == object:
         raise refuse_type(result.dtype)
     chunk = tuple(max(1, *sizes) for sizes in array.chunks)
@@ -234,7 +194,7 @@ def _run(
 
     output = output.absolute()
     if os.path.lexists(output):
-        raise OutputError(f"path must name what is not there yet, got {describe(str(output))}")
+        raise OutputError(f"path must not exist yet, got {describe(str(output))}")
     work = output.parent / f".{output.name}.{uuid4().hex}"
     drawn, result = work / "drawn", work / "result"
     files = [drawn / str(i) / "noisy" for i in range(len(blocks))]
@@ -319,28 +279,21 @@ def _noisy_partition(
     noisy = add_noise_here(partition, law, columns=columns, **options)
     # of floats a partition without NaN would be int64, and floats again beside one with NaN
     noisy = noisy.astype(dict.fromkeys(floats, "Int64"))
-    table = _arrow_table(noisy)
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        table = pa.Table.from_pandas(noisy, preserve_index=True)
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
+        table = None  # Arrow's errors show cells
     if table is None:
         raise ParameterTypeError(
             "values must have columns that Arrow can hold, each of one type, "
             "but one with objects is mixed"
         )
-    import pyarrow as pa
-    import pyarrow.parquet
-
     stream = pa.BufferOutputStream()
     pyarrow.parquet.write_table(table, stream)
     return memoryview(stream.getvalue())
-
-
-def _arrow_table(frame: Any) -> Any:
-    """Return the table with the index, or None, not Arrow's errors: they show cells."""
-    import pyarrow as pa
-
-    try:
-        return pa.Table.from_pandas(frame, preserve_index=True)
-    except (TypeError, ValueError, OverflowError, NotImplementedError):
-        return None
 
 
 def _noisy_block(

@@ -24,13 +24,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._certified.interval import arithmetic
-from ._inputs.foreign_arrays import single
+from ._inputs.foreign_arrays import finite_array
 from ._inputs.keywords import explain_keywords
-from ._inputs.messages import describe
-from ._inputs.numbers import exact_rational, whole_number
+from ._inputs.law_parameters import checked_beta
+from ._inputs.messages import refused
+from ._inputs.numbers import whole_number
 from ._inputs.privacy_arguments import length_of_floats, positive_number
 from .data import add_noise
-from .errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from .errors import ParameterOverflowError, ParameterValueError
 from .laws import Law
 
 __all__ = ["clip", "noisy", "to_lattice"]
@@ -44,19 +45,6 @@ _MOST_STEPS = 2**16
 
 #: A factor that was too large by rounding is made smaller by so much, relatively, time and again.
 _LESS = 2.0**-30
-
-
-def _finite(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return integers or finite floats as an array."""
-    array = np.asarray(values)
-    if array.dtype == np.longdouble or array.dtype.kind not in "fiu":
-        raise ParameterTypeError(
-            f"{name} must be integers or floats of at most 64 bits, got {array.dtype}"
-        )
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ParameterValueError(f"{name} must be finite, but is not at index {place}")
-    return array
 
 
 def to_lattice(
@@ -84,12 +72,10 @@ def to_lattice(
     >>> to_lattice([0.3, -0.3, 2.5], 0.125)
     array([ 2, -2, 20])
     """
-    array = _finite(values, "values")
+    array = finite_array(values, "values")
     exact = positive_number(step, "step")
     if rounding not in ("toward_zero", "nearest"):
-        raise ParameterValueError(
-            f"rounding must be 'toward_zero' or 'nearest', got {describe(rounding)}"
-        )
+        raise refused("rounding", "be 'toward_zero' or 'nearest'", rounding)
     exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
     if array.dtype.kind == "f" and exact == Fraction(2) ** exponent:
         with np.errstate(over="ignore", under="ignore"):
@@ -157,16 +143,14 @@ def clip(vectors: ArrayLike, *, norm: object, steps: object, beta: object = 2) -
     array([[60, 80],
            [10,  0]])
     """
-    array = _finite(vectors, "vectors").astype(np.float64)
+    array = finite_array(vectors, "vectors").astype(np.float64)
     if array.ndim == 0:
         raise ParameterValueError("vectors must have at least one axis, got a single number")
     length = length_of_floats(norm, "norm")
     count = whole_number(steps, "steps", minimum=1)
     if count > _MOST_STEPS:
-        raise ParameterValueError(f"steps must be at most {_MOST_STEPS}, got {describe(count)}")
-    exponent = exact_rational(beta, "beta")
-    if exponent < 1:
-        raise ParameterValueError(f"beta must be at least 1, got {describe(single(beta))}")
+        raise refused("steps", f"be at most {_MOST_STEPS}", count)
+    exponent = checked_beta(beta)
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
     table, most = _lengths(exponent, count, array.shape[-1])

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, NoReturn, TypeVar, final, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack, final, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -25,8 +25,8 @@ from ._inputs.draw_arguments import (
     INT64,
     ONE_THREAD,
     SYSTEM,
+    How,
     Method,
-    Shape,
     Size,
     checked_source,
 )
@@ -41,6 +41,9 @@ from ._law_functions.mixin import LawFunctions
 from ._system.progress import Progress
 from .errors import ParameterTypeError, ParameterValueError
 
+if TYPE_CHECKING:
+    from ._inputs.draw_arguments import Filled
+
 __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
@@ -49,9 +52,6 @@ __all__ = [
     "Skellam",
     "centred",
 ]
-
-
-_Array = TypeVar("_Array", bound=NDArray[Any])
 
 
 def _unpickled(kind: type[_Law], *values: str) -> _Law:
@@ -145,43 +145,15 @@ class _Law(LawFunctions):
         as_arrays = (np.asarray(x, object) if isinstance(x, _Law) else x for x in inputs)
         return getattr(ufunc, method)(*as_arrays, **options)
 
-    # One draw, an array, or what was given to be filled: for type checkers.
+    # For type checkers: one draw; else what is to be filled, or a new array.
+
+    @overload
+    def sample(self, size: None = None, *, out: None = None, **how: Unpack[How]) -> int: ...
 
     @overload
     def sample(
-        self,
-        size: None = None,
-        *,
-        dtype: DTypeLike = ...,
-        out: None = None,
-        method: Method = ...,
-        source: Source = ...,
-        threads: int = ...,
-    ) -> int: ...
-
-    @overload
-    def sample(
-        self,
-        size: Shape,
-        *,
-        dtype: DTypeLike = ...,
-        out: None = None,
-        method: Method = ...,
-        source: Source = ...,
-        threads: int = ...,
-    ) -> NDArray[Any]: ...
-
-    @overload
-    def sample(
-        self,
-        size: Size = None,
-        *,
-        dtype: DTypeLike = ...,
-        out: _Array,
-        method: Method = ...,
-        source: Source = ...,
-        threads: int = ...,
-    ) -> _Array: ...
+        self, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
+    ) -> Filled: ...
 
     @names_instead
     def sample(

@@ -47,14 +47,20 @@ class Bytes(Protocol):
 
 
 class SystemBytes:
-    """Bytes from getrandom(2), nothing read ahead: a fork finds nothing here to inherit."""
+    """Bytes from the system, nothing read ahead: a fork finds nothing here to inherit.
+
+    From getrandom(2), or where Python has it not (macOS, Windows, a browser) from ``os.urandom``.
+    """
 
     def read(self, n: int) -> bytes:
         """Return the next n bytes."""
         data = b""
+        system = getattr(os, "getrandom", os.urandom)
         while len(data) < n:  # a signal may cut a long read short
             try:
-                part = os.getrandom(n - len(data))
+                part = system(n - len(data))
+            except NotImplementedError:
+                part = b""
             except OSError as error:
                 raise EntropyError(
                     error.errno, "the operating system gave no randomness (getrandom)"

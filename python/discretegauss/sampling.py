@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._drawing.draw import Given, draw
-from ._inputs.draw_arguments import INT64, Method, Size, checked_out
+from ._inputs.draw_arguments import INT64, How, HowOnly, Method, Size, checked_out
 from ._inputs.keywords import explain_keywords
 from ._inputs.law_parameters import sigma2_of
 from ._inputs.numbers import Number
@@ -29,23 +29,15 @@ __all__ = [
 
 _UINT8 = np.dtype(np.uint8)
 
-_Array = TypeVar("_Array", bound=NDArray[Any])
-_Flags = TypeVar("_Flags", bound=NDArray[np.bool_])
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    from ._inputs.draw_arguments import Filled
+
+    _Flags = TypeVar("_Flags", bound=NDArray[np.bool_], default=NDArray[np.bool_])
 
 
-class _HowOnly(TypedDict, total=False):
-    method: Method
-    source: Source
-    threads: int
-
-
-class _How(_HowOnly, total=False):
-    """How to draw, whatever the law."""
-
-    dtype: DTypeLike
-
-
-# Each function for type checkers: one draw of numbers; what was given to be filled; else an array.
+# Each function for type checkers: one draw of numbers; else what is to be filled, or a new array.
 
 
 @overload
@@ -56,7 +48,7 @@ def discrete_gaussian(
     mu: Number = ...,
     sigma: Number | None = None,
     out: None = None,
-    **how: Unpack[_How],
+    **how: Unpack[How],
 ) -> int: ...
 
 
@@ -67,21 +59,9 @@ def discrete_gaussian(
     *,
     mu: Any = ...,
     sigma: Any = None,
-    out: _Array,
-    **how: Unpack[_How],
-) -> _Array: ...
-
-
-@overload
-def discrete_gaussian(
-    sigma2: Any = None,
-    size: Size = None,
-    *,
-    mu: Any = ...,
-    sigma: Any = None,
-    out: None = None,
-    **how: Unpack[_How],
-) -> NDArray[Any]: ...
+    out: Filled | None = None,
+    **how: Unpack[How],
+) -> Filled: ...
 
 
 def discrete_gaussian(
@@ -121,7 +101,7 @@ def discrete_gaussian(
         in the C core. "auto": one draw by the sampler whose time does not depend
         on the value, where the law has one; an array by Algorithms 1-3 or by cell table, whichever
         is faster for so many draws. With a source of your own it decides by the law and the number
-        of draws alone; else the draws of earlier calls count, too, and a table of theirs is used.
+        of draws alone; else earlier calls count, too, and a table that they built is used.
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
@@ -141,7 +121,7 @@ def discrete_gaussian(
     Raises
     ------
     TypeError, ValueError
-        A parameter is no number or breaks its rule; the message names it.
+        A parameter is not a number or breaks its rule; the message names it.
     OverflowError
         The law does not provably fit dtype, P(outside) < 2**-128; nothing was drawn.
     OSError
@@ -176,33 +156,19 @@ def discrete_gaussian(
     """
     if sigma is not None or sigma2 is None:
         sigma2 = sigma2_of(sigma2, sigma, arrays=True)
-    return draw(
-        (Kind.DISCRETE_GAUSSIAN, sigma2, mu, 1),
-        size=size,
-        dtype=dtype,
-        out=out,
-        method=method,
-        source=source,
-        threads=threads,
-    )
+    return draw((Kind.DISCRETE_GAUSSIAN, sigma2, mu, 1), size, dtype, out, method, source, threads)
 
 
 @overload
 def discrete_laplace(
-    scale: Number, size: None = None, *, mu: Number = ..., out: None = None, **how: Unpack[_How]
+    scale: Number, size: None = None, *, mu: Number = ..., out: None = None, **how: Unpack[How]
 ) -> int: ...
 
 
 @overload
 def discrete_laplace(
-    scale: Any, size: Size = None, *, mu: Any = ..., out: _Array, **how: Unpack[_How]
-) -> _Array: ...
-
-
-@overload
-def discrete_laplace(
-    scale: Any, size: Size = None, *, mu: Any = ..., out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
+    scale: Any, size: Size = None, *, mu: Any = ..., out: Filled | None = None, **how: Unpack[How]
+) -> Filled: ...
 
 
 def discrete_laplace(
@@ -245,31 +211,19 @@ def discrete_laplace(
     >>> dg.discrete_laplace("5/2", size=4).shape
     (4,)
     """
-    return draw(
-        (Kind.DISCRETE_LAPLACE, scale, mu, 1),
-        size=size,
-        dtype=dtype,
-        out=out,
-        method=method,
-        source=source,
-        threads=threads,
-    )
+    return draw((Kind.DISCRETE_LAPLACE, scale, mu, 1), size, dtype, out, method, source, threads)
 
 
 @overload
 def skellam(
-    variance: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
+    variance: Number, size: None = None, *, out: None = None, **how: Unpack[How]
 ) -> int: ...
 
 
 @overload
-def skellam(variance: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
-
-
-@overload
 def skellam(
-    variance: Any, size: Size = None, *, out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
+    variance: Any, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
+) -> Filled: ...
 
 
 def skellam(
@@ -315,15 +269,7 @@ def skellam(
     >>> dg.skellam("5/2", size=4).shape
     (4,)
     """
-    return draw(
-        (Kind.SKELLAM, variance, 0, 1),
-        size=size,
-        dtype=dtype,
-        out=out,
-        method=method,
-        source=source,
-        threads=threads,
-    )
+    return draw((Kind.SKELLAM, variance, 0, 1), size, dtype, out, method, source, threads)
 
 
 @overload
@@ -334,14 +280,8 @@ def generalized_gaussian(
     *,
     mu: Number = ...,
     out: None = None,
-    **how: Unpack[_How],
+    **how: Unpack[How],
 ) -> int: ...
-
-
-@overload
-def generalized_gaussian(
-    scale: Any, beta: Any, size: Size = None, *, mu: Any = ..., out: _Array, **how: Unpack[_How]
-) -> _Array: ...
 
 
 @overload
@@ -351,9 +291,9 @@ def generalized_gaussian(
     size: Size = None,
     *,
     mu: Any = ...,
-    out: None = None,
-    **how: Unpack[_How],
-) -> NDArray[Any]: ...
+    out: Filled | None = None,
+    **how: Unpack[How],
+) -> Filled: ...
 
 
 def generalized_gaussian(
@@ -404,30 +344,20 @@ def generalized_gaussian(
     ...     noise = dg.generalized_gaussian(10, "3/2", size=4)
     """
     return draw(
-        (Kind.GENERALIZED_GAUSSIAN, scale, mu, beta),
-        size=size,
-        dtype=dtype,
-        out=out,
-        method=method,
-        source=source,
-        threads=threads,
+        (Kind.GENERALIZED_GAUSSIAN, scale, mu, beta), size, dtype, out, method, source, threads
     )
 
 
 @overload
 def geometric_exp(
-    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
+    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[How]
 ) -> int: ...
 
 
 @overload
-def geometric_exp(gamma: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
-
-
-@overload
 def geometric_exp(
-    gamma: Any, size: Size = None, *, out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
+    gamma: Any, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
+) -> Filled: ...
 
 
 def geometric_exp(
@@ -469,31 +399,19 @@ def geometric_exp(
     >>> bool((dg.geometric_exp("1/10", size=100) >= 0).all())
     True
     """
-    return draw(
-        (Kind.GEOMETRIC_EXP, gamma, 0, 1),
-        size=size,
-        dtype=dtype,
-        out=out,
-        method=method,
-        source=source,
-        threads=threads,
-    )
+    return draw((Kind.GEOMETRIC_EXP, gamma, 0, 1), size, dtype, out, method, source, threads)
 
 
 @overload
 def bernoulli(
-    p: Number, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+    p: Number, size: None = None, *, out: None = None, **how: Unpack[HowOnly]
 ) -> bool: ...
 
 
 @overload
-def bernoulli(p: Any, size: Size = None, *, out: _Flags, **how: Unpack[_HowOnly]) -> _Flags: ...
-
-
-@overload
 def bernoulli(
-    p: Any, size: Size = None, *, out: None = None, **how: Unpack[_HowOnly]
-) -> NDArray[np.bool_]: ...
+    p: Any, size: Size = None, *, out: _Flags | None = None, **how: Unpack[HowOnly]
+) -> _Flags: ...
 
 
 def bernoulli(
@@ -539,19 +457,13 @@ def bernoulli(
 
 
 @overload
-def uniform_below(
-    n: Number, size: None = None, *, out: None = None, **how: Unpack[_How]
-) -> int: ...
-
-
-@overload
-def uniform_below(n: Any, size: Size = None, *, out: _Array, **how: Unpack[_How]) -> _Array: ...
+def uniform_below(n: Number, size: None = None, *, out: None = None, **how: Unpack[How]) -> int: ...
 
 
 @overload
 def uniform_below(
-    n: Any, size: Size = None, *, out: None = None, **how: Unpack[_How]
-) -> NDArray[Any]: ...
+    n: Any, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
+) -> Filled: ...
 
 
 def uniform_below(
@@ -591,33 +503,19 @@ def uniform_below(
     >>> 0 <= dg.uniform_below(10**40) < 10**40
     True
     """
-    return draw(
-        (Kind.UNIFORM_BELOW, n, 0, 1),
-        size=size,
-        dtype=dtype,
-        out=out,
-        method=method,
-        source=source,
-        threads=threads,
-    )
+    return draw((Kind.UNIFORM_BELOW, n, 0, 1), size, dtype, out, method, source, threads)
 
 
 @overload
 def bernoulli_exp(
-    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[_HowOnly]
+    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[HowOnly]
 ) -> bool: ...
 
 
 @overload
 def bernoulli_exp(
-    gamma: Any, size: Size = None, *, out: _Flags, **how: Unpack[_HowOnly]
+    gamma: Any, size: Size = None, *, out: _Flags | None = None, **how: Unpack[HowOnly]
 ) -> _Flags: ...
-
-
-@overload
-def bernoulli_exp(
-    gamma: Any, size: Size = None, *, out: None = None, **how: Unpack[_HowOnly]
-) -> NDArray[np.bool_]: ...
 
 
 def bernoulli_exp(
@@ -677,15 +575,8 @@ def _draw_flags(
     flags = checked_out(out, None)
     if flags is not None and flags.dtype != np.bool_:
         raise ParameterTypeError(f"out must be a numpy array of bool, got {flags.dtype}")
-    result = draw(
-        given,
-        size=size,
-        dtype=_UINT8,
-        out=None if flags is None else flags.view(np.uint8),
-        method=method,
-        source=source,
-        threads=threads,
-    )
+    words = None if flags is None else flags.view(np.uint8)
+    result = draw(given, size, _UINT8, words, method, source, threads)
     if out is not None:
         return out
     return result.view(np.bool_) if isinstance(result, np.ndarray) else bool(result)

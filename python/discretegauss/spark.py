@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from os import PathLike
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
-from ._inputs.draw_arguments import AUTO, SYSTEM, Method
 from ._inputs.keywords import explain_keywords
-from ._inputs.source import Source
 from ._on_the_driver import checked_path, noise_and_result
 from .data import add_noise as add_noise_here
-from .data.addition import Overflow
 from .data.cells import refuse_type
+from .data.entry import AskedAnywhere
 from .data.frame_columns import places
 from .errors import ParameterOverflowError, ParameterTypeError
 from .laws import Law
@@ -41,17 +39,7 @@ def add_noise(
     law: Law | None = None,
     *,
     path: str | PathLike[str] | None = None,
-    rho: object = None,
-    epsilon: object = None,
-    delta: object = None,
-    sensitivity: object = 1,
-    rows_per_person: int = 1,
-    disjoint: bool = False,
-    overflow: Overflow = "raise",
-    modulus: int | None = None,
-    integral_floats: bool = False,
-    method: Method = AUTO,
-    source: Source = SYSTEM,
+    **asked: Unpack[AskedAnywhere],
 ) -> Any:
     """Write a frame of Spark with noise, exactly, as Parquet; return the frame that reads it.
 
@@ -126,22 +114,7 @@ def add_noise(
     at = places([field.name for field in fields], columns)
     names = [fields[i].name for i in at]
     empty = pa.schema([(fields[i].name, _arrow_type(fields[i])) for i in at]).empty_table()
-    options: dict[str, Any] = {
-        "overflow": overflow,
-        "modulus": modulus,
-        "integral_floats": integral_floats,
-        "method": method,
-        "source": source,
-    }
-    law, result = noise_and_result(
-        empty,
-        law,
-        len(at),
-        budget={"rho": rho, "epsilon": epsilon, "delta": delta, "sensitivity": sensitivity},
-        rows_per_person=rows_per_person,
-        disjoint=disjoint,
-        options=options,
-    )
+    law, options, result = noise_and_result(empty, law, asked)
     for i, kind in zip(at, result.schema.types, strict=True):
         if pa.types.is_unsigned_integer(kind):
             raise ParameterOverflowError(

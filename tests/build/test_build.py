@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
@@ -396,6 +397,15 @@ def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> 
         (tree / lies_about).parent.mkdir(exist_ok=True, parents=True)
         (tree / lies_about).write_text("secret")
     assert packed(tree, tmp_path / "dirty") == names
+
+
+def test_the_recipe_for_conda_asks_for_what_the_package_asks_for() -> None:
+    """The same version and dependencies as pyproject.toml's."""
+    recipe = (CSRC.parent / "tools/conda/recipe.yaml").read_text()
+    project = tomllib.loads((CSRC.parent / "pyproject.toml").read_text())["project"]
+    asked = re.findall("^    - (.+)$", re.split("  run:|tests:", recipe)[1], re.MULTILINE)
+    assert [line.replace(" ", "") for line in asked] == ["python", *project["dependencies"]]
+    assert f'version: "{discretegauss.__version__}"' in recipe
 
 
 PURE_OPTIONS = re.findall(

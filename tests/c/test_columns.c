@@ -411,9 +411,15 @@ static void test_choices(void)
     CHECK(dg_crowd_most_groups(&crowd) == 50, "half");
     crowd.n = 1000000;
     CHECK(dg_crowd_most_groups(&crowd) == 7812, "a 128th");
-    CHECK(dg_crowd_alone_from(2, &crowd) < dg_crowd_alone_from(1000, &crowd), "few laws");
+    CHECK(dg_crowd_alone_from(2, &crowd) < dg_crowd_alone_from(100, &crowd) &&
+              dg_crowd_alone_from(100, &crowd) < dg_crowd_alone_from(1000, &crowd),
+          "few laws");
+    CHECK(dg_crowd_in_blocks(100, 256, &crowd) && !dg_crowd_in_blocks(100, 255, &crowd) &&
+              dg_crowd_in_blocks(2, 128, &crowd) && !dg_crowd_in_blocks(1000, 5000, &crowd),
+          "blocks");
     crowd.source = DG_SOURCE_CALLER; /* as published */
     CHECK(!dg_crowd_in_lanes(1000, &crowd) && dg_crowd_most_groups(&crowd) == 65536, "no lanes");
+    CHECK(!dg_crowd_in_blocks(2, 10000, &crowd), "in order");
     CHECK(dg_crowd_alone_from(2, &crowd) == 128 && dg_crowd_alone_from(1000, &crowd) == 128,
           "alone");
     crowd.method = DG_ISOCHRONOUS;
@@ -481,6 +487,63 @@ static void test_rent(void)
     for (size_t i = 0; i < 4; i++) {
         dg_sampler_free(kept[i]);
     }
+}
+
+/** In blocks each element is of its law, and its centre is added: the laws take turns, and differ much; by two
+ *  threads, in a last block that is not full. Stopped, none is left. */
+static void test_blocks(void)
+{
+    enum { N = 100003, LAWS = 3 };
+    static const uint64_t parameters[LAWS] = {1, UINT64_C(1) << 40, 1};
+    static int64_t out[N], centres[N];
+    for (size_t i = 0; i < N; i++) {
+        centres[i] = (int64_t)(i % 7 * 1000000000);
+    }
+    dg_laws laws = {.kind = DG_DISCRETE_GAUSSIAN,
+                    .parameter = {parameters, 1, DG_INTEGERS, 1, LAWS},
+                    .centre = {(const uint64_t *)centres, 1, DG_INTEGERS, 0, 0}};
+    const dg_crowd crowd = {
+        .n = N, .method = DG_AUTO, .source = DG_SOURCE_CHACHA20, .lanes_hold = true};
+    CHECK(dg_crowd_in_blocks(2, N / 3, &crowd), "this is done in blocks");
+    for (size_t repeat = 1; repeat < 12; repeat += 5) {
+        const dg_source source = {DG_SOURCE_CHACHA20, NULL, NULL};
+        const dg_run run = {2, NULL, NULL};
+        laws.parameter.repeat = repeat;
+        CHECK(dg_samplers_fill(out, N, DG_INT64, &laws, DG_AUTO, NULL, &run, &source) == DG_OK,
+              "repeat %zu", repeat);
+        size_t n_narrow = 0, n_zeros = 0, n_near = 0, n_positive = 0;
+        for (size_t i = 0; i < N; i++) {
+            const int64_t off = out[i] - centres[i];
+            const bool is_wide = i / repeat % LAWS == 1, is_far = off < -20 || off > 20;
+            CHECK(is_wide || !is_far, "draw %zu is not of its law", i);
+            n_near += is_wide && !is_far;
+            n_narrow += !is_wide;
+            n_zeros += !is_wide && off == 0;
+            n_positive += is_wide && off > 0;
+        }
+        /* probabilities below 10^-8: P(0) = 0.3989, 41 of 2.6 million, and one half */
+        const double share = (double)n_zeros / (double)n_narrow;
+        const double half = (double)n_positive / (double)(N - n_narrow);
+        CHECK(share > 0.387 && share < 0.411, "repeat %zu: %g", repeat, share);
+        CHECK(half > 0.483 && half < 0.517, "repeat %zu: %g", repeat, half);
+        CHECK(n_near < 12, "repeat %zu: %zu", repeat, n_near);
+    }
+    stop_at = 2;
+    n_paused = 0;
+    milliseconds_a_look = 100;
+    tape none = {NULL, 0, 0};
+    paused_tape = &none;
+    const dg_run stopped = {1, count_pauses, NULL};
+    memset(out, 0, sizeof out);
+    CHECK(dg_samplers_fill(out, N, DG_INT64, &laws, DG_AUTO, NULL, &stopped, NULL) ==
+              DG_ERR_STOPPED,
+          "it is stopped");
+    milliseconds_a_look = 0;
+    size_t n_left = 0;
+    for (size_t i = 0; i < N; i++) {
+        n_left += out[i] != 0;
+    }
+    CHECK(n_left == 0, "%zu draws are left", n_left);
 }
 
 /* --- errors ---------------------------------------------------------------------------------- */
@@ -602,7 +665,7 @@ static int fork_once(void *context)
 }
 
 /** A fork while the second law is drawn shares no draw of the first. */
-static void test_fork(void)
+static void test_fork(dg_method method)
 {
     enum { N = 200000 };
     const uint64_t wide = UINT64_C(1) << 40;
@@ -622,13 +685,12 @@ static void test_fork(void)
                           .centre = {&zero, 0, DG_INTEGERS, 0, 0}};
     const dg_run run = {1, fork_once, NULL};
     milliseconds_a_look = 100;
-    CHECK(dg_samplers_fill(out, N, DG_INT64, &laws, DG_ISOCHRONOUS, NULL, &run, NULL) == DG_OK,
-          "no fork");
+    n_pauses = fork_at = 0;
+    CHECK(dg_samplers_fill(out, N, DG_INT64, &laws, method, NULL, &run, NULL) == DG_OK, "no fork");
     CHECK(n_pauses > 3, "%zu pauses", n_pauses);
     fork_at = n_pauses - 1;
     n_pauses = 0;
-    const dg_status status =
-        dg_samplers_fill(out, N, DG_INT64, &laws, DG_ISOCHRONOUS, NULL, &run, NULL);
+    const dg_status status = dg_samplers_fill(out, N, DG_INT64, &laws, method, NULL, &run, NULL);
     if (child == 0) {
         memcpy(theirs, out, size);
         _exit((int)status);
@@ -660,11 +722,13 @@ int main(int n_arguments, char **arguments)
     test_pauses();
     test_choices();
     test_rent();
+    test_blocks();
     test_errors();
     test_fit();
     test_groups();
     if (DG_HAVE_WORDS && n_arguments < 2) {
-        test_fork();
+        test_fork(DG_ISOCHRONOUS);
+        test_fork(DG_AUTO); /* in blocks */
     }
     return report("columns of laws");
 }

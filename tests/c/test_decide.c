@@ -115,9 +115,6 @@ int main(void)
 {
     test_many(dg_decide_each_portable, "plain C");
 #if DG_ISA_X86_64
-    if (dg_isa_available(DG_ISA_AVX2)) {
-        test_many(dg_decide_each_avx2, "AVX2");
-    }
     if (dg_isa_available(DG_ISA_AVX512)) {
         test_many(dg_decide_each_avx512, "AVX-512");
     }

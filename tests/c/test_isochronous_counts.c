@@ -29,9 +29,10 @@ enum { SKIPPED = 77, ATTEMPTS = 256, MOST_BYTES = 16 * ATTEMPTS, FILL = 100 };
 /* --- batches --------------------------------------------------------------------------------- */
 
 /** Which values the attempts of a batch have. */
-typedef enum values { CENTRE, RIGHT_CORE, LEFT_TAIL, ANY, N_VALUES } values;
+typedef enum values { CENTRE, WAITING, RIGHT_CORE, LEFT_TAIL, ANY, N_VALUES } values;
 
-static const char *const NAMES[N_VALUES] = {"centre", "right-core", "left-tail", "any"};
+static const char *const NAMES[N_VALUES] = {"centre", "centre-one-waits", "right-core", "left-tail",
+                                            "any"};
 
 /** Write an attempt that is accepted (f' = 0) or rejected (f' next to 1): no word of it is near an
  *  edge. Returns: what it draws. */
@@ -109,16 +110,24 @@ typedef struct batch {
     size_t n_draws;
 } batch;
 
+/** A point on the right whose f' is 1 - 2^-28. */
+static const uint8_t NEARLY_ONE[8] = {0, 0, 0, 0, 0xF0, 0xFF, 0xFF, 0xFF};
+
 static void write_batch(batch *out, values of, uint64_t level_end, const dg_lanes *lanes)
 {
     uint64_t pattern = 20261123, state = (uint64_t)of + 1;
+    const values places = of == WAITING ? CENTRE : of;
     out->used = out->n_draws = 0;
     for (size_t i = 0; i < ATTEMPTS; i++) {
         const bool accepted = next_word(&pattern) >> 62 != 0 || lanes->narrow != NULL;
         uint8_t *bytes = out->bytes + i * lanes->attempt_bytes;
         const int64_t draw = lanes->narrow != NULL
-                                 ? write_word(bytes, of, lanes, &state)
-                                 : write_attempt(bytes, accepted, of, level_end, lanes, &state);
+                                 ? write_word(bytes, places, lanes, &state)
+                                 : write_attempt(bytes, accepted, places, level_end, lanes, &state);
+        if (of == WAITING && accepted && out->n_draws == 0 && lanes->narrow == NULL) {
+            memcpy(bytes, NEARLY_ONE,
+                   sizeof NEARLY_ONE); /* 32 bits do not tell that g = 1 is above */
+        }
         if (accepted) {
             out->draws[out->n_draws++] = draw;
         }
@@ -192,7 +201,8 @@ typedef struct test_case {
     int64_t a;
     size_t shift;
     int64_t n, d;
-    uint64_t level_end; /* tail levels from it on are too unlikely for f' = 0 to be sure */
+    uint64_t
+        level_end; /* tail levels from it on are too unlikely for f' = 0 to be sure, or AVX2 lets them wait */
 } test_case;
 
 static const test_case CASES[] = {
@@ -202,8 +212,8 @@ static const test_case CASES[] = {
     {"gaussian", DG_DISCRETE_GAUSSIAN, 400, 0, 0, 1, 4},
     {"gaussian-off-centre", DG_DISCRETE_GAUSSIAN, 25, 4, 1, 3, 4},
     {"gaussian-wide", DG_DISCRETE_GAUSSIAN, 25, 60, 1, 3, 4},
-    {"laplace", DG_DISCRETE_LAPLACE, 50, 0, 0, 1, 30},
-    {"laplace-wide", DG_DISCRETE_LAPLACE, 50, 30, -2, 5, 30},
+    {"laplace", DG_DISCRETE_LAPLACE, 50, 0, 0, 1, 24},
+    {"laplace-wide", DG_DISCRETE_LAPLACE, 50, 30, -2, 5, 24},
     {"generalised", DG_GENERALIZED_GAUSSIAN, 50, 0, 1, 3, 8},
     {"generalised-wide", DG_GENERALIZED_GAUSSIAN, 50, 30, -2, 5, 8},
 };

@@ -27,7 +27,8 @@ enum {
     PRECISION = 400,
     SPOTS = 300,
     MOST_KERNELS = 4,
-    COPIES = 16 /* as many as a kernel takes together */
+    COPIES = 16, /* as many as a kernel takes together */
+    MOST_LENGTH = 40
 };
 
 typedef struct test_case {
@@ -174,12 +175,46 @@ static void write_attempt(uint8_t bytes[16], const spot *at, uint64_t f, const d
     }
 }
 
+/** Check that all kernels make of a batch what the first one does. */
+static void check_alike(const uint8_t *bytes, size_t length, dg_lanes *const *lanes, size_t n)
+{
+    int64_t out[2][MOST_LENGTH + DG_LANE_BEHIND];
+    size_t accepted[2], made[2];
+    lanes[0]->kernel(out[0], &accepted[0], &made[0], bytes, length, lanes[0]);
+    for (size_t k = 1; k < n; k++) {
+        lanes[k]->kernel(out[1], &accepted[1], &made[1], bytes, length, lanes[k]);
+        CHECK(accepted[0] == accepted[1] && made[0] == made[1] &&
+                  memcmp(out[0], out[1], accepted[0] * sizeof out[0][0]) == 0,
+              "kernel %d differs in a batch of %zu", (int)lanes[k]->isa, length);
+    }
+}
+
+/** Batches where one attempt, or two, are next to the edge, and the others are not, at the core's end. */
+static void check_among_others(const spot *at, uint64_t f, dg_lanes *const *lanes, size_t n)
+{
+    uint8_t bytes[16 * COPIES];
+    const spot elsewhere = {.cell = lanes[0]->n_core - 1};
+    const size_t first = f % COPIES, second = f / COPIES % COPIES;
+    for (size_t two = 0; two < 2; two++) {
+        for (size_t k = 0; k < COPIES; k++) {
+            uint8_t *to = bytes + k * lanes[0]->attempt_bytes;
+            if (k == first || (two == 1 && k == second)) {
+                write_attempt(to, at, f, lanes[0]);
+            } else { /* accepted, and rejected */
+                write_attempt(to, &elsewhere, k % 2 == 0 ? 0 : UINT64_MAX >> 1, lanes[0]);
+            }
+        }
+        check_alike(bytes, COPIES, lanes, n);
+    }
+}
+
 /** Check what the kernels make of heights next to the edge. */
 static void check_spot(const spot *at, const test_case *of, dg_lanes *const *lanes, size_t n)
 {
-    static const uint64_t offsets[] = {0,   1,   2,    3,    4,       5,      6,   7,
-                                       8,   9,   12,   16,   24,      50,     100, 200,
-                                       400, 800, 1600, 4110, 1 << 20, 1 << 30};
+    static const uint64_t offsets[] = {0,       1,       2,       3,       4,       5,      6,
+                                       7,       8,       9,       12,      16,      24,     50,
+                                       100,     200,     400,     800,     1600,    4110,   1 << 20,
+                                       1 << 23, 1 << 25, 1 << 27, 1 << 28, 1 << 29, 1 << 30};
     const uint64_t step = at->tail ? at->level + 1 : 0;
     const size_t n_bits = 63 - step;
     const unsigned unit = n_bits > 52 ? (unsigned)n_bits - 52 : 0; /* of heights, in bits of f' */
@@ -210,6 +245,7 @@ static void check_spot(const spot *at, const test_case *of, dg_lanes *const *lan
         if (f >= end) {
             continue; /* also below 0 */
         }
+        check_among_others(at, f, lanes, n);
         uint8_t bytes[16 * COPIES];
         int64_t out[COPIES + DG_LANE_BEHIND];
         for (size_t k = 0; k < COPIES; k++) { /* the next one's place begins where this one ends */
@@ -248,26 +284,18 @@ static void check_spot(const spot *at, const test_case *of, dg_lanes *const *lan
 /** Batches of all lengths of random words, among which undecided attempts are planted. */
 static void check_batches(uint64_t *state, dg_lanes *const *lanes, size_t n)
 {
-    enum { LONGEST = 40, BATCHES = 400 };
-    uint8_t bytes[16 * LONGEST];
-    int64_t out[2][LONGEST + DG_LANE_BEHIND];
-    size_t accepted[2], made[2];
+    enum { BATCHES = 400 };
+    uint8_t bytes[16 * MOST_LENGTH];
     const size_t size = lanes[0]->attempt_bytes;
     for (size_t i = 0; i < BATCHES; i++) {
-        const size_t length = 1 + i % LONGEST;
+        const size_t length = 1 + i % MOST_LENGTH;
         for (size_t k = 0; k < sizeof bytes; k++) {
             bytes[k] = (uint8_t)(next_word(state) >> 56);
         }
         if (i % 3 == 0) { /* 63 ones: beyond, if in the tail */
             memset(bytes + size * (next_word(state) % length), 0xFF, size);
         }
-        lanes[0]->kernel(out[0], &accepted[0], &made[0], bytes, length, lanes[0]);
-        for (size_t k = 1; k < n; k++) {
-            lanes[k]->kernel(out[1], &accepted[1], &made[1], bytes, length, lanes[k]);
-            CHECK(accepted[0] == accepted[1] && made[0] == made[1] &&
-                      memcmp(out[0], out[1], accepted[0] * sizeof out[0][0]) == 0,
-                  "kernels differ in a batch of %zu", length);
-        }
+        check_alike(bytes, length, lanes, n);
     }
 }
 

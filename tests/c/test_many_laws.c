@@ -200,6 +200,34 @@ static void test_errors(fill_laws *fill)
 }
 
 /** Lanes draw the same with every instruction set that the machine has, and refuse the others. */
+/** In lanes a law that comes again is what it was, with laws between that lanes do not hold: as where each draw has
+ *  a row of its own. (Two in a row of a law with lanes of its own would read their bytes in turn.) */
+static void test_repeats(void)
+{
+    enum { N = 120, PATTERN = 9 };
+    static const int64_t patterns[2][PATTERN] = {{0, 0, 4, 4, 1, 1, 4, 0, 5},
+                                                 {0, 0, 4, 1, 1, 4, 0, 0, 5}};
+    static int64_t rows[N][4], which[N], drawn[N], wanted[N];
+    const dg_laws few = laws_of(DG_DISCRETE_GAUSSIAN, NUMBERS[0]);
+    const dg_laws many = laws_of(DG_DISCRETE_GAUSSIAN, rows[0]);
+    for (int isochronous = 0; isochronous < 2; isochronous++) {
+        for (size_t i = 0; i < N; i++) {
+            which[i] = patterns[isochronous][i % PATTERN];
+            memcpy(rows[i], NUMBERS[which[i]], sizeof rows[i]);
+        }
+        tape one = {bytes, TAPE, 0}, other = {bytes, TAPE, 0};
+        const dg_source from_one = tape_source(&one), from_other = tape_source(&other);
+        CHECK(dg_laws_fill_in_lanes(drawn, N, DG_INT64, &few, which, isochronous, DG_ISA_AUTO, NULL,
+                                    &from_one) == DG_OK,
+              "few");
+        CHECK(dg_laws_fill_in_lanes(wanted, N, DG_INT64, &many, NULL, isochronous, DG_ISA_AUTO,
+                                    NULL, &from_other) == DG_OK,
+              "many");
+        CHECK(memcmp(drawn, wanted, sizeof drawn) == 0 && one.used == other.used, "way %d",
+              isochronous);
+    }
+}
+
 static void test_instruction_sets(void)
 {
     enum { N = 150 };
@@ -232,6 +260,7 @@ int main(void)
     test_draws();
     test_far_draws();
     test_formats();
+    test_repeats();
     test_instruction_sets();
     test_errors(dg_laws_fill);
     test_errors(fill_in_lanes);

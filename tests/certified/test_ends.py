@@ -35,21 +35,14 @@ def test_a_sum_whose_first_ratio_is_rounded_to_1_goes_on() -> None:
     assert float(value.lower) == pytest.approx(expected, rel=1e-15)
 
 
-def test_no_integers_have_no_tails() -> None:
-    """Nothing asked, nothing yielded."""
-    from discretegauss._certified.tail_recurrence import tail_ratios
-
-    assert list(tail_ratios(GAUSSIAN, [], 64)) == []
-
-
 def test_tails_next_to_the_last_integer_of_the_fast_way_are_left_to_the_other() -> None:
     """Floats hold integers only up to a bound: a table of tails that passes it is not made."""
-    from discretegauss._certified import float_arrays
+    from discretegauss._certified import pair_arrays, pair_weights
 
-    mu = float_arrays._LARGEST - 5
+    mu = pair_weights.LARGEST - 5
     law = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100), Fraction(mu))
-    assert float_arrays.tail_table(law, mu, mu + 3, most=100) is not None
-    assert float_arrays.tail_table(law, mu, mu + 20, most=100) is None
+    assert pair_arrays.tail_table(law, mu, mu + 3, most=100) is not None
+    assert pair_arrays.tail_table(law, mu, mu + 20, most=100) is None
 
 
 def test_quantiles_of_nothing_are_nothing() -> None:

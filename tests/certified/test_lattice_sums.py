@@ -27,14 +27,11 @@ from discretegauss._certified.family import mirrored, nearest_integer
 from discretegauss._certified.gaussian_tail import gaussian_tail
 from discretegauss._certified.generalized_tail import Shape, generalized_tail
 from discretegauss._certified.incomplete_gamma import (
-    _by_error_function,
-    _by_fixed_point,
     _gamma,
     scaled_gamma,
 )
 from discretegauss._certified.interval import Interval, arithmetic, relative_width_below
 from discretegauss._certified.lattice_sums import canonical, normaliser, tail_ratio, weight_ratio
-from discretegauss._certified.tail_recurrence import tail_ratios
 from discretegauss._law import Kind, LawSpec
 
 F = Fraction
@@ -233,32 +230,24 @@ FAR = [(2**25, 40), (10**15, 100), (10**40, 40), (10**40, 400), (10**200, 400)]
 
 @pytest.mark.parametrize(("depth2", "bits"), FAR, ids=range(len(FAR)))
 @pytest.mark.parametrize("rate", [F(1, 10**9), F(1, 300), F(1, 20), F(3)], ids=str)
-def test_far_tails_by_their_power_series_are_those_of_the_other_ways(
-    depth2: int, bits: int, rate: F
-) -> None:
+def test_far_tails_are_the_sums(depth2: int, bits: int, rate: F) -> None:
     """d/sigma2 is the rate, (d/sigma)**2 the depth2."""
     sigma2 = depth2 / rate**2
     d = rate * sigma2
-    assert _tail_gaussian._is_far(sigma2, d, bits)
-    found = _tail_gaussian._by_series(sigma2, d, bits)
+    found = gaussian_tail(sigma2, d, bits)
     assert relative_width_below(found, bits)
     growth = 1 / sigma2
     if rate > F(1, 1000):
         summed = _tail_gaussian.direct_sum((d + F(1, 2)) * growth, growth, 60, bits)
     else:
-        plan = _tail_gaussian._plan(sigma2, d, bits)
-        assert plan is not None
-        summed = _tail_gaussian._euler_maclaurin(sigma2, d, bits, plan)
+        summed = gaussian_tail(sigma2, d, 3 * bits)
     assert relative_width_below(summed, bits - 4)
     assert overlap(found, summed)
 
 
-def test_a_far_tail_of_thousands_of_bits_is_not_summed_term_by_term(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It took 10**5 terms and half a minute where sigma2 is 10**1000."""
-    monkeypatch.delattr(_tail_gaussian, "direct_sum")
-    for rate in (F(1, 10**6), F(1, 200), F(1, 20), F(1, 2)):
+def test_a_far_tail_of_thousands_of_bits_is_found() -> None:
+    """Also where sigma2 is 10**1000."""
+    for rate in (F(1, 10**6), F(1, 200), F(1, 2)):
         assert relative_width_below(gaussian_tail(F(10**1000), rate * 10**1000, 4000), 4000)
 
 
@@ -367,21 +356,6 @@ def test_random_tails_obey_the_identity(scale: F, beta: F, mu: F, m: int, bits: 
         assert overlap(here, at.shift(at.mul(weight, after), 1))
 
 
-def test_runs_are_the_tails_one_by_one() -> None:
-    """For every law, with gaps and several runs; the largest first."""
-    for spec in (
-        LawSpec(Kind.DISCRETE_GAUSSIAN, F(500), F(1, 3)),
-        LawSpec(Kind.DISCRETE_LAPLACE, F(5), F(1, 3)),
-        LawSpec(Kind.GENERALIZED_GAUSSIAN, F(30), F(1, 3), F(5, 2)),
-    ):
-        ms = [1, 2, 5, 50, 90, 91, 1000, 1001, 3000]
-        found = list(tail_ratios(spec, ms, 90))
-        assert [m for m, _ in found] == sorted(ms, reverse=True)
-        for m, ratio in found:
-            assert relative_width_below(ratio, 88)
-            assert overlap(ratio, tail_ratio(spec, m, 120))
-
-
 # --- parts
 
 
@@ -486,15 +460,3 @@ def test_incomplete_gamma_of_a_tiny_a_is_an_exponential_integral(x: F) -> None:
         with mp.workprec(600):
             expected = mpmath.exp(mpq(x)) * mpmath.e1(mpq(x))
             assert encloses(value, expected, expected * mpf(2) ** -300)
-
-
-@pytest.mark.parametrize("bits", [60, 1000, 4500])
-def test_very_many_bits_of_erfc_are_those_of_mpfr(bits: int) -> None:
-    """Two ways to the same number: both enclosures are narrow, and they overlap."""
-    for x in (F(0), F(1, 10**30), F(1, 3), F(17, 5), F(50), F(2 * bits - 1, 3)):
-        at_x = arithmetic(bits + bits // 8 + 40).rational(x)
-        one, other = _by_fixed_point(at_x, bits), _by_error_function(at_x, bits)
-        assert relative_width_below(one, bits)
-        assert relative_width_below(other, bits)
-        assert one.lower <= other.upper
-        assert other.lower <= one.upper

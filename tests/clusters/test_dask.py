@@ -220,7 +220,7 @@ def test_refusals_leave_nothing(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="float64"):
         dg_dask.add_noise(zeros.astype(float), LAW, path=tmp_path / "a")
     dg_dask.add_noise(zeros, LAW, path=tmp_path / "kept")
-    with pytest.raises(dg.errors.OutputError, match="path must name what is not there yet"):
+    with pytest.raises(dg.errors.OutputError, match="path must not exist yet"):
         dg_dask.add_noise(zeros, LAW, path=tmp_path / "kept")
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
@@ -247,6 +247,6 @@ def test_an_empty_or_half_written_folder_is_refused(tmp_path: Path) -> None:
     zeros = dask.array.zeros(10, chunks=5, dtype=np.int64)
     half = tmp_path / "half"
     half.mkdir()
-    with pytest.raises(dg.errors.OutputError, match="path must name what is not there yet"):
+    with pytest.raises(dg.errors.OutputError, match="path must not exist yet"):
         dg_dask.add_noise(zeros, LAW, path=half)
     assert list(tmp_path.rglob("*")) == [half]

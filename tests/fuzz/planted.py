@@ -260,20 +260,6 @@ FAULTS = [
         "_mm256_add_epi8(_mm256_add_epi8(bytes, bytes), spread)",
     ),
     Fault(
-        "the AVX2 loop takes ticks on the left for ticks on the right",
-        "loops",
-        "cells/decide_avx2.c",
-        "_mm256_and_si256(is_negative(block), last_tick)",
-        "_mm256_andnot_si256(is_negative(block), last_tick)",
-    ),
-    Fault(
-        "in AVX2, attempts at an arc's lower bound are settled",
-        "loops",
-        "cells/decide_avx2.c",
-        "_mm256_cmpgt_epi64(_mm256_add_epi64(error, error), above)",
-        "_mm256_cmpgt_epi64(error, above)",
-    ),
-    Fault(
         "the plain loop spreads bits backwards",
         "loops",
         "cells/look_up_portable.c",
@@ -316,11 +302,18 @@ FAULTS = [
         "point << step",
     ),
     Fault(
-        "the AVX2 kernel accepts attempts behind an undecided one",
+        "the AVX2 kernel's first stage decides what 32 bits do not tell",
         "lanes",
         "isochronous/lanes_avx2.c",
-        "found.accepted & ((1u << n) - 1);",
-        "found.accepted & ((1u << LANES) - 1);",
+        ".above = same(7 * of_exponent / 10 + 2 + (more >> SPARE)),",
+        ".above = same(0 * of_exponent * more),",
+    ),
+    Fault(
+        "the AVX2 kernel loses the first of three attempts that wait in a lane",
+        "lanes",
+        "isochronous/lanes_avx2.c",
+        "either(*lost, without(open, wait[1].at));",
+        "*lost;",
     ),
     Fault(
         "the AVX-512 kernel lets choices count that should not",

@@ -468,7 +468,7 @@ def test_keywords_of_others_are_refused_with_what_to_write(
     function: Any, wrong: str, says: str
 ) -> None:
     """A TypeError as Python's own, but it helps; other keywords are Python's to refuse."""
-    with pytest.raises(ParameterTypeError, match=rf"^{wrong} is no parameter of .*{says}"):
+    with pytest.raises(ParameterTypeError, match=rf"^{wrong} is not a parameter of .*{says}"):
         function(**{wrong: 3})
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         function(3, 2, colour=3)

@@ -7,16 +7,14 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-import gmpy2
 import numpy as np
 import pytest
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterOverflowError, ParameterValueError
-from discretegauss.laws import centred
 from discretegauss.privacy import delta, dp_event, pld, rho
-from discretegauss.privacy.accounting import _by_cells, _by_integers, _Lattice, _probabilities
+from discretegauss.privacy.losses import _cut_off
 
 accounting = pytest.importorskip("dp_accounting")
 
@@ -37,11 +35,13 @@ def test_gaussian_pld_is_theorem_7_at_the_multiples(sigma2: str, change: int) ->
         j = round(t * change / sigma / interval)
         tight = delta(law, j * interval, change)
         found = distribution.get_delta_for_epsilon(j * interval)
-        assert tight * (1 - FLOATS) <= found <= tight * (1 + 1e-9) + 1e-20
+        # of very many integers, runs of them stand for each
+        close = 1e-9 if sigma2 != "1e12" else 1e-3
+        assert tight * (1 - FLOATS) <= found <= tight * (1 + close) + 1e-20
         between = (j + 0.4) * interval
         found = distribution.get_delta_for_epsilon(between)
         assert delta(law, between, change) * (1 - FLOATS) <= found
-        assert found <= tight * (1 + FLOATS) + 1e-20
+        assert found <= tight * (1 + close) + 1e-20
 
 
 @pytest.mark.parametrize(("scale", "change"), LAPLACES)
@@ -92,51 +92,18 @@ def test_losses_below_the_range_count_as_one_in_it() -> None:
     """No probability is lost, and none moved to a smaller loss: at multiples below 0, where those
     losses count, the hockey stick is that of the definition (both directions are the same) or more.
     """
-    law = dg.DiscreteGaussian(100)
-    lattice = _Lattice(centred(law), 1)
-    h = 0.05  # five losses to a multiple
-    found, infinite = _probabilities(lattice, gmpy2.mpq(h), gmpy2.mpq(11))
+    law, h = dg.DiscreteGaussian(100), 0.05  # five losses to a multiple
+    (direction,) = dg.privacy.loss(law, width=Fraction(h))._directions
+    masses, _, rest = direction.masses()
+    found, _, infinite = _cut_off(masses, h, rest, math.exp(-11))
+    assert math.exp(-14) < infinite < math.exp(-11)
+    assert len(found) < len(masses)
     assert 1 <= math.fsum([*found.values(), infinite]) * (1 + FLOATS) <= 1 + 1e-9
-    *_, (_, _, y) = lattice.cells(gmpy2.mpq(h), gmpy2.mpq(11))
-    beyond, moved = (float(mass.lower) for mass in lattice.masses(y, None))  # the infinite loss's
     for j in range(min(found) - 2, 0):
-        above = math.fsum(p * -math.expm1((j - i) * h) for i, p in found.items() if i > j)
+        above = infinite
+        above += math.fsum(p * -math.expm1((j - i) * h) for i, p in found.items() if i > j)
         exact = -math.expm1(j * h) + math.exp(j * h) * delta(law, -j * h)
-        assert above >= (exact - (beyond - math.exp(j * h) * moved)) * (1 - FLOATS)
-
-
-@pytest.mark.parametrize(
-    ("sigma2", "change", "interval", "depth"),
-    [
-        ("100", 1, 0.05, 11),
-        ("1e3", 1, 1e-4, 50),
-        ("5e4", 50, 2.0**-13, 20),
-        ("15", 2, 3.7, 60),
-        ("1/1000", 1, 600, 50),  # left to the other way
-        ("1e12", 1, 1e-4, 50),
-        # losses that are multiples
-        ("1/4", 1, 2.0**-13, 50),
-        ("64", 8, 2.0**-6, 50),
-        ("1", 1, 2.0**-10, 300),
-        ("100", 1, 1e-4, 50),
-    ],
-)
-def test_masses_in_arrays_are_those_from_tails(
-    sigma2: str, change: int, interval: float, depth: int
-) -> None:
-    """Value by value: no less, and more only where next to nothing is left of those beside it."""
-    lattice = _Lattice(centred(dg.DiscreteGaussian(sigma2)), change)
-    arguments = lattice, gmpy2.mpq(interval), gmpy2.mpq(depth)
-    by_integers, expected = _by_integers(*arguments), _by_cells(*arguments)
-    assert (by_integers is None) == (sigma2 in ("1/1000", "1e12"))
-    masses, infinite = by_integers or expected
-    assert (set(masses), infinite) == (set(expected[0]), expected[1])
-    assert list(masses) == sorted(masses)
-    for j, mass in masses.items():
-        beside = max(expected[0].get(i, 0) for i in (j - 1, j, j + 1))
-        assert expected[0][j] <= mass <= expected[0][j] + beside * 2**-60
-    if depth == 11:
-        assert by_integers == expected
+        assert above >= exact * (1 - FLOATS)
 
 
 def test_numpy_may_be_told_to_raise() -> None:

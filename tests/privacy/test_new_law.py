@@ -16,7 +16,7 @@ from discretegauss._certified import families
 from discretegauss._certified.family import About, RationalFamily, term_by_term
 from discretegauss._certified.interval import Arithmetic, Interval, Rational, arithmetic
 from discretegauss._law import Kind, LawSpec
-from discretegauss.privacy._facts_by_law import privacy_facts_of
+from discretegauss.privacy._facts import rho_of_law
 from discretegauss.privacy._hockey_stick import delta_enclosed
 from discretegauss.privacy._least_epsilon import least_epsilon
 
@@ -103,4 +103,4 @@ def test_epsilon_of_a_new_law_has_the_delta_asked_for() -> None:
 
 def test_of_a_new_law_no_rho_is_known() -> None:
     with pytest.raises(ValueError, match="no rho is known"):
-        privacy_facts_of(SPEC).rho(SPEC, 1)
+        rho_of_law(SPEC, 1)

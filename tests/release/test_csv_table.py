@@ -37,11 +37,11 @@ class Read:
 
     def with_counts(self, counts: list[list[int]]) -> bytes:
         out = io.BytesIO()
-        with self._table.writer(out.write) as writer:  # type: ignore[arg-type]  # says how much
+        with self._table.writer(out.write) as write:  # type: ignore[arg-type]  # says how much
             for chunk in self._chunks:
                 n = len(chunk.counts)
                 fits = all(-(2**63) <= count < 2**63 for row in counts[:n] for count in row)
-                writer.write(chunk, np.array(counts[:n], np.int64 if fits else object))
+                write(chunk, np.array(counts[:n], np.int64 if fits else object))
                 del counts[:n]
         return out.getvalue()
 

@@ -21,7 +21,7 @@ from discretegauss.errors import (
     ParameterValueError,
 )
 from discretegauss.selection import _reference, exponential, permute_and_flip
-from discretegauss.selection._engine import ReferenceSelection, Selection
+from discretegauss.selection._engine import Selection, reference_selection
 from discretegauss.selection._scores import gaps_of, scores_array
 from discretegauss.testing import TapeSource
 
@@ -140,7 +140,7 @@ def test_the_core_selects_as_its_twin(
     which = np.tile(np.arange(len(rows)), 250)
     rate = Fraction(epsilon) / 2 / gaps.denominator
     expected = np.empty(which.size, np.int64)
-    ReferenceSelection(KIND[mechanism], rate, gaps, which).fill(expected, theirs)
+    reference_selection(KIND[mechanism], rate, gaps, which)(expected, theirs, 1)
     assert (selected.ravel() == expected).all()
     assert ours.used == theirs.used > 0
 

@@ -22,7 +22,7 @@ from discretegauss.errors import (
 from discretegauss.snapping import SnappedLaplace, snapping_laplace
 from discretegauss.snapping._doubles import Grid
 from discretegauss.snapping._parameters import Range
-from discretegauss.snapping._sides import ReferenceSides, Sides
+from discretegauss.snapping._sides import Sides, reference_sides
 from discretegauss.testing import TapeSource
 
 NATIVE = dg.build_info()["engine"] == "native"
@@ -91,7 +91,7 @@ def test_the_core_leaves_cells_as_its_twin(cell: Fraction, values: list[float]) 
     step, doublings = cell, 0
     while step > 1:
         step, doublings = step / 2, doublings + 1
-    ReferenceSides(places, step, doublings).fill(expected, theirs)
+    reference_sides(places, step, doublings)(expected, theirs, 1)
     assert (sides == expected).all()
     assert ours.used == theirs.used > 0
 

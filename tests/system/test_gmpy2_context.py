@@ -86,6 +86,16 @@ def of_privacy() -> Iterator[Call]:
     for epsilon in (0, "1e-3", 10**6):
         for delta in ("0.9", "1e-400"):
             yield partial(privacy.zcdp_rho, epsilon, delta)
+    many = [
+        privacy.loss(dg.DiscreteGaussian(20)) ** 100,
+        privacy.loss(dg.GeneralizedGaussian(5, "3/2"), sampling="1/10") ** 20,
+        privacy.PrivacyLoss.of_pure("0.1", "1e-9") ** 50,
+        privacy.PrivacyLoss.of_gaussian(100) ** 10,
+        privacy.PrivacyLoss.of_laplace(10, cut=100),
+    ]
+    for loss in many:
+        yield partial(loss.delta, 1, bounds=True)
+        yield partial(loss.epsilon, "1e-6", bounds=True)
     for epsilon, delta, queries in (
         (1, "1e-6", 1),
         (0, "1e-6", 1),

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count
 from typing import Any
 
 import gmpy2
-import numpy as np
 
 from .._law import LawSpec
 from .double_double import (
@@ -19,13 +17,11 @@ from .double_double import (
     Pairs,
     exact_product,
     exact_sum,
-    parameters_in_range,
     rational_pair,
 )
 from .family import About, RationalFamily, nearest_integer, term_by_term
 from .gaussian_tail import gaussian_tail
 from .interval import Arithmetic, Interval, Rational, arithmetic
-from .tail_interpolation import gaussian_tail_ratios
 
 #: Of a smaller sigma2 sums are taken term by term, of others by Poisson summation.
 _SMALL_SIGMA2 = Fraction(1, 2)
@@ -57,10 +53,6 @@ class DiscreteGaussianFamily(RationalFamily):
         """Return sqrt(2 sigma2) and 2."""
         return at.sqrt(at.rational(2 * spec.parameter)), Fraction(2)
 
-    def has_exponents(self, spec: LawSpec) -> bool:
-        """Return whether nothing under- or overflows."""
-        return parameters_in_range(spec.parameter, spec.mu)
-
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
         """Return j**2/(2 sigma2) + j (m0 - mu)/sigma2.
 
@@ -75,22 +67,6 @@ class DiscreteGaussianFamily(RationalFamily):
         second_low = second_low + steps * offset.low
         high, low = exact_sum(first, second)
         return Pairs(high, low + (first_low + second_low))
-
-    def tail_ratios_in_floats(self, spec: LawSpec, steps: Floats) -> Floats | float | None:
-        """Return polynomials that interpolate the tails."""
-        if spec.parameter < 1:
-            return None
-        distances = steps + float(nearest_integer(spec.mu) - spec.mu)
-        return gaussian_tail_ratios(spec.parameter, np.maximum(distances, 0.0))
-
-    def neighbour_ratios(self, spec: LawSpec, m: int, bits: int) -> Iterator[Interval]:
-        """Yield P(X = m + 1)/P(X = m), then the same for m - 1, ...: it grows by exp(1/sigma2)."""
-        at = arithmetic(bits + 4)
-        ratio = self.weight_ratio(spec, m + 1, m, bits + 4)
-        growth = at.exp(at.rational(1 / spec.parameter))
-        while True:
-            yield ratio
-            ratio = at.mul(ratio, growth)
 
     def normaliser(self, spec: LawSpec, m0: int, bits: int) -> Interval:
         """Return the weight of all integers in units of that of m0, the integer nearest mu."""

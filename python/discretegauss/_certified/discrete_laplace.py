@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import gmpy2
 import numpy as np
@@ -18,18 +18,14 @@ from .double_double import (
     Pairs,
     exact_product,
     exact_sum,
-    parameters_in_range,
     rational_pair,
 )
 from .family import About, RationalFamily, nearest_integer
-from .floats import float_value
 from .interval import Arithmetic, Interval, Rational, arithmetic
 
 
 class DiscreteLaplaceFamily(RationalFamily):
     """The discrete Laplace."""
-
-    constant_tail_ratio: ClassVar[bool] = True
 
     def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
         """Return phi(m)."""
@@ -54,10 +50,6 @@ class DiscreteLaplaceFamily(RationalFamily):
         """Return the scale and 1."""
         return at.rational(spec.parameter), Fraction(1)
 
-    def has_exponents(self, spec: LawSpec) -> bool:
-        """Return whether nothing under- or overflows."""
-        return parameters_in_range(spec.parameter, spec.mu)
-
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
         """Return abs(j)/scale, less by 2 abs(m0 - mu)/scale on mu's side of m0.
 
@@ -72,11 +64,6 @@ class DiscreteLaplaceFamily(RationalFamily):
         beyond = np.where(np.sign(steps) == side, -1.0, 0.0)
         high, low = exact_sum(first, beyond * offset.high)
         return Pairs(high, low + (first_low + beyond * offset.low))
-
-    def tail_ratios_in_floats(self, spec: LawSpec, steps: Floats) -> Floats | float | None:
-        """Return what is the same for all."""
-        del steps
-        return float_value(lambda bits: self.tail_ratio(spec, 0, bits))
 
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
         """Return the distance from mu at which phi is ``level``."""

@@ -21,7 +21,7 @@ from .interval import Interval, arithmetic
 Floats = NDArray[np.float64]
 
 #: Of parameters in this range, and centres below the other bound, no product under- or overflows.
-_SMALLEST_PARAMETER, _LARGEST_PARAMETER = Fraction(1, 2**40), Fraction(2**900)
+_SMALLEST_PARAMETER, _LARGEST_PARAMETER = Fraction(1, 2**20), Fraction(2**900)
 _LARGEST_MU = 2**61
 
 #: Arrays of this length stay in the processor's cache, with all that is computed from them.
@@ -57,12 +57,6 @@ def rational_pair(value: Fraction) -> Pair:
 def parameters_in_range(parameter: Fraction, mu: Fraction) -> bool:
     """Return whether a law's sums and products of pairs neither under- nor overflow."""
     return _SMALLEST_PARAMETER <= parameter <= _LARGEST_PARAMETER and abs(mu) < _LARGEST_MU
-
-
-def factor(value: Interval) -> Pair:
-    """Return high and low with value = high (1 + low); twice 0 for what is 0 as a float."""
-    high, low = pair(value)
-    return Pair(high, low / high if high else 0.0)
 
 
 def _split(a: Floats | float) -> tuple[Floats | float, Floats | float]:

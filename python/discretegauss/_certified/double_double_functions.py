@@ -37,8 +37,8 @@ from .interval import arithmetic
 
 _STEPS = 1024
 
-#: Half a step, and where log(1 + w) is w - w**2/2.
-_HALF_STEP, _CLOSE = 2.0**-11.5, 2.0**-35
+#: Where log(1 + w) is w - w**2/2.
+_CLOSE = 2.0**-35
 
 
 class _Constants(NamedTuple):
@@ -96,15 +96,6 @@ def exponential_in_floats(a: Floats, low: Floats | float = 0.0) -> Floats:
     small = r + r * r * (0.5 + r * (1 / 6 + r * (1 / 24)))
     found: Floats = np.ldexp(entry + entry * small, (whole >> 10).astype(np.int32))
     return found
-
-
-def exponential_minus_1(a: Pairs) -> Pairs:
-    """Return exp(a) - 1 for abs(a) up to 600; relative error at most 2**-86."""
-    whole = exponential(a)
-    high, low = exact_sum(whole.high, -1.0)
-    large, small = normalised(high, low + whole.low), _small(a)
-    near = np.abs(a.high) < _HALF_STEP
-    return Pairs(np.where(near, small.high, large.high), np.where(near, small.low, large.low))
 
 
 def _small(r: Pairs) -> Pairs:

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import count
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from .._law import LawSpec
-from .double_double import Floats, Pairs
+from .double_double import Floats, Pairs, parameters_in_range
 from .interval import Arithmetic, Interval, Rational, arithmetic
 
 
@@ -47,12 +46,6 @@ class About(NamedTuple):
 class Family(ABC):
     """A law of integers, whatever its parameters; every spec is `canonical`, but in `simplest`."""
 
-    constant_tail_ratio: ClassVar[bool] = False
-    """Whether `tail_ratio` is the same at every integer."""
-
-    rounds_arrays: ClassVar[bool] = False
-    """Whether arrays are rounded as single values are: else to 1e-14, in a fraction of the time."""
-
     def simplest(self, spec: LawSpec) -> LawSpec:
         """Return the same law by its simplest name."""
         return spec
@@ -73,12 +66,6 @@ class Family(ABC):
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Return the weight of all x >= m in units of that of m, for m at least mu."""
 
-    def neighbour_ratios(self, spec: LawSpec, m: int, bits: int) -> Iterator[Interval]:
-        """Yield P(X = m + 1)/P(X = m), then the same for m - 1, m - 2, ..."""
-        while True:
-            yield self.weight_ratio(spec, m + 1, m, bits + 4)
-            m -= 1
-
     def normaliser(self, spec: LawSpec, m0: int, bits: int) -> Interval:
         """Return the weight of all integers in units of that of m0, the integer nearest mu."""
         at = arithmetic(bits + 10)
@@ -94,30 +81,25 @@ class Family(ABC):
         rest = at.mul(self.tail_ratio(spec, m + 1, bits), self.weight_ratio(spec, m + 1, m, bits))
         return at.add(at.rational(1), rest)
 
-    @abstractmethod
     def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
-        """Return s and beta with phi(x) = (abs(x - mu)/s)**beta."""
+        """Return s and beta with phi(x) = (abs(x - mu)/s)**beta, if there are such."""
+        raise NotImplementedError
 
     def tail_bound(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval | None:
         """Return a bound of its own on P(X >= m); None: by the law with density exp(-phi)."""
         del spec, m, at
         return None
 
-    @abstractmethod
     def has_exponents(self, spec: LawSpec) -> bool:
-        """Return whether `exponents` is good for the law."""
+        """Return whether `exponents` is good for the law: nothing under- or overflows."""
+        return parameters_in_range(spec.parameter, spec.mu)
 
-    @abstractmethod
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
         """Return phi(m0 + j) - phi(m0) for integers j of at most 2**53, m0 the integer nearest mu.
 
         The error is that of each law; 1000 and more may stand for anything above 760.
         """
-
-    def tail_ratios_in_floats(self, spec: LawSpec, steps: Floats) -> Floats | float | None:
-        """Return `tail_ratio` at m0 + j, at least mu, to 2**-48; None if there is no fast way."""
-        del spec, steps
-        return None
+        raise NotImplementedError
 
     @abstractmethod
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:

@@ -4,15 +4,14 @@ With d = m - mu >= 0 the tail from m, in units of its first term, is
 
     R = sum over j >= 0 of exp(-(2 d j + j**2)/(2 sigma2)).
 
-Three ways, whichever is cheapest: the sum itself, where it has few terms; Euler-Maclaurin; and, so
-far out that the factor exp(-j**2/(2 sigma2)) hardly matters, its power series.
+Two ways, whichever is cheaper: the sum itself, where it has few terms; and Euler-Maclaurin.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import count, pairwise
+from itertools import count
 from typing import NamedTuple
 
 import gmpy2
@@ -30,17 +29,10 @@ _TERM_COST = 80
 _INTEGRAL_COST = 150
 _DEPTH_COST = 90
 
-#: The power series costs about so many. It is taken where (d/sigma)**2 is beyond 2**24 and beyond
-#: the root of 2**bits of this order: then it has hardly more terms than that.
-_SERIES_COST = 100
-_SERIES_TERMS = 4
-
 
 def gaussian_tail(sigma2: Fraction, d: Fraction, bits: int) -> Interval:
     """Return R for any d >= 0 and sigma2 > 0, aiming at a relative width of 2**-bits."""
     log_direct = _log_of_direct_terms(sigma2, d, bits)
-    if log_direct > math.log(_SERIES_COST) and _is_far(sigma2, d, bits):
-        return _by_series(sigma2, d, bits)
     plan, integral = None, 0.0
     if log_direct > math.log(_INTEGRAL_COST):
         integral = _INTEGRAL_COST + _DEPTH_COST * min(_depth(sigma2, d), 10)
@@ -91,43 +83,6 @@ def direct_sum(first: Rational, growth: Rational, guard: int, bits: int) -> Inte
                 )
         total += term
         q = q * c >> places
-    raise AssertionError  # count never ends
-
-
-def _is_far(sigma2: Fraction, d: Fraction, bits: int) -> bool:
-    """Return whether the power series has few terms."""
-    return d > 0 and 2 * log_of(d) - log_of(sigma2) > max(24, bits / _SERIES_TERMS) * _LOG_2
-
-
-def _by_series(sigma2: Fraction, d: Fraction, bits: int) -> Interval:
-    """Return R by the power series of exp(-h j**2), h = 1/(2 sigma2).
-
-    With q = exp(-d/sigma2) and S_n the sum over j >= 0 of j**n q**j,
-
-        R = S_0 - h S_2 + h**2/2 S_4 - ... +- h**k/k! S_2k,
-
-    and what is left out is at most the last term written, as it is for each j. With t = q/(1 - q),
-    S_n = (1 + t) P_n(t), where P_n(t) has the coefficients a(n, i) = i! times Stirling's number of
-    the second kind: a(n, i) = i (a(n - 1, i) + a(n - 1, i - 1)). As a(n, i) is 0 beyond i = n,
-    P_n <= n (1 + t) P_(n-1): the term k is at most 4 k h (1 + t)**2 times the one before it.
-    """
-    at = arithmetic(bits + 20)
-    t = at.div(at.rational(1), at.expm1(at.rational(d / sigma2)))
-    h = 1 / (2 * gmpy2.mpq(sigma2))
-    row, factor = [1], gmpy2.mpq(1)
-    total = at.rational(1)
-    for k in count(1):
-        for _ in range(2):
-            row = [i * (x + y) for i, (x, y) in enumerate(pairwise([0, *row, 0]))]
-        factor *= h / k
-        polynomial = at.rational(0)
-        for coefficient in reversed(row):
-            polynomial = at.shift(at.mul(polynomial, t), coefficient)
-        term = at.scale(polynomial, factor)
-        if at.up.mul_2exp(term.upper, bits + 4) <= 1:
-            total = at.add(total, Interval(at.down.minus(term.upper), term.upper))
-            return at.mul(total, at.shift(t, 1))
-        total = at.sub(total, term) if k % 2 else at.add(total, term)
     raise AssertionError  # count never ends
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import gmpy2
 import numpy as np
@@ -36,7 +36,7 @@ _SMALL_SCALE = 2
 _MOST_MOMENTS = 4
 
 #: Exponents in pairs of floats are for these parameters.
-_LARGEST_BETA, _SCALES = 2**16, (Fraction(1, 2**20), Fraction(2**60))
+_LARGEST_BETA, _LARGEST_SCALE = 2**16, 2**60
 _MOST_PHI_M0 = 64
 
 #: Logarithms of phi beyond which phi is next to 0, or above 1000.
@@ -48,8 +48,6 @@ _NO_DISTANCE = 2.0**-200
 
 class GeneralizedGaussianFamily(Family):
     """The generalised Gaussian."""
-
-    rounds_arrays: ClassVar[bool] = True
 
     def simplest(self, spec: LawSpec) -> LawSpec:
         """Return the same law by its simplest name: beta = 1 the Laplace, beta = 2 the Gaussian."""
@@ -94,7 +92,7 @@ class GeneralizedGaussianFamily(Family):
         """Return whether nothing under- or overflows, and phi(m0) is at most 64."""
         return (
             parameters_in_range(spec.parameter, spec.mu)
-            and _SCALES[0] <= spec.parameter <= _SCALES[1]
+            and spec.parameter <= _LARGEST_SCALE
             and spec.beta <= _LARGEST_BETA
             and _phi_m0(spec).upper <= _MOST_PHI_M0
         )

@@ -9,19 +9,16 @@ underflows nor loses digits for large x.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count
 
 import gmpy2
 
-from .interval import Arithmetic, Interval, Real, arithmetic
+from .interval import Arithmetic, Interval, arithmetic
 
 #: From some 4000 bits on the series of `_gamma` is faster than MPFR's first gamma function: ten
 #: times at 10**4 bits, where that takes a second, and no signal is heard. Measured.
-#: Then, too, the sum of `_by_fixed_point` is faster than its error function: 0.1 seconds of 0.4 at
-#: 65 000 bits.
 _MANY_BITS = 4000
 #: The series multiplies and divides by numbers about this times the bits: words.
 _SHORT = 2**24
@@ -46,7 +43,7 @@ def scaled_gamma(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None = 
     if a == 1:
         return at.rational(1)
     if a == Fraction(1, 2) and x.upper <= 2 * bits:
-        return (_by_error_function if bits < _MANY_BITS else _by_fixed_point)(x, bits)
+        return _by_error_function(x, bits)
     if x.lower > max(1.0, bits / 16):
         return _by_continued_fraction(a, x, bits, at)
     return _by_series(a, x, bits, x_to_a)
@@ -60,63 +57,6 @@ def _by_error_function(x: Interval, bits: int) -> Interval:
     at = arithmetic(bits + 20)
     root = arithmetic(bits + 40).sqrt(x)
     return at.mul(at.mul(at.erfc(root), at.exp(x)), at.sqrt(at.pi()))
-
-
-def _by_fixed_point(x: Interval, bits: int) -> Interval:
-    """Return e**x Gamma(1/2, x) = sqrt(pi) e**x - 2 sqrt(x) S of very many bits.
-
-    S = 1 + y/3 (1 + y/5 (1 + ...)), y = 2 x, as in `_by_series`. It falls with x, so that its lower
-    end comes from the upper one of x, where S is rounded up, and nothing of x's width is magnified.
-    """
-    at = arithmetic(bits + 60 + int(1.5 * float(x.upper)))
-    root_pi = at.sqrt(at.pi())
-    down, up = at.down, at.up
-    taken_up = up.mul(up.mul_2exp(up.sqrt(x.upper), 1), _sum_bound(x.upper, at, up=True))
-    taken_down = down.mul(down.mul_2exp(down.sqrt(x.lower), 1), _sum_bound(x.lower, at, up=False))
-    return Interval(
-        down.sub(down.mul(root_pi.lower, down.exp(x.upper)), taken_up),
-        up.sub(up.mul(root_pi.upper, up.exp(x.lower)), taken_down),
-    )
-
-
-def _sum_bound(x: Real, at: Arithmetic, *, up: bool) -> Real:
-    """Return an upper or a lower bound on S of `_by_fixed_point`, at a number x >= 0.
-
-    In integers, units of 2**-bits, each operation rounded the same way. From term n on S is t_n
-    V_n, and V_n = 1 + y/(2n + 3) V_(n+1): the sum takes ``steps`` of these at once, with powers of
-    y, so that there are few products of long numbers. The last V is at most 2 where y is at most
-    half of 2n + 3.
-    """
-    places = at.bits
-    context = at.up if up else at.down
-    scaled = context.mul_2exp(x, places + 1)
-    y = gmpy2.mpz((context.ceil if up else context.floor)(scaled))
-    rounding = (1 << places) - 1 if up else 0
-    terms = _terms_of_sum(2 * float(x), places)
-    steps = max(1, math.isqrt(terms))
-    powers = [gmpy2.mpz(1) << places]
-    for _ in range(steps):
-        powers.append((powers[-1] * y + rounding) >> places)
-    blocks = -(-terms // steps)
-    value = powers[0] << up
-    for n in range(blocks * steps, 0, -1):
-        j = (n - 1) % steps
-        if j == steps - 1:
-            value = (value * powers[steps] + rounding) >> places
-        value = (-(-value // (2 * n + 1)) if up else value // (2 * n + 1)) + powers[j]
-    return context.div_2exp(context.add(value, 0), places)
-
-
-def _terms_of_sum(y: float, places: int) -> int:
-    """Return an n >= y with about t_n = y**n/(3 5 ... (2n + 1)) < 2**-places."""
-    if y == 0:
-        return 1
-    low, high = 0, places + 8 + int(8 * y)
-    while high - low > 1:
-        n = (low + high) // 2
-        log = n * math.log(y) - (n + 1) * math.log(2) - math.lgamma(n + 1.5)
-        low, high = (low, n) if n >= y and log < -places * math.log(2) - 1 else (n, high)
-    return high
 
 
 def _by_continued_fraction(a: Fraction, x: Interval, bits: int, at: Arithmetic) -> Interval:

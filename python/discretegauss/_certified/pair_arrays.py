@@ -1,24 +1,34 @@
-"""pmf, cdf and sf at many integers at once, rounded as the certified functions round them.
+"""The functions of a law at many integers at once.
 
-pair_weights.py gives weights, and so pmf, to 2**-72. A tail is a sum of such, and of a certified
-tail behind the last: at most 2**12 sums of positive numbers, each with an error of at most 3 *
-2**-106, beside the error of what is summed. wide_tails.py's are as good, and 2**-84.
+pmf, cdf and sf are rounded as the certified functions round them. pair_weights.py gives weights,
+and so pmf, to 2**-72. A tail is a sum of such, and of a certified tail behind the last: at most
+2**12 sums of positive numbers, each with an error of at most 3 * 2**-106, beside the error of what
+is summed. wide_tails.py's are as good, and 2**-84.
 
 So each is good to 2**-71. A float is returned where all numbers within 2**-66 of the pair round to
 it. The certified functions begin with 72 bits and take the middle of their enclosure: it is nearer
-than that, and they return the same float. All else is left to them.
+than that, and they return the same float.
+
+Logarithms are made of such floats, to a relative error of 1e-14, given that np.log and np.log1p are
+right to 4 units of the last place, which is what numpy tests for. All else is left to the certified
+functions.
 """
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._law import LawSpec
 from .double_double import Floats, Pairs, exact_sum, normalised
-from .family import mirrored
+from .families import family_of
+from .family import RationalFamily, mirrored, nearest_integer
+from .floats import float_value
+from .interval import arithmetic
+from .lattice_sums import canonical
 from .pair_weights import (
     DOUBLINGS,
     LARGEST,
@@ -28,7 +38,8 @@ from .pair_weights import (
     probabilities,
     sums_from_the_end,
 )
-from .wide_tails import tails_in_pieces
+from .probability import logpmf
+from .wide_tails import FARTHEST, tails_in_pieces
 
 _Integers = NDArray[np.int64]
 _Bools = NDArray[np.bool_]
@@ -44,21 +55,29 @@ _LAST_TAIL, _NOTHING = 600.0, 760.0
 #: Tails are summed over at most so many integers, and so many for each one asked for; those of wide
 #: laws come from polynomials, if so many are asked for, over more integers than the last for each.
 _MOST_TERMS, _TERMS_EACH = 2**21, 256
-_MANY_TAILS, _FEW_TERMS_EACH = 256, 16
+MANY_TAILS, _FEW_TERMS_EACH = 256, 16
 
 
-def rounded_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
-    """Return a function at integers, and where that is the rounded value.
+def supported(spec: LawSpec) -> bool:
+    """Return whether a canonical law is one of those that this module can do."""
+    return family_of(spec).has_exponents(spec)
+
+
+def array_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
+    """Return a function at integers, and where that is the rounded value, or a good logarithm.
 
     Parameters
     ----------
     name : str
-        pmf, cdf or sf; of other functions nothing is known.
+        pmf, logpmf, cdf, logcdf, sf or logsf.
     spec : LawSpec
-        A canonical law that `has_exponents`.
+        A law.
     ks : ndarray of int64
         Integers, one axis.
     """
+    spec = canonical(spec)
+    if not supported(spec):
+        return np.empty(ks.size), np.zeros(ks.size, np.bool_)
     first, last = (int(ks.min()), int(ks.max())) if ks.size else (0, 0)
     if 2 * (last - first) < ks.size:  # many are the same
         values, decided = _values(name, spec, np.arange(first, last + 1))
@@ -69,9 +88,9 @@ def rounded_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bo
 def _values(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
     if name == "pmf":
         return _pmf(spec, ks)
-    if name in ("cdf", "sf"):
-        return _tails(spec, ks, above=name == "sf")
-    return np.empty(ks.size), np.zeros(ks.size, np.bool_)
+    if name == "logpmf":
+        return _logpmf(spec, ks)
+    return _tails(name, spec, ks)
 
 
 def _pmf(spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
@@ -81,6 +100,20 @@ def _pmf(spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
     nothing = near & (exponents.high > _NOTHING)
     decided &= near & (exponents.high <= LAST_WEIGHT)
     return np.where(nothing, 0.0, values), decided | nothing
+
+
+def _logpmf(spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
+    exponents, near = exponents_at(spec, ks)
+    if not isinstance(family_of(spec), RationalFamily):
+        near &= exponents.high <= LAST_WEIGHT
+    # all parts are at most 0: nothing cancels
+    return (_log_largest(spec) - exponents.high) - exponents.low, near
+
+
+@lru_cache(maxsize=64)
+def _log_largest(spec: LawSpec) -> float:
+    """Return log P(X = m0)."""
+    return float_value(lambda bits: logpmf(spec, nearest_integer(spec.mu), bits))
 
 
 def _rounded(value: Pairs) -> tuple[Floats, _Bools]:
@@ -95,8 +128,10 @@ def _rounded(value: Pairs) -> tuple[Floats, _Bools]:
 # --- tails
 
 
-def _tails(spec: LawSpec, ks: _Integers, *, above: bool) -> tuple[Floats, _Bools]:
+def _tails(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
     """Return P(X > k) or P(X <= k), by P(Y >= m), m >= mu, of Y = X or -X, or 1 less that."""
+    above = name in ("sf", "logsf")
+    upper_tails = _rounded_tails if name in ("cdf", "sf") else _logarithms_of_tails
     values, decided = np.empty(ks.size), np.zeros(ks.size, np.bool_)
     usable = (ks > -LARGEST) & (ks < LARGEST)
     c = math.ceil(spec.mu)
@@ -105,11 +140,11 @@ def _tails(spec: LawSpec, ks: _Integers, *, above: bool) -> tuple[Floats, _Bools
         places = np.flatnonzero(side & usable)
         if places.size:
             ms = ks[places] + 1 if law is spec else -ks[places]
-            values[places], decided[places] = _upper_tails(law, ms, complement=complement)
+            values[places], decided[places] = upper_tails(law, ms, complement)
     return values, decided
 
 
-def _upper_tails(spec: LawSpec, ms: _Integers, *, complement: bool) -> tuple[Floats, _Bools]:
+def _rounded_tails(spec: LawSpec, ms: _Integers, complement: bool) -> tuple[Floats, _Bools]:
     """Return P(X >= m), m >= mu, or 1 less that, rounded, and where that is beyond doubt.
 
     P(X >= m)/P(X = m) falls as m grows (the weights are log-concave), so that P(X >= m) is at most
@@ -118,26 +153,75 @@ def _upper_tails(spec: LawSpec, ms: _Integers, *, complement: bool) -> tuple[Flo
     exponents, near = exponents_at(spec, ms)
     nothing = near & (exponents.high > (_LAST_TAIL if complement else _NOTHING))
     values, decided = np.where(nothing, float(complement), np.nan), nothing
-    within = np.flatnonzero(near & (exponents.high <= _LAST_TAIL))
-    tails = _tails_within(spec, ms[within]) if within.size else None
-    if tails is not None:
-        values[within], decided[within] = _rounded(_from_1(tails) if complement else tails)
+    tails, within = upper_tails(spec, ms)
+    values[within], decided[within] = _rounded(_from_1(tails) if complement else tails)
     return values, decided
+
+
+def _logarithms_of_tails(spec: LawSpec, ms: _Integers, complement: bool) -> tuple[Floats, _Bools]:
+    """Return log P(X >= m), m >= mu, or that of 1 less that, and where that is good.
+
+    Of tails up to 1/2: there the logarithm of either has at most twice the relative error of the
+    tail, as log 2 > 1/2.
+    """
+    values, good = np.full(ms.size, np.nan), np.zeros(ms.size, np.bool_)
+    tails, within = upper_tails(spec, ms)
+    floats = in_floats(tails)
+    values[within] = np.log1p(-floats) if complement else np.log(floats)
+    good[within] = floats <= 0.5
+    return values, good
+
+
+def in_floats(tails: Pairs) -> Floats:
+    """Return probabilities in the units of pair_weights.py as floats."""
+    return np.ldexp(tails.high, -DOUBLINGS)
+
+
+def upper_tails(spec: LawSpec, ms: _Integers) -> tuple[Pairs, NDArray[np.intp]]:
+    """Return P(X >= m) for some of the m >= mu, and for which: E is up to 600, and it is quick."""
+    exponents, near = exponents_at(spec, ms)
+    places = np.flatnonzero(near & (exponents.high <= _LAST_TAIL))
+    found = _tails_within(spec, ms[places]) if places.size else None
+    return found or Pairs(np.empty(0), np.empty(0)), places[: None if found else 0]
 
 
 def _tails_within(spec: LawSpec, ms: _Integers) -> Pairs | None:
     """Return P(X >= m) for m >= mu with E up to _LAST_TAIL; None if that takes too long."""
     first, last = int(ms.min()), int(ms.max())
-    n = last - first + 1
-    if ms.size >= _MANY_TAILS and n > _FEW_TERMS_EACH * ms.size:
+    if ms.size >= MANY_TAILS and last - first + 1 > _FEW_TERMS_EACH * ms.size:
         tails = tails_in_pieces(spec, ms)
         if tails is not None:
             return tails
-    if n > min(_MOST_TERMS, _TERMS_EACH * ms.size):
+    table = tail_table(spec, first, last, most=_TERMS_EACH * ms.size)
+    return table and Pairs(table.high[ms - first], table.low[ms - first])
+
+
+def tail_table(spec: LawSpec, first: int, last: int, *, most: int) -> Pairs | None:
+    """Return P(X >= m) for m = first, ..., last + 1; None if they are out of range, or too many.
+
+    The first is at least mu; so many terms are worth the time.
+    """
+    if last - first + 1 > min(_MOST_TERMS, most):
         return None
-    terms = probabilities(spec, exponents_at(spec, np.arange(first, last + 1))[0])
-    table = sums_from_the_end(terms, certified_tail(spec, last + 1))
-    return Pairs(table.high[ms - first], table.low[ms - first])
+    exponents, near = exponents_at(spec, np.arange(first, last + 1))
+    if not near.all() or exponents.high.max(initial=0) > LAST_WEIGHT:
+        return None
+    return sums_from_the_end(probabilities(spec, exponents), certified_tail(spec, last + 1))
+
+
+def wide_tails_and_terms(spec: LawSpec, ms: _Integers) -> tuple[Floats, Floats] | None:
+    """Return P(X >= m) and P(X = m) for mu <= m <= `last_term`; None if there is no fast way."""
+    tails = tails_in_pieces(spec, ms)
+    if tails is None:
+        return None
+    return in_floats(tails), in_floats(probabilities(spec, exponents_at(spec, ms)[0]))
+
+
+def last_term(spec: LawSpec) -> int:
+    """Return an integer, at least mu - 1, up to which E is at most _LAST_TAIL."""
+    at = arithmetic(64)
+    reach = family_of(spec).distance_of(spec, at.rational(int(_LAST_TAIL)), at).lower
+    return nearest_integer(spec.mu) + int(min(reach, FARTHEST)) - 1
 
 
 def _from_1(tails: Pairs) -> Pairs:

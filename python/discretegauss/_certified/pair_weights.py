@@ -1,9 +1,9 @@
 """Weights and probabilities of a law at many integers, and their sums, in pairs of floats.
 
 Numbers are in units of 2**-256, so that none under- or overflows. A weight exp(-E), with E from the
-law's `Family`, is good to 2**-72: the error of E is at most (beta + 3) 2**-98 (E + 65) with beta <=
-2**16 and E <= 700, the exponential's 2**-94. P(X = x) is that times P(X = m0), of which the
-certified functions give some 100 bits.
+law's `Family`, is good to 2**-72: the exponential's error is 2**-94, that of E at most (beta + 3)
+2**-98 (E + 65) with beta <= 2**16 and E <= 700, or 2**-100 (2 E + 2**20) of a Gaussian or Laplace.
+P(X = x) is that times P(X = m0), of which the certified functions give some 100 bits.
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ import gmpy2
 
 from .._law import LawSpec
 from ..errors import ParameterOverflowError
-from .double_double import Floats, Pairs
 from .family import About, Family, term_by_term
 from .interval import ONE, ZERO, Arithmetic, Interval, Real, arithmetic, relative_width_below
 
@@ -252,10 +251,6 @@ class SkellamFamily(Family):
         found = _weights(spec.parameter, m, bits + 8)
         return arithmetic(bits + 8).div(found.sum_from(m), found.at(m))
 
-    def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
-        """Return what the law does not have: see `tail_bound`."""
-        raise NotImplementedError
-
     def tail_bound(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval | None:
         """Return Chernoff's bound on P(X >= m), exp(sqrt(v**2 + m**2) - v - m asinh(m/v))."""
         if m <= 0:
@@ -271,10 +266,6 @@ class SkellamFamily(Family):
         """Return False: there is no fast way."""
         del spec
         return False
-
-    def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
-        """Return what `has_exponents` refuses."""
-        raise NotImplementedError
 
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
         """Return about the distance at which phi is ``level``."""

@@ -61,8 +61,8 @@ from .pair_weights import certified_tail, exponents_at, probabilities, sums_from
 
 _Integers = NDArray[np.int64]
 
-#: Pieces begin so far from m0, and end where phi is so large.
-_FIRST, _LAST_EXPONENT = 2**13, 601
+#: Pieces begin so far from m0, and end where phi is so large, or so far.
+_FIRST, _LAST_EXPONENT, FARTHEST = 2**13, 601, 2**51
 
 #: Of h as a power of 2, of 16 h/Y and of V, with something to spare.
 _SMALLEST_LOG_H, _LARGEST_LOG_H = 8, 46
@@ -83,13 +83,13 @@ _CHUNK = 4096
 def tails_in_pieces(spec: LawSpec, ms: _Integers) -> Pairs | None:
     """Return P(X >= m), in units of pair_weights.py, for m >= mu with E up to 600.
 
-    None for a law whose pieces would be too short. Pieces are made once for a law, some 1000 of
-    them, in about a tenth of a second.
+    None for a law whose pieces would be too short, and for integers beyond their end, at least
+    `FARTHEST`. Pieces are made once for a law, some 1000 of them, in about a tenth of a second.
     """
     made = _polynomials(spec)
-    if made is None:
-        return None
     steps = ms - nearest_integer(spec.mu)
+    if made is None or steps.max(initial=0) >= made.pieces.end:
+        return None
     result = Pairs(np.empty(ms.size), np.empty(ms.size))
     near = steps < _FIRST
     places = np.flatnonzero(near)
@@ -119,9 +119,7 @@ def _pieces(spec: LawSpec) -> _Pieces | None:
     at = arithmetic(64)
     family = family_of(spec)
     scale, exact_beta = family.scale_and_beta(spec, at)
-    last = family.distance_of(spec, at.rational(_LAST_EXPONENT), at).upper
-    if not last < 2**50:
-        return None
+    last = min(family.distance_of(spec, at.rational(_LAST_EXPONENT), at).upper, FARTHEST)
     s, beta = float(scale.lower), float(exact_beta)
     starts, centres, logs = [], [], []
     start, log_h = _FIRST, _SMALLEST_LOG_H

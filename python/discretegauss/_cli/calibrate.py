@@ -1,27 +1,4 @@
-"""``discretegauss calibrate``: how much noise a budget asks for."""
-
-from __future__ import annotations
-
-import argparse
-from fractions import Fraction
-from typing import Any
-
-from ..errors import ParameterValueError
-from .options import (
-    add_budget,
-    budget_of,
-    file_argument,
-    given,
-    not_negative_argument,
-    only_plan,
-    positive_argument,
-    probability_argument,
-    whole_argument,
-)
-from .output import printed
-
-_HELP = """\
-Print the discrete Gaussian noise that a budget asks for, and what it costs.
+"""Print the discrete Gaussian noise that a budget asks for, and what it costs.
 
 examples:
   discretegauss calibrate --epsilon 1 --delta 1e-6 --queries 100
@@ -29,6 +6,15 @@ examples:
   discretegauss calibrate --error 5 --confidence 0.95
   discretegauss calibrate --plan plan.toml
 """
+
+from __future__ import annotations
+
+import argparse
+from fractions import Fraction
+
+from ..errors import ParameterValueError
+from .options import BUDGET, SPENT, Command, budget_of, given, goes_without
+from .output import printed
 
 _NOTES = """\
 With --rho sigma2 is exact. With --epsilon and --delta the noise meets both, by the tight delta of \
@@ -40,52 +26,18 @@ Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
 """
 
 
-def add_calibrate(commands: Any) -> None:
-    """Add the command."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "calibrate",
-        usage="%(prog)s (--rho R | --epsilon E --delta D | --error E | --plan FILE) [options]",
-        help="how much noise a budget asks for",
-        description=_HELP,
-        epilog=_NOTES,
-    )
-    parser.set_defaults(run=_run, needs="release")
-    parser.add_argument(
-        "--plan",
-        type=file_argument("a plan is a file"),
-        metavar="FILE",
-        help="the noise of a release of several tables; alone. No table is read",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_budget(parser)
-    wanted = parser.add_argument_group("or the error that you can bear")
-    wanted.add_argument(
-        "--error",
-        type=not_negative_argument,
-        metavar="E",
-        help="an answer is off by at most this, with the confidence",
-    )
-    wanted.add_argument(
-        "--confidence",
-        type=probability_argument,
-        metavar="C",
-        help="with --error: how surely, between 0 and 1 (default 0.95)",
-    )
-    person = parser.add_argument_group("what one person can change")
-    person.add_argument(
-        "--sensitivity",
-        type=positive_argument,
-        default=None,
-        metavar="S",
-        help="one answer changes by at most this, a whole number unless with --rho (default 1)",
-    )
-    person.add_argument(
-        "--queries",
-        type=whole_argument,
-        default=None,
-        metavar="K",
-        help="at most so many answers change (default 1)",
-    )
+_OPTIONS = f"""
+--plan FILE  plan  the noise of a release of several tables; alone. No table is read
+--json  flag  print JSON
+{BUDGET}
+or the error that you can bear
+--error E  not negative  an answer is off by at most this, with the confidence
+--confidence C  probability  with --error: how surely, between 0 and 1 (default 0.95)
+what one person can change
+--sensitivity S  positive  one answer changes by at most this, a whole number unless with --rho \
+(default 1)
+--queries K  whole  at most so many answers change (default 1)
+"""
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -93,7 +45,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
     failure = "the result could not be printed"
     if arguments.plan is not None:
-        only_plan(arguments, ("sensitivity", "queries", "error", "confidence"))
+        names = ("sensitivity", "queries", "error", "confidence", *SPENT)
+        goes_without("--plan", arguments, names, "the plan says it")
         plan_as = release.plan_json if arguments.json else release.plan_text
         return printed(plan_as(release.read_plan(arguments.plan)), failure)
     sensitivity, queries = arguments.sensitivity or Fraction(1), arguments.queries or 1
@@ -102,7 +55,7 @@ def _run(arguments: argparse.Namespace) -> int:
             raise ParameterValueError("--confidence goes with --error")
         budget = budget_of(arguments)
     else:
-        if got := given(arguments, ("rho", "epsilon", "delta")).removeprefix("none"):
+        if got := " and ".join(given(arguments, SPENT[:3])):
             raise ParameterValueError(f"--error says what is spent, and goes without {got}")
         budget = release.budget_for_error(
             arguments.error, arguments.confidence, sensitivity, queries, queries
@@ -110,3 +63,15 @@ def _run(arguments: argparse.Namespace) -> int:
     noise = release.calibration(budget, sensitivity, queries, arguments.report_delta)
     noise_as = release.calibration_json if arguments.json else release.calibration_text
     return printed(noise_as(noise), failure)
+
+
+CALIBRATE = Command(
+    "calibrate",
+    "how much noise a budget asks for",
+    _run,
+    "release",
+    __doc__,
+    _NOTES,
+    "%(prog)s (--rho R | --epsilon E --delta D | --error E | --plan FILE) [options]",
+    _OPTIONS,
+)

@@ -1,15 +1,4 @@
-"""``discretegauss completion``: what completes the command line in a shell."""
-
-from __future__ import annotations
-
-import argparse
-from functools import partial
-from typing import Any
-
-from .output import printed
-
-_HELP = """\
-Print a script that completes commands, options and files at the Tab key.
+"""Print a script that completes commands, options and files at the Tab key.
 
 examples:
   discretegauss completion bash > ~/.local/share/bash-completion/completions/discretegauss
@@ -19,31 +8,28 @@ examples:
 For zsh, the folder must be in fpath before compinit runs.
 """
 
+from __future__ import annotations
+
+import argparse
+
+from .options import Command
+from .output import printed
+
 _NOTES = "It needs shtab, now and not later: pip install shtab."
 
 
-def add_completion(commands: Any, whole: argparse.ArgumentParser) -> None:
-    """Add the command; ``whole`` is the parser of the whole command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "completion",
-        help="complete commands in bash, zsh or fish",
-        description=_HELP,
-        epilog=_NOTES,
-    )
-    parser.set_defaults(run=partial(_run, whole), needs="_version")
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="for which shell")
-
-
-def _run(whole: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
         raise ImportError("discretegauss completion needs shtab: pip install shtab") from None
     files = {"DIR": shtab.DIRECTORY} | dict.fromkeys(("FILE", "PLOT", "TABLE"), shtab.FILE)
-    for action in _actions(whole):
+    for action in _actions(arguments.whole):
         if action.metavar in files:
             action.complete = files[action.metavar]  # type: ignore[attr-defined]  # shtab's own
-    return printed(shtab.complete(whole, arguments.shell), "the script could not be printed")
+    return printed(
+        shtab.complete(arguments.whole, arguments.shell), "the script could not be printed"
+    )
 
 
 def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
@@ -54,3 +40,14 @@ def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
             for command in action.choices.values():
                 found += _actions(command)
     return found
+
+
+COMPLETION = Command(
+    "completion",
+    "complete commands in bash, zsh or fish",
+    _run,
+    "_version",
+    __doc__,
+    _NOTES,
+    options="shell  bash|zsh|fish  for which shell",
+)

@@ -2,8 +2,8 @@
 
 Exit codes: 0 done; 2 the arguments or the files are wrong, nothing was written; 1 the system failed
 (no randomness, no memory, a report that could not be printed); 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP,
-nothing was written; 141 whoever read stdout has left, as head does: without a word, but that a
-budget is spent. Every other failure is one line on stderr, and no line shows what stands in a cell.
+nothing was written; 141 the reader of stdout has left, as head does: no message, unless a budget
+is spent. Every other failure is one line on stderr, and no line shows what stands in a cell.
 
 From the moment at which the output of a release gets its name, these signals do nothing: that the
 budget is spent will be said.
@@ -17,21 +17,21 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .._system.signals import StopSignals
 from .._version import __version__
 from ..errors import DiscreteGaussError, EntropyError
-from .calibrate import add_calibrate
-from .completion import add_completion
-from .example import add_example
-from .figures import add_figures
+from .calibrate import CALIBRATE
+from .completion import COMPLETION
+from .example import EXAMPLE
+from .figures import FIGURES
 from .output import FAILED, UNREAD, WRONG_INPUT, fail, printed
 from .parser import Parser
-from .release import add_release
-from .sample import add_sample
+from .release import RELEASE
+from .sample import SAMPLE
 from .shadow import note_of_shadow
-from .verify import add_verify
+from .verify import VERIFY
 
 _SIGNAL = 128
 """Added to the number of the signal."""
@@ -101,13 +101,7 @@ def _said(error: BaseException) -> tuple[int, str]:
 class _Version(argparse.Action):
     """--version, with the versions of the libraries below, asked for only then."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> NoReturn:
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> NoReturn:
         from .._drawing.engines import build_info
 
         details = ", ".join(f"{name} {value}" for name, value in build_info().items())
@@ -126,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
-    for add in (add_release, add_calibrate, add_sample, add_example, add_figures, add_verify):
-        add(commands)
-    add_completion(commands, parser)
+    for command in (RELEASE, CALIBRATE, SAMPLE, EXAMPLE, FIGURES, VERIFY):
+        command.add_to(commands)
+    COMPLETION.add_to(commands).set_defaults(whole=parser)
     return parser

@@ -1,14 +1,4 @@
-"""``discretegauss example``: a real table to try the other commands on."""
-
-from __future__ import annotations
-
-import argparse
-from typing import Any
-
-from .output import printed
-
-_HELP = """\
-Print a real table of counts: the flights that left New York City in 2013, by carrier, origin, \
+"""Print a real table of counts: the flights that left New York City in 2013, by carrier, origin, \
 destination and month.
 
 examples:
@@ -16,13 +6,12 @@ examples:
   discretegauss release flights.csv --column flights --rho 0.1 --out noisy.csv
 """
 
+from __future__ import annotations
 
-def add_example(commands: Any) -> None:
-    """Add the command."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "example", help="print a table of counts to try", description=_HELP
-    )
-    parser.set_defaults(run=_run, needs="data")
+import argparse
+
+from .options import Command
+from .output import printed
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -30,3 +19,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
     text = flights().read_text(encoding="ascii").removesuffix("\n")
     return printed(text, "the table could not be printed")
+
+
+EXAMPLE = Command("example", "print a table of counts to try", _run, "data", __doc__)

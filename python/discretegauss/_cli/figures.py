@@ -1,13 +1,18 @@
-"""``discretegauss figures``: the figures of the paper, as files."""
+"""Write the figures of arXiv 2004.00010 as PNG or SVG files, computed here and now.
+
+example:
+  discretegauss figures --out figures
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._inputs.messages import describe, printable
 from ..errors import ParameterValueError
+from .options import Command
 from .output import printed
 
 if TYPE_CHECKING:
@@ -16,13 +21,6 @@ if TYPE_CHECKING:
 _WIDTH = 52
 """Of the names in what is printed."""
 
-_HELP = """\
-Write the figures of arXiv 2004.00010 as PNG or SVG files, computed here and now.
-
-example:
-  discretegauss figures --out figures
-"""
-
 _NOTES = """\
 It needs matplotlib: pip install matplotlib. Files of these names in DIR are replaced: \
 variance.png, tails.png, epsilon_delta.png, queries.png; or .svg.
@@ -30,20 +28,10 @@ docs/utility.md tells what they show.
 """
 
 
-def add_figures(commands: Any) -> None:
-    """Add the command."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "figures",
-        usage="%(prog)s --out DIR [--format {png,svg}]",
-        help="the figures of the paper",
-        description=_HELP,
-        epilog=_NOTES,
-    )
-    parser.set_defaults(run=_run, needs="plots")
-    parser.add_argument(
-        "--out", required=True, metavar="DIR", help="the folder to write to, made if need be"
-    )
-    parser.add_argument("--format", choices=("png", "svg"), default="png", help="of the files")
+_OPTIONS = """
+--out DIR  text, needed  the folder to write to, made if need be
+--format  png|svg  of the files
+"""
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -75,3 +63,15 @@ def _text(figures: Figures) -> str:
     lines += ["the Laplace over the Gaussian:"]
     lines += [f"  {name:<{_WIDTH}}  {ratio:.3f}" for name, ratio in ratios]
     return "\n".join(lines)
+
+
+FIGURES = Command(
+    "figures",
+    "the figures of the paper",
+    _run,
+    "plots",
+    __doc__,
+    _NOTES,
+    "%(prog)s --out DIR [--format {png,svg}]",
+    _OPTIONS,
+)

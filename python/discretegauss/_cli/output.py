@@ -15,7 +15,7 @@ from .._system.atomic_file import write_all
 FAILED = 1
 WRONG_INPUT = 2
 UNREAD = 141
-"""128 + SIGPIPE: whoever read stdout has left, as ``head`` does."""
+"""128 + SIGPIPE: the reader of stdout has left, as ``head`` does."""
 
 
 def printed(

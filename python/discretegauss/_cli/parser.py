@@ -16,13 +16,7 @@ class _Once(argparse.Action):
 
     _given = False
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
         if self._given:
             raise argparse.ArgumentError(self, "must be given only once")
         self._given = True

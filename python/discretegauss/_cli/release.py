@@ -1,27 +1,4 @@
-"""``discretegauss release``: noise on columns of counts."""
-
-from __future__ import annotations
-
-import argparse
-from typing import TYPE_CHECKING, Any
-
-from ..errors import ParameterValueError
-from .options import (
-    add_budget,
-    argument_from_1,
-    budget_of,
-    file_argument,
-    file_or_dash,
-    only_plan,
-    whole_argument,
-)
-from .output import printed
-
-if TYPE_CHECKING:
-    from ..release import Plan
-
-_HELP = """\
-Add discrete Gaussian noise to columns of counts and write the table to a new file.
+"""Add discrete Gaussian noise to columns of counts and write the table to a new file.
 
 examples:
   discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv
@@ -35,6 +12,18 @@ examples:
 A count is replaced by count + draw, in exact integers; all other cells are kept.
 Numbers are exact: 0.1 is one tenth, and 1/3 works too.
 """
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ..errors import ParameterValueError
+from .options import BUDGET, SPENT, Command, budget_of, goes_without, require
+from .output import printed
+
+if TYPE_CHECKING:
+    from ..release import Plan
 
 _NOTES = """\
 what to mind:
@@ -53,86 +42,29 @@ More in docs/release.md.
 """
 
 
-def add_release(commands: Any) -> None:
-    """Add the command."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "release",
-        usage="%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) "
-        "[options]\n"
-        "       %(prog)s --plan FILE [--consistent DIR] [--force] [--json] [--plot PLOT]\n"
-        "       %(prog)s TABLE --unknown-groups --column NAME --out FILE --epsilon E --delta D",
-        help="add noise to columns of counts in a table",
-        description=_HELP,
-        epilog=_NOTES,
-    )
-    parser.set_defaults(run=_run, needs="release")
-    parser.add_argument(
-        "table",
-        nargs="?",
-        default=False,
-        type=file_or_dash,
-        metavar="TABLE",
-        help="a table with a header: CSV, or by its name .tsv, .parquet, .arrow, .npy, .csv.gz, "
-        ".csv.zst; - is CSV from stdin",
-    )
-    parser.add_argument(
-        "--column",
-        action="append",
-        metavar="NAME",
-        help="the name of a column of counts; may be given several times",
-    )
-    parser.add_argument(
-        "--out",
-        default=False,
-        type=file_or_dash,
-        metavar="FILE",
-        help="the file to write; - is stdout, and the report goes to stderr",
-    )
-    parser.add_argument(
-        "--plan",
-        type=file_argument("a plan is a file"),
-        metavar="FILE",
-        help="a TOML file: several tables that share one budget; all are written or none",
-    )
-    parser.add_argument(
-        "--consistent",
-        type=file_argument("it is a folder"),
-        metavar="DIR",
-        help="with --plan: also write the tables made to add up, as CSV with standard errors",
-    )
-    parser.add_argument(
-        "--unknown-groups",
-        action="store_true",
-        help="rows are there because people are in them: write those of enough people, as CSV",
-    )
-    parser.add_argument("--force", action="store_true", help="replace FILE and PLOT if they exist")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument(
-        "--plot",
-        type=file_argument("stdout has no room for it"),
-        metavar="PLOT",
-        help="draw the noisy counts and their error bars to this .png, .pdf or .svg; true counts "
-        "are not in it",
-    )
+_OPTIONS = f"""
+table TABLE  file or -  a table with a header: CSV, or by its name .tsv, .parquet, .arrow, .npy, \
+.csv.gz, .csv.zst; - is CSV from stdin
+--column NAME  several  the name of a column of counts; may be given several times
+--out FILE  file or -  the file to write; - is stdout, and the report goes to stderr
+--plan FILE  plan  a TOML file: several tables that share one budget; all are written or none
+--consistent DIR  folder  with --plan: also write the tables made to add up, as CSV with standard \
+errors
+--unknown-groups  flag  rows are there because people are in them: write those of enough people, \
+as CSV
+--force  flag  replace FILE and PLOT if they exist
+--json  flag  print the report as JSON
+--plot PLOT  plot  draw the noisy counts and their error bars to this .png, .pdf or .svg; true \
+counts are not in it
+{BUDGET}
+what one person can change
+--sensitivity S  from 1  one count changes by at most this, at least 1, a whole number unless with \
+--rho (default 1)
+--rows-per-person K  whole  at most so many counts of a column change (default 1)
+--disjoint  flag  nobody changes counts in two of the columns
+"""
 
-    add_budget(parser)
-    person = parser.add_argument_group("what one person can change")
-    person.add_argument(
-        "--sensitivity",
-        type=argument_from_1,
-        metavar="S",
-        help="one count changes by at most this, at least 1, a whole number unless with --rho "
-        "(default 1)",
-    )
-    person.add_argument(
-        "--rows-per-person",
-        type=whole_argument,
-        metavar="K",
-        help="at most so many counts of a column change (default 1)",
-    )
-    person.add_argument(
-        "--disjoint", action="store_true", help="nobody changes counts in two of the columns"
-    )
+_NEEDED = ("table", "column", "out")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -142,7 +74,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return _run_groups(arguments)
     plan = _plan(arguments)
     release.plan_text(plan)  # nothing is drawn for a report that cannot be made
-    to_stdout = arguments.out is None
+    to_stdout = arguments.out == "-"
     done = release.execute(
         plan,
         force=arguments.force,
@@ -152,20 +84,22 @@ def _run(arguments: argparse.Namespace) -> int:
         to_stdout=to_stdout,
         before_placing=arguments.hold_signals,
     )
-    written = "the tables are" if arguments.plan else f"{done.tables[0].out} is"
-    return printed(
-        release.done_json(done) if arguments.json else release.done_text(done),
-        f"{written} written, the budget is spent, but the report could not be printed",
-        on_stderr=to_stdout,
-        is_budget_spent=True,
-    )
+    report = release.done_json(done) if arguments.json else release.done_text(done)
+    written = "the tables are" if arguments.plan else f"{arguments.out} is"
+    return _reported(report, written, on_stderr=to_stdout)
 
 
 def _run_groups(arguments: argparse.Namespace) -> int:
     from ..release import release_groups
 
-    _only_groups(arguments)
-    _require_table(arguments)
+    reason = "a group has one count of people, the budget is epsilon with delta"
+    names = ("plan", "consistent", "plot", "json", "rho", "report_delta", "sensitivity", "disjoint")
+    goes_without("--unknown-groups", arguments, names, reason)
+    if "-" in (arguments.table, arguments.out):
+        raise ParameterValueError("--unknown-groups reads and writes files, not '-'")
+    if None in (arguments.epsilon, arguments.delta):
+        raise ParameterValueError("--unknown-groups needs --epsilon and --delta")
+    require(arguments, _NEEDED)
     done = release_groups(
         arguments.table,
         arguments.column,
@@ -176,61 +110,45 @@ def _run_groups(arguments: argparse.Namespace) -> int:
         force=arguments.force,
         before_placing=arguments.hold_signals,
     )
-    failure = f"{done.out} is written, the budget is spent, but the report could not be printed"
-    return printed(str(done), failure, is_budget_spent=True)
+    return _reported(str(done), f"{done.out} is")
 
 
-def _only_groups(arguments: argparse.Namespace) -> None:
-    """Raise an error if something is given that does not go with unknown groups."""
-    names = ("plan", "consistent", "plot", "json", "rho", "report_delta", "sensitivity", "disjoint")
-    for name in names:
-        if getattr(arguments, name) not in (None, False):
-            raise ParameterValueError(
-                f"--unknown-groups goes without --{name.replace('_', '-')}: a group has one count "
-                "of people, the budget is epsilon with delta"
-            )
-    if None in (arguments.table, arguments.out):
-        raise ParameterValueError("--unknown-groups reads and writes files, not '-'")
-    if None in (arguments.epsilon, arguments.delta):
-        raise ParameterValueError("--unknown-groups needs --epsilon and --delta")
-
-
-def _require_table(arguments: argparse.Namespace) -> None:
-    missing = ", ".join(name for name, there in _given(arguments).items() if not there)
-    if missing:
-        hint = "(help: discretegauss release --help)"
-        raise ParameterValueError(f"the following arguments are required: {missing} {hint}")
-
-
-def _given(arguments: argparse.Namespace) -> dict[str, bool]:
-    # of a table and an output None is "-", and False that there is none
-    return {
-        "TABLE": arguments.table is not False,
-        "--column": arguments.column is not None,
-        "--out": arguments.out is not False,
-    }
+def _reported(report: str, written: str, *, on_stderr: bool = False) -> int:
+    failure = f"{written} written, the budget is spent, but the report could not be printed"
+    return printed(report, failure, on_stderr=on_stderr, is_budget_spent=True)
 
 
 def _plan(arguments: argparse.Namespace) -> Plan:
     from ..release import plan_of_one, read_plan
 
-    given = _given(arguments)
     if arguments.plan is not None:
-        for name in ("TABLE", "--out"):
-            if given[name]:
-                raise ParameterValueError(f"--plan goes without {name}: the plan says it")
-        only_plan(arguments, ("column", "sensitivity", "rows_per_person", "disjoint"))
+        names = ("table", "out", "column", "sensitivity", "rows_per_person", "disjoint", *SPENT)
+        goes_without("--plan", arguments, names, "the plan says it")
         return read_plan(arguments.plan)
-    _require_table(arguments)
+    require(arguments, _NEEDED)
     if arguments.consistent is not None:
         raise ParameterValueError("--consistent goes with --plan: it takes several tables")
     return plan_of_one(
-        arguments.table or "/dev/stdin",
+        "/dev/stdin" if arguments.table == "-" else arguments.table,
         arguments.column,
-        arguments.out or "-",
+        arguments.out,
         budget=budget_of(arguments),
         report_delta=arguments.report_delta,
         sensitivity=arguments.sensitivity or 1,
         rows_per_person=arguments.rows_per_person or 1,
         disjoint=arguments.disjoint,
     )
+
+
+RELEASE = Command(
+    "release",
+    "add noise to columns of counts in a table",
+    _run,
+    "release",
+    __doc__,
+    _NOTES,
+    "%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) [options]\n"
+    "       %(prog)s --plan FILE [--consistent DIR] [--force] [--json] [--plot PLOT]\n"
+    "       %(prog)s TABLE --unknown-groups --column NAME --out FILE --epsilon E --delta D",
+    _OPTIONS,
+)

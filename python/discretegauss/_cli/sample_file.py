@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +38,14 @@ Append = Callable[[NDArray[Any]], None]
 
 def write_sample(arguments: argparse.Namespace) -> int:
     """Run the command, and return its exit code."""
-    law = _law(arguments)
+    law = _law(arguments, arguments.mu or 0)
     try:
         chunks = law.stream(
             arguments.size,
             _CHUNK,
             progress=True,
             source=arguments.source,
-            threads=arguments.threads,
+            threads=arguments.threads or 1,
         )
     except ParameterOverflowError:  # whose words are about a dtype
         rule = "the law must keep to 64-bit integers with a probability above 1 - 2**-128"
@@ -54,7 +54,7 @@ def write_sample(arguments: argparse.Namespace) -> int:
             f"--{name} {describe(value)}" for name, value in options if value is not None
         )
         raise ParameterOverflowError(f"{rule}, got {got}") from None
-    if arguments.out is None:
+    if arguments.out == "-":
         with unbuffered_stdout() as sink:
             for draws in chunks:
                 sink(column_text(draws))
@@ -83,36 +83,28 @@ def write_sample(arguments: argparse.Namespace) -> int:
     )
 
 
-def _law(arguments: argparse.Namespace) -> Law:
+def _law(arguments: argparse.Namespace, mu: object) -> Law:
     parameters = [arguments.sigma2, arguments.sigma, arguments.scale]
     beta_alone = arguments.scale is None and arguments.beta is not None
     if sum(value is not None for value in parameters) != 1 or beta_alone:
         rule = "give one of --sigma2, --sigma and --scale, and --beta only with --scale"
-        raise ParameterTypeError(f"{rule}; got {given(arguments, _OF_LAW)}")
+        raise ParameterTypeError(f"{rule}; got {' and '.join(given(arguments, _OF_LAW)) or 'none'}")
     if arguments.scale is None:
-        return DiscreteGaussian(arguments.sigma2, arguments.mu, sigma=arguments.sigma)
+        return DiscreteGaussian(arguments.sigma2, mu, sigma=arguments.sigma)
     if arguments.beta is None:
-        return DiscreteLaplace(arguments.scale, arguments.mu)
-    return GeneralizedGaussian(arguments.scale, arguments.beta, arguments.mu)
+        return DiscreteLaplace(arguments.scale, mu)
+    return GeneralizedGaussian(arguments.scale, arguments.beta, mu)
 
 
-def _appending(out: Path, size: int, sink: Sink) -> AbstractContextManager[Append]:
+@contextmanager
+def _appending(out: Path, size: int, sink: Sink) -> Iterator[Append]:
     ending = out.suffix.lower()
-    if ending == ".npy":
-        return _npy(sink, size)
     if ending in {".parquet", ".arrow"}:
-        return arrow_file(sink, "noise", is_parquet=ending == ".parquet")
-    return _text(sink, "noise\n" if ending == ".csv" else "")
-
-
-@contextmanager
-def _npy(sink: Sink, size: int) -> Iterator[Append]:
-    """Write numpy's format, which has the number of values in its first bytes."""
-    sink(npy_header(np.dtype("<i8"), (size,)))
-    yield lambda draws: sink(np.asarray(draws, "<i8").data.cast("B"))
-
-
-@contextmanager
-def _text(sink: Sink, header: str) -> Iterator[Append]:
-    sink(header.encode())
-    yield lambda draws: sink(column_text(draws))
+        with arrow_file(sink, "noise", is_parquet=ending == ".parquet") as append:
+            yield append
+    elif ending == ".npy":  # which has the number of values in its first bytes
+        sink(npy_header(np.dtype("<i8"), (size,)))
+        yield lambda draws: sink(np.asarray(draws, "<i8").data.cast("B"))
+    else:
+        sink(b"noise\n" if ending == ".csv" else b"")
+        yield lambda draws: sink(column_text(draws))

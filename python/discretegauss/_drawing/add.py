@@ -1,4 +1,4 @@
-"""Integers that get noise; their sums, and between which numbers they are, in plain Python."""
+"""Integers that get noise, the numbers they lie between, and their sums, in plain Python."""
 
 from __future__ import annotations
 

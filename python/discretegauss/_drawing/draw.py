@@ -75,7 +75,6 @@ def _checked_law(given: Sampler | Given) -> Sampler | list[NDArray[Any]]:
 
 def draw(
     law: Sampler | Given,
-    *,
     size: Size,
     dtype: DTypeLike,
     out: NDArray[Any] | None,
@@ -91,7 +90,7 @@ def draw(
         and method is AUTO
         and threads is ONE_THREAD
         and (source is SYSTEM or source is CHACHA20)
-        and (size is None or (type(size) is int and 0 <= size <= FEW))
+        and (size is None or type(size) is int)
     ):
         if type(law) is tuple and native is not None and DENORMALS_WORK:
             kind, parameter, mu, beta = law
@@ -102,9 +101,10 @@ def draw(
                 drawn = native.columns(_kept, kind, parameter, mu, beta, size, is_chacha20)
                 if drawn is not None:
                     return drawn
-        checked = _checked_law(law)
-        if isinstance(checked, Sampler):
-            return checked.draw(source) if size is None else checked.int64s(size, source)
+        if size is None or 0 <= size <= FEW:
+            checked = _checked_law(law)
+            if isinstance(checked, Sampler):
+                return checked.draw(source) if size is None else checked.int64s(size, source)
     kind = law.spec.kind if isinstance(law, Sampler) else law[0]
     if method is not AUTO:
         checked_method(method, kind)

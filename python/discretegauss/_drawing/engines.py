@@ -36,7 +36,7 @@ if not _plain_python_is_forced():
 
 
 def core(what: str) -> Any:
-    """Return the compiled core, for what there is no other engine."""
+    """Return the compiled core; raise where it is missing, as no other engine can do this."""
     if native is None:
         refuse(what)
     return native

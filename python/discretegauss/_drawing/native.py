@@ -61,7 +61,7 @@ _SAMPLER_OF = ffi.addressof(lib, "dg_python_sampler_of")
 
 
 def _address(value: object) -> Any:
-    """Return an object as C sees it: who asks keeps it alive."""
+    """Return the address of an object for C; the caller keeps the object alive."""
     return ffi.cast("void *", id(value))
 
 

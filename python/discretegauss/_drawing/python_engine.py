@@ -17,7 +17,7 @@ from .._inputs.source import Source
 from .._law import Kind, LawSpec
 from ..errors import MissingCoreError, RangeError
 from .add import NO_FIT
-from .fill import in_one_process
+from .fill import Fill, in_one_process
 from .sampler import Sampler
 
 
@@ -33,6 +33,22 @@ def bits_of(source: Source) -> reference.Bytes:
     if source != SYSTEM:
         refuse(f"source={source!r}")
     return reference.SystemBytes()
+
+
+def one_by_one(draw: Callable[[int, reference.Bytes], int]) -> Fill:
+    """Return what fills an array, one axis, by one thread: with the draw of each place."""
+
+    def fill(out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        del threads
+        stream = bits_of(source)
+        try:
+            for i in range(out.size):
+                out[i] = draw(i, stream)
+        except BaseException:
+            out.fill(0)
+            raise
+
+    return fill
 
 
 class PythonSampler(Sampler):

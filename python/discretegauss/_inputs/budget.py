@@ -7,8 +7,7 @@ from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 
 from ..errors import ParameterTypeError, ParameterValueError
-from .foreign_arrays import single
-from .messages import describe, written
+from .messages import describe, refused, written
 from .numbers import exact_rational
 from .privacy_arguments import at_least_zero, positive_number
 
@@ -102,9 +101,7 @@ class Budget:
 def _below_one(delta: object) -> Fraction:
     exact = exact_rational(delta, "delta")
     if not 0 <= exact < 1:
-        raise ParameterValueError(
-            f"delta must lie between 0 and 1, both excluded, got {describe(single(delta))}"
-        )
+        raise refused("delta", "lie between 0 and 1, both excluded", delta)
     return exact
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from math import prod
 from numbers import Integral
 from types import ModuleType
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .._law import Kind, LawSpec, fits_range
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from .messages import describe, if_loaded
+from .messages import describe, if_loaded, refused
 from .numbers import whole_number
 from .source import Source
 
@@ -30,9 +30,29 @@ Shape = (
 Size = Shape | None
 Method = Literal["auto", "reference", "cells", "isochronous"]
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    #: What is filled, or a new array.
+    Filled = TypeVar("Filled", bound=NDArray[Any], default=NDArray[Any])
+
+
+class HowOnly(TypedDict, total=False):
+    """How to draw, whatever the law and the array."""
+
+    method: Method
+    source: Source
+    threads: int
+
+
+class How(HowOnly, total=False):
+    """And into what."""
+
+    dtype: DTypeLike
+
 
 #: The default dtype: an object of its own, equal to the int64 that a user may ask for. One draw is
-#: a Python integer, which has room for any law; only who asks has it checked against int64.
+#: a Python integer, which has room for any law; it is checked against int64 only on request.
 INT64: Final[np.dtype[Any]] = np.dtype(np.int64, copy=True)
 
 # Defaults, INT64 too, are single objects: who gives none is recognised by them, with no check.
@@ -75,9 +95,7 @@ def checked_size(size: object) -> tuple[int, ...] | None:
         isinstance(size, np.ndarray) and size.ndim == 1 and size.dtype.kind in "iuO"
     )
     if not several and not isinstance(size, Integral):
-        raise ParameterTypeError(
-            f"size must be an integer or a tuple of them, got {describe(size)}"
-        )
+        raise refused("size", "be an integer or a tuple of them", size, ParameterTypeError)
     lengths: Iterable[object] = cast(Iterable[object], size) if several else (size,)
     shape = tuple(_length(n, i if several else None) for i, n in enumerate(lengths))
     if len(shape) > MOST_AXES:
@@ -209,10 +227,6 @@ def fits_dtype(spec: LawSpec, dtype: np.dtype[Any]) -> bool:
     return fits_range(spec, int(info.min), int(info.max))
 
 
-def _loses_signs(spec: LawSpec, dtype: np.dtype[Any]) -> bool:
-    return dtype.kind == "u" and spec.kind.has_cells
-
-
 def require_fit(
     spec: LawSpec, dtype: np.dtype[Any], name: str, mu: str = "", parameter: str = ""
 ) -> None:
@@ -222,11 +236,12 @@ def require_fit(
     shows them.
     """
     if not fits_dtype(spec, dtype):
+        loses_signs = dtype.kind == "u" and spec.kind.has_cells
         mu = mu or (f"mu = {describe(spec.mu)}" if spec.mu else "")
         raise ParameterOverflowError(
             f"dtype must hold the law with Pr[outside] < 2**-128, but {dtype.name} does not for "
             + (parameter or f"{name} = {describe(spec.parameter)}")
             + (f", {mu}" if mu else "")
-            + ("; unsigned types cannot hold negative noise" if _loses_signs(spec, dtype) else "")
+            + ("; unsigned types cannot hold negative noise" if loses_signs else "")
             + "; dtype=object gives Python integers of any size"
         )

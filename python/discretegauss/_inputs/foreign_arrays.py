@@ -6,7 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import ParameterTypeError, ParameterValueError
 
 #: Beyond these a float may stand for several integers.
 _EXACT_FLOATS = 2**53
@@ -86,3 +88,16 @@ def single(value: Any) -> Any:
         array = to_numpy_exactly(value)
         return value if array.ndim else array[()]
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def finite_array(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return integers or finite floats as an array; an error tells a place, and no value."""
+    array = np.asarray(values)
+    if array.dtype == np.longdouble or array.dtype.kind not in "fiu":
+        raise ParameterTypeError(
+            f"{name} must be integers or floats of at most 64 bits, got {array.dtype}"
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ParameterValueError(f"{name} must be finite, but is not at index {place}")
+    return array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from types import FunctionType
 from typing import Any, TypeVar
@@ -40,15 +40,12 @@ _INSTEAD = {
 }
 
 
-def _of_any_law(found: re.Match[str]) -> str:
-    return "law." if found[1] else ""
-
-
 def names_instead(function: _F) -> _F:
     """Have a function say what to write for keywords that it does not have, but others do."""
     code = function.__code__
     own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    called = re.sub(r"^(_Law|LawFunctions)\.|\.__init__$", _of_any_law, function.__qualname__)
+    called = re.sub(r"^(_Law|LawFunctions)\.", "law.", function.__qualname__)
+    called = called.removesuffix(".__init__")
 
     @wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
@@ -59,7 +56,7 @@ def names_instead(function: _F) -> _F:
                 for needed, text in _INSTEAD.get(name, {}).items():
                     if name not in own and (not needed or needed in own):
                         raise ParameterTypeError(
-                            f"{name} is no parameter of {called}: {text}"
+                            f"{name} is not a parameter of {called}: {text}"
                         ) from None
             raise
 
@@ -80,17 +77,11 @@ def explain_keywords(namespace: dict[str, Any]) -> None:
 
 
 def explain_methods(kind: type) -> None:
-    """Have the public methods of a class do so, and its __init__."""
-    for name, method in _methods(kind):
-        setattr(kind, name, method)
-
-
-def _methods(kind: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public methods that a class has itself, and its __init__, explained."""
+    """Have the public methods that a class has itself do so, and its __init__."""
     for name, method in list(vars(kind).items()):
         if name.startswith("_") and name != "__init__":
             continue
         if isinstance(method, FunctionType) and not hasattr(method, "__wrapped__"):
-            yield name, names_instead(method)
+            setattr(kind, name, names_instead(method))
         elif isinstance(method, classmethod) and not hasattr(method.__func__, "__wrapped__"):
-            yield name, classmethod(names_instead(method.__func__))
+            setattr(kind, name, classmethod(names_instead(method.__func__)))

@@ -16,7 +16,7 @@ from .._law import Kind, LawSpec, facts_of
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .draw_arguments import MOST_AXES
 from .foreign_arrays import are_rounded, single, to_numpy_exactly
-from .messages import describe, if_loaded
+from .messages import describe, if_loaded, refused
 from .numbers import MAX_BITS, exact_rational, not_negative, positive
 from .parameter_arrays import Laws, ParameterColumn, indexed
 
@@ -33,47 +33,32 @@ def parameter_name(kind: Kind) -> str:
 
 def _checked_parameter(kind: Kind, value: object) -> Fraction:
     facts = facts_of(kind)
+    name = facts.parameter
     if kind is Kind.BERNOULLI:
-        return _checked_share(value, facts.parameter)
-    if kind is Kind.UNIFORM_BELOW:
-        return _checked_count(value, facts.parameter)
-    if kind is Kind.SKELLAM:
-        return _checked_variance(value, facts.parameter)
-    return (not_negative if facts.may_be_zero else positive)(value, facts.parameter)
-
-
-def _checked_share(value: object, name: str) -> Fraction:
-    exact = exact_rational(value, name)
-    if not 0 <= exact <= 1:
-        raise ParameterValueError(f"{name} must be between 0 and 1, got {describe(single(value))}")
+        exact = exact_rational(value, name)
+        if not 0 <= exact <= 1:
+            raise refused(name, "be between 0 and 1", value)
+        return exact
+    exact = (not_negative if facts.may_be_zero else positive)(value, name)
+    if kind is Kind.UNIFORM_BELOW and exact.denominator != 1:
+        raise refused(name, "be a whole number", value)
+    if kind is Kind.SKELLAM and exact >= _VARIANCES_BELOW:
+        raise refused(name, "be below 2**1024", exact, ParameterOverflowError)
     return exact
 
 
-def _checked_count(value: object, name: str) -> Fraction:
-    exact = positive(value, name)
-    if exact.denominator != 1:
-        raise ParameterValueError(f"{name} must be a whole number, got {describe(single(value))}")
-    return exact
-
-
-def _checked_variance(value: object, name: str) -> Fraction:
-    exact = positive(value, name)
-    if exact >= _VARIANCES_BELOW:
-        raise ParameterOverflowError(f"{name} must be below 2**1024, got {describe(exact)}")
-    return exact
-
-
-def _checked_beta(value: object) -> Fraction:
+def checked_beta(value: object) -> Fraction:
+    """Return the exponent of a law, or of a norm, exact: at least 1."""
     exact = exact_rational(value, "beta")
     if exact < 1:
-        raise ParameterValueError(f"beta must be at least 1, got {describe(single(value))}")
+        raise refused("beta", "be at least 1", value)
     return exact
 
 
 def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> LawSpec:
     """Return the exact law for parameters as a user gives them, each checked."""
     exact = _checked_parameter(kind, parameter)
-    exact_beta = _checked_beta(beta)
+    exact_beta = checked_beta(beta)
     return LawSpec(kind, exact, exact_rational(mu, "mu"), exact_beta)
 
 
@@ -116,7 +101,7 @@ def _rule(kind: Kind, name: str) -> tuple[Callable[[object], Fraction], Callable
     if name == "mu":
         return lambda value: exact_rational(value, "mu"), lambda x: x > -math.inf
     if name == "beta":
-        return _checked_beta, lambda x: x >= 1
+        return checked_beta, lambda x: x >= 1
     return (
         lambda value: _checked_parameter(kind, value),
         _OBEYING.get(kind) or (lambda x: x >= 0 if facts_of(kind).may_be_zero else x > 0),

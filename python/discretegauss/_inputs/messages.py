@@ -7,6 +7,9 @@ import sys
 from fractions import Fraction
 from typing import Any
 
+from ..errors import DiscreteGaussError, ParameterValueError
+from .foreign_arrays import single
+
 #: Python's own limit for decimal text.
 MOST_DIGITS = 4300
 
@@ -40,6 +43,19 @@ def describe(value: object) -> str:
     except Exception:  # Python's limit of 4300 digits, or somebody else's __repr__
         return hidden
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def refused(
+    name: str, rule: str, value: object, error: type[DiscreteGaussError] = ParameterValueError
+) -> DiscreteGaussError:
+    """Return the error for a value of a parameter that breaks its rule.
+
+    Examples
+    --------
+    >>> refused("sigma2", "be positive", -0.1)
+    ParameterValueError('sigma2 must be positive, got -0.1')
+    """
+    return error(f"{name} must {rule}, got {describe(single(value))}")
 
 
 def if_loaded(module: str, name: str) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .foreign_arrays import single
-from .messages import MOST_DIGITS, describe, if_loaded
+from .messages import MOST_DIGITS, describe, if_loaded, refused
 
 #: A single number, for type checkers; gmpy2's, which has no types of its own, are Any to them.
 Number = int | float | numbers.Rational | Decimal | str | np.integer[Any] | np.floating[Any]
@@ -76,9 +76,7 @@ def _from_text(text: str, name: str) -> Fraction:
         )
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise ParameterValueError(
-            f"{name} must be a number such as '1/3' or '0.1', got {describe(text)}"
-        )
+        raise refused(name, "be a number such as '1/3' or '0.1'", text)
     if "/" in text:
         # by Decimal, whatever sys.set_int_max_str_digits says
         numerator, denominator = (int(Decimal(part)) for part in text.split("/"))
@@ -120,9 +118,9 @@ def exact_rational(value: object, name: str) -> Fraction:
     Raises
     ------
     ParameterTypeError
-        If `value` is no number: None, bool, bytes, complex, a container.
+        If `value` is not a number: None, bool, bytes, complex, a container.
     ParameterValueError
-        If it is not finite, or a string that is no number.
+        If it is not finite, or a string that is not a number.
     ParameterOverflowError
         If its numerator or denominator is longer than `MAX_BITS`, or a decimal exponent beyond
         20 000, whatever it multiplies.
@@ -137,7 +135,7 @@ def exact_rational(value: object, name: str) -> Fraction:
     if type(value) not in (int, str, Fraction):
         value = single(value)
     if isinstance(value, bool | np.bool_):
-        raise ParameterTypeError(f"{name} must be a number, not a bool, got {describe(value)}")
+        raise refused(name, "be a number, not a bool", value, ParameterTypeError)
     if isinstance(value, np.timedelta64):  # numpy counts it among its integers
         raise ParameterTypeError(f"{name} must be a number, got {type(value).__name__}")
     if isinstance(value, numbers.Rational):  # int, Fraction, numpy integers, gmpy2 mpz and mpq
@@ -187,7 +185,7 @@ def positive(value: object, name: str) -> Fraction:
     """Return the exact number, which must be above 0."""
     exact = exact_rational(value, name)
     if exact.numerator <= 0:
-        raise ParameterValueError(f"{name} must be positive, got {describe(single(value))}")
+        raise refused(name, "be positive", value)
     return exact
 
 
@@ -195,7 +193,7 @@ def not_negative(value: object, name: str) -> Fraction:
     """Return the exact number, which must be at least 0."""
     exact = exact_rational(value, name)
     if exact.numerator < 0:
-        raise ParameterValueError(f"{name} must not be negative, got {describe(single(value))}")
+        raise refused(name, "not be negative", value)
     return exact
 
 
@@ -203,8 +201,15 @@ def whole_number(value: object, name: str, *, minimum: int) -> int:
     """Return `value` as an int; it must be of an integer type, and at least `minimum`."""
     no_number = isinstance(value, bool | np.bool_ | np.timedelta64)  # numpy's times are integers
     if no_number or not isinstance(value, numbers.Integral):
-        raise ParameterTypeError(f"{name} must be an integer, got {describe(value)}")
+        raise refused(name, "be an integer", value, ParameterTypeError)
     number = int(value)  # once: a class of its own may compare as it likes
     if number < minimum:
-        raise ParameterValueError(f"{name} must be at least {minimum}, got {describe(number)}")
+        raise refused(name, f"be at least {minimum}", number)
     return number
+
+
+def checked_flag(value: object, name: str) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool):
+        raise refused(name, "be True or False", value, ParameterTypeError)
+    return value

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from ..errors import ParameterValueError
-from .messages import describe
+from ..errors import ParameterTypeError
+from .messages import refused
 
 
-def named_path(text: str, name: str, what: str) -> Path:
-    """Return the path of `what` ("a file"), which must have a name."""
+def path_text(value: object, name: str, what: str) -> str:
+    """Return the path of `what` ("a file") as text, which must not be empty."""
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(text, str):  # bytes, of a path or alone
+        raise ParameterTypeError(
+            f"{name} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
+        )
     if not text or "\0" in text:
-        raise ParameterValueError(f"{name} must name {what}, got {describe(text)}")
-    return Path(text)
+        raise refused(name, f"name {what}", text)
+    return text
+
+
+def named_path(value: object, name: str, what: str = "a file") -> Path:
+    """Return the same as a path."""
+    return Path(path_text(value, name, what))

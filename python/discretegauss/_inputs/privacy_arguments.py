@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from .._system.memory import require_memory
-from ..errors import ParameterOverflowError, ParameterValueError
-from .foreign_arrays import single
-from .messages import describe
+from ..errors import ParameterOverflowError
+from .messages import refused
 from .numbers import MAX_BITS, exact_rational, not_negative, positive, whole_number
 
 _LEAST_LENGTH, _LARGEST_LENGTH = Fraction(1, 2**1000), Fraction(2**1000)
@@ -29,9 +28,7 @@ def length_of_floats(value: object, name: str) -> Fraction:
     """Return the exact length that vectors of floats are measured by: neither 0 nor inf as one."""
     exact = positive_number(value, name)
     if not _LEAST_LENGTH <= exact <= _LARGEST_LENGTH:
-        raise ParameterOverflowError(
-            f"{name} must be from 2**-1000 to 2**1000, got {describe(single(value))}"
-        )
+        raise refused(name, "be from 2**-1000 to 2**1000", value, ParameterOverflowError)
     return exact
 
 
@@ -40,9 +37,7 @@ def checked_probability(value: object, name: str) -> Fraction:
     require_memory()
     exact = exact_rational(value, name)
     if not 0 < exact < 1:
-        raise ParameterValueError(
-            f"{name} must lie between 0 and 1, both excluded, got {describe(single(value))}"
-        )
+        raise refused(name, "lie between 0 and 1, both excluded", value)
     return exact
 
 
@@ -50,10 +45,7 @@ def whole_sensitivity(value: object) -> int:
     """Return the sensitivity as an int: integer counts change by whole numbers."""
     exact = positive_number(value, "sensitivity")
     if exact.denominator != 1:
-        raise ParameterValueError(
-            "sensitivity must be a whole number (the noise is added to integers), "
-            f"got {describe(single(value))}"
-        )
+        raise refused("sensitivity", "be a whole number (the noise is added to integers)", value)
     return exact.numerator
 
 
@@ -61,7 +53,7 @@ def word_count(value: object, name: str) -> int:
     """Return the number of something, from 1 to 2**64 - 1."""
     number = whole_number(value, name, minimum=1)
     if number.bit_length() > 64:
-        raise ParameterOverflowError(f"{name} must be below 2**64, got {describe(number)}")
+        raise refused(name, "be below 2**64", number, ParameterOverflowError)
     return number
 
 
@@ -69,7 +61,7 @@ def sampling_rate(value: object) -> Fraction:
     """Return the probability with which a person takes part, in (0, 1]."""
     exact = positive_number(value, "sampling")
     if exact > 1:
-        raise ParameterValueError(f"sampling must be at most 1, got {describe(single(value))}")
+        raise refused("sampling", "be at most 1", value)
     return exact
 
 
@@ -77,7 +69,5 @@ def query_count(value: object) -> int:
     """Return the number of queries that one person may change."""
     count = whole_number(value, "queries", minimum=1)
     if count.bit_length() > MAX_BITS:
-        raise ParameterOverflowError(
-            f"queries must have at most {MAX_BITS} bits, got {describe(count)}"
-        )
+        raise refused("queries", f"have at most {MAX_BITS} bits", count, ParameterOverflowError)
     return count

@@ -112,7 +112,7 @@ class LawFunctions:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If k holds something that is no number, or one of more than 65536 bits.
+            If k holds something that is not a number, or one of more than 65536 bits.
 
         Notes
         -----

@@ -1,22 +1,22 @@
 """The laws' functions of an argument k, as scipy has them: numbers in, floats out; arrays alike.
 
 What k may be is decided here; the values at integers are _probability.py's, and for long arrays
-float_arrays.py's.
+pair_arrays.py's.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.float_arrays import vector_values
 from .._certified.floats import FIRST_BITS, Bounds, float_at_least, float_bounds, float_value
 from .._certified.interval import Interval
+from .._certified.pair_arrays import array_values
 from .._certified.probability import (
     Tail,
     log_probability,
@@ -27,7 +27,6 @@ from .._certified.probability import (
     tail_bound,
     tail_up_to,
 )
-from .._certified.tail_recurrence import tail_ratios
 from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.numbers import exact_rational, not_finite
 from .._law import LawSpec
@@ -53,7 +52,7 @@ LOGCDF = PointFunction("logcdf", -math.inf, 0.0, None, log_probability, tail_up_
 SF = PointFunction("sf", 1.0, 0.0, None, probability, tail_above)
 LOGSF = PointFunction("logsf", 0.0, -math.inf, None, log_probability, tail_above)
 
-#: From so many different integers on, tails are taken one from the next.
+#: Of so many elements on, most are looked up in arrays.
 _MANY = 16
 
 _Floats = NDArray[np.float64]
@@ -65,8 +64,9 @@ def evaluate(function: PointFunction, spec: LawSpec, k: object, *, bounds: bool)
     if array is None:
         return _at_number(function, spec, k, bounds=bounds)
     with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
+        flat = array.ravel()
         lower, upper = naming_places(
-            lambda: _at_array(function, spec, array.ravel(), bounds=bounds), array, "k", _checked
+            lambda: _at_array(function, spec, flat, bounds=bounds), array, "k", checked_point
         )
     if bounds:
         return lower.reshape(array.shape), upper.reshape(array.shape)
@@ -75,17 +75,35 @@ def evaluate(function: PointFunction, spec: LawSpec, k: object, *, bounds: bool)
 
 def bound_tails(spec: LawSpec, k: object) -> Any:
     """Return `tail_bound` at k, a number or an array of numbers, rounded up."""
+    return at_each(k, lambda one: _tail_bound(spec, one), checked_point)
+
+
+def at_each(
+    k: object,
+    answer: Callable[[Any], Any],
+    check: Callable[[object], object],
+    *,
+    pairs: bool = False,
+) -> Any:
+    """Return an answer at k, a number or an array of numbers: floats, or pairs of floats.
+
+    Of an array of numbers that numpy knows, of which many may be equal, each is asked about once.
+    """
     array = as_array(k, "k")
     if array is None:
-        return _tail_bound(spec, k)
-    elements = array.ravel().tolist()
-    bounds = naming_places(
-        lambda: [_tail_bound(spec, element) for element in elements], array, "k", _checked
-    )
-    return np.array(bounds, dtype=np.float64).reshape(array.shape)
+        return answer(k)
+    flat, places = array.ravel(), np.arange(array.size)
+    if flat.dtype.kind in "iuf":
+        flat, places = np.unique(flat, return_inverse=True)
+    found = naming_places(lambda: [answer(one) for one in flat.tolist()], array, "k", check)
+    values = np.array(found, np.float64).reshape(flat.size, -1)[places.ravel()]
+    if pairs:
+        return values[:, 0].reshape(array.shape), values[:, 1].reshape(array.shape)
+    return values.reshape(array.shape)
 
 
-def _checked(k: object) -> Fraction | float:
+def checked_point(k: object) -> Fraction | float:
+    """Return a number, exact, or what is no finite one."""
     special = not_finite(k)
     return exact_rational(k, "k") if special is None else special
 
@@ -135,13 +153,13 @@ def _at_array(
     """Return the function at each element: values, twice, or lower and upper bounds."""
     floors, lower, todo = _floors(function, flat)
     if not bounds and floors.dtype == np.int64 and todo.size >= _MANY:
-        values, certain = vector_values(function.name, spec, floors[todo])
+        values, certain = array_values(function.name, spec, floors[todo])
         lower[todo] = values
         todo = todo[~certain]
     upper = lower.copy()
     if todo.size:
         unique, places = np.unique(floors[todo], return_inverse=True)
-        found = np.array(list(_at_integers(function, spec, unique.tolist(), bounds=bounds)))
+        found = np.array([_at_integer(function, spec, k, bounds=bounds) for k in unique.tolist()])
         lower[todo], upper[todo] = found[places, 0], found[places, 1]
     return lower, upper
 
@@ -173,35 +191,10 @@ def _floors(
     return integers, known, np.array(todo, dtype=np.intp)
 
 
-def _at_integers(
-    function: PointFunction, spec: LawSpec, ks: list[int], *, bounds: bool
-) -> Iterator[Bounds]:
-    """Yield the function at distinct integers: values, twice, or bounds."""
-    for enclosure in _enclosures(function, spec, ks):
-        if bounds:
-            yield float_bounds(enclosure)
-        else:
-            value = float_value(enclosure)
-            yield value, value
-
-
-def _enclosures(
-    function: PointFunction, spec: LawSpec, ks: list[int]
-) -> Iterator[Callable[[int], Interval]]:
-    if function.tail is None or len(ks) < _MANY:
-        for k in ks:
-            yield _enclosure(function, spec, k)
-        return
-    tails = [function.tail(spec, k) for k in ks]
-    ratios = {
-        (law, m): ratio
-        for law in {tail.spec for tail in tails}
-        for m, ratio in tail_ratios(law, {t.m for t in tails if t.spec == law}, FIRST_BITS)
-    }
-    for tail in tails:
-
-        def enclosure(bits: int, tail: Tail = tail) -> Interval:
-            known = ratios[tail.spec, tail.m] if bits == FIRST_BITS else None
-            return function.enclosure(tail, bits, known)
-
-        yield enclosure
+def _at_integer(function: PointFunction, spec: LawSpec, k: int, *, bounds: bool) -> Bounds:
+    """Return the function at an integer: the value, twice, or bounds."""
+    enclosure = _enclosure(function, spec, k)
+    if bounds:
+        return float_bounds(enclosure)
+    value = float_value(enclosure)
+    return value, value

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._certified.family import mirrored
-from .._certified.float_arrays import (
+from .._certified.lattice_sums import canonical
+from .._certified.pair_arrays import (
     MANY_TAILS,
+    in_floats,
     last_term,
     supported,
     tail_table,
-    tails_by_first_terms,
+    wide_tails_and_terms,
 )
-from .._certified.lattice_sums import canonical
 from .._certified.quantile import lower_quantile, tail_guess
 from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.messages import describe
@@ -231,7 +232,8 @@ def _finder(spec: LawSpec, least: float, wanted: int) -> _Finder | None:
 def _table(spec: LawSpec, first: int, last: int, wanted: int, each: int) -> _Floats | None:
     """Return P(X >= m) for m = first, ..., last + 1; None if not worth it for so many wanted."""
     if supported(spec):
-        return tail_table(spec, first, last, most=each * wanted)
+        found = tail_table(spec, first, last + 1, most=each * wanted)
+        return None if found is None else in_floats(found)
     most = min(_CERTIFIED_EACH * wanted, _MOST_CERTIFIED)
     if last - first > most or max(abs(first), abs(last)) > _EXACT_FLOATS:
         return None
@@ -247,7 +249,7 @@ def _finder_by_newton(spec: LawSpec, least: float, first: int, last: int) -> _Fi
     is at least P(X = m) more. The law is so wide that P(X = m) is small beside P(X >= m).
     """
     grid = np.linspace(first, last, _GRID).astype(np.int64)
-    at_grid = tails_by_first_terms(spec, grid)
+    at_grid = wide_tails_and_terms(spec, grid)
     if at_grid is None:
         return None
     # from equal steps of -log p, so that nothing is searched for
@@ -266,13 +268,13 @@ def _finder_by_newton(spec: LawSpec, least: float, first: int, last: int) -> _Fi
         todo: slice | NDArray[np.intp] = slice(None)
         for _ in range(_NEWTON_STEPS):
             m, level = ms[todo], p[todo]
-            at_m = tails_by_first_terms(spec, m)
+            at_m = wide_tails_and_terms(spec, m)
             if at_m is None:  # no cover: it was not before
                 break
-            tails, terms, good = at_m
+            tails, terms = at_m
             before = np.where(m > first, tails + terms, np.inf)
             here, following = _sure(before, tails, level), _sure(tails, tails - terms, level)
-            decided = (here | following) & good
+            decided = here | following
             sure[todo] = decided
             step = np.rint((np.log(tails) - log_p[todo]) * (tails / terms))
             step = np.where(np.isfinite(step), step, 0.0).astype(np.int64)

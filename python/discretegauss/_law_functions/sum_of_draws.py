@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import gmpy2
-import numpy as np
 from numpy.typing import DTypeLike
 
 from .._certified import moments
@@ -22,12 +21,12 @@ from .._certified.lattice_sums import canonical
 from .._certified.probability import pmf, probability, tail_above
 from .._certified.search import first_true
 from .._inputs.draw_arguments import INT64, SYSTEM, Size, checked_dtype
-from .._inputs.law_parameters import as_array
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational, whole_number
 from .._inputs.source import Source
 from .._law import Kind, LawSpec, fits_range
 from ..errors import ParameterOverflowError, ParameterValueError
+from .pointwise import at_each
 
 #: A factor so near to 1 changes no float by more than its rounding.
 _NEXT_TO_1 = 1 + gmpy2.mpq(1, 2**64)
@@ -139,19 +138,16 @@ class SumOfDraws:
         return self.clients * mu.numerator
 
     def _at(self, enclosure: Callable[[int, int], Interval], k: Any, bounds: bool) -> Any:
-        array, answer = as_array(k, "k"), float_bounds if bounds else float_value
-        centre = self._centre
+        answer, centre = float_bounds if bounds else float_value, self._centre
+
+        def checked(place: object) -> int:
+            return whole_number(place, "k", minimum=-(2**4300)) - centre
 
         def at(place: object) -> Any:
-            m = whole_number(place, "k", minimum=-(2**4300)) - centre
+            m = checked(place)
             return answer(lambda bits: enclosure(m, bits))
 
-        if array is None:
-            return at(k)
-        found = np.array([at(place) for place in array.ravel().tolist()], np.float64)
-        if bounds:
-            return tuple(ends.reshape(array.shape) for ends in found.reshape(-1, 2).T)
-        return found.reshape(array.shape)
+        return at_each(k, at, checked, pairs=bounds)
 
     def _of_one(self) -> LawSpec:
         return canonical(self.law._spec._replace(mu=Fraction(0)))

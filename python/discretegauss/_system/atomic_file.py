@@ -80,7 +80,7 @@ class NewFile:
     def place(self) -> None:
         """Give the file its name."""
         with errors_name(self.path):
-            _place(self._temporary, self.path, replace=self._replace)
+            (os.replace if self._replace else _link)(self._temporary, self.path)
 
     def is_placed(self) -> bool:
         """Return whether the file has its name.
@@ -219,19 +219,12 @@ def _write(file: FileIO, path: Path, data: bytes | memoryview) -> None:
         write_all(file, data)
 
 
-def _place(temporary: Path, path: Path, *, replace: bool) -> None:
-    if replace:
-        os.replace(temporary, path)
-    else:
-        _link(temporary, path)
-
-
 def _link(path: Path, other: Path) -> None:
     """Give a file another name, that is free; where it cannot have two, instead of its own."""
     try:
         os.link(path, other)
-    except OSError as error:
-        if error.errno not in _NO_HARD_LINKS:
+    except (OSError, AttributeError) as error:  # a browser's Python has no os.link
+        if isinstance(error, OSError) and error.errno not in _NO_HARD_LINKS:
             raise
         os.replace(path, other)
 

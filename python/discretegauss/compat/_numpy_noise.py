@@ -140,7 +140,7 @@ class NumpyNoise(np.random.Generator):
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If one of these is no number, no multiple, or too large. No message shows loc.
+            If one of these is not a number, not a multiple, or too large. No message shows loc.
 
         Notes
         -----

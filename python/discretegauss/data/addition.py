@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import methodcaller
-from typing import Any, Final, Literal, NamedTuple, TypedDict
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._drawing.add import Addend
 from .._drawing.fill import copy_draws
-from .._inputs.draw_arguments import Method
+from .._inputs.draw_arguments import HowOnly
 from .._inputs.messages import describe
-from .._inputs.source import Source
 from .._law import fits_range
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import Law
@@ -23,14 +22,6 @@ Overflow = Literal["raise", "saturate"]
 
 _INT64: Final[np.dtype[Any]] = np.dtype(np.int64)
 _OBJECT: Final[np.dtype[Any]] = np.dtype(object)
-
-
-class Draws(TypedDict):
-    """How to draw: arguments of `sample`."""
-
-    method: Method
-    source: Source
-    threads: int
 
 
 class _Plan(NamedTuple):
@@ -57,7 +48,7 @@ def noisy(
     *,
     overflow: Overflow,
     modulus: int | None,
-    draws: Draws,
+    draws: HowOnly,
     out: NDArray[Any] | None = None,
 ) -> list[NDArray[Any]]:
     """Return the cells with noise, a draw for each, nulls too.
@@ -154,7 +145,9 @@ def _is_block(out: NDArray[Any], plan: _Plan) -> bool:
     return same_order and mine.aligned and out.dtype == plan.result and out.dtype.isnative
 
 
-def _execute(plan: _Plan, law: Law, draws: Draws, out: NDArray[Any] | None = None) -> NDArray[Any]:
+def _execute(
+    plan: _Plan, law: Law, draws: HowOnly, out: NDArray[Any] | None = None
+) -> NDArray[Any]:
     """Draw for every cell, and add; after an error what was drawn is zeros."""
     law.sample(out=np.empty(0, object), **draws)  # arguments are checked
     if out is not None and _is_block(out, plan):

@@ -5,24 +5,48 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, TypeVar, cast, overload
+from importlib import import_module
+from typing import Any, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
-from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, Method, checked_out
+from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, HowOnly, Method, checked_out
 from .._inputs.keywords import names_instead
-from .._inputs.messages import describe, if_loaded
-from .._inputs.numbers import whole_number
+from .._inputs.messages import if_loaded, refused
+from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
-from .addition import Draws, Overflow, noisy
+from .addition import Overflow, noisy
 from .cells import Opened, is_integer
-from .plain_and_numpy import open_array, open_dict, open_integer, open_sequence
+from .plain_and_numpy import open_array, open_objects
 
 _Values = TypeVar("_Values")
+
+_LIBRARIES = ("pandas", "polars", "xarray", "pyarrow")
+"""The first of them of which values are: for each a module that opens them."""
+
+
+class AskedAnywhere(TypedDict, total=False):
+    """What `add_noise` is told of any values, wherever they are."""
+
+    rho: object
+    epsilon: object
+    delta: object
+    sensitivity: object
+    rows_per_person: int
+    disjoint: bool
+    overflow: Overflow
+    modulus: int | None
+    integral_floats: bool
+    method: Method
+    source: Source
+
+
+class _Asked(AskedAnywhere, total=False):
+    threads: int
 
 
 @overload
@@ -30,19 +54,8 @@ def add_noise(
     values: NDArray[Any],
     law: Law | Budget | None = None,
     *,
-    rho: object = ...,
-    epsilon: object = ...,
-    delta: object = ...,
-    sensitivity: object = ...,
-    rows_per_person: int = ...,
-    disjoint: bool = ...,
-    overflow: Overflow = ...,
-    modulus: int | None = ...,
-    integral_floats: bool = ...,
     out: NDArray[Any] | None = ...,
-    method: Method = ...,
-    source: Source = ...,
-    threads: int = ...,
+    **asked: Unpack[_Asked],
 ) -> NDArray[Any]: ...
 
 
@@ -51,19 +64,8 @@ def add_noise(
     values: _Values,
     law: Law | Budget | None = None,
     *,
-    rho: object = ...,
-    epsilon: object = ...,
-    delta: object = ...,
-    sensitivity: object = ...,
-    rows_per_person: int = ...,
     columns: object = ...,
-    disjoint: bool = ...,
-    overflow: Overflow = ...,
-    modulus: int | None = ...,
-    integral_floats: bool = ...,
-    method: Method = ...,
-    source: Source = ...,
-    threads: int = ...,
+    **asked: Unpack[_Asked],
 ) -> _Values: ...
 
 
@@ -162,25 +164,25 @@ def add_noise(
     3
     """
     if not isinstance(overflow, str) or overflow not in ("raise", "saturate"):
-        raise ParameterValueError(
-            f"overflow must be 'raise' or 'saturate', got {describe(overflow)}"
-        )
+        raise refused("overflow", "be 'raise' or 'saturate'", overflow)
     if modulus is not None:
         if whole_number(modulus, "modulus", minimum=2) and overflow == "saturate":
             raise ParameterValueError("overflow must be 'raise' with a modulus, got 'saturate'")
         modulus = int(modulus)
-    opened, law = _decided(
-        values,
+    _check_law(law)
+    opened = opened_values(values, columns, floats=integral_floats)
+    law = noise_for(
+        opened,
         law,
-        {"rho": rho, "epsilon": epsilon, "delta": delta},
+        rho=rho,
+        epsilon=epsilon,
+        delta=delta,
         sensitivity=sensitivity,
         rows_per_person=rows_per_person,
-        columns=columns,
         disjoint=disjoint,
-        integral_floats=integral_floats,
     )
     result = None if out is None else _checked_out(out, values)
-    draws: Draws = {"method": method, "source": source, "threads": threads}
+    draws: HowOnly = {"method": method, "source": source, "threads": threads}
     results = noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws, out=result)
     return opened.close(results) if out is None else out
 
@@ -226,58 +228,32 @@ integral_floats
     >>> law, law.interval(0.95)
     (DiscreteGaussian(sigma2=20), (-9.0, 9.0))
     """
-    return _decided(
-        values,
-        law,
-        {"rho": rho, "epsilon": epsilon, "delta": delta},
-        sensitivity=sensitivity,
-        rows_per_person=rows_per_person,
-        columns=columns,
-        disjoint=disjoint,
-        integral_floats=integral_floats,
-    )[1]
-
-
-def _decided(
-    values: Any,
-    law: Law | Budget | None,
-    numbers: dict[str, object],
-    *,
-    sensitivity: object,
-    rows_per_person: int,
-    columns: object,
-    disjoint: bool,
-    integral_floats: bool,
-) -> tuple[Opened, Law]:
-    """Return the container and the law of its noise."""
-    for flag, name in ((disjoint, "disjoint"), (integral_floats, "integral_floats")):
-        if not isinstance(flag, bool):
-            raise ParameterTypeError(f"{name} must be True or False, got {describe(flag)}")
+    _check_law(law)
+    checked_flag(disjoint, "disjoint")
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
-    has_numbers = any(number is not None for number in numbers.values())
-    if law is None and not has_numbers:
+    numbers = {"rho": rho, "epsilon": epsilon, "delta": delta}
+    given = [name for name, number in numbers.items() if number is not None]
+    if law is None and not given:
         raise ParameterTypeError("give a law, or a budget: rho, or epsilon with delta")
     if law is None or isinstance(law, Budget):
         budget = Budget.of(law, **numbers)
-    else:
-        _check_law(law)
-        others = {
-            "sensitivity": not (type(sensitivity) is int and sensitivity == 1),
-            "rows_per_person": rows != 1,
-        }
-        others |= {"disjoint": disjoint, **{k: x is not None for k, x in numbers.items()}}
-        for name, is_given in others.items():
-            if is_given:
-                raise ParameterTypeError(f"give either a law or a budget: {name} is of a budget")
-        return opened_values(values, columns, floats=integral_floats), law
-    opened = opened_values(values, columns, floats=integral_floats)
-    from ..privacy import calibrate  # not on workers, which have a law
+        from ..privacy import calibrate  # not on workers, which have a law
 
-    queries = rows * (1 if disjoint else opened.n_columns)
-    return opened, calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
+        opened = opened_values(values, columns, floats=integral_floats)
+        queries = rows * (1 if disjoint else opened.n_columns)
+        return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
+    of_one = type(sensitivity) is int and sensitivity == 1
+    others = {"sensitivity": not of_one, "rows_per_person": rows != 1, "disjoint": disjoint}
+    given = [name for name, is_given in others.items() if is_given] + given
+    if given:
+        raise ParameterTypeError(f"give either a law or a budget: {given[0]} is of a budget")
+    opened_values(values, columns, floats=integral_floats)
+    return law
 
 
 def _check_law(law: object) -> None:
+    if law is None or isinstance(law, Budget):
+        return
     if isinstance(law, type) and issubclass(law, Law):
         raise ParameterTypeError(f"law must be a law, as {law.__name__}(5) is, got the class")
     if not isinstance(law, Law):
@@ -314,37 +290,25 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
 
 def opened_values(values: Any, columns: object, *, floats: bool) -> Opened:
     """Open a container of any kind that there is a file for."""
-    opened = None
+    checked_flag(floats, "integral_floats")
+    if isinstance(values, Opened):
+        return values
+    opened: Opened | None = None
     libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}
-    if "pandas" in libraries:
-        from .from_pandas import open_pandas
-
-        opened = open_pandas(values, columns, floats=floats)
-    elif "polars" in libraries:
-        from .from_polars import open_polars
-
-        opened = open_polars(values, columns, floats=floats)
-    elif "xarray" in libraries:
-        from .from_xarray import open_xarray
-
-        opened = open_xarray(values, columns, floats=floats)
-    elif "pyarrow" in libraries or hasattr(type(values), "__arrow_c_stream__"):
-        from .from_pyarrow import open_pyarrow
-
-        opened = open_pyarrow(values, columns, floats=floats)
+    if hasattr(type(values), "__arrow_c_stream__"):
+        libraries.add("pyarrow")
+    if library := next((known for known in _LIBRARIES if known in libraries), ""):
+        open_any = import_module(f".from_{library}", __package__).open_values
+        opened = open_any(values, columns, floats=floats)
     elif columns is not None:
         raise ParameterTypeError(
             "columns goes with a frame or table of pandas, polars, pyarrow or DuckDB, not with "
             f"values of type {type(values).__name__}"
         )
-    elif isinstance(values, list | tuple):
-        opened = open_sequence(values, floats=floats)
-    elif isinstance(values, dict):
-        opened = open_dict(values, floats=floats)
+    elif isinstance(values, list | tuple | dict | Decimal) or is_integer(values):
+        opened = open_objects(values, floats=floats)
     elif isinstance(values, np.ndarray):
         opened = open_array(values, floats=floats)
-    elif is_integer(values) or isinstance(values, Decimal):
-        opened = open_integer(values)
     if opened is None:
         hint = ""
         if isinstance(values, Law):

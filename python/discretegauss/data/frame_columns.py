@@ -3,29 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
+
+from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from ..errors import ParameterTypeError, ParameterValueError
+from .cells import Cells, Opened
 
-_Opened = TypeVar("_Opened")
+Column = tuple[Cells, Callable[[NDArray[Any]], Any]]
+"""Its cells, and what makes a column of the container's kind of results."""
 
 
-def open_each(
-    labels: Sequence[object], at: Sequence[int], open_one: Callable[[int], _Opened], named: object
-) -> list[_Opened]:
-    """Open the columns at these places; if one is refused, say which.
+def open_alone(column: Column, named: object = None) -> Opened:
+    """Open what is one column by itself, in which no columns can be `named`."""
+    if named is not None:
+        raise ParameterTypeError("columns goes with a frame or table, not with one column or array")
+    cells, close = column
+    return Opened([cells], 1, lambda results: close(results[0]))
 
-    `named`: what the caller has named by `columns`.
+
+def open_frame(
+    labels: Sequence[object],
+    named: object,
+    open_one: Callable[[int], Column],
+    replaced: Callable[[dict[int, Any]], Any],
+) -> Opened:
+    """Open the columns of a frame that get noise; if one is refused, say which.
+
+    Parameters
+    ----------
+    labels : sequence
+        Of all columns.
+    named : object
+        What the caller has named by `columns`.
+    open_one : callable
+        Opens the column at a place.
+    replaced : callable
+        Returns the frame with other columns at these places.
     """
-    opened = []
+    at = places(labels, named)
+    cells, closes = [], []
     for i in at:
         try:
-            opened.append(open_one(i))
+            one, close_one = open_one(i)
         except (ParameterTypeError, ParameterValueError) as error:
             hint = "; columns= names the columns that get noise" if named is None else ""
             raise type(error)(f"{error} (column {describe(labels[i])}{hint})") from None
-    return opened
+        cells.append(one._replace(label=labels[i]))
+        closes.append(close_one)
+
+    def close(results: list[NDArray[Any]]) -> Any:
+        each = zip(at, closes, results, strict=True)
+        return replaced({i: close_one(noisy) for i, close_one, noisy in each})
+
+    return Opened(cells, len(at), close)
 
 
 def places(labels: Sequence[object], columns: object) -> list[int]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..errors import ParameterTypeError
 from .cells import Cells, Opened, from_objects, refuse_type
-from .frame_columns import open_each, places
+from .frame_columns import Column, open_alone, open_frame
 from .plain_and_numpy import integers_of
-
-_Column = tuple[Cells, Callable[[NDArray[Any]], Any]]
 
 _NULLABLE = (
     *(pd.Int8Dtype, pd.Int16Dtype, pd.Int32Dtype, pd.Int64Dtype),
@@ -23,18 +19,16 @@ _NULLABLE = (
 )
 
 
-def open_pandas(values: Any, columns: object, *, floats: bool) -> Opened | None:
+def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
     """Open a Series, Index, array or DataFrame; labels and attrs stay. None: none of these."""
     if isinstance(values, pd.MultiIndex):
         raise refuse_type("a MultiIndex")
     if isinstance(values, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
-        if columns is not None:
-            raise ParameterTypeError("columns goes with a frame or table, not with one column")
         series = values if isinstance(values, pd.Series) else pd.Series(values, copy=False)
         cells, close_one = _column(series, floats=floats)
 
-        def close_column(results: list[NDArray[Any]]) -> Any:
-            array = close_one(results[0])
+        def close(results: NDArray[Any]) -> Any:
+            array = close_one(results)
             if isinstance(values, pd.Index):
                 return pd.Index(array, dtype=array.dtype, name=values.name, copy=False)
             if not isinstance(values, pd.Series):
@@ -42,24 +36,23 @@ def open_pandas(values: Any, columns: object, *, floats: bool) -> Opened | None:
             noisy = pd.Series(array, values.index, name=values.name, copy=False)
             return noisy.__finalize__(values)
 
-        return Opened([cells], 1, close_column)
+        return open_alone((cells, close), columns)
     if not isinstance(values, pd.DataFrame):
         return None
-    labels = list(values.columns)
-    at = places(labels, columns)
-    opened = open_each(labels, at, lambda i: _column(values.iloc[:, i], floats=floats), columns)
 
-    def close(results: list[NDArray[Any]]) -> pd.DataFrame:
+    def replaced(noisy: dict[int, Any]) -> pd.DataFrame:
         frame = values.copy(deep=False)
-        for i, (_, close_one), noisy in zip(at, opened, results, strict=True):
-            frame.isetitem(i, pd.Series(close_one(noisy), frame.index, copy=False))
+        for i, array in noisy.items():
+            frame.isetitem(i, pd.Series(array, frame.index, copy=False))
         return frame
 
-    named = [cells._replace(label=labels[i]) for i, (cells, _) in zip(at, opened, strict=True)]
-    return Opened(named, len(at), close)
+    def open_one(i: int) -> Column:
+        return _column(values.iloc[:, i], floats=floats)
+
+    return open_frame(list(values.columns), columns, open_one, replaced)
 
 
-def _column(series: pd.Series, *, floats: bool) -> _Column:
+def _column(series: pd.Series, *, floats: bool) -> Column:
     """Return the cells of a column, and what makes an array of pandas of the results."""
     dtype = series.dtype
     if isinstance(dtype, pd.ArrowDtype):

@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..errors import ParameterTypeError
 from .cells import INT128_RANGE, Cells, Opened, from_decimals, from_objects, refuse_type
-from .frame_columns import open_each, places
+from .frame_columns import Column, open_alone, open_frame
 from .plain_and_numpy import integers_of
 
 _DIGITS = 38
@@ -28,33 +27,29 @@ _NUMBERS = (
 )
 
 
-def open_polars(values: Any, columns: object, *, floats: bool) -> Opened | None:
+def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
     """Open a Series, DataFrame or LazyFrame, which is collected once; None: it is none of these."""
     if isinstance(values, pl.Series):
-        if columns is not None:
-            raise ParameterTypeError("columns goes with a frame or table, not with one column")
-        cells = _cells(values, floats=floats)
-        return Opened([cells], 1, lambda results: _series(values, cells, results[0]))
+        return open_alone(_column(values, floats=floats), columns)
     if isinstance(values, pl.LazyFrame):
-        opened = open_polars(values.collect(), columns, floats=floats)
+        opened = open_values(values.collect(), columns, floats=floats)
         return opened and opened._replace(close=lambda results: opened.close(results).lazy())
     if not isinstance(values, pl.DataFrame):
         return None
     if isinstance(columns, pl.Expr):
         columns = pl.selectors.expand_selector(values, columns, strict=False)
-    labels, series = values.columns, values.get_columns()
-    at = places(labels, columns)
+    series = values.get_columns()
+    return open_frame(
+        values.columns,
+        columns,
+        lambda i: _column(series[i], floats=floats),
+        lambda noisy: values.with_columns(noisy.values()),
+    )
 
-    def named(i: int) -> Cells:
-        return _cells(series[i], floats=floats)._replace(label=labels[i])
 
-    all_cells = open_each(labels, at, named, columns)
-    given = [series[i] for i in at]
-
-    def close(results: list[NDArray[Any]]) -> pl.DataFrame:
-        return values.with_columns(map(_series, given, all_cells, results))
-
-    return Opened(all_cells, len(given), close)
+def _column(series: pl.Series, *, floats: bool) -> Column:
+    cells = _cells(series, floats=floats)
+    return cells, lambda results: _series(series, cells, results)
 
 
 def _cells(series: pl.Series, *, floats: bool) -> Cells:

@@ -10,43 +10,38 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import ParameterTypeError
 from .arrow_schema import widest_decimal, with_types
 from .cells import Cells, Opened, from_decimals, refuse_type
-from .frame_columns import open_each, places
+from .frame_columns import Column, open_alone, open_frame
 from .plain_and_numpy import integers_of
 
 
-def open_pyarrow(values: Any, columns: object, *, floats: bool) -> Opened | None:
+def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
     """Open an Array, ChunkedArray, RecordBatch or Table; None: it is none of these.
 
     What else streams a table in Arrow's form, a relation of DuckDB say, is read once into a Table.
     """
     if isinstance(values, pa.Array | pa.ChunkedArray):
-        if columns is not None:
-            raise ParameterTypeError("columns goes with a frame or table, not with one column")
-        cells = open_column(values, floats=floats)
-        return Opened([cells], 1, lambda results: close_column(values, cells, results[0]))
+        return open_alone(_column(values, floats=floats), columns)
     if not isinstance(values, pa.Table | pa.RecordBatch):
         if not hasattr(type(values), "__arrow_c_stream__"):
             return None
         values = pa.table(values)
-    labels = values.schema.names
-    at = places(labels, columns)
 
-    def named(i: int) -> Cells:
-        return open_column(values.column(i), floats=floats)._replace(label=labels[i])
-
-    all_cells = open_each(labels, at, named, columns)
-
-    def close(results: list[NDArray[Any]]) -> Any:
-        arrays = list(values.columns)
-        for i, cells, noisy in zip(at, all_cells, results, strict=True):
-            arrays[i] = close_column(arrays[i], cells, noisy)
-        schema = with_types(values.schema, {i: arrays[i].type for i in at})
+    def replaced(noisy: dict[int, Any]) -> Any:
+        arrays = [noisy.get(i, given) for i, given in enumerate(values.columns)]
+        schema = with_types(values.schema, {i: array.type for i, array in noisy.items()})
         return type(values).from_arrays(arrays, schema=schema)
 
-    return Opened(all_cells, len(at), close)
+    def open_one(i: int) -> Column:
+        return _column(values.column(i), floats=floats)
+
+    return open_frame(values.schema.names, columns, open_one, replaced)
+
+
+def _column(column: Any, *, floats: bool) -> Column:
+    cells = open_column(column, floats=floats)
+    return cells, lambda results: close_column(column, cells, results)
 
 
 def open_column(column: Any, *, floats: bool) -> Cells:

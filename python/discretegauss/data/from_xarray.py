@@ -5,31 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError
 from .cells import Opened
 from .plain_and_numpy import open_array
 
 
-def open_xarray(values: Any, columns: object, *, floats: bool) -> Opened | None:
+def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
     """Open a DataArray, whose dimensions, coordinates, name and attrs stay; None: it is none."""
     import xarray as xr  # not above: it is no extra, and doctests import all modules
 
     if not isinstance(values, xr.DataArray):
         return None
-    if columns is not None:
-        raise ParameterTypeError("columns goes with a frame or table, not with one array")
     array = values.data
     if not isinstance(array, np.ndarray):  # Dask's would be drawn for again at each action
         raise ParameterTypeError(
             "values must be in memory, a DataArray of numpy's: call its compute() first; "
             f"got one of {type(array).__module__}.{type(array).__name__}"
         )
-    opened = open_array(array, floats=floats)
-
-    def close(results: list[NDArray[Any]]) -> Any:
-        # not its encoding: noise need not fit the dtype in which the counts lay in a file
-        return values.copy(data=opened.close(results)).drop_encoding()
-
-    return opened._replace(close=close)
+    opened = open_array(array, floats=floats, named=columns)
+    # not its encoding: noise need not fit the dtype in which the counts lay in a file
+    return opened._replace(
+        close=lambda results: values.copy(data=opened.close(results)).drop_encoding()
+    )

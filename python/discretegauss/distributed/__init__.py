@@ -7,8 +7,7 @@ needs, `discretegauss.privacy.calibrate` says with ``clients=``.
 from .._inputs.keywords import explain_keywords
 from ._rotation import Rotation
 from ._rounding import round_conditionally, rounded_norm
-from ._rounds import SecureSum, least_modulus
-from ._secure_sum import total
+from ._rounds import SecureSum, least_modulus, total
 
 __all__ = [
     "Rotation",

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._inputs.draw_arguments import checked_source
-from .._inputs.messages import describe
+from .._inputs.foreign_arrays import finite_array
+from .._inputs.messages import refused
 from .._inputs.privacy_arguments import word_count
 from .._inputs.source import Source
-from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..errors import ParameterOverflowError, ParameterValueError
 from ..sampling import uniform_below
 
 _MOST = 2**31
@@ -78,9 +79,7 @@ class Rotation:
         bits = checked_source(source)
         self.dimension = word_count(dimension, "dimension")
         if self.dimension > _MOST:
-            raise ParameterOverflowError(
-                f"dimension must be at most 2**31, got {describe(dimension)}"
-            )
+            raise refused("dimension", "be at most 2**31", dimension, ParameterOverflowError)
         self.padded = 1 << (self.dimension - 1).bit_length()
         fair = uniform_below(2, self.padded, source=bits)
         self.signs: NDArray[np.int64] = 2 * np.asarray(fair, np.int64) - 1
@@ -96,7 +95,7 @@ class Rotation:
         Returns
         -------
         ndarray of float64, shape (..., N)
-            Of the same norm, but for rounding.
+            Of the same norm, except for rounding.
         """
         array = _real(vectors, "vectors").astype(np.float64)
         rows = self._rows(array, self.dimension, "vectors")
@@ -144,8 +143,4 @@ def _real(values: ArrayLike, name: str) -> NDArray[Any]:
     array = np.asarray(values)
     if array.dtype == object and all(isinstance(x, int) for x in array.ravel().tolist()):
         return array
-    if array.dtype.kind not in "fiu" or array.dtype == np.longdouble:
-        raise ParameterTypeError(f"{name} must be integers or floats, got {array.dtype}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ParameterValueError(f"{name} must be finite, but are not everywhere")
-    return array
+    return finite_array(array, name)

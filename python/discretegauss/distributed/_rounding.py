@@ -1,4 +1,4 @@
-"""Conditional rounding: unbiased but for its condition, and never longer than a bound.
+"""Conditional rounding: unbiased except for its condition, and never longer than a bound.
 
 A vector x of norm at most c is rounded at random, each number up or down so that its mean is kept,
 again and again until the norm is at most
@@ -19,12 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._inputs.draw_arguments import checked_source
-from .._inputs.foreign_arrays import single
-from .._inputs.messages import describe
+from .._inputs.foreign_arrays import finite_array
+from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import positive_number, word_count
 from .._inputs.source import Source
-from ..errors import ParameterTypeError, ParameterValueError
+from ..errors import ParameterValueError
 from ..sampling import bernoulli, uniform_below
 
 _AT = arithmetic(128)
@@ -60,6 +60,11 @@ def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float
     TypeError, ValueError, OverflowError
         If a parameter is wrong.
 
+    Notes
+    -----
+    With c the norm and d the dimension, B is the less of c + sqrt(d) and
+    sqrt(c**2 + d/4 + sqrt(2 log(1/retry)) (c + sqrt(d)/2)).
+
     References
     ----------
     Kairouz, Liu, Steinke, arXiv:2102.06387, Theorem 1 and Proposition 22.
@@ -79,9 +84,7 @@ def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float
     else:
         share = exact_rational(retry, "retry")
         if not 0 <= share < 1:
-            raise ParameterValueError(
-                f"retry must be at least 0 and below 1, got {describe(single(retry))}"
-            )
+            raise refused("retry", "be at least 0 and below 1", retry)
         if share == 0:
             return float_at_least(longest.upper)
         twice_log = _AT.scale(_AT.log(_AT.rational(share)), -2)
@@ -90,27 +93,13 @@ def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float
     return float_at_least(min(longest.upper, typical.upper))
 
 
-def _finite_vectors(values: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(values)
-    if array.dtype == np.longdouble or array.dtype.kind not in "fiu":
-        raise ParameterTypeError(
-            f"values must be integers or floats of at most 64 bits, got {array.dtype}"
-        )
-    if array.ndim == 0:
-        raise ParameterValueError("values must have at least one axis, got a single number")
-    exact = array.astype(np.float64)
-    if not np.isfinite(exact).all():
-        raise ParameterValueError("values must be finite, but are not everywhere")
-    return exact
-
-
 def _require_short(rows: NDArray[np.float64], norm: Fraction) -> None:
     """Refuse a row that is longer than the norm; floats decide where they can, else fractions."""
     with np.errstate(over="ignore", under="ignore"):
         squares = np.square(rows).sum(axis=1)
     limit = float(norm) ** 2
-    # a sum of d squares in floats is right to (d + 1) 2**-53, whatever their order, but for
-    # squares that underflow
+    # a sum of d squares in floats is right to (d + 1) 2**-53, whatever their order, except
+    # for squares that underflow
     threshold = limit * (1 - (rows.shape[1] + 8) * 2.0**-52) if limit > _UNDERFLOWS else -1.0
     doubtful = squares > threshold
     for row in rows[doubtful]:
@@ -187,8 +176,10 @@ def round_conditionally(
     bits = checked_source(source)
     length = positive_number(norm, "norm")
     if length > _MOST:
-        raise ParameterValueError(f"norm must be at most 2**24, got {describe(single(norm))}")
-    array = _finite_vectors(values)
+        raise refused("norm", "be at most 2**24", norm)
+    array = finite_array(values, "values").astype(np.float64)
+    if array.ndim == 0:
+        raise ParameterValueError("values must have at least one axis, got a single number")
     if array.shape[-1] == 0:
         return np.zeros(array.shape, np.int64)
     bound = rounded_norm(length, dimension=array.shape[-1], retry=retry)

@@ -7,10 +7,10 @@ Each function takes the containers that `discretegauss.add_noise` takes. No draw
 """
 
 from .._inputs.keywords import explain_keywords
+from ._checks import Estimate
 from ._consistent import consistent
 from ._interval import interval
 from ._ratio import ratio
-from ._result import Estimate
 from ._total import total
 
 __all__ = ["Estimate", "consistent", "interval", "ratio", "total"]

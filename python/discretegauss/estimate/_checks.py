@@ -1,15 +1,15 @@
-"""What all estimates are given: laws without a shift, and how sure to be."""
+"""What all estimates are given, laws without a shift and how sure to be; and what they return."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._certified.probability import miss_of_each
-from .._inputs.messages import describe
+from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import checked_probability, query_count
 from ..data.cells import Cells
 from ..errors import ParameterTypeError, ParameterValueError
@@ -23,7 +23,7 @@ def unshifted(law: object, name: str = "law") -> Any:
             f"{name} must be the law of the noise, as DiscreteGaussian(5) is, got {describe(law)}"
         )
     if getattr(law, "mu", 0) != 0:
-        raise ParameterValueError(f"{name} must have mu = 0, got {describe(law.mu)}")
+        raise refused(name, "have mu = 0", law.mu)
     return law
 
 
@@ -46,3 +46,20 @@ def integers_without_nulls(cells: Cells, name: str) -> NDArray[Any]:
     if cells.nulls is not None and np.any(cells.nulls):
         raise ParameterValueError(f"{name} must have no nulls")
     return cells.integers
+
+
+class Estimate(NamedTuple):
+    """A number, or a container of them, and how far off it may be.
+
+    Attributes
+    ----------
+    error : Any
+        The standard error.
+    high : Any
+        The truth lies between these two with the confidence asked for.
+    """
+
+    value: Any
+    error: Any
+    low: Any
+    high: Any

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.messages import describe
+from .._inputs.numbers import checked_flag
 from ..data.cells import Cells
 from ..data.entry import opened_values
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
@@ -92,8 +93,7 @@ def consistent(
     >>> [round(x, 2) for x in states["error"]]
     [1.83, 1.58]
     """
-    if not isinstance(integers, bool):
-        raise ParameterTypeError(f"integers must be True or False, got {describe(integers)}")
+    checked_flag(integers, "integers")
     if not isinstance(tables, list | tuple) or not tables:
         raise ParameterTypeError("tables must be a list of at least one table")
     var = _variances(laws, len(tables))

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 
 from ..data.entry import opened_values
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ._checks import miss, unshifted
-from ._result import Estimate
+from ._checks import Estimate, miss, unshifted
 
 _CELLS = 400
 _BLOCKS_PER_DEVIATION = 200

@@ -14,100 +14,76 @@ from ..errors import ParameterTypeError
 
 
 class Table:
-    """A table: its labels, columns, and the same with other columns. Base of each kind's own."""
+    """A table: its labels, columns, and the same with other columns."""
 
     def __init__(self, table: Any) -> None:
-        self.table = table
+        self.table, self._library = table, type(table).__module__.partition(".")[0]
 
     def labels(self) -> list[Any]:
         """Return the labels of the columns."""
-        return list(self.table.columns)
+        if self._library == "pyarrow":
+            return list(self.table.column_names)
+        return list(self.table if isinstance(self.table, dict) else self.table.columns)
 
     def column(self, label: Any) -> list[Any]:
         """Return a column as Python objects."""
-        values: list[Any] = self.table[label].to_list()
-        return values
+        values = self.table[label]
+        for to_list in ("to_pylist", "to_list", "tolist"):
+            if hasattr(values, to_list):
+                return list(getattr(values, to_list)())
+        return list(values)
 
     def cells(self, label: Any) -> Cells:
         """Return a column of counts."""
-        return opened_values(self.table, [label], floats=True).cells[0]
+        is_dict = isinstance(self.table, dict)
+        values, columns = (self.table[label], None) if is_dict else (self.table, [label])
+        return opened_values(values, columns, floats=True).cells[0]
 
     def codes(self, label: Any) -> tuple[NDArray[np.intp], list[Any]]:
         """Return a column as numbers from 0 on, and what they stand for."""
+        if self._library == "pandas":
+            import pandas as pd
+
+            codes, values = pd.factorize(self.table[label], use_na_sentinel=False)
+            return codes.astype(np.intp, copy=False), values.tolist()
         numbers: dict[Any, int] = {}
-        codes = [numbers.setdefault(value, len(numbers)) for value in self.column(label)]
-        return np.array(codes, np.intp), list(numbers)
+        listed = [numbers.setdefault(value, len(numbers)) for value in self.column(label)]
+        return np.array(listed, np.intp), list(numbers)
 
     def with_columns(self, columns: dict[Any, Any]) -> Any:
         """Return a new table of the same kind, with these arrays as columns."""
-        table = self.table.copy(deep=False)
-        for label, values in columns.items():
-            table[label] = values
-        return table
+        table = self.table
+        if isinstance(table, dict):
+            return {**table, **{label: values.tolist() for label, values in columns.items()}}
+        if self._library == "polars":
+            import polars as pl
 
-
-class _Pandas(Table):
-    def codes(self, label: Any) -> tuple[NDArray[np.intp], list[Any]]:
-        import pandas as pd
-
-        codes, values = pd.factorize(self.table[label], use_na_sentinel=False)
-        return codes.astype(np.intp, copy=False), values.tolist()
-
-
-class _Polars(Table):
-    def with_columns(self, columns: dict[Any, Any]) -> Any:
-        import polars as pl
-
-        return self.table.with_columns(*(pl.Series(k, v) for k, v in columns.items()))
-
-
-class _Arrow(Table):
-    def labels(self) -> list[Any]:
-        return list(self.table.column_names)
-
-    def column(self, label: Any) -> list[Any]:
-        values: list[Any] = self.table[label].to_pylist()
-        return values
-
-    def with_columns(self, columns: dict[Any, Any]) -> Any:
+            return table.with_columns(*(pl.Series(k, v) for k, v in columns.items()))
+        if self._library == "pandas":
+            table = table.copy(deep=False)
+            for label, values in columns.items():
+                table[label] = values
+            return table
         import pyarrow as pa
 
-        table = self.table
         for label, values in columns.items():
-            place = table.column_names.index(label) if label in table.column_names else None
-            if place is None:
-                table = table.append_column(label, pa.array(values))
-            else:
+            if label in table.column_names:
+                place = table.column_names.index(label)
                 table = table.set_column(place, label, pa.array(values))
+            else:
+                table = table.append_column(label, pa.array(values))
         return table
-
-
-class _Dict(Table):
-    def labels(self) -> list[Any]:
-        return list(self.table)
-
-    def column(self, label: Any) -> list[Any]:
-        values = self.table[label]
-        return values.tolist() if isinstance(values, np.ndarray) else list(values)
-
-    def cells(self, label: Any) -> Cells:
-        return opened_values(self.table[label], None, floats=True).cells[0]
-
-    def with_columns(self, columns: dict[Any, Any]) -> Any:
-        return {**self.table, **{label: values.tolist() for label, values in columns.items()}}
 
 
 def as_table(table: Any, name: str) -> Table:
     """Return a table of any kind."""
     library = type(table).__module__.partition(".")[0]
-    if isinstance(table, dict):
-        return _Dict(table)
     if library == "polars" and hasattr(table, "collect"):
-        return _Polars(table.collect())
-    if hasattr(table, "columns") and library in ("pandas", "polars"):
-        return _Polars(table) if library == "polars" else _Pandas(table)
-    if library == "pyarrow" and hasattr(table, "column_names"):
-        return _Arrow(table)
+        table = table.collect()
+    told = "column_names" if library == "pyarrow" else "columns"
+    is_frame = library in ("pandas", "polars", "pyarrow") and hasattr(table, told)
+    if is_frame or isinstance(table, dict):
+        return Table(table)
     raise ParameterTypeError(
         f"{name} must be a frame of pandas or polars, a table of pyarrow, or a dict of columns, "
         f"got {describe(table)}"

@@ -15,8 +15,7 @@ from ..data.cells import from_objects
 from ..data.entry import opened_values
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law
-from ._checks import gaussian_sigma2, integers_without_nulls, miss
-from ._result import Estimate
+from ._checks import Estimate, gaussian_sigma2, integers_without_nulls, miss
 from ._sum_of_gaussians import radius, variance
 
 _WORDS = 2**63
@@ -117,7 +116,7 @@ def _weights(weights: Any, n: int) -> list[int]:
 
 
 def _pairs(law: Any, weights: list[int] | None, n: int) -> Counter[tuple[int, Fraction]]:
-    """Return how many cells have which weight, but for its sign, and which sigma2."""
+    """Return how many cells have each absolute weight and sigma2."""
     if isinstance(law, Law):
         sigma2 = gaussian_sigma2(law)
         found = Counter({1: n} if weights is None else map(abs, weights))

@@ -53,8 +53,9 @@ from numpy.typing import NDArray
 
 from .._certified.double_double import Floats, exact_product
 from .._certified.double_double_functions import exponential_in_floats
+from .._certified.floats import float_at_least, float_at_most
 from .._certified.fourier import inverse, inverse_error, transform, transform_error
-from .._certified.interval import arithmetic
+from .._certified.interval import ZERO, arithmetic
 from ._loss_cells import TINY, Cells
 
 _AT = arithmetic(128)
@@ -93,9 +94,7 @@ class Width(NamedTuple):
 
     def fall(self) -> float:
         """Return at most 1 - exp(-h)."""
-        return float(_DOWN.minus(_UP.expm1(_UP.add(-gmpy2.mpq(self.exact), gmpy2.mpfr(0))))) * (
-            1 - 2.0**-50
-        )
+        return float_at_most(_DOWN.minus(_UP.expm1(_UP.add(-gmpy2.mpq(self.exact), ZERO))))
 
 
 class Grid(NamedTuple):
@@ -391,5 +390,5 @@ def _chernoff(parts: Sequence[Part], tilt: float, rate: float, end: int, log_sca
         tilted = _tilt(part, other).log_total
         log = _AT.add(log, _AT.scale(_AT.shift(tilted, Fraction(1, 2**30)), part.times))
     log = _AT.shift(log, -(Fraction(other) - Fraction(tilt)) * end)
-    found = float(_UP.exp(log.upper))
+    found = float_at_least(_UP.exp(log.upper))
     return min(found * (1 + 2.0**-20) + 1e-280, 1.0) if found == found else 1.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import count
 
 import gmpy2
 
@@ -18,9 +17,6 @@ from ..laws import Law
 from .costs import delta as delta_of
 from .losses import loss
 
-#: The relative error of the scale while it is looked for, roughly.
-_COARSE = 1e-3
-
 #: What lies beyond all buckets is less, of one release.
 _LEAST_DELTA = Fraction(1, 2**100)
 
@@ -30,10 +26,9 @@ _NOTHING = -1e4
 #: What stands for one that is too large by less than a rounding.
 _TOO_MUCH = 1e-300
 
-#: The factor by which a first guess of the scale is changed until delta lies between; its square
-#: after so many steps, the square of that after the next, ...
-_STRIDE = 1.2
-_STEPS = 2
+#: By so many decimals a first guess is changed until delta lies between; by four times as many
+#: after that.
+_STRIDE = 256
 
 
 def first_crossing(
@@ -77,10 +72,8 @@ def first_crossing(
         log = math.log(found) - log_delta if found else _NOTHING
         return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
 
-    low, high = _bracket(lambda x: excess(_exp(x)), guess)
-    # now by ordinals of decimals of six digits, where one is a relative step of 1e-6 to 1e-5
-    n = decimal_ordinal(_exp((low + high) / 2))
-    return law_of(decimal_at(_least_decimal(excess, n)))
+    # by ordinals of decimals of six digits, where one is a relative step of 1e-6 to 1e-5
+    return law_of(decimal_at(_least_decimal(excess, decimal_ordinal(_exp(guess)))))
 
 
 def log_guess(
@@ -127,32 +120,8 @@ def require_reach(delta: Fraction, queries: int) -> None:
 
 def _exp(x: float) -> Fraction:
     """Return about exp(x), also where it is no float."""
-    exact = gmpy2.mpq(arithmetic(53).up.exp(gmpy2.mpfr(x)))
+    exact = gmpy2.mpq(arithmetic(53).up.exp(x))
     return Fraction(int(exact.numerator), int(exact.denominator))
-
-
-def _bracket(excess: Callable[[float], float], x: float) -> tuple[float, float]:
-    """Return two logarithms of scales close to each other, about the least that meets a budget."""
-    y = excess(x)
-    low = high = (x, y)
-    steps = count(-_STEPS)
-    while high[1] > 0:
-        x = high[0] + math.log(_STRIDE) * 2 ** max(next(steps), 0)
-        low, high = high, (x, excess(x))
-    while low[1] <= 0:
-        x = low[0] - math.log(_STRIDE) * 2 ** max(next(steps), 0)
-        low, high = (x, excess(x)), low
-    tries = 0
-    while high[0] - low[0] > _COARSE:
-        tries += 1
-        share = low[1] / (low[1] - high[1]) if tries % 3 and high[1] > _NOTHING else 0.5
-        x = low[0] + (high[0] - low[0]) * min(max(share, 0.02), 0.98)
-        y = excess(x)
-        if y > 0:
-            low = (x, y)
-        else:
-            high = (x, y)
-    return low[0], high[0]
 
 
 def _least_decimal(excess: Callable[[Fraction], float], n: int) -> int:
@@ -164,7 +133,7 @@ def _least_decimal(excess: Callable[[Fraction], float], n: int) -> int:
             known[k] = excess(decimal_at(k))
         return known[k]
 
-    step = 64
+    step = _STRIDE
     bad = good = n
     if at(n) > 0:
         while at(good) > 0:
@@ -173,7 +142,8 @@ def _least_decimal(excess: Callable[[Fraction], float], n: int) -> int:
         while at(bad) <= 0:
             good, bad, step = bad, bad - step, 4 * step
     while good - bad > 1:
-        share = at(bad) / (at(bad) - at(good)) if at(good) > _NOTHING else 0.5
+        halve = len(known) % 4 == 0 or at(good) <= _NOTHING
+        share = 0.5 if halve else at(bad) / (at(bad) - at(good))
         # next to where it should be, on alternate sides, so that both ends come close
         k = bad + round((good - bad) * share) + (-1 if len(known) % 2 else 1)
         k = min(max(k, bad + 1), good - 1)

@@ -63,7 +63,6 @@ from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError
 from ._composition import as_one_query
-from ._discrete_gaussian import rough_log_delta
 from ._least_epsilon import delta_is_at_most, log_delta_about
 from ._root_finding import search_precision, solve_increasing
 from ._sum_law import delta_of_sum_is_at_most
@@ -96,8 +95,6 @@ class GaussianTarget(NamedTuple):
             return decimal_at(
                 first_true(lambda n: self.met_by(decimal_at(n)), decimal_ordinal(guess))
             )
-        if (found := self.least_near(guess)) is not None:
-            return found
         step, n = self.first_ends(max(0, self.piece_of(guess)))
         before, end = self.end((n - 1) * step) if n else Fraction(0), self.end(n * step)
         for digits in range(6, _MOST_DIGITS + 1):
@@ -111,25 +108,6 @@ class GaussianTarget(NamedTuple):
             if (step == 1 or not among) and self.met_by(following):
                 return following
         return end
-
-    def least_near(self, guess: Fraction) -> Fraction | None:
-        """Return the decimal at the guess if it is sure to be the least: mostly it is.
-
-        It is enough; the one before it is not, on the same piece, nor the end of the piece before:
-        so no earlier one is, and what is enough on this piece begins between the two.
-        """
-        n = decimal_ordinal(guess)
-        below, value = decimal_at(n - 1), decimal_at(n)
-        m = max(0, self.piece_of(below))
-        before = self.end(m - 1) if m else Fraction(0)
-        sure = (
-            before < below
-            and value <= self.end(m)
-            and self.met_by(value)
-            and not self.met_by(below)
-            and not (before and self.met_by(before))
-        )
-        return value if sure else None
 
     def first_ends(self, guess: int) -> tuple[int, int]:
         """Return step and n, n large unless step is 1: v(n step) is enough, v((n - 1) step) not."""
@@ -186,12 +164,9 @@ class GaussianTarget(NamedTuple):
         tried: list[tuple[Any, Any]] = []
 
         def balance(u: Any) -> tuple[Any, Any]:
-            sigma2 = gmpy2.mpq(gmpy2.exp(u))
-            found = rough_log_delta(sigma2, epsilon, change)
-            if found is None:
-                spec = LawSpec(Kind.DISCRETE_GAUSSIAN, _fraction(sigma2))
-                found = log_delta_about(spec, epsilon, change)
-            value, slope = gmpy2.log(-found[0] / goal), gmpy2.mpfr(1)
+            spec = LawSpec(Kind.DISCRETE_GAUSSIAN, _fraction(gmpy2.mpq(gmpy2.exp(u))))
+            log_delta, _ = log_delta_about(spec, epsilon, change)
+            value, slope = gmpy2.log(-log_delta / goal), gmpy2.mpfr(1)
             if tried and tried[-1][0] != u:
                 slope = (value - tried[-1][1]) / (u - tried[-1][0])
             tried.append((u, value))

@@ -44,8 +44,10 @@ class GaussianNoise(Noise):
         if NO_CHANGE**2 <= mu2 <= 1600:
             return cls(mu2, rate)
         if mu2 < NO_CHANGE**2:
-            loss = 13 * _AT.sqrt(_AT.rational(mu2)).upper
-            return nearly_alike(Interval(-loss, loss), _AT.rational(Fraction(cls._TAIL)), rate)
+            loss = _AT.scale(_AT.sqrt(_AT.rational(mu2)), 13)
+            return nearly_alike(
+                Interval(_AT.neg(loss).lower, loss.upper), _AT.rational(Fraction(cls._TAIL)), rate
+            )
         return far_apart(_AT.erfc(_AT.sqrt(_AT.rational(mu2 / 8))).upper, rate)
 
     @property
@@ -145,8 +147,8 @@ class LaplaceNoise(Noise):
             told = (
                 _AT.rational(0) if cut is None else cls(change, cut, rate)._mass(cut - change, cut)
             )
-            d = _AT.rational(change).upper
-            return nearly_alike(Interval(-d, d), told, rate)
+            d = _AT.rational(change)
+            return nearly_alike(Interval(_AT.neg(d).lower, d.upper), told, rate)
         return far_apart(_AT.exp(_AT.rational(-change / 2)).upper, rate)
 
     @property

@@ -27,7 +27,7 @@ from .._certified.families import family_of
 from .._certified.family import RationalFamily
 from .._certified.interval import ONE, ZERO, Interval, arithmetic
 from .._law import LawSpec
-from ._facts_by_law import privacy_facts_of
+from ._facts import cancelling_bits
 from ._privacy_loss import FAR, loss_exceeds_from, phi_near, tail_weight, total_weight
 
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
@@ -173,7 +173,7 @@ def delta_enclosed(spec: LawSpec, epsilon: Any, change: int, aim: int = _AIM) ->
     def evaluate(m: int) -> Callable[[int], Enclosed]:
         return lambda bits: line_at(spec, m, change, bits, most).at(epsilon, bits)
 
-    guard = min(privacy_facts_of(spec).cancelling_bits(spec, change), _MOST_BITS)
+    guard = min(cancelling_bits(spec, change), _MOST_BITS)
     found = [narrow(evaluate(m), guard, aim) for m in range(first[0], first[1] + 1)]
     return max(found, key=lambda enclosed: enclosed.upper())
 

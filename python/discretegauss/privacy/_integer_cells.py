@@ -15,7 +15,7 @@ from .._certified.family import RationalFamily
 from .._certified.floats import float_at_least, float_at_most, float_nearest
 from .._certified.interval import Interval, Rational, Real, arithmetic
 from .._certified.lattice_sums import canonical, phi_at
-from .._certified.pair_arrays import rounded_values
+from .._certified.pair_arrays import array_values
 from .._certified.probability import Tail, kept_normaliser, probability
 from .._law import LawSpec
 from ._loss_cells import (
@@ -26,9 +26,8 @@ from ._loss_cells import (
     Outcomes,
     Release,
     nearly_alike,
-    sampled_losses,
 )
-from ._noise_cells import LARGEST_LOSS, TOO_WIDE, Noise, fraction, unswapped
+from ._noise_cells import TOO_WIDE, Noise, fraction, unswapped
 
 _AT = arithmetic(192)
 
@@ -42,8 +41,8 @@ _REACH = 90
 _SINGLE, _RUNS = 2**17, 2**13
 _FEW_SINGLE, _FEW_RUNS = 2**11, 2**10
 
-#: A generalised Gaussian's exponents beyond this are not told apart.
-_LARGEST_PHI = 750.0
+#: exp of minus this is 0 beside what counts.
+_LARGEST_PHI = 700.0
 
 _FLOAT_INTEGERS = 2**52
 
@@ -61,7 +60,7 @@ class IntegerNoise(Noise):
         if self._reach + change > _FLOAT_INTEGERS:
             self._floats = False
         #: With the Laplace the loss varies on this side of 0 alone.
-        self._bounded = self._family.constant_tail_ratio
+        self._bounded = self._family.pure_epsilon(self.spec, change) is not None
         if isinstance(self._family, RationalFamily):
             self._unit, self._first, self._step = _unit_of(self._family, self.spec, change)
             self.unit = self._unit if rate == 1 else None
@@ -183,57 +182,29 @@ class IntegerNoise(Noise):
         return loss, off
 
     def _single(self, first: int, stop: int) -> Cells:
-        """Return cells of one integer each, in floats: there R is P."""
+        """Return cells of one integer each, in floats.
+
+        One of both exponents is at most `_REACH` or so. Where the other is beyond what the law's
+        family tells apart, it is even larger, and the loss as good as infinite.
+        """
         xs, d = np.arange(first, stop), self.change
         all_exponents = self._exponents(np.arange(first, stop + d))
         before = Pairs(all_exponents.high[: xs.size], all_exponents.low[: xs.size])
         after = Pairs(all_exponents.high[d:], all_exponents.low[d:])
         at_0 = float_nearest(_AT.div(_AT.rational(1), self._total()))
 
-        def mass(exponents: Pairs) -> Floats:
-            near = exponents.high < _LARGEST_PHI - 50
+        def bounds(exponents: Pairs) -> tuple[Floats, Floats]:
+            near = exponents.high < _LARGEST_PHI
             minus = np.where(near, -exponents.high, -1000.0)
-            return exponential_in_floats(minus, np.where(near, -exponents.low, 0.0)) * at_0
+            mass = exponential_in_floats(minus, np.where(near, -exponents.low, 0.0)) * at_0
+            return mass * (1 - 2.0**-49), mass * (1 + 2.0**-49) + TINY
 
-        here, moved = mass(before), mass(after)
-        unsampled, wrong = self._losses(xs, before, after)
-        untold = np.zeros(xs.size, np.bool_)
-        if not isinstance(self._family, RationalFamily):
-            untold = np.maximum(before.high, after.high) > _LARGEST_PHI
-        high = untold & (unsampled > 0)
-        # of these only a bound of the loss is known, from below
-        unsampled = np.where(
-            high, np.clip(_LARGEST_PHI - 50 - before.high, 0.0, LARGEST_LOSS), unsampled
-        )
-        loss, off = sampled_losses(unsampled, self._rate)
-        off = off + wrong + np.where(untold, 2.0**-48, 0.0)
-        p = float(self._rate) * here + float(1 - self._rate) * moved
-        p_low, p_up = p * (1 - 2.0**-48), p * (1 + 2.0**-48) + TINY
-        far = high | (loss > FARTHEST)
-        start = np.minimum(loss - off * (1 + 2.0**-20), FARTHEST)
-        nothing = (
-            before.high > _LARGEST_PHI
-            if self._rate == 1
-            else np.minimum(before.high, after.high) > _LARGEST_PHI
-        )
-        lost = (untold & nothing) | (loss < -FARTHEST)
-        multiple = None
-        if self.unit is not None:
-            multiple = self._first + xs * self._step
-            start, off, far, lost = loss, np.zeros_like(off), far & False, lost & False
-        found = Cells(
-            start,
-            np.where(far, np.inf, off * 3),
-            p_low,
-            p_up,
-            np.where(far, 0.0, p_low * (1 - 3 * off)),
-            p_up,
-            float(p_up[lost].sum()) * (1 + 2.0**-20) + TINY,
-            0.0,
-            0.0,
-            multiple,
-        )
-        return found.where(~lost)
+        loss, off = self._losses(xs, before, after)
+        if self.unit is None:
+            return self._cells_between(loss - off, loss + off, bounds(before), bounds(after))
+        low, up = bounds(before)  # R is P, as losses are exact
+        multiple = self._first + xs * self._step
+        return Cells(loss, np.zeros_like(loss), low, up, low, up, TINY, 0.0, 0.0, multiple)
 
     def _runs(self, first: int, stop: int) -> Cells:
         """Return cells of many integers, by tails at both ends."""
@@ -282,7 +253,7 @@ class IntegerNoise(Noise):
         """Return P(X >= m), m >= 1, rounded."""
         if not self._floats:
             return np.array([float_nearest(self._tail(m)) for m in ms])
-        values, known = rounded_values("sf", self.spec, np.array(ms) - 1)
+        values, known = array_values("sf", self.spec, np.array(ms) - 1)
         for i in np.flatnonzero(~known):
             values[i] = float_nearest(self._tail(ms[i]))
         return values

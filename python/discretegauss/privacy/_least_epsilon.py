@@ -12,11 +12,12 @@ from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Interval, arithmetic
 from .._certified.search import first_true, float_at, ordinal
-from .._law import LawSpec
-from ._facts_by_law import privacy_facts_of
+from .._law import Kind, LawSpec
+from ._facts import cancelling_bits
 from ._hockey_stick import delta_enclosed, line_at, relative_bits
 from ._privacy_loss import LossTooFarError, loss_exceeds_from, phi_near
 from ._root_finding import search_precision, solve_increasing
+from ._rough_delta import rough_log_delta
 from .zcdp import minus_log_upper
 
 #: To how many bits a delta may agree with the one asked for before it counts as larger.
@@ -61,8 +62,6 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
     guess spares it the far tail, where it would creep. Where a line reaches it on the line's own
     piece, it is delta that does.
     """
-    if _may_be_0(spec, change, delta) and delta_is_at_most(spec, gmpy2.mpq(0), change, delta):
-        return 0.0
 
     @cache
     def holds(n: int) -> bool:
@@ -81,13 +80,6 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
     return float_at(first_true(holds, ordinal(max(reached, lower) or guess), low=0))
 
 
-def _may_be_0(spec: LawSpec, change: int, delta: Any) -> bool:
-    """Return whether delta at 0 may be so little: False if that is far off."""
-    rough = privacy_facts_of(spec).rough_log_delta(spec, gmpy2.mpq(0), change)
-    with search_precision():
-        return rough is None or bool(rough[0] < 0.01 - minus_log_upper(delta))
-
-
 def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> tuple[float, bool]:
     """Return where the line at epsilon reaches delta, and whether that is sure to be the answer.
 
@@ -101,7 +93,7 @@ def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> tup
     if first is None:  # past the pure epsilon, where delta is 0
         pure = family_of(spec).pure_epsilon(spec, change)
         return float_at_least(at.rational(pure).upper), False
-    aim, bits = 60, 70 + privacy_facts_of(spec).cancelling_bits(spec, change)
+    aim, bits = 60, 70 + cancelling_bits(spec, change)
     while True:
         reached = line_at(spec, first[0], change, bits).solved_for(delta, bits)
         missing = aim - relative_bits(reached)
@@ -135,16 +127,12 @@ def _guess(spec: LawSpec, change: int, delta: Any) -> float:
             return min(float(max(before, 0)), _LARGEST_FLOAT)
         start = gmpy2.log(gmpy2.mpfr(phi_near(spec, x + change) - phi_near(spec, x)))
 
-        rough = privacy_facts_of(spec).rough_log_delta
-
         def balance(u: Any) -> tuple[Any, Any]:
             epsilon = gmpy2.exp(u)
-            exact = gmpy2.mpq(epsilon)
             try:
-                found = rough(spec, exact, change) or log_delta_about(spec, exact, change)
+                log_delta, hazard = log_delta_about(spec, gmpy2.mpq(epsilon), change)
             except LossTooFarError:  # so epsilon is too large
                 return 1, None
-            log_delta, hazard = found
             return gmpy2.log(-log_delta / goal), epsilon * hazard / -log_delta
 
         epsilon = gmpy2.exp(solve_increasing(balance, start, _CLOSE, _BEYOND_FLOATS))
@@ -158,10 +146,14 @@ def _where_phi_is(spec: LawSpec, goal: Any) -> int:
 
 def log_delta_about(spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any]:
     """Return about log(delta), and minus its slope in epsilon, as two mpfr."""
+    if spec.kind is Kind.DISCRETE_GAUSSIAN:
+        rough = rough_log_delta(gmpy2.mpq(spec.parameter), epsilon, change)
+        if rough is not None:
+            return rough
     first = loss_exceeds_from(spec, epsilon, change)
     if first is None:  # no cover: only a discrete Laplace, which needs no guess
         raise ValueError("delta is 0")
-    bits = 50 + privacy_facts_of(spec).cancelling_bits(spec, change)
+    bits = 50 + cancelling_bits(spec, change)
     while True:
         line = line_at(spec, first[0], change, bits)
         enclosed = line.at(epsilon, bits)

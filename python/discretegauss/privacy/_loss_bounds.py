@@ -13,14 +13,13 @@ import numpy as np
 from .._certified.double_double import Floats
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
-from .._certified.interval import arithmetic
+from .._certified.interval import ONE, ZERO, arithmetic
 from ._buckets import Part, Sum, Width, above, below, few_bits, single, summed
 from ._loss_cells import Cells, Release
 from ._loss_choices import Choices, Plan
 
 _AT = arithmetic(128)
 _UP, _DOWN = _AT.up, _AT.down
-_ZERO: Any = gmpy2.mpfr(0)
 
 #: Exponentials are taken up to here; those of tilts are negligible far sooner.
 _FAR, _NEAR = 600.0, 60.0
@@ -69,22 +68,26 @@ class Direction(Choices):
 
     def _new_above(self, tilt: int) -> _Above:
         plan = self._plan(tilt)
-        width = plan.width
-        parts, infinite, most = [], _ZERO, 0
-        for release, count in self._releases:
-            grid = above(self._cells(release, plan), release.unit, width)
-            parts.append(Part(grid.at, grid.mass, count))
-            infinite = _joint(infinite, grid.infinite, count, up=True)
-            most += count * int(grid.at.max())
+        parts, infinite = self._parts_above(plan)
+        most = sum(part.times * int(part.at.max()) for part in parts)
         if self._count == 1:
             total = single(parts[0].at, parts[0].mass)
         else:
             total = summed(parts, plan.tilt, plan.start, plan.size, plan.rates)
-        return _Above(total, infinite, most * width.exact, width)
+        return _Above(total, infinite, most * plan.width.exact, plan.width)
+
+    def _parts_above(self, plan: Plan) -> tuple[list[Part], Any]:
+        """Return the releases in buckets, for an upper bound, and the mass at infinity of all."""
+        parts, infinite = [], ZERO
+        for release, count in self._releases:
+            grid = above(self._cells(release, plan), release.unit, plan.width)
+            parts.append(Part(grid.at, grid.mass, count))
+            infinite = _joint(infinite, grid.infinite, count, up=True)
+        return parts, infinite
 
     def _new_below(self, tilt: int) -> _Below:
         plan = self._plan(tilt)
-        sets, told, untold = [], _ZERO, 0.0
+        sets, told, untold = [], ZERO, 0.0
         for release, count in self._releases:
             one = below(self._cells(release, plan), release.unit, plan.width)
             sets.append((one, count))
@@ -101,7 +104,7 @@ class Direction(Choices):
 
     def infinite(self) -> tuple[Any, Any]:
         """Return bounds on the probability of an infinite loss."""
-        low, up = _ZERO, _ZERO
+        low, up = ZERO, ZERO
         for release, count in self._releases:
             cells = release.cells(swapped=self._swapped, widest=math.inf)
             low = _joint(low, cells.told, count, up=False)
@@ -121,19 +124,20 @@ class Direction(Choices):
         h = width.about
         size = 1 << max(math.ceil(math.log2((top - bottom) / h + 64)), 5)
         start = math.floor((top + bottom) / 2 / h) - size // 2
-        found, infinite, over = np.ones(size), _ZERO, 1.0
+        found, infinite, over = np.ones(size), ZERO, 1.0
         for s, (_, _, rates) in zip(tilts, windows, strict=True):
             plan = Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
-            parts, infinite = [], _ZERO
-            for release, count in self._releases:
-                grid = above(self._cells(release, plan), release.unit, width)
-                parts.append(Part(grid.at, grid.mass, count))
-                infinite = _joint(infinite, grid.infinite, count, up=True)
+            parts, infinite = self._parts_above(plan)
             if self._count == 1:
                 kept = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
                 return dict(kept), h, float_at_least(infinite)
             total = summed(parts, plan.tilt, start, size, plan.rates)
-            log = float(total.log_scale.upper) + total.slack - total.tilt * total.index + 1e-9
+            log = (
+                float_at_least(total.log_scale.upper)
+                + total.slack
+                - total.tilt * total.index
+                + 1e-9
+            )
             with np.errstate(over="ignore"):
                 grown = exponential_in_floats(np.clip(log, -700.0, 700.0))
             found = np.minimum(found, (np.maximum(total.mass, 0.0) + total.error) * grown)
@@ -158,19 +162,21 @@ class Direction(Choices):
         found = self._below(self._tilt(min(_float(epsilon), most)))
         told = found.told
         if found.untold:
-            factor = _UP.exp(_UP.add(gmpy2.mpq(epsilon), _ZERO))
+            factor = _UP.exp(_UP.add(gmpy2.mpq(epsilon), ZERO))
             told = max(_DOWN.sub(told, _UP.mul(factor, found.untold)), self.infinite()[0])
         if epsilon > most:
             return told
         lines = _half_lines(found, float_at_least(gmpy2.mpq(epsilon)))
         if lines is None:
             return told
-        best = float(np.max(lines.p - lines.q, initial=0.0)) * (1 - 2.0**-50)
-        return min(_DOWN.add(_DOWN.mul(lines.scale, max(best, 0.0)), told), 1)
+        with np.errstate(invalid="ignore", over="ignore"):
+            gained = lines.p - lines.q  # far out the weights overflow: those places tell nothing
+        best = float(np.max(gained[np.isfinite(gained)], initial=0.0)) * (1 - 2.0**-50)
+        return min(_DOWN.add(_DOWN.mul(lines.scale, best), told), 1)
 
     def epsilon_above(self, delta: Fraction) -> float:
         """Return an epsilon of at least 0 whose upper bound is at most delta."""
-        target = _DOWN.add(gmpy2.mpq(delta), _ZERO)
+        target = _DOWN.add(gmpy2.mpq(delta), ZERO)
         target = _DOWN.mul(target, 1 - 2.0**-32)  # so that `delta_above` finds it met
         about = self.guess(_float(delta))
         tilt, best = self._tilt(about), math.inf
@@ -192,7 +198,7 @@ class Direction(Choices):
 
     def epsilon_below(self, delta: Fraction) -> float:
         """Return an epsilon below which delta is exceeded, or 0; infinite, if it always is."""
-        target = _UP.add(gmpy2.mpq(delta), _ZERO)
+        target = _UP.add(gmpy2.mpq(delta), ZERO)
         if self.infinite()[0] > target:
             return math.inf
         about = self.guess(_float(delta))
@@ -202,15 +208,13 @@ class Direction(Choices):
             return 0.0
         wanted = float_at_least(_UP.div(_UP.sub(target, found.told), lines.scale))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            rare = float_at_least(
-                _UP.div(_UP.mul(_UP.exp(gmpy2.mpfr(about)), found.untold), lines.scale)
-            )
+            rare = float_at_least(_UP.div(_UP.mul(_UP.exp(about), found.untold), lines.scale))
             gained = (lines.p - wanted - np.abs(wanted) * 2.0**-50) / (lines.q + rare)
         gained = gained[np.isfinite(gained)]
         if not gained.size or not gained.max() > 0:
             return 0.0
-        log = _DOWN.log(gmpy2.mpfr(float(gained.max()) * (1 - 2.0**-40)))
-        return max(float_at_most(_DOWN.add(log, gmpy2.mpfr(about))), 0.0)
+        log = _DOWN.log(float(gained.max()) * (1 - 2.0**-40))
+        return max(float_at_most(_DOWN.add(log, about)), 0.0)
 
 
 def _float(exact: Fraction) -> float:
@@ -220,10 +224,10 @@ def _float(exact: Fraction) -> float:
 def _joint(before: Any, one: float, count: int, *, up: bool) -> Any:
     """Return 1 - (1 - before)(1 - one)**count, rounded."""
     if one >= 1:
-        return gmpy2.mpfr(1)
+        return ONE
     near, far = (_UP, _DOWN) if up else (_DOWN, _UP)
-    rest = far.mul(far.log1p(gmpy2.mpfr(-one)), count)
-    both = far.add(rest, far.log1p(-before)) if before < 1 else -gmpy2.inf()
+    rest = far.mul(far.log1p(-one), count)
+    both = far.add(rest, far.log1p(far.minus(before))) if before < 1 else -gmpy2.inf()
     return near.minus(far.expm1(both))
 
 
@@ -238,7 +242,7 @@ def _summed(size: int) -> float:
 def _scale(total: Sum, place: int, *, up: bool) -> Any:
     """Return exp(log_scale - tilt place), with the slack."""
     log = _AT.shift(total.log_scale, -Fraction(total.tilt) * place)
-    slack = gmpy2.mpfr(total.slack)
+    slack = total.slack
     return _UP.exp(_UP.add(log.upper, slack)) if up else _DOWN.exp(_DOWN.sub(log.lower, slack))
 
 
@@ -246,10 +250,10 @@ def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
     """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss)."""
     h = width.about
     if epsilon > _FARTHEST_INDEX * h:  # beyond all that is not infinite, which is known
-        return gmpy2.mpfr(1)
+        return ONE
     place = math.floor(epsilon / h) - 1
     if place < total.bottom or not total.counts:
-        return gmpy2.mpfr(1)
+        return ONE
     first = int(np.searchsorted(total.index, place))
     index = total.index[first:]
     masses = np.maximum(total.mass[first:], 0.0) + total.error
@@ -260,11 +264,11 @@ def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
     lost = exponential_in_floats(np.maximum(-np.maximum(gap, 0.0), -_FAR)) * (1 - 2.0**-50)
     share = np.where(gap > 0, (1 - lost) + 2.0**-52, 0.0)
     found = float((masses * w * share).sum()) * (1 + _summed(index.size))
-    sure = _UP.mul(gmpy2.mpfr(found), _scale(total, place, up=True))
+    sure = _UP.mul(found, _scale(total, place, up=True))
     if total.outside[1]:
         end = int(total.index[-1]) + 1
-        sure = _UP.add(sure, _UP.mul(gmpy2.mpfr(total.outside[1]), _scale(total, end, up=True)))
-    return sure if not gmpy2.is_nan(sure) else gmpy2.mpfr(1)
+        sure = _UP.add(sure, _UP.mul(total.outside[1], _scale(total, end, up=True)))
+    return sure if not gmpy2.is_nan(sure) else ONE
 
 
 def _least(total: Sum, target: Any, width: Width, about: float) -> float:
@@ -278,7 +282,7 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
         return math.inf
     place = math.floor(about / h)
     scale = _scale(total, place, up=True)
-    wanted = float(_DOWN.div(target, scale)) * (1 - 2.0**-50) if scale > 0 else math.inf
+    wanted = float_at_most(_DOWN.div(target, scale)) if scale > 0 else math.inf
     steps = (total.index - place).astype(np.float64)
     kept = (total.tilt * np.abs(steps) < _NEAR) & (steps * h > -_FAR)
     if not target > 0 or not kept.any() or not total.counts:
@@ -305,12 +309,12 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
     if not k:
         return max(float_at_least(here), 0.0)
     before = gmpy2.mpq(width.exact) * int(index[k - 1])
-    epsilon = _UP.add(before, _ZERO)
+    epsilon = _UP.add(before, ZERO)
     if plain[k] > wanted and fallen[k] > 0:
         log = _UP.log(_UP.div(float((plain[k] - wanted) * (1 + 2.0**-50)), float(fallen[k])))
-        epsilon = max(epsilon, _UP.add(min(log, _ZERO), here))
+        epsilon = max(epsilon, _UP.add(min(log, ZERO), here))
     elif plain[k] > wanted:
-        epsilon = _UP.add(here, _ZERO)
+        epsilon = _UP.add(here, ZERO)
     return max(float_at_least(epsilon), 0.0)
 
 

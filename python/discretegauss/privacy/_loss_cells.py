@@ -66,24 +66,13 @@ class Cells(NamedTuple):
     def joined(cls, parts: list[Cells]) -> Cells:
         """Return all of them; none has multiples."""
         arrays = zip(*(part[:6] for part in parts), strict=True)
-        loss, top, p_low, p_up, r_low, r_up = map(np.concatenate, arrays)
         outside = zip(*(part[6:9] for part in parts), strict=True)
-        under, over, told = map(sum, outside)
-        return cls(loss, top, p_low, p_up, r_low, r_up, under, over, told)
+        return cls._make([*map(np.concatenate, arrays), *map(sum, outside), None])
 
     def where(self, kept: NDArray[np.bool_]) -> Cells:
         """Return some of the cells."""
-        loss, top, p_low, p_up, r_low, r_up = (part[kept] for part in self[:6])
         multiple = None if self.multiple is None else self.multiple[kept]
-        return self._replace(
-            loss=loss,
-            top=top,
-            p_low=p_low,
-            p_up=p_up,
-            r_low=r_low,
-            r_up=r_up,
-            multiple=multiple,
-        )
+        return Cells._make([*(part[kept] for part in self[:6]), *self[6:9], multiple])
 
     def swapped(self, rate: Fraction) -> Cells:
         """Return the cells of the other direction of sampled releases: with P and Q exchanged.
@@ -184,9 +173,9 @@ class Outcomes(Release):
             low, high = _loss_of(p, q) if loss is None else loss
             if self.unit is None:
                 low = low if p.lower > 0 else high  # then nothing is known from below
-                low = min(low, gmpy2.mpfr(FARTHEST))
-            elif abs(low) > 2**40:
-                low = high = low * _INFINITY
+                low = min(low, _AT.rational(int(FARTHEST)).lower)
+            elif not -(2**40) <= low <= 2**40:
+                low = high = _INFINITY if low > 0 else -_INFINITY
             if (high < -FARTHEST and self.unit is None) or high == -_INFINITY:
                 under = _AT.add(under, p)
             elif low == _INFINITY:
@@ -194,21 +183,12 @@ class Outcomes(Release):
             else:
                 rows.append(_row(p, q, low, high, exact=self.unit is not None))
                 if self.unit is not None:
-                    multiples.append(int(gmpy2.rint(low / gmpy2.mpq(self.unit))))
+                    multiples.append(round(Fraction(*map(int, low.as_integer_ratio())) / self.unit))
         columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
         arrays = [np.array(column, np.float64) for column in columns]
-        return Cells(
-            arrays[0],
-            arrays[1],
-            arrays[2],
-            arrays[3],
-            arrays[4],
-            arrays[5],
-            float_at_least(under.upper),
-            float_at_least(over.upper),
-            float_at_most(told.lower),
-            np.array(multiples, np.int64) if self.unit is not None else None,
-        )
+        outside = float_at_least(under.upper), float_at_least(over.upper), float_at_most(told.lower)
+        multiple = np.array(multiples, np.int64) if self.unit is not None else None
+        return Cells._make([*arrays, *outside, multiple])
 
 
 def _row(p: Interval, q: Interval, low: object, high: object, *, exact: bool) -> list[float]:
@@ -218,7 +198,7 @@ def _row(p: Interval, q: Interval, low: object, high: object, *, exact: bool) ->
     if exact:
         return [loss, 0.0, p_low, p_up, p_low, p_up]
     r = _AT.mul(q, _AT.exp(_AT.rational(Fraction(loss))))
-    top = float_at_least(_AT.up.sub(high, gmpy2.mpfr(loss)))
+    top = float_at_least(_AT.up.sub(high, loss))
     r_up = min(float_at_least(r.upper), p_up) if p.lower > 0 else float_at_least(r.upper)
     return [loss, top if top < FARTHEST else np.inf, p_low, p_up, float_at_most(r.lower), r_up]
 
@@ -264,7 +244,7 @@ def sampled_losses(loss: Floats, rate: Fraction) -> tuple[Floats, Floats]:
     if rate == 1:
         return loss, np.zeros_like(loss)
     share, rest = float(rate), float(1 - rate)
-    log_share = float(_AT.log(_AT.rational(rate)).lower)
+    log_share = float_at_most(_AT.log(_AT.rational(rate)).lower)
     clipped = np.clip(loss, -700.0, _LARGEST_EXPONENT)
     grown = rest + share * exponential_in_floats(clipped)
     found = np.log(grown)

@@ -15,10 +15,11 @@ Which bound answers:
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import gmpy2
 
@@ -53,6 +54,7 @@ from .zcdp import epsilon_upper, log_delta_upper
 from .zcdp_cost import rho_of_one
 
 _UP: Any = arithmetic(80).up
+_INFINITY: Any = gmpy2.inf()
 
 #: A result known to fewer bits (of extreme parameters) may be above the bound by way of zCDP.
 _LOOSE_BITS = 50
@@ -245,17 +247,28 @@ def epsilon(
     return cost.epsilon(exact)
 
 
-class _Cost(Protocol):
-    """What all queries together give away."""
+class _Cost(ABC):
+    """What all queries together give away: a bound on delta, or on its logarithm, and epsilon."""
 
-    def delta(self, epsilon: Fraction, /) -> float: ...
+    def _delta(self, epsilon: Fraction) -> Any:
+        return _UP.exp(self._log_delta(epsilon))
 
-    def log_delta(self, epsilon: Fraction, /) -> float: ...
+    def _log_delta(self, epsilon: Fraction) -> Any:
+        found = self._delta(epsilon)
+        return _UP.log(found) if found else -_INFINITY
 
-    def epsilon(self, delta: Fraction, /) -> float: ...
+    def delta(self, epsilon: Fraction) -> float:
+        return float_at_least(min(self._delta(epsilon), ONE))
+
+    def log_delta(self, epsilon: Fraction) -> float:
+        return float_at_least(min(self._log_delta(epsilon), ZERO))
+
+    @abstractmethod
+    def epsilon(self, delta: Fraction) -> float: ...
 
     def pure(self) -> float | None:
         """Return the epsilon of delta = 0; None if that is not asked for."""
+        return None
 
 
 def _cost(
@@ -319,96 +332,65 @@ def _cost_of_vector(
 
 
 @dataclass(frozen=True)
-class _ByRho:
+class _ByRho(_Cost):
     """By way of zCDP."""
 
     rho: Fraction
 
-    def delta(self, epsilon: Fraction) -> float:
-        return float_at_least(min(_UP.exp(log_delta_upper(self.rho, epsilon)), ONE))
-
-    def log_delta(self, epsilon: Fraction) -> float:
-        return float_at_least(min(log_delta_upper(self.rho, epsilon), ZERO))
+    def _log_delta(self, epsilon: Fraction) -> Any:
+        return log_delta_upper(self.rho, epsilon)
 
     def epsilon(self, delta: Fraction) -> float:
         return float_at_least(epsilon_upper(self.rho, delta))
 
-    def pure(self) -> None:
-        """None."""
-
 
 @dataclass(frozen=True)
-class _Skellams:
+class _Skellams(_Cost):
     """By Renyi divergences."""
 
     change: Change
     variance: Fraction
     queries: int
 
-    def delta(self, epsilon: Fraction) -> float:
-        return float_at_least(_UP.exp(self._log(epsilon)))
-
-    def log_delta(self, epsilon: Fraction) -> float:
-        return float_at_least(self._log(epsilon))
-
-    def _log(self, epsilon: Fraction) -> Any:
+    def _log_delta(self, epsilon: Fraction) -> Any:
         return log_delta_of_skellams(self.change, self.variance, epsilon, self.queries)
 
     def epsilon(self, delta: Fraction) -> float:
         found = epsilon_of_skellams(self.change, self.variance, delta, self.queries)
         return float_at_least(found)
 
-    def pure(self) -> None:
-        """None."""
-
 
 @dataclass(frozen=True)
-class _Composed:
+class _Composed(_Cost):
     """By the privacy loss in buckets."""
 
     loss: PrivacyLoss
     least: Any = None
     """A pure epsilon that is known."""
 
-    def delta(self, epsilon: Fraction) -> float:
+    def _delta(self, epsilon: Fraction) -> Any:
         if self.least is not None and epsilon >= self.least:
-            return 0.0
-        found: float = self.loss.delta(epsilon)
-        return found
-
-    def log_delta(self, epsilon: Fraction) -> float:
-        found = self.delta(epsilon)
-        return float_at_least(_UP.log(gmpy2.mpfr(found))) if found else -math.inf
+            return ZERO
+        return _UP.add(ZERO, self.loss.delta(epsilon))
 
     def epsilon(self, delta: Fraction) -> float:
         found: float = self.loss.epsilon(delta)
-        pure = self.pure() if self.least is not None else None
-        return found if pure is None else min(found, pure)
+        return found if self.least is None else min(found, self.pure())
 
     def pure(self) -> float:
-        """Return the epsilon of delta = 0."""
-        if self.least is not None:
-            return float_at_least(_UP.add(self.least, ZERO))
-        found: float = self.loss.epsilon(0)
+        found: float = self.loss.epsilon(0) if self.least is None else _rounded_up(self.least)
         return found
 
 
 @dataclass(frozen=True)
-class _Laplaces:
+class _Laplaces(_Cost):
     """Several queries with the discrete Laplace, each changed by 1: the optimal composition."""
 
     scale: Fraction
     queries: int
 
-    def _upper(self, epsilon: Fraction) -> Any:
+    def _delta(self, epsilon: Fraction) -> Any:
         return laplace_delta_upper(self.scale, epsilon, self.queries)
-
-    def delta(self, epsilon: Fraction) -> float:
-        return float_at_least(self._upper(epsilon))
-
-    def log_delta(self, epsilon: Fraction) -> float:
-        found = self._upper(epsilon)
-        return float_at_least(_UP.log(found)) if found else -math.inf
 
     def epsilon(self, delta: Fraction) -> float:
         loss = loss_of(DiscreteLaplace(self.scale)) ** self.queries
@@ -418,43 +400,38 @@ class _Laplaces:
         target = gmpy2.mpq(delta)
         return float_at(
             first_true(
-                lambda n: bool(self._upper(Fraction(float_at(n))) <= target), ordinal(guess), low=0
+                lambda n: bool(self._delta(Fraction(float_at(n))) <= target), ordinal(guess), low=0
             )
         )
 
     def pure(self) -> float:
-        """Return the epsilon of delta = 0."""
-        return float_at_least(_UP.add(gmpy2.mpq(self.queries / self.scale), ZERO))
+        return _rounded_up(gmpy2.mpq(self.queries / self.scale))
 
 
 @dataclass(frozen=True)
-class _Tight:
+class _Tight(_Cost):
     """One query, or several with the discrete Gaussian."""
 
     query: OneQuery
 
-    def delta(self, epsilon: Fraction) -> float:
+    def _delta(self, epsilon: Fraction) -> Any:
         enclosed, log_zcdp, of_sum = _bounds(self.query, epsilon)
-        candidates = [ONE]
+        candidates = [] if of_sum is None else [of_sum]
         if enclosed is not None:
             candidates.append(_UP.mul(enclosed.upper(), self.query.factor))
         if log_zcdp is not None:
             candidates.append(_UP.exp(log_zcdp))
-        if of_sum is not None:
-            candidates.append(of_sum)
-        return float_at_least(min(candidates)) if candidates[1:] else 0.0
+        return min(candidates, default=ZERO)
 
-    def log_delta(self, epsilon: Fraction) -> float:
+    def _log_delta(self, epsilon: Fraction) -> Any:
         enclosed, log_zcdp, of_sum = _bounds(self.query, epsilon)
-        candidates = [ZERO]
+        candidates = [] if of_sum is None else [_UP.log(of_sum)]
         if enclosed is not None:
             log_factor = _UP.log(_UP.add(self.query.factor, ZERO))
             candidates.append(_UP.add(enclosed.log_upper(), log_factor))
         if log_zcdp is not None:
             candidates.append(log_zcdp)
-        if of_sum is not None:
-            candidates.append(_UP.log(of_sum))
-        return float_at_least(min(candidates)) if candidates[1:] else -math.inf
+        return min(candidates, default=-_INFINITY)
 
     def epsilon(self, delta: Fraction) -> float:
         query, found = self.query, math.inf
@@ -472,7 +449,11 @@ class _Tight:
     def pure(self) -> float | None:
         """Return the epsilon of delta = 0, of a discrete Laplace."""
         pure = family_of(self.query.spec).pure_epsilon(self.query.spec, self.query.change)
-        return None if pure is None else float_at_least(_UP.add(pure, ZERO))
+        return None if pure is None else _rounded_up(pure)
+
+
+def _rounded_up(exact: Any) -> float:
+    return float_at_least(_UP.add(exact, ZERO))
 
 
 def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, Any]:
@@ -494,7 +475,7 @@ def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, A
         if found is not None:
             of_sum = found.upper
         elif (loss := loss_in_buckets(query)) is not None:
-            of_sum = gmpy2.mpfr(loss.delta(epsilon), 64)
+            of_sum = _UP.add(ZERO, loss.delta(epsilon))
     return enclosed, log_zcdp, of_sum
 
 

@@ -43,10 +43,8 @@ from fractions import Fraction
 from functools import reduce
 from typing import NamedTuple, Protocol
 
-import gmpy2
-
 from .._certified.floats import float_at_least
-from .._certified.interval import Interval, arithmetic
+from .._certified.interval import ZERO, Interval, arithmetic
 from .._law import Kind, LawSpec
 from ..laws import DiscreteGaussian
 from ._composition import as_one_query
@@ -117,7 +115,7 @@ class _Normal:
         first = self._tail(at.sub(middle, at.scale(self._mu, half)))
         second = self._tail(at.add(middle, at.scale(self._mu, half)))
         found = at.sub(first, at.mul(at.exp(at.rational(epsilon)), second))
-        return Fraction(*max(found.upper, gmpy2.mpfr(0)).as_integer_ratio())
+        return Fraction(*max(found.upper, ZERO).as_integer_ratio())
 
     @staticmethod
     def _tail(x: Interval) -> Interval:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -313,6 +314,10 @@ class PrivacyLoss:
         -----
         Every probability is rounded up. What dp-accounting then computes, it computes in floats.
         """
+        return self._for_dp_accounting(0.0)
+
+    def _for_dp_accounting(self, cut: float) -> Any:
+        """Return `to_dp_accounting`; losses above some count as infinite, at most ``cut``."""
         try:
             from dp_accounting.pld import pld_pmf, privacy_loss_distribution
         except ImportError as error:
@@ -320,7 +325,7 @@ class PrivacyLoss:
         pmfs = []
         for one in self._directions:
             with np.errstate(all="ignore"):
-                masses, width, infinite = one.masses()
+                masses, width, infinite = _cut_off(*one.masses(), cut)
             pmfs.append(pld_pmf.create_pmf(masses, width, infinite, pessimistic_estimate=True))
         return privacy_loss_distribution.PrivacyLossDistribution(*pmfs)
 
@@ -381,6 +386,17 @@ def loss(
     rate = sampling_rate(sampling)
     noise = IntegerNoise.of(centred(law), whole_sensitivity(sensitivity), rate)
     return PrivacyLoss._of_one(noise, width, most)
+
+
+def _cut_off(
+    masses: dict[int, float], width: float, infinite: float, cut: float
+) -> tuple[dict[int, float], float, float]:
+    """Return the masses but the last, up to ``cut`` in all, which are added to the infinite one."""
+    kept = sorted(masses.items())
+    while kept and (more := math.nextafter(infinite + kept[-1][1], math.inf)) <= cut:
+        infinite = more
+        kept.pop()
+    return dict(kept), width, infinite
 
 
 def _unit(loss: Fraction) -> Fraction | None:

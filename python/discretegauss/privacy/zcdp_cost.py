@@ -3,7 +3,7 @@
 *Discrete Gaussian.* rho = sensitivity**2/(2 sigma2) (CKS 2020, Theorem 4), and for several queries
 the sum of that over them (Theorem 14): exact rationals.
 
-*Discrete Laplace.* The least rho, of which the proof is in _discrete_laplace.py.
+*Discrete Laplace.* The least rho, of which the proof is in _facts.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._asked import clients_of, is_vector, refuse_vector
-from ._facts_by_law import privacy_facts_of
+from ._facts import rho_of_law
 from ._sum_of_gaussians import SumOfGaussians
 
 
@@ -159,7 +159,7 @@ def rho_of_one(
         return Fraction(*map(int, change.cost(spec.parameter).as_integer_ratio()))
     if is_vector(dimension, sum_norm) and spec.kind is not Kind.DISCRETE_GAUSSIAN:
         refuse_vector(dimension, sum_norm, "this law")  # of a Gaussian the norm tells all
-    return privacy_facts_of(spec).rho(spec, sensitivity)
+    return rho_of_law(spec, sensitivity)
 
 
 def _entries(value: object) -> list[object] | None:

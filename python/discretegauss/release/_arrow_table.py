@@ -9,32 +9,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.arrow_schema import widest_decimal, with_types
-from ..errors import OutputError, TableError
-from ._columns import column_index
+from ..errors import OutputError, ParameterValueError, TableError
 from ._files import SinkFile, pyarrow
-from ._interface import Sink
-
-_EXACT = Context(prec=80)  # more than a decimal256 has
+from ._interface import Sink, as_int64, column_index
 
 
-@dataclass(frozen=True)
-class ArrowChunk:
-    """A record batch or a row group, and its counts; 0 where there is none."""
+class ArrowChunk(NamedTuple):
+    """A record batch or a row group, and its counts.
 
-    rows: Any  # pyarrow.Table
+    Attributes
+    ----------
+    rows : pyarrow.Table
+    counts : ndarray
+        0 where there is none.
+    nulls : list of ndarray or None
+        Where that is, of each column of counts.
+    first_row : int
+    others : tuple of int
+        Where the columns that are not counts stand.
+    """
+
+    rows: Any
     counts: NDArray[Any]
+    nulls: list[NDArray[np.bool_] | None]
     first_row: int
     others: tuple[int, ...]
-    """Where the columns that are not counts stand."""
 
     def other_cells(self) -> list[tuple[str, ...]]:
         """Return what stands in the other columns, row by row; blanks where that is no text."""
@@ -54,44 +61,33 @@ class _Counts:
             raise TableError(
                 f"column {name!r}: the type is {stored}; a count is an integer or a whole decimal"
             )
-        if self._is_decimal:
-            stored = widest_decimal(stored)
-            self._unit = Decimal(1).scaleb(-stored.scale, _EXACT)
-        self.type = stored if self._is_decimal else pa.int64()
+        self.type = widest_decimal(stored) if self._is_decimal else pa.int64()
 
-    def read(self, column: Any, first_row: int) -> NDArray[Any]:
-        """Return the counts, int64 where all fit, else Python integers; 0 for a null."""
-        pa = pyarrow("the table")
-        if pa.types.is_dictionary(column.type):
+    def read(self, column: Any, first_row: int) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+        """Return the counts, int64 where all fit, else Python integers; and the nulls, 0 there."""
+        from ..data.from_pyarrow import open_column
+
+        if pyarrow("the table").types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if not self._is_decimal:
-            with suppress(pa.ArrowInvalid):  # beyond int64
-                integers = column.cast(pa.int64())
-                return np.concatenate([_int64(chunk) for chunk in integers.chunks])
-        values = [self._whole(v, first_row + i) for i, v in enumerate(column.to_pylist())]
-        return np.array(values, dtype=object)
-
-    def _whole(self, value: Decimal | int | None, row: int) -> int:
-        if value is None:
-            return 0
-        if isinstance(value, Decimal) and value != value.to_integral_value(context=_EXACT):
-            raise TableError(f"row {row}, column {self.name!r}: the value is not a whole number")
-        return int(value)
-
-    def written(self, noisy: NDArray[Any], column: Any, first_row: int) -> Any:
-        """Return a column of these counts, with the nulls of the one that they came from."""
-        pa = pyarrow("the table")
-        if noisy.dtype == np.int64 and not self._is_decimal:
-            return _array(noisy, column)
-        noisy_counts = noisy.tolist()
-        if self._is_decimal:
-            noisy_counts = [Decimal(n).quantize(self._unit, context=_EXACT) for n in noisy_counts]
-        if column.null_count:
-            is_null = column.is_null().to_pylist()
-            pairs = zip(noisy_counts, is_null, strict=True)
-            noisy_counts = [None if null else n for n, null in pairs]
         try:
-            return pa.array(noisy_counts, type=self.type)
+            integers, nulls, *_ = open_column(column, floats=False)
+        except ParameterValueError:
+            values = enumerate(column.to_pylist(), first_row)
+            row = next(i for i, x in values if x is not None and x != x.to_integral_value())
+            raise TableError(
+                f"row {row}, column {self.name!r}: the value is not a whole number"
+            ) from None
+        return as_int64(integers if nulls is None else np.where(nulls, 0, integers)), nulls
+
+    def written(self, noisy: NDArray[Any], nulls: NDArray[np.bool_] | None, first_row: int) -> Any:
+        """Return a column of these counts, with the nulls of the one that they came from."""
+        from ..data.from_pyarrow import integer_array
+
+        pa = pyarrow("the table")
+        try:
+            if self._is_decimal:
+                return pa.array(map(Decimal, noisy.tolist()), self.type, mask=nulls)
+            return integer_array(np.ascontiguousarray(noisy, np.int64), nulls)
         except (pa.ArrowInvalid, OverflowError):
             # The cause would show a count.
             last = first_row + len(noisy) - 1
@@ -99,31 +95,6 @@ class _Counts:
                 f"rows {first_row} to {last}, column {self.name!r}: a noisy count does not fit "
                 f"{self.type}"
             ) from None
-
-
-# By their buffers: pyarrow's own ways to and from numpy import pandas first, if it is there.
-
-
-def _int64(array: Any) -> NDArray[Any]:
-    """Return the values of an int64 array, 0 for a null."""
-    validity, values = array.buffers()
-    start, stop = array.offset, array.offset + len(array)
-    integers: NDArray[Any] = np.frombuffer(values, np.int64)[start:stop]
-    if not array.null_count:
-        return integers
-    bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
-    return np.where(bits[start:stop], integers, 0)
-
-
-def _array(integers: NDArray[Any], like: Any) -> Any:
-    """Return an int64 array with nulls where there are some in the other one."""
-    pa = pyarrow("the table")
-    validity = None
-    if like.null_count:
-        is_there = np.array(like.is_valid().to_pylist(), bool)
-        validity = pa.py_buffer(np.packbits(is_there, bitorder="little"))
-    values = pa.py_buffer(np.ascontiguousarray(integers))
-    return pa.Array.from_buffers(pa.int64(), len(integers), [validity, values])
 
 
 class ArrowTable:
@@ -159,8 +130,9 @@ class ArrowTable:
             first = self._rows_read + 1
             read = [counts.read(rows.column(i), first) for i, counts in self._counts.items()]
             self._rows_read += rows.num_rows
-            yield ArrowChunk(rows, np.column_stack(read), first, self._others)
-            del rows, read  # before the next ones are read
+            counts, nulls = zip(*read, strict=True)
+            yield ArrowChunk(rows, np.column_stack(counts), list(nulls), first, self._others)
+            del rows, read, counts, nulls  # before the next ones are read
 
     def fraction(self) -> float | None:
         """How many of the rows are read, where the file tells how many there are."""
@@ -168,28 +140,20 @@ class ArrowTable:
         return self._rows_read / n_rows if n_rows else None
 
     @contextmanager
-    def writer(self, sink: Sink) -> Iterator[ArrowWriter]:
-        """Give what writes to the sink; after an error nothing is written."""
+    def writer(self, sink: Sink) -> Iterator[Callable[[ArrowChunk, NDArray[Any]], None]]:
+        """Give what writes row groups or record batches; after an error nothing is written."""
         is_parquet = self._out_kind == "Parquet"
         options = self._source.parquet_options(set(self._counts)) if is_parquet else {}
         with _new_file(sink, self.schema, is_parquet=is_parquet, **options) as file:
-            yield ArrowWriter(file, self.schema, self._counts)
 
+            def write(chunk: ArrowChunk, noisy: NDArray[Any]) -> None:
+                columns = list(chunk.rows.columns)
+                for j, (i, counts) in enumerate(self._counts.items()):
+                    columns[i] = counts.written(noisy[:, j], chunk.nulls[j], chunk.first_row)
+                table = pyarrow("the table").Table.from_arrays(columns, schema=self.schema)
+                file.write_table(table, table.num_rows)  # as one row group or batch
 
-class ArrowWriter:
-    """Writes row groups or record batches."""
-
-    def __init__(self, file: Any, schema: Any, counts: dict[int, _Counts]) -> None:
-        self._file, self._schema, self._counts = file, schema, counts
-
-    def write(self, chunk: ArrowChunk, noisy: NDArray[Any]) -> None:
-        """Write the rows with these counts."""
-        rows = chunk.rows
-        columns = list(rows.columns)
-        for j, (i, counts) in enumerate(self._counts.items()):
-            columns[i] = counts.written(noisy[:, j], rows.column(i), chunk.first_row)
-        table = pyarrow("the table").Table.from_arrays(columns, schema=self._schema)
-        self._file.write_table(table, rows.num_rows)  # as one row group or batch
+            yield write
 
 
 @contextmanager

@@ -50,32 +50,48 @@ _THEOREM, _COROLLARY = "arXiv 2004.00010, Theorem 7", "arXiv 2004.00010, Corolla
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What noise costs."""
+    """What noise costs.
+
+    Attributes
+    ----------
+    rho : Fraction
+        Exact.
+    epsilon : float
+        At ``delta``, an upper bound.
+    epsilon_by : str
+        What proves it.
+    asked_epsilon : Fraction or None
+        What the budget said if it was (epsilon, delta), else None.
+    """
 
     rho: Fraction
-    """Exact."""
     epsilon: float
-    """At ``delta``, an upper bound."""
     delta: Fraction
     epsilon_by: str
-    """What proves it."""
     asked_epsilon: Fraction | None = None
-    """What the budget said if it was (epsilon, delta), else None."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration(Cost):
-    """Discrete Gaussian noise for a budget, and what it costs."""
+    """Discrete Gaussian noise for a budget, and what it costs.
+
+    Attributes
+    ----------
+    sensitivity : Fraction
+        The most that one person changes one answer.
+    queries : int
+        The most answers that one person changes: rho is queries * sensitivity**2 / (2 sigma2).
+    std : Decimal
+        Standard deviation of the noise; 0 if it is below 1e-160.
+    bound95 : int
+        The smallest k such that the noise is within -k .. k with a probability of at least 0.95.
+    """
 
     law: DiscreteGaussian
     sensitivity: Fraction
-    """The most that one person changes one answer."""
     queries: int
-    """The most answers that one person changes: rho is queries * sensitivity**2 / (2 sigma2)."""
     std: Decimal
-    """Standard deviation of the noise; 0 if it is below 1e-160."""
     bound95: int
-    """The smallest k such that the noise is within -k .. k with a probability of at least 0.95."""
 
     @property
     def sigma2(self) -> Fraction:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,8 +15,10 @@ from ..errors import OutputError, ParameterValueError
 from ..estimate import consistent
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
+from ._csv_rows import csv_bytes
 from ._destination import checked_destination
 from ._interface import Chunk
+from ._plan import twice
 
 _ENDINGS = {".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"}
 _ENDINGS |= {".arrow", ".feather", ".ipc", ".npy"}
@@ -54,7 +54,7 @@ class ConsistentTables:
                 )
         names = [f"{_stem(out)}.csv" for out in outs]
         if len(set(names)) < len(names):
-            raise OutputError(f"{folder}: two tables would be {describe(_twice(names))} there")
+            raise OutputError(f"{folder}: two tables would be {describe(twice(names))} there")
         with errors_name(folder):
             folder.mkdir(parents=True, exist_ok=True)
         self.files = [
@@ -82,7 +82,9 @@ class ConsistentTables:
             self._tables, found, self._counts, self.files, strict=True
         ):
             with file.content() as write:
-                write(_csv(table.other_columns, columns, count, label))
+                keys = table.other_columns
+                rows = zip(*(columns[key] for key in (*keys, label, "error")), strict=True)
+                write(csv_bytes([(*keys, count, "error"), *rows]))
             mean = float(np.mean(np.square(columns["error"])))
             gains.append((file.path, float(table.law.var()) / mean))
         return tuple(gains)
@@ -108,20 +110,8 @@ class _Rows:
         return {**cells, label: self._noisy}
 
 
-def _csv(keys: Sequence[str], columns: dict[str, list[Any]], count: str, label: str) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*keys, count, "error"])
-    writer.writerows(zip(*(columns[key] for key in (*keys, label, "error")), strict=True))
-    return text.getvalue().encode()
-
-
 def _stem(out: Path) -> str:
     name = Path(out.name)
     while name.suffix.lower() in _ENDINGS:
         name = name.with_suffix("")
     return str(name)
-
-
-def _twice(names: Sequence[str]) -> str:
-    return next(name for i, name in enumerate(names) if name in names[:i])

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import number_of
 from ..errors import TableError
+from ._interface import column_index
 
 MAX_DIGITS = 600
 """Digits of a count, at most: below every setting of Python's own limit (640 and more)."""
@@ -48,14 +49,20 @@ Row = list[str]
 
 @dataclass(frozen=True)
 class Layout:
-    """What the header says of all rows."""
+    """What the header says of all rows.
+
+    Attributes
+    ----------
+    indices : tuple[int, ...]
+        Where the columns of counts stand, increasing.
+    names : tuple[str, ...]
+        And their names, as they were asked for.
+    """
 
     delimiter: str
     width: int
     indices: tuple[int, ...]
-    """Where the columns of counts stand, increasing."""
     names: tuple[str, ...]
-    """And their names, as they were asked for."""
 
 
 def decoded(data: bytes, first_line: int) -> str:
@@ -75,7 +82,11 @@ def decoded(data: bytes, first_line: int) -> str:
 def read_header(text: str, columns: Sequence[str], delimiter: str) -> tuple[Row, Layout]:
     """Return the names in the header, stripped, and where the columns stand."""
     header = _cells(text, 1, delimiter)
-    found = {_column_index(header, column, delimiter): column for column in columns}
+    hint = ": commas delimit, or tabs if the name ends in .tsv or .tab"
+    found = {
+        column_index(header, column.strip(BLANKS), "line 1: ", "the header", hint): column
+        for column in columns
+    }
     if len(found) < len(columns):  # one of them was asked for with blanks
         raise TableError("line 1: two of the columns that are asked for are the same one")
     indices = tuple(sorted(found))
@@ -99,22 +110,23 @@ def others(row: Row, layout: Layout) -> tuple[str, ...]:
     return tuple(cell for i, cell in enumerate(row) if i not in layout.indices)
 
 
-def rows_text(
-    rows: Iterable[Row],
-    indices: Sequence[int],
-    counts: Iterable[Sequence[int]],
-    *,
-    delimiter: str,
-    line_end: str,
-) -> str:
-    """Return rows as the csv module writes them, with the counts in the place of their own."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=delimiter, lineterminator=line_end)
+def with_counts(
+    rows: Iterable[Row], indices: Sequence[int], counts: Iterable[Sequence[int]]
+) -> Iterator[Row]:
+    """Put the counts in the place of the rows' own."""
     for row, row_counts in zip(rows, counts, strict=True):
         for index, count in zip(indices, row_counts, strict=True):
             row[index] = str(count)
-        writer.writerow(row)
-    return text.getvalue()
+        yield row
+
+
+def csv_bytes(
+    rows: Iterable[Iterable[object]], delimiter: str = ",", line_end: str = "\n"
+) -> bytes:
+    """Return rows as the csv module writes them."""
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator=line_end).writerows(rows)
+    return text.getvalue().encode()
 
 
 def _line_ends(data: bytes, position: int) -> int:
@@ -167,21 +179,6 @@ def _split_quoted(raw: str, line: int, delimiter: str) -> list[str]:
             "a cell may not contain a line end"
         )
     raise TableError(f"line {line}: a quote stands inside a field that is not quoted")
-
-
-def _column_index(header: Row, column: str, delimiter: str) -> int:
-    """Where the column stands. The header is not shown: a file without one begins with data."""
-    wanted = column.strip(BLANKS)
-    found = [i for i, name in enumerate(header) if name == wanted]
-    if len(found) == 1:
-        return found[0]
-    fields = number_of(len(header), "column")
-    if not found:
-        if len(header) == 1:
-            fields += ": commas delimit, or tabs if the name ends in .tsv or .tab"
-        raise TableError(f"line 1: the header has no column {column!r} ({fields})")
-    places = " and ".join(str(i + 1) for i in found)
-    raise TableError(f"line 1: columns {places} are both named {column!r}")
 
 
 def _integer(cell: str, line: int, column: str) -> int:

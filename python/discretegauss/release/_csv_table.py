@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from .._drawing.engines import native
 from ..errors import TableError
-from ._csv_rows import Layout, Row, decoded, others, read_header, read_rows, rows_text
-from ._files import Readable
+from ._csv_rows import Layout, Row, csv_bytes, decoded, others, read_header, read_rows, with_counts
+from ._files import Readable, read_all
 from ._interface import Sink
 
 _CHUNK = 2**20
@@ -48,14 +48,8 @@ class _Part(NamedTuple):
             with suppress(OverflowError):  # Python integers beyond int64
                 integers = noisy.astype(np.int64, copy=False)
                 return _rewrite_plain(self.data, integers, layout, delimiter, line_end)
-        text = rows_text(
-            self.all_rows(layout),
-            layout.indices,
-            noisy.tolist(),
-            delimiter=delimiter,
-            line_end=line_end,
-        )
-        return text.encode()
+        rows = with_counts(self.all_rows(layout), layout.indices, noisy.tolist())
+        return csv_bytes(rows, delimiter, line_end)
 
 
 class CsvChunk:
@@ -187,7 +181,7 @@ class CsvTable:
             if data:
                 if blank:
                     decoded(data, line)
-                    _refuse_blank(blank, self.layout)
+                    read_rows("\n", blank, self.layout)  # which has the words for it
                 chunk = CsvChunk(data, line, self.layout)
                 line += len(chunk.counts)
                 yield chunk
@@ -202,24 +196,11 @@ class CsvTable:
         yield from self._blocks
 
     @contextmanager
-    def writer(self, sink: Sink) -> Iterator[CsvWriter]:
+    def writer(self, sink: Sink) -> Iterator[Callable[[CsvChunk, NDArray[Any]], None]]:
         """Give what writes to the sink."""
-        header = rows_text(
-            [self._header], (), [()], delimiter=self._out_delimiter, line_end=self._line_end
-        )
-        sink(self._mark + header.encode())
-        yield CsvWriter(sink, self._out_delimiter, self._line_end)
-
-
-class CsvWriter:
-    """Writes chunks of delimited text."""
-
-    def __init__(self, sink: Sink, delimiter: str, line_end: str) -> None:
-        self._sink, self._delimiter, self._line_end = sink, delimiter, line_end
-
-    def write(self, chunk: CsvChunk, noisy: NDArray[Any]) -> None:
-        """Write the rows of the chunk with these counts."""
-        self._sink(chunk.with_counts(noisy, self._delimiter, self._line_end))
+        delimiter, end = self._out_delimiter, self._line_end
+        sink(self._mark + csv_bytes([self._header], delimiter, end))
+        yield lambda chunk, noisy: sink(chunk.with_counts(noisy, delimiter, end))
 
 
 def column_text(integers: NDArray[Any]) -> bytes | memoryview:
@@ -230,15 +211,11 @@ def column_text(integers: NDArray[Any]) -> bytes | memoryview:
     return _rewrite_plain(b"0\n" * len(integers), integers, one_column, ",", "\n")
 
 
-def _refuse_blank(line: int, layout: Layout) -> None:
-    read_rows("\n", line, layout)  # which has the words for it
-
-
 def _whole_lines(file: Readable, size: int) -> Iterator[bytes]:
     """Read blocks of at least so many bytes, but the last, which end where a line does."""
     rest = b""
     while True:
-        block = _read_all(file, size)
+        block = read_all(file, size)
         if not block:
             break
         # a carriage return that is the last byte may be half of a line end
@@ -250,15 +227,6 @@ def _whole_lines(file: Readable, size: int) -> Iterator[bytes]:
             rest += block
     if rest:
         yield rest
-
-
-def _read_all(file: Readable, size: int) -> bytes:
-    """Read so many bytes, or to the end: a pipe gives what there is."""
-    parts = []
-    while size > 0 and (part := file.read(size)):
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
 
 
 def _cut_line(data: bytes) -> tuple[bytes, bytes, bytes]:

@@ -33,31 +33,23 @@ def pyarrow(what: str) -> Any:
     return pyarrow
 
 
-class _CountedFile(io.RawIOBase):
-    """A file that is read from its beginning to its end, and knows how far that has come."""
+class _CountedFile(io.FileIO):
+    """A file that is read through a buffer, to its end, and knows how far that has come."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115  # closed by close()
-        status = os.fstat(self._file.fileno())
+        super().__init__(path)
+        self._path, self._read = path, 0
+        status = os.fstat(self.fileno())
         self._size = status.st_size if stat.S_ISREG(status.st_mode) else 0
-        self._read = 0
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int | None:
         with errors_name(self._path):
-            n = self._file.readinto(buffer)
+            n = super().readinto(buffer)
         self._read += n or 0
         return n
 
     def fraction(self) -> float | None:
         return self._read / self._size if self._size else None
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
 
 
 class Readable(Protocol):
@@ -90,22 +82,32 @@ def opened(
     path: Path, compression: Compression
 ) -> Iterator[tuple[Readable, Callable[[], float | None]]]:
     """Open a file to read what is in it, and a function that tells which part of it is read."""
-    with closing(_CountedFile(path)) as file:
+    with closing(_CountedFile(path)) as raw:
+        file = io.BufferedReader(raw, 2**16)
         if compression is None:
-            yield cast("Readable", file), file.fraction
+            yield file, raw.fraction
             return
         with closing(_decompressed(file, compression)) as inner:
-            yield _Decompressed(inner, compression), file.fraction
+            yield _Decompressed(inner, compression), raw.fraction
 
 
-def _decompressed(file: io.RawIOBase, compression: Compression) -> Any:
+def read_all(file: Readable, size: int) -> bytes:
+    """Read so many bytes, or to the end: a pipe gives what there is."""
+    parts = []
+    while size > 0 and (part := file.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _decompressed(file: Any, compression: Compression) -> Any:
     if compression == "gzip":
-        return gzip.GzipFile(fileobj=io.BufferedReader(file, 2**16))
+        return gzip.GzipFile(fileobj=file)
     try:
         from compression.zstd import ZstdFile  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         return pyarrow("a table compressed by zstd").CompressedInputStream(file, "zstd")
-    return ZstdFile(io.BufferedReader(file, 2**16))  # no cover: from Python 3.14 on
+    return ZstdFile(file)  # no cover: from Python 3.14 on
 
 
 class SinkFile(io.RawIOBase):

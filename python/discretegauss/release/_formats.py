@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..errors import OutputError, TableError
 from ._arrow_table import opened_arrow_table
@@ -33,34 +32,31 @@ _SUFFIXES: dict[str, tuple[Kind, str]] = {
 _BY_PYARROW: tuple[Kind, ...] = ("Parquet", "Arrow IPC")
 
 
-@dataclass(frozen=True)
-class Format:
-    """How a table stands in a file."""
+class Format(NamedTuple):
+    """How a table stands in a file, by the ending of its name, below that of a compression."""
 
     kind: Kind
     delimiter: str
     compression: Compression
-
-
-def _ending(path: Path) -> str:
-    """Return the ending that says what the table is, below a compression's."""
-    return (path.with_suffix("") if _compression(path) else path).suffix.lower()
-
-
-def _compression(path: Path) -> Compression:
-    return COMPRESSIONS.get(path.suffix.lower())
+    ending: str
 
 
 def _format_of(path: Path, other: tuple[Kind, str]) -> Format:
-    kind, delimiter = _SUFFIXES.get(_ending(path), other)
-    return Format(kind, delimiter, _compression(path))
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    ending = (path.with_suffix("") if compression else path).suffix.lower()
+    return Format(*_SUFFIXES.get(ending, other), compression, ending)
 
 
 def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
     """Return the formats of a table and of its output: the same, if its name says no other."""
     of_table = _format_of(table, ("text", ","))
     of_out = _format_of(out, (of_table.kind, of_table.delimiter))
-    _check_ending(out, table, of_table.kind)
+    # another ending means another format, .xlsx say: the file would not be what it says
+    if of_out.ending not in {*_SUFFIXES, ".txt", "", of_table.ending}:
+        known = ", ".join(name for name, (kind, _) in _SUFFIXES.items() if kind == of_table.kind)
+        raise OutputError(
+            f"{out}: must end as the table does or in one of {known}, got {of_out.ending!r}"
+        )
     for path, form, error in ((table, of_table, TableError), (out, of_out, OutputError)):
         if form.kind in _BY_PYARROW and form.compression is not None:
             raise error(f"{path}: {form.kind} compresses its columns; drop {path.suffix!r}")
@@ -71,14 +67,6 @@ def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
             "give the output the table's ending"
         )
     return of_table, of_out
-
-
-def _check_ending(out: Path, table: Path, kind: Kind) -> None:
-    """Refuse an ending that means another format, .xlsx say: the file would not be what it says."""
-    ending = _ending(out)
-    if ending not in {*_SUFFIXES, ".txt", "", _ending(table)}:
-        known = ", ".join(name for name, (of_name, _) in _SUFFIXES.items() if of_name == kind)
-        raise OutputError(f"{out}: must end as the table does or in one of {known}, got {ending!r}")
 
 
 @contextmanager

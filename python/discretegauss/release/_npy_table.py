@@ -8,7 +8,7 @@ other fields stay as they are.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -17,9 +17,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ..errors import TableError
-from ._columns import column_index
-from ._files import Readable
-from ._interface import Sink
+from ._files import Readable, read_all
+from ._interface import Sink, as_int64, column_index
 
 _CHUNK = 2**20
 """Bytes that are read at a time, if that is a row."""
@@ -78,11 +77,13 @@ class NpyTable:
         width = self._dtype.itemsize * (1 if self._are_records else len(self._names))
         at_once = max(1, _CHUNK // max(1, width))
         while n_rows := min(at_once, self._shape[0] - self._rows_read):
-            data = b"".join(_pieces(self._file, n_rows * width))
+            data = read_all(self._file, n_rows * width)
+            if len(data) < n_rows * width:
+                raise TableError("the file is cut off: it has fewer rows than it says")
             rows = np.frombuffer(data, self._dtype)
             if not self._are_records:
                 rows = rows.reshape(n_rows, len(self._names))
-            counts = np.column_stack([_integers(self._column(rows, i)) for i in self._at])
+            counts = np.column_stack([as_int64(self._column(rows, i)) for i in self._at])
             first_row = self._rows_read + 1
             self._rows_read += n_rows
             yield NpyChunk(rows, counts, first_row, [self._column(rows, i) for i in self._others])
@@ -96,42 +97,34 @@ class NpyTable:
         return self._rows_read / self._shape[0] if self._shape[0] else None
 
     @contextmanager
-    def writer(self, sink: Sink) -> Iterator[NpyWriter]:
+    def writer(self, sink: Sink) -> Iterator[Callable[[NpyChunk, NDArray[Any]], None]]:
         """Give what writes to the sink."""
         dtype: np.dtype[Any] = _INT64
         if self._are_records:
             types = [_INT64 if i in self._at else self._dtype[i] for i in range(len(self._names))]
             dtype = np.dtype(list(zip(self._names, types, strict=True)))
         sink(npy_header(dtype, self._shape))
-        yield NpyWriter(sink, dtype, self._names, self._at)
+        yield lambda chunk, noisy: sink(self._written(chunk, noisy, dtype).tobytes())
 
-
-class NpyWriter:
-    """Writes rows."""
-
-    def __init__(self, sink: Sink, dtype: np.dtype[Any], names: Sequence[str], at: list[int]):
-        self._sink, self._dtype, self._names, self._at = sink, dtype, names, at
-
-    def write(self, chunk: NpyChunk, noisy: NDArray[Any]) -> None:
-        """Write the rows with these counts."""
-        rows, are_records = chunk.rows, self._dtype.names is not None
-        written = np.empty(rows.shape, self._dtype)
+    def _written(self, chunk: NpyChunk, noisy: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return the rows with these counts."""
+        written = np.empty(chunk.rows.shape, dtype)
         columns = dict(zip(self._at, noisy.T, strict=True))
         for i, name in enumerate(self._names):
-            place: Any = name if are_records else (slice(None), i)
             column = columns.get(i)
             if column is None:
-                column = rows[place] if are_records else _integers(rows[place])
+                column = self._column(chunk.rows, i)
+                column = column if self._are_records else as_int64(column)
             try:
-                written[place] = column
+                written[name if self._are_records else (slice(None), i)] = column
             except OverflowError:
                 # The cause would show a count.
-                last = chunk.first_row + len(rows) - 1
+                last = chunk.first_row + len(chunk.rows) - 1
                 raise TableError(
                     f"rows {chunk.first_row} to {last}, column {name!r}: a "
                     f"{'noisy count' if i in columns else 'number'} does not fit int64"
                 ) from None
-        self._sink(written.tobytes())
+        return written
 
 
 def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
@@ -154,20 +147,3 @@ def _read_header(file: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
             "the array lies column by column; save numpy.ascontiguousarray of it, row by row"
         )
     return dtype, shape
-
-
-def _pieces(file: Readable, n_bytes: int) -> Iterator[bytes]:
-    """Read so many bytes."""
-    while n_bytes:
-        piece = file.read(n_bytes)
-        if not piece:
-            raise TableError("the file is cut off: it has fewer rows than it says")
-        yield piece
-        n_bytes -= len(piece)
-
-
-def _integers(column: NDArray[Any]) -> NDArray[Any]:
-    """Return integers of any width as int64, or as Python's if one does not fit."""
-    if column.dtype.kind == "u" and column.dtype.itemsize == 8 and column.max() > 2**63 - 1:
-        return column.astype(object)
-    return column.astype(np.int64)

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from .._inputs.budget import Budget
-from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational, positive, whole_number
+from .._inputs.messages import describe, refused
+from .._inputs.numbers import checked_flag, exact_rational, positive, whole_number
+from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import whole_sensitivity
 from .._system.atomic_file import errors_name
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
-from ._arguments import checked_flag, column_names, file_path, sensitivity_of_counts
 from ._calibration import Calibration, Cost, budget_for_error, calibrations
+from ._csv_rows import BLANKS
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
 _OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables"}
@@ -54,15 +55,22 @@ class PlannedTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A plan that is right. No table has been looked at."""
+    """A plan that is right. No table has been looked at.
+
+    Attributes
+    ----------
+    path : Path or None
+        None: of one table, which is released alone.
+    noise : tuple[Calibration, ...]
+        Of each table.
+    cost : Cost
+        Of all of them together.
+    """
 
     path: Path | None
-    """None: of one table, which is released alone."""
     tables: tuple[PlannedTable, ...]
     noise: tuple[Calibration, ...]
-    """Of each table."""
     cost: Cost
-    """Of all of them together."""
 
 
 def plan_of_one(
@@ -84,7 +92,7 @@ def plan_of_one(
 
 def read_plan(path: str | os.PathLike[str]) -> Plan:
     """Read a plan; paths in it are relative to its folder."""
-    path = file_path(path, "path")
+    path = named_path(path, "path")
     content = _content(path)
     with named_in_errors(str(path)):
         _known(content, _OF_PLAN)
@@ -234,11 +242,47 @@ def _planned(
 ) -> PlannedTable:
     return PlannedTable(
         where=where,
-        table=folder / file_path(given["table"], "table"),
+        table=folder / named_path(given["table"], "table"),
         columns=column_names(given["column"]),
-        out=folder / file_path(given["out"], "out"),
+        out=folder / named_path(given["out"], "out"),
         share=share,
-        sensitivity=sensitivity_of_counts(given.get("sensitivity", 1)),
+        sensitivity=_sensitivity(given.get("sensitivity", 1)),
         rows_per_person=whole_number(given.get("rows_per_person", 1), "rows_per_person", minimum=1),
         disjoint=checked_flag(given.get("disjoint", False), "disjoint"),
     )
+
+
+def column_names(column: object) -> tuple[str, ...]:
+    """Return the names: of one column, or of several."""
+    names = (
+        (column,) if isinstance(column, str) or not isinstance(column, Sequence) else tuple(column)
+    )
+    for name in names:
+        if not isinstance(name, str):
+            raise ParameterTypeError(
+                f"column must be a string, or several strings, got {type(name).__name__}"
+            )
+        if not name.strip(BLANKS):  # an unset variable of a shell, and an index without a name
+            raise refused("column", "not be empty", name)
+    if not names:
+        raise ParameterValueError("column must name at least one column, got none")
+    if len(set(names)) < len(names):
+        raise ParameterValueError(
+            f"column must name each column once, got {describe(twice(names))} twice"
+        )
+    return names
+
+
+def twice(names: Sequence[str]) -> str:
+    """Return a name that is there more than once."""
+    return next(name for i, name in enumerate(names) if name in names[:i])
+
+
+def _sensitivity(sensitivity: object) -> Fraction:
+    """Return it, at least 1."""
+    exact = exact_rational(sensitivity, "sensitivity")
+    if exact < 1:
+        raise refused(
+            "sensitivity", "be at least 1, as counts change by whole numbers", sensitivity
+        )
+    return exact

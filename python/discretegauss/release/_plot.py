@@ -1,4 +1,7 @@
-"""A picture of a release: noisy counts and how far the true ones may be. It holds no true count."""
+"""Pictures of a release, of one table or a plan: noisy counts and how far the true ones may be.
+
+They hold no true count.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.messages import printable
+from .._inputs.messages import number_of, printable
 from ..errors import OutputError
 from ._interface import Chunk
-from ._report import PlanRelease, Release, law_and_budget, rounded_up
+from ._report import PlanRelease, Release, budget_text, law_and_budget, rounded_up
 
 _MOST_ROWS = 4096
 """That are kept; of a longer table every second, fourth, eighth ... row."""
@@ -59,7 +62,7 @@ class Picture:
 
     def __init__(self, ending: str) -> None:
         self._ending = ending
-        self._some = SomeRows()
+        self._some = _SomeRows()
         self._names: list[str] = []
 
     def next_table(self, release: Release, others: Sequence[str]) -> Picture:
@@ -84,7 +87,7 @@ class Picture:
             draw, inches = self._draw_rows, (3.0 + 3.2 * n_columns, 1.7 + 0.2 * n_rows)
         else:
             draw, inches = self._draw_sorted, (1.2 + 4.4 * n_columns, 4.6)
-        return rendered(draw, n_columns, inches, self._ending)
+        return _rendered(draw, n_columns, inches, self._ending)
 
     def _draw_rows(self, figure: Any, panels: Sequence[Any]) -> None:
         """Each row has a line of its own: a dot, an error bar, and its name."""
@@ -92,7 +95,7 @@ class Picture:
         row = np.arange(len(counts))
         for ax, name, values in zip(panels, self._columns, counts.T, strict=True):
             ax.errorbar(values, row, xerr=bound, fmt="o", ms=5, capsize=3, lw=1.4, color="C0")
-            ax.set_xlabel(f"{name_in_picture(name)}\nnoisy count")
+            ax.set_xlabel(f"{_name(name)}\nnoisy count")
             ax.locator_params(axis="x", nbins=6)
             ax.set_ylim(len(row) - 0.5, -0.5)
             ax.set_yticks(row, self._names if self._others else row + 1)
@@ -111,7 +114,7 @@ class Picture:
             if np.nanmax(np.abs(values), initial=0) > _LINEAR_UP_TO * bound:
                 ax.set_yscale("symlog", linthresh=10 ** np.ceil(np.log10(max(bound, 1.0))))
             ax.set_xlim(0, 100)
-            ax.set_ylabel(f"{name_in_picture(name)}\nnoisy count")
+            ax.set_ylabel(f"{_name(name)}\nnoisy count")
         figure.supxlabel(f"rows from the smallest count to the largest, % of {self._some.n_seen:,}")
         self._add_title(figure)
 
@@ -130,7 +133,65 @@ class Picture:
         figure.suptitle("\n".join([*lines, "; ".join(left_out)]).rstrip(), fontsize="medium")
 
 
-class SomeRows:
+class PlanPicture:
+    """Collects noisy counts of each table while they are written, and draws them.
+
+    Parameters
+    ----------
+    ending : str
+        The format: .png, .pdf or .svg.
+    """
+
+    def __init__(self, ending: str) -> None:
+        self._ending = ending
+        self._tables: list[_SomeRows] = []
+
+    def next_table(self, _release: Release, _others: Sequence[str]) -> _SomeRows:
+        """Return what is to be shown the counts of the next table."""
+        self._tables.append(_SomeRows())
+        return self._tables[-1]
+
+    def drawn(self, done: PlanRelease) -> bytes:
+        """Return the picture's file: of each table the sizes of its counts, and their error."""
+        n = len(self._tables)
+        return _rendered(
+            lambda figure, panels: self._draw(figure, panels, done),
+            2,
+            (11.0, 2.2 + 0.55 * n),
+            self._ending,
+        )
+
+    def _draw(self, figure: Any, panels: Sequence[Any], done: PlanRelease) -> None:
+        left, right = panels
+        sizes = [np.nan_to_num(np.abs(one.rows.ravel()), nan=_LARGEST) for one in self._tables]
+        errors = [min(float(min(one.bound95, int(_LARGEST))), _LARGEST) for one in done.tables]
+        for i, (size, error) in enumerate(zip(sizes, errors, strict=True)):
+            median = _box(left, i, size)
+            (line,) = left.plot([error, error], [i - 0.35, i + 0.35], color="C1", lw=3)
+            if i == 0:
+                median.set_label("middle 90 % (line), 50 % (bar), median of the counts")
+                line.set_label("95 % of the noise is at most this")
+            with np.errstate(divide="ignore", over="ignore"):
+                _box(right, i, np.minimum(100 * error / np.maximum(size, 0.5), _LARGEST))
+        left.set_xscale("symlog", linthresh=1)
+        left.set_xlim(0, max(20, left.get_xlim()[1]))  # some ticks, however small the counts
+        left.set_xlabel("size of the noisy counts")
+        right.set_xscale("log" if min(errors) else "symlog")
+        right.set_xlabel("95 % error of a count, in % of it")
+        right.axvline(100, color="0.35", lw=1.4, ls="--", label="error as large as the count")
+        names = [f"{_name(one.out.name)}\n{number_of(one.rows, 'row')}" for one in done.tables]
+        for ax in panels:
+            ax.set_yticks(range(len(names)), names)
+            ax.set_ylim(len(names) - 0.4, -0.6)
+            ax.grid(visible=False, axis="y")
+        right.tick_params(axis="y", labelleft=False)
+        tables = number_of(len(names), "table")
+        title = f"one budget over {tables}, discrete Gaussian noise\n{budget_text(done.cost)}"
+        figure.suptitle(title, fontsize="medium")
+        figure.legend(loc="outside lower center", ncols=3)
+
+
+class _SomeRows:
     """Rows of noisy counts, as floats: all, or of a longer table evenly some."""
 
     def __init__(self) -> None:
@@ -159,7 +220,7 @@ class SomeRows:
         return np.concatenate(self._kept)
 
 
-def rendered(
+def _rendered(
     draw: Callable[[Any, Sequence[Any]], None],
     panels: int,
     inches: tuple[float, float],
@@ -178,7 +239,7 @@ def rendered(
         )
 
 
-def name_in_picture(text: str, longest: int = _LONGEST_NAME) -> str:
+def _name(text: str, longest: int = _LONGEST_NAME) -> str:
     """Return a name as matplotlib is to write it: no formula, on one line, not too long."""
     text = printable(text)
     if len(text) > longest:
@@ -189,9 +250,17 @@ def name_in_picture(text: str, longest: int = _LONGEST_NAME) -> str:
 def _row_name(cells: Sequence[str]) -> str:
     """Return the first cells that name a row, each as long as there is room for all of them."""
     shown = cells[:_MOST_CELLS]
-    names = [name_in_picture(cell, _LONGEST_NAME // len(shown)) for cell in shown]
+    names = [_name(cell, _LONGEST_NAME // len(shown)) for cell in shown]
     return ", ".join(names + ["…"] * (len(cells) > _MOST_CELLS))
 
 
 def _as_float(count: int) -> float:
     return float(count) if abs(count) < _LARGEST else np.nan
+
+
+def _box(ax: Any, place: int, values: NDArray[Any]) -> Any:
+    """Draw where 90 %, 50 % of the values lie, and their median, which is returned."""
+    low, first, middle, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95])
+    ax.plot([low, high], [place, place], color="C0", lw=1.4)
+    ax.plot([first, third], [place, place], color="C0", lw=9, alpha=0.4, solid_capstyle="butt")
+    return ax.plot([middle], [place], "o", color="C0", ms=6)[0]

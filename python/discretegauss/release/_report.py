@@ -19,6 +19,8 @@ from ._plan import Plan
 
 _WIDTH = len("standard deviation")
 
+Lines = list[tuple[str, str]]
+
 _DIGITS = 6
 _LONGEST_BITS = 100  # of numerator or denominator: 31 decimal digits
 
@@ -29,35 +31,48 @@ class Release(Calibration):
 
     Every field except ``seconds`` is independent of the counts' values. One answer is one count:
     ``queries`` is how many counts one person changes, in all columns together.
+
+    Attributes
+    ----------
+    columns : tuple[str, ...]
+        Of counts, in the order of the table.
+    other_columns : int
+        How many columns are published as they stand.
+    disjoint : bool
+        Whether nobody changes counts in two of the columns.
     """
 
     table: Path
     columns: tuple[str, ...]
-    """Of counts, in the order of the table."""
     out: Path
     rows: int
     other_columns: int
-    """How many columns are published as they stand."""
     disjoint: bool
-    """Whether nobody changes counts in two of the columns."""
     seconds: float
 
     def __str__(self) -> str:
-        return table_text(self)
+        return aligned(_table_lines(self))
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRelease:
-    """What the release of a plan did, of one table or several; printed, it is the report."""
+    """What the release of a plan did, of one table or several; printed, it is the report.
+
+    Attributes
+    ----------
+    path : Path or None
+        None: of one table, which was released alone.
+    shares : tuple[Fraction, ...]
+        Of the plan's rho, one for each table.
+    consistent : tuple[tuple[Path, float], ...]
+        Of each table, if they were made to add up: the file, and by what its variance fell.
+    """
 
     path: Path | None
-    """None: of one table, which was released alone."""
     shares: tuple[Fraction, ...]
-    """Of the plan's rho, one for each table."""
     tables: tuple[Release, ...]
     cost: Cost
     consistent: tuple[tuple[Path, float], ...] = ()
-    """Of each table, if they were made to add up: the file, and by what its variance fell."""
 
     @property
     def rho(self) -> Fraction:
@@ -81,15 +96,14 @@ class PlanRelease:
 def done_text(done: PlanRelease) -> str:
     """Return the report: that of the one table; or each table's, and the total."""
     if done.path is None:
-        return table_text(done.tables[0])
+        return str(done.tables[0])
     parts = [
-        f"{_share(share)}\n{table_text(one)}"
+        [_share(share), *_table_lines(one)]
         for share, one in zip(done.shares, done.tables, strict=True)
     ]
-    for i, (file, gain) in enumerate(done.consistent):
-        line = ("made to add up", f"{printable(str(file))}, variance 1/{gain:.3f} on average")
-        parts[i] += f"\n{_aligned([line])}"
-    return "\n\n".join([*parts, _total(done.path, len(parts), done.cost)])
+    for part, (file, gain) in zip(parts, done.consistent, strict=False):
+        part.append(("made to add up", f"{_name(file)}, variance 1/{gain:.3f} on average"))
+    return _with_total(parts, done.path, done.cost)
 
 
 def done_json(done: PlanRelease) -> str:
@@ -111,11 +125,10 @@ def done_json(done: PlanRelease) -> str:
 def plan_text(plan: Plan) -> str:
     """Return the noise that a plan asks for; no table is looked at."""
     parts = [
-        _aligned([("table", printable(str(one.table))), _share_line(one.share)])
-        + f"\n{calibration_text(noise)}"
+        [("table", _name(one.table)), _share(one.share), *_noise_lines(noise, "answer", "answer")]
         for one, noise in zip(plan.tables, plan.noise, strict=True)
     ]
-    return "\n\n".join([*parts, _total(plan.path, len(parts), plan.cost)])
+    return _with_total(parts, plan.path, plan.cost)
 
 
 def plan_json(plan: Plan) -> str:
@@ -132,24 +145,17 @@ def plan_json(plan: Plan) -> str:
     return _json(_total_fields(plan.path, plan.cost, tables))
 
 
-def table_text(release: Release) -> str:
-    """Return the report of one table, in aligned lines. Numbers are rounded the safe way."""
-    return _aligned(
-        [
-            ("table", printable(str(release.table))),
-            (_columns(release), printable(", ".join(release.columns))),
-            ("rows", str(release.rows)),
-            ("other columns", _other_columns(release.other_columns)),
-            ("written to", printable(str(release.out))),
-            *_noise_lines(release, "row" if len(release.columns) == 1 else "count", "count"),
-            ("time", f"{release.seconds:.2f} s"),
-        ]
-    )
-
-
 def calibration_text(noise: Calibration) -> str:
     """Return what noise a budget asks for and what it costs, in the same form."""
-    return _aligned(_noise_lines(noise, "answer", "answer"))
+    return aligned(_noise_lines(noise, "answer", "answer"))
+
+
+def calibration_json(noise: Calibration) -> str:
+    """Return what noise a budget asks for and what it costs, in the same form."""
+    return _json(_noise_fields(noise, "queries"))
+
+
+# --- JSON
 
 
 def _table_fields(release: Release) -> dict[str, Any]:
@@ -166,20 +172,8 @@ def _table_fields(release: Release) -> dict[str, Any]:
 
 
 def _total_fields(path: Path | None, cost: Cost, tables: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "plan": str(path),
-        "rho": _exact(cost.rho),
-        "epsilon": cost.epsilon if cost.epsilon != math.inf else None,
-        "delta": _exact(cost.delta),
-        "epsilon_by": cost.epsilon_by,
-        "asked_epsilon": None if cost.asked_epsilon is None else _exact(cost.asked_epsilon),
-        "tables": tables,
-    }
-
-
-def calibration_json(noise: Calibration) -> str:
-    """Return what noise a budget asks for and what it costs, in the same form."""
-    return _json(_noise_fields(noise, "queries"))
+    asked = None if cost.asked_epsilon is None else _exact(cost.asked_epsilon)
+    return {"plan": str(path), **_cost_fields(cost), "asked_epsilon": asked, "tables": tables}
 
 
 def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
@@ -191,10 +185,17 @@ def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
         "interval95": [-noise.bound95, noise.bound95],
         "sensitivity": _exact(noise.sensitivity),
         queries: noise.queries,
-        "rho": _exact(noise.rho),
-        "epsilon": noise.epsilon if noise.epsilon != math.inf else None,
-        "delta": _exact(noise.delta),
-        "epsilon_by": "Theorem 7" if noise.is_tight else "Corollary 13",
+        **_cost_fields(noise),
+        "epsilon_by": noise.epsilon_by.rpartition(", ")[2],
+    }
+
+
+def _cost_fields(cost: Cost) -> dict[str, Any]:
+    return {
+        "rho": _exact(cost.rho),
+        "epsilon": cost.epsilon if cost.epsilon != math.inf else None,
+        "delta": _exact(cost.delta),
+        "epsilon_by": cost.epsilon_by,
     }
 
 
@@ -207,49 +208,58 @@ def _exact(value: Fraction) -> str:
     return str(gmpy2.mpq(value))  # which has no limit of digits
 
 
-def _columns(release: Release) -> str:
-    return "column" if len(release.columns) == 1 else "columns"
+# --- text: lines of a name and what it says; numbers are rounded the safe way
 
 
-def _aligned(lines: list[tuple[str, str]]) -> str:
+def aligned(lines: Lines) -> str:
     """Return lines of names and texts."""
     return "\n".join([f"{name:<{_WIDTH}}  {text}" for name, text in lines])
 
 
-def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> list[tuple[str, str]]:
+def _with_total(parts: list[Lines], path: Path | None, cost: Cost) -> str:
+    total = [
+        ("plan", f"{_name(path)}, {number_of(len(parts), 'table')}"),
+        ("total rho", f"{rounded_up(cost.rho)} (zCDP)"),
+        ("(epsilon, delta)", _achieved(cost, ", by")),
+    ]
+    return "\n\n".join(map(aligned, [*parts, total]))
+
+
+def _name(path: Path | None) -> str:
+    return printable(str(path))
+
+
+def _share(share: Fraction) -> tuple[str, str]:
+    return "share of rho", _exact(share)
+
+
+def _table_lines(release: Release) -> Lines:
+    several, others = len(release.columns) > 1, release.other_columns
+    return [
+        ("table", _name(release.table)),
+        ("columns" if several else "column", printable(", ".join(release.columns))),
+        ("rows", str(release.rows)),
+        ("other columns", f"{others} (published unchanged)" if others else "none"),
+        ("written to", _name(release.out)),
+        *_noise_lines(release, "count" if several else "row", "count"),
+        ("time", f"{release.seconds:.2f} s"),
+    ]
+
+
+def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:
+    bound, by = noise.bound95, ", by" if noise.is_tight else " from rho, by"
+    of_noise = (
+        "of the noise" if bound else "of the noise: nearly all answers are published unchanged"
+    )
     return [
         ("law", f"discrete Gaussian N_Z(0, sigma2), one independent draw for each {drawn_for}"),
         ("sigma2", _sigma2(noise.sigma2)),
         ("standard deviation", _std(noise.std)),
-        ("95 % interval", _interval(noise.bound95)),
+        ("95 % interval", f"{f'{-bound} .. {bound}' if bound else '0 .. 0'} ({of_noise})"),
         ("sensitivity", _sensitivity(noise, changed)),
         ("rho", f"{rounded_up(noise.rho)} (zCDP)"),
-        ("(epsilon, delta)", _epsilon_delta(noise)),
+        ("(epsilon, delta)", _achieved(noise, by)),
     ]
-
-
-def _share(share: Fraction) -> str:
-    return _aligned([_share_line(share)])
-
-
-def _share_line(share: Fraction) -> tuple[str, str]:
-    return "share of rho", _exact(share)
-
-
-def _total(path: Path | None, tables: int, cost: Cost) -> str:
-    by = f", by {cost.epsilon_by}"
-    achieved = _achieved(cost.epsilon, cost.delta, cost.asked_epsilon, by)
-    return _aligned(
-        [
-            ("plan", f"{printable(str(path))}, {number_of(tables, 'table')}"),
-            ("total rho", f"{rounded_up(cost.rho)} (zCDP)"),
-            ("(epsilon, delta)", achieved),
-        ]
-    )
-
-
-def _other_columns(number: int) -> str:
-    return f"{number} (published unchanged)" if number else "none"
 
 
 def _sigma2(sigma2: Fraction) -> str:
@@ -264,12 +274,6 @@ def _sigma2(sigma2: Fraction) -> str:
 
 def _std(std: Decimal) -> str:
     return _rounded(Fraction(std), decimal.ROUND_HALF_EVEN) if std else "below 1e-160"
-
-
-def _interval(bound: int) -> str:
-    if bound == 0:
-        return "0 .. 0 (of the noise: nearly all answers are published unchanged)"
-    return f"{-bound} .. {bound} (of the noise)"
 
 
 def _sensitivity(noise: Calibration, changed: str) -> str:
@@ -289,38 +293,30 @@ def _no_more(value: Fraction) -> str:
     return _rounded(value, decimal.ROUND_FLOOR)
 
 
-def _epsilon_delta(noise: Calibration) -> str:
-    if not noise.is_tight:
-        return _achieved(noise.epsilon, noise.delta, None, f" from rho, by {noise.epsilon_by}")
-    return _achieved(noise.epsilon, noise.delta, noise.asked_epsilon, f", by {noise.epsilon_by}")
-
-
-def _achieved(epsilon: float, delta: Fraction, asked: Fraction | None, by: str) -> str:
+def _achieved(cost: Cost, by: str) -> str:
     """Return (epsilon, delta), what proves it, and before it what was asked for, if it was."""
-    achieved = f"{_pair(epsilon, delta, asked)}{by}"
+    achieved, asked = f"{_pair(cost)}{by} {cost.epsilon_by}", cost.asked_epsilon
     if asked is None:
         return achieved
-    return f"({rounded_up(asked)}, {rounded_up(delta)}) as asked; achieved: {achieved}"
+    return f"({rounded_up(asked)}, {rounded_up(cost.delta)}) as asked; achieved: {achieved}"
 
 
 def budget_text(cost: Cost) -> str:
     """Return what was spent, on one line."""
-    pair = _pair(cost.epsilon, cost.delta, cost.asked_epsilon)
-    return f"rho = {rounded_up(cost.rho)}, (epsilon, delta) = {pair}"
+    return f"rho = {rounded_up(cost.rho)}, (epsilon, delta) = {_pair(cost)}"
 
 
 def law_and_budget(noise: Calibration) -> str:
     """Return the law, by its standard deviation, and what it costs, on two lines."""
-    law = f"discrete Gaussian, standard deviation {_std(noise.std)}"
-    return f"{law}\n{budget_text(noise)}"
+    return f"discrete Gaussian, standard deviation {_std(noise.std)}\n{budget_text(noise)}"
 
 
-def _pair(epsilon: float, delta: Fraction, asked: Fraction | None) -> str:
-    least: float | Fraction = epsilon
-    if asked is not None:  # which is met, though the float above it be larger
-        least = min(least, asked)
+def _pair(cost: Cost) -> str:
+    least: float | Fraction = cost.epsilon
+    if cost.asked_epsilon is not None:  # which is met, though the float above it be larger
+        least = min(least, cost.asked_epsilon)
     shown = rounded_up(Fraction(least)) if least != math.inf else "inf"
-    return f"({shown}, {rounded_up(delta)})"
+    return f"({shown}, {rounded_up(cost.delta)})"
 
 
 def rounded_up(value: Fraction) -> str:
@@ -337,6 +333,4 @@ def _rounded(value: Fraction, rounding: str) -> str:
     if quotient == 0:
         return "0"
     shortest = quotient.normalize(context)
-    if -5 <= shortest.adjusted() < 12:
-        return format(shortest, "f")
-    return format(shortest, "e")
+    return format(shortest, "f" if -5 <= shortest.adjusted() < 12 else "e")

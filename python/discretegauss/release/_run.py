@@ -8,30 +8,30 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
+from .._inputs.draw_arguments import HowOnly
+from .._inputs.numbers import checked_flag
+from .._inputs.paths import named_path
 from .._inputs.source import Source
 from .._system.atomic_file import NewFile, no_op, place_together
 from .._system.progress import Progress
 from .._system.signals import signals_deferred
-from ..data.addition import Draws, noisy
+from ..data.addition import noisy
 from ..data.cells import Cells
 from ..errors import OutputError, ParameterOverflowError, TableError
 from ..laws import DiscreteGaussian
-from ._arguments import checked_flag, file_path
 from ._calibration import Calibration
 from ._consistent import ConsistentTables
 from ._destination import Stdout, checked_destination, exists_already
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
-from ._interface import Chunk, Sink, Table
 from ._plan import Plan, PlannedTable, named_in_errors, plan_of_one, read_plan
-from ._plan_plot import PlanPicture
-from ._plot import Picture, require_plot
+from ._plot import Picture, PlanPicture, require_plot
 from ._report import PlanRelease, Release
 
 
@@ -205,6 +205,10 @@ def release_plan(
     )
 
 
+Watching = ConsistentTables | Picture | PlanPicture
+"""What looks at the noisy tables while they are written."""
+
+
 @dataclass(frozen=True)
 class _Run:
     """A table that may be read, and its output, which may be written."""
@@ -239,11 +243,11 @@ def execute(
     ]
     streams = [run.file for run in runs if isinstance(run.file, Stdout)]  # at most one
     files = [run.file for run in runs if isinstance(run.file, NewFile)]
-    watching: list[_Watching] = []
+    watching: list[Watching] = []
     added_up = None
     if consistent is not None:
         added_up = ConsistentTables(
-            file_path(consistent, "consistent"),
+            named_path(consistent, "consistent"),
             [one.out for one in plan.tables],
             [one.columns for one in plan.tables],
             force=force,
@@ -252,7 +256,7 @@ def execute(
         files += added_up.files
     picture: Picture | PlanPicture | None = None
     if plot is not None:
-        path = file_path(plot, "plot")
+        path = named_path(plot, "plot")
         files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
         picture = (Picture if plan.path is None else PlanPicture)(path.suffix)
         watching.append(picture)
@@ -290,20 +294,6 @@ def execute(
         raise
 
 
-class _Watching(Protocol):
-    """What looks at the noisy tables while they are written."""
-
-    def next_table(self, release: Release, other_columns: Sequence[str], /) -> _Shown:
-        """Return what is shown the counts of the next table."""
-
-
-class _Shown(Protocol):
-    """What is shown the noisy counts of a table."""
-
-    def add(self, chunk: Chunk, noisy: NDArray[Any], /) -> None:
-        """Look at the next rows."""
-
-
 def _checked(one: PlannedTable, noise: Calibration, *, force: bool, to_stdout: bool) -> _Run:
     with named_in_errors(one.where):
         formats = formats_of(one.table, one.table if to_stdout else one.out)
@@ -322,13 +312,13 @@ def _checked_plot(plan: Plan, outputs: Sequence[NewFile], plot: Path, force: boo
     return found
 
 
-def _write(run: _Run, source: Source, watching: Sequence[_Watching], *, progress: bool) -> Release:
-    """Write a table whole, where it has no name yet."""
-    start, one = time.perf_counter(), run.one
+def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress: bool) -> Release:
+    """Write a table whole, with noise on its counts, where it has no name yet."""
+    start, one, rows = time.perf_counter(), run.one, 0
     try:
         with (
             opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
-            run.file.content() as write,
+            run.file.content() as whole,
         ):
             release = Release(
                 **vars(run.noise),
@@ -341,37 +331,27 @@ def _write(run: _Run, source: Source, watching: Sequence[_Watching], *, progress
                 seconds=0.0,
             )
             shown = [each.next_table(release, table.other_columns) for each in watching]
-            with compressed(write, run.of_out.compression) as sink:
-                rows = _write_rows(table, sink, run.noise.law, source, shown, progress=progress)
+            with (
+                compressed(whole, run.of_out.compression) as sink,
+                Progress("rows", show=progress) as bar,
+                table.writer(sink) as write,
+            ):
+                for chunk in table.chunks():
+                    sums = _noisy(chunk.counts, run.noise.law, source)
+                    write(chunk, sums)
+                    rows += len(sums)
+                    bar.update(rows, table.fraction())
+                    for each in shown:
+                        each.add(chunk, sums)
+                    del chunk, sums  # before the next ones are read
+                if not rows:
+                    raise TableError(
+                        "the file has a header but no rows: there is nothing to release"
+                    )
     except TableError as error:
         with named_in_errors(one.where):
             raise TableError(str(error)) from None
     return replace(release, rows=rows, seconds=time.perf_counter() - start)
-
-
-def _write_rows(
-    table: Table,
-    sink: Sink,
-    law: DiscreteGaussian,
-    source: Source,
-    shown: Sequence[_Shown],
-    *,
-    progress: bool,
-) -> int:
-    """Write the table with noise on its counts, and return how many rows it has."""
-    rows = 0
-    with Progress("rows", show=progress) as bar, table.writer(sink) as writer:
-        for chunk in table.chunks():
-            sums = _noisy(chunk.counts, law, source)
-            writer.write(chunk, sums)
-            rows += len(sums)
-            bar.update(rows, table.fraction())
-            for each in shown:
-                each.add(chunk, sums)
-            del chunk, sums  # before the next ones are read
-        if not rows:
-            raise TableError("the file has a header but no rows: there is nothing to release")
-    return rows
 
 
 def _noisy(counts: NDArray[Any], law: DiscreteGaussian, source: Source) -> NDArray[Any]:
@@ -383,5 +363,5 @@ def _noisy(counts: NDArray[Any], law: DiscreteGaussian, source: Source) -> NDArr
 
 
 def _sums(cells: Cells, law: DiscreteGaussian, source: Source) -> NDArray[Any]:
-    draws: Draws = {"method": "auto", "source": source, "threads": 1}
+    draws: HowOnly = {"method": "auto", "source": source, "threads": 1}
     return noisy([cells], law, overflow="raise", modulus=None, draws=draws)[0]

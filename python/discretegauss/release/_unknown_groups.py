@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import time
 from collections.abc import Callable
@@ -12,44 +10,54 @@ from pathlib import Path
 from typing import Any
 
 from .._inputs.messages import number_of, printable
+from .._inputs.numbers import checked_flag
+from .._inputs.paths import named_path
 from .._inputs.source import Source
 from .._system.atomic_file import atomic_write, no_op
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
-from ._arguments import checked_flag, column_names, file_path
+from ._csv_rows import csv_bytes
 from ._destination import checked_destination
 from ._formats import formats_of, opened_table
+from ._plan import column_names
+from ._report import aligned
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupsRelease:
-    """What the release of groups did; printed, it is the report."""
+    """What the release of groups did; printed, it is the report.
+
+    Attributes
+    ----------
+    rows : int
+        How many groups were kept. How many there were is not told.
+    epsilon : object
+        As asked for.
+    rule : KeepRule
+        The noise, the threshold, and the delta that is spent.
+    """
 
     table: Path
     column: str
     out: Path
     rows: int
-    """How many groups were kept. How many there were is not told."""
     groups_per_person: int
     epsilon: object
-    """As asked for."""
     rule: KeepRule
-    """The noise, the threshold, and the delta that is spent."""
     seconds: float
 
     def __str__(self) -> str:
-        noise = f"{self.rule.law!r}, one independent draw for each group"
         lines = [
             ("table", printable(str(self.table))),
             ("column", printable(self.column)),
             ("written to", f"{printable(str(self.out))}, {number_of(self.rows, 'group')}"),
             ("kept", f"groups whose noisy count is above {self.rule.threshold}"),
-            ("law", noise),
-            ("groups a person", self.groups_per_person),
+            ("law", f"{self.rule.law!r}, one independent draw for each group"),
+            ("groups a person", str(self.groups_per_person)),
             ("(epsilon, delta)", f"({self.epsilon}, {self.rule.delta:.6g})"),
             ("time", f"{self.seconds:.2f} s"),
         ]
-        return "\n".join(f"{name:<18}  {value}" for name, value in lines)
+        return aligned(lines)
 
 
 def release_groups(
@@ -106,7 +114,7 @@ def release_groups(
     start = time.perf_counter()
     rule = keep_rule(epsilon, delta, groups_per_person)
     force = checked_flag(force, "force")
-    read, written = file_path(table, "table"), file_path(out, "out")
+    read, written = named_path(table, "table"), named_path(out, "out")
     names = column_names(column)
     if len(names) != 1:
         raise ParameterValueError(f"column must name one column of counts, got {len(names)}")
@@ -128,12 +136,9 @@ def release_groups(
         raise TableError(f"{read}: column {names[0]!r} must have no negative count")
     ordered = dict(sorted(groups.items()))
     kept = keep_groups(ordered, epsilon, delta, groups_per_person, source=source)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([*group, count] for group, count in kept.items())
+    rows = [header, *((*group, count) for group, count in kept.items())]
     with atomic_write(destination, replace=force, before_placing=before_placing) as write:
-        write(text.getvalue().encode())
+        write(csv_bytes(rows))
     return GroupsRelease(
         table=read,
         column=names[0],

@@ -4,10 +4,10 @@
 the noise of all others, and add c to that of i: c = 2 D, or D where all votes move in the same
 direction. On the other data set no sum of another candidate is then nearer to that of i than
 before: i itself fell by at most D and others rose by at most D (in the same direction: by at most
-D between the two). So whoever tied with i ties with it still or is below, and i, drawn uniformly
-among those that tie, is reported with no smaller probability. The noise c higher has a probability
-at least exp(-c/s) times as large. Hence epsilon = c/s, whatever ties there are (Dwork, Roth 2014,
-Claim 3.9, for integers).
+D between the two). So a candidate that tied with i still ties with it or is below, and i, drawn
+uniformly among those that tie, is reported with no smaller probability. The noise c higher has a
+probability at least exp(-c/s) times as large. Hence epsilon = c/s, whatever ties there are (Dwork,
+Roth 2014, Claim 3.9, for integers).
 
 *The exponential mechanism in rho.* For the data sets x and y, log(P_x(c)/P_y(c)) is rate
 (score_x(c) - score_y(c)) but for what does not depend on c, the normalisers: within an interval of
@@ -86,7 +86,7 @@ def exponential_rho(epsilon: Number) -> Fraction:
     Raises
     ------
     TypeError, ValueError, OverflowError
-        epsilon is no number above 0.
+        epsilon is not a number above 0.
 
     Examples
     --------

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from enum import IntEnum
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 from .. import reference
 from .._drawing.engines import native
 from .._drawing.fill import Fill
-from .._drawing.python_engine import bits_of
-from .._inputs.source import Source
+from .._drawing.python_engine import one_by_one
 from . import _reference
 from ._scores import Gaps
 
@@ -36,36 +34,21 @@ _REFERENCE: dict[Selection, Callable[..., int]] = {
 }
 
 
-class ReferenceSelection:
-    """Selections by the twin in plain Python."""
+def reference_selection(
+    kind: Selection, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
+) -> Fill:
+    """Return selections by the twin in plain Python."""
+    rows = math.prod(gaps.shape[:-1])
 
-    def __init__(
-        self, kind: Selection, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
-    ) -> None:
-        self._kind, self._rate, self._gaps, self._which = kind, rate, gaps, which
+    def select(i: int, stream: reference.Bytes) -> int:
+        row = i % rows if which is None else int(which[i])
+        return _REFERENCE[kind](gaps.row(row), rate.numerator, rate.denominator, stream)
 
-    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
-        """Fill `out`, one axis, with selections, by one thread."""
-        stream = bits_of(source)
-        try:
-            for i in range(out.size):
-                out[i] = self._select(self._row(i), stream)
-        except BaseException:
-            out.fill(0)
-            raise
-
-    def _row(self, i: int) -> int:
-        if self._which is not None:
-            return int(self._which[i])
-        return i % math.prod(self._gaps.shape[:-1])
-
-    def _select(self, row: int, stream: reference.Bytes) -> int:
-        num, den = self._rate.numerator, self._rate.denominator
-        return _REFERENCE[self._kind](self._gaps.row(row), num, den, stream)
+    return one_by_one(select)
 
 
 def prepare(kind: Selection, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None) -> Fill:
     """Return selections made ready: item i from row which[i], or i modulo the rows."""
     if native is None:
-        return ReferenceSelection(kind, rate, gaps, which).fill
+        return reference_selection(kind, rate, gaps, which)
     return NativeSelection(int(kind), rate, gaps, which).fill

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, overload
+from typing import Any, Protocol, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,32 +70,41 @@ def _select(
     return selected if shape or size is not None else int(selected)
 
 
-@overload
-def permute_and_flip(
-    scores: Any,
-    epsilon: Number,
-    sensitivity: Number = ...,
-    *,
-    size: Shape,
-    monotone: bool = ...,
-    source: Source = ...,
-    threads: int = ...,
-) -> NDArray[np.int64]: ...
+class _Selects(Protocol):
+    """What both functions are, for type checkers: of a size an array."""
+
+    @overload
+    def __call__(
+        self,
+        scores: Any,
+        epsilon: Number,
+        sensitivity: Number = ...,
+        *,
+        size: Shape,
+        monotone: bool = ...,
+        source: Source = ...,
+        threads: int = ...,
+    ) -> NDArray[np.int64]: ...
+
+    @overload
+    def __call__(
+        self,
+        scores: Any,
+        epsilon: Number,
+        sensitivity: Number = ...,
+        *,
+        size: None = None,
+        monotone: bool = ...,
+        source: Source = ...,
+        threads: int = ...,
+    ) -> Any: ...
 
 
-@overload
-def permute_and_flip(
-    scores: Any,
-    epsilon: Number,
-    sensitivity: Number = ...,
-    *,
-    size: None = None,
-    monotone: bool = ...,
-    source: Source = ...,
-    threads: int = ...,
-) -> Any: ...
+def _selects(function: Callable[..., Any]) -> _Selects:
+    return cast(_Selects, function)
 
 
+@_selects
 def permute_and_flip(
     scores: Any,
     epsilon: Number,
@@ -138,7 +148,7 @@ def permute_and_flip(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        A parameter is no number or breaks its rule; the message names it, and of a score its place.
+        A parameter is not a number or breaks its rule; the message names it, or a score's place.
     OSError
         The operating system gave no randomness; nothing is returned.
 
@@ -170,32 +180,7 @@ def permute_and_flip(
     )
 
 
-@overload
-def exponential(
-    scores: Any,
-    epsilon: Number,
-    sensitivity: Number = ...,
-    *,
-    size: Shape,
-    monotone: bool = ...,
-    source: Source = ...,
-    threads: int = ...,
-) -> NDArray[np.int64]: ...
-
-
-@overload
-def exponential(
-    scores: Any,
-    epsilon: Number,
-    sensitivity: Number = ...,
-    *,
-    size: None = None,
-    monotone: bool = ...,
-    source: Source = ...,
-    threads: int = ...,
-) -> Any: ...
-
-
+@_selects
 def exponential(
     scores: Any,
     epsilon: Number,

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from .._certified.floats import float_bounds, float_value
 from .._certified.interval import Interval, arithmetic
 from .._inputs.draw_arguments import Size, checked_size, checked_source, checked_threads
-from .._inputs.law_parameters import as_array
 from .._inputs.messages import describe, written
-from .._inputs.numbers import exact_rational, not_finite, positive, whole_number
+from .._inputs.numbers import positive, whole_number
 from .._inputs.source import Source
+from .._law_functions.pointwise import at_each, checked_point
 from ..errors import ParameterOverflowError
 from ..laws import DiscreteLaplace
 from ..sampling import bernoulli_exp, uniform_below
@@ -139,17 +139,15 @@ class TruncatedLaplace:
     def _at_each(
         self, k: Any, enclosure: Callable[[int, int], Interval], *, pmf: bool = False
     ) -> Any:
-        array = as_array(k, "k")
-        if array is not None:
-            values = [self._at_each(x, enclosure, pmf=pmf) for x in array.reshape(-1).tolist()]
-            return np.array(values, np.float64).reshape(array.shape)
-        special = not_finite(k)
-        if special is not None:
-            return special if special != special else float(special < 0 and not pmf)
-        exact = exact_rational(k, "k")
-        if pmf and exact.denominator != 1:
-            return 0.0
-        return float_value(lambda bits: enclosure(math.floor(exact), bits))
+        def answer(one: object) -> float:
+            point = checked_point(one)
+            if not isinstance(point, Fraction):
+                return point if point != point else float(point < 0 and not pmf)
+            if pmf and point.denominator != 1:
+                return 0.0
+            return float_value(lambda bits: enclosure(math.floor(point), bits))
+
+        return at_each(k, answer, checked_point)
 
 
 def _mass(scale: Fraction, k: int, x: int, bits: int) -> Interval:

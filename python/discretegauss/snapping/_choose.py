@@ -47,7 +47,7 @@ def snapping_accuracy(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        A parameter is no number or breaks its rule.
+        A parameter is not a number or breaks its rule.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def snapping_bound(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        A parameter is no number or breaks its rule; ValueError also where no bound is large enough.
+        A parameter is not a number or breaks its rule; ValueError also if no bound is large enough.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def snapping_bound(
         scale = change / cost
         noise = at.scale(logarithm, scale)
         return float_at_least(at.shift(noise, top + power_at_least(scale) / 2).upper)
-    # scale <= (D + 12 B eta)/(epsilon - 2 eta) but for roundings, and grid < 2 scale, so that
+    # scale <= (D + 12 B eta)/(epsilon - 2 eta) except for roundings, and grid < 2 scale, so that
     # B >= largest + c (D + 12 B eta) is enough
     if cost <= 2 * ETA:
         raise ParameterValueError("epsilon must be above 2**-52 with method='mironov'")

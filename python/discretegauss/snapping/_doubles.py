@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.foreign_arrays import single
 from .._inputs.law_parameters import as_array, naming_places
-from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational, not_finite
+from .._inputs.numbers import not_finite
 from ..errors import ParameterValueError
-from ._parameters import Range, log2_of_grid
+from ._parameters import Range, exact_double, log2_of_grid
 
 _MANTISSA = (1 << 52) - 1
 
@@ -34,17 +32,8 @@ def as_double(value: object, name: str) -> float:
         if math.isnan(infinite):
             raise ParameterValueError(f"{name} must not be NaN, got nan")
         return infinite
-    exact = exact_rational(value, name)
-    try:
-        double = float(exact)
-    except OverflowError:
-        double = 0.0
-    if Fraction(double) != exact:
-        raise ParameterValueError(
-            f"{name} must be doubles: round first, as the sensitivity is that of the doubles, got "
-            f"{describe(single(value))}"
-        )
-    return double
+    rule = "doubles: round first, as the sensitivity is that of the doubles"
+    return float(exact_double(value, name, rule))
 
 
 def _value(value: object) -> float:

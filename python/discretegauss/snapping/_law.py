@@ -22,11 +22,12 @@ import numpy as np
 
 from .._certified.floats import float_at_least, float_bounds, float_value
 from .._certified.interval import Arithmetic, Interval, arithmetic
+from .._certified.search import first_true
 from .._inputs.draw_arguments import Size, checked_size
-from .._inputs.law_parameters import as_array, naming_places
-from .._inputs.numbers import Number, exact_rational, not_finite
+from .._inputs.numbers import Number
 from .._inputs.privacy_arguments import checked_probability
 from .._inputs.source import Source
+from .._law_functions.pointwise import at_each, checked_point
 from ._doubles import as_double
 from ._parameters import checked_range, exact_parameters
 from ._snap import snapping_laplace
@@ -96,19 +97,16 @@ class SnappedLaplace:
 
     # --- tails
 
-    def _at_least(self, k: int, at: Arithmetic) -> Interval:
-        """P(output >= k grid), for the output before it is clamped."""
+    def _at_least(self, k: int, at: Arithmetic, *, below: bool = False) -> Interval:
+        """P(output >= k grid), or < k grid, for the output before it is clamped."""
         j = k - self._cell
         away = j - _HALF - self._phi if j >= 1 else _HALF + self._phi - j
         half = at.scale(at.exp(at.rational(-away * self._t)), _HALF)
-        return half if j >= 1 else at.sub(at.rational(1), half)
+        return at.sub(at.rational(1), half) if below == (j >= 1) else half
 
     def _below(self, k: int, at: Arithmetic) -> Interval:
         """P(output < k grid), without cancellation."""
-        j = k - self._cell
-        away = j - _HALF - self._phi if j >= 1 else _HALF + self._phi - j
-        half = at.scale(at.exp(at.rational(-away * self._t)), _HALF)
-        return at.sub(at.rational(1), half) if j >= 1 else half
+        return self._at_least(k, at, below=True)
 
     # --- probabilities
 
@@ -130,7 +128,7 @@ class SnappedLaplace:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            k holds something that is no number.
+            k holds something that is not a number.
         """
         return self._at_each(self._pmf, k, bounds)
 
@@ -139,22 +137,9 @@ class SnappedLaplace:
         return self._at_each(self._cdf, k, bounds)
 
     def _at_each(self, function: Callable[..., Any], k: Any, bounds: bool) -> Any:
-        array = as_array(k, "k")
-        if array is None:
-            return _answer_at(function, k, bounds)
-        shape, index = array.shape, np.arange(array.size)
-        if array.dtype.kind in "iuf":  # draws, of which many are equal
-            array, index = np.unique(array, return_inverse=True)
-        each = naming_places(
-            lambda: [_answer_at(function, one, bounds) for one in array.ravel().tolist()],
-            array,
-            "k",
-            _point,
+        return at_each(
+            k, lambda one: _answer_at(function, one, bounds), checked_point, pairs=bounds
         )
-        if bounds:
-            pairs = np.array(each, np.float64).reshape(-1, 2)
-            return pairs[index.ravel(), 0].reshape(shape), pairs[index.ravel(), 1].reshape(shape)
-        return np.array(each, np.float64)[index.ravel()].reshape(shape)
 
     def _pmf(self, y: Fraction | float) -> Callable[[Arithmetic], Interval] | Fraction:
         if not isinstance(y, Fraction):
@@ -280,7 +265,7 @@ class SnappedLaplace:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            alpha is no number, or not between 0 and 1.
+            alpha is not a number, or not between 0 and 1.
         """
         share = checked_probability(alpha, "alpha")
 
@@ -302,8 +287,8 @@ class SnappedLaplace:
             n = self._last - self._cell if side > 0 else self._cell - self._first
             steps = partial(self._distance, side)
             nearest = 0 if self._first <= self._cell <= self._last else 1
-            k = _first_true(lambda i, to=steps: is_enough(to(i)), nearest, n)  # type: ignore[misc]
-            if k is not None:
+            if nearest <= n and is_enough(steps(n)):
+                k = first_true(lambda i, to=steps: is_enough(to(i)), nearest, low=nearest)  # type: ignore[misc]
                 candidates.append(steps(k))
         least = min(candidates)
         return float_at_least(arithmetic(2200).rational(least).upper)
@@ -322,26 +307,8 @@ class SnappedLaplace:
         return snapping_laplace(values, **self._arguments, source=source, threads=threads)
 
 
-def _first_true(test: Callable[[int], bool], low: int, high: int) -> int | None:
-    """Return the least i from low to high with test(i), which is false up to there; or None."""
-    if low > high or not test(high):
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        if test(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-def _point(k: object) -> Fraction | float:
-    infinite = not_finite(k)
-    return exact_rational(k, "k") if infinite is None else infinite
-
-
 def _answer_at(function: Callable[..., Any], k: object, bounds: bool) -> Any:
-    point = _point(k)
+    point = checked_point(k)
     if point != point:
         return (math.nan, math.nan) if bounds else math.nan
     return _answer(function(point), bounds)

@@ -68,17 +68,20 @@ def checked_method(method: object) -> Method:
     return cast(Method, method)
 
 
-def _double(value: object, name: str) -> Fraction:
+def exact_double(value: object, name: str, rule: str) -> Fraction:
+    """Return a number that is a double; the rule says why it must be one."""
     exact = exact_rational(value, name)
     try:
         is_one = Fraction(float(exact)) == exact
     except OverflowError:
         is_one = False
     if not is_one:
-        raise ParameterValueError(
-            f"{name} must be a double, as it is an output, got {describe(single(value))}"
-        )
+        raise ParameterValueError(f"{name} must be {rule}, got {describe(single(value))}")
     return exact
+
+
+def _double(value: object, name: str) -> Fraction:
+    return exact_double(value, name, "a double, as it is an output")
 
 
 def checked_range(bound: object, lower: object, upper: object) -> Range:
@@ -206,7 +209,7 @@ def parameters(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        A parameter is no number or breaks its rule.
+        A parameter is not a number or breaks its rule.
 
     Examples
     --------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from .. import reference
 from .._drawing.engines import native
 from .._drawing.fill import Fill, empty, fill_array
-from .._drawing.python_engine import bits_of
+from .._drawing.python_engine import one_by_one
 from .._inputs.source import Source
 from ._doubles import OnGrid
 from ._reference import leave_cell
@@ -20,26 +19,14 @@ if native is not None:
     from ._native_snapping import NativeSides, NativeWords
 
 
-class ReferenceSides:
-    """Sides by the twin in plain Python."""
+def reference_sides(places: OnGrid, step: Fraction, doublings: int) -> Fill:
+    """Return sides by the twin in plain Python."""
 
-    def __init__(self, places: OnGrid, step: Fraction, doublings: int) -> None:
-        self._places, self._step, self._doublings = places, step, doublings
+    def side(i: int, stream: reference.Bytes) -> int:
+        offset, shift = int(places.offset[i]), int(places.shift[i])
+        return leave_cell(offset, shift, step.numerator, step.denominator, doublings, stream)
 
-    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
-        """Fill `out`, one axis, by one thread."""
-        stream = bits_of(source)
-        try:
-            for i in range(out.size):
-                out[i] = self._side(i, stream)
-        except BaseException:
-            out.fill(0)
-            raise
-
-    def _side(self, i: int, stream: reference.Bytes) -> int:
-        offset, shift = int(self._places.offset[i]), int(self._places.shift[i])
-        num, den = self._step.numerator, self._step.denominator
-        return leave_cell(offset, shift, num, den, self._doublings, stream)
+    return one_by_one(side)
 
 
 class Sides:
@@ -55,7 +42,7 @@ class Sides:
     def prepare(self, places: OnGrid) -> Fill:
         """Return the sides of values made ready."""
         if native is None:
-            return ReferenceSides(places, self._step, self._doublings).fill
+            return reference_sides(places, self._step, self._doublings)
         return NativeSides(places, self._step, self._doublings).fill
 
 
@@ -65,7 +52,5 @@ def draw_words(n: int, source: Source, threads: int) -> NDArray[np.uint64]:
     if native is not None:
         fill_array(words, NativeWords().fill, source, threads)
         return words
-    stream = bits_of(source)
-    for i in range(n):
-        words[i] = int.from_bytes(stream.read(8), "little")
+    one_by_one(lambda _, stream: int.from_bytes(stream.read(8), "little"))(words, source, 1)
     return words

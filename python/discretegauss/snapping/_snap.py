@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,8 @@ from ._parameters import (
     Method,
     checked_method,
     checked_range,
-    exact_parameters,
-    mironov_parameters,
+    parameters,
 )
-
-_Out = TypeVar("_Out", bound=NDArray[np.float64])
 
 
 @overload
@@ -55,25 +52,8 @@ def snapping_laplace(
     upper: Number | None = ...,
     source: Source = ...,
     threads: int = ...,
-    out: None = None,
+    out: NDArray[np.float64] | None = ...,
 ) -> NDArray[np.float64]: ...
-
-
-@overload
-def snapping_laplace(
-    values: Any,
-    epsilon: Number,
-    bound: Number | None = ...,
-    *,
-    sensitivity: Number = ...,
-    method: Method = ...,
-    grid: Number | None = ...,
-    lower: Number | None = ...,
-    upper: Number | None = ...,
-    source: Source = ...,
-    threads: int = ...,
-    out: _Out,
-) -> _Out: ...
 
 
 def snapping_laplace(
@@ -127,7 +107,7 @@ def snapping_laplace(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        A parameter is no number or breaks its rule; the message names it, and of a value its place.
+        A parameter is not a number or breaks its rule; the message names it, or a value's place.
     OSError
         The operating system gave no randomness; nothing is returned.
 
@@ -157,20 +137,16 @@ def snapping_laplace(
     n_threads = checked_threads(threads, bits)
     way = checked_method(method)
     ends = checked_range(bound, lower, upper)
-    if way == "mironov" and (bound is None or grid is not None):
-        raise ParameterTypeError("grid, lower and upper must not be given with method='mironov'")
-    if way == "exact":
-        given = exact_parameters(epsilon, ends, sensitivity, grid)
-    else:
-        given = mironov_parameters(epsilon, ends.upper, sensitivity)
+    how: Any = {"method": way, "grid": grid, "lower": lower, "upper": upper}
+    given = parameters(epsilon, bound, sensitivity, **how)
     doubles = as_doubles(values)
     result = None if out is None else _checked_out(out, doubles.shape)
     flat = doubles.reshape(-1)
     if way == "exact":
-        noisy = mechanism(given, ends).snap(flat, bits, n_threads).reshape(doubles.shape)
+        noisy = mechanism(given, ends).snap(flat, bits, n_threads)
     else:
         noisy = snap_in_doubles(flat, given, float(ends.upper), bits, n_threads)
-        noisy = noisy.reshape(doubles.shape)
+    noisy = noisy.reshape(doubles.shape)
     if result is not None:
         result[...] = noisy
         return out

@@ -1,19 +1,12 @@
-"""The discrete Gaussian in the privacy calculus: rho = sensitivity**2/(2 sigma2).
-
-That is Theorem 4 of CKS 2020, and for several queries the sum of it over them Theorem 14.
-"""
+"""About how large the delta of a discrete Gaussian is: for a first guess, in one precision."""
 
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import gmpy2
 
-from .._inputs.privacy_arguments import positive_number
-from .._law import LawSpec
-from ._facts import PrivacyFacts, gaussian_cancelling_bits
 from ._root_finding import search_precision
 
 _FAR = 2**20
@@ -21,22 +14,6 @@ _FAR = 2**20
 
 _STEEP, _NARROW = gmpy2.mpq(1, 4), 64
 """Where tails fall so fast, or of a smaller sigma2, they are summed term by term."""
-
-
-class DiscreteGaussianFacts(PrivacyFacts):
-    """The discrete Gaussian."""
-
-    def rho(self, spec: LawSpec, sensitivity: object) -> Fraction:
-        """Return sensitivity**2/(2 sigma2), exactly."""
-        return positive_number(sensitivity, "sensitivity") ** 2 / (2 * spec.parameter)
-
-    def cancelling_bits(self, spec: LawSpec, change: int) -> int:
-        """Return about the logarithm of sigma/change."""
-        return gaussian_cancelling_bits(spec, change)
-
-    def rough_log_delta(self, spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any] | None:
-        """Return `rough_log_delta`."""
-        return rough_log_delta(gmpy2.mpq(spec.parameter), epsilon, change)
 
 
 def rough_log_delta(sigma2: Any, epsilon: Any, change: int) -> tuple[Any, Any] | None:

@@ -1,4 +1,4 @@
-"""CPU time of other libraries, and of what docs/migration.md puts in the place of their noise.
+"""CPU time of other libraries, and of what docs/adopters.md puts in the place of their noise.
 
     python benchmarks/adopters.py [--rounds 5] LIBRARY...
 
@@ -23,7 +23,7 @@ import numpy as np
 
 import discretegauss as dg
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "migration.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "adopters.md"
 
 
 def recipe(library: str) -> Any:
@@ -32,7 +32,7 @@ def recipe(library: str) -> Any:
         rf"^```python\n(# with_{library}\.py\n.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S
     )
     if found is None:
-        raise SystemExit(f"docs/migration.md has no recipe for {library}")
+        raise SystemExit(f"docs/adopters.md has no recipe for {library}")
     with TemporaryDirectory() as folder:
         Path(folder, f"with_{library}.py").write_text(found[1], encoding="utf-8")
         sys.path.insert(0, folder)

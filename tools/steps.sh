@@ -454,7 +454,7 @@ examples() {
     run_tests "$work/examples/bin/python" tests/docs/test_examples.py -m "not cluster"
 }
 
-# The recipes of docs/migration.md, each with the newest release of the library that it is for.
+# The recipes of docs/adopters.md, each with the newest release of the library that it is for.
 adopters() {
     local tests=(pytest pytest-xdist hypothesis scipy) libraries=(mbi flwr diffprivlib opendp dp_accounting) library torch
     torch=$("$venv/bin/pip" index versions torch 2>/dev/null | grep -oE '[0-9.]+\+cpu' | sort -V | tail -n 1) || true

@@ -1,4 +1,4 @@
-"""The recipes of docs/migration.md run against the libraries that they are for, exactly.
+"""The recipes of docs/adopters.md run against the libraries that they are for, exactly.
 
 Each library's own tests of what a recipe replaces pass with it, where they are installed with it.
 DG_ADOPTER names the library that must be there (`adopters` of tools/nightly); others are skipped.
@@ -23,7 +23,7 @@ from law_checks import gaussian_table, laplace_table, rejected
 
 import discretegauss as dg
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "migration.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "adopters.md"
 RECIPES = {
     name: text
     for text, name in re.findall(

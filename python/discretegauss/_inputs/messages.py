@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 from ..errors import DiscreteGaussError, ParameterValueError
-from .foreign_arrays import single
 
 #: Python's own limit for decimal text.
 MOST_DIGITS = 4300
@@ -55,6 +54,8 @@ def refused(
     >>> refused("sigma2", "be positive", -0.1)
     ParameterValueError('sigma2 must be positive, got -0.1')
     """
+    from .foreign_arrays import single  # numpy, which the command's help does without
+
     return error(f"{name} must {rule}, got {describe(single(value))}")
 
 

@@ -96,7 +96,7 @@ def at_each(
     if flat.dtype.kind in "iuf":
         flat, places = np.unique(flat, return_inverse=True)
     found = naming_places(lambda: [answer(one) for one in flat.tolist()], array, "k", check)
-    values = np.array(found, np.float64).reshape(flat.size, -1)[places.ravel()]
+    values = np.array(found, np.float64).reshape(flat.size, 2 if pairs else 1)[places.ravel()]
     if pairs:
         return values[:, 0].reshape(array.shape), values[:, 1].reshape(array.shape)
     return values.reshape(array.shape)

@@ -28,13 +28,16 @@ def test_bounds_are_on_their_sides(block: int) -> None:
             farthest = min(700.0, max(way._largest for way in ways))
             epsilon = chance.choice([0.0, farthest * chance.random() ** chance.choice([1, 3])])
             exact = case.deltas(epsilon)
-            for way, delta in zip(ways if len(ways) == 2 else ways * 2, exact, strict=True):
+            nearby = case.deltas(max(epsilon - 1 / 64, 0.0))  # an atom may lie just beyond epsilon
+            for way, delta, near in zip(
+                ways if len(ways) == 2 else ways * 2, exact, nearby, strict=True
+            ):
                 lower = _exactly(way.delta_below(Fraction(epsilon)))
                 upper = _exactly(way.delta_above(Fraction(epsilon)))
                 assert lower <= (delta + case.missed) * (1 + _NEXT) + _TINY, (seed, case.what)
                 assert upper >= delta * (1 - _NEXT) - _TINY, (seed, case.what)
                 if delta > 1e-25 and case.missed < delta * 1e-6:
-                    assert upper - lower < 0.05 * delta, (seed, case.what)
+                    assert upper - lower < 0.05 * delta or upper < 1.05 * near, (seed, case.what)
             delta = 10 ** chance.uniform(-12, -0.5)
             low, high = case.loss.epsilon(delta, bounds=True)
             if high < math.inf:

@@ -1,6 +1,7 @@
 #include "api/columns.h"
 
 #include "api/run.h"
+#include "base/contract.h"
 #include "base/status.h"
 
 #include <stdlib.h>
@@ -184,6 +185,7 @@ dg_status dg_split_centres(dg_split *split, const dg_column *centres, size_t n, 
         return DG_OK;
     }
     const size_t width = centres->format == DG_RATIOS ? 2 : 1;
+    DG_REQUIRES(n > 0);
     const size_t n_numbers = dg_n_numbers(centres, n);
     uint64_t *rests = split->own_rests = calloc(n_numbers, width * sizeof *rests);
     int64_t *integers = split->own_integers = calloc(n_numbers, sizeof *integers);

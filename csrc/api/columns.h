@@ -72,7 +72,7 @@ typedef struct dg_split {
 
 /** Split n centres. Of long ratios, whose denominator is 0, the integer is 0.
  *
- *  Requires:  no number but those breaks the rules of dg_column, and no float is beyond 2^62.
+ *  Requires:  n > 0; no number but those breaks the rules of dg_column, and no float is beyond 2^62.
  *  Ensures:   either way to be freed by dg_split_free.
  *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_STOPPED: by run->pause.
  */

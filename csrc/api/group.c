@@ -1,5 +1,6 @@
 #include "api/group.h"
 
+#include "base/contract.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ enum { LEAST_BITS = 6, STEPS = 16 };
 /** The slot of a key, or the empty one where it belongs; NULL: too many collide. */
 static struct slot *find(table *of, uint64_t key)
 {
+    DG_REQUIRES(of->slots != NULL);
     const size_t mask = ((size_t)1 << of->n_bits) - 1;
     size_t at = (size_t)(((key ^ key >> 32) * of->multiplier) >> (64 - of->n_bits));
     while (of->slots[at].group != 0 && of->slots[at].key != key) {
@@ -151,6 +153,7 @@ static dg_status group_all(dg_groups *groups, table *of, const uint64_t *words, 
 dg_status dg_group(dg_groups *groups, const uint64_t *words, size_t stride, size_t n, size_t most,
                    const dg_run *run)
 {
+    DG_REQUIRES(n > 0 && most < UINT32_MAX);
     table of = {.multiplier = UINT64_C(0x9e3779b97f4a7c15)};
     *groups = (dg_groups){.which = malloc(n * sizeof *groups->which), .n_keys = n, .repeat = 1};
     const dg_status status =
@@ -211,6 +214,7 @@ static void count_keys(size_t *counts, size_t n_groups, const uint32_t *which, s
 
 void dg_groups_count(size_t *counts, const dg_groups *groups, size_t first, size_t end)
 {
+    DG_REQUIRES(counts != NULL);
     const size_t repeat = groups->repeat;
     memset(counts, 0, groups->n * sizeof *counts);
     for (size_t i = first, n; i < end; i += n) {

@@ -258,7 +258,7 @@ def _check_law(law: object) -> None:
         raise ParameterTypeError(f"law must be a law, as {law.__name__}(5) is, got the class")
     if not isinstance(law, Law):
         raise ParameterTypeError(
-            "law must be a DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, got "
+            "law must be a DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, got "
             f"{type(law).__name__}; a budget is given by name, rho=... or epsilon=..., delta=..."
         )
 
@@ -288,8 +288,17 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
     return result
 
 
-def opened_values(values: Any, columns: object, *, floats: bool) -> Opened:
-    """Open a container of any kind that there is a file for."""
+def opened_values(
+    values: Any, columns: object = None, *, floats: bool, name: str = "values"
+) -> Opened:
+    """Open a container of any kind that there is a file for; errors say the parameter's name."""
+    try:
+        return _opened(values, columns, floats=floats)
+    except (ParameterTypeError, ParameterValueError) as error:
+        raise type(error)(str(error).replace("values", name, 1)) from None
+
+
+def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
     checked_flag(floats, "integral_floats")
     if isinstance(values, Opened):
         return values

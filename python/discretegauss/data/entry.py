@@ -98,7 +98,7 @@ def add_noise(
         (Series, Index, array, DataFrame), polars (a LazyFrame is collected, once), pyarrow, xarray
         (DataArray), and what streams a table in Arrow's form, as DuckDB's relations. A dict has
         them as its values, a Counter for example; masks of numpy stay.
-    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or privacy.Budget, optional
+    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam or Budget, optional
         The noise, or the budget of all values together.
     rho, epsilon, delta : number, optional
         The budget by name, rho or (epsilon, delta): the noise is `privacy.calibrate` for it.
@@ -115,7 +115,8 @@ def add_noise(
     disjoint : bool, optional
         With a budget: nobody is in two columns, so that a person changes `rows_per_person` values.
     overflow : "raise" or "saturate", optional
-        What becomes of a sum beyond int64: an error before anything is drawn, or the end of int64.
+        What becomes of a sum beyond int64 (Int128, Decimals: their type): an error before anything
+        is drawn, or the end of the type.
     modulus : int, optional
         Return sums mod this number, at least 2, in 0 .. modulus - 1.
     integral_floats : bool, optional
@@ -130,9 +131,9 @@ def add_noise(
     -------
     As `values`
         A new container of the same kind, shape, labels, metadata and nulls; a Table of pyarrow for
-        a relation of DuckDB and its like. Numbers are int64 whatever the width of those given;
-        uint64 for a modulus above 2**63. Lists, tuples, dicts and arrays of objects hold Python
-        integers of any size; Decimals stay Decimals.
+        a relation of DuckDB and its like. Numbers are int64 whatever the width of those given
+        (Int128 stays); uint64 for a modulus above 2**63. Lists, tuples, dicts and arrays of objects
+        hold Python integers of any size; Decimals stay Decimals.
 
     Raises
     ------
@@ -211,7 +212,7 @@ integral_floats
 
     Returns
     -------
-    DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+    DiscreteGaussian, or the law that was passed
         Of each value's noise.
 
     Raises

@@ -67,7 +67,7 @@ def ratio(
     a, b : list, tuple, ndarray, or a column of another library; or one integer each
         Noisy counts with independent noise: a share of a whole that contains `a` itself is right
         only if the whole was released with a draw of its own. Series of pandas need equal indexes.
-    law, law_b : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+    law, law_b : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
         The noise of a and of b, with mu = 0. No law_b: the same.
     confidence : number, optional
         Between 0 and 1, for each ratio by itself.

@@ -41,11 +41,6 @@ _CHUNK = 2**16
 _MOST_ORDER = 100
 
 
-def as_scipy(law: Any) -> ScipyLaw:
-    """Return the law as a distribution of scipy.stats; see the law's own `as_scipy`."""
-    return ScipyLaw(law)
-
-
 def _refuse(loc: object) -> None:
     """Refuse a loc but 0: scipy's k - loc wraps and rounds, where the law has its own centre."""
     if not (np.isscalar(loc) and loc == 0):

@@ -146,21 +146,10 @@ class IntegerNoise(Noise):
         """Return cells of one integer each, whatever the parameters."""
         total = self._total()
 
-        def phi(x: int) -> Interval:
-            return phi_at(self.spec, x, _AT)
-
         def mass(x: int) -> Interval:
-            return _AT.div(_AT.exp(_AT.neg(phi(x))), total)
+            return _AT.div(_AT.exp(_AT.neg(phi_at(self.spec, x, _AT))), total)
 
-        outcomes = []
-        for x in xs:
-            if isinstance(self._family, RationalFamily):
-                loss = _AT.rational(self._exact_loss(x))
-            elif 2 * x + self.change == 0:
-                loss = _AT.rational(0)
-            else:
-                loss = _AT.sub(phi(x + self.change), phi(x))
-            outcomes.append(Outcome(mass(x), mass(x + self.change), loss))
+        outcomes = [Outcome(mass(x), mass(x + self.change), self._loss_about(x)) for x in xs]
         return unswapped(Outcomes(outcomes, self._rate, unit=self.unit))
 
     def _exponents(self, xs: NDArray[np.int64]) -> Pairs:
@@ -228,6 +217,8 @@ class IntegerNoise(Noise):
     def _loss_about(self, x: int) -> Interval:
         if isinstance(self._family, RationalFamily):
             return _AT.rational(self._exact_loss(x))
+        if 2 * x + self.change == 0:
+            return _AT.rational(0)
         bits = arithmetic(192 + 2 * abs(x).bit_length())
         phi = self._family.phi
         return bits.sub(phi(self.spec, x + self.change, bits), phi(self.spec, x, bits))

@@ -214,9 +214,8 @@ class PrivacyLoss:
         >>> round(response.delta(0), 12)
         0.5
         """
-        none = _AT.rational(0)
-        outcomes = [Outcome(a, b, none if same else None) for a, b, same in _pairs(p, q, bounds)]
-        return cls._of_one(Outcomes(outcomes, sampling_rate(sampling)), width, most)
+        release = Outcomes(_outcomes(p, q, bounds), sampling_rate(sampling))
+        return cls._of_one(release, width, most)
 
     def compose(self, *others: PrivacyLoss) -> PrivacyLoss:
         """Return the loss of this release and the others together; ``a @ b`` is the same of two."""
@@ -411,8 +410,8 @@ def _width(value: object, span: float, most: int) -> Fraction:
     return min(exact, _LARGEST_WIDTH)
 
 
-def _pairs(p: object, q: object, bounds: bool) -> list[tuple[Interval, Interval, bool]]:
-    """Return the probabilities of each outcome, enclosed, and whether they are the same."""
+def _outcomes(p: object, q: object, bounds: bool) -> list[Outcome]:
+    """Return each outcome, with a loss of 0 where it is known that it is equally likely."""
     if isinstance(p, Mapping) and isinstance(q, Mapping):
         outcomes = list(dict.fromkeys([*p, *q]))
         none = (0, 0) if bounds else 0
@@ -428,11 +427,11 @@ def _pairs(p: object, q: object, bounds: bool) -> list[tuple[Interval, Interval,
         raise ParameterValueError(
             f"p, q: must have as many outcomes each, got {len(found_p)} and {len(found_q)}"
         )
+    pairs = zip(found_p, found_q, strict=True)
     if bounds:
-        return [(a, b, False) for a, b in zip(found_p, found_q, strict=True)]
-    return [
-        (_AT.rational(a), _AT.rational(b), a == b) for a, b in zip(found_p, found_q, strict=True)
-    ]
+        return [Outcome(a, b) for a, b in pairs]
+    equal = _AT.rational(0)
+    return [Outcome(_AT.rational(a), _AT.rational(b), equal if a == b else None) for a, b in pairs]
 
 
 def _exactly(values: Sequence[object], name: str) -> list[Fraction]:

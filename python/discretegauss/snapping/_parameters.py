@@ -123,17 +123,13 @@ def exact_grid(grid: object, scale: Fraction, ends: Range) -> Fraction:
     got = f"grid = {describe(step)}" if grid is None else describe(single(grid))
     exponent = log2_of_grid(step)
     if step != Fraction(2) ** exponent or abs(exponent) > _MOST_EXPONENT:
-        raise ParameterValueError(
-            f"grid must be a power of two from 2**-{_MOST_EXPONENT} to 2**{_MOST_EXPONENT}, got "
-            + got
-        )
+        rule = f"be a power of two from 2**-{_MOST_EXPONENT} to 2**{_MOST_EXPONENT}"
+        raise ParameterValueError(f"grid must {rule}, got {got}")
     if step >= scale * 2**64:
         raise ParameterValueError(f"grid must be below 2**64 sensitivity / epsilon, got {got}")
     if max(map(abs, ends)) > step * _MOST_MULTIPLES:
-        raise ParameterValueError(
-            "grid must be at least 2**-53 of the bound, so that its multiples are doubles, got "
-            + got
-        )
+        rule = "be at least 2**-53 of the bound, so that its multiples are doubles"
+        raise ParameterValueError(f"grid must {rule}, got {got}")
     return step
 
 

@@ -99,7 +99,6 @@ def facts_of(kind: Kind) -> KindFacts:
 
 
 def _bit_fits(spec: LawSpec, low: int, high: int) -> bool:
-    del spec
     return low <= 0 and high >= 1
 
 

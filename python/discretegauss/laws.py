@@ -195,15 +195,7 @@ class _Law(LawFunctions):
                 and (source is SYSTEM or source is CHACHA20)
             ):
                 return self._sampler.int64s(size, source)
-        return draw(
-            self._sampler,
-            size=size,
-            dtype=dtype,
-            out=out,
-            method=method,
-            source=source,
-            threads=threads,
-        )
+        return draw(self._sampler, size, dtype, out, method, source, threads)
 
     rvs = sample
 
@@ -346,9 +338,9 @@ class _Law(LawFunctions):
         >>> dist.rvs(size=5).shape
         (5,)
         """
-        from ._law_functions.scipy_distribution import as_scipy
+        from ._law_functions.scipy_distribution import ScipyLaw
 
-        return as_scipy(self)
+        return ScipyLaw(self)
 
 
 explain_methods(LawFunctions)

@@ -30,12 +30,6 @@ class NewFamily(RationalFamily):
     def exact_phi(self, spec: LawSpec, x: int) -> Rational:
         return (abs(x) + x * x) / gmpy2.mpq(spec.parameter)
 
-    def exact_log_ratio(self, spec: LawSpec, x: int, y: int) -> Rational:
-        return self.exact_phi(spec, y) - self.exact_phi(spec, x)
-
-    def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
-        return at.rational(self.exact_phi(spec, m))
-
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Sum the terms; their ratios fall, so the rest is below a geometric series."""
         at = arithmetic(bits + 20)

@@ -30,20 +30,11 @@ _SMALL_SIGMA2 = Fraction(1, 2)
 class DiscreteGaussianFamily(RationalFamily):
     """The discrete Gaussian."""
 
-    def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
-        """Return phi(m)."""
-        distance = abs(m - spec.mu)
-        return at.rational(distance * distance / (2 * spec.parameter))
-
     def exact_phi(self, spec: LawSpec, x: int) -> Rational:
-        """Return phi(x) of a centred law."""
-        return x * x / (2 * gmpy2.mpq(spec.parameter))
-
-    def exact_log_ratio(self, spec: LawSpec, x: int, y: int) -> Rational:
-        """Return phi(y) - phi(x), with mu = n/d and sigma2 = a/b."""
+        """Return phi(x), with mu = n/d and sigma2 = a/b."""
         n, d = spec.mu.numerator, spec.mu.denominator
         a, b = spec.parameter.numerator, spec.parameter.denominator
-        return gmpy2.mpq((y - x) * ((x + y) * d - 2 * n) * b, 2 * a * d)
+        return gmpy2.mpq((x * d - n) ** 2 * b, 2 * a * d * d)
 
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Return the weight of all x >= m in units of that of m, for m at least mu."""

@@ -27,19 +27,11 @@ from .interval import Arithmetic, Interval, Rational, arithmetic
 class DiscreteLaplaceFamily(RationalFamily):
     """The discrete Laplace."""
 
-    def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
-        """Return phi(m)."""
-        return at.rational(abs(m - spec.mu) / spec.parameter)
-
     def exact_phi(self, spec: LawSpec, x: int) -> Rational:
-        """Return phi(x) of a centred law."""
-        return abs(x) / gmpy2.mpq(spec.parameter)
-
-    def exact_log_ratio(self, spec: LawSpec, x: int, y: int) -> Rational:
-        """Return phi(y) - phi(x), with mu = n/d and scale = a/b."""
+        """Return phi(x), with mu = n/d and scale = a/b."""
         n, d = spec.mu.numerator, spec.mu.denominator
         a, b = spec.parameter.numerator, spec.parameter.denominator
-        return gmpy2.mpq((abs(y * d - n) - abs(x * d - n)) * b, a * d)
+        return gmpy2.mpq(abs(x * d - n) * b, a * d)
 
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Return 1 + q + q**2 + ... = 1/(1 - q) for q = exp(-1/scale), whatever m is."""
@@ -78,8 +70,43 @@ class DiscreteLaplaceFamily(RationalFamily):
         return change / gmpy2.mpq(spec.parameter)
 
     def moments(self, spec: LawSpec, bits: int, order: int) -> About:
-        """Return the moments up to the order, about an origin that suits the law."""
-        return _moments(spec, bits, order)
+        """Return the moments of the Laplace, from geometric sums on both sides of mu.
+
+        From distance a on, the distances are a + j with weights exp(-j/s), j = 0, 1, ... The means
+        of powers of j, with u = 1/(exp(1/s) - 1), are u, u + 2 u**2, u + 6 u**2 + 6 u**3, ...: of
+        j**n the sum of c(n, k) u**k, c(n, k) = k! S(n, k) with Stirling numbers of the second kind.
+        """
+        s, mu = spec.parameter, spec.mu
+        at = arithmetic(bits + 20 + order)
+        a = math.ceil(mu) - mu  # from mu up to the next integer
+        sides = (a, 1 - a)
+        nearer = min(sides)
+        u = at.div(at.rational(1), at.expm1(at.rational(1 / s)))
+
+        def polynomial(coefficients: list[int]) -> Interval:
+            value = at.rational(0)
+            for coefficient in reversed(coefficients):
+                value = at.shift(at.mul(value, u), coefficient)
+            return value
+
+        row = [1]
+        powers = [polynomial(row)]
+        for _ in range(order):
+            row = [k * (x + y) for k, (x, y) in enumerate(pairwise([0, *row, 0]))]
+            powers.append(polynomial(row))
+        weights = [at.exp(at.rational((nearer - side) / s)) for side in sides]
+        total = at.add(*weights)
+
+        weighted = list(zip(weights, sides, strict=True))
+
+        def mean_of(n: int) -> Interval:
+            """Return E(Y**n), Y = X - mu: distances to the left are negative."""
+            right, left = (at.mul(w, _binomial(powers, side, n, at)) for w, side in weighted)
+            return at.div((at.sub if n % 2 else at.add)(right, left), total)
+
+        beyond = at.add(*(at.mul(w, at.shift(u, side - nearer)) for w, side in weighted))
+        energy = at.scale(at.div(beyond, total), 1 / s)
+        return About(mu, [mean_of(n) for n in range(1, order + 1)], energy, at)
 
     def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
         """Return the least x whose loss is above epsilon.
@@ -98,58 +125,6 @@ def _rate_and_offset(spec: LawSpec) -> tuple[Pair, Pair, int]:
     delta = nearest_integer(spec.mu) - spec.mu
     offset = 2 * abs(delta) / spec.parameter
     return rational_pair(1 / spec.parameter), rational_pair(offset), -1 if delta > 0 else 1
-
-
-def _moments(spec: LawSpec, bits: int, order: int) -> About:
-    """Return the moments of the Laplace, from geometric sums on both sides of mu.
-
-    From distance a on, the distances are a + j with weights exp(-j/s), j = 0, 1, ... The means of
-    powers of j, with u = 1/(exp(1/s) - 1), are u, u + 2 u**2, u + 6 u**2 + 6 u**3, ...: of j**n the
-    sum of c(n, k) u**k, c(n, k) = k! S(n, k) with Stirling numbers of the second kind.
-    """
-    s, mu = spec.parameter, spec.mu
-    at = arithmetic(bits + 20 + order)
-    a = math.ceil(mu) - mu  # from mu up to the next integer
-    sides = (a, 1 - a)
-    nearer = min(sides)
-    u = at.div(at.rational(1), at.expm1(at.rational(1 / s)))
-
-    def polynomial(coefficients: list[int]) -> Interval:
-        value = at.rational(0)
-        for coefficient in reversed(coefficients):
-            value = at.shift(at.mul(value, u), coefficient)
-        return value
-
-    row = [1]
-    powers = [polynomial(row)]
-    for _ in range(order):
-        row = [k * (x + y) for k, (x, y) in enumerate(pairwise([0, *row, 0]))]
-        powers.append(polynomial(row))
-    weights = [at.exp(at.rational((nearer - side) / s)) for side in sides]
-    total = at.add(*weights)
-
-    def mean_of(n: int, shifts: tuple[Fraction, Fraction]) -> Interval:
-        """Return E(Y**n), Y = X - mu: distances to the left are negative."""
-        right, left = (
-            at.mul(weight, _binomial(powers, shift, n, at))
-            for weight, shift in zip(weights, shifts, strict=True)
-        )
-        return at.div((at.sub if n % 2 else at.add)(right, left), total)
-
-    energy = at.scale(
-        at.div(
-            at.add(
-                *(
-                    at.mul(weight, at.shift(u, side - nearer))
-                    for weight, side in zip(weights, sides, strict=True)
-                )
-            ),
-            total,
-        ),
-        1 / s,
-    )
-    raw = [mean_of(n, sides) for n in range(1, order + 1)]
-    return About(mu, raw, energy, at)
 
 
 def _binomial(powers: list[Interval], shift: Fraction, n: int, at: Arithmetic) -> Interval:

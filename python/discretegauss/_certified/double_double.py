@@ -87,8 +87,11 @@ def normalised(a: Floats, b: Floats) -> Pairs:
     return Pairs(s, b - (s - a))
 
 
-def positive_sum(a: Pairs, b: Pairs | Pair) -> Pairs:
-    """Return a + b of numbers of one sign; relative error at most 3 * 2**-106 (SloppyDWPlusDW)."""
+def pair_sum(a: Pairs, b: Pairs | Pair) -> Pairs:
+    """Return a + b (SloppyDWPlusDW).
+
+    The error is at most 2**-103 (abs(a) + abs(b)); of numbers of one sign 3 * 2**-106 of the sum.
+    """
     high, low = exact_sum(a.high, b.high)
     return normalised(high, low + (a.low + b.low))
 

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import gmpy2
 import numpy as np
 
-from .double_double import Floats, Pair, Pairs, exact_sum, normalised, pair, product
+from .double_double import Floats, Pair, Pairs, exact_sum, normalised, pair, pair_sum, product
 from .interval import arithmetic
 
 _STEPS = 1024
@@ -105,8 +105,7 @@ def _small(r: Pairs) -> Pairs:
     inner = product(r, Pairs(high, low + sixth.low))
     high, low = exact_sum(inner.high, 0.5)
     rest = product(product(r, r), Pairs(high, low + inner.low))
-    high, low = exact_sum(r.high, rest.high)
-    return normalised(high, low + (r.low + rest.low))
+    return pair_sum(r, rest)
 
 
 def logarithm(a: Pairs) -> Pairs:

@@ -87,7 +87,6 @@ class Family(ABC):
 
     def tail_bound(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval | None:
         """Return a bound of its own on P(X >= m); None: by the law with density exp(-phi)."""
-        del spec, m, at
         return None
 
     def has_exponents(self, spec: LawSpec) -> bool:
@@ -111,22 +110,18 @@ class Family(ABC):
 
     def pure_epsilon(self, spec: LawSpec, change: int) -> Rational | None:
         """Return the largest phi(x + change) - phi(x), change at least 1; None if there is none."""
-        del spec, change
         return None
 
     def exact_variance(self, spec: LawSpec) -> Fraction | None:
         """Return the variance where it is known exactly."""
-        del spec
         return None
 
     def mean_near_mu(self, spec: LawSpec, bits: int) -> Interval | None:
         """Return bounds of the mean that cost less than `moments`, if there are any."""
-        del spec, bits
         return None
 
     def has_moments(self, spec: LawSpec, order: int) -> bool:
         """Return whether `moments` knows those up to the order; up to 4 all do."""
-        del spec, order
         return True
 
     @abstractmethod
@@ -139,11 +134,7 @@ class RationalFamily(Family):
 
     @abstractmethod
     def exact_phi(self, spec: LawSpec, x: int) -> Rational:
-        """Return phi(x) of a centred law."""
-
-    @abstractmethod
-    def exact_log_ratio(self, spec: LawSpec, x: int, y: int) -> Rational:
-        """Return phi(y) - phi(x)."""
+        """Return phi(x)."""
 
     @abstractmethod
     def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
@@ -151,6 +142,14 @@ class RationalFamily(Family):
 
         The law is centred, epsilon an mpq of at least minus the largest loss, change at least 1.
         """
+
+    def exact_log_ratio(self, spec: LawSpec, x: int, y: int) -> Rational:
+        """Return phi(y) - phi(x)."""
+        return self.exact_phi(spec, y) - self.exact_phi(spec, x)
+
+    def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
+        """Return phi(m)."""
+        return at.rational(self.exact_phi(spec, m))
 
     def log_weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
         """Return phi(y) - phi(x)."""

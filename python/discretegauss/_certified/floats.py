@@ -108,13 +108,9 @@ def float_nearest(a: Interval) -> float:
     if low == high:
         return low
     if math.isinf(low) or math.isinf(high):  # as rounding does, from half a step past the last one
-        return (
-            low
-            if a.lower < -_TO_INFINITY
-            else high
-            if a.upper > _TO_INFINITY
-            else (high if math.isinf(low) else low)
-        )
+        if a.lower < -_TO_INFINITY:
+            return low
+        return high if a.upper > _TO_INFINITY or math.isinf(low) else low
     wide = arithmetic(2200)  # the sum of two floats is exact
     ends = wide.down.add(wide.down.plus(low), wide.down.plus(high))
     if float_after(low) == high:

@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .double_double import Floats, Pair, Pairs, exact_sum, normalised, pair, product
+from .double_double import Floats, Pair, Pairs, pair, pair_sum, product
 from .interval import arithmetic
 
 Complexes = NDArray[np.complex128]
@@ -129,10 +129,6 @@ def _products(a: tuple[Pairs, Pairs], b: tuple[Pairs, Pairs]) -> tuple[Pairs, Pa
         left = Pairs(*(np.repeat(part, shape[1]) for part in x))
         return product(left, Pairs(*(np.tile(part, shape[0]) for part in y)))
 
-    def added(x: Pairs, y: Pairs, sign: float) -> Pairs:
-        high, low = exact_sum(x.high, sign * y.high)
-        return normalised(high, low + (x.low + sign * y.low))
-
-    cosines = added(outer(a[0], b[0]), outer(a[1], b[1]), -1.0)
-    sines = added(outer(a[1], b[0]), outer(a[0], b[1]), 1.0)
-    return cosines, sines
+    less = outer(a[1], b[1])
+    cosines = pair_sum(outer(a[0], b[0]), Pairs(-less.high, -less.low))
+    return cosines, pair_sum(outer(a[1], b[0]), outer(a[0], b[1]))

@@ -40,12 +40,8 @@ def gaussian_tail(sigma2: Fraction, d: Fraction, bits: int) -> Interval:
             plan = _plan(sigma2, d, bits)
     if plan is None or log_direct < math.log(integral + _TERM_COST * plan.terms):
         growth = 1 / gmpy2.mpq(sigma2)
-        return direct_sum(
-            first=(d + gmpy2.mpq(1, 2)) * growth,
-            growth=growth,
-            guard=3 * max(0, int(log_direct / _LOG_2)),
-            bits=bits,
-        )
+        first, guard = (d + gmpy2.mpq(1, 2)) * growth, 3 * max(0, int(log_direct / _LOG_2))
+        return direct_sum(first=first, growth=growth, guard=guard, bits=bits)
     return _euler_maclaurin(sigma2, d, bits, plan)
 
 
@@ -178,8 +174,7 @@ def _euler_maclaurin(sigma2: Fraction, d: Fraction, bits: int, plan: _Plan) -> I
         taylor.append(at.neg(at.scale(step, Fraction(1, n + 1))))
 
     rough = arithmetic(64)
-    error = rough.mul(
-        remainder_factor(plan.terms, plan.radius, rough), _growth(sigma2, d, plan)
-    ).upper
+    factor = remainder_factor(plan.terms, plan.radius, rough)
+    error = rough.mul(factor, _growth(sigma2, d, plan)).upper
     total = at.add(integral, corrections(taylor, plan.terms, at))
     return Interval(at.down.sub(total.lower, error), at.up.add(total.upper, error))

@@ -134,18 +134,58 @@ class GeneralizedGaussianFamily(Family):
         return math.floor(spec.parameter)
 
     def mean_near_mu(self, spec: LawSpec, bits: int) -> Interval | None:
-        """Return bounds of the mean that cost less than `moments`."""
-        return _mean_near_mu(self, spec, bits)
+        """Return mu +- (1 + beta)/(6 Z), which holds the mean; Z is the sum of exp(-phi).
+
+        The mean is mu + A/Z, A the sum of g(x - mu) with g(y) = y exp(-phi(y)). g' = (1 - beta
+        phi(y)) exp(-phi(y)) has a bounded variation V. So (Poisson) A is the integral of g, which
+        is 0 as g is odd, and terms for k = 1, -1, 2, ... of size at most V/(2 pi k)**2: together
+        V/12. On y > 0, g' falls from 1 to -beta exp(-1 - 1/beta), at phi = 1 + 1/beta, and rises to
+        0, and it is even: V is at most 2 + 4 beta/e < 2 + 2 beta.
+        """
+        at = arithmetic(bits + 10)
+        m0 = nearest_integer(spec.mu)
+        total = self.normaliser(spec, m0, bits)
+        z = at.mul(total, at.exp(at.neg(self.phi(spec, m0, at))))
+        off = at.div(at.rational((1 + spec.beta) / 6), z).upper
+        mu = at.rational(spec.mu)
+        return Interval(at.down.sub(mu.lower, off), at.up.add(mu.upper, off))
 
     def has_moments(self, spec: LawSpec, order: int) -> bool:
         """Return whether `moments` knows those up to the order."""
         return order <= _MOST_MOMENTS or spec.parameter < _SMALL_SCALE
 
     def moments(self, spec: LawSpec, bits: int, order: int) -> About:
-        """Return the moments up to the order, about an origin that suits the law."""
+        """Return the moments up to the order, about an origin that suits the law.
+
+        From one-sided sums of (y/s)**e exp(-phi(y)), e = 0..order, beta. The order is at most 4:
+        generalized_tail.py proves no others.
+        """
         if spec.parameter < _SMALL_SCALE:
             return term_by_term(self, spec, bits, order)
-        return _moments(self, spec, bits, order)
+        shape = Shape(spec.parameter, spec.beta)
+        mu = spec.mu
+        at = arithmetic(bits + 20)
+        m0 = nearest_integer(mu)
+        up = math.ceil(mu)
+        weights = [self.weight_ratio(spec, x, m0, bits + 10) for x in (up, up - 1)]
+        distances = (up - mu, mu - up + 1)
+
+        def both(
+            power: Fraction | int, combine: Callable[[Interval, Interval], Interval]
+        ) -> Interval:
+            sides = [
+                at.mul(weight, generalized_tail(shape, y, bits + 10, power))
+                for weight, y in zip(weights, distances, strict=True)
+            ]
+            return combine(*sides)
+
+        total = both(0, at.add)
+        raw = [
+            at.scale(at.div(both(n, at.sub if n % 2 else at.add), total), spec.parameter**n)
+            for n in range(1, order + 1)
+        ]
+        energy = at.sub(at.div(both(spec.beta, at.add), total), self.phi(spec, m0, at))
+        return About(mu, raw, energy, at)
 
 
 class _Pairs(NamedTuple):
@@ -171,50 +211,3 @@ def _pairs(spec: LawSpec) -> _Pairs:
         rational_pair(spec.beta),
         pair(_phi_m0(spec)),
     )
-
-
-def _mean_near_mu(family: GeneralizedGaussianFamily, spec: LawSpec, bits: int) -> Interval:
-    """Return mu +- (1 + beta)/(6 Z), which holds the mean; Z is the sum of exp(-phi).
-
-    The mean is mu + A/Z, A the sum of g(x - mu) with g(y) = y exp(-phi(y)). g' = (1 - beta phi(y))
-    exp(-phi(y)) has a bounded variation V. So (Poisson) A is the integral of g, which is 0 as g is
-    odd, and terms for k = 1, -1, 2, ... of size at most V/(2 pi k)**2: together V/12. On y > 0, g'
-    falls from 1 to -beta exp(-1 - 1/beta), at phi = 1 + 1/beta, and rises to 0, and it is even: V
-    is at most 2 + 4 beta/e < 2 + 2 beta.
-    """
-    at = arithmetic(bits + 10)
-    m0 = nearest_integer(spec.mu)
-    total = family.normaliser(spec, m0, bits)
-    z = at.mul(total, at.exp(at.neg(family.phi(spec, m0, at))))
-    off = at.div(at.rational((1 + spec.beta) / 6), z).upper
-    mu = at.rational(spec.mu)
-    return Interval(at.down.sub(mu.lower, off), at.up.add(mu.upper, off))
-
-
-def _moments(family: GeneralizedGaussianFamily, spec: LawSpec, bits: int, order: int) -> About:
-    """Return the moments from one-sided sums of (y/s)**e exp(-phi(y)), e = 0..order, beta.
-
-    The order is at most 4: generalized_tail.py proves no others.
-    """
-    shape = Shape(spec.parameter, spec.beta)
-    mu = spec.mu
-    at = arithmetic(bits + 20)
-    m0 = nearest_integer(mu)
-    up = math.ceil(mu)
-    weights = [family.weight_ratio(spec, x, m0, bits + 10) for x in (up, up - 1)]
-    distances = (up - mu, mu - up + 1)
-
-    def both(power: Fraction | int, combine: Callable[[Interval, Interval], Interval]) -> Interval:
-        sides = [
-            at.mul(weight, generalized_tail(shape, y, bits + 10, power))
-            for weight, y in zip(weights, distances, strict=True)
-        ]
-        return combine(*sides)
-
-    total = both(0, at.add)
-    raw = [
-        at.scale(at.div(both(n, at.sub if n % 2 else at.add), total), spec.parameter**n)
-        for n in range(1, order + 1)
-    ]
-    energy = at.sub(at.div(both(spec.beta, at.add), total), family.phi(spec, m0, at))
-    return About(mu, raw, energy, at)

@@ -474,14 +474,9 @@ def _euler_maclaurin(
     if e:
         taylor = _times_power(taylor, shape, y, e, at)
 
-    error = (
-        arithmetic(64)
-        .mul(
-            remainder_factor(terms, radius, arithmetic(64)),
-            _growth(shape, y, radius, terms, power),
-        )
-        .upper
-    )
+    rough = arithmetic(64)
+    growth = _growth(shape, y, radius, terms, power)
+    error = rough.mul(remainder_factor(terms, radius, rough), growth).upper
     value = at.add(integral, corrections(taylor, terms, at))
     return Interval(at.down.sub(value.lower, error), at.up.add(value.upper, error))
 

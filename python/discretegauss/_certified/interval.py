@@ -35,6 +35,11 @@ _INFINITY: Real = gmpy2.inf()
 _MAX_POWER = 2**32
 
 
+def fraction_of(exact: Real | Rational) -> Fraction:
+    """Return a finite number as a Fraction, exactly."""
+    return Fraction(*map(int, exact.as_integer_ratio()))
+
+
 class Interval(NamedTuple):
     """lower <= value <= upper."""
 
@@ -43,19 +48,8 @@ class Interval(NamedTuple):
 
 
 def _context(bits: int, rounding: int) -> Any:
-    return gmpy2.context(
-        precision=bits,
-        round=rounding,
-        emin=gmpy2.get_emin_min(),
-        emax=gmpy2.get_emax_max(),
-        subnormalize=False,
-        trap_underflow=False,
-        trap_overflow=False,
-        trap_inexact=False,
-        trap_invalid=False,
-        trap_erange=False,
-        trap_divzero=False,
-    )
+    widest = {"emin": gmpy2.get_emin_min(), "emax": gmpy2.get_emax_max()}
+    return gmpy2.context(precision=bits, round=rounding, **widest)
 
 
 def _require_own_precision(context: Any) -> None:

@@ -187,21 +187,10 @@ def _variance(spec: LawSpec, bits: int) -> Interval:
 @lru_cache(maxsize=64)
 def _moments(spec: LawSpec, bits: int) -> _Moments:
     """Return the moments of a canonical law."""
-    about = family_of(spec).moments(spec, bits, 4)
-    return _moments_about(about.origin, about.raw, about.energy, about.at, _exact_mean(spec))
-
-
-def _moments_about(
-    origin: Fraction | int,
-    raw: list[Interval],
-    energy: Interval,
-    at: Arithmetic,
-    exact_mean: Fraction | None,
-) -> _Moments:
-    """Return the moments from those about some origin, E((X - origin)**n) for n = 1..4."""
+    origin, raw, energy, at = family_of(spec).moments(spec, bits, 4)
     first, second, third, fourth = raw
-    if exact_mean is not None:
-        first = at.rational(exact_mean - origin)
+    if is_symmetric(spec):
+        first = at.rational(spec.mu - origin)
     square = at.mul(first, first)
     # central moments: E2 - a**2, E3 - 3 a E2 + 2 a**3, E4 - 4 a E3 + 6 a**2 E2 - 3 a**4
     variance = at.sub(second, square)
@@ -214,7 +203,3 @@ def _moments_about(
         at.add(at.sub(fourth, at.scale(at.mul(first, third), 4)), at.mul(square, threefold)),
         energy,
     )
-
-
-def _exact_mean(spec: LawSpec) -> Fraction | None:
-    return spec.mu if is_symmetric(spec) else None

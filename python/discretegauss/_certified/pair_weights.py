@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._law import LawSpec
-from .double_double import Floats, Pair, Pairs, in_chunks, pair, positive_sum, product
+from .double_double import Floats, Pair, Pairs, in_chunks, pair, pair_sum, product
 from .double_double_functions import exponential
 from .families import family_of
 from .family import nearest_integer
@@ -78,11 +78,11 @@ def sums_from_the_end(terms: Pairs, rest: Pair) -> Pairs:
         whole[:] = padded.reshape(rows, columns).T
     for i in range(columns - 2, -1, -1):
         later = Pairs(sums.high[i + 1], sums.low[i + 1])
-        sums.high[i], sums.low[i] = positive_sum(Pairs(sums.high[i], sums.low[i]), later)
+        sums.high[i], sums.low[i] = pair_sum(Pairs(sums.high[i], sums.low[i]), later)
     after = Pairs(np.empty(rows), np.empty(rows))
     behind = Pairs(np.array(rest.high), np.array(rest.low))
     for row in range(rows - 1, -1, -1):
         after.high[row], after.low[row] = behind
-        behind = positive_sum(Pairs(sums.high[0, row], sums.low[0, row]), behind)
-    sums = positive_sum(sums, after)
+        behind = pair_sum(Pairs(sums.high[0, row], sums.low[0, row]), behind)
+    sums = pair_sum(sums, after)
     return Pairs(sums.high.T.ravel()[:n], sums.low.T.ravel()[:n])

@@ -15,14 +15,14 @@ from .._law import LawSpec
 from .families import family_of
 from .family import mirrored
 from .incomplete_gamma import scaled_gamma
-from .interval import Interval, arithmetic
+from .interval import ONE, ZERO, Interval, arithmetic, fraction_of
 from .lattice_sums import canonical, log_weight_ratio, normaliser, phi_at, tail_ratio, weight_ratio
 
 #: exp(-x) is below every float from here on, by far.
 _FAR = 2**20
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def kept_normaliser(spec: LawSpec, bits: int) -> tuple[int, Interval]:
     """Return `normaliser`; the last few are kept."""
     return normaliser(spec, bits)
@@ -106,11 +106,7 @@ def tail_bound(spec: LawSpec, m: int, bits: int) -> Interval:
     far = x.lower > _FAR
     finer = arithmetic(2 * bits + 40 + a.denominator.bit_length())
     x_to_a = finer.div(finer.rational(distance), family_of(spec).scale_and_beta(spec, finer)[0])
-    scaled = (
-        Interval(at.rational(0).lower, at.rational(1).upper)
-        if far
-        else scaled_gamma(a, x, bits, x_to_a)
-    )
+    scaled = Interval(ZERO, ONE) if far else scaled_gamma(a, x, bits, x_to_a)
     tail = at.scale(at.div(at.mul(scaled, at.exp(at.neg(x))), at.gamma(a)), Fraction(1, 2))
     integral = at.scale(at.mul(scale, at.gamma(a)), 2 * a)
     m0, total = kept_normaliser(spec, bits)
@@ -128,7 +124,7 @@ def miss_of_each(sure: Fraction, count: int) -> Fraction:
         return 1 - sure
     at = arithmetic(128 + sure.denominator.bit_length() + count.bit_length())
     log = at.scale(at.log(at.rational(sure)), Fraction(1, count))
-    return Fraction(*map(int, at.neg(at.expm1(log)).lower.as_integer_ratio()))
+    return fraction_of(at.neg(at.expm1(log)).lower)
 
 
 def _negative(a: Interval) -> Interval:

@@ -177,9 +177,8 @@ def _log_weight(variance: Fraction, k: int, bits: int) -> Interval:
     for j in range(1, 2 * _MOST_TERMS + at.bits):
         term = at.scale(term, quarter / (j * (k + j)))
         total = at.add(total, term)
-        if (
-            2 * quarter < j * (k + j) and at.up.mul_2exp(term.upper, at.bits) < 1
-        ):  # half of each is left
+        halves = 2 * quarter < j * (k + j)  # the terms from here on
+        if halves and at.up.mul_2exp(term.upper, at.bits) < 1:
             break
     total = Interval(total.lower, at.up.add(total.upper, at.up.mul_2exp(term.upper, 1)))
     whole = at.rational(k + 1)
@@ -244,9 +243,8 @@ class SkellamFamily(Family):
 
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Return the weight of all x >= m in units of that of m, for m at least 0."""
-        if (
-            m > _most_weights(spec.parameter) and spec.parameter <= LARGEST_TABLE
-        ):  # of what is next to nothing
+        beyond = m > _most_weights(spec.parameter)
+        if beyond and spec.parameter <= LARGEST_TABLE:  # of what is next to nothing
             return _far_tail_ratio(spec.parameter, m, bits)
         found = _weights(spec.parameter, m, bits + 8)
         return arithmetic(bits + 8).div(found.sum_from(m), found.at(m))
@@ -264,7 +262,6 @@ class SkellamFamily(Family):
 
     def has_exponents(self, spec: LawSpec) -> bool:
         """Return False: there is no fast way."""
-        del spec
         return False
 
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:

@@ -46,10 +46,9 @@ from .double_double import (
     Pair,
     Pairs,
     exact_product,
-    exact_sum,
     normalised,
     pair,
-    positive_sum,
+    pair_sum,
     product,
     rational_pair,
 )
@@ -181,7 +180,7 @@ def _polynomials(spec: LawSpec) -> _Polynomials | None:
         return _horner(high, low, t)
 
     right, left = at_end(1.0), at_end(-1.0)
-    masses = positive_sum(right, Pairs(-left.high, -left.low))
+    masses = pair_sum(right, Pairs(-left.high, -left.low))
     behind = certified_tail(spec, m0 + pieces.end)
     from_starts = sums_from_the_end(masses, behind)
     ends = Pairs(
@@ -189,9 +188,7 @@ def _polynomials(spec: LawSpec) -> _Polynomials | None:
     )
     first = Pair(float(from_starts.high[0]), float(from_starts.low[0]))
     terms = probabilities(spec, exponents_at(spec, m0 + np.arange(_FIRST))[0])
-    return _Polynomials(
-        pieces, positive_sum(ends, right), high, low, sums_from_the_end(terms, first)
-    )
+    return _Polynomials(pieces, pair_sum(ends, right), high, low, sums_from_the_end(terms, first))
 
 
 def _series(spec: LawSpec, pieces: _Pieces, exponents: Pairs) -> list[Pairs]:
@@ -201,8 +198,8 @@ def _series(spec: LawSpec, pieces: _Pieces, exponents: Pairs) -> list[Pairs]:
     """
     m0, at = nearest_integer(spec.mu), arithmetic(200)
     beta = family_of(spec).scale_and_beta(spec, at)[1]
-    phi = _sum(exponents, pair(phi_at(spec, m0, at)))
-    y = _sum(
+    phi = pair_sum(exponents, pair(phi_at(spec, m0, at)))
+    y = pair_sum(
         Pairs(pieces.centres.astype(np.float64), np.zeros(pieces.centres.size)),
         rational_pair(m0 - spec.mu),
     )
@@ -216,7 +213,7 @@ def _series(spec: LawSpec, pieces: _Pieces, exponents: Pairs) -> list[Pairs]:
     for n in range(1, _ORDER + 1):
         total = product(slopes[0], series[n - 1])
         for k in range(2, n + 1):
-            total = _sum(total, product(slopes[k - 1], series[n - k]))
+            total = pair_sum(total, product(slopes[k - 1], series[n - k]))
         series.append(product(total, rational_pair(Fraction(1, n))))
     return series
 
@@ -234,12 +231,14 @@ def _summed(series: list[Pairs], log_h: _Integers) -> list[Pairs]:
         total = product(padded[k - 1], rational_pair(Fraction(1, k)))
         half = Pairs(*(np.ldexp(-part, -log_h - 1) for part in padded[k]))
         slope = product(padded[k + 1], rational_pair(Fraction(k + 1, 12)))
-        total = _sum(_sum(total, half), Pairs(*(np.ldexp(part, -2 * log_h) for part in slope)))
+        total = pair_sum(
+            pair_sum(total, half), Pairs(*(np.ldexp(part, -2 * log_h) for part in slope))
+        )
         small = np.zeros_like(total.high)
         for m, factor in _HIGHER_DERIVATIVES:
             coefficient = factor * math.perm(k + m, m)
             small += np.ldexp(coefficient * padded[k + m].high, -(m + 1) * log_h)
-        terms.append(_sum(total, Pairs(small, np.zeros_like(small))))
+        terms.append(pair_sum(total, Pairs(small, np.zeros_like(small))))
     return terms
 
 
@@ -249,7 +248,7 @@ def _evaluated(made: _Polynomials, steps: _Integers) -> Pairs:
     t = np.ldexp((steps - pieces.centres[i]).astype(np.float64), -pieces.log_h[i])  # exact
     less = _horner(made.high[:, i], made.low[:_IN_PAIRS, i], t)
     tails = Pairs(made.at_centres.high[i], made.at_centres.low[i])
-    return _sum(tails, Pairs(-less.high, -less.low))
+    return pair_sum(tails, Pairs(-less.high, -less.low))
 
 
 def _horner(high: Floats, low: Floats, t: Floats) -> Pairs:
@@ -259,19 +258,13 @@ def _horner(high: Floats, low: Floats, t: Floats) -> Pairs:
         value = value * t + high[k]
     total = Pairs(value, np.zeros_like(value))
     for k in range(_IN_PAIRS - 1, -1, -1):
-        total = _sum(_times(total, t), Pairs(high[k], low[k]))
+        total = pair_sum(_times(total, t), Pairs(high[k], low[k]))
     return _times(total, t)
 
 
 def _times(a: Pairs, t: Floats) -> Pairs:
     p, low = exact_product(a.high, t)
     return normalised(p, low + a.low * t)
-
-
-def _sum(a: Pairs, b: Pairs | Pair) -> Pairs:
-    """Return a + b of any signs; the error is at most 2**-103 (abs(a) + abs(b))."""
-    high, low = exact_sum(a.high, b.high)
-    return normalised(high, low + (a.low + b.low))
 
 
 def _reciprocal(a: Pairs) -> Pairs:

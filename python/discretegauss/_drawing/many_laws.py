@@ -17,6 +17,7 @@ from .._law import LawSpec
 from ..errors import ParameterValueError
 from .engines import native, sampler
 from .fill import copy_draws, empty, in_one_process
+from .sampler import Sampler
 
 #: No table is refused because of a smaller beta (some 2**90); no isochronous sampler because of a
 #: smaller beta, nor because of a greater parameter.
@@ -53,15 +54,11 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
     block = out if in_place else empty(out.shape, dtype)
     flat = block.reshape(-1)
     if by_core:
-        native.fill_laws(
-            flat,
-            laws.kind,
-            numbers,
-            lambda place: sampler(_without_integer(laws.spec_at(place))),
-            method,
-            source,
-            threads,
-        )
+
+        def sampler_of(place: int) -> Sampler:
+            return sampler(_without_integer(laws.spec_at(place)))
+
+        native.fill_laws(flat, laws.kind, numbers, sampler_of, method, source, threads)
     else:
         in_one_process(partial(_fill_one_by_one, flat, laws, method, source, threads))
     if not in_place:

@@ -380,21 +380,11 @@ def fill_laws(
     context = ffi.new("void *[2]", [_address(address_of), _address(call.errors)])
     parameter, centre, beta = map(_c_column, numbers)
     given = int(kind), parameter, centre, _SAMPLER_OF, context, beta
-    laws, buffer = (
-        ffi.new("dg_laws *", given),
-        ffi.from_buffer("char[]", out, require_writable=True),
-    )
-    how = laws, _METHODS[method], ffi.NULL
+    buffer = ffi.from_buffer("char[]", out, require_writable=True)
+    target = buffer, out.size, _DTYPES[out.dtype]
+    how = ffi.new("dg_laws *", given), _METHODS[method], ffi.NULL
     refusal = _no_isochronous if method == "isochronous" else None
-    call(
-        lib.dg_samplers_fill,
-        buffer,
-        out.size,
-        _DTYPES[out.dtype],
-        *how,
-        zero=out.fill,
-        refusal=refusal,
-    )
+    call(lib.dg_samplers_fill, *target, *how, zero=out.fill, refusal=refusal)
 
 
 def _c_column(numbers: Numbers) -> dict[str, Any]:

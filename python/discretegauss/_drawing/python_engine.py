@@ -112,19 +112,16 @@ def _fitting(drawn: int, values: range | None) -> int:
 
 
 def _reference_draw(spec: LawSpec) -> Callable[[reference.Bytes], int]:
-    num, den = spec.parameter.numerator, spec.parameter.denominator
+    parameter, mu = spec.parameter, spec.mu
+    num, den = parameter.numerator, parameter.denominator
     draws: dict[Kind, Callable[[reference.Bytes], int]] = {
         Kind.BERNOULLI: lambda bits: int(reference.bernoulli(num, den, bits)),
         Kind.UNIFORM_BELOW: lambda bits: reference.uniform_below(num, bits),
         Kind.BERNOULLI_EXP: lambda bits: int(reference.bernoulli_exp(num, den, bits)),
         Kind.GEOMETRIC_EXP: lambda bits: reference.geometric_exp(num, den, bits),
-        Kind.DISCRETE_LAPLACE: lambda bits: reference.discrete_laplace(
-            spec.parameter, spec.mu, bits
-        ),
-        Kind.DISCRETE_GAUSSIAN: lambda bits: reference.discrete_gaussian(
-            spec.parameter, spec.mu, bits
-        ),
-        Kind.SKELLAM: lambda bits: reference.skellam(spec.parameter, bits),
+        Kind.DISCRETE_LAPLACE: lambda bits: reference.discrete_laplace(parameter, mu, bits),
+        Kind.DISCRETE_GAUSSIAN: lambda bits: reference.discrete_gaussian(parameter, mu, bits),
+        Kind.SKELLAM: lambda bits: reference.skellam(parameter, bits),
     }
     if spec.kind not in draws:
         refuse("a generalised Gaussian")

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from .._inputs.draw_arguments import checked_size, checked_source, checked_threads
 from .._inputs.law_parameters import parameter_name
-from .._inputs.messages import describe
+from .._inputs.messages import describe, refused
 from .._inputs.numbers import MAX_BITS, whole_number
 from .._law import fits_range
-from ..errors import ParameterOverflowError, ParameterValueError
+from ..errors import ParameterOverflowError
 from .fill import empty
 from .sampler import Sampler
 
@@ -27,9 +27,7 @@ def draw_bytes(
     shape = checked_size(size) or ()
     width = whole_number(n_bytes, "n_bytes", minimum=1)
     if width > MAX_BITS:
-        raise ParameterValueError(
-            f"n_bytes must be at most {MAX_BITS}, which hold every law, got {describe(width)}"
-        )
+        raise refused("n_bytes", f"be at most {MAX_BITS}, which hold every law", width)
     checked_size((*shape, width))
     half = 1 << (8 * width - 1)
     if not fits_range(law.spec, -half, half - 1):

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from .._certified.interval import Arithmetic, Interval, arithmetic
 from .._certified.skellam import LARGEST_TABLE, probabilities_up_to
 from .._inputs.draw_arguments import AUTO, Method
+from .._inputs.messages import refused
 from .._inputs.source import Source
 from .._law import Kind, LawSpec
-from ..errors import ParameterValueError, RangeError
+from ..errors import RangeError
 from .fill import in_one_process
 from .python_engine import PythonSampler
 from .sampler import Sampler
@@ -48,9 +49,7 @@ class SkellamSampler(PythonSampler):
     def require(self, method: Method) -> None:
         """Refuse what the law does not have."""
         if method in ("cells", "isochronous"):
-            raise ParameterValueError(
-                f"method must be 'auto' or 'reference' for this law, got {method!r}"
-            )
+            raise refused("method", "be 'auto' or 'reference' for this law", method)
 
     def draw(self, source: Source, method: Method = AUTO) -> int:
         """Return one draw."""

@@ -129,8 +129,7 @@ class LawFunctions:
         >>> upper.tolist()
         [0.039894228040143274, 5e-324]
         """
-        ask = _answers()
-        return ask.evaluate(ask.PMF, self._spec, k, bounds=bounds)
+        return self._at("PMF", k, bounds)
 
     @_at_k
     def logpmf(self, k: Any, *, bounds: bool = False) -> Any:
@@ -144,8 +143,7 @@ class LawFunctions:
         >>> dg.DiscreteGaussian(1).logpmf(10**6)
         -500000000000.91895
         """
-        ask = _answers()
-        return ask.evaluate(ask.LOGPMF, self._spec, k, bounds=bounds)
+        return self._at("LOGPMF", k, bounds)
 
     @_at_k
     def cdf(self, k: Any, *, bounds: bool = False) -> Any:
@@ -160,14 +158,12 @@ class LawFunctions:
         >>> dg.DiscreteGaussian(10**100).cdf([-(10**50), 0, 10**50]).round(6).tolist()
         [0.158655, 0.5, 0.841345]
         """
-        ask = _answers()
-        return ask.evaluate(ask.CDF, self._spec, k, bounds=bounds)
+        return self._at("CDF", k, bounds)
 
     @_at_k
     def logcdf(self, k: Any, *, bounds: bool = False) -> Any:
         """Return log P(X <= k); parameters and results are those of `cdf`."""
-        ask = _answers()
-        return ask.evaluate(ask.LOGCDF, self._spec, k, bounds=bounds)
+        return self._at("LOGCDF", k, bounds)
 
     @_at_k
     def sf(self, k: Any, *, bounds: bool = False) -> Any:
@@ -175,8 +171,7 @@ class LawFunctions:
 
         Parameters and results are those of `cdf`.
         """
-        ask = _answers()
-        return ask.evaluate(ask.SF, self._spec, k, bounds=bounds)
+        return self._at("SF", k, bounds)
 
     @_at_k
     def logsf(self, k: Any, *, bounds: bool = False) -> Any:
@@ -188,8 +183,11 @@ class LawFunctions:
         >>> dg.DiscreteGaussian(1).logsf(10**6)
         -500001000001.41895
         """
+        return self._at("LOGSF", k, bounds)
+
+    def _at(self, name: str, k: Any, bounds: bool) -> Any:
         ask = _answers()
-        return ask.evaluate(ask.LOGSF, self._spec, k, bounds=bounds)
+        return ask.evaluate(getattr(ask, name), self._spec, k, bounds=bounds)
 
     def tail_bound(self, k: Any) -> Any:
         """Return an upper bound on P(X >= k), by the tail of the continuous law at k - 1.

@@ -59,18 +59,14 @@ _Bools = NDArray[np.bool_]
 def quantiles(spec: LawSpec, q: object, *, upper: bool) -> Any:
     """Return the quantiles of q, or (upper) of 1 - q: a number or an array of numbers."""
     array = as_array(q, "q")
+    level = partial(_level, upper=upper)
     if array is None:
-        return _shown(_quantile(spec, _level(q, "q", upper=upper)))
+        return _shown(_quantile(spec, level(q)))
     flat = _floats_if_all_are(array.ravel())
     with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
         found, sure = _looked_up(spec, flat, upper=upper)
     given, places = _distinct(flat[~sure])
-    levels = naming_places(
-        lambda: [_level(value, "q", upper=upper) for value in given.tolist()],
-        array,
-        "q",
-        partial(_level, name="q", upper=upper),
-    )
+    levels = naming_places(lambda: [*map(level, given.tolist())], array, "q", level)
     others = _packed([_quantile(spec, level) for level in levels])[places]
     return _joined(found, sure, others).reshape(array.shape)
 
@@ -117,11 +113,11 @@ def _checked_confidence(value: object) -> Fraction:
     return exact
 
 
-def _level(q: object, name: str, *, upper: bool) -> Fraction | None:
+def _level(q: object, *, upper: bool) -> Fraction | None:
     """Return q or 1 - q exactly; None for what is no finite number."""
     if not_finite(q) is not None:
         return None
-    exact = exact_rational(q, name)
+    exact = exact_rational(q, "q")
     return 1 - exact if upper else exact
 
 

@@ -41,11 +41,6 @@ _CHUNK = 2**16
 _MOST_ORDER = 100
 
 
-def as_scipy(law: Any) -> ScipyLaw:
-    """Return the law as a distribution of scipy.stats; see the law's own `as_scipy`."""
-    return ScipyLaw(law)
-
-
 def _refuse(loc: object) -> None:
     """Refuse a loc but 0: scipy's k - loc wraps and rounds, where the law has its own centre."""
     if not (np.isscalar(loc) and loc == 0):
@@ -196,16 +191,9 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
 
     def _stats(self, moments: str = "mvsk") -> tuple[float | None, ...]:
         """Return mean, variance, skewness and excess kurtosis; None for what is not asked for."""
-        by_letter = {
-            "m": _moments.mean,
-            "v": _moments.variance,
-            "s": _moments.skewness,
-            "k": _moments.excess_kurtosis,
-        }
-        return tuple(
-            self._moment(moment) if letter in moments else None
-            for letter, moment in by_letter.items()
-        )
+        functions = _moments.mean, _moments.variance, _moments.skewness, _moments.excess_kurtosis
+        named = zip("mvsk", functions, strict=True)
+        return tuple(self._moment(each) if letter in moments else None for letter, each in named)
 
     def _moment(self, moment: Callable[[Any, int], Any]) -> float:
         return float_value(lambda bits: moment(self.law._spec, bits))

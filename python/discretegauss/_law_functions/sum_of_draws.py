@@ -21,11 +21,12 @@ from .._certified.lattice_sums import canonical
 from .._certified.probability import pmf, probability, tail_above
 from .._certified.search import first_true
 from .._inputs.draw_arguments import INT64, SYSTEM, Size, checked_dtype
-from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational, whole_number
+from .._inputs.messages import describe, refused
+from .._inputs.numbers import whole_number
+from .._inputs.privacy_arguments import checked_probability
 from .._inputs.source import Source
 from .._law import Kind, LawSpec, fits_range
-from ..errors import ParameterOverflowError, ParameterValueError
+from ..errors import ParameterOverflowError
 from .pointwise import at_each
 
 #: A factor so near to 1 changes no float by more than its rounding.
@@ -118,11 +119,7 @@ class SumOfDraws:
 
     def interval(self, confidence: object) -> tuple[int, int]:
         """Return the ends of the shortest central interval of at least this probability."""
-        level = exact_rational(confidence, "confidence")
-        if not 0 < level < 1:
-            raise ParameterValueError(
-                f"confidence must lie between 0 and 1, both excluded, got {describe(confidence)}"
-            )
+        level = checked_probability(confidence, "confidence")
         beyond = gmpy2.mpq((1 - level) / 2)
         reach = first_true(
             lambda k: bool(self._sf(k, _LEAST_BITS).upper <= beyond), int(self.std()), low=0
@@ -134,7 +131,7 @@ class SumOfDraws:
     def _centre(self) -> int:
         mu: Fraction = self.law.mu
         if mu.denominator != 1:
-            raise ParameterValueError(f"mu must be an integer here, got {describe(mu)}")
+            raise refused("mu", "be an integer here", mu)
         return self.clients * mu.numerator
 
     def _at(self, enclosure: Callable[[int, int], Interval], k: Any, bounds: bool) -> Any:

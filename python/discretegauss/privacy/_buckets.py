@@ -322,8 +322,7 @@ def summed(
         For the bounds of what is below and above the window, both above 0: any will do.
     """
     error = transform_error(size)
-    product, bound = None, None
-    wrong: Floats = np.zeros(1)
+    product, bound, wrong = np.ones(1, np.complex128), np.ones(1), np.zeros(1)
     log_scale, lost = _AT.rational(0), 0.0
     for part in parts:
         tilted = _tilt(part, tilt)
@@ -335,33 +334,20 @@ def summed(
         powers = _power(spectrum, part.times)
         absolutes = _power(absolute, part.times) * (1 + 4 * part.times * _U)
         relative = np.minimum(part.times * one / absolute, 2.0) + 5 * part.times * _U
-        if product is None or bound is None:
-            product, bound, wrong = powers, absolutes, relative
-        else:
-            product, bound = product * powers, bound * absolutes * (1 + 4 * _U)
-            wrong = wrong + relative + 4 * _U
+        product, bound, wrong = product * powers, bound * absolutes, wrong + relative
         log_scale = _AT.add(log_scale, _AT.scale(tilted.log_total, part.times))
         lost += part.times * (_TILTED + float(np.bincount(part.at % size).max()) * _U)
-    if product is None or bound is None:
-        raise ValueError("there must be a release")
+    rounded = 4 * _U * (len(parts) - 1)  # by the products of two
+    bound, wrong = bound * (1 + rounded), wrong + rounded
     kept = bound > _LEAST_POWER
     product = np.where(kept, product, 0.0)
     off = np.where(kept, np.minimum(wrong, 2.0) * bound, bound)
     total_wrong = float((off + inverse_error(size) * bound).sum()) * 4 / size * (1 + 2.0**-20)
     mass = np.roll(inverse(product), -(start % size))
-    outside = tuple(
-        _chernoff(parts, tilt, rate * sign, end, log_scale)
-        for sign, rate, end in ((-1, rates[0], start - 1), (1, rates[1], start + size))
-    )
-    return Sum(
-        start + np.arange(size),
-        mass,
-        total_wrong + 1e-250,
-        lost,
-        tilt,
-        log_scale,
-        (outside[0], outside[1]),
-    )
+    under = _chernoff(parts, tilt, -rates[0], start - 1, log_scale)
+    over = _chernoff(parts, tilt, rates[1], start + size, log_scale)
+    index = start + np.arange(size)
+    return Sum(index, mass, total_wrong + 1e-250, lost, tilt, log_scale, (under, over))
 
 
 def _power(base: NDArray[Any], count: int) -> NDArray[Any]:

@@ -6,13 +6,10 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-import gmpy2
-
 from .._certified.euler_maclaurin import log_of
-from .._certified.interval import arithmetic
+from .._certified.interval import arithmetic, fraction_of
 from .._certified.search import decimal_at, decimal_ordinal
-from .._inputs.messages import describe
-from ..errors import ParameterValueError
+from .._inputs.messages import refused
 from ..laws import Law
 from .costs import delta as delta_of
 from .losses import loss
@@ -112,16 +109,13 @@ def log_guess(
 def require_reach(delta: Fraction, queries: int) -> None:
     """Refuse a delta that what lies in no bucket might exceed."""
     if delta < queries * _LEAST_DELTA:
-        raise ParameterValueError(
-            "delta must be at least 2**-100 for each query, as what lies in no bucket is below "
-            f"that, got {describe(delta)}"
-        )
+        rule = "be at least 2**-100 for each query, as what lies in no bucket is below that"
+        raise refused("delta", rule, delta)
 
 
 def _exp(x: float) -> Fraction:
     """Return about exp(x), also where it is no float."""
-    exact = gmpy2.mpq(arithmetic(53).up.exp(x))
-    return Fraction(int(exact.numerator), int(exact.denominator))
+    return fraction_of(arithmetic(53).up.exp(x))
 
 
 def _least_decimal(excess: Callable[[Fraction], float], n: int) -> int:

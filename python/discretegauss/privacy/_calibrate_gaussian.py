@@ -59,6 +59,7 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
+from .._certified.interval import fraction_of
 from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError
@@ -164,7 +165,7 @@ class GaussianTarget(NamedTuple):
         tried: list[tuple[Any, Any]] = []
 
         def balance(u: Any) -> tuple[Any, Any]:
-            spec = LawSpec(Kind.DISCRETE_GAUSSIAN, _fraction(gmpy2.mpq(gmpy2.exp(u))))
+            spec = LawSpec(Kind.DISCRETE_GAUSSIAN, fraction_of(gmpy2.exp(u)))
             log_delta, _ = log_delta_about(spec, epsilon, change)
             value, slope = gmpy2.log(-log_delta / goal), gmpy2.mpfr(1)
             if tried and tried[-1][0] != u:
@@ -174,11 +175,9 @@ class GaussianTarget(NamedTuple):
 
         # What is enough by way of zCDP is a little too large.
         rho = rho_lower(self.epsilon, self.delta)
-        enough = (
-            change**2 / (2 * self.queries * gmpy2.mpq(rho))
-            if rho > 0
-            else (change / self.delta) ** 2
-        )
+        enough: Any = (change / self.delta) ** 2
+        if rho > 0:
+            enough = change**2 / (2 * self.queries * gmpy2.mpq(rho))
         if enough * self.queries > change**2 << _MOST_SIGMA2_BITS:
             raise ParameterOverflowError(
                 "epsilon and delta must leave noise of a standard deviation below "
@@ -187,8 +186,4 @@ class GaussianTarget(NamedTuple):
         with search_precision():
             start = gmpy2.log(gmpy2.mpfr(gmpy2.mpq(enough) * self.queries))
             sigma2 = gmpy2.mpq(gmpy2.exp(solve_increasing(balance, start, close=1e-8)))
-        return _fraction(sigma2 / self.queries)
-
-
-def _fraction(value: Any) -> Fraction:
-    return Fraction(int(value.numerator), int(value.denominator))
+        return fraction_of(sigma2 / self.queries)

@@ -11,9 +11,9 @@ import numpy as np
 from .._certified.double_double import Floats
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_nearest
-from .._certified.interval import Interval, Rational, arithmetic
-from ._loss_cells import TINY, Cells, Outcome, Outcomes, Release, far_apart, nearly_alike
-from ._noise_cells import NO_CHANGE, Noise, fraction, unswapped
+from .._certified.interval import Interval, Rational, arithmetic, fraction_of
+from ._loss_cells import TINY, Cells, Outcomes, Release, both_ways, far_apart, nearly_alike
+from ._noise_cells import NO_CHANGE, Noise, unswapped
 
 _AT = arithmetic(192)
 _HALF = Fraction(1, 2)
@@ -133,7 +133,7 @@ class LaplaceNoise(Noise):
     def __init__(self, change: Rational, cut: Rational | None, rate: Fraction) -> None:
         super().__init__(rate)
         self._change, self._cut = change, cut
-        self.unit = fraction(change) if rate == 1 else None
+        self.unit = fraction_of(change) if rate == 1 else None
         self._weight = _AT.rational(1)
         if cut is not None:
             self._weight = _AT.neg(_AT.expm1(_AT.rational(-cut)))
@@ -176,25 +176,18 @@ class LaplaceNoise(Noise):
     def _made(self, fineness: int, tilt: float) -> Cells:
         del tilt
         d, cut, count = self._change, self._cut, 1 << fineness
-        loss = _AT.rational(d)
         if cut is None:
-            at_0, at_d = self._beyond(gmpy2.mpq(0)), self._beyond(d)
-            outcomes = [Outcome(at_0, at_d, loss), Outcome(at_d, at_0, _AT.neg(loss))]
+            outcomes = both_ways(self._beyond(gmpy2.mpq(0)), self._beyond(d), _AT.rational(d))
         else:
-            none = _AT.rational(0)
             at_0, at_d = self._mass(gmpy2.mpq(0), cut - d), self._mass(d, cut)
-            told = self._mass(cut - d, cut)
-            outcomes = [
-                Outcome(at_0, at_d, loss),
-                Outcome(at_d, at_0, _AT.neg(loss)),
-                Outcome(told, none),
-                Outcome(none, told),
-            ]
+            outcomes = both_ways(at_0, at_d, _AT.rational(d))
+            outcomes += both_ways(self._mass(cut - d, cut), _AT.rational(0))
         ends = unswapped(Outcomes(outcomes, self._rate))
         # between them, from -d to 0, the loss is 2 z + d
         step = float_nearest(_AT.rational(d / count))
-        share = _AT.div(_AT.sub(*_sinh(_AT.rational(d / count / 2))), self._weight)
-        share = _AT.scale(share, _HALF)
+        half_step = _AT.rational(d / count / 2)
+        rise = _AT.sub(_AT.expm1(half_step), _AT.expm1(_AT.neg(half_step)))  # 2 sinh of it
+        share = _AT.scale(_AT.div(rise, self._weight), _HALF)
         z = (np.arange(count, dtype=np.float64)[::-1] + 0.5) * -step  # wrong by 2 u of it
         masses = [
             exponential_in_floats(z) * float_nearest(share),
@@ -206,8 +199,3 @@ class LaplaceNoise(Noise):
         off = np.abs(edges) * 2.0**-51
         between = self._cells_between((edges - off)[:-1], (edges + off)[1:], here, moved)
         return Cells.joined([ends, between])
-
-
-def _sinh(half: Interval) -> tuple[Interval, Interval]:
-    """Return two numbers whose difference is 2 sinh: expm1 both ways."""
-    return _AT.expm1(half), _AT.expm1(_AT.neg(half))

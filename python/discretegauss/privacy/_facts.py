@@ -35,7 +35,7 @@ from typing import Any
 import gmpy2
 
 from .._certified.floats import float_at_least
-from .._certified.interval import arithmetic
+from .._certified.interval import arithmetic, fraction_of
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import positive_number, whole_sensitivity
 from .._law import Kind, LawSpec
@@ -95,9 +95,4 @@ def _least_rho(scale: Fraction, change: int) -> Fraction:
     one_minus_square = at.neg(at.expm1(at.rational(-2 / scale)))
     mean = at.div(at.scale(at.mul(r, one_minus_power), 2), one_minus_square)
     found = at.scale(at.shift(at.neg(mean), change), 1 / scale)
-    return min(_short_upper(found.upper), pure**2 / 2)
-
-
-def _short_upper(value: Any) -> Fraction:
-    """Return an upper bound of 64 bits."""
-    return Fraction(*map(int, arithmetic(64).up.plus(value).as_integer_ratio()))
+    return min(fraction_of(arithmetic(64).up.plus(found.upper)), pure**2 / 2)

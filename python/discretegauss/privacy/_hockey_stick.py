@@ -26,9 +26,10 @@ import gmpy2
 from .._certified.families import family_of
 from .._certified.family import RationalFamily
 from .._certified.interval import ONE, ZERO, Interval, arithmetic
+from .._certified.probability import kept_normaliser
 from .._law import LawSpec
 from ._facts import cancelling_bits
-from ._privacy_loss import FAR, loss_exceeds_from, phi_near, tail_weight, total_weight
+from ._privacy_loss import FAR, loss_exceeds_from, phi_near, tail_weight
 
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
 _AIM = 60
@@ -117,7 +118,7 @@ def line_at(spec: LawSpec, m: int, change: int, bits: int, most: Any = FAR) -> L
     No shift is beyond ``most``, unless phi is rational.
     """
     at = arithmetic(bits + 4)
-    total = total_weight(spec, bits)
+    total = kept_normaliser(spec, bits)[1]
     right = m + change
     if m >= 1:
         a, b = _two_tails(spec, m, right, bits, most)

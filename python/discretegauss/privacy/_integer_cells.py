@@ -13,7 +13,7 @@ from .._certified.double_double_functions import exponential_in_floats
 from .._certified.families import family_of
 from .._certified.family import RationalFamily
 from .._certified.floats import float_at_least, float_at_most, float_nearest
-from .._certified.interval import Interval, Rational, Real, arithmetic
+from .._certified.interval import Interval, Rational, Real, arithmetic, fraction_of
 from .._certified.lattice_sums import canonical, phi_at
 from .._certified.pair_arrays import array_values
 from .._certified.probability import Tail, kept_normaliser, probability
@@ -25,9 +25,10 @@ from ._loss_cells import (
     Outcome,
     Outcomes,
     Release,
+    both_ways,
     nearly_alike,
 )
-from ._noise_cells import TOO_WIDE, Noise, fraction, unswapped
+from ._noise_cells import TOO_WIDE, Noise, unswapped
 
 _AT = arithmetic(192)
 
@@ -92,10 +93,8 @@ class IntegerNoise(Noise):
             reach = min(self._reach, d - 1)
             near_d, near_0 = (1 - d, 1 - d + reach), (-reach, 0)
         else:
-            near_d, near_0 = (
-                (-d - self._reach, self._reach - d + 1),
-                (-self._reach, self._reach + 1),
-            )
+            near_d = (-d - self._reach, self._reach - d + 1)
+            near_0 = (-self._reach, self._reach + 1)
         return [(near_d[0], near_0[1])] if near_d[1] >= near_0[0] else [near_d, near_0]
 
     def _made(self, fineness: int, tilt: float) -> Cells:
@@ -136,8 +135,7 @@ class IntegerNoise(Noise):
     def _ends(self) -> Cells:
         """Return the two cells beyond which the loss of a Laplace law does not vary."""
         at_0, at_d = self._tail(0), self._tail(self.change)
-        loss = _AT.rational(self._exact_loss(0))
-        ends = [Outcome(at_0, at_d, loss), Outcome(at_d, at_0, _AT.neg(loss))]
+        ends = both_ways(at_0, at_d, _AT.rational(self._exact_loss(0)))
         return unswapped(Outcomes(ends, self._rate, unit=self.unit))
 
     def _exact_loss(self, x: int) -> Rational:
@@ -148,21 +146,10 @@ class IntegerNoise(Noise):
         """Return cells of one integer each, whatever the parameters."""
         total = self._total()
 
-        def phi(x: int) -> Interval:
-            return phi_at(self.spec, x, _AT)
-
         def mass(x: int) -> Interval:
-            return _AT.div(_AT.exp(_AT.neg(phi(x))), total)
+            return _AT.div(_AT.exp(_AT.neg(phi_at(self.spec, x, _AT))), total)
 
-        outcomes = []
-        for x in xs:
-            if isinstance(self._family, RationalFamily):
-                loss = _AT.rational(self._exact_loss(x))
-            elif 2 * x + self.change == 0:
-                loss = _AT.rational(0)
-            else:
-                loss = _AT.sub(phi(x + self.change), phi(x))
-            outcomes.append(Outcome(mass(x), mass(x + self.change), loss))
+        outcomes = [Outcome(mass(x), mass(x + self.change), self._loss_about(x)) for x in xs]
         return unswapped(Outcomes(outcomes, self._rate, unit=self.unit))
 
     def _exponents(self, xs: NDArray[np.int64]) -> Pairs:
@@ -230,6 +217,8 @@ class IntegerNoise(Noise):
     def _loss_about(self, x: int) -> Interval:
         if isinstance(self._family, RationalFamily):
             return _AT.rational(self._exact_loss(x))
+        if 2 * x + self.change == 0:
+            return _AT.rational(0)
         bits = arithmetic(192 + 2 * abs(x).bit_length())
         phi = self._family.phi
         return bits.sub(phi(self.spec, x + self.change, bits), phi(self.spec, x, bits))
@@ -268,4 +257,4 @@ def _unit_of(family: RationalFamily, spec: LawSpec, change: int) -> tuple[Fracti
     unit = gmpy2.mpq(
         gmpy2.gcd(loss.numerator * step.denominator, step.numerator * loss.denominator), common
     )
-    return fraction(unit), int(loss / unit), int(step / unit)
+    return fraction_of(unit), int(loss / unit), int(step / unit)

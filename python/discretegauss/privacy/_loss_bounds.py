@@ -132,14 +132,9 @@ class Direction(Choices):
                 kept = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
                 return dict(kept), h, float_at_least(infinite)
             total = summed(parts, plan.tilt, start, size, plan.rates)
-            log = (
-                float_at_least(total.log_scale.upper)
-                + total.slack
-                - total.tilt * total.index
-                + 1e-9
-            )
+            log = float_at_least(total.log_scale.upper) + total.slack - total.tilt * total.index
             with np.errstate(over="ignore"):
-                grown = exponential_in_floats(np.clip(log, -700.0, 700.0))
+                grown = exponential_in_floats(np.clip(log + 1e-9, -700.0, 700.0))
             found = np.minimum(found, (np.maximum(total.mass, 0.0) + total.error) * grown)
             over = min(over, float(total.outside[1] * grown[-1]) * 1.001)
         found[0] = 1.0  # and all that is below

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from .._certified.double_double import Floats
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
-from .._certified.interval import Interval, arithmetic
+from .._certified.interval import Interval, arithmetic, fraction_of
 
 _AT = arithmetic(192)
 _ZERO = _AT.rational(0)
@@ -129,6 +129,11 @@ class Outcome(NamedTuple):
     loss: Interval | None = None
 
 
+def both_ways(p: Interval, q: Interval, loss: Interval | None = None) -> list[Outcome]:
+    """Return an outcome, and the one whose probabilities are exchanged."""
+    return [Outcome(p, q, loss), Outcome(q, p, None if loss is None else _AT.neg(loss))]
+
+
 class Outcomes(Release):
     """A release with few outcomes, or few that differ in their loss."""
 
@@ -183,7 +188,7 @@ class Outcomes(Release):
             else:
                 rows.append(_row(p, q, low, high, exact=self.unit is not None))
                 if self.unit is not None:
-                    multiples.append(round(Fraction(*map(int, low.as_integer_ratio())) / self.unit))
+                    multiples.append(round(fraction_of(low) / self.unit))
         columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
         arrays = [np.array(column, np.float64) for column in columns]
         outside = float_at_least(under.upper), float_at_least(over.upper), float_at_most(told.lower)
@@ -225,14 +230,13 @@ def far_apart(most: object, rate: Fraction) -> Outcomes:
     """Return a release of which one outcome has a probability of at most so much, each way."""
     little = Interval(_ZERO.lower, most)
     rest = _AT.sub(_AT.rational(1), little)
-    return Outcomes([Outcome(rest, little), Outcome(little, rest)], rate)
+    return Outcomes(both_ways(rest, little), rate)
 
 
 def nearly_alike(loss: Interval, told: Interval, rate: Fraction) -> Outcomes:
     """Return a release with such losses, unless, with this probability each, they are infinite."""
-    none = _AT.rational(0)
     rest = _AT.sub(_AT.rational(1), told)
-    return Outcomes([Outcome(rest, rest, loss), Outcome(told, none), Outcome(none, told)], rate)
+    return Outcomes([Outcome(rest, rest, loss), *both_ways(told, _ZERO)], rate)
 
 
 def sampled_losses(loss: Floats, rate: Fraction) -> tuple[Floats, Floats]:

@@ -25,7 +25,6 @@ import numpy as np
 
 from .._certified.double_double import Floats
 from .._certified.double_double_functions import exponential_in_floats
-from .._certified.interval import Rational
 from ._loss_cells import TINY, Cells, Outcomes, Release, bounds_only, checked_rate, sampled_losses
 
 #: Exponentials of losses are taken up to here.
@@ -97,7 +96,3 @@ class Noise(Release):
 
 def unswapped(outcomes: Outcomes) -> Cells:
     return outcomes.cells(swapped=False, widest=math.inf)
-
-
-def fraction(exact: Rational) -> Fraction:
-    return Fraction(int(exact.numerator), int(exact.denominator))

@@ -30,7 +30,7 @@ import gmpy2
 
 from .._certified.interval import ONE, ZERO, arithmetic
 from .._certified.search import decimal_at, decimal_ordinal, first_true
-from .._inputs.messages import describe
+from .._inputs.messages import refused
 from ..errors import ParameterOverflowError
 
 MOST_QUERIES = 10**5
@@ -42,10 +42,8 @@ _BITS = 160
 def require_few(queries: int) -> None:
     """Refuse more queries than can be summed over."""
     if queries > MOST_QUERIES:
-        raise ParameterOverflowError(
-            f"queries must be at most {MOST_QUERIES} for the optimal composition, "
-            f"got {describe(queries)}"
-        )
+        rule = f"be at most {MOST_QUERIES} for the optimal composition"
+        raise refused("queries", rule, queries, ParameterOverflowError)
 
 
 def laplace_delta_upper(scale: Fraction, epsilon: Fraction, queries: int) -> Any:

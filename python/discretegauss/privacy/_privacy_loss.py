@@ -15,7 +15,6 @@ which never falls in x, as phi is convex, and is 0 at x = -D/2, as phi is symmet
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -24,9 +23,9 @@ import gmpy2
 from .._certified.families import family_of
 from .._certified.family import RationalFamily
 from .._certified.generalized_tail import log_quotient, quotient
-from .._certified.interval import Arithmetic, Interval, arithmetic
-from .._certified.lattice_sums import log_weight_ratio, normaliser, phi_at, tail_ratio
-from .._inputs.messages import describe
+from .._certified.interval import Arithmetic, Interval, arithmetic, fraction_of
+from .._certified.lattice_sums import log_weight_ratio, phi_at, tail_ratio
+from .._inputs.messages import describe, refused
 from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
 
@@ -87,12 +86,6 @@ def tail_weight(spec: LawSpec, m: int, bits: int, most: Any = FAR) -> Interval:
     return at.mul(ratio, at.exp(difference))
 
 
-@lru_cache(maxsize=128)
-def total_weight(spec: LawSpec, bits: int) -> Interval:
-    """Return the weight of all integers, in units of that of 0."""
-    return normaliser(spec, bits)[1]
-
-
 def loss_exceeds_from(spec: LawSpec, epsilon: Any, change: int) -> tuple[int, int] | None:
     """Return the least x with loss(x) > epsilon, between two bounds; None if there is none.
 
@@ -117,7 +110,7 @@ def loss_exceeds_from(spec: LawSpec, epsilon: Any, change: int) -> tuple[int, in
         return None if first is None else (first, first)
     if spec.kind is Kind.SKELLAM:
         return _of_skellam(spec, epsilon, change)
-    return _by_bisection(spec, Fraction(int(epsilon.numerator), int(epsilon.denominator)), change)
+    return _by_bisection(spec, fraction_of(epsilon), change)
 
 
 def _of_skellam(spec: LawSpec, epsilon: Any, change: int) -> tuple[int, int]:
@@ -170,9 +163,7 @@ def _by_bisection(spec: LawSpec, epsilon: Fraction, change: int) -> tuple[int, i
             # phi is strictly convex (beta > 1), so the losses beside this one differ
             beside = [_compare(spec, x, epsilon, change).exceeds for x in (middle - 1, middle + 1)]
             if beside != [False, True]:  # no cover: they differ by far more than is asked for
-                raise ParameterValueError(
-                    f"epsilon must be farther from a loss that occurs, got {describe(epsilon)}"
-                )
+                raise refused("epsilon", "be farther from a loss that occurs", epsilon)
             return middle, middle + 1
         again, before = exceeds is before, exceeds
         if exceeds:

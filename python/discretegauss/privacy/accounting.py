@@ -6,10 +6,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from .._inputs.messages import describe
+from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import positive_number
-from ..errors import ParameterOverflowError, ParameterValueError
+from ..errors import ParameterOverflowError
 from ..laws import Law, centred
 from ._facts import event_of_law
 from .losses import loss
@@ -74,9 +74,7 @@ def pld(
     interval = _as_float(value_discretization_interval, "value_discretization_interval")
     bound = exact_rational(log_mass_truncation_bound, "log_mass_truncation_bound")
     if bound > -1:
-        raise ParameterValueError(
-            f"log_mass_truncation_bound must be at most -1, got {describe(bound)}"
-        )
+        raise refused("log_mass_truncation_bound", "be at most -1", bound)
     found = loss(law, sensitivity, width=Fraction(interval), most=_MOST_MULTIPLES)
     return found._for_dp_accounting(math.exp(max(bound, Fraction(-700))))
 
@@ -128,7 +126,5 @@ def _as_float(value: object, name: str) -> float:
     except OverflowError:
         nearest = math.inf
     if not 0 < nearest < math.inf:
-        raise ParameterOverflowError(
-            f"{name} must be within the range of positive floats, got {describe(value)}"
-        )
+        raise refused(name, "be within the range of positive floats", value, ParameterOverflowError)
     return nearest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
 import gmpy2
@@ -12,9 +13,8 @@ from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._inputs.budget import Budget
-from .._inputs.foreign_arrays import single
-from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational
+from .._inputs.law_parameters import checked_beta
+from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import (
     positive_number,
     query_count,
@@ -167,7 +167,16 @@ def calibrate(
         given = {"budget": budget, "rho": rho, "epsilon": epsilon, "delta": delta}
         given |= {"clients": clients, "sum_norm": sum_norm}
         given |= {"sampling": None if type(sampling) is int and sampling == 1 else sampling}
-        return _for_error(kind, error, confidence, queries, beta, given)  # type: ignore[no-any-return]
+        for name, value in given.items():
+            if value is not None:
+                raise ParameterTypeError(
+                    f"{name} must not be given with error, which asks for noise"
+                )
+        law_of: Any = kind
+        if beta is not None:
+            law_of = partial(law_of, beta=checked_beta(beta))
+        sure = "0.95" if confidence is None else confidence
+        return law_of(widest(law_of, error, confidence=sure, queries=queries))  # type: ignore[no-any-return]
     if confidence is not None:
         raise ParameterTypeError("confidence goes with error, which must be given")
     if kind is DiscreteLaplace and budget is None and rho is None and delta is None:
@@ -177,31 +186,13 @@ def calibrate(
         sensitivity,
         queries,
         sampling,
+        beta,
         clients,
         dimension,
         sum_norm,
     )
-    found: Any = _generalized(asked, beta) if beta is not None else _BY_KIND[kind](asked)
+    found: Any = _BY_KIND[kind](asked)
     return found  # type: ignore[no-any-return]
-
-
-def _for_error(
-    kind: Any,
-    error: object,
-    confidence: object,
-    queries: int,
-    beta: object,
-    others: dict[str, object],
-) -> Any:
-    """Return the widest law whose draws are that small with the confidence."""
-    for name, value in others.items():
-        if value is not None:
-            raise ParameterTypeError(f"{name} must not be given with error, which asks for noise")
-    exponent = () if beta is None else (_exponent(beta),)
-    sure = "0.95" if confidence is None else confidence
-    return kind(
-        widest(lambda x: kind(x, *exponent), error, confidence=sure, queries=queries), *exponent
-    )
 
 
 class _Asked:
@@ -213,11 +204,12 @@ class _Asked:
         sensitivity: object,
         queries: object,
         sampling: object,
+        beta: object,
         clients: object,
         dimension: object,
         sum_norm: object,
     ) -> None:
-        self.budget, self.sensitivity = budget, sensitivity
+        self.budget, self.sensitivity, self.beta = budget, sensitivity, beta
         self.queries, self.rate = query_count(queries), sampling_rate(sampling)
         self.clients = 1 if clients is None else word_count(clients, "clients")
         self.vector = dimension, sum_norm
@@ -299,10 +291,8 @@ def _scale_for_rho(rho: Fraction, change: int) -> Fraction:
     """Return the least decimal scale that costs at most rho, for one query: rho falls with it."""
     bits = abs(rho.numerator.bit_length() - rho.denominator.bit_length())
     if bits > _MOST_RHO_BITS:
-        raise ParameterOverflowError(
-            f"rho must be between 2**-{_MOST_RHO_BITS} and 2**{_MOST_RHO_BITS} for each query, "
-            f"got {describe(rho)}"
-        )
+        rule = f"be between 2**-{_MOST_RHO_BITS} and 2**{_MOST_RHO_BITS} for each query"
+        raise refused("rho", rule, rho, ParameterOverflowError)
     # of a change by 1 rho is eps0 tanh(eps0/2), below both eps0 and eps0**2/2 and near the lesser
     exact = gmpy2.mpq(rho)
     eps0 = max(exact, gmpy2.mpq(arithmetic(64).up.sqrt(2 * exact)))
@@ -312,15 +302,8 @@ def _scale_for_rho(rho: Fraction, change: int) -> Fraction:
     )
 
 
-def _exponent(beta: object) -> Fraction:
-    exponent = exact_rational(beta, "beta")
-    if exponent < 1:
-        raise ParameterValueError(f"beta must be at least 1, got {describe(single(beta))}")
-    return exponent
-
-
-def _generalized(asked: _Asked, beta: object) -> Law:
-    exponent = _exponent(beta)
+def _generalized(asked: _Asked) -> Law:
+    exponent = checked_beta(asked.beta)
     return asked.crossing(lambda scale: GeneralizedGaussian(scale, exponent), beta=exponent)
 
 
@@ -331,10 +314,9 @@ def _skellam(asked: _Asked) -> Law:
     change = Change(asked.clients, asked.sensitivity, *asked.vector)
     least = least_epsilon_of_skellams(delta)
     if least >= epsilon or not epsilon:
-        raise ParameterValueError(
-            f"epsilon must be above {float_at_least(least):.6g} for this delta, as orders up to "
-            f"2**40 are tried, got {describe(epsilon)}"
-        )
+        floor = f"{float_at_least(least):.6g}"
+        rule = f"be above {floor} for this delta, as orders up to 2**40 are tried"
+        raise refused("epsilon", rule, epsilon)
 
     def cost(variance: Fraction) -> Any:
         return epsilon_of_skellams(change, variance * change.clients, delta, queries)
@@ -346,6 +328,6 @@ def _skellam(asked: _Asked) -> Law:
 _BY_KIND: dict[Any, Callable[[_Asked], Law]] = {
     DiscreteGaussian: _gaussian,
     DiscreteLaplace: _laplace,
-    GeneralizedGaussian: lambda asked: _generalized(asked, 1),
+    GeneralizedGaussian: _generalized,
     Skellam: _skellam,
 }

@@ -27,8 +27,7 @@ from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import ONE, ZERO, arithmetic
 from .._certified.search import first_true, float_at, ordinal
-from .._inputs.foreign_arrays import single
-from .._inputs.messages import describe
+from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
     at_least_zero,
@@ -38,7 +37,7 @@ from .._inputs.privacy_arguments import (
     whole_sensitivity,
 )
 from .._law import Kind
-from ..errors import ParameterTypeError, ParameterValueError
+from ..errors import ParameterTypeError
 from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
 from ._asked import Noise, clients_of, is_vector, refuse_vector
 from ._change import Change
@@ -240,10 +239,8 @@ def epsilon(
     if exact == 0 and (pure := cost.pure()) is not None:
         return pure
     if not 0 < exact < 1:
-        raise ParameterValueError(
-            "delta must lie between 0 and 1, both excluded (0 only for a discrete Laplace), "
-            f"got {describe(single(delta))}"
-        )
+        rule = "lie between 0 and 1, both excluded (0 only for a discrete Laplace)"
+        raise refused("delta", rule, delta)
     return cost.epsilon(exact)
 
 
@@ -289,7 +286,13 @@ def _cost(
         return _Composed(law**count)
     one, clients = clients_of(law)
     if clients > 1 or _is_vector(one, sensitivity, dimension, sum_norm):
-        return _cost_of_vector(law, one, sensitivity, count, rate, dimension, sum_norm)
+        if rate != 1:
+            rule = "be 1 for vectors and sums of shares: nothing is known of others"
+            raise refused("sampling", rule, rate)
+        if one._spec.kind is Kind.SKELLAM:
+            change_of_one = Change(1, sensitivity, dimension, sum_norm)
+            return _Skellams(change_of_one, one._spec.parameter, count)
+        return _ByRho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
     refuse_vector(dimension, sum_norm, "this law")
     spec, change = centred(one), whole_sensitivity(sensitivity)
     if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
@@ -309,26 +312,6 @@ def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: objec
     if is_vector(dimension, sum_norm):
         return True
     return kind is Kind.SKELLAM and positive_number(sensitivity, "sensitivity").denominator > 1
-
-
-def _cost_of_vector(
-    law: object,
-    one: Law,
-    sensitivity: object,
-    queries: int,
-    rate: Fraction,
-    dimension: object,
-    sum_norm: object,
-) -> _Cost:
-    if rate != 1:
-        raise ParameterValueError(
-            "sampling must be 1 for vectors and sums of shares: nothing is known of others, "
-            f"got {describe(rate)}"
-        )
-    if one._spec.kind is Kind.SKELLAM:
-        change = Change(1, sensitivity, dimension, sum_norm)
-        return _Skellams(change, one._spec.parameter, queries)
-    return _ByRho(queries * rho_of_one(law, sensitivity, dimension, sum_norm))
 
 
 @dataclass(frozen=True)
@@ -398,11 +381,11 @@ class _Laplaces(_Cost):
         if self.queries > _MOST_SUMS:
             return guess
         target = gmpy2.mpq(delta)
-        return float_at(
-            first_true(
-                lambda n: bool(self._delta(Fraction(float_at(n))) <= target), ordinal(guess), low=0
-            )
-        )
+
+        def is_enough(n: int) -> bool:
+            return bool(self._delta(Fraction(float_at(n))) <= target)
+
+        return float_at(first_true(is_enough, ordinal(guess), low=0))
 
     def pure(self) -> float:
         return _rounded_up(gmpy2.mpq(self.queries / self.scale))

@@ -41,7 +41,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Interval, arithmetic
@@ -96,12 +96,6 @@ class Part(NamedTuple):
         return self.queries * self.sensitivity**2 / (2 * self.sigma2)
 
 
-class _Loss(Protocol):
-    def delta(self, epsilon: Fraction, /) -> float | Fraction: ...
-
-    def epsilon(self, delta: Fraction, /) -> float | Fraction: ...
-
-
 class _Normal:
     """The loss of normal noise, by (norm of the change / deviation)**2."""
 
@@ -138,7 +132,7 @@ class _Normal:
 class TogetherLoss(NamedTuple):
     """delta of the tables at epsilon is at most exp(t) times that of ``loss`` at epsilon - t."""
 
-    loss: _Loss
+    loss: PrivacyLoss | _Normal
     t: Fraction
 
     def delta(self, epsilon: Fraction) -> Fraction:

@@ -13,7 +13,7 @@ import numpy as np
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import Interval, arithmetic
 from .._inputs.foreign_arrays import single
-from .._inputs.messages import describe
+from .._inputs.messages import describe, refused
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import (
     at_least_zero,
@@ -26,7 +26,7 @@ from ..laws import Law, centred
 from ._continuous_cells import GaussianNoise, LaplaceNoise
 from ._integer_cells import IntegerNoise
 from ._loss_bounds import Direction
-from ._loss_cells import Outcome, Outcomes, Release
+from ._loss_cells import Outcome, Outcomes, Release, both_ways
 
 #: Buckets of a sum, at most, unless asked for.
 _MOST = 2**20
@@ -100,7 +100,7 @@ class PrivacyLoss:
     def _of_one(cls, release: Release, width: object, most: object) -> PrivacyLoss:
         checked_most = whole_number(most, "most", minimum=16)
         if checked_most > _MOST_OF_ALL:
-            raise ParameterValueError(f"most must be at most 2**32, got {describe(most)}")
+            raise refused("most", "be at most 2**32", most)
         with np.errstate(all="ignore"):
             exact = None if width is None else _width(width, release.span, checked_most)
         return cls._of({release: 1}, exact, checked_most)
@@ -149,9 +149,7 @@ class PrivacyLoss:
         change = positive_number(sensitivity, "sensitivity")
         exact_cut = None if cut is None else positive_number(cut, "cut")
         if exact_cut is not None and exact_cut < change:
-            raise ParameterValueError(
-                f"cut must be at least the sensitivity, got {describe(single(cut))}"
-            )
+            raise refused("cut", "be at least the sensitivity", cut)
         loss = gmpy2.mpq(change / exact_scale)
         reach = None if exact_cut is None else gmpy2.mpq(exact_cut / exact_scale)
         noise = LaplaceNoise.of(loss, reach, sampling_rate(sampling))
@@ -175,17 +173,12 @@ class PrivacyLoss:
         exact = at_least_zero(epsilon, "epsilon")
         told = at_least_zero(delta, "delta")
         if told > 1:
-            raise ParameterValueError(f"delta must be at most 1, got {describe(single(delta))}")
+            raise refused("delta", "be at most 1", delta)
         kept, known, none = _AT.rational(1 - told), _AT.rational(told), _AT.rational(0)
         loss = _AT.rational(exact)
         low = _AT.div(kept, _AT.shift(_AT.exp(loss), 1))
         high = _AT.sub(kept, low)
-        outcomes = [
-            Outcome(known, none),
-            Outcome(none, known),
-            Outcome(high, low, loss),
-            Outcome(low, high, _AT.neg(loss)),
-        ]
+        outcomes = both_ways(known, none) + both_ways(high, low, loss)
         release = Outcomes(outcomes, sampling_rate(sampling), unit=_unit(exact), symmetric=True)
         return cls._of_one(release, None, most)
 
@@ -221,9 +214,8 @@ class PrivacyLoss:
         >>> round(response.delta(0), 12)
         0.5
         """
-        none = _AT.rational(0)
-        outcomes = [Outcome(a, b, none if same else None) for a, b, same in _pairs(p, q, bounds)]
-        return cls._of_one(Outcomes(outcomes, sampling_rate(sampling)), width, most)
+        release = Outcomes(_outcomes(p, q, bounds), sampling_rate(sampling))
+        return cls._of_one(release, width, most)
 
     def compose(self, *others: PrivacyLoss) -> PrivacyLoss:
         """Return the loss of this release and the others together; ``a @ b`` is the same of two."""
@@ -288,7 +280,7 @@ class PrivacyLoss:
         """
         exact = at_least_zero(delta, "delta")
         if exact > 1:
-            raise ParameterValueError(f"delta must be at most 1, got {describe(single(delta))}")
+            raise refused("delta", "be at most 1", delta)
         with np.errstate(all="ignore"):
             upper = max(one.epsilon_above(exact) for one in self._directions)
             if not bounds:
@@ -418,8 +410,8 @@ def _width(value: object, span: float, most: int) -> Fraction:
     return min(exact, _LARGEST_WIDTH)
 
 
-def _pairs(p: object, q: object, bounds: bool) -> list[tuple[Interval, Interval, bool]]:
-    """Return the probabilities of each outcome, enclosed, and whether they are the same."""
+def _outcomes(p: object, q: object, bounds: bool) -> list[Outcome]:
+    """Return each outcome, with a loss of 0 where it is known that it is equally likely."""
     if isinstance(p, Mapping) and isinstance(q, Mapping):
         outcomes = list(dict.fromkeys([*p, *q]))
         none = (0, 0) if bounds else 0
@@ -435,11 +427,11 @@ def _pairs(p: object, q: object, bounds: bool) -> list[tuple[Interval, Interval,
         raise ParameterValueError(
             f"p, q: must have as many outcomes each, got {len(found_p)} and {len(found_q)}"
         )
+    pairs = zip(found_p, found_q, strict=True)
     if bounds:
-        return [(a, b, False) for a, b in zip(found_p, found_q, strict=True)]
-    return [
-        (_AT.rational(a), _AT.rational(b), a == b) for a, b in zip(found_p, found_q, strict=True)
-    ]
+        return [Outcome(a, b) for a, b in pairs]
+    equal = _AT.rational(0)
+    return [Outcome(_AT.rational(a), _AT.rational(b), equal if a == b else None) for a, b in pairs]
 
 
 def _exactly(values: Sequence[object], name: str) -> list[Fraction]:

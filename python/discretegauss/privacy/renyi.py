@@ -41,8 +41,7 @@ from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Arithmetic, Interval, arithmetic, relative_width_below
 from .._certified.lattice_sums import canonical, normaliser, phi_at
-from .._inputs.foreign_arrays import single
-from .._inputs.messages import describe
+from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
     at_least_zero,
@@ -53,7 +52,7 @@ from .._inputs.privacy_arguments import (
 )
 from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
-from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import Law, centred
 from ._asked import clients_of, is_vector
 from ._change import Change
@@ -145,11 +144,10 @@ def renyi(
     of_vector = is_vector(dimension, sum_norm) or clients > 1
     if one._spec.kind is not Kind.SKELLAM and not of_vector:
         spec, exact = centred(one), _order(order)
-        found = (
-            _renyi_upper(spec, exact, whole_sensitivity(sensitivity))
-            if norm is None
-            else _renyi_of_ball(spec, exact, sensitivity, norm)
-        )
+        if norm is None:
+            found = _renyi_upper(spec, exact, whole_sensitivity(sensitivity))
+        else:
+            found = _renyi_of_ball(spec, exact, sensitivity, norm)
     elif norm is not None:
         raise ParameterTypeError("norm goes neither with a Skellam law nor with sums of shares")
     elif one._spec.kind is not Kind.SKELLAM:
@@ -158,7 +156,7 @@ def renyi(
     else:
         alpha = word_count(order, "order")
         if alpha < 2:
-            raise ParameterValueError(f"order must be at least 2, got {describe(order)}")
+            raise refused("order", "be at least 2", order)
         change = Change(1, sensitivity, dimension, sum_norm)
         found = renyi_of_skellam(change, one._spec.parameter, alpha)
     return float_at_least(arithmetic(_PRECISIONS[0]).up.mul(found, count))
@@ -168,12 +166,10 @@ def _renyi_of_ball(spec: LawSpec, order: Fraction, sensitivity: object, norm: ob
     """Return the bound of the changes within a ball."""
     radius = positive_number(sensitivity, "sensitivity")
     if not 1 <= radius <= _MOST_CHANGES:
-        raise ParameterValueError(
-            f"sensitivity must be from 1 to {_MOST_CHANGES}, got {describe(single(sensitivity))}"
-        )
+        raise refused("sensitivity", f"be from 1 to {_MOST_CHANGES}", sensitivity)
     exponent = exact_rational(norm, "norm")
     if exponent < 1:
-        raise ParameterValueError(f"norm must be at least 1, got {describe(single(norm))}")
+        raise refused("norm", "be at least 1", norm)
     at = arithmetic(_PRECISIONS[0])
     worst: Any = ZERO
     for change in range(1, int(radius) + 1):
@@ -227,7 +223,7 @@ def renyi_delta(divergence: object, order: object, epsilon: object) -> float:
 def _order(value: object) -> Fraction:
     exact = positive_number(value, "order")
     if exact <= 1:
-        raise ParameterValueError(f"order must be above 1, got {describe(single(value))}")
+        raise refused("order", "be above 1", value)
     return exact
 
 
@@ -289,10 +285,8 @@ def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Inte
 
     def require(reach: int) -> None:
         if reach > _MOST_INTEGERS:
-            raise ParameterOverflowError(
-                f"order must be smaller for this law: more than {_MOST_INTEGERS} integers count, "
-                f"got {describe(order)}"
-            )
+            rule = f"be smaller for this law: more than {_MOST_INTEGERS} integers count"
+            raise refused("order", rule, order, ParameterOverflowError)
 
     # far enough out on either side; the sums are right wherever they end
     right, highest = 1, exponent(0).upper

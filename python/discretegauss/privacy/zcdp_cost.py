@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from .._certified.interval import fraction_of
 from .._inputs.privacy_arguments import at_least_zero, query_count
 from .._law import Kind
 from .._law_functions.sum_of_draws import SumOfDraws
@@ -156,7 +157,7 @@ def rho_of_one(
     spec = centred(one)
     if clients > 1:
         change = SumOfGaussians(clients, sensitivity, dimension, sum_norm)
-        return Fraction(*map(int, change.cost(spec.parameter).as_integer_ratio()))
+        return fraction_of(change.cost(spec.parameter))
     if is_vector(dimension, sum_norm) and spec.kind is not Kind.DISCRETE_GAUSSIAN:
         refuse_vector(dimension, sum_norm, "this law")  # of a Gaussian the norm tells all
     return rho_of_law(spec, sensitivity)

@@ -38,11 +38,7 @@ class NativeSelection(NativeFiller):
         self._which = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
         n_rows = len(self._gaps) // (k * gaps.gap_bytes)
         handle = ffi.new("dg_selection **")
-        raise_for_status(
-            lib.dg_selection_new(
-                handle, kind, parameters, self._gaps, gaps.gap_bytes, n_rows, k, self._which
-            ),
-            None,
-        )
+        given = kind, parameters, self._gaps, gaps.gap_bytes, n_rows, k, self._which
+        raise_for_status(lib.dg_selection_new(handle, *given))
         self._handle = ffi.gc(handle[0], lib.dg_selection_free)
         self._fill = lib.dg_selection_fill

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._certified.floats import float_bounds, float_value
 from .._certified.interval import Interval, arithmetic
 from .._inputs.draw_arguments import Size, checked_size, checked_source, checked_threads
-from .._inputs.messages import describe, written
+from .._inputs.messages import refused, written
 from .._inputs.numbers import positive, whole_number
 from .._inputs.source import Source
 from .._law_functions.pointwise import at_each, checked_point
@@ -60,9 +60,7 @@ class TruncatedLaplace:
         object.__setattr__(self, "scale", positive(self.scale, "scale"))
         object.__setattr__(self, "largest", whole_number(self.largest, "largest", minimum=1))
         if self.largest > LARGEST:
-            raise ParameterOverflowError(
-                f"largest must be at most 2**54, got {describe(self.largest)}"
-            )
+            raise refused("largest", "be at most 2**54", self.largest, ParameterOverflowError)
 
     def __repr__(self) -> str:
         return f"TruncatedLaplace(scale={written(self.scale)}, largest={self.largest})"

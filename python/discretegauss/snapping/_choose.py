@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from .._certified.floats import float_at_least
-from .._certified.interval import Arithmetic, Interval, arithmetic
+from .._certified.interval import Arithmetic, Interval, arithmetic, fraction_of
 from .._inputs.numbers import Number
 from .._inputs.privacy_arguments import at_least_zero, checked_probability, positive_number
 from ..errors import ParameterValueError
@@ -112,8 +112,7 @@ def snapping_bound(
     # B >= largest + c (D + 12 B eta) is enough
     if cost <= 2 * ETA:
         raise ParameterValueError("epsilon must be above 2**-52 with method='mironov'")
-    factor = Fraction(*map(int, logarithm.upper.as_integer_ratio()))
-    c = (factor + 1) * (1 + 8 * ETA) / (cost - 2 * ETA)
+    c = (fraction_of(logarithm.upper) + 1) * (1 + 8 * ETA) / (cost - 2 * ETA)
     if 12 * ETA * c >= 1:
         raise ParameterValueError(
             "epsilon must be larger: with method='mironov' no bound is large enough"

@@ -30,9 +30,8 @@ class NativeSides(NativeFiller):
         self._offset = ffi.from_buffer("int64_t[]", places.offset)
         self._shift = ffi.from_buffer("int64_t[]", places.shift)
         handle = ffi.new("dg_snapping **")
-        raise_for_status(
-            lib.dg_snapping_new(handle, parameters, doublings, self._offset, self._shift), None
-        )
+        given = parameters, doublings, self._offset, self._shift
+        raise_for_status(lib.dg_snapping_new(handle, *given))
         self._handle = ffi.gc(handle[0], lib.dg_snapping_free)
         self._fill = lib.dg_snapping_fill
 

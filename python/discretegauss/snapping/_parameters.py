@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple, cast
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._inputs.foreign_arrays import single
-from .._inputs.messages import describe
+from .._inputs.messages import describe, refused
 from .._inputs.numbers import Number, exact_rational
 from .._inputs.privacy_arguments import positive_number
 from ..errors import ParameterTypeError, ParameterValueError
@@ -76,7 +76,7 @@ def exact_double(value: object, name: str, rule: str) -> Fraction:
     except OverflowError:
         is_one = False
     if not is_one:
-        raise ParameterValueError(f"{name} must be {rule}, got {describe(single(value))}")
+        raise refused(name, f"be {rule}", value)
     return exact
 
 
@@ -91,7 +91,7 @@ def checked_range(bound: object, lower: object, upper: object) -> Range:
             raise ParameterTypeError("bound or lower and upper must be given, got both")
         high = _double(bound, "bound")
         if high <= 0:
-            raise ParameterValueError(f"bound must be positive, got {describe(single(bound))}")
+            raise refused("bound", "be positive", bound)
         return Range(-high, high)
     if lower is None or upper is None:
         raise ParameterTypeError("bound must be given, or lower and upper in its place")
@@ -123,17 +123,13 @@ def exact_grid(grid: object, scale: Fraction, ends: Range) -> Fraction:
     got = f"grid = {describe(step)}" if grid is None else describe(single(grid))
     exponent = log2_of_grid(step)
     if step != Fraction(2) ** exponent or abs(exponent) > _MOST_EXPONENT:
-        raise ParameterValueError(
-            f"grid must be a power of two from 2**-{_MOST_EXPONENT} to 2**{_MOST_EXPONENT}, got "
-            + got
-        )
+        rule = f"be a power of two from 2**-{_MOST_EXPONENT} to 2**{_MOST_EXPONENT}"
+        raise ParameterValueError(f"grid must {rule}, got {got}")
     if step >= scale * 2**64:
         raise ParameterValueError(f"grid must be below 2**64 sensitivity / epsilon, got {got}")
     if max(map(abs, ends)) > step * _MOST_MULTIPLES:
-        raise ParameterValueError(
-            "grid must be at least 2**-53 of the bound, so that its multiples are doubles, got "
-            + got
-        )
+        rule = "be at least 2**-53 of the bound, so that its multiples are doubles"
+        raise ParameterValueError(f"grid must {rule}, got {got}")
     return step
 
 
@@ -151,9 +147,7 @@ def mironov_parameters(epsilon: object, bound: Fraction, sensitivity: object) ->
     cost = positive_number(epsilon, "epsilon")
     change = positive_number(sensitivity, "sensitivity")
     if cost <= 2 * ETA:
-        raise ParameterValueError(
-            f"epsilon must be above 2**-52 with method='mironov', got {describe(single(epsilon))}"
-        )
+        raise refused("epsilon", "be above 2**-52 with method='mironov'", epsilon)
     least = (change + 12 * bound * ETA) / (cost - 2 * ETA)
     rounded = float_at_least(arithmetic(128).rational(least).upper)
     if not 2.0**-960 < rounded < 2.0**960:

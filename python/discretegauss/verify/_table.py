@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from .._law import LawSpec
@@ -112,21 +112,11 @@ def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Ta
     for i in range(1 << info.row_bits):
         lib.dg_table_row(end, code, level, i, handle)
         rows.append(Row((end[0], end[1]), (code[0], code[1], code[2]), level[0]))
+    names = [field.name for field in fields(Table) if hasattr(info, field.name)]
+    numbers: dict[str, Any] = {name: getattr(info, name) for name in names}
     return Table(
-        spec=spec,
-        index_bits=info.index_bits,
-        position_bits=info.position_bits,
-        block_bits=info.block_bits,
-        tick_bits=info.tick_bits,
-        rest_bytes=info.rest_bytes,
-        tail_bits=info.tail_bits,
-        height=info.height,
-        first_block=info.first_block,
-        last_block=info.last_block,
-        coded_first=info.coded_first,
-        n_coded=info.n_coded,
-        n_tail_side=info.n_tail_side,
-        tail_arc_bits=info.tail_arc_bits,
+        spec,
+        **numbers,
         full=tuple(full),
         partial=tuple(partial),
         arcs=tuple(arcs),

@@ -62,12 +62,6 @@ class Weight:
         self._phi_at_zero = self.phi(self.distance(0))
         self._weights: dict[int, arb] = {}
 
-    @staticmethod
-    def _power(base: arb, exponent: Fraction) -> arb:
-        if exponent.denominator == 1:
-            return base ** ball(exponent.numerator)  # exact exponent: no logarithm
-        return base ** ball(exponent)
-
     def length(self, n: int) -> arb:
         """Return how long n integers are."""
         return ball(n * self._unit)
@@ -82,7 +76,7 @@ class Weight:
 
     def phi(self, distance: arb) -> arb:
         """Return phi(D)."""
-        return self._power(distance / self._scale, self._beta) / self._divisor
+        return (distance / self._scale) ** ball(self._beta) / self._divisor
 
     def weight(self, distance: arb) -> arb:
         """Return g(D)."""
@@ -105,9 +99,9 @@ class Weight:
         multiple of D**(beta - 1), phi'' of D**(beta - 2).
         """
         beta = self._beta
-        divisor = self._power(self._scale, beta) * self._divisor
+        divisor = self._scale ** ball(beta) * self._divisor
         ends = [
-            self._power(at, beta - i) * ball(beta * (beta - 1 if i == 2 else 1)) / divisor
+            at ** ball(beta - i) * ball(beta * (beta - 1 if i == 2 else 1)) / divisor
             for i in (1, 2)
             for at in (near, far)
             if beta != 1 or i == 1
@@ -121,4 +115,4 @@ class Weight:
     def distance_where(self, ratio: Fraction) -> arb:
         """Return the distance at which g = ratio; 0 < ratio <= 1."""
         level = ball(1 / ratio).log() + self._phi_at_zero
-        return self._power(level * self._divisor, 1 / self._beta) * self._scale
+        return (level * self._divisor) ** ball(1 / self._beta) * self._scale

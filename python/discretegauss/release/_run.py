@@ -31,7 +31,7 @@ from ._destination import Stdout, checked_destination, exists_already
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
 from ._plan import Plan, PlannedTable, named_in_errors, plan_of_one, read_plan
-from ._plot import Picture, PlanPicture, require_plot
+from ._plot import Picture, require_plot
 from ._report import PlanRelease, Release
 
 
@@ -205,7 +205,7 @@ def release_plan(
     )
 
 
-Watching = ConsistentTables | Picture | PlanPicture
+Watching = ConsistentTables | Picture
 """What looks at the noisy tables while they are written."""
 
 
@@ -254,11 +254,11 @@ def execute(
         )
         watching.append(added_up)
         files += added_up.files
-    picture: Picture | PlanPicture | None = None
+    picture = None
     if plot is not None:
         path = named_path(plot, "plot")
         files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
-        picture = (Picture if plan.path is None else PlanPicture)(path.suffix)
+        picture = Picture(path.suffix, of_plan=plan.path is not None)
         watching.append(picture)
     try:
         try:

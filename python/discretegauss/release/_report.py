@@ -14,7 +14,7 @@ from typing import Any
 import gmpy2
 
 from .._inputs.messages import number_of, printable
-from ._calibration import Calibration, Cost
+from ._calibration import Calibration, Cost, decimals
 from ._plan import Plan
 
 _WIDTH = len("standard deviation")
@@ -326,9 +326,7 @@ def rounded_up(value: Fraction) -> str:
 
 def _rounded(value: Fraction, rounding: str) -> str:
     """Return the value with six significant digits, without exponent where that is readable."""
-    context = decimal.Context(
-        prec=_DIGITS, rounding=rounding, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX, traps=[]
-    )
+    context = decimals(_DIGITS, rounding)
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     if quotient == 0:
         return "0"

@@ -17,11 +17,12 @@ from ..laws import DiscreteGaussian
 from ._calibration import Calibration
 from ._csv_rows import csv_bytes
 from ._destination import checked_destination
+from ._files import COMPRESSIONS
+from ._formats import SUFFIXES
 from ._interface import Chunk
 from ._plan import twice
 
-_ENDINGS = {".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"}
-_ENDINGS |= {".arrow", ".feather", ".ipc", ".npy"}
+_ENDINGS = {*COMPRESSIONS, *SUFFIXES, ".txt"}
 
 
 class ConsistentTables:

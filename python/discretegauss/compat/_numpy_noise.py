@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._drawing.engines import native
 from .._inputs.draw_arguments import Size, checked_size, checked_source
 from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational
+from .._inputs.numbers import exact_rational, not_negative
 from .._inputs.privacy_arguments import positive_number
 from .._inputs.source import Source
 from ..errors import (
@@ -225,10 +225,7 @@ class NumpyNoise(np.random.Generator):
 
     def _steps_of(self, scale: object) -> Fraction:
         """Return the scale in steps of the granularity."""
-        exact = exact_rational(scale, "scale")
-        if exact < 0:
-            raise ParameterValueError(f"scale must not be negative, got {describe(scale)}")
-        steps = exact / self._granularity
+        steps = not_negative(scale, "scale") / self._granularity
         if steps > _LARGEST_SCALE:
             raise ParameterOverflowError(
                 f"scale must be at most 2**45 times the granularity, got {describe(scale)}"

@@ -9,7 +9,7 @@ from .._inputs.messages import describe
 from .._system.atomic_file import atomic_write
 from ..errors import OutputError, ParameterOverflowError, ParameterTypeError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
-from ..release import checked_destination, column_file, column_text, unbuffered_stdout
+from ..release import checked_destination, column_file, unbuffered_stdout
 from .options import given
 from .output import printed
 
@@ -39,9 +39,12 @@ def write_sample(arguments: argparse.Namespace) -> int:
         )
         raise ParameterOverflowError(f"{rule}, got {got}") from None
     if arguments.out == "-":
-        with unbuffered_stdout() as sink:
+        with (
+            unbuffered_stdout() as sink,
+            column_file(sink, "", "noise", arguments.size) as append,
+        ):
             for draws in chunks:
-                sink(column_text(draws))
+                append(draws)
         return 0
     out = Path(arguments.out)
     if out.suffix.lower() not in _ENDINGS:

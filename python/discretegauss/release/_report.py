@@ -90,20 +90,15 @@ class PlanRelease:
         return self.cost.delta
 
     def __str__(self) -> str:
-        return done_text(self)
-
-
-def done_text(done: PlanRelease) -> str:
-    """Return the report: that of the one table; or each table's, and the total."""
-    if done.path is None:
-        return str(done.tables[0])
-    parts = [
-        [_share(share), *_table_lines(one)]
-        for share, one in zip(done.shares, done.tables, strict=True)
-    ]
-    for part, (file, gain) in zip(parts, done.consistent, strict=False):
-        part.append(("made to add up", f"{_name(file)}, variance 1/{gain:.3f} on average"))
-    return _with_total(parts, done.path, done.cost)
+        if self.path is None:
+            return str(self.tables[0])
+        parts = [
+            [_share(share), *_table_lines(one)]
+            for share, one in zip(self.shares, self.tables, strict=True)
+        ]
+        for part, (file, gain) in zip(parts, self.consistent, strict=False):
+            part.append(("made to add up", f"{_name(file)}, variance 1/{gain:.3f} on average"))
+        return _with_total(parts, self.path, self.cost)
 
 
 def done_json(done: PlanRelease) -> str:

@@ -87,7 +87,9 @@ class NewFile:
             with errors_name(self.path):
                 os.fsync(file.fileno())
                 if _status(self._temporary) is None:
-                    _name(file, self._temporary)
+                    # with a folder, not needed here, os.link follows to the file itself
+                    unnamed = _descriptor_path(file.fileno())
+                    os.link(unnamed, self._temporary, src_dir_fd=file.fileno())
                 file.close()
 
     def place(self) -> None:
@@ -215,12 +217,6 @@ def _open_unnamed(folder: str, _: int, *, mode: int) -> int:
         os.close(descriptor)
         raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
     return descriptor
-
-
-def _name(file: FileIO, path: Path) -> None:
-    """Give a file without a name its first."""
-    # with a folder, which an absolute path does not need, os.link follows to the file itself
-    os.link(_descriptor_path(file.fileno()), path, src_dir_fd=file.fileno())
 
 
 def _descriptor_path(descriptor: int) -> str:

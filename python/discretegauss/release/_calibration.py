@@ -87,8 +87,7 @@ class Calibration(Cost):
     @property
     def sigma2(self) -> Fraction:
         """The law's sigma2, exact."""
-        sigma2: Fraction = self.law.sigma2
-        return sigma2
+        return Fraction(self.law.sigma2)
 
     @property
     def is_tight(self) -> bool:

@@ -48,6 +48,14 @@ def _first_example(_nothing: None) -> None:
     """Before its first example Hypothesis registers generators, by who refers to them."""
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In plain Python, the example of what only the core has is none."""
+    if ENGINE != "native":
+        for item in items:
+            if item.name.endswith(".SystemBits"):
+                item.add_marker(pytest.mark.skip(reason="the compiled core's"))
+
+
 def pytest_collection_finish() -> None:
     """Collections of garbage need not look at thousands of tests, again and again."""
     _first_example()  # what is frozen refers to nothing, for the collector

@@ -194,7 +194,7 @@ def noisy(
     ----------
     values : array_like of float
         Finite; rounded toward zero to multiples of the step.
-    law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
         The noise in steps, independent for each value.
     step : number
         From 2**-1000 to 2**1000; of a power of two the results below 2**53 steps are exact.

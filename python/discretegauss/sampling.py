@@ -99,9 +99,10 @@ def discrete_gaussian(
     method : {"auto", "reference", "cells", "isochronous"}, optional
         How to draw; the law is the same. "isochronous": the time does not depend on the values,
         in the C core. "auto": one draw by the sampler whose time does not depend
-        on the value, where the law has one; an array by Algorithms 1-3 or by cell table, whichever
-        is faster for so many draws. With a source of your own it decides by the law and the number
-        of draws alone; else earlier calls count, too, and a table that they built is used.
+        on the value, where the law has one; an array by Algorithms 1-3, as by "isochronous", or by
+        cell table, whichever is faster for so many draws. With a source of your own it is
+        Algorithms 1-3 or a table, by the law and the number of draws alone; else earlier calls
+        count, too, and a table that they built is used.
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
         takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole

@@ -25,6 +25,16 @@ class TapeSource:
     tape : bytes, bytearray or memoryview
         What draws read; of a memoryview a copy. Reading beyond its end raises EOFError.
 
+    Attributes
+    ----------
+    used : int
+        How many bytes were read.
+
+    Raises
+    ------
+    TypeError
+        If tape is no bytes.
+
     Examples
     --------
     >>> import discretegauss as dg
@@ -78,6 +88,16 @@ def seeded_source(seed: int) -> SeededSource:
     ----------
     seed : int
         At least 0. The stream is ChaCha20 (RFC 8439) under the SHA-256 of the seed's bytes.
+
+    Returns
+    -------
+    SeededSource
+        For ``source=``; ``used`` counts its bytes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If seed is not a whole number of at least 0. Draws raise MissingCoreError in plain Python.
 
     Warns
     -----

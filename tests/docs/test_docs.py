@@ -22,10 +22,10 @@ needs_the_core = pytest.mark.skipif(
 @pytest.mark.parametrize(
     "name",
     ["laws.md", "federated.md", "federated_accounting.md", "selection.md", "snapping.md"]
-    + ["migration.md", *evidence("buckets.md")]
+    + [*evidence("buckets.md")]
     + [
         pytest.param(name, marks=needs_the_core)
-        for name in ("drawing.md", "data.md", "generalized.md", "methods.md")
+        for name in ("drawing.md", "data.md", "generalized.md", "methods.md", "migration.md")
     ],
 )
 def test_the_examples_return_what_is_shown(name: str) -> None:

@@ -296,6 +296,15 @@ def test_intervals_hold_ratios(sigma2: Any) -> None:
     assert found.low.min() >= 0  # a ratio of counts that are not negative is not
 
 
+def test_the_interval_of_a_sum_of_shares_is_that_of_its_law() -> None:
+    """Of few shares, and of so many that their sum is one discrete Gaussian up to a factor."""
+    for clients in (2, 50):
+        law = dg.DiscreteGaussian(4).sum(clients)
+        assert interval([7], law) == tuple([7 + end] for end in law.interval(0.95))
+    with pytest.raises(ParameterValueError, match="mu = 0"):
+        interval([7], dg.DiscreteGaussian(4, mu=1).sum(2))
+
+
 # --- what is refused
 
 FRAME = pytest.importorskip("pandas").DataFrame({"a": [1, 2], "b": [3, 4]})
@@ -314,7 +323,12 @@ FRAME = pytest.importorskip("pandas").DataFrame({"a": [1, 2], "b": [3, 4]})
         (lambda: total([1, None], dg.DiscreteGaussian(5)), ParameterValueError, "nulls"),
         (lambda: total([1], LAWS[1], [None]), ParameterValueError, "weights"),
         (lambda: total(FRAME, LAWS[1]), ParameterTypeError, "one column"),
-        (lambda: ratio(FRAME, [1, 2], LAWS[1]), ParameterTypeError, "frames"),
+        (lambda: ratio(FRAME, [1, 2], LAWS[1]), ParameterTypeError, "a must be .* not a frame"),
+        (lambda: ratio([1], ["2"], LAWS[1]), ParameterTypeError, "^b must be integers"),
+        (lambda: interval(["1"], LAWS[1]), ParameterTypeError, "^noisy must be integers"),
+        (lambda: ratio(FRAME.a, FRAME.b[::-1], LAWS[1]), ParameterValueError, "a and b .* labels"),
+        (lambda: ratio({"x": 1}, {"y": 1}, LAWS[1]), ParameterValueError, "a and b .* labels"),
+        (lambda: total(FRAME.a, LAWS[1], FRAME.b[::-1]), ParameterValueError, "weights .* labels"),
         (lambda: ratio([2**201], [1], LAWS[1]), ParameterOverflowError, "counts"),
         (lambda: ratio([1], [1], dg.DiscreteGaussian("1/1000")), ParameterOverflowError, "law"),
         (
@@ -325,7 +339,7 @@ FRAME = pytest.importorskip("pandas").DataFrame({"a": [1, 2], "b": [3, 4]})
         (lambda: total([1], dg.DiscreteLaplace(5)), ParameterTypeError, "DiscreteGaussian"),
         (lambda: total([1, 2], [dg.DiscreteGaussian(5)]), ParameterValueError, "list of 2"),
         (lambda: total([1, 2], dg.DiscreteGaussian(5), [1]), ParameterValueError, "weights"),
-        (lambda: total([1], dg.DiscreteGaussian(5), ["1"]), ParameterTypeError, "integers"),
+        (lambda: total([1], dg.DiscreteGaussian(5), ["1"]), ParameterTypeError, "^weights"),
         (
             lambda: total(np.ones((1, 1), int), dg.DiscreteGaussian(5), axis=2),
             ParameterValueError,

@@ -58,6 +58,14 @@ def test_intervals_are_those_of_estimate() -> None:
         plots.interval(axes(), [5, 6], LAW, labels=["x"])
 
 
+def test_what_is_missing_has_no_mark() -> None:
+    """Whatever stands under a mask."""
+    ax = axes()
+    plots.interval(ax, np.ma.array([100, 777, 5], mask=[False, True, False]), LAW)
+    points = ax.containers[0][0].get_xdata()
+    np.testing.assert_array_equal(points, [100, np.nan, 5])
+
+
 def test_a_margin_shows_both_errors() -> None:
     """The noise's, and that of the estimate, around the new counts."""
     states, _ = dg.estimate.consistent([STATES, TOWNS], LAW, "n")

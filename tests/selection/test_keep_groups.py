@@ -168,7 +168,7 @@ def test_containers_come_back_without_the_groups_that_are_not_kept() -> None:
         ([1, None], "nulls"),
         (np.ones((2, 2), int), "one axis"),
         ([1.5], "whole"),
-        ("a", "values"),
+        ("a", "counts"),
     ],
 )
 def test_counts_that_are_none_are_refused(counts: Any, named: str) -> None:

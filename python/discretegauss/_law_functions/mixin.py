@@ -76,10 +76,10 @@ class LawFunctions:
     """Probabilities, quantiles and moments of a law.
 
     Every float is the true value rounded, up to one unit of the last place: of the law as it is
-    drawn, with no table cut off and nothing approximated by the normal law. (In arrays of a
-    Gaussian or a Laplace it has a relative error of at most 1e-14.) Where ``bounds=True`` is
-    accepted, a pair (lower, upper) of floats comes back that certainly holds the true value and is
-    at most two units of the last place wide.
+    drawn, with no table cut off and nothing approximated by the normal law. (Logarithms in arrays
+    have a relative error of at most 1e-14.) Where ``bounds=True`` is accepted, a pair (lower,
+    upper) of floats comes back that certainly holds the true value and is at most two units of the
+    last place wide.
     """
 
     __slots__ = ()
@@ -116,9 +116,8 @@ class LawFunctions:
 
         Notes
         -----
-        The time does not depend on sigma2 or scale. Arrays of a Gaussian or a Laplace are computed
-        by vectors, with a relative error of at most 1e-14; all other answers are rounded from
-        proven bounds.
+        The time does not depend on sigma2 or scale. Arrays get the floats that numbers get, bit for
+        bit, except for logarithms, which have a relative error of at most 1e-14 there.
 
         Examples
         --------

@@ -1,10 +1,4 @@
-"""Secure bits for numpy's ``Generator``: a BitGenerator over the system's bits, or ChaCha20.
-
->>> import numpy as np
->>> rng = np.random.Generator(SystemBits())
->>> int(rng.integers(6)) in range(6)
-True
-"""
+"""Secure bits for numpy's ``Generator``: a BitGenerator over the system's bits, or ChaCha20."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def add_noise(
         (Series, Index, array, DataFrame), polars (a LazyFrame is collected, once), pyarrow, xarray
         (DataArray), and what streams a table in Arrow's form, as DuckDB's relations. A dict has
         them as its values, a Counter for example; masks of numpy stay.
-    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or privacy.Budget, optional
+    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam or Budget, optional
         The noise, or the budget of all values together.
     rho, epsilon, delta : number, optional
         The budget by name, rho or (epsilon, delta): the noise is `privacy.calibrate` for it.
@@ -115,7 +115,8 @@ def add_noise(
     disjoint : bool, optional
         With a budget: nobody is in two columns, so that a person changes `rows_per_person` values.
     overflow : "raise" or "saturate", optional
-        What becomes of a sum beyond int64: an error before anything is drawn, or the end of int64.
+        What becomes of a sum beyond int64 (Int128, Decimals: their type): an error before anything
+        is drawn, or the end of the type.
     modulus : int, optional
         Return sums mod this number, at least 2, in 0 .. modulus - 1.
     integral_floats : bool, optional
@@ -130,9 +131,9 @@ def add_noise(
     -------
     As `values`
         A new container of the same kind, shape, labels, metadata and nulls; a Table of pyarrow for
-        a relation of DuckDB and its like. Numbers are int64 whatever the width of those given;
-        uint64 for a modulus above 2**63. Lists, tuples, dicts and arrays of objects hold Python
-        integers of any size; Decimals stay Decimals.
+        a relation of DuckDB and its like. Numbers are int64 whatever the width of those given
+        (Int128 stays); uint64 for a modulus above 2**63. Lists, tuples, dicts and arrays of objects
+        hold Python integers of any size; Decimals stay Decimals.
 
     Raises
     ------
@@ -211,7 +212,7 @@ integral_floats
 
     Returns
     -------
-    DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+    DiscreteGaussian, or the law that was passed
         Of each value's noise.
 
     Raises
@@ -258,7 +259,7 @@ def _check_law(law: object) -> None:
         raise ParameterTypeError(f"law must be a law, as {law.__name__}(5) is, got the class")
     if not isinstance(law, Law):
         raise ParameterTypeError(
-            "law must be a DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, got "
+            "law must be a DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, got "
             f"{type(law).__name__}; a budget is given by name, rho=... or epsilon=..., delta=..."
         )
 
@@ -288,8 +289,17 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
     return result
 
 
-def opened_values(values: Any, columns: object, *, floats: bool) -> Opened:
-    """Open a container of any kind that there is a file for."""
+def opened_values(
+    values: Any, columns: object = None, *, floats: bool, name: str = "values"
+) -> Opened:
+    """Open a container of any kind that there is a file for; errors say the parameter's name."""
+    try:
+        return _opened(values, columns, floats=floats)
+    except (ParameterTypeError, ParameterValueError) as error:
+        raise type(error)(str(error).replace("values", name, 1)) from None
+
+
+def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
     checked_flag(floats, "integral_floats")
     if isinstance(values, Opened):
         return values

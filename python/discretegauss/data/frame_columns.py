@@ -48,7 +48,7 @@ def open_frame(
         try:
             one, close_one = open_one(i)
         except (ParameterTypeError, ParameterValueError) as error:
-            hint = "; columns= names the columns that get noise" if named is None else ""
+            hint = "; columns= names the columns of counts" if named is None else ""
             raise type(error)(f"{error} (column {describe(labels[i])}{hint})") from None
         cells.append(one._replace(label=labels[i]))
         closes.append(close_one)

@@ -106,7 +106,10 @@ def _spread(law: object) -> Fraction:
 
 def _integers(values: Any, name: str) -> NDArray[Any]:
     """Return an array of integers: rounding is a decision that is not made here."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of several lengths
+        raise ParameterValueError(f"{name} must be of one length") from None
     if array.dtype.kind not in "iuO" and array.size:
         raise ParameterTypeError(f"{name} must hold integers, got dtype {array.dtype}")
     if array.dtype != object:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from .._certified.probability import miss_of_each
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import checked_probability, query_count
-from ..data.cells import Cells
+from ..data.cells import Cells, Opened
+from ..data.entry import opened_values
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
 
@@ -39,6 +40,25 @@ def gaussian_sigma2(law: object) -> Fraction:
 def miss(confidence: object, queries: object = 1) -> Fraction:
     """Return how likely one interval may miss so that all of them hold with the confidence."""
     return miss_of_each(checked_probability(confidence, "confidence"), query_count(queries))
+
+
+def opened_column(values: Any, name: str) -> Opened:
+    """Open noisy counts that are no frame."""
+    if hasattr(type(values), "columns") or hasattr(type(values), "column_names"):
+        raise ParameterTypeError(f"{name} must be an array or one column, not a frame or table")
+    return opened_values(values, floats=True, name=name)
+
+
+def check_pairs(a: Any, b: Any, names: str) -> None:
+    """Refuse containers whose labels differ: numbers are paired by place."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        equal = list(a) == list(b)
+    else:
+        labels, others = getattr(a, "index", None), getattr(b, "index", None)
+        equal = not hasattr(labels, "equals") or not hasattr(others, "equals")
+        equal = equal or labels.equals(others)  # type: ignore[union-attr]  # series of pandas
+    if not equal:
+        raise ParameterValueError(f"{names} must have the same labels in the same order")
 
 
 def integers_without_nulls(cells: Cells, name: str) -> NDArray[Any]:

@@ -217,7 +217,7 @@ class _Rows:
         if (np.diff(keys) == 0).any():
             raise ParameterValueError(
                 f"rows of table {self._numbers[level]} must not overlap, but some agree in all "
-                "columns except the count"
+                "columns except the count; reset_index() makes columns of an index of pandas"
             )
         return order, keys
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.numbers import whole_number
+from .._law_functions.sum_of_draws import SumOfDraws
 from ..data.cells import INT64_RANGE, Cells
 from ..data.entry import opened_values
 from ..errors import ParameterOverflowError
@@ -29,13 +30,14 @@ def interval(
     ----------
     noisy : list, tuple, dict, ndarray, or a column or table of another library
         Noisy counts, in a container that `discretegauss.add_noise` takes.
-    law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
-        The noise that was added to each of them; its mu must be 0.
+    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, or a sum of them
+        The noise that was added to each of them; its mu must be 0. Of a total of clients' shares
+        it is ``law.sum(clients)``.
     confidence : number, optional
         How likely an interval holds its count, between 0 and 1; a float means its binary value.
     queries : int, optional
         The confidence is that so many intervals hold at once. 1: each by itself, and of many some
-        miss; the number of rows: all of them.
+        miss; the number of cells, of all rows and columns: all of them.
     at_least : int, optional
         No count is below this number, by what everybody knows: 0, say. Intervals are cut there.
     columns : label, several labels, or selector of polars, optional
@@ -63,9 +65,13 @@ def interval(
     >>> dg.estimate.interval([325, 3], dg.DiscreteGaussian(59.5), at_least=0)
     ([310, 0], [340, 18])
     """
-    radius = int(unshifted(law).isf(miss(confidence, queries) / 2))
+    missed = miss(confidence, queries)
+    if isinstance(law, SumOfDraws):
+        radius = unshifted(law.law).sum(law.clients).interval(1 - missed)[1]
+    else:
+        radius = int(unshifted(law).isf(missed / 2))
     least = None if at_least is None else whole_number(at_least, "at_least", minimum=-(2**63))
-    opened = opened_values(noisy, columns, floats=True)
+    opened = opened_values(noisy, columns, floats=True, name="noisy")
     low, high = ([_moved(cells, by, least) for cells in opened.cells] for by in (-radius, radius))
     return opened.close(low), opened.close(high)
 

@@ -27,9 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.entry import opened_values
-from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ._checks import Estimate, miss, unshifted
+from ..errors import ParameterOverflowError, ParameterValueError
+from ._checks import Estimate, check_pairs, miss, opened_column, unshifted
 
 _CELLS = 400
 _BLOCKS_PER_DEVIATION = 200
@@ -67,13 +66,14 @@ def ratio(
     ----------
     a, b : list, tuple, ndarray, or a column of another library; or one integer each
         Noisy counts with independent noise: a share of a whole that contains `a` itself is right
-        only if the whole was released with a draw of its own.
-    law, law_b : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
+        only if the whole was released with a draw of its own. Series of pandas need equal indexes.
+    law, law_b : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
         The noise of a and of b, with mu = 0. No law_b: the same.
     confidence : number, optional
         Between 0 and 1, for each ratio by itself.
     at_least : int, optional
-        0: neither count is negative, as everybody knows. Then no ratio is.
+        0: neither count is negative, as everybody knows. Then low and high are not, either; the
+        value is not cut.
 
     Returns
     -------
@@ -84,7 +84,8 @@ def ratio(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a and b are no integers, or not as many; or a parameter breaks its rule.
+        If a and b are no integers, not as many, or labelled otherwise; or a parameter breaks its
+        rule.
 
     Notes
     -----
@@ -108,9 +109,8 @@ def ratio(
     if at_least is not None and (isinstance(at_least, bool) or at_least != 0):
         raise ParameterValueError("at_least must be 0 or None")
     t = critical_value(unshifted(law), of_b, miss(confidence)) * (1 + _SLACK)
-    opened, below = (opened_values(x, None, floats=True) for x in (a, b))
-    if len(opened.cells) != 1 or len(below.cells) != 1:
-        raise ParameterTypeError("a and b must be arrays or columns, not frames")
+    check_pairs(a, b, "a and b")
+    opened, below = opened_column(a, "a"), opened_column(b, "b")
     x, y = _floats(opened.cells[0]), _floats(below.cells[0])
     if x.shape != y.shape:
         raise ParameterValueError(f"a and b must be as many, got shapes {x.shape} and {y.shape}")

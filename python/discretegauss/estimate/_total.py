@@ -11,11 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.numbers import whole_number
-from ..data.cells import from_objects
 from ..data.entry import opened_values
-from ..errors import ParameterTypeError, ParameterValueError
+from ..errors import ParameterValueError
 from ..laws import Law
-from ._checks import Estimate, gaussian_sigma2, integers_without_nulls, miss
+from ._checks import (
+    Estimate,
+    check_pairs,
+    gaussian_sigma2,
+    integers_without_nulls,
+    miss,
+    opened_column,
+)
 from ._sum_of_gaussians import radius, variance
 
 _WORDS = 2**63
@@ -38,7 +44,8 @@ def total(
     law : DiscreteGaussian, or a list of them
         The noise, with mu = 0. A list has the law of each of the cells that are added.
     weights : list or array of integers, optional
-        By what each of the cells is multiplied: ``[1, -1]`` is a difference. None: 1.
+        By what each of the cells is multiplied: ``[1, -1]`` is a difference. None: 1. Series of
+        pandas need equal indexes.
     axis : int, optional
         Of an array: which axis to add along. None: all cells.
     confidence : number, optional
@@ -80,10 +87,8 @@ def total(
     9
     """
     missed = miss(confidence)
-    opened = opened_values(noisy, None, floats=True)
-    if len(opened.cells) != 1:
-        raise ParameterTypeError("noisy must be an array or one column: a total adds up all of it")
-    cells = integers_without_nulls(opened.cells[0], "noisy")
+    check_pairs(noisy, weights, "noisy and weights")
+    cells = integers_without_nulls(opened_column(noisy, "noisy").cells[0], "noisy")
     if axis is None:
         rows = cells.reshape(1, -1)
     else:
@@ -109,10 +114,10 @@ def _weights(weights: Any, n: int) -> list[int]:
     flat = weights.tolist() if hasattr(weights, "tolist") else weights
     if not isinstance(flat, list | tuple) or len(flat) != n:
         raise ParameterValueError(f"weights must be a list of {n} integers, one for each cell")
-    whole = from_objects(flat, floats=True)[0]
-    if whole.nulls is not None:
-        raise ParameterValueError("weights must have no nulls")
-    return [int(w) for w in whole.integers.tolist()]
+    whole = integers_without_nulls(
+        opened_values(flat, floats=True, name="weights").cells[0], "weights"
+    )
+    return [int(w) for w in whole.tolist()]
 
 
 def _pairs(law: Any, weights: list[int] | None, n: int) -> Counter[tuple[int, Fraction]]:

@@ -56,10 +56,10 @@ def interval(
     ends = estimate.interval(
         noisy, law, confidence, queries=queries, at_least=at_least, columns=column
     )
-    counts, low, high = (
-        np.asarray(opened_values(x, column, floats=True).cells[0].integers, dtype=np.float64)
-        for x in (noisy, *ends)
-    )
+    cells = [opened_values(x, column, floats=True).cells[0] for x in (noisy, *ends)]
+    counts, low, high = (np.asarray(x.integers, dtype=np.float64) for x in cells)
+    if cells[0].nulls is not None:  # no mark
+        counts = np.where(cells[0].nulls, np.nan, counts)
     names = _names(noisy, column, counts.size) if labels is None else [str(x) for x in labels]
     if len(names) != counts.size:
         raise ParameterValueError(

@@ -233,7 +233,10 @@ class _Asked:
                 f"epsilon with delta, got {self.budget}"
             )
         if not delta:
-            raise ParameterValueError("delta must lie between 0 and 1, both excluded, got 0")
+            raise ParameterValueError(
+                "delta must lie between 0 and 1, both excluded, got 0; noise for delta = 0 is "
+                "that of calibrate(DiscreteLaplace, ...)"
+            )
         return epsilon, delta
 
     def require_no_shares(self) -> None:

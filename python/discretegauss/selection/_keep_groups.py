@@ -195,8 +195,8 @@ def keep_groups(
     Parameters
     ----------
     counts : dict, column or frame of pandas, polars or pyarrow, or list or array
-        How many people are in each group: integers >= 0 without nulls, each group once, each
-        person counted once in a group.
+        How many people are in each group: integers >= 0 without nulls, each group once (not
+        looked at), each person counted once in a group.
     epsilon, delta : number
         What all of it costs; delta below 1/4.
     groups_per_person : int, optional
@@ -223,7 +223,9 @@ def keep_groups(
     -----
     Guaranteed: (epsilon, delta)-differential privacy for one person more or less, noisy counts
     included, proven: `keep_rule` has the noise, the threshold and what of delta is spent. With
-    truncated Laplace noise n + X is within threshold of n. The order of the groups is published:
+    truncated Laplace noise n + X is within threshold of n. Published counts are those that came out
+    large: of a small group they are too high on average, and an interval around one holds it more
+    rarely than it says. The order of the groups is published:
     sort them by name before, or it may tell who came first.
 
     References
@@ -241,7 +243,7 @@ def keep_groups(
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
     rule = keep_rule(epsilon, delta, groups_per_person)
-    opened = opened_values(counts, columns, floats=True)
+    opened = opened_values(counts, columns, floats=True, name="counts")
     if len(opened.cells) != 1:
         raise ParameterTypeError("columns must name the one column of counts")
     cells = opened.cells[0]

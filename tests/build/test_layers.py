@@ -110,7 +110,6 @@ WITH_NUMPY |= {
     "privacy.zcdp_cost",
     "privacy._sum_of_skellams",
     "release",
-    "_cli.sample_file",
 }
 WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}
 WITH_NUMPY |= {

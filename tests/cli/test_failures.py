@@ -20,7 +20,7 @@ from command import Command, Outcome, interrupted_while_reading, process, releas
 from discretegauss import DiscreteGaussian
 from discretegauss._cli import entry as cli
 from discretegauss.errors import EntropyError
-from discretegauss.release import PlanRelease, done_text
+from discretegauss.release import PlanRelease
 
 
 @pytest.fixture
@@ -183,7 +183,9 @@ def test_a_signal_before_the_output_has_its_name_leaves_no_file(
 
 @pytest.mark.usefixtures("usual_handlers")
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("place", ["_system.atomic_file._sync_folder", "release.done_text"])
+@pytest.mark.parametrize(
+    "place", ["_system.atomic_file._sync_folder", "release.PlanRelease.__str__"]
+)
 def test_a_signal_after_the_output_has_its_name_changes_nothing(
     run: Command,
     tmp_path: Path,
@@ -196,9 +198,10 @@ def test_a_signal_after_the_output_has_its_name_changes_nothing(
     def text_after_signals(done: PlanRelease) -> str:
         assert (tmp_path / "o.csv").exists()
         sending(number)()
-        return done_text(done)
+        return text(done)
 
-    by = text_after_signals if place.endswith("done_text") else sending(number)
+    text = PlanRelease.__str__
+    by = text_after_signals if place.endswith("__str__") else sending(number)
     monkeypatch.setattr(f"discretegauss.{place}", by)
     done = run(*release(tmp_path / "o.csv", "--rho", 1))
     assert (done.code, done.err) == (0, "")

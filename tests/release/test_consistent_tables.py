@@ -19,11 +19,14 @@ STATES = (["state"], [("N",), ("S, T",)], [1298, 5533])
 TOWNS = (["town", "state"], [("a", "N"), ("b", "N"), ("c", "S, T")], [1204, 87, 5530])
 
 
+def planned(names: list[str], *columns: str) -> Any:
+    return [SimpleNamespace(out=Path(name), columns=columns) for name in names]
+
+
 def written(
     folder: Path, tables: list[Any], names: list[str], *, force: bool = False
 ) -> tuple[float, ...]:
-    outs, columns = [Path(name) for name in names], [("n",)] * len(names)
-    collected = ConsistentTables(folder, outs, columns, force=force)
+    collected = ConsistentTables(folder, planned(names, "n"), force=force)
     for labels, cells, counts in tables:
         release: Any = SimpleNamespace(law=LAW)
         rows = collected.next_table(release, labels)
@@ -64,6 +67,6 @@ def test_the_files_are_what_consistent_returns(tmp_path: Path) -> None:
 def test_what_is_wrong_is_refused(tmp_path: Path) -> None:
     """Two columns of counts, two files of one name."""
     with pytest.raises(ParameterValueError, match="one column"):
-        ConsistentTables(tmp_path, [Path("a.csv")], [("n", "m")], force=False)
+        ConsistentTables(tmp_path, planned(["a.csv"], "n", "m"), force=False)
     with pytest.raises(OutputError, match=r"a\.csv"):
-        ConsistentTables(tmp_path, [Path("a.csv"), Path("b/a.tsv")], [("n",)] * 2, force=False)
+        ConsistentTables(tmp_path, planned(["a.csv", "b/a.tsv"], "n"), force=False)

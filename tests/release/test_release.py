@@ -427,8 +427,8 @@ def test_a_plot_has_the_names_of_its_counts(
     drawn: dict[str, list[float]] = {}
 
     def seen(picture: Picture, _: object) -> bytes:
-        counts = picture._some.rows.T.tolist()
-        drawn.update(zip(picture._columns, counts, strict=True))
+        (table,) = picture.tables
+        drawn.update(zip(table.columns, table.rows.T.tolist(), strict=True))
         return b""
 
     monkeypatch.setattr(Picture, "drawn", seen)

@@ -84,7 +84,7 @@ def _run(arguments: argparse.Namespace) -> int:
         to_stdout=to_stdout,
         before_placing=arguments.hold_signals,
     )
-    report = release.done_json(done) if arguments.json else release.done_text(done)
+    report = release.done_json(done) if arguments.json else str(done)
     written = "the tables are" if arguments.plan else f"{arguments.out} is"
     return _reported(report, written, on_stderr=to_stdout)
 

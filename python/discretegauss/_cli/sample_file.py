@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from .._system.atomic_file import atomic_write
 from ..errors import OutputError, ParameterOverflowError, ParameterTypeError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
-from ..release import (
-    Sink,
-    arrow_file,
-    checked_destination,
-    column_text,
-    npy_header,
-    unbuffered_stdout,
-)
+from ..release import checked_destination, column_file, unbuffered_stdout
 from .options import given
 from .output import printed
 
@@ -31,9 +18,6 @@ _CHUNK = 2**18
 
 _OF_LAW = ("sigma2", "sigma", "scale", "beta")
 _ENDINGS = (".npy", ".parquet", ".arrow", ".csv", ".txt", "")
-
-Append = Callable[[NDArray[Any]], None]
-"""Writes the next draws."""
 
 
 def write_sample(arguments: argparse.Namespace) -> int:
@@ -55,9 +39,12 @@ def write_sample(arguments: argparse.Namespace) -> int:
         )
         raise ParameterOverflowError(f"{rule}, got {got}") from None
     if arguments.out == "-":
-        with unbuffered_stdout() as sink:
+        with (
+            unbuffered_stdout() as sink,
+            column_file(sink, "", "noise", arguments.size) as append,
+        ):
             for draws in chunks:
-                sink(column_text(draws))
+                append(draws)
         return 0
     out = Path(arguments.out)
     if out.suffix.lower() not in _ENDINGS:
@@ -71,7 +58,7 @@ def write_sample(arguments: argparse.Namespace) -> int:
             atomic_write(
                 destination, replace=arguments.force, before_placing=arguments.hold_signals
             ) as sink,
-            _appending(out, arguments.size, sink) as append,
+            column_file(sink, out.suffix.lower(), "noise", arguments.size) as append,
         ):
             for draws in chunks:
                 append(draws)
@@ -94,17 +81,3 @@ def _law(arguments: argparse.Namespace, mu: object) -> Law:
     if arguments.beta is None:
         return DiscreteLaplace(arguments.scale, mu)
     return GeneralizedGaussian(arguments.scale, arguments.beta, mu)
-
-
-@contextmanager
-def _appending(out: Path, size: int, sink: Sink) -> Iterator[Append]:
-    ending = out.suffix.lower()
-    if ending in {".parquet", ".arrow"}:
-        with arrow_file(sink, "noise", is_parquet=ending == ".parquet") as append:
-            yield append
-    elif ending == ".npy":  # which has the number of values in its first bytes
-        sink(npy_header(np.dtype("<i8"), (size,)))
-        yield lambda draws: sink(np.asarray(draws, "<i8").data.cast("B"))
-    else:
-        sink(b"noise\n" if ending == ".csv" else b"")
-        yield lambda draws: sink(column_text(draws))

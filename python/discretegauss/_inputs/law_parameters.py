@@ -155,9 +155,8 @@ def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
         column = ParameterColumn.read(
             array, lambda value: exact_rational(value, "sigma"), lambda x: x > -math.inf
         )
-        of_each = np.empty(len(column), dtype=object)
-        of_each[:] = [_square(column.exact(i)) for i in range(len(column))]
-        return column.of_each(of_each).reshape(column.shape)
+        of_each = [_square(column.exact(i)) for i in range(len(column))]
+        return column.of_each(np.fromiter(of_each, object)).reshape(column.shape)
 
     return naming_places(squares, array, "sigma", _square)
 

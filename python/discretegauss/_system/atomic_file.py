@@ -14,6 +14,9 @@ from pathlib import Path
 
 from .signals import signals_deferred
 
+Sink = Callable[[bytes | memoryview], None]
+"""Writes all of the bytes."""
+
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
@@ -34,6 +37,16 @@ def errors_name(path: Path | str, rule: str = "") -> Iterator[None]:
         yield
     except OSError as error:
         raise OSError(error.errno, f"{error.strerror}{rule}", str(path)) from None
+
+
+def sink_to(file: RawIOBase, name: Path | str, rule: str = "") -> Sink:
+    """Return what writes to the file, whose errors have this name."""
+
+    def sink(data: bytes | memoryview) -> None:
+        with errors_name(name, rule):
+            write_all(file, data)
+
+    return sink
 
 
 def no_op() -> None:
@@ -62,7 +75,7 @@ class NewFile:
         self._made: os.stat_result | None = None
 
     @contextmanager
-    def content(self) -> Iterator[Callable[[bytes | memoryview], None]]:
+    def content(self) -> Iterator[Sink]:
         """Give a function that writes to the file, which is whole if the block ends well."""
         with errors_name(self.path):
             replaced = _status(self.path) if self._replace else None
@@ -70,11 +83,13 @@ class NewFile:
             file = _create(self._temporary, mode)
         with file:
             self._made = os.fstat(file.fileno())
-            yield partial(_write, file, self.path)
+            yield sink_to(file, self.path)
             with errors_name(self.path):
                 os.fsync(file.fileno())
                 if _status(self._temporary) is None:
-                    _name(file, self._temporary)
+                    # with a folder, not needed here, os.link follows to the file itself
+                    unnamed = _descriptor_path(file.fileno())
+                    os.link(unnamed, self._temporary, src_dir_fd=file.fileno())
                 file.close()
 
     def place(self) -> None:
@@ -125,7 +140,7 @@ class NewFile:
 @contextmanager
 def atomic_write(
     path: Path, *, replace: bool, before_placing: Callable[[], None] = no_op
-) -> Iterator[Callable[[bytes | memoryview], None]]:
+) -> Iterator[Sink]:
     """Give a function that writes to a file which appears at ``path`` when the block ends well.
 
     Until then the bytes are in a temporary file in the same folder. Whatever ends the block early
@@ -204,19 +219,8 @@ def _open_unnamed(folder: str, _: int, *, mode: int) -> int:
     return descriptor
 
 
-def _name(file: FileIO, path: Path) -> None:
-    """Give a file without a name its first."""
-    # with a folder, which an absolute path does not need, os.link follows to the file itself
-    os.link(_descriptor_path(file.fileno()), path, src_dir_fd=file.fileno())
-
-
 def _descriptor_path(descriptor: int) -> str:
     return f"/proc/self/fd/{descriptor}"
-
-
-def _write(file: FileIO, path: Path, data: bytes | memoryview) -> None:
-    with errors_name(path):
-        write_all(file, data)
 
 
 def _link(path: Path, other: Path) -> None:

@@ -6,38 +6,12 @@ and `SystemBits` makes such generators secure.
 """
 
 from .._inputs.keywords import explain_keywords
-from . import cdp2adp
+from . import _paper, cdp2adp
 from ._numpy_noise import NumpyNoise
-from ._paper import (
-    floorsqrt,
-    normalizing_constant,
-    sample_bernoulli,
-    sample_bernoulli_exp,
-    sample_bernoulli_exp1,
-    sample_dgauss,
-    sample_dlaplace,
-    sample_geometric_exp_fast,
-    sample_geometric_exp_slow,
-    sample_uniform,
-    variance,
-)
+from ._paper import *  # noqa: F403
 from ._system_bits import SystemBits
 
-__all__ = [
-    "NumpyNoise",
-    "SystemBits",
-    "cdp2adp",
-    "floorsqrt",
-    "normalizing_constant",
-    "sample_bernoulli",
-    "sample_bernoulli_exp",
-    "sample_bernoulli_exp1",
-    "sample_dgauss",
-    "sample_dlaplace",
-    "sample_geometric_exp_fast",
-    "sample_geometric_exp_slow",
-    "sample_uniform",
-    "variance",
-]
+__all__ = ["NumpyNoise", "SystemBits", "cdp2adp"]
+__all__ += _paper.__all__
 
 explain_keywords(globals())

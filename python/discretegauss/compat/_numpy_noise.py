@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._drawing.engines import native
 from .._inputs.draw_arguments import Size, checked_size, checked_source
 from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational
+from .._inputs.numbers import exact_rational, not_negative
 from .._inputs.privacy_arguments import positive_number
 from .._inputs.source import Source
 from ..errors import (
@@ -148,8 +148,7 @@ class NumpyNoise(np.random.Generator):
         normal; for k's law see Definition 1 of arXiv 2004.00010.
         """
         sigma = self._steps_of(scale)
-        law = None if sigma == 0 else (discrete_gaussian, sigma**2)
-        return self._around(loc, law, size)
+        return self._around(loc, partial(discrete_gaussian, sigma**2) if sigma else None, size)
 
     def laplace(  # type: ignore[override]
         self, loc: object = 0, scale: object = 1, size: Size = None
@@ -160,7 +159,7 @@ class NumpyNoise(np.random.Generator):
         costs epsilon = s/scale, as with the continuous Laplace.
         """
         steps = self._steps_of(scale)
-        return self._around(loc, None if steps == 0 else (discrete_laplace, steps), size)
+        return self._around(loc, partial(discrete_laplace, steps) if steps else None, size)
 
     def choice(  # type: ignore[override]
         self,
@@ -225,24 +224,18 @@ class NumpyNoise(np.random.Generator):
 
     def _steps_of(self, scale: object) -> Fraction:
         """Return the scale in steps of the granularity."""
-        exact = exact_rational(scale, "scale")
-        if exact < 0:
-            raise ParameterValueError(f"scale must not be negative, got {describe(scale)}")
-        steps = exact / self._granularity
+        steps = not_negative(scale, "scale") / self._granularity
         if steps > _LARGEST_SCALE:
             raise ParameterOverflowError(
                 f"scale must be at most 2**45 times the granularity, got {describe(scale)}"
             )
         return steps
 
-    def _around(self, loc: object, law: Any, size: Size) -> Any:
+    def _around(self, loc: object, sample: Any, size: Size) -> Any:
+        """Return loc plus what is drawn, if anything is."""
         shape, count = _shape_of(size)
         centre = self._steps_to(loc)
-        if law is None:
-            drawn = np.zeros(count, np.int64)
-        else:
-            sample, parameter = law
-            drawn = sample(parameter, (count,), source=self._source)
+        drawn = sample((count,), source=self._source) if sample else np.zeros(count, np.int64)
         values = np.ldexp((drawn + centre).astype(np.float64), self._exponent)
         return float(values[0]) if shape is None else values.reshape(shape)
 

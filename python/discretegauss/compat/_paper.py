@@ -30,6 +30,20 @@ from ..sampling import (
 )
 from ..testing import NotPrivateWarning
 
+__all__ = [
+    "floorsqrt",
+    "normalizing_constant",
+    "sample_bernoulli",
+    "sample_bernoulli_exp",
+    "sample_bernoulli_exp1",
+    "sample_dgauss",
+    "sample_dlaplace",
+    "sample_geometric_exp_fast",
+    "sample_geometric_exp_slow",
+    "sample_uniform",
+    "variance",
+]
+
 
 class RandRange(Protocol):
     """What draws integers, as `random.SystemRandom` does."""

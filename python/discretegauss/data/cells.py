@@ -56,13 +56,11 @@ class Opened(NamedTuple):
     close: Callable[[list[NDArray[Any]]], Any]
 
 
-def refuse_type(what: object, name: str = "values") -> ParameterTypeError:
+def refuse_type(what: object) -> ParameterTypeError:
     """Return the error for cells that are no integers."""
-    return ParameterTypeError(
-        f"{name} must be integers, got {what}; integral_floats=True takes whole numbers in floats"
-        if "float" in str(what).lower() or "double" in str(what)
-        else f"{name} must be integers, got {what}"
-    )
+    are_floats = "float" in str(what).lower() or "double" in str(what)
+    hint = "; integral_floats=True takes whole numbers in floats" if are_floats else ""
+    return ParameterTypeError(f"values must be integers, got {what}{hint}")
 
 
 _NOT_WHOLE = (
@@ -104,8 +102,8 @@ def from_objects(
     """
     given = list(objects)
     nulls = np.fromiter(map(is_null, given), np.bool_, len(given))
-    integers = np.empty(len(given), object)
-    integers[:] = [0 if null else _integer(x, floats) for x, null in zip(given, nulls, strict=True)]
+    pairs = zip(given, nulls, strict=True)
+    integers = np.fromiter([0 if null else _integer(x, floats) for x, null in pairs], object)
 
     def close(results: NDArray[Any]) -> list[Any]:
         return [

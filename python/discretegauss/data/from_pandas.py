@@ -63,7 +63,7 @@ def _column(series: pd.Series, *, floats: bool) -> Column:
         return cells, lambda noisy: pd.arrays.ArrowExtensionArray(close_column(given, cells, noisy))
     if dtype.kind == "O" and isinstance(dtype, np.dtype):
         cells, close = from_objects(series.array, floats=floats, is_null=_is_null)
-        return cells, lambda noisy: _objects(close(noisy))
+        return cells, lambda noisy: np.fromiter(close(noisy), object)
     nulls: NDArray[np.bool_] | None
     if isinstance(dtype, np.dtype):
         numbers = series.to_numpy()
@@ -103,9 +103,3 @@ def _numbers(series: pd.Series, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def _is_null(x: object) -> bool:
     return x is None or x is pd.NA or (isinstance(x, float) and x != x)
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array

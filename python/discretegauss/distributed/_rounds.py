@@ -114,12 +114,11 @@ def _integers(values: Any, name: str) -> NDArray[Any]:
         raise ParameterTypeError(f"{name} must hold integers, got dtype {array.dtype}")
     if array.dtype != object:
         return array
-    whole = np.empty(array.size, object)
-    for i, value in enumerate(array.ravel().tolist()):
+    listed = array.ravel().tolist()
+    for value in listed:
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
             raise ParameterTypeError(f"{name} must hold integers, got a {type(value).__name__}")
-        whole[i] = int(value)
-    return whole.reshape(array.shape)
+    return np.fromiter(map(int, listed), object).reshape(array.shape)
 
 
 def _residues(values: NDArray[Any], modulus: int) -> NDArray[Any]:

@@ -19,7 +19,7 @@ from ..laws import Law
 from ._checks import integers_without_nulls, unshifted
 from ._crossed import fit_any, fit_product
 from ._nested import Floats, Index, fit, whole
-from ._tables import Table, as_table
+from ._tables import Table
 
 _EXACT_FLOATS = 2**53
 
@@ -99,7 +99,7 @@ def consistent(
     var = _variances(laws, len(tables))
     if parents is not None:
         return _of_arrays(tables, var, parents, integers=integers)
-    opened = [as_table(table, f"table {i}") for i, table in enumerate(tables, 1)]
+    opened = [Table(table, f"table {i}") for i, table in enumerate(tables, 1)]
     keys = [_keys(table, count, f"table {i}") for i, table in enumerate(opened, 1)]
     order = sorted(range(len(tables)), key=lambda i: len(keys[i]))
     finest = keys[order[-1]]

@@ -14,10 +14,20 @@ from ..errors import ParameterTypeError
 
 
 class Table:
-    """A table: its labels, columns, and the same with other columns."""
+    """A table, which errors call by this name: its labels, columns, the same with other columns."""
 
-    def __init__(self, table: Any) -> None:
-        self.table, self._library = table, type(table).__module__.partition(".")[0]
+    def __init__(self, table: Any, name: str) -> None:
+        library = type(table).__module__.partition(".")[0]
+        if library == "polars" and hasattr(table, "collect"):
+            table = table.collect()
+        told = "column_names" if library == "pyarrow" else "columns"
+        is_frame = library in ("pandas", "polars", "pyarrow") and hasattr(table, told)
+        if not is_frame and not isinstance(table, dict):
+            raise ParameterTypeError(
+                f"{name} must be a frame of pandas or polars, a table of pyarrow, or a dict of "
+                f"columns, got {describe(table)}"
+            )
+        self.table, self._library = table, library
 
     def labels(self) -> list[Any]:
         """Return the labels of the columns."""
@@ -73,18 +83,3 @@ class Table:
             else:
                 table = table.append_column(label, pa.array(values))
         return table
-
-
-def as_table(table: Any, name: str) -> Table:
-    """Return a table of any kind."""
-    library = type(table).__module__.partition(".")[0]
-    if library == "polars" and hasattr(table, "collect"):
-        table = table.collect()
-    told = "column_names" if library == "pyarrow" else "columns"
-    is_frame = library in ("pandas", "polars", "pyarrow") and hasattr(table, told)
-    if is_frame or isinstance(table, dict):
-        return Table(table)
-    raise ParameterTypeError(
-        f"{name} must be a frame of pandas or polars, a table of pyarrow, or a dict of columns, "
-        f"got {describe(table)}"
-    )

@@ -60,21 +60,23 @@ def before_after(
         low, high = (float(k) for k in law.interval(0.95))
         # noise between low and high: the count lies between noisy - high and noisy - low
         bars = [[high] * len(noisy), [-low] * len(noisy)]
-    places = range(1, len(counts) + 1)
-    ax.errorbar(
-        noisy,
-        places,
-        xerr=bars,
-        fmt="o",
-        capsize=3,
-        color=LINES["discrete Gaussian"]["color"],
-        label="after (noisy)" if law is None else "after (noisy; 95 % of the noise)",
-    )
+    label = "after (noisy)" if law is None else "after (noisy; 95 % of the noise)"
+    draw_bars(ax, noisy, bars, label)
     hollow = {"marker": "D", "markerfacecolor": "none", "color": "0.25", "linestyle": "none"}
+    places = range(1, len(counts) + 1)
     ax.plot(counts, places, label="before (true counts)", **hollow)
     name_lines(ax, names)
     finish(ax, "before and after", "count", "", legend_at="upper right")
     return ax
+
+
+def draw_bars(
+    ax: Any, x: Any, error: Any, label: str, look: str = "discrete Gaussian", shift: float = 0.0
+) -> None:
+    """Draw a mark on each line, or somewhat beside it, with an error bar."""
+    marker, color = LINES[look]["marker"], LINES[look]["color"]
+    places = [i + shift for i in range(1, len(x) + 1)]
+    ax.errorbar(x, places, xerr=error, fmt=marker, capsize=3, color=color, label=label)
 
 
 def name_lines(ax: Any, names: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from .._inputs.messages import describe
 from ..data.entry import opened_values
 from ..errors import ParameterValueError
 from ..selection import keep_rule
-from ._before_after import name_lines
+from ._before_after import draw_bars, name_lines
 from .look import LINES, finish
 
 _STYLES = ("-", "--", "-.", ":")
@@ -65,14 +65,8 @@ def interval(
         raise ParameterValueError(
             f"labels must be as many as counts, {counts.size}, got {describe(len(names))}"
         )
-    _bars(
-        ax,
-        counts,
-        [np.maximum(counts - low, 0), np.maximum(high - counts, 0)],
-        0.0,
-        "discrete Gaussian",
-        "noisy count",
-    )
+    bars = [np.maximum(counts - low, 0), np.maximum(high - counts, 0)]
+    draw_bars(ax, counts, bars, "noisy count")
     name_lines(ax, names)
     each = "each count by itself" if queries == 1 else f"{queries} counts at once"
     title = f"{100 * float(confidence):g} % intervals, {each}"  # type: ignore[arg-type]
@@ -117,8 +111,8 @@ def consistent(
             f"after must have as many rows as before, {noisy.size}, got {value.size}"
         )
     raw = np.full(noisy.shape, float(law.std()))
-    _bars(ax, noisy - value, deviations * raw, -0.15, "discrete Laplace", "noisy")
-    _bars(ax, value - value, deviations * error, 0.15, "discrete Gaussian", "made to add up")
+    draw_bars(ax, noisy - value, deviations * raw, "noisy", "discrete Laplace", -0.15)
+    draw_bars(ax, value - value, deviations * error, "made to add up", shift=0.15)
     name_lines(ax, _names(before, count, noisy.size))
     gain = float(np.mean(raw**2) / np.mean(error**2))
     finish(
@@ -169,18 +163,6 @@ def keep_groups(ax: Any, epsilon: Any, delta: Any, groups_per_person: Sequence[i
         legend_at="lower right",
     )
     return ax
-
-
-def _bars(ax: Any, x: Any, error: Any, shift: float, look: str, label: str) -> None:
-    ax.errorbar(
-        x,
-        np.arange(1, x.size + 1) + shift,
-        xerr=error,
-        fmt=LINES[look]["marker"],
-        capsize=3,
-        color=LINES[look]["color"],
-        label=label,
-    )
 
 
 def _names(table: Any, column: object, n: int) -> list[str]:

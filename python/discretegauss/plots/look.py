@@ -13,13 +13,8 @@ from typing import Any, Literal
 from .._inputs.messages import describe
 from ..errors import ParameterValueError
 
-EXTRA = "figures need matplotlib: pip install matplotlib"
-
 _INCHES = (12.0, 5.4)
 _DOTS_PER_INCH = 150
-
-WIDTH_HEIGHT = (1800, 810)
-"""Pixels of every figure."""
 
 Panels = tuple[Any, Any]
 """The two sides of a figure, matplotlib axes."""
@@ -114,14 +109,13 @@ def render(
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError(EXTRA) from error
+        raise ImportError("figures need matplotlib: pip install matplotlib") from error
     # text as text, and the same file for the same picture: neither its date nor random names
     style = {**_STYLE, "svg.fonttype": "none", "svg.hashsalt": "discretegauss"}
     with matplotlib.style.context(["default", style]):
         figure = Figure(figsize=inches, dpi=dots_per_inch, layout="constrained")
         canvas: Any = FigureCanvasAgg(figure)
-        ratios = list(widths) if widths is not None else None
-        axes = figure.subplots(1, panels, squeeze=False, width_ratios=ratios)[0]
+        axes = figure.subplots(1, panels, squeeze=False, width_ratios=widths)[0]
         draw(figure, axes[0] if panels == 1 else tuple(axes))
         buffer = BytesIO()
         canvas.print_figure(buffer, format=format, dpi=dots_per_inch, metadata=_DATES[format])

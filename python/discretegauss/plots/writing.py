@@ -19,8 +19,6 @@ from .look import render
 
 Format = Literal["png", "svg"]
 
-_DRAWN = ("variance", "tails", "epsilon_delta", "queries")
-
 
 class Figures(NamedTuple):
     """What was written, and the numbers of the paper's comparison."""
@@ -67,14 +65,13 @@ def write_figures(
     into = named_path(os.fsdecode(folder), "folder", "a folder")
     into.mkdir(parents=True, exist_ok=True)  # before the work, so that a wrong name shows at once
     found = comparisons()
-    draws: tuple[Callable[[Any, Any], None], ...] = (
-        draw_variance,
-        draw_tails,
-        draw_curves,
-        partial(draw_queries, found=found),
-    )
-    names = [f"{name}.{format}" for name in _DRAWN]
-    pictures = {name: _render(draw, format) for name, draw in zip(names, draws, strict=True)}
+    draws: dict[str, Callable[[Any, Any], None]] = {
+        "variance": draw_variance,
+        "tails": draw_tails,
+        "epsilon_delta": draw_curves,
+        "queries": partial(draw_queries, found=found),
+    }
+    pictures = {f"{name}.{format}": _render(draw, format) for name, draw in draws.items()}
     for name, data in pictures.items():
         with atomic_write(into / name, replace=True) as write:
             write(data)

@@ -5,14 +5,11 @@ What ``__all__`` does not name is there for the command line.
 
 from .._inputs.keywords import explain_keywords
 from ..errors import OutputError, TableError
-from ._arrow_table import arrow_file as arrow_file
 from ._calibration import budget_for_error as budget_for_error
 from ._calibration import calibration as calibration
-from ._csv_table import column_text as column_text
 from ._destination import checked_destination as checked_destination
 from ._destination import unbuffered_stdout as unbuffered_stdout
-from ._interface import Sink as Sink
-from ._npy_table import npy_header as npy_header
+from ._formats import column_file as column_file
 from ._plan import Plan as Plan
 from ._plan import plan_of_one as plan_of_one
 from ._plan import read_plan as read_plan
@@ -20,7 +17,6 @@ from ._report import PlanRelease, Release
 from ._report import calibration_json as calibration_json
 from ._report import calibration_text as calibration_text
 from ._report import done_json as done_json
-from ._report import done_text as done_text
 from ._report import plan_json as plan_json
 from ._report import plan_text as plan_text
 from ._run import execute as execute

@@ -1,5 +1,7 @@
 """Parquet and Arrow IPC by pyarrow: row groups and record batches stay, with other counts in them.
 
+Imported when a file is of these kinds.
+
 A count may be any integer, or a decimal that is whole. Integers come back as int64, decimals with
 as many digits as their width holds. A null stays null. Schema metadata, other columns, their
 compression and dictionaries are kept; the statistics of all columns are those of what is written.
@@ -14,12 +16,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+from pyarrow import parquet
 
+from .._system.atomic_file import Sink
 from ..data.arrow_schema import widest_decimal, with_types
+from ..data.from_pyarrow import integer_array, open_column
 from ..errors import OutputError, ParameterValueError, TableError
-from ._files import SinkFile, pyarrow
-from ._interface import Sink, as_int64, column_index
+from ._files import SinkFile
+from ._interface import as_int64, column_index
 
 
 class ArrowChunk(NamedTuple):
@@ -53,7 +59,6 @@ class _Counts:
     """How the counts of a column are stored, and will be."""
 
     def __init__(self, name: str, field: Any) -> None:
-        pa = pyarrow("the table")
         self.name = name
         stored = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         self._is_decimal = pa.types.is_decimal(stored)
@@ -65,9 +70,7 @@ class _Counts:
 
     def read(self, column: Any, first_row: int) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         """Return the counts, int64 where all fit, else Python integers; and the nulls, 0 there."""
-        from ..data.from_pyarrow import open_column
-
-        if pyarrow("the table").types.is_dictionary(column.type):
+        if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         try:
             integers, nulls, *_ = open_column(column, floats=False)
@@ -81,9 +84,6 @@ class _Counts:
 
     def written(self, noisy: NDArray[Any], nulls: NDArray[np.bool_] | None, first_row: int) -> Any:
         """Return a column of these counts, with the nulls of the one that they came from."""
-        from ..data.from_pyarrow import integer_array
-
-        pa = pyarrow("the table")
         try:
             if self._is_decimal:
                 return pa.array(map(Decimal, noisy.tolist()), self.type, mask=nulls)
@@ -115,8 +115,8 @@ class ArrowTable:
     def __init__(self, source: Any, path: Path, columns: Sequence[str], out_kind: str) -> None:
         self._source, self._path, self._out_kind = source, path, out_kind
         schema = source.schema
-        self._at = {column_index(schema.names, name): name for name in columns}
-        self._counts = {i: _Counts(name, schema.field(i)) for i, name in sorted(self._at.items())}
+        at = {column_index(schema.names, name): name for name in columns}
+        self._counts = {i: _Counts(name, schema.field(i)) for i, name in sorted(at.items())}
         self.schema = with_types(schema, {i: counts.type for i, counts in self._counts.items()})
         self.columns = tuple(counts.name for counts in self._counts.values())
         self._others = tuple(i for i in range(len(schema.names)) if i not in self._counts)
@@ -125,14 +125,20 @@ class ArrowTable:
 
     def chunks(self) -> Iterator[ArrowChunk]:
         """Read the table, a row group or a record batch at a time."""
-        tables = _tables(self._source, self._path)
-        while (rows := next(tables, None)) is not None:
-            first = self._rows_read + 1
-            read = [counts.read(rows.column(i), first) for i, counts in self._counts.items()]
-            self._rows_read += rows.num_rows
-            counts, nulls = zip(*read, strict=True)
-            yield ArrowChunk(rows, np.column_stack(counts), list(nulls), first, self._others)
-            del rows, read, counts, nulls  # before the next ones are read
+        tables = self._source.tables()
+        while True:
+            with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
+                rows = next(tables, None)
+            if rows is None:
+                return
+            if rows.num_rows:
+                first = self._rows_read + 1
+                read = [counts.read(rows.column(i), first) for i, counts in self._counts.items()]
+                self._rows_read += rows.num_rows
+                counts, nulls = zip(*read, strict=True)
+                yield ArrowChunk(rows, np.column_stack(counts), list(nulls), first, self._others)
+                del read, counts, nulls
+            del rows  # before the next ones are read
 
     def fraction(self) -> float | None:
         """How many of the rows are read, where the file tells how many there are."""
@@ -150,7 +156,7 @@ class ArrowTable:
                 columns = list(chunk.rows.columns)
                 for j, (i, counts) in enumerate(self._counts.items()):
                     columns[i] = counts.written(noisy[:, j], chunk.nulls[j], chunk.first_row)
-                table = pyarrow("the table").Table.from_arrays(columns, schema=self.schema)
+                table = pa.Table.from_arrays(columns, schema=self.schema)
                 file.write_table(table, table.num_rows)  # as one row group or batch
 
             yield write
@@ -159,15 +165,12 @@ class ArrowTable:
 @contextmanager
 def arrow_file(sink: Sink, name: str, *, is_parquet: bool) -> Iterator[Callable[[Any], None]]:
     """Give a function that appends int64 arrays to the one column of a new file."""
-    pa = pyarrow("a .parquet or .arrow file")
     schema = pa.schema([pa.field(name, pa.int64(), nullable=False)])
     options = {"compression": "zstd", "use_dictionary": False} if is_parquet else {}
     with _new_file(sink, schema, is_parquet=is_parquet, **options) as file:
 
         def append(integers: NDArray[Any]) -> None:
-            values = pa.py_buffer(integers)
-            column = pa.Array.from_buffers(pa.int64(), len(integers), [None, values])
-            file.write_table(pa.Table.from_arrays([column], schema=schema))
+            file.write_table(pa.Table.from_arrays([integer_array(integers, None)], schema=schema))
 
         yield append
 
@@ -175,12 +178,9 @@ def arrow_file(sink: Sink, name: str, *, is_parquet: bool) -> Iterator[Callable[
 @contextmanager
 def _new_file(sink: Sink, schema: Any, *, is_parquet: bool, **options: Any) -> Iterator[Any]:
     """Give pyarrow's writer of a file; after an error it writes nothing, now or when collected."""
-    pa = pyarrow("the output")
     file, writer = SinkFile(sink), None
     try:
         if is_parquet:
-            from pyarrow import parquet
-
             writer = parquet.ParquetWriter(file, schema, **options)
         else:
             writer = pa.ipc.new_file(file, schema)
@@ -201,25 +201,22 @@ class ParquetSource:
     """A Parquet file, row group by row group."""
 
     def __init__(self, path: Path) -> None:
-        from pyarrow import parquet
-
-        self._file = parquet.ParquetFile(path, pre_buffer=False)
-        self.schema = self._file.schema_arrow
-        self.n_rows = self._file.metadata.num_rows
+        self.file = parquet.ParquetFile(path, pre_buffer=False)
+        self.schema = self.file.schema_arrow
+        self.n_rows = self.file.metadata.num_rows
 
     def tables(self) -> Iterator[Any]:
         """Read each row group."""
-        pool = pyarrow("the table").default_memory_pool()
-        for i in range(self._file.num_row_groups):
-            yield self._file.read_row_group(i, use_threads=False)
-            pool.release_unused()  # it would keep the last row group beside the next
+        for i in range(self.file.num_row_groups):
+            yield self.file.read_row_group(i, use_threads=False)
+            pa.default_memory_pool().release_unused()  # else it keeps this one, too
 
     def parquet_options(self, counts: set[int]) -> dict[str, Any]:
         """Return how the file is stored, to be handed to a writer."""
         options: dict[str, Any] = {"store_schema": True}
-        if not self._file.num_row_groups:
+        if not self.file.num_row_groups:
             return options
-        group = self._file.metadata.row_group(0)
+        group = self.file.metadata.row_group(0)
         leaves = [group.column(j) for j in range(group.num_columns)]
         options["compression"] = {
             leaf.path_in_schema: leaf.compression.replace("UNCOMPRESSED", "NONE") for leaf in leaves
@@ -231,32 +228,26 @@ class ParquetSource:
         ]
         return options
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
 
 class IpcSource:
     """An Arrow IPC file or stream, record batch by record batch."""
 
     def __init__(self, path: Path) -> None:
-        pa = pyarrow("the table")
-        self._file = pa.OSFile(str(path))
+        self.file = pa.OSFile(str(path))
         try:
-            self._reader = pa.ipc.open_file(self._file)
+            self._reader = pa.ipc.open_file(self.file)
             self._batches = (
                 self._reader.get_batch(i) for i in range(self._reader.num_record_batches)
             )
         except pa.ArrowInvalid:
-            self._file.seek(0)
-            self._reader = pa.ipc.open_stream(self._file)
+            self.file.seek(0)
+            self._reader = pa.ipc.open_stream(self.file)
             self._batches = iter(self._reader)
         self.schema = self._reader.schema
         self.n_rows = None
 
     def tables(self) -> Iterator[Any]:
         """Read each record batch."""
-        pa = pyarrow("the table")
         for batch in self._batches:
             yield pa.Table.from_batches([batch])
 
@@ -264,22 +255,17 @@ class IpcSource:
         """Return nothing: the writer's own options."""
         return {}
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
 
 @contextmanager
 def opened_arrow_table(
     path: Path, columns: Sequence[str], kind: str, out_kind: str
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""
-    pyarrow(f"a table that is {kind}")  # or says that it is not there
     with open(path, "rb"):  # an OSError that names it
         pass
     with _understood(path, f"the file is not {kind} that pyarrow can read"):
         source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
-    with closing(source):
+    with closing(source.file):
         yield ArrowTable(source, path, columns, out_kind)
 
 
@@ -289,7 +275,6 @@ def _understood(path: Path, if_not: str) -> Iterator[None]:
 
     Of damaged pages it says OSError, without a number; that of a system's error names no file.
     """
-    pa = pyarrow("the table")
     try:
         yield
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowSerializationError):
@@ -300,21 +285,7 @@ def _understood(path: Path, if_not: str) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def _tables(source: Any, path: Path) -> Iterator[Any]:
-    """Read what is not empty."""
-    tables = source.tables()
-    while True:
-        with _understood(path, "the file is damaged: pyarrow cannot read it to its end"):
-            table = next(tables, None)
-        if table is None:
-            return
-        if table.num_rows:
-            yield table
-        del table
-
-
 def _texts(column: Any) -> list[str]:
-    pa = pyarrow("the table")
     try:
         return [text or "" for text in column.cast(pa.string()).to_pylist()]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -36,15 +36,6 @@ _DEFAULT_REPORT_DELTA = "1e-6"
 _SIGMA2_BELOW = 10**1200
 """Noise of more than 600 digits has no place in a table of decimal numbers."""
 
-_CONTEXT = decimal.Context(
-    prec=18,
-    rounding=decimal.ROUND_HALF_EVEN,
-    Emin=decimal.MIN_EMIN,
-    Emax=decimal.MAX_EMAX,
-    traps=[],
-)
-"""For the standard deviation, whatever the context of the caller is."""
-
 _THEOREM, _COROLLARY = "arXiv 2004.00010, Theorem 7", "arXiv 2004.00010, Corollary 13"
 
 
@@ -96,8 +87,7 @@ class Calibration(Cost):
     @property
     def sigma2(self) -> Fraction:
         """The law's sigma2, exact."""
-        sigma2: Fraction = self.law.sigma2
-        return sigma2
+        return Fraction(self.law.sigma2)
 
     @property
     def is_tight(self) -> bool:
@@ -255,4 +245,9 @@ def _standard_deviation(law: DiscreteGaussian) -> Decimal:
     if enclosed.upper < 1e-160:
         return Decimal(0)
     numerator, denominator = enclosed.lower.as_integer_ratio()
-    return _CONTEXT.divide(Decimal(int(numerator)), Decimal(int(denominator)))
+    return decimals(18).divide(Decimal(int(numerator)), Decimal(int(denominator)))
+
+
+def decimals(digits: int, rounding: str = decimal.ROUND_HALF_EVEN) -> decimal.Context:
+    """Return the arithmetic of so many digits, whatever the context of the caller is."""
+    return decimal.Context(digits, rounding, decimal.MIN_EMIN, decimal.MAX_EMAX, traps=[])

@@ -17,11 +17,12 @@ from ..laws import DiscreteGaussian
 from ._calibration import Calibration
 from ._csv_rows import csv_bytes
 from ._destination import checked_destination
+from ._files import COMPRESSIONS
+from ._formats import SUFFIXES
 from ._interface import Chunk
-from ._plan import twice
+from ._plan import PlannedTable, twice
 
-_ENDINGS = {".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"}
-_ENDINGS |= {".arrow", ".feather", ".ipc", ".npy"}
+_ENDINGS = {*COMPRESSIONS, *SUFFIXES, ".txt"}
 
 
 class ConsistentTables:
@@ -31,28 +32,20 @@ class ConsistentTables:
     ----------
     folder : Path
         Where to; made if it is not there.
-    outs : sequence of Path
-        The noisy tables: the new ones have their names, with the ending .csv.
-    columns : sequence of tuple of str
-        Of each table the columns of counts: one.
+    tables : sequence of PlannedTable
+        Of one column of counts each. The new ones have the names of their outputs, with the ending
+        .csv.
     force : bool
         Whether files that exist are replaced.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        outs: Sequence[Path],
-        columns: Sequence[tuple[str, ...]],
-        *,
-        force: bool,
-    ) -> None:
-        for counts in columns:
-            if len(counts) != 1:
+    def __init__(self, folder: Path, tables: Sequence[PlannedTable], *, force: bool) -> None:
+        for one in tables:
+            if (n := len(one.columns)) != 1:
                 raise ParameterValueError(
-                    f"tables that are to add up must have one column of counts, got {len(counts)}"
+                    f"tables that are to add up must have one column of counts, got {n}"
                 )
-        names = [f"{_stem(out)}.csv" for out in outs]
+        names = [f"{_stem(one.out)}.csv" for one in tables]
         if len(set(names)) < len(names):
             raise OutputError(f"{folder}: two tables would be {describe(twice(names))} there")
         with errors_name(folder):
@@ -61,7 +54,7 @@ class ConsistentTables:
             NewFile(checked_destination(None, folder / name, force=force), replace=force)
             for name in names
         ]
-        self._counts = [counts[0] for counts in columns]
+        self._counts = [one.columns[0] for one in tables]
         self._tables: list[_Rows] = []
 
     def next_table(self, release: Calibration, other_columns: Sequence[str], /) -> _Rows:

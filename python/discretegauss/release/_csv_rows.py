@@ -17,6 +17,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,11 +71,11 @@ def decoded(data: bytes, first_line: int) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = first_line + _line_ends(data, error.start)
+        line = first_line + line_ends(data, error.start)
         # The cause would show the bytes of the file.
         raise TableError(f"line {line}: the file is not UTF-8 text") from None
     if "\0" in text:
-        line = first_line + _line_ends(data, data.index(b"\0"))
+        line = first_line + line_ends(data, data.index(b"\0"))
         raise TableError(f"line {line}: the file has a NUL byte; it is not a text table")
     return text
 
@@ -94,15 +95,22 @@ def read_header(text: str, columns: Sequence[str], delimiter: str) -> tuple[Row,
     return header, layout
 
 
-def read_rows(text: str, first_line: int, layout: Layout) -> tuple[list[Row], NDArray[Any]]:
-    """Return the rows of the lines, and their counts, rows by columns: Python integers."""
-    rows, counts = [], []
+def read_rows(
+    data: bytes | memoryview, first_line: int, layout: Layout
+) -> tuple[list[Row], NDArray[Any]]:
+    """Return the rows of the lines, and their counts, rows by columns: int64 if all fit."""
+    rows, found = [], []
     columns = tuple(zip(layout.indices, layout.names, strict=True))
-    for number, line in _lines(text, first_line):
-        row = _row(line, number, layout)
-        counts.append([_integer(row[index], number, name) for index, name in columns])
+    # newline="" cuts after \n, \r and \r\n, keeps them, and cuts nowhere else.
+    text = io.StringIO(decoded(bytes(data), first_line), newline="")
+    for number, line in enumerate(text, first_line):
+        row = _row(line.rstrip("\r\n"), number, layout)
+        found.append([_integer(row[index], number, name) for index, name in columns])
         rows.append(row)
-    return rows, np.array(counts, dtype=object)
+    counts = np.array(found, dtype=object)
+    with suppress(OverflowError):
+        return rows, counts.astype(np.int64)
+    return rows, counts
 
 
 def others(row: Row, layout: Layout) -> tuple[str, ...]:
@@ -129,17 +137,10 @@ def csv_bytes(
     return text.getvalue().encode()
 
 
-def _line_ends(data: bytes, position: int) -> int:
-    """Return how many lines have ended before the position."""
-    lf, cr, both = (data.count(end, 0, position) for end in (b"\n", b"\r", b"\r\n"))
+def line_ends(data: bytes, stop: int | None = None) -> int:
+    """Return how many lines have ended before a place."""
+    lf, cr, both = (data.count(end, 0, stop) for end in (b"\n", b"\r", b"\r\n"))
     return lf + cr - both
-
-
-def _lines(text: str, first_line: int) -> Iterator[tuple[int, str]]:
-    """Cut the text into lines, without their ends."""
-    # newline="" cuts after \n, \r and \r\n, keeps them, and cuts nowhere else.
-    for number, line in enumerate(io.StringIO(text, newline=""), start=first_line):
-        yield number, line.rstrip("\r\n")
 
 
 def _row(line: str, number: int, layout: Layout) -> Row:

@@ -7,18 +7,30 @@ wherever a pipe pauses, so draws from a caller's source are the same, too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._drawing.engines import native
+from .._system.atomic_file import Sink
 from ..errors import TableError
-from ._csv_rows import Layout, Row, csv_bytes, decoded, others, read_header, read_rows, with_counts
+from ._csv_rows import (
+    Layout,
+    Row,
+    csv_bytes,
+    decoded,
+    line_ends,
+    others,
+    read_header,
+    read_rows,
+    with_counts,
+)
 from ._files import Readable, read_all
-from ._interface import Sink
 
 _CHUNK = 2**20
 """Bytes that are read at a time: what is made of them stays in the cache, or near."""
@@ -39,7 +51,7 @@ class _Part(NamedTuple):
     rows: list[Row] | None
 
     def all_rows(self, layout: Layout) -> list[Row]:
-        return _read_rows(self.data, self.first_line, layout)[0] if self.rows is None else self.rows
+        return read_rows(self.data, self.first_line, layout)[0] if self.rows is None else self.rows
 
     def with_counts(
         self, noisy: NDArray[Any], layout: Layout, delimiter: str, line_end: str
@@ -85,7 +97,7 @@ def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
     rows that are read one by one though they are plain.
     """
     if native is None:
-        rows, counts = _read_rows(data, line, layout)
+        rows, counts = read_rows(data, line, layout)
         yield _Part(memoryview(data), line, counts, rows)
         return
     if not data.endswith(b"\n"):
@@ -104,19 +116,9 @@ def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
             for _ in range(n_odd):
                 stop = data.index(b"\n", stop) + 1
             line_feeds -= n_odd
-            rows, counts = _read_rows(text[start:stop], line, layout)
+            rows, counts = read_rows(text[start:stop], line, layout)
             yield _Part(text[start:stop], line, counts, rows)
             start, line = stop, line + len(rows)
-
-
-def _read_rows(
-    data: bytes | memoryview, first_line: int, layout: Layout
-) -> tuple[list[Row], NDArray[Any]]:
-    """Return rows, and their counts, int64 if all fit."""
-    rows, counts = read_rows(decoded(bytes(data), first_line), first_line, layout)
-    with suppress(OverflowError):
-        return rows, counts.astype(np.int64)
-    return rows, counts
 
 
 class CsvTable:
@@ -150,12 +152,14 @@ class CsvTable:
         self._blocks = _whole_lines(file, chunk)
         first = next(self._blocks, b"")
         self._mark = _BYTE_ORDER_MARK if first.startswith(_BYTE_ORDER_MARK) else b""
-        line, end, self._rest = _cut_line(first[len(self._mark) :])
+        line, *more = re.split(rb"(\r\n|\r|\n)", first.removeprefix(self._mark), maxsplit=1)
+        end, rest = more or (b"\n", b"")
+        self._rest: bytes = rest
         text = decoded(line, 1)
         if not text and not self._find_a_row():
             raise TableError("the file is empty; it must have a header and a row for each count")
         self._header, self.layout = read_header(text, columns, delimiter)
-        self._line_end = (end or b"\n").decode()
+        self._line_end = end.decode()
         self._out_delimiter = out_delimiter
         self.columns = self.layout.names
         self.other_columns = others(self._header, self.layout)
@@ -176,24 +180,18 @@ class CsvTable:
         Blank lines at the end are left out: they may fill the file up to some size.
         """
         line, blank = 2, 0
-        for block in self._all_blocks():
+        for block in chain([self._rest], self._blocks):
             data, n_blank = _without_blank_end(block)
             if data:
                 if blank:
                     decoded(data, line)
-                    read_rows("\n", blank, self.layout)  # which has the words for it
+                    read_rows(b"\n", blank, self.layout)  # which has the words for it
                 chunk = CsvChunk(data, line, self.layout)
                 line += len(chunk.counts)
                 yield chunk
             if n_blank:
                 blank = blank or line
                 line += n_blank
-
-    def _all_blocks(self) -> Iterator[bytes]:
-        if self._rest:
-            yield self._rest
-        self._rest = b""
-        yield from self._blocks
 
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Callable[[CsvChunk, NDArray[Any]], None]]:
@@ -229,26 +227,12 @@ def _whole_lines(file: Readable, size: int) -> Iterator[bytes]:
         yield rest
 
 
-def _cut_line(data: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return the first line, its end and the rest."""
-    ends = [i for i in (data.find(b"\n"), data.find(b"\r")) if i >= 0]
-    if not ends:
-        return data, b"", b""
-    start = min(ends)
-    end = start + (2 if data.startswith(b"\r\n", start) else 1)
-    return data[:start], data[start:end], data[end:]
-
-
 def _without_blank_end(block: bytes) -> tuple[bytes, int]:
     """Return the block without blank lines at its end, and how many they were."""
-    end = len(block)
-    while end and block[end - 1] in b"\r\n":
-        end -= 1
-    kept = end
+    end = len(block.rstrip(b"\r\n"))
     if end:
-        kept += 2 if block.startswith(b"\r\n", end) else 1
-    blank = block[kept:]
-    return block[:kept], blank.count(b"\n") + blank.count(b"\r") - blank.count(b"\r\n")
+        end += 2 if block.startswith(b"\r\n", end) else 1
+    return block[:end], line_ends(block[end:])
 
 
 # --- by the compiled core

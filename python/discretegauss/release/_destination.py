@@ -10,9 +10,8 @@ from io import RawIOBase
 from pathlib import Path
 from typing import cast
 
-from .._system.atomic_file import errors_name, write_all
+from .._system.atomic_file import Sink, errors_name, sink_to
 from ..errors import OutputError
-from ._interface import Sink
 
 
 def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
@@ -47,7 +46,7 @@ def unbuffered_stdout() -> Iterator[Sink]:
     with errors_name("stdout"):
         descriptor = os.dup(1)
     with open(descriptor, "wb", buffering=0) as stdout:
-        yield _naming("stdout", "", stdout)
+        yield sink_to(stdout, "stdout")
 
 
 class Stdout:
@@ -70,7 +69,7 @@ class Stdout:
         with errors_name(self._folder, rule):
             opened = tempfile.TemporaryFile(buffering=0, dir=self._folder)  # noqa: SIM115
         self._file = cast("RawIOBase", opened)  # closed by discard()
-        yield _naming(self._folder, rule, self._file)
+        yield sink_to(self._file, self._folder, rule)
 
     def place(self) -> None:
         """Write the bytes to stdout."""
@@ -91,16 +90,6 @@ class Stdout:
         """Let the temporary file go."""
         if self._file is not None:
             self._file.close()
-
-
-def _naming(name: str, rule: str, file: RawIOBase) -> Sink:
-    """Return a sink that writes to the file, whose errors have this name."""
-
-    def sink(data: bytes | memoryview) -> None:
-        with errors_name(name, rule):
-            write_all(file, data)
-
-    return sink
 
 
 def _read_again(file: RawIOBase, name: str) -> Iterator[bytes]:

@@ -11,9 +11,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
-from .._system.atomic_file import errors_name
+from .._system.atomic_file import Sink, errors_name
 from ..errors import TableError
-from ._interface import Sink
 
 Compression = Literal["gzip", "zstd", None]
 
@@ -87,7 +86,8 @@ def opened(
         if compression is None:
             yield file, raw.fraction
             return
-        with closing(_decompressed(file, compression)) as inner:
+        inner: Any = gzip.GzipFile(fileobj=file) if compression == "gzip" else _zstd(file, "r")
+        with closing(inner):
             yield _Decompressed(inner, compression), raw.fraction
 
 
@@ -100,14 +100,15 @@ def read_all(file: Readable, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _decompressed(file: Any, compression: Compression) -> Any:
-    if compression == "gzip":
-        return gzip.GzipFile(fileobj=file)
+def _zstd(file: Any, mode: Literal["r", "w"]) -> Any:
+    """Return what reads or writes the content of a file."""
     try:
         from compression.zstd import ZstdFile  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        return pyarrow("a table compressed by zstd").CompressedInputStream(file, "zstd")
-    return ZstdFile(file)  # no cover: from Python 3.14 on
+        pa = pyarrow("a table compressed by zstd")
+        by = pa.CompressedInputStream if mode == "r" else pa.CompressedOutputStream
+        return by(file, "zstd")
+    return ZstdFile(file, mode)  # no cover: from Python 3.14 on
 
 
 class SinkFile(io.RawIOBase):
@@ -142,7 +143,10 @@ def compressed(sink: Sink, compression: Compression) -> Iterator[Sink]:
         yield sink
         return
     file = SinkFile(sink)
-    inner = _compressing(file, compression)
+    if compression == "gzip":  # without a name and a time
+        inner: Any = gzip.GzipFile("", "wb", _GZIP_LEVEL, cast("Any", file), mtime=0)
+    else:
+        inner = _zstd(file, "w")
     try:
         yield inner.write
         inner.close()
@@ -150,13 +154,3 @@ def compressed(sink: Sink, compression: Compression) -> Iterator[Sink]:
         file.abandon()
         inner.close()
         raise
-
-
-def _compressing(file: SinkFile, compression: Compression) -> Any:
-    if compression == "gzip":  # without a name and a time
-        return gzip.GzipFile("", "wb", _GZIP_LEVEL, cast("Any", file), mtime=0)
-    try:
-        from compression.zstd import ZstdFile  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        return pyarrow("a table compressed by zstd").CompressedOutputStream(file, "zstd")
-    return ZstdFile(file, "wb")  # no cover: from Python 3.14 on

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from .._system.atomic_file import Sink
 from ..errors import OutputError, TableError
-from ._arrow_table import opened_arrow_table
-from ._csv_table import CsvTable
-from ._files import COMPRESSIONS, Compression, opened
+from ._csv_table import CsvTable, column_text
+from ._files import COMPRESSIONS, Compression, opened, pyarrow
 from ._interface import Table
-from ._npy_table import NpyTable
+from ._npy_table import NpyTable, npy_header
 
 Kind = Literal["text", "Parquet", "Arrow IPC", ".npy"]
 
-_SUFFIXES: dict[str, tuple[Kind, str]] = {
+SUFFIXES: dict[str, tuple[Kind, str]] = {
     ".csv": ("text", ","),
     ".tsv": ("text", "\t"),
     ".tab": ("text", "\t"),
@@ -44,7 +47,7 @@ class Format(NamedTuple):
 def _format_of(path: Path, other: tuple[Kind, str]) -> Format:
     compression = COMPRESSIONS.get(path.suffix.lower())
     ending = (path.with_suffix("") if compression else path).suffix.lower()
-    return Format(*_SUFFIXES.get(ending, other), compression, ending)
+    return Format(*SUFFIXES.get(ending, other), compression, ending)
 
 
 def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
@@ -52,8 +55,8 @@ def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
     of_table = _format_of(table, ("text", ","))
     of_out = _format_of(out, (of_table.kind, of_table.delimiter))
     # another ending means another format, .xlsx say: the file would not be what it says
-    if of_out.ending not in {*_SUFFIXES, ".txt", "", of_table.ending}:
-        known = ", ".join(name for name, (kind, _) in _SUFFIXES.items() if kind == of_table.kind)
+    if of_out.ending not in {*SUFFIXES, ".txt", "", of_table.ending}:
+        known = ", ".join(name for name, (kind, _) in SUFFIXES.items() if kind == of_table.kind)
         raise OutputError(
             f"{out}: must end as the table does or in one of {known}, got {of_out.ending!r}"
         )
@@ -70,12 +73,34 @@ def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
 
 
 @contextmanager
+def column_file(
+    sink: Sink, ending: str, name: str, size: int
+) -> Iterator[Callable[[NDArray[np.int64]], None]]:
+    """Give a function that appends integers to a new file of one column, so many in all."""
+    if ending in {".parquet", ".arrow"}:
+        pyarrow("a .parquet or .arrow file")
+        from ._arrow_table import arrow_file
+
+        with arrow_file(sink, name, is_parquet=ending == ".parquet") as append:
+            yield append
+    elif ending == ".npy":  # which has the number of values in its first bytes
+        sink(npy_header(np.dtype("<i8"), (size,)))
+        yield lambda integers: sink(np.asarray(integers, "<i8").data.cast("B"))
+    else:
+        sink(f"{name}\n".encode() if ending == ".csv" else b"")
+        yield lambda integers: sink(column_text(integers))
+
+
+@contextmanager
 def opened_table(
     path: Path, columns: Sequence[str], of_table: Format, of_out: Format
 ) -> Iterator[Table]:
     """Open a table, read its header, and close it in the end. A TableError names the table."""
     try:
         if of_table.kind in _BY_PYARROW:
+            pyarrow(f"a table that is {of_table.kind}")  # or says that it is not there
+            from ._arrow_table import opened_arrow_table
+
             with opened_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
                 yield table
             return

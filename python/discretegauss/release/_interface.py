@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.messages import number_of
+from .._system.atomic_file import Sink
 from ..errors import TableError
-
-Sink = Callable[[bytes | memoryview], None]
-"""Writes all of the bytes to the new table."""
 
 
 class Chunk(Protocol):

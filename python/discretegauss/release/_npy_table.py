@@ -16,9 +16,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from .._system.atomic_file import Sink
 from ..errors import TableError
 from ._files import Readable, read_all
-from ._interface import Sink, as_int64, column_index
+from ._interface import as_int64, column_index
 
 _CHUNK = 2**20
 """Bytes that are read at a time, if that is a row."""
@@ -29,7 +30,7 @@ _READ_HEADER = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header
 
 
 class NpyChunk(NamedTuple):
-    """Rows: records, or an array of two axes."""
+    """Rows: records, also of an array."""
 
     rows: NDArray[Any]
     counts: NDArray[Any]
@@ -56,41 +57,36 @@ class NpyTable:
 
     def __init__(self, file: Readable, columns: Sequence[str]) -> None:
         self._file, self._rows_read = file, 0
-        self._dtype, self._shape = _read_header(file)
-        dtype, shape = self._dtype, self._shape
+        dtype, shape = _read_header(file)
+        self._shape = shape
         self._are_records = dtype.names is not None
         if len(shape) not in ((1,) if self._are_records else (1, 2)):
             raise TableError(f"the array has {len(shape)} axes; a table has rows, and columns")
-        width = shape[1] if len(shape) == 2 else 1
-        self._names = dtype.names or tuple(map(str, range(width)))
-        self._at = sorted(column_index(self._names, name) for name in columns)
-        self.columns = tuple(self._names[i] for i in self._at)
-        self._others = [i for i in range(len(self._names)) if i not in self._at]
-        self.other_columns = tuple(self._names[i] for i in self._others)
+        if not self._are_records:
+            width = shape[1] if len(shape) == 2 else 1
+            dtype = np.dtype([(str(i), dtype) for i in range(width)])
+        self._dtype, self._names = dtype, dtype.names or ()
+        at = {column_index(self._names, name) for name in columns}
+        self.columns = tuple(name for i, name in enumerate(self._names) if i in at)
+        self.other_columns = tuple(name for i, name in enumerate(self._names) if i not in at)
         for name in self.columns if self._are_records else self._names[:1]:
-            stored = dtype[name] if self._are_records else dtype
+            stored = dtype[name]
             if stored.kind not in "iu" or stored.names is not None:
                 raise TableError(f"column {name!r}: the type is {stored}; a count is an integer")
 
     def chunks(self) -> Iterator[NpyChunk]:
         """Read the rows."""
-        width = self._dtype.itemsize * (1 if self._are_records else len(self._names))
-        at_once = max(1, _CHUNK // max(1, width))
+        width = self._dtype.itemsize
+        at_once = max(1, _CHUNK // width)
         while n_rows := min(at_once, self._shape[0] - self._rows_read):
             data = read_all(self._file, n_rows * width)
             if len(data) < n_rows * width:
                 raise TableError("the file is cut off: it has fewer rows than it says")
             rows = np.frombuffer(data, self._dtype)
-            if not self._are_records:
-                rows = rows.reshape(n_rows, len(self._names))
-            counts = np.column_stack([as_int64(self._column(rows, i)) for i in self._at])
+            counts = np.column_stack([as_int64(rows[name]) for name in self.columns])
             first_row = self._rows_read + 1
             self._rows_read += n_rows
-            yield NpyChunk(rows, counts, first_row, [self._column(rows, i) for i in self._others])
-
-    def _column(self, rows: NDArray[Any], i: int) -> NDArray[Any]:
-        column: NDArray[Any] = rows[self._names[i]] if self._are_records else rows[:, i]
-        return column
+            yield NpyChunk(rows, counts, first_row, [rows[name] for name in self.other_columns])
 
     def fraction(self) -> float | None:
         """How many of the rows are read."""
@@ -99,30 +95,29 @@ class NpyTable:
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Callable[[NpyChunk, NDArray[Any]], None]]:
         """Give what writes to the sink."""
-        dtype: np.dtype[Any] = _INT64
-        if self._are_records:
-            types = [_INT64 if i in self._at else self._dtype[i] for i in range(len(self._names))]
-            dtype = np.dtype(list(zip(self._names, types, strict=True)))
-        sink(npy_header(dtype, self._shape))
+        kept = self.other_columns if self._are_records else ()
+        types = [(name, self._dtype[name] if name in kept else _INT64) for name in self._names]
+        dtype = np.dtype(types)
+        sink(npy_header(dtype if self._are_records else _INT64, self._shape))
         yield lambda chunk, noisy: sink(self._written(chunk, noisy, dtype).tobytes())
 
     def _written(self, chunk: NpyChunk, noisy: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return the rows with these counts."""
         written = np.empty(chunk.rows.shape, dtype)
-        columns = dict(zip(self._at, noisy.T, strict=True))
-        for i, name in enumerate(self._names):
-            column = columns.get(i)
+        columns = dict(zip(self.columns, noisy.T, strict=True))
+        for name in self._names:
+            column = columns.get(name)
             if column is None:
-                column = self._column(chunk.rows, i)
+                column = chunk.rows[name]
                 column = column if self._are_records else as_int64(column)
             try:
-                written[name if self._are_records else (slice(None), i)] = column
+                written[name] = column
             except OverflowError:
                 # The cause would show a count.
                 last = chunk.first_row + len(chunk.rows) - 1
                 raise TableError(
                     f"rows {chunk.first_row} to {last}, column {name!r}: a "
-                    f"{'noisy count' if i in columns else 'number'} does not fit int64"
+                    f"{'noisy count' if name in columns else 'number'} does not fit int64"
                 ) from None
         return written
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -52,160 +53,86 @@ def require_plot(path: Path) -> None:
 
 
 class Picture:
-    """Collects the noisy counts of one table while they are written, and draws them.
-
-    Parameters
-    ----------
-    ending : str
-        The format: .png, .pdf or .svg.
-    """
-
-    def __init__(self, ending: str) -> None:
-        self._ending = ending
-        self._some = _SomeRows()
-        self._names: list[str] = []
-
-    def next_table(self, release: Release, others: Sequence[str]) -> Picture:
-        """Return what is to be shown the counts of the table.
-
-        The release's noise has the error bars; ``others`` are the columns that name a row.
-        """
-        self._release, self._others = release, others
-        self._columns = release.columns[:_MOST_COLUMNS]
-        return self
-
-    def add(self, chunk: Chunk, noisy: NDArray[Any]) -> None:
-        """Keep some of the next rows."""
-        self._some.add(chunk, noisy[:, :_MOST_COLUMNS])
-        if self._some.n_seen <= _WITH_NAMES:
-            self._names += [_row_name(cells) for cells in chunk.other_cells()]
-
-    def drawn(self, _done: PlanRelease) -> bytes:
-        """Return the picture's file."""
-        n_columns, n_rows = len(self._columns), self._some.n_seen
-        if n_rows <= _WITH_NAMES:
-            draw, inches = self._draw_rows, (3.0 + 3.2 * n_columns, 1.7 + 0.2 * n_rows)
-        else:
-            draw, inches = self._draw_sorted, (1.2 + 4.4 * n_columns, 4.6)
-        return _rendered(draw, n_columns, inches, self._ending)
-
-    def _draw_rows(self, figure: Any, panels: Sequence[Any]) -> None:
-        """Each row has a line of its own: a dot, an error bar, and its name."""
-        counts, bound = self._some.rows, _as_float(self._release.bound95)
-        row = np.arange(len(counts))
-        for ax, name, values in zip(panels, self._columns, counts.T, strict=True):
-            ax.errorbar(values, row, xerr=bound, fmt="o", ms=5, capsize=3, lw=1.4, color="C0")
-            ax.set_xlabel(f"{_name(name)}\nnoisy count")
-            ax.locator_params(axis="x", nbins=6)
-            ax.set_ylim(len(row) - 0.5, -0.5)
-            ax.set_yticks(row, self._names if self._others else row + 1)
-            ax.tick_params(axis="y", labelleft=ax is panels[0])
-        panels[0].set_ylabel(_row_name(self._others) if self._others else "row")
-        self._add_title(figure)
-
-    def _draw_sorted(self, figure: Any, panels: Sequence[Any]) -> None:
-        """The rows in order of their noisy counts, since their order in the table says nothing."""
-        counts, bound = np.sort(self._some.rows, axis=0), _as_float(self._release.bound95)
-        percent = 100 * (np.arange(len(counts)) + 0.5) / len(counts)
-        for ax, name, values in zip(panels, self._columns, counts.T, strict=True):
-            ax.fill_between(percent, values - bound, values + bound, color="C0", alpha=0.35, lw=0)
-            ax.plot(percent, values, color="C0", lw=1.6)
-            ax.axhline(0, color="0.35", lw=1)
-            if np.nanmax(np.abs(values), initial=0) > _LINEAR_UP_TO * bound:
-                ax.set_yscale("symlog", linthresh=10 ** np.ceil(np.log10(max(bound, 1.0))))
-            ax.set_xlim(0, 100)
-            ax.set_ylabel(f"{_name(name)}\nnoisy count")
-        figure.supxlabel(f"rows from the smallest count to the largest, % of {self._some.n_seen:,}")
-        self._add_title(figure)
-
-    def _add_title(self, figure: Any) -> None:
-        bound = rounded_up(Fraction(self._release.bound95))
-        lines = [
-            f"noisy counts ± {bound}, the 95 % interval of the noise",
-            law_and_budget(self._release),
-        ]
-        left_out = []
-        if self._some.stride > 1:
-            left_out.append(f"1 row in {self._some.stride} is drawn")
-        if len(self._columns) < len(self._release.columns):
-            n_all = len(self._release.columns)
-            left_out.append(f"the first {len(self._columns)} of {n_all} columns of counts")
-        figure.suptitle("\n".join([*lines, "; ".join(left_out)]).rstrip(), fontsize="medium")
-
-
-class PlanPicture:
     """Collects noisy counts of each table while they are written, and draws them.
 
     Parameters
     ----------
     ending : str
         The format: .png, .pdf or .svg.
+    of_plan : bool
+        Whether it shows several tables, by the sizes of their counts; else the counts of one.
     """
 
-    def __init__(self, ending: str) -> None:
-        self._ending = ending
-        self._tables: list[_SomeRows] = []
+    def __init__(self, ending: str, *, of_plan: bool) -> None:
+        self._ending, self._of_plan = ending, of_plan
+        self.tables: list[_Rows] = []
 
-    def next_table(self, _release: Release, _others: Sequence[str]) -> _SomeRows:
-        """Return what is to be shown the counts of the next table."""
-        self._tables.append(_SomeRows())
-        return self._tables[-1]
+    def next_table(self, release: Release, others: Sequence[str]) -> _Rows:
+        """Return what is to be shown the counts of the next table.
+
+        The release's noise has the error bars; ``others`` are the columns that name a row.
+        """
+        columns = release.columns if self._of_plan else release.columns[:_MOST_COLUMNS]
+        self.tables.append(_Rows(release, columns, others))
+        return self.tables[-1]
 
     def drawn(self, done: PlanRelease) -> bytes:
-        """Return the picture's file: of each table the sizes of its counts, and their error."""
-        n = len(self._tables)
-        return _rendered(
-            lambda figure, panels: self._draw(figure, panels, done),
-            2,
-            (11.0, 2.2 + 0.55 * n),
-            self._ending,
-        )
+        """Return the picture's file."""
+        from ..plots.look import render
 
-    def _draw(self, figure: Any, panels: Sequence[Any], done: PlanRelease) -> None:
-        left, right = panels
-        sizes = [np.nan_to_num(np.abs(one.rows.ravel()), nan=_LARGEST) for one in self._tables]
-        errors = [min(float(min(one.bound95, int(_LARGEST))), _LARGEST) for one in done.tables]
-        for i, (size, error) in enumerate(zip(sizes, errors, strict=True)):
-            median = _box(left, i, size)
-            (line,) = left.plot([error, error], [i - 0.35, i + 0.35], color="C1", lw=3)
-            if i == 0:
-                median.set_label("middle 90 % (line), 50 % (bar), median of the counts")
-                line.set_label("95 % of the noise is at most this")
-            with np.errstate(divide="ignore", over="ignore"):
-                _box(right, i, np.minimum(100 * error / np.maximum(size, 0.5), _LARGEST))
-        left.set_xscale("symlog", linthresh=1)
-        left.set_xlim(0, max(20, left.get_xlim()[1]))  # some ticks, however small the counts
-        left.set_xlabel("size of the noisy counts")
-        right.set_xscale("log" if min(errors) else "symlog")
-        right.set_xlabel("95 % error of a count, in % of it")
-        right.axvline(100, color="0.35", lw=1.4, ls="--", label="error as large as the count")
-        names = [f"{_name(one.out.name)}\n{number_of(one.rows, 'row')}" for one in done.tables]
-        for ax in panels:
-            ax.set_yticks(range(len(names)), names)
-            ax.set_ylim(len(names) - 0.4, -0.6)
-            ax.grid(visible=False, axis="y")
-        right.tick_params(axis="y", labelleft=False)
-        tables = number_of(len(names), "table")
-        title = f"one budget over {tables}, discrete Gaussian noise\n{budget_text(done.cost)}"
-        figure.suptitle(title, fontsize="medium")
-        figure.legend(loc="outside lower center", ncols=3)
+        draw: Callable[[Any, Sequence[Any]], None]
+        if self._of_plan:
+            draw, n_panels = partial(_draw_plan, tables=self.tables, done=done), 2
+            inches = (11.0, 2.2 + 0.55 * len(self.tables))
+        else:
+            table = self.tables[0]
+            n_panels = len(table.columns)
+            if table.n_seen <= _WITH_NAMES:
+                draw = partial(_draw_rows, table=table)
+                inches = (3.0 + 3.2 * n_panels, 1.7 + 0.2 * table.n_seen)
+            else:
+                draw, inches = partial(_draw_sorted, table=table), (1.2 + 4.4 * n_panels, 4.6)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of glyphs that no font has
+            return render(
+                lambda figure, axes: draw(figure, axes if n_panels > 1 else (axes,)),
+                panels=n_panels,
+                inches=inches,
+                format=cast("Literal['png', 'svg', 'pdf']", self._ending.lower()[1:]),
+            )
 
 
-class _SomeRows:
-    """Rows of noisy counts, as floats: all, or of a longer table evenly some."""
+class _Rows:
+    """Rows of noisy counts, as floats: all, or of a longer table evenly some.
 
-    def __init__(self) -> None:
+    Attributes
+    ----------
+    columns : sequence of str
+        The first of the columns of counts, which are kept.
+    others : sequence of str
+        The columns that name a row.
+    names : list of str
+        Of the rows, if each may have a line of its own.
+    n_seen : int
+        Rows, all that were added.
+    stride : int
+        One of so many rows is kept, the first among them.
+    """
+
+    def __init__(self, release: Release, columns: Sequence[str], others: Sequence[str]) -> None:
+        self.release, self.columns, self.others = release, columns, others
+        self.names: list[str] = []
         self._kept: list[NDArray[Any]] = []
         self._n_kept = 0
         self.n_seen = 0
-        """Rows, all that were added."""
         self.stride = 1
-        """One of so many rows is kept, the first among them."""
 
-    def add(self, _chunk: Chunk, noisy: NDArray[Any]) -> None:
+    def add(self, chunk: Chunk, noisy: NDArray[Any]) -> None:
         """Keep some of the next rows."""
-        some = noisy[-self.n_seen % self.stride :: self.stride]
+        some = noisy[-self.n_seen % self.stride :: self.stride, : len(self.columns)]
         self.n_seen += len(noisy)
+        if self.n_seen <= _WITH_NAMES:
+            self.names += [_row_name(cells) for cells in chunk.other_cells()]
         floats = [[_as_float(count) for count in row] for row in some.tolist()]
         self._kept.append(np.array(floats).reshape(some.shape))
         self._n_kept += len(some)
@@ -220,23 +147,80 @@ class _SomeRows:
         return np.concatenate(self._kept)
 
 
-def _rendered(
-    draw: Callable[[Any, Sequence[Any]], None],
-    panels: int,
-    inches: tuple[float, float],
-    ending: str,
-) -> bytes:
-    """Return what is drawn into panels side by side, as the content of a file of this ending."""
-    from ..plots.look import render
+def _draw_rows(figure: Any, panels: Sequence[Any], *, table: _Rows) -> None:
+    """Each row has a line of its own: a dot, an error bar, and its name."""
+    counts, bound = table.rows, _as_float(table.release.bound95)
+    row = np.arange(len(counts))
+    for ax, name, values in zip(panels, table.columns, counts.T, strict=True):
+        ax.errorbar(values, row, xerr=bound, fmt="o", ms=5, capsize=3, lw=1.4, color="C0")
+        ax.set_xlabel(f"{_name(name)}\nnoisy count")
+        ax.locator_params(axis="x", nbins=6)
+        ax.set_ylim(len(row) - 0.5, -0.5)
+        ax.set_yticks(row, table.names if table.others else row + 1)
+        ax.tick_params(axis="y", labelleft=ax is panels[0])
+    panels[0].set_ylabel(_row_name(table.others) if table.others else "row")
+    figure.suptitle(_title(table), fontsize="medium")
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of glyphs that no font has
-        return render(
-            lambda figure, axes: draw(figure, axes if panels > 1 else (axes,)),
-            panels=panels,
-            inches=inches,
-            format=cast("Literal['png', 'svg', 'pdf']", ending.lower()[1:]),
-        )
+
+def _draw_sorted(figure: Any, panels: Sequence[Any], *, table: _Rows) -> None:
+    """The rows in order of their noisy counts, since their order in the table says nothing."""
+    counts, bound = np.sort(table.rows, axis=0), _as_float(table.release.bound95)
+    percent = 100 * (np.arange(len(counts)) + 0.5) / len(counts)
+    for ax, name, values in zip(panels, table.columns, counts.T, strict=True):
+        ax.fill_between(percent, values - bound, values + bound, color="C0", alpha=0.35, lw=0)
+        ax.plot(percent, values, color="C0", lw=1.6)
+        ax.axhline(0, color="0.35", lw=1)
+        if np.nanmax(np.abs(values), initial=0) > _LINEAR_UP_TO * bound:
+            ax.set_yscale("symlog", linthresh=10 ** np.ceil(np.log10(max(bound, 1.0))))
+        ax.set_xlim(0, 100)
+        ax.set_ylabel(f"{_name(name)}\nnoisy count")
+    figure.supxlabel(f"rows from the smallest count to the largest, % of {table.n_seen:,}")
+    figure.suptitle(_title(table), fontsize="medium")
+
+
+def _title(table: _Rows) -> str:
+    bound = rounded_up(Fraction(table.release.bound95))
+    law = law_and_budget(table.release)
+    left_out = []
+    if table.stride > 1:
+        left_out.append(f"1 row in {table.stride} is drawn")
+    if len(table.columns) < len(table.release.columns):
+        n_all = len(table.release.columns)
+        left_out.append(f"the first {len(table.columns)} of {n_all} columns of counts")
+    text = f"noisy counts ± {bound}, the 95 % interval of the noise\n{law}\n{'; '.join(left_out)}"
+    return text.rstrip()
+
+
+def _draw_plan(
+    figure: Any, panels: Sequence[Any], *, tables: Sequence[_Rows], done: PlanRelease
+) -> None:
+    """Of each table the sizes of its counts, and their error."""
+    left, right = panels
+    sizes = [np.nan_to_num(np.abs(one.rows.ravel()), nan=_LARGEST) for one in tables]
+    errors = [min(float(min(one.bound95, int(_LARGEST))), _LARGEST) for one in done.tables]
+    for i, (size, error) in enumerate(zip(sizes, errors, strict=True)):
+        median = _box(left, i, size)
+        (line,) = left.plot([error, error], [i - 0.35, i + 0.35], color="C1", lw=3)
+        if i == 0:
+            median.set_label("middle 90 % (line), 50 % (bar), median of the counts")
+            line.set_label("95 % of the noise is at most this")
+        with np.errstate(divide="ignore", over="ignore"):
+            _box(right, i, np.minimum(100 * error / np.maximum(size, 0.5), _LARGEST))
+    left.set_xscale("symlog", linthresh=1)
+    left.set_xlim(0, max(20, left.get_xlim()[1]))  # some ticks, however small the counts
+    left.set_xlabel("size of the noisy counts")
+    right.set_xscale("log" if min(errors) else "symlog")
+    right.set_xlabel("95 % error of a count, in % of it")
+    right.axvline(100, color="0.35", lw=1.4, ls="--", label="error as large as the count")
+    names = [f"{_name(one.out.name)}\n{number_of(one.rows, 'row')}" for one in done.tables]
+    for ax in panels:
+        ax.set_yticks(range(len(names)), names)
+        ax.set_ylim(len(names) - 0.4, -0.6)
+        ax.grid(visible=False, axis="y")
+    right.tick_params(axis="y", labelleft=False)
+    title = f"one budget over {number_of(len(names), 'table')}, discrete Gaussian noise"
+    figure.suptitle(f"{title}\n{budget_text(done.cost)}", fontsize="medium")
+    figure.legend(loc="outside lower center", ncols=3)
 
 
 def _name(text: str, longest: int = _LONGEST_NAME) -> str:

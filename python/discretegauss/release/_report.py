@@ -14,7 +14,7 @@ from typing import Any
 import gmpy2
 
 from .._inputs.messages import number_of, printable
-from ._calibration import Calibration, Cost
+from ._calibration import Calibration, Cost, decimals
 from ._plan import Plan
 
 _WIDTH = len("standard deviation")
@@ -90,20 +90,15 @@ class PlanRelease:
         return self.cost.delta
 
     def __str__(self) -> str:
-        return done_text(self)
-
-
-def done_text(done: PlanRelease) -> str:
-    """Return the report: that of the one table; or each table's, and the total."""
-    if done.path is None:
-        return str(done.tables[0])
-    parts = [
-        [_share(share), *_table_lines(one)]
-        for share, one in zip(done.shares, done.tables, strict=True)
-    ]
-    for part, (file, gain) in zip(parts, done.consistent, strict=False):
-        part.append(("made to add up", f"{_name(file)}, variance 1/{gain:.3f} on average"))
-    return _with_total(parts, done.path, done.cost)
+        if self.path is None:
+            return str(self.tables[0])
+        parts = [
+            [_share(share), *_table_lines(one)]
+            for share, one in zip(self.shares, self.tables, strict=True)
+        ]
+        for part, (file, gain) in zip(parts, self.consistent, strict=False):
+            part.append(("made to add up", f"{_name(file)}, variance 1/{gain:.3f} on average"))
+        return _with_total(parts, self.path, self.cost)
 
 
 def done_json(done: PlanRelease) -> str:
@@ -326,9 +321,7 @@ def rounded_up(value: Fraction) -> str:
 
 def _rounded(value: Fraction, rounding: str) -> str:
     """Return the value with six significant digits, without exponent where that is readable."""
-    context = decimal.Context(
-        prec=_DIGITS, rounding=rounding, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX, traps=[]
-    )
+    context = decimals(_DIGITS, rounding)
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     if quotient == 0:
         return "0"

@@ -10,19 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
-from .._inputs.draw_arguments import HowOnly
 from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
 from .._inputs.source import Source
 from .._system.atomic_file import NewFile, no_op, place_together
 from .._system.progress import Progress
 from .._system.signals import signals_deferred
-from ..data.addition import noisy
-from ..data.cells import Cells
+from ..data import add_noise
 from ..errors import OutputError, ParameterOverflowError, TableError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
@@ -31,7 +28,7 @@ from ._destination import Stdout, checked_destination, exists_already
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
 from ._plan import Plan, PlannedTable, named_in_errors, plan_of_one, read_plan
-from ._plot import Picture, PlanPicture, require_plot
+from ._plot import Picture, require_plot
 from ._report import PlanRelease, Release
 
 
@@ -205,7 +202,7 @@ def release_plan(
     )
 
 
-Watching = ConsistentTables | Picture | PlanPicture
+Watching = ConsistentTables | Picture
 """What looks at the noisy tables while they are written."""
 
 
@@ -246,19 +243,15 @@ def execute(
     watching: list[Watching] = []
     added_up = None
     if consistent is not None:
-        added_up = ConsistentTables(
-            named_path(consistent, "consistent"),
-            [one.out for one in plan.tables],
-            [one.columns for one in plan.tables],
-            force=force,
-        )
+        folder = named_path(consistent, "consistent")
+        added_up = ConsistentTables(folder, plan.tables, force=force)
         watching.append(added_up)
         files += added_up.files
-    picture: Picture | PlanPicture | None = None
+    picture = None
     if plot is not None:
         path = named_path(plot, "plot")
         files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
-        picture = (Picture if plan.path is None else PlanPicture)(path.suffix)
+        picture = Picture(path.suffix, of_plan=plan.path is not None)
         watching.append(picture)
     try:
         try:
@@ -356,12 +349,6 @@ def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress:
 
 def _noisy(counts: NDArray[Any], law: DiscreteGaussian, source: Source) -> NDArray[Any]:
     """Return count + draw, one draw for each cell: int64 where all surely fit, else Python's."""
-    if counts.dtype == np.int64:
-        with suppress(ParameterOverflowError):  # a sum might not fit, and nothing is drawn
-            return _sums(Cells(counts), law, source)
-    return _sums(Cells(counts, range=None), law, source)
-
-
-def _sums(cells: Cells, law: DiscreteGaussian, source: Source) -> NDArray[Any]:
-    draws: HowOnly = {"method": "auto", "source": source, "threads": 1}
-    return noisy([cells], law, overflow="raise", modulus=None, draws=draws)[0]
+    with suppress(ParameterOverflowError):  # a sum might not fit, and nothing is drawn
+        return add_noise(counts, law, source=source)
+    return add_noise(counts.astype(object), law, source=source)

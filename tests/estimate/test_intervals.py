@@ -338,6 +338,11 @@ FRAME = pytest.importorskip("pandas").DataFrame({"a": [1, 2], "b": [3, 4]})
         ),
         (lambda: total([1], dg.DiscreteLaplace(5)), ParameterTypeError, "DiscreteGaussian"),
         (lambda: total([1, 2], [dg.DiscreteGaussian(5)]), ParameterValueError, "list of 2"),
+        (
+            lambda: total([1, 2], [918273645, 3]),
+            ParameterValueError,
+            "list of 2 laws, one for each cell$",
+        ),
         (lambda: total([1, 2], dg.DiscreteGaussian(5), [1]), ParameterValueError, "weights"),
         (lambda: total([1], dg.DiscreteGaussian(5), ["1"]), ParameterTypeError, "^weights"),
         (

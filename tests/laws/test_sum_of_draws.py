@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
 from functools import reduce
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 import discretegauss as dg
 
 SUMS: list[Any] = [
-    dg.DiscreteGaussian(4).sum(50),  # nearly N_Z(0, 200)
+    dg.DiscreteGaussian(4).sum(50),
+    dg.DiscreteGaussian(16).sum(5),  # nearly N_Z(0, 80)
     dg.DiscreteGaussian("1/4").sum(9),
     dg.DiscreteGaussian(1, mu=-2).sum(3),
     dg.DiscreteLaplace(2, mu=3).sum(5),
@@ -36,6 +38,20 @@ def test_probabilities_are_those_of_the_convolution(total: Any) -> None:
     assert (low + high, total.var()) == (2 * centre, pytest.approx(n * law.var()))
 
 
+def test_sums_of_wide_gaussians_are_one_gaussian_in_floats() -> None:
+    wide, one = dg.DiscreteGaussian(10**6).sum(2 * 10**6), dg.DiscreteGaussian(2 * 10**12)
+    assert wide.pmf([0, 10**6]).tolist() == one.pmf([0, 10**6]).tolist()
+    assert wide.interval("0.95") == one.interval("0.95")
+
+
+@pytest.mark.parametrize("total", SUMS, ids=repr)
+def test_an_interval_may_miss_as_little_as_one_likes(total: Any) -> None:
+    beyond = Fraction(1, 10**60)
+    low, high = total.interval(1 - 2 * beyond)
+    assert total.sf(high, bounds=True)[0] <= beyond < total.sf(high - 1, bounds=True)[1]
+    assert low + high == 2 * round(total.mean())
+
+
 def test_it_is_a_value_and_draws() -> None:
     total = SUMS[0]
     assert total == pickle.loads(pickle.dumps(total)) == dg.DiscreteGaussian(4).sum(50)
@@ -55,5 +71,19 @@ def test_what_is_not_known_is_refused() -> None:
         dg.DiscreteGaussian(4, mu="1/3").sum(2).pmf(0)
     with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
         SUMS[0].interval(1)
-    with pytest.raises(OverflowError, match="dtype must be object"):
-        dg.DiscreteGaussian(2**120).sum(2).sample(3)
+
+
+def test_no_sum_wraps() -> None:
+    """A type is taken if each draw fits its part of it, whatever the size."""
+    for total, dtype in (
+        (dg.DiscreteGaussian(2**120).sum(2), np.int64),
+        (dg.DiscreteGaussian(10**10).sum(2), np.int16),
+        (dg.DiscreteLaplace(3).sum(2), np.uint32),
+    ):
+        with pytest.raises(OverflowError, match="dtype must hold the sum"):
+            total.sample(3, dtype=dtype)
+    with pytest.raises(OverflowError, match="dtype must hold the sum"):
+        dg.DiscreteGaussian(10**10).sum(2).sample(dtype=np.int8)
+    draws = dg.DiscreteGaussian(4, mu=100).sum(50).sample(9, dtype=np.uint16)
+    assert draws.dtype == np.uint16
+    assert abs(draws.astype(int) - 5000).max() < 250  # false alarm below 1e-60

@@ -341,11 +341,22 @@ def test_extreme_parameters_have_bounds(make: Callable[[], PrivacyLoss]) -> None
             assert 0 <= lower <= upper
 
 
+def test_a_steep_sampled_gaussian_costs_what_being_sampled_does() -> None:
+    """Noise of a 30th of the sensitivity hides nothing: 1 - (1 - rate)**releases."""
+    loss = PrivacyLoss.of_gaussian("1/900", sampling="1/10") ** 3
+    lower, upper = loss.delta(1, bounds=True)
+    assert lower <= 0.271 <= upper < 0.2711
+
+
 def test_refusals() -> None:
     """Parameters are checked as everywhere."""
     law = dg.DiscreteGaussian(4)
     with pytest.raises(ValueError, match="sampling must be at most 1, got 2"):
         loss_of(law, sampling=2)
+    with pytest.raises(ValueError, match=r"sampling must be 1, or below it by 2\*\*-90"):
+        loss_of(law, sampling=1 - Fraction(1, 10**400))
+    with pytest.raises(OverflowError, match=r"releases must be fewer than 2\*\*1000"):
+        loss_of(law) ** 10**400
     with pytest.raises(ValueError, match="q must sum to 1 exactly"):
         PrivacyLoss.of_pair(["1/2", "1/2"], [0.1, 0.9])
     with pytest.raises(ValueError, match="cut must be at least the sensitivity, got 1"):

@@ -167,6 +167,7 @@ def test_containers_come_back_without_the_groups_that_are_not_kept() -> None:
         ([1, -1], "from 0 to"),
         ([1, None], "nulls"),
         (np.ones((2, 2), int), "one axis"),
+        (50, "one axis"),
         ([1.5], "whole"),
         ("a", "counts"),
     ],

@@ -97,8 +97,8 @@ def factor_upper(sigma2: Fraction, queries: int) -> Any:
     eta = _eta_upper(sigma2, queries)
     if eta > 0.5:
         return None
-    up, down = _AT.up, _AT.down
-    return gmpy2.mpq(up.div(up.add(eta, 1), down.sub(1, eta)))
+    exact = gmpy2.mpq(eta) if eta > 2.0**-80 else gmpy2.mpq(1, 2**80)  # of few bits
+    return (1 + exact) / (1 - exact)
 
 
 def _eta_upper(sigma2: Fraction, queries: int) -> Any:

@@ -215,7 +215,9 @@ def checked_threads(threads: object, source: Source) -> int:
     """Return `threads`; several threads cannot share a caller's source."""
     checked = whole_number(threads, "threads", minimum=1)
     if checked > 1 and callable(source):
-        raise ParameterValueError(f"threads must be 1 with a source of your own, got {checked}")
+        raise ParameterValueError(
+            f"threads must be 1 with a source of your own, got {describe(threads)}"
+        )
     return checked
 
 

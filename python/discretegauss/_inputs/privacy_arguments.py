@@ -62,6 +62,8 @@ def sampling_rate(value: object) -> Fraction:
     exact = positive_number(value, "sampling")
     if exact > 1:
         raise refused("sampling", "be at most 1", value)
+    if 0 < 1 - exact < Fraction(1, 2**90):
+        raise refused("sampling", "be 1, or below it by 2**-90 or more", value)
     return exact
 
 

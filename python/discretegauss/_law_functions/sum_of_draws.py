@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import gmpy2
+import numpy as np
 from numpy.typing import DTypeLike
 
 from .._certified import moments
@@ -85,17 +87,30 @@ class SumOfDraws:
     ) -> Any:
         """Draw from the law, exactly: the draws of all clients, added."""
         wanted = checked_dtype(dtype)
-        end = 2**62 // self.clients
-        words = fits_range(self.law._spec, -end, end)
-        if size is not None and wanted.kind != "O" and not words:
-            raise ParameterOverflowError("dtype must be object for a sum that int64 may not hold")
+        if (size is not None or wanted != INT64) and not self._fits(wanted):
+            raise ParameterOverflowError(
+                f"dtype must hold the sum with Pr[outside] < 2**-128, but {wanted.name} does not "
+                f"for {describe(repr(self))}; dtype=object gives Python integers of any size"
+            )
         draw = partial(self.law.sample, size, source=source)
         if size is not None:
-            draw = partial(draw, dtype=INT64 if words else object)
+            draw = partial(draw, dtype=INT64 if self._fits(INT64) else object)
         total = draw()
         for _ in range(self.clients - 1):
             total += draw()
         return total if size is None else total.astype(wanted, copy=False)
+
+    def _fits(self, dtype: np.dtype[Any]) -> bool:
+        """Return whether each draw fits its part of the range.
+
+        Twice as well as it has to: the tails at twice the distance are at most the square of what
+        is asked for, and so is their sum, over up to 2**128 clients.
+        """
+        if dtype.kind == "O":
+            return True
+        info, spec = np.iinfo(dtype), self.law._spec
+        least, most = -(-int(info.min) // self.clients), int(info.max) // self.clients
+        return fits_range(spec, math.ceil((spec.mu + least) / 2), math.floor((spec.mu + most) / 2))
 
     def pmf(self, k: Any, *, bounds: bool = False) -> Any:
         """Return P(X = k) of integers k: floats, or with ``bounds`` a certified (lower, upper).
@@ -121,8 +136,9 @@ class SumOfDraws:
         """Return the ends of the shortest central interval of at least this probability."""
         level = checked_probability(confidence, "confidence")
         beyond = gmpy2.mpq((1 - level) / 2)
+        bits = _LEAST_BITS + int(1 / beyond).bit_length()  # what a tail may lack is less
         reach = first_true(
-            lambda k: bool(self._sf(k, _LEAST_BITS).upper <= beyond), int(self.std()), low=0
+            lambda k: bool(self._sf(k, bits).upper <= beyond), int(self.std()), low=0
         )
         centre = self._centre
         return centre - reach, centre + reach

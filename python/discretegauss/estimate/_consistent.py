@@ -133,8 +133,8 @@ def consistent(
 def _variances(laws: Any, n: int) -> list[float]:
     """Return the variance of each table's noise."""
     each = [laws] * n if isinstance(laws, Law) or not isinstance(laws, list | tuple) else laws
-    if len(each) != n:
-        raise ParameterValueError(f"laws must be one law, or {n} as there are tables: {len(each)}")
+    if len(each) != n or not all(isinstance(law, Law) for law in each):
+        raise ParameterValueError(f"laws must be one law, or {n} laws, as there are tables")
     found = [float(unshifted(law, "laws").var()) for law in each]
     if not all(1e-300 < var < 1e300 for var in found):
         raise ParameterOverflowError("laws must have variances from 1e-300 to 1e300")

@@ -105,7 +105,7 @@ def ratio(
     >>> [round(x, 3) for x in found.low], [round(x, 3) for x in found.high]
     ([0.488, 6.643], [0.513, inf])
     """
-    of_b = unshifted(law if law_b is None else law_b, "law_b")
+    of_b = unshifted(law) if law_b is None else unshifted(law_b, "law_b")
     if at_least is not None and (isinstance(at_least, bool) or at_least != 0):
         raise ParameterValueError("at_least must be 0 or None")
     t = critical_value(unshifted(law), of_b, miss(confidence)) * (1 + _SLACK)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
 from ..data.entry import opened_values
 from ..errors import ParameterValueError
@@ -94,7 +95,9 @@ def total(
     else:
         place = whole_number(axis, "axis", minimum=-cells.ndim)
         if place >= cells.ndim:
-            raise ParameterValueError(f"axis must be one of the {cells.ndim} axes, got {place}")
+            raise ParameterValueError(
+                f"axis must be one of the {cells.ndim} axes, got {describe(place)}"
+            )
         rows = np.moveaxis(cells, place, -1)
     n = rows.shape[-1]
     factors = None if weights is None else _weights(weights, n)
@@ -127,8 +130,8 @@ def _pairs(law: Any, weights: list[int] | None, n: int) -> Counter[tuple[int, Fr
         found = Counter({1: n} if weights is None else map(abs, weights))
         return Counter({(w, sigma2): count for w, count in found.items() if w and count})
     laws = list(law) if isinstance(law, list | tuple | np.ndarray) else None
-    if laws is None or len(laws) != n:
-        raise ParameterValueError(f"law must be a law, or a list of {n}, one for each cell")
+    if laws is None or len(laws) != n or not all(isinstance(one, Law) for one in laws):
+        raise ParameterValueError(f"law must be a law, or a list of {n} laws, one for each cell")
     sizes = {one: gaussian_sigma2(one) for one in dict.fromkeys(laws)}
     each = zip(weights or [1] * n, laws, strict=True)
     return Counter((abs(w), sizes[one]) for w, one in each if w)

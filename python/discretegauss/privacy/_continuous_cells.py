@@ -68,10 +68,10 @@ class GaussianNoise(Noise):
         losses = d * starts + d * d / 2
         share = 1.0
         if self._rate != 1:
-            with np.errstate(over="ignore"):
-                odds = float((1 - self._rate) / self._rate) * np.exp(-losses)
-            share = 1 / (1 + odds)
-            losses = losses + np.log(float(self._rate)) + np.log1p(odds)
+            log_rate = math.log(float(self._rate))
+            log_odds = math.log(float(1 - self._rate)) - log_rate - losses
+            share = np.exp(-np.logaddexp(0.0, log_odds))
+            losses = losses + log_rate + np.logaddexp(0.0, log_odds)
         # the loss varies by so much in a coarse cell, and may by so much more where little mass is
         varies = d * coarse * share * math.exp(min(d * coarse, 1))
         weight = np.logaddexp(

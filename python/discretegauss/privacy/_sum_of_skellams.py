@@ -80,7 +80,9 @@ def _costs_about(change: Change, variance: Fraction, rounds: int) -> NDArray[np.
     first = (2 * _FLOAT_ORDERS - 1) * about(change.squared / (4 * m * m))
     first += about(3 * sum_norm / (2 * m * m))
     more = np.minimum(first, about(3 * sum_norm / (2 * m)))
-    return np.asarray(rounds * (_FLOAT_ORDERS * about(change.squared / (2 * m)) + more))
+    return np.asarray(
+        about(gmpy2.mpq(rounds)) * (_FLOAT_ORDERS * about(change.squared / (2 * m)) + more)
+    )
 
 
 def _best_orders(change: Change, variance: Fraction, delta: Fraction, rounds: int) -> list[int]:

@@ -21,7 +21,7 @@ from .._inputs.privacy_arguments import (
     sampling_rate,
     whole_sensitivity,
 )
-from ..errors import ParameterTypeError, ParameterValueError
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._continuous_cells import GaussianNoise, LaplaceNoise
 from ._integer_cells import IntegerNoise
@@ -81,6 +81,8 @@ class PrivacyLoss:
 
     @classmethod
     def _of(cls, releases: dict[Release, int], width: Fraction | None, most: int) -> PrivacyLoss:
+        if max(releases.values()).bit_length() > 1000:  # floats hold them
+            raise ParameterOverflowError("releases must be fewer than 2**1000")
         found = object.__new__(cls)
         kinds = list(releases.items())
         sides = [False] if all(release.symmetric for release in releases) else [False, True]

@@ -29,6 +29,7 @@ and 1 - p <= -log(p) <= (1 - p)/p.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -40,6 +41,7 @@ from .._inputs.draw_arguments import checked_source, checked_threads
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability, positive_number
 from .._inputs.source import Source
+from ..data.cells import is_integer
 from ..data.entry import opened_values
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
@@ -248,7 +250,7 @@ def keep_groups(
         raise ParameterTypeError("columns must name the one column of counts")
     cells = opened.cells[0]
     integers = cells.integers
-    if integers.ndim != 1:
+    if integers.ndim != 1 or is_integer(counts) or isinstance(counts, Decimal):
         raise ParameterTypeError("counts must have one axis: a count for each group")
     if cells.nulls is not None and cells.nulls.any():
         raise ParameterValueError("counts must have no nulls")

@@ -49,6 +49,16 @@ def test_one_number_and_no_noise() -> None:
     assert repr(NumpyNoise("1/2")) == "NumpyNoise(granularity='1/2')"
 
 
+def test_numbers_are_chosen_without_a_list_of_them() -> None:
+    """Of more than a memory holds; and none of none."""
+    rng = NumpyNoise()
+    assert len({*rng.choice(10**15, 4, replace=False).tolist()}) == 4
+    assert sorted(rng.choice(5, 5, replace=False).tolist()) == [0, 1, 2, 3, 4]
+    assert isinstance(rng.choice(10**15), np.int64)
+    assert rng.choice(0, size=0).shape == rng.choice([], size=0).shape == (0,)
+    assert rng.choice(3, size=()).shape == ()
+
+
 def test_choice_follows_p() -> None:
     """Also where the numbers have very different sizes; an element of zero never comes."""
     p = [0.5, 0.0, 0.125, 0.375]
@@ -80,6 +90,9 @@ def test_choice_without_replacement_gives_every_order_alike() -> None:
         (lambda: NumpyNoise().normal(0, -1.5), ValueError, "scale must not be negative, got -1.5"),
         (lambda: NumpyNoise().laplace(0, 2**46), OverflowError, "scale must be at most"),
         (lambda: NumpyNoise().choice(0), ValueError, "a must be a positive integer"),
+        (lambda: NumpyNoise().choice(2**70), ValueError, "a must be a positive integer"),
+        (lambda: NumpyNoise().choice([1, 2], axis="x"), TypeError, "axis must be an integer"),  # type: ignore[arg-type]
+        (lambda: NumpyNoise().choice(2, p=["a", "b"]), TypeError, "p must be an array of numbers"),
         (
             lambda: NumpyNoise().choice([[1]], axis=2),
             ValueError,

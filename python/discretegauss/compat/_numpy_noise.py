@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._drawing.engines import native
 from .._inputs.draw_arguments import Size, checked_size, checked_source
 from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational, not_negative
+from .._inputs.numbers import exact_rational, not_negative, whole_number
 from .._inputs.privacy_arguments import positive_number
 from .._inputs.source import Source
 from ..errors import (
@@ -201,20 +201,22 @@ class NumpyNoise(np.random.Generator):
         del shuffle
         pool, n = _pool(a, axis)
         shape, count = _shape_of(size)
+        if not n and count:
+            raise ParameterValueError(_NOTHING)
         if p is not None and not replace:
             raise ParameterValueError("replace must be True where p is given, got False")
         if p is not None:
             found = self._by_weight(_weights(p, n), count)
         elif replace:
-            found = self._below(n, count)
+            found = self._below(n, count) if count else []
         else:
             if count > n:
                 raise ParameterValueError(
                     f"size must be at most {n} with replace=False, got {describe(size)}"
                 )
             found = self._distinct(n, count)
-        places = found[0] if shape is None else np.array(found, np.intp).reshape(shape)
-        return pool.take(places, axis)
+        places = np.int64(found[0]) if shape is None else np.array(found, np.intp).reshape(shape)
+        return places if pool is None else pool.take(places, axis)
 
     def __getattr__(self, name: str) -> NoReturn:
         reason = ": there is no seed" if "seed" in name or "state" in name else ""
@@ -263,29 +265,41 @@ class NumpyNoise(np.random.Generator):
 
     def _distinct(self, end: int, count: int) -> list[int]:
         """Return the first steps of a shuffle (Fisher and Yates)."""
-        order = list(range(end))
+        found, moved = [], dict[int, int]()  # where a place does not hold its own number
         for i in range(count):
             j = i + int(uniform_below(end - i, source=self._source))
-            order[i], order[j] = order[j], order[i]
-        return order[:count]
+            found.append(moved.get(j, j))
+            moved[j] = moved.get(i, i)
+        return found
 
 
 #: What is numpy's: all that is public and not a class's own.
 _INHERITED = {x for x in dir(np.random.Generator) if x[0] != "_"} - {*vars(NumpyNoise)}
 
 
-def _pool(a: int | ArrayLike, axis: int) -> tuple[NDArray[Any], int]:
-    """Return what to choose from, and how many there are along the axis."""
-    pool = np.asarray(a)
-    if pool.ndim == 0 and pool.dtype.kind in "iu":
-        pool = np.arange(max(0, int(pool)))
-    if not pool.ndim or not pool.size:
-        raise ParameterValueError(
-            "a must be a positive integer, or have an axis and at least one element"
-        )
-    if not -pool.ndim <= axis < pool.ndim:
+_NOTHING = "a must be a positive integer below 2**64, or have an axis and at least one element"
+
+
+def _pool(a: int | ArrayLike, axis: int) -> tuple[NDArray[Any] | None, int]:
+    """Return what to choose from, None for the numbers themselves, and how many there are."""
+    pool = _array(a, "a", None)
+    if pool.ndim == 0:
+        if pool.dtype.kind not in "iu":
+            raise ParameterValueError(_NOTHING)
+        return None, max(0, int(pool))
+    place = whole_number(axis, "axis", minimum=-pool.ndim)
+    if place >= pool.ndim:
         raise ParameterValueError(f"axis must be one of a's {pool.ndim}, got {describe(axis)}")
-    return pool, pool.shape[axis]
+    return pool, pool.shape[place]
+
+
+def _array(values: ArrayLike, name: str, dtype: type | None) -> NDArray[Any]:
+    try:
+        return np.asarray(values, dtype)
+    except (TypeError, ValueError, OverflowError):  # whose words show elements
+        raise ParameterTypeError(
+            f"{name} must be an array{' of numbers' if dtype else ''}"
+        ) from None
 
 
 def _shape_of(size: Size) -> tuple[tuple[int, ...] | None, int]:
@@ -296,7 +310,7 @@ def _shape_of(size: Size) -> tuple[tuple[int, ...] | None, int]:
 
 def _weights(p: ArrayLike, count: int) -> list[int]:
     """Return integers in the proportions of p."""
-    floats = np.asarray(p, dtype=np.float64)
+    floats = _array(p, "p", np.float64)
     if floats.shape != (count,):
         raise ParameterValueError(f"p must have shape ({count},) as a, got {floats.shape}")
     if not (np.isfinite(floats).all() and (floats >= 0).all()):

@@ -22,7 +22,7 @@ from .._inputs.source import Source
 from .._law import Kind, LawSpec, fits_range
 from ..laws import DiscreteLaplace
 from ._doubles import Grid
-from ._parameters import Parameters, Range
+from ._parameters import Parameters
 from ._sides import Sides
 
 #: Past the range from anywhere in it, and sums with cells of the range are 64-bit integers.
@@ -36,9 +36,9 @@ _CHUNK = 2**16
 class Mechanism:
     """The mechanism made ready: what depends on its parameters alone. Immutable."""
 
-    def __init__(self, given: Parameters, ends: Range) -> None:
+    def __init__(self, given: Parameters) -> None:
         cell = given.grid / given.scale
-        self._grid, self._ends = Grid(given.grid, ends), ends
+        self._grid = Grid(given.grid, given.ends)
         self._sides = Sides(cell)
         self._law = DiscreteLaplace(1 / cell)
         spec = LawSpec(Kind.DISCRETE_LAPLACE, self._law.scale)
@@ -88,6 +88,6 @@ class Mechanism:
 
 
 @lru_cache(maxsize=64)
-def mechanism(given: Parameters, ends: Range) -> Mechanism:
+def mechanism(given: Parameters) -> Mechanism:
     """Return the mechanism of some parameters; the last few are kept, without randomness."""
-    return Mechanism(given, ends)
+    return Mechanism(given)

@@ -40,6 +40,13 @@ _MOST_EXPONENT = 1022
 _MOST_MULTIPLES = 2**53
 
 
+class Range(NamedTuple):
+    """What outputs are clamped to: doubles, exactly."""
+
+    lower: Fraction
+    upper: Fraction
+
+
 class Parameters(NamedTuple):
     """What a snapping mechanism works with."""
 
@@ -49,13 +56,7 @@ class Parameters(NamedTuple):
     """Outputs within the range are multiples of this power of two."""
     epsilon: Fraction
     """What it guarantees: at most what was asked for."""
-
-
-class Range(NamedTuple):
-    """What outputs are clamped to: doubles, exactly."""
-
-    lower: Fraction
-    upper: Fraction
+    ends: Range
 
 
 def checked_method(method: object) -> Method:
@@ -139,12 +140,12 @@ def exact_parameters(
     """Return the parameters of the exact method."""
     cost = positive_number(epsilon, "epsilon")
     scale = positive_number(sensitivity, "sensitivity") / cost
-    return Parameters(scale, exact_grid(grid, scale, ends), cost)
+    return Parameters(scale, exact_grid(grid, scale, ends), cost, ends)
 
 
-def mironov_parameters(epsilon: object, bound: Fraction, sensitivity: object) -> Parameters:
+def mironov_parameters(epsilon: object, ends: Range, sensitivity: object) -> Parameters:
     """Return the parameters of Mironov's method; the scale is a double."""
-    cost = positive_number(epsilon, "epsilon")
+    cost, bound = positive_number(epsilon, "epsilon"), ends.upper
     change = positive_number(sensitivity, "sensitivity")
     if cost <= 2 * ETA:
         raise refused("epsilon", "be above 2**-52 with method='mironov'", epsilon)
@@ -167,7 +168,7 @@ def mironov_parameters(epsilon: object, bound: Fraction, sensitivity: object) ->
             "bound must be so small that 2 bound + grid is at most 708 scales of the noise with "
             f"method='mironov', got {describe(bound)} at a scale of {describe(scale)}"
         )
-    return Parameters(scale, grid, (change + 12 * bound * ETA) / scale + 2 * ETA)
+    return Parameters(scale, grid, (change + 12 * bound * ETA) / scale + 2 * ETA, ends)
 
 
 def parameters(
@@ -197,8 +198,8 @@ def parameters(
 
     Returns
     -------
-    tuple of Fraction
-        Named: scale, grid, epsilon.
+    tuple
+        Named: scale, grid, epsilon, each a Fraction, and the range.
 
     Raises
     ------
@@ -207,15 +208,15 @@ def parameters(
 
     Examples
     --------
-    >>> parameters("1/3", 100)
-    Parameters(scale=Fraction(3, 1), grid=Fraction(4, 1), epsilon=Fraction(1, 3))
+    >>> parameters("1/3", 100)[:3]
+    (Fraction(3, 1), Fraction(4, 1), Fraction(1, 3))
     >>> mironov = parameters("1/3", 100, method="mironov")
     >>> float(mironov.scale), mironov.epsilon <= Fraction(1, 3)
     (3.000000000000402, True)
     """
-    ends = checked_range(bound, lower, upper)
-    if checked_method(method) == "exact":
+    way, ends = checked_method(method), checked_range(bound, lower, upper)
+    if way == "exact":
         return exact_parameters(epsilon, ends, sensitivity, grid)
     if bound is None or grid is not None:
         raise ParameterTypeError("grid, lower and upper must not be given with method='mironov'")
-    return mironov_parameters(epsilon, ends.upper, sensitivity)
+    return mironov_parameters(epsilon, ends, sensitivity)

@@ -14,12 +14,7 @@ from ..errors import ParameterTypeError
 from ._doubles import as_doubles
 from ._exact import mechanism
 from ._mironov import snap_in_doubles
-from ._parameters import (
-    Method,
-    checked_method,
-    checked_range,
-    parameters,
-)
+from ._parameters import Method, parameters
 
 
 @overload
@@ -135,17 +130,16 @@ def snapping_laplace(
     """
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
-    way = checked_method(method)
-    ends = checked_range(bound, lower, upper)
-    how: Any = {"method": way, "grid": grid, "lower": lower, "upper": upper}
-    given = parameters(epsilon, bound, sensitivity, **how)
+    given = parameters(
+        epsilon, bound, sensitivity, method=method, grid=grid, lower=lower, upper=upper
+    )
     doubles = as_doubles(values)
     result = None if out is None else _checked_out(out, doubles.shape)
     flat = doubles.reshape(-1)
-    if way == "exact":
-        noisy = mechanism(given, ends).snap(flat, bits, n_threads)
+    if method == "exact":
+        noisy = mechanism(given).snap(flat, bits, n_threads)
     else:
-        noisy = snap_in_doubles(flat, given, float(ends.upper), bits, n_threads)
+        noisy = snap_in_doubles(flat, given, float(given.ends.upper), bits, n_threads)
     noisy = noisy.reshape(doubles.shape)
     if result is not None:
         result[...] = noisy

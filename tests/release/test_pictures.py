@@ -189,3 +189,21 @@ def test_other_cells_of_arrow_are_texts_without_pandas(tmp_path: Path) -> None:
         (first, second) = chunk.other_cells()
     assert re.fullmatch(r"1970-01-01 00:00:00.0+1", first[1])
     assert (first[0], first[2], second) == ("Ulm", "", ("", "", ""))
+
+
+@pytest.mark.parametrize("n", [2, 100])
+def test_what_is_missing_is_not_drawn(figures: list[Any], tmp_path: Path, n: int) -> None:
+    """Neither as a dot of a row, nor among the counts of many."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"people": [None] + [10**6] * n}), tmp_path / "t.parquet")
+    files = tmp_path / "t.parquet", "people", tmp_path / "o.parquet"
+    release_table(*files, rho=1, plot=tmp_path / "p.svg")
+    values = [
+        np.asarray(line.get_ydata() if n > 60 else line.get_xdata())
+        for line in figures[0].axes[0].get_lines()
+    ]
+    drawn = next(x for x in values if x.size == n + 1)
+    assert np.isnan(drawn).sum() == 1
+    assert np.nanmin(drawn) > 10**5

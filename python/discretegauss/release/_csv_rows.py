@@ -185,8 +185,10 @@ def _split_quoted(raw: str, line: int, delimiter: str) -> list[str]:
 def _integer(cell: str, line: int, column: str) -> int:
     where = f"line {line}, column {column!r}"
     if _INTEGER.fullmatch(cell) is None:
-        problem = "is not a whole number" if cell else "is empty"
-        raise TableError(f"{where}: the cell {problem}; a count is written with digits alone")
+        problem = "is not a whole number; a count is written with digits alone"
+        if not cell:
+            problem = "is empty, which no count is; .parquet and .arrow have nulls"
+        raise TableError(f"{where}: the cell {problem}")
     if len(cell.lstrip("+-")) > MAX_DIGITS:
         raise TableError(f"{where}: the count has more than {MAX_DIGITS} digits")
     return int(cell)

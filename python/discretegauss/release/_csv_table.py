@@ -67,6 +67,8 @@ class _Part(NamedTuple):
 class CsvChunk:
     """Some rows: their bytes, and their counts."""
 
+    nulls = ()
+
     def __init__(self, data: bytes, first_line: int, layout: Layout) -> None:
         self._layout = layout
         if not data.isascii() or b"\0" in data:

@@ -22,6 +22,10 @@ class Chunk(Protocol):
     """Some rows that follow one another."""
 
     @property
+    def nulls(self) -> Sequence[NDArray[np.bool_] | None]:
+        """Where a column has no count; empty for a format that has no nulls."""
+
+    @property
     def counts(self) -> NDArray[Any]:
         """Rows by columns of counts, in the order of the table: int64, or Python integers."""
 

@@ -38,6 +38,11 @@ class NpyChunk(NamedTuple):
     others: list[NDArray[Any]]
     """The columns that are not counts."""
 
+    @property
+    def nulls(self) -> tuple[()]:
+        """None: an array of integers has a count everywhere."""
+        return ()
+
     def other_cells(self) -> list[tuple[str, ...]]:
         """Return what stands in the other columns, row by row."""
         texts = [list(map(str, column.tolist())) for column in self.others]

@@ -103,7 +103,7 @@ class Picture:
 
 
 class _Rows:
-    """Rows of noisy counts, as floats: all, or of a longer table evenly some.
+    """Rows of noisy counts, as floats: all, or of a longer table evenly some; NaN is not drawn.
 
     Attributes
     ----------
@@ -129,12 +129,17 @@ class _Rows:
 
     def add(self, chunk: Chunk, noisy: NDArray[Any]) -> None:
         """Keep some of the next rows."""
-        some = noisy[-self.n_seen % self.stride :: self.stride, : len(self.columns)]
+        kept = slice(-self.n_seen % self.stride, None, self.stride)
+        some = noisy[kept, : len(self.columns)]
         self.n_seen += len(noisy)
         if self.n_seen <= _WITH_NAMES:
             self.names += [_row_name(cells) for cells in chunk.other_cells()]
-        floats = [[_as_float(count) for count in row] for row in some.tolist()]
-        self._kept.append(np.array(floats).reshape(some.shape))
+        floats = np.array([[_as_float(x) for x in row] for row in some.tolist()], np.float64)
+        floats = floats.reshape(some.shape)
+        for column, nulls in zip(floats.T, chunk.nulls, strict=False):
+            if nulls is not None:
+                column[nulls[kept]] = np.nan
+        self._kept.append(floats)
         self._n_kept += len(some)
         while self._n_kept > _MOST_ROWS:
             together = self.rows[::2]
@@ -196,7 +201,7 @@ def _draw_plan(
 ) -> None:
     """Of each table the sizes of its counts, and their error."""
     left, right = panels
-    sizes = [np.nan_to_num(np.abs(one.rows.ravel()), nan=_LARGEST) for one in tables]
+    sizes = [np.abs(one.rows[~np.isnan(one.rows)]) for one in tables]
     errors = [min(float(min(one.bound95, int(_LARGEST))), _LARGEST) for one in done.tables]
     for i, (size, error) in enumerate(zip(sizes, errors, strict=True)):
         median = _box(left, i, size)
@@ -244,7 +249,8 @@ def _as_float(count: int) -> float:
 
 def _box(ax: Any, place: int, values: NDArray[Any]) -> Any:
     """Draw where 90 %, 50 % of the values lie, and their median, which is returned."""
-    low, first, middle, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95])
+    shares = [0.05, 0.25, 0.5, 0.75, 0.95]
+    low, first, middle, third, high = np.quantile(values if values.size else [np.nan], shares)
     ax.plot([low, high], [place, place], color="C0", lw=1.4)
     ax.plot([first, third], [place, place], color="C0", lw=9, alpha=0.4, solid_capstyle="butt")
     return ax.plot([middle], [place], "o", color="C0", ms=6)[0]

@@ -268,13 +268,13 @@ static dg_fill filling(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
 
 static dg_status fill_in_lanes(dg_fill fill, bool isochronous, dg_isa isa, const dg_run *run)
 {
-    const dg_laws *laws = fill.laws;
     if (!dg_isa_available(isa)) {
         return DG_ERR_PARAMETER;
     }
 #if DG_HAVE_WORDS
     /* some 0.15 ms; 4 ms where no law is held, 80 ms where none is and each is to be isochronous */
     enum { PIECE = 16 * DG_LANE_LAWS };
+    const dg_laws *laws = fill.laws;
     if (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN) {
         dg_lane_staircases staircases;
         dg_lane_staircases_build(&staircases, laws->kind, fill.n > 0 && are_off_centre(laws));

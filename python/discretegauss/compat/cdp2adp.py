@@ -44,10 +44,8 @@ def cdp_eps(rho: object, delta: object) -> float:
 
 def cdp_rho(eps: object, delta: object) -> float:
     """Return the largest rho that implies (eps, delta); 0 for a delta of 1 or more."""
-    if not_negative(delta, "delta") >= 1:
-        not_negative(eps, "eps")
-        return 0.0
-    return zcdp_rho(eps, delta)
+    exact = not_negative(eps, "eps")
+    return 0.0 if not_negative(delta, "delta") >= 1 else zcdp_rho(exact, delta)
 
 
 def dg_delta(sigma2: object, eps: object, sens: object = 1, iters: object = None) -> float:

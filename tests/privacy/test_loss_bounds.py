@@ -20,9 +20,9 @@ from discretegauss.privacy import PrivacyLoss
 
 @pytest.mark.parametrize("block", [*range(3), *evidence(*range(1000, 1250))])
 def test_bounds_are_on_their_sides(block: int) -> None:
-    """Of random releases and epsilons, against 60 digits; 10 000 cases of both directions."""
+    """Of random releases and epsilons, against 60 digits; 5000 cases of both directions."""
     with mp.workdps(60), np.errstate(all="ignore"):
-        for seed in range(20 * block, 20 * block + (20 if block < 1000 else 40)):
+        for seed in range(20 * block, 20 * block + 20):
             case, chance = random_case(seed), random.Random(-1 - seed)
             ways = case.loss._directions
             farthest = min(700.0, max(way._largest for way in ways))
@@ -47,9 +47,12 @@ def test_bounds_are_on_their_sides(block: int) -> None:
                 assert least >= delta * (1 - mp.mpf("1e-13")), (seed, case.what)
 
 
-@pytest.mark.parametrize(("seed", "epsilon"), [(20418, 95.7), (20509, 0.1), (20509, 0.01)])
+@pytest.mark.parametrize(
+    ("seed", "epsilon"),
+    [(20418, 95.7), (20509, 0.1), (20509, 0.01), (22459, 0.0019), (23161, 0.0021), (24590, 0.13)],
+)
 def test_bounds_lie_close_where_weights_overflow(seed: int, epsilon: float) -> None:
-    """Far out, and near the largest finite loss, where the saddle point is."""
+    """Far out, near the largest finite loss, where the saddle point is, and below all losses."""
     with mp.workdps(60):
         case = random_case(seed)
         low, high = case.loss.delta(epsilon, bounds=True)

@@ -251,9 +251,9 @@ def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
     h = width.about
     if epsilon > _FARTHEST_INDEX * h:  # beyond all that is not infinite, which is known
         return ONE
-    place = math.floor(epsilon / h) - 1
-    if place < total.bottom or not total.counts:
+    if not total.counts:
         return ONE
+    place = math.floor(epsilon / h) - 1
     first = int(np.searchsorted(total.index, place))
     index = total.index[first:]
     masses = np.maximum(total.mass[first:], 0.0) + total.error
@@ -264,7 +264,10 @@ def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
     lost = exponential_in_floats(np.maximum(-np.maximum(gap, 0.0), -_FAR)) * (1 - 2.0**-50)
     share = np.where(gap > 0, (1 - lost) + 2.0**-52, 0.0)
     found = float((masses * w * share).sum()) * (1 + _summed(index.size))
-    sure = _UP.mul(found, _scale(total, place, up=True))
+    scale = _scale(total, place, up=True)
+    sure = _UP.mul(found, scale)
+    if place < total.bottom:  # what lies between has at most the factor of the lowest of it
+        sure = _UP.add(sure, _UP.mul(total.outside[0], scale))
     if total.outside[1]:
         end = int(total.index[-1]) + 1
         sure = _UP.add(sure, _UP.mul(total.outside[1], _scale(total, end, up=True)))

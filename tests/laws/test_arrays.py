@@ -119,6 +119,13 @@ def test_quantiles_of_wide_laws_are_those_of_numbers() -> None:
                 assert values[i] == function(q.tolist()[i])
 
 
+def test_a_logarithm_next_to_0_is_not_above_it() -> None:
+    """Where the law is nearly all at one integer, whose exponent is 0 up to an error."""
+    law = GG("1/81", "201/100", mu=-1 - Fraction(1, 10**30))
+    ks = np.arange(-9, 9)
+    assert law.logpmf(ks)[ks == -1].tolist() == [law.logpmf(-1)] == [0.0]
+
+
 def test_a_sum_in_rows_is_the_sum() -> None:
     """Tails at many integers of a wide law, against the certified ones at some of them."""
     law = GG(20000, "3/2", "1/3")

@@ -106,8 +106,10 @@ def _logpmf(spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
     exponents, near = exponents_at(spec, ks)
     if not isinstance(family_of(spec), RationalFamily):
         near &= exponents.high <= LAST_WEIGHT
-    # all parts are at most 0: nothing cancels
-    return (_log_largest(spec) - exponents.high) - exponents.low, near
+    largest = _log_largest(spec)
+    # all parts are at most 0: nothing cancels; and at m0 there is no exponent, only its error
+    values = (largest - exponents.high) - exponents.low
+    return np.where(ks == nearest_integer(spec.mu), largest, values), near
 
 
 @lru_cache(maxsize=64)

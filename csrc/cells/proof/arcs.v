@@ -158,7 +158,7 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
   Definition point_at (y : Z) : point :=
     let D := dist l y in let P := N.phi_at prec l D in
     {| p_phi := P;
-       p_g := if (D =? dist l 0)%Z then N.I.fromZ prec 1 else N.I.exp prec (N.I.neg (N.gain prec l D (dist l 0) P P0));
+       p_g := if (D =? dist l 0)%Z then N.I.fromZ prec 1 else N.exp_within prec N.weight_limit (N.I.neg (N.gain prec l D (dist l 0) P P0));
        p_phi1 := N.I.mul prec (N.ratio prec (beta_num l * d l) (beta_den l * D)) P;
        p_r := N.ratio prec D (d l) |}.
   Definition point_right (y : Z) (p : point) : Prop :=
@@ -220,105 +220,133 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
           -- apply N.mul_right; apply (join_right _ _ _ _ _ Hrr Hrr'); now left.
   Qed.
 
+  (* at the o-th integer of the range: point, o/n, (o/n)(1 - o/n) *)
+  Record spot := { s_point : point; s_reach : N.I.type; s_bow : N.I.type }.
+  Definition spot_at (o : Z) : spot :=
+    let x := N.ratio prec o (len st) in
+    {| s_point := point_at (y_at st o); s_reach := x; s_bow := N.I.mul prec x (N.I.sub prec (N.I.fromZ prec 1) x) |}.
+  Definition spot_right (o : Z) (p : spot) : Prop :=
+    point_right (y_at st o) (s_point p) /\ N.holds (s_reach p) (IZR o / IZR (len st)) /\
+    N.holds (s_bow p) (IZR o / IZR (len st) * (1 - IZR o / IZR (len st))).
+  Lemma spot_at_right o : spot_right o (spot_at o).
+  Proof.
+    assert (H : N.holds (N.ratio prec o (len st)) (IZR o / IZR (len st))) by (apply N.ratio_right; lia).
+    split; [apply point_at_right|]. split; [exact H|]. apply N.mul_right; [exact H|]. apply N.sub_right; [apply (N.z_right prec 1) | exact H].
+  Qed.
+  Definition L_at (a : arc) (p : spot) : N.I.type :=
+    N.I.add prec (N.I.sub prec (N.I.fromZ prec (base a)) (N.I.mul prec (N.I.fromZ prec (slope a)) (s_reach p)))
+      (N.I.mul prec (N.I.fromZ prec (4 * bulge a)) (s_bow p)).
+  Lemma L_at_right a o p : spot_right o p -> N.holds (L_at a p) (L a (len st) (IZR o)).
+  Proof.
+    intros (_ & Hr & Hb). unfold L_at, L. apply N.add_right; [apply N.sub_right; [apply N.z_right | apply N.mul_right; [apply N.z_right | exact Hr]]|].
+    apply N.mul_right; [|exact Hb]. rewrite <- (mult_IZR 4). apply N.z_right.
+  Qed.
+
+  (* a piece of h + 1 integers: A g'' on it, h^2/8, (h/n)^2 *)
+  Record piece := { curve : N.I.type; eighth : N.I.type; part2 : N.I.type }.
+  Definition piece_of (o1 o2 : Z) (p1 p2 : spot) : piece :=
+    let h := (o2 - o1)%Z in let H := N.I.fromZ prec h in let x := N.ratio prec h (len st) in
+    {| curve := bent (s_point p1) (s_point p2); eighth := N.I.div prec (N.I.mul prec H H) (N.I.fromZ prec 8); part2 := N.I.mul prec x x |}.
+  Definition no_piece : piece := let z := N.I.fromZ prec 0 in {| curve := z; eighth := z; part2 := z |}.
+  Definition piece_right (o1 o2 : Z) (p1 p2 : spot) (c : piece) : Prop :=
+    let h := IZR o2 - IZR o1 in
+    (o1 <> o2 -> curve c = bent (s_point p1) (s_point p2)) /\ N.holds (eighth c) (h * h / 8) /\
+    N.holds (part2 c) (h / IZR (len st) * (h / IZR (len st))).
+  Lemma piece_of_right o1 o2 p1 p2 : piece_right o1 o2 p1 p2 (piece_of o1 o2 p1 p2).
+  Proof.
+    unfold piece_right. rewrite <- minus_IZR. split; [reflexivity|]. split.
+    - apply N.div_right; [lra | apply N.mul_right; apply N.z_right | apply N.z_right].
+    - apply N.mul_right; apply N.ratio_right; lia.
+  Qed.
+  Lemma no_piece_right o p1 p2 : piece_right o o p1 p2 no_piece.
+  Proof.
+    unfold piece_right. rewrite Rminus_eq_0. split; [congruence|]. unfold Rdiv. rewrite !Rmult_0_l. split; apply (N.z_right prec 0).
+  Qed.
+
   (* one arc, on one piece *)
-  Definition one_z (a : arc) (h : Z) (o : Z) : bool :=
-    let n := len st in (1099511627776 * (n * n) <=? (L_z a n o - Z.max 0 (- bulge a) * (h * h)) * 16777216 + above24 a n * (n * n))%Z.
-  Definition zero_z (a : arc) (h : Z) (o : Z) : bool :=
-    let n := len st in ((L_z a n o + Z.max 0 (bulge a) * (h * h)) * 16777216 - below24 a n * (n * n) <=? 0)%Z.
-  Definition arc_ok (curve : N.I.type) (o1 o2 : Z) (p1 p2 : point) (am : arc * Z) : bool :=
+  Definition arc_ok (c : piece) (o1 o2 : Z) (p1 p2 : spot) (am : arc * Z) : bool :=
     let '(a, m) := am in
-    let n := len st in let h := (o2 - o1)%Z in
-    let t1 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g p1)) (N.I.fromZ prec (65536 * m)) in
-    let t2 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g p2)) (N.I.fromZ prec (65536 * m)) in
-    let e1 := N.I.sub prec t1 (N.ratio prec (L_z a n o1) (n * n)) in
-    let e2 := N.I.sub prec t2 (N.ratio prec (L_z a n o2) (n * n)) in
-    let k := N.I.mul prec (N.I.add prec curve (N.ratio prec (8 * bulge a) (n * n))) (N.ratio prec (h * h) 8) in
+    let n := len st in
+    let t1 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g (s_point p1))) (N.I.fromZ prec (65536 * m)) in
+    let t2 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g (s_point p2))) (N.I.fromZ prec (65536 * m)) in
+    let L1 := L_at a p1 in let L2 := L_at a p2 in
+    let e1 := N.I.sub prec t1 L1 in
+    let e2 := N.I.sub prec t2 L2 in
+    let k := N.I.add prec (N.I.mul prec (curve c) (eighth c)) (N.I.mul prec (N.I.fromZ prec (bulge a)) (part2 c)) in
     let above := N.ratio prec (above24 a n) 16777216 in
     let below := N.I.neg (N.ratio prec (below24 a n) 16777216) in
+    let dip := N.I.mul prec (N.I.fromZ prec (Z.max 0 (- bulge a))) (part2 c) in
+    let rise := N.I.mul prec (N.I.fromZ prec (Z.max 0 (bulge a))) (part2 c) in
+    let one L := N.at_most prec (N.I.fromZ prec 65536) (N.I.add prec (N.I.sub prec L dip) above) in
+    let zero L := N.at_most prec (N.I.add prec (N.I.add prec L rise) below) (N.I.fromZ prec 0) in
     (0 <=? slope a)%Z &&&
-    (if one_z a h o1 &&& one_z a h o2 then true else
-     if N.at_most prec t1 (N.I.fromZ prec 0) then true else
+    (if N.at_most prec t1 (N.I.fromZ prec 0) then true else
+     if one L1 &&& one L2 then true else
      N.at_most prec e1 above &&& N.at_most prec e2 above &&&
      (if (o1 =? o2)%Z then true else N.at_most prec (N.I.sub prec e1 k) above &&& N.at_most prec (N.I.sub prec e2 k) above)) &&&
-    (if zero_z a h o1 &&& zero_z a h o2 then true else
-     if N.at_most prec (N.I.fromZ prec 65536) t2 then true else
+    (if N.at_most prec (N.I.fromZ prec 65536) t2 then true else
+     if zero L1 &&& zero L2 then true else
      N.at_most prec below e1 &&& N.at_most prec below e2 &&&
      (if (o1 =? o2)%Z then true else N.at_most prec below (N.I.sub prec e1 k) &&& N.at_most prec below (N.I.sub prec e2 k))).
 
-  Lemma one_right a h o1 o2 o : one_z a h o1 = true -> one_z a h o2 = true -> h = (o2 - o1)%Z -> (o1 <= o <= o2)%Z ->
-    65536 <= L a (len st) (IZR o) + IZR (above24 a (len st)) / 16777216.
+  Lemma dip_right B o1 o2 : let h := IZR o2 - IZR o1 in
+    Rmax 0 (IZR B) * (h * h) / IZR (len st * len st) = IZR (Z.max 0 B) * (h / IZR (len st) * (h / IZR (len st))).
   Proof.
-    unfold one_z. set (n := len st). intros H1 H2 -> Ho. apply Z.leb_le, IZR_le in H1, H2.
-    destruct (L_between a n len_pos (IZR o) (IZR o1) (IZR o2)) as [Hl _]; [split; apply IZR_le; lia|].
-    rewrite !L_z_right in Hl by exact len_pos. rewrite !plus_IZR, !mult_IZR, !minus_IZR, !mult_IZR, !minus_IZR in H1, H2.
-    replace (IZR (Z.max 0 (- bulge a))) with (Rmax 0 (- IZR (bulge a))) in H1, H2.
-    2: { rewrite <- opp_IZR. unfold Rmax. destruct Rle_dec as [Hb|Hb].
-         - apply le_IZR in Hb. now rewrite Z.max_r by lia.
-         - rewrite Z.max_l; [reflexivity|]. apply Rnot_le_lt in Hb. apply lt_IZR in Hb. lia. }
-    set (X := Rmax 0 (- IZR (bulge a)) * ((IZR o2 - IZR o1) * (IZR o2 - IZR o1))) in *.
-    assert (HN : 0 < IZR (n * n)) by (apply IZR_lt; unfold n; nia). rewrite <- !(mult_IZR n n) in H1, H2. set (NN := IZR (n * n)) in *.
-    set (ab := IZR (above24 a n)) in *.
-    assert (Hm : forall w, 1099511627776 * NN <= (w - X) * 16777216 + ab * NN -> 65536 - ab / 16777216 + X / NN <= w / NN).
-    { intros w Hw. apply Rmult_le_reg_r with (NN * 16777216); [nra|].
-      replace ((65536 - ab / 16777216 + X / NN) * (NN * 16777216)) with (1099511627776 * NN - ab * NN + X * 16777216) by (field; lra).
-      replace (w / NN * (NN * 16777216)) with (w * 16777216) by (field; lra). lra. }
-    pose proof (Hm _ H1) as A1. pose proof (Hm _ H2) as A2. pose proof (Rmin_glb _ _ _ A1 A2). rewrite L_z_right by exact len_pos. fold NN. lra.
-  Qed.
-  Lemma zero_right a h o1 o2 o : zero_z a h o1 = true -> zero_z a h o2 = true -> h = (o2 - o1)%Z -> (o1 <= o <= o2)%Z ->
-    L a (len st) (IZR o) - IZR (below24 a (len st)) / 16777216 <= 0.
-  Proof.
-    unfold zero_z. set (n := len st). intros H1 H2 -> Ho. apply Z.leb_le, IZR_le in H1, H2.
-    destruct (L_between a n len_pos (IZR o) (IZR o1) (IZR o2)) as [_ Hl]; [split; apply IZR_le; lia|].
-    rewrite !L_z_right in Hl by exact len_pos. rewrite !minus_IZR, !mult_IZR, !plus_IZR, !mult_IZR, !minus_IZR in H1, H2.
-    replace (IZR (Z.max 0 (bulge a))) with (Rmax 0 (IZR (bulge a))) in H1, H2.
-    2: { unfold Rmax. destruct Rle_dec as [Hb|Hb].
-         - apply le_IZR in Hb. now rewrite Z.max_r by lia.
-         - rewrite Z.max_l; [reflexivity|]. apply Rnot_le_lt in Hb. apply lt_IZR in Hb. lia. }
-    set (X := Rmax 0 (IZR (bulge a)) * ((IZR o2 - IZR o1) * (IZR o2 - IZR o1))) in *.
-    assert (HN : 0 < IZR (n * n)) by (apply IZR_lt; unfold n; nia). rewrite <- !(mult_IZR n n) in H1, H2. set (NN := IZR (n * n)) in *.
-    set (be := IZR (below24 a n)) in *.
-    assert (Hm : forall w, (w + X) * 16777216 - be * NN <= 0 -> w / NN <= be / 16777216 - X / NN).
-    { intros w Hw. apply Rmult_le_reg_r with (NN * 16777216); [nra|].
-      replace ((be / 16777216 - X / NN) * (NN * 16777216)) with (be * NN - X * 16777216) by (field; lra).
-      replace (w / NN * (NN * 16777216)) with (w * 16777216) by (field; lra). lra. }
-    pose proof (Hm _ H1) as A1. pose proof (Hm _ H2) as A2. pose proof (Rmax_lub _ _ _ A1 A2). rewrite L_z_right by exact len_pos. fold NN. lra.
+    cbv zeta. assert (Hn : IZR (len st) <> 0) by (apply not_0_IZR; lia).
+    replace (Rmax 0 (IZR B)) with (IZR (Z.max 0 B)); [rewrite mult_IZR; field; exact Hn|].
+    unfold Rmax. destruct Rle_dec as [Hb|Hb].
+    - apply le_IZR in Hb. now rewrite Z.max_r by lia.
+    - rewrite Z.max_l; [reflexivity|]. apply Rnot_le_lt in Hb. apply lt_IZR in Hb. lia.
   Qed.
 
-  Lemma arc_ok_right o1 o2 p1 p2 a m curve : (0 <= o1 <= o2)%Z -> (o2 < len st)%Z -> (o1 = o2 \/ off_centre st o1 = true) ->
-    point_right (y_at st o1) p1 -> point_right (y_at st o2) p2 -> (o1 = o2 \/ curve = bent p1 p2) ->
-    arc_ok curve o1 o2 p1 p2 (a, m) = true -> forall o, (o1 <= o <= o2)%Z -> good l st A a m o.
+  Lemma arc_ok_right o1 o2 p1 p2 a m c0 : (0 <= o1 <= o2)%Z -> (o2 < len st)%Z -> (o1 = o2 \/ off_centre st o1 = true) ->
+    spot_right o1 p1 -> spot_right o2 p2 -> piece_right o1 o2 p1 p2 c0 ->
+    arc_ok c0 o1 o2 p1 p2 (a, m) = true -> forall o, (o1 <= o <= o2)%Z -> good l st A a m o.
   Proof.
-    intros H12 Hlen Hside Hp1 Hp2 Hcurve H o Ho. unfold arc_ok in H.
+    intros H12 Hlen Hside Hs1 Hs2 (Hcurve & Heighth & Hpart) H o Ho. pose proof (proj1 Hs1) as Hp1. pose proof (proj1 Hs2) as Hp2. unfold arc_ok in H.
     apply both_true in H as [H HL]. apply both_true in H as [Hs HU]. apply Z.leb_le in Hs.
     set (n := len st) in *.
-    set (t1 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g p1)) (N.I.fromZ prec (65536 * m))) in *.
-    set (t2 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g p2)) (N.I.fromZ prec (65536 * m))) in *.
+    set (t1 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g (s_point p1))) (N.I.fromZ prec (65536 * m))) in *.
+    set (t2 := N.I.sub prec (N.I.mul prec (N.I.fromZ prec A) (p_g (s_point p2))) (N.I.fromZ prec (65536 * m))) in *.
     assert (T1 : N.holds t1 (T l st A m o1)) by (apply N.sub_right; [apply N.mul_right; [apply N.z_right | apply Hp1] | apply N.z_right]).
     assert (T2 : N.holds t2 (T l st A m o2)) by (apply N.sub_right; [apply N.mul_right; [apply N.z_right | apply Hp2] | apply N.z_right]).
-    set (e1 := N.I.sub prec t1 (N.ratio prec (L_z a n o1) (n * n))) in *.
-    set (e2 := N.I.sub prec t2 (N.ratio prec (L_z a n o2) (n * n))) in *.
-    assert (Hnn : (n * n <> 0)%Z) by (unfold n; nia).
-    assert (E1 : N.holds e1 (T l st A m o1 - L a n (IZR o1))).
-    { apply N.sub_right; [exact T1|]. rewrite L_z_right by exact len_pos. now apply N.ratio_right. }
-    assert (E2 : N.holds e2 (T l st A m o2 - L a n (IZR o2))).
-    { apply N.sub_right; [exact T2|]. rewrite L_z_right by exact len_pos. now apply N.ratio_right. }
-    set (k := N.I.mul prec (N.I.add prec curve (N.ratio prec (8 * bulge a) (n * n))) (N.ratio prec ((o2 - o1) * (o2 - o1)) 8)) in *.
+    pose proof (L_at_right a o1 p1 Hs1) as HL1. pose proof (L_at_right a o2 p2 Hs2) as HL2. fold n in HL1, HL2.
+    set (L1 := L_at a p1) in *. set (L2 := L_at a p2) in *.
+    set (e1 := N.I.sub prec t1 L1) in *.
+    set (e2 := N.I.sub prec t2 L2) in *.
+    assert (E1 : N.holds e1 (T l st A m o1 - L a n (IZR o1))) by (apply N.sub_right; assumption).
+    assert (E2 : N.holds e2 (T l st A m o2 - L a n (IZR o2))) by (apply N.sub_right; assumption).
+    destruct (L_between a n len_pos (IZR o) (IZR o1) (IZR o2)) as [Hleast Hmost]; [split; apply IZR_le; lia|].
+    rewrite <- opp_IZR in Hleast. pose proof (dip_right (- bulge a) o1 o2) as Hdip. pose proof (dip_right (bulge a) o1 o2) as Hrise.
+    cbv zeta in Hdip, Hrise. fold n in Hdip, Hrise. rewrite Hdip in Hleast. rewrite Hrise in Hmost. clear Hdip Hrise.
+    set (k := N.I.add prec (N.I.mul prec (curve c0) (eighth c0)) (N.I.mul prec (N.I.fromZ prec (bulge a)) (part2 c0))) in *.
+    set (dip := N.I.mul prec (N.I.fromZ prec (Z.max 0 (- bulge a))) (part2 c0)) in *.
+    set (rise := N.I.mul prec (N.I.fromZ prec (Z.max 0 (bulge a))) (part2 c0)) in *.
+    assert (Hdip : N.holds dip _) by (apply N.mul_right; [apply N.z_right | exact Hpart]).
+    assert (Hrise : N.holds rise _) by (apply N.mul_right; [apply N.z_right | exact Hpart]).
+    fold n in Hdip, Hrise. set (dip_r := IZR (Z.max 0 (- bulge a)) * _) in *. set (rise_r := IZR (Z.max 0 (bulge a)) * _) in *.
     set (above := N.ratio prec (above24 a n) 16777216) in *. set (below := N.I.neg (N.ratio prec (below24 a n) 16777216)) in *.
     assert (HA : N.holds above (IZR (above24 a n) / 16777216)) by (apply N.ratio_right; lia).
     assert (HB : N.holds below (- (IZR (below24 a n) / 16777216))) by (apply N.neg_right, N.ratio_right; lia).
     assert (K : o1 <> o2 -> forall c, IZR o1 <= c <= IZR o2 -> N.holds k (q2 l st A a o1 c * ((IZR o2 - IZR o1) * (IZR o2 - IZR o1) / 8))).
-    { intros Hne c Hc. destruct Hside as [|Hside]; [contradiction|]. destruct Hcurve as [|Hcurve]; [contradiction|]. unfold k, q2. apply N.mul_right.
-      - apply N.add_right; [|now apply N.ratio_right]. rewrite Hcurve. apply (bent_right (y_at st o1) (y_at st o2)); try assumption.
-        + exact (r_off l st ok o1 Hside).
-        + rewrite (r_at l st ok o1 o2 Hside) by lia. lra.
-      - rewrite <- minus_IZR, <- mult_IZR. apply N.ratio_right. lia. }
+    { intros Hne c Hc. destruct Hside as [|Hside]; [contradiction|]. unfold q2. fold n. set (x := IZR A * _).
+      replace ((x + IZR (8 * bulge a) / IZR (n * n)) * ((IZR o2 - IZR o1) * (IZR o2 - IZR o1) / 8)) with
+        (x * ((IZR o2 - IZR o1) * (IZR o2 - IZR o1) / 8) + IZR (bulge a) * ((IZR o2 - IZR o1) / IZR n * ((IZR o2 - IZR o1) / IZR n))).
+      2: { rewrite !mult_IZR. field. apply not_0_IZR. unfold n. lia. }
+      apply N.add_right; [apply N.mul_right; [|exact Heighth] | apply N.mul_right; [apply N.z_right | exact Hpart]].
+      rewrite (Hcurve Hne). apply (bent_right (y_at st o1) (y_at st o2)); try assumption.
+      - exact (r_off l st ok o1 Hside).
+      - rewrite (r_at l st ok o1 o2 Hside) by lia. lra. }
     apply good_from; try assumption; [lia| |].
-    - destruct (one_z a (o2 - o1) o1 &&& one_z a (o2 - o1) o2) eqn:H1.
-      { apply both_true in H1 as [Ha Hb]. right; left. exact (one_right a _ o1 o2 o Ha Hb eq_refl Ho). }
-      destruct (N.at_most prec t1 (N.I.fromZ prec 0)) eqn:H0.
+    - destruct (N.at_most prec t1 (N.I.fromZ prec 0)) eqn:H0.
       { right; right. pose proof (N.at_most_right prec _ _ _ _ T1 (N.z_right prec 0) H0) as Ht.
         destruct (Z.eq_dec o1 o) as [<-|Hne]; [exact Ht|]. destruct Hside as [Heq|Hside]; [lia|].
         pose proof (T_falls l st A m ok A_pos o1 o Hside ltac:(lia)). lra. }
+      destruct (if N.at_most prec _ (N.I.add prec (N.I.sub prec L1 dip) above) then _ else _) eqn:H1.
+      { apply both_true in H1 as [Ha Hb]. right; left.
+        apply (N.at_most_right prec _ _ _ _ (N.z_right prec 65536) (N.add_right prec _ _ _ _ (N.sub_right prec _ _ _ _ HL1 Hdip) HA)) in Ha.
+        apply (N.at_most_right prec _ _ _ _ (N.z_right prec 65536) (N.add_right prec _ _ _ _ (N.sub_right prec _ _ _ _ HL2 Hdip) HA)) in Hb.
+        pose proof (Rmin_glb (L a n (IZR o1)) (L a n (IZR o2)) (65536 + dip_r - IZR (above24 a n) / 16777216) ltac:(lra) ltac:(lra)). fold n. lra. }
       apply both_true in HU as [HU Hk]. apply both_true in HU as [Ha Hb]. left.
       pose proof (N.at_most_right prec _ _ _ _ E1 HA Ha) as Q1. pose proof (N.at_most_right prec _ _ _ _ E2 HA Hb) as Q2.
       destruct (Z.eqb_spec o1 o2) as [He|Hne]; [replace o with o1 by lia; exact Q1|].
@@ -328,14 +356,17 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
       intros c Hc. specialize (K Hne c Hc). split.
       + rewrite (q_is l st A a m ok o1 Hside) by lia. exact (N.at_most_right prec _ _ _ _ (N.sub_right prec _ _ _ _ E1 K) HA Hk1).
       + rewrite (q_is l st A a m ok o1 Hside) by lia. exact (N.at_most_right prec _ _ _ _ (N.sub_right prec _ _ _ _ E2 K) HA Hk2).
-    - destruct (zero_z a (o2 - o1) o1 &&& zero_z a (o2 - o1) o2) eqn:H1.
-      { apply both_true in H1 as [Ha Hb]. right; left. exact (zero_right a _ o1 o2 o Ha Hb eq_refl Ho). }
-      destruct (N.at_most prec (N.I.fromZ prec 65536) t2) eqn:H0.
+    - destruct (N.at_most prec (N.I.fromZ prec 65536) t2) eqn:H0.
       { right; right. pose proof (N.at_most_right prec _ _ _ _ (N.z_right prec 65536) T2 H0) as Ht.
         destruct (Z.eq_dec o o2) as [->|Hne]; [exact Ht|]. destruct Hside as [Heq|Hside]; [lia|].
         assert (off_centre st o = true).
         { revert Hside. unfold off_centre. destruct (up st); rewrite !Z.leb_le; lia. }
         pose proof (T_falls l st A m ok A_pos o o2 H ltac:(lia)). lra. }
+      destruct (if N.at_most prec (N.I.add prec (N.I.add prec L1 rise) below) _ then _ else _) eqn:H1.
+      { apply both_true in H1 as [Ha Hb]. right; left.
+        apply (N.at_most_right prec _ _ _ _ (N.add_right prec _ _ _ _ (N.add_right prec _ _ _ _ HL1 Hrise) HB) (N.z_right prec 0)) in Ha.
+        apply (N.at_most_right prec _ _ _ _ (N.add_right prec _ _ _ _ (N.add_right prec _ _ _ _ HL2 Hrise) HB) (N.z_right prec 0)) in Hb.
+        pose proof (Rmax_lub (L a n (IZR o1)) (L a n (IZR o2)) (IZR (below24 a n) / 16777216 - rise_r) ltac:(lra) ltac:(lra)). fold n. lra. }
       apply both_true in HL as [HL Hk]. apply both_true in HL as [Ha Hb]. left.
       pose proof (N.at_most_right prec _ _ _ _ HB E1 Ha) as Q1. pose proof (N.at_most_right prec _ _ _ _ HB E2 Hb) as Q2.
       destruct (Z.eqb_spec o1 o2) as [He|Hne]; [replace o with o1 by lia; exact Q1|].
@@ -348,9 +379,9 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
   Qed.
 
   (* all arcs of a range, by halves *)
-  Fixpoint pieces_ok (fuel : nat) (arcs : list (arc * Z)) (o1 o2 : Z) (p1 p2 : point) : bool :=
-    let curve := if (o1 =? o2)%Z then N.I.fromZ prec 0 else bent p1 p2 in
-    match filter (fun a => negb (arc_ok curve o1 o2 p1 p2 a)) arcs with
+  Fixpoint pieces_ok (fuel : nat) (arcs : list (arc * Z)) (o1 o2 : Z) (p1 p2 : spot) : bool :=
+    let c := if (o1 =? o2)%Z then no_piece else piece_of o1 o2 p1 p2 in
+    match filter (fun a => negb (arc_ok c o1 o2 p1 p2 a)) arcs with
     | [] => true
     | rest =>
       match fuel with
@@ -358,22 +389,23 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
       | S fuel =>
         if (o1 =? o2)%Z then false
         else if (o2 =? o1 + 1)%Z then pieces_ok fuel rest o1 o1 p1 p1 &&& pieces_ok fuel rest o2 o2 p2 p2
-        else let o := ((o1 + o2) / 2)%Z in let p := point_at (y_at st o) in
+        else let o := ((o1 + o2) / 2)%Z in let p := spot_at o in
              pieces_ok fuel rest o1 o p1 p &&& pieces_ok fuel rest o o2 p p2
       end
     end.
 
   Lemma pieces_right fuel : forall arcs o1 o2 p1 p2, (0 <= o1 <= o2)%Z -> (o2 < len st)%Z -> (o1 = o2 \/ off_centre st o1 = true) ->
-    point_right (y_at st o1) p1 -> point_right (y_at st o2) p2 -> pieces_ok fuel arcs o1 o2 p1 p2 = true ->
+    spot_right o1 p1 -> spot_right o2 p2 -> pieces_ok fuel arcs o1 o2 p1 p2 = true ->
     forall a m, In (a, m) arcs -> forall o, (o1 <= o <= o2)%Z -> good l st A a m o.
   Proof.
     assert (Hin : forall am (arcs : list (arc * Z)) f, In am arcs -> f am = true \/ In am (filter (fun a => negb (f a)) arcs)).
     { intros am arcs f H. destruct (f am) eqn:He; [now left | right]. apply filter_In. now rewrite He. }
     induction fuel as [|fuel IH]; intros arcs o1 o2 p1 p2 H12 Hlen Hside Hp1 Hp2 H a m Ha o Ho; cbn [pieces_ok] in H;
-      set (curve := if (o1 =? o2)%Z then _ else _) in H;
-      assert (Hcurve : o1 = o2 \/ curve = bent p1 p2) by (unfold curve; destruct (Z.eqb_spec o1 o2); [now left | now right]);
-      destruct (Hin (a, m) arcs (arc_ok curve o1 o2 p1 p2) Ha) as [Hok|Hrest];
-      try exact (arc_ok_right o1 o2 p1 p2 a m curve H12 Hlen Hside Hp1 Hp2 Hcurve Hok o Ho).
+      set (c := if (o1 =? o2)%Z then _ else _) in H;
+      assert (Hcurve : piece_right o1 o2 p1 p2 c)
+        by (unfold c; destruct (Z.eqb_spec o1 o2) as [<-|]; [apply no_piece_right | apply piece_of_right]);
+      destruct (Hin (a, m) arcs (arc_ok c o1 o2 p1 p2) Ha) as [Hok|Hrest];
+      try exact (arc_ok_right o1 o2 p1 p2 a m c H12 Hlen Hside Hp1 Hp2 Hcurve Hok o Ho).
     - destruct (filter _ arcs); [easy | discriminate].
     - destruct (filter _ arcs) as [|am rest]; [easy|].
       destruct (Z.eqb_spec o1 o2) as [|Hne]; [discriminate|]. destruct Hside as [|Hside]; [contradiction|].
@@ -383,7 +415,7 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
         * apply (IH _ o2 o2 p2 p2 ltac:(lia) ltac:(lia) (or_introl eq_refl) Hp2 Hp2 H2 a m Hrest). lia.
       + set (o3 := ((o1 + o2) / 2)%Z) in *. assert (Ho3 : (o1 < o3 < o2)%Z).
         { unfold o3. pose proof (Z.div_mod (o1 + o2) 2 ltac:(lia)). pose proof (Z.mod_pos_bound (o1 + o2) 2 ltac:(lia)). lia. }
-        pose proof (point_at_right (y_at st o3)) as Hp3.
+        pose proof (spot_at_right o3) as Hp3.
         destruct (Z.le_ge_cases o o3) as [Hle|Hge].
         * apply (IH _ o1 o3 p1 _ ltac:(lia) ltac:(lia) (or_intror Hside) Hp1 Hp3 H1 a m Hrest). lia.
         * assert (Hs3 : off_centre st o3 = true) by (revert Hside; unfold off_centre; destruct (up st); rewrite !Z.leb_le; lia).
@@ -395,19 +427,19 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
   Definition stretch_ok (arcs : list (arc * Z)) : bool :=
     let n := len st in
     let first := if (start st =? 0)%Z then 1%Z else 0%Z in
-    (if (start st =? 0)%Z then let p := point_at (y_at st 0) in pieces_ok fuel arcs 0 0 p p else true) &&&
-    (if (first <? n)%Z then off_centre st first &&& pieces_ok fuel arcs first (n - 1) (point_at (y_at st first)) (point_at (y_at st (n - 1))) else true).
+    (if (start st =? 0)%Z then let p := spot_at 0 in pieces_ok fuel arcs 0 0 p p else true) &&&
+    (if (first <? n)%Z then off_centre st first &&& pieces_ok fuel arcs first (n - 1) (spot_at first) (spot_at (n - 1)) else true).
 
   Theorem stretch_right arcs : stretch_ok arcs = true -> forall a m, In (a, m) arcs -> forall o, (0 <= o < len st)%Z -> good l st A a m o.
   Proof.
     intros H a m Ha o Ho. unfold stretch_ok in H. apply both_true in H as [H0 H1].
     destruct (Z.eqb_spec (start st) 0) as [Hz|Hz].
     - destruct (Z.eq_dec o 0) as [->|Hn].
-      + apply (pieces_right fuel arcs 0 0 _ _ ltac:(lia) ltac:(lia) (or_introl eq_refl) (point_at_right _) (point_at_right _) H0 a m Ha). lia.
+      + apply (pieces_right fuel arcs 0 0 _ _ ltac:(lia) ltac:(lia) (or_introl eq_refl) (spot_at_right _) (spot_at_right _) H0 a m Ha). lia.
       + destruct (Z.ltb_spec 1 (len st)); [|lia]. apply both_true in H1 as [Hs H1].
-        apply (pieces_right fuel arcs 1 (len st - 1) _ _ ltac:(lia) ltac:(lia) (or_intror Hs) (point_at_right _) (point_at_right _) H1 a m Ha). lia.
+        apply (pieces_right fuel arcs 1 (len st - 1) _ _ ltac:(lia) ltac:(lia) (or_intror Hs) (spot_at_right _) (spot_at_right _) H1 a m Ha). lia.
     - destruct (Z.ltb_spec 0 (len st)); [|lia]. apply both_true in H1 as [Hs H1].
-      apply (pieces_right fuel arcs 0 (len st - 1) _ _ ltac:(lia) ltac:(lia) (or_intror Hs) (point_at_right _) (point_at_right _) H1 a m Ha). lia.
+      apply (pieces_right fuel arcs 0 (len st - 1) _ _ ltac:(lia) ltac:(lia) (or_intror Hs) (spot_at_right _) (spot_at_right _) H1 a m Ha). lia.
   Qed.
   End Check.
 End Arcs.

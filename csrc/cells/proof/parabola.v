@@ -11,8 +11,6 @@ Definition arc_height (a : arc) (q : Z) : Z :=
 
 Section Parabola.
   Variables (a : arc) (n : Z).
-  (* times n^2, in integers; and as a function on the reals *)
-  Definition L_z (o : Z) : Z := (base a * (n * n) - slope a * o * n + 4 * bulge a * (o * (n - o)))%Z.
   Definition L (x : R) : R :=
     IZR (base a) - IZR (slope a) * (x / IZR n) + 4 * IZR (bulge a) * ((x / IZR n) * (1 - x / IZR n)).
 
@@ -24,12 +22,6 @@ Section Parabola.
 
   Hypothesis R_pos : (0 < n)%Z.
   Hypothesis slope_pos : (0 <= slope a)%Z.
-
-  Lemma L_z_right o : L (IZR o) = IZR (L_z o) / IZR (n * n).
-  Proof.
-    assert (IZR n <> 0) by (apply not_0_IZR; lia). unfold L, L_z.
-    rewrite !plus_IZR, !minus_IZR, !mult_IZR, !minus_IZR. field. assumption.
-  Qed.
 
   Lemma floor_right x y : (0 < y)%Z -> IZR (x / y) <= IZR x / IZR y < IZR (x / y) + 1.
   Proof.

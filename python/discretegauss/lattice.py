@@ -98,7 +98,9 @@ def _lengths(beta: Fraction, steps: int, count: int) -> tuple[NDArray[np.int64],
     """
     at = arithmetic(128)
     largest = at.power(at.rational(steps), beta).upper
-    unit_bits = 62 - count.bit_length() - int(gmpy2.get_exp(largest))
+    unit_bits = -1
+    if gmpy2.is_finite(largest):
+        unit_bits = 62 - count.bit_length() - int(gmpy2.get_exp(largest))
     if beta.denominator == 1 and unit_bits >= 0:
         unit_bits = 0  # whole numbers as they are
     elif unit_bits < 16:
@@ -155,8 +157,8 @@ def clip(vectors: ArrayLike, *, norm: object, steps: object, beta: object = 2) -
         return np.zeros(array.shape, np.int64)
     table, most = _lengths(exponent, count, array.shape[-1])
     rows = array.reshape(-1, array.shape[-1])
-    unit_rows, norms = _directions(rows, float(exponent))
-    with np.errstate(over="ignore"):  # too long to tell is too long
+    with np.errstate(over="ignore", under="ignore"):  # too long to tell is too long
+        unit_rows, norms = _directions(rows, float(exponent))
         in_steps = np.minimum(norms * float(count / length), float(count))[:, np.newaxis]
     found = np.trunc(unit_rows * in_steps).astype(np.int64)
     less = _LESS
@@ -180,9 +182,7 @@ def _directions(
     shares = rows / safe
     relative = (np.abs(shares) ** beta).sum(axis=1) ** (1 / beta)
     relative = np.where(relative > 0, relative, 1.0)
-    with np.errstate(over="ignore"):
-        norms = relative * largest
-    return shares / relative[:, np.newaxis], norms
+    return shares / relative[:, np.newaxis], relative * largest
 
 
 def noisy(

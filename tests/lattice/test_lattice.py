@@ -40,6 +40,12 @@ def test_clipped_vectors_are_proven_short(beta: int | str, steps: int) -> None:
     assert np.abs(z[2:] - wanted).max() < 1 + 1e-6
 
 
+def test_clipping_does_not_hear_numpys_error_state() -> None:
+    """Where a caller has numpy raise: a share of the longest may be too small for a float."""
+    with np.errstate(all="raise"):
+        assert lattice.clip([1e-300, 1e300, 0.0], norm=1, steps=100).tolist() == [0, 100, 0]
+
+
 def test_an_exact_fit_is_kept() -> None:
     """Of integers with a norm that is exactly the bound nothing is lost."""
     assert lattice.clip([[3.0, 4.0], [5.0, 0.0]], norm=5, steps=5).tolist() == [[3, 4], [5, 0]]
@@ -66,6 +72,8 @@ def test_refusals() -> None:
         lattice.clip([[1.0]], norm=1, steps=4, beta=0.5)
     with pytest.raises(TypeError, match="vectors must be integers or floats"):
         lattice.clip([["1"]], norm=1, steps=4)
+    with pytest.raises(OverflowError, match=r"steps\*\*beta must be smaller"):
+        lattice.clip([[1.0]], norm=1, steps=4, beta=2**65)
     for far in ("1e-400", "1e400"):
         with pytest.raises(OverflowError, match=f"norm must be from .* got '{far}'"):
             lattice.clip([[1.0]], norm=far, steps=4)

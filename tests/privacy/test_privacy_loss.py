@@ -357,6 +357,8 @@ def test_refusals() -> None:
         loss_of(law, sampling=1 - Fraction(1, 10**400))
     with pytest.raises(OverflowError, match=r"releases must be fewer than 2\*\*1000"):
         loss_of(law) ** 10**400
+    with pytest.raises(OverflowError, match="sensitivity is too large beside law"):
+        loss_of(dg.DiscreteGaussian(100), 10**400).delta(1)
     with pytest.raises(ValueError, match="q must sum to 1 exactly"):
         PrivacyLoss.of_pair(["1/2", "1/2"], [0.1, 0.9])
     with pytest.raises(ValueError, match="cut must be at least the sensitivity, got 1"):

@@ -16,6 +16,7 @@ comes first, so does the sampled one (Zhu, Dong and Wang, AISTATS 2022, Theorem 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import lru_cache
@@ -29,6 +30,7 @@ from .._certified.double_double import Floats
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import Interval, arithmetic, fraction_of
+from ..errors import ParameterOverflowError
 
 _AT = arithmetic(192)
 _ZERO = _AT.rational(0)
@@ -199,6 +201,10 @@ class Outcomes(Release):
 def _row(p: Interval, q: Interval, low: object, high: object, *, exact: bool) -> list[float]:
     """Return what a cell holds."""
     loss = float_at_most(low)
+    if loss == -math.inf:
+        raise ParameterOverflowError(
+            "sensitivity is too large beside law: losses are beyond floats"
+        )
     p_low, p_up = float_at_most(p.lower), float_at_least(p.upper)
     if exact:
         return [loss, 0.0, p_low, p_up, p_low, p_up]

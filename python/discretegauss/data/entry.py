@@ -296,6 +296,8 @@ def opened_values(
     try:
         return _opened(values, columns, floats=floats)
     except (ParameterTypeError, ParameterValueError) as error:
+        if name == "values":
+            raise
         raise type(error)(str(error).replace("values", name, 1)) from None
 
 

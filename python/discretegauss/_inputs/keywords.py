@@ -15,7 +15,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _NO_SEED = (
     "there is no seed, as every bit comes from the operating system; "
-    "for tests write source=testing.seeded_source(...)"
+    "for tests a draw takes source=testing.seeded_source(...)"
 )
 _BUDGET = (
     "for a budget write law = privacy.calibrate(DiscreteGaussian, epsilon=..., delta=...), "

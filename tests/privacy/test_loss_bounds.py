@@ -18,7 +18,7 @@ from discretegauss._certified.fourier import inverse, inverse_error, transform, 
 from discretegauss.privacy import PrivacyLoss
 
 
-@pytest.mark.parametrize("block", [*range(3), *evidence(*range(1000, 1250))])
+@pytest.mark.parametrize("block", [0, *evidence(*range(1000, 1250))])
 def test_bounds_are_on_their_sides(block: int) -> None:
     """Of random releases and epsilons, against 60 digits; 5000 cases of both directions."""
     with mp.workdps(60), np.errstate(all="ignore"):

@@ -75,12 +75,12 @@ LAYOUTS = {"C": 1, "Fortran": 1, "strided": 2, "big-endian": 2, "unaligned": 2, 
 RETURNED = [False]
 
 
-#: The centre: no draw of theirs is 0, nor UNTOUCHED, but with probability below 2**-30.
-MU = 40
+#: By sigma2 the centre: 18 standard deviations and more from 0 and from UNTOUCHED.
+MU = {4: 40, 2**80: 2**50}
 
 
 def fill(sigma2: int, options: dict[str, Any], out: Any) -> None:
-    dg.discrete_gaussian(sigma2, mu=MU, out=out, **options)
+    dg.discrete_gaussian(sigma2, mu=MU[sigma2], out=out, **options)
     RETURNED[0] = True
 
 

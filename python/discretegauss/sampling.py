@@ -95,7 +95,8 @@ def discrete_gaussian(
     out : ndarray, optional
         Array to fill and return instead of a new one; its shape and dtype hold. Filled in C order;
         in Fortran order if its memory is. After an error it holds zeros where it held draws, and
-        elsewhere what it held before. Ctrl-C that is heard once it is full leaves it full.
+        elsewhere what it held before. Ctrl-C in the instant in which
+        the call ends may find all draws.
     method : {"auto", "reference", "cells", "isochronous"}, optional
         How to draw; the law is the same. "isochronous": the time does not depend on the values,
         in the C core. "auto": one draw by the sampler whose time does not depend

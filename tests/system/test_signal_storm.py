@@ -2,8 +2,8 @@
 
 The handler of SIGINT raises KeyboardInterrupt and that of SIGTERM SystemExit, as service managers
 have it. Whatever of ours the second one cuts short, no thread draws any more when the call has
-raised, and the caller's array holds no draw; or all, if the fill had ended and the signals were
-heard as the call returned: that is decided once, in the core.
+raised, and the caller's array holds no draw; or all, if the fill had ended and they were heard in
+the few frames between the core and the caller, where nothing of ours can tell that they came.
 
     pytest tests/system/test_signal_storm.py
     pytest tests/system/test_signal_storm.py -m evidence

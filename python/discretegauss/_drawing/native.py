@@ -81,8 +81,7 @@ class Call:
 
     The C core starts the threads, joins them, hears signals between two pieces, and zeroes what was
     drawn if a handler raises, all in one call: Python code that did so could itself be cut short by
-    the next signal. One that is heard when that call has ended finds all draws there, as it would
-    one line later in the caller's code.
+    the next signal.
     """
 
     def __init__(self, source: Source, threads: int = 1) -> None:
@@ -101,10 +100,19 @@ class Call:
         self,
         function: Any,
         *given: Any,
+        zero: Callable[[int], object] = int,  # which zeroes nothing
         refusal: Callable[[], Exception] | None = None,
     ) -> None:
-        """Call a function; raise what its status says, `refusal` where that is a parameter."""
-        status = function(*given, self.run, self.source)
+        """Call a function; raise what its status says, `refusal` where that is a parameter.
+
+        If a signal is heard as it returns, draws are there: `zero` zeroes them. After that, in the
+        frames up to the caller's, it finds them as it would one line later there.
+        """
+        try:
+            status = function(*given, self.run, self.source)
+        except BaseException:
+            zero(0)
+            raise
         raise_for_status(status, self.errors, refusal)
 
 
@@ -196,7 +204,7 @@ class NativeFiller:
         """Fill `out`: one axis, contiguous, native integers."""
         buffer = ffi.from_buffer("char[]", out, require_writable=True)
         given = buffer, out.size, _DTYPES[out.dtype], self._handle
-        Call(source, threads)(self._fill, *given)
+        Call(source, threads)(self._fill, *given, zero=out.fill)
 
 
 class NativeSampler(Sampler):
@@ -220,10 +228,17 @@ class NativeSampler(Sampler):
         way = ffi.new("dg_method *")
         self._call(Call("getrandom"), method, lib.dg_sampler_choose, way, 1)
 
-    def _call(self, call: Call, method: Method, function: Any, *given: Any) -> None:
+    def _call(
+        self,
+        call: Call,
+        method: Method,
+        function: Any,
+        *given: Any,
+        zero: Callable[[int], object] = int,
+    ) -> None:
         """Have a function draw by a method, which the law may not have."""
         given = *given, _METHODS[method], self._handle
-        call(function, *given, refusal=self._refusal(method))
+        call(function, *given, zero=zero, refusal=self._refusal(method))
 
     def _refusal(self, method: Method) -> Callable[[], Exception]:
         return _no_isochronous if method == "isochronous" else self._no_table
@@ -255,7 +270,7 @@ class NativeSampler(Sampler):
         self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = "auto"
     ) -> None:
         """Fill `out`: one axis, contiguous, native integers or objects."""
-        dtype = _DTYPES.get(out.dtype)
+        dtype, zero_out = _DTYPES.get(out.dtype), out.fill
         if dtype is None:
             objects = ffi.from_buffer("void *[]", out, require_writable=True)
             self._stream(out, (objects, ffi.NULL, 0, 0), source, threads, method)
@@ -263,11 +278,14 @@ class NativeSampler(Sampler):
         if not isinstance(source, str):
             buffer = ffi.from_buffer("char[]", out, require_writable=True)
             given = lib.dg_sampler_fill, buffer, out.size, dtype
-            self._call(Call(source), method, *given)
+            self._call(Call(source), method, *given, zero=zero_out)
             return
         how = _METHODS[method], min(threads, _MOST_THREADS), _KINDS[source]
-        # the same without objects of cffi's
-        failure = _fill_now(self._address, out, dtype, *how)
+        try:  # the same without objects of cffi's
+            failure = _fill_now(self._address, out, dtype, *how)
+        except BaseException:
+            zero_out(0)
+            raise
         if isinstance(failure, BaseException):
             raise failure
         if failure is not None:
@@ -315,7 +333,7 @@ class NativeSampler(Sampler):
         sums = ffi.from_buffer("char[]", out, require_writable=True)
         added, _kept = _c_addend(addend)
         given = lib.dg_sampler_add, sums, out.size, added
-        self._call(Call(source, threads), method, *given)
+        self._call(Call(source, threads), method, *given, zero=out.fill)
 
 
 def _c_addend(addend: Addend) -> tuple[Any, Any]:
@@ -367,7 +385,7 @@ def fill_laws(
     target = buffer, out.size, _DTYPES[out.dtype]
     how = ffi.new("dg_laws *", given), _METHODS[method], ffi.NULL
     refusal = _no_isochronous if method == "isochronous" else None
-    call(lib.dg_samplers_fill, *target, *how, refusal=refusal)
+    call(lib.dg_samplers_fill, *target, *how, zero=out.fill, refusal=refusal)
 
 
 def _c_column(numbers: Numbers) -> dict[str, Any]:

@@ -158,7 +158,7 @@ Module Arcs (F : FloatOps with Definition radix := Zaux.radix2 with Definition s
   Definition point_at (y : Z) : point :=
     let D := dist l y in let P := N.phi_at prec l D in
     {| p_phi := P;
-       p_g := if (D =? dist l 0)%Z then N.I.fromZ prec 1 else N.exp_within prec N.weight_limit (N.I.neg (N.gain prec l D (dist l 0) P P0));
+       p_g := if (D =? dist l 0)%Z then N.I.fromZ prec 1 else N.fall prec l D (dist l 0) P P0;
        p_phi1 := N.I.mul prec (N.ratio prec (beta_num l * d l) (beta_den l * D)) P;
        p_r := N.ratio prec D (d l) |}.
   Definition point_right (y : Z) (p : point) : Prop :=

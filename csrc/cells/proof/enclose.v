@@ -166,16 +166,22 @@ Module Enclose (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
       + rewrite !mult_IZR, minus_IZR. field. repeat split; lra.
   Qed.
 
+  (* exp(-(phi(D) - phi(D'))) *)
+  Definition fall (D D' : Z) (P P' : I.type) : I.type := exp_within weight_limit (I.neg (gain D D' P P')).
+  Lemma fall_right D D' P P' : holds P (phi l (IZR D / IZR (d l))) -> holds P' (phi l (IZR D' / IZR (d l))) ->
+    holds (fall D D' P P') (exp (- (phi l (IZR D / IZR (d l)) - phi l (IZR D' / IZR (d l))))).
+  Proof. intros HP HP'. now apply exp_within_right, neg_right, gain_right. Qed.
+
   (* ---- g at an integer. P0: phi at y = 0 ---- *)
   Definition g_at (P0 : I.type) (y : Z) : I.type :=
     let D := dist l y in
     if (D =? dist l 0)%Z then I.fromZ prec 1
-    else exp_within weight_limit (I.neg (gain D (dist l 0) (phi_at D) P0)).
+    else fall D (dist l 0) (phi_at D) P0.
   Lemma g_at_right P0 y : holds P0 (phi l (r l 0)) -> holds (g_at P0 y) (g l y).
   Proof.
     intros H0. unfold g_at. destruct (Z.eqb_spec (dist l y) (dist l 0)) as [He|_].
     - rewrite g_one by assumption. apply (z_right 1).
-    - unfold g. apply exp_within_right, neg_right. rewrite !(r_is l ok) in *. apply gain_right; [|exact H0].
+    - unfold g. rewrite !(r_is l ok) in *. apply fall_right; [|exact H0].
       apply phi_at_right. unfold dist. lia.
   Qed.
   Definition phi_zero_at : I.type := phi_at (dist l 0).
@@ -192,13 +198,11 @@ Module Enclose (F : FloatOps with Definition radix := Zaux.radix2 with Definitio
 
   (* exp(-(phi(y') - phi(y))) <= 1/2 *)
   Definition halves (y y' : Z) : bool :=
-    at_most (I.mul prec (I.fromZ prec 2)
-      (exp_within weight_limit (I.neg (gain (dist l y') (dist l y) (phi_at (dist l y')) (phi_at (dist l y)))))) (I.fromZ prec 1).
+    at_most (I.mul prec (I.fromZ prec 2) (fall (dist l y') (dist l y) (phi_at (dist l y')) (phi_at (dist l y)))) (I.fromZ prec 1).
   Lemma halves_right y y' : halves y y' = true -> exp (- (phi l (r l y') - phi l (r l y))) <= / 2.
   Proof.
     intros H. enough (2 * exp (- (phi l (r l y') - phi l (r l y))) <= 1) by lra. revert H. apply at_most_right; [|apply z_right].
-    apply mul_right; [apply z_right|]. apply exp_within_right, neg_right. rewrite !(r_is l ok).
-    apply gain_right; apply phi_at_right; unfold dist; lia.
+    apply mul_right; [apply z_right|]. rewrite !(r_is l ok). apply fall_right; apply phi_at_right; unfold dist; lia.
   Qed.
   End Precision.
 End Enclose.

@@ -456,7 +456,7 @@ examples() {
 
 # The recipes of docs/adopters.md, each with the newest release of the library that it is for.
 adopters() {
-    local tests=(pytest pytest-xdist hypothesis scipy) libraries=(mbi flwr diffprivlib opendp dp_accounting) library torch
+    local tests=(pytest pytest-xdist hypothesis scipy) libraries=(mbi flwr diffprivlib opendp dp_accounting jax_privacy) library torch
     torch=$("$venv/bin/pip" index versions torch 2>/dev/null | grep -oE '[0-9.]+\+cpu' | sort -V | tail -n 1) || true
     [[ -z $torch ]] || libraries+=(opacus)
     python3 -m venv "$work/adopters" # scikit-learn: diffprivlib 0.6.6 cannot be imported beside a later one

@@ -133,6 +133,36 @@ def test_with_opacus(recipe: Any) -> None:
     )
 
 
+def test_with_jax_privacy(recipe: Any) -> None:
+    """Sums of clipped gradients are kept up to half a step; the noise is exact, of either kind."""
+    import jax
+    import jax_privacy
+
+    grad_fn = jax_privacy.clipped_grad(
+        lambda params, x: (params["w"] * x).sum() + params["b"].sum(),
+        l2_clip_norm=1.0,
+        batch_argnums=1,
+    )
+    params = {"w": jax.numpy.zeros((300, 100)), "b": jax.numpy.zeros(9)}
+    grads = grad_fn(params, jax.numpy.full((4, 300, 100), 2.0**-9))
+    privatizer = recipe.exact_privatizer(2.0**-20, grad_fn.sensitivity())
+    state = privatizer.init(params)
+    noisy, _ = privatizer.update(grads, state)
+    assert jax.tree.map(lambda x: (x.shape, x.dtype), noisy) == jax.tree.map(
+        lambda x: (x.shape, x.dtype), params
+    )
+    step = 2.0**-23
+    steps = np.asarray(noisy["w"], np.float64).ravel() / step
+    noise = (steps - np.rint(np.asarray(grads["w"], np.float64).ravel() / step)).astype(np.int64)
+    sigma = Fraction(1, 2**20) * (2**23 + math.isqrt(30_009) + 1)
+    assert rejected(noise, gaussian_table(sigma**2)) == []
+    with pytest.raises(jax.errors.TracerArrayConversionError):
+        jax.jit(privatizer.update)(grads, state)
+    drawn = recipe.sample_discrete_gaussian(None, sigma=2.5, size=30_000, dtype=np.int32)
+    assert drawn.dtype == np.int32
+    assert rejected(drawn, gaussian_table(Fraction(25, 4))) == []
+
+
 def test_with_flwr(recipe: Any) -> None:
     """The mean is kept up to half a step, of both widths of floats; the noise is exact."""
     from flwr.app import Array, ArrayRecord

@@ -147,7 +147,7 @@ dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_sessio
 static size_t piece_of(const dg_source *source)
 {
     enum { PIECE = 1 << 13, QUICK_PIECE = 1 << 16 };
-    return source != NULL && source->kind == DG_SOURCE_CHACHA20 ? QUICK_PIECE : PIECE;
+    return source == NULL || source->kind == DG_SOURCE_CHACHA20 ? QUICK_PIECE : PIECE;
 }
 
 dg_fill dg_lanes_filling(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,

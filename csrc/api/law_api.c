@@ -1,53 +1,18 @@
 /* Making and freeing laws: the only place where parameters from outside are checked in C. */
+#include "api/draw_items.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "exact/words.h"
 #include "law/law.h"
+#include "law/rational.h"
 
 #include <gmp.h>
 #include <mpfr.h>
 #include <stdlib.h>
 
-/** Bytes that a parameter may have: DG_MAX_PARAMETER_BITS and one more for the sign bit. */
-enum { DG_MAX_PARAMETER_BYTES = DG_MAX_PARAMETER_BITS / 8 + 1 };
-
-/** z = the integer given. z is initialised. */
-static dg_status import_integer(mpz_t z, const dg_integer *integer)
-{
-    if (integer->n_bytes > DG_MAX_PARAMETER_BYTES) {
-        return DG_ERR_TOO_LONG;
-    }
-    mpz_import(z, integer->n_bytes, -1, 1, 0, 0, integer->bytes);
-    if (integer->n_bytes > 0 && integer->bytes[integer->n_bytes - 1] >= 128) {
-        mpz_t wrap;
-        mpz_init(wrap);
-        mpz_setbit(wrap, 8 * integer->n_bytes);
-        mpz_sub(z, z, wrap);
-        mpz_clear(wrap);
-    }
-    return mpz_sizeinbase(z, 2) > DG_MAX_PARAMETER_BITS ? DG_ERR_TOO_LONG : DG_OK;
-}
-
-static bool in_lowest_terms(const mpz_t num, const mpz_t den)
-{
-    if (mpz_sgn(den) <= 0) {
-        return false;
-    }
-    mpz_t common;
-    mpz_init(common);
-    mpz_gcd(common, num, den);
-    bool lowest = mpz_cmp_ui(common, 1) == 0;
-    mpz_clear(common);
-    return lowest;
-}
-
 /** The rules of discretegauss.h, dg_law_kind. value: a, b, c, d, and beta's. */
 static bool obeys_rules(dg_law_kind kind, mpz_t value[6])
 {
-    if (!in_lowest_terms(value[0], value[1]) || !in_lowest_terms(value[2], value[3]) ||
-        !in_lowest_terms(value[4], value[5])) {
-        return false;
-    }
     if (kind < DG_DISCRETE_LAPLACE && mpz_sgn(value[2]) != 0) {
         return false;
     }
@@ -68,60 +33,48 @@ static bool obeys_rules(dg_law_kind kind, mpz_t value[6])
     return false;
 }
 
-/** Bytes that GMP takes, at most, to make a law of parameters so long: some 10 times what they take
- * themselves (measured). */
-static size_t room_for(const dg_integer *const given[], int n_given)
+dg_status dg_law_make(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic, mpz_t value[6])
 {
-    size_t n_bytes = 0;
-    for (int i = 0; i < n_given; i++) {
-        bool too_long = given[i]->n_bytes > DG_MAX_PARAMETER_BYTES;
-        n_bytes += too_long ? (size_t)DG_MAX_PARAMETER_BYTES : given[i]->n_bytes;
-    }
-    return DG_ROOM + 32 * n_bytes;
-}
-
-dg_status dg_law_new(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
-                     const dg_parameters *parameters)
-{
-    static const uint8_t one[] = {1};
-    const dg_integer no_beta = {one, 1};
-    bool has_beta = kind == DG_GENERALIZED_GAUSSIAN;
-    const dg_integer *given[] = {&parameters->a,
-                                 &parameters->b,
-                                 &parameters->c,
-                                 &parameters->d,
-                                 has_beta ? &parameters->beta_num : &no_beta,
-                                 has_beta ? &parameters->beta_den : &no_beta};
-    enum { N_GIVEN = sizeof given / sizeof *given };
-    mpz_t value[N_GIVEN];
-    dg_status status = DG_OK;
     *law = NULL;
-    DG_TRY(dg_memory_at_hand(room_for(given, N_GIVEN)));
-    for (int i = 0; i < N_GIVEN; i++) {
-        mpz_init(value[i]);
-    }
-    for (int i = 0; i < N_GIVEN; i++) {
-        status = import_integer(value[i], given[i]);
-        if (status != DG_OK) {
-            goto done;
-        }
-    }
     if (!obeys_rules(kind, value) ||
         (arithmetic != DG_ARITHMETIC_AUTO && arithmetic != DG_ARITHMETIC_GMP)) {
-        status = DG_ERR_PARAMETER;
-        goto done;
+        return DG_ERR_PARAMETER;
     }
     *law = malloc(sizeof **law);
     if (*law == NULL) {
-        status = DG_ERR_NOMEM;
-        goto done;
+        return DG_ERR_NOMEM;
     }
     dg_law_prepare(*law, kind, value[0], value[1], value[2], value[3], value[4], value[5]);
 #if DG_HAVE_WORDS
     (*law)->uses_words = arithmetic == DG_ARITHMETIC_AUTO && dg_words_prepare(&(*law)->words, *law);
 #endif
-done:
-    for (int i = 0; i < N_GIVEN; i++) {
+    return DG_OK;
+}
+
+dg_status dg_law_new(dg_law **law, dg_law_kind kind, const char *parameter, const char *mu,
+                     const char *beta, dg_arithmetic arithmetic)
+{
+    const char *const text[3] = {parameter, mu == NULL ? "0" : mu,
+                                 beta == NULL || kind != DG_GENERALIZED_GAUSSIAN ? "1" : beta};
+    mpz_t value[6];
+    size_t n_bytes = 0;
+    dg_status status = DG_OK;
+    *law = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        DG_TRY(dg_rational_length(&n_bytes, text[i]));
+    }
+    /* making a law takes some 10 times what its parameters take (measured) */
+    DG_TRY(dg_memory_at_hand(DG_ROOM + 32 * n_bytes));
+    for (size_t i = 0; i < 6; i++) {
+        mpz_init(value[i]);
+    }
+    for (size_t i = 0; i < 3 && status == DG_OK; i++) {
+        status = dg_rational_read(value[2 * i], value[2 * i + 1], text[i]);
+    }
+    if (status == DG_OK) {
+        status = dg_law_make(law, kind, arithmetic, value);
+    }
+    for (size_t i = 0; i < 6; i++) {
         mpz_clear(value[i]);
     }
     return status;
@@ -140,6 +93,21 @@ int dg_law_uses_words(const dg_law *law)
 size_t dg_law_wide_bytes(const dg_law *law)
 {
     return law->wide_bytes;
+}
+
+const char *dg_status_text(dg_status status)
+{
+    static const char *const texts[] = {
+        "success",
+        "the operating system gave no randomness",
+        "the source of bits reported a failure",
+        "out of memory",
+        "a draw does not fit the output type",
+        "a parameter is no number, breaks the rule of its law, or asks for what the law has not",
+        "a parameter is too long",
+        "the fill was stopped",
+    };
+    return (unsigned)status < sizeof texts / sizeof *texts ? texts[status] : "no such status";
 }
 
 const char *dg_gmp_version(void)

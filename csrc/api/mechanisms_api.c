@@ -56,12 +56,12 @@ dg_status dg_selection_new_of(dg_selection **selection, dg_selection_kind kind, 
 }
 
 dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind,
-                           const dg_parameters *rate, const uint8_t *gaps, size_t gap_bytes,
+                           const char *rate, const uint8_t *gaps, size_t gap_bytes,
                            size_t n_rows, size_t k, const int64_t *which)
 {
     dg_law *law;
     *selection = NULL;
-    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, DG_ARITHMETIC_AUTO, rate));
+    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, rate, NULL, NULL, DG_ARITHMETIC_AUTO));
     const dg_status status =
         dg_selection_new_of(selection, kind, law, gaps, gap_bytes, n_rows, k, which);
     dg_law_free(law);
@@ -172,12 +172,12 @@ dg_status dg_snapping_new_of(dg_snapping **snapping, dg_law *step, size_t doubli
     return DG_OK;
 }
 
-dg_status dg_snapping_new(dg_snapping **snapping, const dg_parameters *step, size_t doublings,
+dg_status dg_snapping_new(dg_snapping **snapping, const char *step, size_t doublings,
                           const int64_t *offset, const int64_t *shift)
 {
     dg_law *law;
     *snapping = NULL;
-    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, DG_ARITHMETIC_AUTO, step));
+    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, step, NULL, NULL, DG_ARITHMETIC_AUTO));
     const dg_status status = dg_snapping_new_of(snapping, law, doublings, offset, shift);
     dg_law_free(law);
     return status;

@@ -34,14 +34,11 @@ struct dg_fill {
     dg_dtype dtype;        /* or wide, which has none */
     const dg_table *table; /* of table fills */
     const dg_lanes *lanes; /* of isochronous fills */
-    const dg_laws *laws;   /* of many laws, and which of them each item is of */
-    const int64_t *which;
+    const dg_laws *laws;   /* of many laws */
     const struct dg_lane_staircases *staircases; /* where many laws are drawn in lanes; else NULL */
-    bool isochronous;                            /* there, those that lanes do not hold, too; */
     dg_isa isa;                                  /* by which instruction set */
     const dg_selection *selection;               /* of selections */
     const dg_snapping *snapping;                 /* of snapped noise */
-    const struct dg_blocks *blocks;              /* of few laws, block by block */
     const dg_sums *sums; /* what draws become as they are made, in the cache; NULL: they stay */
     size_t chunk; /* so many draws at once, or a multiple of it, are added to; 0: any number */
 };

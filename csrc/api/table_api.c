@@ -94,7 +94,7 @@ static size_t piece_of(const dg_table *table, const dg_source *source)
 {
     enum { PIECE_NS = 250000, DRAW_NS = 1, BITS_NS = 3, REST_NS = 10 };
     const size_t rest_bytes = table->rest_bytes, chunk = dg_table_chunk(table);
-    const bool quick_bits = source != NULL && source->kind == DG_SOURCE_CHACHA20;
+    const bool quick_bits = source == NULL || source->kind == DG_SOURCE_CHACHA20;
     const size_t bits_ns = quick_bits ? rest_bytes : BITS_NS * (1 + rest_bytes);
     const size_t draw_ns = DRAW_NS + bits_ns + (rest_bytes > 0 ? REST_NS : 0);
     const size_t chunks = PIECE_NS / draw_ns / chunk;

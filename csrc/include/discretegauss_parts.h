@@ -22,13 +22,13 @@ typedef enum dg_arithmetic {
 /** A law made ready for drawing; immutable. */
 typedef struct dg_law dg_law;
 
-/** Prepare a law.
+/** Prepare a law of parameters as dg_sampler_new takes them.
  *
  *  Ensures:   DG_OK -> *law is a new law, to be freed by dg_law_free; otherwise *law is NULL.
  *  Returns:   DG_OK | DG_ERR_PARAMETER | DG_ERR_TOO_LONG | DG_ERR_NOMEM.
  */
-dg_status dg_law_new(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
-                     const dg_parameters *parameters);
+dg_status dg_law_new(dg_law **law, dg_law_kind kind, const char *parameter, const char *mu,
+                     const char *beta, dg_arithmetic arithmetic);
 
 /** Free a law. law may be NULL. */
 void dg_law_free(dg_law *law);
@@ -166,6 +166,9 @@ void dg_isochronous_free(dg_isochronous *sampler);
 /** Facts about an isochronous sampler. */
 void dg_isochronous_describe(dg_isochronous_info *info, const dg_isochronous *sampler);
 
+/** Where draws begin: what dg_isochronous_draw returns below it is -2^63 + a dg_status. */
+#define DG_LEAST_DRAW -9223372036854775800
+
 /** Draw one sample.
  *
  *  Law:       that of the law given, for every integer, conditional on no error.
@@ -224,34 +227,25 @@ dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lan
 dg_status dg_lanes_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_lanes *lanes,
                              const dg_run *run, const dg_source *source);
 
-/** Draw n independent samples of many laws into an array of machine integers.
- *
- *  Law:       out[i] has law which[i], or law i if which is NULL; conditional on no error.
- *  Requires:  out has room for n elements of dtype; laws->kind is not the generalised Gaussian.
- *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise as dg_sampler_fill.
- *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that there is no such format, that a
- *             float is not finite, or that some law breaks the rules of dg_law_kind.
- *  Cost:      a law is made anew wherever which[i] is not which[i - 1]: some 50 ns if it draws in
- *             machine words, some 3 microseconds by GMP; otherwise as dg_sampler_fill.
- */
-dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                       const int64_t *which, const dg_run *run, const dg_source *source);
+/** What tests choose of a sampler. */
+typedef struct dg_options {
+    dg_arithmetic arithmetic; /* of Algorithms 1-3 */
+    dg_isa isa;               /* of lanes and tables; the draws are the same */
+    uint32_t index_bits;      /* of tables: 4 ... 16 */
+    int32_t block_bits;       /* of tables; below 0: chosen */
+} dg_options;
 
-/** As dg_laws_fill, by another way: laws that lanes hold are drawn in them, each of its own in every
- *  lane, by isa: DG_ISA_AUTO unless for tests (the draws are the same). Those are Laplace laws with a scale from 2^-11 to 2^42 and Gaussian ones with a sigma2 from 2^-16
- *  to 2^62, from 2^-4 on where the centre is not 0, with centres from -1/2 to 1/2, the latter excluded.
- *  Other laws are drawn as by dg_laws_fill or, with `isochronous` not 0, by DG_ISOCHRONOUS.
- *
- *  Ensures:   as dg_laws_fill; from the same bytes other draws: of 256 items at a time first those that
- *             lanes hold, then the others. With isochronous not 0 the time tells nothing of the values.
- *  Returns:   as dg_laws_fill; DG_ERR_PARAMETER also if the machine does not have isa; with
- *             isochronous not 0, it also says that there is no such way for some law.
- *  Cost:      some microseconds, and some 40 ns a draw where lanes hold the law and there is AVX-512; for
- *             a law that they do not hold, with isochronous not 0, some 20 microseconds.
- */
-dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                                const int64_t *which, int isochronous, dg_isa isa,
-                                const dg_run *run, const dg_source *source);
+/** As dg_sampler_new, with options; NULL: the usual ones. */
+dg_status dg_sampler_new_with(dg_sampler **sampler, dg_law_kind kind, const char *parameter,
+                              const char *mu, const char *beta, dg_method method,
+                              const dg_options *options);
+
+/** A fill from given bits may be cut at multiples of this without changing what it draws. */
+size_t dg_sampler_chunk(const dg_sampler *sampler);
+
+/** As dg_laws_fill, by an instruction set: the draws are the same. */
+dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,
+                          dg_isa isa, const dg_run *run, const dg_source *source);
 
 /* cffi: end */
 

@@ -27,7 +27,7 @@ class _FFI:
     def buffer(self, cdata: _CData, size: int = -1, /) -> Any: ...
     def cast(self, ctype: str, value: object, /) -> _CData: ...
     def from_buffer(
-        self, ctype: str, python_buffer: object, require_writable: bool = False
+        self, ctype: object, python_buffer: object = ..., require_writable: bool = False
     ) -> _CData: ...
     def gc(
         self, cdata: _CData, destructor: Callable[[_CData], None] | None, size: int = 0
@@ -43,6 +43,7 @@ class _FFI:
 class _Lib:
     DG_MAX_PARAMETER_BITS: Final[int]
     DG_LEAST_DRAW: Final[int]
+    DG_PYTHON_STATUSES: Final[int]
 
     DG_OK: Final[int]
     DG_ERR_ENTROPY: Final[int]
@@ -101,14 +102,28 @@ class _Lib:
     DG_CLAMP: Final[int]
     DG_REDUCE: Final[int]
 
-    def dg_python_fill(self, context: _CData, out: _CData, n: int, /) -> int: ...
-    def dg_python_pause(self, errors: _CData, /) -> int: ...
-    def dg_python_sampler_of(self, context: _CData, i: int, rest: _CData, /) -> _CData: ...
-    def dg_python_keep(
-        self, context: _CData, first: int, n: int, n_bytes: int, integers: _CData, /
+    def dg_python_fill(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        sampler: _CData,
+        threads: int,
+        source: _CData,
+        errors: int,
+        /,
     ) -> int: ...
-    def dg_python_functions(self, functions: _CData, /) -> int: ...
-    def dg_law_new(self, law: _CData, kind: int, arithmetic: int, parameters: _CData, /) -> int: ...
+    def dg_python_pause(self, errors: _CData, /) -> int: ...
+    def dg_law_new(
+        self,
+        law: _CData,
+        kind: int,
+        parameter: _CData,
+        mu: _CData,
+        beta: _CData,
+        arithmetic: int,
+        /,
+    ) -> int: ...
     def dg_law_free(self, law: _CData, /) -> None: ...
     def dg_law_uses_words(self, law: _CData, /) -> int: ...
     def dg_law_wide_bytes(self, law: _CData, /) -> int: ...
@@ -125,19 +140,6 @@ class _Lib:
         dtype: int,
         laws: _CData,
         which: _CData,
-        run: _CData,
-        source: _CData,
-        /,
-    ) -> int: ...
-    def dg_laws_fill_in_lanes(
-        self,
-        out: _CData,
-        n: int,
-        dtype: int,
-        laws: _CData,
-        which: _CData,
-        isochronous: int,
-        isa: int,
         run: _CData,
         source: _CData,
         /,
@@ -183,88 +185,31 @@ class _Lib:
     def dg_lanes_fill_wide(
         self, out: _CData, n: int, n_bytes: int, lanes: _CData, run: _CData, source: _CData, /
     ) -> int: ...
-    def dg_sampler_new(self, sampler: _CData, kind: int, parameters: _CData, /) -> int: ...
+    def dg_sampler_new(
+        self,
+        sampler: _CData,
+        kind: int,
+        parameter: _CData,
+        mu: _CData,
+        beta: _CData,
+        method: int,
+        /,
+    ) -> int: ...
     def dg_sampler_free(self, sampler: _CData, /) -> None: ...
     def dg_sampler_wide_bytes(self, sampler: _CData, /) -> int: ...
-    def dg_sampler_choose(
-        self,
-        way: _CData,
-        n: int,
-        method: int,
-        sampler: _CData,
-        run: _CData,
-        source: _CData,
-        /,
-    ) -> int: ...
     def dg_sampler_fill(
-        self,
-        out: _CData,
-        n: int,
-        dtype: int,
-        method: int,
-        sampler: _CData,
-        run: _CData,
-        source: _CData,
-        /,
+        self, out: _CData, n: int, dtype: int, sampler: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_sampler_fill_wide(
-        self,
-        out: _CData,
-        n: int,
-        n_bytes: int,
-        method: int,
-        sampler: _CData,
-        run: _CData,
-        source: _CData,
-        /,
-    ) -> int: ...
-    def dg_sampler_stream(
-        self,
-        take: _CData,
-        context: _CData,
-        n: int,
-        method: int,
-        sampler: _CData,
-        run: _CData,
-        source: _CData,
-        /,
+        self, out: _CData, n: int, n_bytes: int, sampler: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_sampler_add(
-        self,
-        out: _CData,
-        n: int,
-        addend: _CData,
-        method: int,
-        sampler: _CData,
-        run: _CData,
-        source: _CData,
-        /,
+        self, out: _CData, n: int, addend: _CData, sampler: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_addend_ends(
         self, ends: _CData, n: int, addend: _CData, exactly: int, run: _CData, /
     ) -> int: ...
-    def dg_samplers_fill(
-        self,
-        out: _CData,
-        n: int,
-        dtype: int,
-        laws: _CData,
-        method: int,
-        bad: _CData,
-        run: _CData,
-        source: _CData,
-        /,
-    ) -> int: ...
-    def dg_laws_fit_int64(self, n: int, laws: _CData, /) -> int: ...
-    def dg_sampler_draw_wide(
-        self, out: _CData, n_bytes: int, method: int, sampler: _CData, source: _CData, /
-    ) -> int: ...
-    def dg_sampler_draw(self, method: int, sampler: _CData, source: _CData, /) -> int: ...
     def dg_sampler_fits_int64(self, sampler: _CData, /) -> int: ...
-    def dg_sampler_describe(self, info: _CData, sampler: _CData, /) -> None: ...
-    def dg_tables_bytes(self) -> int: ...
-    def dg_tables_budget(self) -> int: ...
-    def dg_tables_set_budget(self, n_bytes: int, /) -> None: ...
     def dg_words_fill(
         self, out: _CData, n: int, dtype: int, run: _CData, source: _CData, /
     ) -> int: ...
@@ -324,6 +269,35 @@ class _Lib:
     def dg_gmp_version(self) -> _CData: ...
     def dg_mpfr_version(self) -> _CData: ...
     def dg_mpfr_is_thread_local(self) -> int: ...
+    def dg_laws_fill_by(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        laws: _CData,
+        bad: _CData,
+        isa: int,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_python_bits_type(self, functions: _CData, /) -> int: ...
+    def dg_python_draw(self, sampler: _CData, source: _CData, /) -> int: ...
+    def dg_python_source(self, context: _CData, out: _CData, n: int, /) -> int: ...
+    def dg_sampler_chunk(self, sampler: _CData, /) -> int: ...
+    def dg_sampler_method(self, sampler: _CData, /) -> int: ...
+    def dg_sampler_new_with(
+        self,
+        sampler: _CData,
+        kind: int,
+        parameter: _CData,
+        mu: _CData,
+        beta: _CData,
+        method: int,
+        options: _CData,
+        /,
+    ) -> int: ...
+    def dg_status_text(self, status: int, /) -> _CData: ...
 
 ffi: Final[_FFI]
 lib: Final[_Lib]

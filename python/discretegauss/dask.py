@@ -20,7 +20,6 @@ from uuid import uuid4
 
 import numpy as np
 
-from ._inputs.keywords import explain_keywords
 from ._inputs.messages import describe, if_loaded, refused
 from ._on_the_driver import checked_path, noise_and_result
 from ._system.atomic_file import atomic_write
@@ -313,6 +312,3 @@ def _noisy_block(
 def _refuse_other_arrays(block: Any) -> None:
     if type(block) is not np.ndarray:
         raise ParameterTypeError(f"values must have blocks of numpy's, got {type(block).__name__}")
-
-
-explain_keywords(globals())

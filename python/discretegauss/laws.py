@@ -14,24 +14,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack, final, overlo
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._drawing.draw import draw
-from ._drawing.engines import native, sampler
-from ._drawing.raw_bytes import draw_bytes
-from ._drawing.sampler import Sampler
+from ._drawing.engines import CELLS_FROM, Engine, engine, method_for
+from ._drawing.fill import empty, fill_array
 from ._inputs.draw_arguments import (
     AUTO,
     CHACHA20,
-    FEW,
     INT64,
     ONE_THREAD,
-    SYSTEM,
     How,
     Method,
     Size,
+    checked_method,
     checked_source,
+    checked_target,
+    checked_threads,
+    require_fit,
 )
-from ._inputs.keywords import explain_methods, names_instead
-from ._inputs.law_parameters import exact_spec, sigma2_of
+from ._inputs.law_parameters import exact_spec, parameter_name, sigma2_of
 from ._inputs.messages import describe, written
 from ._inputs.numbers import whole_number
 from ._inputs.privacy_arguments import word_count
@@ -70,32 +69,29 @@ class _Law(LawFunctions):
     A law is made once, by its constructor, and stays as it is; no class derives from it.
     """
 
-    __slots__ = ("_sampler", "_spec")
+    __slots__ = ("_auto", "_fitting", "_spec")
 
     _kind: ClassVar[Kind]
     _spec: LawSpec
-    _sampler: Sampler
+    _auto: Engine | None
+    """What draws by default if draws are few, made when it is first asked for."""
+    _fitting: set[np.dtype[Any]]
+    """Types that are known to hold the law."""
     __match_args__: ClassVar[tuple[str, ...]]
 
     def __init_subclass__(cls) -> None:
         if "_kind" not in vars(cls):
             raise TypeError(f"{cls.__mro__[1].__name__} is final: no class derives from it")
-        setattr(cls, "__init__", names_instead(vars(cls)["__init__"]))  # noqa: B010
 
     def __init__(self, parameter: object, mu: object = 0, beta: object = 1) -> None:
         if hasattr(self, "_spec"):
             self.__setattr__("__init__", None)
         self._keep("_spec", exact_spec(self._kind, parameter, mu, beta))
+        self._keep("_auto", None)
+        self._keep("_fitting", set())
 
     def _keep(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        # made ready when the first draw is asked for: what a law can be asked needs no core
-        if name != "_sampler":
-            raise AttributeError(f"{type(self).__name__} has no {name}", name=name, obj=self)
-        self._keep(name, sampler(self._spec))
-        return self._sampler
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{name}: a law is made once, and stays as it is; make another one")
@@ -155,7 +151,6 @@ class _Law(LawFunctions):
         self, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
     ) -> Filled: ...
 
-    @names_instead
     def sample(
         self,
         size: Size = None,
@@ -163,7 +158,7 @@ class _Law(LawFunctions):
         dtype: DTypeLike = INT64,
         out: NDArray[Any] | None = None,
         method: Method = AUTO,
-        source: Source = SYSTEM,
+        source: Source = CHACHA20,
         threads: int = ONE_THREAD,
     ) -> Any:
         """Draw from the law, exactly.
@@ -183,59 +178,56 @@ class _Law(LawFunctions):
         TypeError, ValueError, OverflowError, OSError
             As `discretegauss.discrete_gaussian`.
         """
-        one = threads is ONE_THREAD
-        if out is None and dtype is INT64 and method is AUTO and (one or type(threads) is int):
-            if size is None and one:
-                return self._sampler.draw(checked_source(source))
-            # so few draws are one thread's, however many there may be
-            if (
-                type(size) is int
-                and 0 <= size <= FEW
-                and threads > 0
-                and (source is SYSTEM or source is CHACHA20)
-            ):
-                return self._sampler.int64s(size, source)
-        return draw(self._sampler, size, dtype, out, method, source, threads)
+        if source is not CHACHA20:
+            source = checked_source(source)
+        if threads is not ONE_THREAD:
+            threads = checked_threads(threads, source)
+        if size is None and out is None:
+            if dtype is not INT64:  # a Python int has room, but a dtype was asked for
+                self._made_ready(0, dtype, None, method)
+            by = self._auto if method is AUTO else None
+            return (by or self._engine(method, 1)).draw(source)
+        if (
+            method is AUTO
+            and out is None
+            and dtype is INT64
+            and type(size) is int
+            and 0 <= size < CELLS_FROM
+            and INT64 in self._fitting
+            and self._auto is not None
+        ):
+            array = np.empty(size, INT64)
+            self._auto.fill(array, source, threads)
+            return array
+        array, by = self._made_ready(size, dtype, out, method)
+        fill_array(array, by.fill, source, threads)
+        return array if out is None else out
 
     rvs = sample
 
-    def sample_bytes(
-        self,
-        size: Size = None,
-        *,
-        n_bytes: int,
-        source: Source = SYSTEM,
-        threads: int = ONE_THREAD,
-    ) -> NDArray[np.uint8]:
-        """Draw from the law, exactly; return the integers as bytes, for protocols and bignums.
+    def _made_ready(
+        self, size: Size, dtype: DTypeLike, out: NDArray[Any] | None, method: Method
+    ) -> tuple[NDArray[Any], Engine]:
+        """Return what is to be filled, an array that provably holds the law, and what fills it."""
+        shape, kept, array = checked_target(size, dtype, out)
+        if array is None:
+            array = empty(shape, kept)
+        by = self._engine(method, array.size)
+        if kept not in self._fitting:
+            if not (by.is_int64 and kept == INT64):
+                require_fit(self._spec, kept, parameter_name(self._kind))
+            self._fitting.add(kept)
+        return array, by
 
-        Parameters
-        ----------
-        size, source, threads
-            As for `sample`. From given bits the draws are those of ``dtype=object``.
-        n_bytes : int
-            The length of each integer, at most 65536. The law must provably fit, as for a dtype.
-
-        Returns
-        -------
-        ndarray of uint8
-            Of shape ``(*size, n_bytes)``: each integer in two's complement, the least significant
-            byte first. ``.view("<i8")`` reads 8 bytes, ``.view("V32")`` keeps 32 together.
-
-        Raises
-        ------
-        TypeError, ValueError, OverflowError, OSError
-            As `sample`; OverflowError also if n_bytes do not hold the law.
-
-        Examples
-        --------
-        >>> import discretegauss as dg
-        >>> law = dg.DiscreteGaussian(10**40)
-        >>> noise = law.sample_bytes(1000, n_bytes=32)
-        >>> noise.shape, -(10**22) < int.from_bytes(noise[0].tobytes(), "little", signed=True)
-        ((1000, 32), True)
-        """
-        return draw_bytes(self._sampler, size=size, n_bytes=n_bytes, source=source, threads=threads)
+    def _engine(self, method: Method, n: int) -> Engine:
+        """Return what draws n times by a method; tables are kept by the cache alone, which is small."""
+        if method is not AUTO or n >= CELLS_FROM:
+            return engine(
+                self._spec, method_for(checked_method(method, self._kind), self._kind, n)
+            )
+        if self._auto is None:
+            self._keep("_auto", engine(self._spec, AUTO))
+        return self._auto  # type: ignore[return-value]
 
     def stream(
         self,
@@ -245,7 +237,7 @@ class _Law(LawFunctions):
         progress: bool = False,
         dtype: DTypeLike = INT64,
         method: Method = AUTO,
-        source: Source = SYSTEM,
+        source: Source = CHACHA20,
         threads: int = ONE_THREAD,
     ) -> Iterator[NDArray[Any]]:
         """Draw from the law, exactly, a chunk at a time, in memory that does not grow with `total`.
@@ -341,13 +333,6 @@ class _Law(LawFunctions):
         from ._law_functions.scipy_distribution import ScipyLaw
 
         return ScipyLaw(self)
-
-
-explain_methods(LawFunctions)
-explain_methods(_Law)
-if native is not None:  # the same with fewer calls, where what is asked for is plain
-    _Law.sample = native.built_in_sample(_Law, _Law.sample)  # type: ignore[method-assign]
-    _Law.rvs = _Law.sample
 
 
 def _chunks(
@@ -450,6 +435,46 @@ class GeneralizedGaussian(_Law):
 
     def __init__(self, scale: object, beta: object, mu: object = 0) -> None:
         super().__init__(scale, mu, beta)
+
+
+@final
+class Bernoulli(_Law):
+    """1 with probability p, else 0. For the functions that draw."""
+
+    __slots__ = ()
+    __match_args__ = ("p",)
+    _kind = Kind.BERNOULLI
+    p: Fraction = _number("parameter")
+
+
+@final
+class BernoulliExp(_Law):
+    """1 with probability exp(-gamma), else 0. For the functions that draw."""
+
+    __slots__ = ()
+    __match_args__ = ("gamma",)
+    _kind = Kind.BERNOULLI_EXP
+    gamma: Fraction = _number("parameter")
+
+
+@final
+class Geometric(_Law):
+    """P(k) ~ exp(-gamma k), k >= 0. For the functions that draw."""
+
+    __slots__ = ()
+    __match_args__ = ("gamma",)
+    _kind = Kind.GEOMETRIC_EXP
+    gamma: Fraction = _number("parameter")
+
+
+@final
+class UniformBelow(_Law):
+    """0, 1, ..., n - 1, all alike. For the functions that draw."""
+
+    __slots__ = ()
+    __match_args__ = ("n",)
+    _kind = Kind.UNIFORM_BELOW
+    n: Fraction = _number("parameter")
 
 
 @final

@@ -48,10 +48,55 @@ static dg_integer shifted(uint8_t bytes[LONGEST], int64_t value, size_t shift)
     return (dg_integer){bytes, n};
 }
 
+/** Write an integer in hexadecimal. Returns: the end. */
+static char *write_integer(char *to, const dg_integer *integer)
+{
+    const bool negative = integer->n_bytes > 0 && integer->bytes[integer->n_bytes - 1] >= 128;
+    to += sprintf(to, negative ? "-0x0" : "0x0");
+    unsigned carry = 1;
+    char *end = to + 2 * integer->n_bytes;
+    for (size_t i = 0; i < integer->n_bytes; i++) {
+        unsigned byte = integer->bytes[i];
+        if (negative) {
+            byte = (uint8_t)~byte + carry;
+            carry = byte >> 8;
+            byte &= 255;
+        }
+        end[-2 * (ptrdiff_t)i - 2] = "0123456789abcdef"[byte >> 4];
+        end[-2 * (ptrdiff_t)i - 1] = "0123456789abcdef"[byte & 15];
+    }
+    *end = 0;
+    return end;
+}
+
+char *text_of_bytes(const dg_integer *a, const dg_integer *b)
+{
+    char *text = malloc(2 * (a->n_bytes + b->n_bytes) + 16);
+    if (text == NULL) {
+        abort();
+    }
+    char *end = write_integer(text, a);
+    *end++ = '/';
+    (void)write_integer(end, b);
+    return text;
+}
+
+dg_status law_of_bytes(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
+                       const dg_parameters *p)
+{
+    char *parameter = text_of_bytes(&p->a, &p->b), *mu = text_of_bytes(&p->c, &p->d);
+    char *beta = text_of_bytes(&p->beta_num, &p->beta_den);
+    const dg_status status = dg_law_new(law, kind, parameter, mu, beta, arithmetic);
+    free(parameter);
+    free(mu);
+    free(beta);
+    return status;
+}
+
 static dg_law *law_by(dg_law_kind kind, dg_arithmetic arithmetic, const dg_parameters *parameters)
 {
     dg_law *law = NULL;
-    dg_status status = dg_law_new(&law, kind, arithmetic, parameters);
+    dg_status status = law_of_bytes(&law, kind, arithmetic, parameters);
     if (status != DG_OK) {
         (void)fprintf(stderr, "no law of kind %d: status %d\n", (int)kind, (int)status);
         exit(2);

@@ -16,6 +16,25 @@ void check_(bool holds, const char *condition, const char *file, int line, const
 /** Print the count of checks and of failures. Returns: the exit code of the test. */
 int report(const char *name);
 
+/** An integer in two's complement, least significant byte first. */
+typedef struct dg_integer {
+    const uint8_t *bytes;
+    size_t n_bytes;
+} dg_integer;
+
+/** The parameters of a law: a/b, mu = c/d, beta. */
+typedef struct dg_parameters {
+    dg_integer a, b, c, d;
+    dg_integer beta_num, beta_den;
+} dg_parameters;
+
+/** dg_law_new of such parameters. */
+dg_status law_of_bytes(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
+                       const dg_parameters *parameters);
+
+/** Text of a/b, to be freed. */
+char *text_of_bytes(const dg_integer *a, const dg_integer *b);
+
 /** A law with parameter a/b and centre c/d. Ends the program if the core refuses it. */
 dg_law *law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, int64_t b, int64_t c,
                int64_t d);

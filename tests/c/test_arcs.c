@@ -117,7 +117,7 @@ static dg_law *any_law(uint64_t *state)
         number(bytes[2], any_number(3, state) - d),     number(bytes[3], d),
         number(bytes[4], q - 1 + any_number(8, state)), number(bytes[5], q)};
     dg_law *law = NULL;
-    (void)dg_law_new(&law, kind, DG_ARITHMETIC_AUTO, &parameters);
+    (void)law_of_bytes(&law, kind, DG_ARITHMETIC_AUTO, &parameters);
     return law;
 }
 
@@ -147,7 +147,7 @@ static dg_law *steep_law(dg_law_kind kind, size_t steep, size_t k, bool right, i
                              number(bytes[4], beta),
                              number(bytes[5], 1)};
     dg_law *law = NULL;
-    const dg_status status = dg_law_new(&law, kind, DG_ARITHMETIC_AUTO, &p);
+    const dg_status status = law_of_bytes(&law, kind, DG_ARITHMETIC_AUTO, &p);
     CHECK(status == DG_OK, "a steep law: %d", (int)status);
     return law;
 }

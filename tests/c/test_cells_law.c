@@ -89,7 +89,7 @@ static dg_law *law_for(const test_case *of)
                                 number(bytes[2], of->n), number(bytes[3], of->d),
                                 number(bytes[4], 3),     number(bytes[5], 1)};
     dg_law *law = NULL;
-    dg_status status = dg_law_new(&law, of->kind, DG_ARITHMETIC_AUTO, &parameters);
+    dg_status status = law_of_bytes(&law, of->kind, DG_ARITHMETIC_AUTO, &parameters);
     CHECK(status == DG_OK, "no law: status %d", (int)status);
     return law;
 }

@@ -54,7 +54,7 @@ static dg_law *law_for(const test_case *of)
                                 number(bytes[2], of->n), number(bytes[3], of->d),
                                 number(bytes[4], of->p), number(bytes[5], of->q)};
     dg_law *law = NULL;
-    if (dg_law_new(&law, of->kind, DG_ARITHMETIC_AUTO, &parameters) != DG_OK) {
+    if (law_of_bytes(&law, of->kind, DG_ARITHMETIC_AUTO, &parameters) != DG_OK) {
         exit(2);
     }
     return law;
@@ -150,7 +150,7 @@ static void test_near_a_half(uint64_t *state)
             {n[i], sizeof n[i]},          {d, sizeof d},
             number(bytes[2], as_shown.p), number(bytes[3], as_shown.q)};
         dg_law *law = NULL;
-        if (dg_law_new(&law, as_shown.kind, DG_ARITHMETIC_AUTO, &parameters) != DG_OK) {
+        if (law_of_bytes(&law, as_shown.kind, DG_ARITHMETIC_AUTO, &parameters) != DG_OK) {
             exit(2);
         }
         check_law(law, &as_shown, state);

@@ -76,7 +76,7 @@ static dg_law *law_for(const test_case *of)
         number(bytes[2], of->n, 0),         number(bytes[3], of->d, 0),
         number(bytes[4], of->beta_num, 0),  number(bytes[5], of->beta_den, 0)};
     dg_law *law = NULL;
-    dg_status status = dg_law_new(&law, of->kind, DG_ARITHMETIC_AUTO, &parameters);
+    dg_status status = law_of_bytes(&law, of->kind, DG_ARITHMETIC_AUTO, &parameters);
     CHECK(status == DG_OK, "no law: status %d", (int)status);
     return law;
 }
@@ -527,7 +527,7 @@ static void test_refused(void)
     const dg_integer one = number(bytes[0], 1, 0), two = number(bytes[1], 2, 0);
     const dg_parameters narrow = {one, number(bytes[2], 1, 128), number(bytes[3], 0, 0), one, two,
                                   one};
-    CHECK(dg_law_new(&law, GENERALIZED, DG_ARITHMETIC_AUTO, &narrow) == DG_OK, "a law");
+    CHECK(law_of_bytes(&law, GENERALIZED, DG_ARITHMETIC_AUTO, &narrow) == DG_OK, "a law");
     CHECK(dg_isochronous_build(&sampler, DG_BLOCKS_BITS, law) == DG_ERR_PARAMETER,
           "a scale of 2^-128");
     dg_isochronous_release(sampler);

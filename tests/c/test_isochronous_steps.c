@@ -33,7 +33,6 @@ typedef struct subject {
     int64_t thirds; /* the centre */
     dg_law *law;
     dg_lanes *lanes;
-    dg_isochronous *single;
 } subject;
 
 static int64_t drawn[MOST_DRAWS], counts[MOST_DRAWS];
@@ -77,20 +76,18 @@ static dg_status draw_laws(size_t n, const subject *of, const dg_source *source)
     static const uint64_t centre = 0;
     const uint64_t parameter = (uint64_t)of->parameter;
     const dg_laws laws = {.kind = of->kind,
-                          .parameter = {&parameter, 0, DG_INTEGERS, 0, 0},
-                          .centre = {&centre, 0, DG_INTEGERS, 0, 0}};
-    return dg_laws_fill_in_lanes(drawn, n, DG_INT64, &laws, NULL, 1, DG_ISA_AUTO, NULL, source);
+                          .parameter = {&parameter, 0, DG_INTEGERS},
+                          .centre = {&centre, 0, DG_INTEGERS}};
+    return dg_laws_fill(drawn, n, DG_INT64, &laws, NULL, NULL, source);
 }
 
 static dg_status draw_single(size_t n, const subject *of, const dg_source *source)
 {
-    for (size_t i = 0; i < n; i++) {
-        drawn[i] = dg_isochronous_draw(of->single, source);
-        if (drawn[i] < DG_LEAST_DRAW) {
-            return DG_ERR_SOURCE;
-        }
+    dg_status status = DG_OK;
+    for (size_t i = 0; i < n && status == DG_OK; i++) {
+        status = dg_lanes_fill(&drawn[i], 1, DG_INT64, of->lanes, NULL, source);
     }
-    return DG_OK;
+    return status;
 }
 
 /* --- leaks planted --------------------------------------------------------------------------- */
@@ -316,30 +313,30 @@ static bool compare(int *n_places, int *n_addresses, const subject *of)
 }
 
 static subject SUBJECTS[] = {
-    {"gaussian", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL, NULL},
-    {"gaussian, mu = 1/3", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 1, NULL, NULL, NULL},
-    {"narrow gaussian", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 4, 2, 0, NULL, NULL, NULL},
-    {"narrow gaussian, mu = 1/3", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 25, 5, 1, NULL, NULL, NULL},
-    {"narrow laplace", draw_fill, 40, DG_DISCRETE_LAPLACE, 2, 2, 0, NULL, NULL, NULL},
+    {"gaussian", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL},
+    {"gaussian, mu = 1/3", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 1, NULL, NULL},
+    {"narrow gaussian", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 4, 2, 0, NULL, NULL},
+    {"narrow gaussian, mu = 1/3", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 25, 5, 1, NULL, NULL},
+    {"narrow laplace", draw_fill, 40, DG_DISCRETE_LAPLACE, 2, 2, 0, NULL, NULL},
     {"gaussian, wide", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, INT64_C(1) << 60, 1 << 30, 0, NULL,
-     NULL, NULL},
-    {"gaussian, int8", draw_bytes, DRAWS, DG_DISCRETE_GAUSSIAN, 25, 5, 0, NULL, NULL, NULL},
-    {"gaussian, 16 bytes", draw_wide, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL, NULL},
-    {"gaussian, sums", draw_sums, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL, NULL},
-    {"gaussian laws", draw_laws, 16, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL, NULL},
-    {"laplace", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL, NULL, NULL},
+     NULL},
+    {"gaussian, int8", draw_bytes, DRAWS, DG_DISCRETE_GAUSSIAN, 25, 5, 0, NULL, NULL},
+    {"gaussian, 16 bytes", draw_wide, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL},
+    {"gaussian, sums", draw_sums, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL},
+    {"gaussian laws", draw_laws, 16, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
+    {"laplace", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL, NULL},
     {"laplace, wide, mu = -2/3", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 1 << 30, 1 << 30, -2, NULL,
-     NULL, NULL},
-    {"laplace laws", draw_laws, 16, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL, NULL, NULL},
-    {"generalised", draw_fill, 4, DG_GENERALIZED_GAUSSIAN, 100, 100, 0, NULL, NULL, NULL},
-    {"single draws", draw_single, 4, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL, NULL},
+     NULL},
+    {"laplace laws", draw_laws, 16, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL, NULL},
+    {"generalised", draw_fill, 4, DG_GENERALIZED_GAUSSIAN, 100, 100, 0, NULL, NULL},
+    {"single draws", draw_single, 4, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
 };
 
 static subject LEAKS[] = {
-    {"leak of instructions", leak_count, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL, NULL},
-    {"leak of places", leak_place, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL, NULL},
-    {"leak of addresses", leak_address, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL, NULL},
-    {"leak by a gather", leak_gather, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL, NULL},
+    {"leak of instructions", leak_count, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
+    {"leak of places", leak_place, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
+    {"leak of addresses", leak_address, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
+    {"leak by a gather", leak_gather, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
 };
 
 static bool is_of_addresses(const subject *leak)
@@ -351,15 +348,13 @@ static void prepare(subject *of)
 {
     of->law = law_of(of->kind, DG_ARITHMETIC_AUTO, of->parameter, 1, of->thirds,
                      of->thirds % 3 == 0 ? 1 : 3);
-    if (dg_lanes_new(&of->lanes, of->law, DG_ISA_AUTO) != DG_OK ||
-        dg_isochronous_new(&of->single, of->law) != DG_OK) {
+    if (dg_lanes_new(&of->lanes, of->law, DG_ISA_AUTO) != DG_OK) {
         exit(2);
     }
 }
 
 static void discard(subject *of)
 {
-    dg_isochronous_free(of->single);
     dg_lanes_free(of->lanes);
     dg_law_free(of->law);
 }

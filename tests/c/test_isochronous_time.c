@@ -82,6 +82,7 @@ static unsigned reports_of_fills(dg_isa isa, const dg_law *law)
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
         const dg_status status = dg_lanes_fill(out, FILL, dtypes[i], lanes, NULL, &SOURCE);
         CHECK(status == DG_OK || status == DG_ERR_RANGE, "a fill failed: %d", (int)status);
+        (void)dg_lanes_fill(out, 1, dtypes[i], lanes, NULL, &SOURCE); /* a single draw */
     }
     int64_t counts[FILL] = {0};
     const dg_addend rules[] = {{counts, DG_INT64, NULL, DG_REFUSE, 0},
@@ -104,10 +105,6 @@ static unsigned reports_of_fills(dg_isa isa, const dg_law *law)
 static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
 {
     static const uint64_t centre = 0;
-    static const int64_t ratios[][4] = {{1, 3, 1, 3},  {100, 7, -1, 2},  {1, 1000, 0, 1},
-                                        {7, 1, -1, 5}, {1, 90000, 2, 5}, {INT64_MAX, 1, 0, 1}};
-    enum { RATIOS = sizeof ratios / sizeof *ratios };
-    int64_t which[FILL];
     const unsigned before = VALGRIND_COUNT_ERRORS;
     int64_t out[FILL];
     uint64_t parameters[FILL];
@@ -115,21 +112,11 @@ static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
         parameters[i] = 1 + i * factor;
     }
     const dg_laws laws = {.kind = kind,
-                          .parameter = {parameters, 1, DG_INTEGERS, 0, 0},
-                          .centre = {&centre, 0, DG_INTEGERS, 0, 0}};
+                          .parameter = {parameters, 1, DG_INTEGERS},
+                          .centre = {&centre, 0, DG_INTEGERS}};
     dg_status status =
-        dg_laws_fill_in_lanes(out, FILL, DG_INT64, &laws, NULL, 0, DG_ISA_AUTO, NULL, &SOURCE);
+        dg_laws_fill(out, FILL, DG_INT64, &laws, NULL, NULL, &SOURCE);
     CHECK(status == DG_OK, "a fill of laws failed: %d", (int)status);
-    for (size_t i = 0; i < FILL; i++) {
-        which[i] = (int64_t)(i / 10 % RATIOS);
-    }
-    const uint64_t *words = (const uint64_t *)ratios[0];
-    const dg_laws mixed = {.kind = kind,
-                           .parameter = {words, 4, DG_RATIOS, 0, 0},
-                           .centre = {words + 2, 4, DG_RATIOS, 0, 0}};
-    status =
-        dg_laws_fill_in_lanes(out, FILL, DG_INT64, &mixed, which, 1, DG_ISA_AUTO, NULL, &SOURCE);
-    CHECK(status == DG_OK || status == DG_ERR_RANGE, "a fill of laws failed: %d", (int)status);
     return VALGRIND_COUNT_ERRORS - before;
 }
 

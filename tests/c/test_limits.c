@@ -89,7 +89,7 @@ static dg_status new_law(dg_law_kind kind, int8_t a, int8_t b, int8_t c, int8_t 
     dg_parameters parameters = {{bytes, 1},     {bytes + 1, 1}, {bytes + 2, 1},
                                 {bytes + 3, 1}, {bytes + 4, 1}, {bytes + 4, 1}};
     dg_law *law = (dg_law *)&parameters; /* must be overwritten */
-    dg_status status = dg_law_new(&law, kind, DG_ARITHMETIC_AUTO, &parameters);
+    dg_status status = law_of_bytes(&law, kind, DG_ARITHMETIC_AUTO, &parameters);
     CHECK((law != NULL) == (status == DG_OK), "status %d", (int)status);
     dg_law_free(law);
     return status;
@@ -124,7 +124,7 @@ static void test_too_long(void)
     bytes[DG_MAX_PARAMETER_BITS / 8 - 1] = 0x80; /* 2^(max - 1): as long as may be */
     dg_parameters parameters = {
         {bytes, DG_MAX_PARAMETER_BITS / 8 + 1}, {one, 1}, {zero, 1}, {one, 1}, {one, 1}, {one, 1}};
-    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK,
+    CHECK(law_of_bytes(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK,
           "longest");
     size_t width = dg_law_wide_bytes(law);
     uint8_t *out = malloc(width);
@@ -133,13 +133,13 @@ static void test_too_long(void)
     free(out);
     dg_law_free(law);
     bytes[DG_MAX_PARAMETER_BITS / 8] = 1;
-    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) ==
+    CHECK(law_of_bytes(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) ==
               DG_ERR_TOO_LONG,
           "one bit too long");
     CHECK(law == NULL, "no law");
     bytes[DG_MAX_PARAMETER_BITS / 8] = 0;
     parameters.a.n_bytes = sizeof bytes;
-    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) ==
+    CHECK(law_of_bytes(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) ==
               DG_ERR_TOO_LONG,
           "one byte too long");
 }
@@ -183,8 +183,8 @@ static void test_what_fits_nothing(void)
                       NULL, NULL};
     dg_parameters far = generalized;
     far.c = (dg_integer){sixteen, 17};
-    CHECK(dg_law_new(&laws[1], DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &far) == DG_OK, "far");
-    CHECK(dg_law_new(&laws[2], DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO, &generalized) == DG_OK,
+    CHECK(law_of_bytes(&laws[1], DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &far) == DG_OK, "far");
+    CHECK(law_of_bytes(&laws[2], DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO, &generalized) == DG_OK,
           "generalised");
     for (size_t i = 0; i < 3; i++) {
         dg_table *table = NULL;
@@ -221,7 +221,7 @@ static void test_the_end_of_64_bits(void)
     dg_law *law;
     dg_table *table;
     static uint64_t out[300];
-    CHECK(dg_law_new(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK, "law");
+    CHECK(law_of_bytes(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK, "law");
     CHECK(dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) == DG_OK, "table");
     CHECK(dg_law_fill(out, 300, DG_UINT64, law, NULL, NULL) == DG_ERR_RANGE, "half are beyond it");
     CHECK(dg_table_fill(out, 300, DG_UINT64, table, NULL, NULL) == DG_ERR_RANGE,

@@ -2,6 +2,7 @@
  * or several the right ones; after an error no draw is left. */
 #include "support.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { TAPE = 1 << 16, ROWS = 3, K = 4, N = 60 };
@@ -9,16 +10,11 @@ enum { TAPE = 1 << 16, ROWS = 3, K = 4, N = 60 };
 static uint8_t bytes[TAPE];
 
 /** The rate or step a/b. It holds until the next call. */
-static const dg_parameters *ratio(int64_t a, int64_t b)
+static const char *ratio(int64_t a, int64_t b)
 {
-    static const uint8_t zero[] = {0}, one[] = {1};
-    static uint8_t num[8], den[8];
-    static const dg_parameters of = {{num, 8}, {den, 8}, {zero, 1}, {one, 1}, {one, 1}, {one, 1}};
-    for (size_t k = 0; k < 8; k++) {
-        num[k] = (uint8_t)((uint64_t)a >> 8 * k);
-        den[k] = (uint8_t)((uint64_t)b >> 8 * k);
-    }
-    return &of;
+    static char text[64];
+    (void)snprintf(text, sizeof text, "%lld/%lld", (long long)a, (long long)b);
+    return text;
 }
 
 static void gaps_of(uint8_t *out, const uint64_t *gaps, size_t n, size_t gap_bytes)
@@ -45,7 +41,7 @@ static size_t select_with(int64_t *out, dg_selection_kind kind, dg_arithmetic ar
     dg_selection *selection;
     dg_status status;
     if (arithmetic == DG_ARITHMETIC_AUTO) {
-        const dg_parameters *rate = ratio(1, 3);
+        const char *rate = ratio(1, 3);
         status = dg_selection_new(&selection, kind, rate, as_bytes, gap_bytes, ROWS, K, which);
     } else {
         dg_law *rate = law_of(DG_BERNOULLI_EXP, arithmetic, 1, 3, 0, 1);
@@ -90,7 +86,7 @@ static void test_errors_of_selections(void)
     CHECK(dg_selection_new(&s, DG_EXPONENTIAL, ratio(-1, 3), gaps, 1, 2, K, NULL) ==
               DG_ERR_PARAMETER,
           "rate < 0");
-    const dg_parameters *rate = ratio(1000, 1);
+    const char *rate = ratio(1000, 1);
     CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 1, 2, 0, NULL) == DG_ERR_PARAMETER,
           "no candidate");
     CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 0, 2, K, NULL) == DG_ERR_PARAMETER,

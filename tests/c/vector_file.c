@@ -112,7 +112,7 @@ dg_law *law_in(const char *line, dg_arithmetic arithmetic)
         read_rational(&p.c, &p.d, bytes[1], line, "mu", "0");
         read_rational(&p.beta_num, &p.beta_den, bytes[2], line, "beta", "1");
         dg_law *law;
-        dg_status status = dg_law_new(&law, (dg_law_kind)kind, arithmetic, &p);
+        dg_status status = law_of_bytes(&law, (dg_law_kind)kind, arithmetic, &p);
         CHECK(status == DG_OK, "no law: status %d: %.60s", (int)status, line);
         return law;
     }

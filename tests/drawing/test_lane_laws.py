@@ -38,12 +38,11 @@ def draws_in_lanes(
     threads: int = 1,
     *,
     centres: Any = (0,),
-    isochronous: bool = False,
 ) -> Any:
     """Return one draw of each law."""
     out = np.empty(len(parameters), np.int64)
     columns = [np.asarray(parameters), np.asarray(centres)]
-    fill_in_lanes(out, kind, columns, source, threads, isochronous=isochronous)
+    fill_in_lanes(out, kind, columns, source, threads)
     return out
 
 
@@ -198,37 +197,6 @@ def test_isochronous_arrays_are_those_of_the_model(kind: Kind) -> None:
     assert source.used == read.used
 
 
-def test_isochronous_laws_that_lanes_do_not_hold() -> None:
-    """They come from samplers of their own, behind the others of their 256, in order."""
-    rng = random.Random(5)
-    sigma2 = [2.0 ** rng.uniform(-4, 10) for _ in range(600)]
-    wide, steep = [7, 8, 300, 555], [0, 299, 301, 599]
-    for i in wide:
-        sigma2[i] = 2.0 ** rng.uniform(63, 70)
-    for i in steep:
-        sigma2[i] = 2.0 ** rng.uniform(-6, -5)
-    data = rng.randbytes(60_000)
-    source = TapeSource(data)
-    drawn = draws_in_lanes(
-        Kind.DISCRETE_GAUSSIAN,
-        np.array(sigma2),
-        source,
-        centres=np.full(1, 0.25),
-        isochronous=True,
-    )
-    read = Tape(data)
-    for first in range(0, 600, 256):
-        places = range(first, min(first + 256, 600))
-        held = [i for i in places if i not in wide + steep]
-        assert [drawn[i] for i in held] == model_draws(
-            Kind.DISCRETE_GAUSSIAN, [F(sigma2[i]) for i in held], read, [F(1, 4)] * len(held)
-        )
-        for i in sorted({*places} - {*held}):
-            rest = TapeSource(data[read.used :])
-            law = dg.DiscreteGaussian(F(sigma2[i]), mu=F(1, 4))
-            assert law.sample(1, method="isochronous", source=rest).tolist() == [drawn[i]]
-            read.read(rest.used)
-    assert source.used == read.used
 
 
 def test_isochronous_laws_of_any_numbers() -> None:
@@ -255,7 +223,7 @@ def test_isochronous_refusals_come_before_a_draw(kind: Kind) -> None:
         with pytest.raises(ParameterValueError, match="method: there is no isochronous sampler"):
             draw(parameters, method="isochronous", source=must_not_draw)
     with pytest.raises(ParameterValueError, match="method: there is no isochronous sampler"):
-        draws_in_lanes(kind, [1e-30], "getrandom", isochronous=True)  # as on 32-bit machines
+        draws_in_lanes(kind, [1e-30], "getrandom")  # as on 32-bit machines
 
 
 def test_laws_that_lanes_do_not_hold_are_among_others() -> None:

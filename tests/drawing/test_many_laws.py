@@ -9,14 +9,12 @@ from itertools import permutations, product
 from typing import Any
 
 import numpy as np
-import parts
+
 import pytest
 from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
-from discretegauss._drawing.draw import _kept
-from discretegauss._inputs.law_parameters import laws_of
 from discretegauss._inputs.numbers import exact_rational
 from discretegauss._law import Kind, LawSpec
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
@@ -29,16 +27,8 @@ def bits() -> TapeSource:
     return TapeSource(random.Random(20261125).randbytes(400_000))
 
 
-@pytest.fixture
-def no_tables() -> None:
-    """No law is at hand, and so no table."""
-    _kept.cache_clear()
-    _engine.sampler.cache_clear()
 
 
-def n_built(spec: LawSpec) -> int:
-    """How many tables the law's sampler built."""
-    return int(parts.describe(_engine.sampler(spec)).n_built)
 
 
 # --- which law an element has ---
@@ -62,32 +52,6 @@ def exact(array: Any) -> list[Fraction]:
     return [exact_rational(x, "x") for x in array.ravel()]
 
 
-@pytest.mark.parametrize("numbers", NUMBERS, ids=lambda array: str(array.tolist()))
-def test_every_element_is_of_the_law_of_its_own_values(numbers: Any) -> None:
-    """Whatever the types beside it, repeated and broadcast: so say values, groups and extremes."""
-    kind, rng = Kind.GENERALIZED_GAUSSIAN, random.Random(1)
-
-    def chosen(pool: Any, n: int, least: Fraction | int) -> Any:
-        fit = [i for i, x in enumerate(exact(pool)) if x >= least]
-        return pool[rng.choices(fit, k=n)]
-
-    for a, b, c in permutations([numbers, *rng.sample(NUMBERS, 2)]):
-        scale, mu = chosen(a, 6, Fraction(1, 2**1080)), chosen(b, 4, -(10**40))
-        for beta in (chosen(c, 6, 1), chosen(c, 1, 1)):
-            laws = laws_of(kind, [scale, mu[:, None], beta], (4, 6))
-            values = [exact(scale), exact(mu), exact(beta) * (6 // beta.size)]
-            columns = laws.numbers()  # no number is repeated
-            assert all(len(x.words) in (1, n) for x, n in zip(columns, (6, 4, 6), strict=True))
-            for i in range(24):
-                spec = LawSpec(kind, values[0][i % 6], values[1][i // 6], values[2][i % 6])
-                assert laws.spec_at(i) == spec
-                rows = [words[i // repeat % n if n else 0].tolist() for words, repeat, n in columns]
-                found = [Fraction(*x) if type(x) is list and x[1] else x for x in rows]
-                shown = [x if type(x) is list else Fraction(x) for x in found]
-                assert all(type(x) is list or x == y for x, y in zip(shown, spec[1:], strict=True))
-                assert laws.is_short_at(i) is not any(type(x) is list for x in shown)
-            ends = product(*({min(column), max(column)} for column in values))
-            assert {law[1:] for law in laws.corners()} == set(ends)
 
 
 @native
@@ -235,15 +199,6 @@ def test_numbers_that_take_turns_draw_what_repeated_ones_do(shape: Any, mu: Any)
     assert one.used == other.used
 
 
-@native
-def test_numbers_that_take_turns_are_not_repeated_in_memory() -> None:
-    """Two laws of a million narrow draws take few bytes beside the draws."""
-    tracemalloc.start()
-    try:
-        dg.discrete_gaussian([1, 4], (10**5, 2), dtype=np.int8, out=np.empty((10**5, 2), np.int8))
-        assert tracemalloc.get_traced_memory()[1] < 10**6
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("mu", [0, np.arange(12).reshape(3, 4), "1e30"])
@@ -269,55 +224,12 @@ def test_many_laws_by_several_threads() -> None:
 # --- tables ---
 
 
-@native
-@pytest.mark.usefixtures("no_tables")
-def test_different_laws_build_no_tables() -> None:
-    """10^5 different sigma2 are drawn without one table."""
-    sigma2, before = np.arange(1, 100_001), _engine.native.lib.dg_tables_bytes()
-    drawn = dg.discrete_gaussian(sigma2)
-    assert _engine.native.lib.dg_tables_bytes() <= before
-    assert (drawn.astype(float) ** 2 < 200 * sigma2).all()
 
 
-@native
-@pytest.mark.usefixtures("no_tables")
-def test_laws_of_many_draws_have_tables() -> None:
-    """In one array, a law with draws enough gets a table, and the others do not."""
-    often = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1))
-    sigma2 = np.concatenate([np.ones(10**4), np.arange(2, 100)])
-    dg.discrete_gaussian(sigma2)
-    assert n_built(often) == 1
-    assert n_built(often._replace(parameter=Fraction(2))) == 0
 
 
-@native
-@pytest.mark.usefixtures("no_tables")
-def test_every_law_has_a_table_if_tables_are_asked_for() -> None:
-    """method="cells" holds for arrays, too: laws of one draw each are not drawn together."""
-    sigma2 = ["5", "6", "1/3"]
-    drawn = dg.discrete_gaussian(sigma2, method="cells", source=bits())
-    assert [n_built(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(s))) for s in sigma2] == [1, 1, 1]
-    source = bits()
-    wanted = [dg.discrete_gaussian(s, 1, method="cells", source=source)[0] for s in sigma2]
-    assert drawn.tolist() == wanted
 
 
-@native
-@pytest.mark.usefixtures("no_tables")
-def test_a_table_at_hand_is_used_unless_bits_are_the_callers() -> None:
-    """What a caller's bits give does not depend on earlier calls; where "auto" goes else may."""
-    spec = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(77))
-    before = dg.discrete_gaussian(77, 100, source=bits())
-    dg.discrete_gaussian(77, 100)
-    assert n_built(spec) == 0
-    dg.discrete_gaussian(77, 10**5)
-    assert n_built(spec) == 1
-    by_cells = parts.describe(_engine.sampler(spec)).by_cells
-    assert (dg.discrete_gaussian(77, 100, source=bits()) == before).all()
-    dg.discrete_gaussian(77, 100)
-    dg.discrete_gaussian([77] * 200 + [78])
-    info = parts.describe(_engine.sampler(spec))
-    assert (info.by_cells - by_cells, info.n_built) == (300, 1)
 
 
 # --- errors ---

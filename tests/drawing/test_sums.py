@@ -16,8 +16,7 @@ from law_checks import gaussian_table, laplace_table, rejected
 import discretegauss as dg
 from discretegauss import reference
 from discretegauss._drawing import engines as _engine
-from discretegauss._drawing.add import Addend
-from discretegauss._drawing.sampler import Sampler
+from discretegauss._drawing.add import Addend, add_objects
 from discretegauss.errors import ParameterOverflowError, ParameterValueError, RangeError
 from discretegauss.testing import TapeSource
 
@@ -52,7 +51,7 @@ RULES: list[dict[str, Any]] = [
 def test_the_core_adds_what_plain_python_adds(dtype: str, rule: Any, has_nulls: bool) -> None:
     """Integers of any dtype, by each rule, near the ends of int64 and elsewhere: the same sums from
     the same bits, or RangeError from both, and zeros."""
-    law, tape = _engine.sampler(dg.DiscreteGaussian(100)._spec), random.Random(5).randbytes(9000)
+    law, tape = _engine.engine(dg.DiscreteGaussian(100)._spec, "reference"), random.Random(5).randbytes(9000)
     values = numbers(dtype)
     for held in (values, values[2:5], values[:0]):
         nulls = np.arange(held.size) % 3 == 0 if has_nulls else None
@@ -60,10 +59,15 @@ def test_the_core_adds_what_plain_python_adds(dtype: str, rule: Any, has_nulls: 
         result = "u8" if rule.get("modulus", 0) > 2**63 else "i8"
         sums = [np.full(held.size, 7, object if dtype == "O" else result) for _ in range(2)]
         errors = []
-        ways: list[Any] = [law.add, partial(Sampler.add, law)]
+        ways: list[Any] = [
+            lambda out, addend=addend: law.add(out, addend, TapeSource(tape)),
+            lambda out, addend=addend, tape=TapeSource(tape): add_objects(
+                out, addend, lambda draws: law.fill(draws, tape)
+            ),
+        ]
         for add, out in zip(ways, sums, strict=True):
             try:
-                add(out, addend, TapeSource(tape), 1, "reference")
+                add(out)
             except RangeError as error:
                 errors.append(str(error))
                 assert not out.any()
@@ -75,8 +79,8 @@ def test_after_ctrl_c_sums_are_zeros_and_no_more_memory_is_touched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Memory that never held a draw may be larger than there is."""
-    monkeypatch.setattr("discretegauss._drawing.sampler._PIECE", 1000)
-    law, out = _engine.sampler(dg.DiscreteGaussian(100)._spec), np.full(5000, 7, object)
+    monkeypatch.setattr("discretegauss._drawing.add._PIECE", 1000)
+    law, out = _engine.engine(dg.DiscreteGaussian(100)._spec, "auto"), np.full(5000, 7, object)
     sums, calls = Addend.sums, count()
 
     def third_is_interrupted(addend: Addend, draws: list[int]) -> list[int]:

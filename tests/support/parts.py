@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretegauss._drawing.engines import native
-from discretegauss._drawing.sampler import Sampler
-from discretegauss._inputs.parameter_arrays import Numbers
 from discretegauss._inputs.source import Source
 from discretegauss._law import Kind, LawSpec
 
@@ -19,18 +17,10 @@ if native is not None:
 
 def new_law(spec: LawSpec, *, words: bool = True) -> Any:
     """A law of the C core, freed with its last reference."""
-    parameters, _kept = native.c_parameters(spec)
     arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
     handle = ffi.new("dg_law **")
-    native.raise_for_status(lib.dg_law_new(handle, int(spec.kind), arithmetic, parameters))
+    native.raise_for_status(lib.dg_law_new(handle, int(spec.kind), *native.c_texts(spec), arithmetic))
     return ffi.gc(handle[0], lib.dg_law_free)
-
-
-def describe(sampler: Sampler) -> Any:
-    """The dg_sampler_info of a law's sampler."""
-    info = ffi.new("dg_sampler_info *")
-    lib.dg_sampler_describe(info, sampler._handle)  # type: ignore[attr-defined]
-    return info
 
 
 def keystream(key: bytes, first_block: int, n_blocks: int) -> bytes:
@@ -124,18 +114,10 @@ class NativeIsochronous:
 
 
 def fill_in_lanes(
-    out: NDArray[Any],
-    kind: Kind,
-    columns: list[NDArray[Any]],
-    source: Source,
-    threads: int,
-    *,
-    isochronous: bool = False,
+    out: NDArray[Any], kind: Kind, columns: list[NDArray[Any]], source: Source, threads: int
 ) -> None:
-    """Fill `out` in lanes of many laws, law i by item i, whatever the library would choose."""
-    parameter, centre = (native._c_column(Numbers(words)) for words in columns)
+    """Fill `out` by dg_laws_fill, law i by item i."""
+    parameter, centre = (native._c_column(words) for words in columns)
     laws = ffi.new("dg_laws *", {"kind": int(kind), "parameter": parameter, "centre": centre})
     buffer = ffi.from_buffer("char[]", out, require_writable=True)
-    given = buffer, out.size, lib.DG_INT64, laws, ffi.NULL, isochronous, lib.DG_ISA_AUTO
-    refusal = native._no_isochronous if isochronous else None
-    native.Call(source, threads)(lib.dg_laws_fill_in_lanes, *given, refusal=refusal)
+    native.Call(source, threads)(lib.dg_laws_fill, buffer, out.size, lib.DG_INT64, laws, ffi.NULL)

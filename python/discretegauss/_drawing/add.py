@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,3 +72,25 @@ class Addend(NamedTuple):
             del sums, draws  # the error has this frame
             raise RangeError(NO_FIT)
         return sums
+
+
+#: So many sums are made of Python's integers at a time.
+_PIECE = 2**17
+
+
+def add_objects(
+    out: NDArray[Any], addend: Addend, fill: Callable[[NDArray[Any]], None]
+) -> None:
+    """Let `out` hold integers plus draws of any size, with which `fill` fills an array of objects."""
+    draws = np.empty(min(out.size, _PIECE), object)
+    try:
+        for start in range(0, out.size, _PIECE):
+            which = slice(start, start + _PIECE)
+            part = out[which]
+            fill(draws[: part.size])
+            part[:] = np.array(addend.part(which).sums(draws[: part.size].tolist()), object)
+    except BaseException:
+        out.fill(0)
+        raise
+    finally:
+        draws.fill(0)

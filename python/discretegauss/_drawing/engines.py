@@ -8,14 +8,33 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._law import LawSpec
+from .._inputs.draw_arguments import Method
+from .._inputs.source import Source
+from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
+from .add import Addend
 from .python_engine import PythonSampler, refuse
-from .sampler import Sampler
+
+
+class Engine(Protocol):
+    """A law and one method to draw from it. It holds no randomness, and threads may share it."""
+
+    is_int64: bool
+    """Whether int64 is known to hold the law; False: nobody has looked."""
+
+    def draw(self, source: Source) -> int:
+        """Return one draw, of any size."""
+
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        """Fill `out`, C-contiguous: native integers that hold the law, or objects."""
+
+    def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
+        """Let `out` hold integers plus draws, exactly; otherwise as `fill`."""
 
 
 def _plain_python_is_forced() -> bool:
@@ -34,6 +53,16 @@ if not _plain_python_is_forced():
             raise
         native = None
 
+#: From so many draws on method="auto" looks cells up, if the law has them. Before, it draws as
+#: DG_AUTO does, by the law alone.
+CELLS_FROM = 2**17
+
+
+def method_for(method: Method, kind: Kind, n: int) -> Method:
+    """Return how to draw n times: a function of the law and n, whatever was drawn before."""
+    is_bulk = method == "auto" and n >= CELLS_FROM and native is not None
+    return "cells" if is_bulk and kind.has_cells else method
+
 
 def core(what: str) -> Any:
     """Return the compiled core; raise where it is missing, as no other engine can do this."""
@@ -43,14 +72,13 @@ def core(what: str) -> Any:
 
 
 @lru_cache(maxsize=256)
-def sampler(spec: LawSpec) -> Sampler:
-    """Return the law made ready; equal ones are one, and so share what they have paid for."""
+def engine(spec: LawSpec, method: Method) -> Engine:
+    """Return what draws from a law by a method, which the law must have; equal ones are one."""
     if not spec.kind.in_core:
         from .skellam import SkellamSampler  # which needs certified arithmetic
 
-        return SkellamSampler(spec, sampler)
-    made: Sampler = PythonSampler(spec) if native is None else native.NativeSampler(spec)
-    return made
+        return SkellamSampler(spec, method, engine)
+    return PythonSampler(spec, method) if native is None else native.NativeSampler(spec, method)
 
 
 def build_info() -> dict[str, str]:

@@ -61,9 +61,6 @@ SYSTEM: Final = "getrandom"
 CHACHA20: Final = "chacha20"
 ONE_THREAD: Final = 1
 
-#: So many draws or fewer are over before anyone could wait for them.
-FEW: Final = 2**16
-
 #: What numpy 1 has; numpy 2 has 64, but not everywhere.
 MOST_AXES = 32
 
@@ -122,6 +119,21 @@ def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
     return checked
 
 
+def checked_target(
+    size: object, dtype: DTypeLike, out: object
+) -> tuple[tuple[int, ...] | None, np.dtype[Any], NDArray[Any] | None]:
+    """Return the shape and the dtype of what is drawn, and `out` as a plain array."""
+    shape = checked_size(size)
+    kept = dtype if dtype is INT64 else checked_dtype(dtype)
+    if out is None:
+        return shape, kept, None
+    result = checked_out(out, shape)
+    own = checked_dtype(result.dtype, "out")
+    if dtype is not INT64 and kept != own:
+        raise ParameterValueError(f"dtype must be that of out, {own}, got {kept}")
+    return result.shape, own, result
+
+
 def _overlaps_itself(array: NDArray[Any]) -> bool:
     """Return whether two elements of `array` may share memory (in doubt: yes)."""
     end = array.itemsize
@@ -133,10 +145,8 @@ def _overlaps_itself(array: NDArray[Any]) -> bool:
     return False
 
 
-def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | None:
+def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any]:
     """Return `out` as a plain array: writable, of the size given, none of its elements twice."""
-    if out is None:
-        return None
     if type(out) is not np.ndarray:
         if not isinstance(out, np.ndarray) or isinstance(out, if_loaded("numpy.ma", "MaskedArray")):
             raise ParameterTypeError(
@@ -157,6 +167,8 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
 
 def checked_method(method: object, kind: Kind) -> Method:
     """Return `method`, which laws of this kind must have."""
+    if method is AUTO:
+        return AUTO
     rule = "method must be 'auto', 'reference', 'cells' or 'isochronous'"
     if not isinstance(method, str):
         raise ParameterTypeError(f"{rule}, got {type(method).__name__}")

@@ -2,25 +2,24 @@
 
 Arrays of integers and floats stay what numpy holds, of which the C core makes laws by itself. Other
 elements (fractions, strings, long numbers) are converted one by one, each distinct one once.
-
-Numbers that numpy would repeat take turns instead: see `Numbers`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from itertools import product, starmap
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._law import Kind, LawSpec
-from .draw_arguments import fits_dtype, require_fit
+from .._law import Kind, LawSpec, facts_of
+from .draw_arguments import require_fit
 from .messages import if_loaded
 from .numbers import DENORMALS_WORK
 
@@ -57,6 +56,8 @@ def _are_words(integers: Sequence[int]) -> bool:
 
 def _extremes(values: NDArray[Any]) -> tuple[Any, Any]:
     """Return the least and the greatest value, or NaN. In pieces, which stay in a core's cache."""
+    if values.size <= _PIECE:
+        return np.minimum.reduce(values), np.maximum.reduce(values)
     pieces = [values[i : i + _PIECE] for i in range(0, values.size, _PIECE)]
     ends = [(np.minimum.reduce(piece), np.maximum.reduce(piece)) for piece in pieces]
     least, greatest = zip(*ends, strict=True)
@@ -89,23 +90,6 @@ def indexed(place: int, shape: tuple[int, ...]) -> str:
     return f"[{', '.join(str(int(i)) for i in np.unravel_index(place, shape))}]"
 
 
-class Numbers(NamedTuple):
-    """The numbers of the draws' laws, as the C core reads them (``dg_column``).
-
-    Draw i has number 0 if there is one only; else number i; or, where `n` is not 0, number
-    i // repeat % n.
-
-    Parameters
-    ----------
-    words : ndarray
-        float64 or int64 with one axis; or rows of int64, numerator and denominator in lowest terms.
-    """
-
-    words: NDArray[Any]
-    repeat: int = 0
-    n: int = 0
-
-
 @dataclass(eq=False)
 class ParameterColumn:
     """The values of one parameter.
@@ -123,6 +107,8 @@ class ParameterColumn:
         The values, where `words` are rows; a long number's is its place and 0.
     ends : tuple or None
         The least and the greatest value, exact numbers of any type, where they are known.
+    are_words : bool
+        Whether the C core reads them: no long numbers, and no floats beyond 2**62.
     """
 
     shape: tuple[int, ...]
@@ -130,6 +116,7 @@ class ParameterColumn:
     index: NDArray[np.intp] | None = None
     fractions: list[Fraction] | None = None
     ends: tuple[Any, Any] | None = None
+    are_words: bool = True
 
     @classmethod
     def read(
@@ -170,7 +157,9 @@ class ParameterColumn:
             least, greatest = _extremes(plain)
             if not ((obeys(plain).all() if each else obeys(least)) and greatest < math.inf):
                 exact(plain[~(obeys(plain) & (plain < math.inf))][0].item())
-        return cls(array.shape, plain, ends=(least.item(), greatest.item()))
+        ends = least.item(), greatest.item()
+        are_words = plain.dtype == np.int64 or max(-ends[0], ends[1]) < 2.0**62
+        return cls(array.shape, plain, ends=ends, are_words=are_words)
 
     @classmethod
     def of_fractions(
@@ -182,7 +171,7 @@ class ParameterColumn:
             is_short = _WORDS.min <= value.numerator <= _WORDS.max >= value.denominator
             words[i] = (value.numerator, value.denominator) if is_short else (i, 0)
         ends = (min(values), max(values)) if values else None
-        return cls(shape, words, index, values, ends)
+        return cls(shape, words, index, values, ends, all(words[:, 1].tolist()))
 
     @classmethod
     def _converted(
@@ -237,38 +226,25 @@ class ParameterColumn:
         """Return, of something that each value has, that of each element, flat."""
         return of_values if self.index is None else of_values[self.index]
 
-    def numbers(self, shape: tuple[int, ...]) -> Numbers:
-        """Return the values of draws, where the array is broadcast to a shape."""
-        if len(self) == 1:
-            return Numbers(self.words)
-        own = self.of_each(self.words)
+    def numbers(self, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Return the words of each draw, where the array is broadcast to a shape; of one, once."""
+        if len(self.words) == 1:
+            return self.words
+        own = self.words if self.index is None else self.words[self.index]
         if len(own) == math.prod(shape):
-            return Numbers(own)
-        padded = (1,) * (len(shape) - len(self.shape)) + self.shape
-        mine = [axis for axis, length in enumerate(padded) if length != 1]
-        end = mine[-1] + 1
-        if padded[mine[0] : end] == shape[mine[0] : end]:
-            return Numbers(own, math.prod(shape[end:]), len(own))
+            return own
         row = own.shape[1:]
         every = np.broadcast_to(own.reshape(self.shape + row), shape + row)
-        return Numbers(np.ascontiguousarray(every).reshape(-1, *row))
+        return np.ascontiguousarray(every).reshape(-1, *row)
 
-    @property
-    def are_integers(self) -> bool:
-        """Whether the words are the values, int64."""
-        return self.fractions is None and self.words.dtype == np.int64
-
-    @property
-    def core_splits(self) -> bool:
-        """Whether the C core finds the nearest integers, and these are int64."""
-        if self.fractions is not None:
-            return all(word[1] for word in self.words.tolist())
-        return self.are_integers or not self.ends or max(-self.ends[0], self.ends[1]) < 2.0**62
-
-
-def nearest(x: Fraction) -> int:
-    """Return the nearest integer, halves up."""
-    return math.floor(x + Fraction(1, 2))
+    def integers(self) -> NDArray[np.int64] | None:
+        """Return the values as int64, if they are whole."""
+        if self.words.dtype == np.int64:
+            if self.fractions is None:
+                return self.words
+            return self.words[:, 0] if (self.words[:, 1] == 1).all() else None
+        is_whole = self.are_words and bool((np.floor(self.words) == self.words).all())
+        return self.words.astype(np.int64) if is_whole else None
 
 
 class Laws:
@@ -295,32 +271,48 @@ class Laws:
         """Return the law of a draw, flat."""
         return LawSpec(self.kind, *(c.exact(c.value_at(place, self.shape)) for c in self._columns))
 
+    def moved(self) -> tuple[LawSpec, NDArray[np.int64]] | None:
+        """Return one law, and the whole numbers by which it is moved, if all laws are so."""
+        parameter, beta = self.parameter, self.beta
+        if self.kind < Kind.DISCRETE_LAPLACE or len(parameter.words) * len(beta.words) != 1:
+            return None
+        centres = self.mu.integers()
+        if centres is None:
+            return None
+        each = (centres if self.mu.index is None else centres[self.mu.index]).reshape(self.mu.shape)
+        spec = LawSpec(self.kind, parameter.exact(0), Fraction(0), beta.exact(0))
+        return spec, np.ascontiguousarray(np.broadcast_to(each, self.shape)).reshape(-1)
+
+    def corners(self) -> list[LawSpec]:
+        """Return laws of the least and the greatest value of each parameter, in all pairings."""
+        ends: list[set[Fraction]] = [set(), set(), set()]
+        for values, column in zip(ends, self._columns, strict=True):
+            values.update(map(Fraction, column.ends or ()))
+        return list(starmap(partial(LawSpec, self.kind), product(*ends)))
+
     @property
-    def are_plain(self) -> bool:
-        """Whether all values that differ are numpy's own."""
-        return all(len(column) == 1 or column.fractions is None for column in self._columns)
-
-    def is_short_at(self, place: int) -> bool:
-        """Return whether words hold the numbers of a draw's law."""
-        return all(
-            c.fractions is None or c.words[c.value_at(place, self.shape), 1] != 0
-            for c in self._columns
-        )
-
-    def corners(self) -> Iterator[LawSpec]:
-        """Generate laws of the least and the greatest value of each parameter, in all pairings."""
-        ends = ({Fraction(x) for x in column.ends or ()} for column in self._columns)
-        for values in product(*ends):
-            yield LawSpec(self.kind, *values)
+    def _are_int64(self) -> bool:
+        """Whether int64 holds all laws, at a glance: its ends are 2**12 scales or 2**37 sigma away."""
+        if self.kind not in (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN):
+            return False
+        parameters, centres = self.parameter.ends, self.mu.ends
+        if parameters is None or centres is None:
+            return False
+        return parameters[1] <= 2**50 and -(2**62) <= centres[0] and centres[1] <= 2**62
 
     def all_fit(self, dtype: np.dtype[Any]) -> bool:
         """Return whether all provably fit `dtype`, because the widest ones there might be do."""
-        return self.n_draws == 0 or all(fits_dtype(spec, dtype) for spec in self.corners())
+        if self.n_draws == 0 or dtype.kind == "O" or (dtype == np.int64 and self._are_int64):
+            return True
+        info, fits = np.iinfo(dtype), facts_of(self.kind).fits
+        low, high = int(info.min), int(info.max)
+        for spec in self.corners():
+            if not fits(spec, low, high):
+                return False
+        return True
 
     def require_fit(self, dtype: np.dtype[Any], name: str) -> None:
         """Refuse a dtype that some law does not provably fit; name: what users call its number."""
-        if self.all_fit(dtype):
-            return
         seen: set[LawSpec] = set()
         for i in range(self.n_draws):
             spec = self.spec_at(i)
@@ -328,7 +320,3 @@ class Laws:
                 mu = self.mu.name_at(i, self.shape, "mu")
                 require_fit(spec, dtype, name, mu, self.parameter.name_at(i, self.shape, name))
                 seen.add(spec)
-
-    def numbers(self) -> list[Numbers]:
-        """Return the numbers of each column."""
-        return [column.numbers(self.shape) for column in self._columns]

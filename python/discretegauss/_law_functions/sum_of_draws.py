@@ -22,7 +22,7 @@ from .._certified.interval import Interval, arithmetic
 from .._certified.lattice_sums import canonical
 from .._certified.probability import pmf, probability, tail_above
 from .._certified.search import first_true
-from .._inputs.draw_arguments import INT64, SYSTEM, Size, checked_dtype
+from .._inputs.draw_arguments import INT64, CHACHA20, Size, checked_dtype
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability
@@ -83,7 +83,7 @@ class SumOfDraws:
         )
 
     def sample(
-        self, size: Size = None, *, dtype: DTypeLike = INT64, source: Source = SYSTEM
+        self, size: Size = None, *, dtype: DTypeLike = INT64, source: Source = CHACHA20
     ) -> Any:
         """Draw from the law, exactly: the draws of all clients, added."""
         wanted = checked_dtype(dtype)

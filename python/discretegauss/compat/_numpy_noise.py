@@ -90,7 +90,7 @@ class NumpyNoise(np.random.Generator):
     True
     """
 
-    def __init__(self, granularity: object = 1, *, source: Source = "getrandom") -> None:
+    def __init__(self, granularity: object = 1, *, source: Source = "chacha20") -> None:
         exact = positive_number(granularity, "granularity")
         exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
         if exact != Fraction(2) ** exponent or abs(exponent) > 500:

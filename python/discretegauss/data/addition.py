@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._drawing.add import Addend
+from .._drawing.engines import native
 from .._drawing.fill import copy_draws
-from .._inputs.draw_arguments import HowOnly
+from .._inputs.draw_arguments import HowOnly, checked_source, checked_threads
 from .._inputs.messages import describe
 from .._law import fits_range
 from ..errors import ParameterOverflowError, ParameterValueError
@@ -132,8 +133,11 @@ def _ends(addend: Addend, law: Law) -> Iterator[tuple[int, int]]:
     dtype = addend.values.dtype
     if dtype.kind in "iu" and dtype.itemsize < 8 and addend.values.size:
         yield int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    yield law._sampler.ends(addend, exactly=False)
-    yield law._sampler.ends(addend, exactly=True)
+    if native is None or dtype == object:
+        yield addend.ends()
+    else:
+        yield native.addend_ends(addend, exactly=False)
+        yield native.addend_ends(addend, exactly=True)
 
 
 def _is_block(out: NDArray[Any], plan: _Plan) -> bool:
@@ -149,13 +153,14 @@ def _execute(
     plan: _Plan, law: Law, draws: HowOnly, out: NDArray[Any] | None = None
 ) -> NDArray[Any]:
     """Draw for every cell, and add; after an error what was drawn is zeros."""
-    law.sample(out=np.empty(0, object), **draws)  # arguments are checked
+    source = checked_source(draws["source"])
+    threads = checked_threads(draws["threads"], source)
+    by = law._engine(draws["method"], plan.integers.size)
     if out is not None and _is_block(out, plan):
         results = out
     else:
         results = np.empty_like(plan.integers, plan.result, subok=False)
-    how = draws["source"], int(draws["threads"]), draws["method"]
-    law._sampler.add(_flat(results), plan.addend, *how)
+    by.add(_flat(results), plan.addend, source, threads)
     if out is not None and results is not out:
         copy_draws(out, results)
     return results

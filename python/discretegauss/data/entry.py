@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
-from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, HowOnly, Method, checked_out
-from .._inputs.keywords import names_instead
+from .._inputs.draw_arguments import AUTO, ONE_THREAD, CHACHA20, HowOnly, Method, checked_out
 from .._inputs.messages import if_loaded, refused
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.source import Source
@@ -69,7 +68,6 @@ def add_noise(
 ) -> _Values: ...
 
 
-@names_instead
 def add_noise(
     values: Any,
     law: Law | Budget | None = None,
@@ -86,7 +84,7 @@ def add_noise(
     integral_floats: bool = False,
     out: NDArray[Any] | None = None,
     method: Method = AUTO,
-    source: Source = SYSTEM,
+    source: Source = CHACHA20,
     threads: int = ONE_THREAD,
 ) -> Any:
     """Return values with noise, exactly: a draw of its own for each of them.
@@ -188,7 +186,6 @@ def add_noise(
     return opened.close(results) if out is None else out
 
 
-@names_instead
 def noise_for(
     values: Any,
     law: Law | Budget | None = None,
@@ -273,7 +270,7 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
             "out goes with a numpy array without a mask, not with values of type "
             f"{type(values).__name__}"
         )
-    result = cast("NDArray[Any]", checked_out(out, None))
+    result = checked_out(out, None)
     if result.shape != values.shape:
         raise ParameterValueError(
             f"out must have the shape of values, got an array of shape {result.shape}"

@@ -75,7 +75,7 @@ class Rotation:
     ([4.0, 4.0, 4.0, 4.0], (3,))
     """
 
-    def __init__(self, dimension: int, *, source: Source = "getrandom") -> None:
+    def __init__(self, dimension: int, *, source: Source = "chacha20") -> None:
         bits = checked_source(source)
         self.dimension = word_count(dimension, "dimension")
         if self.dimension > _MOST:

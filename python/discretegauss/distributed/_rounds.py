@@ -129,7 +129,7 @@ def _residues(values: NDArray[Any], modulus: int) -> NDArray[Any]:
     return reduced.astype(np.int64) if modulus <= _WORD else reduced
 
 
-def share(vector: Any, law: Law, modulus: int, *, source: Source = "getrandom") -> NDArray[Any]:
+def share(vector: Any, law: Law, modulus: int, *, source: Source = "chacha20") -> NDArray[Any]:
     """Add a client's noise to its vector and reduce the sum modulo an integer.
 
     Parameters
@@ -284,7 +284,7 @@ class SecureSum:
         modulus: int | None = None,
         wrap: bool = False,
         retry: object = None,
-        source: Source = "getrandom",
+        source: Source = "chacha20",
     ) -> None:
         bits = checked_source(source)
         d = word_count(dimension, "dimension")
@@ -308,7 +308,7 @@ class SecureSum:
             )
         self.rotation = Rotation(d, source=bits)
 
-    def message(self, vector: ArrayLike, *, source: Source = "getrandom") -> NDArray[Any]:
+    def message(self, vector: ArrayLike, *, source: Source = "chacha20") -> NDArray[Any]:
         """Return what a client sends into the secure sum.
 
         Parameters

@@ -47,7 +47,7 @@ def release_table(
     force: bool = False,
     plot: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    source: Source = "getrandom",
+    source: Source = "chacha20",
 ) -> Release:
     """Add discrete Gaussian noise to columns of counts and write the table to another file.
 
@@ -149,7 +149,7 @@ def release_plan(
     plot: str | os.PathLike[str] | None = None,
     consistent: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    source: Source = "getrandom",
+    source: Source = "chacha20",
 ) -> PlanRelease:
     """Add noise to the counts of several tables under one budget; write all of them or none.
 
@@ -224,7 +224,7 @@ def execute(
     plot: str | os.PathLike[str] | None = None,
     consistent: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     to_stdout: bool = False,
     before_placing: Callable[[], None] = no_op,
 ) -> PlanRelease:

@@ -69,7 +69,7 @@ def release_groups(
     delta: object,
     groups_per_person: int = 1,
     force: bool = False,
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     before_placing: Callable[[], None] = no_op,
 ) -> GroupsRelease:
     """Write those rows of a table that may be named, with noisy counts; see `keep_groups`.

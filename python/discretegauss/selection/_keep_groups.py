@@ -186,7 +186,7 @@ def keep_groups(
     groups_per_person: int = 1,
     *,
     columns: object = None,
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Return the groups that may be named, with their noisy counts: (epsilon, delta) in all.

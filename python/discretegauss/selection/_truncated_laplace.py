@@ -65,7 +65,7 @@ class TruncatedLaplace:
     def __repr__(self) -> str:
         return f"TruncatedLaplace(scale={written(self.scale)}, largest={self.largest})"
 
-    def sample(self, size: Size = None, *, source: Source = "getrandom", threads: int = 1) -> Any:
+    def sample(self, size: Size = None, *, source: Source = "chacha20", threads: int = 1) -> Any:
         """Draw from the law, exactly.
 
         Parameters

@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from .._drawing.native import NativeFiller, c_parameters, raise_for_status
-from .._law import Kind, LawSpec
+from .._drawing.native import NativeFiller, c_text, raise_for_status
 from .._native import ffi, lib
 from ._doubles import OnGrid
 
@@ -25,12 +24,11 @@ class NativeSides(NativeFiller):
     """
 
     def __init__(self, places: OnGrid, step: Fraction, doublings: int) -> None:
-        parameters, _kept = c_parameters(LawSpec(Kind.BERNOULLI_EXP, step))
         #: What the handle refers to.
         self._offset = ffi.from_buffer("int64_t[]", places.offset)
         self._shift = ffi.from_buffer("int64_t[]", places.shift)
         handle = ffi.new("dg_snapping **")
-        given = parameters, doublings, self._offset, self._shift
+        given = c_text(step), doublings, self._offset, self._shift
         raise_for_status(lib.dg_snapping_new(handle, *given))
         self._handle = ffi.gc(handle[0], lib.dg_snapping_free)
         self._fill = lib.dg_snapping_fill

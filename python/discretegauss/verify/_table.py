@@ -61,12 +61,11 @@ class Table:
 
 def built(spec: LawSpec, index_bits: int, block_bits: int) -> Any:
     """Return the C core's table, freed with its last reference."""
-    from .._drawing.native import c_parameters, raise_for_status
+    from .._drawing.native import c_texts, raise_for_status
     from .._native import ffi, lib
 
     law, table = ffi.new("dg_law **"), ffi.new("dg_table **")
-    parameters, _kept = c_parameters(spec)
-    raise_for_status(lib.dg_law_new(law, int(spec.kind), lib.DG_ARITHMETIC_AUTO, parameters))
+    raise_for_status(lib.dg_law_new(law, int(spec.kind), *c_texts(spec), lib.DG_ARITHMETIC_AUTO))
     held = ffi.gc(law[0], lib.dg_law_free)
     raise_for_status(lib.dg_table_new(table, held, index_bits, block_bits, lib.DG_ISA_AUTO))
     return ffi.gc(table[0], lib.dg_table_free)

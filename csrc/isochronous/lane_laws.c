@@ -303,7 +303,7 @@ dg_status dg_lane_laws_draw(int64_t out[DG_LANE_LAWS], size_t bytes_later, const
             sampler.low_bytes = (lanes.block_bits + 7) / 8;
             lanes.sampler = &sampler;
             const dg_status status = dg_lanes_settle(out + which, &n_accepted, &lanes, bits);
-            dg_law_release(law);
+            dg_law_free(law);
             DG_TRY(status);
             round.pending[round.n_kept] = which;
             round.n_kept += 1 - n_accepted;

@@ -11,11 +11,7 @@
 
 #if DG_HAVE_WORDS
 
-enum {
-    MOST_NARROW = 64, /* bytes of an item of a law that some dtype holds, at most */
-    MOST_DRAWN =
-        2048 /* draws before they are stored: batches get short at the end of each such lot */
-};
+enum { MOST_DRAWN = 2048 }; /* draws before they are stored: batches get short at the end of each such lot */
 
 static size_t lot_of(size_t n)
 {
@@ -41,87 +37,26 @@ void dg_lanes_free(dg_lanes *lanes)
 
 void dg_lanes_describe(dg_lanes_info *info, const dg_lanes *lanes)
 {
-    const dg_isochronous *sampler = lanes->sampler;
     *info = (dg_lanes_info){
         .isa = lanes->isa,
-        .n_core = sampler->n_core,
-        .n_tail = sampler->n_tail,
-        .block_bits = sampler->block_bits,
+        .n_core = lanes->n_core,
+        .n_tail = lanes->n_tail,
+        .block_bits = lanes->block_bits,
         .attempt_bytes = lanes->attempt_bytes,
         .above = lanes->above,
         .above_a_step = lanes->above_a_step,
         .below = lanes->below,
-        .in_lanes = lanes->kernel != NULL,
     };
 }
 
-static dg_status draw_batch(int64_t *drawn, size_t n, size_t n_later, const dg_lanes *lanes,
-                            dg_bits *bits)
-{
-    if (lanes->kernel != NULL) {
-        return dg_lanes_draw(drawn, n, n_later, lanes, bits);
-    }
-    for (size_t i = 0; i < n; i++) {
-        DG_TRY(dg_isochronous_value(&drawn[i], lanes->sampler, bits));
-    }
-    return DG_OK;
-}
-
-/** Store an integer of n_bytes, in two's complement, in an array of a dtype, as dg_store_drawn does. */
-static dg_status store_narrow(uint8_t *out, dg_dtype dtype, const uint8_t *item, size_t n_bytes)
-{
-    const size_t size = dg_dtype_size(dtype);
-    uint64_t value = 0;
-    for (size_t i = size; i > 0; i--) {
-        value = value << 8 | item[i - 1];
-    }
-    const uint8_t above = dtype <= DG_INT64 ? (uint8_t)(0 - (item[size - 1] >> 7)) : 0;
-    uint8_t lost = 0;
-    for (size_t i = size; i < n_bytes; i++) {
-        lost |= item[i] ^ above;
-    }
-    switch (size) {
-    case 1:
-        *out = (uint8_t)value;
-        break;
-    case 2:
-        *(uint16_t *)(void *)out = (uint16_t)value;
-        break;
-    case 4:
-        *(uint32_t *)(void *)out = (uint32_t)value;
-        break;
-    default:
-        *(uint64_t *)(void *)out = value;
-    }
-    DG_PUBLIC(lost);
-    return lost != 0 ? DG_ERR_RANGE : DG_OK;
-}
-
-/** Draws of laws so wide, or so far away, that single draws are no int64. */
-static dg_status draw_narrow(const dg_fill *fill, size_t first, size_t end, dg_session *session)
-{
-    uint8_t item[MOST_NARROW];
-    const size_t n_bytes = fill->lanes->sampler->law->wide_bytes;
-    dg_status status = DG_OK;
-    for (size_t i = first; i < end && status == DG_OK; i++) {
-        status = dg_isochronous_bytes(item, n_bytes, fill->lanes->sampler, &session->bits);
-        if (status == DG_OK) {
-            status = store_narrow(fill->out + i * fill->item_bytes, fill->dtype, item, n_bytes);
-        }
-    }
-    dg_wipe(item, sizeof item);
-    return status;
-}
-
-/** Draws that are int64, before they are stored. */
-static dg_status draw_int64s(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
     int64_t drawn[MOST_DRAWN + DG_LANE_BEHIND];
     const size_t used = (lot_of(end - first) + DG_LANE_BEHIND) * sizeof *drawn;
     dg_status status = DG_OK;
     while (first < end && status == DG_OK) {
         const size_t n = lot_of(end - first);
-        status = draw_batch(drawn, n, end - first - n, fill->lanes, &session->bits);
+        status = dg_lanes_draw(drawn, n, end - first - n, fill->lanes, &session->bits);
         if (status == DG_OK) {
             status = dg_store_drawn(fill->out + first * fill->item_bytes, n, fill->dtype, drawn);
         }
@@ -129,18 +64,6 @@ static dg_status draw_int64s(const dg_fill *fill, size_t first, size_t end, dg_s
     }
     dg_wipe(drawn, used);
     return status;
-}
-
-dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session)
-{
-    const dg_isochronous *sampler = fill->lanes->sampler;
-    if (fill->lanes->kernel != NULL || sampler->fits_int64) {
-        return draw_int64s(fill, first, end, session);
-    }
-    if (sampler->law->wide_bytes > MOST_NARROW) { /* far from any dtype */
-        return DG_ERR_RANGE;
-    }
-    return draw_narrow(fill, first, end, session);
 }
 
 /** How many draws make a piece: some 0.3 ms of bits from getrandom. */
@@ -193,16 +116,10 @@ static dg_status draw_lanes_wide(const dg_fill *fill, size_t first, size_t end, 
     const size_t used = (lot_of(end - first) + DG_LANE_BEHIND) * sizeof *drawn;
     dg_status status = DG_OK;
     while (first < end && status == DG_OK) {
-        size_t n = 1;
-        if (lanes->kernel != NULL) {
-            n = lot_of(end - first);
-            status = dg_lanes_draw(drawn, n, end - first - n, lanes, &session->bits);
-            for (size_t i = 0; i < n && status == DG_OK; i++) {
-                store_bytes(fill->out + (first + i) * fill->item_bytes, fill->item_bytes, drawn[i]);
-            }
-        } else {
-            status = dg_isochronous_bytes(fill->out + first * fill->item_bytes, fill->item_bytes,
-                                          lanes->sampler, &session->bits);
+        const size_t n = lot_of(end - first);
+        status = dg_lanes_draw(drawn, n, end - first - n, lanes, &session->bits);
+        for (size_t i = 0; i < n && status == DG_OK; i++) {
+            store_bytes(fill->out + (first + i) * fill->item_bytes, fill->item_bytes, drawn[i]);
         }
         first += n;
     }
@@ -216,7 +133,7 @@ dg_status dg_lanes_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_la
     if (n == 0) { /* out may be NULL */
         return DG_OK;
     }
-    if (n_bytes < lanes->sampler->law->wide_bytes) {
+    if (n_bytes < lanes->law->wide_bytes) {
         return DG_ERR_RANGE;
     }
     const dg_fill fill = {

@@ -102,7 +102,7 @@ dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_
 
 int dg_sampler_fits_int64(const dg_sampler *sampler)
 {
-    /* scale or sigma below 2^54, centre below 2^61: isochronous draws fit, too (isochronous/sampler.h), and
+    /* scale or sigma below 2^54, centre below 2^61: isochronous draws fit, too (isochronous/lanes.h), and
      * others reach 2^62 with a probability below exp(-2^8) */
     enum { SCALE_BITS = 53, CENTRE_BITS = 61 };
     const dg_law *law = sampler->law;

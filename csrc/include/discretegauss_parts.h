@@ -1,6 +1,6 @@
 /** The parts of a sampler, for tests, fuzzing, benchmarks and the verifier.
  *
- *  A dg_sampler is a law, and what draws from it: a table, lanes, an isochronous sampler. Here each is a handle
+ *  A dg_sampler is a law, and what draws from it: a table, lanes. Here each is a handle
  *  of its own, with its sizes and its instruction set to be chosen, and can be looked into. This header is not
  *  installed, and the shared library does not export what it declares. The "cffi" marks are those of
  *  discretegauss.h.
@@ -137,54 +137,7 @@ dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *tab
 dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
                              const dg_run *run, const dg_source *source);
 
-/** An isochronous sampler: single draws of a law, the same law, whose time does not depend on the value
- *  (csrc/isochronous/sampler.h says how far that goes). Immutable. */
-typedef struct dg_isochronous dg_isochronous;
-
-/** Facts about an isochronous sampler, for whoever checks it. Names: csrc/isochronous/sampler.h. */
-typedef struct dg_isochronous_info {
-    uint64_t n_core;
-    uint64_t n_tail;
-    uint64_t block_bits;
-    uint64_t attempt_bytes;
-    int fits_int64;
-} dg_isochronous_info;
-
-/** Prepare a Laplace, Gaussian or generalised Gaussian for isochronous draws.
- *
- *  Ensures:   DG_OK -> *sampler is new, refers to law (which must outlive it), to be freed by
- *             dg_isochronous_free; otherwise *sampler is NULL.
- *  Returns:   DG_OK | DG_ERR_PARAMETER (none for this law: scale below 2^-28 or so, beta >= 64) |
- *             DG_ERR_NOMEM.
- *  Cost:      some tens of microseconds.
- */
-dg_status dg_isochronous_new(dg_isochronous **sampler, const dg_law *law);
-
-/** Free an isochronous sampler. sampler may be NULL. */
-void dg_isochronous_free(dg_isochronous *sampler);
-
-/** Facts about an isochronous sampler. */
-void dg_isochronous_describe(dg_isochronous_info *info, const dg_isochronous *sampler);
-
-/** Where draws begin: what dg_isochronous_draw returns below it is -2^63 + a dg_status. */
-#define DG_LEAST_DRAW -9223372036854775800
-
-/** Draw one sample.
- *
- *  Law:       that of the law given, for every integer, conditional on no error.
- *  Requires:  fits_int64 (dg_isochronous_describe).
- *  Returns:   the draw, at least DG_LEAST_DRAW; or -2^63 + (DG_ERR_ENTROPY (errno kept) |
- *             DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE, with a probability below 2^-128).
- *  Cost:      1.2 to 4 attempts on average; the time says nothing about the value.
- */
-int64_t dg_isochronous_draw(const dg_isochronous *sampler, const dg_source *source);
-
-/** Draw one sample of any size: n_bytes, as dg_table_fill_wide writes them. Otherwise as
- *  dg_isochronous_draw. Returns: a status. */
-dg_status dg_isochronous_draw_wide(uint8_t *out, size_t n_bytes, const dg_isochronous *sampler,
-                                   const dg_source *source);
-
-/** An isochronous sampler for arrays: the same law, and the time of a fill says nothing about the values
+/** An isochronous sampler: the same law, and the time of a fill says nothing about the values
  *  (csrc/isochronous/lanes.h). Immutable. */
 typedef struct dg_lanes dg_lanes;
 
@@ -199,7 +152,6 @@ typedef struct dg_lanes_info {
     uint64_t above;    /**< with the next two: how far heights may be off, in units of 2^-52 */
     uint64_t above_a_step;
     uint64_t below;
-    int in_lanes; /**< 0: attempts are those of dg_isochronous, one after the other */
 } dg_lanes_info;
 
 /** Prepare a Laplace, Gaussian or generalised Gaussian for isochronous fills.
@@ -207,7 +159,8 @@ typedef struct dg_lanes_info {
  *  Requires:  isa: what draws are made with, DG_ISA_AUTO unless for tests (the draws are the same).
  *  Ensures:   DG_OK -> *lanes is new, refers to law (which must outlive it), to be freed by
  *             dg_lanes_free; otherwise *lanes is NULL.
- *  Returns:   as dg_isochronous_new; DG_ERR_PARAMETER also if the machine does not have isa.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER (a law that DG_ISOCHRONOUS does not name, or an isa that the machine does not
+ *             have) | DG_ERR_NOMEM.
  *  Cost:      some tens of microseconds.
  */
 dg_status dg_lanes_new(dg_lanes **lanes, const dg_law *law, dg_isa isa);

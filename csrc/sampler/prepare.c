@@ -27,26 +27,14 @@ static void release_lanes(dg_lanes *lanes)
     (void)lanes;
 }
 
-/** Whether vectors draw the law: not so where its scale or centre is beyond what they hold. */
-static bool are_vectors(const dg_lanes *lanes)
-{
-#if DG_HAVE_WORDS
-    return lanes->kernel != NULL;
-#endif
-    (void)lanes;
-    return false;
-}
-
 /** Take the method that DG_AUTO means for the law: it depends on nothing else. */
 static dg_status build_any(dg_sampler *to, const dg_options *options)
 {
     const dg_status status = build_lanes(&to->lanes, to->law, options);
-    if (status == DG_OK && are_vectors(to->lanes)) {
+    if (status == DG_OK) {
         to->method = DG_ISOCHRONOUS;
         return DG_OK;
     }
-    release_lanes(to->lanes);
-    to->lanes = NULL;
     to->method = to->law->kind == DG_GENERALIZED_GAUSSIAN ? DG_CELLS : DG_REFERENCE;
     return status == DG_ERR_PARAMETER ? DG_OK : status;
 }

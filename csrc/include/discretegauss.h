@@ -134,9 +134,9 @@ typedef enum dg_method {
     DG_CELLS =
         2, /**< look-up in a table of cells: the laws with a centre. Fastest in bulk; the table
                            takes up to some milliseconds to build */
-    DG_ISOCHRONOUS =
-        3 /**< attempts whose time says nothing about the value: the laws with a centre, if
-                            the scale is from some 2^-20 to 2^52, mu below 2^61, and beta below 64 */
+    DG_ISOCHRONOUS = 3 /**< attempts whose time says nothing about the value: the laws with a centre, if the
+                            scale, or sigma, is from 2^-20 to 2^53, floor(mu + 1/2) below 2^61 in size, and
+                            beta below 64 */
 } dg_method;
 
 /** Make a sampler.

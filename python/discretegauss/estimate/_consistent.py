@@ -268,11 +268,10 @@ def _crossed(
         table[place] = y
         tables.append(table)
         places.append(place)
-    x, errors = fit_product(shape, margins, tables, [float(v[0]) for v in var])
+    values, errors = fit_product(shape, margins, tables, [float(v[0]) for v in var])
     found = []
-    for margin, place, v in zip(margins, places, errors, strict=True):
-        others = tuple(i for i in range(len(shape)) if i not in margin)
-        found.append((x.sum(axis=others).reshape(-1)[place], np.full(place.size, math.sqrt(v))))
+    for x, place, v in zip(values, places, errors, strict=True):
+        found.append((x[place], np.full(place.size, math.sqrt(v))))
     return found
 
 

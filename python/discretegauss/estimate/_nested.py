@@ -40,9 +40,14 @@ def fit(
     z, v, below, w = _up(noisy, var, parents)
     values, variances = [z[0]], [v[0]]
     for level, parent in enumerate(parents, 1):
-        part = v[level] / w[level - 1][parent]
+        own, of_all = v[level], w[level - 1][parent]
+        # W - V loses digits if V is most of W: then the others are summed without it
+        most = own > of_all / 2
+        others = sums(parent, np.where(most, 0, own), w[level - 1].size)[parent]
+        others = np.where(most, others, of_all - own)
+        part = own / of_all
         values.append(z[level] + part * (values[-1] - below[level - 1])[parent])
-        variances.append(v[level] * (1 - part) + part**2 * variances[-1][parent])
+        variances.append(part * others + part**2 * variances[-1][parent])
     return values, variances
 
 

@@ -243,6 +243,41 @@ def test_what_is_whole_adds_up_and_is_not_negative() -> None:
         assert np.sum((found - targets) ** 2) <= best + 1e-9
 
 
+@pytest.mark.parametrize("missing", [set(), MISSING])
+def test_whole_cells_of_tables_that_cross(missing: set[tuple[int, int]]) -> None:
+    """They are the estimates, cut at 0 and rounded; margins are their sums, with a larger error."""
+    tables = crossed(4, missing, 3)
+    tables[2]["n"] = [n - 998 for n in tables[2]["n"]]
+    for table in tables[:2]:
+        table["n"] = [8 + n % 4 for n in table["n"]]
+    exact = consistent(tables, dg.DiscreteGaussian(9), "n")
+    found = consistent(tables, dg.DiscreteGaussian(9), "n", integers=True)
+    cells = np.maximum(np.rint(exact[2]["n"]), 0)
+    assert found[2]["n"] == cells.tolist()
+    for axis, key in enumerate("ab"):
+        places = np.array(tables[2][key])
+        assert found[axis]["n"] == [int(cells[places == i].sum()) for i in range(4)]
+    for before, after in zip(exact, found, strict=True):
+        moved = np.abs(np.array(after["n"]) - np.maximum(before["n"], 0))
+        assert after["error"] == pytest.approx(before["error"] + moved)
+    assert min(exact[2]["n"]) < -1
+    assert max(np.array(found[0]["error"]) - exact[0]["error"]) > 1
+
+
+@pytest.mark.parametrize("sigma2", ["1/20", "7/50", "39/200", "1/4", "1/2", "1041/1000", 5])
+def test_so_many_errors_hold_for_certain(sigma2: Any) -> None:
+    """2.72 from sigma2 = 1/2 on, below times sqrt(sigma2/variance): sub-Gaussian, proven in total.
+
+    One table alone is its noise; and the factor is what sqrt(2 log(40)) needs.
+    """
+    law = dg.DiscreteGaussian(sigma2)
+    factor = math.sqrt(law.sigma2 / law.var())
+    (table,) = consistent([{"a": [1], "n": [0]}], law, "n")
+    times = 2.72 * (1 if law.sigma2 >= 0.5 else factor)
+    assert times > math.sqrt(2 * math.log(40)) * factor
+    assert law.sf(math.floor(times * table["error"][0])) <= 0.025
+
+
 def test_frames_of_each_library_come_back() -> None:
     """With their other columns, order and kind."""
     pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
@@ -262,12 +297,26 @@ def test_frames_of_each_library_come_back() -> None:
         assert [list(as_dict(table)) for table in found] == [list(table) for table in expected]
     whole = consistent([pd.DataFrame(states), pd.DataFrame(towns)], law, "n", integers=True)
     assert whole[1]["n"].dtype == np.int64
+    # a null is a count that was not released, in all of them; a key that is missing is a key, too
+    states["state"], towns["state"] = ["N", None], ["N", "N", None]
+    states["n"] = [None, 5533]
+    expected = consistent([states, towns], law, "n")
+    assert expected[0]["n"] == pytest.approx([1204 + 87, 5531.5])
+    for kind, as_dict in kinds:
+        found = consistent([kind(states), kind(towns)], law, "n")
+        assert [as_dict(table)["n"] for table in found] == [table["n"] for table in expected]
+    masked = np.ma.array([7, 5533], mask=[True, False])
+    found = consistent([masked, towns["n"]], law, parents=[[0, 0, 1]])
+    assert [values.tolist() for values, _ in found] == [table["n"] for table in expected]
 
 
 LAW = dg.DiscreteGaussian(5)
 WIDE: Table = {f"column {i}": list(range(99)) for i in range(10)} | {"n": [1] * 99}
 STATES: Table = {"state": ["N", "S"], "n": [7, 8]}
 TOWNS: Table = {"state": ["N", "N", "S"], "town": [1, 2, 3], "n": [3, 4, 8]}
+ZIPS: Table = {"zip": ["1", "4"], "sex": ["F", "F"], "n": [1, 1]}
+PAIRS: Table = {"a": [1, 1, 2, 2], "b": [3, 4, 3, 4], "n": [1, 1, 1, 1]}
+THREE: Table = {"a": [1, 1, 2], "b": [3, 4, 3], "c": [5, 5, 5], "n": [1, 1, 1]}
 
 
 @pytest.mark.parametrize(
@@ -280,24 +329,28 @@ TOWNS: Table = {"state": ["N", "N", "S"], "town": [1, 2, 3], "n": [3, 4, 8]}
         ),
         (lambda: consistent([STATES, TOWNS], LAW, "people"), "people"),
         (lambda: consistent([STATES, {"town": [1], "n": [1]}], LAW, "n"), "finest"),
-        (lambda: consistent([STATES, TOWNS | {"state": ["N", "N", "N"]}], LAW, "n"), "1 have none"),
-        (lambda: consistent([STATES, TOWNS | {"state": ["N", "X", "S"]}], LAW, "n"), "1 are not"),
+        (lambda: consistent([STATES, TOWNS | {"state": ["N", "N", "N"]}], LAW, "n"), "has 'S' in"),
+        (
+            lambda: consistent([STATES, TOWNS | {"state": ["N", "X", "S"]}], LAW, "n"),
+            r"for \('X'\)$",
+        ),
+        (
+            lambda: consistent([{"zip": ["01", "02", "03", "04"], "n": [1] * 4}, ZIPS], LAW, "n"),
+            "has '01', '02', '03' and 1 more in column 'zip'$",
+        ),
+        (lambda: consistent([PAIRS, THREE], LAW, "n"), r"parts in table 2, .* none of \(2, 4\)$"),
         (lambda: consistent([STATES | {"state": ["N", "N"]}, TOWNS], LAW, "n"), "overlap"),
         (lambda: consistent([STATES, TOWNS | {"town": [1, 1, 3]}], LAW, "n"), "overlap"),
         (lambda: consistent([STATES, TOWNS | {"n": [None, 1, 2]}], LAW, "n"), "finest"),
         (lambda: consistent([STATES, TOWNS | {"error": [1, 1, 1]}], LAW, "n"), "error"),
         (
             lambda: consistent(
-                [
-                    STATES,
-                    {"town": [1, 2], "state": ["N", "S"], "n": [1, 2]},
-                    {"town": [1, 2], "n": [1, 2]},
-                ],
-                LAW,
-                "n",
+                [[5], [2**53, 2**53, 1 - 2**53]],
+                [LAW, dg.DiscreteGaussian(10**31)],
+                parents=[[0, 0, 0]],
                 integers=True,
             ),
-            "nested",
+            "must be smaller",
         ),
         (lambda: consistent([[5], [2, 3]], LAW, parents=[[0, 1]]), r"parents\[0\]"),
         (lambda: consistent([[5, 6], [2, 3]], LAW, parents=[[0, 0]]), r"parents\[0\]"),

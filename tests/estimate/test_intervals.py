@@ -349,10 +349,10 @@ def test_ends_of_a_ratio_are_outside_the_exact_ones_and_next_to_them() -> None:
 def _a_count(rng: np.random.Generator, edge: float) -> int:
     """Return one of any size, or next to what is t deviations from 0."""
     if rng.random() < 0.5:
-        return round(
-            Fraction(edge) * Fraction(1 + rng.choice([-1, 1]) * 10.0 ** -rng.uniform(0, 9))
-        )
-    return int(rng.choice([-1, 1])) * round(2.0 ** rng.uniform(-1, 200))
+        away = math.pow(10, -rng.uniform(0, 9))
+        return round(edge * (1 + away if rng.random() < 0.5 else 1 - away))
+    size = round(math.pow(2, rng.uniform(-1, 200)))
+    return size if rng.random() < 0.5 else -size
 
 
 def test_the_interval_of_a_sum_of_shares_is_that_of_its_law() -> None:

@@ -12,11 +12,11 @@ precision c_M/s_M. So, with lambda_B = sum over M that contain B of c_M/s_M,
 
 n the number of cells, dim_B the product of the numbers of levels less 1: no solver, exact errors.
 
-*Others*: N x = A' y/s for N = A' (1/s) A. A solver in floats says how to improve x. Then the gradient
-g = A' (y - A x)/s is computed exactly, in integers, and the next step starts from there. No row of
-A x is farther from its estimate, in standard errors, than sqrt(g' inv(N) g), by Cauchy and Schwarz.
-That is at most abs(g) sqrt(s), s the variance of the cells, as N is at least 1/s. So the result is
-proven whatever the solver does: steps end below `_FAR`, or there is no result.
+*Others*: N x = A' y/s for N = A' (1/s) A. A solver in floats says how to improve x. Then the
+gradient g = A' (y - A x)/s is computed exactly, in integers, and the next step starts from there.
+No row of A x is farther from its estimate, in standard errors, than sqrt(g' inv(N) g), by Cauchy
+and Schwarz. That is at most abs(g) sqrt(s), s the variance of the cells, as N is at least 1/s. So
+the result is proven whatever the solver does: steps end below `_FAR`, or there is no result.
 
 The solver is the factor R of the roots of the weights times A, which gives the errors, too; or, for
 many cells, conjugate gradients. Then the errors of the noisy counts stand as an upper bound.
@@ -119,9 +119,15 @@ def _refined(
     # s times 1/s of each table, which has one law, or no count at all
     ratios = [s / Fraction(v.min()) if np.isfinite(v.min()) else Fraction(0) for v in var]
     common = math.lcm(*(w.denominator for w in ratios))
-    tables = [
-        (member, *(np.array(list(map(int, each)), object) for each in (y, np.isfinite(v))), int(w))
-        for member, y, v, w in zip(members, noisy, var, (w * common for w in ratios), strict=True)
+    # which cells are in which row, counts, whether they were released, weights
+    tables: list[tuple[Index, NDArray[Any], NDArray[Any], int]] = [
+        (
+            member,
+            np.array(list(map(int, y)), object),
+            np.isfinite(v).astype(object),
+            int(ratio * common),
+        )
+        for member, y, v, ratio in zip(members, noisy, var, ratios, strict=True)
     ]
     n = members[-1].size
     # x in units of 2**-bits, so fine that the gradient can be that small
@@ -189,9 +195,7 @@ def _row_sums(member: Index, matrix: NDArray[np.float64], size: int) -> NDArray[
     return found
 
 
-def _by_gradients(
-    members: Sequence[Index], roots: Sequence[Floats]
-) -> Callable[[Floats], Floats]:
+def _by_gradients(members: Sequence[Index], roots: Sequence[Floats]) -> Callable[[Floats], Floats]:
     """Return a solver of N d = g, by conjugate gradients, as far as floats go."""
 
     def times(d: Floats) -> Floats:

@@ -20,6 +20,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ParameterOverflowError
+
+_EXACT_FLOATS = 2**53
+_TOO_LARGE = "counts of integers=True must be smaller: floats cannot make these add up exactly"
+
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
 
@@ -54,14 +59,24 @@ def fit(
 def whole(
     noisy: Sequence[Floats], var: Sequence[Floats], parents: Sequence[Index]
 ) -> list[NDArray[np.int64]]:
-    """Return whole numbers that add up, none below 0."""
+    """Return whole numbers that add up, none below 0.
+
+    Raises ParameterOverflowError if counts are so large that floats cannot apportion them.
+    """
     z, v, below, w = _up(noisy, var, parents)
+    if not np.abs(z[0]).max(initial=0) <= _EXACT_FLOATS:
+        raise ParameterOverflowError(_TOO_LARGE)
     values = [np.maximum(np.rint(z[0]), 0).astype(np.int64)]
     for level, parent in enumerate(parents, 1):
         total = values[-1]
         part = v[level] / w[level - 1][parent]
         targets = z[level] + part * (total - below[level - 1])[parent]
-        values.append(_apportion(targets, v[level], total, parent))
+        parts = _apportion(targets, v[level], total, parent)
+        added = np.zeros_like(total)
+        np.add.at(added, parent, parts)
+        if (parts < 0).any() or (added != total).any():
+            raise ParameterOverflowError(_TOO_LARGE)
+        values.append(parts)
     return values
 
 

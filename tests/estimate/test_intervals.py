@@ -357,11 +357,13 @@ def _a_count(rng: np.random.Generator, edge: float) -> int:
 
 def test_the_interval_of_a_sum_of_shares_is_that_of_its_law() -> None:
     """Of few shares, and of so many that their sum is one discrete Gaussian up to a factor."""
-    for clients in (2, 50):
-        law = dg.DiscreteGaussian(4).sum(clients)
+    shares = [dg.DiscreteGaussian(4), dg.DiscreteLaplace(3), dg.GeneralizedGaussian(9, 3)]
+    for law in (law.sum(clients) for law in [*shares, dg.Skellam(4)] for clients in (2, 50)):
         assert interval([7], law) == tuple([7 + end] for end in law.interval(0.95))
     with pytest.raises(ParameterValueError, match="mu = 0"):
         interval([7], dg.DiscreteGaussian(4, mu=1).sum(2))
+    with pytest.raises(ParameterOverflowError, match="or the law narrower"):
+        interval([7], dg.DiscreteLaplace(10**6).sum(2))
 
 
 # --- what is refused

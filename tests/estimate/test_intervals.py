@@ -149,6 +149,24 @@ def test_the_law_of_a_total_is_that_of_sums(pairs: dict[tuple[int, Fraction], in
             )
 
 
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        {(100, Fraction(5)): 1, (7, Fraction(5)): 1},
+        {(10**30, Fraction(5)): 1, (7, Fraction(1, 4)): 2},
+    ],
+    ids=str,
+)
+def test_few_cells_with_large_weights_have_the_least_radius(
+    pairs: dict[tuple[int, Fraction], int],
+) -> None:
+    """Where the series has too many terms; by convolution in 60 digits."""
+    for miss in (Fraction(1, 20), Fraction(1, 10**9)):
+        with mp.workdps(60):
+            r, least = sums.radius(pairs, miss), 1 - mp.mpf(miss.numerator) / miss.denominator
+            assert exact_inside(pairs, r) >= least > exact_inside(pairs, r - 1)
+
+
 @pytest.mark.parametrize(("sigma2", "n"), [("1/4", 10**6), (5, 10**6), (1000, 12), (10**4, 3)])
 def test_the_law_of_many_cells_is_that_of_the_series(sigma2: Any, n: int) -> None:
     """The trigonometric sum over all k, none left out, in 60 digits, with N twice as large."""

@@ -52,7 +52,7 @@ def tails_of_sum(one: LawSpec, draws: int, bits: int) -> Tails | None:
 
     The law of one is canonical and centred.
     """
-    masses = single = _masses(one, bits)
+    masses = single = masses_below(one, bits)
     if not single:
         return None
     for binary_digit in bin(draws)[3:]:
@@ -68,7 +68,7 @@ def tails_of_sum(one: LawSpec, draws: int, bits: int) -> Tails | None:
     return Tails(bits, -(len(masses) // 2), tails, (1 << bits) - tails[0])
 
 
-def _masses(spec: LawSpec, bits: int) -> list[Any]:
+def masses_below(spec: LawSpec, bits: int) -> list[Any]:
     """Return the probabilities of one draw in units of 2**-bits, rounded down, -r to r.
 
     None at all where these alone are too many for any product.

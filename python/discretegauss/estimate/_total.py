@@ -67,10 +67,10 @@ def total(
     -----
     Guaranteed: the sum lies within, with at least the confidence; by the law of the noise itself,
     not by the normal one, whose interval is too short in half of all cases. The radius is the least
-    that is proven to be enough, and the least there is, unless there are very many terms to add
-    (few cells with little noise and large weights of many sizes): then weights are rounded, and it
-    is some 5 % more; and up to 39 % with different weights and noise beyond 2**50. Cells must have
-    independent noise: not the same cell twice, nor what was computed from several.
+    that is proven to be enough, and the least there is, except in two cases. Of some ten cells with
+    little noise and large weights of many sizes, weights are rounded, and it is some 5 % more. Of
+    different weights and noise beyond 2**50 it is up to 39 % more. Cells must have independent
+    noise: not the same cell twice, nor what was computed from several.
 
     References
     ----------

@@ -75,9 +75,9 @@ def variance(pairs: Pairs) -> float:
 def radius(pairs: Pairs, miss: Fraction) -> int:
     """Return the least r for which P(abs(S) > r) <= miss is proven; see the notes of `total`.
 
-    If there are too many terms, and too many values of S, S = q S' + R, weights rounded to multiples
-    of q. R, sub-Gaussian with the parameter of its own weights, may miss in 1 of 1024 cases, and S'
-    in the others. The radius of S as a sub-Gaussian is taken where it is smaller.
+    If there are too many terms, and too many values of S: S = q S' + R, weights rounded to q times
+    integers. R, sub-Gaussian with the parameter of its own weights, may miss in 1 of 1024 cases,
+    and S' in the others. The radius of S as a sub-Gaussian is taken where it is smaller.
     """
     if not pairs:
         return 0

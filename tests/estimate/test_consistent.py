@@ -202,9 +202,14 @@ def test_many_cells_are_solved_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
         assert table["n"] == pytest.approx(right["n"], rel=1e-14)
         assert table["error"] == pytest.approx([law.std()] * len(table["n"]))
         assert (np.array(table["error"]) >= right["error"]).all()
-    laws[2] = dg.DiscreteGaussian(10**40)
-    with pytest.raises(ParameterValueError, match="less far apart"):
-        consistent(tables, laws, "n")
+    for most in (2000, 10):
+        monkeypatch.setattr(_crossed, "_MOST_DENSE", most)
+        laws[2] = dg.DiscreteGaussian(10**40)
+        with pytest.raises(ParameterValueError, match="less far apart"):
+            consistent(tables, laws, "n")
+        laws[0], laws[2] = dg.DiscreteGaussian("1/1000"), dg.DiscreteGaussian(10**299)
+        with pytest.raises(ParameterValueError, match="less far apart"):
+            consistent(tables, laws, "n")
 
 
 def test_what_is_whole_adds_up_and_is_not_negative() -> None:

@@ -105,7 +105,8 @@ def fit_any(
         variances = [s * np.square(rows).sum(axis=1) for rows in of_rows]
     else:
         solve = _by_gradients(members, roots)
-    return _refined(members, noisy, var, solve), variances
+    with np.errstate(all="ignore"):  # a step that is no number improves nothing
+        return _refined(members, noisy, var, solve), variances
 
 
 def _refined(
@@ -179,8 +180,9 @@ def _by_factor(
     matrix = np.vstack(
         [_row_sums(m, np.eye(n), r.size) * r[:, None] for m, r in zip(members, roots, strict=True)]
     )
-    size = math.sqrt(np.abs(matrix).sum(axis=0).max() * np.abs(matrix).sum(axis=1).max())
-    if not 8 * n * np.finfo(np.float64).eps * size < _ERRORS_ERR:
+    # its norm is at most the root of the product of these
+    most = [float(matrix.sum(axis=axis).max()) for axis in (0, 1)]
+    if not 8 * n * np.finfo(np.float64).eps * math.sqrt(most[0] * most[1]) < _ERRORS_ERR:
         raise ParameterValueError(_UNLIKE)
     inverse = np.linalg.inv(np.linalg.qr(matrix, mode="r"))
     return (

@@ -60,7 +60,7 @@ def total(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If noisy are no integers, or have nulls; if weights or laws are not as many as the cells
+        If noisy are no integers, or have nulls, as a sum needs every count; if weights or laws are not as many as the cells
         that are added; if a law is no discrete Gaussian.
 
     Notes

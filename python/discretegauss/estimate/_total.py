@@ -60,8 +60,8 @@ def total(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If noisy are no integers, or have nulls, as a sum needs every count; if weights or laws are not as many as the cells
-        that are added; if a law is no discrete Gaussian.
+        If noisy are no integers, or have nulls, as a sum needs every count; if weights or laws are
+        not as many as the cells that are added; if a law is no discrete Gaussian.
 
     Notes
     -----

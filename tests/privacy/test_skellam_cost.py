@@ -13,6 +13,7 @@ from evidence_cases import evidence
 
 import discretegauss as dg
 from discretegauss import Skellam
+from discretegauss._certified.interval import fraction_of
 from discretegauss.privacy import _sum_of_skellams, calibrate, delta, epsilon, loss, renyi
 
 
@@ -158,5 +159,9 @@ def test_what_is_refused() -> None:
         calibrate(Skellam, epsilon=0, delta="1/2")
     with pytest.raises(ValueError, match=r"epsilon must be above .* got '1/1000"):
         calibrate(Skellam, epsilon="1e-17", delta="1e-30", clients=2)
+    least = _sum_of_skellams.least_epsilon_of_skellams(Fraction("1e-13"))
+    with pytest.raises(ValueError, match=r"epsilon must be above") as refusal:
+        calibrate(Skellam, epsilon="1e-17", delta="1e-13")
+    assert Fraction(str(refusal.value).split()[4]) >= fraction_of(least)
     with pytest.raises(ValueError, match="rho is a budget for discrete Gaussians and Laplaces"):
         calibrate(Skellam, rho=1)

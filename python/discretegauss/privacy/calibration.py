@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import gmpy2
 
-from .._certified.floats import float_at_least
-from .._certified.interval import arithmetic
+from .._certified.interval import arithmetic, fraction_of
 from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._inputs.budget import Budget
+from .._inputs.decimal_text import rounded_up
 from .._inputs.law_parameters import checked_beta
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import (
@@ -314,7 +314,7 @@ def _skellam(asked: _Asked) -> Law:
     change = Change(asked.clients, asked.sensitivity, *asked.vector)
     least = least_epsilon_of_skellams(delta)
     if least >= epsilon or not epsilon:
-        floor = f"{float_at_least(least):.6g}"
+        floor = rounded_up(max(fraction_of(least), Fraction(0)))
         rule = f"be above {floor} for this delta, as orders up to 2**40 are tried"
         raise refused("epsilon", rule, epsilon)
 

@@ -11,6 +11,7 @@ import gmpy2
 
 from .._certified.interval import arithmetic, fraction_of
 from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._certified.skellam import LARGEST_TABLE
 from .._inputs.budget import Budget
 from .._inputs.decimal_text import rounded_up
 from .._inputs.law_parameters import checked_beta
@@ -176,7 +177,9 @@ def calibrate(
         if beta is not None:
             law_of = partial(law_of, beta=checked_beta(beta))
         sure = "0.95" if confidence is None else confidence
-        return law_of(widest(law_of, error, confidence=sure, queries=queries))  # type: ignore[no-any-return]
+        most = LARGEST_TABLE if kind is Skellam else None
+        how: dict[str, Any] = {"confidence": sure, "queries": queries, "most": most}
+        return law_of(widest(law_of, error, **how))  # type: ignore[no-any-return]
     if confidence is not None:
         raise ParameterTypeError("confidence goes with error, which must be given")
     if kind is DiscreteLaplace and budget is None and rho is None and delta is None:

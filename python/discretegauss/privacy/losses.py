@@ -371,6 +371,11 @@ def loss(
     Losses beyond 4096 count as infinite, except where all are multiples of one number; of a steep
     generalised Gaussian those beyond 600 may.
 
+    Sums of some 10**9 releases or more may need more than ``most`` buckets. Upper bounds of delta
+    and epsilon are then those of the Renyi divergences if these are less: epsilon is some 2 %
+    larger than the least. Lower bounds may be 0, and what `PrivacyLoss.to_dp_accounting` returns
+    may have no finite epsilon; a larger ``most`` helps.
+
     Examples
     --------
     >>> import discretegauss as dg

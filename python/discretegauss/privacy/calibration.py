@@ -25,7 +25,7 @@ from .._inputs.privacy_arguments import (
 )
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam
-from ._asked import is_vector, refuse_vector
+from ._asked import is_vector, refuse_sampling, refuse_vector
 from ._calibrate_by_losses import first_crossing, log_guess, require_reach
 from ._calibrate_gaussian import GaussianTarget
 from ._change import Change, least_variance
@@ -237,10 +237,16 @@ class _Asked:
     def require_no_shares(self) -> None:
         if self.clients > 1:
             raise ParameterValueError(
-                "clients must be 1 except for Gaussian and Skellam noise without sampling: of "
-                f"other shares no cost is known, got {self.clients}"
+                "clients must be 1 except for Gaussian and Skellam noise: of other shares no cost "
+                f"is known, got {self.clients}"
             )
         refuse_vector(*self.vector, "this noise")
+
+    def sampled(self, law_of: Callable[[Fraction], Law]) -> Law:
+        """Return the law for queries on a sample; its parameter is about the scale squared."""
+        if self.clients > 1 or is_vector(*self.vector):
+            refuse_sampling(self.rate)
+        return self.crossing(law_of, 2)
 
     def crossing(
         self, law_of: Callable[[Fraction], Law], power: int = 1, beta: Fraction = _ONE
@@ -258,7 +264,7 @@ class _Asked:
 def _gaussian(asked: _Asked) -> Law:
     rho, queries = asked.budget.rho, asked.queries
     if asked.rate != 1:
-        return asked.crossing(DiscreteGaussian, 2)
+        return asked.sampled(DiscreteGaussian)
     if asked.clients > 1:
         change = SumOfGaussians(asked.clients, asked.sensitivity, *asked.vector)
         each = (Fraction(zcdp_rho(*asked.epsilon_delta)) if rho is None else rho) / queries
@@ -312,7 +318,7 @@ def _generalized(asked: _Asked) -> Law:
 
 def _skellam(asked: _Asked) -> Law:
     if asked.rate != 1:
-        return asked.crossing(Skellam, 2)
+        return asked.sampled(Skellam)
     (epsilon, delta), queries = asked.epsilon_delta, word_count(asked.queries, "queries")
     change = Change(asked.clients, asked.sensitivity, *asked.vector)
     least = least_epsilon_of_skellams(delta)

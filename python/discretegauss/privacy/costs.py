@@ -41,7 +41,7 @@ from .._inputs.privacy_arguments import (
 from .._law import Kind
 from ..errors import ParameterTypeError
 from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
-from ._asked import Noise, clients_of, is_vector, refuse_vector
+from ._asked import Noise, clients_of, is_vector, refuse_sampling, refuse_vector
 from ._change import Change
 from ._composition import OneQuery, as_one_query
 from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
@@ -289,9 +289,7 @@ def _cost(
         return _Composed(law**count)
     one, clients = clients_of(law)
     if clients > 1 or _is_vector(one, sensitivity, dimension, sum_norm):
-        if rate != 1:
-            rule = "be 1 for vectors and sums of shares: nothing is known of others"
-            raise refused("sampling", rule, rate)
+        refuse_sampling(rate)
         if one._spec.kind is Kind.SKELLAM:
             change_of_one = Change(1, sensitivity, dimension, sum_norm)
             return _Skellams(change_of_one, one._spec.parameter, count)

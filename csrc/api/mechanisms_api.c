@@ -37,11 +37,7 @@ dg_status dg_selection_new_of(dg_selection **selection, dg_selection_kind kind, 
     if (gap_bytes > DG_MAX_PARAMETER_BITS / 4) {
         return DG_ERR_TOO_LONG;
     }
-    *selection = malloc(sizeof **selection);
-    if (*selection == NULL) {
-        return DG_ERR_NOMEM;
-    }
-    **selection = (dg_selection){
+    const dg_selection rows = {
         .kind = kind,
         .rate = rate,
         .gaps = gaps,
@@ -50,6 +46,14 @@ dg_status dg_selection_new_of(dg_selection **selection, dg_selection_kind kind, 
         .k = k,
         .which = which,
     };
+    if (!dg_select_has_best(&rows)) {
+        return DG_ERR_PARAMETER;
+    }
+    *selection = malloc(sizeof **selection);
+    if (*selection == NULL) {
+        return DG_ERR_NOMEM;
+    }
+    **selection = rows;
     dg_law_hold(rate);
     (*selection)->in_words = dg_select_fits_words(*selection);
     return DG_OK;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,21 @@ def test_intervals_are_those_of_estimate() -> None:
     assert names(ax) == ["1", "2"]
     with pytest.raises(ParameterValueError, match="labels"):
         plots.interval(axes(), [5, 6], LAW, labels=["x"])
+
+
+@pytest.mark.parametrize(
+    ("confidence", "said"),
+    [
+        (0.95, "95"),
+        ("0.99999996", "99.9999"),
+        ("2/3", "66.6666"),
+        (1 - Fraction(1, 10**20), "99.9999"),
+    ],
+)
+def test_a_title_says_no_more_confidence_than_there_is(confidence: object, said: str) -> None:
+    """Six digits, rounded down; a float is read as it is written."""
+    plots.interval(ax := axes(), [5, 6], LAW, confidence)
+    assert ax.get_title().startswith(f"{said} % intervals")
 
 
 def test_what_is_missing_has_no_mark() -> None:

@@ -24,9 +24,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
+from .._certified.floats import float_at_most
 from ..errors import ParameterOverflowError, ParameterValueError
 from ._checks import Estimate, check_pairs, miss, opened_column, unshifted
 
@@ -175,7 +177,7 @@ def _fieller(
 def critical_value(law: Any, law_b: Any, missed: Fraction) -> float:
     """Return a t that is proven to be enough at every r, found to 1e-4 from above."""
     sweeps = [_Sweep(law, law_b)] + ([_Sweep(law_b, law)] if law != law_b else [])
-    most = float(missed)
+    most = float_at_most(gmpy2.mpq(missed))
 
     def enough(t: float) -> bool:
         return all(sweep.miss_at_most(t) <= most for sweep in sweeps)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from .. import estimate
+from .._inputs.decimal_text import rounded_down
 from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
 from ..data.entry import opened_values
 from ..errors import ParameterValueError
 from ..selection import keep_rule
@@ -72,7 +76,9 @@ def interval(
             f"labels must be as many as counts, {counts.size}, got {describe(len(names))}"
         )
     each = "each count by itself" if queries == 1 else f"{queries} counts at once"
-    title = f"{100 * float(confidence):g} % intervals, {each}"  # type: ignore[arg-type]
+    # the shortest text of the float, as 0.95 is a little less; and nobody is sure
+    sure = min(float(exact_rational(confidence, "confidence")), math.nextafter(1, 0))
+    title = f"{rounded_down(100 * Fraction(repr(sure)))} % intervals, {each}"
     if line_height(ax, counts.size) >= _LEAST_BAR:
         bars = [np.maximum(counts - low, 0), np.maximum(high - counts, 0)]
         draw_bars(ax, counts, bars, "noisy count")

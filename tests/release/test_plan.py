@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import math
+import re
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -16,12 +17,18 @@ from scipy import stats
 
 from discretegauss import DiscreteGaussian, release
 from discretegauss._cli import main
-from discretegauss.errors import DiscreteGaussError, OutputError, TableError
+from discretegauss.errors import (
+    DiscreteGaussError,
+    OutputError,
+    ParameterValueError,
+    TableError,
+)
 from discretegauss.privacy import calibrate, different_noise, zcdp_rho
 from discretegauss.privacy import loss as loss_of
 from discretegauss.privacy.different_noise import Part, loss_of_parts
 from discretegauss.release import done_json, read_plan
 from discretegauss.release._plan import Plan
+from discretegauss.testing import TapeSource
 
 PLAN = """
 rho = "1/10"
@@ -42,7 +49,7 @@ rows_per_person = 3
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
     (tmp_path / "a.csv").write_text("c,n\nx,10\ny,20\n")
-    (tmp_path / "b.csv").write_text("n,m\n5,3\n7,1\n")
+    (tmp_path / "b.csv").write_text("n,m\n5,3\n7,1\n0,2\n")
     (tmp_path / "plan.toml").write_text(PLAN)
     return tmp_path / "plan.toml"
 
@@ -69,7 +76,7 @@ def test_a_table_that_is_wrong_leaves_none_written(plan: Path) -> None:
         before = (plan.parent / name).read_text()
         (plan.parent / name).write_text(before + "4711x,4711x\n")
         files = _files(plan)
-        with pytest.raises(TableError, match=r"plan.toml: table [12]: .*line 4") as caught:
+        with pytest.raises(TableError, match=r"plan.toml: table [12]: .*line [45]") as caught:
             release.release_plan(plan)
         assert "4711" not in str(caught.value)
         assert _files(plan) == files
@@ -250,6 +257,21 @@ def test_an_option_that_the_plan_says_is_refused_by_name(
     name = option.partition("=")[0]
     assert f"--plan goes without {name}: the plan says it" in capsys.readouterr().err
     assert _files(plan) == files
+
+
+def test_one_person_cannot_change_more_rows_than_a_table_has(plan: Path) -> None:
+    """Which table is named, whether its file or the plan tells the rows; nothing is drawn."""
+    text = plan.read_text()
+    plan.write_text(text.replace("rows_per_person = 3", "rows_per_person = 4"))
+    files = _files(plan)
+    said = r"table 2: rows_per_person must be at most 3, .*got 4; did you mean sensitivity=4\?"
+    with pytest.raises(ParameterValueError, match=said):
+        release.release_plan(plan, source=TapeSource(b""))
+    assert _files(plan) == files
+    best = re.sub("share = .*", 'share = "best"\ncells = 2', text)
+    plan.write_text(best)
+    with pytest.raises(ParameterValueError, match="table 2: rows_per_person must be at most 2, "):
+        read_plan(plan)
 
 
 def test_a_plot_that_exists_is_refused_before_anything_is_drawn(plan: Path) -> None:

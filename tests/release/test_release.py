@@ -116,6 +116,43 @@ def test_sensitivity_and_rows_per_person_enter_sigma2_exactly(tmp_path: Path) ->
     assert done.rho == Fraction(1, 3)
 
 
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("t.csv", lambda path: path.write_text("n\n4\n5\n")),
+        ("t.npy", lambda path: np.save(path, np.array([4, 5]))),
+    ],
+)
+def test_one_person_cannot_change_more_rows_than_the_table_has(
+    tmp_path: Path, name: str, write: Callable[[Path], None]
+) -> None:
+    """Who says so means one count by several. Nothing is drawn or written."""
+    table, out, column = tmp_path / name, tmp_path / f"o{name[1:]}", "0" if "npy" in name else "n"
+    write(table)
+    with pytest.raises(ParameterValueError) as caught:
+        release_table(table, column, out, rho=1, rows_per_person=3, source=TapeSource(b""))
+    said = str(caught.value)
+    assert said.startswith("rows_per_person must be at most 2, the number of rows, got 3; ")
+    assert "did you mean sensitivity=3?" in said
+    assert os.listdir(tmp_path) == [name]
+    release_table(table, column, out, rho=1, rows_per_person=2)
+
+
+def test_rows_of_a_pipe_are_counted_as_they_come() -> None:
+    """It cannot be read twice, so the refusal comes at its end."""
+    how = ["--column", "n", "--rho", "1", "--out", "-", "--rows-per-person"]
+    for rows, code in (("2", 0), ("3", 2)):
+        done = subprocess.run(
+            [sys.executable, "-m", "discretegauss", "release", "-", *how, rows],
+            input=b"n\n4\n5\n",
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == code
+        assert (done.stdout == b"") == (code == 2)
+        assert (b"did you mean sensitivity=3?" in done.stderr) == (code == 2)
+
+
 def test_an_epsilon_delta_budget_is_kept(tmp_path: Path) -> None:
     done = release_table(FLIGHTS, "flights", tmp_path / "o", epsilon=1, delta="1e-6")
     assert done.epsilon <= 1

@@ -18,7 +18,7 @@ from .._inputs.budget import Budget
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import checked_flag, exact_rational, positive, whole_number
 from .._inputs.paths import named_path
-from .._inputs.privacy_arguments import whole_sensitivity
+from .._inputs.privacy_arguments import require_rows, whole_sensitivity
 from .._system.atomic_file import errors_name
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
 from ._calibration import Calibration, Cost, budget_for_error, calibrations
@@ -164,8 +164,10 @@ def _best_shares(
             if "cells" not in keys:
                 raise ParameterValueError("cells must be given with share = 'best': how many rows")
             weight = positive(keys.get("weight", 1), "weight")
-            cells = whole_number(keys["cells"], "cells", minimum=1) * weight
-            roots.append(math.isqrt(math.floor(one.sensitivity**2 * one.queries * cells * 2**128)))
+            cells = whole_number(keys["cells"], "cells", minimum=1)
+            require_rows(one.rows_per_person, cells, one.sensitivity)
+            of_all = one.sensitivity**2 * one.queries * cells * weight
+            roots.append(math.isqrt(math.floor(of_all * 2**128)))
     shares = [Fraction(max(1, round(10**4 * Fraction(x, sum(roots)))), 10**4) for x in roots]
     shares[shares.index(max(shares))] += 1 - sum(shares)
     return tuple(replace(one, share=x) for one, x in zip(tables, shares, strict=True))

@@ -274,6 +274,32 @@ def test_one_person_cannot_change_more_rows_than_a_table_has(plan: Path) -> None
         read_plan(plan)
 
 
+@pytest.mark.parametrize("fault", ["table", "no sums", "plot", "two columns"])
+def test_a_folder_for_tables_that_add_up_is_there_only_after_a_release(
+    plan: Path, fault: str
+) -> None:
+    """Whatever fails, and however deep it is; a folder that was there before stays."""
+    if fault != "two columns":
+        plan.write_text(plan.read_text().replace('["n", "m"]', '"n"'))
+    if fault == "table":
+        (plan.parent / "b.csv").write_text("n,m\n1,x\n2\n")
+    if fault == "plot":
+        pytest.importorskip("matplotlib")
+    files, parent = _files(plan), plan.parent
+    plot = parent / "no such folder" / "p.png" if fault == "plot" else None
+    for folder in ("new", "new/in/new"):
+        with pytest.raises(DiscreteGaussError):
+            release.release_plan(plan, consistent=parent / folder, plot=plot)
+        assert _files(plan) == files
+    (parent / "old").mkdir()
+    with pytest.raises(DiscreteGaussError):
+        release.release_plan(plan, consistent=parent / "old" / "new", plot=plot)
+    assert _files(plan) == files | {"old"}
+    assert list((parent / "old").iterdir()) == []
+    with pytest.raises(DiscreteGaussError, match=r"a\.csv: is not a folder|one column"):
+        release.release_plan(plan, consistent=parent / "a.csv")
+
+
 def test_a_plot_that_exists_is_refused_before_anything_is_drawn(plan: Path) -> None:
     pytest.importorskip("matplotlib")
     (plan.parent / "p.png").touch()

@@ -263,6 +263,8 @@ def execute(
         _look_through(run)
     try:
         try:
+            if added_up is not None:
+                added_up.make_folder()
             done = PlanRelease(
                 path=plan.path,
                 shares=tuple([one.share for one in plan.tables]),
@@ -284,6 +286,8 @@ def execute(
                     stream.discard()
                 for file in files:
                     file.discard()
+                if added_up is not None:
+                    added_up.discard()
     except FileExistsError as error:  # another release, since it was looked for
         raise exists_already(Path(error.filename)) from None
     except BaseException as error:

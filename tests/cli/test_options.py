@@ -92,7 +92,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
-NO_NUMBERS |= {"--format", "--quick", "--consistent", "--unknown-groups"}
+NO_NUMBERS |= {"--delimiter", "--format", "--quick", "--consistent", "--unknown-groups"}
 """Others of tests/cli, and tests/plots/test_figures.py, have these."""
 
 

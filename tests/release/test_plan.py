@@ -245,7 +245,15 @@ def test_a_plan_takes_the_formats_of_a_release(tmp_path: Path) -> None:
     "option",
     [
         *("--rho=1", "--epsilon=1", "--delta=0.1", "--report-delta=0.1", "--sensitivity=2"),
-        *("--column=n", "--out=o", "--rows-per-person=2", "--disjoint", "TABLE", "--queries=2"),
+        *(
+            "--column=n",
+            "--out=o",
+            "--rows-per-person=2",
+            "--disjoint",
+            "TABLE",
+            "--queries=2",
+            "--delimiter=;",
+        ),
     ],
 )
 def test_an_option_that_the_plan_says_is_refused_by_name(
@@ -257,6 +265,18 @@ def test_an_option_that_the_plan_says_is_refused_by_name(
     name = option.partition("=")[0]
     assert f"--plan goes without {name}: the plan says it" in capsys.readouterr().err
     assert _files(plan) == files
+
+
+def test_a_plan_says_the_delimiter_of_a_table(plan: Path) -> None:
+    """Each its own; made to add up, tables have commas."""
+    text = PLAN.replace('"a.csv"', '"a.csv"\ndelimiter = ";"').replace('["n", "m"]', '"n"')
+    plan.write_text(text)
+    (plan.parent / "a.csv").write_text("c;n\nx;10\ny;20\n")
+    (plan.parent / "b.csv").write_text("d,c,n\n1,x,3\n2,x,7\n1,y,20\n")
+    release.release_plan(plan, consistent=plan.parent / "sums")
+    assert (plan.parent / "a_noisy.csv").read_text().startswith("c;n\nx;")
+    assert (plan.parent / "b_noisy.csv").read_text().startswith("d,c,n\n1,x,")
+    assert (plan.parent / "sums" / "a_noisy.csv").read_text().startswith("c,n,error\nx,")
 
 
 def test_one_person_cannot_change_more_rows_than_a_table_has(plan: Path) -> None:

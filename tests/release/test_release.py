@@ -153,6 +153,30 @@ def test_rows_of_a_pipe_are_counted_as_they_come() -> None:
         assert (b"did you mean sensitivity=3?" in done.stderr) == (code == 2)
 
 
+def test_a_table_with_semicolons(tmp_path: Path) -> None:
+    """Read and written so, whatever the core; unless the name says tabs, or another format."""
+    table = tmp_path / "t.csv"
+    table.write_text('Ort;n\n"A;1,5";4\nB;5\n')
+    how: dict[str, Any] = {"rho": "1e9", "delimiter": ";"}
+    release_table(table, "n", tmp_path / "o.csv", **how)
+    assert (tmp_path / "o.csv").read_text() == table.read_text()
+    with pytest.raises(TableError, match=r"1 column: commas delimit, .*delimiter=';'"):
+        release_table(table, "n", tmp_path / "p.csv", rho=1)
+    with pytest.raises(OutputError, match=r"p\.tsv: .*tabs"):
+        release_table(table, "n", tmp_path / "p.tsv", **how)
+    np.save(tmp_path / "t.npy", np.array([4, 5]))
+    for name, error in (("t.npy", TableError), ("t.parquet", TableError)):
+        with pytest.raises(error, match="delimiter goes with text"):
+            release_table(tmp_path / name, "0", tmp_path / f"p{name[1:]}", **how)
+    for wrong in (";;", "", "a", '"', "\n", 5):
+        with pytest.raises((ParameterValueError, ParameterTypeError), match="delimiter must be"):
+            release_table(table, "n", tmp_path / "p.csv", rho=1, delimiter=wrong)
+    for bar in ("|", "\t", ","):
+        table.write_text(f"Ort{bar}n\nB{bar}5\n")
+        release_table(table, "n", tmp_path / "p.csv", rho="1e9", delimiter=bar, force=True)
+        assert (tmp_path / "p.csv").read_text() == table.read_text()
+
+
 def test_an_epsilon_delta_budget_is_kept(tmp_path: Path) -> None:
     done = release_table(FLIGHTS, "flights", tmp_path / "o", epsilon=1, delta="1e-6")
     assert done.epsilon <= 1

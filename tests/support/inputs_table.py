@@ -395,6 +395,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ),
     ("release_table", "sensitivity"): Rule(lambda x: 1 <= x < 10**600),  # noise of 600 digits
     ("release_table", "rows_per_person"): _whole(1, 2),
+    ("release_table", "delimiter"): _no_value,
 }
 
 SAID_AS: dict[tuple[str, str], set[str]] = {

@@ -23,11 +23,12 @@ from .._system.atomic_file import errors_name
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
 from ._calibration import Calibration, Cost, budget_for_error, calibrations
 from ._csv_rows import BLANKS
+from ._formats import checked_delimiter
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
 _OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables"}
 _OF_TABLE = {"table", "column", "out", "share", "sensitivity", "rows_per_person", "disjoint"}
-_OF_TABLE |= {"error", "weight", "cells"}
+_OF_TABLE |= {"delimiter", "error", "weight", "cells"}
 
 _MOST_TABLES = 64
 """Their files are open at once."""
@@ -46,6 +47,7 @@ class PlannedTable:
     sensitivity: Fraction
     rows_per_person: int
     disjoint: bool
+    delimiter: str | None
 
     @property
     def queries(self) -> int:
@@ -251,6 +253,7 @@ def _planned(
         sensitivity=_sensitivity(given.get("sensitivity", 1)),
         rows_per_person=whole_number(given.get("rows_per_person", 1), "rows_per_person", minimum=1),
         disjoint=checked_flag(given.get("disjoint", False), "disjoint"),
+        delimiter=checked_delimiter(given.get("delimiter")),
     )
 
 

@@ -47,6 +47,7 @@ def release_table(
     sensitivity: object = 1,
     rows_per_person: int = 1,
     disjoint: bool = False,
+    delimiter: str | None = None,
     report_delta: object = None,
     force: bool = False,
     plot: str | os.PathLike[str] | None = None,
@@ -81,6 +82,8 @@ def release_table(
     disjoint : bool
         Whether nobody changes counts in two of the columns. If not, one person is taken to change
         rows_per_person counts in each.
+    delimiter : ",", ";", "|" or a tab, optional
+        Of text, in the table and in ``out``, if it is not as the name says.
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
     force : bool
@@ -140,6 +143,7 @@ def release_table(
             sensitivity=sensitivity,
             rows_per_person=rows_per_person,
             disjoint=disjoint,
+            delimiter=delimiter,
         ),
         force=force,
         plot=plot,
@@ -301,7 +305,7 @@ def execute(
 
 def _checked(one: PlannedTable, noise: Calibration, *, force: bool, to_stdout: bool) -> _Run:
     with named_in_errors(one.where):
-        formats = formats_of(one.table, one.table if to_stdout else one.out)
+        formats = formats_of(one.table, one.table if to_stdout else one.out, one.delimiter)
         if to_stdout:
             return _Run(one, noise, *formats, Stdout())
         destination = checked_destination(one.table, one.out, force=force)

@@ -168,7 +168,8 @@ def test_a_table_with_semicolons(tmp_path: Path) -> None:
     for name, error in (("t.npy", TableError), ("t.parquet", TableError)):
         with pytest.raises(error, match="delimiter goes with text"):
             release_table(tmp_path / name, "0", tmp_path / f"p{name[1:]}", **how)
-    for wrong in (";;", "", "a", '"', "\n", 5):
+    refused: tuple[Any, ...] = (";;", "", "a", '"', "\n", 5)
+    for wrong in refused:
         with pytest.raises((ParameterValueError, ParameterTypeError), match="delimiter must be"):
             release_table(table, "n", tmp_path / "p.csv", rho=1, delimiter=wrong)
     for bar in ("|", "\t", ","):

@@ -105,8 +105,7 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
         return _Plan(integers, addend, _OBJECT if of_objects else of_words)
     if bounds is None:
         return _Plan(integers, addend, _OBJECT)
-    least, greatest = bounds
-    if any(fits_range(law._spec, least - low, greatest - high) for low, high in _ends(addend, law)):
+    if _fits(addend, law, bounds):
         return _Plan(integers, addend, result)
     if overflow == "saturate":
         return _Plan(integers, addend._replace(is_clamped=True), result)
@@ -116,6 +115,24 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
     raise ParameterOverflowError(
         f"values with noise must fit {held} with Pr[outside] < 2**-128, but they might not{where}; "
         "overflow='saturate' clamps the sums, a list or an array of objects has room for any"
+    )
+
+
+def has_room(cells: Cells, law: Law) -> bool:
+    """Return whether a sum is beyond the cells' range with a probability below 2**-128 only.
+
+    The cells are of one axis. The answer depends on them and on the law: nothing is drawn.
+    """
+    integers, nulls, bounds, _ = cells
+    if bounds is None:
+        return True
+    return _fits(Addend(np.ascontiguousarray(integers), nulls, bounds), law, bounds)
+
+
+def _fits(addend: Addend, law: Law, bounds: tuple[int, int]) -> bool:
+    least, greatest = bounds
+    return any(
+        fits_range(law._spec, least - low, greatest - high) for low, high in _ends(addend, law)
     )
 
 

@@ -16,6 +16,7 @@ from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, HowOnly, Method, 
 from .._inputs.keywords import names_instead
 from .._inputs.messages import if_loaded, refused
 from .._inputs.numbers import checked_flag, whole_number
+from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
@@ -106,9 +107,10 @@ def add_noise(
     sensitivity : number, optional
         With a budget: the most that one person changes one value.
     rows_per_person : int, optional
-        With a budget: the most rows that one person changes. The columns that get noise, and in
-        arrays of several axes all but the first, count as columns of a row: one person may change
-        so many rows times columns.
+        With a budget: the most rows that one person changes, at most all that there are. If several
+        records of a person may fall in one row, `sensitivity` says how many. The columns that get
+        noise, and in arrays of several axes all but the first, count as columns of a row: one
+        person may change so many rows times columns.
     columns : label, several labels, or selector of polars, optional
         Of a frame or table: which columns get noise. None: all, which must be integers. The others
         come back as they are. A tuple that is a label is that one label.
@@ -241,6 +243,7 @@ integral_floats
         from ..privacy import calibrate  # not on workers, which have a law
 
         opened = opened_values(values, columns, floats=integral_floats)
+        require_rows(rows_per_person, opened.n_rows, sensitivity)
         queries = rows * (1 if disjoint else opened.n_columns)
         return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
     of_one = type(sensitivity) is int and sensitivity == 1

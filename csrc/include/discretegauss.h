@@ -244,16 +244,18 @@ typedef struct dg_column {
     dg_number_format format;
 } dg_column;
 
-/** Many laws of one kind, not the generalised Gaussian: the parameter and the centre of each, and how they are
- *  drawn. Lanes of vectors hold Laplace laws of scales from 2^-11 to 2^42, and Gaussian ones of sigma2 from 2^-16 to
- *  2^62, or from 2^-4 if the centre is no integer. */
+/** Many laws of one kind, not the generalised Gaussian, and how they are drawn.
+ *
+ *  method:    DG_AUTO: isochronously, in lanes of vectors, where these hold the law; of 256 laws at a time the others
+ *             after those, by Algorithms 1-3. DG_ISOCHRONOUS: likewise, but lanes have to hold all. DG_REFERENCE: by
+ *             Algorithms 1-3, in order. There is no other.
+ *
+ *  Lanes hold Laplace laws of scales from 2^-11 to 2^42, and Gaussian ones of sigma2 from 2^-16 to 2^62, or from 2^-4
+ *  if the centre is no integer. */
 typedef struct dg_laws {
     dg_law_kind kind;
     dg_column parameter, centre;
-    dg_method
-        method; /**< DG_AUTO: isochronously, in lanes, where these hold the law, and the others of each 256
-                           laws by Algorithms 1-3 after them. DG_ISOCHRONOUS: likewise, but lanes have to hold
-                           all. DG_REFERENCE: by Algorithms 1-3, in order. There is no other */
+    dg_method method;
 } dg_laws;
 
 /** Draw once from each of n laws: out[i] = a draw of law i.

@@ -50,9 +50,9 @@ static void describe_lanes(dg_sampler_info *info, const dg_lanes *lanes)
 {
 #if DG_HAVE_WORDS
     info->isa = lanes->isa;
-    info->n_core = lanes->sampler->n_core;
-    info->n_tail = lanes->sampler->n_tail;
-    info->block_bits = lanes->sampler->block_bits;
+    info->n_core = lanes->n_core;
+    info->n_tail = lanes->n_tail;
+    info->block_bits = lanes->block_bits;
     info->attempt_bytes = lanes->attempt_bytes;
     info->above = lanes->above;
     info->above_a_step = lanes->above_a_step;

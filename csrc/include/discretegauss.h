@@ -128,15 +128,18 @@ typedef struct dg_sampler dg_sampler;
 
 /** The ways to draw. The law is the same. */
 typedef enum dg_method {
-    DG_AUTO = 0,      /**< the first that the law has, of DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS */
-    DG_REFERENCE = 1, /**< Algorithms 1-3 of Canonne, Kamath and Steinke (2020): every law but the
-                           generalised Gaussian */
-    DG_CELLS =
-        2, /**< look-up in a table of cells: the laws with a centre. Fastest in bulk; the table
-                           takes up to some milliseconds to build */
-    DG_ISOCHRONOUS =
-        3 /**< attempts whose time says nothing about the value: the laws with a centre, if
-                            the scale is from some 2^-20 to 2^52, mu below 2^61, and beta below 64 */
+    DG_AUTO = 0, /**< the first that the law has, of DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS */
+
+    /** Algorithms 1-3 of Canonne, Kamath and Steinke (2020): every law but the generalised Gaussian. */
+    DG_REFERENCE = 1,
+
+    /** Look-up in a table of cells: the laws with a centre. Fastest in bulk; the table takes up to some milliseconds
+     *  to build. */
+    DG_CELLS = 2,
+
+    /** Attempts whose time says nothing about the value: the laws with a centre, if the scale, or sigma, is from 2^-20
+     *  to 2^53, floor(mu + 1/2) below 2^61 in size, and beta below 64. */
+    DG_ISOCHRONOUS = 3
 } dg_method;
 
 /** Make a sampler.
@@ -168,7 +171,7 @@ DG_API dg_method dg_sampler_method(const dg_sampler *sampler);
  *  below exp(-2^63). */
 DG_API size_t dg_sampler_wide_bytes(const dg_sampler *sampler);
 
-/** Whether a draw is no int64 with a probability below 2^-128. */
+/** Whether int64 holds a draw, but with a probability below 2^-128. */
 DG_API int dg_sampler_fits_int64(const dg_sampler *sampler);
 
 /** Draw n independent samples into an array of machine integers.

@@ -20,12 +20,7 @@ static dg_status build_lanes(dg_lanes **out, const dg_law *law, const dg_options
 #if DG_HAVE_WORDS
     if (law->kind >= DG_DISCRETE_LAPLACE) {
         DG_TRY(dg_memory_at_hand(law->room_bytes));
-        DG_TRY(dg_lanes_build(out, law, options->isa));
-        if ((*out)->kernel != NULL) {
-            return DG_OK;
-        }
-        release_lanes(*out);
-        *out = NULL;
+        return dg_lanes_build(out, law, options->isa);
     }
 #endif
     (void)law, (void)options;

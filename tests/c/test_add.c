@@ -198,10 +198,7 @@ static void test_rules(dg_sampler *sampler)
         const dg_status status = dg_sampler_add(sums, M, &by, sampler, NULL, &from_one);
         CHECK(status == (is_refused ? DG_ERR_RANGE : DG_OK), "case %zu: %d", k, (int)status);
         CHECK(one.used == other.used, "case %zu: %zu and %zu bytes", k, one.used, other.used);
-        if (is_refused) {
-            memset(out, 0, sizeof out);
-        }
-        CHECK(memcmp(sums, out, sizeof out) == 0, "case %zu: other sums", k);
+        CHECK(is_refused || memcmp(sums, out, sizeof out) == 0, "case %zu: other sums", k);
     }
     CHECK(n_refused > 0 && n_clamped > 0, "%zu refused, %zu clamped", n_refused, n_clamped);
     memset(nulls, 0, sizeof nulls);

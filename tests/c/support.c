@@ -32,14 +32,13 @@ int report(const char *name)
     return n_failures > 0 || n_checks == 0;
 }
 
-enum { LONGEST_NUMBER = 1 << 12 };
-
 char *write_number(char *to, int64_t value, size_t shift)
 {
     const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     const unsigned part = shift % 4;
-    to += sprintf(to, "%s0x%llx%llx", value < 0 ? "-" : "", (unsigned long long)(size >> (4 - part)),
-                  (unsigned long long)(size << part & 15));
+    to +=
+        sprintf(to, "%s0x%llx%llx", value < 0 ? "-" : "", (unsigned long long)(size >> (4 - part)),
+                (unsigned long long)(size << part & 15));
     memset(to, '0', shift / 4);
     to[shift / 4] = 0;
     return to + shift / 4;
@@ -55,14 +54,13 @@ char *write_ones(char *to, size_t n)
 
 const char *power_text(size_t n)
 {
-    static char text[LONGEST_NUMBER + 8];
+    static char text[LONGEST_RATIO];
     (void)write_number(text, 1, n);
     return text;
 }
 
-/** Write a 2^shift_a / (b 2^shift_b). */
-static const char *write_ratio(char to[2 * LONGEST_NUMBER], int64_t a, size_t shift_a, int64_t b,
-                               size_t shift_b)
+const char *write_ratio(char to[LONGEST_RATIO], int64_t a, size_t shift_a, int64_t b,
+                        size_t shift_b)
 {
     char *end = write_number(to, a, shift_a);
     *end++ = '/';
@@ -86,7 +84,7 @@ dg_law *law_by_text(dg_law_kind kind, dg_arithmetic arithmetic, const char *para
 dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_t shift_a,
                     int64_t b, size_t shift_b, int64_t c, int64_t d)
 {
-    char text[2][2 * LONGEST_NUMBER];
+    char text[2][LONGEST_RATIO];
     return law_by_text(kind, arithmetic, write_ratio(text[0], a, shift_a, b, shift_b),
                        write_ratio(text[1], c, 0, d, 0), NULL);
 }
@@ -94,7 +92,7 @@ dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_
 dg_law *power_law_of(int64_t a, size_t shift_a, int64_t b, int64_t c, int64_t d, int64_t beta_num,
                      int64_t beta_den)
 {
-    char text[3][2 * LONGEST_NUMBER];
+    char text[3][LONGEST_RATIO];
     return law_by_text(DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO,
                        write_ratio(text[0], a, shift_a, b, 0), write_ratio(text[1], c, 0, d, 0),
                        write_ratio(text[2], beta_num, 0, beta_den, 0));

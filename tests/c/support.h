@@ -22,6 +22,11 @@ char *write_number(char *to, int64_t value, size_t shift);
 /** Write 2^n - 1 in hexadecimal. Returns: the end of the text. */
 char *write_ones(char *to, size_t n);
 
+/** Write a 2^shift_a / (b 2^shift_b). Returns: to. */
+enum { LONGEST_RATIO = 1 << 13 };
+const char *write_ratio(char to[LONGEST_RATIO], int64_t a, size_t shift_a, int64_t b,
+                        size_t shift_b);
+
 /** The text of 2^n, which holds until the next call. n is below 2^14. */
 const char *power_text(size_t n);
 

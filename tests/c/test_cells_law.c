@@ -396,8 +396,7 @@ static void test_table(const test_case *of)
 {
     dg_law *law = law_for(of);
     dg_table *table = NULL;
-    dg_status status =
-        dg_table_build(&table, law, of->index_bits, of->block_bits, DG_ISA_AUTO);
+    dg_status status = dg_table_build(&table, law, of->index_bits, of->block_bits, DG_ISA_AUTO);
     CHECK(status == DG_OK, "no table for kind %d, %lld/%lld: status %d", (int)of->kind,
           (long long)of->a, (long long)of->b, (int)status);
     if (status == DG_OK && table->rest_bytes == 0) {

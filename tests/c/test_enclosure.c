@@ -132,7 +132,8 @@ static void test_near_a_half(uint64_t *state)
     *end++ = '/';
     (void)write_number(end, 1, 110);
     for (size_t i = 0; i < 2; i++) {
-        dg_law *law = law_by_text(as_shown.kind, DG_ARITHMETIC_AUTO, "1/0x80000000000000", mu + i, "2");
+        dg_law *law =
+            law_by_text(as_shown.kind, DG_ARITHMETIC_AUTO, "1/0x80000000000000", mu + i, "2");
         check_law(law, &as_shown, state);
         dg_law_free(law);
     }

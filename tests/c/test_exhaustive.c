@@ -15,7 +15,6 @@
 #include "support.h"
 
 #include <mpfr.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,9 +78,9 @@ static int64_t gcd(int64_t a, int64_t b)
 
 static dg_sampler *sampler_by(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, int64_t b)
 {
-    char text[64];
-    (void)snprintf(text, sizeof text, "%lld/%lld", (long long)a, (long long)b);
-    return sampler_of(kind, text, NULL, NULL, DG_REFERENCE, arithmetic, DG_ISA_AUTO);
+    char text[LONGEST_RATIO];
+    return sampler_of(kind, write_ratio(text, a, 0, b, 0), NULL, NULL, DG_REFERENCE, arithmetic,
+                      DG_ISA_AUTO);
 }
 
 static void test_bernoulli(dg_arithmetic arithmetic)

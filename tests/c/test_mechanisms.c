@@ -4,7 +4,6 @@
 #include "mechanisms/select.h"
 #include "support.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { TAPE = 1 << 16, ROWS = 3, K = 4, N = 60 };
@@ -72,8 +71,7 @@ static void test_errors_of_selections(void)
           "no such kind");
     CHECK(dg_selection_new(&s, DG_EXPONENTIAL, "1 ", gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
           "no number");
-    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, "-1/3", gaps, 1, 2, K, NULL) ==
-              DG_ERR_PARAMETER,
+    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, "-1/3", gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
           "rate < 0");
     const char *rate = "1000";
     CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 1, 2, 0, NULL) == DG_ERR_PARAMETER,
@@ -108,9 +106,10 @@ static size_t sides_with(int64_t *out, dg_arithmetic arithmetic, int64_t a, int6
         shift[i] = shifts[i % KINDS];
     }
     dg_snapping *snapping;
-    char step[64];
-    (void)snprintf(step, sizeof step, "%lld/%lld", (long long)a, (long long)b);
-    CHECK(dg_snapping_new(&snapping, step, doublings, offset, shift) == DG_OK, "%zu", doublings);
+    char step[LONGEST_RATIO];
+    CHECK(dg_snapping_new(&snapping, write_ratio(step, a, 0, b, 0), doublings, offset, shift) ==
+              DG_OK,
+          "%zu", doublings);
     if (arithmetic == DG_ARITHMETIC_GMP) {
         snapping->step->uses_words = false;
     }
@@ -140,8 +139,7 @@ static void test_sides(void)
     dg_snapping *snapping;
     CHECK(dg_snapping_new(&snapping, "2", 0, NULL, NULL) == DG_ERR_PARAMETER, "step > 1");
     CHECK(snapping == NULL, "one was left");
-    CHECK(dg_snapping_new(&snapping, "1/2", 1, NULL, NULL) == DG_ERR_PARAMETER,
-          "step <= 1/2");
+    CHECK(dg_snapping_new(&snapping, "1/2", 1, NULL, NULL) == DG_ERR_PARAMETER, "step <= 1/2");
     CHECK(dg_snapping_new(&snapping, "1/2", 0, NULL, NULL) == DG_OK, "no doublings");
     dg_snapping_free(snapping);
 }

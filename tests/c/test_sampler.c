@@ -1,7 +1,6 @@
 /* Samplers: parameters as text, methods, draws that are those of the parts, and laws an element. */
 #include "support.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,11 +172,9 @@ static void check_laws_by_reference(void)
                   bad == N_LAWS,
               "kind %d: %zu", (int)kinds[k], bad);
         for (size_t i = 0; i < N_LAWS; i++) {
-            char parameter[64], mu[64];
-            (void)snprintf(parameter, sizeof parameter, "%lld/%lld", (long long)parameters[2 * i],
-                           (long long)parameters[2 * i + 1]);
-            (void)snprintf(mu, sizeof mu, "%lld/%lld", (long long)centres[2 * i],
-                           (long long)centres[2 * i + 1]);
+            char parameter[LONGEST_RATIO], mu[LONGEST_RATIO];
+            (void)write_ratio(parameter, parameters[2 * i], 0, parameters[2 * i + 1], 0);
+            (void)write_ratio(mu, centres[2 * i], 0, centres[2 * i + 1], 0);
             dg_sampler *sampler = sampler_of(kinds[k], parameter, mu, NULL, DG_REFERENCE,
                                              DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
             CHECK(dg_sampler_fill(&alone, 1, DG_INT64, sampler, NULL, &again) == DG_OK, "%zu", i);

@@ -59,8 +59,8 @@ static void compare(dg_sampler *words, dg_sampler *gmp, bool fits)
     if (ours == NULL) {
         abort();
     }
-    CHECK(uses_words(words) == (fits && DG_HAVE_WORDS), "expected %d, law of %zu bytes",
-          (int)fits, dg_sampler_wide_bytes(words));
+    CHECK(uses_words(words) == (fits && DG_HAVE_WORDS), "expected %d, law of %zu bytes", (int)fits,
+          dg_sampler_wide_bytes(words));
     CHECK(!uses_words(gmp), "GMP was asked for");
     CHECK(dg_sampler_wide_bytes(words) == dg_sampler_wide_bytes(gmp), "same law");
     for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -84,12 +84,9 @@ static void compare(dg_sampler *words, dg_sampler *gmp, bool fits)
 static void compare_laws(dg_law_kind kind, int64_t a, size_t shift_a, int64_t b, size_t shift_b,
                          int64_t c, int64_t d, bool fits)
 {
-    char parameter[400], mu[100], *end = write_number(parameter, a, shift_a);
-    *end++ = '/';
-    (void)write_number(end, b, shift_b);
-    end = write_number(mu, c, 0);
-    *end++ = '/';
-    (void)write_number(end, d, 0);
+    char parameter[LONGEST_RATIO], mu[LONGEST_RATIO];
+    (void)write_ratio(parameter, a, shift_a, b, shift_b);
+    (void)write_ratio(mu, c, 0, d, 0);
     const dg_arithmetic gmp = DG_ARITHMETIC_GMP, any = DG_ARITHMETIC_AUTO;
     compare(sampler_of(kind, parameter, mu, NULL, DG_REFERENCE, any, DG_ISA_AUTO),
             sampler_of(kind, parameter, mu, NULL, DG_REFERENCE, gmp, DG_ISA_AUTO), fits);

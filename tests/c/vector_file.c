@@ -88,10 +88,9 @@ dg_sampler *sampler_in(const char *line, dg_method method, const dg_options *opt
     for (int kind = 0; kind < N_KINDS; kind++) {
         if (text_is(line, "law", LAWS[kind].law)) {
             dg_sampler *sampler;
-            (void)dg_sampler_new_with(&sampler, (dg_law_kind)kind,
-                                      read_text(text[0], line, LAWS[kind].parameter),
-                                      read_text(text[1], line, "mu"),
-                                      read_text(text[2], line, "beta"), method, options);
+            (void)dg_sampler_new_with(
+                &sampler, (dg_law_kind)kind, read_text(text[0], line, LAWS[kind].parameter),
+                read_text(text[1], line, "mu"), read_text(text[2], line, "beta"), method, options);
             return sampler;
         }
     }

@@ -84,11 +84,12 @@ def test_the_stub_has_the_signatures_of_lib(native: ModuleType) -> None:
     for name, node in functions.items():
         c_type = native.ffi.typeof(getattr(native.lib, name))
         kinds = {"void": "None", "primitive": "int", "enum": "int"}
-        kinds |= {"pointer": "_CData", "function": "_CData"}
+        kinds |= {"pointer": "_CData", "function": "_CData", "text": "bytes | _CData"}
+        taken = ["text" if arg.cname == "char *" else arg.kind for arg in c_type.args]
         stub_args = [*node.args.posonlyargs, *node.args.args][1:]
         assert len(stub_args) == len(c_type.args), name
         assert [ast.unparse(arg.annotation) for arg in stub_args if arg.annotation] == [
-            kinds[arg.kind] for arg in c_type.args
+            kinds[kind] for kind in taken
         ], name
         assert node.returns is not None
         assert ast.unparse(node.returns) == kinds[c_type.result.kind], name

@@ -363,6 +363,49 @@ static void test_case(const memory_case *of, size_t most_draws)
     }
 }
 
+/** Texts as long as they may be, in decimal or other terms, are read in the room that was asked for; and every
+ *  allocation of ours fails once. */
+static void test_texts(void)
+{
+    enum { MOST = 2 * DG_MAX_PARAMETER_BITS, DIGITS = MOST * 3 / 10 - 8 };
+    static char decimal[2 * DIGITS + 2], fraction[DIGITS + 1], terms[MOST / 2 + 16];
+    memset(decimal, '7', sizeof decimal - 1);
+    decimal[DIGITS] = '/';
+    memset(decimal + DIGITS + 1, '3', DIGITS);
+    memset(fraction, '0', DIGITS); /* 0.0...01: its denominator is 10^n */
+    fraction[1] = '.';
+    fraction[DIGITS - 1] = '1';
+    char *end = write_number(terms, 1, MOST - 8); /* of long terms, and not long itself */
+    *end++ = '/';
+    (void)write_number(end, 7, MOST - 12);
+    const struct {
+        const char *text;
+        dg_status status;
+    } texts_of[] = {{decimal, DG_OK}, {fraction, DG_ERR_TOO_LONG}, {terms, DG_OK}};
+    for (size_t i = 0; i < sizeof texts_of / sizeof *texts_of; i++) {
+        const long before = n_ours;
+        const size_t gmp_before = gmp_live;
+        for (size_t nth = 0; nth <= 6; nth++) { /* 0: none fails */
+            dg_sampler *sampler = NULL;
+            gmp_peak = gmp_live;
+            gmp_longest = gmp_early = most_asked = n_asked = 0;
+            fails_at = nth;
+            const dg_status status =
+                dg_sampler_new(&sampler, DG_DISCRETE_GAUSSIAN, texts_of[i].text, texts_of[i].text,
+                               NULL, DG_REFERENCE);
+            const bool failed = nth > 0 && n_asked >= nth;
+            fails_at = 0;
+            CHECK(status == (failed ? DG_ERR_NOMEM : texts_of[i].status),
+                  "text %zu, %zu: status %d", i, nth, (int)status);
+            CHECK(gmp_peak - gmp_before <= most_asked || failed, "text %zu: GMP took %zu of %zu", i,
+                  gmp_peak - gmp_before, most_asked);
+            CHECK(gmp_early == 0 && gmp_longest < 1 << 16, "text %zu: %zu at once", i, gmp_longest);
+            dg_sampler_free(sampler);
+            CHECK(n_ours == before && gmp_live == gmp_before, "text %zu, %zu: lost", i, nth);
+        }
+    }
+}
+
 /* --- threads that end -------------------------------------------------------------------------- */
 
 static void *build_in_thread(void *argument)
@@ -414,6 +457,7 @@ int main(int n_arguments, char **arguments)
             test_case(&cases[i], in_part ? 2000 : 200000);
         }
     }
+    test_texts();
     CHECK(n_ours == at_start, "%ld blocks of ours lost", n_ours - at_start);
     test_threads();
     CHECK(gmp_live == 0, "%zu bytes of GMP's lost", gmp_live);

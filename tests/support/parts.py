@@ -98,21 +98,6 @@ class NativeLanes(_Part):
         super().__init__(law, "lanes", handle)
 
 
-class NativeIsochronous:
-    """A law drawn isochronously, one draw at a time."""
-
-    def __init__(self, spec: LawSpec) -> None:
-        self._law = new_law(spec)
-        self.handle, self.info = _made("isochronous", self._law)
-
-    def draw(self, source: Source) -> int:
-        width = int(lib.dg_law_wide_bytes(self._law))
-        out, call = ffi.new("uint8_t[]", width), native.Call(source)
-        status = lib.dg_isochronous_draw_wide(out, width, self.handle, call.source)
-        native.raise_for_status(status, call.errors)
-        return int.from_bytes(ffi.buffer(out), "little", signed=True)
-
-
 def fill_in_lanes(
     out: NDArray[Any], kind: Kind, columns: list[NDArray[Any]], source: Source, threads: int
 ) -> None:

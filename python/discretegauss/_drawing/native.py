@@ -333,8 +333,8 @@ def _c_column(words: NDArray[Any]) -> dict[str, Any]:
 
 def _no_isochronous() -> ParameterValueError:
     return ParameterValueError(
-        "method: there is no isochronous sampler for scales below some 2**-28, nor for "
-        "beta of 64 and more, got 'isochronous'"
+        "method: isochronous draws are for a scale, or sigma, from 2**-20 to 2**53, "
+        "abs(floor(mu + 1/2)) below 2**61 and beta below 64, got 'isochronous'"
     )
 
 

@@ -11,7 +11,9 @@
 
 #if DG_HAVE_WORDS
 
-enum { MOST_DRAWN = 2048 }; /* draws before they are stored: batches get short at the end of each such lot */
+enum {
+    MOST_DRAWN = 2048
+}; /* draws before they are stored: batches get short at the end of each such lot */
 
 static size_t lot_of(size_t n)
 {

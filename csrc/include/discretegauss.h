@@ -123,13 +123,15 @@ typedef struct dg_sampler dg_sampler;
 
 /** The ways to draw. The law is the same. */
 typedef enum dg_method {
-    DG_AUTO = 0,      /**< by the law alone: isochronous, if vectors hold the law; else the reference, or
+    DG_AUTO = 0, /**< by the law alone: isochronous, if vectors hold the law; else the reference, or
                            cells if there is no reference for it */
     DG_REFERENCE = 1, /**< Algorithms 1-3 of Canonne, Kamath and Steinke (2020): every law but the
                            generalised Gaussian */
-    DG_CELLS = 2,     /**< look-up in a table of cells: the laws with a centre. Fastest in bulk; the table
+    DG_CELLS =
+        2, /**< look-up in a table of cells: the laws with a centre. Fastest in bulk; the table
                            takes up to some milliseconds to build */
-    DG_ISOCHRONOUS = 3 /**< attempts whose time says nothing about the value: the laws with a centre, if the
+    DG_ISOCHRONOUS =
+        3 /**< attempts whose time says nothing about the value: the laws with a centre, if the
                             scale, or sigma, is from 2^-20 to 2^53, floor(mu + 1/2) below 2^61 in size, and
                             beta below 64 */
 } dg_method;
@@ -329,8 +331,8 @@ typedef struct dg_snapping dg_snapping;
  *             freed by dg_snapping_free; otherwise *snapping is NULL.
  *  Returns:   as dg_sampler_new.
  */
-DG_API dg_status dg_snapping_new(dg_snapping **snapping, const char *step,
-                                 size_t doublings, const int64_t *offset, const int64_t *shift);
+DG_API dg_status dg_snapping_new(dg_snapping **snapping, const char *step, size_t doublings,
+                                 const int64_t *offset, const int64_t *shift);
 
 /** Free it. snapping may be NULL. */
 DG_API void dg_snapping_free(dg_snapping *snapping);

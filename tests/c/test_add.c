@@ -190,8 +190,7 @@ static void test_rules(dg_sampler *sampler)
         }
         tape one = {bytes, TAPE, 0}, other = {bytes, TAPE, 0};
         const dg_source from_one = tape_source(&one), from_other = tape_source(&other);
-        CHECK(dg_sampler_fill(noise, M, DG_INT64, sampler, NULL, &from_other) == DG_OK,
-              "no noise");
+        CHECK(dg_sampler_fill(noise, M, DG_INT64, sampler, NULL, &from_other) == DG_OK, "no noise");
         bool is_refused = false;
         for (size_t i = 0; i < M; i++) {
             const bool is_null = by.is_null != NULL && nulls[i] != 0;

@@ -184,7 +184,8 @@ static void test_what_fits_nothing(void)
     dg_parameters far = generalized;
     far.c = (dg_integer){sixteen, 17};
     CHECK(law_of_bytes(&laws[1], DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &far) == DG_OK, "far");
-    CHECK(law_of_bytes(&laws[2], DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO, &generalized) == DG_OK,
+    CHECK(law_of_bytes(&laws[2], DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO, &generalized) ==
+              DG_OK,
           "generalised");
     for (size_t i = 0; i < 3; i++) {
         dg_table *table = NULL;
@@ -216,7 +217,8 @@ static void test_the_end_of_64_bits(void)
     dg_law *law;
     dg_table *table;
     static uint64_t out[300];
-    CHECK(law_of_bytes(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK, "law");
+    CHECK(law_of_bytes(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK,
+          "law");
     CHECK(dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) == DG_OK, "table");
     CHECK(dg_law_fill(out, 300, DG_UINT64, law, NULL, NULL) == DG_ERR_RANGE, "half are beyond it");
     CHECK(dg_table_fill(out, 300, DG_UINT64, table, NULL, NULL) == DG_ERR_RANGE,

@@ -187,18 +187,9 @@ static dg_law *try_law(dg_status *status, const memory_case *of)
 
 /* --- one operation, watched -------------------------------------------------------------------- */
 
-enum operation {
-    NEW_LAW,
-    FILL,
-    NEW_TABLE,
-    TABLE_FILL,
-    DECIDE,
-    NEW_LANES,
-    LANES_FILL,
-    SAMPLER
-};
-static const char *const operation_names[] = {
-    "new law",          "fill",      "new table",  "table fill", "decision", "new lanes", "lanes fill", "sampler"};
+enum operation { NEW_LAW, FILL, NEW_TABLE, TABLE_FILL, DECIDE, NEW_LANES, LANES_FILL, SAMPLER };
+static const char *const operation_names[] = {"new law",  "fill",      "new table",  "table fill",
+                                              "decision", "new lanes", "lanes fill", "sampler"};
 
 typedef struct work {
     const memory_case *of;
@@ -274,8 +265,7 @@ static dg_status use_sampler(work *with)
     dg_status status = DG_OK;
     for (size_t i = 0; i < (is_long(with->of) ? 2 : 3) && status == DG_OK; i++) {
         dg_sampler *sampler;
-        status = dg_sampler_new(&sampler, with->of->kind, texts[0], texts[1], texts[2],
-                                methods[i]);
+        status = dg_sampler_new(&sampler, with->of->kind, texts[0], texts[1], texts[2], methods[i]);
         CHECK((sampler != NULL) == (status == DG_OK), "%s", with->of->name);
         if (status == DG_OK && i == 0) {
             status = dg_sampler_fill_wide(with->out, 1, with->width, sampler, NULL, NULL);

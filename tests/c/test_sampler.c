@@ -15,7 +15,8 @@ static void check_text(const char *text, const char *same, dg_status wanted)
     CHECK(status == wanted, "%s: %s", text, dg_status_text(status));
     CHECK((status == DG_OK) == (one != NULL), "%s", text);
     if (status == DG_OK) {
-        CHECK(dg_sampler_new(&other, DG_DISCRETE_GAUSSIAN, "0x7/1", same, "1", DG_REFERENCE) == DG_OK,
+        CHECK(dg_sampler_new(&other, DG_DISCRETE_GAUSSIAN, "0x7/1", same, "1", DG_REFERENCE) ==
+                  DG_OK,
               "%s", same);
         int64_t drawn[2][100];
         for (int k = 0; k < 2; k++) {
@@ -34,14 +35,14 @@ static void check_text(const char *text, const char *same, dg_status wanted)
 static void check_texts(void)
 {
     static const char *const good[][2] = {
-        {"0", "0"},         {"-0", "0"},       {"5", "5"},          {"+5", "5"},
-        {"010", "10"},      {"0x10", "16"},    {"0XfF", "255"},     {"-0x1f/0x20", "-31/32"},
-        {"6/4", "3/2"},     {"-6/0x4", "-3/2"}, {"0.1", "1/10"},    {"-12.50", "-25/2"},
-        {"00.05", "1/20"},  {"0/7", "0"},
+        {"0", "0"},        {"-0", "0"},        {"5", "5"},      {"+5", "5"},
+        {"010", "10"},     {"0x10", "16"},     {"0XfF", "255"}, {"-0x1f/0x20", "-31/32"},
+        {"6/4", "3/2"},    {"-6/0x4", "-3/2"}, {"0.1", "1/10"}, {"-12.50", "-25/2"},
+        {"00.05", "1/20"}, {"0/7", "0"},
     };
-    static const char *const bad[] = {"",    "-",   "x",    "1 ",   " 1",    "1/0",  "1/",    "/2",
-                                      "1/-2", "0x",  ".5",   "5.",   "1.5/2", "0x1.8", "1e3",  "--1",
-                                      "1/2/3", "0.0x1", "nan", "inf", "1_0"};
+    static const char *const bad[] = {"",    "-",    "x",     "1 ",    " 1",  "1/0",   "1/",
+                                      "/2",  "1/-2", "0x",    ".5",    "5.",  "1.5/2", "0x1.8",
+                                      "1e3", "--1",  "1/2/3", "0.0x1", "nan", "inf",   "1_0"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         check_text(good[i][0], good[i][1], DG_OK);
     }
@@ -126,9 +127,11 @@ static void check_options(dg_method method, const char *sigma2)
         from.used = 0;
         for (size_t first = 0; first < N; first += chunk * 7) {
             const size_t n = N - first < chunk * 7 ? N - first : chunk * 7;
-            CHECK(dg_sampler_fill(drawn + first, n, DG_INT64, sampler, NULL, &source) == DG_OK, "n");
+            CHECK(dg_sampler_fill(drawn + first, n, DG_INT64, sampler, NULL, &source) == DG_OK,
+                  "n");
         }
-        CHECK(memcmp(drawn, wanted, sizeof wanted) == 0 && from.used == used, "%s by %d", sigma2, isa);
+        CHECK(memcmp(drawn, wanted, sizeof wanted) == 0 && from.used == used, "%s by %d", sigma2,
+              isa);
         dg_sampler_free(sampler);
     }
 }
@@ -144,10 +147,12 @@ static void check_laws(void)
     size_t bad;
     tape from = {bytes, sizeof bytes, 0}, other = from;
     const dg_source source = tape_source(&from), again = tape_source(&other);
-    CHECK(dg_laws_fill(drawn, 3, DG_INT64, &laws, &bad, NULL, &source) == DG_OK && bad == 3, "laws");
+    CHECK(dg_laws_fill(drawn, 3, DG_INT64, &laws, &bad, NULL, &source) == DG_OK && bad == 3,
+          "laws");
     for (size_t i = 0; i < 3; i++) {
         dg_sampler *sampler;
-        CHECK(dg_sampler_new(&sampler, DG_BERNOULLI_EXP, texts[i], NULL, NULL, DG_AUTO) == DG_OK, "s");
+        CHECK(dg_sampler_new(&sampler, DG_BERNOULLI_EXP, texts[i], NULL, NULL, DG_AUTO) == DG_OK,
+              "s");
         CHECK(dg_sampler_fill(alone + i, 1, DG_INT64, sampler, NULL, &again) == DG_OK, "f");
         CHECK(alone[i] == drawn[i], "law %zu", i);
         dg_sampler_free(sampler);
@@ -163,7 +168,8 @@ static void check_laws(void)
               bad == 1 && from.used == 0,
           "bad %zu", bad);
     laws.kind = DG_GENERALIZED_GAUSSIAN;
-    CHECK(dg_laws_fill(drawn, 3, DG_INT64, &laws, &bad, NULL, &source) == DG_ERR_PARAMETER && bad == 0,
+    CHECK(dg_laws_fill(drawn, 3, DG_INT64, &laws, &bad, NULL, &source) == DG_ERR_PARAMETER &&
+              bad == 0,
           "bad %zu", bad);
 }
 

@@ -93,8 +93,7 @@ static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
     const dg_laws laws = {.kind = kind,
                           .parameter = {parameters, 1, DG_INTEGERS},
                           .centre = {&centre, 0, DG_INTEGERS}};
-    dg_status status =
-        dg_laws_fill(out, FILL, DG_INT64, &laws, NULL, NULL, &SOURCE);
+    dg_status status = dg_laws_fill(out, FILL, DG_INT64, &laws, NULL, NULL, &SOURCE);
     CHECK(status == DG_OK, "a fill of laws failed: %d", (int)status);
     return VALGRIND_COUNT_ERRORS - before;
 }
@@ -102,7 +101,8 @@ static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
 /** Fills of a law, none of which is reported. */
 static void check_law(const dg_law *law, int kind, size_t i)
 {
-    const unsigned reports = reports_of_fills(DG_ISA_PORTABLE, law) + reports_of_fills(DG_ISA_AUTO, law);
+    const unsigned reports =
+        reports_of_fills(DG_ISA_PORTABLE, law) + reports_of_fills(DG_ISA_AUTO, law);
     CHECK(reports == 0, "kind %d, case %zu: %u reports", kind, i, reports);
 }
 

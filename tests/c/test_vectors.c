@@ -319,8 +319,7 @@ int main(int argc, char **argv)
     }
     (void)fclose(file);
     printf("%d vectors of algorithms, %d of tables, %d of isochronous fills%s\n", n_algorithms,
-           n_tables, n_fills,
-           DG_HAVE_WORDS ? "" : " (which need 128-bit words: not replayed)");
+           n_tables, n_fills, DG_HAVE_WORDS ? "" : " (which need 128-bit words: not replayed)");
     CHECK(n_algorithms >= LEAST_VECTORS && n_tables >= LEAST_VECTORS / 2 &&
               n_fills >= LEAST_VECTORS / 2,
           "vectors are missing");

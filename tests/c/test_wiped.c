@@ -326,8 +326,9 @@ int main(void)
         law = long_law_of(now->kind, now->arithmetic, 1, now->shift, 1, 0, 1, 3);
         const dg_status made =
             now->way == BY_TABLE ? dg_table_new(&table, law, now->index_bits, -1, DG_ISA_AUTO)
-            : now->way == IN_LANES ? dg_lanes_new(&lanes, law, DG_ISA_AUTO) /* takes 128-bit words */
-                                   : DG_OK;
+            : now->way == IN_LANES
+                ? dg_lanes_new(&lanes, law, DG_ISA_AUTO) /* takes 128-bit words */
+                : DG_OK;
         for (int kind = DG_SOURCE_GETRANDOM; made == DG_OK && kind <= DG_SOURCE_CALLER; kind++) {
             test_case((dg_source_kind)kind);
         }

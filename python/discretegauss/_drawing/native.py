@@ -333,8 +333,9 @@ def _c_column(words: NDArray[Any]) -> dict[str, Any]:
 
 def _no_isochronous() -> ParameterValueError:
     return ParameterValueError(
-        "method: isochronous draws are for a scale, or sigma, from 2**-20 to 2**53, "
-        "abs(floor(mu + 1/2)) below 2**61 and beta below 64, got 'isochronous'"
+        "method: there is no isochronous sampler where the scale, or sigma, is below 2**-20 or "
+        "above 2**53, abs(floor(mu + 1/2)) is 2**61 or more, or beta is 64 or more, "
+        "got 'isochronous'"
     )
 
 

@@ -13,7 +13,6 @@ import parts
 import pytest
 from cases import PARAMETERS
 from keystream import Tape, chacha20_block, key_tape
-from lanes_twin import LaneFacts
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
@@ -25,9 +24,6 @@ needs_core = pytest.mark.skipif(_engine.native is None, reason="the C core is no
 
 #: The isochronous sampler needs a C long of 64 bits (csrc/base/int128.h), which Windows has not.
 IS_ISOCHRONOUS = _engine.native is not None and struct.calcsize("P") == 8
-needs_isochronous = pytest.mark.skipif(
-    not IS_ISOCHRONOUS, reason="there is no isochronous sampler here"
-)
 
 
 def ids(case: dict[str, Any]) -> str:
@@ -65,10 +61,7 @@ def test_the_file_is_what_the_generator_writes() -> None:
 def test_the_file_describes_itself() -> None:
     """Every field of a vector is explained in the header, and no other."""
     used = {
-        name
-        for part in ("algorithms", "tables", "steady", "fills")
-        for case in FILE[part]
-        for name in case
+        name for part in ("algorithms", "tables", "fills") for case in FILE[part] for name in case
     }
     assert used == set(FILE["fields"])
 
@@ -121,14 +114,6 @@ def native_table(case: dict[str, Any], isa: int) -> Any:
     return parts.NativeTable(spec_of(case), index_bits=index_bits, block_bits=block_bits, isa=isa)
 
 
-@needs_isochronous
-@pytest.mark.parametrize("case", FILE["steady"], ids=ids)
-def test_the_compiled_core_replays_the_isochronous_draws(case: dict[str, Any]) -> None:
-    law, tape = parts.NativeIsochronous(spec_of(case)), tape_of(case)
-    draws = [law.draw(tape) for _ in range(case["n"])]
-    assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}
-
-
 @needs_core
 @pytest.mark.parametrize("case", FILE["fills"], ids=ids)
 def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -> None:
@@ -142,8 +127,8 @@ def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -
         except ValueError:
             assert isa not in ("DG_ISA_AUTO", "DG_ISA_PORTABLE")
             continue
-        assert law.info.in_lanes
-        assert all(getattr(law.info, name) == case[name] for name in LaneFacts._fields)
+        facts = generate.lane_facts(law.info.attempt_bytes)
+        assert all(getattr(law.info, name) == case[name] for name in facts)
         replay(law, case)
         replay(law, case, np.int64)
         tape, cut = tape_of(case), np.empty(case["n"], np.int64)
@@ -181,13 +166,3 @@ def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: s
     parameters = [case[name] for name in PARAMETERS[kind]]
     out = PUBLIC[kind](parameters, size=case["n"], dtype=object, source=tape, **how)
     assert generate.drawn(out.tolist(), tape) == {name: case[name] for name in DRAWN}
-
-
-@needs_isochronous
-@pytest.mark.parametrize("case", FILE["steady"], ids=ids)
-def test_single_draws_replay_the_isochronous_vectors(case: dict[str, Any]) -> None:
-    """A draw without size, by the public functions."""
-    kind, tape = spec_of(case).kind, tape_of(case)
-    parameters = [case[name] for name in PARAMETERS[kind]]
-    draws = [PUBLIC[kind](parameters, source=tape) for _ in range(case["n"])]
-    assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}

@@ -29,8 +29,8 @@ from keystream import Tape, key_tape  # noqa: E402
 KINDS = ["bernoulli", "uniform_below", "bernoulli_exp", "geometric_exp"]
 KINDS += ["discrete_laplace", "discrete_gaussian", "generalized_gaussian"]
 PARAMETERS = ("p", "n_values", "gamma", "scale", "sigma2")
-METHODS = {"steady": 0, "algorithms": 1, "tables": 2, "fills": 3}
-"""The methods that draw the sections of the file; 0: each draw by itself."""
+METHODS = {"algorithms": 1, "tables": 2, "fills": 3}
+"""The methods that draw the sections of the file."""
 MOST = 2**53
 """What R's numbers hold."""
 
@@ -100,8 +100,7 @@ def vectors() -> list[dict[str, Any]]:
 def line_of(case: dict[str, Any]) -> str:
     """Return a vector as the programs read it: its law, method, draws and bytes.
 
-    The bytes are six numbers of eight bytes each, and behind them what the draws read. Where the
-    method is 0, the draws are made one by one.
+    The bytes are six numbers of eight bytes each, and behind them what the draws read.
     """
     tape = (
         Tape(bytes.fromhex(case["tape"]))

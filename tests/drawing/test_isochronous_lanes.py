@@ -281,24 +281,6 @@ def test_unsigned_dtypes(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "law",
-    [
-        dg.GeneralizedGaussian(10**40, "5/2", "1/3"),
-        dg.DiscreteGaussian(F(10**35, 7), "1/3"),
-        dg.DiscreteGaussian(10**40),
-        dg.DiscreteLaplace(10**6, 2**200),
-    ],
-    ids=["generalised", "wide", "beyond int64", "far away"],
-)
-def test_other_laws_are_drawn_one_by_one(law: Any) -> None:
-    """Of laws that the lanes do not hold an array is what the single-draw sampler makes of it."""
-    source, one = TapeSource(stream(8, 20_000)), TapeSource(stream(8, 20_000))
-    draws = law.sample(100, dtype=object, method="isochronous", source=source)
-    assert draws.tolist() == [law.sample(source=one) for _ in range(100)]
-    assert source.used == one.used
-
-
-@pytest.mark.parametrize(
     ("law", "dtype"),
     [
         (dg.DiscreteGaussian(2**116, "1/3"), np.int64),
@@ -311,10 +293,8 @@ def test_other_laws_are_drawn_one_by_one(law: Any) -> None:
 )
 def test_dtypes_hold_laws_that_lanes_do_not(law: Any, dtype: Any) -> None:
     """What fits a dtype by a hair is drawn into it, as it is into objects."""
-    one = law.sample(300, dtype=dtype, method="isochronous", source=TapeSource(stream(8, 20_000)))
-    other = law.sample(
-        300, dtype=object, method="isochronous", source=TapeSource(stream(8, 20_000))
-    )
+    one = law.sample(300, dtype=dtype, source=TapeSource(stream(8, 20_000)))
+    other = law.sample(300, dtype=object, source=TapeSource(stream(8, 20_000)))
     assert one.tolist() == other.tolist()
 
 
@@ -348,6 +328,22 @@ def test_draws_follow_the_generalised_gaussian(beta: F, scale: F, mu: F) -> None
     law = dg.GeneralizedGaussian(scale, beta, mu)
     draws = law.sample(DRAWS // 2, method="isochronous", source="chacha20")
     assert rejected(draws, generalized_table(scale, beta, mu)) == []
+
+
+@pytest.mark.parametrize(
+    ("law", "table"),
+    [
+        (dg.DiscreteGaussian(F(1, 4), F(1, 3)), gaussian_table(F(1, 4), F(1, 3))),
+        (dg.DiscreteGaussian(100, F(1, 3)), gaussian_table(F(100), F(1, 3))),
+        (dg.DiscreteLaplace(3, F(2, 5)), laplace_table(F(3), F(2, 5))),
+        (dg.GeneralizedGaussian(200, 2), gaussian_table(F(20_000))),
+    ],
+    ids=lambda x: repr(x) if isinstance(x, dg.Law) else "",
+)
+def test_single_draws_follow_their_law(law: Any, table: Any) -> None:
+    """law.sample(), 10^5 times: fills of one draw each, of laws with 8 bytes an attempt and 12."""
+    draws = np.array([law.sample() for _ in range(100_000)])
+    assert rejected(draws, table) == []
 
 
 def test_ten_million_draws() -> None:
@@ -424,14 +420,6 @@ def test_enumeration_of_small_laws(spec: LawSpec) -> None:
 # --- how it is reached -------------------------------------------------------------------------
 
 
-def test_single_draws_are_those_of_auto() -> None:
-    """Without a size the single-draw sampler draws; with one, the lanes do."""
-    law, tape = dg.DiscreteGaussian(100), stream(10, 1000)
-    one = law.sample(method="isochronous", source=TapeSource(tape))
-    assert type(one) is int
-    assert one == law.sample(source=TapeSource(tape))
-
-
 def test_no_byte_goes_unused() -> None:
     """A caller's source is asked for the bytes of as many attempts as draws are missing."""
     for sigma2, n_bytes in ((100, 8), (10**4, 12), (10**18, 16)):
@@ -454,32 +442,31 @@ def test_arrays_of_parameters_are_drawn_too() -> None:
     assert np.abs(draws[::2]).max() < 10 < np.abs(draws[1::2]).max()
 
 
+WITHOUT_LANES = {
+    "narrow": dg.DiscreteGaussian(F(1, 10**30)),
+    "steep": dg.GeneralizedGaussian(10, 64),
+    "wide": dg.DiscreteGaussian(F(10**35, 7), "1/3"),
+    "beyond int64": dg.DiscreteGaussian(10**40),
+    "generalised": dg.GeneralizedGaussian(10**40, "5/2", "1/3"),
+    "far away": dg.DiscreteLaplace(10**6, 2**200),
+}
+
+
 @pytest.mark.parametrize("size", [None, 5])
-def test_laws_without_an_isochronous_sampler_are_refused(size: int | None) -> None:
-    """By the method's name, before anything is drawn; in an array of parameters, too."""
+@pytest.mark.parametrize("law", WITHOUT_LANES.values(), ids=WITHOUT_LANES)
+def test_laws_that_lanes_do_not_hold_are_refused(law: Any, size: int | None) -> None:
+    """By the method's name, before anything is drawn."""
+    with pytest.raises(errors.ParameterValueError, match="method"):
+        law.sample(size, dtype=object, method="isochronous", source=must_not_draw)
 
-    def must_not_draw(_buffer: memoryview) -> None:
-        raise AssertionError
 
-    for law in (dg.DiscreteGaussian(F(1, 10**30)), dg.GeneralizedGaussian(10, 64)):
-        with pytest.raises(errors.ParameterValueError, match="method"):
-            law.sample(size, method="isochronous", source=must_not_draw)
+def test_a_law_that_has_no_such_method_is_refused() -> None:
+    """In an array of parameters, too."""
     with pytest.raises(errors.ParameterValueError, match="method"):
         dg.discrete_gaussian([1, 1e-30], method="isochronous", source=must_not_draw)
     with pytest.raises(errors.ParameterValueError, match="method"):
-        dg.bernoulli(F(1, 2), size, method="isochronous", source=must_not_draw)
+        dg.bernoulli(F(1, 2), method="isochronous", source=must_not_draw)
 
 
-def test_a_source_that_fails_leaves_zeros() -> None:
-    """The caller's own exception; of what was begun no draw is left."""
-    out, calls = np.full(100_000, 7), [0]
-
-    def fill(buffer: memoryview) -> None:
-        calls[0] += 1
-        if calls[0] > 20:
-            raise RuntimeError("no bits")
-        buffer[:] = stream(calls[0], len(buffer))
-
-    with pytest.raises(RuntimeError, match="no bits"):
-        dg.discrete_gaussian(100, out=out, method="isochronous", source=fill)
-    assert set(out.tolist()) <= {0, 7}
+def must_not_draw(_buffer: memoryview) -> None:
+    raise AssertionError("bits were asked for")

@@ -175,8 +175,9 @@ def test_every_law_of_an_array_is_drawn(source: Any) -> None:
             assert rejected(drawn[:, i], table(F(float(parameters[i])), F(float(centres[i])))) == []
 
 
+@pytest.mark.parametrize("method", ["auto", "isochronous"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_isochronous_arrays_are_those_of_the_model(kind: Kind) -> None:
+def test_arrays_of_parameters_are_those_of_the_model(kind: Kind, method: Any) -> None:
     """The public function: mu is split, its nearest integer is added, exactly."""
     rng = random.Random(4)
     parameters = parameters_of(kind, rng, 500, 20, -4)
@@ -189,14 +190,12 @@ def test_isochronous_arrays_are_those_of_the_model(kind: Kind) -> None:
     drawn = draw(
         np.array(parameters),
         mu=np.array(mu),
-        method="isochronous",
+        method=method,
         source=source,
     )
     expected = model_draws(kind, [F(p) for p in parameters], read, rests)
     assert drawn.tolist() == [c + y for c, y in zip(integers, expected, strict=True)]
     assert source.used == read.used
-
-
 
 
 def test_isochronous_laws_of_any_numbers() -> None:

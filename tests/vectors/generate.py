@@ -21,9 +21,8 @@ from typing import Any
 
 import beside  # noqa: F401  # where the next ones are
 import parts
-from cases import ALGORITHMS, FILLS, HAND_MADE, ISOCHRONOUS, TABLES, TableCase, shown
+from cases import ALGORITHMS, FILLS, HAND_MADE, TABLES, TableCase, shown
 from cell_twin import CellTwin, Facts, Height
-from isochronous_twin import IsochronousFacts, IsochronousTwin
 from keystream import Tape, key_tape
 from lanes_twin import LaneFacts, LanesTwin
 from narrow_twin import NarrowTwin, is_narrow
@@ -64,7 +63,7 @@ HEADER: Case = {
         "tape": "the bytes that are read, in hex: all of them, and no more",
         "chacha20_key": "or the key, in hex, of the stream of bytes that is read: the blocks of"
         " ChaCha20 (RFC 8439) with nonce 0 and counter 0, 1, 2, ...",
-        "n": "how many draws are made, one after the other: in one call, but for steady draws",
+        "n": "how many draws are made, one after the other; of fills in one call or in many",
         "draws": "the first of them, at most " + str(SHOWN),
         "draws_sha256": "the digest of all n",
         "bytes_used": "how many bytes they read",
@@ -82,8 +81,8 @@ HEADER: Case = {
         "coded_first": "the first block that rows have a code for",
         "coded_last": "the last; less than coded_first if there is none",
         "rows_sha256": "the digest of the rows: of each two ends, three codes, special (README.md)",
-        "n_core": "steady draws and fills: how many blocks the core has, on each side",
-        "n_tail": "steady draws and fills: how many blocks a tail level has, on each side",
+        "n_core": "fills: how many blocks the core has, on each side",
+        "n_tail": "fills: how many blocks a tail level has, on each side",
         "attempt_bytes": "fills: how many bytes the words of an attempt have",
         "arcs_sha256": "the digest of the bounds that this library decides most attempts by;"
         " other implementations may do without (README.md)",
@@ -219,46 +218,6 @@ def chosen_before(cases: list[Case]) -> list[Case]:
     return [case for case in cases if "chacha20_key" in case]
 
 
-def sampler_chosen_by_the_core(spec: LawSpec) -> Case:
-    """Return what the core chose for an isochronous sampler."""
-    info = parts.NativeIsochronous(spec).info
-    return {name: int(getattr(info, name)) for name in IsochronousFacts._fields}
-
-
-def isochronous_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
-    """Return the vectors of the isochronous sampler."""
-    for spec, choice in zip(ISOCHRONOUS, chosen, strict=True):
-        facts = IsochronousFacts(*(choice[name] for name in IsochronousFacts._fields))
-        twin, tape_key = IsochronousTwin(spec, facts), next(key)
-        tape = key_tape(tape_key)
-        draws = [twin.draw(tape) for _ in range(DRAWS)]
-        about = {**shown(spec), **facts._asdict()}
-        yield {**about, "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
-        for data in hand_made_attempts(twin):
-            tape = Tape(data)
-            draws = [twin.draw(tape)]
-            if tape.used != len(data):
-                raise ValueError(f"{spec}: {tape.used} bytes of {len(data)} were read")
-            yield {**about, "tape": data.hex(), **drawn(draws, tape)}
-
-
-def hand_made_attempts(twin: IsochronousTwin) -> Iterator[bytes]:
-    """Yield tapes of attempts that fixed point does not decide."""
-
-    def attempt(cell: int, point: int, more: bytes) -> bytes:
-        choice = (cell << 64) // twin.n_cells + 2  # the first that counts is the one before
-        low = bytes(twin.low_bytes)
-        return choice.to_bytes(8, "little") + point.to_bytes(8, "little") + low + more
-
-    cell = twin.facts.n_core // 2 + 1  # not 0, where g = 1 leaves no doubt
-    if cell < twin.facts.n_core:
-        in_doubt, _ = twin.law.floor(1 << 63, cell << twin.facts.block_bits)
-        yield attempt(cell, in_doubt << 1, bytes(8))
-        yield attempt(cell, in_doubt << 1, b"\xff" * 8) + attempt(0, 0, b"")
-    # the tail's level 71, left: 63 ones of the point, 8 more, a zero
-    yield attempt(twin.facts.n_core, 2**64 - 1, b"\xff\x7f" + b"\xff" * 8) + attempt(0, 0, b"")
-
-
 def lanes_chosen_by_the_core(spec: LawSpec) -> Case:
     """Return what the core chose for isochronous fills."""
     info = parts.NativeLanes(spec).info
@@ -288,15 +247,15 @@ def fill_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
 
 def undecided_attempts(twin: LanesTwin) -> bytes:
     """Return a tape with attempts among others that 52 bits do not decide; it ends with a draw."""
-    facts, rest = twin.facts, 2**64 - 1
+    rest = 2**64 - 1
     sure = twin.words(0, 0)  # g = 1, or next to it, and f' = 0
     data = sure
-    spots = [(cell, 0, 0) for cell in (1, facts.n_core // 2 + 1) if cell < facts.n_core]
-    spots += [(facts.n_core, level, level + 1) for level in (0, 2, 5)]
+    spots = [(cell, 0, 0) for cell in (1, twin.n_core // 2 + 1) if cell < twin.n_core]
+    spots += [(twin.n_core, level, level + 1) for level in (0, 2, 5)]
     for cell, level, step in spots:
         n_bits = 63 - step
-        block = cell + level * facts.n_tail
-        height, exact = twin.law.floor(1 << 63, block << facts.block_bits)
+        block = cell + level * twin.n_tail
+        height, exact = twin.law.floor(1 << 63, block << twin.block_bits)
         if exact or height == 0 or height >> n_bits != 0:
             continue  # decided whatever it is
         ones = 2**63 - 2 ** (63 - level) if level else 0
@@ -306,9 +265,9 @@ def undecided_attempts(twin: LanesTwin) -> bytes:
         # decided by bits that 52 places do not show, at any precision: nothing is read on
         data += twin.words(cell, edge - 6) + sure if height > 2 else b""
     # beyond level 47, on the left: 47 is decided by fixed point, 48 and 71 are not
-    data += twin.words(facts.n_core, (2**47 - 1) << 17 | 0xFFFF)
-    data += twin.words(facts.n_core, (2**48 - 1) << 16 | 0x7FFF)
-    data += twin.words(facts.n_core, rest) + b"\xff\x7f" + rest.to_bytes(8, "little")
+    data += twin.words(twin.n_core, (2**47 - 1) << 17 | 0xFFFF)
+    data += twin.words(twin.n_core, (2**48 - 1) << 16 | 0x7FFF)
+    data += twin.words(twin.n_core, rest) + b"\xff\x7f" + rest.to_bytes(8, "little")
     return data + sure
 
 
@@ -317,18 +276,14 @@ def build(*, file: Case | None = None) -> Case:
     key = keys()
     algorithms = list(algorithm_cases(key))
     if file:
-        tables, steady, fills = (
-            chosen_before(file[part]) for part in ("tables", "steady", "fills")
-        )
+        tables, fills = (chosen_before(file[part]) for part in ("tables", "fills"))
     else:
         tables = [chosen_by_the_core(case) for case in TABLES]
-        steady = [sampler_chosen_by_the_core(spec) for spec in ISOCHRONOUS]
         fills = [lanes_chosen_by_the_core(spec) for spec in FILLS]
     return {
         **HEADER,
         "algorithms": algorithms,
         "tables": list(table_cases(key, tables)),
-        "steady": list(isochronous_cases(key, steady)),
         "fills": list(fill_cases(key, fills)),
     }
 

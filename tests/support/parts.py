@@ -19,7 +19,9 @@ def new_law(spec: LawSpec, *, words: bool = True) -> Any:
     """A law of the C core, freed with its last reference."""
     arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
     handle = ffi.new("dg_law **")
-    native.raise_for_status(lib.dg_law_new(handle, int(spec.kind), *native.c_texts(spec), arithmetic))
+    native.raise_for_status(
+        lib.dg_law_new(handle, int(spec.kind), *native.c_texts(spec), arithmetic)
+    )
     return ffi.gc(handle[0], lib.dg_law_free)
 
 

@@ -414,35 +414,3 @@ def test_no_name_of_a_file_or_column_reaches_the_terminal_raw(run: Command, tmp_
         assert done.err.endswith("\n")
         assert _is_plain(done.err[:-1]), done.err
         assert len(done.err.splitlines()) == 1
-
-
-CALIBRATE = ["calibrate", "--rho", "1"]
-
-INTERRUPT_AT = """
-import os, signal, sys
-
-class Interrupt:
-    def find_spec(self, name, path=None, target=None):
-        if name == os.environ["INTERRUPT_AT"]:
-            os.kill(os.getpid(), signal.SIGINT)
-
-sys.meta_path.insert(0, Interrupt())
-"""
-
-
-def test_ctrl_c_while_the_package_loads_elsewhere_is_pythons(tmp_path: Path) -> None:
-    """A program that imports the package keeps its KeyboardInterrupt, then and later."""
-    (tmp_path / "sitecustomize.py").write_text(INTERRUPT_AT)
-    code = (
-        "import signal\n"
-        "try:\n    import discretegauss\nexcept KeyboardInterrupt:\n    print('ours')\n"
-        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(tmp_path), "INTERRUPT_AT": "numpy"},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "ours\nTrue\n"

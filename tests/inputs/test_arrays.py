@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import random
 from fractions import Fraction
 from functools import partial
@@ -446,30 +445,3 @@ def test_shapes_that_do_not_go_together_are_named() -> None:
         dg.discrete_gaussian([1, 2, 3], size=2)
     with pytest.raises(ParameterValueError, match=r"got the shapes \(2,\) and \(3,\)$"):
         dg.discrete_gaussian([1, 2], mu=[1, 2, 3])
-
-
-@pytest.mark.parametrize(
-    ("function", "wrong", "says"),
-    [
-        (dg.discrete_gaussian, "epsilon", r"privacy\.calibrate\(DiscreteGaussian, epsilon="),
-        (dg.DiscreteGaussian, "rho", r"privacy\.calibrate\(DiscreteGaussian, epsilon="),
-        (dg.bernoulli_exp, "seed", r"there is no seed.* source=testing\.seeded_source"),
-        (dg.GeneralizedGaussian, "rng", r"there is no seed"),
-        (dg.discrete_laplace, "random_state", r"there is no seed"),
-        (dg.DiscreteLaplace, "loc", "write mu$"),
-        (dg.geometric_exp, "shape", "write size$"),
-        (dg.add_noise, "seed", "there is no seed"),
-        (dg.DiscreteGaussian(3).sample, "seed", "there is no seed"),
-        (dg.discrete_gaussian, "scale", "write sigma, or sigma2"),
-        (dg.DiscreteGaussian, "scale", "write sigma, or sigma2"),
-    ],
-)
-def test_keywords_of_others_are_refused_with_what_to_write(
-    function: Any, wrong: str, says: str
-) -> None:
-    """A TypeError as Python's own, but it helps; other keywords are Python's to refuse."""
-    with pytest.raises(ParameterTypeError, match=rf"^{wrong} is not a parameter of .*{says}"):
-        function(**{wrong: 3})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        function(3, 2, colour=3)
-    assert wrong not in inspect.signature(function).parameters

@@ -220,9 +220,7 @@ def chosen_before(cases: list[Case]) -> list[Case]:
 
 def lanes_chosen_by_the_core(spec: LawSpec) -> Case:
     """Return what the core chose for isochronous fills."""
-    info = parts.NativeLanes(spec).info
-    if not info.in_lanes:
-        raise ValueError(f"{spec}: drawn one by one")
+    info = parts.Sampler(spec, "isochronous").info
     return {name: int(getattr(info, name)) for name in LaneFacts._fields}
 
 

@@ -10,8 +10,6 @@ import pytest
 from same_bits import same_bits
 
 import discretegauss as dg
-from discretegauss.data import addition
-from discretegauss.data.cells import Cells
 
 LAW = dg.DiscreteGaussian(100)
 WIDE = dg.DiscreteGaussian(10**28)
@@ -350,30 +348,3 @@ def test_arguments_are_checked_though_there_is_nothing_to_draw() -> None:
             dg.add_noise([], LAW, **option)
 
 
-def test_a_source_that_fails_leaves_nothing_of_earlier_columns(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The first column has its noise already when the second one's draws fail."""
-    cells = [Cells(np.arange(9)), Cells(np.arange(9))]
-    bits, calls = same_bits(), 0
-    kept: list[Any] = []
-    execute = addition._execute
-
-    def second_fails(*arguments: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == 2:
-            raise EOFError
-        kept.append(execute(*arguments))
-        return kept[-1]
-
-    monkeypatch.setattr(addition, "_execute", second_fails)
-    with pytest.raises(EOFError):
-        addition.noisy(
-            cells,
-            LAW,
-            overflow="raise",
-            modulus=None,
-            draws={"method": "auto", "source": bits, "threads": 1},
-        )
-    assert not kept[0].any()

@@ -6,6 +6,7 @@ import random
 from fractions import Fraction
 from functools import partial
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -255,14 +256,19 @@ def test_out_of_any_layout_and_dtype(dtype: str) -> None:
         assert out.astype(object).tolist() == wanted.tolist()
 
 
-def test_the_core_writes_to_aligned_memory_only() -> None:
+def test_engines_write_to_aligned_memory_only() -> None:
     """Elsewhere a machine may stop; x86 does not. Such an array gets copies of the draws."""
-    flat = _fill._flat
-    assert flat(np.zeros(33, np.uint8)[1:].view(np.int64)) is None
-    assert flat(np.zeros(4, np.dtype(np.int64).newbyteorder("S"))) is None
-    for order in ("C", "F"):
-        out = np.zeros((2, 3), np.int64, order)
-        assert np.shares_memory(out, flat(out))
+    plain = np.zeros((4, 6), np.int64)
+    others = np.zeros(33, np.uint8)[1:].view(np.int64), plain.astype(">i8"), plain[::2, ::-1]
+    for out in (plain, np.asfortranarray(plain), *others):
+        engine = Mock(side_effect=lambda flat, *_: flat.fill(5))
+        _fill.fill_array(out, engine, "chacha20", 1)
+        flat = engine.call_args.args[0]
+        assert flat.flags.carray
+        assert flat.dtype.isnative
+        assert flat.ndim == 1
+        assert (out == 5).all()
+        assert np.shares_memory(flat, out) is not any(out is other for other in others)
 
 
 @pytest.mark.parametrize("dtype", ["i8", ">i8", "O"])

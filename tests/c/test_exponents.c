@@ -33,8 +33,8 @@ static size_t draw(uint8_t *to, size_t width, const dg_law *law, dg_table_info *
     return from.used;
 }
 
-/** Prepare single draws and make 50. Returns: bytes used; 0 if there are no single draws. */
-static size_t draw_steadily(uint8_t *to, size_t width, const dg_law *law, dg_isochronous_info *info)
+/** Prepare lanes and make 50 draws. Returns: bytes used; 0 if there are no lanes. */
+static size_t draw_in_lanes(uint8_t *to, size_t width, const dg_law *law, dg_lanes_info *info)
 {
     static uint8_t bytes[1 << 20];
     uint64_t state = 7;
@@ -43,37 +43,35 @@ static size_t draw_steadily(uint8_t *to, size_t width, const dg_law *law, dg_iso
     }
     tape from = {bytes, sizeof bytes, 0};
     dg_source source = tape_source(&from);
-    dg_isochronous *sampler;
+    dg_lanes *lanes;
     memset(info, 0, sizeof *info);
-    if (dg_isochronous_new(&sampler, law) != DG_OK) {
+    if (dg_lanes_new(&lanes, law, DG_ISA_AUTO) != DG_OK) {
         return 0;
     }
-    dg_isochronous_info facts;
-    dg_isochronous_describe(&facts, sampler);
+    dg_lanes_info facts;
+    dg_lanes_describe(&facts, lanes);
     info->n_core = facts.n_core; /* one by one: between them nothing is certain */
     info->n_tail = facts.n_tail;
     info->block_bits = facts.block_bits;
-    for (size_t i = 0; i < 50; i++) {
-        CHECK(dg_isochronous_draw_wide(to + i * width, width, sampler, &source) == DG_OK,
-              "draw %zu", i);
-    }
-    dg_isochronous_free(sampler);
+    info->above = facts.above;
+    CHECK(dg_lanes_fill_wide(to, 50, width, lanes, NULL, &source) == DG_OK, "draws");
+    dg_lanes_free(lanes);
     return from.used;
 }
 
-/** Single draws of a law do not depend on the range; there may be none. */
+/** Isochronous draws of a law do not depend on the range; there may be none. */
 static void test_isochronous(const dg_law *law, const long range[2])
 {
     const size_t width = dg_law_wide_bytes(law);
-    dg_isochronous_info wanted, info;
-    const size_t used = draw_steadily(expected, width, law, &wanted);
+    dg_lanes_info wanted, info;
+    const size_t used = draw_in_lanes(expected, width, law, &wanted);
     const mpfr_exp_t least = mpfr_get_emin(), most = mpfr_get_emax();
     mpfr_set_emin(range[0]);
     mpfr_set_emax(range[1]);
     mpfr_flags_restore(MPFR_FLAGS_ERANGE, MPFR_FLAGS_ALL);
-    CHECK(draw_steadily(out, width, law, &info) == used, "single draws, range %ld", range[1]);
+    CHECK(draw_in_lanes(out, width, law, &info) == used, "lanes, range %ld", range[1]);
     CHECK(memcmp(out, expected, 50 * width) == 0 || used == 0, "range %ld", range[1]);
-    CHECK(memcmp(&info, &wanted, sizeof info) == 0, "single draws, range %ld", range[1]);
+    CHECK(memcmp(&info, &wanted, sizeof info) == 0, "lanes, range %ld", range[1]);
     CHECK(mpfr_get_emin() == range[0] && mpfr_get_emax() == range[1], "not restored");
     CHECK(mpfr_flags_save() == MPFR_FLAGS_ERANGE, "flags: %x", (unsigned)mpfr_flags_save());
     mpfr_set_emin(least);

@@ -202,11 +202,6 @@ static void test_what_fits_nothing(void)
               "law %zu", i);
         CHECK(fill_wide_by(laws[i], NULL, 64) == (is_wide ? DG_OK : DG_ERR_PARAMETER), "law %zu",
               i);
-        dg_isochronous *sampler = NULL;
-        if (is_wide && dg_isochronous_new(&sampler, laws[i]) == DG_OK) {
-            CHECK(dg_isochronous_draw(sampler, NULL) == INT64_MIN + DG_ERR_RANGE, "law %zu", i);
-        }
-        dg_isochronous_free(sampler);
         dg_table_free(table);
         dg_law_free(laws[i]);
     }
@@ -317,10 +312,10 @@ static void test_tables(void)
                                         cases[i].block_bits, (dg_isa)cases[i].isa);
         CHECK(status == DG_ERR_PARAMETER && table == NULL, "case %zu: status %d", i, (int)status);
     }
-    dg_isochronous *sampler = (dg_isochronous *)&sampler; /* likewise */
-    CHECK(dg_isochronous_new(&sampler, no_centre) == DG_ERR_PARAMETER && sampler == NULL,
+    dg_lanes *lanes = (dg_lanes *)&lanes; /* likewise */
+    CHECK(dg_lanes_new(&lanes, no_centre, DG_ISA_AUTO) == DG_ERR_PARAMETER && lanes == NULL,
           "no centre");
-    dg_isochronous_free(NULL);
+    dg_lanes_free(NULL);
     dg_table_free(NULL);
     dg_law_free(narrow);
     dg_law_free(wide);

@@ -193,22 +193,18 @@ enum operation {
     NEW_TABLE,
     TABLE_FILL,
     DECIDE,
-    NEW_SAMPLER,
-    SINGLE_DRAW,
     NEW_LANES,
     LANES_FILL,
     SAMPLER
 };
 static const char *const operation_names[] = {
-    "new law",          "fill",      "new table",  "table fill", "decision", "new sampler",
-    "isochronous draw", "new lanes", "lanes fill", "sampler"};
+    "new law",          "fill",      "new table",  "table fill", "decision", "new lanes", "lanes fill", "sampler"};
 
 typedef struct work {
     const memory_case *of;
     const dg_parameters *parameters;
     dg_law *law;
     dg_table *table;
-    dg_isochronous *sampler;
     dg_lanes *lanes;
     uint8_t *out;
     size_t n, width;
@@ -245,14 +241,6 @@ static int undecided_first(void *context, uint8_t *out, size_t n)
         out[i] = at < sizeof from->first ? from->first[at] : (uint8_t)next_word(&state);
     }
     return 0;
-}
-
-static dg_status draw_steadily(work *with)
-{
-    undecided from = {.given = 0};
-    memset(from.first, 0xFF, sizeof from.first); /* too far out */
-    dg_source source = {DG_SOURCE_CALLER, undecided_first, &from};
-    return dg_isochronous_draw_wide(with->out, with->width, with->sampler, &source);
 }
 
 static dg_status fill_steadily(work *with)
@@ -304,7 +292,6 @@ static dg_status operate(enum operation what, work *with)
     dg_status status = DG_OK;
     dg_law *law = NULL;
     dg_table *table = NULL;
-    dg_isochronous *sampler = NULL;
     dg_lanes *lanes = NULL;
     switch (what) {
     case NEW_LAW:
@@ -325,14 +312,6 @@ static dg_status operate(enum operation what, work *with)
         break;
     case DECIDE:
         status = decide(with);
-        break;
-    case NEW_SAMPLER:
-        status = dg_isochronous_new(&sampler, with->law);
-        CHECK((sampler != NULL) == (status == DG_OK), "%s", with->of->name);
-        dg_isochronous_free(sampler);
-        break;
-    case SINGLE_DRAW:
-        status = draw_steadily(with);
         break;
     case NEW_LANES:
         status = dg_lanes_new(&lanes, with->law, DG_ISA_AUTO);
@@ -381,8 +360,7 @@ static void test_room(enum operation what, work *with, bool always_asks)
 static void test_failures(enum operation what, work *with)
 {
     const char *name = with->of->name, *doing = operation_names[what];
-    const bool draws =
-        what == FILL || what == TABLE_FILL || what == SINGLE_DRAW || what == LANES_FILL;
+    const bool draws = what == FILL || what == TABLE_FILL || what == LANES_FILL;
     const long before = n_ours;
     const size_t gmp_before = gmp_live;
     const size_t most =
@@ -413,21 +391,14 @@ static void test_isochronous(work *with)
 {
     with->n = 1;
     if (with->of->kind < DG_DISCRETE_LAPLACE ||
-        dg_isochronous_new(&with->sampler, with->law) != DG_OK) {
+        dg_lanes_new(&with->lanes, with->law, DG_ISA_AUTO) != DG_OK) {
         return;
     }
-    test_room(NEW_SAMPLER, with, true);
-    test_failures(NEW_SAMPLER, with);
-    test_room(SINGLE_DRAW, with, true);
-    test_failures(SINGLE_DRAW, with);
-    dg_isochronous_free(with->sampler);
-    if (dg_lanes_new(&with->lanes, with->law, DG_ISA_AUTO) == DG_OK) {
-        test_room(NEW_LANES, with, true);
-        test_failures(NEW_LANES, with);
-        test_room(LANES_FILL, with, true);
-        test_failures(LANES_FILL, with);
-        dg_lanes_free(with->lanes);
-    }
+    test_room(NEW_LANES, with, true);
+    test_failures(NEW_LANES, with);
+    test_room(LANES_FILL, with, true);
+    test_failures(LANES_FILL, with);
+    dg_lanes_free(with->lanes);
 }
 
 static void test_case(const memory_case *of, size_t most_draws)

@@ -143,7 +143,7 @@ static int lapses(void *context, uint8_t *bytes, size_t n)
 typedef struct ways {
     dg_law *law;
     dg_table *table;
-    dg_isochronous *sampler; /* NULL: there are no single draws without 128-bit words */
+    dg_lanes *lanes; /* NULL: there are none without 128-bit words, or of a wide law */
 } ways;
 
 /** One draw, in one of six ways. */
@@ -160,10 +160,9 @@ static dg_status draw_one(int way, const ways *by, const dg_source *source)
     case 3:
         return dg_table_fill_wide((uint8_t *)out, 1, width, by->table, NULL, source);
     case 4:
-        out[0] = dg_isochronous_draw(by->sampler, source);
-        return out[0] < DG_LEAST_DRAW ? (dg_status)(out[0] - INT64_MIN) : DG_OK;
+        return dg_lanes_fill(out, 1, DG_INT64, by->lanes, NULL, source);
     default:
-        return dg_isochronous_draw_wide((uint8_t *)out, width, by->sampler, source);
+        return dg_lanes_fill_wide((uint8_t *)out, 1, width, by->lanes, NULL, source);
     }
 }
 
@@ -173,7 +172,7 @@ static void test_lapses(dg_law *law)
 {
     ways by = {law, NULL, NULL};
     CHECK(dg_table_new(&by.table, law, 6, -1, DG_ISA_AUTO) == DG_OK, "a small table");
-    const int n_ways = dg_isochronous_new(&by.sampler, law) == DG_OK ? 6 : 4;
+    const int n_ways = dg_lanes_new(&by.lanes, law, DG_ISA_AUTO) == DG_OK ? 6 : 4;
     for (int i = 0; i < 100 * n_ways; i++) {
         lapse of = {0};
         do {
@@ -186,7 +185,7 @@ static void test_lapses(dg_law *law)
             CHECK(of.n_calls <= of.refuses_at, "way %d asks again", i % n_ways);
         } while (of.n_calls >= of.refuses_at);
     }
-    dg_isochronous_free(by.sampler);
+    dg_lanes_free(by.lanes);
     dg_table_free(by.table);
 }
 
@@ -243,13 +242,13 @@ static void test_few_draws(void)
         CHECK(n_calls == 1 && given % 64 == 0, "%zu draws of %zu bytes", n, given);
     }
     dg_table_free(table);
-    dg_isochronous *one;
-    if (dg_isochronous_new(&one, law) == DG_OK) {
+    dg_lanes *lanes;
+    if (dg_lanes_new(&lanes, law, DG_ISA_AUTO) == DG_OK) {
         start(PLAIN);
-        (void)dg_isochronous_draw(one, NULL);
+        CHECK(dg_lanes_fill(out, 1, DG_INT64, lanes, NULL, NULL) == DG_OK, "one draw");
         CHECK(n_calls == 1 && given == 32, "one draw of %zu bytes", given);
     }
-    dg_isochronous_free(one);
+    dg_lanes_free(lanes);
     dg_law_free(law);
 }
 

@@ -159,7 +159,7 @@ static void *reallocate(void *block, size_t n, size_t new_n)
 
 /* --- the calls --------------------------------------------------------------------------------- */
 
-typedef enum way { BY_LAW, BY_TABLE, SINGLY, IN_LANES } way;
+typedef enum way { BY_LAW, BY_TABLE, IN_LANES } way;
 
 typedef struct wiped_case {
     const char *name;
@@ -187,15 +187,13 @@ static const wiped_case cases[] = {
     {"cells, wide", DG_GENERALIZED_GAUSSIAN, WORDS, 200, BY_TABLE, true, 2500, 16, false},
     {"lanes", DG_DISCRETE_GAUSSIAN, WORDS, 40, IN_LANES, false, 2500, 16, false},
     {"lanes, wide", DG_DISCRETE_LAPLACE, WORDS, 30, IN_LANES, true, 2500, 16, false},
-    {"single", DG_DISCRETE_GAUSSIAN, WORDS, 40, SINGLY, false, 1, 0, false},
-    {"single, wide", DG_DISCRETE_GAUSSIAN, WORDS, 8000, SINGLY, true, 1, 0, false},
+    {"lanes, one", DG_DISCRETE_GAUSSIAN, WORDS, 40, IN_LANES, false, 1, 0, false},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
 static const wiped_case *now;
 static dg_law *law;
 static dg_table *table;
-static dg_isochronous *sampler;
 static dg_lanes *lanes;
 static dg_source source;
 static uint8_t out[1 << 20];
@@ -205,12 +203,7 @@ static void *draw(void *unused)
 {
     const size_t width = dg_law_wide_bytes(law);
     (void)unused;
-    if (now->way == SINGLY) {
-        const int64_t value = now->wide ? 0 : dg_isochronous_draw(sampler, &source);
-        status = now->wide               ? dg_isochronous_draw_wide(out, width, sampler, &source)
-                 : value < DG_LEAST_DRAW ? DG_ERR_SOURCE
-                                         : DG_OK;
-    } else if (now->way == IN_LANES) {
+    if (now->way == IN_LANES) {
         status = now->wide ? dg_lanes_fill_wide(out, now->n, width, lanes, NULL, &source)
                            : dg_lanes_fill(out, now->n, DG_INT64, lanes, NULL, &source);
     } else if (now->way == BY_TABLE) {
@@ -292,8 +285,7 @@ static void test_case(dg_source_kind kind)
     search_for(out, now->wide ? now->n * dg_law_wide_bytes(law) : 8 * now->n, of_draws);
     const size_t n = n_used;
     test_call(sizeof stream, DG_OK);
-    const bool single = now->way == SINGLY && !now->wide;
-    test_call(n / 2, kind == DG_SOURCE_CALLER || single ? DG_ERR_SOURCE : DG_ERR_ENTROPY);
+    test_call(n / 2, kind == DG_SOURCE_CALLER ? DG_ERR_SOURCE : DG_ERR_ENTROPY);
 }
 
 #if defined(__has_feature)
@@ -334,19 +326,16 @@ int main(void)
         law = long_law_of(now->kind, now->arithmetic, 1, now->shift, 1, 0, 1, 3);
         const dg_status made =
             now->way == BY_TABLE ? dg_table_new(&table, law, now->index_bits, -1, DG_ISA_AUTO)
-            : now->way == SINGLY ? dg_isochronous_new(&sampler, law) /* which takes 128-bit words */
-            : now->way == IN_LANES ? dg_lanes_new(&lanes, law, DG_ISA_AUTO) /* as it does */
+            : now->way == IN_LANES ? dg_lanes_new(&lanes, law, DG_ISA_AUTO) /* takes 128-bit words */
                                    : DG_OK;
         for (int kind = DG_SOURCE_GETRANDOM; made == DG_OK && kind <= DG_SOURCE_CALLER; kind++) {
             test_case((dg_source_kind)kind);
         }
-        CHECK(made == DG_OK || now->way >= SINGLY, "%s: status %d", now->name, (int)made);
-        dg_isochronous_free(sampler);
+        CHECK(made == DG_OK || now->way == IN_LANES, "%s: status %d", now->name, (int)made);
         dg_lanes_free(lanes);
         dg_table_free(table);
         dg_law_free(law);
         table = NULL;
-        sampler = NULL;
         lanes = NULL;
     }
     return report("wiped");

@@ -69,7 +69,7 @@ def table(spec: LawSpec, isa: str = "AUTO", **sizes: int) -> Any:
     from discretegauss._native import lib
 
     assert _engine.native is not None
-    return parts.Sampler(spec, "cells", isa=getattr(lib, f"DG_ISA_{isa}"), **sizes)
+    return parts.NativeTable(spec, isa=getattr(lib, f"DG_ISA_{isa}"), **sizes)
 
 
 def vector_tables(spec: LawSpec, **sizes: int) -> Iterator[Any]:

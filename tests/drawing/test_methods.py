@@ -25,7 +25,11 @@ IN_LANES = [
     dg.DiscreteLaplace(1000, mu=-5),
     dg.GeneralizedGaussian(10**6, "3/2"),
 ]
-BEYOND_LANES = [dg.DiscreteGaussian(10**40, mu="1/3"), dg.DiscreteLaplace(1, mu=10**20)]
+BEYOND_LANES = [
+    dg.DiscreteGaussian(10**40, mu="1/3"),
+    dg.DiscreteLaplace(1, mu=10**20),
+    dg.DiscreteLaplace(2.0**-21),
+]
 STEEP = dg.GeneralizedGaussian(10, 64)
 
 TAPE = random.Random(20261128).randbytes(2_500_000)

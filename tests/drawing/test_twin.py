@@ -95,8 +95,8 @@ def draws(law: object, n: int, tape: bytes) -> tuple[list[int], int]:
 def compare(spec: LawSpec, n: int) -> None:
     tape = tape_for(spec, tape_length(spec, n))
     expected = draws(PythonSampler(spec), n, tape)
-    assert draws(parts.Sampler(spec, "reference"), n, tape) == expected
-    assert draws(parts.Sampler(spec, "reference", words=False), n, tape) == expected
+    assert draws(parts.NativeLaw(spec), n, tape) == expected
+    assert draws(parts.NativeLaw(spec, words=False), n, tape) == expected
 
 
 def ids(spec: LawSpec) -> str:
@@ -122,7 +122,7 @@ def test_core_and_twin_agree_over_a_million_draws(spec: LawSpec) -> None:
 def test_enough_laws_are_compared() -> None:
     """At least 40 parameters, from 10**-3 to 2**200, in words and in GMP."""
     assert len(LAWS) >= 40
-    in_words = [parts.Sampler(spec, "reference").info.uses_words for spec in LAWS]
+    in_words = [parts.NativeLaw(spec).uses_words for spec in LAWS]
     assert min(in_words.count(True), in_words.count(False)) >= 10
 
 
@@ -148,10 +148,10 @@ def test_the_bound_on_parameters_is_that_of_the_c_header() -> None:
 def test_how_a_fill_is_cut_does_not_change_the_draws(spec: LawSpec) -> None:
     """A caller's source is asked for no byte that goes unused: pieces continue one another."""
     tape = tape_for(spec, tape_length(spec, 500))
-    whole, used = draws(parts.Sampler(spec, "reference"), 500, tape)
+    whole, used = draws(parts.NativeLaw(spec), 500, tape)
     source, pieces = TapeSource(tape), []
     for n in [1, 2, 3, 94, 400]:
         out = np.empty(n, dtype=object)
-        parts.Sampler(spec, "reference").fill(out, source)
+        parts.NativeLaw(spec).fill(out, source)
         pieces += out.tolist()
     assert (pieces, source.used) == (whole, used)

@@ -13,7 +13,6 @@ import parts
 import pytest
 from cases import PARAMETERS
 from keystream import Tape, chacha20_block, key_tape
-from lanes_twin import LaneFacts
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
@@ -88,7 +87,7 @@ def test_the_plain_python_engine_replays_the_algorithms(case: dict[str, Any]) ->
 @pytest.mark.parametrize("words", [True, False], ids=["words", "gmp"])
 @pytest.mark.parametrize("case", FILE["algorithms"], ids=ids)
 def test_the_compiled_core_replays_the_algorithms(case: dict[str, Any], words: bool) -> None:
-    replay(parts.Sampler(spec_of(case), "reference", words=words), case)
+    replay(parts.NativeLaw(spec_of(case), words=words), case)
 
 
 @needs_core
@@ -115,8 +114,7 @@ def test_the_compiled_core_replays_the_tables(case: dict[str, Any]) -> None:
 def native_table(case: dict[str, Any], isa: int) -> Any:
     index_bits = case["index_bits"]
     block_bits = -1 if index_bits == 16 else case["block_bits"]
-    sizes = {"index_bits": index_bits, "block_bits": block_bits}
-    return parts.Sampler(spec_of(case), "cells", isa=isa, **sizes)
+    return parts.NativeTable(spec_of(case), index_bits=index_bits, block_bits=block_bits, isa=isa)
 
 
 @needs_core
@@ -128,11 +126,12 @@ def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -
     kernels = set()
     for isa in (name for name in dir(lib) if name.startswith("DG_ISA_")):
         try:
-            law = parts.Sampler(spec_of(case), "isochronous", isa=getattr(lib, isa))
+            law = parts.NativeLanes(spec_of(case), isa=getattr(lib, isa))
         except ValueError:
             assert isa not in ("DG_ISA_AUTO", "DG_ISA_PORTABLE")
             continue
-        assert all(getattr(law.info, name) == case[name] for name in LaneFacts._fields)
+        facts = generate.lane_facts(law.info.attempt_bytes)
+        assert all(getattr(law.info, name) == case[name] for name in facts)
         replay(law, case)
         replay(law, case, np.int64)
         tape, cut = tape_of(case), np.empty(case["n"], np.int64)

@@ -1,4 +1,4 @@
-"""The isochronous sampler in plain Python, written from README.md alone."""
+"""Isochronous draws in plain Python, written from README.md alone: one attempt after the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from keystream import Tape
 from discretegauss._law import LawSpec
 
 _POINT_BITS = 63
-_CHOICE_BITS = 16
 
 
 class LaneFacts(NamedTuple):
@@ -23,13 +22,14 @@ class LaneFacts(NamedTuple):
 
 
 class LanesTwin:
-    """The draws of a law: one attempt after the other."""
+    """The draws of a fill."""
 
     def __init__(self, spec: LawSpec, facts: LaneFacts) -> None:
         if facts.attempt_bytes != (12 if facts.block_bits <= 16 else 16):
             raise ValueError(f"{facts}")
+        self.facts = facts
         self.block_bits, self.n_core, self.n_tail, self.attempt_bytes = facts
-        self.n_cells = self.n_core + self.n_tail
+        self.n_cells = facts.n_core + facts.n_tail
         self.law = ExactLaw(spec)
 
     def draw(self, tape: Tape) -> int:
@@ -40,16 +40,14 @@ class LanesTwin:
 
     def words(self, cell: int, point: int, low: int = 0) -> bytes:
         """Return the words of an attempt at an integer of a cell; the choice counts."""
-        choice = -(-(cell << _CHOICE_BITS) // self.n_cells) + 1 + (low << _CHOICE_BITS)
+        choice = -(-(cell << 16) // self.n_cells) + 1 + (low << 16)
         return point.to_bytes(8, "little") + choice.to_bytes(self.attempt_bytes - 8, "little")
 
     def attempt(self, tape: Tape) -> int | None:
         """Return y if the next attempt of the tape is accepted."""
         point = int.from_bytes(tape.read(8), "little")
-        low, choice = divmod(
-            int.from_bytes(tape.read(self.attempt_bytes - 8), "little"), 1 << _CHOICE_BITS
-        )
-        cell, part = divmod(choice * self.n_cells, 1 << _CHOICE_BITS)
+        head = int.from_bytes(tape.read(self.attempt_bytes - 8), "little")
+        cell, part = divmod(head % 2**16 * self.n_cells, 2**16)
         if not self.counts(part):
             return None
         left, point = point % 2 == 1, point >> 1
@@ -62,14 +60,15 @@ class LanesTwin:
                 level += leading_ones(byte)
             block, step = cell + level * self.n_tail, level + 1
             n_bits = max(0, _POINT_BITS - step)
-        y = self.outcome((block << self.block_bits) + low % (1 << self.block_bits), left=left)
+        low = (head >> 16) % (1 << self.block_bits)
+        y = self.outcome((block << self.block_bits) + low, left=left)
         return y if self.accepts(y, step, point % (1 << n_bits), n_bits, tape) else None
 
     # what a fault may change
 
     def counts(self, part: int) -> bool:
         """Return whether a choice counts: as many do for each cell."""
-        return bool(part >= (1 << _CHOICE_BITS) % self.n_cells)
+        return bool(part >= 2**16 % self.n_cells)
 
     def outcome(self, z: int, *, left: bool) -> int:
         """Return the integer at this distance on one side."""

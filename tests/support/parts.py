@@ -1,45 +1,20 @@
-"""Samplers of the C core with options: what tests and benchmarks look at."""
+"""Samplers of the C core with options: what tests and benchmarks choose of them, and look at."""
 
 from __future__ import annotations
 
+from sys import maxsize
 from typing import Any
 
 from numpy.typing import NDArray
 
 from discretegauss._drawing.engines import native
-from discretegauss._inputs.draw_arguments import Method
 from discretegauss._inputs.source import Source
 from discretegauss._law import Kind, LawSpec
 
 if native is not None:
     from discretegauss._native import ffi, lib
 
-_Base: Any = object if native is None else native.NativeSampler
-
-
-class Sampler(_Base):
-    """A law made ready for one method, with what tests choose; the law is the same."""
-
-    def __init__(
-        self,
-        spec: LawSpec,
-        method: Method,
-        *,
-        words: bool = True,
-        isa: int = 0,
-        index_bits: int = 16,
-        block_bits: int = -1,
-    ) -> None:
-        super().__init__(spec, method)  # refuses what has no such method
-        arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
-        options = ffi.new("dg_options *", (arithmetic, isa, index_bits, block_bits))
-        handle = ffi.new("dg_sampler **")
-        given = int(spec.kind), *native.c_texts(spec), native._METHODS[method], options
-        native.raise_for_status(lib.dg_sampler_new_with(handle, *given))
-        self._handle = ffi.gc(handle[0], lib.dg_sampler_free)
-        self.info = ffi.new("dg_sampler_info *")
-        lib.dg_sampler_describe(self.info, self._handle)
-        self.chunk = int(lib.dg_sampler_chunk(self._handle))
+_Native: Any = object if native is None else native.NativeSampler
 
 
 def keystream(key: bytes, first_block: int, n_blocks: int) -> bytes:
@@ -47,6 +22,48 @@ def keystream(key: bytes, first_block: int, n_blocks: int) -> bytes:
     blocks = ffi.new("uint8_t[]", 64 * n_blocks)
     lib.dg_keystream(blocks, n_blocks, ffi.from_buffer("uint8_t[]", key), first_block)
     return bytes(ffi.buffer(blocks))
+
+
+class _Sampler(_Native):  # type: ignore[misc]
+    """The package's sampler, by a method with options (dg_options); its facts are `info`."""
+
+    def __init__(self, spec: LawSpec, method: int, **options: int) -> None:
+        handle, self.info = ffi.new("dg_sampler **"), ffi.new("dg_sampler_info *")
+        chosen = ffi.new("dg_options *", {"index_bits": 16, "block_bits": -1} | options)
+        given = *native.c_texts(spec), method, chosen
+        native.raise_for_status(lib.dg_sampler_new_with(handle, int(spec.kind), *given))
+        self._spec, self._handle = spec, ffi.gc(handle[0], lib.dg_sampler_free)
+        self._width = int(lib.dg_sampler_wide_bytes(self._handle))
+        self.is_int64 = bool(lib.dg_sampler_fits_int64(self._handle))
+        self.cells_from = maxsize
+        self.chunk = int(lib.dg_sampler_chunk(self._handle))
+        lib.dg_sampler_describe(self.info, self._handle)
+
+
+class NativeLaw(_Sampler):
+    """A law drawn by Algorithms 1-3; without `words` by GMP, even where machine words would do."""
+
+    def __init__(self, spec: LawSpec, *, words: bool = True) -> None:
+        arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
+        super().__init__(spec, lib.DG_REFERENCE, arithmetic=arithmetic)
+        self.uses_words = bool(self.info.uses_words)
+
+
+class NativeTable(_Sampler):
+    """A law drawn from a cell table of a size, by an instruction set."""
+
+    def __init__(
+        self, spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1, isa: int = 0
+    ) -> None:
+        sizes = {"index_bits": index_bits, "block_bits": block_bits}
+        super().__init__(spec, lib.DG_CELLS, isa=isa, **sizes)
+
+
+class NativeLanes(_Sampler):
+    """A law drawn isochronously, in lanes, by an instruction set."""
+
+    def __init__(self, spec: LawSpec, *, isa: int = 0) -> None:
+        super().__init__(spec, lib.DG_ISOCHRONOUS, isa=isa)
 
 
 def fill_in_lanes(

@@ -142,7 +142,7 @@ TABLES = [
     TableCase(spec_of(Kind.GENERALIZED_GAUSSIAN, 100, "-1/2", 3), 8, 4),
 ]
 
-#: These are drawn in lanes: by attempts of 12 bytes, and of 16 where blocks are wide.
+#: Isochronous: narrow laws, and wide ones by attempts of 12 bytes, and of 16 where blocks are wide.
 FILLS = [
     *(
         spec_of(Kind.DISCRETE_GAUSSIAN, sigma2, mu)

@@ -63,7 +63,7 @@ HEADER: Case = {
         "tape": "the bytes that are read, in hex: all of them, and no more",
         "chacha20_key": "or the key, in hex, of the stream of bytes that is read: the blocks of"
         " ChaCha20 (RFC 8439) with nonce 0 and counter 0, 1, 2, ...",
-        "n": "how many draws are made, one after the other; of fills in one call or in many",
+        "n": "how many draws are made, one after the other, in one call",
         "draws": "the first of them, at most " + str(SHOWN),
         "draws_sha256": "the digest of all n",
         "bytes_used": "how many bytes they read",
@@ -81,8 +81,8 @@ HEADER: Case = {
         "coded_first": "the first block that rows have a code for",
         "coded_last": "the last; less than coded_first if there is none",
         "rows_sha256": "the digest of the rows: of each two ends, three codes, special (README.md)",
-        "n_core": "fills: how many blocks the core has, on each side",
-        "n_tail": "fills: how many blocks a tail level has, on each side",
+        "n_core": "fills of wide laws: how many blocks the core has, on each side",
+        "n_tail": "fills of wide laws: how many blocks a tail level has, on each side",
         "attempt_bytes": "fills: how many bytes the words of an attempt have",
         "arcs_sha256": "the digest of the bounds that this library decides most attempts by;"
         " other implementations may do without (README.md)",
@@ -220,21 +220,26 @@ def chosen_before(cases: list[Case]) -> list[Case]:
 
 def lanes_chosen_by_the_core(spec: LawSpec) -> Case:
     """Return what the core chose for isochronous fills."""
-    info = parts.Sampler(spec, "isochronous").info
-    return {name: int(getattr(info, name)) for name in LaneFacts._fields}
+    info = parts.NativeLanes(spec).info
+    return {name: int(getattr(info, name)) for name in lane_facts(info.attempt_bytes)}
+
+
+def lane_facts(attempt_bytes: int) -> tuple[str, ...]:
+    """Return what is told of a law: narrow ones have no staircase."""
+    return ("attempt_bytes",) if attempt_bytes == 8 else LaneFacts._fields
 
 
 def fill_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
     """Return the vectors of isochronous fills."""
     for spec, choice in zip(FILLS, chosen, strict=True):
-        facts = LaneFacts(*(choice[name] for name in LaneFacts._fields))
+        facts = {name: choice[name] for name in lane_facts(choice["attempt_bytes"])}
         tape_key = next(key)
-        twin = NarrowTwin(spec) if is_narrow(spec) else LanesTwin(spec, facts)
-        if isinstance(twin, NarrowTwin) != (facts.attempt_bytes == 8):
+        if is_narrow(spec) != (facts["attempt_bytes"] == 8):
             raise ValueError(f"{spec}: {facts}")
+        twin = NarrowTwin(spec) if is_narrow(spec) else LanesTwin(spec, LaneFacts(**facts))
         tape = key_tape(tape_key)
         draws = [twin.draw(tape) for _ in range(FILLED)]
-        about = {**shown(spec), **facts._asdict()}
+        about = {**shown(spec), **facts}
         yield {**about, "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
         data = twin.settled() if isinstance(twin, NarrowTwin) else undecided_attempts(twin)
         tape, draws = Tape(data), []
@@ -245,15 +250,15 @@ def fill_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
 
 def undecided_attempts(twin: LanesTwin) -> bytes:
     """Return a tape with attempts among others that 52 bits do not decide; it ends with a draw."""
-    rest = 2**64 - 1
+    facts, rest = twin.facts, 2**64 - 1
     sure = twin.words(0, 0)  # g = 1, or next to it, and f' = 0
     data = sure
-    spots = [(cell, 0, 0) for cell in (1, twin.n_core // 2 + 1) if cell < twin.n_core]
-    spots += [(twin.n_core, level, level + 1) for level in (0, 2, 5)]
+    spots = [(cell, 0, 0) for cell in (1, facts.n_core // 2 + 1) if cell < facts.n_core]
+    spots += [(facts.n_core, level, level + 1) for level in (0, 2, 5)]
     for cell, level, step in spots:
         n_bits = 63 - step
-        block = cell + level * twin.n_tail
-        height, exact = twin.law.floor(1 << 63, block << twin.block_bits)
+        block = cell + level * facts.n_tail
+        height, exact = twin.law.floor(1 << 63, block << facts.block_bits)
         if exact or height == 0 or height >> n_bits != 0:
             continue  # decided whatever it is
         ones = 2**63 - 2 ** (63 - level) if level else 0
@@ -263,9 +268,9 @@ def undecided_attempts(twin: LanesTwin) -> bytes:
         # decided by bits that 52 places do not show, at any precision: nothing is read on
         data += twin.words(cell, edge - 6) + sure if height > 2 else b""
     # beyond level 47, on the left: 47 is decided by fixed point, 48 and 71 are not
-    data += twin.words(twin.n_core, (2**47 - 1) << 17 | 0xFFFF)
-    data += twin.words(twin.n_core, (2**48 - 1) << 16 | 0x7FFF)
-    data += twin.words(twin.n_core, rest) + b"\xff\x7f" + rest.to_bytes(8, "little")
+    data += twin.words(facts.n_core, (2**47 - 1) << 17 | 0xFFFF)
+    data += twin.words(facts.n_core, (2**48 - 1) << 16 | 0x7FFF)
+    data += twin.words(facts.n_core, rest) + b"\xff\x7f" + rest.to_bytes(8, "little")
     return data + sure
 
 

@@ -60,12 +60,12 @@ class Table:
 
 
 def built(spec: LawSpec, index_bits: int, block_bits: int) -> Any:
-    """Return the C core's sampler by a table, freed with its last reference."""
+    """Return a sampler of the C core that has the table, freed with its last reference."""
     from .._drawing.native import c_texts, raise_for_status
     from .._native import ffi, lib
 
-    sampler, options = ffi.new("dg_sampler **"), ffi.new("dg_options *")
-    options.index_bits, options.block_bits = index_bits, block_bits
+    sizes = {"index_bits": index_bits, "block_bits": block_bits}
+    sampler, options = ffi.new("dg_sampler **"), ffi.new("dg_options *", sizes)
     given = int(spec.kind), *c_texts(spec), lib.DG_CELLS, options
     raise_for_status(lib.dg_sampler_new_with(sampler, *given))
     return ffi.gc(sampler[0], lib.dg_sampler_free)

@@ -1,11 +1,10 @@
 /* An isochronous fill executes the same instructions, at the same places, with the same addresses, whatever is
  * drawn: tapes whose attempts are accepted and rejected in the same places, but draw other values, are stepped
- * through instruction by instruction (steps.h). For the best kernel of the machine: valgrind, which looks at
- * the others with random bytes marked (test_isochronous_time.c), does not know AVX-512.
+ * through instruction by instruction (steps.h). It is for the kernels of AVX-512: valgrind, which looks at
+ * all others with random bytes marked (test_silence.c), does not know them.
  *
  * What an attempt draws is asked of the sampler itself, so that nothing here knows how it reads its bytes.
  * Skipped where nothing can be traced. The controls are leaks planted: they have to be seen. */
-#include "api/add.h"
 #include "support.h"
 
 #include "steps.h"
@@ -18,7 +17,7 @@
 #include <immintrin.h>
 #endif
 
-enum { SKIPPED = 77, DRAWS = 24, MOST_DRAWS = 40, MOST_BYTES = 4096, WIDE = 16 };
+enum { SKIPPED = 77, DRAWS = 24, MOST_DRAWS = 40, MOST_BYTES = 4096 };
 
 /* --- what is looked at ----------------------------------------------------------------------- */
 
@@ -35,40 +34,11 @@ typedef struct subject {
     dg_lanes *lanes;
 } subject;
 
-static int64_t drawn[MOST_DRAWS], counts[MOST_DRAWS];
+static int64_t drawn[MOST_DRAWS];
 
 static dg_status draw_fill(size_t n, const subject *of, const dg_source *source)
 {
     return dg_lanes_fill(drawn, n, DG_INT64, of->lanes, NULL, source);
-}
-
-static dg_status draw_bytes(size_t n, const subject *of, const dg_source *source)
-{
-    int8_t bytes[DRAWS];
-    const dg_status status = dg_lanes_fill(bytes, n, DG_INT8, of->lanes, NULL, source);
-    for (size_t i = 0; i < n; i++) {
-        drawn[i] = bytes[i];
-    }
-    return status;
-}
-
-static dg_status draw_wide(size_t n, const subject *of, const dg_source *source)
-{
-    uint8_t bytes[DRAWS * WIDE];
-    const dg_status status = dg_lanes_fill_wide(bytes, n, WIDE, of->lanes, NULL, source);
-    for (size_t i = 0; i < n; i++) {
-        memcpy(&drawn[i], bytes + i * WIDE, sizeof *drawn); /* x86-64 is little-endian */
-    }
-    return status;
-}
-
-static dg_status draw_sums(size_t n, const subject *of, const dg_source *source)
-{
-    const dg_status status = draw_fill(n, of, source);
-    const dg_sums added = {
-        .addend = {.values = counts, .dtype = DG_INT64}, .stride = 1, .dtype = DG_INT64};
-    (void)dg_add(drawn, 0, n, &added);
-    return status;
 }
 
 static dg_status draw_laws(size_t n, const subject *of, const dg_source *source)
@@ -320,9 +290,6 @@ static subject SUBJECTS[] = {
     {"narrow laplace", draw_fill, 40, DG_DISCRETE_LAPLACE, 2, 2, 0, NULL, NULL},
     {"gaussian, wide", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, INT64_C(1) << 60, 1 << 30, 0, NULL,
      NULL},
-    {"gaussian, int8", draw_bytes, DRAWS, DG_DISCRETE_GAUSSIAN, 25, 5, 0, NULL, NULL},
-    {"gaussian, 16 bytes", draw_wide, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL},
-    {"gaussian, sums", draw_sums, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL},
     {"gaussian laws", draw_laws, 16, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
     {"laplace", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL, NULL},
     {"laplace, wide, mu = -2/3", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 1 << 30, 1 << 30, -2, NULL,

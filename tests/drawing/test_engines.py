@@ -74,7 +74,7 @@ def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(_engine, "native", None)
     for method in ("cells", "isochronous"):
         with pytest.raises(errors.MissingCoreError, match=method):
-            PythonSampler(GAUSSIAN, method)  # type: ignore[arg-type]
+            PythonSampler(GAUSSIAN, method)
     with pytest.raises(errors.MissingCoreError, match="generalised"):
         PythonSampler(LawSpec(Kind.GENERALIZED_GAUSSIAN, Fraction(10), Fraction(0), Fraction(3)))
     for size in (None, 5):  # nobody asked for method='cells' here
@@ -89,7 +89,8 @@ def test_the_twin_takes_the_kernels_bytes_by_default(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(_engine, "native", None)
     tape = random.Random(1).randbytes(5000)
     expected = dg.discrete_gaussian("12343/10007", 5, source=TapeSource(tape))
-    for how in ({}, {"source": "chacha20"}, {"source": "getrandom"}):
+    ways: list[dict[str, Any]] = [{}, {"source": "chacha20"}, {"source": "getrandom"}]
+    for how in ways:
         kernel = io.BytesIO(tape)
         monkeypatch.setattr(os, "getrandom", kernel.read)
         assert (dg.discrete_gaussian("12343/10007", 5, **how) == expected).all()

@@ -30,7 +30,7 @@ def test_by_reference_laws_draw_what_each_draws_alone(mu: Any) -> None:
     """From the same bits, Algorithms 1-3 draw one law after the other, in the order in which they
     appear first."""
     shuffled = np.repeat([0.1, 1.5, 7.0, 1e6, 2.0**60], [3, 1, 4, 2, 5])
-    random.Random(1).shuffle(shuffled)
+    np.random.default_rng(1).shuffle(shuffled)
     how: dict[str, Any] = {"mu": mu, "dtype": object, "method": "reference"}
     drawn, source = dg.discrete_gaussian(shuffled, source=bits(), **how), bits()
     for value in dict.fromkeys(shuffled.tolist()):
@@ -45,7 +45,7 @@ def test_numbers_of_every_format_mean_their_value(function: Any) -> None:
     """Floats, integers and fractions of equal value draw the same from the same bits."""
     rng = np.random.default_rng(1)
     narrow = rng.uniform(1 / 4, 9, 20).astype(np.float16)
-    columns = [
+    columns: list[tuple[Any, Any]] = [
         (np.array([2.0**-20, 0.1, 1 / 3, 1.0, 3.5, 1e5 + 0.1, 2.0**50, 1e15]), np.float64(0.25)),
         (np.float64(7), np.array([0.5, -0.5, 1.5, -2.5, 2.0**-40, 2**33, -7.75, 0.1])),
         (np.array([1, 2, 10**9, 2**40], np.uint64), rng.normal(0, 1000, 4)),

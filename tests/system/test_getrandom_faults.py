@@ -38,7 +38,7 @@ def run(shim: Path, mode: int, error: int = 0, fail_after: int = 0) -> dict[str,
     return report
 
 
-KERNEL = {"source": "getrandom"}
+KERNEL: Any = {"source": "getrandom"}
 
 CALLS: dict[str, Any] = {
     "one": lambda: dg.discrete_gaussian(100, **KERNEL),

@@ -100,8 +100,9 @@ def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match=why):
         dg.privacy.epsilon(law.sum(2), "1e-6", **sampled)
     kinds: list[Any] = [dg.DiscreteGaussian, dg.Skellam]
+    shared: list[Any] = [{"clients": 2}, {"dimension": 2}, {"clients": 2, "sum_norm": 1}]
     for kind in kinds:
-        for shares in ({"clients": 2}, {"dimension": 2}, {"clients": 2, "sum_norm": 1}):
+        for shares in shared:
             with pytest.raises(ValueError, match=why):
                 calibrate(kind, epsilon=1, delta="1e-6", **shares, **sampled)
     with pytest.raises(ValueError, match="clients must be 1 except for Gaussian and Skellam"):

@@ -24,6 +24,9 @@ needs_core = pytest.mark.skipif(_engine.native is None, reason="the C core is no
 
 #: The isochronous sampler needs a C long of 64 bits (csrc/base/int128.h), which Windows has not.
 IS_ISOCHRONOUS = _engine.native is not None and struct.calcsize("P") == 8
+needs_isochronous = pytest.mark.skipif(
+    not IS_ISOCHRONOUS, reason="there is no isochronous sampler here"
+)
 
 
 def ids(case: dict[str, Any]) -> str:
@@ -166,3 +169,13 @@ def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: s
     parameters = [case[name] for name in PARAMETERS[kind]]
     out = PUBLIC[kind](parameters, size=case["n"], dtype=object, source=tape, **how)
     assert generate.drawn(out.tolist(), tape) == {name: case[name] for name in DRAWN}
+
+
+@needs_isochronous
+@pytest.mark.parametrize("case", FILE["fills"], ids=ids)
+def test_single_draws_replay_the_fills(case: dict[str, Any]) -> None:
+    """Draws without size, by the public functions: one call each, on one tape."""
+    kind, tape = spec_of(case).kind, tape_of(case)
+    parameters = [case[name] for name in PARAMETERS[kind]]
+    draws = [PUBLIC[kind](parameters, source=tape) for _ in range(case["n"])]
+    assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}

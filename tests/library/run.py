@@ -29,8 +29,8 @@ from keystream import Tape, key_tape  # noqa: E402
 KINDS = ["bernoulli", "uniform_below", "bernoulli_exp", "geometric_exp"]
 KINDS += ["discrete_laplace", "discrete_gaussian", "generalized_gaussian"]
 PARAMETERS = ("p", "n_values", "gamma", "scale", "sigma2")
-METHODS = {"algorithms": 1, "tables": 2, "fills": 3}
-"""The methods that draw the sections of the file."""
+METHODS = [("fills", 0), ("algorithms", 1), ("tables", 2), ("fills", 3)]
+"""Sections of the file and the methods that draw them; 0: each draw by itself."""
 MOST = 2**53
 """What R's numbers hold."""
 
@@ -84,7 +84,7 @@ def vectors() -> list[dict[str, Any]]:
     """Return the vectors that a sampler draws and whose numbers all programs hold."""
     file = json.loads((HERE.parent / "vectors/vectors.json").read_text(encoding="ascii"))
     found = []
-    for section, method in METHODS.items():
+    for section, method in METHODS:
         for case in file[section]:
             ratios = [Fraction(case.get(name, 0)) for name in ("mu", "beta")]
             ratios[:0] = [Fraction(case[name]) for name in PARAMETERS if name in case]
@@ -92,7 +92,7 @@ def vectors() -> list[dict[str, Any]]:
             fits = max(map(abs, numbers)) < MOST and ratios[0] < 2**40
             if fits and case.get("index_bits", 16) == 16:
                 found.append(case | {"numbers": numbers, "method": method})
-    assert {case["method"] for case in found} == set(METHODS.values())
+    assert {case["method"] for case in found} == {method for _, method in METHODS}
     assert {case["law"] for case in found} == set(KINDS)
     return found
 
@@ -100,7 +100,8 @@ def vectors() -> list[dict[str, Any]]:
 def line_of(case: dict[str, Any]) -> str:
     """Return a vector as the programs read it: its law, method, draws and bytes.
 
-    The bytes are six numbers of eight bytes each, and behind them what the draws read.
+    The bytes are six numbers of eight bytes each, and behind them what the draws read. Where the
+    method is 0, the draws are made one by one.
     """
     tape = (
         Tape(bytes.fromhex(case["tape"]))

@@ -2,7 +2,7 @@
 
 That no branch or address depends on a random bit is shown by tests/c/test_isochronous_time.c, the
 law spot by spot by tests/c/test_isochronous.c; what remains to be seen in the times, by
-benchmarks/timing.py.
+benchmarks/leakage.py.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def ways(name: str, n: int) -> list[Way]:
 
     def leak() -> Any:
         law.sample(out=out)
-        for _ in range(np.count_nonzero(out < 0)):
+        for _ in range(4 * np.count_nonzero(out < 0)):
             pass
         return out
 
